@@ -1,0 +1,61 @@
+/** What can go wrong for a caller: the code in the answer, its HTTP status and its title. Design, section 4. */
+export const errorCodes = {
+  invalid_parameter: { status: 400, title: 'A parameter or header is not valid' },
+  invalid_query: { status: 400, title: 'The query is not valid' },
+  invalid_request: { status: 400, title: 'The request could not be read' },
+  sandbox_disabled: { status: 400, title: 'This endpoint takes no SQL' },
+  unauthenticated: { status: 401, title: 'A valid API key is needed' },
+  sandbox_violation: { status: 403, title: 'The query reaches outside its sandbox' },
+  pinned_parameter: { status: 403, title: 'The API key fixes this parameter' },
+  redaction_locked: { status: 403, title: 'The API key may not lift redaction' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
+  not_acceptable: { status: 406, title: 'None of the accepted formats is available' },
+  payload_too_large: { status: 413, title: 'The request body is too large' },
+  uri_too_long: { status: 414, title: 'The URL is too long' },
+  bytes_limit_exceeded: { status: 422, title: 'The query would read too much' },
+  result_too_large: { status: 422, title: 'The result is too large' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  budget_exhausted: { status: 429, title: 'The budget is used up' },
+  internal: { status: 500, title: 'Internal error' },
+  engine_error: { status: 502, title: 'The query engine failed' },
+  engine_unavailable: { status: 503, title: 'The service is not available at the moment' },
+  query_timeout: { status: 504, title: 'The query took too long' },
+} as const
+
+export type ErrorCode = keyof typeof errorCodes
+
+/** One parameter or header (or place in SQL) and what is wrong with it. */
+export interface Problem {
+  parameter?: string
+  header?: string
+  line?: number
+  column?: number
+  detail: string
+}
+
+/**
+ * The one error a caller sees. Thrown anywhere, caught once, in the HTTP handler.
+ * `detail` and `problems` go to the caller as they are: they never hold a key, a row or a table's real name.
+ */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly code: ErrorCode
+  readonly problems: Problem[]
+  readonly headers: Record<string, string>
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: { problems?: Problem[]; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(detail, { cause: options.cause })
+    this.code = code
+    this.problems = options.problems ?? []
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): number {
+    return errorCodes[this.code].status
+  }
+}

@@ -1,0 +1,22 @@
+/** A place in a text, both from 1, as editors count them. */
+export interface Place {
+  line: number
+  column: number
+}
+
+/** SQL that cannot be read, or that asks for what is not supported. The message is a sentence for its author. */
+export class SqlError extends Error {
+  override readonly name = 'SqlError'
+  readonly place: Place | null
+
+  constructor(message: string, place: Place | null = null) {
+    super(message)
+    this.place = place
+  }
+}
+
+/** Where the offset `at` stands in `text`; a line ends with LF, CRLF or CR. */
+export function placeOf(text: string, at: number): Place {
+  const before = text.slice(0, at).split(/\r\n|\r|\n/)
+  return { line: before.length, column: before[before.length - 1]!.length + 1 }
+}

@@ -1,0 +1,91 @@
+/**
+ * The port to the document store: endpoint definitions, keys and cached answers.
+ * `stores/stores.test.ts` is the suite that every adapter passes. Enough for leases; no more.
+ */
+
+/** What a document may hold. Bytes and dates stand at the top level only. */
+export type Plain = null | boolean | number | string | Plain[] | { [field: string]: Plain }
+export type Fields = { [field: string]: Plain | Uint8Array | Date }
+
+export interface Reference {
+  collection: string
+  /** 1 to 1,000 characters out of A-Z a-z 0-9 . _ - : */
+  id: string
+}
+
+export interface Document {
+  id: string
+  fields: Fields
+  /** Opaque; differs after every write of the document, never comes back. */
+  version: string
+  /** The store's time of the last write, milliseconds since 1970 UTC (may have a fraction). */
+  writtenAt: number
+}
+
+export interface Reading {
+  /** `null` where there is no such document. */
+  document: Document | null
+  /** The store's time of this read, by the same clock as `writtenAt`. */
+  readAt: number
+}
+
+export interface Writing {
+  version: string
+  writtenAt: number
+}
+
+export type Write =
+  | { type: 'create'; at: Reference; fields: Fields }
+  /** Without `ifVersion` it writes whatever is there, or nothing. */
+  | { type: 'replace'; at: Reference; fields: Fields; ifVersion?: string }
+  /** Removing what is not there succeeds, unless `ifVersion` is given. */
+  | { type: 'remove'; at: Reference; ifVersion?: string }
+
+export interface Filter {
+  field: string
+  operator: '==' | '<' | '<=' | '>' | '>='
+  value: string | number | boolean | Date
+}
+
+export interface Search {
+  collection: string
+  where?: Filter[]
+  /** All documents without this field are left out, as in Firestore. */
+  orderBy?: { field: string; direction: 'asc' | 'desc' }
+  /** 1 to 1,000. */
+  limit: number
+  /** Only these fields are read and returned. */
+  fields?: string[]
+}
+
+export interface Store {
+  get(at: Reference): Promise<Reading>
+  /** Fails with `conflict` if the document is there. */
+  create(at: Reference, fields: Fields): Promise<Writing>
+  /** Writes all fields anew. Fails with `conflict` if the version is another one, or the document is gone. */
+  replace(at: Reference, fields: Fields, ifVersion?: string): Promise<Writing>
+  remove(at: Reference, ifVersion?: string): Promise<void>
+  /** Documents in the order asked for; without one, by id. */
+  query(search: Search): Promise<{ documents: Document[]; readAt: number }>
+  /** All or nothing, at most 500 writes. Fails with `conflict` if any precondition does not hold. */
+  batch(writes: Write[]): Promise<Writing[]>
+  close(): Promise<void>
+}
+
+/**
+ * - `conflict`: a precondition does not hold, nothing was written
+ * - `too_large`: a document or a batch over the store's limit, nothing was written
+ * - `invalid`: a bug of ours in what was asked
+ * - `unavailable`: the store cannot be reached, is busy or did not answer in time; the write may have happened
+ */
+export type StoreErrorReason = 'conflict' | 'too_large' | 'invalid' | 'unavailable'
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly reason: StoreErrorReason
+
+  constructor(reason: StoreErrorReason, message: string, options: { cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.reason = reason
+  }
+}
