@@ -1,0 +1,164 @@
+import { placeOf, SqlError } from './error.ts'
+import type { Limits } from './limits.ts'
+import type { Parenthesis } from './parentheses.ts'
+import { matchParentheses } from './parentheses.ts'
+import { reservedWords, unsupported } from './reserved.ts'
+import type { Token } from './tokens.ts'
+import { tokenize } from './tokens.ts'
+import type { Identifier } from './tree.ts'
+
+/**
+ * A walk along the tokens of one text. The grammar stands on it in layers, one class to a file; what a layer needs
+ * from those above it is an abstract method, so the rules may be recursive and the imports are not.
+ */
+export abstract class Cursor {
+  protected readonly limits: Limits
+  private readonly sql: string
+  private readonly tokens: Token[]
+  private readonly parentheses: Map<number, Parenthesis>
+  private index = 0
+  private depth = 0
+
+  constructor(sql: string, limits: Limits) {
+    this.sql = sql
+    this.limits = limits
+    this.tokens = tokenize(sql, limits)
+    this.parentheses = matchParentheses(this.tokens)
+  }
+
+  protected get token(): Token {
+    return this.tokens[this.index]!
+  }
+
+  /** The token `count` further on; the end repeats. */
+  protected ahead(count: number): Token {
+    return this.tokens[this.index + count] ?? this.tokens.at(-1)!
+  }
+
+  protected next(): Token {
+    const token = this.token
+    if (token.kind !== 'end') this.index++
+    return token
+  }
+
+  protected atEnd(): boolean {
+    return this.token.kind === 'end'
+  }
+
+  protected isWord(word: string, ahead = 0): boolean {
+    const token = this.ahead(ahead)
+    return token.kind === 'word' && token.value === word
+  }
+
+  protected isSymbol(symbol: string, ahead = 0): boolean {
+    const token = this.ahead(ahead)
+    return token.kind === 'symbol' && token.text === symbol
+  }
+
+  /** Steps over these words if they all stand here. */
+  protected takeWords(...words: string[]): boolean {
+    const here = words.every((word, ahead) => this.isWord(word, ahead))
+    if (here) this.index += words.length
+    return here
+  }
+
+  protected takeSymbol(symbol: string): boolean {
+    const here = this.isSymbol(symbol)
+    if (here) this.index++
+    return here
+  }
+
+  /** Steps over one of these words and says which. */
+  protected takeOneOf<Word extends string>(...words: Word[]): Word | null {
+    return words.find(word => this.takeWords(word)) ?? null
+  }
+
+  protected expectWords(...words: string[]): void {
+    if (!this.takeWords(...words)) throw this.unexpected(words.join(' '))
+  }
+
+  protected expectSymbol(symbol: string): void {
+    if (!this.takeSymbol(symbol)) throw this.unexpected(symbol)
+  }
+
+  protected expectOneOf<Word extends string>(...words: Word[]): Word {
+    const word = this.takeOneOf(...words)
+    if (word === null) throw this.unexpected(words.join(' or '))
+    return word
+  }
+
+  /** At a `(` that holds a query. */
+  protected atQueryInParentheses(): boolean {
+    return this.isSymbol('(') && this.parentheses.get(this.index)!.query
+  }
+
+  /** The token behind the `)` that closes the `(` here. */
+  protected behindParentheses(): Token {
+    const close = this.parentheses.get(this.index)?.close ?? -1
+    return close < 0 ? this.tokens.at(-1)! : this.tokens[close + 1]!
+  }
+
+  protected list<Item>(item: () => Item): Item[] {
+    const items = [item()]
+    while (this.takeSymbol(',')) items.push(item())
+    return items
+  }
+
+  protected parenthesized<Content>(content: () => Content): Content {
+    this.expectSymbol('(')
+    const inside = content()
+    this.expectSymbol(')')
+    return inside
+  }
+
+  /** A name: a word that is not reserved, or anything in backticks. */
+  protected identifier(): Identifier {
+    const { kind, text, value } = this.token
+    if (kind === 'word' && reservedWords.has(value) && !unsupported.has(value)) {
+      throw this.refusal(`${text} is a reserved word: put it in backticks to use it as a name`)
+    }
+    if (!this.atName()) throw this.unexpected('a name')
+    return this.anyIdentifier()
+  }
+
+  /** After a dot a reserved word is a name like any other. */
+  protected anyIdentifier(): Identifier {
+    const { kind, text, value, at } = this.token
+    if (kind !== 'word' && kind !== 'quoted') throw this.unexpected('a name')
+    this.index++
+    return { name: kind === 'quoted' ? value : text, quoted: kind === 'quoted', at }
+  }
+
+  protected atName(ahead = 0): boolean {
+    const { kind, value } = this.ahead(ahead)
+    return kind === 'quoted' || (kind === 'word' && !reservedWords.has(value))
+  }
+
+  /** Counts how deep the rules are inside one another, so that the stack never ends first. */
+  protected nested<Content>(rule: () => Content): Content {
+    if (this.depth === this.limits.nesting) {
+      throw this.refusal(`the query is nested over ${this.limits.nesting} levels deep`)
+    }
+    this.depth++
+    const content = rule()
+    this.depth--
+    return content
+  }
+
+  protected checkLinks(links: number): void {
+    if (links > this.limits.links) throw this.refusal(`a chain has over ${this.limits.links} links`)
+  }
+
+  protected unexpected(wanted?: string): SqlError {
+    const { kind, text, value } = this.token
+    const known = unsupported.get(kind === 'word' ? value : kind === 'symbol' ? text : '')
+    if (known) return this.refusal(known)
+    const found =
+      kind === 'end' ? 'the query ends' : `there is ${text.length > 40 ? text.slice(0, 40) + '...' : text}`
+    return this.refusal(wanted ? `${found} where ${wanted} should be` : `${found} where it cannot be`)
+  }
+
+  protected refusal(message: string, at = this.token.at): SqlError {
+    return new SqlError(message, placeOf(this.sql, at))
+  }
+}

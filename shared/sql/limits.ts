@@ -1,0 +1,26 @@
+/** How large a query may be. What goes beyond is an SqlError, never a crash. */
+export interface Limits {
+  /** Length of the text, in bytes of UTF-8. */
+  bytes: number
+  tokens: number
+  /** Parentheses, subqueries, types and signs inside one another. */
+  nesting: number
+  /** Operators, joins or fields in one chain: `a + b + c` has two links. */
+  links: number
+  /** Height of the tree. Chains inside chains add up; whoever walks the tree may recurse this deep. */
+  height: number
+  /** SELECTs in the whole query. */
+  selects: number
+  /** Common tables in the whole query. */
+  ctes: number
+}
+
+export const defaultLimits: Limits = {
+  bytes: 65_536,
+  tokens: 50_000,
+  nesting: 120,
+  links: 400,
+  height: 1_000,
+  selects: 200,
+  ctes: 32,
+}
