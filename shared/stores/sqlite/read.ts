@@ -1,0 +1,60 @@
+/** Reading documents out of a SQLite file: one by its id, or many by filters. */
+import type { SQLInputValue } from 'node:sqlite'
+import type { Document, Filter, Reference, Search } from '../../store.ts'
+import type { Connection, Row } from './connection.ts'
+import { decode, encode } from './values.ts'
+
+export const byReference =
+  'select key, id, version, written_at from documents where collection = ? and id = ?'
+
+/** The document, with all of its fields or those of a mask. */
+export function read(
+  connection: Connection,
+  { collection, id }: Reference,
+  mask?: string[],
+): Document | null {
+  const [row] = connection.rows(byReference, collection, id)
+  return row ? toDocument(connection, row, mask) : null
+}
+
+/** Documents that `checkSearch` lets be looked for. With equal values they go by their id, in the same direction, as in Firestore. */
+export function find(
+  connection: Connection,
+  { collection, where = [], orderBy, limit, fields }: Search,
+): Document[] {
+  const direction = orderBy?.direction === 'desc' ? 'desc' : 'asc'
+  const sql = [
+    'select key, id, version, written_at from documents',
+    orderBy ? 'join fields as sorted on sorted.document = key and sorted.name = ?' : '',
+    'where collection = ?',
+    ...where.map(filterSql),
+    `order by ${orderBy ? `sorted.kind ${direction}, sorted.value ${direction}, ` : ''}id ${direction} limit ?`,
+  ]
+  const values = [...(orderBy ? [orderBy.field] : []), collection, ...where.flatMap(filterValues), limit]
+  return connection.rows(sql.join(' '), ...values).map(row => toDocument(connection, row, fields))
+}
+
+const comparisons = { '==': '=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' } as const
+
+function filterSql({ operator }: Filter): string {
+  return `and exists (select 1 from fields where fields.document = documents.key
+    and fields.name = ? and fields.kind = ? and fields.value ${comparisons[operator]} ?)`
+}
+
+function filterValues({ field, value }: Filter): SQLInputValue[] {
+  const { kind, stored } = encode(value)
+  return [field, kind, stored]
+}
+
+const fieldsOf = `select name, kind, value from fields
+  where document = ?1 and (?2 is null or name in (select value from json_each(?2)))`
+
+function toDocument(connection: Connection, row: Row, mask?: string[]): Document {
+  const fields = connection.rows(fieldsOf, Number(row['key']), mask ? JSON.stringify(mask) : null)
+  return {
+    id: String(row['id']),
+    fields: Object.fromEntries(fields.map(({ name, kind, value }) => [name, decode(kind, value)])),
+    version: String(row['version']),
+    writtenAt: Number(row['written_at']),
+  }
+}
