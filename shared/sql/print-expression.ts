@@ -25,6 +25,7 @@ import type {
   Unary,
   Window,
 } from './tree.ts'
+import { unknownKind } from './walk.ts'
 
 /** Expressions to text. A tree that needs parentheses and does not have them gets them. */
 export abstract class ExpressionPrinter {
@@ -213,10 +214,6 @@ export abstract class ExpressionPrinter {
 
 export function as(alias: Parameters<typeof printName>[0] | null): string {
   return alias ? ` AS ${printName(alias)}` : ''
-}
-
-export function unknownKind(node: never): never {
-  throw new Error(`${String((node as { kind: unknown }).kind)} is not a kind of node`)
 }
 
 function not(node: { not: boolean }): string {

@@ -1,6 +1,6 @@
 import { SqlError } from './error.ts'
 import { level } from './operators.ts'
-import { as, ExpressionPrinter, unknownKind } from './print-expression.ts'
+import { as, ExpressionPrinter } from './print-expression.ts'
 import { printName, printPath } from './print-token.ts'
 import type {
   From,
@@ -14,6 +14,7 @@ import type {
   TableReference,
   With,
 } from './tree.ts'
+import { unknownKind } from './walk.ts'
 
 export interface PrintOptions {
   /**

@@ -1,0 +1,109 @@
+import type { AnyNode, From, Identifier, Query, Select, TableReference } from './tree.ts'
+import { children, unknownKind } from './walk.ts'
+
+/** The names that a query may call upon: common tables, and the rows of FROM (`t` in `t.array`). */
+interface Scope {
+  ctes: ReadonlySet<string>
+  rows: ReadonlySet<string>
+}
+
+/**
+ * Every reference to a real table, in the order of the text: neither a common table in scope nor an array of a row
+ * in scope. Where that is in doubt it is reported, so nothing that could be read is missing.
+ */
+export function tablesOf(query: Query): TableReference[] {
+  const search = new TableSearch()
+  search.visit(query, { ctes: new Set(), rows: new Set() })
+  return search.tables
+}
+
+/** Names of tables and rows are one if they differ in the case of ASCII letters only. */
+export function nameKey(name: string): string {
+  return name.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase())
+}
+
+class TableSearch {
+  readonly tables: TableReference[] = []
+
+  visit(node: AnyNode, scope: Scope): void {
+    if (node.kind === 'Query') this.query(node, scope)
+    else if (node.kind === 'Select') this.select(node, scope)
+    else if (node.kind === 'TableReference') this.table(node, scope)
+    else this.visitAll(children(node), scope)
+  }
+
+  private visitAll(nodes: AnyNode[], scope: Scope): void {
+    for (const node of nodes) this.visit(node, scope)
+  }
+
+  /** A common table is seen by those behind it and by the query; with RECURSIVE by all. Rows do not reach into it. */
+  private query(query: Query, scope: Scope): void {
+    const ctes = new Set(scope.ctes)
+    const common = query.with?.ctes ?? []
+    if (query.with?.recursive) for (const { name } of common) ctes.add(nameKey(name.name))
+    for (const cte of common) {
+      this.visit(cte.query, { ctes, rows: new Set() })
+      ctes.add(nameKey(cte.name.name))
+    }
+    const own = { ctes, rows: scope.rows }
+    const sorted = query.body.kind === 'Select' ? this.select(query.body, own) : own
+    if (query.body.kind !== 'Select') this.visit(query.body, own)
+    this.visitAll(query.orderBy, sorted)
+  }
+
+  /** Returns the scope that its FROM makes. */
+  private select(select: Select, outer: Scope): Scope {
+    const scope = select.from ? withRows(outer, this.from(select.from, outer, outer)) : outer
+    this.visitAll(
+      children(select).filter(child => child !== select.from),
+      scope,
+    )
+    return scope
+  }
+
+  /**
+   * Returns the names of the rows that this part of FROM adds. What stands to the left is in `scope`; a subquery
+   * does not see that, only what is around the whole FROM: in `FROM logs AS d, (SELECT 1 FROM d.secret)` the
+   * second `d` is a dataset. The same is taken for joins in parentheses and for the right side of RIGHT and FULL.
+   */
+  private from(from: From, scope: Scope, outer: Scope): string[] {
+    switch (from.kind) {
+      case 'TableReference':
+        this.table(from, scope)
+        return rowName(from.alias ?? from.path.at(-1)!)
+      case 'UnnestReference':
+        this.visit(from.array, scope)
+        return from.alias ? rowName(from.alias) : []
+      case 'DerivedTable':
+        this.visit(from.query, outer)
+        return from.alias ? rowName(from.alias) : []
+      case 'JoinInParentheses':
+        return this.from(from.join, outer, outer)
+      case 'Join': {
+        const left = this.from(from.left, scope, outer)
+        const apart = from.type === 'RIGHT' || from.type === 'FULL'
+        const right = this.from(from.right, apart ? outer : withRows(scope, left), outer)
+        const rows = [...left, ...right]
+        if (from.on) this.visit(from.on, withRows(scope, rows))
+        return rows
+      }
+      default:
+        return unknownKind(from)
+    }
+  }
+
+  private table(reference: TableReference, scope: Scope): void {
+    const [first, ...fields] = reference.path
+    const names = fields.length > 0 ? scope.rows : scope.ctes
+    if (!names.has(nameKey(first!.name))) this.tables.push(reference)
+  }
+}
+
+/** A name in backticks that holds a dot is a path of its own: no row is called by it. */
+function rowName({ name }: Identifier): string[] {
+  return name.includes('.') ? [] : [nameKey(name)]
+}
+
+function withRows(scope: Scope, rows: string[]): Scope {
+  return { ctes: scope.ctes, rows: new Set([...scope.rows, ...rows]) }
+}
