@@ -1,0 +1,59 @@
+/**
+ * The text of an API key: `lqe_<id>_<secret><checksum>`, in digits and letters only.
+ * The checksum tells a slip of the hand from a key before any store is asked; it protects nothing.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+export interface KeyText {
+  /** Names the key; no secret. 11 characters. */
+  id: string
+  /** 256 random bits. 43 characters. */
+  secret: string
+}
+
+const pattern = /^lqe_([0-9A-Za-z]{11})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+/** A new id (64 bits) and a new secret. */
+export function makeKey(): KeyText {
+  return { id: base62(randomBytes(8), 11), secret: base62(randomBytes(32), 43) }
+}
+
+/** What a caller is given. */
+export function writeKey(key: KeyText): string {
+  return `lqe_${key.id}_${key.secret}${checksum(key)}`
+}
+
+/** `undefined` for what `writeKey` did not write. */
+export function readKey(text: string | undefined): KeyText | undefined {
+  const [, id, secret, check] = pattern.exec(text ?? '') ?? []
+  if (id === undefined || secret === undefined) return undefined
+  return check === checksum({ id, secret }) ? { id, secret } : undefined
+}
+
+/**
+ * SHA-256 as hexadecimal. A slow hash would add nothing to a secret that cannot be guessed, and would let anyone
+ * keep the processor busy.
+ */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** CRC-32 finds every change of one character. */
+function checksum({ id, secret }: KeyText): string {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(crc32(`${id}_${secret}`))
+  return base62(bytes, 6)
+}
+
+/** A number of `bytes` as `width` digits, the highest first. */
+function base62(bytes: Buffer, width: number): string {
+  let rest = BigInt(`0x${bytes.toString('hex')}`)
+  let text = ''
+  for (let place = 0; place < width; place++) {
+    text = digits.charAt(Number(rest % 62n)) + text
+    rest /= 62n
+  }
+  return text
+}
