@@ -51,8 +51,10 @@ const looseKinds: Partial<Record<Expression['kind'], number>> = {
   Between: level.comparison,
   Is: level.comparison,
   IsDistinctFrom: level.comparison,
-  // `1.a` would be read as a number, and `INTERVAL 1 DAY[0]` by no one.
+  // `1.a` would be read as a number, the field in `DATE '..'.select` and `END.select` as a keyword.
   Literal: level.sign,
+  TypedLiteral: level.sign,
+  Case: level.sign,
   IntervalLiteral: level.sign,
 }
 

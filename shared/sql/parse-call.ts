@@ -59,7 +59,7 @@ export abstract class CallParser extends WindowParser {
     if (!this.atName() || !this.isSymbol('=>', 1)) return this.lambdaOrExpression()
     const name = this.identifier()
     this.expectSymbol('=>')
-    return { kind: 'NamedArgument', name, value: this.lambdaOrExpression(), at }
+    return { kind: 'NamedArgument', name, value: this.expression(), at }
   }
 
   private lambdaOrExpression(): Expression {

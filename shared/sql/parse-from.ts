@@ -1,13 +1,5 @@
 import { ExpressionParser } from './parse-expression.ts'
-import type {
-  Expression,
-  From,
-  Identifier,
-  Join,
-  JoinInParentheses,
-  TableReference,
-  UnnestReference,
-} from './tree.ts'
+import type { Expression, From, Identifier, Join, TableReference, UnnestReference } from './tree.ts'
 
 type JoinType = Exclude<Join['type'], 'COMMA'>
 
@@ -86,10 +78,8 @@ export abstract class FromParser extends ExpressionParser {
       return { kind: 'DerivedTable', query, alias: this.tableAlias(), at }
     }
     const join = this.parenthesized(() => this.joins())
-    if (join.kind === 'Join' || join.kind === 'JoinInParentheses') {
-      return { kind: 'JoinInParentheses', join, at } satisfies JoinInParentheses
-    }
-    throw this.refusal('parentheses in FROM hold a subquery or a join', at)
+    if (join.kind !== 'Join') throw this.refusal('parentheses in FROM hold a subquery or a join', at)
+    return { kind: 'JoinInParentheses', join, at }
   }
 
   private tableOrArray(): TableReference | UnnestReference {

@@ -44,10 +44,7 @@ export class QueryParser extends FromParser {
     const { at } = this.token
     if (!this.takeWords('WITH')) return null
     const recursive = this.takeWords('RECURSIVE')
-    const ctes = [this.commonTable()]
-    while (this.takeSymbol(',') && !this.isWord('SELECT') && !this.isSymbol('('))
-      ctes.push(this.commonTable())
-    return { kind: 'With', recursive, ctes, at }
+    return { kind: 'With', recursive, ctes: this.list(() => this.commonTable()), at }
   }
 
   private commonTable(): CommonTable {

@@ -26,8 +26,11 @@ const words = /[A-Za-z_]\w*/y
 const backticks = /`([^`\\\p{Cc}]+)`/uy
 const parameters = /@([A-Za-z_]\w*)/y
 const numbers = /0[xX][\dA-Fa-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
+/** In `my-project-12.dataset` the 12 belongs to the name: no `12.` may come of it. */
+const dashedNumbers = /(?<=\w-)\d+(?=\.(?![eE][+-]?\d)[A-Za-z_`])/y
 const integers = /^(?:0[xX][\dA-Fa-f]+|\d+)$/
 const symbols = /<=|>=|<>|!=|\|\||\|>|=>|->|<<|[()[\]{},.;+\-*/~&|^=<>:?]/y
+const wordCharacter = /\w/
 const wordOrDot = /[\w.]/
 
 /** In this order: r'..' is a string before it is a word, and .5 a number before it is a dot. */
@@ -86,7 +89,7 @@ function unreadable(sql: string, at: number): string {
 function readLiteral(sql: string, at: number): Token | null {
   const literal = readString(sql, at)
   if (!literal) return null
-  if (wordOrDot.test(sql[literal.end] ?? ''))
+  if (wordCharacter.test(sql[literal.end] ?? ''))
     throw refusal(sql, literal.end, 'a space is missing after a string')
   return token(literal.bytes ? 'bytes' : 'string', sql, at, literal.end, literal.value)
 }
@@ -107,6 +110,8 @@ function readParameter(sql: string, at: number): Token | null {
 }
 
 function readNumber(sql: string, at: number): Token | null {
+  const dashed = matchAt(dashedNumbers, sql, at)
+  if (dashed !== null) return token('integer', sql, at, dashedNumbers.lastIndex)
   const text = matchAt(numbers, sql, at)
   if (text === null) return null
   const end = numbers.lastIndex
