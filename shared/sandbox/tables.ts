@@ -1,0 +1,67 @@
+/** The tables that an endpoint offers to callers: the common tables of its own outermost WITH. */
+import { LRUCache } from 'lru-cache'
+import type { Endpoint } from '../endpoint.ts'
+import { ApiError } from '../errors.ts'
+import { parse } from '../sql/parser.ts'
+import { print } from '../sql/printer.ts'
+import { nameKey, tablesOf } from '../sql/relations.ts'
+import type { CommonTable, Query, TableReference } from '../sql/tree.ts'
+import { descendants } from '../sql/walk.ts'
+import { compose } from './compose.ts'
+
+export interface EndpointTable {
+  /** In the endpoint's spelling. */
+  name: string
+  cte: CommonTable
+  /** Keys of the tables before it that it may read: too many at worst, never too few. */
+  reads: ReadonlySet<string>
+}
+
+export interface EndpointTables {
+  recursive: boolean
+  /** By `nameKey`, in the order of the WITH. */
+  byKey: ReadonlyMap<string, EndpointTable>
+  /** The references to real tables inside the WITH. */
+  real: readonly TableReference[]
+}
+
+const parsed = new LRUCache<string, EndpointTables>({ max: 200 })
+
+/** @throws ApiError `internal` for an endpoint that does not parse: its SQL is nothing to tell a caller about. */
+export function tablesOfEndpoint({ sql }: Pick<Endpoint, 'sql'>): EndpointTables {
+  const known = parsed.get(sql)
+  if (known) return known
+  const tables = readTables(parseEndpoint(sql))
+  parsed.set(sql, tables)
+  return tables
+}
+
+/** For each table a statement with all of its columns and nothing of the endpoint that it does not need. */
+export function tableQueries(endpoint: Pick<Endpoint, 'sql'>): { name: string; sql: string }[] {
+  const tables = tablesOfEndpoint(endpoint)
+  return [...tables.byKey].map(([key, { name }]) => {
+    const all = parse(`SELECT * FROM \`${name}\``)
+    return { name, sql: print(compose(tables, new Set([key]), all)) }
+  })
+}
+
+function parseEndpoint(sql: string): Query {
+  try {
+    return parse(sql)
+  } catch (cause) {
+    throw new ApiError('internal', 'An internal error.', { cause })
+  }
+}
+
+function readTables(query: Query): EndpointTables {
+  const byKey = new Map<string, EndpointTable>()
+  for (const cte of query.with?.ctes ?? []) {
+    const names = [...descendants(cte)].flatMap(node =>
+      node.kind === 'TableReference' ? node.path.slice(0, 1) : [],
+    )
+    const reads = new Set(names.map(({ name }) => nameKey(name)).filter(key => byKey.has(key)))
+    byKey.set(nameKey(cte.name.name), { name: cte.name.name, cte, reads })
+  }
+  const real = tablesOf(query).filter(({ at }) => at < query.body.at)
+  return { recursive: query.with?.recursive ?? false, byKey, real }
+}
