@@ -1,0 +1,9 @@
+/** What stops a command on logs. The message is for the operator: it names the argument and what to do. */
+export class LogsError extends Error {
+  override readonly name = 'LogsError'
+}
+
+/** Why one entry cannot be loaded; the others are. */
+export class BadEntry extends Error {
+  override readonly name = 'BadEntry'
+}
