@@ -1,0 +1,160 @@
+/**
+ * A key may fix parameters, and its holder then sees one project's rows. With SQL of their own that is true only
+ * where no table of the endpoint has other rows in it, which is read off the endpoint's tree. What is not plainly a
+ * filter is none: OR, NOT, COALESCE(@pin, ...), functions of a column, ON and HAVING all let rows by, or may.
+ */
+import type { Endpoint } from '../endpoint.ts'
+import { ApiError } from '../errors.ts'
+import { nameKey } from '../sql/relations.ts'
+import type { AnyNode, Call, Exists, Expression, From, Identifier, Path, Select } from '../sql/tree.ts'
+import { children } from '../sql/walk.ts'
+import { tablesOfEndpoint } from './tables.ts'
+
+/**
+ * Asks that every table of the endpoint filters by every pinned parameter.
+ * @throws ApiError `sandbox_violation` with the table and the parameter for which that is not so
+ */
+export function assertPinsHold(endpoint: Pick<Endpoint, 'sql'>, pins: Record<string, string>): void {
+  const { byKey, real } = tablesOfEndpoint(endpoint)
+  for (const pin of Object.keys(pins)) {
+    const filter = new PinFilter(pin, new Set<AnyNode>(real))
+    for (const { name, cte } of byKey.values()) {
+      if (filter.covers(cte, { names: new Map(), roots: new Set() })) continue
+      const reason = `this endpoint's table ${name} does not filter by it`
+      const detail = `The API key fixes @${pin}, and ${reason}: SQL of your own could read other rows with it.`
+      throw new ApiError('sandbox_violation', detail)
+    }
+  }
+}
+
+/** Rows that an expression can speak of. An array of a row has that row's root, so to filter by it filters the row. */
+interface Rows {
+  names: ReadonlyMap<string, AnyNode>
+  roots: ReadonlySet<AnyNode>
+}
+
+/** Where rows come from: an item of FROM, or `null` where that is not plain to see. */
+type Root = AnyNode | null
+
+class PinFilter {
+  private readonly pin: string
+  private readonly real: ReadonlySet<AnyNode>
+
+  constructor(pin: string, real: ReadonlySet<AnyNode>) {
+    this.pin = pin
+    this.real = real
+  }
+
+  /**
+   * Whether every SELECT in here filters each real table of its own FROM. That is enough: all other rows come from
+   * those SELECTs, or from the endpoint's tables, of which each is asked the same.
+   */
+  covers(node: AnyNode, outer: Rows): boolean {
+    // ORDER BY sees the rows of a SELECT beside it, so nothing without a row's name is plain there.
+    const seen = node.kind === 'OrderItem' ? withRow(outer, node, null) : outer
+    if (node.kind !== 'Select' || !node.from) return children(node).every(child => this.covers(child, seen))
+    const rows = withRowsOf(node.from, outer)
+    const filtered = this.filteredBy(node.where, rows)
+    const open = [...rows.roots].filter(root => this.real.has(root) && !outer.roots.has(root))
+    return (
+      open.every(root => filtered.has(root)) &&
+      this.coversFrom(node.from, rows, outer) &&
+      children(node).every(child => child === node.from || this.covers(child, rows))
+    )
+  }
+
+  /** A subquery in FROM does not see the rows beside it; arrays and conditions do. */
+  private coversFrom(from: From, rows: Rows, outer: Rows): boolean {
+    switch (from.kind) {
+      case 'DerivedTable':
+        return this.covers(from.query, outer)
+      case 'UnnestReference':
+        return this.covers(from.array, rows)
+      case 'TableReference':
+        return true
+      case 'JoinInParentheses':
+        return this.coversFrom(from.join, rows, outer)
+      case 'Join': {
+        const sides = [from.left, from.right].every(side => this.coversFrom(side, rows, outer))
+        return sides && (from.on === null || this.covers(from.on, rows))
+      }
+    }
+  }
+
+  /** The roots of which every row that is left passes one of the conditions that AND joins. */
+  private filteredBy(where: Expression | null, rows: Rows): Set<Root> {
+    return new Set(conjuncts(where).flatMap(condition => this.filteredByOne(condition, rows)))
+  }
+
+  private filteredByOne(condition: Expression, rows: Rows): Root[] {
+    if (condition.kind === 'Binary' && condition.operator === '=') {
+      const { left, right } = condition
+      return [...this.comparedWithPin(left, right, rows), ...this.comparedWithPin(right, left, rows)]
+    }
+    if (condition.kind === 'Call' && isSearch(condition)) {
+      const [column, pattern] = condition.arguments
+      return this.comparedWithPin(column!, pattern!, rows)
+    }
+    const select = condition.kind === 'Exists' ? plainSelect(condition) : null
+    return select?.from ? [...this.filteredBy(select.where, withRowsOf(select.from, rows))] : []
+  }
+
+  private comparedWithPin(column: Expression, value: Expression, rows: Rows): Root[] {
+    if (column.kind !== 'Path' || value.kind !== 'ParameterReference' || value.name !== this.pin) return []
+    return [rootOf(column, rows)]
+  }
+}
+
+/** The pin is the pattern where the endpoint's own query has one: to fix it is to fix what can be found. */
+function isSearch({ name, arguments: given }: Call): boolean {
+  return name.length === 1 && name[0]!.name.toUpperCase() === 'REGEXP_CONTAINS' && given.length === 2
+}
+
+function conjuncts(condition: Expression | null): Expression[] {
+  if (condition?.kind === 'Parenthesized') return conjuncts(condition.expression)
+  if (condition?.kind === 'Binary' && condition.operator === 'AND') {
+    return [...conjuncts(condition.left), ...conjuncts(condition.right)]
+  }
+  return condition ? [condition] : []
+}
+
+/** `SELECT 1 FROM ... WHERE ...` and no more: with COUNT(*) in it, for one, there is a row whatever WHERE says. */
+function plainSelect({ query }: Exists): Select | null {
+  const { with: common, body, orderBy, limit } = query
+  if (common || orderBy.length > 0 || limit || body.kind !== 'Select') return null
+  const { items, groupBy, having, qualify } = body
+  const constant = items.every(item => item.kind === 'SelectColumn' && item.expression.kind === 'Literal')
+  return constant && !groupBy && !having && !qualify ? body : null
+}
+
+/** Without a row's name in front, a column is known to be of a row only where there is no other. */
+function rootOf({ parts }: Path, { names, roots }: Rows): Root {
+  const named = names.get(nameKey(parts[0]!.name))
+  return named ?? (roots.size === 1 ? [...roots][0]! : null)
+}
+
+function withRowsOf(from: From, rows: Rows): Rows {
+  switch (from.kind) {
+    case 'TableReference':
+      return withRow(rows, from, from.alias ?? from.path.at(-1)!)
+    case 'DerivedTable':
+      return withRow(rows, from, from.alias)
+    case 'UnnestReference': {
+      const root = from.array.kind === 'Path' ? rootOf(from.array, rows) : null
+      // The place in an array says nothing of whose row it is: it gets a root that is no table.
+      const names = from.offset ? new Map(rows.names).set(nameKey(from.offset.name), from) : rows.names
+      return withRow({ names, roots: rows.roots }, root ?? from, from.alias)
+    }
+    case 'JoinInParentheses':
+      return withRowsOf(from.join, rows)
+    case 'Join':
+      return withRowsOf(from.right, withRowsOf(from.left, rows))
+  }
+}
+
+function withRow({ names, roots }: Rows, root: AnyNode, name: Identifier | null): Rows {
+  return {
+    names: name ? new Map(names).set(nameKey(name.name), root) : names,
+    roots: new Set(roots).add(root),
+  }
+}
