@@ -69,6 +69,7 @@ class Walk {
   private query(query: Query, outer: ReadonlySet<string>): void {
     const scope = new Set(outer)
     const own = new Set<string>()
+    if (query.with) this.judge(query.with, scope)
     for (const cte of query.with?.ctes ?? []) {
       this.visit(cte, scope)
       const key = nameKey(cte.name.name)
@@ -78,10 +79,7 @@ class Walk {
       own.add(key)
       scope.add(key)
     }
-    for (const part of children(query)) {
-      if (part.kind === 'With') this.judge(part, scope)
-      else this.visit(part, scope)
-    }
+    for (const part of children(query)) if (part !== query.with) this.visit(part, scope)
   }
 
   private judge(node: AnyNode, scope: ReadonlySet<string>): void {

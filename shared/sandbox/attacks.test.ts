@@ -1,0 +1,57 @@
+/** Every attack is stopped by its rule, in words that help its author, and reaches no engine. */
+import { describe, expect, test } from '@jest/globals'
+import { ApiError } from '../errors.ts'
+import { sandbox } from './sandbox.ts'
+import { attacksOnCorners } from './testing/attacks-on-corners.ts'
+import { attacksOnLanguage } from './testing/attacks-on-language.ts'
+import { attacksOnTables } from './testing/attacks-on-tables.ts'
+import { attacksOnText } from './testing/attacks-on-text.ts'
+import { logs } from './testing/endpoints.ts'
+import { RecordingEngine } from './testing/recording-engine.ts'
+
+const groups = [...attacksOnText, ...attacksOnTables, ...attacksOnLanguage, ...attacksOnCorners]
+
+const realNames = /cloudflare|deno-|gotrue|postgres\.logs|\.prod/
+
+/** As the service does it: what the sandbox throws ends the request before an engine is asked. */
+async function answer(engine: RecordingEngine, sql: string): Promise<ApiError | null> {
+  try {
+    await engine.run({ sql: sandbox(logs, sql).sql, bindings: [] })
+    return null
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+}
+
+for (const { rule, code, stops, attempts } of groups) {
+  describe(rule, () => {
+    test.each(Object.entries(attempts))('stops %s', async (_, sql) => {
+      const engine = new RecordingEngine()
+      const error = await answer(engine, sql)
+      expect(error?.code).toBe(code)
+      expect(error?.problems).toHaveLength(1)
+      expect(error?.problems[0]?.detail).toMatch(stops)
+      expect(engine.statements).toEqual([])
+    })
+
+    test.each(Object.entries(attempts))('tells of %s only what the caller wrote', async (_, sql) => {
+      const error = await answer(new RecordingEngine(), sql)
+      const told = JSON.stringify([error?.message, error?.problems])
+      if (!realNames.test(sql)) expect(told).not.toMatch(realNames)
+      expect(error!.message.length).toBeLessThan(600)
+    })
+  })
+}
+
+test('there are at least 150 attacks', () => {
+  const attempts = groups.flatMap(group => Object.values(group.attempts))
+  expect(new Set(attempts).size).toBe(attempts.length)
+  expect(attempts.length).toBeGreaterThanOrEqual(150)
+})
+
+test('an honest query does reach the engine that the attacks do not', async () => {
+  const engine = new RecordingEngine()
+  expect(await answer(engine, 'SELECT COUNT(*) FROM edge_logs')).toBeNull()
+  expect(engine.statements).toHaveLength(1)
+})

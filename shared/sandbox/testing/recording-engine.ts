@@ -1,0 +1,20 @@
+import type { Description, QueryEngine, RunResult, Statement } from '../../engine.ts'
+
+/** An engine that remembers what it was asked to run and runs nothing. */
+export class RecordingEngine implements QueryEngine {
+  readonly statements: Statement[] = []
+
+  run(statement: Statement): Promise<RunResult> {
+    this.statements.push(statement)
+    return Promise.resolve({ columns: [], rows: [], truncated: false, bytes: null })
+  }
+
+  describe(statement: Statement): Promise<Description> {
+    this.statements.push(statement)
+    return Promise.resolve({ kind: 'SELECT', tables: [], columns: [], bytes: null })
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
