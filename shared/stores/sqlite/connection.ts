@@ -112,10 +112,11 @@ function connection(database: DatabaseSync, now: () => number): Connection {
 }
 
 /**
- * The machine's clock, made to go forwards only. When it is behind a time already seen (set back, or another process'
- * clock is ahead), this process adds the difference from then on: time goes on from there instead of standing still,
- * which would keep leases alive. Only writes leave their time in the file, so a write by one process may look older
- * than a read by another one did; never older than the write that was read.
+ * The machine's clock, made to go forwards only. Where it is behind a time already seen (it was set back, or another
+ * process has a clock that is ahead), this process adds the difference from then on: time goes on from there instead of
+ * standing still, which would keep leases alive. What is shared through the file is the time of the latest write, so
+ * nothing is ever read or written before an earlier write; after a clock was set back, a write may look older than
+ * another process' earlier read.
  */
 function tickingFrom(now: () => number): (latest: number) => number {
   let seen = 0
