@@ -38,6 +38,8 @@ export type Write =
   | { type: 'create'; at: Reference; fields: Fields }
   /** Without `ifVersion` it writes whatever is there, or nothing. */
   | { type: 'replace'; at: Reference; fields: Fields; ifVersion?: string }
+  /** Sets and removes these fields and leaves the others; the document must be there. */
+  | { type: 'update'; at: Reference; set: Fields; unset?: string[]; ifVersion?: string }
   /** Removing what is not there succeeds, unless `ifVersion` is given. */
   | { type: 'remove'; at: Reference; ifVersion?: string }
 
@@ -59,11 +61,17 @@ export interface Search {
 }
 
 export interface Store {
-  get(at: Reference): Promise<Reading>
+  /** With `fields`, only these are read and returned. */
+  get(at: Reference, fields?: string[]): Promise<Reading>
   /** Fails with `conflict` if the document is there. */
   create(at: Reference, fields: Fields): Promise<Writing>
   /** Writes all fields anew. Fails with `conflict` if the version is another one, or the document is gone. */
   replace(at: Reference, fields: Fields, ifVersion?: string): Promise<Writing>
+  /**
+   * Sets and removes top-level fields and leaves the others as they are, so that a lease costs no rewrite of a payload.
+   * Fails with `conflict` if the version is another one, or the document is gone.
+   */
+  update(at: Reference, change: { set: Fields; unset?: string[] }, ifVersion?: string): Promise<Writing>
   remove(at: Reference, ifVersion?: string): Promise<void>
   /** Documents in the order asked for; without one, by id. */
   query(search: Search): Promise<{ documents: Document[]; readAt: number }>
