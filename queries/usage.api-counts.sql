@@ -1,0 +1,29 @@
+-- Requests by API in buckets of time. Times are UTC. The first bound is a constant window for BigQuery to prune
+-- partitions by, whatever it makes of the CASE in the second.
+WITH requests AS (
+  SELECT
+    CASE @interval
+      WHEN 'minutely' THEN TIMESTAMP_TRUNC(t.timestamp, MINUTE)
+      WHEN 'hourly' THEN TIMESTAMP_TRUNC(t.timestamp, HOUR)
+      WHEN 'daily' THEN TIMESTAMP_TRUNC(t.timestamp, DAY)
+    END AS bucket,
+    r.path AS path
+  FROM `cloudflare.logs.prod` AS t
+  CROSS JOIN UNNEST(t.metadata) AS m
+  CROSS JOIN UNNEST(m.request) AS r
+  WHERE t.timestamp >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)
+    AND t.timestamp >= TIMESTAMP_SUB(
+      CURRENT_TIMESTAMP(),
+      INTERVAL CASE @interval WHEN 'daily' THEN 10080 WHEN 'hourly' THEN 60 WHEN 'minutely' THEN 60 END MINUTE
+    )
+    AND REGEXP_CONTAINS(r.url, @project)
+)
+SELECT
+  DATETIME(bucket, 'UTC') AS timestamp,
+  COUNTIF(STRPOS(path, '/rest') > 0) AS total_rest_requests,
+  COUNTIF(STRPOS(path, '/storage') > 0) AS total_storage_requests,
+  COUNTIF(STRPOS(path, '/auth') > 0) AS total_auth_requests,
+  COUNTIF(STRPOS(path, '/realtime') > 0) AS total_realtime_requests
+FROM requests
+GROUP BY bucket
+ORDER BY bucket ASC

@@ -1,0 +1,40 @@
+import { describe, expect, test } from '@jest/globals'
+import { ConfigError, loadConfig, settings } from './config.ts'
+
+describe('the settings', () => {
+  test('of an empty environment are a laptop’s', () => {
+    expect(loadConfig({})).toMatchObject({ engine: 'duckdb', store: 'sqlite', corsOrigin: '*' })
+  })
+
+  test('on Cloud Run are the cloud’s', () => {
+    expect(loadConfig({ K_SERVICE: 'query' })).toMatchObject({ engine: 'bigquery', store: 'firestore' })
+  })
+
+  test.each([
+    ['ENGINE', 'postgres'],
+    ['STORE', 'redis'],
+    ['MAX_URL_BYTES', 'many'],
+    ['DRAIN_MS', '-1'],
+    ['CORS_ORIGIN', 'https://a.example/path'],
+    ['GOOGLE_CLOUD_PROJECT', 'no such id'],
+    ['FROZEN_NOW', 'yesterday'],
+  ])('%s=%s is refused by the name of the setting', (variable, text) => {
+    expect(() => loadConfig({ [variable]: text })).toThrow(ConfigError)
+    expect(() => loadConfig({ [variable]: text })).toThrow(new RegExp(`^${variable} must be `))
+  })
+
+  test('that keep data on a local disk are refused on Cloud Run', () => {
+    expect(() => loadConfig({ K_SERVICE: 'query', STORE: 'sqlite' })).toThrow(/Cloud Run/)
+  })
+
+  test('that are empty count as unset', () => {
+    for (const { variable } of Object.values(settings))
+      expect(loadConfig({ [variable]: '' })).toEqual(loadConfig({}))
+  })
+
+  test('each have a variable of their own and a description', () => {
+    const variables = Object.values(settings).map(({ variable }) => variable)
+    expect(new Set(variables).size).toBe(variables.length)
+    for (const { description } of Object.values(settings)) expect(description).toMatch(/^[A-Z]/)
+  })
+})

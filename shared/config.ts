@@ -1,0 +1,138 @@
+/** Settings: one table, read once. The only reader of the environment (`architecture.test.ts` sees to it). */
+import { resolve } from 'node:path'
+
+export interface Config {
+  /** Where the laptop's logs and documents are. */
+  dataDir: string
+  /** BigQuery schema files of the log tables. */
+  tablesDir: string
+  engine: 'duckdb' | 'bigquery'
+  store: 'sqlite' | 'firestore'
+  /** Google Cloud project of the service; part of a trace's name in the logs. */
+  project: string | null
+  /** Value of Access-Control-Allow-Origin. */
+  corsOrigin: string
+  /** Longest path and query string, in bytes. */
+  maxUrlBytes: number
+  /** How long requests in flight may go on after SIGTERM; Cloud Run kills after 10 s. */
+  drainMs: number
+  /** A fixed present for the local engine, ISO 8601; for tests and demonstrations. */
+  frozenNow: string | null
+}
+
+interface Setting<T> {
+  variable: string
+  description: string
+  /** What holds where the variable is unset or empty. */
+  default: (env: Environment) => T
+  /** Reads the text; `undefined` = not valid. */
+  read: (text: string) => T | undefined
+  /** What a valid value looks like, for the error. */
+  expected: string
+}
+
+export type Environment = Record<string, string | undefined>
+
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** Set by Cloud Run, and so by Cloud Functions. */
+const deployed = (env: Environment) => Boolean(env['K_SERVICE'])
+
+/** Every setting there is. The README's table is checked against this one. */
+export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
+  dataDir: {
+    variable: 'DATA_DIR',
+    description: 'Folder of the local logs and documents',
+    default: () => resolve('.data'),
+    read: text => resolve(text),
+    expected: 'a path',
+  },
+  tablesDir: {
+    variable: 'TABLES_DIR',
+    description: 'Folder of the log tables’ schema files',
+    default: () => resolve('infra/tables'),
+    read: text => resolve(text),
+    expected: 'a path',
+  },
+  engine: {
+    variable: 'ENGINE',
+    description: 'What runs the SQL: duckdb or bigquery',
+    default: env => (deployed(env) ? 'bigquery' : 'duckdb'),
+    read: oneOf('duckdb', 'bigquery'),
+    expected: 'duckdb or bigquery',
+  },
+  store: {
+    variable: 'STORE',
+    description: 'What holds definitions, keys and answers: sqlite or firestore',
+    default: env => (deployed(env) ? 'firestore' : 'sqlite'),
+    read: oneOf('sqlite', 'firestore'),
+    expected: 'sqlite or firestore',
+  },
+  project: {
+    variable: 'GOOGLE_CLOUD_PROJECT',
+    description: 'Google Cloud project, for traces in the logs',
+    default: () => null,
+    read: text => (/^[a-z][a-z0-9:.-]{4,60}$/.test(text) ? text : undefined),
+    expected: 'a project id',
+  },
+  corsOrigin: {
+    variable: 'CORS_ORIGIN',
+    description: 'Origin of web pages that may read answers; * = any',
+    default: () => '*',
+    read: text => (/^(\*|https?:\/\/[^/\s]+)$/.test(text) ? text : undefined),
+    expected: '* or an origin such as https://console.example.com',
+  },
+  maxUrlBytes: {
+    variable: 'MAX_URL_BYTES',
+    description: 'Longest path and query string',
+    default: () => 32_768,
+    read: integer(1_000, 100_000),
+    expected: 'a whole number from 1000 to 100000',
+  },
+  drainMs: {
+    variable: 'DRAIN_MS',
+    description: 'How long requests in flight may go on after SIGTERM, in milliseconds',
+    default: () => 9_000,
+    read: integer(0, 600_000),
+    expected: 'a whole number from 0 to 600000',
+  },
+  frozenNow: {
+    variable: 'FROZEN_NOW',
+    description: 'A fixed present for the local engine, for tests',
+    default: () => null,
+    read: text => (Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()),
+    expected: 'an ISO 8601 time',
+  },
+}
+
+/**
+ * Reads the settings from an environment.
+ * @throws ConfigError naming the variable and what it should be
+ */
+export function loadConfig(env: Environment): Config {
+  const entries = Object.entries(settings).map(([name, setting]) => [name, valueOf<unknown>(setting, env)])
+  const config = Object.fromEntries(entries) as Config
+  if (deployed(env) && (config.engine === 'duckdb' || config.store === 'sqlite'))
+    throw new ConfigError(
+      'ENGINE and STORE: duckdb and sqlite keep data on a local disk, which Cloud Run has not',
+    )
+  return config
+}
+
+function valueOf<T>(setting: Setting<T>, env: Environment): T {
+  const text = env[setting.variable]
+  if (text === undefined || text === '') return setting.default(env)
+  const value = setting.read(text)
+  if (value === undefined) throw new ConfigError(`${setting.variable} must be ${setting.expected}`)
+  return value
+}
+
+function oneOf<T extends string>(...choices: T[]): (text: string) => T | undefined {
+  return text => choices.find(choice => choice === text)
+}
+
+function integer(min: number, max: number): (text: string) => number | undefined {
+  return text => (/^\d+$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined)
+}

@@ -1,0 +1,41 @@
+import { describe, expect, test } from '@jest/globals'
+import { EngineError } from './engine.ts'
+import { ApiError } from './errors.ts'
+import { describeError, traceOf } from './log.ts'
+
+describe('an error in the log', () => {
+  test('tells its kind and where it was thrown, and never its message', () => {
+    const details = describeError(new TypeError('cannot read secret-value'))
+    expect(details).toMatchObject({ error: 'TypeError' })
+    expect(details['frames']).toContainEqual(expect.stringContaining('log.test.ts'))
+    expect(JSON.stringify(details)).not.toContain('secret-value')
+  })
+
+  test('of a caller tells its code and the engine’s reason', () => {
+    const cause = new EngineError('rejected', 'secret-value is no regular expression')
+    const details = describeError(new ApiError('invalid_query', 'secret-value', { cause }))
+    expect(details).toEqual({ error: 'invalid_query', cause: 'EngineError', reason: 'rejected' })
+  })
+
+  test('that the operator has to mend names what is missing', () => {
+    const cause = new EngineError('misconfigured', 'There is no table postgres.logs.')
+    expect(describeError(new ApiError('internal', 'x', { cause }))['engine']).toBe(
+      'There is no table postgres.logs.',
+    )
+  })
+})
+
+describe('a trace', () => {
+  const header = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+  test('is named as Cloud Logging groups by', () => {
+    expect(traceOf(header, 'my-project')).toEqual({
+      'logging.googleapis.com/trace': 'projects/my-project/traces/0af7651916cd43dd8448eb211c80319c',
+      'logging.googleapis.com/spanId': 'b7ad6b7169203331',
+    })
+  })
+
+  test.each([undefined, '', 'garbage', `${header}-x`])('of %j is none', text => {
+    expect(traceOf(text, 'my-project')).toEqual({})
+  })
+})

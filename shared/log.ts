@@ -1,0 +1,55 @@
+/**
+ * Structured log lines, one JSON object each, as Cloud Logging reads them.
+ * They hold names, codes, counts and times; never a key, a parameter's value, a row, or text from a caller.
+ */
+import { ApiError } from './errors.ts'
+import { EngineError } from './engine.ts'
+
+export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR'
+
+export type Details = Record<string, string | number | boolean | null | string[]>
+
+export type Log = (severity: Severity, message: string, details?: Details) => void
+
+/** Writes to standard output, where Cloud Run and a terminal both look. */
+export const log: Log = (severity, message, details = {}) => {
+  process.stdout.write(
+    `${JSON.stringify({ severity, message, time: new Date().toISOString(), ...details })}\n`,
+  )
+}
+
+/**
+ * The trace that a request belongs to, in the field by which Cloud Logging groups lines.
+ * @param traceparent the W3C header, or `undefined`
+ */
+export function traceOf(traceparent: string | undefined, project: string | null): Details {
+  const match = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/.exec(traceparent ?? '')
+  if (!match) return {}
+  const [, trace, span] = match
+  const name = project === null ? trace! : `projects/${project}/traces/${trace}`
+  return { 'logging.googleapis.com/trace': name, 'logging.googleapis.com/spanId': span! }
+}
+
+/**
+ * What may be logged of an error: its kind and where it was thrown. A message is left out, as it may quote a value or
+ * a caller's text; but for a misconfiguration it names the table or the right that the operator has to mend.
+ */
+export function describeError(error: unknown): Details {
+  if (!(error instanceof Error)) return { error: typeof error }
+  const cause = error.cause === undefined ? {} : { cause: describeError(error.cause)['error'] ?? null }
+  if (error instanceof ApiError) return { error: error.code, ...cause, ...causeDetails(error.cause) }
+  return { error: error.name, ...cause, ...causeDetails(error), frames: framesOf(error) }
+}
+
+function causeDetails(error: unknown): Details {
+  if (!(error instanceof EngineError)) return {}
+  return error.reason === 'misconfigured'
+    ? { reason: error.reason, engine: error.message }
+    : { reason: error.reason }
+}
+
+/** The stack without its first lines, which repeat the message. */
+function framesOf(error: Error): string[] {
+  const lines = (error.stack ?? '').split('\n').map(line => line.trim())
+  return lines.filter(line => /^at .+:\d+:\d+\)?$/.test(line)).slice(0, 8)
+}
