@@ -1,0 +1,312 @@
+/**
+ * Reading through the cache: one engine run for each cold key over all processes, stale copies while someone refreshes
+ * or the engine fails, and no answer that waits for its own publishing. The protocol and its evidence: cache.md.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError } from '../errors.ts'
+import { Answer } from '../result.ts'
+import { type Store, StoreError } from '../store.ts'
+import { StoreClock } from './clock.ts'
+import { deadlines, within } from './deadline.ts'
+import { afterFailure, again, asApiError, isMistake } from './failure.ts'
+import { answers, failureFields, firstFields, type Head, headAt, headOf, lightFields } from './head.ts'
+import { keyOf, type Question } from './key.ts'
+import { type Lease, type LeaseTimes, leaseTimes, takeLease } from './lease.ts'
+import { createMemory, type Memory, type Remembered } from './memory.ts'
+import { readPayload } from './payload.ts'
+import { publish } from './publish.ts'
+
+export interface CacheTimes extends LeaseTimes {
+  /** An answer in memory is served this long without a look at the store. */
+  memoryMs: number
+  /** How long an answer stays as a stale copy, past its time. */
+  staleMs: number
+  /** How often one who waits for another process looks. */
+  pollMs: number
+  /** How long a store that failed is left alone. */
+  storeDownMs: number
+}
+
+export const cacheTimes: CacheTimes = {
+  ...leaseTimes,
+  memoryMs: 5000,
+  staleMs: 3_600_000,
+  pollMs: 250,
+  storeDownMs: 1000,
+}
+
+export interface Ask {
+  question: Question
+  /** How long an answer counts as fresh, milliseconds. */
+  freshMs: number
+  /** The longest that `make` may take. */
+  timeoutMs: number
+  /** Whether reads are noted for the warmer. */
+  noteUse: boolean
+  /** A fresh copy is not enough: the engine runs, or has just begun to. */
+  bypass: boolean
+  /** Runs the engine. `madeAt` (store time) where the answer was made of an older one. */
+  make(): Promise<{ answer: Answer; madeAt?: number }>
+}
+
+export interface Served {
+  answer: Answer
+  /** `hit`, a stale `hit`, or what came of asking the engine (`collapsed` = somebody else asked). */
+  how: 'hit' | 'stale' | 'miss' | 'refreshed' | 'collapsed'
+  /** Whether the answer is on its way to the store. */
+  stored: boolean
+  /** Store time at which the engine began, milliseconds since 1970 UTC; NaN where the store has never answered. */
+  madeAt: number
+  ageMs: number
+  /** Why the engine gave nothing newer than a stale copy. */
+  failure: ApiError | null
+}
+
+interface Flight {
+  promise: Promise<Served>
+  /** Set while the engine runs to replace a stale copy: others need not wait. */
+  stale: (() => Promise<Served | null>) | null
+}
+
+/** Without the store there are no leases, so few at a time may run the engine. */
+const maxRunsWithoutStore = 4
+/** A payload may be replaced while it is read; one that stays unreadable is made anew. */
+const maxTornReads = 3
+/** A use is noted at most this often by one process for one key. */
+const noteEveryMs = 60_000
+
+export class Cache {
+  private readonly store: Store
+  private readonly times: CacheTimes
+  private readonly memory: Memory = createMemory()
+  private readonly clock = new StoreClock()
+  private readonly flights = new Map<string, Flight>()
+  private readonly background = new Set<Promise<unknown>>()
+  private storeDownUntil = 0
+  private runsWithoutStore = 0
+
+  constructor(store: Store, times: Partial<CacheTimes> = {}) {
+    this.store = store
+    this.times = { ...cacheTimes, ...times }
+  }
+
+  /** @throws ApiError */
+  async read(ask: Ask): Promise<Served> {
+    const key = keyOf(ask.question)
+    const known = this.memory.get(key)
+    if (known && !ask.bypass && this.isHot(known, ask)) return this.serve(known, 'hit')
+    const lane = ask.bypass ? `${key}!` : key
+    const flight = this.flights.get(lane)
+    if (!flight) return this.takeOff(lane, key, ask)
+    const stale = await flight.stale?.()
+    if (stale) return stale
+    const served = await flight.promise
+    return served.how === 'miss' || served.how === 'refreshed' ? { ...served, how: 'collapsed' } : served
+  }
+
+  /** A fresh answer that is there already, from memory or store; `null` where there is none or the store is down. */
+  async peek(question: Question, freshMs: number): Promise<{ answer: Answer; madeAt: number } | null> {
+    const key = keyOf(question)
+    try {
+      const head = await this.look(key, question, this.memory.has(key))
+      if (!head?.stored || this.ageOf(head.stored.madeAt) >= freshMs) return null
+      return await this.load(key, head)
+    } catch (error) {
+      if (error instanceof StoreError) return null
+      throw error
+    }
+  }
+
+  /** Waits for what is still being published. */
+  async close(): Promise<void> {
+    while (this.background.size > 0) await Promise.allSettled(this.background)
+  }
+
+  private async takeOff(lane: string, key: string, ask: Ask): Promise<Served> {
+    const flight: Flight = { promise: Promise.resolve() as never, stale: null }
+    flight.promise = this.fly(key, ask, flight).finally(() => this.flights.delete(lane))
+    this.flights.set(lane, flight)
+    return flight.promise
+  }
+
+  private async fly(key: string, ask: Ask, flight: Flight): Promise<Served> {
+    if (performance.now() < this.storeDownUntil) return this.withoutStore(key, ask)
+    try {
+      return await this.throughStore(key, ask, flight)
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      if (error.reason === 'unavailable') this.storeDownUntil = performance.now() + this.times.storeDownMs
+      return this.withoutStore(key, ask)
+    }
+  }
+
+  /** Looks at the head until there is something to serve, or the lease to make it. */
+  private async throughStore(key: string, ask: Ask, flight: Flight): Promise<Served> {
+    const giveUpAt = performance.now() + ask.timeoutMs + this.times.leaseMs
+    let passed: string | null | undefined
+    let torn = 0
+    for (let waited = false; performance.now() < giveUpAt; waited = true) {
+      const head = await this.look(key, ask.question, waited || this.memory.has(key))
+      if (passed === undefined) passed = head?.stored?.generation ?? null
+      const usable = head?.stored && torn < maxTornReads
+      const age = usable ? this.ageOf(head.stored!.madeAt) : Number.POSITIVE_INFINITY
+      if (head && age < ask.freshMs && !(ask.bypass && head.stored?.generation === passed)) {
+        const loaded = await this.load(key, head)
+        if (!loaded) {
+          torn++
+          continue
+        }
+        this.noteUse(key, ask, head)
+        return this.serve(loaded, waited ? 'collapsed' : 'hit')
+      }
+      const stale = head && age < ask.freshMs + this.times.staleMs ? () => this.serveStale(key, head) : null
+      if (head?.failure && this.ageOf(head.failure.at) < head.failure.ms && !ask.bypass)
+        return this.afterFailed(again(head.failure, this.clock.now()), stale)
+      if (head && head.leasedUntil > this.clock.now()) {
+        const copy = await stale?.()
+        if (copy && !ask.bypass) return copy
+        await sleep(this.times.pollMs)
+        continue
+      }
+      const lease = await this.lease(key, ask.question, head)
+      if (lease) {
+        flight.stale = stale
+        return this.runUnder(lease, { key, ask, head, stale })
+      }
+    }
+    throw new ApiError('engine_unavailable', 'Another run of this query has not finished in time.', {
+      headers: { 'Retry-After': '5' },
+    })
+  }
+
+  private async runUnder(
+    lease: Lease,
+    { key, ask, head, stale }: { key: string; ask: Ask; head: Head | null; stale: Flight['stale'] },
+  ): Promise<Served> {
+    try {
+      const { answer, madeAt = lease.takenAt } = await ask.make()
+      const remembered = this.remember(key, { answer, madeAt, generation: null })
+      this.inBackground(this.publish(key, ask, lease, head, remembered))
+      return this.serve(remembered, head?.stored ? 'refreshed' : 'miss', true)
+    } catch (thrown) {
+      const error = asApiError(thrown)
+      const failure = afterFailure(head?.failure ?? null, error, this.clock.now())
+      this.inBackground(lease.finish({ failure: failureFields(failure) }, []))
+      return this.afterFailed(again(failure, failure.at), stale)
+    }
+  }
+
+  private async publish(
+    key: string,
+    ask: Ask,
+    lease: Lease,
+    before: Head | null,
+    made: Remembered,
+  ): Promise<void> {
+    const { answer, madeAt } = made
+    const expireAt = new Date(madeAt + ask.freshMs + this.times.staleMs)
+    try {
+      made.generation = await publish(this.store, { key, lease, before, answer, madeAt, expireAt })
+    } finally {
+      lease.abandon()
+    }
+  }
+
+  /** A mistake of the caller is told; a failure of the engine is covered by a stale copy where there is one. */
+  private async afterFailed(error: ApiError, stale: Flight['stale']): Promise<Served> {
+    const copy = isMistake(error) ? null : await stale?.()
+    if (!copy) throw error
+    return { ...copy, failure: error }
+  }
+
+  private async withoutStore(key: string, ask: Ask): Promise<Served> {
+    const known = this.memory.get(key)
+    const age = known ? this.ageOf(known.madeAt) : Number.POSITIVE_INFINITY
+    if (known && age < ask.freshMs + this.times.staleMs)
+      return this.serve(known, age < ask.freshMs ? 'hit' : 'stale')
+    if (this.runsWithoutStore >= maxRunsWithoutStore)
+      throw new ApiError('engine_unavailable', 'The service is short of its store at the moment.', {
+        headers: { 'Retry-After': '2' },
+      })
+    this.runsWithoutStore++
+    try {
+      const { answer, madeAt = this.clock.now() } = await ask.make()
+      return this.serve(this.remember(key, { answer, madeAt, generation: null }), 'miss')
+    } finally {
+      this.runsWithoutStore--
+    }
+  }
+
+  private async look(key: string, question: Question, light: boolean): Promise<Head | null> {
+    const { document, readAt } = await within(
+      deadlines.head,
+      light ? this.store.get(headAt(key), lightFields) : this.store.get(headAt(key)),
+    )
+    this.clock.observe(readAt)
+    const head = document && headOf(document)
+    if (head && !answers(head, question)) throw new StoreError('invalid', 'a head of another question')
+    return head
+  }
+
+  /** @returns `null` where the payload is being replaced this very moment */
+  private async load(key: string, head: Head): Promise<Remembered | null> {
+    const stored = head.stored!
+    const known = this.memory.get(key)
+    if (known?.generation === stored.generation) {
+      known.checkedAt = performance.now()
+      return known
+    }
+    const whole = (head.inline ?? stored.chunks > 0) ? head : await this.look(key, head.question, false)
+    if (whole?.stored?.generation !== stored.generation) return null
+    const bytes = await readPayload(this.store, key, stored, whole.inline)
+    if (!bytes) return null
+    const { rows, truncated, redacted, columns, etag, rawBytes, madeAt, generation } = stored
+    const answer = Answer.fromGzip({ rows, truncated, redacted, columns }, etag, rawBytes, bytes)
+    return this.remember(key, { answer, madeAt, generation })
+  }
+
+  private remember(key: string, made: Omit<Remembered, 'checkedAt'>): Remembered {
+    const remembered = { ...made, checkedAt: performance.now() }
+    this.memory.set(key, remembered)
+    return remembered
+  }
+
+  private async lease(key: string, question: Question, head: Head | null): Promise<Lease | null> {
+    const fields = head ? {} : firstFields(question, this.clock.now())
+    const lease = await takeLease(this.store, headAt(key), head?.version ?? null, fields, this.times)
+    if (lease) this.clock.observe(lease.takenAt)
+    return lease
+  }
+
+  private noteUse(key: string, ask: Ask, head: Head): void {
+    const now = this.clock.now()
+    const due = now - head.usedAt > Math.max(ask.freshMs / 4, noteEveryMs)
+    if (!ask.noteUse || !due || head.leasedUntil > now) return
+    const set = { usedAt: now, uses: head.uses + 1 }
+    this.inBackground(within(deadlines.lease, this.store.update(headAt(key), { set }, head.version)))
+  }
+
+  private async serveStale(key: string, head: Head): Promise<Served | null> {
+    const loaded = await this.load(key, head)
+    return loaded && this.serve(loaded, 'stale')
+  }
+
+  private serve({ answer, madeAt }: Remembered, how: Served['how'], stored = false): Served {
+    return { answer, how, stored, madeAt, ageMs: this.ageOf(madeAt), failure: null }
+  }
+
+  private isHot(known: Remembered, ask: Ask): boolean {
+    return performance.now() - known.checkedAt < this.times.memoryMs && this.ageOf(known.madeAt) < ask.freshMs
+  }
+
+  /** Milliseconds since a store time, never negative; 0 where the store has never answered. */
+  private ageOf(storeTime: number): number {
+    return Math.max(0, this.clock.now() - storeTime) || 0
+  }
+
+  /** Nobody waits for it and its failure costs nobody anything: the lease runs out, the next reader runs anew. */
+  private inBackground(work: Promise<unknown>): void {
+    const settled = work.catch(() => {}).finally(() => this.background.delete(settled))
+    this.background.add(settled)
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * One process that uses the cache, for tests over several: it does what it is told over IPC.
+ * Its own clock is off by as much as the first argument says; the store's is not.
+ */
+import { appendFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Answer } from '../../result.ts'
+import { openSqlite } from '../../stores/sqlite.ts'
+import { Cache } from '../cache.ts'
+import type { Order, Report } from './processes.ts'
+
+const [file = '', skew = '0'] = process.argv.slice(2)
+const trueNow = Date.now.bind(Date)
+const cache = new Cache(openSqlite({ file, now: trueNow }), { memoryMs: 0 })
+Date.now = () => trueNow() + Number(skew)
+
+process.on('message', (order: Order) => {
+  carryOut(order)
+    .then(report => process.send!(report))
+    .catch((error: unknown) =>
+      process.send!({ id: order.id, hows: [], texts: [String(error)] } satisfies Report),
+    )
+})
+process.send!({ id: 0, hows: [], texts: [] } satisfies Report)
+
+async function carryOut({ id, key, callers, runMs, freshMs, runsFile, text }: Order): Promise<Report> {
+  const read = () =>
+    cache.read({
+      question: { endpointId: 'e', version: 'v', parameters: key, sql: null, variant: 'clear' },
+      freshMs,
+      timeoutMs: 30_000,
+      noteUse: false,
+      bypass: false,
+      async make() {
+        appendFileSync(runsFile, `${key} ${process.pid}\n`)
+        await sleep(runMs)
+        const body = Buffer.from(text ?? `made by ${process.pid}`)
+        return { answer: Answer.fromJson({ rows: 1, truncated: false, redacted: false, columns: [] }, body) }
+      },
+    })
+  const served = await Promise.all(Array.from({ length: callers }, read))
+  const bodies = await Promise.all(served.map(({ answer }) => answer.bytes('identity')))
+  await cache.close()
+  return { id, hows: served.map(({ how }) => how), texts: bodies.map(body => body.toString()) }
+}

@@ -1,0 +1,92 @@
+/** Several processes on one cache, told what to do; for tests. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Order {
+  id: number
+  key: string
+  callers: number
+  runMs: number
+  freshMs: number
+  runsFile: string
+  /** Body of the answer; by default it names the process. */
+  text?: string
+}
+
+export interface Report {
+  id: number
+  hows: string[]
+  texts: string[]
+}
+
+export interface Member {
+  child: ChildProcess
+  read(order: Partial<Order> & { key: string }): Promise<Report>
+}
+
+export interface Crowd {
+  file: string
+  members: Member[]
+  /** Which processes ran the engine for a key, in order. */
+  runs(key: string): number[]
+  start(skewMs?: number): Promise<Member>
+  stop(): Promise<void>
+}
+
+/** Starts `count` processes on one new SQLite file, each with its clock off by `skewMs[i]`. */
+export async function startCrowd(count: number, skewMs: number[] = []): Promise<Crowd> {
+  const folder = mkdtempSync(join(tmpdir(), 'cache-'))
+  const file = join(folder, 'store.sqlite')
+  const runsFile = join(folder, 'runs')
+  const members: Member[] = []
+  const start = async (skew = 0) => {
+    const member = await startOne(file, runsFile, skew)
+    members.push(member)
+    return member
+  }
+  await Promise.all(Array.from({ length: count }, (_, i) => start(skewMs[i])))
+  return {
+    file,
+    members,
+    start,
+    runs(key) {
+      const lines = existsSync(runsFile) ? readFileSync(runsFile, 'utf8').trim().split('\n') : []
+      return lines.filter(line => line.startsWith(`${key} `)).map(line => Number(line.slice(key.length + 1)))
+    },
+    async stop() {
+      for (const { child } of members) child.kill('SIGKILL')
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+    },
+  }
+}
+
+async function startOne(file: string, runsFile: string, skew: number): Promise<Member> {
+  const program = join(import.meta.dirname, 'process.ts')
+  const child = fork(program, [file, String(skew)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    execArgv: [],
+  })
+  const waiting = new Map<number, { resolve: (report: Report) => void; reject: (error: Error) => void }>()
+  let last = 0
+  const reply = (id: number) =>
+    new Promise<Report>((resolve, reject) => {
+      waiting.set(id, { resolve, reject })
+    })
+  child.on('message', (report: Report) => waiting.get(report.id)?.resolve(report))
+  child.on('exit', () => {
+    for (const { reject } of waiting.values()) reject(new Error('the process ended'))
+  })
+  await reply(0)
+  return {
+    child,
+    read({ key, ...order }) {
+      const id = ++last
+      const report = reply(id)
+      report.catch(() => {}) // a test that kills it expects the end
+      child.send({ callers: 1, runMs: 0, freshMs: 60_000, ...order, id, key, runsFile } satisfies Order)
+      return report
+    },
+  }
+}
