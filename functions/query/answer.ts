@@ -1,0 +1,38 @@
+/** The whole journey of a request, in order. */
+import { readParameters } from '../../shared/parameters.ts'
+import { serve } from '../../shared/serve.ts'
+import { Timing } from '../../shared/timing.ts'
+import type { Caller } from '../../shared/token.ts'
+import { authorise } from './authorise.ts'
+import { formatFor } from './formats.ts'
+import type { Call } from './handler.ts'
+import { redactionFor } from './redaction.ts'
+import { respond } from './respond.ts'
+import { callerSqlOf, compose } from './statement.ts'
+
+export async function answer(call: Call): Promise<void> {
+  const { req, query, services } = call
+  const timing = new Timing()
+  const { caller, endpoint } = await timing.measure('auth', () => authorise(call))
+  const format = formatFor(req, query, endpoint)
+  const redacted = redactionFor(endpoint, caller, req.headers)
+  const parameters = readParameters(endpoint, query, caller.pins)
+  const composed = compose(endpoint, caller, parameters, callerSqlOf(req.method, query, req.body))
+  const outcome = await timing.measure('cache', () =>
+    serve(services, {
+      endpoint,
+      ...composed,
+      parameters: parameters.canonical,
+      redacted,
+      bypass: wantsBypass(call, caller),
+      labels: { endpoint: endpoint.name, key: caller.keyId },
+      timing,
+    }),
+  )
+  await respond(call, { endpoint, outcome, format, timing, ignored: parameters.ignored })
+}
+
+/** A forced run costs a scan, so it takes a right; without it the header is ignored, as HTTP allows. */
+function wantsBypass({ req }: Call, caller: Caller): boolean {
+  return caller.rights.includes('cache:bypass') && /\bno-cache\b/i.test(req.get('cache-control') ?? '')
+}

@@ -1,0 +1,55 @@
+/** Errors as callers get them: problem documents (RFC 9457), with the members that Logflare's clients read. */
+import type { ServerResponse } from 'node:http'
+import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../shared/errors.ts'
+
+export interface ProblemDocument {
+  type: string
+  title: string
+  status: number
+  detail: string
+  /** Path of the request, without its query string. */
+  instance: string
+  code: ErrorCode
+  requestId: string
+  /** Each parameter, header or place in the SQL, and what is wrong with it. */
+  errors: Problem[]
+  error: { code: ErrorCode; message: string }
+  message: string
+}
+
+export interface ProblemContext {
+  path: string
+  requestId?: string
+}
+
+/** What a caller may know of an error. Anything but an ApiError is a bug of ours: an id, nothing else. */
+export function problemDocument(error: unknown, { path, requestId = '' }: ProblemContext): ProblemDocument {
+  const known = error instanceof ApiError ? error : new ApiError('internal', 'An internal error.')
+  const { code, message, problems, status } = known
+  return {
+    type: `urn:lqe:problem:${code}`,
+    title: errorCodes[code].title,
+    status,
+    detail: message,
+    instance: path,
+    code,
+    requestId,
+    errors: problems,
+    error: { code, message },
+    message,
+  }
+}
+
+export function sendProblem(res: ServerResponse, error: unknown, context: ProblemContext): ProblemDocument {
+  const document = problemDocument(error, context)
+  const body = Buffer.from(JSON.stringify(document))
+  const extra = error instanceof ApiError ? error.headers : {}
+  res.writeHead(document.status, {
+    'Content-Type': 'application/problem+json; charset=utf-8',
+    'Content-Length': body.length,
+    'Cache-Control': 'no-store',
+    ...extra,
+  })
+  res.end(body)
+  return document
+}

@@ -1,0 +1,388 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { parse } from '../../shared/sql/parser.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+const now = '2026-03-10T12:30:30.000Z'
+const project = 'abcdefghijklmnopqrst'
+const minute = 60_000
+const ago = (ms: number) => new Date(Date.parse(now) - ms).toISOString()
+
+/** Edge rows of two projects: 150 of one second each, then some at telling distances. */
+const edges = [
+  ...Array.from({ length: 150 }, (_, i) => edge(`a${i}`, ago(i * 1000), project, '/rest/v1/items')),
+  edge('hour', ago(30 * minute), project, '/auth/v1/token'),
+  edge('day', ago(26 * 60 * minute), project, '/storage/v1/object'),
+  edge('days', ago(5 * 24 * 60 * minute), project, '/realtime/v1/websocket'),
+  edge('long', ago(8 * 24 * 60 * minute), project, '/rest/v1/old'),
+  edge('other', ago(1000), 'zyxwvutsrqponmlkjihg', '/rest/v1/other'),
+]
+
+function edge(id: string, timestamp: string, ref: string, path: string) {
+  const request = { method: 'GET', path, url: `https://${ref}.example.co${path}`, host: `${ref}.example.co` }
+  return {
+    id,
+    timestamp,
+    project: ref,
+    event_message: `GET | 200 | 203.0.113.7 | ${path}`,
+    metadata: {
+      request: { ...request, headers: { cf_connecting_ip: '203.0.113.7' } },
+      response: { status_code: 200 },
+    },
+  }
+}
+
+interface LogRow {
+  id: string
+  timestamp: number
+  metadata: unknown
+}
+
+interface Body<Row> {
+  result: Row[]
+  meta: { endpoint: string; rows: number; truncated: boolean; redacted: boolean }
+}
+
+interface ProblemBody {
+  code: string
+  status: number
+  detail: string
+  message: string
+  requestId: string
+  error: { code: string; message: string }
+  errors: { parameter?: string; detail: string }[]
+}
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService({ tables: { 'cloudflare.logs.prod': edges }, env: { FROZEN_NOW: now } })
+}, 30_000)
+
+afterAll(() => service.stop())
+
+const logs = '/api/endpoints/query/logs.all'
+const usage = '/api/endpoints/query/usage.api-counts'
+
+async function rows<Row = LogRow>(path: string): Promise<Row[]> {
+  const response = await service.ask(path)
+  const body = (await response.json()) as Body<Row>
+  expect([response.status, body]).toEqual([200, expect.objectContaining({ result: expect.any(Array) })])
+  return body.result
+}
+
+async function problem(path: string, init: Parameters<TestService['ask']>[1] = {}) {
+  const response = await service.ask(path, init)
+  expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
+  return { response, body: (await response.json()) as ProblemBody }
+}
+
+describe('logs.all', () => {
+  test('gives the newest 100 entries of the project, newest first, in the value forms of the contract', async () => {
+    const result = await rows(`${logs}?project=${project}`)
+    expect(result.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, i) => `a${i}`))
+    expect(Object.keys(result[0]!)).toEqual(['id', 'timestamp', 'event_message', 'metadata'])
+    expect(result[0]!.timestamp).toBe(Date.parse(now) * 1000)
+    expect(result[0]!.metadata).toMatchObject([{ request: [{ path: '/rest/v1/items' }] }])
+  })
+
+  test('is the same by UUID, in either case, and at both addresses', async () => {
+    const id = '0b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e10'
+    const query = `?project=${project}`
+    const byName = await rows(logs + query)
+    for (const address of [
+      `/api/endpoints/query/${id}`,
+      `/api/endpoints/query/${id.toUpperCase()}`,
+      '/endpoints/query/logs.all',
+    ])
+      expect(await rows(address + query)).toEqual(byName)
+  })
+
+  test('starts after its start and ends with its end', async () => {
+    const bounds = `&iso_timestamp_start=${ago(10_000)}&iso_timestamp_end=${ago(5000)}`
+    const result = await rows(`${logs}?project=${project}${bounds}`)
+    expect(result.map(({ id }) => id)).toEqual(['a5', 'a6', 'a7', 'a8', 'a9'])
+  })
+
+  test('takes empty bounds as absent ones', async () => {
+    const absent = await rows(`${logs}?project=${project}`)
+    expect(await rows(`${logs}?project=${project}&iso_timestamp_start=&iso_timestamp_end=`)).toEqual(absent)
+  })
+
+  test('defines its nine tables, each newest first', async () => {
+    const endpoint = await service.services.endpoints.find('logs.all')
+    const ctes = parse(endpoint!.sql).with!.ctes
+    expect(ctes.map(({ name }) => name.name)).toEqual([
+      'edge_logs',
+      'postgres_logs',
+      'function_edge_logs',
+      'function_logs',
+      'auth_logs',
+      'realtime_logs',
+      'storage_logs',
+      'postgrest_logs',
+      'pgbouncer_logs',
+    ])
+    for (const { query } of ctes) expect(query.orderBy).toMatchObject([{ direction: 'DESC' }])
+  })
+
+  test('gives nothing of another project', async () => {
+    expect(await rows(`${logs}?project=nobody`)).toEqual([])
+  })
+})
+
+describe('usage.api-counts', () => {
+  type Bucket = Record<
+    'timestamp' | `total_${'rest' | 'storage' | 'auth' | 'realtime'}_requests`,
+    string | number
+  >
+
+  /** The same counts, in plain TypeScript over the same rows. */
+  function recount(windowMs: number, bucketMs: number, matches: (url: string) => boolean): Bucket[] {
+    const buckets = new Map<number, Bucket>()
+    for (const { timestamp, metadata } of edges) {
+      const { url, path } = metadata.request
+      const time = Date.parse(timestamp)
+      if (time < Date.parse(now) - windowMs || !matches(url)) continue
+      const start = Math.floor(time / bucketMs) * bucketMs
+      const bucket: Bucket = buckets.get(start) ?? {
+        timestamp: new Date(start).toISOString().slice(0, 19),
+        total_rest_requests: 0,
+        total_storage_requests: 0,
+        total_auth_requests: 0,
+        total_realtime_requests: 0,
+      }
+      for (const api of ['rest', 'storage', 'auth', 'realtime'] as const)
+        if (path.includes(`/${api}`))
+          bucket[`total_${api}_requests`] = Number(bucket[`total_${api}_requests`]) + 1
+      buckets.set(start, bucket)
+    }
+    return [...buckets.entries()].toSorted(([a], [b]) => a - b).map(([, bucket]) => bucket)
+  }
+
+  const intervals = [
+    ['minutely', 60 * minute, minute],
+    ['hourly', 60 * minute, 60 * minute],
+    ['daily', 7 * 24 * 60 * minute, 24 * 60 * minute],
+  ] as const
+
+  test.each(intervals)('counts %s as a recount of the rows does', async (interval, windowMs, bucketMs) => {
+    const expected = recount(windowMs, bucketMs, url => url.includes(project))
+    expect(expected.length).toBeGreaterThan(1)
+    expect(await rows(`${usage}?interval=${interval}&project=${project}`)).toEqual(expected)
+  })
+
+  test('takes a regular expression for its project', async () => {
+    const pattern = encodeURIComponent('^https://a.*\\.example')
+    const expected = recount(60 * minute, minute, url => /^https:\/\/a.*\.example/.test(url))
+    expect(await rows(`${usage}?interval=minutely&project=${pattern}`)).toEqual(expected)
+    const all = recount(60 * minute, minute, () => true)
+    expect(await rows(`${usage}?interval=minutely&project=.`)).toEqual(all)
+  })
+
+  test('says that an invalid regular expression is one', async () => {
+    const { response, body } = await problem(`${usage}?interval=daily&project=(`)
+    expect([response.status, body.code]).toEqual([400, 'invalid_query'])
+    expect(body.detail).toMatch(/regular expression/)
+    expect(body.errors).toMatchObject([{ parameter: 'project' }])
+  })
+
+  test('lists its intervals to one who asks for another', async () => {
+    const { body } = await problem(`${usage}?interval=weekly&project=a`)
+    expect(body).toMatchObject({ status: 400, code: 'invalid_parameter' })
+    expect(body.errors).toEqual([{ parameter: 'interval', detail: 'must be one of minutely, hourly, daily' }])
+  })
+})
+
+describe('parameters that are wrong', () => {
+  test.each([
+    ['', 'project'],
+    ['project=', 'project'],
+    [`project=${project}&project=${project}`, 'project'],
+    ['project=%ff', 'project'],
+    ['project=%', 'project'],
+    [`project=${'x'.repeat(201)}`, 'project'],
+    [`project=${project}&iso_timestamp_start=yesterday`, 'iso_timestamp_start'],
+    [`project=${project}&iso_timestamp_end=2026-02-30`, 'iso_timestamp_end'],
+  ])('%s is a 400 that names %s', async (query, parameter) => {
+    const { response, body } = await problem(`${logs}?${query}`)
+    expect([response.status, body.code, body.errors.map(error => error.parameter)]).toEqual([
+      400,
+      'invalid_parameter',
+      [parameter],
+    ])
+    expect([body.message, body.error]).toEqual([body.detail, { code: body.code, message: body.detail }])
+  })
+
+  test('SQL text in a parameter stays text', async () => {
+    const hostile = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 60 }),
+      fc.constantFrom(
+        "' OR 1=1 --",
+        "'; DROP TABLE edge_logs; --",
+        '`',
+        '\\',
+        "\\' OR TRUE --",
+        '@project',
+        '$1',
+        '"',
+      ),
+    )
+    await fc.assert(
+      fc.asyncProperty(hostile, async text => {
+        fc.pre(text !== '' && !text.includes('\0') && text !== project)
+        expect(await rows(`${logs}?project=${encodeURIComponent(text)}`)).toEqual([])
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('that are not declared are ignored, and named in a header', async () => {
+    const response = await service.ask(`${logs}?project=${project}&proyect=x&limit=5`)
+    expect(response.headers.get('x-ignored-parameters')).toBe('proyect, limit')
+    expect((await service.ask(`${logs}?project=${project}`)).headers.has('x-ignored-parameters')).toBe(false)
+  })
+})
+
+describe('keys', () => {
+  const path = `${logs}?project=${project}`
+
+  async function refusal(init: Parameters<TestService['ask']>[1], to = path) {
+    const { response, body } = await problem(to, init)
+    const { requestId, ...rest } = body
+    expect(requestId).toBe(response.headers.get('x-request-id'))
+    return { status: response.status, challenge: response.headers.get('www-authenticate'), rest }
+  }
+
+  test('that are missing, malformed, unknown, expired, revoked or doubled get one and the same 401', async () => {
+    const expired = await service.issue({ expiresAt: new Date(Date.now() - 1000) })
+    const other = await service.issue({})
+    const answers = [
+      await refusal({ key: null }),
+      await refusal({ key: '' }),
+      await refusal({ key: 'lqe_nonsense' }),
+      await refusal({ key: `${other.slice(0, -1)}${other.endsWith('0') ? '1' : '0'}` }),
+      await refusal({ key: expired }),
+      await refusal({ key: null, headers: { Authorization: 'Basic abc' } }),
+      await refusal({ headers: { Authorization: `Bearer ${other}` } }),
+    ]
+    expect(answers[0]).toMatchObject({ status: 401, challenge: expect.stringContaining('Bearer') })
+    for (const answer of answers) expect(answer).toEqual(answers[0])
+  })
+
+  test('are taken as a bearer token too, but not from the query string', async () => {
+    const headers = { Authorization: `Bearer ${service.key}` }
+    expect((await service.ask(path, { key: null, headers })).status).toBe(200)
+    expect((await service.ask(`${path}&api_key=${service.key}`, { key: null })).status).toBe(401)
+  })
+
+  test('are asked for before anything is told of an endpoint', async () => {
+    const unknown = await refusal({ key: null }, '/api/endpoints/query/no.such')
+    expect(unknown.status).toBe(401)
+  })
+
+  test('get one and the same 404 for an unknown endpoint and one out of their scope', async () => {
+    const key = await service.issue({ endpoints: ['usage.api-counts'] })
+    const unknown = await refusal({ key }, '/api/endpoints/query/no.such?project=a')
+    const outside = await refusal({ key }, `${logs}?project=a`)
+    expect(unknown.rest).toMatchObject({ status: 404, code: 'not_found' })
+    expect({ ...outside.rest, instance: '' }).toEqual({ ...unknown.rest, instance: '' })
+  })
+
+  test('with a pin see what it fixes, and nothing else', async () => {
+    const key = await service.issue({ pins: { project } })
+    const pinned = (query: string) => service.ask(`${logs}?${query}`, { key })
+    const open = await rows(path)
+    for (const query of ['', 'project=', `project=${project}`])
+      expect(((await (await pinned(query)).json()) as Body<LogRow>).result).toEqual(open)
+    const { body } = await problem(`${logs}?project=zyxwvutsrqponmlkjihg`, { key })
+    expect(body).toMatchObject({ status: 403, code: 'pinned_parameter', errors: [{ parameter: 'project' }] })
+  })
+})
+
+describe('the HTTP face', () => {
+  const path = `${logs}?project=${project}`
+
+  test('takes a GET with a JSON content type and no body', async () => {
+    const headers = { 'Content-Type': 'application/json; charset=utf-8' }
+    expect((await service.ask(path, { headers })).status).toBe(200)
+  })
+
+  test('answers HEAD like GET, without a body', async () => {
+    const [get, head] = [await service.ask(path), await service.ask(path, { method: 'HEAD' })]
+    expect(head.status).toBe(200)
+    for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'vary'])
+      expect(head.headers.get(name)).toBe(get.headers.get(name))
+    expect(await head.text()).toBe('')
+  })
+
+  test('answers a preflight for pages of any origin', async () => {
+    const response = await service.ask(path, { method: 'OPTIONS', key: null })
+    expect(response.status).toBe(204)
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(response.headers.get('access-control-allow-headers')).toMatch(/X-API-KEY/)
+    expect((await service.ask(path)).headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  test.each(['PUT', 'DELETE', 'PATCH'])('answers %s with 405 and what is allowed', async method => {
+    const { response, body } = await problem(path, { method })
+    expect([response.status, body.code]).toEqual([405, 'method_not_allowed'])
+    expect(response.headers.get('allow')).toBe('GET, HEAD, POST, OPTIONS')
+  })
+
+  test.each(['/nothing', '/api/endpoints/query/', '/api/endpoints/query/a/b', '/'])(
+    'answers %s with 404',
+    async path => {
+      expect((await problem(path)).body).toMatchObject({ status: 404, code: 'not_found', instance: path })
+    },
+  )
+
+  test.each([33_000, 120_000])('answers a URL of %i bytes with 414', async length => {
+    expect((await problem(`${path}&x=${'y'.repeat(length)}`)).body).toMatchObject({
+      status: 414,
+      code: 'uri_too_long',
+    })
+  })
+
+  test('answers headers past all bounds with a problem document', async () => {
+    const { response, body } = await problem(`${path}&x=${'y'.repeat(300_000)}`)
+    expect([response.status, body.code]).toEqual([414, 'uri_too_long'])
+  })
+
+  test.each(['/api/endpoints/query/%ff', '/api/endpoints/query/%', '/%c0%ae'])(
+    'answers the path %s with 400',
+    async bad => {
+      expect((await problem(bad)).body).toMatchObject({ status: 400, code: 'invalid_request' })
+    },
+  )
+
+  test('answers a body that is not JSON with 400, and keeps it out of the log', async () => {
+    const headers = { 'Content-Type': 'application/json' }
+    const before = service.logged.length
+    const { body } = await problem(path, { method: 'POST', headers, body: '{"sql": canary-body' })
+    expect(body).toMatchObject({ status: 400, code: 'invalid_request' })
+    expect(service.logged.length).toBeGreaterThan(before)
+    expect(JSON.stringify([body, service.logged])).not.toContain('canary-body')
+  })
+
+  test('answers a body over 256 KB with 413', async () => {
+    const headers = { 'Content-Type': 'application/json' }
+    const { body } = await problem(path, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ sql: 'x'.repeat(300_000) }),
+    })
+    expect(body).toMatchObject({ status: 413, code: 'payload_too_large' })
+  })
+
+  test('lists what a key may call', async () => {
+    const key = await service.issue({ endpoints: ['usage.api-counts'] })
+    const listed = (await (await service.ask('/api/endpoints', { key })).json()) as Body<{ name: string }>
+    expect(listed.result.map(({ name }) => name)).toEqual(['usage.api-counts'])
+    expect((await service.ask('/api/endpoints', { key: null })).status).toBe(401)
+  })
+
+  test('says that it is up', async () => {
+    expect(await (await service.ask('/health', { key: null })).json()).toEqual({ status: 'ok' })
+  })
+})

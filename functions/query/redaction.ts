@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Endpoint } from '../../shared/endpoint.ts'
+import { ApiError } from '../../shared/errors.ts'
+import type { Caller } from '../../shared/token.ts'
+
+/** The second is the name that Logflare's clients send. */
+const names = ['svc-endpoint-redact-pii', 'lf-endpoint-redact-pii']
+
+/**
+ * Whether this call's answer is redacted: the endpoint's own setting, which anyone may tighten and only a caller with
+ * the right `pii:read` may lift.
+ * @throws ApiError `invalid_parameter`, `redaction_locked`
+ */
+export function redactionFor(endpoint: Endpoint, caller: Caller, headers: IncomingHttpHeaders): boolean {
+  const asked = names.map(name => readHeader(name, headers[name])).filter(choice => choice !== null)
+  if (asked.includes(true)) return true
+  if (asked.length === 0 || !endpoint.redact) return endpoint.redact
+  if (caller.rights.includes('pii:read')) return false
+  throw new ApiError(
+    'redaction_locked',
+    'This endpoint redacts personal data, and this API key may not lift that.',
+    {
+      problems: [{ header: names[0]!, detail: 'false needs the right pii:read' }],
+    },
+  )
+}
+
+function readHeader(name: string, value: string | string[] | undefined): boolean | null {
+  if (value === undefined || value === '') return null
+  const choice = new Map([
+    ['true', true],
+    ['false', false],
+  ]).get(String(value).trim().toLowerCase())
+  if (choice !== undefined) return choice
+  const problem = { header: name, detail: 'must be true or false' }
+  throw new ApiError('invalid_parameter', `${name} must be true or false`, { problems: [problem] })
+}

@@ -1,0 +1,56 @@
+import type { Statement } from '../../shared/engine.ts'
+import type { Endpoint } from '../../shared/endpoint.ts'
+import { ApiError } from '../../shared/errors.ts'
+import type { Parameters } from '../../shared/parameters.ts'
+import { invalidParameter, readReserved } from '../../shared/query-string.ts'
+import { assertPinsHold } from '../../shared/sandbox/pins.ts'
+import { sandbox } from '../../shared/sandbox/sandbox.ts'
+import type { Caller } from '../../shared/token.ts'
+
+/** What is to be run, and the normal form of the caller's SQL where there is some. */
+export interface Composed {
+  statement: Statement
+  sql: string | null
+}
+
+/**
+ * The endpoint's own query, or the caller's inside its sandbox.
+ * @throws ApiError `sandbox_disabled`, `sandbox_violation`, `invalid_query`, `invalid_parameter`
+ */
+export function compose(
+  endpoint: Endpoint,
+  caller: Caller,
+  parameters: Parameters,
+  callerSql: string | null,
+): Composed {
+  const { bindings } = parameters
+  if (callerSql === null) return { statement: { sql: endpoint.sql, bindings }, sql: null }
+  if (!endpoint.sandbox)
+    throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL; leave sql out.', {
+      problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
+    })
+  assertPinsHold(endpoint, caller.pins)
+  const { sql, normal, parameters: used } = sandbox(endpoint, callerSql)
+  const needed = bindings.filter(({ name }) => used.includes(name))
+  return { statement: { sql, bindings: needed }, sql: normal }
+}
+
+/**
+ * The caller's SQL, from the query string or from a POST's JSON body; empty counts as absent.
+ * @throws ApiError `invalid_parameter`, `invalid_request`
+ */
+export function callerSqlOf(method: string, query: string, body: unknown): string | null {
+  const inQuery = readReserved(query, 'sql')
+  if (method !== 'POST') return inQuery
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new ApiError(
+      'invalid_request',
+      'A POST takes a JSON body {"sql": "SELECT ..."}, with its Content-Type.',
+    )
+  const sql = 'sql' in body ? body.sql : null
+  if (sql !== null && typeof sql !== 'string')
+    throw invalidParameter([{ parameter: 'sql', detail: 'must be a string in the JSON body' }])
+  if (sql && inQuery !== null)
+    throw invalidParameter([{ parameter: 'sql', detail: 'is in the URL and in the body; send it once' }])
+  return sql || inQuery
+}

@@ -1,0 +1,64 @@
+import { LRUCache } from 'lru-cache'
+import type { QueryEngine } from '../../shared/engine.ts'
+import { type Endpoint, typeOf } from '../../shared/endpoint.ts'
+import { ApiError } from '../../shared/errors.ts'
+import { tableQueries } from '../../shared/sandbox/tables.ts'
+import type { SqlType } from '../../shared/sql/types.ts'
+import { authorise } from './authorise.ts'
+import type { Call } from './handler.ts'
+
+export interface TableDescription {
+  name: string
+  columns: ColumnDescription[]
+}
+
+export interface ColumnDescription {
+  /** `null` for an unnamed field of a STRUCT. */
+  name: string | null
+  /** GoogleSQL's name of the type, of the elements where it is an array. */
+  type: string
+  /** An array: use UNNEST to read its elements. */
+  repeated: boolean
+  /** The fields of a STRUCT. */
+  fields?: ColumnDescription[]
+}
+
+/** `GET /api/endpoints/<name>/tables`: what a caller's own SQL may read, for people and editors. */
+export async function describeTables(call: Call): Promise<void> {
+  const { endpoint } = await authorise(call)
+  if (!endpoint.sandbox)
+    throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL, so it offers no tables.')
+  const result = await tablesOf(endpoint, call.services.engine)
+  call.res.setHeader('Cache-Control', 'private, max-age=30')
+  call.res.status(200).json({ result })
+}
+
+/** A dry run for each table costs time, and only a changed definition changes its outcome. */
+const described = new WeakMap<QueryEngine, LRUCache<string, TableDescription[]>>()
+
+async function tablesOf(endpoint: Endpoint, engine: QueryEngine): Promise<TableDescription[]> {
+  const known = described.get(engine) ?? new LRUCache<string, TableDescription[]>({ max: 50 })
+  described.set(engine, known)
+  const tables = known.get(endpoint.version) ?? (await Promise.all(dryRuns(endpoint, engine)))
+  known.set(endpoint.version, tables)
+  return tables
+}
+
+function dryRuns(endpoint: Endpoint, engine: QueryEngine): Promise<TableDescription>[] {
+  const bindings = Object.entries(endpoint.parameters).map(([name, definition]) => ({
+    name,
+    type: typeOf(definition),
+    value: null,
+  }))
+  return tableQueries(endpoint).map(async ({ name, sql }) => {
+    const { columns } = await engine.describe({ sql, bindings })
+    return { name, columns: columns.map(column => describe(column.name, column.type)) }
+  })
+}
+
+function describe(name: string | null, type: SqlType): ColumnDescription {
+  if (type.kind === 'ARRAY') return { ...describe(name, type.element), repeated: true }
+  if (type.kind !== 'STRUCT') return { name, type: type.kind, repeated: false }
+  const fields = type.fields.map(field => describe(field.name, field.type))
+  return { name, type: 'STRUCT', repeated: false, fields }
+}

@@ -1,0 +1,93 @@
+/** A whole service for tests of its HTTP face: real engine, real store, real framework, on a free port. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { http } from '@google-cloud/functions-framework'
+import { getTestServer } from '@google-cloud/functions-framework/testing'
+import { apply } from '../../infra/apply/command.ts'
+import { loadLogs } from '../../infra/logs/load.ts'
+import { type Environment, loadConfig } from '../../shared/config.ts'
+import type { Details, Severity } from '../../shared/log.ts'
+import { openServices, type Services } from '../../shared/services.ts'
+import { issueKey } from '../../shared/token.ts'
+import { withoutDomains } from '../domain.ts'
+import { mendFramework } from '../framework.ts'
+import { queryHandler } from '../query/handler.ts'
+
+export interface TestService {
+  url: string
+  /** A key that may do everything. */
+  key: string
+  services: Services
+  /** What was logged, line by line. */
+  logged: { severity: Severity; message: string; details: Details }[]
+  /** GET (or what `init` says) with `key`, unless headers say otherwise. */
+  ask(path: string, init?: RequestInit & { key?: string | null }): Promise<Response>
+  issue(grant: Partial<Parameters<typeof issueKey>[1]>): Promise<string>
+  stop(): Promise<void>
+}
+
+export interface TestSetup {
+  /** Rows by logical table name, as NDJSON has them. */
+  tables: Record<string, object[]>
+  /** Folder of endpoints; the shipped ones by default. */
+  queries?: string
+  env?: Environment
+}
+
+let made = 0
+let mended = false
+
+export async function startService({
+  tables,
+  queries = 'queries',
+  env = {},
+}: TestSetup): Promise<TestService> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'service-'))
+  const config = loadConfig({ DATA_DIR: dataDir, ...env })
+  await load(dataDir, config.tablesDir, tables)
+  const services = await openServices(config)
+  await apply(services, { queries, dryRun: false, out: () => {} })
+  const logged: TestService['logged'] = []
+  const log = (severity: Severity, message: string, details: Details = {}) =>
+    void logged.push({ severity, message, details })
+  if (!mended) mendFramework({ log, drainMs: 0, close: async () => {} })
+  mended = true
+  withoutDomains()
+  const name = `query-${++made}`
+  http(name, queryHandler({ services, config, log }))
+  const server = getTestServer(name)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const issue: TestService['issue'] = async grant => {
+    const all = { name: 'test', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
+    return (await issueKey(services.store, { ...all, ...grant })).key
+  }
+  const key = await issue({ rights: ['pii:read', 'cache:bypass'] })
+  return {
+    url,
+    key,
+    services,
+    logged,
+    issue,
+    ask(path, { key: other = key, headers, ...init } = {}) {
+      const own: Record<string, string> = other === null ? {} : { 'X-API-KEY': other }
+      return fetch(url + path, { ...init, headers: { ...own, ...(headers as Record<string, string>) } })
+    },
+    async stop() {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+      await services.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function load(dataDir: string, tablesFolder: string, tables: Record<string, object[]>): Promise<void> {
+  const file = join(dataDir, 'rows.ndjson')
+  for (const [table, rows] of Object.entries(tables)) {
+    writeFileSync(file, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+    await loadLogs({ logsFolder: join(dataDir, 'logs'), tablesFolder, table, files: [file], out: () => {} })
+  }
+}

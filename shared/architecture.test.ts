@@ -1,0 +1,112 @@
+/** The rules of the house: imports flow one way, without circles; one file reads the environment, one knows the adapters. */
+import { readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+
+const root = resolve(import.meta.dirname, '..')
+
+interface Source {
+  file: string
+  text: string
+  imports: string[]
+  packages: string[]
+}
+
+const sources: Source[] = ['functions', 'shared', 'infra'].flatMap(folder =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts'))
+    .map(name => read(join(folder, name))),
+)
+
+const production = sources.filter(
+  ({ file }) => !/\.(test|soak)\.ts$|\/testing\/|^shared\/stores\/faults\.ts$/.test(file),
+)
+
+function read(file: string): Source {
+  const text = readFileSync(join(root, file), 'utf8')
+  const named = [...text.matchAll(/^(?:import|export)\b(?!\s+type\b)[^'"]*?from '([^']+)'/gms)]
+  const bare = [...text.matchAll(/^import '([^']+)'/gm)]
+  const lazy = [...text.matchAll(/\bimport\('([^']+)'\)/g)]
+  const targets = [...named, ...bare, ...lazy].map(match => match[1]!)
+  const own = targets.filter(target => target.startsWith('.'))
+  return {
+    file,
+    text,
+    imports: own.map(target => relative(root, resolve(root, dirname(file), target))),
+    packages: targets.filter(target => !target.startsWith('.')),
+  }
+}
+
+const under = (folder: string) => (file: string) => file.startsWith(`${folder}/`)
+
+function importsOf(folder: string): string[] {
+  return production.filter(({ file }) => under(folder)(file)).flatMap(({ imports }) => imports)
+}
+
+describe('the direction of imports', () => {
+  test('shared imports neither functions nor infra', () => {
+    expect(importsOf('shared').filter(file => !under('shared')(file))).toEqual([])
+  })
+
+  test('functions do not import infra', () => {
+    expect(importsOf('functions').filter(under('infra'))).toEqual([])
+  })
+
+  test('the SQL front end stands alone', () => {
+    expect(importsOf('shared/sql').filter(file => !under('shared/sql')(file))).toEqual([])
+  })
+
+  test('the leaves import nothing of the service but each other', () => {
+    const leaves = ['shared/errors.ts', 'shared/config.ts', 'shared/engine.ts', 'shared/store.ts']
+    const imported = production.filter(({ file }) => leaves.includes(file)).flatMap(({ imports }) => imports)
+    expect(imported.filter(file => !leaves.includes(file) && !under('shared/sql')(file))).toEqual([])
+  })
+
+  test('only services.ts knows the adapters', () => {
+    const adapters = (file: string) => under('shared/engines')(file) || under('shared/stores')(file)
+    const importers = production
+      .filter(({ file }) => (under('shared')(file) || under('functions')(file)) && !adapters(file))
+      .filter(({ imports }) => imports.some(adapters))
+    expect(importers.map(({ file }) => file)).toEqual(['shared/services.ts'])
+  })
+
+  test('has no circles', () => {
+    const graph = new Map(production.map(({ file, imports }) => [file, imports]))
+    const done = new Set<string>()
+    const circles: string[] = []
+    const visit = (file: string, path: string[]) => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '))
+      if (done.has(file) || path.includes(file)) return
+      for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+      done.add(file)
+    }
+    for (const file of graph.keys()) visit(file, [])
+    expect(circles).toEqual([])
+  })
+})
+
+describe('the environment', () => {
+  test('is read in one place: config.ts gets it from the entries', () => {
+    const readers = production.filter(({ text }) => /process\.env/.test(text)).map(({ file }) => file)
+    const entries = ['functions/index.ts', 'infra/lqe.ts', 'infra/local/start.ts']
+    expect(readers.filter(file => !entries.includes(file))).toEqual([])
+  })
+})
+
+describe('the SDKs of the adapters', () => {
+  const sdks = [
+    '@google-cloud/bigquery',
+    '@google-cloud/firestore',
+    '@google-cloud/scheduler',
+    '@duckdb/node-api',
+  ]
+
+  test('are never loaded by functions or shared before they are used', () => {
+    const eager = production
+      .filter(({ file }) => !under('infra')(file))
+      .filter(({ text }) =>
+        sdks.some(sdk => new RegExp(`^import (?!type\\b)[^'"]*from '${sdk}'`, 'm').test(text)),
+      )
+    expect(eager.map(({ file }) => file)).toEqual([])
+  })
+})

@@ -1,0 +1,75 @@
+/** From a question to its answer: through the cache where there is one, else straight from the engine. */
+import type { Cache, Served } from './cache/cache.ts'
+import type { QueryEngine, Statement } from './engine.ts'
+import type { Endpoint } from './endpoint.ts'
+import { ApiError } from './errors.ts'
+import { type Answer, finish, redactAnswer } from './result.ts'
+import { redactionVersion, redactText } from './redact.ts'
+import { run } from './run.ts'
+import type { Timing } from './timing.ts'
+
+export interface Enquiry {
+  endpoint: Endpoint
+  statement: Statement
+  /** Canonical parameters. */
+  parameters: string
+  /** Normal form of the caller's SQL, `null` for the endpoint's own query. */
+  sql: string | null
+  /** Whether personal data is taken out. */
+  redacted: boolean
+  /** Whether a fresh copy is not enough. */
+  bypass: boolean
+  /** Names for the engine's records. */
+  labels: Record<string, string>
+  timing: Timing
+}
+
+export type Outcome = Omit<Served, 'how'> & { how: Served['how'] | 'uncached' }
+
+/**
+ * An endpoint that redacts by default keeps no clear answer anywhere: one for a privileged caller is made anew.
+ * @throws ApiError
+ */
+export async function serve(
+  { engine, cache }: { engine: QueryEngine; cache: Cache },
+  enquiry: Enquiry,
+): Promise<Outcome> {
+  const { endpoint, redacted, parameters, sql, bypass } = enquiry
+  const make = () => makeAnswer(engine, enquiry)
+  if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
+    const answer = await make()
+    return { answer, how: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
+  }
+  const question = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
+  const freshMs = endpoint.cacheSeconds * 1000
+  return cache.read({
+    question: redacted ? { ...question, variant: redactionVersion } : question,
+    freshMs,
+    timeoutMs: endpoint.timeoutSeconds * 1000,
+    noteUse: endpoint.warmSeconds !== null && sql === null,
+    bypass,
+    async make() {
+      const clear = redacted && !endpoint.redact && !bypass ? await cache.peek(question, freshMs) : null
+      if (!clear) return { answer: await make() }
+      return { answer: await redactAnswer(endpoint, clear.answer), madeAt: clear.madeAt }
+    },
+  })
+}
+
+async function makeAnswer(
+  engine: QueryEngine,
+  { endpoint, statement, redacted, labels, timing }: Enquiry,
+): Promise<Answer> {
+  try {
+    const result = await timing.measure('engine', () => run(engine, endpoint, statement, { labels }))
+    return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
+  } catch (error) {
+    throw redacted && error instanceof ApiError ? redactError(error) : error
+  }
+}
+
+/** An engine's message may quote a value. */
+function redactError({ code, message, problems, headers, cause }: ApiError): ApiError {
+  const redactedProblems = problems.map(problem => ({ ...problem, detail: redactText(problem.detail) }))
+  return new ApiError(code, redactText(message), { problems: redactedProblems, headers, cause })
+}

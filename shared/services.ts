@@ -1,0 +1,63 @@
+/** The only importer of the adapters: from settings to the two ports. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import type { QueryEngine } from './engine.ts'
+import { Cache } from './cache/cache.ts'
+import { type Endpoints, openEndpoints } from './endpoints.ts'
+import type { Store } from './store.ts'
+import { type Authenticate, createAuthenticator } from './token.ts'
+
+export interface Services {
+  engine: QueryEngine
+  store: Store
+  endpoints: Endpoints
+  cache: Cache
+  authenticate: Authenticate
+  close(): Promise<void>
+}
+
+export async function openServices(config: Config): Promise<Services> {
+  const [engine, store] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
+  const cache = new Cache(store)
+  return {
+    engine,
+    store,
+    cache,
+    endpoints: openEndpoints(store),
+    authenticate: createAuthenticator(store),
+    async close() {
+      await cache.close()
+      await Promise.all([engine.close(), store.close()])
+    },
+  }
+}
+
+/** An adapter is loaded only where it is chosen: the deployed bundle holds no local one, a laptop loads no cloud client. */
+const engines: Record<Config['engine'], (config: Config) => Promise<QueryEngine>> = {
+  async duckdb(config) {
+    const [{ openDuckDb }, { readTableSchemas }] = await Promise.all([
+      import('./engines/duckdb/engine.ts'),
+      import('./engines/duckdb/tables.ts'),
+    ])
+    return openDuckDb({
+      logsFolder: join(config.dataDir, 'logs'),
+      tables: readTableSchemas(config.tablesDir),
+      ...(config.frozenNow === null ? {} : { now: config.frozenNow }),
+    })
+  },
+  async bigquery() {
+    throw new Error('ENGINE=bigquery is not available yet')
+  },
+}
+
+const stores: Record<Config['store'], (config: Config) => Promise<Store>> = {
+  async sqlite(config) {
+    mkdirSync(config.dataDir, { recursive: true })
+    const { openSqlite } = await import('./stores/sqlite.ts')
+    return openSqlite({ file: join(config.dataDir, 'store.sqlite') })
+  },
+  async firestore() {
+    throw new Error('STORE=firestore is not available yet')
+  },
+}
