@@ -1,0 +1,91 @@
+/** `npm start`: the service on this machine, with sample logs and a key, ready to be asked. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { spawn } from 'node:child_process'
+import cliProgress from 'cli-progress'
+import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
+import { openServices, type Services } from '../../shared/services.ts'
+import { createAuthenticator, issueKey } from '../../shared/token.ts'
+import { apply } from '../apply/command.ts'
+import { QueriesError } from '../apply/read.ts'
+import { projects, writeSample } from '../logs/sample.ts'
+
+const port = process.env['PORT'] ?? '8080'
+
+try {
+  const config = loadConfig(process.env)
+  await makeSampleLogs(config)
+  const services = await openServices(config)
+  await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
+  const key = await localKey(config, services)
+  await services.close()
+  serve(() => greet(key))
+} catch (error) {
+  if (!(error instanceof QueriesError || error instanceof ConfigError)) throw error
+  console.error(error.message)
+  process.exitCode = 1
+}
+
+/** Only where there are no logs at all, so that nobody's own are mixed with invented ones. */
+async function makeSampleLogs({ dataDir, tablesDir }: Config): Promise<void> {
+  const logsFolder = join(dataDir, 'logs')
+  if (existsSync(logsFolder) && readdirSync(logsFolder).length > 0) return
+  console.log(`Making sample logs in ${logsFolder}`)
+  const bar = new cliProgress.SingleBar({ clearOnComplete: true }, cliProgress.Presets.shades_classic)
+  const onProgress = (done: number, total: number) => {
+    if (!bar.isActive) bar.start(total, done)
+    bar.update(done)
+  }
+  const counts = await writeSample({ logsFolder, tablesFolder: tablesDir, now: new Date(), onProgress })
+  bar.stop()
+  for (const [table, rows] of counts) console.log(`  ${table}: ${rows} rows`)
+}
+
+/** One key for this machine, kept beside the data so that the second start prints the same. */
+async function localKey({ dataDir }: Config, { store }: Services): Promise<string> {
+  const file = join(dataDir, 'local-key')
+  if (existsSync(file)) {
+    const kept = readFileSync(file, 'utf8').trim()
+    const works = await createAuthenticator(store)(kept).catch(() => null)
+    if (works) return kept
+  }
+  const { key } = await issueKey(store, {
+    name: 'local',
+    endpoints: '*',
+    pins: {},
+    rights: ['pii:read', 'cache:bypass'],
+    expiresAt: null,
+  })
+  writeFileSync(file, `${key}\n`, { mode: 0o600 })
+  return key
+}
+
+/** Hands over to the framework, in a process of its own as when deployed. */
+function serve(ready: () => void): void {
+  const framework = join('node_modules', '@google-cloud', 'functions-framework', 'build', 'src', 'main.js')
+  const args = [framework, '--target=query', '--source=functions/index.ts', `--port=${port}`]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let announced = false
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (announced || !chunk.includes('Serving function')) return void process.stdout.write(chunk)
+    announced = true
+    ready()
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  child.on('exit', code => process.exit(code ?? 1))
+}
+
+function greet(key: string): void {
+  const base = `http://localhost:${port}/api/endpoints/query`
+  const project = projects[0]!
+  console.log(`
+Serving at http://localhost:${port}
+API key: ${key}
+
+The newest log entries of a project:
+  curl -s '${base}/logs.all?project=${project.ref}' -H 'X-API-KEY: ${key}'
+
+Requests by hour over the last hour (also minutely, daily):
+  curl -s '${base}/usage.api-counts?interval=daily&project=${project.ref}' -H 'X-API-KEY: ${key}'
+`)
+}
