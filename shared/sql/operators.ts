@@ -1,4 +1,4 @@
-import type { BinaryOperator, Expression } from './tree.ts'
+import type { BinaryOperator, Expression, From } from './tree.ts'
 
 /** How tightly an operator holds its operands: the higher, the tighter. Parser and printer share this. */
 export const level = {
@@ -63,4 +63,9 @@ export function levelOf(expression: Expression): number {
   if (expression.kind === 'Binary') return binary[expression.operator]
   if (expression.kind === 'Unary') return expression.operator === 'NOT' ? level.not : level.sign
   return looseKinds[expression.kind] ?? level.suffix
+}
+
+/** Whether a comma is among these joins; such a chain fits neither into parentheses nor beside RIGHT or FULL. */
+export function hasComma(from: From): boolean {
+  return from.kind === 'Join' && (from.type === 'COMMA' || hasComma(from.left))
 }

@@ -1,20 +1,27 @@
+import { hasComma } from './operators.ts'
 import { ExpressionParser } from './parse-expression.ts'
 import type { Expression, From, Identifier, Join, TableReference, UnnestReference } from './tree.ts'
-
-type JoinType = Exclude<Join['type'], 'COMMA'>
 
 /** The words of a FROM item that look like its alias. */
 const tableOperators = ['PIVOT', 'UNPIVOT', 'MATCH_RECOGNIZE'] as const
 
 /** FROM: tables, arrays, subqueries and joins. */
 export abstract class FromParser extends ExpressionParser {
+  /** Commas and JOINs group from left to right: in `a, b JOIN c ON ...` the condition sees `a` too. */
   protected from(): From {
-    let left = this.joins()
-    for (let links = 1; this.takeSymbol(','); links++) {
+    let left = this.item()
+    let comma = false
+    for (let links = 1; ; links++) {
+      const { at } = this.token
+      const type = this.takeSymbol(',') ? 'COMMA' : this.joinType()
+      if (!type) return left
       this.checkLinks(links)
-      left = { kind: 'Join', type: 'COMMA', left, right: this.joins(), on: null, using: [], at: left.at }
+      if (comma && (type === 'RIGHT' || type === 'FULL')) {
+        throw this.refusal(`${type} JOIN behind a comma needs parentheses`, at)
+      }
+      comma ||= type === 'COMMA'
+      left = this.join(left, type, at)
     }
-    return left
   }
 
   /** `AS name`, or the name alone. */
@@ -22,18 +29,7 @@ export abstract class FromParser extends ExpressionParser {
     return this.takeWords('AS') || this.atName() ? this.identifier() : null
   }
 
-  private joins(): From {
-    let left = this.item()
-    for (let links = 1; ; links++) {
-      const { at } = this.token
-      const type = this.joinType()
-      if (!type) return left
-      this.checkLinks(links)
-      left = this.join(left, type, at)
-    }
-  }
-
-  private joinType(): JoinType | null {
+  private joinType(): Join['type'] | null {
     if (this.isWord('NATURAL')) throw this.unexpected()
     if (this.takeWords('JOIN')) return 'INNER'
     const type = this.takeOneOf('INNER', 'CROSS', 'LEFT', 'RIGHT', 'FULL')
@@ -43,9 +39,9 @@ export abstract class FromParser extends ExpressionParser {
     return type
   }
 
-  private join(left: From, type: JoinType, at: number): Join {
+  private join(left: From, type: Join['type'], at: number): Join {
     const right = this.item()
-    const conditional = type !== 'CROSS'
+    const conditional = type !== 'CROSS' && type !== 'COMMA'
     const on = conditional && this.takeWords('ON') ? this.expression() : null
     const using =
       conditional && !on && this.takeWords('USING')
@@ -77,8 +73,9 @@ export abstract class FromParser extends ExpressionParser {
       const query = this.parenthesized(() => this.query())
       return { kind: 'DerivedTable', query, alias: this.tableAlias(), at }
     }
-    const join = this.parenthesized(() => this.joins())
+    const join = this.parenthesized(() => this.from())
     if (join.kind !== 'Join') throw this.refusal('parentheses in FROM hold a subquery or a join', at)
+    if (hasComma(join)) throw this.refusal('a comma cannot join tables inside parentheses', at)
     return { kind: 'JoinInParentheses', join, at }
   }
 
@@ -147,7 +144,7 @@ export abstract class FromParser extends ExpressionParser {
 }
 
 /** An array of the row on the left needs no condition; neither side of it can be missing. */
-function joinsByItself(type: JoinType, right: From): boolean {
+function joinsByItself(type: Join['type'], right: From): boolean {
   if (type !== 'INNER' && type !== 'LEFT') return false
   return right.kind === 'UnnestReference' || (right.kind === 'TableReference' && right.path.length > 1)
 }

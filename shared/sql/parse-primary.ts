@@ -85,9 +85,10 @@ export abstract class PrimaryParser extends ConstructorParser {
     throw this.unexpected('an expression')
   }
 
+  /** `.5` becomes `0.5`: behind a word that is not reserved, GoogleSQL takes the dot for that of a field. */
   private literal(literal: Literal['literal']): Literal {
     const { text, value, at } = this.next()
-    return { kind: 'Literal', literal, text, value, at }
+    return { kind: 'Literal', literal, text: text.startsWith('.') ? `0${text}` : text, value, at }
   }
 
   private bracketed(): Expression {

@@ -24,7 +24,8 @@ function expressionOf(text: string): Expression {
 function shape(node: AnyNode): string {
   if (node.kind === 'Literal') return node.text
   if (node.kind === 'Path') return node.parts.map(({ name }) => name).join('.')
-  const label = 'operator' in node ? node.operator : node.kind
+  if (node.kind === 'TableReference') return node.path.map(({ name }) => name).join('.')
+  const label = 'operator' in node ? node.operator : node.kind === 'Join' ? node.type : node.kind
   return `(${[label, ...children(node).map(shape)].join(' ')})`
 }
 
@@ -84,6 +85,10 @@ describe('parentheses hold', () => {
   ])('in FROM, %s: %s', (sql, kind) => {
     expect(fromOf(sql).kind).toBe(kind)
   })
+})
+
+test('commas and joins group from left to right', () => {
+  expect(shape(fromOf('a, b join c on x = y, d'))).toBe('(COMMA (INNER (COMMA a b) c (= x y)) d)')
 })
 
 describe('a name', () => {

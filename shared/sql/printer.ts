@@ -1,5 +1,5 @@
 import { SqlError } from './error.ts'
-import { level } from './operators.ts'
+import { hasComma, level } from './operators.ts'
 import { as, ExpressionPrinter } from './print-expression.ts'
 import { printName, printPath } from './print-token.ts'
 import type {
@@ -114,7 +114,7 @@ class QueryPrinter extends ExpressionPrinter {
       case 'Join':
         return this.join(from)
       case 'JoinInParentheses':
-        if (isComma(from.join)) throw new SqlError('a comma cannot join tables inside parentheses')
+        if (hasComma(from.join)) throw new SqlError('a comma cannot join tables inside parentheses')
         return `(${this.from(from.join)})`
       default:
         return unknownKind(from)
@@ -127,15 +127,18 @@ class QueryPrinter extends ExpressionPrinter {
     return (text ?? printPath(reference.path)) + as(alias) + withOffset(reference.offset)
   }
 
+  /** Joins group from left to right, commas among them; whatever else groups needs parentheses. */
   private join({ type, left, right, on, using }: Join): string {
-    if (isComma(right) || (type !== 'COMMA' && isComma(left))) {
-      throw new SqlError('a comma cannot join tables inside another join')
+    if (hasComma(right)) throw new SqlError('a comma cannot join tables to the right of another join')
+    if (hasComma(left) && (type === 'RIGHT' || type === 'FULL')) {
+      throw new SqlError(`${type} JOIN cannot follow a comma`)
     }
-    if (type === 'COMMA') return `${this.from(left)}, ${this.from(right)}`
+    const item = right.kind === 'Join' ? `(${this.from(right)})` : this.from(right)
+    if (type === 'COMMA') return `${this.from(left)}, ${item}`
     return words(
       this.from(left),
       type === 'INNER' ? 'JOIN' : `${type} JOIN`,
-      right.kind === 'Join' ? `(${this.from(right)})` : this.from(right),
+      item,
       on ? `ON ${this.expression(on)}` : '',
       using.length > 0 ? `USING (${using.map(printName).join(', ')})` : '',
     )
@@ -148,10 +151,6 @@ function words(...texts: string[]): string {
 
 function withOffset(name: Identifier | null): string {
   return name ? ` WITH OFFSET${as(name)}` : ''
-}
-
-function isComma(from: From): boolean {
-  return from.kind === 'Join' && from.type === 'COMMA'
 }
 
 /** Without an alias a table goes by the last part of its path, and in backticks that may hold dots. */

@@ -68,17 +68,19 @@ function setOperation(operand: fc.Arbitrary<QueryBody>): fc.Arbitrary<QueryBody>
     )
 }
 
+/** A join of one of these types; those without a condition have none. */
 function join(
   left: fc.Arbitrary<From>,
   right: fc.Arbitrary<From>,
   on: fc.Arbitrary<Expression>,
+  conditional: Join['type'][],
+  bare: Join['type'][],
 ): fc.Arbitrary<Join> {
-  const conditional = fc.constantFrom<Join['type'][]>('INNER', 'LEFT', 'RIGHT', 'FULL')
-  const using = few(tokens.identifier)
+  const type = fc.constantFrom(...conditional)
   return fc.oneof(
-    node('Join', { type: fc.constant('CROSS'), left, right, on: none, using: empty }),
-    node('Join', { type: conditional, left, right, on, using: empty }),
-    node('Join', { type: conditional, left, right, on: none, using }),
+    node('Join', { type: fc.constantFrom(...bare), left, right, on: none, using: empty }),
+    node('Join', { type, left, right, on, using: empty }),
+    node('Join', { type, left, right, on: none, using: few(tokens.identifier) }),
   )
 }
 
@@ -89,7 +91,7 @@ interface Tree {
   select: Select
   expression: Expression
   item: From
-  joined: From
+  joined: Join
   from: From
 }
 
@@ -134,12 +136,20 @@ function item(tie: Tie): fc.Arbitrary<From> {
     node('TableReference', { path: tokens.path, alias, offset: alias }),
     node('UnnestReference', { array: tie('expression'), alias, offset: alias }),
     node('DerivedTable', { query: tie('query'), alias }),
-    node('JoinInParentheses', { join: join(tie('item'), tie('item'), tie('expression')) }),
+    node('JoinInParentheses', { join: tie('joined') }),
   )
 }
 
-function commaJoin(left: fc.Arbitrary<From>, right: fc.Arbitrary<From>): fc.Arbitrary<From> {
-  return node('Join', { type: fc.constant('COMMA'), left, right, on: none, using: empty })
+/** Without commas, as in parentheses. */
+function joined(tie: Tie): fc.Arbitrary<Join> {
+  const left = fc.oneof(bounded, tie('item'), tie('joined'))
+  return join(left, tie('item'), tie('expression'), ['INNER', 'LEFT', 'RIGHT', 'FULL'], ['CROSS'])
+}
+
+/** With commas, and so without RIGHT and FULL. */
+function from(tie: Tie): fc.Arbitrary<From> {
+  const chain = join(tie('from'), tie('item'), tie('expression'), ['INNER', 'LEFT'], ['CROSS', 'COMMA'])
+  return fc.oneof(bounded, tie('item'), tie('joined'), chain)
 }
 
 const trees = fc.letrec<Tree>((tie: Tie) => ({
@@ -149,8 +159,8 @@ const trees = fc.letrec<Tree>((tie: Tie) => ({
   select: select(tie('expression'), tie('from')),
   expression: expression(tie),
   item: item(tie),
-  joined: fc.oneof(bounded, tie('item'), join(tie('joined'), tie('item'), tie('expression'))),
-  from: fc.oneof(bounded, tie('joined'), commaJoin(tie('from'), tie('joined'))),
+  joined: joined(tie),
+  from: from(tie),
 }))
 
 export const { query: randomQuery } = trees

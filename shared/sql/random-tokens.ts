@@ -73,7 +73,7 @@ export const literal: fc.Arbitrary<Literal> = fc.oneof(
   rawString,
   bytes,
   integer,
-  plain('FLOAT', ['1.5', '1.', '.5', '1e10', '2.5E-3']),
+  plain('FLOAT', ['1.5', '1.', '0.5', '1e10', '2.5E-3']),
   plain('BOOL', ['TRUE', 'FALSE']),
   plain('NULL', ['NULL']),
 )
