@@ -1,0 +1,196 @@
+import { describe, expect, test } from '@jest/globals'
+import { SqlError } from './error.ts'
+import { parse } from './parser.ts'
+
+function refusal(sql: string): SqlError {
+  try {
+    parse(sql)
+  } catch (error) {
+    if (error instanceof SqlError) return error
+    throw error
+  }
+  throw new Error(`${sql} was not refused`)
+}
+
+/** The text, a part of the message, and the column (or line:column) of the place. */
+type Refused = [sql: string, message: string, place: string]
+
+const statements: Refused[] = [
+  ['', 'the query is empty', '1:1'],
+  ['-- nothing\n/* here */', 'the query is empty', '2:11'],
+  ['delete from t where true', 'only SELECT queries are allowed: this starts with delete', '1:1'],
+  ['\n  INSERT INTO t VALUES (1)', 'only SELECT queries are allowed: this starts with INSERT', '2:3'],
+  ['create table t as select 1', 'this starts with create', '1:1'],
+  ['drop table t', 'this starts with drop', '1:1'],
+  ['begin select 1; end', 'this starts with begin', '1:1'],
+  ['export data options() as select 1', 'this starts with export', '1:1'],
+  ["execute immediate 'select 1'", 'this starts with execute', '1:1'],
+  ['with a as (select 1) delete from t', 'this starts with delete', '1:22'],
+  ['with a as (update t set x = 1) select 1', 'this starts with update', '1:12'],
+  ['select 1; select 2', 'only one statement is allowed', '1:11'],
+  ['select 1;;', 'only one statement is allowed', '1:10'],
+  [';', 'there is ; where SELECT should be', '1:1'],
+  ['1', 'there is 1 where SELECT should be', '1:1'],
+]
+
+const unsupported: Refused[] = [
+  ['from t', 'queries that begin with FROM are not supported', '1:1'],
+  ['select 1 from (from t)', 'queries that begin with FROM are not supported', '1:16'],
+  ['select 1 |> where x', 'pipe syntax is not supported', '1:10'],
+  ['select 1 from t |> select x', 'pipe syntax is not supported', '1:17'],
+  ['select 1 from t tablesample system (1 percent)', 'TABLESAMPLE is not supported', '1:17'],
+  ['select 1 from t pivot (sum(x) for y in (1))', 'PIVOT is not supported', '1:17'],
+  ['select 1 from t as x unpivot (a for b in (c))', 'UNPIVOT is not supported', '1:22'],
+  ['select 1 from t unpivot include nulls (a for b in (c))', 'UNPIVOT is not supported', '1:17'],
+  ['select 1 from t match_recognize (order by x)', 'MATCH_RECOGNIZE is not supported', '1:17'],
+  ['select @{hint = 1} 2', 'hints are not supported', '1:8'],
+  ['select 1 from t @{a=1}', 'hints are not supported', '1:17'],
+  ['select @@project_id', 'system variables are not supported', '1:8'],
+  ['select ?', 'parameters need a name', '1:8'],
+  ['select 1 from f(1)', 'table functions are not supported', '1:15'],
+  ['select 1 from ml.predict(model m, table t)', 'table functions are not supported', '1:15'],
+  ['select f(table t)', 'TABLE arguments are not supported', '1:10'],
+  ['select f(1, model `m.n`)', 'MODEL arguments are not supported', '1:13'],
+  ['select 1 from t for system_time as of x', 'FOR SYSTEM_TIME is not supported', '1:17'],
+  ['select 1 from a natural join b', 'NATURAL JOIN is not supported', '1:17'],
+  ['select 1 from a, lateral (select 1)', 'LATERAL is not supported', '1:18'],
+  ['select 1 from t group by grouping sets (a, b)', 'GROUPING SETS is not supported', '1:26'],
+  ["select a from t order by a collate 'und:ci'", 'COLLATE is not supported', '1:28'],
+  ["select collate(a, 'und:ci')", 'COLLATE is not supported', '1:8'],
+  ['select a like any (b)', 'LIKE ANY, LIKE SOME and LIKE ALL are not supported', '1:15'],
+  ['select a not like all (b)', 'LIKE ANY, LIKE SOME and LIKE ALL are not supported', '1:19'],
+  ['select with anonymization 1', 'SELECT WITH is not supported', '1:8'],
+  ['select new my.proto(1)', 'NEW is not supported', '1:8'],
+  ['select 1 + with(a as 1, a)', 'WITH inside an expression is not supported', '1:12'],
+  ['select (with(a as 1, a))', 'WITH inside an expression is not supported', '1:9'],
+  ["select cast(a as string at time zone 'UTC')", 'AT TIME ZONE in a CAST is not supported', '1:25'],
+  ["select range<date> '[2026-01-01, 2026-02-01)'", 'RANGE values are not supported', '1:8'],
+  ['select cast(a as my.proto)', 'my is not a supported type', '1:18'],
+  ['select cast(a as geography)', 'geography is not a supported type', '1:18'],
+  ['select cast(a as string(max))', 'where the size of a type should be', '1:25'],
+  ['select 1 from unnest(a, b)', 'UNNEST takes one array', '1:23'],
+  ['select 1 from unnest(a as b)', 'UNNEST takes one array', '1:24'],
+  ['select as my.proto 1 as a', 'where STRUCT or VALUE should be', '1:11'],
+  ['select 1 fetch first 1 rows only', 'FETCH is not supported: write LIMIT', '1:10'],
+  ['select {a: 1}', 'braces are not supported', '1:8'],
+]
+
+const grammar: Refused[] = [
+  ['select', 'the query ends where an expression should be', '1:7'],
+  ['select from t', 'from is a reserved word: put it in backticks', '1:8'],
+  ['select 1 as select', 'select is a reserved word', '1:13'],
+  ['select 1 2', 'there is 2 where it cannot be', '1:10'],
+  ['select (1', 'the query ends where ) should be', '1:10'],
+  ['select 1)', 'there is ) where it cannot be', '1:9'],
+  ['select (select 1', 'the query ends where ) should be', '1:17'],
+  ['select ()', 'there is ) where an expression should be', '1:9'],
+  ['select [1, 2', 'the query ends where ] should be', '1:13'],
+  ['select f(select 1)', 'a subquery needs parentheses of its own', '1:10'],
+  ['select f(a => x -> x)', 'there is -> where ) should be', '1:17'],
+  ['select a = b = c', 'comparisons do not chain', '1:14'],
+  ['select a < b is null', 'comparisons do not chain', '1:14'],
+  ['select a between 1 and 2 = b', 'comparisons do not chain', '1:26'],
+  ['select a in (1) in (2)', 'comparisons do not chain', '1:17'],
+  ['select a is null + 1', 'there is + where it cannot be', '1:18'],
+  ['select a = not b', 'not is a reserved word', '1:12'],
+  ['select a not b', 'there is not where it cannot be', '1:10'],
+  ['select a is b', 'where NULL or TRUE or FALSE or UNKNOWN should be', '1:13'],
+  ['select a between 1', 'the query ends where AND should be', '1:19'],
+  ['select a in 1', 'there is 1 where ( should be', '1:13'],
+  ['select a in ()', 'where an expression should be', '1:14'],
+  ['select a > > b', 'there is > where an expression should be', '1:12'],
+  ['select case end', 'end is a reserved word', '1:13'],
+  ['select case when a end', 'there is end where THEN should be', '1:20'],
+  ['select case when a then b', 'the query ends where END should be', '1:26'],
+  ['select cast(a string)', 'there is string where AS should be', '1:15'],
+  ['select interval 1 fortnight', 'fortnight is not a part that can stand here', '1:19'],
+  ['select extract(week(funday) from d)', 'week(FUNDAY) is not a part', '1:16'],
+  ["select 'a'[0]", 'there is [ where it cannot be', '1:11'],
+  ['select 1 .a', 'there is . where it cannot be', '1:10'],
+  ['select 1 from a join b', 'this join needs ON or USING', '1:17'],
+  ['select 1 from a right join unnest(b)', 'this join needs ON or USING', '1:17'],
+  ['select 1 from a cross join b on true', 'there is on where it cannot be', '1:30'],
+  ['select 1 from a, b right join c using (x)', 'RIGHT JOIN behind a comma needs parentheses', '1:20'],
+  ['select 1 from (a, b)', 'a comma cannot join tables inside parentheses', '1:15'],
+  ['select 1 from (a)', 'parentheses in FROM hold a subquery or a join', '1:15'],
+  ['select 1 from ((a join b on true))', 'parentheses in FROM hold a subquery or a join', '1:15'],
+  ['select 1 from my - table', 'there is - where it cannot be', '1:18'],
+  ['select 1 from d.my-table', 'there is - where it cannot be', '1:19'],
+  ['select my-project-1.a', 'there is . where it cannot be', '1:20'],
+  ['select a from t limit 1 + 1', 'there is + where it cannot be', '1:25'],
+  ['select a from t limit -1', 'a number of rows (an integer or a parameter)', '1:23'],
+  ['select a from t limit (select 1)', 'a number of rows', '1:23'],
+  ['select a from t offset 1', 'there is 1 where it cannot be', '1:24'],
+  ['select 1 union select 2', 'there is select where ALL or DISTINCT should be', '1:16'],
+  [
+    'select 1 union all select 2 except distinct select 3',
+    'UNION and EXCEPT in one query need parentheses',
+    '1:29',
+  ],
+  ['with a as (select 1), select 1', 'select is a reserved word', '1:23'],
+  ['with a (select 1) select 1', 'there is ( where AS should be', '1:8'],
+  ['select sum(a) over (rows between x and y)', 'the bound of a frame', '1:34'],
+]
+
+const tokens: Refused[] = [
+  ["select 'a", 'this string is not closed', '1:8'],
+  ["select '''a''", 'this string is not closed', '1:8'],
+  ["select 'a\nb'", 'ends on its own line', '1:10'],
+  ["select 'a\rb'", 'ends on its own line', '1:10'],
+  ["select 'a\\\nb'", 'ends on its own line', '1:11'],
+  ["select r'\\'", 'this string is not closed', '1:8'],
+  ["select '\\q'", '\\q is not an escape', '1:9'],
+  ["select '\\xff'", '\\x is not an escape', '1:9'],
+  ["select '\\400'", '\\4 is not an escape', '1:9'],
+  ["select '\\ud800'", '\\u is not an escape', '1:9'],
+  ["select '\\U00110000'", '\\U is not an escape', '1:9'],
+  ["select '\\000'", '\\0 is not an escape', '1:9'],
+  ["select b'\\u0041'", '\\u is not an escape', '1:10'],
+  ["select b'é'", 'a bytes literal holds ASCII only', '1:10'],
+  ["select 'a' 'b'", 'two strings stand side by side', '1:12'],
+  ["select 'a''b'", 'two strings stand side by side', '1:11'],
+  ["select 'a'b", 'a space is missing after a string', '1:11'],
+  ['select 1a', 'a number ends before a letter or a dot', '1:9'],
+  ['select 1.2.3', 'a number ends before a letter or a dot', '1:11'],
+  ['select 0xg', 'a number ends before a letter or a dot', '1:9'],
+  ['select 1e', 'a number ends before a letter or a dot', '1:9'],
+  ['select t.1 from t', 'where it cannot be', '1:9'],
+  ['select /* a', 'this comment is not closed', '1:8'],
+  ['select `a', 'a name in backticks', '1:8'],
+  ['select ``', 'a name in backticks', '1:8'],
+  ['select `a\\`b`', 'a name in backticks', '1:8'],
+  ['select `a\nb`', 'a name in backticks', '1:8'],
+  ['select @', 'a parameter is written @name', '1:8'],
+  ['select @1', 'a parameter is written @name', '1:8'],
+  ['select @`a`', 'a parameter is written @name', '1:8'],
+  ['select größe', '"ö" is not allowed here', '1:10'],
+  ['select\u00a01', 'is not allowed here', '1:7'],
+  ['select ‘a’', '"‘" is not allowed here', '1:8'],
+  ['\ufeffselect 1', 'is not allowed here', '1:1'],
+  ['select 😀', '"😀" is not allowed here', '1:8'],
+  ['select $a', '"$" is not allowed here', '1:8'],
+  ['select a ! b', '"!" is not allowed here', '1:10'],
+  ['select a \\ b', '"\\\\" is not allowed here', '1:10'],
+  ["select '\0'", 'the query holds a NUL character', '1:9'],
+]
+
+describe.each([
+  ['statements other than one query', statements],
+  ['what is not supported', unsupported],
+  ['what is not grammar', grammar],
+  ['what is not a token', tokens],
+])('%s', (_subject, cases) => {
+  test.each(cases)('%j: %s', (sql, message, at) => {
+    const { message: actual, place } = refusal(sql)
+    expect(actual).toContain(message)
+    expect(`${place?.line}:${place?.column}`).toBe(at)
+  })
+})
+
+test('half a character is refused', () => {
+  expect(refusal("select '\ud800'").message).toBe('the query is not valid Unicode')
+})
+
+test('a comment that a carriage return ends hides nothing', () => {
+  expect(refusal('select 1 -- \r; drop table t').message).toBe('only one statement is allowed')
+})
