@@ -1,0 +1,149 @@
+/** What a caller gets: a statement with the tables it needs and no more, or a refusal to go by. */
+import { describe, expect, test } from '@jest/globals'
+import { ApiError } from '../errors.ts'
+import { sandbox } from './sandbox.ts'
+import { endpoint, logs } from './testing/endpoints.ts'
+
+const shop = endpoint(
+  `WITH Orders AS (SELECT id, shop FROM \`p.d.orders\` WHERE shop = @shop),
+   refunds AS (SELECT id FROM p.d.refunds),
+   net AS (SELECT id FROM orders EXCEPT DISTINCT SELECT id FROM refunds),
+   best AS (SELECT id FROM net LIMIT 10)
+   SELECT id FROM net JOIN elsewhere USING (id)`,
+  'shop',
+  'from',
+)
+
+function refusal(sql: string, of = shop): ApiError {
+  try {
+    sandbox(of, sql)
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+  throw new Error(`not refused: ${sql}`)
+}
+
+describe('the statement', () => {
+  test('has the endpoint table in its WITH and the query in parentheses', () => {
+    expect(sandbox(shop, 'select id from Refunds').sql).toBe(
+      'WITH refunds AS (SELECT id FROM p.d.refunds) (SELECT id FROM Refunds)',
+    )
+  })
+
+  test('has the tables that a table reads, in their order, and no others', () => {
+    expect(sandbox(shop, 'SELECT id FROM net').sql).toBe(
+      'WITH Orders AS (SELECT id, shop FROM `p.d.orders` WHERE shop = @shop), ' +
+        'refunds AS (SELECT id FROM p.d.refunds), ' +
+        'net AS (SELECT id FROM orders EXCEPT DISTINCT SELECT id FROM refunds) (SELECT id FROM net)',
+    )
+    expect(sandbox(shop, 'SELECT id FROM best').sql).toMatch(/^WITH Orders .* refunds .* net .* best AS/)
+    expect(sandbox(shop, 'SELECT id FROM orders').sql).not.toMatch(/refunds|net|best/)
+  })
+
+  test('is the query alone where that uses no table', () => {
+    expect(sandbox(shop, 'SELECT @shop AS shop').sql).toBe('SELECT @shop AS shop')
+  })
+
+  test("keeps a caller's WITH inside the parentheses, ORDER BY and LIMIT too", () => {
+    const { sql } = sandbox(shop, 'WITH a AS (SELECT id FROM refunds) SELECT id FROM a ORDER BY 1 LIMIT 5')
+    expect(sql).toMatch(/\) \(WITH a AS \(SELECT id FROM refunds\) SELECT id FROM a ORDER BY 1 LIMIT 5\)$/)
+  })
+
+  test("never has the endpoint's own final query", () => {
+    expect(sandbox(shop, 'SELECT id FROM best').sql).not.toContain('elsewhere')
+  })
+
+  test('holds a string of SQL as the string that it is', () => {
+    const { sql } = sandbox(shop, `SELECT "' or exists(select 1 from secret) or '" AS x FROM refunds -- ' "`)
+    expect(sql).toMatch(/\(SELECT "' or exists\(select 1 from secret\) or '" AS x FROM refunds\)$/)
+  })
+
+  test('has a CTE of the caller before one of the same name further out', () => {
+    const sql =
+      'WITH a AS (SELECT id FROM refunds) SELECT id FROM (WITH a AS (SELECT id FROM a) SELECT id FROM a)'
+    expect(sandbox(shop, sql).tables).toEqual(['refunds'])
+  })
+})
+
+describe('beside the statement', () => {
+  test('the tables are those the caller reads, in the spelling and order of the endpoint', () => {
+    expect(sandbox(shop, 'SELECT 1 FROM `NET` JOIN ORDERS USING (id)').tables).toEqual(['Orders', 'net'])
+  })
+
+  test("the parameters are the statement's: those of its tables and the caller's", () => {
+    expect(sandbox(shop, 'SELECT id FROM orders WHERE id > @from').parameters).toEqual(['shop', 'from'])
+    expect(sandbox(shop, 'SELECT id FROM refunds').parameters).toEqual([])
+  })
+
+  test('the normal form is the same for another layout, other comments and keywords in other letters', () => {
+    const one = sandbox(shop, 'SELECT COUNT(*) AS n FROM refunds WHERE id IS NOT NULL;').normal
+    const other = sandbox(
+      shop,
+      '-- how many\nselect COUNT( * ) n,from refunds where id is not null # all',
+    ).normal
+    expect(other).toBe(one)
+  })
+
+  test('the normal form differs where a literal does', () => {
+    const normal = (literal: string) => sandbox(shop, `SELECT ${literal}`).normal
+    expect(normal("'a'")).not.toBe(normal("'A'"))
+  })
+})
+
+describe('a refusal', () => {
+  test.each([
+    ['SELECT id\nFROM refunds\n  JOIN secret USING (id)', 3, 8],
+    ['SELECT id FROM refunds\r\nWHERE RAND() < 0.5', 2, 7],
+    ['SELECT 1,\rf(2)', 2, 1],
+    ['SELECT 1 FROM refunds LIMIT @x', 1, 29],
+    ['SELECT id, *\nFROM refunds', 1, 12],
+  ])('of %j names line %i, column %i', (sql, line, column) => {
+    const { code, problems } = refusal(sql)
+    expect(code).toBe('sandbox_violation')
+    expect(problems).toEqual([{ parameter: 'sql', line, column, detail: expect.any(String) }])
+  })
+
+  test('of a table names it as the caller wrote it, and those the query may read', () => {
+    expect(refusal('SELECT 1 FROM Secret').message).toBe(
+      '"Secret" is not a table of this endpoint. The query may read Orders, refunds, net, best.',
+    )
+  })
+
+  test('of a table of an endpoint without tables says that there is none', () => {
+    const none = endpoint('SELECT id FROM `p.d.t`')
+    expect(refusal('SELECT 1 FROM t', none).message).toMatch(/The query may read no table\.$/)
+  })
+
+  test('of what does not parse is a 400 with the place', () => {
+    const { code, problems } = refusal('SELECT id\nFROM')
+    expect(code).toBe('invalid_query')
+    expect(problems).toMatchObject([{ parameter: 'sql', line: 2, column: 5 }])
+  })
+
+  test('of the array of a row says how to read it', () => {
+    expect(refusal('SELECT 1 FROM edge_logs AS t, t.metadata', logs).message).toContain('UNNEST')
+  })
+
+  test('of a long name cuts it', () => {
+    expect(refusal(`SELECT 1 FROM \`${'\u{1f600}'.repeat(9_000)}\``).message.length).toBeLessThan(200)
+    expect(refusal(`SELECT 1 FROM refunds ${'x'.repeat(9_000)} y`).message.length).toBeLessThan(400)
+  })
+})
+
+describe('an endpoint that cannot be read', () => {
+  test('is an internal error that says nothing of its SQL', () => {
+    const { code, message } = refusal('SELECT 1', endpoint('SELECT secret FROM WHERE'))
+    expect({ code, message }).toEqual({ code: 'internal', message: 'An internal error.' })
+  })
+})
+
+test('a query as large as a query may be composes with the tables of the endpoint', () => {
+  const ctes = Array.from({ length: 32 }, (_, i) => `c${i} AS (SELECT id FROM edge_logs)`).join(', ')
+  expect(sandbox(logs, `WITH ${ctes} SELECT id FROM c0, auth_logs`).tables).toEqual([
+    'edge_logs',
+    'auth_logs',
+  ])
+  const subqueries = `${'SELECT ('.repeat(38)}SELECT MAX(id) FROM edge_logs${')'.repeat(38)}`
+  expect(sandbox(logs, subqueries).tables).toEqual(['edge_logs'])
+})
