@@ -1,5 +1,6 @@
 /** Queries that are GoogleSQL, by subject: what the parser reads and the printer writes. */
 import { expressions } from './corpus-expressions.ts'
+import { operands } from './corpus-operands.ts'
 
 const relations: Record<string, string> = {
   tables: `
@@ -170,7 +171,10 @@ function lines(text: string, before = ''): string[] {
 
 /** Each group's name with its queries. */
 export const corpus: [string, string[]][] = [
-  ...Object.entries(expressions).map(([name, text]): [string, string[]] => [name, lines(text, 'select ')]),
+  ...Object.entries({ ...operands, ...expressions }).map(([name, text]): [string, string[]] => [
+    name,
+    lines(text, 'select '),
+  ]),
   ...Object.entries(relations).map(([name, text]): [string, string[]] => [
     `from: ${name}`,
     lines(text, 'select 1 from '),

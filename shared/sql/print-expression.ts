@@ -1,7 +1,7 @@
+import { ClausePrinter } from './print-clause.ts'
 import { level, levelOf } from './operators.ts'
 import {
   printField,
-  printFunction,
   printLiteral,
   printName,
   printParameter,
@@ -11,61 +11,54 @@ import {
 } from './print-token.ts'
 import { extractParts, intervalParts } from './reserved.ts'
 import type {
-  Call,
+  ArrayLiteral,
+  Between,
+  Binary,
   Case,
   Cast,
-  Count,
   Expression,
+  Extract,
   FieldAccess,
-  FrameBound,
   In,
-  OrderItem,
+  IntervalLiteral,
+  Lambda,
   Query,
-  SelectColumn,
+  StructLiteral,
+  Subscript,
   Unary,
-  Window,
 } from './tree.ts'
 import { unknownKind } from './walk.ts'
 
 /** Expressions to text. A tree that needs parentheses and does not have them gets them. */
-export abstract class ExpressionPrinter {
+export abstract class ExpressionPrinter extends ClausePrinter {
   abstract query(query: Query): string
 
-  expression(node: Expression): string {
+  override expression(node: Expression): string {
     switch (node.kind) {
       case 'Literal':
         return printLiteral(node)
       case 'TypedLiteral':
         return `${node.type} ${printLiteral(node.value)}`
-      case 'IntervalLiteral': {
-        const to = node.to === null ? '' : ` TO ${printPart(node.to, intervalParts)}`
-        return `INTERVAL ${this.held(node.value, level.bitOr)} ${printPart(node.part, intervalParts)}${to}`
-      }
+      case 'IntervalLiteral':
+        return this.interval(node)
       case 'ParameterReference':
         return printParameter(node)
       case 'Path':
         return printPath(node.parts)
       case 'FieldAccess':
         return this.fieldAccess(node)
-      case 'Subscript': {
-        const index = this.expression(node.index)
-        return `${this.held(node.of, level.suffix)}[${node.mode ? `${node.mode}(${index})` : index}]`
-      }
+      case 'Subscript':
+        return this.subscript(node)
       case 'Unary':
         return this.unary(node)
-      case 'Binary': {
-        const own = levelOf(node)
-        const first = own === level.comparison ? own + 1 : own
-        return `${this.held(node.left, first)} ${node.operator} ${this.held(node.right, own + 1)}`
-      }
+      case 'Binary':
+        return this.binary(node)
       case 'Like':
         return `${this.compared(node.left)}${not(node)} LIKE ${this.compared(node.right)}`
       case 'In':
         return `${this.compared(node.operand)}${not(node)} IN ${this.among(node.among)}`
-      case 'Between': {
-        const range = `${this.compared(node.low)} AND ${this.compared(node.high)}`
-        return `${this.compared(node.operand)}${not(node)} BETWEEN ${range}`
-      }
+      case 'Between':
+        return this.between(node)
       case 'Is':
         return `${this.compared(node.operand)} IS${not(node)} ${node.what}`
       case 'IsDistinctFrom':
@@ -74,24 +67,18 @@ export abstract class ExpressionPrinter {
         return this.case(node)
       case 'Cast':
         return this.cast(node)
-      case 'Extract': {
-        const zone = node.zone ? ` AT TIME ZONE ${this.expression(node.zone)}` : ''
-        return `EXTRACT(${printPart(node.part, extractParts)} FROM ${this.expression(node.operand)}${zone})`
-      }
+      case 'Extract':
+        return this.extract(node)
       case 'Exists':
         return `EXISTS(${this.query(node.query)})`
       case 'ArraySubquery':
         return `ARRAY(${this.query(node.query)})`
       case 'ScalarSubquery':
         return `(${this.query(node.query)})`
-      case 'ArrayLiteral': {
-        const type = node.type ? `<${printType(node.type)}>` : ''
-        return `${node.keyword ? 'ARRAY' : ''}${type}[${this.list(node.items)}]`
-      }
-      case 'StructLiteral': {
-        const items = node.items.map(item => this.column(item)).join(', ')
-        return `${node.type ? printType(node.type) : 'STRUCT'}(${items})`
-      }
+      case 'ArrayLiteral':
+        return this.array(node)
+      case 'StructLiteral':
+        return this.struct(node)
       case 'Tuple':
         return `(${this.list(node.items)})`
       case 'Parenthesized':
@@ -100,55 +87,17 @@ export abstract class ExpressionPrinter {
         return this.call(node)
       case 'NamedArgument':
         return `${printName(node.name)} => ${this.expression(node.value)}`
-      case 'Lambda': {
-        const names = node.parameters.map(printName).join(', ')
-        return `${node.parameters.length === 1 ? names : `(${names})`} -> ${this.expression(node.body)}`
-      }
+      case 'Lambda':
+        return this.lambda(node)
       default:
         return unknownKind(node)
     }
-  }
-
-  list(nodes: Expression[]): string {
-    return nodes.map(node => this.expression(node)).join(', ')
-  }
-
-  column({ expression, alias }: SelectColumn): string {
-    return this.expression(expression) + as(alias)
   }
 
   /** In parentheses if it holds together less tightly than its place asks for. */
   held(node: Expression, lowest: number): string {
     const text = this.expression(node)
     return levelOf(node) < lowest ? `(${text})` : text
-  }
-
-  orderBy(items: OrderItem[]): string {
-    const texts = items.map(({ expression, direction, nulls }) => {
-      const order = (direction ? ` ${direction}` : '') + (nulls ? ` NULLS ${nulls}` : '')
-      return this.expression(expression) + order
-    })
-    return texts.length > 0 ? `ORDER BY ${texts.join(', ')}` : ''
-  }
-
-  window(window: Window): string {
-    const { base, partitionBy, frame } = window
-    const parts = [
-      base ? printName(base) : '',
-      partitionBy.length > 0 ? `PARTITION BY ${this.list(partitionBy)}` : '',
-      this.orderBy(window.orderBy),
-      frame ? `${frame.unit} ${frame.end ? 'BETWEEN ' : ''}${this.bound(frame.start)}` : '',
-      frame?.end ? `AND ${this.bound(frame.end)}` : '',
-    ]
-    return `(${parts.filter(Boolean).join(' ')})`
-  }
-
-  count(count: Count | null, keyword: string): string {
-    return count ? `${keyword} ${this.expression(count)}` : ''
-  }
-
-  private bound({ bound, count }: FrameBound): string {
-    return count ? `${this.expression(count)} ${bound}` : bound
   }
 
   /** Two comparisons never stand side by side, so their operands are all tighter than they are. */
@@ -167,6 +116,23 @@ export abstract class ExpressionPrinter {
     if (operator === 'NOT') return `NOT ${this.held(operand, level.not)}`
     const text = this.held(operand, level.sign)
     return operator + (text.startsWith('-') ? ' ' : '') + text
+  }
+
+  private subscript({ of, mode, index }: Subscript): string {
+    const inside = this.expression(index)
+    return `${this.held(of, level.suffix)}[${mode ? `${mode}(${inside})` : inside}]`
+  }
+
+  /** Equal operators group from the left, comparisons not at all. */
+  private binary(node: Binary): string {
+    const own = levelOf(node)
+    const first = own === level.comparison ? own + 1 : own
+    return `${this.held(node.left, first)} ${node.operator} ${this.held(node.right, own + 1)}`
+  }
+
+  private between(node: Between): string {
+    const range = `${this.compared(node.low)} AND ${this.compared(node.high)}`
+    return `${this.compared(node.operand)}${not(node)} BETWEEN ${range}`
   }
 
   private among(among: In['among']): string {
@@ -196,24 +162,28 @@ export abstract class ExpressionPrinter {
     return `${safe ? 'SAFE_CAST' : 'CAST'}(${this.expression(operand)} AS ${printType(type)}${form})`
   }
 
-  private call(node: Call): string {
-    const { star, distinct, nulls, having, over } = node
-    const inside = [
-      distinct ? 'DISTINCT' : '',
-      star ? '*' : this.list(node.arguments),
-      nulls ? `${nulls} NULLS` : '',
-      having ? `HAVING ${having.extreme} ${this.expression(having.expression)}` : '',
-      this.orderBy(node.orderBy),
-      this.count(node.limit, 'LIMIT'),
-    ]
-    const text = `${printFunction(node)}(${inside.filter(Boolean).join(' ')})`
-    if (!over) return text
-    return `${text} OVER ${'kind' in over ? this.window(over) : printName(over)}`
+  private interval({ value, part, to }: IntervalLiteral): string {
+    const end = to === null ? '' : ` TO ${printPart(to, intervalParts)}`
+    return `INTERVAL ${this.held(value, level.bitOr)} ${printPart(part, intervalParts)}${end}`
   }
-}
 
-export function as(alias: Parameters<typeof printName>[0] | null): string {
-  return alias ? ` AS ${printName(alias)}` : ''
+  private extract({ part, operand, zone }: Extract): string {
+    const at = zone ? ` AT TIME ZONE ${this.expression(zone)}` : ''
+    return `EXTRACT(${printPart(part, extractParts)} FROM ${this.expression(operand)}${at})`
+  }
+
+  private array({ keyword, type, items }: ArrayLiteral): string {
+    return `${keyword ? 'ARRAY' : ''}${type ? `<${printType(type)}>` : ''}[${this.list(items)}]`
+  }
+
+  private struct({ type, items }: StructLiteral): string {
+    return `${type ? printType(type) : 'STRUCT'}(${items.map(item => this.column(item)).join(', ')})`
+  }
+
+  private lambda({ parameters, body }: Lambda): string {
+    const names = parameters.map(printName).join(', ')
+    return `${parameters.length === 1 ? names : `(${names})`} -> ${this.expression(body)}`
+  }
 }
 
 function not(node: { not: boolean }): string {

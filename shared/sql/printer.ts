@@ -1,6 +1,7 @@
 import { SqlError } from './error.ts'
 import { hasComma, level } from './operators.ts'
-import { as, ExpressionPrinter } from './print-expression.ts'
+import { as } from './print-clause.ts'
+import { ExpressionPrinter } from './print-expression.ts'
 import { printName, printPath } from './print-token.ts'
 import type {
   From,
