@@ -7,7 +7,7 @@ import type { Column } from '../../shared/sql/types.ts'
 import type { LogEntry } from './entry.ts'
 
 /** A file is sorted within, so few rows in many files would make every query open them all. */
-const rowsPerFile = 100_000
+const rowsPerFile = 50_000
 const bytesPerFile = 256_000_000
 /** Small enough for a query of an hour to skip most of a file, large enough to compress well. */
 const rowsPerGroup = 16_384
@@ -74,7 +74,7 @@ export class ParquetWriter {
       this.#connection,
       // A character is at most three bytes of UTF-8 for each unit that `length` counts.
       `SELECT * FROM read_json(${quoteText(this.#json)}, format = 'newline_delimited',
-        maximum_object_size = ${Math.max(16_777_216, this.#longest * 3 + 1)}, columns = {${types.join(', ')}})
+        maximum_object_size = ${Math.max(1_048_576, this.#longest * 3 + 1)}, columns = {${types.join(', ')}})
         ORDER BY timestamp`,
       file,
     )

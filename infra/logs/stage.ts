@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, readdirSync } f
 import { renameSync, rmSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { tableFolder } from '../../shared/engines/duckdb/tables.ts'
+import { prepareTableFolder, tableFolder } from '../../shared/engines/duckdb/tables.ts'
 import type { Column } from '../../shared/sql/types.ts'
 import { ParquetWriter, shiftFile } from './parquet.ts'
 
@@ -38,6 +38,22 @@ export class Stage {
   /** Adds this many microseconds to the time of every row of a finished writer. */
   async shift(writer: ParquetWriter, micros: bigint): Promise<void> {
     for (const file of writer.files) await shiftFile(this.#connection, file, micros)
+  }
+
+  /**
+   * Takes every row out of a table. An empty file stays, because a running service expects one.
+   * @returns how many files there were
+   */
+  async clear(table: string, columns: Column[]): Promise<number> {
+    const [folder, made] = [tableFolder(this.#logsFolder, table), mkdtempSync(join(this.#folder, 'empty-'))]
+    await prepareTableFolder(this.#connection, made, columns)
+    mkdirSync(folder, { recursive: true })
+    const earlier = readdirSync(folder).filter(file => file.endsWith('.parquet'))
+    const [empty] = readdirSync(made) as [string]
+    renameSync(join(made, empty), join(folder, empty))
+    const full = earlier.filter(file => file !== empty)
+    for (const file of full) rmSync(join(folder, file))
+    return full.length
   }
 
   /**

@@ -1,0 +1,108 @@
+/** Reading log files: bytes, gzip or not, into lines. */
+import { isUtf8 } from 'node:buffer'
+import { createReadStream } from 'node:fs'
+import { addAbortSignal, pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { LogsError } from './error.ts'
+
+/** A longer line is not read into memory. */
+export const longestLine = 10_000_000
+
+export interface Line {
+  /** From 1. */
+  number: number
+  /** Without its end; `null` where it is too long. Bytes that are not UTF-8 are U+FFFD. */
+  text: string | null
+  /** Whether all of it was UTF-8. */
+  utf8: boolean
+}
+
+export interface Source {
+  /** A path, or `-` for standard input. */
+  file: string
+  stdin?: Readable | undefined
+  signal?: AbortSignal | undefined
+  /** Called with the bytes read of the file, compressed or not. */
+  onBytes?: ((count: number) => void) | undefined
+  /** Gets what is in the file, unpacked. */
+  onText: (bytes: Buffer) => void
+}
+
+/**
+ * The lines of a file, which may be compressed with gzip. Lines end with LF or CRLF; a byte order mark is left out.
+ * @throws LogsError where the gzip data is damaged; an error of the file system; the signal's reason
+ */
+export async function* readLines(source: Source): AsyncGenerator<Line> {
+  const stream = source.file === '-' ? (source.stdin ?? process.stdin) : createReadStream(source.file)
+  if (source.signal) addAbortSignal(source.signal, stream)
+  try {
+    const unpacked = await plain(observed(stream, chunk => source.onBytes?.(chunk.length)))
+    yield* split(observed(unpacked, source.onText))
+  } catch (error) {
+    source.signal?.throwIfAborted()
+    const code = (error as NodeJS.ErrnoException).code
+    if (!code?.startsWith('Z_')) throw error
+    throw new LogsError(`${source.file}: the gzip data is damaged or ends early. Nothing was loaded.`)
+  }
+}
+
+async function* observed(stream: AsyncIterable<Buffer>, onBytes: (bytes: Buffer) => void) {
+  for await (const chunk of stream) {
+    onBytes(chunk)
+    yield chunk
+  }
+}
+
+/** Unpacks what begins as gzip does: 1f 8b. Concatenated gzip files are one. */
+async function plain(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
+  let head = Buffer.alloc(0)
+  while (head.length < 2) {
+    const next = await chunks.next()
+    if (next.done) break
+    head = Buffer.concat([head, next.value])
+  }
+  const all = prepended(head, chunks)
+  if (head[0] !== 0x1f || head[1] !== 0x8b) return all
+  return pipeline(Readable.from(all), createGunzip(), () => {})
+}
+
+async function* prepended(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  if (head.length > 0) yield head
+  yield* rest
+}
+
+async function* split(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let number = 0
+  let parts: Buffer[] = []
+  let length = 0
+  const take = (part: Buffer) => {
+    length += part.length
+    if (length > longestLine) parts = []
+    else parts.push(part)
+  }
+  const line = (): Line => {
+    const result = decode(++number, length > longestLine ? null : Buffer.concat(parts))
+    parts = []
+    length = 0
+    return result
+  }
+  for await (const chunk of chunks) {
+    let from = 0
+    for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
+      take(chunk.subarray(from, to))
+      yield line()
+      from = to + 1
+    }
+    if (from < chunk.length) take(chunk.subarray(from))
+  }
+  if (length > 0) yield line()
+}
+
+function decode(number: number, bytes: Buffer | null): Line {
+  if (bytes === null) return { number, text: null, utf8: true }
+  const marked = number === 1 && bytes.subarray(0, 3).equals(byteOrderMark)
+  const text = bytes.toString('utf8', marked ? 3 : 0)
+  return { number, text: text.endsWith('\r') ? text.slice(0, -1) : text, utf8: isUtf8(bytes) }
+}
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
