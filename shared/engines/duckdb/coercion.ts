@@ -1,0 +1,81 @@
+/**
+ * Which types go together, after GoogleSQL's conversion rules
+ * (https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_rules).
+ */
+import type { ScalarName, SqlType } from '../../sql/types.ts'
+import { type Typed } from './typed.ts'
+import { duckType } from './types.ts'
+
+/** To what a type is widened without being asked. */
+const widened: Partial<Record<ScalarName, ScalarName[]>> = {
+  INT64: ['NUMERIC', 'BIGNUMERIC', 'FLOAT64'],
+  NUMERIC: ['BIGNUMERIC', 'FLOAT64'],
+  BIGNUMERIC: ['FLOAT64'],
+  DATE: ['DATETIME'],
+}
+
+/** What a STRING becomes without being asked, if it is a literal or a parameter; a column never does. */
+const readFromText: readonly string[] = ['DATE', 'DATETIME', 'TIME', 'TIMESTAMP'] satisfies ScalarName[]
+
+export const numberKinds: readonly string[] = [
+  'INT64',
+  'NUMERIC',
+  'BIGNUMERIC',
+  'FLOAT64',
+] satisfies ScalarName[]
+
+export function sameType(a: SqlType, b: SqlType): boolean {
+  if (a.kind === 'ARRAY' && b.kind === 'ARRAY') return sameType(a.element, b.element)
+  if (a.kind === 'STRUCT' && b.kind === 'STRUCT')
+    return (
+      a.fields.length === b.fields.length &&
+      a.fields.every((field, at) => sameType(field.type, b.fields[at]!.type))
+    )
+  return a.kind === b.kind
+}
+
+/** The same value as DuckDB SQL of type `wanted`, or `null` where GoogleSQL does not convert by itself. */
+export function coerce(value: Typed, wanted: SqlType): Typed | null {
+  if (value.type === null) return { sql: `CAST(${value.sql} AS ${duckType(wanted)})`, type: wanted }
+  if (sameType(value.type, wanted)) return value
+  if (!converts(value, value.type, wanted)) return null
+  return { sql: `CAST(${value.sql} AS ${duckType(wanted)})`, type: wanted }
+}
+
+function converts(value: Typed, from: SqlType, to: SqlType): boolean {
+  if (from.kind === 'ARRAY' && to.kind === 'ARRAY')
+    return value.origin === 'literal' && converts(value, from.element, to.element)
+  if (from.kind === 'STRUCT' && to.kind === 'STRUCT')
+    return (
+      from.fields.length === to.fields.length &&
+      from.fields.every((field, at) =>
+        converts({ ...value, origin: 'literal' }, field.type, to.fields[at]!.type),
+      )
+    )
+  if (sameType(from, to)) return true
+  if (from.kind === 'ARRAY' || from.kind === 'STRUCT') return false
+  if (widened[from.kind]?.some(kind => kind === to.kind)) return true
+  if (from.kind === 'FLOAT64')
+    return value.origin === 'literal' && numberKinds.includes(to.kind) && to.kind !== 'INT64'
+  return from.kind === 'STRING' && value.origin !== undefined && readFromText.includes(to.kind)
+}
+
+/** The type that all values can take; `undefined` if there is none, `null` if all of them are bare NULLs. */
+export function commonType(values: Typed[]): SqlType | null | undefined {
+  const typedOnes = values.filter(value => value.type !== null)
+  if (typedOnes.length === 0) return null
+  const candidates = typedOnes.flatMap(({ type }) => [type!, ...widerTypes(type!)])
+  return candidates.find(candidate => typedOnes.every(value => coerce(value, candidate) !== null))
+}
+
+function widerTypes(type: SqlType): SqlType[] {
+  if (type.kind === 'ARRAY' || type.kind === 'STRUCT') return []
+  return (widened[type.kind] ?? []).map(kind => ({ kind }))
+}
+
+/** All values as their common type; `null` if there is none. */
+export function unify(values: Typed[]): { values: Typed[]; type: SqlType | null } | null {
+  const type = commonType(values)
+  if (type === undefined) return null
+  return { values: type === null ? values : values.map(value => coerce(value, type)!), type }
+}

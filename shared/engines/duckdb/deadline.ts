@@ -1,0 +1,56 @@
+import { EngineError, type RunLimits } from '../../engine.ts'
+
+/** How often a stop is repeated: DuckDB forgets an interruption that comes just before a statement starts. */
+const insistMs = 20
+
+/** Watches over one run: its time limit and its AbortSignal. */
+export class Deadline {
+  private readonly limits: RunLimits
+  private readonly timer: NodeJS.Timeout
+  private readonly onAbort: () => void
+  private insisting: NodeJS.Timeout | null = null
+  private interrupt: (() => void) | null = null
+  private failure: EngineError | null = null
+
+  constructor(limits: RunLimits) {
+    this.limits = limits
+    this.onAbort = () => this.stop(new EngineError('cancelled', 'The query was cancelled'))
+    this.timer = setTimeout(
+      () => this.stop(new EngineError('timeout', 'The query took too long')),
+      limits.timeoutMs,
+    )
+    limits.signal?.addEventListener('abort', this.onAbort)
+    if (limits.signal?.aborted) this.onAbort()
+  }
+
+  /** Throws EngineError `timeout` or `cancelled` once the run has to end. */
+  check(): void {
+    if (this.failure) throw this.failure
+  }
+
+  /** From here on a stop calls `interrupt`, until the run ends. */
+  guard(interrupt: () => void): void {
+    this.interrupt = interrupt
+    if (this.failure) this.insist()
+  }
+
+  /** Ends the watch. Nothing is interrupted after this. */
+  end(): void {
+    clearTimeout(this.timer)
+    if (this.insisting) clearInterval(this.insisting)
+    this.interrupt = null
+    this.limits.signal?.removeEventListener('abort', this.onAbort)
+  }
+
+  private stop(failure: EngineError): void {
+    if (this.failure) return
+    this.failure = failure
+    this.insist()
+  }
+
+  private insist(): void {
+    if (!this.interrupt) return
+    this.interrupt()
+    this.insisting ??= setInterval(() => this.interrupt?.(), insistMs)
+  }
+}

@@ -1,0 +1,79 @@
+/** DuckDB's errors as the port's. Its messages quote values and SQL: none of their words go on but those listed here. */
+import { EngineError, type EngineErrorReason } from '../../engine.ts'
+import { SqlError } from '../../sql/error.ts'
+import { UnsupportedError } from './context.ts'
+import { raisedMessages } from './typed.ts'
+
+/** What RE2 finds wrong with a regular expression. */
+const patternFaults = [
+  'bad repetition operator',
+  'invalid character class',
+  'invalid character class range',
+  'invalid escape sequence',
+  'invalid named capture group',
+  'invalid perl operator',
+  'invalid repetition size',
+  'invalid UTF-8',
+  'missing )',
+  'missing ]',
+  'no argument for repetition operator',
+  'pattern too large',
+  'trailing \\',
+  'unexpected )',
+]
+
+/** The first of these that a message matches, or begins with, says what it means. */
+const known: [pattern: RegExp | string, reason: EngineErrorReason, message: string][] = [
+  ...raisedMessages.map((message): (typeof known)[number] => [
+    `Conversion Error: Could not convert string '${message}' to`,
+    'rejected',
+    message,
+  ]),
+  ...patternFaults.map((fault): (typeof known)[number] => [
+    `Invalid Input Error: ${fault}`,
+    'rejected',
+    `Bad regular expression: ${fault}`,
+  ]),
+  [/^Conversion Error: Malformed JSON/, 'rejected', 'A value is not JSON'],
+  [/^Invalid Input Error: Malformed JSON/, 'rejected', 'A value is not JSON'],
+  [
+    /^Invalid Input Error: Could not parse string/,
+    'rejected',
+    'A date or time does not have the format given',
+  ],
+  [/TimeZone/, 'rejected', 'Unknown time zone'],
+  [/More than one row returned by a subquery/, 'rejected', 'A scalar subquery returned more than one row'],
+  [/must appear in the GROUP BY clause/, 'rejected', 'A column is neither grouped nor aggregated'],
+  [
+    /(WHERE|GROUP BY) clause cannot contain aggregates/,
+    'rejected',
+    'An aggregate function cannot stand here',
+  ],
+  [/aggregate function calls cannot be nested/, 'rejected', 'Aggregate functions cannot be nested'],
+  [
+    /window functions? (is|are) not allowed|cannot contain window functions/i,
+    'rejected',
+    'A window function cannot stand here',
+  ],
+  [/^Conversion Error/, 'rejected', 'A value cannot be converted to the type asked for'],
+  [/^Out of Range Error/, 'rejected', 'A number or date is out of range'],
+  [/^Invalid Input Error/, 'rejected', 'A function refuses a value that it is given'],
+  [/^(Binder|Catalog|Parser|Not implemented) Error/, 'unsupported', 'The local engine cannot run this query'],
+  [/^Out of Memory Error/, 'failed', 'The query needs more memory than the local engine has'],
+]
+
+/** Any error of a run or of its preparation, as an EngineError. */
+export function engineError(error: unknown): EngineError {
+  if (error instanceof EngineError) return error
+  if (error instanceof SqlError) {
+    const reason = error instanceof UnsupportedError ? 'unsupported' : 'rejected'
+    return new EngineError(reason, error.message, { place: error.place, cause: error })
+  }
+  const text = error instanceof Error ? error.message : String(error)
+  const [, reason, message] = known.find(([pattern]) => matches(text, pattern)) ?? []
+  return new EngineError(reason ?? 'failed', message ?? 'The local engine failed', { cause: error })
+}
+
+function matches(text: string, pattern: RegExp | string): boolean {
+  return typeof pattern === 'string' ? text.startsWith(pattern) : pattern.test(text)
+}

@@ -1,0 +1,76 @@
+import type { SqlType } from '../../sql/types.ts'
+import { unify } from './coercion.ts'
+import {
+  argument,
+  type CallSite,
+  type FunctionTable,
+  named,
+  noMatch,
+  sameAsFirst,
+  signature,
+} from './signature.ts'
+import { raise, type Typed, typed } from './typed.ts'
+
+const element = ([first]: Typed[]): SqlType | null =>
+  first?.type?.kind === 'ARRAY' ? first.type.element : null
+
+const arrayOfKind = (kind: 'INT64' | 'DATE' | 'TIMESTAMP') => (): SqlType => ({
+  kind: 'ARRAY',
+  element: { kind },
+})
+
+const end = (position: '1' | '-1') => [
+  signature(['ARRAY'], element, array => {
+    const empty = `CASE WHEN len(${array}) = 0 THEN ${raise('Array index is out of bounds')} ELSE ${position} END`
+    return `(${array})[${empty}]`
+  }),
+]
+
+const days = 'to_days(1)'
+
+export const arrayFunctions: FunctionTable = {
+  ARRAY_CONCAT: concat,
+  ARRAY_FIRST: end('1'),
+  ARRAY_LAST: end('-1'),
+  ARRAY_LENGTH: named('len', ['ARRAY'], 'INT64'),
+  ARRAY_REVERSE: named('list_reverse', ['ARRAY'], sameAsFirst),
+  ARRAY_TO_STRING: [
+    signature(['ARRAY', 'STRING'], 'STRING', (array, between) => `array_to_string(${array}, ${between})`),
+    signature(
+      ['ARRAY', 'STRING', 'STRING'],
+      'STRING',
+      (array, between, missing) =>
+        `array_to_string(list_transform(${array}, lambda e: COALESCE(e, ${missing})), ${between})`,
+    ),
+  ],
+  GENERATE_ARRAY: [
+    signature(['INT64', 'INT64'], arrayOfKind('INT64'), (from, to) => `generate_series(${from}, ${to})`),
+    signature(
+      ['INT64', 'INT64', 'INT64'],
+      arrayOfKind('INT64'),
+      (from, to, step) => `generate_series(${from}, ${to}, ${step})`,
+    ),
+  ],
+  GENERATE_DATE_ARRAY: [
+    signature(
+      ['DATE', 'DATE', 'INTERVAL?'],
+      arrayOfKind('DATE'),
+      (from, to, step = days) =>
+        `CAST(generate_series(CAST(${from} AS TIMESTAMP), CAST(${to} AS TIMESTAMP), ${step}) AS DATE[])`,
+    ),
+  ],
+  GENERATE_TIMESTAMP_ARRAY: [
+    signature(
+      ['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'],
+      arrayOfKind('TIMESTAMP'),
+      (from, to, step) => `generate_series(${from}, ${to}, ${step})`,
+    ),
+  ],
+}
+
+function concat(site: CallSite): Typed {
+  const values = site.call.arguments.map((_, at) => argument(site, at))
+  const common = unify(values)
+  if (!common || (common.type && common.type.kind !== 'ARRAY')) throw noMatch(site, values)
+  return typed(`(${common.values.map(value => value.sql).join(' || ')})`, common.type)
+}

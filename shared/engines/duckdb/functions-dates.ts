@@ -1,0 +1,224 @@
+import type { ScalarName } from '../../sql/types.ts'
+import { clockText } from './casts.ts'
+import { coerce } from './coercion.ts'
+import { boundaries, interval, momentOf, truncated, wallClock, wholeParts } from './clocks.ts'
+import { unsupported } from './context.ts'
+import { type Clock, formatClock, parseFormats } from './formats.ts'
+import {
+  argument,
+  type CallSite,
+  type FunctionRule,
+  type FunctionTable,
+  literalText,
+  noMatch,
+  type Signature,
+  signature,
+} from './signature.ts'
+import { quoteText } from './text.ts'
+import { type Typed, typed } from './typed.ts'
+
+type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
+
+const asDate = (sql: string) => `CAST(${sql} AS DATE)`
+const asTime = (sql: string) => `CAST(${sql} AS TIME)`
+const asClock = (sql: string) => `CAST(${sql} AS TIMESTAMP)`
+/** A TIME on an arbitrary day, for functions that want a whole clock. */
+const onSomeDay = (time: string) => `(DATE '1970-01-01' + ${time})`
+
+/** A clock's start of a part, back in the type it came from; a DATE and a TIME have only their own parts. */
+const truncations: Record<DateType, (value: string, part: string, zone?: string) => string | null> = {
+  DATE: (value, part) => map(timePart(part) ? null : truncated(asClock(value), part), asDate),
+  DATETIME: (value, part) => truncated(value, part),
+  TIME: (value, part) => map(timePart(part) ? truncated(onSomeDay(value), part) : null, asTime),
+  TIMESTAMP: (value, part, zone) =>
+    map(truncated(wallClock(value, zone ?? null), part), sql => momentOf(sql, zone ?? null)),
+}
+
+function timePart(part: string): boolean {
+  return /^(MICROSECOND|MILLISECOND|SECOND|MINUTE|HOUR)$/.test(part)
+}
+
+function map(sql: string | null, to: (sql: string) => string): string | null {
+  return sql === null ? null : to(sql)
+}
+
+const truncation = (...types: DateType[]): Signature[] =>
+  types.flatMap(type => [
+    signature([type, 'PART'], type, truncations[type]),
+    ...(type === 'TIMESTAMP' ? [signature([type, 'PART', 'STRING'], type, truncations[type])] : []),
+  ])
+
+const move = (type: DateType, operator: '+' | '-') => [
+  signature([type, 'INTERVAL'], type, (value, by) => {
+    const moved = `(${value} ${operator} ${by})`
+    return type === 'DATE' ? asDate(moved) : moved
+  }),
+]
+
+/** Between TIMESTAMPs whole parts count, between the others boundaries of parts that are crossed. */
+const difference = (type: Exclude<DateType, 'TIMESTAMP'>) => [
+  signature([type, type, 'PART'], 'INT64', (to, from, part) => {
+    if (type === 'TIME') return boundaries(onSomeDay(from), onSomeDay(to), part)
+    return boundaries(asClock(from), asClock(to), part)
+  }),
+]
+
+const unix = (per: number) => [
+  signature(['TIMESTAMP'], 'INT64', moment => {
+    const micros = `epoch_us(${moment})`
+    // Rounds down, also before 1970, where DuckDB's `//` rounds towards zero.
+    return per === 1 ? micros : `((${micros} - (${micros} % ${per} + ${per}) % ${per}) // ${per})`
+  }),
+]
+
+const fromUnix = (micros: number) => [
+  signature(['INT64'], 'TIMESTAMP', count => `make_timestamptz(${count} * ${micros})`),
+]
+
+const clockTime = '%Y-%m-%d %H:%M:%S'
+
+export const dateFunctions: FunctionTable = {
+  CURRENT_DATE: current('DATE', asDate),
+  CURRENT_DATETIME: current('DATETIME', clock => clock),
+  CURRENT_TIME: current('TIME', asTime),
+  CURRENT_TIMESTAMP: site => typed(site.context.now, 'TIMESTAMP'),
+
+  DATE: [
+    signature(['DATE'], 'DATE', date => date),
+    signature(['DATETIME'], 'DATE', asDate),
+    signature(['TIMESTAMP', 'STRING?'], 'DATE', (moment, zone) => asDate(wallClock(moment, zone ?? null))),
+    signature(['INT64', 'INT64', 'INT64'], 'DATE', (...parts) => `make_date(${parts.join(', ')})`),
+  ],
+  DATETIME: [
+    signature(['DATETIME'], 'DATETIME', clock => clock),
+    signature(['TIMESTAMP', 'STRING?'], 'DATETIME', (moment, zone) => wallClock(moment, zone ?? null)),
+    signature(['DATE'], 'DATETIME', asClock),
+    signature(['DATE', 'TIME'], 'DATETIME', (date, time) => `(${date} + ${time})`),
+    signature(
+      ['INT64', 'INT64', 'INT64', 'INT64', 'INT64', 'INT64'],
+      'DATETIME',
+      (...parts) => `make_timestamp(${parts.join(', ')})`,
+    ),
+  ],
+  TIME: [
+    signature(['TIME'], 'TIME', time => time),
+    signature(['DATETIME'], 'TIME', asTime),
+    signature(['TIMESTAMP', 'STRING?'], 'TIME', (moment, zone) => asTime(wallClock(moment, zone ?? null))),
+    signature(['INT64', 'INT64', 'INT64'], 'TIME', (...parts) => `make_time(${parts.join(', ')})`),
+  ],
+  TIMESTAMP: [
+    signature(['TIMESTAMP'], 'TIMESTAMP', moment => moment),
+    signature(['STRING'], 'TIMESTAMP', text => `CAST(${text} AS TIMESTAMPTZ)`),
+    signature(['DATETIME', 'STRING?'], 'TIMESTAMP', (clock, zone) => momentOf(clock, zone ?? null)),
+    signature(['STRING', 'STRING'], 'TIMESTAMP', (text, zone) => momentOf(asClock(text), zone)),
+  ],
+
+  DATE_ADD: move('DATE', '+'),
+  DATE_SUB: move('DATE', '-'),
+  DATETIME_ADD: move('DATETIME', '+'),
+  DATETIME_SUB: move('DATETIME', '-'),
+  TIME_ADD: move('TIME', '+'),
+  TIME_SUB: move('TIME', '-'),
+  TIMESTAMP_ADD: move('TIMESTAMP', '+'),
+  TIMESTAMP_SUB: move('TIMESTAMP', '-'),
+
+  DATE_DIFF: [...difference('DATE'), ...difference('DATETIME')],
+  DATETIME_DIFF: difference('DATETIME'),
+  TIME_DIFF: difference('TIME'),
+  TIMESTAMP_DIFF: [
+    signature(['TIMESTAMP', 'TIMESTAMP', 'PART'], 'INT64', (to, from, part) => wholeParts(from, to, part)),
+  ],
+
+  DATE_TRUNC: truncation('DATE', 'DATETIME', 'TIMESTAMP'),
+  DATETIME_TRUNC: truncation('DATETIME'),
+  TIME_TRUNC: truncation('TIME'),
+  TIMESTAMP_TRUNC: truncation('TIMESTAMP', 'DATETIME'),
+  LAST_DAY: [
+    signature(['DATE'], 'DATE', date => `last_day(${date})`),
+    signature(['DATE', 'PART'], 'DATE', (date, part) => {
+      const start = truncated(asClock(date), part)
+      const length = interval('1', part.startsWith('WEEK') || part === 'ISOWEEK' ? 'WEEK' : part)
+      return start && length && !timePart(part) ? asDate(`(${start} + ${length} - to_days(1))`) : null
+    }),
+  ],
+
+  DATE_FROM_UNIX_DATE: [
+    signature(['INT64'], 'DATE', days => `(DATE '1970-01-01' + CAST(${days} AS INTEGER))`),
+  ],
+  TIMESTAMP_MICROS: fromUnix(1),
+  TIMESTAMP_MILLIS: fromUnix(1000),
+  TIMESTAMP_SECONDS: fromUnix(1_000_000),
+  UNIX_DATE: [signature(['DATE'], 'INT64', date => `date_diff('day', DATE '1970-01-01', ${date})`)],
+  UNIX_MICROS: unix(1),
+  UNIX_MILLIS: unix(1000),
+  UNIX_SECONDS: unix(1_000_000),
+
+  FORMAT_DATE: formatting('DATE', asClock),
+  FORMAT_DATETIME: formatting('DATETIME', clock => clock),
+  FORMAT_TIME: formatting('TIME', onSomeDay),
+  FORMAT_TIMESTAMP: formatTimestamp,
+  PARSE_DATE: parsing('DATE', asDate),
+  PARSE_DATETIME: parsing('DATETIME', clock => clock),
+  PARSE_TIME: parsing('TIME', asTime),
+  PARSE_TIMESTAMP: parseTimestamp,
+
+  STRING: [
+    signature(['TIMESTAMP'], 'STRING', moment => `(${clockText(wallClock(moment), clockTime)} || '+00')`),
+    signature(['DATETIME'], 'STRING', clock => clockText(clock, clockTime)),
+    signature(['DATE'], 'STRING', date => `CAST(${date} AS VARCHAR)`),
+    signature(['TIME'], 'STRING', time => clockText(onSomeDay(time), '%H:%M:%S')),
+  ],
+}
+
+/** The current moment, in a time zone if one is given, as a type. */
+function current(type: ScalarName, from: (clock: string) => string): FunctionRule {
+  return site => {
+    const zone = site.call.arguments.length > 0 ? argument(site, 0).sql : null
+    return typed(from(wallClock(site.context.now, zone)), type)
+  }
+}
+
+function formatting(type: DateType, toClock: (sql: string) => string): FunctionRule {
+  return site => {
+    const value = applied(site, 1, type)
+    return formatted(site, { sql: toClock(value), offset: null })
+  }
+}
+
+function formatTimestamp(site: CallSite): Typed {
+  const moment = applied(site, 1, 'TIMESTAMP')
+  if (site.call.arguments.length < 3) return formatted(site, { sql: wallClock(moment), offset: '0' })
+  const clock = wallClock(moment, argument(site, 2).sql)
+  return formatted(site, { sql: clock, offset: `((epoch_us(${clock}) - epoch_us(${moment})) // 60000000)` })
+}
+
+function formatted(site: CallSite, clock: Clock): Typed {
+  const result = formatClock(clock, literalText(site, site.call.arguments[0]))
+  if ('unknown' in result) throw unsupported(site.context, site.call, `${result.unknown} in ${site.name}`)
+  return typed(result.sql, 'STRING')
+}
+
+function parsing(type: DateType, fromClock: (sql: string) => string): FunctionRule {
+  return site => typed(fromClock(parsed(site).sql), type)
+}
+
+function parseTimestamp(site: CallSite): Typed {
+  const { sql, zoned } = parsed(site)
+  const zone = site.call.arguments.length > 2 ? argument(site, 2).sql : null
+  return typed(zoned ? sql : momentOf(sql, zone), 'TIMESTAMP')
+}
+
+function parsed(site: CallSite): { sql: string; zoned: boolean } {
+  const result = parseFormats(literalText(site, site.call.arguments[0]))
+  if ('unknown' in result) throw unsupported(site.context, site.call, `${result.unknown} in ${site.name}`)
+  const formats = result.formats.map(quoteText).join(', ')
+  return { sql: `strptime(${applied(site, 1, 'STRING')}, [${formats}])`, zoned: result.zoned }
+}
+
+/** An argument as a type. Throws SqlError if it is not of that type. */
+function applied(site: CallSite, at: number, type: ScalarName): string {
+  const value = argument(site, at)
+  const coerced = coerce(value, { kind: type })
+  if (!coerced) throw noMatch(site, [value])
+  return coerced.sql
+}
