@@ -8,10 +8,13 @@ import type { Json } from '../entry.ts'
 
 export const tablesFolder = 'infra/tables'
 
-/** A folder for logs, removed after the tests of the file. */
-export function logsFolder(): string {
+const made: string[] = []
+afterAll(() => made.forEach(folder => rmSync(folder, { recursive: true, force: true })))
+
+/** An empty folder, removed after the tests of the file. */
+export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'logs-'))
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  made.push(folder)
   return folder
 }
 

@@ -1,0 +1,313 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { LogsError } from './error.ts'
+import { loadLogs, type LoadOptions } from './load.ts'
+import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
+
+/** Loads bytes, as a file, into the table of a fresh folder or of `folder`. */
+async function load(content: string | Buffer, options: Partial<LoadOptions> & { folder?: string } = {}) {
+  const folder = options.folder ?? newFolder()
+  const file = join(folder, 'input')
+  writeFileSync(file, content)
+  const said: string[] = []
+  const out = (line: string) => said.push(line.replaceAll(folder, ''))
+  const all = {
+    logsFolder: join(folder, 'logs'),
+    tablesFolder,
+    table: 'postgres.logs',
+    files: [file],
+    out,
+    ...options,
+  }
+  const loaded = await loadLogs(all)
+  const rows = (sql: string) => query(all.logsFolder, all.table, sql)
+  return { folder, loaded, said, rows, logs: all.logsFolder }
+}
+
+const line = (entry: object) => `${JSON.stringify({ timestamp: '2026-01-31T12:00:00Z', ...entry })}\n`
+
+describe('a load of NDJSON', () => {
+  test('keeps every field of plain and of listed metadata', async () => {
+    const parsed = { process_id: 7, hint: 'h' }
+    const { rows, loaded, said } = await load(
+      line({ id: 'a', event_message: 'm', project: 'p', metadata: { host: 'db', parsed } }) +
+        line({ id: 'b', metadata: [{ host: 'db', parsed: [parsed] }] }),
+    )
+    expect(loaded).toMatchObject({ rows: 2, badLines: 0 })
+    expect(said).toEqual([])
+    const sql = `SELECT id, event_message, project, metadata[1].host AS host, metadata[1].parsed[1].process_id AS pid,
+      metadata[1].parsed[1].hint AS hint, metadata[1].parsed[1].detail AS detail FROM logs ORDER BY id`
+    const same = { host: 'db', pid: '7', hint: 'h', detail: null }
+    expect(await rows(sql)).toEqual([
+      { id: 'a', event_message: 'm', project: 'p', ...same },
+      { id: 'b', event_message: null, project: null, ...same },
+    ])
+  })
+
+  test('keeps times to the microsecond, from ISO 8601 and from integers', async () => {
+    const { rows, loaded } = await load(
+      [
+        '"2026-01-31T12:00:00.123456Z"',
+        '"2026-01-31T13:00:00.123457+01:00"',
+        '1769860800123458',
+        '"1769860800123459"',
+        '253402300799999999',
+      ]
+        .map(timestamp => `{"timestamp":${timestamp}}\n`)
+        .join(''),
+    )
+    expect(await rows('SELECT epoch_us(timestamp) AS us FROM logs ORDER BY 1')).toEqual([
+      { us: '1769860800123456' },
+      { us: '1769860800123457' },
+      { us: '1769860800123458' },
+      { us: '1769860800123459' },
+      { us: '253402300799999999' },
+    ])
+    expect(loaded).toMatchObject({
+      first: '2026-01-31T12:00:00.123456Z',
+      last: '9999-12-31T23:59:59.999999Z',
+    })
+  })
+
+  test('reads gzip, CRLF, a byte order mark and blank lines', async () => {
+    const { rows, loaded } = await load(
+      gzipSync(`\ufeff${line({ id: 'a' })}\r\n  \r\n${line({ id: 'b' }).trim()}\r\n`),
+    )
+    expect(loaded).toMatchObject({ rows: 2, badLines: 0 })
+    expect(await rows('SELECT id FROM logs ORDER BY id')).toEqual([{ id: 'a' }, { id: 'b' }])
+  })
+
+  test('reads standard input', async () => {
+    const { loaded } = await load('', { files: ['-'], stdin: Readable.from([Buffer.from(line({}))]) })
+    expect(loaded.rows).toBe(1)
+  })
+
+  test('makes U+FFFD of what is not UTF-8, and says so', async () => {
+    const bytes = Buffer.concat([
+      Buffer.from('{"timestamp":1,"event_message":"a'),
+      Buffer.from([0xff]),
+      Buffer.from('"}'),
+    ])
+    const { rows, said } = await load(bytes)
+    expect(await rows('SELECT event_message FROM logs')).toEqual([{ event_message: 'a\ufffd' }])
+    expect(said).toEqual(['bytes that are not UTF-8 became U+FFFD in 1 lines'])
+  })
+
+  test('tells bad lines by number and reason, and loads the others', async () => {
+    const { loaded, said } = await load(
+      `${line({})}{"timestamp":"noon"}\nnot json\n${line({ metadata: { parsed: 5 } })}${line({})}`,
+    )
+    expect(loaded).toMatchObject({ rows: 2, badLines: 3 })
+    expect(said).toEqual([
+      '/input:2: timestamp must be an ISO 8601 time or microseconds since 1970, not the string "noon"',
+      expect.stringMatching(/^\/input:3: not JSON: /),
+      '/input:4: metadata.parsed must be an object, not the number 5',
+    ])
+  })
+
+  test('tells no more than twenty bad lines, and how many more there are', async () => {
+    const { said } = await load('x\n'.repeat(25))
+    expect(said).toHaveLength(21)
+    expect(said[20]).toBe('... and 5 more bad lines')
+  })
+
+  test('tells a field that the table has not once, with the number of its lines', async () => {
+    const { said } = await load(line({ metadata: { colour: 1 } }).repeat(3) + line({ size: 1 }))
+    expect(said).toEqual([
+      'left out: metadata.colour, unknown to the table, in 3 lines',
+      'left out: size, unknown to the table, in 1 lines',
+    ])
+  })
+
+  test('shows no control characters of a log on the terminal', async () => {
+    const { said } = await load(line({ '\u001b[2Jname': 1 }))
+    expect(said[0]).toContain('left out: \ufffd[2Jname')
+  })
+
+  test('tells a huge line, and loads the others', async () => {
+    const { loaded, said } = await load(line({ event_message: 'x'.repeat(10_000_000) }) + line({}))
+    expect(loaded).toMatchObject({ rows: 1, badLines: 1 })
+    expect(said).toEqual(['/input:1: longer than 10000000 bytes'])
+  })
+
+  test('takes a line of nearly that size', async () => {
+    const { rows } = await load(line({ event_message: '€'.repeat(3_000_000) }))
+    expect(await rows('SELECT length(event_message) AS length FROM logs')).toEqual([{ length: '3000000' }])
+  })
+
+  test('is sorted by time', async () => {
+    const minutes = [5, 3, 9, 1, 7]
+    const { rows } = await load(
+      minutes.map(minute => line({ timestamp: `2026-01-31T12:0${minute}:00Z` })).join(''),
+    )
+    const read = await rows('SELECT minute(timestamp) AS minute FROM logs')
+    expect(read.map(({ minute }) => Number(minute))).toEqual([1, 3, 5, 7, 9])
+  })
+})
+
+describe('loading again', () => {
+  const content = line({ event_message: 'a' }) + line({ event_message: 'a' })
+  const ids = 'SELECT DISTINCT id FROM logs ORDER BY id'
+
+  test('replaces what the same file brought, packed or not, with the same ids', async () => {
+    const { folder, rows } = await load(content)
+    const before = await rows(ids)
+    await load(gzipSync(content), { folder })
+    expect(before).toHaveLength(2)
+    expect(await rows(ids)).toEqual(before)
+    expect(await rows('SELECT count(*) AS count FROM logs')).toEqual([{ count: '2' }])
+  })
+
+  test('adds another file', async () => {
+    const { folder, rows } = await load(content)
+    await load(content + line({ event_message: 'b' }), { folder })
+    expect(await rows('SELECT count(*) AS count FROM logs')).toEqual([{ count: '5' }])
+  })
+
+  test('takes copies within one load once', async () => {
+    const { folder } = await load(content)
+    const copies = ['one', 'two'].map(name => join(folder, name))
+    for (const copy of copies) writeFileSync(copy, content)
+    const { loaded } = await load('', { folder, files: copies })
+    expect(loaded.rows).toBe(2)
+  })
+})
+
+describe('a load that cannot be done', () => {
+  const combined = { table: 'cloudflare.logs.prod', format: 'combined' } as const
+  test.each<[string, Partial<LoadOptions>, string]>([
+    [
+      'names the tables there are',
+      { table: 'nope' },
+      'There is no log table "nope". The tables are:\n  cloudflare.logs.prod\n',
+    ],
+    ['names a missing file', { files: ['/missing.log'] }, 'There is no file "/missing.log"'],
+    ['wants no folder', { files: ['/'] }, '"/" is a folder'],
+    [
+      'wants web requests at the edge',
+      { format: 'combined', project: 'p', host: 'h' },
+      'load it into cloudflare.logs.prod, not postgres.logs',
+    ],
+    ['wants a project', { ...combined, host: 'h' }, '--format combined needs --project'],
+    ['wants a host', { ...combined, project: 'p' }, '--format combined needs --host'],
+    [
+      'wants a host, not a URL',
+      { ...combined, project: 'p', host: 'https://h' },
+      '--format combined needs --host',
+    ],
+    ['wants no host for NDJSON', { host: 'h' }, '--project and --host are for --format combined'],
+  ])('%s, and touches nothing', async (_what, options, message) => {
+    const folder = newFolder()
+    await expect(load('', { folder, ...options })).rejects.toThrow(LogsError)
+    await expect(load('', { folder, ...options })).rejects.toThrow(message)
+    expect(existsSync(join(folder, 'logs'))).toBe(false)
+  })
+
+  test('of bad lines alone leaves no table', async () => {
+    const { loaded, logs } = await load('x\n')
+    expect(loaded).toEqual({ rows: 0, badLines: 1, first: null, last: null })
+    expect(readdirSync(logs)).toEqual([])
+  })
+
+  test('for a damaged second file leaves the table as it was', async () => {
+    const { folder, logs } = await load(line({}))
+    const before = files(logs, 'postgres.logs')
+    const [good, bad] = [join(folder, 'good'), join(folder, 'bad')]
+    writeFileSync(good, line({ id: 'x' }))
+    writeFileSync(bad, gzipSync(line({ id: 'y' })).subarray(0, 20))
+    await expect(load('', { folder, files: [good, bad] })).rejects.toThrow('bad: the gzip data is damaged')
+    expect(files(logs, 'postgres.logs')).toEqual(before)
+    expect(readdirSync(logs)).toEqual(['postgres.logs'])
+  })
+
+  test('because it is stopped leaves the table as it was', async () => {
+    const { folder, logs } = await load(line({}))
+    const before = files(logs, 'postgres.logs')
+    const controller = new AbortController()
+    const stdin = new Readable({ read() {} })
+    stdin.push(line({}).repeat(1000))
+    setTimeout(() => controller.abort(new LogsError('Stopped.')), 50)
+    const options = { folder, files: ['-'], stdin, signal: controller.signal }
+    await expect(load('', options)).rejects.toThrow('Stopped.')
+    expect(files(logs, 'postgres.logs')).toEqual(before)
+    expect(readdirSync(logs)).toEqual(['postgres.logs'])
+  })
+})
+
+describe('any bytes at all', () => {
+  test.each(['ndjson', 'combined'] as const)(
+    'are loaded as %s or told, line by line',
+    async format => {
+      const folder = newFolder()
+      const site = format === 'combined' ? { project: 'p', host: 'www.example.com' } : {}
+      const piece = fc.oneof(
+        fc.uint8Array({ maxLength: 60 }).map(bytes => Buffer.from(bytes)),
+        fc.json().map(text => Buffer.from(`{"timestamp":1,"metadata":${text}}`)),
+        fc.constantFrom(Buffer.from('\n'), Buffer.from([0x1f, 0x8b]), Buffer.from(line({}))),
+      )
+      await fc.assert(
+        fc.asyncProperty(fc.array(piece, { maxLength: 10 }), async pieces => {
+          // Gzip's own mark at the very start would make it a damaged gzip file.
+          const content = Buffer.concat([Buffer.from(' '), ...pieces])
+          const { loaded } = await load(content, { folder, table: 'cloudflare.logs.prod', format, ...site })
+          expect(loaded.rows + loaded.badLines).toBeLessThanOrEqual(
+            content.toString('latin1').split('\n').length,
+          )
+        }),
+        { numRuns: 40 },
+      )
+    },
+    60_000,
+  )
+})
+
+describe('web server logs', () => {
+  const web = {
+    table: 'cloudflare.logs.prod',
+    format: 'combined',
+    project: 'shop',
+    host: 'www.example.com',
+  } as const
+  const at = (time: string) => `203.0.113.9 - - [${time} +0000] "GET /a HTTP/1.1" 200 5 "-" "curl/8.5.0"\n`
+  const content = at('17/May/2015:10:05:03') + at('17/May/2015:10:05:01')
+
+  test('are requests at the edge', async () => {
+    const { rows } = await load(content, web)
+    const sql = `SELECT project, epoch_us(timestamp) AS us, metadata[1].request[1].url AS url,
+      metadata[1].response[1].status_code AS status FROM logs`
+    const same = { project: 'shop', url: 'https://www.example.com/a', status: '200' }
+    expect(await rows(sql)).toEqual([
+      { us: '1431857101000000', ...same },
+      { us: '1431857103000000', ...same },
+    ])
+  })
+
+  test('moved to now end there, and keep their distances', async () => {
+    const now = new Date('2026-11-21T12:00:00.250Z')
+    const { rows, loaded } = await load(content, { ...web, shiftToNow: true, now })
+    expect(await rows('SELECT epoch_us(timestamp) - 1795262400000000 AS us FROM logs')).toEqual([
+      { us: '-1750000' },
+      { us: '250000' },
+    ])
+    expect(loaded).toMatchObject({
+      first: '2026-11-21T11:59:58.250000Z',
+      last: '2026-11-21T12:00:00.250000Z',
+    })
+  })
+
+  test('moved again take the place of the first time', async () => {
+    const { folder, rows } = await load(content, { ...web, shiftToNow: true })
+    await load(content, { ...web, folder, shiftToNow: true })
+    expect(await rows('SELECT count(*) AS count FROM logs')).toEqual([{ count: '2' }])
+  })
+
+  test('of another host are other entries', async () => {
+    const { folder, rows } = await load(content, web)
+    await load(content, { ...web, folder, host: 'api.example.com' })
+    expect(await rows('SELECT count(*) AS count FROM logs')).toEqual([{ count: '4' }])
+  })
+})
