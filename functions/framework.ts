@@ -103,14 +103,15 @@ function drainOnSignal(server: Server, { log, drainMs, close }: Options): void {
     process.removeAllListeners(signal)
     process.once(signal, () => {
       log('INFO', 'stopping', { signal })
-      const inTime = setTimeout(() => process.exit(1), drainMs)
+      const deadline = setTimeout(() => process.exit(1), drainMs)
+      const idle = setInterval(() => server.closeIdleConnections(), 50) // kept alive by clients after their last answer
       server.close(() => {
-        clearTimeout(inTime)
+        clearTimeout(deadline)
+        clearInterval(idle)
         close()
           .catch((error: unknown) => log('ERROR', 'closing failed', describeError(error)))
           .finally(() => process.exit(0))
       })
-      server.closeIdleConnections()
     })
   }
 }

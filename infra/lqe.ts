@@ -9,6 +9,7 @@ import { applyCommand } from './apply/command.ts'
 import { QueriesError } from './apply/read.ts'
 import { keyCommand } from './keys.ts'
 import { logsCommand } from './logs/command.ts'
+import { LogsError } from './logs/error.ts'
 
 async function withServices(act: (services: Services) => Promise<void>): Promise<void> {
   const services = await openServices(loadConfig(process.env))
@@ -25,7 +26,7 @@ function folders() {
 }
 
 /** Errors whose message is meant for the operator; anything else is a bug and shows its stack. */
-const expected = [QueriesError, KeyError, ConfigError, StoreError]
+const expected = [QueriesError, KeyError, LogsError, ConfigError, StoreError]
 
 const program = new Command('lqe')
   .description('Endpoints, keys and logs of the log query service')

@@ -16,6 +16,8 @@ export interface Config {
   maxUrlBytes: number
   /** How long requests in flight may go on after SIGTERM; Cloud Run kills after 10 s. */
   drainMs: number
+  /** How long a process remembers keys and definitions, so how long a revoked key may go on. At most 30 s. */
+  rememberMs: number
   /** A fixed present for the local engine, ISO 8601; for tests and demonstrations. */
   frozenNow: string | null
 }
@@ -97,6 +99,13 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     default: () => 9_000,
     read: integer(0, 600_000),
     expected: 'a whole number from 0 to 600000',
+  },
+  rememberMs: {
+    variable: 'REMEMBER_MS',
+    description: 'How long keys and definitions are remembered, in milliseconds',
+    default: () => 30_000,
+    read: integer(1, 30_000),
+    expected: 'a whole number from 1 to 30000',
   },
   frozenNow: {
     variable: 'FROZEN_NOW',

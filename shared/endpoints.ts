@@ -6,9 +6,6 @@ import type { Store } from './store.ts'
 
 export const endpointsCollection = 'endpoints'
 
-/** A changed definition is in force everywhere after this time. Design, section 6. */
-const rememberMs = 30_000
-
 /** Most endpoints that one service holds; `apply` and the list keep to it. */
 export const maxEndpoints = 400
 
@@ -20,13 +17,13 @@ export interface Endpoints {
 }
 
 /**
- * Reads endpoints through a memory of 30 s. While the store is down, what is remembered still serves.
- * @throws ApiError `engine_unavailable` where the store fails and nothing is remembered
+ * Reads endpoints through a memory; a changed definition is in force everywhere after `rememberMs`.
+ * Its calls throw ApiError `engine_unavailable` where the store fails and nothing is remembered.
  */
-export function openEndpoints(store: Store, options: { rememberMs?: number } = {}): Endpoints {
+export function openEndpoints(store: Store, { rememberMs }: { rememberMs: number }): Endpoints {
   const remembered = new LRUCache<string, { endpoint: Endpoint | null }>({
     max: 1000,
-    ttl: options.rememberMs ?? rememberMs,
+    ttl: rememberMs,
     fetchMethod: async idOrName => ({ endpoint: await read(store, idOrName) }),
   })
   return {

@@ -24,8 +24,8 @@ export async function openServices(config: Config): Promise<Services> {
     engine,
     store,
     cache,
-    endpoints: openEndpoints(store),
-    authenticate: createAuthenticator(store),
+    endpoints: openEndpoints(store, config),
+    authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
     async close() {
       await cache.close()
       await Promise.all([engine.close(), store.close()])

@@ -168,7 +168,7 @@ describe('usage.api-counts', () => {
 
   test.each(intervals)('counts %s as a recount of the rows does', async (interval, windowMs, bucketMs) => {
     const expected = recount(windowMs, bucketMs, url => url.includes(project))
-    expect(expected.length).toBeGreaterThan(1)
+    expect(expected.length).toBeGreaterThan(0)
     expect(await rows(`${usage}?interval=${interval}&project=${project}`)).toEqual(expected)
   })
 

@@ -65,12 +65,14 @@ function serve(ready: () => void): void {
   const framework = join('node_modules', '@google-cloud', 'functions-framework', 'build', 'src', 'main.js')
   const args = [framework, '--target=query', '--source=functions/index.ts', `--port=${port}`]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  let announced = false
-  child.stdout.on('data', (chunk: Buffer) => {
-    if (announced || !chunk.includes('Serving function')) return void process.stdout.write(chunk)
-    announced = true
+  let announcement = ''
+  const announce = (chunk: Buffer) => {
+    announcement += chunk.toString()
+    if (!announcement.includes('URL: ')) return // the framework's own greeting, which ours takes the place of
+    child.stdout.off('data', announce).pipe(process.stdout)
     ready()
-  })
+  }
+  child.stdout.on('data', announce)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
   child.on('exit', code => process.exit(code ?? 1))
 }
@@ -85,7 +87,7 @@ API key: ${key}
 The newest log entries of a project:
   curl -s '${base}/logs.all?project=${project.ref}' -H 'X-API-KEY: ${key}'
 
-Requests by hour over the last hour (also minutely, daily):
+Requests by day over the last 7 days (also hourly, minutely):
   curl -s '${base}/usage.api-counts?interval=daily&project=${project.ref}' -H 'X-API-KEY: ${key}'
 `)
 }

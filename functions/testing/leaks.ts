@@ -1,0 +1,118 @@
+/**
+ * Several processes answer redacted and clear calls of one endpoint, mixed, while its definition changes. Each answer
+ * tells which definition made it, and holds an address that a redacted one must not show.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { apply } from '../../infra/apply/command.ts'
+import { loadConfig } from '../../shared/config.ts'
+import { openServices } from '../../shared/services.ts'
+import { issueKey } from '../../shared/token.ts'
+
+export interface Leaks {
+  calls: number
+  /** Redacted answers with a clear address, and clear ones without. */
+  wrong: number
+  /** Answers of a definition that was replaced longer ago than processes remember. */
+  outdated: number
+  changes: number
+}
+
+const root = join(import.meta.dirname, '../..')
+const framework = join(root, 'node_modules/@google-cloud/functions-framework/build/src/main.js')
+const address = '203.0.113.7'
+
+export async function seekLeaks(wanted: {
+  calls: number
+  changes: number
+  rememberMs: number
+}): Promise<Leaks> {
+  const folder = mkdtempSync(join(tmpdir(), 'leaks-'))
+  const env = { DATA_DIR: join(folder, 'data'), REMEMBER_MS: String(wanted.rememberMs) }
+  const services = await openServices(loadConfig(env))
+  let current = 0
+  let changedAt = 0
+  const change = async () => {
+    define(folder, current + 1)
+    await apply(services, { queries: folder, dryRun: false, out: () => {} })
+    current++
+    changedAt = performance.now()
+  }
+  await change()
+  const grant = { name: 'leaks', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
+  const { key } = await issueKey(services.store, grant)
+  const servers = await Promise.all([start(env), start(env), start(env)])
+  const result: Leaks = { calls: 0, wrong: 0, outdated: 0, changes: 0 }
+  const callers = Array.from({ length: 12 }, async (_, i) => {
+    for (; result.calls < wanted.calls || result.changes < wanted.changes; result.calls++) {
+      const redacted = Math.random() < 0.5
+      const settled = performance.now() - changedAt > wanted.rememberMs ? current : 0
+      const answer = await ask(servers[i % servers.length]!.port, key, redacted)
+      if (answer.address !== (redacted ? 'REDACTED' : address)) result.wrong++
+      if (answer.definition < settled) result.outdated++
+    }
+  })
+  const changing = (async () => {
+    while (result.changes < wanted.changes) {
+      await sleep(wanted.rememberMs * 1.5)
+      await change()
+      result.changes++
+    }
+    await sleep(wanted.rememberMs * 1.2)
+  })()
+  await Promise.all([...callers, changing])
+  for (const { child } of servers) child.kill('SIGKILL')
+  await services.close()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  return result
+}
+
+function define(folder: string, definition: number): void {
+  mkdirSync(folder, { recursive: true })
+  const parameters = 'parameters: {properties: {nonce: {type: string}}}'
+  const yaml = `id: 00000000-0000-4000-8000-00000000000a\ndescription: d\n${parameters}\ncache: {seconds: 60}\n`
+  writeFileSync(join(folder, 'leaky.yaml'), yaml)
+  writeFileSync(
+    join(folder, 'leaky.sql'),
+    `SELECT ${definition} AS definition, '${address}' AS address, @nonce AS nonce`,
+  )
+}
+
+/** A handful of parameter sets, so that answers are hit, missed and made of one another. */
+async function ask(port: number, key: string, redacted: boolean) {
+  const url = `http://127.0.0.1:${port}/api/endpoints/query/leaky?nonce=${Math.floor(Math.random() * 5)}`
+  const headers = { 'X-API-KEY': key, 'SVC-ENDPOINT-REDACT-PII': String(redacted) }
+  const response = await fetch(url, { headers })
+  const body = (await response.json()) as { result: { definition: number; address: string }[] }
+  if (response.status !== 200) throw new Error(`${response.status}: ${JSON.stringify(body)}`)
+  return body.result[0]!
+}
+
+async function start(env: Record<string, string>): Promise<{ child: ChildProcess; port: number }> {
+  const port = await freePort()
+  const args = [framework, '--target=query', '--source=functions/index.ts', `--port=${port}`]
+  const path = { PATH: process.env['PATH'], NODE_ENV: 'production' }
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...path, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  for (let up = false; !up; await sleep(50))
+    up = await fetch(`http://127.0.0.1:${port}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  return { child, port }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>(resolve => probe.listen(0, '127.0.0.1', resolve))
+  const { port } = probe.address() as { port: number }
+  await new Promise(resolve => probe.close(resolve))
+  return port
+}
