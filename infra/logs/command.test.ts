@@ -43,14 +43,14 @@ describe('the command line', () => {
     writeFileSync(file, line)
     expect(await run(folder, ['load', table, file])).toEqual({
       code: 0,
-      out: 'postgres.logs: 1 rows loaded, from 2026-01-31T12:00:00.000000Z to 2026-01-31T12:00:00.000000Z; bad lines: 0\n',
+      out: 'postgres.logs: rows loaded: 1; bad lines: 0; from 2026-01-31T12:00:00.000000Z to 2026-01-31T12:00:00.000000Z\n',
       err: '',
     })
   })
 
   test('loads standard input, reports bad lines on standard error, and succeeds for the good ones', async () => {
     const { code, out, err } = await run(newFolder(), ['load', table, '-'], `x\n${line}`)
-    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('1 rows loaded') })
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('rows loaded: 1;') })
     expect(err).toMatch(/^-:1: not JSON: .*\n$/)
   })
 
@@ -81,7 +81,7 @@ describe('the command line', () => {
 
   test('fails when nothing could be loaded', async () => {
     const { code, out } = await run(newFolder(), ['load', table, '-'], 'x\n')
-    expect({ code, out }).toEqual({ code: 1, out: 'postgres.logs: 0 rows loaded; bad lines: 1\n' })
+    expect({ code, out }).toEqual({ code: 1, out: 'postgres.logs: rows loaded: 0; bad lines: 1\n' })
   })
 })
 

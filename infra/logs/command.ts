@@ -112,8 +112,8 @@ async function stoppable<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T
 }
 
 function summary(table: string, { rows, badLines, first, last }: Loaded): string {
-  const range = rows > 0 ? `, from ${first} to ${last}` : ''
-  return `${table}: ${rows} rows loaded${range}; bad lines: ${badLines}`
+  const range = rows > 0 ? `; from ${first} to ${last}` : ''
+  return `${table}: rows loaded: ${rows}; bad lines: ${badLines}${range}`
 }
 
 function wholeNumber(text: string): number {

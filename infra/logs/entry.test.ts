@@ -82,11 +82,7 @@ describe('an entry', () => {
       { timestamp: 'noon' },
       'timestamp must be an ISO 8601 time or microseconds since 1970, not the string "noon"',
     ],
-    [
-      'has a number for a text',
-      { timestamp, event_message: 5 },
-      'event_message must be a string, not the number 5',
-    ],
+    ['has a number for a text', { timestamp, event_message: 5 }, 'event_message must be a string, not 5'],
     [
       'has a text for an object',
       { timestamp, metadata: { parsed: 'x' } },
@@ -95,7 +91,7 @@ describe('an entry', () => {
     [
       'has a fraction for an integer',
       { timestamp, metadata: { parsed: { process_id: 1.5 } } },
-      'metadata.parsed.process_id must be a 64-bit integer, not the number 1.5',
+      'metadata.parsed.process_id must be a 64-bit integer, not 1.5',
     ],
     [
       'has a list for a text',

@@ -117,14 +117,16 @@ function readFloat(value: Json): Json | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
+/** What a value is, for a message. */
 function kindOf(value: Json): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'an object'
-  return `the ${typeof value === 'bigint' ? 'number' : typeof value} ${shorten(JSON.stringify(typeof value === 'bigint' ? String(value) : value))}`
+  if (typeof value === 'string') return `the string ${JSON.stringify(shortened(value))}`
+  return shortened(String(value))
 }
 
-function shorten(text: string): string {
+function shortened(text: string): string {
   return text.length > 40 ? `${text.slice(0, 37)}...` : text
 }
 

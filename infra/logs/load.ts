@@ -78,7 +78,7 @@ type LineReader = (file: string, line: Line) => LogEntry | null
 
 async function stageFile(
   file: string,
-  { format, project, host, signal, stdin, onBytes }: LoadOptions,
+  { format = 'ndjson', project, host, signal, stdin, onBytes }: LoadOptions,
   writer: ParquetWriter,
   readLine: LineReader,
 ): Promise<Source> {

@@ -25,12 +25,12 @@ export class LoadReport {
 
   print(out: (line: string) => void): void {
     for (const line of this.#lines) out(printable(line))
-    if (this.badLines > shown) out(`... and ${this.badLines - shown} more bad lines`)
+    if (this.badLines > shown) out(`... and ${this.badLines - shown} more`)
     const names = [...this.#unknown].slice(0, shown)
     for (const [name, count] of names)
-      out(printable(`left out: ${name}, unknown to the table, in ${count} lines`))
+      out(printable(`left out: ${name}, unknown to the table; lines: ${count}`))
     if (this.#unknown.size > shown) out(`... and ${this.#unknown.size - shown} more unknown fields`)
-    if (this.#notUtf8 > 0) out(`bytes that are not UTF-8 became U+FFFD in ${this.#notUtf8} lines`)
+    if (this.#notUtf8 > 0) out(`bytes that are not UTF-8 became U+FFFD; lines: ${this.#notUtf8}`)
   }
 }
 

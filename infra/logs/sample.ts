@@ -84,7 +84,7 @@ export function* sampleEntries(rows: number, seed: number, now: Date): Generator
   // What a request leaves behind may come up to a second after it, yet never after now.
   const end = (now.getTime() - 1000) * 1000
   for (const time of schedule(rows, end, random)) {
-    const request = inventRequest(time, users, projects, random)
+    const request = inventRequest(time, users, random)
     yield [edgeEntry(request, random), ...services[request.service](request, random)]
   }
 }

@@ -99,8 +99,8 @@ function values(type: SqlType): fc.Arbitrary<Json> {
   }
   if (type.kind === 'STRUCT') {
     const fields: Record<string, fc.Arbitrary<Json>> = {}
-    for (const field of type.fields) fields[field.name!] = values(field.type)
-    return fc.record(fields, { requiredKeys: [] })
+    for (const field of type.fields) fields[field.name!] = fc.option(values(field.type))
+    return fc.record(fields)
   }
   return { INT64: integers, BOOL: fc.boolean(), STRING: texts }[type.kind as 'INT64' | 'BOOL' | 'STRING']
 }

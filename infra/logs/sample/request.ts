@@ -1,6 +1,6 @@
 /** Inventing requests: what a client asks of one of a project's services, and how that ends. */
 import type { Random } from './random.ts'
-import { jsonWebToken, type Project, type User } from './world.ts'
+import { jsonWebToken, type Project, projects, type User } from './world.ts'
 
 export type Service = 'rest' | 'auth' | 'storage' | 'realtime' | 'functions' | 'graphql'
 
@@ -38,9 +38,12 @@ const weights: Record<Service, number> = {
   graphql: 3,
 }
 
-export function inventRequest(time: number, users: User[], projects: Project[], random: Random): Request {
+/** Three of six requests go to the first project, two to the second. */
+const traffic = [0, 0, 0, 1, 1, 2].map(at => projects[at]!)
+
+export function inventRequest(time: number, users: User[], random: Random): Request {
   const service = random.weighted(weights)
-  const project = random.favourite(projects)
+  const project = random.pick(traffic)
   const user = random.favourite(users)
   return {
     ...services[service](project, user, random),
@@ -81,13 +84,10 @@ const services: Record<Service, Invent> = {
 
   auth(project, _user, random) {
     const action = random.weighted(authWeights)
-    const [method, path, hoped] = authCalls[action]
-    const secret = random.hex(8) + random.hex(8) + random.hex(8)
-    const search = path.startsWith('/verify')
-      ? `?token=${secret}&type=signup&redirect_to=${encodeURIComponent(project.site)}`
-      : path.slice(path.split('?')[0]!.length)
+    const [method, path, query, hoped] = authCalls[action]
+    const link = `?token=${random.hex(8)}${random.hex(8)}&type=signup&redirect_to=${encodeURIComponent(project.site)}`
     const status = usually(random, hoped, 400, 403, 422, 429)
-    return ask(method, `/auth/v1${path.split('?')[0]}`, status, action, search)
+    return ask(method, `/auth/v1${path}`, status, action, action === 'verify' ? link : query)
   },
 
   storage(project, user, random) {
@@ -126,13 +126,13 @@ const services: Record<Service, Invent> = {
 
 const authWeights = { refresh: 40, user: 25, login: 18, signup: 5, verify: 5, logout: 4, recover: 3 }
 
-/** Method, path with query, and the status that is hoped for. */
-const authCalls: Record<keyof typeof authWeights, [string, string, number]> = {
-  refresh: ['POST', '/token?grant_type=refresh_token', 200],
-  user: ['GET', '/user', 200],
-  login: ['POST', '/token?grant_type=password', 200],
-  signup: ['POST', '/signup', 200],
-  verify: ['GET', '/verify', 303],
-  logout: ['POST', '/logout?scope=global', 204],
-  recover: ['POST', '/recover', 200],
+/** Method, path, query, and the status that is hoped for. */
+const authCalls: Record<keyof typeof authWeights, [string, string, string, number]> = {
+  refresh: ['POST', '/token', '?grant_type=refresh_token', 200],
+  user: ['GET', '/user', '', 200],
+  login: ['POST', '/token', '?grant_type=password', 200],
+  signup: ['POST', '/signup', '', 200],
+  verify: ['GET', '/verify', '', 303],
+  logout: ['POST', '/logout', '?scope=global', 204],
+  recover: ['POST', '/recover', '', 200],
 }
