@@ -1,0 +1,57 @@
+/** What Google's reference parser has judged: every attack as it is, and what the sandbox made of honest queries. */
+import { createHash } from 'node:crypto'
+import { sandbox } from '../../sandbox.ts'
+import { attacksOnCorners } from '../attacks-on-corners.ts'
+import { attacksOnLanguage } from '../attacks-on-language.ts'
+import { attacksOnTables } from '../attacks-on-tables.ts'
+import { attacksOnText } from '../attacks-on-text.ts'
+import { dashboards } from '../dashboards/dashboards.ts'
+import { logs } from '../endpoints.ts'
+import { Random } from '../random.ts'
+import { randomQuery } from '../random-queries.ts'
+
+export interface Judged {
+  title: string
+  /** The statement that the reference parser gets. */
+  sql: string
+  /** Of the caller's text: once that is another, the verdict is stale. */
+  hash: string
+}
+
+/** The reference's verdict on one statement: the tables it reads, or why it is none. */
+export interface Verdict {
+  hash: string
+  tables?: string[]
+  error?: string
+}
+
+export const attacks: Judged[] = [
+  ...attacksOnCorners,
+  ...attacksOnLanguage,
+  ...attacksOnTables,
+  ...attacksOnText,
+]
+  .flatMap(({ rule, attempts }) =>
+    Object.entries(attempts).map(([tries, sql]) => ({ title: `${rule}: ${tries}`, sql })),
+  )
+  .filter(({ sql }) => sql.length < 5_000)
+  .map(({ title, sql }) => ({ title, sql, hash: hashOf(sql) }))
+
+const fromDashboards = Object.values(dashboards)
+  .flat()
+  .map(([shows, sql]) => ({ title: shows, sql }))
+
+const fromRandom = Array.from({ length: 300 }, (_, seed) => ({
+  title: `the random query ${seed}`,
+  sql: randomQuery(new Random(seed), ['edge_logs', 'auth_logs', 'function_logs']).sql,
+})).filter(({ sql }) => sql.length < 4_000)
+
+export const composed: Judged[] = [...fromDashboards, ...fromRandom].map(({ title, sql }) => ({
+  title,
+  sql: sandbox(logs, sql).sql,
+  hash: hashOf(sql),
+}))
+
+function hashOf(sql: string): string {
+  return createHash('sha256').update(sql).digest('hex').slice(0, 12)
+}
