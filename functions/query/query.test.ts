@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { parse } from '../../shared/sql/parser.ts'
+import { edgeRow } from '../testing/edges.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
 const now = '2026-03-10T12:30:30.000Z'
@@ -10,27 +11,13 @@ const ago = (ms: number) => new Date(Date.parse(now) - ms).toISOString()
 
 /** Edge rows of two projects: 150 of one second each, then some at telling distances. */
 const edges = [
-  ...Array.from({ length: 150 }, (_, i) => edge(`a${i}`, ago(i * 1000), project, '/rest/v1/items')),
-  edge('hour', ago(30 * minute), project, '/auth/v1/token'),
-  edge('day', ago(26 * 60 * minute), project, '/storage/v1/object'),
-  edge('days', ago(5 * 24 * 60 * minute), project, '/realtime/v1/websocket'),
-  edge('long', ago(8 * 24 * 60 * minute), project, '/rest/v1/old'),
-  edge('other', ago(1000), 'zyxwvutsrqponmlkjihg', '/rest/v1/other'),
+  ...Array.from({ length: 150 }, (_, i) => edgeRow(`a${i}`, ago(i * 1000), project, '/rest/v1/items')),
+  edgeRow('hour', ago(30 * minute), project, '/auth/v1/token'),
+  edgeRow('day', ago(26 * 60 * minute), project, '/storage/v1/object'),
+  edgeRow('days', ago(5 * 24 * 60 * minute), project, '/realtime/v1/websocket'),
+  edgeRow('long', ago(8 * 24 * 60 * minute), project, '/rest/v1/old'),
+  edgeRow('other', ago(1000), 'zyxwvutsrqponmlkjihg', '/rest/v1/other'),
 ]
-
-function edge(id: string, timestamp: string, ref: string, path: string) {
-  const request = { method: 'GET', path, url: `https://${ref}.example.co${path}`, host: `${ref}.example.co` }
-  return {
-    id,
-    timestamp,
-    project: ref,
-    event_message: `GET | 200 | 203.0.113.7 | ${path}`,
-    metadata: {
-      request: { ...request, headers: { cf_connecting_ip: '203.0.113.7' } },
-      response: { status_code: 200 },
-    },
-  }
-}
 
 interface LogRow {
   id: string

@@ -29,7 +29,8 @@ try {
 /** Only where there are no logs at all, so that nobody's own are mixed with invented ones. */
 async function makeSampleLogs({ dataDir, tablesDir }: Config): Promise<void> {
   const logsFolder = join(dataDir, 'logs')
-  if (existsSync(logsFolder) && readdirSync(logsFolder).length > 0) return
+  const present = existsSync(logsFolder) ? readdirSync(logsFolder) : []
+  if (present.some(name => !name.startsWith('.'))) return // a dot: what an interrupted load left behind
   console.log(`Making sample logs in ${logsFolder}`)
   const bar = new cliProgress.SingleBar({ clearOnComplete: true }, cliProgress.Presets.shades_classic)
   const onProgress = (done: number, total: number) => {

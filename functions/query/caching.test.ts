@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { edgeRow } from '../testing/edges.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+const now = '2026-03-10T12:30:30.000Z'
+const project = 'abcdefghijklmnopqrst'
+const logs = `/api/endpoints/query/logs.all?project=${project}`
+
+let service: TestService
+let asked = 0
+
+beforeAll(async () => {
+  const rows = [edgeRow('a', now, project, '/rest/v1/items'), edgeRow('b', now, project, '/auth/v1/token')]
+  service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env: { FROZEN_NOW: now } })
+}, 30_000)
+
+afterAll(() => service.stop())
+
+/** A parameter set that nobody has asked for yet. */
+const fresh = () => `/api/endpoints/query/usage.api-counts?interval=daily&project=example|${++asked}`
+
+const status = (response: Response) => response.headers.get('cache-status')
+
+describe('an endpoint with a cache', () => {
+  test('runs once, then hits, and says so', async () => {
+    const path = fresh()
+    const first = await service.ask(path)
+    const second = await service.ask(path)
+    expect([status(first), status(second)]).toEqual([
+      'lqe; fwd=miss; stored',
+      expect.stringMatching(/^lqe; hit; ttl=\d+$/),
+    ])
+    expect(await second.text()).toBe(await first.text())
+    expect(second.headers.get('age')).toMatch(/^\d+$/)
+    expect(second.headers.get('cache-control')).toMatch(/^private, max-age=(900|8\d\d)$/)
+    expect(Date.parse(second.headers.get('last-modified')!)).toBeLessThanOrEqual(Date.now())
+    expect(first.headers.get('server-timing')).toMatch(/auth;dur=.*engine;dur=.*cache;dur=/)
+  })
+
+  test('has one answer for all callers, by name and by UUID, however parameters are written', async () => {
+    const path = fresh()
+    await service.ask(path)
+    const other = await service.issue({ endpoints: ['usage.api-counts'] })
+    const [, query] = path.split('?')
+    const reversed = query!.split('&').toReversed().join('&').replace('daily', '%64aily')
+    const again = [
+      service.ask(path, { key: other }),
+      service.ask(`/api/endpoints/query/5d2e8a94-0c7b-4b1d-8e3f-62a9d1c4b720?${query}`),
+      service.ask(`/api/endpoints/query/usage.api-counts?${reversed}&unknown=1`),
+    ]
+    for (const response of await Promise.all(again)) expect(status(response)).toMatch(/^lqe; hit/)
+  })
+
+  test('collapses callers who ask at the same time', async () => {
+    const path = fresh()
+    const answers = await Promise.all(Array.from({ length: 20 }, () => service.ask(path)))
+    expect(answers.map(status).filter(text => text === 'lqe; fwd=miss; stored')).toHaveLength(1)
+  })
+
+  test('runs anew for a caller who may bypass, and for no other', async () => {
+    const path = fresh()
+    await service.ask(path)
+    const headers = { 'Cache-Control': 'no-cache' }
+    const plain = await service.issue({})
+    expect(status(await service.ask(path, { headers, key: plain }))).toMatch(/hit/)
+    expect(status(await service.ask(path, { headers }))).toBe('lqe; fwd=stale; stored')
+  })
+
+  test('remembers a caller’s mistake', async () => {
+    const path = `${fresh()}(`
+    for (let i = 0; i < 3; i++) expect((await service.ask(path)).status).toBe(400)
+  })
+})
+
+describe('an endpoint without a cache', () => {
+  test('runs for every call', async () => {
+    for (let i = 0; i < 2; i++) {
+      const response = await service.ask(logs)
+      expect(status(response)).toBe('lqe; fwd=bypass')
+      expect(response.headers.get('cache-control')).toBe('private, no-cache')
+      expect(response.headers.has('age')).toBe(false)
+    }
+  })
+})
+
+describe('validators', () => {
+  test('a tag that is known gets 304 and no body, from cached and uncached endpoints', async () => {
+    for (const path of [fresh(), logs]) {
+      const tag = (await service.ask(path)).headers.get('etag')!
+      expect(tag).toMatch(/^"[0-9a-f]{32}/)
+      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const response = await service.ask(path, { headers: { 'If-None-Match': known } })
+        expect([response.status, await response.text()]).toEqual([304, ''])
+        expect(response.headers.get('vary')).toMatch(/X-API-KEY/)
+      }
+      expect((await service.ask(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
+    }
+  })
+
+  test('a refresh that changes nothing keeps the tag', async () => {
+    const path = fresh()
+    const before = await service.ask(path)
+    const after = await service.ask(path, { headers: { 'Cache-Control': 'no-cache' } })
+    expect(after.headers.get('etag')).toBe(before.headers.get('etag'))
+  })
+
+  test('each representation has a tag of its own', async () => {
+    const path = fresh()
+    const asks = [{}, { 'Accept-Encoding': 'gzip' }, { 'Accept-Encoding': 'br' }, { Accept: 'text/csv' }]
+    const tags = await Promise.all(
+      asks.map(async headers => {
+        const response = await service.ask(path, { headers: { 'Accept-Encoding': 'identity', ...headers } })
+        return response.headers.get('etag')
+      }),
+    )
+    expect(new Set(tags).size).toBe(asks.length)
+  })
+})
+
+describe('encodings', () => {
+  test.each([
+    ['gzip', 'gzip'],
+    ['br', 'br'],
+    ['gzip, br', 'gzip'],
+    ['gzip;q=0.5, br', 'br'],
+    ['*', 'gzip'],
+    ['identity', null],
+    ['gzip;q=0', null],
+    ['zstd', null],
+    ['identity, gzip;q=0.1', null],
+  ])('Accept-Encoding: %s gets %s, and the same text', async (accepted, encoding) => {
+    const plain = await (await service.ask(logs, { headers: { 'Accept-Encoding': 'identity' } })).text()
+    const response = await service.ask(logs, { headers: { 'Accept-Encoding': accepted } })
+    expect(response.headers.get('content-encoding')).toBe(encoding)
+    expect(await response.text()).toBe(plain)
+  })
+})

@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { startService, type TestService } from '../testing/service.ts'
+
+let folder: string
+let service: TestService
+
+const sql = `
+SELECT @text AS text, 1 AS number, 9007199254740993 AS big, CAST(NULL AS STRING) AS nothing,
+  [STRUCT('x' AS a, [1, 2] AS b)] AS nested, TRUE AS yes
+FROM UNNEST(GENERATE_ARRAY(1, @rows)) AS i`
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'formats-'))
+  writeFileSync(join(folder, 'shapes.sql'), sql)
+  writeFileSync(
+    join(folder, 'shapes.yaml'),
+    `id: 00000000-0000-4000-8000-00000000000b
+description: d
+parameters: {properties: {text: {type: string, default: plain}, rows: {type: integer, default: 1}}}
+maxRows: 3
+cache: {seconds: 60}
+`,
+  )
+  service = await startService({ tables: {}, queries: folder })
+}, 30_000)
+
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const shapes = '/api/endpoints/query/shapes'
+
+async function text(query: string, headers: Record<string, string> = {}): Promise<string> {
+  const response = await service.ask(`${shapes}?${query}`, { headers })
+  expect(response.status).toBe(200)
+  return response.text()
+}
+
+describe('JSON', () => {
+  test('is rows and what they are of, and nothing that changes from call to call', async () => {
+    const body = JSON.parse(await text('')) as { meta: { version: string } }
+    expect(body).toEqual({
+      result: [
+        {
+          text: 'plain',
+          number: 1,
+          big: '9007199254740993',
+          nothing: null,
+          nested: [{ a: 'x', b: [1, 2] }],
+          yes: true,
+        },
+      ],
+      meta: {
+        endpoint: 'shapes',
+        version: expect.stringMatching(/^[0-9a-f]{16}$/),
+        rows: 1,
+        truncated: false,
+        redacted: false,
+      },
+    })
+  })
+})
+
+describe('CSV', () => {
+  test('has a header, CRLF, and nested values as JSON', async () => {
+    expect(await text('format=csv')).toBe(
+      'text,number,big,nothing,nested,yes\r\nplain,1,9007199254740993,,"[{""a"":""x"",""b"":[1,2]}]",true\r\n',
+    )
+  })
+
+  test('has its header also without rows', async () => {
+    expect(await text('rows=0&format=csv')).toBe('text,number,big,nothing,nested,yes\r\n')
+  })
+
+  test.each([
+    ['a,b', '"a,b"'],
+    ['say "x"', '"say ""x"""'],
+    ['two\r\nlines', '"two\r\nlines"'],
+    ['=1+1', "'=1+1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['+cmd', "'+cmd"],
+    ['-2+3', "'-2+3"],
+    ['-2.5', '-2.5'],
+    ['\t=1', "'\t=1"],
+  ])('writes %j as %j', async (value, field) => {
+    const csv = await text(`text=${encodeURIComponent(value)}&format=csv`)
+    expect(csv.slice(csv.indexOf('\r\n') + 2).startsWith(`${field},1,`)).toBe(true)
+  })
+})
+
+describe('NDJSON', () => {
+  test('is one row a line', async () => {
+    const lines = (await text('rows=2&format=ndjson')).split('\n')
+    expect(lines).toHaveLength(3)
+    expect(JSON.parse(lines[1]!)).toMatchObject({ text: 'plain', big: '9007199254740993' })
+  })
+})
+
+describe('the format', () => {
+  test.each([
+    ['text/csv', 'text/csv; charset=utf-8'],
+    ['application/x-ndjson', 'application/x-ndjson; charset=utf-8'],
+    ['application/json', 'application/json; charset=utf-8'],
+    ['text/html, application/json;q=0.5', 'application/json; charset=utf-8'],
+    ['text/csv;q=0.1, */*', 'application/json; charset=utf-8'],
+  ])('for Accept: %s is %s', async (accept, type) => {
+    const response = await service.ask(shapes, { headers: { Accept: accept } })
+    expect(response.headers.get('content-type')).toBe(type)
+  })
+
+  test('that is named goes before Accept', async () => {
+    expect(await text('format=json', { Accept: 'text/csv' })).toMatch(/^\{/)
+  })
+
+  test('that there is not is a 406, or a 400 for a name', async () => {
+    expect((await service.ask(shapes, { headers: { Accept: 'image/png' } })).status).toBe(406)
+    const response = await service.ask(`${shapes}?format=xml`)
+    expect([response.status, ((await response.json()) as { detail: string }).detail]).toEqual([
+      400,
+      'format must be one of json, csv, ndjson',
+    ])
+  })
+})
+
+describe('rows beyond the limit', () => {
+  test('are cut, and the answer says so in its body and in a header', async () => {
+    const response = await service.ask(`${shapes}?rows=4`)
+    expect(response.headers.get('x-result-truncated')).toBe('true')
+    expect(((await response.json()) as { meta: object }).meta).toMatchObject({ rows: 3, truncated: true })
+    const whole = await service.ask(`${shapes}?rows=3`)
+    expect(whole.headers.has('x-result-truncated')).toBe(false)
+  })
+})
