@@ -11,7 +11,8 @@ import { readTableSchemas } from '../engines/duckdb/tables.ts'
 import { sandbox } from './sandbox.ts'
 import { dashboards } from './testing/dashboards/dashboards.ts'
 import { entriesOf } from './testing/dashboards/entries.ts'
-import { hour, makeLogs, start } from './testing/dashboards/logs.ts'
+import { hour, start } from './testing/dashboards/logs.ts'
+import { makeLogs } from './testing/dashboards/make-logs.ts'
 import { logs as endpoint } from './testing/endpoints.ts'
 
 const tablesFolder = join(import.meta.dirname, '../../infra/tables')

@@ -146,4 +146,7 @@ test('a query as large as a query may be composes with the tables of the endpoin
   ])
   const subqueries = `${'SELECT ('.repeat(38)}SELECT MAX(id) FROM edge_logs${')'.repeat(38)}`
   expect(sandbox(logs, subqueries).tables).toEqual(['edge_logs'])
+  const chain = (left: string, links: number) => `(${left}${' + 1'.repeat(links)})`
+  const tall = `SELECT ${chain(chain(chain('1', 390), 390), 190)} FROM edge_logs`
+  expect(sandbox(logs, tall).tables).toEqual(['edge_logs'])
 })
