@@ -95,7 +95,7 @@ class Walk {
         if (node.recursive) throw new Violation('WITH RECURSIVE is not allowed', node.at)
         return
       case 'SelectStar':
-        // Rule 8: a query says what it wants, so that a column added to a table is not handed out unasked.
+        // Rule 8: a query says what it wants, so that a column added to a table changes no answer.
         throw new Violation('* is not allowed in a select list: name the columns', node.at)
       case 'ParameterReference':
         // Rule 8: as declared, letter for letter, for that is how values are bound.
