@@ -37,7 +37,7 @@ async function start(port: number, ms: number): Promise<ChildProcess> {
   })
   child = started
   let output = ''
-  started.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  started.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   while (!output.includes('Serving function')) await sleep(20)
   return Object.assign(started, { output: () => output })
 }
