@@ -33,7 +33,8 @@ const retryAfter = { headers: { 'Retry-After': '5' } }
 const failures: Record<EngineErrorReason, (cause: EngineError, endpoint: Endpoint) => ApiError> = {
   rejected: (cause, endpoint) =>
     new ApiError('invalid_query', cause.message, { problems: suspects(cause, endpoint), cause }),
-  unsupported: cause => new ApiError('invalid_query', cause.message, { cause }),
+  unsupported: (cause, endpoint) =>
+    new ApiError('invalid_query', cause.message, { problems: suspects(cause, endpoint), cause }),
   misconfigured: cause => new ApiError('internal', 'An internal error.', { cause }),
   too_many_bytes: cause =>
     new ApiError('bytes_limit_exceeded', 'The query would read more than is allowed; ask for less.', {
@@ -53,8 +54,12 @@ const failures: Record<EngineErrorReason, (cause: EngineError, endpoint: Endpoin
     }),
 }
 
-/** A bad regular expression is told by the engine without a name; the definition says which parameters are one. */
+/**
+ * What the complaint is about: a place in the statement, or a parameter. A bad regular expression is told by the engine
+ * without a name; the definition says which parameters are one.
+ */
 function suspects(error: EngineError, endpoint: Endpoint): Problem[] {
+  if (error.place) return [{ parameter: 'sql', ...error.place, detail: error.message }]
   if (!/regular expression/i.test(error.message)) return []
   return Object.entries(endpoint.parameters)
     .filter(([, definition]) => definition.format === 'regular-expression')

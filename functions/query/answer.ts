@@ -8,7 +8,7 @@ import { formatFor } from './formats.ts'
 import type { Call } from './handler.ts'
 import { redactionFor } from './redaction.ts'
 import { respond } from './respond.ts'
-import { callerSqlOf, compose } from './statement.ts'
+import { callerSqlOf, compose, inCallersText } from './statement.ts'
 
 export async function answer(call: Call): Promise<void> {
   const { req, query, services } = call
@@ -17,18 +17,22 @@ export async function answer(call: Call): Promise<void> {
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
   const parameters = readParameters(endpoint, query, caller.pins)
-  const composed = compose(endpoint, caller, parameters, callerSqlOf(req.method, query, req.body))
-  const outcome = await timing.measure('cache', () =>
-    serve(services, {
-      endpoint,
-      ...composed,
-      parameters: parameters.canonical,
-      redacted,
-      bypass: wantsBypass(call, caller),
-      labels: { endpoint: endpoint.name, key: caller.keyId },
-      timing,
-    }),
-  )
+  const callerSql = callerSqlOf(req.method, query, req.body)
+  const composed = compose(endpoint, caller, parameters, callerSql)
+  const enquiry = {
+    endpoint,
+    ...composed,
+    parameters: parameters.canonical,
+    redacted,
+    bypass: wantsBypass(call, caller),
+    labels: { endpoint: endpoint.name, key: caller.keyId },
+    timing,
+  }
+  const outcome = await timing
+    .measure('cache', () => serve(services, enquiry))
+    .catch((error: unknown) => {
+      throw inCallersText(error, composed, callerSql)
+    })
   await respond(call, { endpoint, outcome, format, timing, ignored: parameters.ignored })
 }
 

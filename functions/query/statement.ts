@@ -4,6 +4,7 @@ import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/parameters.ts'
 import { invalidParameter, readReserved } from '../../shared/query-string.ts'
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'
+import { placeInCaller } from '../../shared/sandbox/places.ts'
 import { sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/token.ts'
 
@@ -11,6 +12,25 @@ import type { Caller } from '../../shared/token.ts'
 export interface Composed {
   statement: Statement
   sql: string | null
+}
+
+/** An error that points into the composed statement, pointing into the caller's own text instead. */
+export function inCallersText(
+  error: unknown,
+  { statement, sql }: Composed,
+  callerSql: string | null,
+): unknown {
+  if (!(error instanceof ApiError)) return error
+  const problems = error.problems.map(({ line, column, ...problem }) => {
+    if (line === undefined || column === undefined) return problem
+    const place =
+      callerSql === null || sql === null
+        ? null
+        : placeInCaller({ sql: statement.sql, normal: sql }, callerSql, { line, column })
+    return { ...problem, ...place }
+  })
+  const { code, message, headers, cause } = error
+  return new ApiError(code, message, { problems, headers, cause })
 }
 
 /**

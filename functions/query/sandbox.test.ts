@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { edgeRow } from '../testing/edges.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+const now = '2026-03-10T12:30:30.000Z'
+const project = 'abcdefghijklmnopqrst'
+const logs = `/api/endpoints/query/logs.all?project=${project}`
+const usage = '/api/endpoints/query/usage.api-counts?interval=daily&project=example'
+
+let service: TestService
+
+beforeAll(async () => {
+  const rows = [
+    ...Array.from({ length: 1200 }, (_, i) => edgeRow(`a${i}`, now, project, '/rest/v1/items')),
+    edgeRow('auth', now, project, '/auth/v1/token'),
+    edgeRow('other', now, 'zyxwvutsrqponmlkjihg', '/rest/v1/other'),
+  ]
+  service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env: { FROZEN_NOW: now } })
+}, 30_000)
+
+afterAll(() => service.stop())
+
+interface Body {
+  result: Record<string, unknown>[]
+  meta: { rows: number; truncated: boolean }
+  code?: string
+  detail: string
+  errors: { parameter: string; line?: number; column?: number; detail: string }[]
+}
+
+async function ask(sql: string, { path = logs, method = 'GET', key = service.key } = {}) {
+  const response =
+    method === 'GET'
+      ? await service.ask(`${path}&sql=${encodeURIComponent(sql)}`, { key })
+      : await service.ask(path, {
+          key,
+          method,
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ sql }),
+        })
+  return { status: response.status, body: (await response.json()) as Body, headers: response.headers }
+}
+
+const paths = `select r.path, count(*) as count from edge_logs
+  cross join unnest(metadata) as m cross join unnest(m.request) as r group by r.path order by count desc`
+
+describe('SQL of the caller’s own', () => {
+  test('answers with the caller’s columns, over the endpoint’s tables and parameters', async () => {
+    const expected = [
+      { path: '/rest/v1/items', count: 1200 },
+      { path: '/auth/v1/token', count: 1 },
+    ]
+    expect((await ask(paths)).body.result).toEqual(expected)
+    expect((await ask(paths, { method: 'POST' })).body.result).toEqual(expected)
+  })
+
+  test('reads the tables of usage.api-counts too', async () => {
+    const { body } = await ask('SELECT COUNT(*) AS n FROM requests', { path: usage })
+    expect(body.result).toEqual([{ n: 1202 }])
+  })
+
+  test('that is empty is as if it were not there', async () => {
+    expect((await ask('')).body.meta.rows).toBe(100)
+  })
+
+  test('is cut at the endpoint’s limit, and the answer says so', async () => {
+    const { body, headers } = await ask('SELECT id FROM edge_logs')
+    expect(body.meta).toMatchObject({ rows: 1000, truncated: true })
+    expect(headers.get('x-result-truncated')).toBe('true')
+  })
+
+  test('is cached where the endpoint caches, whatever its layout and comments', async () => {
+    await ask('SELECT path, COUNT(*) AS n FROM requests GROUP BY path', { path: usage })
+    const again = await ask('select  path , count( * ) as n -- again\nfrom requests group by path;', {
+      path: usage,
+    })
+    expect(again.headers.get('cache-status')).toBe('lqe; fwd=miss; stored')
+    const same = await ask('SELECT path, COUNT(*) AS n /* same */ FROM requests\nGROUP BY path', {
+      path: usage,
+    })
+    expect(same.headers.get('cache-status')).toMatch(/^lqe; hit/)
+  })
+
+  test('in the URL and in the body at once is refused', async () => {
+    const headers = { 'Content-Type': 'application/json' }
+    const response = await service.ask(`${logs}&sql=SELECT%201`, {
+      method: 'POST',
+      headers,
+      body: '{"sql":"SELECT 2"}',
+    })
+    expect(response.status).toBe(400)
+  })
+
+  test.each([['[]'], ['"SELECT 1"'], ['{"sql": 1}']])('in the body %s is a 400', async body => {
+    const headers = { 'Content-Type': 'application/json' }
+    expect((await service.ask(logs, { method: 'POST', headers, body })).status).toBe(400)
+  })
+})
+
+describe('a refusal', () => {
+  test('of a table outside tells the place and what may be read, and nothing of real tables', async () => {
+    const { status, body } = await ask(
+      'select id from edge_logs\nunion all select id from `cloudflare.logs.prod`',
+    )
+    expect([status, body.code]).toEqual([403, 'sandbox_violation'])
+    expect(body.errors).toMatchObject([{ parameter: 'sql', line: 2, column: 26 }])
+    expect(body.detail).toMatch(/edge_logs, postgres_logs/)
+  })
+
+  test('of what is no query tells the place', async () => {
+    const { status, body } = await ask('select id\nfrom edge_logs where')
+    expect([status, body.code]).toEqual([400, 'invalid_query'])
+    expect(body.errors[0]).toMatchObject({ parameter: 'sql', line: 2 })
+  })
+
+  test('of an unknown column tells the place in the caller’s text, and near names', async () => {
+    const { status, body } = await ask('select id,\n  evnt_message -- typo\nfrom edge_logs')
+    expect([status, body.code]).toEqual([400, 'invalid_query'])
+    expect(body.errors).toMatchObject([{ parameter: 'sql', line: 2, column: 3 }])
+    expect(body.detail).toMatch(/event_message/)
+  })
+
+  test('of a value that fails tells no row and no table', async () => {
+    const { status, body } = await ask('select cast(event_message as int64) as n from edge_logs')
+    expect(status).toBe(400)
+    expect(JSON.stringify(body)).not.toMatch(/203\.0\.113|cloudflare|parquet/)
+  })
+})
+
+describe('a key with pins', () => {
+  test('may send SQL where every table filters by them', async () => {
+    const key = await service.issue({ pins: { project } })
+    const { body } = await ask('SELECT COUNT(*) AS n FROM edge_logs', { key })
+    expect(body.result).toEqual([{ n: 1201 }])
+  })
+
+  test('may not where one does not, and is told why', async () => {
+    const key = await service.issue({ pins: { interval: 'daily' } })
+    const { status, body } = await ask('SELECT COUNT(*) AS n FROM requests', { path: usage, key })
+    expect([status, body.code]).toEqual([403, 'sandbox_violation'])
+    expect(body.detail).toMatch(/interval/)
+  })
+})
+
+describe('the tables of an endpoint', () => {
+  test('are listed with their columns and types, nested ones included', async () => {
+    const response = await service.ask('/api/endpoints/logs.all/tables')
+    const { result } = (await response.json()) as { result: { name: string; columns: object[] }[] }
+    expect(result.map(({ name }) => name)).toContain('pgbouncer_logs')
+    expect(result[0]).toMatchObject({
+      name: 'edge_logs',
+      columns: [
+        { name: 'id', type: 'STRING', repeated: false },
+        { name: 'timestamp', type: 'TIMESTAMP', repeated: false },
+        { name: 'event_message', type: 'STRING' },
+        { name: 'metadata', type: 'STRUCT', repeated: true, fields: expect.any(Array) },
+      ],
+    })
+  })
+
+  test('are for those who may call it', async () => {
+    const key = await service.issue({ endpoints: ['usage.api-counts'] })
+    expect((await service.ask('/api/endpoints/logs.all/tables', { key })).status).toBe(404)
+    expect((await service.ask('/api/endpoints/usage.api-counts/tables', { key })).status).toBe(200)
+  })
+})
