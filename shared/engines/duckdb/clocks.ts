@@ -29,6 +29,11 @@ function offsetMicros(zone: string): number | null {
   return (match[1] === '-' ? -minutes : minutes) * 60e6
 }
 
+/** Whether a part is one of a TIME; a DATE has only the others, a DATETIME and a TIMESTAMP have both. */
+export function timePart(part: string): boolean {
+  return /^(MICROSECOND|MILLISECOND|SECOND|MINUTE|HOUR)$/.test(part)
+}
+
 const weekdays = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY']
 
 /** The weekday (Sunday is 0) on which a week begins, for WEEK and WEEK(day); `null` for other parts. */

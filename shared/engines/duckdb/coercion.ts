@@ -4,7 +4,8 @@
  */
 import type { ScalarName, SqlType } from '../../sql/types.ts'
 import { type Typed } from './typed.ts'
-import { duckType } from './types.ts'
+import { quoteText } from './text.ts'
+import { duckType, fieldName } from './types.ts'
 
 /** To what a type is widened without being asked. */
 const widened: Partial<Record<ScalarName, ScalarName[]>> = {
@@ -37,9 +38,44 @@ export function sameType(a: SqlType, b: SqlType): boolean {
 /** The same value as DuckDB SQL of type `wanted`, or `null` where GoogleSQL does not convert by itself. */
 export function coerce(value: Typed, wanted: SqlType): Typed | null {
   if (value.type === null) return { sql: `CAST(${value.sql} AS ${duckType(wanted)})`, type: wanted }
-  if (sameType(value.type, wanted)) return value
+  if (sameType(value.type, wanted)) return { ...value, ...renamed(value.sql, value.type, wanted) }
   if (!converts(value, value.type, wanted)) return null
-  return { sql: `CAST(${value.sql} AS ${duckType(wanted)})`, type: wanted }
+  const { sql } = renamed(value.sql, value.type, wanted)
+  return { sql: `CAST(${sql} AS ${duckType(wanted)})`, type: wanted }
+}
+
+/** GoogleSQL matches the fields of structs by place, DuckDB by name: the same value with the names of `wanted`. */
+function renamed(sql: string, from: SqlType, wanted: SqlType): Typed {
+  return { sql: sameNames(from, wanted) ? sql : withNames(sql, from, wanted, 0), type: wanted }
+}
+
+function withNames(sql: string, from: SqlType, wanted: SqlType, depth: number): string {
+  if (sameNames(from, wanted)) return sql
+  if (from.kind === 'ARRAY' && wanted.kind === 'ARRAY') {
+    const element = `n${depth}`
+    return `list_transform(${sql}, lambda ${element}: ${withNames(element, from.element, wanted.element, depth + 1)})`
+  }
+  const pairs = structPairs(from, wanted)
+  const entries = pairs.map(({ name, from, wanted }, at) => {
+    const field = `struct_extract_at(${sql}, ${at + 1})`
+    return `${quoteText(name)}: ${withNames(field, from, wanted, depth)}`
+  })
+  return `(CASE WHEN ${sql} IS NOT NULL THEN {${entries.join(', ')}} END)`
+}
+
+function sameNames(a: SqlType, b: SqlType): boolean {
+  if (a.kind === 'ARRAY' && b.kind === 'ARRAY') return sameNames(a.element, b.element)
+  return structPairs(a, b).every(pair => pair.same && sameNames(pair.from, pair.wanted))
+}
+
+function structPairs(a: SqlType, b: SqlType) {
+  if (a.kind !== 'STRUCT' || b.kind !== 'STRUCT') return []
+  return b.fields.map((field, at) => {
+    const name = fieldName(field.name, at)
+    const other = a.fields[at]!
+    const same = fieldName(other.name, at).toLowerCase() === name.toLowerCase()
+    return { name, same, from: other.type, wanted: field.type }
+  })
 }
 
 function converts(value: Typed, from: SqlType, to: SqlType): boolean {
@@ -60,11 +96,16 @@ function converts(value: Typed, from: SqlType, to: SqlType): boolean {
   return from.kind === 'STRING' && value.origin !== undefined && readFromText.includes(to.kind)
 }
 
-/** The type that all values can take; `undefined` if there is none, `null` if all of them are bare NULLs. */
+/**
+ * The type that all values can take; `undefined` if there is none, `null` if all of them are bare NULLs.
+ * The type of an ordinary expression is preferred to that of a literal, and both to a wider one.
+ */
 export function commonType(values: Typed[]): SqlType | null | undefined {
   const typedOnes = values.filter(value => value.type !== null)
   if (typedOnes.length === 0) return null
-  const candidates = typedOnes.flatMap(({ type }) => [type!, ...widerTypes(type!)])
+  const firm = typedOnes.filter(value => value.origin !== 'literal')
+  const types = [...firm, ...typedOnes].map(value => value.type!)
+  const candidates = [...types, ...types.flatMap(widerTypes)]
   return candidates.find(candidate => typedOnes.every(value => coerce(value, candidate) !== null))
 }
 

@@ -106,8 +106,13 @@ class DuckDbEngine implements QueryEngine {
 
   private connections(): Promise<Connections> {
     const { logsFolder, tables } = this.options
-    this.opening ??= openDatabase(logsFolder, tables).then(instance => new Connections(instance))
-    this.opening.catch(() => (this.opening = null))
+    this.opening ??= openDatabase(logsFolder, tables).then(
+      instance => new Connections(instance),
+      (error: unknown) => {
+        this.opening = null
+        throw new EngineError('misconfigured', 'The local engine cannot open its tables', { cause: error })
+      },
+    )
     return this.opening
   }
 }

@@ -7,9 +7,10 @@ import type {
   Parenthesized,
   Path,
 } from '../../sql/tree.ts'
+import type { ScalarName } from '../../sql/types.ts'
 import { call } from './calls.ts'
 import { cast } from './casts.ts'
-import { extractedPart, interval, wallClock } from './clocks.ts'
+import { extractedPart, interval, timePart, wallClock } from './clocks.ts'
 import { coerce } from './coercion.ts'
 import { type Context, mistake, unsupported } from './context.ts'
 import { arrayLiteral, literal, parameter, structLiteral, tuple, typedLiteral } from './literals.ts'
@@ -29,6 +30,7 @@ import { fieldOf, resolvePath, type Scope } from './scope.ts'
 import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
 import { subscript } from './subscripts.ts'
 import { type Typed, typed } from './typed.ts'
+import { duckType } from './types.ts'
 
 type Rewriter<Kind> = (context: Context, node: Extract<Expression, { kind: Kind }>, scope: Scope) => Typed
 
@@ -98,16 +100,21 @@ function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope):
   return typed(sql, 'INTERVAL')
 }
 
+/** Types that have a date and a time, and what EXTRACT takes from them whole. */
+const clocks: (string | undefined)[] = ['TIMESTAMP', 'DATETIME']
+const wholes = ['DATE', 'TIME', 'DATETIME']
+
 /** A part of a date or time; of a moment, as clocks show it in a time zone. */
 function extract(context: Context, node: ExtractNode, scope: Scope): Typed {
   const value = context.expression(node.operand, scope)
   const zone = node.zone ? context.expression(node.zone, scope).sql : null
   const kind = value.type?.kind
   const clock = kind === 'TIMESTAMP' ? wallClock(value.sql, zone) : value.sql
-  if (node.part === 'DATE' || node.part === 'TIME') return typed(`CAST(${clock} AS ${node.part})`, node.part)
-  if (node.part === 'DATETIME') return typed(clock, 'DATETIME')
-  const dated = kind === 'TIMESTAMP' || kind === 'DATETIME' || kind === 'DATE' || kind === 'TIME'
-  const sql = dated ? extractedPart(clock, node.part) : null
+  if (clocks.includes(kind) && wholes.includes(node.part))
+    return typed(`CAST(${clock} AS ${duckType({ kind: node.part as ScalarName })})`, node.part as ScalarName)
+  const has =
+    clocks.includes(kind) || (kind === 'TIME' ? timePart(node.part) : kind === 'DATE' && !timePart(node.part))
+  const sql = has ? extractedPart(clock, node.part) : null
   if (!sql) throw mistake(context, node, `EXTRACT cannot take ${node.part} from a ${kind ?? 'NULL'}`)
   return typed(sql, 'INT64')
 }

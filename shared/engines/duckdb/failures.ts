@@ -55,6 +55,7 @@ const known: [pattern: RegExp | string, reason: EngineErrorReason, message: stri
     'rejected',
     'A window function cannot stand here',
   ],
+  [/^Conversion Error.*out of range/, 'rejected', 'A number or date is out of range'],
   [/^Conversion Error/, 'rejected', 'A value cannot be converted to the type asked for'],
   [/^Out of Range Error/, 'rejected', 'A number or date is out of range'],
   [/^Invalid Input Error/, 'rejected', 'A function refuses a value that it is given'],
@@ -69,7 +70,8 @@ export function engineError(error: unknown): EngineError {
     const reason = error instanceof UnsupportedError ? 'unsupported' : 'rejected'
     return new EngineError(reason, error.message, { place: error.place, cause: error })
   }
-  const text = error instanceof Error ? error.message : String(error)
+  // Not `instanceof Error`: a native module's errors may be of another realm.
+  const text = String((error as { message?: unknown } | undefined)?.message ?? error)
   const [, reason, message] = known.find(([pattern]) => matches(text, pattern)) ?? []
   return new EngineError(reason ?? 'failed', message ?? 'The local engine failed', { cause: error })
 }

@@ -1,7 +1,7 @@
 import type { ScalarName } from '../../sql/types.ts'
 import { clockText } from './casts.ts'
 import { coerce } from './coercion.ts'
-import { boundaries, interval, momentOf, truncated, wallClock, wholeParts } from './clocks.ts'
+import { boundaries, interval, momentOf, timePart, truncated, wallClock, wholeParts } from './clocks.ts'
 import { unsupported } from './context.ts'
 import { type Clock, formatClock, parseFormats } from './formats.ts'
 import {
@@ -34,10 +34,6 @@ const truncations: Record<DateType, (value: string, part: string, zone?: string)
     map(truncated(wallClock(value, zone ?? null), part), sql => momentOf(sql, zone ?? null)),
 }
 
-function timePart(part: string): boolean {
-  return /^(MICROSECOND|MILLISECOND|SECOND|MINUTE|HOUR)$/.test(part)
-}
-
 function map(sql: string | null, to: (sql: string) => string): string | null {
   return sql === null ? null : to(sql)
 }
@@ -58,8 +54,9 @@ const move = (type: DateType, operator: '+' | '-') => [
 /** Between TIMESTAMPs whole parts count, between the others boundaries of parts that are crossed. */
 const difference = (type: Exclude<DateType, 'TIMESTAMP'>) => [
   signature([type, type, 'PART'], 'INT64', (to, from, part) => {
-    if (type === 'TIME') return boundaries(onSomeDay(from), onSomeDay(to), part)
-    return boundaries(asClock(from), asClock(to), part)
+    if (type !== 'DATETIME' && timePart(part) !== (type === 'TIME')) return null
+    const clock = type === 'TIME' ? onSomeDay : asClock
+    return boundaries(clock(from), clock(to), part)
   }),
 ]
 

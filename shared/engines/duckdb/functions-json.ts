@@ -1,7 +1,7 @@
 import type { SqlType } from '../../sql/types.ts'
 import { clockText } from './casts.ts'
 import { wallClock } from './clocks.ts'
-import { mistake, unsupported } from './context.ts'
+import { mistake } from './context.ts'
 import { structField } from './scope.ts'
 import {
   argument,
@@ -70,7 +70,6 @@ export const jsonFunctions: FunctionTable = {
   JSON_EXTRACT_ARRAY: arrayAt,
   JSON_EXTRACT_SCALAR: scalarAt,
   JSON_EXTRACT_STRING_ARRAY: scalarArrayAt,
-  JSON_KEYS: jsonKeys,
   JSON_OBJECT: jsonObject,
   JSON_QUERY: valueAt,
   JSON_QUERY_ARRAY: arrayAt,
@@ -120,12 +119,6 @@ function jsonPath(site: CallSite): string {
   const known = steps.every(step => step.length > 1)
   if (!path.startsWith('$') || !known) throw mistake(site.context, site.call, 'Invalid JSONPath')
   return `$${steps.map(step => (/^\[\d/.test(step) ? step : `."${step.replace(/^\.?\[?['"]?|['"]?\]?$/g, '')}"`)).join('')}`
-}
-
-/** Keys at every depth, as `a.b`, in order. */
-function jsonKeys(site: CallSite): Typed {
-  if (site.call.arguments.length > 1) throw unsupported(site.context, site.call, 'JSON_KEYS with a depth')
-  throw unsupported(site.context, site.call, 'JSON_KEYS')
 }
 
 function jsonArray(site: CallSite): Typed {

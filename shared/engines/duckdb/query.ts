@@ -1,7 +1,6 @@
 /** Whole queries: WITH, set operations, parentheses. */
 import type { Query, QueryBody, SetOperation, SetOperator, With } from '../../sql/tree.ts'
-import type { SqlType } from '../../sql/types.ts'
-import { sameType, unify } from './coercion.ts'
+import { coerce, unify } from './coercion.ts'
 import {
   type CommonRelation,
   type Context,
@@ -17,12 +16,15 @@ import { noSignature } from './operators.ts'
 import { newScope, type Scope } from './scope.ts'
 import { select } from './select.ts'
 import { quoteName } from './text.ts'
-import { duckType } from './types.ts'
+import { typed } from './typed.ts'
 
 /** A query in pieces, so that a WITH inside can move to the front, where DuckDB wants it. */
 interface Pieces extends Relation {
   ctes: string[]
 }
+
+/** DuckDB takes twice as long to plan a subquery for each one that it stands in: 20 deep is half a second. */
+const deepest = 12
 
 /** Rewrites a query. `outer` is the query around it, if it may be correlated. Throws SqlError. */
 export function query(
@@ -32,8 +34,15 @@ export function query(
   ctes: Ctes,
   order: OrderOf = 'rows',
 ): Relation {
+  if (depthOf(outer) > deepest) throw unsupported(context, node, `A subquery more than ${deepest} deep`)
   const pieces = piecesOf(context, node, outer, ctes, order)
   return { ...pieces, sql: whole(pieces) }
+}
+
+function depthOf(scope: Scope | null): number {
+  let depth = 0
+  for (let at = scope; at; at = at.outer) depth++
+  return depth
 }
 
 function whole({ ctes, sql }: Pieces): string {
@@ -126,14 +135,9 @@ function setOperation(context: Context, node: SetOperation, outer: Scope | null,
 function asColumns(context: Context, side: Pieces, columns: OutputColumn[]): string {
   const name = quoteName(context.fresh('q'))
   const items = side.columns.map((column, at) => {
-    const sql = `${name}.${quoteName(column.duck)}`
-    const { type } = columns[at]!
-    return same(column.type, type) ? sql : `CAST(${sql} AS ${duckType(type!)})`
+    const value = typed(`${name}.${quoteName(column.duck)}`, column.type)
+    const { type, duck } = columns[at]!
+    return `${type ? coerce(value, type)!.sql : value.sql} AS ${quoteName(duck)}`
   })
-  const aliased = items.map((item, at) => `${item} AS ${quoteName(columns[at]!.duck)}`)
-  return `SELECT ${aliased.join(', ')} FROM (${whole(side)}) AS ${name}`
-}
-
-function same(a: SqlType | null, b: SqlType | null): boolean {
-  return a === b || (a !== null && b !== null && sameType(a, b))
+  return `SELECT ${items.join(', ')} FROM (${whole(side)}) AS ${name}`
 }

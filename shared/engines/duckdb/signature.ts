@@ -16,7 +16,7 @@ type ParameterKind = ScalarName | 'ANY' | 'ARRAY' | 'NUMBER' | 'COMMON' | 'PART'
 /** `?` for an argument that may be left out, `*` for any number of them. */
 export type Parameter = ParameterKind | `${ParameterKind}?` | `${ParameterKind}*`
 
-/** From DuckDB SQL of the arguments to that of the call; `null` if they do not go together. */
+/** From DuckDB SQL of the arguments to that of the call; `null` if they do not go with the date part. */
 export type Template = (...args: string[]) => string | null
 
 export interface Signature {
@@ -71,16 +71,21 @@ export function applySignature(site: CallSite, signatures: Signature[]): Typed {
     return known
   }
   const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
+  if (fitting.length === 0)
+    throw mistake(site.context, site.call, `Number of arguments does not match for function ${site.name}`)
   for (const exact of [true, false])
     for (const candidate of fitting) {
       const args = bind(site, candidate.parameters, value, exact)
-      const sql = args && candidate.sql(...args.map(arg => arg.sql))
-      if (sql !== null) {
-        const { returns } = candidate
-        return typed(sql, typeof returns === 'function' ? returns(args!) : returns)
-      }
+      if (args) return applied(site, candidate, args)
     }
   throw noMatch(site, [...values.values()])
+}
+
+function applied(site: CallSite, { returns, sql }: Signature, args: Typed[]): Typed {
+  const text = sql(...args.map(arg => arg.sql))
+  if (text === null)
+    throw mistake(site.context, site.call, `${site.name} does not support this date part for this type`)
+  return typed(text, typeof returns === 'function' ? returns(args) : returns)
 }
 
 function takes(parameters: Parameter[], count: number): boolean {
