@@ -58,15 +58,13 @@ function nested(name: string, type: SqlType, value: Value): Value {
     return Object.fromEntries(fields)
   }
   if (type.kind === 'JSON') return value
-  const text = scalar(name, type, value)
-  return type.kind === 'BYTES' ? escapedBytes(text) : text
-}
-
-/** Bytes as DuckDB reads them in text: `\xAB` for each. */
-function escapedBytes(base64: string): string {
-  return Buffer.from(base64, 'base64')
-    .toString('hex')
-    .replaceAll(/../g, byte => `\\x${byte}`)
+  // JSON has no bytes, and DuckDB does not decode them from its strings.
+  if (type.kind === 'BYTES')
+    throw new EngineError(
+      'unsupported',
+      `BYTES inside parameter @${name} are not supported by the local engine`,
+    )
+  return scalar(name, type, value)
 }
 
 function mismatch(name: string, type: SqlType): EngineError {

@@ -1,0 +1,22 @@
+import { type Place, placeOf } from '../../sql/error.ts'
+import { parse } from '../../sql/parser.ts'
+import { descendants } from '../../sql/walk.ts'
+import { sentLimits } from './statement.ts'
+
+/**
+ * Where in `to` stands what is at `place` in `from`, two texts of one query that differ in layout and table names: a
+ * node of the one tree is found in the other by its number. `null` where there is none before the place.
+ */
+export function placeInOther(from: string, place: Place, to: string): Place | null {
+  const at = offsetOf(from, place)
+  const nodes = [...descendants(parse(from, sentLimits))]
+  const before = nodes.filter(node => node.at <= at).map(node => node.at)
+  const number = nodes.findIndex(node => node.at === Math.max(...before))
+  const other = number < 0 ? undefined : [...descendants(parse(to, sentLimits))][number]
+  return other ? placeOf(to, other.at) : null
+}
+
+function offsetOf(text: string, { line, column }: Place): number {
+  const lines = text.split(/(?<=\r\n|\r(?!\n)|\n)/)
+  return lines.slice(0, line - 1).join('').length + column - 1
+}

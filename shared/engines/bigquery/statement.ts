@@ -1,0 +1,49 @@
+/** A statement as it is sent: printed from its tree, with the tables' real names. */
+import type { Statement } from '../../engine.ts'
+import { defaultLimits, type Limits } from '../../sql/limits.ts'
+import { parse } from '../../sql/parser.ts'
+import { print } from '../../sql/printer.ts'
+import { tablesOf } from '../../sql/relations.ts'
+import type { TableReference } from '../../sql/tree.ts'
+import type { QueryParameter } from './rest.ts'
+import { queryParameters } from './parameters.ts'
+import type { TableNames } from './tables.ts'
+
+export interface SentStatement {
+  /** The statement's own SQL, with logical names. */
+  own: string
+  /** The SQL that is sent. */
+  sql: string
+  parameters: QueryParameter[]
+  /** Logical by real names of the tables that it reads. */
+  logical: ReadonlyMap<string, string>
+  /** Words that no message to a caller may hold. */
+  hidden: string[]
+}
+
+/** Whoever wrote the statement has kept to limits; these are for what is composed of two such. */
+export const sentLimits: Limits = {
+  ...defaultLimits,
+  bytes: 1_000_000,
+  tokens: 4 * defaultLimits.tokens,
+  nesting: defaultLimits.nesting + 4,
+  height: defaultLimits.height + 4,
+  selects: 2 * defaultLimits.selects,
+  ctes: 2 * defaultLimits.ctes,
+}
+
+/** Throws SqlError for what is no query, and EngineError `rejected` for a value that is not of its type. */
+export function sentStatement({ sql: own, bindings }: Statement, names: TableNames): SentStatement {
+  const tree = parse(own, sentLimits)
+  const real = new Map(tablesOf(tree).map(table => [table, names.real(nameOf(table))]))
+  const sql = print(tree, {
+    table: reference => (real.has(reference) ? `\`${real.get(reference)}\`` : null),
+  })
+  const logical = new Map([...real].map(([table, name]) => [name, nameOf(table)]))
+  return { own, sql, parameters: queryParameters(bindings), logical, hidden: names.hidden(real.values()) }
+}
+
+/** Backticks may stand around the whole path or around its parts: the name is the same. */
+export function nameOf({ path }: TableReference): string {
+  return path.map(part => part.name).join('.')
+}

@@ -1,0 +1,37 @@
+/** Logical table names and the real ones behind them. Statements carry logical names; nobody but BigQuery sees others. */
+
+export interface TableMapping {
+  /** `project.dataset`, or `dataset` of the jobs' project: where tables are that `tables` does not name. */
+  dataset: string
+  /** `project.dataset.table` by logical name. */
+  tables: ReadonlyMap<string, string>
+}
+
+export class TableNames {
+  private readonly mapping: TableMapping
+  private readonly project: string
+
+  /** @param project in which the jobs run */
+  constructor(mapping: TableMapping, project: string) {
+    this.mapping = mapping
+    this.project = project
+  }
+
+  /** `project.dataset.table`. Characters that few tables have, dots above all, are `_` in the real name. */
+  real(logical: string): string {
+    const { dataset, tables } = this.mapping
+    const qualified = dataset.includes('.') ? dataset : `${this.project}.${dataset}`
+    return tables.get(logical) ?? `${qualified}.${logical.replaceAll(/[^A-Za-z0-9_]/g, '_')}`
+  }
+
+  /** What must not be in a message to a caller: these tables, with their datasets and projects, and the jobs' project. */
+  hidden(realNames: Iterable<string>): string[] {
+    return [this.project, ...[...realNames].flatMap(partsOf)]
+  }
+}
+
+/** Of `project.dataset.table`; a project may have dots of its own. */
+function partsOf(real: string): string[] {
+  const [, project, dataset, table] = /^(.+)\.([^.]+)\.([^.]+)$/.exec(real) ?? []
+  return [real, project, dataset, table].filter(part => part !== undefined)
+}

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe } from '@jest/globals'
+import type { Binding, EngineError, QueryEngine, Row, RunLimits, Value } from '../../engine.ts'
+import type { Column } from '../../sql/types.ts'
+import { type Adapter, adapters, duckDb, type OpenEngine } from './adapters.ts'
+
+/** What a suite works with. */
+export interface Bench {
+  engine: () => QueryEngine
+  append: OpenEngine['append']
+  /** All rows of a query. */
+  rows(sql: string, bindings?: Binding[]): Promise<Row[]>
+  /** The value of one expression. */
+  value(expression: string, bindings?: Binding[]): Promise<Value>
+  /** The error that a query ends with. */
+  failure(sql: string, bindings?: Binding[], limits?: Partial<RunLimits>): Promise<EngineError>
+}
+
+export const plenty: RunLimits = { maxRows: 10_000, timeoutMs: 60_000 }
+
+/** A suite for every engine adapter, over empty tables. */
+export function describeEngines(
+  what: string,
+  tables: Record<string, Column[]>,
+  suite: (bench: Bench) => void,
+  among: Adapter[] = adapters,
+): void {
+  for (const adapter of among)
+    describe(`${what} on ${adapter.name}`, () => {
+      let open: OpenEngine
+      beforeAll(async () => {
+        open = await adapter.open(tables)
+      }, 30_000)
+      afterAll(() => open.close())
+      suite(benchOf(() => open))
+    })
+}
+
+/** A suite for DuckDB alone, where results show how GoogleSQL is rewritten. */
+export function describeDuckDb(
+  what: string,
+  tables: Record<string, Column[]>,
+  suite: (bench: Bench) => void,
+): void {
+  describeEngines(what, tables, suite, [duckDb])
+}
+
+function benchOf(open: () => OpenEngine): Bench {
+  const engine = () => open().engine
+  const rows: Bench['rows'] = async (sql, bindings = []) =>
+    (await engine().run({ sql, bindings }, plenty)).rows
+  return {
+    engine,
+    append: (table, added) => open().append(table, added),
+    rows,
+    value: async (expression, bindings = []) =>
+      (await rows(`SELECT ${expression} AS value`, bindings))[0]!['value']!,
+    failure: (sql, bindings = [], limits = {}) =>
+      engine()
+        .run({ sql, bindings }, { ...plenty, ...limits })
+        .then(
+          () => Promise.reject(new Error(`${sql} did not fail`)),
+          (error: EngineError) => error,
+        ),
+  }
+}
