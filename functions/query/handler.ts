@@ -8,6 +8,7 @@ import type { Services } from '../../shared/services.ts'
 import { answer } from './answer.ts'
 import { corsHeaders, preflight } from './cors.ts'
 import { listEndpoints } from './list.ts'
+import { describeApi } from './openapi.ts'
 import { sendProblem } from './problem.ts'
 import { describeTables } from './tables.ts'
 
@@ -42,6 +43,7 @@ const routes: Route[] = [
     pattern: /^(?:\/api)?\/endpoints\/([^/]+)\/tables$/,
     methods: { GET: describeTables, HEAD: describeTables, OPTIONS: preflight },
   },
+  { pattern: /^\/openapi\.json$/, methods: { GET: describeApi, HEAD: describeApi, OPTIONS: preflight } },
   { pattern: /^\/health$/, methods: { GET: health, HEAD: health, OPTIONS: preflight } },
 ]
 

@@ -1,10 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import type { QueryEngine } from '../../shared/engine.ts'
-import { type Endpoint, typeOf } from '../../shared/endpoint.ts'
+import type { Endpoint } from '../../shared/endpoint.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
 import type { SqlType } from '../../shared/sql/types.ts'
 import { authorise } from './authorise.ts'
+import { columnsOf } from './describe.ts'
 import type { Call } from './handler.ts'
 
 export interface TableDescription {
@@ -33,27 +33,12 @@ export async function describeTables(call: Call): Promise<void> {
   call.res.status(200).json({ result })
 }
 
-/** A dry run for each table costs time, and only a changed definition changes its outcome. */
-const described = new WeakMap<QueryEngine, LRUCache<string, TableDescription[]>>()
-
 async function tablesOf(endpoint: Endpoint, engine: QueryEngine): Promise<TableDescription[]> {
-  const known = described.get(engine) ?? new LRUCache<string, TableDescription[]>({ max: 50 })
-  described.set(engine, known)
-  const tables = known.get(endpoint.version) ?? (await Promise.all(dryRuns(endpoint, engine)))
-  known.set(endpoint.version, tables)
-  return tables
-}
-
-function dryRuns(endpoint: Endpoint, engine: QueryEngine): Promise<TableDescription>[] {
-  const bindings = Object.entries(endpoint.parameters).map(([name, definition]) => ({
-    name,
-    type: typeOf(definition),
-    value: null,
-  }))
-  return tableQueries(endpoint).map(async ({ name, sql }) => {
-    const { columns } = await engine.describe({ sql, bindings })
+  const tables = tableQueries(endpoint).map(async ({ name, sql }) => {
+    const columns = await columnsOf(engine, endpoint, sql)
     return { name, columns: columns.map(column => describe(column.name, column.type)) }
   })
+  return Promise.all(tables)
 }
 
 function describe(name: string | null, type: SqlType): ColumnDescription {

@@ -1,0 +1,122 @@
+/** Every problem that there is, with an example, as responses of an operation. */
+import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../../shared/errors.ts'
+import { problemDocument } from '../problem.ts'
+import type { JsonSchema } from './schema.ts'
+
+/** What callers typically see; where something reproduces it, the tests do. */
+const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
+  invalid_parameter: {
+    detail: 'interval must be one of minutely, hourly, daily',
+    problems: [{ parameter: 'interval', detail: 'must be one of minutely, hourly, daily' }],
+  },
+  invalid_query: {
+    detail: 'Bad regular expression: missing )',
+    problems: [{ parameter: 'project', detail: 'Bad regular expression: missing )' }],
+  },
+  invalid_request: { detail: 'The body is not valid JSON in UTF-8.' },
+  sandbox_disabled: {
+    detail: 'This endpoint takes no SQL; leave sql out.',
+    problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
+  },
+  unauthenticated: { detail: 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.' },
+  sandbox_violation: {
+    detail: '"edge_logs" is not a table of this endpoint. The query may read requests.',
+    problems: [
+      { parameter: 'sql', line: 1, column: 18, detail: '"edge_logs" is not a table of this endpoint' },
+    ],
+  },
+  pinned_parameter: {
+    detail: 'project is fixed by the API key; leave it out',
+    problems: [{ parameter: 'project', detail: 'is fixed by the API key; leave it out' }],
+  },
+  redaction_locked: {
+    detail: 'This endpoint redacts personal data, and this API key may not lift that.',
+    problems: [{ header: 'svc-endpoint-redact-pii', detail: 'false needs the right pii:read' }],
+  },
+  not_found: { detail: 'There is no such endpoint, or this API key may not call it.' },
+  method_not_allowed: { detail: 'This address takes GET, HEAD, POST, OPTIONS.' },
+  not_acceptable: { detail: 'An answer can be had as application/json, text/csv, application/x-ndjson.' },
+  payload_too_large: { detail: 'The body may hold at most 262144 bytes.' },
+  uri_too_long: { detail: 'The path and query string may hold at most 32768 bytes; send long SQL by POST.' },
+  bytes_limit_exceeded: { detail: 'The query would read more than is allowed; ask for less.' },
+  result_too_large: { detail: 'The result is too large; ask for fewer rows or columns.' },
+  rate_limited: { detail: 'Too many requests; come back later.' },
+  budget_exhausted: { detail: 'The budget of this API key is used up.' },
+  internal: { detail: 'An internal error.' },
+  engine_error: { detail: 'The query engine failed.' },
+  engine_unavailable: { detail: 'The query engine is not available at the moment.' },
+  query_timeout: { detail: 'The query did not finish within 30 s.' },
+}
+
+export const problemSchema: JsonSchema = {
+  type: 'object',
+  description: 'RFC 9457',
+  required: [
+    'type',
+    'title',
+    'status',
+    'detail',
+    'instance',
+    'code',
+    'requestId',
+    'errors',
+    'error',
+    'message',
+  ],
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    instance: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(errorCodes) },
+    requestId: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['detail'],
+        properties: {
+          parameter: { type: 'string' },
+          header: { type: 'string' },
+          line: { type: 'integer', description: 'In the SQL, from 1' },
+          column: { type: 'integer', description: 'In the SQL, from 1' },
+          detail: { type: 'string' },
+        },
+      },
+    },
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: { code: { type: 'string' }, message: { type: 'string' } },
+    },
+    message: { type: 'string' },
+  },
+}
+
+/** By status, with one example for each code. */
+export function problemResponses(path: string): Record<string, object> {
+  const codes = Object.keys(errorCodes) as ErrorCode[]
+  const statuses = [...new Set(codes.map(code => errorCodes[code].status))]
+  return Object.fromEntries(statuses.map(status => [String(status), response(status, codes, path)]))
+}
+
+function response(status: number, codes: ErrorCode[], path: string): object {
+  const own = codes.filter(code => errorCodes[code].status === status)
+  const examples = own.map(code => [code, { summary: errorCodes[code].title, value: example(code, path) }])
+  return {
+    description: own.map(code => errorCodes[code].title).join('; '),
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  }
+}
+
+function example(code: ErrorCode, path: string): object {
+  const { detail, problems = [] } = details[code]
+  const context = { path, requestId: '4d65c8fb-19e1-46bc-a206-33780695ecbc' }
+  return problemDocument(new ApiError(code, detail, { problems }), context)
+}
