@@ -74,7 +74,10 @@ async function startOne(file: string, runsFile: string, skew: number): Promise<M
     new Promise<Report>((resolve, reject) => {
       waiting.set(id, { resolve, reject })
     })
-  child.on('message', (report: Report) => waiting.get(report.id)?.resolve(report))
+  child.on('message', (report: Report) => {
+    waiting.get(report.id)?.resolve(report)
+    waiting.delete(report.id)
+  })
   child.on('exit', () => {
     for (const { reject } of waiting.values()) reject(new Error('the process ended'))
   })
