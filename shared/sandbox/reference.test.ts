@@ -6,7 +6,7 @@ import { SqlError } from '../sql/error.ts'
 import { parse } from '../sql/parser.ts'
 import { tablesOf } from '../sql/relations.ts'
 import type { Query } from '../sql/tree.ts'
-import { statementLimits } from './statement.ts'
+import { statementLimits } from '../sql/limits.ts'
 import { attacks, composed, type Judged, type Verdict } from './testing/reference/corpus.ts'
 
 const verdicts = JSON.parse(

@@ -1,23 +1,11 @@
 /** The last look at a composed statement: its text is read again and has to be what was meant. */
 import { ApiError } from '../errors.ts'
-import type { Limits } from '../sql/limits.ts'
-import { defaultLimits } from '../sql/limits.ts'
+import { statementLimits } from '../sql/limits.ts'
 import { parse } from '../sql/parser.ts'
 import { print } from '../sql/printer.ts'
 import { tablesOf } from '../sql/relations.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
 import type { EndpointTables } from './tables.ts'
-
-/** Room for an endpoint's tables and a caller's query that are each as large as a query may be. */
-export const statementLimits: Limits = {
-  bytes: 8 * defaultLimits.bytes,
-  tokens: 4 * defaultLimits.tokens,
-  nesting: defaultLimits.nesting + 4,
-  links: defaultLimits.links,
-  height: defaultLimits.height + 4,
-  selects: 2 * defaultLimits.selects,
-  ctes: 2 * defaultLimits.ctes,
-}
 
 /**
  * The statement's text. Nothing that came before is trusted here: should the parser, the printer or the walk over

@@ -24,3 +24,14 @@ export const defaultLimits: Limits = {
   selects: 200,
   ctes: 32,
 }
+
+/** For what an engine is given: an endpoint's tables and a caller's query, each as large as a query may be. */
+export const statementLimits: Limits = {
+  bytes: 8 * defaultLimits.bytes,
+  tokens: 4 * defaultLimits.tokens,
+  nesting: defaultLimits.nesting + 4,
+  links: defaultLimits.links,
+  height: defaultLimits.height + 4,
+  selects: 2 * defaultLimits.selects,
+  ctes: 2 * defaultLimits.ctes,
+}

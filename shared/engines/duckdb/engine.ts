@@ -9,6 +9,7 @@ import {
   type RunResult,
   type Statement,
 } from '../../engine.ts'
+import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import { tablesOf } from '../../sql/relations.ts'
 import type { Column } from '../../sql/types.ts'
@@ -69,7 +70,9 @@ class DuckDbEngine implements QueryEngine {
       const rewritten = this.rewritten(statement)
       const connections = await this.connections()
       await connections.with(async connection => (await prepare(connection, rewritten.sql)).destroySync())
-      const tables = tablesOf(parse(statement.sql)).map(table => table.path.map(part => part.name).join('.'))
+      const tables = tablesOf(parse(statement.sql, statementLimits)).map(table =>
+        table.path.map(part => part.name).join('.'),
+      )
       return { kind: 'SELECT', tables: [...new Set(tables)].sort(), columns: rewritten.columns, bytes: null }
     } catch (error) {
       throw engineError(error)

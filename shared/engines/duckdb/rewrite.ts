@@ -1,4 +1,5 @@
 /** GoogleSQL to DuckDB SQL: from the syntax tree, by names and types, never by text. */
+import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import type { Column, SqlType } from '../../sql/types.ts'
 import { type Context, contextPlace, mistake, type OutputColumn, type Relation } from './context.ts'
@@ -25,7 +26,7 @@ export function rewrite(
   parameters: ReadonlyMap<string, SqlType>,
 ): Rewritten {
   const context = new RewritingContext(sql, tables, parameters)
-  const tree = parse(sql)
+  const tree = parse(sql, statementLimits)
   const { sql: text, columns } = outputRows(context.query(tree, null, new Map()))
   const named = columnNames(columns)
   const twice = named.find(

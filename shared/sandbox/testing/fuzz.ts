@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts'
 import { parse } from '../../sql/parser.ts'
 import { sandbox } from '../sandbox.ts'
-import { statementLimits } from '../statement.ts'
+import { statementLimits } from '../../sql/limits.ts'
 import { attacksOnCorners } from './attacks-on-corners.ts'
 import { attacksOnLanguage } from './attacks-on-language.ts'
 import { attacksOnTables } from './attacks-on-tables.ts'
