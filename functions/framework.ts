@@ -98,20 +98,27 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
 }
 
 /** Takes the place of the framework's own handlers: no new connections, finish what is in flight, then end. */
-function drainOnSignal(server: Server, { log, drainMs, close }: Options): void {
+function drainOnSignal(server: Server, options: Options): void {
+  let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.removeAllListeners(signal)
-    process.once(signal, () => {
-      log('INFO', 'stopping', { signal })
-      const deadline = setTimeout(() => process.exit(1), drainMs)
-      const idle = setInterval(() => server.closeIdleConnections(), 50) // kept alive by clients after their last answer
-      server.close(() => {
-        clearTimeout(deadline)
-        clearInterval(idle)
-        close()
-          .catch((error: unknown) => log('ERROR', 'closing failed', describeError(error)))
-          .finally(() => process.exit(0))
-      })
+    process.on(signal, () => {
+      if (stopping) return // a terminal signals the whole group, and npm does so once more
+      stopping = true
+      options.log('INFO', 'stopping', { signal })
+      drain(server, options)
     })
   }
+}
+
+function drain(server: Server, { log, drainMs, close }: Options): void {
+  const deadline = setTimeout(() => process.exit(1), drainMs)
+  const idle = setInterval(() => server.closeIdleConnections(), 50) // kept alive by clients after their last answer
+  server.close(() => {
+    clearTimeout(deadline)
+    clearInterval(idle)
+    close()
+      .catch((error: unknown) => log('ERROR', 'closing failed', describeError(error)))
+      .finally(() => process.exit(0))
+  })
 }

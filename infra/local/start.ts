@@ -17,9 +17,9 @@ try {
   await makeSampleLogs(config)
   const services = await openServices(config)
   await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
-  const key = await localKey(config, services)
+  const [key, project] = [await localKey(config, services), await busiestProject(services)]
   await services.close()
-  serve(() => greet(key))
+  serve(() => greet(key, project))
 } catch (error) {
   if (!(error instanceof QueriesError || error instanceof ConfigError)) throw error
   console.error(error.message)
@@ -61,6 +61,13 @@ async function localKey({ dataDir }: Config, { store }: Services): Promise<strin
   return key
 }
 
+/** So that the printed lines show rows of whatever logs there are. */
+async function busiestProject({ engine }: Services): Promise<string> {
+  const sql = 'SELECT project FROM `cloudflare.logs.prod` GROUP BY project ORDER BY COUNT(*) DESC LIMIT 1'
+  const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 1, timeoutMs: 10_000 })
+  return typeof rows[0]?.['project'] === 'string' ? rows[0]['project'] : projects[0]!.ref
+}
+
 /** Hands over to the framework, in a process of its own as when deployed. */
 function serve(ready: () => void): void {
   const framework = join('node_modules', '@google-cloud', 'functions-framework', 'build', 'src', 'main.js')
@@ -78,17 +85,16 @@ function serve(ready: () => void): void {
   child.on('exit', code => process.exit(code ?? 1))
 }
 
-function greet(key: string): void {
+function greet(key: string, project: string): void {
   const base = `http://localhost:${port}/api/endpoints/query`
-  const project = projects[0]!
   console.log(`
 Serving at http://localhost:${port}
 API key: ${key}
 
 The newest log entries of a project:
-  curl -s '${base}/logs.all?project=${project.ref}' -H 'X-API-KEY: ${key}'
+  curl -s '${base}/logs.all?project=${encodeURIComponent(project)}' -H 'X-API-KEY: ${key}'
 
 Requests by day over the last 7 days (also hourly, minutely):
-  curl -s '${base}/usage.api-counts?interval=daily&project=${project.ref}' -H 'X-API-KEY: ${key}'
+  curl -s '${base}/usage.api-counts?interval=daily&project=${encodeURIComponent(project)}' -H 'X-API-KEY: ${key}'
 `)
 }

@@ -1,0 +1,66 @@
+/** The server's tables: real names and sizes for the local engine's logical ones. */
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { nameOf, sentLimits } from '../../../shared/engines/bigquery/statement.ts'
+import { TableNames } from '../../../shared/engines/bigquery/tables.ts'
+import { parse } from '../../../shared/sql/parser.ts'
+import { print } from '../../../shared/sql/printer.ts'
+import { tablesOf } from '../../../shared/sql/relations.ts'
+import { Complaint } from './complaints.ts'
+
+export interface ServerTable {
+  logical: string
+  /** Folder of its Parquet files. */
+  folder: string
+  projectId: string
+  datasetId: string
+  tableId: string
+}
+
+export class ServerTables {
+  private readonly byRealName: ReadonlyMap<string, ServerTable>
+
+  /** @param dataset `project.dataset` */
+  constructor(logicalNames: Iterable<string>, dataset: string, logsFolder: string) {
+    const [projectId = '', datasetId = ''] = dataset.split('.')
+    const names = new TableNames({ dataset, tables: new Map() }, projectId)
+    const tables = [...logicalNames].map(logical => {
+      const real = names.real(logical)
+      const tableId = real.slice(dataset.length + 1)
+      return [real, { logical, folder: join(logsFolder, logical), projectId, datasetId, tableId }] as const
+    })
+    this.byRealName = new Map(tables)
+  }
+
+  /**
+   * The query with logical names, and the tables it reads.
+   * Throws SqlError, and Complaint `notFound` or `invalid` for a table that is not there or not fully named.
+   */
+  localised(sql: string): { sql: string; tables: ServerTable[] } {
+    const tree = parse(sql, sentLimits)
+    const found = new Map(tablesOf(tree).map(reference => [reference, this.find(nameOf(reference))]))
+    const local = print(tree, {
+      table: reference => {
+        const table = found.get(reference)
+        return table ? `\`${table.logical}\`` : null
+      },
+    })
+    return { sql: local, tables: [...new Set(found.values())] }
+  }
+
+  private find(real: string): ServerTable {
+    const table = this.byRealName.get(real)
+    if (table) return table
+    if (real.split('.').length < 2)
+      throw new Complaint('invalid', `Table "${real}" must be qualified with a dataset (e.g. dataset.table).`)
+    throw new Complaint('notFound', `Not found: Table ${real.replace('.', ':')} was not found in location US`)
+  }
+}
+
+/** Bytes of the tables' files, which stand for what a scan reads. */
+export function bytesOf(tables: ServerTable[]): number {
+  const sizes = tables.flatMap(({ folder }) =>
+    readdirSync(folder).map(file => statSync(join(folder, file)).size),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
