@@ -4,7 +4,7 @@
  */
 import type { Cast } from '../../sql/tree.ts'
 import type { SqlType } from '../../sql/types.ts'
-import { momentOf, wallClock } from './clocks.ts'
+import { clockText, momentOf, onSomeDay, wallClock } from './clocks.ts'
 import { sameType } from './coercion.ts'
 import { type Context, mistake, unsupported } from './context.ts'
 import type { Scope } from './scope.ts'
@@ -55,17 +55,11 @@ const conversions: Record<string, Conversion> = {
   'DATETIME>TIMESTAMP': sql => momentOf(sql),
   'DATETIME>STRING': sql => clockText(sql, '%Y-%m-%d %H:%M:%S'),
   'TIME>TIME': sql => sql,
-  'TIME>STRING': sql => clockText(`(DATE '1970-01-01' + ${sql})`, '%H:%M:%S'),
+  'TIME>STRING': sql => clockText(onSomeDay(sql), '%H:%M:%S'),
 }
 
 function trimmedDecimal(sql: string): string {
   return `rtrim(rtrim(CAST(${sql} AS VARCHAR), '0'), '.')`
-}
-
-/** A clock as text, with no fraction of a second, or 3 digits, or 6, as few as hold it. */
-export function clockText(clock: string, format: string): string {
-  const fraction = `(epoch_us(${clock}) % 1000000)`
-  return `(CASE WHEN ${fraction} = 0 THEN strftime(${clock}, '${format}') WHEN ${fraction} % 1000 = 0 THEN strftime(${clock}, '${format}.%g') ELSE strftime(${clock}, '${format}.%f') END)`
 }
 
 export function cast(context: Context, node: Cast, scope: Scope): Typed {

@@ -2,7 +2,7 @@
  * Which types go together, after GoogleSQL's conversion rules
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_rules).
  */
-import type { ScalarName, SqlType } from '../../sql/types.ts'
+import type { ScalarName, SqlType, StructType } from '../../sql/types.ts'
 import { type Typed } from './typed.ts'
 import { quoteText } from './text.ts'
 import { duckType, fieldName } from './types.ts'
@@ -38,10 +38,21 @@ export function sameType(a: SqlType, b: SqlType): boolean {
 /** The same value as DuckDB SQL of type `wanted`, or `null` where GoogleSQL does not convert by itself. */
 export function coerce(value: Typed, wanted: SqlType): Typed | null {
   if (value.type === null) return { sql: `CAST(${value.sql} AS ${duckType(wanted)})`, type: wanted }
+  if (value.fields && wanted.kind === 'STRUCT') return coerceFields(value.fields, wanted)
   if (sameType(value.type, wanted)) return { ...value, ...renamed(value.sql, value.type, wanted) }
   if (!converts(value, value.type, wanted)) return null
   const { sql } = renamed(value.sql, value.type, wanted)
   return { sql: `CAST(${sql} AS ${duckType(wanted)})`, type: wanted }
+}
+
+/** A struct that was written out, as another type. */
+function coerceFields(values: Typed[], wanted: StructType): Typed | null {
+  const fields = wanted.fields.map((field, at) => values[at] && coerce(values[at], field.type))
+  if (values.length !== fields.length || fields.some(field => !field)) return null
+  const entries = fields.map(
+    (field, at) => `${quoteText(fieldName(wanted.fields[at]!.name, at))}: ${field!.sql}`,
+  )
+  return { sql: `{${entries.join(', ')}}`, type: wanted, fields: fields.map(field => field!) }
 }
 
 /** GoogleSQL matches the fields of structs by place, DuckDB by name: the same value with the names of `wanted`. */

@@ -3,6 +3,7 @@ import type {
   Extract as ExtractNode,
   FieldAccess,
   IntervalLiteral,
+  Lambda,
   NamedArgument,
   Parenthesized,
   Path,
@@ -10,22 +11,13 @@ import type {
 import type { ScalarName } from '../../sql/types.ts'
 import { call } from './calls.ts'
 import { cast } from './casts.ts'
-import { extractedPart, interval, timePart, wallClock } from './clocks.ts'
+import { wallClock } from './clocks.ts'
+import { extractedPart, interval, timePart } from './parts.ts'
 import { coerce } from './coercion.ts'
+import { between, caseWhen, inAmong, is, isDistinctFrom, like } from './conditions.ts'
 import { type Context, mistake, unsupported } from './context.ts'
 import { arrayLiteral, literal, parameter, structLiteral, tuple, typedLiteral } from './literals.ts'
-import {
-  between,
-  binary,
-  caseWhen,
-  inAmong,
-  is,
-  isDistinctFrom,
-  lambda,
-  like,
-  noSignature,
-  unary,
-} from './operators.ts'
+import { binary, noSignature, unary } from './operators.ts'
 import { fieldOf, resolvePath, type Scope } from './scope.ts'
 import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
 import { subscript } from './subscripts.ts'
@@ -85,6 +77,10 @@ function fieldAccess(context: Context, node: FieldAccess, scope: Scope): Typed {
 
 function parenthesized(context: Context, node: Parenthesized, scope: Scope): Typed {
   return context.expression(node.expression, scope)
+}
+
+function lambda(context: Context, node: Lambda): never {
+  throw unsupported(context, node, 'A lambda here')
 }
 
 function namedArgument(context: Context, node: NamedArgument): never {

@@ -1,29 +1,10 @@
 import type { ScalarName } from '../../sql/types.ts'
-import { clockText } from './casts.ts'
-import { coerce } from './coercion.ts'
-import { boundaries, interval, momentOf, timePart, truncated, wallClock, wholeParts } from './clocks.ts'
-import { unsupported } from './context.ts'
-import { type Clock, formatClock, parseFormats } from './formats.ts'
-import {
-  argument,
-  type CallSite,
-  type FunctionRule,
-  type FunctionTable,
-  literalText,
-  noMatch,
-  type Signature,
-  signature,
-} from './signature.ts'
-import { quoteText } from './text.ts'
-import { type Typed, typed } from './typed.ts'
+import { asClock, asDate, asTime, momentOf, onSomeDay, wallClock } from './clocks.ts'
+import { boundaries, interval, timePart, truncated, wholeParts } from './parts.ts'
+import { argument, type FunctionRule, type FunctionTable, type Signature, signature } from './signature.ts'
+import { typed } from './typed.ts'
 
 type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
-
-const asDate = (sql: string) => `CAST(${sql} AS DATE)`
-const asTime = (sql: string) => `CAST(${sql} AS TIME)`
-const asClock = (sql: string) => `CAST(${sql} AS TIMESTAMP)`
-/** A TIME on an arbitrary day, for functions that want a whole clock. */
-const onSomeDay = (time: string) => `(DATE '1970-01-01' + ${time})`
 
 /** A clock's start of a part, back in the type it came from; a DATE and a TIME have only their own parts. */
 const truncations: Record<DateType, (value: string, part: string, zone?: string) => string | null> = {
@@ -71,8 +52,6 @@ const unix = (per: number) => [
 const fromUnix = (micros: number) => [
   signature(['INT64'], 'TIMESTAMP', count => `make_timestamptz(${count} * ${micros})`),
 ]
-
-const clockTime = '%Y-%m-%d %H:%M:%S'
 
 export const dateFunctions: FunctionTable = {
   CURRENT_DATE: current('DATE', asDate),
@@ -149,22 +128,6 @@ export const dateFunctions: FunctionTable = {
   UNIX_MICROS: unix(1),
   UNIX_MILLIS: unix(1000),
   UNIX_SECONDS: unix(1_000_000),
-
-  FORMAT_DATE: formatting('DATE', asClock),
-  FORMAT_DATETIME: formatting('DATETIME', clock => clock),
-  FORMAT_TIME: formatting('TIME', onSomeDay),
-  FORMAT_TIMESTAMP: formatTimestamp,
-  PARSE_DATE: parsing('DATE', asDate),
-  PARSE_DATETIME: parsing('DATETIME', clock => clock),
-  PARSE_TIME: parsing('TIME', asTime),
-  PARSE_TIMESTAMP: parseTimestamp,
-
-  STRING: [
-    signature(['TIMESTAMP'], 'STRING', moment => `(${clockText(wallClock(moment), clockTime)} || '+00')`),
-    signature(['DATETIME'], 'STRING', clock => clockText(clock, clockTime)),
-    signature(['DATE'], 'STRING', date => `CAST(${date} AS VARCHAR)`),
-    signature(['TIME'], 'STRING', time => clockText(onSomeDay(time), '%H:%M:%S')),
-  ],
 }
 
 /** The current moment, in a time zone if one is given, as a type. */
@@ -173,49 +136,4 @@ function current(type: ScalarName, from: (clock: string) => string): FunctionRul
     const zone = site.call.arguments.length > 0 ? argument(site, 0).sql : null
     return typed(from(wallClock(site.context.now, zone)), type)
   }
-}
-
-function formatting(type: DateType, toClock: (sql: string) => string): FunctionRule {
-  return site => {
-    const value = applied(site, 1, type)
-    return formatted(site, { sql: toClock(value), offset: null })
-  }
-}
-
-function formatTimestamp(site: CallSite): Typed {
-  const moment = applied(site, 1, 'TIMESTAMP')
-  if (site.call.arguments.length < 3) return formatted(site, { sql: wallClock(moment), offset: '0' })
-  const clock = wallClock(moment, argument(site, 2).sql)
-  return formatted(site, { sql: clock, offset: `((epoch_us(${clock}) - epoch_us(${moment})) // 60000000)` })
-}
-
-function formatted(site: CallSite, clock: Clock): Typed {
-  const result = formatClock(clock, literalText(site, site.call.arguments[0]))
-  if ('unknown' in result) throw unsupported(site.context, site.call, `${result.unknown} in ${site.name}`)
-  return typed(result.sql, 'STRING')
-}
-
-function parsing(type: DateType, fromClock: (sql: string) => string): FunctionRule {
-  return site => typed(fromClock(parsed(site).sql), type)
-}
-
-function parseTimestamp(site: CallSite): Typed {
-  const { sql, zoned } = parsed(site)
-  const zone = site.call.arguments.length > 2 ? argument(site, 2).sql : null
-  return typed(zoned ? sql : momentOf(sql, zone), 'TIMESTAMP')
-}
-
-function parsed(site: CallSite): { sql: string; zoned: boolean } {
-  const result = parseFormats(literalText(site, site.call.arguments[0]))
-  if ('unknown' in result) throw unsupported(site.context, site.call, `${result.unknown} in ${site.name}`)
-  const formats = result.formats.map(quoteText).join(', ')
-  return { sql: `strptime(${applied(site, 1, 'STRING')}, [${formats}])`, zoned: result.zoned }
-}
-
-/** An argument as a type. Throws SqlError if it is not of that type. */
-function applied(site: CallSite, at: number, type: ScalarName): string {
-  const value = argument(site, at)
-  const coerced = coerce(value, { kind: type })
-  if (!coerced) throw noMatch(site, [value])
-  return coerced.sql
 }

@@ -1,7 +1,7 @@
 import type { SqlType } from '../../sql/types.ts'
-import { clockText } from './casts.ts'
-import { wallClock } from './clocks.ts'
+import { clockText, wallClock } from './clocks.ts'
 import { mistake } from './context.ts'
+import { duckJsonPath } from './json-path.ts'
 import { structField } from './scope.ts'
 import {
   argument,
@@ -112,13 +112,10 @@ function jsonArguments(site: CallSite): JsonArguments {
   return { json, path: quoteText(path), elements: quoteText(`${path}[*]`), text }
 }
 
-/** GoogleSQL's JSONPath (`$.a['b'][0]`) with every key quoted, so that DuckDB takes none for a wildcard. */
 function jsonPath(site: CallSite): string {
-  const path = literalText(site, site.call.arguments[1])
-  const steps = path.slice(1).match(/\.[^.[\]"]+|\."[^"]*"|\['[^']*'\]|\["[^"]*"\]|\[\d+\]|./gs) ?? []
-  const known = steps.every(step => step.length > 1)
-  if (!path.startsWith('$') || !known) throw mistake(site.context, site.call, 'Invalid JSONPath')
-  return `$${steps.map(step => (/^\[\d/.test(step) ? step : `."${step.replace(/^\.?\[?['"]?|['"]?\]?$/g, '')}"`)).join('')}`
+  const path = duckJsonPath(literalText(site, site.call.arguments[1]))
+  if (path === null) throw mistake(site.context, site.call, 'Invalid JSONPath')
+  return path
 }
 
 function jsonArray(site: CallSite): Typed {

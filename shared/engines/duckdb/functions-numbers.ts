@@ -18,14 +18,13 @@ const fraction = ([first]: Typed[]): SqlType | null =>
 
 const float = (duck: string) => named(duck, ['FLOAT64'], 'FLOAT64')
 
-/** A function from a number to a number of the same type, or FLOAT64 for an integer. */
-const rounding = (duck: string) => [
+/** To a whole number of the same type; an integer is one already, as a FLOAT64. */
+const whole = (duck: string) => [
   signature(['INT64'], 'FLOAT64', x => `CAST(${x} AS DOUBLE)`),
   signature(['NUMBER'], fraction, x => `${duck}(${x})`),
-  signature(['NUMBER', 'INT64'], fraction, (x, digits) => `${duck}(${x}, CAST(${digits} AS INTEGER))`),
 ]
 
-const ceiling = rounding('ceil').slice(0, 2)
+const ceiling = whole('ceil')
 const power = named('pow', ['FLOAT64', 'FLOAT64'], 'FLOAT64')
 
 export const numberFunctions: FunctionTable = {
@@ -35,7 +34,7 @@ export const numberFunctions: FunctionTable = {
   CEILING: ceiling,
   DIV: [signature(['INT64', 'INT64'], 'INT64', (x, y) => `(${x} // ${nonZero(y, 'BIGINT')})`)],
   EXP: float('exp'),
-  FLOOR: rounding('floor').slice(0, 2),
+  FLOOR: whole('floor'),
   IEEE_DIVIDE: [signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, y) => `(${x} / ${y})`)],
   IS_INF: named('isinf', ['FLOAT64'], 'BOOL'),
   IS_NAN: named('isnan', ['FLOAT64'], 'BOOL'),
@@ -49,7 +48,11 @@ export const numberFunctions: FunctionTable = {
   NULLIFZERO: [signature(['NUMBER'], sameAsFirst, x => `NULLIF(${x}, 0)`)],
   POW: power,
   POWER: power,
-  ROUND: rounding('round'),
+  ROUND: [
+    ...whole('round'),
+    signature(['FLOAT64', 'INT64'], 'FLOAT64', (x, digits) => `round(${x}, CAST(${digits} AS INTEGER))`),
+    signature(['NUMBER', 'INT64'], sameAsFirst, (x, digits) => `round(${x}, CAST(${digits} AS INTEGER))`),
+  ],
   SAFE_ADD: site => arithmetic(site, (x, y) => `TRY(${x} + ${y})`),
   SAFE_DIVIDE: safeDivide,
   SAFE_MULTIPLY: site => arithmetic(site, (x, y) => `TRY(${x} * ${y})`),
@@ -61,7 +64,7 @@ export const numberFunctions: FunctionTable = {
   ],
   SQRT: float('sqrt'),
   TRUNC: [
-    ...rounding('trunc').slice(0, 2),
+    ...whole('trunc'),
     signature(
       ['FLOAT64', 'INT64'],
       'FLOAT64',

@@ -3,6 +3,7 @@ import type { Call } from '../../sql/tree.ts'
 import { arrayFunctions } from './functions-arrays.ts'
 import { aggregateFunctions, windowFunctions } from './functions-aggregates.ts'
 import { conditionFunctions } from './functions-conditions.ts'
+import { dateTextFunctions } from './functions-date-text.ts'
 import { dateFunctions } from './functions-dates.ts'
 import { jsonFunctions } from './functions-json.ts'
 import { networkFunctions } from './functions-network.ts'
@@ -17,6 +18,7 @@ const tables: FunctionTable[] = [
   arrayFunctions,
   conditionFunctions,
   dateFunctions,
+  dateTextFunctions,
   jsonFunctions,
   networkFunctions,
   numberFunctions,

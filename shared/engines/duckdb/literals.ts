@@ -107,5 +107,5 @@ function struct(
     name: names[at]!,
     type: type ?? { kind: 'INT64' as const },
   }))
-  return typed(`{${entries.join(', ')}}`, { kind: 'STRUCT', fields })
+  return { ...typed(`{${entries.join(', ')}}`, { kind: 'STRUCT', fields }), fields: values }
 }

@@ -7,6 +7,8 @@ export interface Typed {
   type: SqlType | null
   /** What the text came from, where GoogleSQL coerces it more freely than an ordinary expression. */
   origin?: 'literal' | 'parameter'
+  /** The values of a struct that was written out, each of which is coerced by its own rules. */
+  fields?: Typed[]
 }
 
 export function typed(sql: string, type: SqlType['kind'] | SqlType | null): Typed {

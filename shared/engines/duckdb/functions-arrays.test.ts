@@ -1,0 +1,62 @@
+import { describeFunctions } from '../testing/describe-functions.ts'
+
+const hour = 3600e6
+const january1 = 1767225600000000
+
+describeFunctions('arrays and structs', {
+  values: [
+    ['[1, 2, 3][OFFSET(0)]', 1],
+    ['[1, 2, 3][ORDINAL(3)]', 3],
+    ['[1, 2, 3][0]', 1],
+    ['[1, 2, 3][SAFE_OFFSET(5)]', null],
+    ['[1, 2, 3][SAFE_OFFSET(-1)]', null],
+    ['[1, 2, 3][SAFE_ORDINAL(0)]', null],
+    ['[1, 2, 3][SAFE_ORDINAL(1)]', 1],
+    ['CAST(NULL AS ARRAY<INT64>)[OFFSET(0)]', null],
+    ['[1, 2, 3][OFFSET(NULL)]', null],
+    ['ARRAY_LENGTH([1, 2])', 2],
+    ['ARRAY_LENGTH(CAST(NULL AS ARRAY<INT64>))', null],
+    ['ARRAY_REVERSE([1, 2])', [2, 1]],
+    ['ARRAY_CONCAT([1], [2, 3], [])', [1, 2, 3]],
+    ['ARRAY_CONCAT([1], CAST(NULL AS ARRAY<INT64>)) IS NULL', true],
+    [`ARRAY_TO_STRING(['a', NULL, 'b'], '-')`, 'a-b'],
+    [`ARRAY_TO_STRING(['a', NULL, 'b'], '-', '?')`, 'a-?-b'],
+    ['ARRAY_FIRST([1, 2])', 1],
+    ['ARRAY_LAST([1, 2])', 2],
+    ['GENERATE_ARRAY(1, 5, 2)', [1, 3, 5]],
+    ['GENERATE_ARRAY(5, 1, -2)', [5, 3, 1]],
+    ['GENERATE_ARRAY(5, 1)', []],
+    [`GENERATE_DATE_ARRAY(DATE '2026-01-30', DATE '2026-02-01')`, ['2026-01-30', '2026-01-31', '2026-02-01']],
+    [
+      `GENERATE_DATE_ARRAY('2026-01-01', '2026-03-01', INTERVAL 1 MONTH)`,
+      ['2026-01-01', '2026-02-01', '2026-03-01'],
+    ],
+    [
+      `GENERATE_TIMESTAMP_ARRAY(TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-01 02:30:00', INTERVAL 1 HOUR)`,
+      [january1, january1 + hour, january1 + 2 * hour],
+    ],
+    ['[1, 2.5]', [1, 2.5]],
+    ['ARRAY(SELECT x FROM UNNEST([3, 1, 2]) AS x ORDER BY x)', [1, 2, 3]],
+    ['ARRAY(SELECT AS STRUCT x, x * 2 AS y FROM UNNEST([1]) AS x)', [{ x: 1, y: 2 }]],
+    ['ARRAY(SELECT 1 FROM UNNEST([1]) WHERE FALSE)', []],
+    ['STRUCT(1, 2)', { _field_1: 1, _field_2: 2 }],
+    [`STRUCT(1 AS a, 'b' AS c).C`, 'b'],
+    [`STRUCT(1 AS a, 'b' AS c)[OFFSET(1)]`, 'b'],
+    ['(SELECT AS STRUCT 1 AS a, 2 AS b).b', 2],
+    ['[STRUCT(1 AS a, 2 AS b), (3, 4)][OFFSET(1)].b', 4],
+  ],
+  rejected: [
+    ['[1, 2, 3][OFFSET(3)]', 'Array index is out of bounds'],
+    ['[1, 2, 3][ORDINAL(0)]', 'Array index is out of bounds'],
+    ['[1, 2, 3][-1]', 'Array index is out of bounds'],
+    ['ARRAY_FIRST(CAST([] AS ARRAY<INT64>))', 'Array index is out of bounds'],
+    ['ARRAY_LENGTH(1)', 'No matching signature for function ARRAY_LENGTH'],
+    ['STRUCT(1 AS a).b', 'Field name b does not exist'],
+    ['STRUCT(1 AS total_count).totalcount', 'did you mean total_count?'],
+    ['[1].a', 'Cannot access field a on a value with type ARRAY<INT64>'],
+    ['(1)[OFFSET(0)]', 'No matching signature for operator []'],
+    ['ARRAY(SELECT 1, 2)', 'cannot have more than one column'],
+    ['(SELECT x FROM UNNEST([1, 2]) AS x)', 'more than one row'],
+  ],
+  unsupported: ['STRUCT()', 'STRUCT(1 AS a, 2 AS A)', 'GENERATE_ARRAY(1, 2, x => 1)'],
+})
