@@ -3,11 +3,12 @@
  * or the engine fails, and no answer that waits for its own publishing. The protocol and its evidence: cache.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { within } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
 import { Answer } from '../result.ts'
 import { type Store, StoreError } from '../store.ts'
 import { StoreClock } from './clock.ts'
-import { deadlines, within } from './deadline.ts'
+import { deadlines } from './deadline.ts'
 import { afterFailure, again, asApiError, isMistake } from './failure.ts'
 import { answers, failureFields, firstFields, type Head, headAt, headOf, lightFields } from './head.ts'
 import { keyOf, type Question } from './key.ts'

@@ -7,8 +7,9 @@
  * it means that the write did happen.
  */
 import { randomUUID } from 'node:crypto'
+import { within } from '../deadline.ts'
 import { StoreError, type Fields, type Reference, type Store, type Writing } from '../store.ts'
-import { deadlines, within } from './deadline.ts'
+import { deadlines } from './deadline.ts'
 
 export interface LeaseTimes {
   /** A lease that is not renewed for this long may be taken by another. */

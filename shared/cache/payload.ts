@@ -1,7 +1,8 @@
 /** The bytes of a cached answer: in the head where they fit, else in chunks that are written once and never changed. */
 import { createHash } from 'node:crypto'
+import { within } from '../deadline.ts'
 import { StoreError, type Fields, type Reference, type Store, type Write } from '../store.ts'
-import { deadlines, within } from './deadline.ts'
+import { deadlines } from './deadline.ts'
 import { chunksCollection, type Stored } from './head.ts'
 
 /** A Firestore document holds 1 MiB; this leaves room for the rest of the head. */
