@@ -33,6 +33,11 @@ export interface RunLimits {
   signal?: AbortSignal
   /** Names for the engine's own records: endpoint and key id. */
   labels?: Record<string, string>
+  /**
+   * Equal for runs that may share one result, until it is stored: whoever follows a run that died under this key can
+   * take over what it began.
+   */
+  jobKey?: string
 }
 
 export interface RunResult {
@@ -46,8 +51,10 @@ export interface RunResult {
 /** What a dry run tells. */
 export interface Description {
   kind: 'SELECT'
-  /** Logical names of the tables read, sorted. */
+  /** Logical names of the tables read, sorted; the full real name of one that the statement does not name. */
   tables: string[]
+  /** Full names of the routines called that are not built in; absent where the engine has none. */
+  routines?: string[]
   columns: Column[]
   /** Estimate of bytes to scan, where the engine says. */
   bytes: number | null

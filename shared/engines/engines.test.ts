@@ -27,6 +27,9 @@ const logs: Column[] = [
   },
 ]
 
+/** DuckDB knows every table there is, so a name of none is a mistake in the SQL; to BigQuery it may be a right that lacks. */
+const noTable: unknown = expect.stringMatching(/^(rejected|misconfigured)$/)
+
 /** Takes minutes on any engine: joins ten thousand rows four times over. */
 const endless = `SELECT COUNT(*) FROM ${['a', 'b', 'c', 'd']
   .map(name => `UNNEST(GENERATE_ARRAY(1, 10000)) AS ${name}`)
@@ -97,7 +100,7 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
   describe('rows', () => {
     test('come back in order, by column', async () => {
       const sql = `SELECT x, 'a' AS a FROM UNNEST([3, 1, 2]) AS x ORDER BY x`
-      const result = await engine().run({ sql, bindings: [] }, plenty)
+      const { bytes: _, ...result } = await engine().run({ sql, bindings: [] }, plenty)
       expect(result).toEqual({
         columns: [
           { name: 'x', type: whole },
@@ -109,7 +112,6 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
           { x: 3, a: 'a' },
         ],
         truncated: false,
-        bytes: null,
       })
     })
 
@@ -217,7 +219,7 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
       'main.app.logs',
     ])('no table %s is found', async name => {
       expect(await failure(`SELECT 1 FROM \`${name}\``)).toMatchObject({
-        reason: 'rejected',
+        reason: noTable,
         place: { line: 1, column: 15 },
       })
     })
@@ -259,7 +261,8 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
         SELECT l.id, m.status, COUNT(*), @x AS x
         FROM l JOIN \`app.logs\` AS a ON a.id = l.id CROSS JOIN UNNEST(a.metadata) AS m
         GROUP BY l.id, m.status`
-      expect(await engine().describe({ sql, bindings: bound(array(string), null) })).toEqual({
+      const { bytes: _, ...told } = await engine().describe({ sql, bindings: bound(array(string), null) })
+      expect(told).toEqual({
         kind: 'SELECT',
         tables: ['app.logs', 'other.logs'],
         columns: [
@@ -268,7 +271,6 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
           { name: 'f0_', type: whole },
           { name: 'x', type: array(string) },
         ],
-        bytes: null,
       })
     })
 
@@ -276,7 +278,7 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
       const statement = { sql: 'SELECT 1 FROM `nowhere`', bindings: [] }
       await expect(engine().describe(statement)).rejects.toMatchObject({
         name: 'EngineError',
-        reason: 'rejected',
+        reason: noTable,
         place: { line: 1, column: 15 },
       })
     })

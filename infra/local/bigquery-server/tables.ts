@@ -1,8 +1,10 @@
 /** The server's tables: real names and sizes for the local engine's logical ones. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { nameOf, sentLimits } from '../../../shared/engines/bigquery/statement.ts'
+import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
 import { TableNames } from '../../../shared/engines/bigquery/tables.ts'
+import { type Place, placeOf } from '../../../shared/sql/error.ts'
+import { statementLimits } from '../../../shared/sql/limits.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { print } from '../../../shared/sql/printer.ts'
 import { tablesOf } from '../../../shared/sql/relations.ts'
@@ -37,8 +39,10 @@ export class ServerTables {
    * Throws SqlError, and Complaint `notFound` or `invalid` for a table that is not there or not fully named.
    */
   localised(sql: string): { sql: string; tables: ServerTable[] } {
-    const tree = parse(sql, sentLimits)
-    const found = new Map(tablesOf(tree).map(reference => [reference, this.find(nameOf(reference))]))
+    const tree = parse(sql, { ...statementLimits, bytes: 1_000_000 })
+    const found = new Map(
+      tablesOf(tree).map(reference => [reference, this.find(nameOf(reference), placeOf(sql, reference.at))]),
+    )
     const local = print(tree, {
       table: reference => {
         const table = found.get(reference)
@@ -48,12 +52,19 @@ export class ServerTables {
     return { sql: local, tables: [...new Set(found.values())] }
   }
 
-  private find(real: string): ServerTable {
+  private find(real: string, { line, column }: Place): ServerTable {
     const table = this.byRealName.get(real)
     if (table) return table
-    if (real.split('.').length < 2)
-      throw new Complaint('invalid', `Table "${real}" must be qualified with a dataset (e.g. dataset.table).`)
-    throw new Complaint('notFound', `Not found: Table ${real.replace('.', ':')} was not found in location US`)
+    const at = `at [${line}:${column}]`
+    if (!real.includes('.'))
+      throw new Complaint(
+        'invalid',
+        `Table "${real}" must be qualified with a dataset (e.g. dataset.table) ${at}`,
+      )
+    throw new Complaint(
+      'notFound',
+      `Not found: Table ${real.replace('.', ':')} was not found in location US ${at}`,
+    )
   }
 }
 

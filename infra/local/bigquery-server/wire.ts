@@ -40,9 +40,8 @@ function wire(value: Value, type: SqlType, int64: boolean): Wire {
     const columns = type.fields.map((field, at) => ({ name: fieldName(field.name, at), type: field.type }))
     return wireRow(value as Row, columns, int64)
   }
-  if (type.kind === 'JSON') return JSON.stringify(value)
   if (type.kind === 'TIMESTAMP' && !int64) return (Number(value) / 1e6).toExponential()
-  return String(value as string | number | boolean)
+  return type.kind === 'JSON' || typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 export function bindingOf({ name, parameterType, parameterValue }: QueryParameter): Binding {

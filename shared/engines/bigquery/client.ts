@@ -55,11 +55,11 @@ export class Rest {
    * One call, tried once, for as long as it takes: the client has no time limit and cannot be interrupted.
    * Throws the client's errors, which failures.ts reads, and UnreadableReply.
    */
-  call<T extends object>({ method, path, query, body }: Call): Promise<Reply<T>> {
+  call<T extends object>({ method, path, query = {}, body }: Call): Promise<Reply<T>> {
     const request = {
       method,
       uri: path,
-      ...(query ? { qs: query } : {}),
+      qs: Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)),
       // As text: in an object the client would put the project's id in place of `{{projectId}}`, in a value of a
       // parameter too.
       ...(body ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } } : {}),

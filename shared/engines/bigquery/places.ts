@@ -1,7 +1,10 @@
 import { type Place, placeOf } from '../../sql/error.ts'
+import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import { descendants } from '../../sql/walk.ts'
-import { sentLimits } from './statement.ts'
+
+/** Real names may be longer than logical ones. */
+const limits = { ...statementLimits, bytes: Infinity, tokens: Infinity }
 
 /**
  * Where in `to` stands what is at `place` in `from`, two texts of one query that differ in layout and table names: a
@@ -9,10 +12,10 @@ import { sentLimits } from './statement.ts'
  */
 export function placeInOther(from: string, place: Place, to: string): Place | null {
   const at = offsetOf(from, place)
-  const nodes = [...descendants(parse(from, sentLimits))]
+  const nodes = [...descendants(parse(from, limits))]
   const before = nodes.filter(node => node.at <= at).map(node => node.at)
   const number = nodes.findIndex(node => node.at === Math.max(...before))
-  const other = number < 0 ? undefined : [...descendants(parse(to, sentLimits))][number]
+  const other = number < 0 ? undefined : [...descendants(parse(to, limits))][number]
   return other ? placeOf(to, other.at) : null
 }
 

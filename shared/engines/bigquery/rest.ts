@@ -69,7 +69,7 @@ export interface FieldSchema {
 /** A page of `jobs.getQueryResults`. */
 export interface ResultsPage {
   jobReference: JobReference
-  jobComplete: boolean
+  jobComplete?: boolean
   schema?: { fields?: FieldSchema[] }
   rows?: { f: Cell[] }[]
   totalRows?: string

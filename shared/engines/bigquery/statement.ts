@@ -1,6 +1,6 @@
 /** A statement as it is sent: printed from its tree, with the tables' real names. */
 import type { Statement } from '../../engine.ts'
-import { defaultLimits, type Limits } from '../../sql/limits.ts'
+import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import { print } from '../../sql/printer.ts'
 import { tablesOf } from '../../sql/relations.ts'
@@ -21,20 +21,9 @@ export interface SentStatement {
   hidden: string[]
 }
 
-/** Whoever wrote the statement has kept to limits; these are for what is composed of two such. */
-export const sentLimits: Limits = {
-  ...defaultLimits,
-  bytes: 1_000_000,
-  tokens: 4 * defaultLimits.tokens,
-  nesting: defaultLimits.nesting + 4,
-  height: defaultLimits.height + 4,
-  selects: 2 * defaultLimits.selects,
-  ctes: 2 * defaultLimits.ctes,
-}
-
 /** Throws SqlError for what is no query, and EngineError `rejected` for a value that is not of its type. */
 export function sentStatement({ sql: own, bindings }: Statement, names: TableNames): SentStatement {
-  const tree = parse(own, sentLimits)
+  const tree = parse(own, statementLimits)
   const real = new Map(tablesOf(tree).map(table => [table, names.real(nameOf(table))]))
   const sql = print(tree, {
     table: reference => (real.has(reference) ? `\`${real.get(reference)}\`` : null),

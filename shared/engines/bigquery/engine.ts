@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type Description,
+  EngineError,
+  type QueryEngine,
+  type RunLimits,
+  type RunResult,
+  type Statement,
+} from '../../engine.ts'
+import { type ClientOptions, connect, type Rest } from './client.ts'
+import { configurationOf, limited } from './configuration.ts'
+import { Deadline } from './deadline.ts'
+import { describeByDryRun } from './describe.ts'
+import { failureOf } from './failures.ts'
+import { JobRun } from './jobs.ts'
+import { sentStatement, type SentStatement } from './statement.ts'
+import { type TableMapping, TableNames } from './tables.ts'
+
+export interface BigQueryOptions extends ClientOptions, TableMapping {
+  /** Where the datasets are, `EU` for one; `null` = BigQuery finds out. */
+  location: string | null
+  /** The most bytes that a job may bill; `null` = no limit of the service. */
+  maxBytesBilled: number | null
+  /** The longest wait before the first retry, milliseconds; doubled for the second. */
+  retryMs?: number
+}
+
+const retries = 2
+const describeMs = 30_000
+/** After `quotaExceeded`, which does not pass in seconds. */
+const pauseMs = 120_000
+
+/** Runs GoogleSQL on BigQuery. The client is loaded, and credentials are looked for, in the first call. */
+export function openBigQuery(options: BigQueryOptions): QueryEngine {
+  return new BigQueryEngine(options)
+}
+
+interface Opened {
+  rest: Rest
+  names: TableNames
+}
+
+class BigQueryEngine implements QueryEngine {
+  private readonly options: BigQueryOptions
+  private opening: Promise<Opened> | null = null
+  private pausedUntil = 0
+
+  constructor(options: BigQueryOptions) {
+    this.options = options
+  }
+
+  async run(statement: Statement, limits: RunLimits): Promise<RunResult> {
+    if (performance.now() < this.pausedUntil)
+      throw new EngineError('unavailable', 'The BigQuery quota is used up')
+    return this.watched(statement, limits, async (rest, sent, deadline) => {
+      const job = new JobRun(rest, deadline, {
+        configuration: limited(configurationOf(sent), limits, this.options.maxBytesBilled),
+        location: this.options.location,
+        key: jobKeyOf(sent, limits),
+        timeoutMs: limits.timeoutMs,
+        maxRows: limits.maxRows,
+      })
+      try {
+        return await this.retrying(sent, deadline, () => job.result())
+      } catch (error) {
+        if (error instanceof EngineError && ['timeout', 'cancelled'].includes(error.reason)) job.cancel()
+        throw error
+      }
+    })
+  }
+
+  async describe(statement: Statement): Promise<Description> {
+    return this.watched(statement, { timeoutMs: describeMs }, (rest, sent, deadline) =>
+      this.retrying(sent, deadline, () =>
+        deadline.within(() => describeByDryRun(rest, sent, this.options.location)),
+      ),
+    )
+  }
+
+  async close(): Promise<void> {
+    this.opening = null
+  }
+
+  /** Prepares a statement and acts within its time. Throws EngineError, and nothing else. */
+  private async watched<T>(
+    statement: Statement,
+    limits: { timeoutMs: number; signal?: AbortSignal },
+    act: (rest: Rest, sent: SentStatement, deadline: Deadline) => Promise<T>,
+  ): Promise<T> {
+    const deadline = new Deadline(limits)
+    try {
+      const { rest, names } = await deadline.within(() => this.open())
+      return await act(rest, sentStatement(statement, names), deadline)
+    } catch (error) {
+      throw failureOf(error, null).error
+    } finally {
+      deadline.end()
+    }
+  }
+
+  private async retrying<T>(sent: SentStatement, deadline: Deadline, act: () => Promise<T>): Promise<T> {
+    const { retryMs = 500 } = this.options
+    for (let retry = 0; ; retry++) {
+      try {
+        return await act()
+      } catch (thrown) {
+        const { error, again, pause } = failureOf(thrown, sent)
+        if (pause) this.pausedUntil = performance.now() + pauseMs
+        if (!again || retry === retries) throw error
+        await deadline.sleep(Math.random() * retryMs * 2 ** retry)
+      }
+    }
+  }
+
+  private open(): Promise<Opened> {
+    this.opening ??= connect(this.options).then(
+      rest => ({ rest, names: new TableNames(this.options, rest.project) }),
+      (error: unknown) => {
+        this.opening = null
+        throw error
+      },
+    )
+    return this.opening
+  }
+}
+
+/** A key is never trusted alone: what is asked stands in it too, so that a job of another question is not adopted. */
+function jobKeyOf({ sql, parameters }: SentStatement, { jobKey }: RunLimits): string {
+  return jobKey === undefined ? randomUUID() : JSON.stringify([jobKey, sql, parameters])
+}

@@ -1,0 +1,149 @@
+/**
+ * What a failure means, by BigQuery's `reason`: the HTTP status misleads, since a reached byte limit is a 500 and a
+ * rate limit a 403 or 400. Reasons: https://cloud.google.com/bigquery/docs/error-messages
+ */
+import { EngineError, type EngineErrorReason } from '../../engine.ts'
+import { SqlError } from '../../sql/error.ts'
+import { refusal, rejection } from './rejections.ts'
+import type { ErrorProto } from './rest.ts'
+import type { SentStatement } from './statement.ts'
+
+export interface Failure {
+  error: EngineError
+  /** Whether another try, of another job, may succeed at once. */
+  again: boolean
+  /** Whether nobody should try for some minutes. */
+  pause: boolean
+}
+
+/** A job that has ended with an error. */
+export class JobError extends Error {
+  readonly errors: ErrorProto[]
+
+  constructor(error: ErrorProto) {
+    super(error.message ?? 'the job has failed')
+    this.errors = [error]
+  }
+}
+
+interface Meaning {
+  reason: EngineErrorReason
+  again?: boolean
+  pause?: boolean
+}
+
+const misconfigured: Meaning = { reason: 'misconfigured' }
+const busy: Meaning = { reason: 'unavailable', again: true }
+const broken: Meaning = { reason: 'failed', again: true }
+const tooManyBytes: Meaning = { reason: 'too_many_bytes' }
+
+const byReason: Record<string, Meaning> = {
+  accessDenied: misconfigured,
+  backendError: broken,
+  billingNotEnabled: misconfigured,
+  billingTierLimitExceeded: tooManyBytes,
+  blocked: { reason: 'unavailable', pause: true },
+  bytesBilledLimitExceeded: tooManyBytes,
+  internalError: broken,
+  invalid: { reason: 'rejected' },
+  invalidQuery: { reason: 'rejected' },
+  jobBackendError: broken,
+  jobInternalError: broken,
+  jobRateLimitExceeded: busy,
+  notFound: misconfigured,
+  notImplemented: { reason: 'unsupported' },
+  quotaExceeded: { reason: 'unavailable', pause: true },
+  rateLimitExceeded: busy,
+  resourcesExceeded: tooManyBytes,
+  responseTooLarge: { reason: 'result_too_large' },
+  stopped: { reason: 'cancelled' },
+  tableUnavailable: busy,
+  timeout: { reason: 'timeout' },
+  userRateLimitExceeded: busy,
+}
+
+/** For an answer without a reason, from a proxy for one. */
+const byStatus: Record<number, Meaning> = {
+  400: { reason: 'failed' },
+  401: misconfigured,
+  403: misconfigured,
+  404: misconfigured,
+  408: busy,
+  429: busy,
+  500: broken,
+  502: broken,
+  503: busy,
+  504: broken,
+}
+
+/** Where BigQuery's own sentence tells something that is of use. */
+const wordings: Partial<Record<EngineErrorReason, typeof rejection>> = {
+  rejected: rejection,
+  unsupported: rejection,
+  misconfigured: refusal,
+}
+
+/** Nothing of BigQuery's own words, but what `rejection` lets pass. */
+const messages: Record<EngineErrorReason, string> = {
+  rejected: 'The query is not valid',
+  unsupported: 'The query asks for something that is not supported',
+  misconfigured: 'BigQuery refuses access, or a table is missing',
+  too_many_bytes: 'The query would read too much',
+  result_too_large: 'The result is too large',
+  timeout: 'The query took too long',
+  cancelled: 'The query was cancelled',
+  failed: 'BigQuery failed',
+  unavailable: 'BigQuery is not available',
+}
+
+/** @param sent `null` where it failed before there was one */
+export function failureOf(thrown: unknown, sent: SentStatement | null): Failure {
+  if (thrown instanceof EngineError) return { error: thrown, again: false, pause: false }
+  const { reason, again = false, pause = false } = meaningOf(thrown)
+  const { message, place } = wording(thrown, reason, sent)
+  return { error: new EngineError(reason, message, { place, cause: thrown }), again, pause }
+}
+
+function wording(thrown: unknown, reason: EngineErrorReason, sent: SentStatement | null) {
+  if (thrown instanceof SqlError) return thrown
+  const write = sent && wordings[reason]
+  if (write) return write(complaintOf(thrown).message, sent)
+  return { message: messages[reason], place: null }
+}
+
+/** BigQuery's word for what went wrong, its sentence and the HTTP status, as far as there are any. */
+export interface Complaint {
+  reason: string | null
+  message: string
+  status: number | null
+}
+
+/** Reads the client's errors by their shape: their classes are the client's own. */
+export function complaintOf(thrown: unknown): Complaint {
+  const {
+    message = '',
+    code,
+    errors,
+  } = (thrown ?? {}) as { message?: string; code?: unknown; errors?: ErrorProto[] }
+  const first = Array.isArray(errors) ? errors[0] : undefined
+  return {
+    reason: first?.reason ?? (code === 409 ? 'duplicate' : null),
+    message: first?.message ?? message,
+    status: typeof code === 'number' ? code : null,
+  }
+}
+
+function meaningOf(thrown: unknown): Meaning {
+  if (thrown instanceof SqlError) return { reason: 'rejected' }
+  const { reason, status, message } = complaintOf(thrown)
+  if (reason !== null && Object.hasOwn(byReason, reason)) return byReason[reason]!
+  if (status !== null) return byStatus[status] ?? { reason: 'failed' }
+  if (/credential|project id/i.test(message)) return misconfigured
+  // Without an answer: the connection could not be made, or broke. The rest is an answer that cannot be read.
+  return hasCode(thrown) ? busy : broken
+}
+
+/** As Node's errors have: ECONNRESET. */
+function hasCode(thrown: unknown): boolean {
+  return typeof (thrown as { code?: unknown } | null)?.code === 'string'
+}

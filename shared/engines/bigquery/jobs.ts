@@ -1,0 +1,147 @@
+/** One run as a BigQuery job: started under an id of our own or adopted, read page by page, cancelled. */
+import { createHash, randomUUID } from 'node:crypto'
+import type { RunResult } from '../../engine.ts'
+import { type Call, type Reply, type Rest, UnreadableReply } from './client.ts'
+import type { Deadline } from './deadline.ts'
+import { complaintOf, JobError } from './failures.ts'
+import type { Job, JobConfiguration, JobReference, ResultsPage } from './rest.ts'
+import { columnsOf } from './schema.ts'
+import { rowReader } from './values.ts'
+
+/** How long a request for results may wait for the job, at most: BigQuery's own default. */
+const longestPollMs = 10_000
+/** Between two of them, for a server that answers before that. */
+const pauseMs = 50
+/** How much older than a run's own time limit a job may be that is adopted: the lease of one that died, and a bit. */
+const adoptionMs = 10_000
+/** Ids that a key has; after them there is chance. */
+const idsOfKey = 3
+
+export interface JobOptions {
+  configuration: JobConfiguration
+  location: string | null
+  /** Equal for runs that may share a job. */
+  key: string
+  /** Time limit of a run. */
+  timeoutMs: number
+  maxRows: number
+}
+
+export class JobRun {
+  private readonly rest: Rest
+  private readonly deadline: Deadline
+  private readonly options: JobOptions
+  /** What there is to cancel. */
+  private job: JobReference | null = null
+
+  constructor(rest: Rest, deadline: Deadline, options: JobOptions) {
+    this.rest = rest
+    this.deadline = deadline
+    this.options = options
+  }
+
+  /**
+   * Starts the job and waits for its rows. To be called again after a failure: a job that did begin and goes on is
+   * found by its id and not paid for twice, one that has failed is followed by the next.
+   */
+  async result(): Promise<RunResult> {
+    for (let number = 0; number < idsOfKey; number++)
+      if (await this.start(jobId(this.options.key, number))) return this.read()
+    await this.start(jobId(randomUUID(), 0))
+    return this.read()
+  }
+
+  /** Tells BigQuery to stop, and does not wait for it. */
+  cancel(): void {
+    if (!this.job) return
+    const { jobId, location } = this.job
+    const request = { method: 'POST', path: `/jobs/${jobId}/cancel`, query: { location } } as const
+    this.rest.call(request).catch(() => {}) // its time limit, which BigQuery knows, ends it too
+  }
+
+  /** `false` where the id is taken by a job that is of no use. */
+  private async start(jobId: string): Promise<boolean> {
+    const { configuration, location } = this.options
+    const jobReference = { projectId: this.rest.project, jobId, ...(location === null ? {} : { location }) }
+    this.job = jobReference
+    try {
+      const body = { jobReference, configuration }
+      const { body: job } = await this.call<Job>({ method: 'POST', path: '/jobs', body })
+      this.job = referenceOf(job)
+      throwIfFailed(job)
+      return true
+    } catch (error) {
+      if (complaintOf(error).reason !== 'duplicate') throw error
+      return this.adopt(jobReference)
+    }
+  }
+
+  /**
+   * Whether the job with our id can be made use of: it has not failed, and is hardly older than a run may last. An old
+   * one has old rows: a key comes again where an answer was not stored.
+   */
+  private async adopt(reference: JobReference): Promise<boolean> {
+    this.job = null
+    const { jobId, location } = reference
+    const { body: job, at } = await this.call<Job>({
+      method: 'GET',
+      path: `/jobs/${jobId}`,
+      query: { location },
+    })
+    const age = at - Number(job.statistics?.creationTime)
+    if (job.status?.errorResult || !(age < this.options.timeoutMs + adoptionMs)) return false
+    this.job = referenceOf(job)
+    return true
+  }
+
+  private async read(): Promise<RunResult> {
+    const { maxRows } = this.options
+    const first = await this.page(maxRows)
+    const columns = columnsOf(first.schema?.fields)
+    const row = rowReader(columns)
+    const rows = (first.rows ?? []).map(row)
+    const total = Number(first.totalRows ?? 0)
+    for (let { pageToken } = first; rows.length < Math.min(total, maxRows);) {
+      if (!pageToken) throw new UnreadableReply('rows are missing')
+      const page = await this.page(maxRows - rows.length, pageToken)
+      rows.push(...(page.rows ?? []).map(row))
+      pageToken = page.pageToken
+    }
+    const bytes = first.totalBytesProcessed === undefined ? null : Number(first.totalBytesProcessed)
+    return { columns, rows: rows.slice(0, maxRows), truncated: total > maxRows, bytes }
+  }
+
+  /** Waits until the job is complete. */
+  private async page(maxResults: number, pageToken?: string): Promise<ResultsPage> {
+    const { jobId, location } = this.job!
+    for (;;) {
+      const timeoutMs = Math.min(this.deadline.leftMs, longestPollMs)
+      const format = { 'formatOptions.useInt64Timestamp': true }
+      const query = { maxResults, timeoutMs, location, pageToken, ...format }
+      const { body } = await this.call<ResultsPage>({ method: 'GET', path: `/queries/${jobId}`, query })
+      if (body.jobComplete) return body
+      if (body.jobComplete === undefined) throw new UnreadableReply('no results')
+      await this.deadline.sleep(pauseMs)
+    }
+  }
+
+  private call<T extends object>(request: Call): Promise<Reply<T>> {
+    return this.deadline.within(() => this.rest.call<T>(request))
+  }
+}
+
+/** The error that a job has ended with. */
+export function throwIfFailed({ status }: Job): void {
+  if (status?.errorResult) throw new JobError(status.errorResult)
+}
+
+/** Letters and digits, the same in every process. */
+function jobId(key: string, number: number): string {
+  const hash = createHash('sha256').update(key).digest('hex').slice(0, 40)
+  return `lqe_${hash}_${number}`
+}
+
+function referenceOf({ jobReference }: Job): JobReference {
+  if (!jobReference?.jobId) throw new UnreadableReply('no job')
+  return jobReference
+}
