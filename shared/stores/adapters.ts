@@ -1,13 +1,42 @@
 /** For tests: every Store adapter there is to test. */
 import type { Store } from '../store.ts'
+import { openFirestore } from './firestore.ts'
 import { openSqlite } from './sqlite.ts'
+import { missingEmulator, useEmulator } from './testing/emulator.ts'
 
 export interface Adapter {
   name: string
-  open(): Promise<Store>
+  /** Why it cannot be tested here; `null` where it can. */
+  missing(): string | null
+  /** How many rounds of a random test do not take too long. */
+  rounds: number
+  /** Starts what it needs, before a suite. */
+  start(): Promise<unknown>
+  /**
+   * A new, empty store; or with a `place`, the path of a file that need not be there, one that has its documents in
+   * common with every other store, of any process, that was opened with the same.
+   */
+  open(place?: string): Promise<Store>
 }
 
-export const adapters: Adapter[] = [{ name: 'SQLite', open: async () => openSqlite({ file: ':memory:' }) }]
+export const adapters: Adapter[] = [
+  {
+    name: 'SQLite',
+    missing: () => null,
+    rounds: 50,
+    start: async () => {},
+    open: async (place = ':memory:') => openSqlite({ file: place }),
+  },
+  {
+    name: 'Firestore',
+    missing: missingEmulator,
+    rounds: 15,
+    start: useEmulator,
+    /** Each place is a project: the emulator has any that it is asked for. */
+    open: async (place = crypto.randomUUID()) =>
+      openFirestore({ project: `test-${place.replaceAll(/\W/g, '-')}`, database: '(default)' }),
+  },
+]
 
 /** A collection that no other test uses; its documents stay behind. */
 export function freshCollection(): string {

@@ -19,6 +19,11 @@ const documentId = /^[A-Za-z0-9._:-]{1,1000}$/
 const fieldName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
 /** Firestore keeps names such as `__id__` to itself. */
 const reserved = /^__.*__$/s
+/**
+ * In every document of Firestore's: a mark of its latest write. Firestore leaves a document's version as it is where a
+ * write changes nothing, so each write changes this; and a write whose acknowledgement was lost is known by it.
+ */
+export const markField = '_write'
 const operators: readonly string[] = ['==', '<', '<=', '>', '>='] satisfies Filter['operator'][]
 
 /** @throws StoreError `invalid` */
@@ -63,7 +68,7 @@ function checkCollection(name: string): void {
 }
 
 function checkField(name: string): void {
-  if (!fieldName.test(name) || reserved.test(name))
+  if (!fieldName.test(name) || reserved.test(name) || name === markField)
     throw invalid(`not the name of a field: ${JSON.stringify(name)}`)
 }
 

@@ -1,6 +1,7 @@
 /** The Store port on SQLite: one file, shared by any number of processes on one machine. */
 import { StoreError, type Store, type Write, type Writing } from '../store.ts'
 import { checkMask, checkReference, checkSearch, checkWrites } from './limits.ts'
+import { singleWrites } from './single-writes.ts'
 import { connect, type Connection } from './sqlite/connection.ts'
 import { find, read } from './sqlite/read.ts'
 import { write } from './sqlite/write.ts'
@@ -53,18 +54,7 @@ export function openSqlite({ file, now = Date.now, busyMs = 5_000 }: SqliteOptio
       const [document, readAt] = await view(connection => read(connection, at, fields))
       return { document, readAt }
     },
-    async create(at, fields) {
-      return only(await batch([{ type: 'create', at, fields }]))
-    },
-    async replace(at, fields, ifVersion) {
-      return only(await batch([{ type: 'replace', at, fields, ...condition(ifVersion) }]))
-    },
-    async update(at, change, ifVersion) {
-      return only(await batch([{ type: 'update', at, ...change, ...condition(ifVersion) }]))
-    },
-    async remove(at, ifVersion) {
-      await batch([{ type: 'remove', at, ...condition(ifVersion) }])
-    },
+    ...singleWrites(batch),
     async query(search) {
       checkSearch(search)
       const [documents, readAt] = await view(connection => find(connection, search))
@@ -78,16 +68,6 @@ export function openSqlite({ file, now = Date.now, busyMs = 5_000 }: SqliteOptio
       connection?.close()
     },
   }
-}
-
-function condition(ifVersion: string | undefined): { ifVersion?: string } {
-  return ifVersion === undefined ? {} : { ifVersion }
-}
-
-function only(writings: Writing[]): Writing {
-  const [writing] = writings
-  if (!writing) throw new TypeError('a write without its writing')
-  return writing
 }
 
 /** What SQLite throws (busy, full, corrupt, closed, ...) is the store's failure; anything else is a bug and stays itself. */

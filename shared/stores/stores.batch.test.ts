@@ -1,11 +1,12 @@
 /** What every Store adapter does with a batch of writes. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Store } from '../store.ts'
-import { adapters, freshCollection } from './adapters.ts'
+import { freshCollection } from './adapters.ts'
+import { describeStores } from './testing/describe-stores.ts'
 
 const refused = (reason: string) => ({ name: 'StoreError', reason })
 
-describe.each(adapters)('a batch for the store on $name', ({ open }) => {
+describeStores('a batch for the store', ({ open }) => {
   let store: Store
   beforeAll(async () => {
     store = await open()

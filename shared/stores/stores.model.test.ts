@@ -1,9 +1,10 @@
 /** Every Store adapter against a model: whatever is done in whatever order, both say the same. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Fields, Plain, Store, Write } from '../store.ts'
 import { StoreError } from '../store.ts'
-import { adapters, freshCollection } from './adapters.ts'
+import { freshCollection } from './adapters.ts'
+import { describeStores } from './testing/describe-stores.ts'
 
 /** A write under the version that the document has, under the one it had before, or under none. */
 type Under = 'current' | 'earlier' | 'none'
@@ -43,7 +44,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 const oneDocumentOnce = { selector: (one: Step) => one.id, minLength: 1, maxLength: 3 }
 
-describe.each(adapters)('the store on $name', ({ open }) => {
+describeStores('the store', ({ open, rounds }) => {
   let store: Store
   beforeAll(async () => {
     store = await open()
@@ -54,7 +55,7 @@ describe.each(adapters)('the store on $name', ({ open }) => {
     const batches = fc.array(fc.uniqueArray(step, oneDocumentOnce), { maxLength: 12 })
     await fc.assert(
       fc.asyncProperty(batches, async run => follow(store, run)),
-      { numRuns: 50 },
+      { numRuns: rounds },
     )
   })
 })

@@ -1,11 +1,12 @@
 /** What every Store adapter finds, and what it refuses to be asked. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Fields, Filter, Search, Store } from '../store.ts'
-import { adapters, freshCollection } from './adapters.ts'
+import { freshCollection } from './adapters.ts'
+import { describeStores } from './testing/describe-stores.ts'
 
 const refused = (reason: string) => ({ name: 'StoreError', reason })
 
-describe.each(adapters)('the store on $name', ({ open }) => {
+describeStores('the store', ({ open }) => {
   let store: Store
   const collection = freshCollection()
   beforeAll(async () => {
@@ -139,7 +140,7 @@ describe.each(adapters)('the store on $name', ({ open }) => {
       await expect(store.get({ collection: name, id: 'a' })).rejects.toMatchObject(refused('invalid'))
     })
 
-    test.each(['', 'a.b', 'a b', '`', "a'", '__name__'])('the field %j', async field => {
+    test.each(['', 'a.b', 'a b', '`', "a'", '__name__', '_write'])('the field %j', async field => {
       await expect(store.create(at, { [field]: 1 })).rejects.toMatchObject(refused('invalid'))
       await expect(store.get(at, [field])).rejects.toMatchObject(refused('invalid'))
       await expect(store.query({ collection, limit: 1, fields: [field] })).rejects.toMatchObject(

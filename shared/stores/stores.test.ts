@@ -1,7 +1,8 @@
 /** What every Store adapter does with one document. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { StoreError, type Fields, type Reference, type Store } from '../store.ts'
-import { adapters, freshCollection } from './adapters.ts'
+import { freshCollection } from './adapters.ts'
+import { describeStores } from './testing/describe-stores.ts'
 
 const refused = (reason: string) => ({ name: 'StoreError', reason })
 
@@ -24,7 +25,7 @@ const everyType: Fields = {
   noMap: {},
 }
 
-describe.each(adapters)('the store on $name', ({ open }) => {
+describeStores('the store', ({ open }) => {
   let store: Store
   beforeAll(async () => {
     store = await open()

@@ -1,0 +1,72 @@
+/**
+ * Google's client, held to deadlines. Left to itself it repeats a call in silence, a commit for up to ten minutes, and
+ * keeps to a connection that went dead.
+ */
+import type { Firestore, Settings } from '@google-cloud/firestore'
+import { within } from '../../deadline.ts'
+import { StoreError } from '../../store.ts'
+import { cancelling, grpcOptions } from './grpc.ts'
+
+export type Sdk = typeof import('@google-cloud/firestore')
+
+export interface Connection {
+  /**
+   * Does some work with the client. All its calls and their repetitions end after `ms` milliseconds: nothing is
+   * written later than that, and a caller who reads back sees what there is.
+   * @throws what the client throws, or StoreError `unavailable` when the time is over
+   */
+  call<T>(ms: number, work: (firestore: Firestore, sdk: Sdk) => Promise<T>): Promise<T>
+  /** Waits for work under way, at most `ms` milliseconds. */
+  close(ms: number): Promise<void>
+}
+
+/** Loads the SDK; nothing is sent before the first call. */
+export async function connect(settings: Settings): Promise<Connection> {
+  const sdk = await import('@google-cloud/firestore')
+  let client = createClient(sdk, settings)
+
+  /** After a silence nobody knows whether the server is slow or the connection dead, so the next call has a new one. */
+  function replace(silent: Client): void {
+    if (client !== silent) return
+    client = createClient(sdk, settings)
+    silent.end().catch(() => {}) // it has nothing left to lose
+  }
+
+  return {
+    async call(ms, work) {
+      const used = client
+      try {
+        return await cancelling(() => within(ms, used.run(work(used.firestore, sdk))))
+      } catch (error) {
+        if (error instanceof StoreError && error.reason === 'unavailable') replace(used)
+        throw error
+      }
+    },
+    close: ms => within(ms, client.end()).catch(() => {}),
+  }
+}
+
+interface Client {
+  firestore: Firestore
+  /** Keeps the client until the work is done. */
+  run<T>(work: Promise<T>): Promise<T>
+  end(): Promise<void>
+}
+
+function createClient({ Firestore }: Sdk, settings: Settings): Client {
+  const firestore = new Firestore({ ...settings, ...grpcOptions })
+  const underWay = new Set<Promise<unknown>>()
+  return {
+    firestore,
+    run(work) {
+      const settled: Promise<unknown> = work.catch(() => {}).finally(() => underWay.delete(settled))
+      underWay.add(settled)
+      return work
+    },
+    /** A client that is ended while it repeats a call throws where nobody can catch it, so that is waited for. */
+    async end() {
+      await Promise.all(underWay)
+      await firestore.terminate()
+    },
+  }
+}

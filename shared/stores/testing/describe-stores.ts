@@ -1,0 +1,33 @@
+import { beforeAll, describe, jest } from '@jest/globals'
+import { type Adapter, adapters } from '../adapters.ts'
+import { missingEmulator, startMs, useEmulator } from './emulator.ts'
+
+/** A suite for every store adapter. */
+export function describeStores(what: string, suite: (adapter: Adapter) => void): void {
+  for (const adapter of adapters)
+    describeUnless(adapter.missing(), `${what} on ${adapter.name}`, () => {
+      beforeAll(() => adapter.start(), startMs)
+      suite(adapter)
+    })
+}
+
+/** What takes a store of this process' own a millisecond may take an emulator on a busy machine a second. */
+jest.setTimeout(30_000)
+
+/** A suite for Firestore's emulator alone. */
+export function describeEmulator(what: string, suite: () => void): void {
+  describeUnless(missingEmulator(), what, () => {
+    beforeAll(useEmulator, startMs)
+    suite()
+  })
+}
+
+/** What cannot be tested on this machine is skipped, and it is said why. */
+function describeUnless(missing: string | null, title: string, suite: () => void): void {
+  if (missing === null) {
+    describe(title, suite)
+    return
+  }
+  process.stderr.write(`SKIPPED: ${title}: ${missing}\n`)
+  describe.skip(`${title} (skipped: ${missing})`, suite)
+}

@@ -1,0 +1,73 @@
+/** For tests: what may happen to a connection between a client and a server. */
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+export interface Proxy {
+  /** host:port */
+  address: string
+  /** The connections that there are take in all and give nothing back, without an end; new ones work. */
+  losePackets(passing: 'requests' | 'nothing'): void
+  /** The connections that there are break; new ones work. */
+  breakConnections(): void
+  /** New connections are refused too. */
+  refuse(): Promise<void>
+  restore(): Promise<void>
+}
+
+interface Connection {
+  client: Socket
+  server: Socket
+  passing: 'all' | 'requests' | 'nothing'
+}
+
+/** @param target host:port of the server */
+export async function startProxy(target: string): Promise<Proxy> {
+  const connections = new Set<Connection>()
+  const [host, port] = target.split(':')
+  const proxy = createServer(client => {
+    const connection: Connection = { client, server: connect(Number(port), host), passing: 'all' }
+    connections.add(connection)
+    pass(connection, () => connections.delete(connection))
+  })
+  const listen = async (onPort: number) => {
+    proxy.listen(onPort, '127.0.0.1')
+    await once(proxy, 'listening')
+    return (proxy.address() as AddressInfo).port
+  }
+  const breakConnections = () => {
+    for (const { client } of connections) client.destroy()
+  }
+  const ownPort = await listen(0)
+  return {
+    address: `127.0.0.1:${ownPort}`,
+    losePackets(passing) {
+      for (const connection of connections) connection.passing = passing
+    },
+    breakConnections,
+    async refuse() {
+      const closed = once(proxy, 'close')
+      proxy.close()
+      breakConnections()
+      await closed
+    },
+    async restore() {
+      await listen(ownPort)
+    },
+  }
+}
+
+function pass(connection: Connection, onEnd: () => void): void {
+  const { client, server } = connection
+  client.on('data', data => connection.passing !== 'nothing' && server.write(data))
+  server.on('data', data => connection.passing === 'all' && client.write(data))
+  for (const [socket, other] of [
+    [client, server],
+    [server, client],
+  ] as const) {
+    socket.on('error', () => {}) // 'close' comes after it
+    socket.on('close', () => {
+      other.destroy()
+      onEnd()
+    })
+  }
+}
