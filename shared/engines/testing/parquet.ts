@@ -18,8 +18,7 @@ export async function addRows(
   const folder = tableFolder(logsFolder, table)
   mkdirSync(folder, { recursive: true })
   const file = join(folder, `${randomUUID()}.parquet`)
-  const row: SqlType = { kind: 'STRUCT', fields: columns }
-  const list = `CAST(CAST($1 AS JSON) AS ${duckType(row)}[])`
+  const list = `from_json($1, ${quoteText(JSON.stringify([structure({ kind: 'STRUCT', fields: columns })]))})`
   const instance = await DuckDBInstance.create()
   const connection = await instance.connect()
   await connection.run(`SET TimeZone = 'UTC'`)
@@ -28,4 +27,11 @@ export async function addRows(
   connection.closeSync()
   instance.closeSync()
   renameSync(`${file}.tmp`, file)
+}
+
+/** A type as DuckDB's `from_json` wants it told; what a row does not have is NULL. */
+function structure(type: SqlType): unknown {
+  if (type.kind === 'ARRAY') return [structure(type.element)]
+  if (type.kind !== 'STRUCT') return duckType(type)
+  return Object.fromEntries(type.fields.map(field => [field.name, structure(field.type)]))
 }

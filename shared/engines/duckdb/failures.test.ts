@@ -1,0 +1,49 @@
+import { describe, expect, test } from '@jest/globals'
+import { EngineError } from '../../engine.ts'
+import { SqlError } from '../../sql/error.ts'
+import { UnsupportedError } from './context.ts'
+import { engineError } from './failures.ts'
+
+describe('an error of DuckDB', () => {
+  test.each([
+    [`Conversion Error: Could not convert string 'alice@example.com' to INT64`, 'rejected'],
+    [`Conversion Error: Could not convert string 'Division by zero in my data' to INT64`, 'rejected'],
+    ['Invalid Input Error: secret', 'rejected'],
+    ['Out of Range Error: Overflow in addition of INT64 (92 + 1)!', 'rejected'],
+    ['Binder Error: Referenced column "alice" not found', 'unsupported'],
+    ['Catalog Error: Table with name alice does not exist!', 'unsupported'],
+    ['IO Error: Cannot open file "/home/alice/logs/x.parquet"', 'failed'],
+    ['Out of Memory Error: failed to allocate /home/alice', 'failed'],
+    ['something else about alice', 'failed'],
+  ])('%s is %s, and nothing of it goes on', (message, reason) => {
+    const error = engineError(new Error(message))
+    expect(error).toMatchObject({ name: 'EngineError', reason })
+    expect(error.message).not.toMatch(/alice|secret|data|92|\//)
+  })
+
+  test('of a regular expression says what is wrong, without the expression', () => {
+    expect(engineError(new Error('Invalid Input Error: missing ): alice('))).toMatchObject({
+      reason: 'rejected',
+      message: 'Bad regular expression: missing )',
+    })
+  })
+
+  test('that a rewriting raises says what it is', () => {
+    const message = `Conversion Error: Could not convert string 'Division by zero' to DOUBLE`
+    expect(engineError(new Error(message))).toMatchObject({ reason: 'rejected', message: 'Division by zero' })
+  })
+})
+
+describe('an error of the rewriting', () => {
+  const place = { line: 2, column: 3 }
+
+  test('is rejected, and unsupported where GoogleSQL is right, with its place', () => {
+    expect(engineError(new SqlError('no', place))).toMatchObject({ reason: 'rejected', message: 'no', place })
+    expect(engineError(new UnsupportedError('no', place))).toMatchObject({ reason: 'unsupported', place })
+  })
+
+  test('that is one of the port goes on as it is', () => {
+    const error = new EngineError('timeout', 'late')
+    expect(engineError(error)).toBe(error)
+  })
+})

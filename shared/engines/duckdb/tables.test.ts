@@ -1,0 +1,92 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { DuckDBInstance } from '@duckdb/node-api'
+import type { Column } from '../../sql/types.ts'
+import { prepareTableFolder, readTableSchemas } from './tables.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tables-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const write = (file: string, fields: unknown) => writeFileSync(join(folder, file), JSON.stringify(fields))
+
+describe('table schemas', () => {
+  test('are read from <table>.json, REPEATED as ARRAY and RECORD as STRUCT', () => {
+    write('app.logs.json', [
+      { name: 'id', type: 'STRING', mode: 'REQUIRED' },
+      { name: 'n', type: 'INTEGER' },
+      { name: 'f', type: 'FLOAT', mode: 'NULLABLE' },
+      { name: 'b', type: 'BOOLEAN' },
+      { name: 'tags', type: 'STRING', mode: 'REPEATED' },
+      { name: 'm', type: 'RECORD', mode: 'REPEATED', fields: [{ name: 'at', type: 'TIMESTAMP' }] },
+    ])
+    writeFileSync(join(folder, 'README.md'), 'no schema')
+    expect(readTableSchemas(folder)).toEqual(
+      new Map<string, Column[]>([
+        [
+          'app.logs',
+          [
+            { name: 'id', type: { kind: 'STRING' } },
+            { name: 'n', type: { kind: 'INT64' } },
+            { name: 'f', type: { kind: 'FLOAT64' } },
+            { name: 'b', type: { kind: 'BOOL' } },
+            { name: 'tags', type: { kind: 'ARRAY', element: { kind: 'STRING' } } },
+            {
+              name: 'm',
+              type: {
+                kind: 'ARRAY',
+                element: { kind: 'STRUCT', fields: [{ name: 'at', type: { kind: 'TIMESTAMP' } }] },
+              },
+            },
+          ],
+        ],
+      ]),
+    )
+  })
+
+  test.each([
+    ['a type that there is not', [{ name: 'id', type: 'TEXT' }], 'field id has the unknown type TEXT'],
+    ['an object', { fields: [] }, 'is not a BigQuery table schema'],
+  ])('with %s are refused with the name of the file', (_, fields, message) => {
+    write('bad.json', fields)
+    expect(() => readTableSchemas(folder)).toThrow(message)
+    expect(() => readTableSchemas(folder)).toThrow('bad.json')
+  })
+})
+
+describe('the folder of a table', () => {
+  const columns: Column[] = [
+    { name: 'id', type: { kind: 'STRING' } },
+    { name: 'tags', type: { kind: 'ARRAY', element: { kind: 'STRING' } } },
+  ]
+
+  test('is made with an empty file of its columns, once, and nothing else', async () => {
+    const instance = await DuckDBInstance.create()
+    const connection = await instance.connect()
+    const table = join(folder, 'logs', 'app.logs')
+    await prepareTableFolder(connection, table, columns)
+    await prepareTableFolder(connection, table, columns)
+    expect(readdirSync(table)).toEqual(['empty.parquet'])
+    const result = await connection.runAndReadAll(`DESCRIBE SELECT * FROM '${table}/*.parquet'`)
+    expect(result.getRows().map(row => row.slice(0, 2))).toEqual([
+      ['id', 'VARCHAR'],
+      ['tags', 'VARCHAR[]'],
+    ])
+    connection.closeSync()
+    instance.closeSync()
+  })
+
+  test('is left alone where it holds a Parquet file', async () => {
+    writeFileSync(join(folder, 'rows.parquet'), '')
+    const instance = await DuckDBInstance.create()
+    const connection = await instance.connect()
+    await prepareTableFolder(connection, folder, columns)
+    expect(readdirSync(folder)).toEqual(['rows.parquet'])
+    connection.closeSync()
+    instance.closeSync()
+  })
+})
