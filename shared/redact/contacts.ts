@@ -1,0 +1,60 @@
+/** How to reach a person: e-mail addresses and phone numbers. */
+import { mark } from './marks.ts'
+import { endOf, replacement, type PersonalClass, type Span } from './class.ts'
+import { encodable, gap, startOf, wordEnd, wordStart } from './edges.ts'
+
+/** Letters beyond ASCII, without the punctuation and the surrogates among them. */
+const foreign = String.raw`\u00c0-\u1fff\u2c00-\u2dff\u3040-\ud7ff\uf900-\ufdff`
+const local = String.raw`\w.+\-${foreign}`
+const label = String.raw`[A-Za-z0-9\-${foreign}]+`
+const topLabel = String.raw`(?:xn--[A-Za-z0-9-]+|[A-Za-z${foreign}]{2,})`
+/** `package@1.2.3-beta.one`, `package@1.2.3.tgz` and `logo@2x.png` are no addresses. */
+const version = String.raw`${replacement}\.|\d+\.\d+\.\d+(?:-|\.(?:tgz|tar|zip|js|mjs|css)\b)|\d(?:\.\d)?x\.[a-z]`
+
+/**
+ * RFC 5321 as people use it: no domain without a dot, no quoted name with a space. Anchored at the rarer mark behind the
+ * name. The host after the user information of a URL stays.
+ */
+const characters = String.raw`(?:[${local}]|%2B)+`
+const name = String.raw`${startOf(local)}${characters}|${characters}|"[^\s"\\@]{1,64}"`
+const at = encodable('@', '40')
+export const email: PersonalClass = {
+  name: 'e-mail address',
+  marks: mark.at,
+  pattern: new RegExp(
+    String.raw`(?=[@%])(?<!${replacement})${at}(?<=(${name})${at})(?!${version})(?:${label}\.)+${topLabel}`,
+    'gi',
+  ),
+  part: hit => [hit.index - hit[1]!.length, endOf(hit)],
+}
+
+/** E.164: at most 15 digits. Fewer than seven are no one's number. */
+const [fewest, most] = [7, 15]
+
+const separator = String.raw`(?:${gap}|\.)`
+const inOne = String.raw`\d{${fewest - 1},${most - 1}}(?!\d)`
+const inGroups = String.raw`\d{0,3}(?:${separator}?\(\d{1,4}\)\d{0,5})?(?:${separator}\d{1,5}){1,5}(?!\d)`
+
+/** `+31612345678` and, in groups, `+1 (415) 555-0132`. After a time of day it is a zone, `10:00:00 +1000`. */
+export const phone: PersonalClass = {
+  name: 'phone number',
+  marks: mark.plus,
+  pattern: new RegExp(
+    String.raw`(?<!(?<!:)\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?)${wordStart}(?:\+|%2B)[1-9](?:${inOne}|${inGroups})${wordEnd}(?!\.\d)`,
+    'gi',
+  ),
+  part: wholeGroups,
+}
+
+/** The number up to the last group that E.164 has room for: a number that follows it stays. */
+function wholeGroups(hit: RegExpExecArray): Span | null {
+  let digits = 0
+  let end = 0
+  for (const group of hit[0].matchAll(/%2[0B]|\d+/gi)) {
+    if (group[0].startsWith('%')) continue
+    if (digits + group[0].length > most) break
+    digits += group[0].length
+    end = hit.index + group.index + group[0].length
+  }
+  return digits < fewest ? null : [hit.index, end]
+}

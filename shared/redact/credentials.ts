@@ -1,0 +1,54 @@
+/** Credentials: what lets its holder in, known by its own form wherever it stands. */
+import { mark } from './marks.ts'
+import { endOf, lastGroup, type PersonalClass } from './class.ts'
+import { space, wordStart } from './edges.ts'
+
+/** What follows `Bearer` in prose, such as `Bearer token` or `Bearer realm="x"`. */
+const prose = /^(?:[A-Za-z]?[a-z]{0,19}|REDACTED.*)$/
+
+/** User and password of HTTP's Basic scheme (RFC 7617), by which its credentials are told from `basic settings`. */
+const userAndPassword = /^[^\p{Cc}:]*:\P{Cc}*$/u
+
+export const credentials: PersonalClass[] = [
+  {
+    // `postgres://user:password@host`, with the user's name; RFC 3986, section 3.2.1.
+    name: 'user information of a URL',
+    marks: mark.at,
+    pattern:
+      /(?<=\/\/)(?!REDACTED)[^\s/"'<>\\?#]+(?<!REDACTED)(?=@)|(?<=%2F%2F)(?!REDACTED)(?:[\w.~-]|%(?!2F|40)[0-9A-F]{2})+(?<!REDACTED)(?=%40)/gi,
+  },
+  {
+    // RFC 7519, and any other JSON object in Base64, as cookies and page tokens have it; one cut short as well.
+    name: 'JWT',
+    marks: mark.credential,
+    pattern: new RegExp(String.raw`${wordStart}eyJ[\w-]{9,}=*(?:\.{1,2}[\w-]+){0,4}`, 'g'),
+  },
+  {
+    // This service's own keys, and those of services that mark theirs so that scanners find them.
+    name: 'API key',
+    marks: mark.credential,
+    pattern: new RegExp(
+      String.raw`${wordStart}(?:lqe|[sr]k_live|[sr]k_test|sb_secret|sbp|gh[opsru]|github_pat|glsa|npm|whsec)_\w{20,}`,
+      'g',
+    ),
+  },
+  {
+    // RFC 6750, section 2.1.
+    name: 'bearer token',
+    marks: mark.credential,
+    pattern: new RegExp(
+      String.raw`${wordStart}bearer${space}{1,4}(?=([.~+/-]{0,9}\w[\w.~+/-]*(?:={1,2}(?!["=\w])|(?![=\w]))))`,
+      'gi',
+    ),
+    part: hit => (prose.test(hit[1]!) ? null : [endOf(hit), endOf(hit) + hit[1]!.length]),
+  },
+  {
+    name: 'Basic credentials',
+    marks: mark.credential,
+    pattern: new RegExp(String.raw`${wordStart}basic${space}{1,4}([\w+/-]{4,}(?:={0,2}|(?:%3D){0,2}))`, 'gi'),
+    part: hit => {
+      const decoded = Buffer.from(hit[1]!.replace(/[=%].*/, ''), 'base64').toString('latin1')
+      return userAndPassword.test(decoded) ? lastGroup(hit) : null
+    },
+  },
+]

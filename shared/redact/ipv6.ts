@@ -1,0 +1,123 @@
+/** IPv6 addresses in every form: compressed, v4-mapped, with zone, range, port or brackets, and encoded in URLs. */
+import { isIPv4, isIPv6 } from 'node:net'
+import { mark } from './marks.ts'
+import { endOf, type PersonalClass, type Span } from './class.ts'
+import { endsEscape } from './edges.ts'
+
+/**
+ * Two groups without a digit, such as `a::b`, are names in program text, and `::` is punctuation. No such address is in
+ * use: routed ones begin with 2 or 3, link-local ones with `fe80`, multicast ones with `ff0`.
+ */
+const names = /^[a-f]{0,4}::[a-f]{0,4}$/i
+
+/** The longest address, its colons encoded, between a port and a word. */
+const longest = 120
+
+const opening = /(?:\[|%5B)$/i
+const closing = /\]|%5D/iy
+/** `%eth0`, in URLs `%25eth0`; the escape of a printable character is none. */
+const zone = /(?:%25|%(?![2-7][0-9a-f]))[\w.~-]{0,31}\w/iy
+const range = /\/\d{1,3}(?!\d)/y
+
+/** What an address does not begin right after: a word, or the full stop of a number that was or is taken out. */
+const wordAtEnd = /[A-Za-z0-9]$|(?:\d|REDACTED)\.$/
+
+/** A run of an address's characters from its first colon on, for each way to write the colon. */
+export const ipv6: PersonalClass[] = [
+  {
+    name: 'IPv6 address',
+    marks: mark.colons,
+    pattern: /:(?=:|[0-9a-f]{1,4}:[0-9a-f]{0,4}:)[0-9a-f:.]+/gi,
+    part: addressIn(':'),
+  },
+  {
+    name: 'IPv6 address in a URL',
+    marks: mark.percent,
+    pattern: /%3A(?:[0-9a-f.]|%3A)+/gi,
+    part: addressIn('%3A'),
+  },
+  {
+    name: 'IPv6 address in a URL in a URL',
+    marks: mark.percent,
+    pattern: /%253A(?:[0-9a-f.]|%253A)+/gi,
+    part: addressIn('%253A'),
+  },
+]
+
+function addressIn(colon: string): (hit: RegExpExecArray) => Span | null {
+  const separator = new RegExp(colon, 'i')
+  return hit => {
+    const start = startOfRun(hit.input, hit.index)
+    if (endOf(hit) - start > longest) return null
+    const groups = hit.input.slice(start, endOf(hit)).split(separator)
+    // Seven groups are the least without `::`, the last of them an IPv4 address.
+    if (groups.length < 7 && !hit[0].toUpperCase().includes(colon + colon)) return null
+    const address = findAddress(hit.input, start, groups, colon.length)
+    return address && withSurroundings(hit.input, address)
+  }
+}
+
+/** The group before the first colon, up to four digits, is part of the run; an escape before it is not. */
+function startOfRun(text: string, at: number): number {
+  let start = at
+  while (start > at - 4 && /[0-9a-f]/i.test(text.charAt(start - 1))) start--
+  if (text.charAt(start - 1) === '%') start += 2
+  else if (text.charAt(start - 2) === '%' && start < at) start += 1
+  return Math.min(start, at)
+}
+
+/**
+ * The longest address among the groups of a run. At the left a word or a colon may come before it (`from:2001:db8::1`),
+ * at the right a port, a full stop or a word may follow. A word that goes on outside the run is never part of it.
+ */
+function findAddress(text: string, start: number, groups: string[], colonLength: number): Span | null {
+  const wordBefore = wordAtEnd.test(text.slice(Math.max(0, start - 12), start)) && !endsEscape(text, start)
+  const runLength = groups.join('').length + (groups.length - 1) * colonLength
+  const wordAfter = /[A-Za-z0-9]/.test(text.charAt(start + runLength))
+  for (const dropped of wordBefore ? [1, 2] : [0, 1]) {
+    const from = start + groups.slice(0, dropped).join('').length + dropped * colonLength
+    for (const rest of endings(groups.slice(dropped), wordAfter)) {
+      const to = from + rest.join('').length + (rest.length - 1) * colonLength
+      // After `name::` only a full address: `std::1` is none.
+      if (dropped === 2 && rest.includes('')) continue
+      if (isAddress(rest.join(':'), text, from, to)) return [from, to]
+    }
+  }
+  return null
+}
+
+/**
+ * What of the groups may be an address, the longest first: all, all without final full stops, without what follows the last
+ * full stop or an ellipsis, without the last group. An IPv4 address ends an IPv6 address, whatever follows.
+ */
+function endings(groups: string[], wordAfter: boolean): string[][] {
+  const mapped = groups.findIndex(group => isIPv4(group)) + 1
+  if (mapped > 0 && mapped < groups.length) return [groups.slice(0, mapped)]
+  const last = groups.at(-1) ?? ''
+  const others = groups.slice(0, -1)
+  const lasts = [last, last.replace(/\.+$/, ''), last.replace(/\.[^.]*$/, ''), last.replace(/\.\..*/, '')]
+  return [...lasts.filter(group => !wordAfter || group !== last).map(group => [...others, group]), others]
+}
+
+function isAddress(address: string, text: string, from: number, to: number): boolean {
+  if (!isIPv6(address)) return false
+  return !names.test(address) || (address !== '::' && brackets(text, from, to) !== null)
+}
+
+/** With zone, and with brackets or range. A port stays: it names nobody. */
+function withSurroundings(text: string, [from, to]: Span): Span {
+  const end = endAfter(zone, text, to) ?? to
+  return brackets(text, from, end) ?? [from, endAfter(range, text, end) ?? end]
+}
+
+function brackets(text: string, from: number, to: number): Span | null {
+  const opened = opening.exec(text.slice(Math.max(0, from - 3), from))
+  const end = endAfter(closing, text, to)
+  return opened && end !== null ? [from - opened[0].length, end] : null
+}
+
+/** Where `pattern`, a sticky one, ends when it stands at `at`. */
+function endAfter(pattern: RegExp, text: string, at: number): number | null {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : null
+}

@@ -1,0 +1,66 @@
+/**
+ * Names of headers and fields whose value is personal whatever it looks like: an opaque session cookie has no form to
+ * know it by, and a host name in place of a client's address passes every pattern.
+ */
+
+/** What a name tells of the value under it; for personal ones, how the value is written in running text. */
+export type NameKind =
+  | null
+  /** Up to the end of the line: `cookie: a=b; c=d`. */
+  | 'line'
+  /** Any one word: a password may be an ordinary one. */
+  | 'secret'
+  /** One word that is not prose, as that in `Invalid token: expired` is. */
+  | 'datum'
+  /** A version: there `1.2.3.4` is no address. */
+  | 'version'
+
+/**
+ * The last words of a name decide, so that `x-amz-security-token` and `userEmail` are known, but not `token_type`,
+ * `email_confirmed_at` or `session_id`. A hyphen stands for any way to join words, or none.
+ */
+export const names: Record<Exclude<NameKind, null>, string> = {
+  line: 'authorization cookie cookies cookie2 digest-auth',
+  secret: 'cvc cvv pass-phrase pass-word passwd pgpassword pwd secret secrets',
+  datum: [
+    'access-key anon-key api-key encryption-key private-key secret-key service-key service-role-key signing-key',
+    'amz-credential amz-signature goog-credential goog-signature credential credentials otp',
+    'access-token auth-token id-token jwt refresh-token token token-hash',
+    'client-ip connecting-ip ip ip-addr ip-address peer-ip real-ip remote-ip source-ip src-ip user-ip',
+    'client-addr client-address client-host connection-from forwarded forwarded-for peer-addr peer-address',
+    'remote-addr remote-address remote-host',
+    'e-mail e-mail-address e-mails fax mail msisdn phone phone-number phones telephone',
+    'bsn card-number credit-card iban national-id passport-number social-security-number ssn',
+  ].join(' '),
+  version: 'build release v ver version',
+}
+
+const kinds = (Object.keys(names) as (keyof typeof names)[]).map((kind): [NameKind, RegExp] => [
+  kind,
+  new RegExp(`(?:^|-)(?:${names[kind].replaceAll('-', '-?').replaceAll(' ', '|')})$`),
+])
+
+/** @param name in any case and joining: `X-Real-IP`, `x_real_ip`, `xRealIp` */
+export function kindOf(name: string): NameKind {
+  const known = knownNames.get(name)
+  if (known !== undefined) return known
+  const words = wordsOf(name)
+  const kind = kinds.find(([, pattern]) => pattern.test(words))?.[0] ?? null
+  if (knownNames.size >= mostNames) knownNames.clear()
+  knownNames.set(name, kind)
+  return kind
+}
+
+/** Names come again in every row. Those that are data do not: then the memory is emptied when it is full. */
+const knownNames = new Map<string, NameKind>()
+const mostNames = 4096
+
+/** Only the end of a long name counts. */
+function wordsOf(name: string): string {
+  return name
+    .slice(-64)
+    .replace(/([a-z\d])([A-Z])/g, '$1-$2')
+    .toLowerCase()
+    .replace(/[^a-z\d]+/g, '-')
+    .replace(/-$/, '')
+}

@@ -1,0 +1,127 @@
+/**
+ * From value to value, with the strings replaced. Under a personal name (see `names.ts`) strings and numbers go whatever
+ * they look like, those of a list too; an object there is a record with names of its own. Other numbers stay, save those of
+ * payment cards. Keys are text as well, for JSON has data in them.
+ */
+import type { Row, Value } from '../engine.ts'
+import { isCard } from './accounts.ts'
+import { replacement } from './class.ts'
+import { kindOf } from './names.ts'
+
+type Redact = (text: string) => string
+type Fields = Record<string, Value>
+
+/**
+ * A place in the structure: a field below a field, whatever the row or the element of a list. Rows are much alike, so what
+ * a place held last is tried first: its fields in their order, and its text with what became of it.
+ */
+interface Place {
+  name: string
+  redactedName: string
+  personal: boolean
+  version: boolean
+  text: string
+  redactedText: string
+  fields: Place[]
+  /** Whether a name among `fields` is or was personal. */
+  renames: boolean
+}
+
+/** @returns a value that shares with `value` the parts in which nothing was found */
+export function walkValue(value: Value, redact: Redact): Value {
+  return redactAt(placeOf('', redact), value, redact)
+}
+
+/** As `walkValue`; the rows' own keys are the columns that the query names, and stay. */
+export function walkRows(rows: Row[], redact: Redact): Row[] {
+  const place = placeOf('', redact)
+  return rows.map(row => redactFields(place, row, redact))
+}
+
+function placeOf(name: string, redact: Redact): Place {
+  const kind = kindOf(name)
+  const version = kind === 'version'
+  const personal = kind !== null && !version
+  const nothing = { text: '', redactedText: '', fields: [], renames: false }
+  return { name, redactedName: redact(name), personal, version, ...nothing }
+}
+
+function redactAt(place: Place, value: Value, redact: Redact): Value {
+  if (typeof value === 'string')
+    return value === place.text ? place.redactedText : redactString(place, value, redact)
+  if (typeof value === 'number') return place.personal || isCardNumber(value) ? replacement : value
+  if (value === null || typeof value === 'boolean') return value
+  if (Array.isArray(value)) return redactList(place, value, redact)
+  return renamed(place, redactFields(place, value, redact))
+}
+
+function redactString(place: Place, text: string, redact: Redact): string {
+  place.text = text
+  place.redactedText = redactedText(place, text, redact)
+  return place.redactedText
+}
+
+function redactedText({ personal, version }: Place, text: string, redact: Redact): string {
+  if (personal) return text === '' ? text : replacement
+  return version && dottedNumbers.test(text) ? text : redact(text)
+}
+
+const dottedNumbers = /^\d+(?:\.\d+)+$/
+
+/** A card has 13 digits at least. */
+function isCardNumber(value: number): boolean {
+  return value >= 1e12 && Number.isSafeInteger(value) && isCard(String(value))
+}
+
+function redactList(place: Place, list: Value[], redact: Redact): Value[] {
+  let copy = list
+  for (let at = 0; at < list.length; at++) {
+    const redacted = redactAt(place, list[at]!, redact)
+    if (redacted === list[at]) continue
+    if (copy === list) copy = [...list]
+    copy[at] = redacted
+  }
+  return copy
+}
+
+function redactFields(place: Place, fields: Fields, redact: Redact): Fields {
+  let copy = fields
+  let at = 0
+  for (const name in fields) {
+    const value = fields[name]!
+    const below = placeBelow(place, at++, name, redact)
+    if (value === null) continue
+    const redacted = redactAt(below, value, redact)
+    if (redacted === value) continue
+    if (copy === fields) copy = { ...fields }
+    copy[name] = redacted
+  }
+  return copy
+}
+
+function placeBelow(place: Place, at: number, name: string, redact: Redact): Place {
+  const known = at < place.fields.length ? place.fields[at] : undefined
+  if (known?.name === name) return known
+  const below = placeOf(name, redact)
+  place.fields[at] = below
+  if (below.redactedName !== name) place.renames = true
+  return below
+}
+
+/** `fields`, which were just walked at `place`, under their redacted names; equal ones are kept apart: `REDACTED_2`. */
+function renamed(place: Place, fields: Fields): Fields {
+  if (!place.renames) return fields
+  const names = place.fields.slice(0, Object.keys(fields).length)
+  const taken = new Set(
+    names.filter(({ name, redactedName }) => name === redactedName).map(({ name }) => name),
+  )
+  const free = names.map(({ name, redactedName }) => (taken.has(name) ? name : freeName(redactedName, taken)))
+  return Object.fromEntries(Object.values(fields).map((value, at) => [free[at]!, value]))
+}
+
+function freeName(name: string, taken: Set<string>): string {
+  let free = name
+  for (let count = 2; taken.has(free); count++) free = `${name}_${count}`
+  taken.add(free)
+  return free
+}
