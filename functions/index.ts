@@ -4,6 +4,7 @@ import { loadConfig } from '../shared/config.ts'
 import { log } from '../shared/log.ts'
 import { openServices } from '../shared/services.ts'
 import { queryHandler } from './query/handler.ts'
+import { warmHandler } from './warm/handler.ts'
 import { mendFramework } from './framework.ts'
 
 const config = loadConfig(process.env)
@@ -13,3 +14,4 @@ services.catch(() => {}) // each request that awaits it gets the error
 mendFramework({ log, drainMs: config.drainMs, close: async () => (await services).close() })
 
 http('query', queryHandler({ services, config, log }))
+http('warm', warmHandler({ services, config, log }))

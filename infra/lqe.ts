@@ -30,7 +30,7 @@ const expected = [QueriesError, KeyError, LogsError, ConfigError, StoreError]
 
 const program = new Command('lqe')
   .description('Endpoints, keys and logs of the log query service')
-  .addCommand(applyCommand(withServices))
+  .addCommand(applyCommand(withServices, () => loadConfig(process.env).engine === 'duckdb'))
   .addCommand(keyCommand(act => withServices(({ store }) => act(store))))
   .addCommand(logsCommand(folders))
 

@@ -18,6 +18,9 @@ describe('the settings', () => {
     ['CORS_ORIGIN', 'https://a.example/path'],
     ['GOOGLE_CLOUD_PROJECT', 'no such id'],
     ['FROZEN_NOW', 'yesterday'],
+    ['WARM_AUDIENCE', 'warm'],
+    ['WARM_SERVICE_ACCOUNT', 'somebody'],
+    ['WARM_DEADLINE_MS', '10'],
   ])('%s=%s is refused by the name of the setting', (variable, text) => {
     expect(() => loadConfig({ [variable]: text })).toThrow(ConfigError)
     expect(() => loadConfig({ [variable]: text })).toThrow(new RegExp(`^${variable} must be `))
@@ -25,6 +28,10 @@ describe('the settings', () => {
 
   test('that keep data on a local disk are refused on Cloud Run', () => {
     expect(() => loadConfig({ K_SERVICE: 'query', STORE: 'sqlite' })).toThrow(/Cloud Run/)
+  })
+
+  test('of the warm function’s caller are set both or not at all', () => {
+    expect(() => loadConfig({ WARM_AUDIENCE: 'https://a.example/warm' })).toThrow(/set both, or none/)
   })
 
   test('that are empty count as unset', () => {

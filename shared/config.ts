@@ -20,6 +20,15 @@ export interface Config {
   rememberMs: number
   /** A fixed present for the local engine, ISO 8601; for tests and demonstrations. */
   frozenNow: string | null
+  /** Name of the Cloud Run service that this process is of; `null` = it runs elsewhere. */
+  service: string | null
+  /** Whom the tokens of the warm function's caller must be made out to, and the caller's e-mail address: both or none. */
+  warmAudience: string | null
+  warmServiceAccount: string | null
+  /** How long the scheduler waits for the warm function, which stops at 80 % of it. */
+  warmDeadlineMs: number
+  /** Bytes that one call of the warm function may read. */
+  warmMaxBytes: number
 }
 
 interface Setting<T> {
@@ -114,6 +123,41 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: text => (Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()),
     expected: 'an ISO 8601 time',
   },
+  service: {
+    variable: 'K_SERVICE',
+    description: 'Set by Cloud Run: the name of the service',
+    default: () => null,
+    read: text => text,
+    expected: 'a name',
+  },
+  warmAudience: {
+    variable: 'WARM_AUDIENCE',
+    description: 'Address of the warm function, which its caller’s token must name',
+    default: () => null,
+    read: text => (/^https:\/\/[^\s?#]+$/.test(text) ? text : undefined),
+    expected: 'a URL such as https://europe-west1-my-project.cloudfunctions.net/warm',
+  },
+  warmServiceAccount: {
+    variable: 'WARM_SERVICE_ACCOUNT',
+    description: 'Service account that alone may call the warm function',
+    default: () => null,
+    read: text => (/^[^\s@]+@[^\s@]+$/.test(text) ? text : undefined),
+    expected: 'an e-mail address',
+  },
+  warmDeadlineMs: {
+    variable: 'WARM_DEADLINE_MS',
+    description: 'How long the scheduler waits for the warm function, in milliseconds',
+    default: () => 240_000,
+    read: integer(1_000, 1_800_000),
+    expected: 'a whole number from 1000 to 1800000',
+  },
+  warmMaxBytes: {
+    variable: 'WARM_MAX_BYTES',
+    description: 'Bytes that the engine may read in one call of the warm function',
+    default: () => 100_000_000_000,
+    read: integer(1, Number.MAX_SAFE_INTEGER),
+    expected: 'a whole number',
+  },
 }
 
 /**
@@ -127,6 +171,11 @@ export function loadConfig(env: Environment): Config {
     throw new ConfigError(
       'ENGINE and STORE: duckdb and sqlite keep data on a local disk, which Cloud Run has not',
     )
+  if ((config.warmAudience === null) !== (config.warmServiceAccount === null))
+    throw new ConfigError('WARM_AUDIENCE and WARM_SERVICE_ACCOUNT: set both, or none')
+  // The client would send this service's credentials there.
+  if (deployed(env) && config.bigQueryEndpoint !== null)
+    throw new ConfigError('BIGQUERY_EMULATOR_HOST: not on Cloud Run')
   return config
 }
 

@@ -28,7 +28,7 @@ describe('a definition', () => {
       maxRows: 1000,
       timeoutSeconds: 30,
       cacheSeconds: 0,
-      warmSeconds: null,
+      warm: null,
       sandbox: false,
       redact: false,
     })
@@ -47,6 +47,10 @@ describe('a definition', () => {
     [{ maxRows: 0 }, '/maxRows must be >= 1'],
     [{ cache: {} }, "/cache must have required property 'seconds'"],
     [{ warm: { seconds: 5 } }, '/warm/seconds must be >= 60'],
+    [{ warm: { seconds: 300, maxSets: 501 } }, '/warm/maxSets must be <= 500'],
+    [{ warm: { seconds: 300, query: '../a.warm.sql' } }, '/warm/query must match pattern'],
+    [{ warm: { seconds: 300, query: 'a.warm.sql' } }, '/warm/query names a.warm.sql, which is not there'],
+    [{ warm: { seconds: 300, apart: { project: ['a'] } } }, '/warm must have property query when'],
     [
       { parameters: { properties: { a: { type: 'array' } } } },
       '/parameters/properties/a/type must be equal to one of',

@@ -20,12 +20,26 @@ export interface Endpoint {
   /** 0 = every call runs the query. */
   cacheSeconds: number
   /** `null` = never warmed. */
-  warmSeconds: number | null
+  warm: Warming | null
   sandbox: boolean
   redact: boolean
   /** Hash of everything above that decides an answer: a changed definition is a new version. */
   version: string
 }
+
+/** How an endpoint's answers are made anew before anybody has to wait for them. */
+export interface Warming {
+  /** Answers in use that are older are made anew. */
+  seconds: number
+  /** At most so many in one run. */
+  maxSets: number
+  /** The companion query, which answers many parameter sets in one scan; `null` = each set runs the endpoint's own. */
+  sql: string | null
+  /** Parameter -> values whose sets the companion gets in statements of their own. */
+  apart: Record<string, Scalar[]>
+}
+
+export type Scalar = string | number | boolean
 
 /** The JSON Schema of one parameter, as far as `endpoint.schema.json` allows it. */
 export interface ParameterDefinition {
@@ -33,8 +47,8 @@ export interface ParameterDefinition {
   description?: string
   format?: 'iso-timestamp' | 'regular-expression'
   enum?: (string | number)[]
-  default?: string | number | boolean
-  examples?: (string | number | boolean)[]
+  default?: Scalar
+  examples?: Scalar[]
   minLength?: number
   maxLength?: number
   pattern?: string
@@ -50,7 +64,7 @@ interface DefinitionFile {
   maxRows: number
   timeoutSeconds: number
   cache: { seconds: number }
-  warm?: { seconds: number }
+  warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
   sandbox: boolean
   redact: boolean
 }
@@ -72,19 +86,24 @@ const namePattern = /^(?![0-9a-f]{8}-)[a-z][a-z0-9._-]{0,99}$/
  * Makes an endpoint from the content of its files.
  * @param name the files' name without its ending
  * @param definition the parsed YAML
+ * @param readCompanion gives the text of the file that `warm.query` names
  * @throws DefinitionError where the name or the definition does not fit `endpoint.schema.json`
  */
-export function endpointFrom(name: string, definition: unknown, sql: string): Endpoint {
+export function endpointFrom(
+  name: string,
+  definition: unknown,
+  sql: string,
+  readCompanion: (file: string) => string = file => {
+    throw noCompanion(file)
+  },
+): Endpoint {
   if (!namePattern.test(name))
     throw new DefinitionError([{ pointer: '', detail: `the name must match ${namePattern.source}` }])
   const file = structuredClone(definition)
   if (!validate(file)) throw new DefinitionError((validate.errors ?? []).map(problemOf))
   const { id, description, parameters, maxRows, timeoutSeconds, cache, warm, sandbox, redact } = file
-  const unknown = (parameters.required ?? []).filter(required => !(required in parameters.properties))
-  if (unknown.length > 0)
-    throw new DefinitionError([
-      { pointer: '/parameters/required', detail: `names ${unknown.join(', ')}, not declared in properties` },
-    ])
+  assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
+  assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
   const saved = {
     id,
     name,
@@ -95,11 +114,31 @@ export function endpointFrom(name: string, definition: unknown, sql: string): En
     maxRows,
     timeoutSeconds,
     cacheSeconds: cache.seconds,
-    warmSeconds: warm?.seconds ?? null,
+    warm: warm ? warmingOf(warm, readCompanion) : null,
     sandbox,
     redact,
   }
   return { ...saved, version: versionOf(saved) }
+}
+
+function warmingOf(
+  { seconds, maxSets, query, apart = {} }: NonNullable<DefinitionFile['warm']>,
+  readCompanion: (file: string) => string,
+): Warming {
+  return { seconds, maxSets, sql: query === undefined ? null : readCompanion(query), apart }
+}
+
+/** For who reads the files: the one that `warm.query` names is missing. */
+export function noCompanion(file: string): DefinitionError {
+  return new DefinitionError([{ pointer: '/warm/query', detail: `names ${file}, which is not there` }])
+}
+
+function assertDeclared(pointer: string, names: string[], declared: object): void {
+  const unknown = names.filter(name => !Object.hasOwn(declared, name))
+  if (unknown.length > 0)
+    throw new DefinitionError([
+      { pointer, detail: `names ${unknown.join(', ')}, not declared in properties` },
+    ])
 }
 
 /** The type that a parameter is bound with in the SQL. */

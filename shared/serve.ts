@@ -46,7 +46,7 @@ export async function serve(
     question: redacted ? { ...question, variant: redactionVersion } : question,
     freshMs,
     timeoutMs: endpoint.timeoutSeconds * 1000,
-    noteUse: endpoint.warmSeconds !== null && sql === null,
+    noteUse: endpoint.warm !== null && sql === null,
     bypass,
     async make() {
       const clear = redacted && !endpoint.redact && !bypass ? await cache.peek(question, freshMs) : null
@@ -68,8 +68,8 @@ async function makeAnswer(
   }
 }
 
-/** An engine's message may quote a value. */
-function redactError({ code, message, problems, headers, cause }: ApiError): ApiError {
+/** The error without personal data: an engine’s message may quote a value. */
+export function redactError({ code, message, problems, headers, cause }: ApiError): ApiError {
   const redactedProblems = problems.map(problem => ({ ...problem, detail: redactText(problem.detail) }))
   return new ApiError(code, redactText(message), { problems: redactedProblems, headers, cause })
 }

@@ -1,9 +1,10 @@
-/** What must hold before an endpoint is applied: its SQL parses, its parameters agree, its dry run succeeds. */
+/** What must hold before an endpoint is applied: its SQL parses, its parameters agree, its dry runs succeed. */
 import { EngineError, type QueryEngine } from '../../shared/engine.ts'
 import { type Endpoint, typeOf } from '../../shared/endpoint.ts'
 import { placeOf, SqlError } from '../../shared/sql/error.ts'
 import { parse } from '../../shared/sql/parser.ts'
 import { parameterNames } from '../../shared/sql/walk.ts'
+import { checkCompanion } from './companion.ts'
 import type { EndpointSource, FileProblem } from './read.ts'
 
 /** @returns every problem found, by file, line and column; an empty list = may be applied */
@@ -13,15 +14,24 @@ export async function check(sources: EndpointSource[], engine: QueryEngine): Pro
 }
 
 async function checkOne(source: EndpointSource, engine: QueryEngine): Promise<FileProblem[]> {
-  const { endpoint, sqlFile } = source
-  try {
+  const { endpoint, sqlFile, warmFile } = source
+  return pointing(sqlFile, async () => {
     const problems = parametersAgree(source)
     if (problems.length > 0) return problems
-    await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
-    return []
+    const { columns } = await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
+    if (warmFile === null) return []
+    const companion = { file: warmFile, sql: endpoint.warm!.sql! }
+    return pointing(warmFile, () => checkCompanion(endpoint, companion, columns, engine))
+  })
+}
+
+/** What the front end and the engine refuse, as a problem of the file. */
+async function pointing(file: string, look: () => Promise<FileProblem[]>): Promise<FileProblem[]> {
+  try {
+    return await look()
   } catch (error) {
     if (!(error instanceof SqlError || error instanceof EngineError)) throw error
-    return [{ file: sqlFile, ...(error.place ?? { line: 1, column: 1 }), detail: error.message }]
+    return [{ file, ...(error.place ?? { line: 1, column: 1 }), detail: error.message }]
   }
 }
 

@@ -1,8 +1,8 @@
-/** Reading `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`. */
+/** Reading `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, and a companion query where the YAML names one. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
-import { DefinitionError, type Endpoint, endpointFrom } from '../../shared/endpoint.ts'
+import { DefinitionError, type Endpoint, endpointFrom, noCompanion } from '../../shared/endpoint.ts'
 
 /** A problem in a file, as compilers print it. */
 export interface FileProblem {
@@ -27,6 +27,8 @@ export interface EndpointSource {
   endpoint: Endpoint
   sqlFile: string
   yamlFile: string
+  /** The companion query's file, `null` where there is none. */
+  warmFile: string | null
   /** Line and column of a JSON pointer in the YAML, or of the nearest thing around it. */
   placeInYaml(pointer: string): { line: number; column: number }
 }
@@ -39,7 +41,7 @@ export function readQueries(folder: string): EndpointSource[] {
   const files = new Set(readdirSync(folder))
   const problems: FileProblem[] = []
   const sources: EndpointSource[] = []
-  for (const file of [...files].filter(name => name.endsWith('.sql')).toSorted())
+  for (const file of [...files].filter(isEndpointSql).toSorted())
     if (!files.has(file.replace(/\.sql$/, '.yaml')))
       problems.push({ file: join(folder, file), line: 1, column: 1, detail: 'has no .yaml beside it' })
   for (const file of [...files].filter(name => name.endsWith('.yaml')).toSorted()) {
@@ -51,8 +53,28 @@ export function readQueries(folder: string): EndpointSource[] {
     }
   }
   problems.push(...sharedIds(sources))
+  if (problems.length === 0) problems.push(...unusedCompanions(folder, files, sources))
   if (problems.length > 0) throw new QueriesError(problems)
   return sources
+}
+
+const companionEnding = '.warm.sql'
+
+function isEndpointSql(file: string): boolean {
+  return file.endsWith('.sql') && !file.endsWith(companionEnding)
+}
+
+/** A companion that no YAML names would be forgotten in silence. */
+function unusedCompanions(folder: string, files: Set<string>, sources: EndpointSource[]): FileProblem[] {
+  const used = new Set(sources.map(({ warmFile }) => warmFile))
+  return [...files]
+    .filter(file => file.endsWith(companionEnding) && !used.has(join(folder, file)))
+    .map(file => ({
+      file: join(folder, file),
+      line: 1,
+      column: 1,
+      detail: 'is the warm.query of no endpoint',
+    }))
 }
 
 function readOne(folder: string, name: string, files: Set<string>): EndpointSource {
@@ -68,8 +90,14 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
   if (unreadable.length > 0) throw new QueriesError(unreadable)
   const placeInYaml = (pointer: string) => placeOfPointer(document, lines, pointer)
   try {
-    const endpoint = endpointFrom(name, document.toJS(), readFileSync(sqlFile, 'utf8'))
-    return { endpoint, sqlFile, yamlFile, placeInYaml }
+    let warmFile: string | null = null
+    const readCompanion = (file: string) => {
+      if (!files.has(file)) throw noCompanion(file)
+      warmFile = join(folder, file)
+      return readFileSync(warmFile, 'utf8')
+    }
+    const endpoint = endpointFrom(name, document.toJS(), readFileSync(sqlFile, 'utf8'), readCompanion)
+    return { endpoint, sqlFile, yamlFile, warmFile, placeInYaml }
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
     throw new QueriesError(

@@ -1,0 +1,115 @@
+/** The shipped companion query on many rows, with random sets: it must answer as the endpoint's own query does. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { Endpoint } from '../../shared/endpoint.ts'
+import { finish } from '../../shared/result.ts'
+import { run } from '../../shared/run.ts'
+import { parameterColumns, setFrom } from '../../shared/warm/sets.ts'
+import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
+import { warm } from '../../shared/warm/warm.ts'
+import { edgeRow } from '../testing/edges.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+const now = '2026-03-10T12:30:30.000Z'
+const paths = [
+  '/rest/v1/a',
+  '/storage/v1/object',
+  '/auth/v1/token',
+  '/realtime/v1',
+  '/functions/v1/rest',
+  '/',
+]
+const refs = ['abcdefgh', 'ABCDEFGH', 'abcd.fgh', 'zyxwvuts', 'abcdefghabcdefgh']
+
+/** Half of them within the last hour, where the short windows look. */
+const row = fc
+  .record({
+    ref: fc.constantFrom(...refs),
+    path: fc.constantFrom(...paths),
+    page: fc.integer({ min: 0, max: 300 }),
+    ago: fc.oneof(fc.integer({ min: 0, max: 4_000_000 }), fc.integer({ min: 0, max: 8 * 86_400_000 })),
+  })
+  .map(({ ref, path, page, ago }) => {
+    const timestamp = new Date(Date.parse(now) - ago).toISOString()
+    return edgeRow('r', timestamp, ref, `${path}?page=${page}`)
+  })
+
+/** Regular expressions as people write them, and pieces of them strung together at random. */
+const project = fc.oneof(
+  fc.constantFrom(
+    '.',
+    '^',
+    '$',
+    'abcdefgh',
+    '^https://abcdefgh\\.',
+    'page=1$',
+    '(?i)abcdefgh',
+    'nobody',
+    'a|b',
+  ),
+  fc
+    .array(
+      fc.constantFrom(
+        '^',
+        'https',
+        '://',
+        'abcdefgh',
+        'abcd',
+        '.',
+        '.*',
+        '\\.',
+        '?',
+        '(a|b)',
+        '|',
+        '[a-f]+',
+        '{2}',
+        '/rest',
+        'x?',
+        '$',
+      ),
+      { minLength: 1, maxLength: 6 },
+    )
+    .map(pieces => pieces.join('')),
+)
+
+const set = fc.record({ interval: fc.constantFrom('daily', 'hourly', 'minutely'), project })
+
+let service: TestService
+let usage: Endpoint
+
+beforeAll(async () => {
+  const rows = fc.sample(row, { numRuns: 100_000, seed: 7 })
+  const tables = { 'cloudflare.logs.prod': rows }
+  service = await startService({ tables, env: { FROZEN_NOW: now } })
+  usage = (await service.services.endpoints.find('usage.api-counts'))!
+}, 120_000)
+
+afterAll(() => service.stop())
+
+/** The body of a single run, or `null` where the expression is none. */
+async function bodyAlone(parameters: string): Promise<string | null> {
+  const bindings = setFrom(usage, parameters)!
+  const result = await run(service.services.engine, usage, { sql: usage.sql, bindings }).catch(() => null)
+  return result && (await finish(usage, result, false).bytes('identity')).toString()
+}
+
+test('on 100,000 rows the answers of a batch are those of single runs, byte for byte, for 30 random sets', async () => {
+  const { store, engine } = service.services
+  const names = parameterColumns(usage).map(({ name }) => name as 'interval' | 'project')
+  const expected = new Map<string, string>()
+  for (const sample of fc.sample(set, { numRuns: 200, seed: 11 })) {
+    const parameters = JSON.stringify(names.map(name => [name, sample[name]]))
+    const body = expected.size < 30 && !expected.has(parameters) ? await bodyAlone(parameters) : null
+    if (body !== null) expected.set(parameters, body)
+  }
+  const question = { endpointId: usage.id, version: usage.version, sql: null, variant: 'clear' }
+  for (const parameters of expected.keys()) await use(store, usage, { question: { ...question, parameters } })
+  const patient = { ...usage, timeoutSeconds: 300 }
+  const report = await warm({ engine, store, log: () => {} }, [patient], { ms: 300_000, bytes: 1e12 })
+  expect(report).toMatchObject({ refreshed: 30, failed: 0, runs: 2 })
+  const bodies = [...expected.values()]
+  expect(bodies.filter(body => body.includes('"rows":0')).length).toBeGreaterThan(0)
+  expect(bodies.filter(body => body.includes('"total_rest_requests"')).length).toBeGreaterThan(10)
+  for (const [parameters, body] of expected)
+    expect([parameters, await bodyOf(store, { ...question, parameters })]).toEqual([parameters, body])
+}, 300_000)

@@ -1,0 +1,204 @@
+import { createSign, generateKeyPairSync } from 'node:crypto'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { http } from '@google-cloud/functions-framework'
+import { getTestServer } from '@google-cloud/functions-framework/testing'
+import { headAt } from '../../shared/cache/head.ts'
+import { keyOf } from '../../shared/cache/key.ts'
+import { type Environment, loadConfig } from '../../shared/config.ts'
+import type { Details, Severity } from '../../shared/log.ts'
+import type { WarmReport } from '../../shared/warm/tally.ts'
+import { edgeRow } from '../testing/edges.ts'
+import { startService, type TestService } from '../testing/service.ts'
+import type { PublicKeys } from './caller.ts'
+import { warmHandler } from './handler.ts'
+
+const now = '2026-03-10T12:30:30.000Z'
+const audience = 'https://europe-west1-p.cloudfunctions.net/warm'
+const serviceAccount = 'lqe-scheduler@p.iam.gserviceaccount.com'
+const settings = { WARM_AUDIENCE: audience, WARM_SERVICE_ACCOUNT: serviceAccount }
+
+const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const strangers = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const publicKeys: PublicKeys = async () => ({
+  k1: keys.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+})
+
+const seconds = () => Math.floor(Date.now() / 1000)
+const claims = () => ({
+  iss: 'https://accounts.google.com',
+  aud: audience,
+  email: serviceAccount,
+  email_verified: true,
+  iat: seconds() - 10,
+  exp: seconds() + 3000,
+})
+
+function token(changes: object = {}, signer = keys.privateKey, kid = 'k1'): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const signed = `${part({ alg: 'RS256', typ: 'JWT', kid })}.${part({ ...claims(), ...changes })}`
+  return `${signed}.${createSign('RSA-SHA256').update(signed).sign(signer, 'base64url')}`
+}
+
+const withoutSignature = (text: string) =>
+  `${text.split('.').slice(0, 2).join('.')}.SIGNATURE_REMOVED_BY_GOOGLE`
+
+let service: TestService
+let server: Server | undefined
+let logged: { severity: Severity; message: string; details: Details }[]
+let made = 0
+
+beforeAll(async () => {
+  const rows = [edgeRow('a', '2026-03-10T12:00:00.000Z', 'abcdefgh', '/rest/v1/a')]
+  service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env: { FROZEN_NOW: now } })
+}, 30_000)
+
+afterAll(() => service.stop())
+
+beforeEach(() => {
+  logged = []
+})
+
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+})
+
+/** @returns a way to call the function as it is deployed with these settings */
+async function start(env: Environment, source: PublicKeys = publicKeys) {
+  const name = `warm-${++made}`
+  const config = loadConfig(env)
+  const log = (severity: Severity, message: string, details: Details = {}) =>
+    void logged.push({ severity, message, details })
+  http(name, warmHandler({ services: service.services, config, log, publicKeys: source }))
+  const listening = getTestServer(name)
+  server = listening
+  await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`
+  return (path: string, bearer: string | null, method = 'POST') =>
+    fetch(url + path, { method, headers: bearer === null ? {} : { Authorization: `Bearer ${bearer}` } })
+}
+
+describe('a call of the scheduler', () => {
+  const name = 'usage.api-counts'
+  const path = `/api/endpoints/query/${name}?interval=hourly&project=abcdefgh`
+
+  test('makes anew what readers asked for, and reports it as JSON and as one log line', async () => {
+    const first = await service.ask(path)
+    const endpoint = (await service.services.endpoints.find(name))!
+    const parameters = JSON.stringify([
+      ['interval', 'hourly'],
+      ['project', 'abcdefgh'],
+    ])
+    const at = headAt(
+      keyOf({ endpointId: endpoint.id, version: endpoint.version, parameters, sql: null, variant: 'clear' }),
+    )
+    await service.services.cache.close()
+    const { document, readAt } = await service.services.store.get(at)
+    const stored = { ...(document!.fields['stored'] as { generation: string }), madeAt: readAt - 400_000 }
+    await service.services.store.update(at, { set: { stored, uses: 2 } })
+
+    const call = await start(settings)
+    const response = await call(`/?endpoint=${name}`, token())
+    expect(response.status).toBe(200)
+    const report = (await response.json()) as WarmReport
+    expect(report).toMatchObject({ refreshed: 1, skipped: 0, failed: 0, runs: 1 })
+    expect(report.endpoints).toMatchObject([{ endpoint: name, refreshed: 1, error: null }])
+    expect(logged).toMatchObject([
+      {
+        severity: 'INFO',
+        message: 'warm',
+        details: { checked: 'signature', refreshed: 1, endpoints: [`${name} refreshed=1`], status: 200 },
+      },
+    ])
+    const after = await service.services.store.get(at)
+    expect((after.document!.fields['stored'] as { generation: string }).generation).not.toBe(
+      stored.generation,
+    )
+    const again = await service.ask(path)
+    expect(again.headers.get('cache-status')).toMatch(/hit/)
+    expect(await again.text()).toBe(await first.text())
+  })
+
+  test('without a name is for every endpoint that is kept warm', async () => {
+    const report = (await (await (await start(settings))('/', token())).json()) as WarmReport
+    expect(report.endpoints.map(({ endpoint }) => endpoint)).toEqual([name])
+  })
+
+  test.each(['logs.all', 'no.such', '%00'])('for %s, which is not kept warm, is a 404', async other => {
+    expect((await (await start(settings))(`/?endpoint=${other}`, token())).status).toBe(404)
+  })
+
+  test('that names two endpoints is a 400', async () => {
+    expect((await (await start(settings))('/?endpoint=a&endpoint=b', token())).status).toBe(400)
+  })
+
+  test('by another method is a 405', async () => {
+    const response = await (await start(settings))('/', token(), 'GET')
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
+  })
+})
+
+describe('a caller', () => {
+  const refused: [string, () => string | null][] = [
+    ['no token', () => null],
+    ['something else', () => 'lqe_key'],
+    ['a token signed by somebody else', () => token({}, strangers.privateKey)],
+    ['a token of an unknown key', () => token({}, keys.privateKey, 'k2')],
+    ['a token without its signature', () => withoutSignature(token())],
+    ['a token for another function', () => token({ aud: 'https://other.example' })],
+    ['a token for several', () => token({ aud: [audience] })],
+    ['a token of another account', () => token({ email: 'other@p.iam.gserviceaccount.com' })],
+    ['a token with an unverified address', () => token({ email_verified: false })],
+    ['a token of another issuer', () => token({ iss: 'https://issuer.example' })],
+    ['a token that is over', () => token({ iat: seconds() - 8000, exp: seconds() - 400 })],
+    ['a token of tomorrow', () => token({ iat: seconds() + 4000, exp: seconds() + 8000 })],
+    ['a token that never ends', () => token({ exp: seconds() + 90_000 })],
+  ]
+
+  test.each(refused)('with %s is refused, and gets nothing from the log or the answer', async (_, make) => {
+    const bearer = make()
+    const response = await (await start(settings))('/', bearer)
+    expect(response.status).toBe(401)
+    const body = await response.text()
+    expect(logged.map(({ severity, details }) => [severity, details['status']])).toEqual([['WARNING', 401]])
+    for (const part of (bearer ?? '').split('.').filter(text => text.length > 10))
+      expect(JSON.stringify([logged, body])).not.toContain(part)
+  })
+
+  describe('on Cloud Run', () => {
+    const onCloudRun = { K_SERVICE: 'warm' }
+
+    test('comes with a token whose signature Cloud Run has checked and removed', async () => {
+      const response = await (await start({ ...settings, ...onCloudRun }))('/', withoutSignature(token()))
+      expect(response.status).toBe(200)
+      expect(logged[0]!.details['checked']).toBe('cloud_run')
+    })
+
+    test.each([
+      { aud: 'https://other.example' },
+      { email: 'other@p.iam.gserviceaccount.com' },
+      { email_verified: false },
+      { iss: 'https://issuer.example' },
+      { exp: seconds() - 400 },
+    ])('is refused if that token says %j', async changes => {
+      const bearer = withoutSignature(token(changes))
+      expect((await (await start({ ...settings, ...onCloudRun }))('/', bearer)).status).toBe(401)
+    })
+
+    test('is refused where the settings are missing', async () => {
+      expect((await (await start(onCloudRun))('/', token())).status).toBe(401)
+    })
+  })
+
+  test('on a laptop without settings may be anybody, and the log says so', async () => {
+    expect((await (await start({}))('/', null)).status).toBe(200)
+    expect(logged[0]!.details['checked']).toBe('none')
+  })
+
+  test('gets a 503 while Google’s keys cannot be had', async () => {
+    const call = await start(settings, () => Promise.reject(new Error('no network')))
+    expect((await call('/', token())).status).toBe(503)
+  })
+})

@@ -1,0 +1,82 @@
+/** The scheduled function: POST, from Cloud Scheduler. It takes nothing from its caller but the name of an endpoint. */
+import { randomUUID } from 'node:crypto'
+import type { HttpFunction, Request } from '@google-cloud/functions-framework'
+import type { Config } from '../../shared/config.ts'
+import type { Endpoint } from '../../shared/endpoint.ts'
+import type { Endpoints } from '../../shared/endpoints.ts'
+import { ApiError } from '../../shared/errors.ts'
+import { describeError, type Details, type Log, traceOf } from '../../shared/log.ts'
+import { invalidParameter, repeated, splitQuery, undecodable } from '../../shared/query-string.ts'
+import type { Services } from '../../shared/services.ts'
+import type { EndpointReport, WarmReport } from '../../shared/warm/tally.ts'
+import { isWarmed, warm } from '../../shared/warm/warm.ts'
+import { sendProblem } from '../query/problem.ts'
+import { callerCheck, type PublicKeys } from './caller.ts'
+
+export interface WarmDependencies {
+  services: Services | Promise<Services>
+  config: Config
+  log: Log
+  /** Where Google's keys come from; for tests. */
+  publicKeys?: PublicKeys
+}
+
+/** The rest of the scheduler's deadline is for runs to end and for the answer. */
+const shareOfDeadline = 0.8
+
+/** The function that the framework calls: one call, one report as JSON, one log line. */
+export function warmHandler({ services, config, log, publicKeys }: WarmDependencies): HttpFunction {
+  const check = callerCheck(config, publicKeys)
+  return async (req, res) => {
+    const requestId = randomUUID()
+    const notes: Details = { requestId }
+    res.setHeader('X-Request-Id', requestId)
+    try {
+      if (req.method !== 'POST')
+        throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
+      notes['checked'] = await check(req.get('authorization'))
+      const { engine, store, endpoints } = await services
+      const wanted = await wantedEndpoints(endpoints, req)
+      const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
+      const report = await warm({ engine, store, log }, wanted, allowance)
+      Object.assign(notes, summaryOf(report))
+      // The scheduler tries again after an error, which helps where the store was away, and nowhere else.
+      res.status(report.endpoints.some(({ error }) => error !== null) ? 503 : 200).json(report)
+    } catch (error) {
+      Object.assign(notes, describeError(error))
+      sendProblem(res, error, { path: req.path, requestId })
+    }
+    const severity = res.statusCode < 400 ? 'INFO' : res.statusCode < 500 ? 'WARNING' : 'ERROR'
+    log(severity, 'warm', {
+      ...notes,
+      status: res.statusCode,
+      ...traceOf(req.get('traceparent'), config.project),
+    })
+  }
+}
+
+async function wantedEndpoints(endpoints: Endpoints, req: Request): Promise<Endpoint[]> {
+  const name = endpointNamed(req)
+  if (name === null) return endpoints.all()
+  const endpoint = await endpoints.find(name)
+  if (!endpoint || !isWarmed(endpoint))
+    throw new ApiError('not_found', 'There is no endpoint of this name that is kept warm.')
+  return [endpoint]
+}
+
+function endpointNamed(req: Request): string | null {
+  const named = splitQuery(req.originalUrl.split('?')[1] ?? '').filter(({ name }) => name === 'endpoint')
+  const detail = named.length > 1 ? repeated : named[0]?.value === null ? undecodable : null
+  if (detail !== null) throw invalidParameter([{ parameter: 'endpoint', detail }])
+  return named[0]?.value || null
+}
+
+function summaryOf({ endpoints, ...totals }: WarmReport): Details {
+  return { ...totals, endpoints: endpoints.map(inWords) }
+}
+
+/** `usage.api-counts refreshed=5 fresh=2 engine_error=1` */
+function inWords({ endpoint, refreshed, skipped, failed, error }: EndpointReport): string {
+  const counts = Object.entries({ refreshed, ...skipped, ...failed }).map(pair => pair.join('='))
+  return [endpoint, ...counts, ...(error === null ? [] : [`error=${error}`])].join(' ')
+}

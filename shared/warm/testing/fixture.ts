@@ -1,0 +1,120 @@
+/** A cache with answers in use, and an engine that counts its runs; for tests of the warmer. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cache } from '../../cache/cache.ts'
+import { headAt } from '../../cache/head.ts'
+import { keyOf, type Question } from '../../cache/key.ts'
+import type { Binding, QueryEngine, Row, Statement } from '../../engine.ts'
+import { type Endpoint, endpointFrom } from '../../endpoint.ts'
+import { finish } from '../../result.ts'
+import { redactionVersion } from '../../redact.ts'
+import type { Fields, Store } from '../../store.ts'
+
+/** Fresh for 15 minutes, made anew every 5. */
+export function endpointWith(changes: { companion?: boolean; [setting: string]: unknown } = {}): Endpoint {
+  const { companion = false, ...settings } = changes
+  const definition = {
+    id: '00000000-0000-4000-8000-00000000000a',
+    description: 'Something to count.',
+    parameters: {
+      required: ['project'],
+      properties: {
+        project: { type: 'string' },
+        span: { type: 'string', enum: ['long', 'short'], default: 'short' },
+      },
+    },
+    cache: { seconds: 900 },
+    warm: { seconds: 300, ...(companion ? { query: 'a.warm.sql', apart: { span: ['long'] } } : {}) },
+    ...settings,
+  }
+  return endpointFrom('a.counts', definition, 'own query', () => 'companion query')
+}
+
+export function questionFor(endpoint: Endpoint, project: string, changes: Partial<Question> = {}): Question {
+  const parameters = JSON.stringify([
+    ['project', project],
+    ['span', 'short'],
+  ])
+  const { id, version } = endpoint
+  return { endpointId: id, version, parameters, sql: null, variant: 'clear', ...changes }
+}
+
+export interface Use {
+  question: Question
+  /** How long ago the answer was made. */
+  ageMs?: number
+  /** How long ago it was last asked for. */
+  usedMs?: number
+  uses?: number
+  fields?: Fields
+}
+
+/** Has readers ask for an answer, some time ago. */
+export async function use(store: Store, endpoint: Endpoint, usage: Use): Promise<void> {
+  const { question, ageMs = 400_000, usedMs = 10_000, uses = 2, fields = {} } = usage
+  const cache = new Cache(store, { memoryMs: 0 })
+  const result = { columns: [], rows: [{ made: 'before' }], truncated: false, bytes: null }
+  await cache.read({
+    question,
+    freshMs: endpoint.cacheSeconds * 1000,
+    timeoutMs: 1000,
+    noteUse: false,
+    bypass: false,
+    make: async () => ({ answer: finish(endpoint, result, question.variant !== 'clear') }),
+  })
+  await cache.close()
+  const at = headAt(keyOf(question))
+  const { document, readAt } = await store.get(at)
+  const stored = { ...(document!.fields['stored'] as object), madeAt: readAt - ageMs }
+  await store.update(at, { set: { stored, usedAt: readAt - usedMs, uses, ...fields } })
+}
+
+/** What readers get now, without another run. */
+export async function bodyOf(store: Store, question: Question): Promise<string | null> {
+  const found = await new Cache(store, { memoryMs: 0 }).peek(question, 3_600_000)
+  return found && (await found.answer.bytes('identity')).toString()
+}
+
+export const redacted = { variant: redactionVersion }
+
+export interface CountingEngine extends QueryEngine {
+  /** Projects of each run, in order; of one set, or of all of @sets. */
+  ran: string[][]
+  /** Called before each run; what it throws, the run throws. */
+  before: (projects: string[], statement: Statement, signal?: AbortSignal) => void | Promise<void>
+}
+
+/** Answers `{made: 'now', project}` for each set, under the columns that a companion has where it is one. */
+export function countingEngine({ ms = 5, bytes = 100 } = {}): CountingEngine {
+  const string = { kind: 'STRING' } as const
+  const engine: CountingEngine = {
+    ran: [],
+    before: () => {},
+    async run(statement, { signal }) {
+      const sets = setsOf(statement)
+      const projects = sets.map(({ project }) => project as string)
+      engine.ran.push(projects)
+      await engine.before(projects, statement, signal)
+      await sleep(ms)
+      const rows = sets.map(set => ({ ...set, made: 'now', of: set['project'] ?? null }))
+      const own = ['made', 'of'].map(name => ({ name, type: string }))
+      if (statement.bindings[0]?.name === 'sets')
+        return {
+          columns: [...['project', 'span'].map(name => ({ name, type: string })), ...own],
+          rows,
+          truncated: false,
+          bytes,
+        }
+      const ownRows = rows.map(({ made, of }) => ({ made, of }))
+      return { columns: own, rows: ownRows, truncated: false, bytes }
+    },
+    describe: () => Promise.reject(new Error('not asked for')),
+    close: async () => {},
+  }
+  return engine
+}
+
+function setsOf({ bindings }: Statement): Row[] {
+  const first = bindings[0] as Binding
+  if (first.name === 'sets') return first.value as Row[]
+  return [Object.fromEntries(bindings.map(({ name, value }) => [name, value]))]
+}
