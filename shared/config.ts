@@ -20,6 +20,15 @@ export interface Config {
   rememberMs: number
   /** A fixed present for the local engine, ISO 8601; for tests and demonstrations. */
   frozenNow: string | null
+  /** `project.dataset`, or `dataset` of the jobs' project: where the log tables are. */
+  bigQueryDataset: string | null
+  /** `project.dataset.table` by logical name, for tables that are elsewhere or called otherwise. */
+  bigQueryTables: ReadonlyMap<string, string>
+  bigQueryLocation: string | null
+  /** The most bytes that one query may be billed for. */
+  maxBytesBilled: number | null
+  /** Address of a server in place of BigQuery. */
+  bigQueryEndpoint: string | null
   /** Name of the Cloud Run service that this process is of; `null` = it runs elsewhere. */
   service: string | null
   /** Whom the tokens of the warm function's caller must be made out to, and the caller's e-mail address: both or none. */
@@ -123,6 +132,41 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: text => (Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()),
     expected: 'an ISO 8601 time',
   },
+  bigQueryDataset: {
+    variable: 'BIGQUERY_DATASET',
+    description: 'Where the log tables are; in their names every character but letters, digits and _ is _',
+    default: () => null,
+    read: text => (/^([a-z][a-z0-9:.-]{4,60}\.)?\w+$/.test(text) ? text : undefined),
+    expected: 'project.dataset or dataset',
+  },
+  bigQueryTables: {
+    variable: 'BIGQUERY_TABLES',
+    description: 'Log tables that are elsewhere or called otherwise',
+    default: () => new Map<string, string>(),
+    read: realTables,
+    expected: 'a list such as postgres.logs=project.dataset.table,gotrue.logs.prod=project.dataset.table',
+  },
+  bigQueryLocation: {
+    variable: 'BIGQUERY_LOCATION',
+    description: 'Where the datasets are, for BigQuery’s jobs',
+    default: () => null,
+    read: text => (/^[A-Za-z][A-Za-z0-9-]{1,40}$/.test(text) ? text : undefined),
+    expected: 'a location such as EU or europe-west1',
+  },
+  maxBytesBilled: {
+    variable: 'MAX_BYTES_BILLED',
+    description: 'Bytes that one BigQuery job may be billed for; without it there is no limit',
+    default: () => null,
+    read: integer(1, Number.MAX_SAFE_INTEGER),
+    expected: 'a whole number',
+  },
+  bigQueryEndpoint: {
+    variable: 'BIGQUERY_EMULATOR_HOST',
+    description: 'Address of a server in place of BigQuery; not on Cloud Run',
+    default: () => null,
+    read: text => (/^https?:\/\/[^/\s]+$/.test(text) ? text : undefined),
+    expected: 'an address such as http://localhost:9050',
+  },
   service: {
     variable: 'K_SERVICE',
     description: 'Set by Cloud Run: the name of the service',
@@ -189,6 +233,12 @@ function valueOf<T>(setting: Setting<T>, env: Environment): T {
 
 function oneOf<T extends string>(...choices: T[]): (text: string) => T | undefined {
   return text => choices.find(choice => choice === text)
+}
+
+/** Reads `logical=project.dataset.table`, with commas between several. */
+function realTables(text: string): Map<string, string> | undefined {
+  const pairs = text.split(',').map(pair => /^([^=`]+)=([a-z][a-z0-9:.-]+\.\w+\.[\w-]+)$/.exec(pair.trim()))
+  return pairs.includes(null) ? undefined : new Map(pairs.map(pair => [pair![1]!, pair![2]!]))
 }
 
 function integer(min: number, max: number): (text: string) => number | undefined {

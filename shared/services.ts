@@ -1,7 +1,7 @@
 /** The only importer of the adapters: from settings to the two ports. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import type { QueryEngine } from './engine.ts'
 import { Cache } from './cache/cache.ts'
 import { type Endpoints, openEndpoints } from './endpoints.ts'
@@ -46,8 +46,18 @@ const engines: Record<Config['engine'], (config: Config) => Promise<QueryEngine>
       ...(config.frozenNow === null ? {} : { now: config.frozenNow }),
     })
   },
-  async bigquery() {
-    throw new Error('ENGINE=bigquery is not available yet')
+  async bigquery(config) {
+    const dataset = config.bigQueryDataset
+    if (dataset === null) throw new ConfigError('BIGQUERY_DATASET must be set where ENGINE is bigquery')
+    const { openBigQuery } = await import('./engines/bigquery/engine.ts')
+    return openBigQuery({
+      dataset,
+      tables: config.bigQueryTables,
+      project: config.project,
+      location: config.bigQueryLocation,
+      maxBytesBilled: config.maxBytesBilled,
+      endpoint: config.bigQueryEndpoint,
+    })
   },
 }
 
