@@ -1,7 +1,7 @@
 /** What every engine adapter does with a run: parameters, limits, refusals, and what a dry run tells. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
-import type { Binding, Value } from '../engine.ts'
+import type { Binding, EngineError, Value } from '../engine.ts'
 import type { Column, SqlType } from '../sql/types.ts'
 import { describeEngines, plenty } from './testing/describe-engines.ts'
 
@@ -174,6 +174,19 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
       expect(performance.now() - started).toBeLessThan(5_000)
       expect(await other).toBe(1)
       expect(await value('2')).toBe(2)
+    })
+
+    test('a run that is aborted at any moment has all its rows or none', async () => {
+      const sql = 'SELECT x FROM UNNEST(GENERATE_ARRAY(1, 3000)) AS x'
+      const outcomes = Array.from({ length: 60 }, async (_, delay) => {
+        const abort = new AbortController()
+        setTimeout(() => abort.abort(), delay)
+        return engine()
+          .run({ sql, bindings: [] }, { ...plenty, signal: abort.signal })
+          .then(({ rows }) => rows.length)
+          .catch((error: EngineError) => error.reason)
+      })
+      for (const outcome of await Promise.all(outcomes)) expect([3000, 'cancelled']).toContain(outcome)
     })
 
     test('a run that is aborted before it begins does not begin', async () => {

@@ -8,6 +8,7 @@ describeFunctions('casts', {
     ['CAST(TRUE AS STRING)', 'true'],
     [`CAST(NUMERIC '1.50' AS STRING)`, '1.5'],
     [`CAST(NUMERIC '100' AS STRING)`, '100'],
+    [`CAST(ROUND(NUMERIC '120.4') AS STRING)`, '120'],
     [`CAST(NUMERIC '2.345' AS NUMERIC(10, 2))`, '2.35'],
     [`CAST(CAST(100 AS NUMERIC(10)) AS STRING)`, '100'],
     ['CAST(2.5 AS INT64)', 3],

@@ -38,8 +38,8 @@ const conversions: Record<string, Conversion> = {
   // Halves away from zero; DuckDB's own cast rounds them to even.
   'FLOAT64>INT64': sql => `CAST(round(${sql}) AS BIGINT)`,
   'FLOAT64>STRING': sql => `regexp_replace(CAST(${sql} AS VARCHAR), '\\.0$', '')`,
-  'NUMERIC>STRING': trimmedDecimal,
-  'BIGNUMERIC>STRING': trimmedDecimal,
+  'NUMERIC>STRING': sql => trimmedDecimal(sql, 'NUMERIC'),
+  'BIGNUMERIC>STRING': sql => trimmedDecimal(sql, 'BIGNUMERIC'),
   'STRING>BOOL': truth,
   'STRING>INT64': wholeNumber,
   'STRING>BYTES': sql => `encode(${sql})`,
@@ -58,8 +58,9 @@ const conversions: Record<string, Conversion> = {
   'TIME>STRING': sql => clockText(onSomeDay(sql), '%H:%M:%S'),
 }
 
-function trimmedDecimal(sql: string): string {
-  return `rtrim(rtrim(CAST(${sql} AS VARCHAR), '0'), '.')`
+/** Rounding leaves DuckDB's decimals with fewer places, or none: with all of them there is a point to trim to. */
+function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): string {
+  return `rtrim(rtrim(CAST(CAST(${sql} AS ${duckType({ kind })}) AS VARCHAR), '0'), '.')`
 }
 
 export function cast(context: Context, node: Cast, scope: Scope): Typed {

@@ -3,24 +3,32 @@ import { EngineError, type RunLimits } from '../../engine.ts'
 /** How often a stop is repeated: DuckDB forgets an interruption that comes just before a statement starts. */
 const insistMs = 20
 
+/** Node fires a timer at once that is set for longer. */
+const longestTimer = 2 ** 31 - 1
+
 /** Watches over one run: its time limit and its AbortSignal. */
 export class Deadline {
-  private readonly limits: RunLimits
+  private readonly signal: AbortSignal | undefined
   private readonly timer: NodeJS.Timeout
   private readonly onAbort: () => void
   private insisting: NodeJS.Timeout | null = null
   private interrupt: (() => void) | null = null
   private failure: EngineError | null = null
 
-  constructor(limits: RunLimits) {
-    this.limits = limits
+  constructor(limits: Pick<RunLimits, 'timeoutMs' | 'signal'>) {
+    this.signal = limits.signal
     this.onAbort = () => this.stop(new EngineError('cancelled', 'The query was cancelled'))
     this.timer = setTimeout(
       () => this.stop(new EngineError('timeout', 'The query took too long')),
-      limits.timeoutMs,
+      Math.min(limits.timeoutMs, longestTimer),
     )
-    limits.signal?.addEventListener('abort', this.onAbort)
-    if (limits.signal?.aborted) this.onAbort()
+    this.signal?.addEventListener('abort', this.onAbort)
+    if (this.signal?.aborted) this.onAbort()
+  }
+
+  /** Whether the run has to end, or had to. */
+  get stopped(): boolean {
+    return this.failure !== null
   }
 
   /** Throws EngineError `timeout` or `cancelled` once the run has to end. */
@@ -39,7 +47,7 @@ export class Deadline {
     clearTimeout(this.timer)
     if (this.insisting) clearInterval(this.insisting)
     this.interrupt = null
-    this.limits.signal?.removeEventListener('abort', this.onAbort)
+    this.signal?.removeEventListener('abort', this.onAbort)
   }
 
   private stop(failure: EngineError): void {

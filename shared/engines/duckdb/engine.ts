@@ -17,7 +17,7 @@ import { boundText } from './bindings.ts'
 import { Connections } from './connections.ts'
 import { openDatabase } from './database.ts'
 import { Deadline } from './deadline.ts'
-import { engineError } from './failures.ts'
+import { engineError, isFatal } from './failures.ts'
 import { type Rewritten, rewrite } from './rewrite.ts'
 import { rowsOf } from './values.ts'
 
@@ -29,6 +29,9 @@ export interface DuckDbOptions {
   /** The current moment for the queries, as a Date or ISO text; by default that at which a run starts. */
   now?: string | (() => Date | string)
 }
+
+/** A dry run only plans. */
+const describeMs = 30_000
 
 /** Queries of the stored kind come again and again: so many keep their rewriting. */
 const remembered = 200
@@ -53,29 +56,34 @@ class DuckDbEngine implements QueryEngine {
       const rewritten = this.rewritten(statement)
       const values = this.values(statement, rewritten)
       const connections = await this.connections()
-      return await connections.with(connection => {
-        deadline.guard(() => connection.interrupt())
-        return fetchRows(connection, rewritten, values, limits.maxRows, deadline)
-      })
+      return await connections.with(deadline, connection =>
+        fetchRows(connection, rewritten, values, limits.maxRows, deadline),
+      )
     } catch (error) {
       deadline.check()
-      throw engineError(error)
+      throw await this.failure(error)
     } finally {
       deadline.end()
     }
   }
 
   async describe(statement: Statement): Promise<Description> {
+    const deadline = new Deadline({ timeoutMs: describeMs })
     try {
       const rewritten = this.rewritten(statement)
       const connections = await this.connections()
-      await connections.with(async connection => (await prepare(connection, rewritten.sql)).destroySync())
+      await connections.with(deadline, async connection =>
+        (await prepare(connection, rewritten.sql)).destroySync(),
+      )
       const tables = tablesOf(parse(statement.sql, statementLimits)).map(table =>
         table.path.map(part => part.name).join('.'),
       )
       return { kind: 'SELECT', tables: [...new Set(tables)].sort(), columns: rewritten.columns, bytes: null }
     } catch (error) {
-      throw engineError(error)
+      deadline.check()
+      throw await this.failure(error)
+    } finally {
+      deadline.end()
     }
   }
 
@@ -83,6 +91,12 @@ class DuckDbEngine implements QueryEngine {
     const connections = await this.opening?.catch(() => null)
     connections?.close()
     this.opening = null
+  }
+
+  /** After an error of its own DuckDB refuses all further work: the next run opens it anew. */
+  private async failure(error: unknown): Promise<EngineError> {
+    if (isFatal(error)) await this.close()
+    return engineError(error)
   }
 
   private rewritten({ sql, bindings }: Statement): Rewritten {
@@ -150,6 +164,8 @@ async function fetchRows(
       deadline.check()
       for (const row of rowsOf(chunk, columns)) rows.push(row)
     }
+    // An interrupted result may end early as if it were whole.
+    deadline.check()
     return { columns, rows: rows.slice(0, maxRows), truncated: rows.length > maxRows, bytes: null }
   } finally {
     prepared.destroySync()

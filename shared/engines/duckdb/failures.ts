@@ -70,10 +70,19 @@ export function engineError(error: unknown): EngineError {
     const reason = error instanceof UnsupportedError ? 'unsupported' : 'rejected'
     return new EngineError(reason, error.message, { place: error.place, cause: error })
   }
-  // Not `instanceof Error`: a native module's errors may be of another realm.
-  const text = String((error as { message?: unknown } | undefined)?.message ?? error)
+  const text = messageOf(error)
   const [, reason, message] = known.find(([pattern]) => matches(text, pattern)) ?? []
   return new EngineError(reason ?? 'failed', message ?? 'The local engine failed', { cause: error })
+}
+
+/** Whether the database is of no use after this error. */
+export function isFatal(error: unknown): boolean {
+  return /^(FATAL|INTERNAL) Error|database has been invalidated/.test(messageOf(error))
+}
+
+/** Not by `instanceof Error`: a native module's errors may be of another realm. */
+function messageOf(error: unknown): string {
+  return String((error as { message?: unknown } | undefined)?.message ?? error)
 }
 
 function matches(text: string, pattern: RegExp | string): boolean {

@@ -26,6 +26,7 @@ export const aggregateFunctions: FunctionTable = {
   COUNTIF: countIf,
   COVAR_POP: statistic('covar_pop', 2),
   COVAR_SAMP: statistic('covar_samp', 2),
+  GROUPING: site => typed(aggregate(site, 'grouping'), 'INT64'),
   LOGICAL_AND: site => typed(aggregate(site, 'bool_and'), 'BOOL'),
   LOGICAL_OR: site => typed(aggregate(site, 'bool_or'), 'BOOL'),
   MAX: site => (site.call.having ? extremeBy(site) : ofSameType('max')(site)),

@@ -34,6 +34,12 @@ export const arrayFunctions: FunctionTable = {
   ARRAY_LAST: end('-1'),
   ARRAY_LENGTH: named('len', ['ARRAY'], 'INT64'),
   ARRAY_REVERSE: named('list_reverse', ['ARRAY'], sameAsFirst),
+  ARRAY_SLICE: [
+    signature(['ARRAY', 'INT64', 'INT64'], sameAsFirst, (array, from, to) => {
+      const [first, last] = [from, to].map(at => `(CASE WHEN ${at} < 0 THEN ${at} ELSE ${at} + 1 END)`)
+      return `list_slice(${array}, ${first}, ${last})`
+    }),
+  ],
   ARRAY_TO_STRING: [
     signature(['ARRAY', 'STRING'], 'STRING', (array, between) => `array_to_string(${array}, ${between})`),
     signature(

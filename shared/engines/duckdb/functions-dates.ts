@@ -101,6 +101,14 @@ export const dateFunctions: FunctionTable = {
   DATE_DIFF: [...difference('DATE'), ...difference('DATETIME')],
   DATETIME_DIFF: difference('DATETIME'),
   TIME_DIFF: difference('TIME'),
+  TIMESTAMP_BUCKET: [
+    signature(
+      ['TIMESTAMP', 'INTERVAL', 'TIMESTAMP?'],
+      'TIMESTAMP',
+      (moment, width, origin = `TIMESTAMPTZ '1950-01-01 00:00:00+00'`) =>
+        `time_bucket(${width}, ${moment}, ${origin})`,
+    ),
+  ],
   TIMESTAMP_DIFF: [
     signature(['TIMESTAMP', 'TIMESTAMP', 'PART'], 'INT64', (to, from, part) => wholeParts(from, to, part)),
   ],

@@ -30,6 +30,7 @@ const power = named('pow', ['FLOAT64', 'FLOAT64'], 'FLOAT64')
 export const numberFunctions: FunctionTable = {
   ABS: named('abs', ['NUMBER'], sameAsFirst),
   BIT_COUNT: [signature(['INT64'], 'INT64', x => `CAST(bit_count(${x}) AS BIGINT)`)],
+  CBRT: float('cbrt'),
   CEIL: ceiling,
   CEILING: ceiling,
   DIV: [signature(['INT64', 'INT64'], 'INT64', (x, y) => `(${x} // ${nonZero(y, 'BIGINT')})`)],
@@ -48,6 +49,15 @@ export const numberFunctions: FunctionTable = {
   NULLIFZERO: [signature(['NUMBER'], sameAsFirst, x => `NULLIF(${x}, 0)`)],
   POW: power,
   POWER: power,
+  // How many bounds the point has reached.
+  RANGE_BUCKET: [
+    signature(
+      ['NUMBER', 'ARRAY'],
+      'INT64',
+      (point, bounds) =>
+        `(CASE WHEN ${point} IS NOT NULL THEN len(list_filter(${bounds}, lambda b: b <= ${point})) END)`,
+    ),
+  ],
   ROUND: [
     ...whole('round'),
     signature(['FLOAT64', 'INT64'], 'FLOAT64', (x, digits) => `round(${x}, CAST(${digits} AS INTEGER))`),

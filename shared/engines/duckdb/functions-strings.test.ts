@@ -48,6 +48,7 @@ describeFunctions('string functions', {
     [`SUBSTR('apple', -10, 3)`, 'app'],
     [`SUBSTR('apple', 9)`, ''],
     [`SUBSTRING('apple', 2, 0)`, ''],
+    [`TO_CODE_POINTS('añ\\n')`, [97, 241, 10]],
     [`TRANSLATE('abc', 'ab', 'xy')`, 'xyc'],
     [`TRIM('xxaxx', 'x')`, 'a'],
     [`TRIM('\\t a\\n\\u00a0')`, 'a'],

@@ -11,7 +11,7 @@ import {
   signature,
 } from './signature.ts'
 import { quoteText } from './text.ts'
-import { raise, type Typed, typed } from './typed.ts'
+import { arrayOf, raise, type Typed, typed } from './typed.ts'
 
 /** What TRIM takes off: Unicode's white space. DuckDB takes spaces only. */
 const whiteSpace = quoteText(
@@ -109,6 +109,13 @@ export const stringFunctions: FunctionTable = {
   STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
   SUBSTR: substring,
   SUBSTRING: substring,
+  TO_CODE_POINTS: [
+    signature(
+      ['STRING'],
+      () => arrayOf({ kind: 'INT64' }),
+      text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
+    ),
+  ],
   TRANSLATE: named('translate', ['STRING', 'STRING', 'STRING'], 'STRING'),
   TRIM: trim('trim'),
   UNICODE: [

@@ -178,11 +178,11 @@ const claims: Record<string, Claim[]> = {
     ],
     [
       'ROLLUP adds the total',
-      'SELECT x, COUNT(*) AS n FROM UNNEST([1, 1, 2]) AS x GROUP BY ROLLUP(x) ORDER BY x',
+      'SELECT x, COUNT(*) AS n, GROUPING(x) AS g FROM UNNEST([1, 1, 2]) AS x GROUP BY ROLLUP(x) ORDER BY x',
       [
-        { x: null, n: 3 },
-        { x: 1, n: 2 },
-        { x: 2, n: 1 },
+        { x: null, n: 3, g: 1 },
+        { x: 1, n: 2, g: 0 },
+        { x: 2, n: 1, g: 0 },
       ],
     ],
     [
