@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from '@jest/globals'
+import type { EngineError } from '../../engine.ts'
+import { describeDuckDb, plenty } from '../testing/describe-engines.ts'
+
+/** Takes minutes. */
+const endless = `SELECT COUNT(*) FROM UNNEST(GENERATE_ARRAY(1, 1000000)) AS a, UNNEST(GENERATE_ARRAY(1, 1000000)) AS b
+  WHERE MOD(a * b, 7) = 3`
+
+describeDuckDb('a stop', {}, ({ engine, value, failure }) => {
+  test('at any moment leaves a run all its rows or none', async () => {
+    const sql = 'SELECT x FROM UNNEST(GENERATE_ARRAY(1, 3000)) AS x'
+    const outcomes = Array.from({ length: 60 }, async (_, delay) => {
+      const abort = new AbortController()
+      setTimeout(() => abort.abort(), delay)
+      return engine()
+        .run({ sql, bindings: [] }, { ...plenty, signal: abort.signal })
+        .then(({ rows }) => rows.length)
+        .catch((error: EngineError) => error.reason)
+    })
+    for (const outcome of await Promise.all(outcomes)) expect([3000, 'cancelled']).toContain(outcome)
+  })
+
+  test('comes to a run that still waits for others', async () => {
+    const abort = new AbortController()
+    const others = Array.from({ length: 3 }, () => failure(endless, [], { signal: abort.signal }))
+    await sleep(50)
+    const started = performance.now()
+    expect(await failure('SELECT 1', [], { timeoutMs: 100 })).toMatchObject({ reason: 'timeout' })
+    expect(performance.now() - started).toBeLessThan(5_000)
+    abort.abort()
+    expect((await Promise.all(others)).map(error => error.reason)).toEqual(Array(3).fill('cancelled'))
+    expect(await value('1')).toBe(1)
+  })
+
+  test('set for later than timers reach does not come at once', async () => {
+    const result = await engine().run(
+      { sql: 'SELECT 1 AS a', bindings: [] },
+      { maxRows: 1, timeoutMs: 2 ** 40 },
+    )
+    expect(result.rows).toEqual([{ a: 1 }])
+  })
+})
