@@ -53,6 +53,12 @@ describeFunctions('arrays and structs', {
     ['[1, 2, 3][ORDINAL(0)]', 'Array index is out of bounds'],
     ['[1, 2, 3][-1]', 'Array index is out of bounds'],
     ['ARRAY_FIRST(CAST([] AS ARRAY<INT64>))', 'Array index is out of bounds'],
+    ['GENERATE_ARRAY(1, 1000000000000)', 'Array is too large'],
+    ['GENERATE_ARRAY(1, 10, 0)', 'Division by zero'],
+    [
+      `GENERATE_TIMESTAMP_ARRAY(TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-02', INTERVAL 1 MICROSECOND)`,
+      'Array is too large',
+    ],
     ['ARRAY_LENGTH(1)', 'No matching signature for function ARRAY_LENGTH'],
     ['STRUCT(1 AS a).b', 'Field name b does not exist'],
     ['STRUCT(1 AS total_count).totalcount', 'did you mean total_count?'],

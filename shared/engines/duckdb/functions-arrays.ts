@@ -1,5 +1,7 @@
 import type { SqlType } from '../../sql/types.ts'
+import { asClock } from './clocks.ts'
 import { unify } from './coercion.ts'
+import { nonZero } from './operators.ts'
 import {
   argument,
   type CallSite,
@@ -26,8 +28,6 @@ const end = (position: '1' | '-1') => [
   }),
 ]
 
-const days = 'to_days(1)'
-
 export const arrayFunctions: FunctionTable = {
   ARRAY_CONCAT: concat,
   ARRAY_FIRST: end('1'),
@@ -50,28 +50,34 @@ export const arrayFunctions: FunctionTable = {
     ),
   ],
   GENERATE_ARRAY: [
-    signature(['INT64', 'INT64'], arrayOfKind('INT64'), (from, to) => `generate_series(${from}, ${to})`),
-    signature(
-      ['INT64', 'INT64', 'INT64'],
-      arrayOfKind('INT64'),
-      (from, to, step) => `generate_series(${from}, ${to}, ${step})`,
+    signature(['INT64', 'INT64', 'INT64?'], arrayOfKind('INT64'), (from, to, step = '1') =>
+      series(from, to, step, `(${to} - ${from}) // ${nonZero(step, 'BIGINT')}`),
     ),
   ],
   GENERATE_DATE_ARRAY: [
-    signature(
-      ['DATE', 'DATE', 'INTERVAL?'],
-      arrayOfKind('DATE'),
-      (from, to, step = days) =>
-        `CAST(generate_series(CAST(${from} AS TIMESTAMP), CAST(${to} AS TIMESTAMP), ${step}) AS DATE[])`,
-    ),
+    signature(['DATE', 'DATE', 'INTERVAL?'], arrayOfKind('DATE'), (from, to, step = 'to_days(1)') => {
+      const [first, last] = [asClock(from), asClock(to)]
+      return `CAST(${series(first, last, step, steps(first, last, step))} AS DATE[])`
+    }),
   ],
   GENERATE_TIMESTAMP_ARRAY: [
-    signature(
-      ['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'],
-      arrayOfKind('TIMESTAMP'),
-      (from, to, step) => `generate_series(${from}, ${to}, ${step})`,
+    signature(['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'], arrayOfKind('TIMESTAMP'), (from, to, step) =>
+      series(from, to, step, steps(from, to, step)),
     ),
   ],
+}
+
+/** BigQuery's limit; DuckDB would fill the memory, and cannot be interrupted while it plans. */
+const mostElements = 1_048_575
+
+function series(from: string, to: string, step: string, count: string): string {
+  const end = `CASE WHEN abs(${count}) >= ${mostElements} THEN CAST(${raise('Array is too large')} AS BOOLEAN) END`
+  return `(CASE WHEN (${end}) IS NULL THEN generate_series(${from}, ${to}, ${step}) END)`
+}
+
+/** How many intervals lie between two moments, a month being thirty days. */
+function steps(from: string, to: string, step: string): string {
+  return `CAST((epoch(${to}) - epoch(${from})) / ${nonZero(`epoch(${step})`, 'DOUBLE')} AS BIGINT)`
 }
 
 function concat(site: CallSite): Typed {

@@ -21,6 +21,13 @@ const whiteSpace = quoteText(
 const notNegative = (length: string) =>
   `(CASE WHEN ${length} < 0 THEN ${raise('Length must not be negative')} ELSE ${length} END)`
 
+/** As long as BigQuery lets REPEAT and the pads make a text. */
+const mostCharacters = 1_048_576
+
+/** A length that is not negative and, times `each`, not too long. */
+const ofSize = (length: string, each = '1') =>
+  `(CASE WHEN ${each} * ${length} > ${mostCharacters} THEN ${raise('Text is too long')} ELSE ${notNegative(length)} END)`
+
 const trim = (duck: string) => [
   signature(
     ['STRING', 'STRING?'],
@@ -33,8 +40,7 @@ const pad = (duck: string) => [
   signature(
     ['STRING', 'INT64', 'STRING?'],
     'STRING',
-    (text, length, pattern = `' '`) =>
-      `${duck}(${text}, CAST(${notNegative(length)} AS INTEGER), ${pattern})`,
+    (text, length, pattern = `' '`) => `${duck}(${text}, CAST(${ofSize(length)} AS INTEGER), ${pattern})`,
   ),
 ]
 
@@ -89,7 +95,11 @@ export const stringFunctions: FunctionTable = {
   NORMALIZE: normalize,
   OCTET_LENGTH: bytes,
   REPEAT: [
-    signature(['STRING', 'INT64'], 'STRING', (text, times) => `repeat(${text}, ${notNegative(times)})`),
+    signature(
+      ['STRING', 'INT64'],
+      'STRING',
+      (text, times) => `repeat(${text}, ${ofSize(times, `length(${text})`)})`,
+    ),
   ],
   REPLACE: named('replace', ['STRING', 'STRING', 'STRING'], 'STRING'),
   REVERSE: named('reverse', ['STRING'], 'STRING'),

@@ -44,10 +44,11 @@ export function raise(message: RaisedMessage, type: 'BIGINT' | 'DOUBLE' = 'BIGIN
 /** Messages of `raise`; these and no others are passed on to callers. */
 export const raisedMessages = [
   'Array index is out of bounds',
+  'Array is too large',
   'Bad value for a cast',
   'Division by zero',
   'Length must not be negative',
-  'Position must be positive',
+  'Text is too long',
 ] as const
 
 export type RaisedMessage = (typeof raisedMessages)[number]
