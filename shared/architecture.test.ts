@@ -88,8 +88,12 @@ describe('the direction of imports', () => {
 describe('the environment', () => {
   test('is read by config.ts alone, which gets it from the programs', () => {
     const readers = production.filter(({ text }) => /process\.env/.test(text)).map(({ file }) => file)
-    const programs = ['functions/index.ts', 'infra/lqe.ts', 'infra/local/start.ts']
-    expect(readers.filter(file => !programs.includes(file) && !under('infra/bench')(file))).toEqual([])
+    const programs = ['functions/index.ts', 'infra/lqe.ts', 'infra/scheduler.ts']
+    expect(
+      readers.filter(
+        file => !programs.includes(file) && !under('infra/bench')(file) && !under('infra/local')(file),
+      ),
+    ).toEqual([])
   })
 })
 

@@ -8,6 +8,8 @@ export interface Config {
   tablesDir: string
   engine: 'duckdb' | 'bigquery'
   store: 'sqlite' | 'firestore'
+  /** Name of the Firestore database. */
+  firestoreDatabase: string
   /** Google Cloud project of the service; part of a trace's name in the logs. */
   project: string | null
   /** Value of Access-Control-Allow-Origin. */
@@ -18,6 +20,8 @@ export interface Config {
   drainMs: number
   /** How long a process remembers keys and definitions, so how long a revoked key may go on. At most 30 s. */
   rememberMs: number
+  /** Folder of the explorer's files; `null` = there is no page. */
+  explorerDir: string | null
   /** A fixed present for the local engine, ISO 8601; for tests and demonstrations. */
   frozenNow: string | null
   /** `project.dataset`, or `dataset` of the jobs' project: where the log tables are. */
@@ -90,6 +94,13 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     read: oneOf('sqlite', 'firestore'),
     expected: 'sqlite or firestore',
   },
+  firestoreDatabase: {
+    variable: 'FIRESTORE_DATABASE',
+    description: 'Name of the Firestore database',
+    default: () => '(default)',
+    read: text => (/^(\(default\)|[a-z][a-z0-9-]{3,62})$/.test(text) ? text : undefined),
+    expected: '(default) or the name of a database',
+  },
   project: {
     variable: 'GOOGLE_CLOUD_PROJECT',
     description: 'Google Cloud project, for traces in the logs',
@@ -124,6 +135,13 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
     default: () => 30_000,
     read: integer(1, 30_000),
     expected: 'a whole number from 1 to 30000',
+  },
+  explorerDir: {
+    variable: 'EXPLORER_DIR',
+    description: 'Folder of the page in the browser; off = no page',
+    default: () => resolve('explorer'),
+    read: text => (text === 'off' ? null : resolve(text)),
+    expected: 'a path, or off',
   },
   frozenNow: {
     variable: 'FROZEN_NOW',

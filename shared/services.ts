@@ -67,7 +67,8 @@ const stores: Record<Config['store'], (config: Config) => Promise<Store>> = {
     const { openSqlite } = await import('./stores/sqlite.ts')
     return openSqlite({ file: join(config.dataDir, 'store.sqlite') })
   },
-  async firestore() {
-    throw new Error('STORE=firestore is not available yet')
+  async firestore(config) {
+    const { openFirestore } = await import('./stores/firestore.ts')
+    return openFirestore({ project: config.project, database: config.firestoreDatabase })
   },
 }

@@ -7,13 +7,14 @@ import { http } from '@google-cloud/functions-framework'
 import { getTestServer } from '@google-cloud/functions-framework/testing'
 import { apply } from '../../infra/apply/command.ts'
 import { loadLogs } from '../../infra/logs/load.ts'
-import { type Environment, loadConfig } from '../../shared/config.ts'
-import type { Details, Severity } from '../../shared/log.ts'
+import { type Config, type Environment, loadConfig } from '../../shared/config.ts'
+import type { Details, Log, Severity } from '../../shared/log.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { issueKey } from '../../shared/token.ts'
 import { withoutDomains } from '../domain.ts'
 import { mendFramework } from '../framework.ts'
 import { queryHandler } from '../query/handler.ts'
+import { startBackends, startBundle } from '../../infra/local/deployed.ts'
 
 export interface TestService {
   url: string
@@ -36,6 +37,9 @@ export interface TestSetup {
   env?: Environment
 }
 
+/** `npm run test:deployed` runs the same tests against the bundle with Google's clients. */
+const asDeployed = process.env['SERVICE'] === 'deployed'
+
 let made = 0
 let mended = false
 
@@ -45,21 +49,19 @@ export async function startService({
   env = {},
 }: TestSetup): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'service-'))
-  const config = loadConfig({ DATA_DIR: dataDir, ...env })
-  await load(dataDir, config.tablesDir, tables)
+  const local = { DATA_DIR: dataDir, ...env }
+  await load(dataDir, loadConfig(local).tablesDir, tables)
+  const backends = asDeployed ? await startBackends(loadConfig(local), env['FROZEN_NOW']) : null
+  const config = loadConfig({ ...local, ...backends?.env })
   const services = await openServices(config)
   await apply(services, { queries, dryRun: false, out: () => {} })
   const logged: TestService['logged'] = []
   const log = (severity: Severity, message: string, details: Details = {}) =>
     void logged.push({ severity, message, details })
-  if (!mended) mendFramework({ log, drainMs: 0, close: async () => {} })
-  mended = true
-  withoutDomains()
-  const name = `query-${++made}`
-  http(name, queryHandler({ services, config, log }))
-  const server = getTestServer(name)
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const server = backends
+    ? await startBundle('query', { ...local, ...backends.env }, log)
+    : await startInProcess(services, config, log)
+  const { url } = server
   const issue: TestService['issue'] = async grant => {
     const all = { name: 'test', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
     return (await issueKey(services.store, { ...all, ...grant })).key
@@ -76,12 +78,28 @@ export async function startService({
       return fetch(url + path, { ...init, headers: { ...own, ...(headers as Record<string, string>) } })
     },
     async stop() {
-      server.closeAllConnections()
-      await new Promise(resolve => server.close(resolve))
+      await server.stop()
       await services.close()
+      await backends?.stop()
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+async function startInProcess(services: Services, config: Config, log: Log) {
+  if (!mended) mendFramework({ log, drainMs: 0, close: async () => {} })
+  mended = true
+  withoutDomains()
+  const name = `query-${++made}`
+  http(name, queryHandler({ services, config, log }))
+  const server = getTestServer(name)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const stop = async () => {
+    server.closeAllConnections()
+    await new Promise(resolve => server.close(resolve))
+  }
+  return { url, stop }
 }
 
 async function load(dataDir: string, tablesFolder: string, tables: Record<string, object[]>): Promise<void> {

@@ -1,0 +1,58 @@
+/**
+ * `npm run cloud-local`: both functions from the built bundle, with Google's own clients, against Google's Firestore
+ * emulator and the local BigQuery server. What is deployed, without a cloud.
+ */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadConfig } from '../../shared/config.ts'
+import { log } from '../../shared/log.ts'
+import { openServices } from '../../shared/services.ts'
+import { missingEmulator } from '../../shared/stores/testing/emulator.ts'
+import { issueKey } from '../../shared/token.ts'
+import { apply } from '../apply/command.ts'
+import { buildFunctions } from '../build.ts'
+import { projects, writeSample } from '../logs/sample.ts'
+import { startBackends, startBundle } from './deployed.ts'
+
+const port = Number(process.env['PORT'] ?? '8080')
+const missing = missingEmulator()
+
+if (missing === null) await start()
+else {
+  console.error(`cloud-local needs Google's Firestore emulator: ${missing}.`)
+  process.exitCode = 1
+}
+
+async function start(): Promise<void> {
+  const local = loadConfig(process.env)
+  const logsFolder = join(local.dataDir, 'logs')
+  if (!existsSync(logsFolder) || !readdirSync(logsFolder).some(name => !name.startsWith('.')))
+    await writeSample({ logsFolder, tablesFolder: local.tablesDir, now: new Date() })
+  const backends = await startBackends(local, undefined)
+  const env = { ...process.env, ...backends.env }
+  const services = await openServices(loadConfig(env))
+  await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
+  const grant = {
+    name: 'local',
+    endpoints: '*' as const,
+    pins: {},
+    rights: ['cache:bypass' as const],
+    expiresAt: null,
+  }
+  const { key } = await issueKey(services.store, grant)
+  await services.close()
+  await buildFunctions('dist', { local: false })
+  const running = [await startBundle('query', env, log, port), await startBundle('warm', env, log, port + 1)]
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(
+      signal,
+      () => void Promise.all(running.map(({ stop }) => stop())).finally(() => process.exit(0)),
+    )
+  console.log(`
+As deployed: query at http://localhost:${port}, warm at http://localhost:${port + 1}
+API key: ${key}
+
+  curl -s 'http://localhost:${port}/api/endpoints/query/usage.api-counts?interval=daily&project=${projects[0]!.ref}' -H 'X-API-KEY: ${key}'
+  curl -s -X POST http://localhost:${port + 1}/
+`)
+}
