@@ -4,7 +4,7 @@
  */
 
 /** DuckDB SQL of a time zone; `null` is UTC. */
-export type Zone = string | null
+type Zone = string | null
 
 export function wallClock(moment: string, zone: Zone = null): string {
   if (zone === null) return `make_timestamp(epoch_us(${moment}))`

@@ -111,7 +111,7 @@ function converts(value: Typed, from: SqlType, to: SqlType): boolean {
  * The type that all values can take; `undefined` if there is none, `null` if all of them are bare NULLs.
  * The type of an ordinary expression is preferred to that of a literal, and both to a wider one.
  */
-export function commonType(values: Typed[]): SqlType | null | undefined {
+function commonType(values: Typed[]): SqlType | null | undefined {
   const typedOnes = values.filter(value => value.type !== null)
   if (typedOnes.length === 0) return null
   const firm = typedOnes.filter(value => value.origin !== 'literal')

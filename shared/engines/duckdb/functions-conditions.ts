@@ -1,7 +1,6 @@
-import { type Typed, typeName } from './typed.ts'
 import { argument, type FunctionTable, sameAsFirst, signature } from './signature.ts'
 import { quoteText } from './text.ts'
-import { typed } from './typed.ts'
+import { type Typed, typed, typeName } from './typed.ts'
 
 const typeOfSecond = ([, second]: Typed[]) => second?.type ?? null
 

@@ -72,7 +72,7 @@ function groupOf(site: CallSite, node: Expression, pattern: string): PatternArgu
 }
 
 /** Capturing groups of an RE2 pattern: `(`, `(?P<name>` and `(?<name>`, but not in a class or behind a backslash. */
-export function countGroups(pattern: string): number {
+function countGroups(pattern: string): number {
   const pieces =
     pattern.match(/\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]])*\]|\((?:\?(?:P?<\w+>)?)?/gs) ?? []
   return pieces.filter(piece => piece.startsWith('(') && piece !== '(?').length

@@ -8,7 +8,7 @@ export function timePart(part: string): boolean {
 const weekdays = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY']
 
 /** The weekday (Sunday is 0) on which a week begins, for WEEK and WEEK(day); `null` for other parts. */
-export function weekStart(part: string): number | null {
+function weekStart(part: string): number | null {
   if (part === 'WEEK') return 0
   if (part === 'ISOWEEK') return 1
   const at = weekdays.findIndex(day => part === `WEEK(${day})`)

@@ -14,10 +14,10 @@ import { type Typed, typed } from './typed.ts'
 type ParameterKind = ScalarName | 'ANY' | 'ARRAY' | 'NUMBER' | 'COMMON' | 'PART' | 'TEXT'
 
 /** `?` for an argument that may be left out, `*` for any number of them. */
-export type Parameter = ParameterKind | `${ParameterKind}?` | `${ParameterKind}*`
+type Parameter = ParameterKind | `${ParameterKind}?` | `${ParameterKind}*`
 
 /** From DuckDB SQL of the arguments to that of the call; `null` if they do not go with the date part. */
-export type Template = (...args: string[]) => string | null
+type Template = (...args: string[]) => string | null
 
 export interface Signature {
   parameters: Parameter[]

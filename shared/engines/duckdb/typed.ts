@@ -51,4 +51,4 @@ export const raisedMessages = [
   'Text is too long',
 ] as const
 
-export type RaisedMessage = (typeof raisedMessages)[number]
+type RaisedMessage = (typeof raisedMessages)[number]
