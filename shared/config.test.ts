@@ -18,6 +18,11 @@ describe('the settings', () => {
     ['CORS_ORIGIN', 'https://a.example/path'],
     ['GOOGLE_CLOUD_PROJECT', 'no such id'],
     ['FROZEN_NOW', 'yesterday'],
+    ['BIGQUERY_DATASET', 'a.b.c.d e'],
+    ['BIGQUERY_TABLES', 'postgres.logs=dataset.table'],
+    ['BIGQUERY_LOCATION', 'E U'],
+    ['MAX_BYTES_BILLED', '1e9'],
+    ['BIGQUERY_EMULATOR_HOST', 'localhost:9050'],
     ['WARM_AUDIENCE', 'warm'],
     ['WARM_SERVICE_ACCOUNT', 'somebody'],
     ['WARM_DEADLINE_MS', '10'],
@@ -32,6 +37,24 @@ describe('the settings', () => {
 
   test('of the warm function’s caller are set both or not at all', () => {
     expect(() => loadConfig({ WARM_AUDIENCE: 'https://a.example/warm' })).toThrow(/set both, or none/)
+  })
+
+  test('say where BigQuery’s tables are', () => {
+    const env = {
+      BIGQUERY_DATASET: 'acme.warehouse',
+      BIGQUERY_TABLES: 'postgres.logs=acme.other.pg, deno-relay-logs=example.com:acme.other.relay',
+    }
+    const { bigQueryDataset, bigQueryTables } = loadConfig(env)
+    expect(bigQueryDataset).toBe('acme.warehouse')
+    expect([...bigQueryTables]).toEqual([
+      ['postgres.logs', 'acme.other.pg'],
+      ['deno-relay-logs', 'example.com:acme.other.relay'],
+    ])
+  })
+
+  test('never send a deployed service’s credentials to a server of one’s own', () => {
+    const env = { K_SERVICE: 'query', BIGQUERY_EMULATOR_HOST: 'http://localhost:9050' }
+    expect(() => loadConfig(env)).toThrow(/^BIGQUERY_EMULATOR_HOST/)
   })
 
   test('that are empty count as unset', () => {

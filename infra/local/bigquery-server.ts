@@ -11,7 +11,7 @@ import type { Job } from '../../shared/engines/bigquery/rest.ts'
 import { openDuckDb } from '../../shared/engines/duckdb/engine.ts'
 import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import type { Column } from '../../shared/sql/types.ts'
-import { Complaint, statuses } from './bigquery-server/complaints.ts'
+import { Complaint } from './bigquery-server/complaints.ts'
 import { type Fault, Faults, type Step } from './bigquery-server/faults.ts'
 import { Jobs } from './bigquery-server/jobs.ts'
 import { incompletePage, jobResource, resultsPage } from './bigquery-server/results.ts'
@@ -90,6 +90,7 @@ class Face {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('Date', new Date(this.jobs.now()).toUTCString())
     try {
       const asked = await read(request)
       this.asked.push(asked)
@@ -162,8 +163,7 @@ class Face {
       return send(response, 200, done ?? (await this.carryOut(asked, null)))
     }
     if ('text' in harm) return sendText(response, harm.status, harm.text, harm.type ?? 'application/json')
-    const { body } = new Complaint(harm.reason, harm.message ?? `because of ${harm.reason}`)
-    send(response, harm.status ?? statuses[harm.reason] ?? 400, body)
+    throw new Complaint(harm.reason, harm.message ?? `because of ${harm.reason}`, harm.status)
   }
 }
 

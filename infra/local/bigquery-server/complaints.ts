@@ -7,10 +7,10 @@ export class Complaint extends Error {
   readonly reason: string
   readonly status: number
 
-  constructor(reason: string, message: string) {
+  constructor(reason: string, message: string, status = statuses[reason] ?? 400) {
     super(message)
     this.reason = reason
-    this.status = statuses[reason] ?? 400
+    this.status = status
   }
 
   get body() {
@@ -20,7 +20,7 @@ export class Complaint extends Error {
 }
 
 /** As they were seen, however odd. */
-export const statuses: Record<string, number> = {
+const statuses: Record<string, number> = {
   accessDenied: 403,
   backendError: 503,
   bytesBilledLimitExceeded: 500,

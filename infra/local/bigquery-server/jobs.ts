@@ -93,6 +93,11 @@ export class Jobs {
     return Date.now() + this.aheadMs
   }
 
+  /** How many there were. */
+  get count(): number {
+    return this.running.size
+  }
+
   stopAll(): void {
     for (const { stop } of this.running.values()) stop.abort()
   }

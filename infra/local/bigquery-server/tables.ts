@@ -1,5 +1,5 @@
 /** The server's tables: real names and sizes for the local engine's logical ones. */
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
 import { TableNames } from '../../../shared/engines/bigquery/tables.ts'
@@ -71,7 +71,7 @@ export class ServerTables {
 /** Bytes of the tables' files, which stand for what a scan reads. */
 export function bytesOf(tables: ServerTable[]): number {
   const sizes = tables.flatMap(({ folder }) =>
-    readdirSync(folder).map(file => statSync(join(folder, file)).size),
+    (existsSync(folder) ? readdirSync(folder) : []).map(file => statSync(join(folder, file)).size),
   )
   return sizes.reduce((sum, size) => sum + size, 0)
 }

@@ -1,0 +1,207 @@
+/** What a run makes of everything that can go wrong on the way: by BigQuery's reason, or by what the connection does. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Fault, Step } from '../../../infra/local/bigquery-server/faults.ts'
+import type { EngineError, EngineErrorReason, QueryEngine, RunLimits } from '../../engine.ts'
+import { type LocalBigQuery, openLocalBigQuery } from '../testing/bigquery.ts'
+
+const limits: RunLimits = { maxRows: 10, timeoutMs: 10_000 }
+const statement = { sql: 'SELECT x FROM UNNEST([1, 2, 3]) AS x ORDER BY x', bindings: [] }
+const rows = [{ x: 1 }, { x: 2 }, { x: 3 }]
+
+const schema = { fields: [{ name: 'x', type: 'INTEGER' }] }
+const reference = { projectId: 'p', jobId: 'j', location: 'US' }
+const page = { jobReference: reference, jobComplete: true, schema, totalRows: '3' }
+const rowsAmiss = JSON.stringify({ ...page, rows: [{}] })
+const rowsMissing = JSON.stringify({ ...page, rows: [{ f: [{ v: '1' }] }] })
+
+let local: LocalBigQuery
+/** A new one for each test: one that met `quotaExceeded` rests. */
+let engine: QueryEngine
+
+beforeAll(async () => {
+  local = await openLocalBigQuery({}, { pageRows: 2 })
+})
+afterAll(() => local.close())
+afterEach(() => {
+  local.server.faults.clear()
+  local.server.asked.length = 0
+})
+
+function meet(...faults: Fault[]): void {
+  engine = local.another()
+  for (const fault of faults) local.server.faults.add(fault)
+}
+
+const run = (more: Partial<RunLimits> = {}) => engine.run(statement, { ...limits, ...more })
+const failure = (more?: Partial<RunLimits>): Promise<EngineError> =>
+  run(more).then(
+    () => Promise.reject(new Error('it did not fail')),
+    (error: EngineError) => error,
+  )
+const asked = (step: Step) => local.server.asked.filter(request => request.step === step)
+
+describe('a reason', () => {
+  test.each<[reason: string, status: number, means: EngineErrorReason, tries: number]>([
+    ['rateLimitExceeded', 403, 'unavailable', 3],
+    ['jobRateLimitExceeded', 400, 'unavailable', 3],
+    ['backendError', 503, 'failed', 3],
+    ['backendError', 500, 'failed', 3],
+    ['internalError', 500, 'failed', 3],
+    ['jobBackendError', 400, 'failed', 3],
+    ['quotaExceeded', 403, 'unavailable', 1],
+    ['accessDenied', 403, 'misconfigured', 1],
+    ['billingNotEnabled', 403, 'misconfigured', 1],
+    ['notFound', 404, 'misconfigured', 1],
+    ['bytesBilledLimitExceeded', 500, 'too_many_bytes', 1],
+    ['billingTierLimitExceeded', 400, 'too_many_bytes', 1],
+    ['resourcesExceeded', 400, 'too_many_bytes', 1],
+    ['responseTooLarge', 403, 'result_too_large', 1],
+    ['invalidQuery', 400, 'rejected', 1],
+    ['timeout', 400, 'timeout', 1],
+    ['stopped', 400, 'cancelled', 1],
+    ['neverHeardOf', 400, 'failed', 1],
+    ['neverHeardOf', 503, 'unavailable', 3],
+  ])('%s with status %i is %s after %i tries', async (reason, status, means, tries) => {
+    meet({ step: 'insert', harm: { reason, status }, times: 3 })
+    expect(await failure()).toMatchObject({ name: 'EngineError', reason: means })
+    expect(asked('insert')).toHaveLength(tries)
+  })
+
+  test('that passes is gone with the next try', async () => {
+    meet({ step: 'insert', harm: { reason: 'rateLimitExceeded' }, times: 2 })
+    expect(await run()).toMatchObject({ rows })
+  })
+
+  test('with which a job ends is answered by another job', async () => {
+    meet({ step: 'insert', harm: { jobReason: 'jobBackendError' } })
+    expect(await run()).toMatchObject({ rows })
+    const ids = asked('insert').map(({ body }) => body!.jobReference.jobId)
+    expect(ids).toEqual([ids[0], ids[0], expect.not.stringMatching(ids[0]!)])
+  })
+
+  test('that the quota is used up keeps the engine from asking again for a while', async () => {
+    meet({ step: 'insert', harm: { reason: 'quotaExceeded' } })
+    await failure()
+    expect(await failure()).toMatchObject({ reason: 'unavailable' })
+    expect(asked('insert')).toHaveLength(1)
+  })
+
+  test('never brings BigQuery’s own words into a message', async () => {
+    meet({ step: 'insert', harm: { reason: 'accessDenied', message: 'Access Denied: Table secret:a.b' } })
+    const { message, cause } = await failure()
+    expect(message).not.toMatch(/secret|a\.b/)
+    expect(cause).toMatchObject({ message: expect.stringContaining('secret:a.b') })
+  })
+})
+
+describe('an answer that is none', () => {
+  const text = (status: number, text: string, type?: string) => ({ status, text, ...(type ? { type } : {}) })
+
+  test.each<[what: string, step: Step, harm: Fault['harm'], means: EngineErrorReason]>([
+    ['a page of a proxy', 'insert', text(502, '<h1>Bad Gateway</h1>', 'text/html'), 'failed'],
+    ['a page of a proxy that is too busy', 'results', text(503, '', 'text/html'), 'unavailable'],
+    ['429 without a reason', 'insert', text(429, 'slow down', 'text/plain'), 'unavailable'],
+    ['broken JSON', 'results', text(200, '{"jobComplete": tr'), 'failed'],
+    ['text', 'insert', text(200, 'fine', 'text/plain'), 'failed'],
+    ['JSON of something else', 'insert', text(200, '{"hello": "there"}'), 'failed'],
+    ['JSON that has no results', 'results', text(200, '[1, 2]'), 'failed'],
+    ['rows that do not fit the schema', 'results', text(200, rowsAmiss), 'failed'],
+    ['fewer rows than there are', 'results', text(200, rowsMissing), 'failed'],
+    ['a connection that is cut', 'insert', 'reset', 'unavailable'],
+    ['a connection that is cut later', 'results', 'reset', 'unavailable'],
+  ])('%s is survived twice, then %j %j is %s', async (_, step, harm, means) => {
+    meet({ step, harm, times: 2 })
+    expect(await run()).toMatchObject({ rows })
+    meet({ step, harm, times: 3 })
+    expect(await failure()).toMatchObject({ reason: means })
+  })
+
+  test('nobody listening is unavailable', async () => {
+    engine = local.another({ endpoint: 'http://127.0.0.1:9' })
+    expect(await failure()).toMatchObject({ reason: 'unavailable' })
+  })
+
+  test('silence lasts as long as the run may, and the job is told to stop', async () => {
+    meet({ step: 'results', harm: 'silence' })
+    const started = performance.now()
+    expect(await failure({ timeoutMs: 200 })).toMatchObject({ reason: 'timeout' })
+    expect(performance.now() - started).toBeLessThan(1_000)
+    const [insert] = asked('insert')
+    await until(() => asked('cancel').length === 1)
+    expect(asked('cancel')[0]!.jobId).toBe(insert!.body!.jobReference.jobId)
+  })
+
+  test('silence after the job was asked for stops a job of which nothing is known', async () => {
+    meet({ step: 'insert', harm: 'silence', after: true })
+    const abort = new AbortController()
+    const stopped = failure({ signal: abort.signal })
+    await until(() => asked('insert').length === 1)
+    abort.abort()
+    expect(await stopped).toMatchObject({ reason: 'cancelled' })
+    await until(() => asked('cancel').length === 1)
+  })
+})
+
+describe('a job', () => {
+  test('that was begun, and of which the answer was lost, is found again', async () => {
+    meet({ step: 'insert', harm: 'reset', after: true })
+    const before = local.server.jobs.count
+    expect(await run()).toMatchObject({ rows })
+    expect(local.server.jobs.count).toBe(before + 1)
+  })
+
+  test('that goes on is not begun anew when an answer about it is lost', async () => {
+    meet({ step: 'results', harm: 'reset', times: 2 })
+    const before = local.server.jobs.count
+    expect(await run()).toMatchObject({ rows })
+    expect(local.server.jobs.count).toBe(before + 1)
+  })
+
+  test('that is not complete is asked for again', async () => {
+    meet({ step: 'results', harm: 'incomplete', times: 3 })
+    expect(await run()).toMatchObject({ rows, truncated: false })
+    expect(asked('results').length).toBeGreaterThan(3)
+  })
+
+  test('that is not complete in time is a timeout', async () => {
+    meet({ step: 'results', harm: 'incomplete', times: 1_000 })
+    expect(await failure({ timeoutMs: 200 })).toMatchObject({ reason: 'timeout' })
+  })
+
+  test('is slow, and its rows come', async () => {
+    meet({ step: 'results', harm: { delayMs: 100 } })
+    expect(await run()).toMatchObject({ rows })
+  })
+})
+
+describe('pages', () => {
+  test('are read until the rows are there that were asked for', async () => {
+    meet()
+    expect(await run()).toMatchObject({ rows, truncated: false })
+    expect(await run({ maxRows: 1 })).toMatchObject({ rows: rows.slice(0, 1), truncated: true })
+    const sizes = asked('results').map(({ query }) => [query.get('maxResults'), query.get('pageToken')])
+    expect(sizes).toEqual([
+      ['10', null],
+      ['8', 'row-2'],
+      ['1', null],
+    ])
+  })
+
+  test('that get lost are read again, each row once', async () => {
+    meet({ step: 'results', harm: { delayMs: 1 } }, { step: 'results', harm: 'reset' })
+    expect(await run()).toMatchObject({ rows })
+  })
+})
+
+describe('a dry run', () => {
+  test('is tried again as a run is', async () => {
+    meet({ step: 'insert', harm: { reason: 'backendError' }, times: 2 })
+    expect(await engine.describe(statement)).toMatchObject({ kind: 'SELECT' })
+    meet({ step: 'insert', harm: { reason: 'backendError' }, times: 3 })
+    await expect(engine.describe(statement)).rejects.toMatchObject({ reason: 'failed' })
+  })
+})
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise(resolve => setTimeout(resolve, 5))
+}
