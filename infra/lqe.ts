@@ -1,7 +1,7 @@
 /** The operator's command line: `npm run lqe -- <command>`. */
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { ConfigError, loadConfig } from '../shared/config.ts'
+import { type Config, ConfigError, loadConfig } from '../shared/config.ts'
 import { openServices, type Services } from '../shared/services.ts'
 import { StoreError } from '../shared/store.ts'
 import { KeyError } from '../shared/token.ts'
@@ -11,8 +11,22 @@ import { keyCommand } from './keys.ts'
 import { logsCommand } from './logs/command.ts'
 import { LogsError } from './logs/error.ts'
 
+interface Where {
+  store?: string
+  engine?: string
+  project?: string
+}
+
+/** The settings, with what the command line says of the cloud in place of the environment. */
+function config(): Config {
+  const { store, project, engine = store === 'firestore' ? 'bigquery' : undefined } = program.opts<Where>()
+  const said = { STORE: store, ENGINE: engine, GOOGLE_CLOUD_PROJECT: project }
+  const given = Object.entries(said).filter(([, value]) => value !== undefined)
+  return loadConfig({ ...process.env, ...Object.fromEntries(given) })
+}
+
 async function withServices(act: (services: Services) => Promise<void>): Promise<void> {
-  const services = await openServices(loadConfig(process.env))
+  const services = await openServices(config())
   try {
     await act(services)
   } finally {
@@ -21,7 +35,7 @@ async function withServices(act: (services: Services) => Promise<void>): Promise
 }
 
 function folders() {
-  const { dataDir, tablesDir } = loadConfig(process.env)
+  const { dataDir, tablesDir } = config()
   return { logsFolder: join(dataDir, 'logs'), tablesFolder: tablesDir }
 }
 
@@ -30,7 +44,10 @@ const expected = [QueriesError, KeyError, LogsError, ConfigError, StoreError]
 
 const program = new Command('lqe')
   .description('Endpoints, keys and logs of the log query service')
-  .addCommand(applyCommand(withServices, () => loadConfig(process.env).engine === 'duckdb'))
+  .option('--store <store>', 'sqlite, or firestore for the deployed service (with its engine, bigquery)')
+  .option('--engine <engine>', 'duckdb or bigquery')
+  .option('--project <id>', 'Google Cloud project, with application default credentials')
+  .addCommand(applyCommand(withServices, () => config().engine === 'duckdb'))
   .addCommand(keyCommand(act => withServices(({ store }) => act(store))))
   .addCommand(logsCommand(folders))
 

@@ -51,7 +51,9 @@ describe('apply', () => {
   })
 
   test('with --dry-run prints the plan and does nothing', async () => {
-    expect((await run(true)).at(-1)).toBe('2 to change; nothing was done (--dry-run).')
+    const lines = await run(true)
+    expect(lines.at(-1)).toBe('2 to change; nothing was done (--dry-run).')
+    expect(lines).toContain('  usage.api-counts interval=daily: the engine makes no estimate')
     expect(await services.endpoints.all()).toEqual([])
   })
 

@@ -3,6 +3,7 @@ import type { QueryEngine } from '../../shared/engine.ts'
 import type { Store } from '../../shared/store.ts'
 import { check } from './check.ts'
 import { compareCompanions } from './compare.ts'
+import { estimate, estimateLine } from './estimate.ts'
 import { carryOut, type Plan, planFor } from './plan.ts'
 import { QueriesError, readQueries } from './read.ts'
 
@@ -37,7 +38,10 @@ export async function apply(
     out(`${signs[change]} ${name} ${change}`)
     if (diff) out(diff.replaceAll(/^/gm, '    '))
   }
-  if (!dryRun) await carryOut(plan, store)
+  if (dryRun)
+    for (const { endpoint } of sources)
+      for (const each of await estimate(endpoint, engine)) out(`  ${estimateLine(endpoint, each)}`)
+  else await carryOut(plan, store)
   const changes = plan.steps.filter(step => step.change !== 'unchanged').length
   out(dryRun ? `${changes} to change; nothing was done (--dry-run).` : `${changes} changed.`)
   return plan
