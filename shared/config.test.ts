@@ -41,13 +41,13 @@ describe('the settings', () => {
 
   test('say where BigQuery’s tables are', () => {
     const env = {
-      BIGQUERY_DATASET: 'acme.warehouse',
-      BIGQUERY_TABLES: 'postgres.logs=acme.other.pg, deno-relay-logs=example.com:acme.other.relay',
+      BIGQUERY_DATASET: 'acme-logs.warehouse',
+      BIGQUERY_TABLES: 'postgres.logs=acme-logs.other.pg, deno-relay-logs=example.com:acme.other.relay',
     }
     const { bigQueryDataset, bigQueryTables } = loadConfig(env)
-    expect(bigQueryDataset).toBe('acme.warehouse')
+    expect(bigQueryDataset).toBe('acme-logs.warehouse')
     expect([...bigQueryTables]).toEqual([
-      ['postgres.logs', 'acme.other.pg'],
+      ['postgres.logs', 'acme-logs.other.pg'],
       ['deno-relay-logs', 'example.com:acme.other.relay'],
     ])
   })

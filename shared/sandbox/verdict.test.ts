@@ -1,0 +1,88 @@
+/** No statement of a caller runs that the engine itself finds to read more than the endpoint does. */
+import { expect, test } from '@jest/globals'
+import { type Description, EngineError, type QueryEngine, type Statement } from '../engine.ts'
+import { assertWithin } from './verdict.ts'
+
+const endpoint = {
+  sql: 'WITH edge AS (SELECT id FROM `edge.logs`), auth AS (SELECT id FROM `auth.logs`) SELECT id FROM edge',
+  parameters: {},
+  version: '1',
+}
+const statement: Statement = {
+  sql: 'WITH edge AS (SELECT id FROM `edge.logs`) (SELECT id FROM edge WHERE id = @id)',
+  bindings: [{ name: 'id', type: { kind: 'STRING' }, value: 'secret' }],
+}
+
+/** An engine whose dry runs tell what `reads` says, and the statements it was asked about. */
+function engineThatReads(reads: (sql: string) => Partial<Description>) {
+  const asked: Statement[] = []
+  const engine: QueryEngine = {
+    run: () => Promise.reject(new Error('nothing is to run')),
+    describe(statement) {
+      asked.push(statement)
+      return Promise.resolve({
+        kind: 'SELECT',
+        tables: [],
+        columns: [],
+        bytes: null,
+        ...reads(statement.sql),
+      })
+    },
+    close: () => Promise.resolve(),
+  }
+  return { engine, asked }
+}
+
+test('a statement within the endpoint’s tables passes, and is not asked about again', async () => {
+  const { engine, asked } = engineThatReads(() => ({ tables: ['edge.logs'] }))
+  await assertWithin(engine, endpoint, statement)
+  await assertWithin(engine, endpoint, statement)
+  expect(asked).toHaveLength(1)
+})
+
+test('a dry run gets no values', async () => {
+  const { engine, asked } = engineThatReads(() => ({}))
+  await assertWithin(engine, endpoint, statement)
+  expect(JSON.stringify(asked)).not.toContain('secret')
+})
+
+test.each<[string, (one: typeof endpoint, other: Statement) => [typeof endpoint, Statement]]>([
+  ['definition', (one, other) => [{ ...one, version: '2' }, other]],
+  ['SQL', (one, other) => [one, { ...other, sql: `${other.sql} LIMIT 1` }]],
+])('another %s is another question', async (_, change) => {
+  const { engine, asked } = engineThatReads(() => ({ tables: ['edge.logs'] }))
+  await assertWithin(engine, endpoint, statement)
+  await assertWithin(engine, ...change(endpoint, statement))
+  expect(asked).toHaveLength(2)
+})
+
+test.each<[string, Partial<Description>]>([
+  ['a table', { tables: ['edge.logs', 'acme.warehouse.salaries'] }],
+  ['a table of another case', { tables: ['EDGE.logs'] }],
+  ['a routine', { tables: ['edge.logs'], routines: ['acme.warehouse.read_all'] }],
+])('%s that is not the endpoint’s is refused, by no name, every time', async (_, reads) => {
+  const { engine } = engineThatReads(sql => (sql === statement.sql ? reads : { tables: ['edge.logs'] }))
+  for (const attempt of [assertWithin, assertWithin]) {
+    const error = await attempt(engine, endpoint, statement).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ name: 'ApiError', code: 'internal', message: 'An internal error.' })
+  }
+})
+
+test('what a view brings along passes, where the endpoint’s own tables bring it', async () => {
+  const { engine } = engineThatReads(sql => ({
+    tables: sql.includes('edge.logs') ? ['edge.logs', 'acme.raw.edge'] : ['auth.logs', 'acme.raw.auth'],
+    routines: ['acme.raw.mask'],
+  }))
+  await assertWithin(engine, endpoint, statement)
+})
+
+test('a dry run that fails says why, and is no verdict', async () => {
+  let down = true
+  const { engine } = engineThatReads(() => {
+    if (down) throw new EngineError('unavailable', 'BigQuery is not available')
+    return { tables: ['edge.logs'] }
+  })
+  await expect(assertWithin(engine, endpoint, statement)).rejects.toMatchObject({ reason: 'unavailable' })
+  down = false
+  await assertWithin(engine, endpoint, statement)
+})

@@ -1,0 +1,63 @@
+/** The engine's own word on a sandboxed statement before it runs. Design, section 8: the dry run has to stay within. */
+import { LRUCache } from 'lru-cache'
+import type { Binding, QueryEngine, Statement } from '../engine.ts'
+import { type Endpoint, typeOf } from '../endpoint.ts'
+import { ApiError } from '../errors.ts'
+import { tableQueries, tablesOfEndpoint } from './tables.ts'
+
+type SandboxedEndpoint = Pick<Endpoint, 'sql' | 'parameters' | 'version'>
+
+/** Statements that were found to stay within, by definition and SQL. A dry run costs a quarter of a second. */
+const passed = new WeakMap<QueryEngine, LRUCache<string, true>>()
+
+/**
+ * Sees to it that the engine itself finds the statement to read nothing but what the endpoint's own tables read.
+ * @throws ApiError `internal` where it would: a caller cannot bring that about by a mistake of theirs; EngineError
+ */
+export async function assertWithin(
+  engine: QueryEngine,
+  endpoint: SandboxedEndpoint,
+  { sql, bindings }: Statement,
+): Promise<void> {
+  const known = passed.get(engine) ?? new LRUCache<string, true>({ max: 1000 })
+  passed.set(engine, known)
+  const key = `${endpoint.version} ${sql}`
+  if (known.has(key)) return
+  const reads = await readsOf(engine, { sql, bindings: withoutValues(bindings) })
+  const outside = difference(reads, namedBy(endpoint))
+  // A table may be a view, which brings more along: what the endpoint's own tables bring is its own.
+  if (outside.length > 0 && difference(outside, await ownReads(engine, endpoint)).length > 0) {
+    const cause = new Error(`the dry run of a sandboxed statement reads ${outside.join(', ')}`)
+    throw new ApiError('internal', 'An internal error.', { cause })
+  }
+  known.set(key, true)
+}
+
+/** Tables and routines, by the names that the engine has for them. */
+async function readsOf(engine: QueryEngine, statement: Statement): Promise<string[]> {
+  const { tables, routines = [] } = await engine.describe(statement)
+  return [...tables, ...routines]
+}
+
+function namedBy(endpoint: SandboxedEndpoint): string[] {
+  return tablesOfEndpoint(endpoint).real.map(({ path }) => path.map(({ name }) => name).join('.'))
+}
+
+async function ownReads(engine: QueryEngine, endpoint: SandboxedEndpoint): Promise<string[]> {
+  const bindings = Object.entries(endpoint.parameters).map(([name, definition]) => ({
+    name,
+    type: typeOf(definition),
+    value: null,
+  }))
+  const reads = tableQueries(endpoint).map(({ sql }) => readsOf(engine, { sql, bindings }))
+  return (await Promise.all(reads)).flat()
+}
+
+function withoutValues(bindings: Binding[]): Binding[] {
+  return bindings.map(({ name, type }) => ({ name, type, value: null }))
+}
+
+function difference(names: string[], others: string[]): string[] {
+  const known = new Set(others)
+  return names.filter(name => !known.has(name))
+}
