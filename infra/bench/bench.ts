@@ -1,0 +1,55 @@
+/**
+ * `npm run bench -- [section...]`: how the service compares with the least that could do the same work. Ratios, side by
+ * side in one run, with CPU time from the operating system. Nothing fails here: the targets are those of the design.
+ */
+import { Argument, Command } from 'commander'
+import { callersOfOneKey } from './sections/callers.ts'
+import { chart } from './sections/chart.ts'
+import { cold } from './sections/cold.ts'
+import { hot } from './sections/hot.ts'
+import { memory } from './sections/memory.ts'
+import { miss } from './sections/miss.ts'
+import { redact } from './sections/redact.ts'
+import { sandboxing } from './sections/sandbox.ts'
+import { openSite, type Site } from './site.ts'
+import { type Measurement, printTable } from './table.ts'
+
+const sections: Record<string, (site: Site) => Promise<Measurement[]>> = {
+  hot,
+  cold,
+  miss,
+  redact,
+  callers: callersOfOneKey,
+  memory,
+  sandbox: sandboxing,
+  chart,
+}
+
+/** Left out unless it is asked for: it makes a million rows first. */
+const large = 'chart'
+
+async function measure(names: string[]): Promise<void> {
+  const site = await openSite()
+  const measurements: Measurement[] = []
+  try {
+    for (const name of names) {
+      console.error(`measuring: ${name}`)
+      measurements.push(...(await sections[name]!(site)))
+    }
+  } finally {
+    await site.close()
+  }
+  printTable(measurements)
+}
+
+const all = Object.keys(sections)
+
+await new Command('bench')
+  .description('Compare the service with the least that could do the same work')
+  .addArgument(new Argument('[section...]', 'what to measure; by default all but the large one').choices(all))
+  .option('--large', `also measure over a million rows (${large})`, false)
+  .action(async (named: string[], options: { large: boolean }) => {
+    const wanted = named.length > 0 ? named : all.filter(name => name !== large)
+    await measure(options.large ? [...new Set([...wanted, large])] : wanted)
+  })
+  .parseAsync()

@@ -1,0 +1,44 @@
+/** (e) One cold key, asked for by 50 callers of each of 4 processes at once: how often the engine runs. */
+import { ask, type Call, untilAnswer } from '../load.ts'
+import { functionOf, withServers } from '../server.ts'
+import { project, type Site } from '../site.ts'
+import type { Measurement } from '../table.ts'
+
+const keys = 10
+const callers = 50
+
+export async function callersOfOneKey(site: Site): Promise<Measurement[]> {
+  const program = functionOf('functions/index.ts', 'query', site.env)
+  const programs = { first: program, second: program, third: program, fourth: program }
+  return withServers(programs, async servers => {
+    const processes = Object.values(servers)
+    const call = (key: string): Call => ({
+      path: `/api/endpoints/query/usage.api-counts?interval=hourly&project=${project}%7C${key}`,
+      headers: site.headers,
+    })
+    for (const server of processes) await untilAnswer(server, call('warm-up'))
+    const runs: number[] = []
+    for (let key = 0; key < keys; key++) {
+      const everybody = processes.flatMap(server =>
+        Array.from({ length: callers }, () => ask(server, call(`key-${key}`))),
+      )
+      runs.push((await Promise.all(everybody)).filter(ranTheEngine).length)
+    }
+    const [least, most] = [Math.min(...runs), Math.max(...runs)]
+    return [
+      {
+        name: `${keys} cold keys, each with ${processes.length} processes x ${callers} callers: engine runs`,
+        value: least === most ? `${most} a key` : `${least} to ${most} a key`,
+        target: '1 a key',
+        met: runs.every(count => count === 1),
+        note: '',
+      },
+    ]
+  })
+}
+
+/** Whoever waited for another's run says `collapsed`, whoever came later `hit`. */
+function ranTheEngine({ status, headers }: Awaited<ReturnType<typeof ask>>): boolean {
+  if (status !== 200) throw new Error(`answered ${status}`)
+  return /fwd=miss(?!; collapsed)/.test(String(headers['cache-status']))
+}

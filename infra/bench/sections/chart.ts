@@ -1,0 +1,92 @@
+/** The usage chart over a million rows at the edge, against a query for DuckDB written by hand over the same files. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { loadConfig } from '../../../shared/config.ts'
+import { readParameters } from '../../../shared/parameters.ts'
+import { openServices } from '../../../shared/services.ts'
+import { writeSample } from '../../logs/sample.ts'
+import { alternately, cpuOfThis } from '../rounds.ts'
+import { endpointNamed, project, type Site } from '../site.ts'
+import { compared, type Measurement } from '../table.ts'
+
+const rounds = 7
+const rows = 1_000_000
+
+export async function chart(site: Site): Promise<Measurement[]> {
+  const { folder, now } = await manyLogs()
+  const services = await openServices(loadConfig({ DATA_DIR: folder, FROZEN_NOW: now }))
+  const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
+  const connection = await instance.connect()
+  const byHand = await connection.prepare(handWritten(join(folder, 'logs', 'cloudflare.logs.prod')))
+  try {
+    const endpoint = await endpointNamed(site, 'usage.api-counts')
+    const { bindings } = readParameters(endpoint, `interval=daily&project=${project}`, {})
+    byHand.bind({ now, project })
+    const limits = { maxRows: endpoint.maxRows, timeoutMs: 600_000 }
+    const ours = async () => (await services.engine.run({ sql: endpoint.sql, bindings }, limits)).rows
+    const theirs = async () => (await byHand.runAndReadAll()).getRowObjectsJson()
+    assertSame(await ours(), await theirs())
+    const clock: Record<'ours' | 'theirs', number[]> = { ours: [], theirs: [] }
+    const timed = (name: 'ours' | 'theirs', act: () => Promise<unknown>) => async () => {
+      const started = performance.now()
+      const cpu = await cpuOfThis(act)
+      clock[name].push(performance.now() - started)
+      return cpu
+    }
+    const cpu = await alternately(rounds, { ours: timed('ours', ours), theirs: timed('theirs', theirs) })
+    const name = 'usage chart, a million rows: DuckDB by hand'
+    return [
+      compared(`${name}, CPU`, { ...cpu, unit: 'ms CPU', bound: 2 }),
+      compared(`${name}, on the clock`, { ...clock, unit: 'ms', bound: 2 }),
+    ]
+  } finally {
+    byHand.destroySync()
+    connection.closeSync()
+    instance.closeSync()
+    await services.close()
+  }
+}
+
+/** Made once, in some minutes, and kept under the system's folder for temporary files. */
+async function manyLogs(): Promise<{ folder: string; now: string }> {
+  const folder = join(tmpdir(), `log-query-bench-${rows}`)
+  const whole = join(folder, 'made-at')
+  if (!existsSync(whole)) {
+    console.error(`making ${rows} rows in ${folder}; it takes some minutes`)
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    const now = new Date()
+    const { tablesDir: tablesFolder } = loadConfig({})
+    await writeSample({ logsFolder: join(folder, 'logs'), tablesFolder, now, rows })
+    writeFileSync(whole, now.toISOString())
+  }
+  return { folder, now: readFileSync(whole, 'utf8') }
+}
+
+/** The chart by the day as one would write it who knows DuckDB, and that it is asked for by the day. */
+function handWritten(folder: string): string {
+  const count = (api: string) => `count(*) FILTER (WHERE contains(path, '/${api}')) AS total_${api}_requests`
+  return `
+    WITH requests AS (
+      SELECT timestamp, unnest(m.request, recursive := false) AS request
+      FROM (
+        SELECT timestamp, unnest(metadata) AS m FROM read_parquet('${folder}/*.parquet')
+        WHERE timestamp >= $now::TIMESTAMPTZ - INTERVAL 7 DAY
+      )
+    ),
+    parts AS (
+      SELECT date_trunc('day', timestamp AT TIME ZONE 'UTC') AS bucket, request.path AS path
+      FROM requests WHERE regexp_matches(request.url, $project)
+    )
+    SELECT bucket AS timestamp, ${['rest', 'storage', 'auth', 'realtime'].map(count).join(', ')}
+    FROM parts GROUP BY bucket ORDER BY bucket`
+}
+
+/** What is compared has to be the same thing. */
+function assertSame(ours: object[], theirs: object[]): void {
+  const numbers = (rows: object[]) => JSON.stringify(rows.map(row => Object.values(row).slice(1).map(Number)))
+  if (ours.length === 0 || numbers(ours) !== numbers(theirs))
+    throw new Error('the query by hand counts otherwise')
+}

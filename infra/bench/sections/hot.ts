@@ -1,0 +1,57 @@
+/** (a) A hot answer against a bare function that sends the same bytes, and against `node:http` alone. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Call, loadServer, untilAnswer } from '../load.ts'
+import { alternately } from '../rounds.ts'
+import { functionOf, type Server, withServers } from '../server.ts'
+import { minutesOfUsage, project, type Site, storeAnswer } from '../site.ts'
+import { compared, type Measurement } from '../table.ts'
+
+const rounds = 11
+const requests = 2500
+
+export async function hot(site: Site): Promise<Measurement[]> {
+  const query = `interval=minutely&project=${project}`
+  const { call, gzip, identity } = await storeAnswer(site, 'usage.api-counts', query, minutesOfUsage())
+  const compressed = { ...call, headers: { ...call.headers, 'Accept-Encoding': 'gzip' } }
+  return [
+    ...(await measure(site, { call: compressed, file: 'body.json.gz', body: gzip })),
+    ...(await measure(site, { call, file: 'body.json', body: identity })),
+  ]
+}
+
+async function measure(
+  site: Site,
+  { call, file, body }: { call: Call; file: string; body: Buffer },
+): Promise<Measurement[]> {
+  const bodyFile = join(site.folder, file)
+  writeFileSync(bodyFile, body)
+  const env = { BODY_FILE: bodyFile }
+  const programs = {
+    ours: functionOf('functions/index.ts', 'query', site.env),
+    withDomains: functionOf('infra/bench/servers/with-domains.ts', 'query', site.env),
+    bare: functionOf('infra/bench/servers/bare.ts', 'bare', env),
+    raw: { args: ['infra/bench/servers/raw.ts'], env },
+  }
+  return withServers(programs, async servers => {
+    for (const server of Object.values(servers)) await untilAnswer(server, call)
+    const cpu = (server: Server) => async () =>
+      (await loadServer(server, { call: () => call, count: requests, connections: 8 })).cpu
+    const { ours, withDomains, bare, raw } = servers
+    const turns = { ours: cpu(ours), withDomains: cpu(withDomains), bare: cpu(bare), raw: cpu(raw) }
+    await alternately(1, turns) // warms up
+    const spent = await alternately(rounds, turns)
+    const name = `hot, ${body.length} bytes ${file.endsWith('.gz') ? 'gzip' : 'identity'}`
+    const unit = 'us CPU'
+    return [
+      compared(`${name}: bare function`, { ours: spent.ours, theirs: spent.bare, unit, bound: 1 }),
+      compared(`${name}: node:http`, { ours: spent.ours, theirs: spent.raw, unit, bound: null }),
+      compared(`${name}: ours with domains`, {
+        ours: spent.ours,
+        theirs: spent.withDomains,
+        unit,
+        bound: null,
+      }),
+    ]
+  })
+}

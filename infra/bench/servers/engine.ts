@@ -1,0 +1,26 @@
+/**
+ * The engine alone: each request runs the query of an endpoint as often as `runs` says, one after the other, each time
+ * with another project, and answers nothing.
+ */
+import { createServer } from 'node:http'
+import { loadConfig } from '../../../shared/config.ts'
+import { readParameters } from '../../../shared/parameters.ts'
+import { run } from '../../../shared/run.ts'
+import { openServices } from '../../../shared/services.ts'
+
+const { engine, endpoints } = await openServices(loadConfig(process.env))
+
+createServer((req, res) => {
+  runAll(new URL(req.url ?? '/', 'http://localhost').searchParams)
+    .then(() => res.end())
+    .catch((error: unknown) => res.writeHead(500).end(String(error)))
+}).listen(Number(process.env['PORT']), '127.0.0.1')
+
+async function runAll(asked: URLSearchParams): Promise<void> {
+  const endpoint = await endpoints.find(asked.get('endpoint') ?? '')
+  if (!endpoint) throw new Error('no such endpoint')
+  for (let n = 0; n < Number(asked.get('runs')); n++) {
+    const { bindings } = readParameters(endpoint, `${asked.get('query')}${n}`, {})
+    await run(engine, endpoint, { sql: endpoint.sql, bindings }, { labels: {} })
+  }
+}

@@ -1,0 +1,113 @@
+/** What is measured: the service with sample logs, the shipped endpoints, a key, and answers that are stored already. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Cache } from '../../shared/cache/cache.ts'
+import { loadConfig } from '../../shared/config.ts'
+import type { Endpoint } from '../../shared/endpoint.ts'
+import type { RunResult } from '../../shared/engine.ts'
+import { readParameters } from '../../shared/parameters.ts'
+import { serve } from '../../shared/serve.ts'
+import { openServices, type Services } from '../../shared/services.ts'
+import { Timing } from '../../shared/timing.ts'
+import { issueKey } from '../../shared/token.ts'
+import { apply } from '../apply/command.ts'
+import { projects, writeSample } from '../logs/sample.ts'
+import type { Call } from './load.ts'
+
+export interface Site {
+  /** For the sections' own files; goes with the site. */
+  folder: string
+  /** What a process needs in its environment to serve this site. */
+  env: Record<string, string>
+  headers: Record<string, string>
+  services: Services
+  close(): Promise<void>
+}
+
+export async function openSite(): Promise<Site> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+  const env = { DATA_DIR: join(folder, 'data') }
+  const config = loadConfig(env)
+  await writeSample({
+    logsFolder: join(config.dataDir, 'logs'),
+    tablesFolder: config.tablesDir,
+    now: new Date(),
+  })
+  const services = await openServices(config)
+  await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
+  const grant = { name: 'bench', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
+  const { key } = await issueKey(services.store, grant)
+  return {
+    folder,
+    env,
+    headers: { 'X-API-KEY': key },
+    services,
+    async close() {
+      await services.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The project whose logs are asked for. */
+export const project = projects[0]!.ref
+
+export async function endpointNamed(site: Site, name: string): Promise<Endpoint> {
+  const endpoint = await site.services.endpoints.find(name)
+  if (!endpoint) throw new Error(`there is no endpoint ${name}`)
+  return endpoint
+}
+
+/**
+ * Stores an answer as another process would have that ran the engine just now.
+ * @param name of the endpoint
+ * @returns the call that gets it, and its body
+ */
+export async function storeAnswer(
+  site: Site,
+  name: string,
+  query: string,
+  result: RunResult,
+): Promise<{ call: Call; gzip: Buffer; identity: Buffer }> {
+  const endpoint = await endpointNamed(site, name)
+  const { bindings, canonical } = readParameters(endpoint, query, {})
+  const cache = new Cache(site.services.store)
+  const engine = { ...site.services.engine, run: async () => result }
+  const { answer } = await serve(
+    { engine, cache },
+    {
+      endpoint,
+      statement: { sql: endpoint.sql, bindings },
+      parameters: canonical,
+      sql: null,
+      redacted: false,
+      bypass: false,
+      labels: {},
+      timing: new Timing(),
+    },
+  )
+  await cache.close()
+  const call = { path: `/api/endpoints/query/${name}?${query}`, headers: site.headers }
+  return { call, gzip: await answer.bytes('gzip'), identity: await answer.bytes('identity') }
+}
+
+/** The usage chart by the minute: about 12 KB of JSON, a typical answer. */
+export function minutesOfUsage(): RunResult {
+  const counts = ['rest', 'storage', 'auth', 'realtime'].map(api => `total_${api}_requests`)
+  const columns = [
+    { name: 'timestamp', type: { kind: 'DATETIME' as const } },
+    ...counts.map(name => ({ name, type: { kind: 'INT64' as const } })),
+  ]
+  const rows = Array.from({ length: 80 }, (_, minute) => ({
+    timestamp: new Date(Date.UTC(2026, 0, 31, 12, minute)).toISOString().slice(0, 19),
+    ...Object.fromEntries(counts.map((name, at) => [name, (minute * 7919 * (at + 1)) % 10_000])),
+  }))
+  return { columns, rows, truncated: false, bytes: null }
+}
+
+/** Rows of the edge log as a caller gets them, with all their metadata. */
+export async function logRows({ services }: Site, count: number): Promise<RunResult> {
+  const sql = `SELECT id, timestamp, event_message, metadata FROM \`cloudflare.logs.prod\` LIMIT ${count}`
+  return services.engine.run({ sql, bindings: [] }, { maxRows: count, timeoutMs: 60_000 })
+}
