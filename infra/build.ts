@@ -5,6 +5,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import { buildExplorer } from './build-explorer.ts'
 
 const framework = '@google-cloud/functions-framework'
 
@@ -59,4 +60,6 @@ export async function buildFunctions(folder: string, { local }: { local: boolean
 if (import.meta.main) {
   const bytes = await buildFunctions('dist', { local: false })
   console.log(`dist/index.js: ${(bytes / 1024).toFixed(0)} KB`)
+  const page = await buildExplorer('dist/explorer')
+  console.log(`dist/explorer: ${(page / 1024).toFixed(0)} KB gzipped`)
 }

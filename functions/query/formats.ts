@@ -1,10 +1,11 @@
 /** The formats an answer can be had in. JSON is what is stored; the others are made of it. */
 import type { Request } from '@google-cloud/functions-framework'
-import type { Row, Value } from '../../shared/engine.ts'
+import type { Row } from '../../shared/engine.ts'
 import type { Endpoint } from '../../shared/endpoint.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { readReserved } from '../../shared/query-string.ts'
 import type { Answer } from '../../shared/result.ts'
+import { csv } from './csv.ts'
 
 export interface Format {
   name: 'json' | 'csv' | 'ndjson'
@@ -55,29 +56,4 @@ export async function inFormat(answer: Answer, format: Format): Promise<Buffer> 
 
 function ndjson(rows: Row[]): string {
   return rows.map(row => `${JSON.stringify(row)}\n`).join('')
-}
-
-/** RFC 4180, with a header line; a nested value as JSON text. */
-function csv(rows: Row[], columns: string[]): string {
-  const lines = rows.map(row => columns.map(column => field(row[column] ?? null)).join(','))
-  return [columns.map(field).join(','), ...lines].map(line => `${line}\r\n`).join('')
-}
-
-function field(value: Value): string {
-  if (value === null) return ''
-  if (typeof value !== 'string')
-    return quoted(typeof value === 'object' ? JSON.stringify(value) : String(value))
-  return quoted(asText(value))
-}
-
-/**
- * A text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"). Numbers and
- * plain negative decimals are left alone.
- */
-function asText(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text) ? `'${text}` : text
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -7,6 +7,7 @@ import { describeError, type Details, type Log, traceOf } from '../../shared/log
 import type { Services } from '../../shared/services.ts'
 import { answer } from './answer.ts'
 import { corsHeaders, preflight } from './cors.ts'
+import { explorerFile, explorerPage } from './explorer.ts'
 import { listEndpoints } from './list.ts'
 import { describeApi } from './openapi.ts'
 import { sendProblem } from './problem.ts'
@@ -44,6 +45,8 @@ const routes: Route[] = [
     methods: { GET: describeTables, HEAD: describeTables, OPTIONS: preflight },
   },
   { pattern: /^\/openapi\.json$/, methods: { GET: describeApi, HEAD: describeApi, OPTIONS: preflight } },
+  { pattern: /^\/$/, methods: { GET: explorerPage, HEAD: explorerPage } },
+  { pattern: /^\/explorer\/([\w.-]+)$/, methods: { GET: explorerFile, HEAD: explorerFile } },
   { pattern: /^\/health$/, methods: { GET: health, HEAD: health, OPTIONS: preflight } },
 ]
 

@@ -7,6 +7,7 @@ import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { createAuthenticator, issueKey } from '../../shared/token.ts'
 import { apply } from '../apply/command.ts'
+import { buildExplorer } from '../build-explorer.ts'
 import { QueriesError } from '../apply/read.ts'
 import { projects, writeSample } from '../logs/sample.ts'
 
@@ -19,7 +20,8 @@ try {
   await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
   const [key, project] = [await localKey(config, services), await busiestProject(services)]
   await services.close()
-  serve(() => greet(key, project))
+  const explorer = await makeExplorer(config)
+  serve(() => greet(key, project, explorer))
 } catch (error) {
   if (!(error instanceof QueriesError || error instanceof ConfigError)) throw error
   console.error(error.message)
@@ -40,6 +42,15 @@ async function makeSampleLogs({ dataDir, tablesDir }: Config): Promise<void> {
   const counts = await writeSample({ logsFolder, tablesFolder: tablesDir, now: new Date(), onProgress })
   bar.stop()
   for (const [table, rows] of counts) console.log(`  ${table}: ${rows} rows`)
+}
+
+/** Built anew at each start, unless the setting names a folder or says off. Says whether there is a page. */
+async function makeExplorer({ dataDir, explorerDir }: Config): Promise<boolean> {
+  if (process.env['EXPLORER_DIR']) return explorerDir !== null
+  const folder = join(dataDir, 'explorer')
+  await buildExplorer(folder)
+  process.env['EXPLORER_DIR'] = folder // for the process that serves
+  return true
 }
 
 /** One key for this machine, kept beside the data so that the second start prints the same. */
@@ -85,12 +96,13 @@ function serve(ready: () => void): void {
   child.on('exit', code => process.exit(code ?? 1))
 }
 
-function greet(key: string, project: string): void {
+function greet(key: string, project: string, explorer: boolean): void {
   const base = `http://localhost:${port}/api/endpoints/query`
+  const page = `http://localhost:${port}/#usage.api-counts?interval=daily&project=${encodeURIComponent(project)}`
   console.log(`
 Serving at http://localhost:${port}
 API key: ${key}
-
+${explorer ? `\nIn a browser, with that key:\n  ${page}\n` : ''}
 The newest log entries of a project:
   curl -s '${base}/logs.all?project=${encodeURIComponent(project)}' -H 'X-API-KEY: ${key}'
 

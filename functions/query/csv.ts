@@ -1,0 +1,27 @@
+/** Rows as CSV, for the service's answers and for what the explorer saves. */
+import type { Row, Value } from '../../shared/engine.ts'
+
+/** RFC 4180, with a header line; a nested value as JSON text. */
+export function csv(rows: Row[], columns: string[]): string {
+  const lines = rows.map(row => columns.map(column => field(row[column] ?? null)).join(','))
+  return [columns.map(field).join(','), ...lines].map(line => `${line}\r\n`).join('')
+}
+
+function field(value: Value): string {
+  if (value === null) return ''
+  if (typeof value !== 'string')
+    return quoted(typeof value === 'object' ? JSON.stringify(value) : String(value))
+  return quoted(asText(value))
+}
+
+/**
+ * A text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"). Numbers and
+ * plain negative decimals are left alone.
+ */
+function asText(text: string): string {
+  return /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text) ? `'${text}` : text
+}
+
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,56 @@
+/** The API key: asked for once, kept for this tab, sent in a header, never part of an address. */
+import { el, newId } from './dom.ts'
+
+const place = 'lqe-key'
+
+export function keptKey(): string | null {
+  return sessionStorage.getItem(place)
+}
+
+export function keepKey(key: string): void {
+  sessionStorage.setItem(place, key)
+}
+
+export function forgetKey(): void {
+  sessionStorage.removeItem(place)
+}
+
+/** @param problem why the last key was not taken */
+export function keyCard(enter: (key: string) => Promise<void>, problem: string | null) {
+  const [id, hint, trouble] = [newId(), newId(), newId()]
+  const input = el('input', {
+    id,
+    type: 'password',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    placeholder: 'lqe_…',
+    'aria-describedby': problem ? `${trouble} ${hint}` : hint,
+    'aria-invalid': problem !== null && 'true',
+  })
+  const button = el('button', { class: 'primary' }, 'Open')
+  const form = el(
+    'form',
+    {
+      class: 'card key-card',
+      onsubmit: event => {
+        event.preventDefault()
+        if (input.value.trim() === '') return input.focus()
+        button.disabled = true
+        void enter(input.value.trim())
+      },
+    },
+    el('h2', {}, 'Look into your logs'),
+    el('p', {}, 'Run the saved queries of this service, see them as charts and tables, and write your own.'),
+    el('label', { for: id }, 'API key'),
+    el('div', { class: 'beside' }, input, button),
+    problem && el('p', { class: 'problem', id: trouble, role: 'alert' }, problem),
+    el(
+      'p',
+      { class: 'hint', id: hint },
+      'Started on this machine? ',
+      el('code', {}, 'npm start'),
+      ' printed the key. Otherwise ask whoever runs the service. It stays in this tab and goes nowhere but to this service.',
+    ),
+  )
+  return { element: form, focus: () => input.focus() }
+}

@@ -1,0 +1,106 @@
+/** The page: a key first, then the endpoints it may call, and the one that is open. */
+import { el, show } from './dom.ts'
+import { endpointList } from './endpoints.ts'
+import { forgetKey, keepKey, keptKey, keyCard } from './key.ts'
+import { type Link, readLink, writeLink } from './link.ts'
+import { type Endpoint, listEndpoints, Refused } from './service.ts'
+import { openEndpoint, type OpenEndpoint } from './workbench.ts'
+
+const header = el('header')
+const main = el('main')
+document.body.append(header, main)
+await enter(keptKey())
+
+/** Shows the explorer where the key is good, and the way to give one where it is not. */
+async function enter(key: string | null): Promise<void> {
+  if (key === null) return askForKey()
+  try {
+    const endpoints = await listEndpoints(key)
+    keepKey(key)
+    explore(key, endpoints)
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    askForKey(error.problem.status === 401 ? 'The service does not know this key.' : error.problem.detail)
+  }
+}
+
+function askForKey(problem: string | null = null): void {
+  show(header, title())
+  const card = keyCard(enter, problem)
+  main.className = 'lobby'
+  show(main, card.element)
+  card.focus()
+}
+
+function explore(key: string, endpoints: Endpoint[]): void {
+  const leave = el('button', { type: 'button', class: 'quiet', onclick: forgetAndLeave }, 'Change key')
+  show(
+    header,
+    title(),
+    el('span', { class: 'key-shown' }, 'Key ', el('code', {}, `${key.slice(0, 8)}…`), leave),
+  )
+  main.className = 'workroom'
+  if (endpoints.length === 0) return show(main, noEndpoints())
+
+  let open: OpenEndpoint | null = null
+  const place = el('div', { class: 'bench' })
+  const list = endpointList(endpoints, endpoint => {
+    const values = Object.entries(open?.values() ?? {}) // of the last endpoint; what both know is kept
+    const shared = values.filter(([name]) => endpoint.parameters.some(parameter => parameter.name === name))
+    follow({ endpoint: endpoint.name, values: Object.fromEntries(shared), sql: null })
+  })
+  show(main, list.element, place)
+
+  const visit = (link: Link | null) => {
+    const endpoint = endpoints.find(({ name }) => name === link?.endpoint) ?? endpoints[0]!
+    const sought = link?.endpoint === endpoint.name ? link : null
+    list.mark(endpoint.name)
+    document.title = `${endpoint.name} · Log explorer`
+    open?.close()
+    open = openEndpoint({ key, endpoint, link: sought, remember: kept => remember(kept) })
+    show(
+      place,
+      link && !sought && el('p', { class: 'notice', role: 'alert' }, unknownEndpoint(link)),
+      open.element,
+    )
+  }
+  const follow = (link: Link) => {
+    remember(link)
+    visit(link)
+  }
+  onpopstate = () => visit(readLink(location.hash))
+  visit(readLink(location.hash))
+}
+
+/** One step back in the browser is one question back. */
+function remember(link: Link): void {
+  const hash = writeLink(link)
+  if (hash !== location.hash) history.pushState(null, '', hash)
+}
+
+function forgetAndLeave(): void {
+  forgetKey()
+  onpopstate = null
+  askForKey()
+}
+
+function title(): HTMLElement {
+  return el('h1', {}, 'Log explorer')
+}
+
+function unknownEndpoint({ endpoint }: Link): string {
+  return `There is no endpoint ${endpoint} for this key. Here is another.`
+}
+
+function noEndpoints(): HTMLElement {
+  return el(
+    'section',
+    { class: 'card' },
+    el('h2', {}, 'Nothing to call yet'),
+    el(
+      'p',
+      {},
+      'This key is good, but no endpoint is open to it. Whoever issued it can name endpoints for it.',
+    ),
+  )
+}
