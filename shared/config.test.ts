@@ -52,9 +52,12 @@ describe('the settings', () => {
     ])
   })
 
-  test('never send a deployed service’s credentials to a server of one’s own', () => {
-    const env = { K_SERVICE: 'query', BIGQUERY_EMULATOR_HOST: 'http://localhost:9050' }
-    expect(() => loadConfig(env)).toThrow(/^BIGQUERY_EMULATOR_HOST/)
+  test.each([
+    ['BIGQUERY_EMULATOR_HOST', 'http://localhost:9050'],
+    ['FIRESTORE_EMULATOR_HOST', 'localhost:8080'],
+  ])('never send a deployed service’s credentials to a server of one’s own: %s', (variable, address) => {
+    expect(() => loadConfig({ K_SERVICE: 'query', [variable]: address })).toThrow(new RegExp(`^${variable}`))
+    expect(() => loadConfig({ [variable]: address })).not.toThrow()
   })
 
   test('that are empty count as unset', () => {

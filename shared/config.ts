@@ -64,6 +64,9 @@ export class ConfigError extends Error {
 /** Set by Cloud Run, and so by Cloud Functions. */
 const deployed = (env: Environment) => Boolean(env['K_SERVICE'])
 
+/** Google's clients would send this service's credentials there. The second is read by the client itself. */
+const emulators = ['BIGQUERY_EMULATOR_HOST', 'FIRESTORE_EMULATOR_HOST']
+
 /** Every setting there is. The README's table is checked against this one. */
 export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   dataDir: {
@@ -235,9 +238,8 @@ export function loadConfig(env: Environment): Config {
     )
   if ((config.warmAudience === null) !== (config.warmServiceAccount === null))
     throw new ConfigError('WARM_AUDIENCE and WARM_SERVICE_ACCOUNT: set both, or none')
-  // The client would send this service's credentials there.
-  if (deployed(env) && config.bigQueryEndpoint !== null)
-    throw new ConfigError('BIGQUERY_EMULATOR_HOST: not on Cloud Run')
+  for (const variable of emulators)
+    if (deployed(env) && env[variable]) throw new ConfigError(`${variable}: not on Cloud Run`)
   return config
 }
 
