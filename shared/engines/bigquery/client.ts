@@ -6,7 +6,7 @@
 import type { BigQuery } from '@google-cloud/bigquery'
 
 export interface ClientOptions {
-  /** Project in which jobs run and are billed; `null` = that of the credentials. */
+  /** Project in which jobs run and are billed; `null` = that of the credentials, or `local` on a local server. */
   project: string | null
   /** Base URL of a local server in place of Google's; it gets no credentials. */
   endpoint: string | null
@@ -32,14 +32,15 @@ export class UnreadableReply extends Error {}
 /** Loads the client: 110 ms of CPU that a process without a query does not pay. */
 export async function connect({ project, endpoint }: ClientOptions): Promise<Rest> {
   const { BigQuery } = await import('@google-cloud/bigquery')
+  const projectId = project ?? (endpoint === null ? null : 'local')
   const client = new BigQuery({
     // It decides by status what to try again; failures.ts decides by reason.
     retryOptions: { autoRetry: false },
-    ...(project === null ? {} : { projectId: project }),
+    ...(projectId === null ? {} : { projectId }),
     ...(endpoint === null ? {} : { apiEndpoint: endpoint }),
   })
   if (endpoint !== null) client.authClient.cachedCredential = client.authClient.fromAPIKey('none')
-  return new Rest(client, project ?? (await client.getProjectId()))
+  return new Rest(client, projectId ?? (await client.getProjectId()))
 }
 
 export class Rest {

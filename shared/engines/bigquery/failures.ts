@@ -87,7 +87,7 @@ const wordings: Partial<Record<EngineErrorReason, typeof rejection>> = {
 const messages: Record<EngineErrorReason, string> = {
   rejected: 'The query is not valid',
   unsupported: 'The query asks for something that is not supported',
-  misconfigured: 'BigQuery refuses access, or a table is missing',
+  misconfigured: 'BigQuery cannot be used: look at credentials, project and billing',
   too_many_bytes: 'The query would read too much',
   result_too_large: 'The result is too large',
   timeout: 'The query took too long',
@@ -101,7 +101,13 @@ export function failureOf(thrown: unknown, sent: SentStatement | null): Failure 
   if (thrown instanceof EngineError) return { error: thrown, again: false, pause: false }
   const { reason, again = false, pause = false } = meaningOf(thrown)
   const { message, place } = wording(thrown, reason, sent)
-  return { error: new EngineError(reason, message, { place, cause: thrown }), again, pause }
+  return { error: new EngineError(reason, message, { place, cause: causeOf(thrown) }), again, pause }
+}
+
+/** The client's own errors hold the whole exchange, with the Authorization header. */
+function causeOf(thrown: unknown): unknown {
+  const { reason, status, message } = complaintOf(thrown)
+  return reason === null && status === null ? thrown : new Error(`${reason ?? status}: ${message}`)
 }
 
 function wording(thrown: unknown, reason: EngineErrorReason, sent: SentStatement | null) {

@@ -104,7 +104,7 @@ export class JobRun {
     for (let { pageToken } = first; rows.length < Math.min(total, maxRows);) {
       if (!pageToken) throw new UnreadableReply('rows are missing')
       const page = await this.page(maxRows - rows.length, pageToken)
-      rows.push(...(page.rows ?? []).map(row))
+      for (const cells of page.rows ?? []) rows.push(row(cells))
       pageToken = page.pageToken
     }
     const bytes = first.totalBytesProcessed === undefined ? null : Number(first.totalBytesProcessed)

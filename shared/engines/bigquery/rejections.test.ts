@@ -73,6 +73,11 @@ describe('a complaint', () => {
       message: 'The table cloudflare.logs.prod is missing, or may not be used',
       place: { line: 2, column: 24 },
     })
+    const denied =
+      'Access Denied: Project acme-jobs: User does not have bigquery.jobs.create permission in acme-jobs'
+    expect(refusal(denied, sent).message).toBe(
+      'What the query needs is missing, or may not be used without bigquery.jobs.create',
+    )
     expect(refusal('Not found: Dataset acme:warehouse', sent).message).toBe(
       'What the query needs is missing, or may not be used',
     )

@@ -41,16 +41,17 @@ export function rejection(complaint: string, sent: SentStatement): Wording {
   if (known) return { message: replacement(text, known), place }
   if (!place) return { message: 'A function refuses a value that it is given', place }
   // What has a place is about the text: names and types, not values.
-  const fit = !aboutResources.test(text) && !holdsAny(text, sent.hidden)
+  const fit = !aboutResources.test(text) && !sent.hidden.some(word => holds(text, word))
   return { message: fit ? text : 'The query is not valid', place }
 }
 
-/** A table that is missing or closed, under the name that the statement has for it. */
+/** A table that is missing, under the name that the statement has for it, or a right that is: words for the operator. */
 export function refusal(complaint: string, sent: SentStatement): Wording {
   const { text, place } = parted(complaint, sent)
-  const real = [...sent.logical.keys()].find(name => text.replaceAll(':', '.').includes(name))
+  const real = [...sent.logical.keys()].find(name => holds(text.replaceAll(':', '.'), name))
   const what = real === undefined ? 'What the query needs' : `The table ${sent.logical.get(real)}`
-  return { message: `${what} is missing, or may not be used`, place }
+  const [right] = /\bbigquery\.\w+\.\w+/.exec(text) ?? []
+  return { message: `${what} is missing, or may not be used${right ? ` without ${right}` : ''}`, place }
 }
 
 /** The sentence, and the place that stands at its end, in the statement's own SQL. */
@@ -65,9 +66,8 @@ function replacement(text: string, [pattern, message]: [RegExp, string]): string
   return message.replaceAll(/\$(\d)/g, (_, number: string) => groups[Number(number)]?.trim() ?? '')
 }
 
-function holdsAny(text: string, words: string[]): boolean {
-  return words.some(word => {
-    const escaped = word.replaceAll(/[^\w]/g, '\\$&')
-    return new RegExp(`(?<!\\w)${escaped}(?!\\w)`, 'i').test(text)
-  })
+/** Whole words only, in any case. */
+function holds(text: string, word: string): boolean {
+  const escaped = word.replaceAll(/[^\w]/g, '\\$&')
+  return new RegExp(`(?<!\\w)${escaped}(?!\\w)`, 'i').test(text)
 }
