@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import { Answer } from '../result.ts'
 import { type Store, StoreError } from '../store.ts'
 import { type Faults, type Operation, withFaults } from '../stores/faults.ts'
-import { openSqlite } from '../stores/sqlite.ts'
+import { describeStores } from '../stores/testing/describe-stores.ts'
 import { type Ask, Cache, type CacheTimes } from './cache.ts'
 import { headAt } from './head.ts'
 import { keyOf, type Question } from './key.ts'
@@ -24,38 +24,6 @@ const made = (text: string) =>
   Answer.fromJson({ rows: 1, truncated: false, redacted: false, columns: ['a'] }, Buffer.from(text))
 
 const textOf = async ({ answer }: { answer: Answer }) => (await answer.bytes('identity')).toString()
-
-let sqlite: Store
-let store: Store
-let faults: Faults
-let calls: Operation[]
-let caches: Cache[]
-
-beforeEach(() => {
-  sqlite = openSqlite({ file: ':memory:' })
-  calls = []
-  faults = {}
-  store = withFaults(sqlite, {
-    before: (operation, args) => {
-      calls.push(operation)
-      return faults.before?.(operation, args)
-    },
-    after: (operation, args) => faults.after?.(operation, args),
-  })
-  caches = []
-})
-
-afterEach(async () => {
-  faults.before = faults.after = undefined as never
-  await Promise.all(caches.map(cache => cache.close()))
-  await sqlite.close()
-})
-
-function open(times: Partial<CacheTimes> = quick): Cache {
-  const cache = new Cache(store, times)
-  caches.push(cache)
-  return cache
-}
 
 /** An engine that counts its runs and answers with their number. */
 function engine(options: { ms?: number; fail?: () => ApiError | null } = {}) {
@@ -80,318 +48,360 @@ const lost = () => {
   throw new StoreError('unavailable', 'no acknowledgement')
 }
 
-describe('a fresh answer', () => {
-  test('is made once and then served from the store, to other instances too', async () => {
-    const state = engine()
-    const [one, two] = [open(), open()]
-    expect(await one.read(ask(state.make))).toMatchObject({ how: 'miss', stored: true })
-    await one.close()
-    const served = await two.read(ask(state.make))
-    expect(served).toMatchObject({ how: 'hit' })
-    expect(await textOf(served)).toBe('run 1')
-    expect(state.runs).toBe(1)
-  })
+describeStores('the cache', ({ open: openStore }) => {
+  let plain: Store
+  let store: Store
+  let faults: Faults
+  let calls: Operation[]
+  let caches: Cache[]
 
-  test('that is hot costs no store read', async () => {
-    const state = engine()
-    const cache = open({ ...quick, memoryMs: 5000 })
-    await cache.read(ask(state.make))
-    await cache.close()
-    calls.length = 0
-    for (let i = 0; i < 100; i++) expect((await cache.read(ask(state.make))).how).toBe('hit')
-    expect(calls).toEqual([])
-  })
-
-  test('that memory holds is checked without reading its payload again', async () => {
-    const state = engine()
-    const cache = open()
-    await cache.read(ask(state.make))
-    await cache.close()
-    const masks: unknown[] = []
-    faults.before = (_, args) => void masks.push(args[1])
-    expect((await cache.read(ask(state.make))).how).toBe('hit')
-    expect(masks).toEqual([expect.not.arrayContaining(['inline'])])
-  })
-
-  test('has an age that grows', async () => {
-    const state = engine()
-    const cache = open()
-    expect((await cache.read(ask(state.make))).ageMs).toBeLessThan(200)
-    await sleep(300)
-    expect((await cache.read(ask(state.make))).ageMs).toBeGreaterThan(250)
-  })
-
-  test.each([10_000, 900_001, 5_000_000])('of %i incompressible bytes comes back whole', async size => {
-    const text = randomBytes(size / 2).toString('hex')
-    const make = async () => ({ answer: made(text) })
-    const [one, two] = [open(), open()]
-    await one.read(ask(make))
-    await one.close()
-    const served = await two.read(ask(make))
-    expect(served.how).toBe('hit')
-    expect((await textOf(served)) === text).toBe(true)
-  })
-
-  test('over 16 MB gzipped is served and not stored', async () => {
-    const text = randomBytes(17_000_000).toString('latin1')
-    let runs = 0
-    const make = async () => ({ answer: (runs++, made(text)) })
-    const [one, two] = [open(), open()]
-    await one.read(ask(make))
-    await one.close()
-    expect((await two.read(ask(make))).how).toBe('miss')
-    expect(runs).toBe(2)
-  })
-})
-
-describe('one run for a cold key', () => {
-  test('among callers of one process', async () => {
-    const state = engine({ ms: 50 })
-    const cache = open()
-    const served = await Promise.all(Array.from({ length: 50 }, () => cache.read(ask(state.make))))
-    expect(state.runs).toBe(1)
-    expect(served.map(({ how }) => how).filter(how => how === 'collapsed')).toHaveLength(49)
-  })
-
-  test('among instances', async () => {
-    const state = engine({ ms: 50 })
-    const instances = [open(), open(), open(), open()]
-    const reads = instances.flatMap(cache => Array.from({ length: 50 }, () => cache.read(ask(state.make))))
-    const texts = await Promise.all((await Promise.all(reads)).map(textOf))
-    expect(state.runs).toBe(1)
-    expect(new Set(texts)).toEqual(new Set(['run 1']))
-  })
-
-  test('also when the acknowledgement of the lease is lost', async () => {
-    const state = engine()
-    let losses = 1
-    faults.after = operation => {
-      if (operation === 'create' && losses-- > 0) lost()
-    }
-    expect(await open().read(ask(state.make))).toMatchObject({ how: 'miss', stored: true })
-    expect(state.runs).toBe(1)
-  })
-
-  test('also when the acknowledgement of the publishing is lost', async () => {
-    const state = engine()
-    const [one, two] = [open(), open()]
-    faults.after = operation => {
-      if (operation === 'update') lost()
-    }
-    await one.read(ask(state.make))
-    await one.close()
-    faults.after = undefined as never
-    expect(await two.read(ask(state.make))).toMatchObject({ how: 'hit' })
-    expect(state.runs).toBe(1)
-  })
-})
-
-describe('a lease', () => {
-  test('is renewed while a long run goes on', async () => {
-    const state = engine({ ms: 900 })
-    const [one, two] = [open(), open()]
-    const first = one.read(ask(state.make))
-    await sleep(30)
-    expect((await two.read(ask(state.make))).how).toBe('collapsed')
-    await first
-    expect(state.runs).toBe(1)
-  })
-
-  test('that is not renewed is taken over, and the first holder can publish nothing', async () => {
-    const deaf = withFaults(sqlite, {
-      before: operation => {
-        if (operation === 'update' && performance.now() < healedAt) lost()
+  beforeEach(async () => {
+    plain = await openStore()
+    calls = []
+    faults = {}
+    store = withFaults(plain, {
+      before: (operation, args) => {
+        calls.push(operation)
+        return faults.before?.(operation, args)
       },
+      after: (operation, args) => faults.after?.(operation, args),
     })
-    const [one, two] = [new Cache(deaf, quick), open()]
-    const healedAt = performance.now() + 500
-    const zombie = one.read(ask(async () => (await sleep(700), { answer: made('zombie') })))
-    await sleep(400)
-    const successor = await two.read(ask(async () => ({ answer: made('successor') })))
-    expect(successor).toMatchObject({ how: 'miss', stored: true })
-    await Promise.all([zombie, two.close()])
-    await one.close()
-    expect(await textOf(await open().read(ask(engine().make)))).toBe('successor')
-  })
-})
-
-describe('a stale copy', () => {
-  const brief = (make: Ask['make']) => ask(make, { freshMs: 50 })
-
-  test('is served at once to others while one refreshes', async () => {
-    const state = engine({ ms: 200 })
-    const [one, two] = [open(), open()]
-    await one.read(brief(state.make))
-    await sleep(100)
-    const refreshing = one.read(brief(state.make))
-    await sleep(50)
-    const started = performance.now()
-    const others = await Promise.all([one.read(brief(state.make)), two.read(brief(state.make))])
-    expect(performance.now() - started).toBeLessThan(120)
-    expect(others.map(({ how }) => how)).toEqual(['stale', 'stale'])
-    expect(await Promise.all(others.map(textOf))).toEqual(['run 1', 'run 1'])
-    expect(await refreshing.then(textOf)).toBe('run 2')
+    caches = []
   })
 
-  test('covers a failing engine, with few further runs', async () => {
-    const state = engine()
-    const cache = open()
-    await cache.read(brief(state.make))
-    await sleep(100)
-    state.fail = engineDown
-    const until = performance.now() + 1800
-    while (performance.now() < until) {
-      const served = await cache.read(brief(state.make))
-      expect(served.how).toBe('stale')
-      expect(served.failure?.code).toBe('engine_error')
-    }
-    expect(state.runs).toBeLessThanOrEqual(3)
+  afterEach(async () => {
+    faults.before = faults.after = undefined as never
+    await Promise.all(caches.map(cache => cache.close()))
+    await plain.close()
   })
 
-  test('never covers a mistake of the caller, which is remembered', async () => {
-    const state = engine()
-    const [one, two] = [open(), open()]
-    await one.read(brief(state.make))
-    await sleep(100)
-    state.fail = mistake
-    for (const cache of [one, one, two])
-      await expect(cache.read(brief(state.make))).rejects.toMatchObject({ code: 'invalid_query' })
-    expect(state.runs).toBe(2)
+  function open(times: Partial<CacheTimes> = quick): Cache {
+    const cache = new Cache(store, times)
+    caches.push(cache)
+    return cache
+  }
+
+  describe('a fresh answer', () => {
+    test('is made once and then served from the store, to other instances too', async () => {
+      const state = engine()
+      const [one, two] = [open(), open()]
+      expect(await one.read(ask(state.make))).toMatchObject({ how: 'miss', stored: true })
+      await one.close()
+      const served = await two.read(ask(state.make))
+      expect(served).toMatchObject({ how: 'hit' })
+      expect(await textOf(served)).toBe('run 1')
+      expect(state.runs).toBe(1)
+    })
+
+    test('that is hot costs no store read', async () => {
+      const state = engine()
+      const cache = open({ ...quick, memoryMs: 5000 })
+      await cache.read(ask(state.make))
+      await cache.close()
+      calls.length = 0
+      for (let i = 0; i < 100; i++) expect((await cache.read(ask(state.make))).how).toBe('hit')
+      expect(calls).toEqual([])
+    })
+
+    test('that memory holds is checked without reading its payload again', async () => {
+      const state = engine()
+      const cache = open()
+      await cache.read(ask(state.make))
+      await cache.close()
+      const masks: unknown[] = []
+      faults.before = (_, args) => void masks.push(args[1])
+      expect((await cache.read(ask(state.make))).how).toBe('hit')
+      expect(masks).toEqual([expect.not.arrayContaining(['inline'])])
+    })
+
+    test('has an age that grows', async () => {
+      const state = engine()
+      const cache = open()
+      expect((await cache.read(ask(state.make))).ageMs).toBeLessThan(200)
+      await sleep(300)
+      expect((await cache.read(ask(state.make))).ageMs).toBeGreaterThan(250)
+    })
+
+    test.each([10_000, 900_001, 5_000_000])('of %i incompressible bytes comes back whole', async size => {
+      const text = randomBytes(size / 2).toString('hex')
+      const make = async () => ({ answer: made(text) })
+      const [one, two] = [open(), open()]
+      await one.read(ask(make))
+      await one.close()
+      const served = await two.read(ask(make))
+      expect(served.how).toBe('hit')
+      expect((await textOf(served)) === text).toBe(true)
+    })
+
+    test('over 16 MB gzipped is served and not stored', async () => {
+      const text = randomBytes(17_000_000).toString('latin1')
+      let runs = 0
+      const make = async () => ({ answer: (runs++, made(text)) })
+      const [one, two] = [open(), open()]
+      await one.read(ask(make))
+      await one.close()
+      expect((await two.read(ask(make))).how).toBe('miss')
+      expect(runs).toBe(2)
+    })
   })
 
-  test('is gone after its hour', async () => {
-    const state = engine()
-    const cache = open({ ...quick, staleMs: 50 })
-    await cache.read(brief(state.make))
-    await sleep(150)
-    state.fail = engineDown
-    await expect(cache.read(brief(state.make))).rejects.toMatchObject({ code: 'engine_error' })
-  })
-})
+  describe('one run for a cold key', () => {
+    test('among callers of one process', async () => {
+      const state = engine({ ms: 50 })
+      const cache = open()
+      const served = await Promise.all(Array.from({ length: 50 }, () => cache.read(ask(state.make))))
+      expect(state.runs).toBe(1)
+      expect(served.map(({ how }) => how).filter(how => how === 'collapsed')).toHaveLength(49)
+    })
 
-describe('a failure without a copy', () => {
-  test('is told with a time to come back, and not repeated before', async () => {
-    const state = engine({ fail: engineDown })
-    const cache = open()
-    for (let i = 0; i < 5; i++)
-      await expect(cache.read(ask(state.make))).rejects.toMatchObject({
-        code: 'engine_error',
-        headers: { 'Retry-After': '1' },
+    test('among instances', async () => {
+      const state = engine({ ms: 50 })
+      const instances = [open(), open(), open(), open()]
+      const reads = instances.flatMap(cache => Array.from({ length: 50 }, () => cache.read(ask(state.make))))
+      const texts = await Promise.all((await Promise.all(reads)).map(textOf))
+      expect(state.runs).toBe(1)
+      expect(new Set(texts)).toEqual(new Set(['run 1']))
+    })
+
+    test('also when the acknowledgement of the lease is lost', async () => {
+      const state = engine()
+      let losses = 1
+      faults.after = operation => {
+        if (operation === 'create' && losses-- > 0) lost()
+      }
+      expect(await open().read(ask(state.make))).toMatchObject({ how: 'miss', stored: true })
+      expect(state.runs).toBe(1)
+    })
+
+    test('also when the acknowledgement of the publishing is lost', async () => {
+      const state = engine()
+      const [one, two] = [open(), open()]
+      faults.after = operation => {
+        if (operation === 'update') lost()
+      }
+      await one.read(ask(state.make))
+      await one.close()
+      faults.after = undefined as never
+      expect(await two.read(ask(state.make))).toMatchObject({ how: 'hit' })
+      expect(state.runs).toBe(1)
+    })
+  })
+
+  describe('a lease', () => {
+    test('is renewed while a long run goes on', async () => {
+      const state = engine({ ms: 900 })
+      const [one, two] = [open(), open()]
+      const first = one.read(ask(state.make))
+      await sleep(30)
+      expect((await two.read(ask(state.make))).how).toBe('collapsed')
+      await first
+      expect(state.runs).toBe(1)
+    })
+
+    test('that is not renewed is taken over, and the first holder can publish nothing', async () => {
+      const deaf = withFaults(plain, {
+        before: operation => {
+          if (operation === 'update' && performance.now() < healedAt) lost()
+        },
       })
-    expect(state.runs).toBe(1)
+      const [one, two] = [new Cache(deaf, quick), open()]
+      const healedAt = performance.now() + 500
+      const zombie = one.read(ask(async () => (await sleep(700), { answer: made('zombie') })))
+      await sleep(400)
+      const successor = await two.read(ask(async () => ({ answer: made('successor') })))
+      expect(successor).toMatchObject({ how: 'miss', stored: true })
+      await Promise.all([zombie, two.close()])
+      await one.close()
+      expect(await textOf(await open().read(ask(engine().make)))).toBe('successor')
+    })
   })
 
-  test('is over when the engine is back', async () => {
-    const state = engine({ fail: engineDown })
-    const cache = open()
-    await expect(cache.read(ask(state.make))).rejects.toThrow(ApiError)
-    state.fail = () => null
-    await sleep(1050)
-    expect((await cache.read(ask(state.make))).how).toBe('miss')
-  })
-})
+  describe('a stale copy', () => {
+    const brief = (make: Ask['make']) => ask(make, { freshMs: 50 })
 
-describe('without the store', () => {
-  const down = () => lost()
-  const other = { ...question, parameters: '[["project","other"]]' }
+    test('is served at once to others while one refreshes', async () => {
+      const state = engine({ ms: 500 })
+      const [one, two] = [open(), open()]
+      await one.read(brief(state.make))
+      await sleep(100)
+      const refreshing = one.read(brief(state.make))
+      await sleep(50)
+      const started = performance.now()
+      const others = await Promise.all([one.read(brief(state.make)), two.read(brief(state.make))])
+      expect(performance.now() - started).toBeLessThan(400)
+      expect(others.map(({ how }) => how)).toEqual(['stale', 'stale'])
+      expect(await Promise.all(others.map(textOf))).toEqual(['run 1', 'run 1'])
+      expect(await refreshing.then(textOf)).toBe('run 2')
+    })
 
-  test('what memory holds is served', async () => {
-    const state = engine()
-    const cache = open()
-    await cache.read(ask(state.make))
-    await cache.close()
-    faults.before = down
-    for (let i = 0; i < 20; i++) expect((await cache.read(ask(state.make))).how).toBe('hit')
-    expect(state.runs).toBe(1)
-  })
+    test('covers a failing engine, with few further runs', async () => {
+      const state = engine()
+      const cache = open()
+      await cache.read(brief(state.make))
+      await sleep(100)
+      state.fail = engineDown
+      const until = performance.now() + 1800
+      const failures = new Set<string | undefined>()
+      while (performance.now() < until) {
+        const served = await cache.read(brief(state.make))
+        expect(served.how).toBe('stale')
+        failures.add(served.failure?.code)
+      }
+      failures.delete(undefined) // while the failure is being noted, it looks as if somebody refreshed
+      expect([...failures]).toEqual(['engine_error'])
+      expect(state.runs).toBeLessThanOrEqual(3)
+    })
 
-  test('a few others are answered by the engine, the rest gets 503 and when to come back', async () => {
-    const state = engine({ ms: 100 })
-    const cache = open()
-    faults.before = down
-    const reads = Array.from({ length: 20 }, (_, i) =>
-      cache.read(ask(state.make, { question: { ...other, parameters: String(i) } })),
-    )
-    const outcomes = await Promise.allSettled(reads)
-    const refused = outcomes
-      .filter(outcome => outcome.status === 'rejected')
-      .map(({ reason }) => reason as ApiError)
-    expect(state.runs).toBe(4)
-    expect(refused).toHaveLength(16)
-    for (const error of refused)
-      expect(error).toMatchObject({ code: 'engine_unavailable', headers: { 'Retry-After': '2' } })
-  })
+    test('never covers a mistake of the caller, which is remembered', async () => {
+      const state = engine()
+      const [one, two] = [open(), open()]
+      await one.read(brief(state.make))
+      await sleep(100)
+      state.fail = mistake
+      for (const cache of [one, one, two]) {
+        await expect(cache.read(brief(state.make))).rejects.toMatchObject({ code: 'invalid_query' })
+        await cache.close()
+      }
+      expect(state.runs).toBe(2)
+    })
 
-  test('that hangs, no caller waits for long', async () => {
-    const state = engine()
-    const cache = open()
-    faults.before = () => new Promise(() => {})
-    const started = performance.now()
-    expect((await cache.read(ask(state.make))).how).toBe('miss')
-    expect(performance.now() - started).toBeLessThan(1500)
-    expect((await cache.read(ask(state.make))).how).toBe('hit')
-    expect(performance.now() - started).toBeLessThan(1600)
-  })
-
-  test('that comes back, the cache is whole again within 2 s', async () => {
-    const state = engine()
-    const [one, two] = [open({ ...quick, storeDownMs: 1000 }), open()]
-    faults.before = down
-    await one.read(ask(state.make))
-    faults.before = undefined as never
-    await sleep(1100)
-    expect(await one.read(ask(state.make, { question: other }))).toMatchObject({ how: 'miss', stored: true })
-    await one.close()
-    expect((await two.read(ask(state.make, { question: other }))).how).toBe('hit')
-  })
-})
-
-describe('what the store holds is not trusted', () => {
-  test('a payload that was changed is made anew', async () => {
-    const state = engine()
-    const cache = open()
-    await cache.read(ask(state.make))
-    await cache.close()
-    await store.update(headAt(keyOf(question)), { set: { inline: Buffer.from('tampered') } })
-    const served = await open().read(ask(state.make))
-    expect(await textOf(served)).toBe('run 2')
+    test('is gone after its hour', async () => {
+      const state = engine()
+      const cache = open({ ...quick, staleMs: 50 })
+      await cache.read(brief(state.make))
+      await sleep(150)
+      state.fail = engineDown
+      await expect(cache.read(brief(state.make))).rejects.toMatchObject({ code: 'engine_error' })
+    })
   })
 
-  test('a head of another question is not served', async () => {
-    const state = engine()
-    await open().read(ask(state.make))
-    await caches[0]!.close()
-    await store.update(headAt(keyOf(question)), { set: { question: { ...question, variant: 'other' } } })
-    const served = await open().read(ask(state.make))
-    expect(await textOf(served)).toBe('run 2')
-  })
-})
+  describe('a failure without a copy', () => {
+    test('is told with a time to come back, and not repeated before', async () => {
+      const state = engine({ fail: engineDown })
+      const cache = open()
+      for (let i = 0; i < 5; i++)
+        await expect(cache.read(ask(state.make))).rejects.toMatchObject({
+          code: 'engine_error',
+          headers: { 'Retry-After': '1' },
+        })
+      expect(state.runs).toBe(1)
+    })
 
-describe('a caller who bypasses', () => {
-  test('gets a run of the engine, which everybody has from then on', async () => {
-    const state = engine()
-    const [one, two] = [open(), open()]
-    await one.read(ask(state.make))
-    await one.close()
-    expect(await textOf(await one.read(ask(state.make, { bypass: true })))).toBe('run 2')
-    await one.close()
-    expect(await textOf(await two.read(ask(state.make)))).toBe('run 2')
+    test('is over when the engine is back', async () => {
+      const state = engine({ fail: engineDown })
+      const cache = open()
+      await expect(cache.read(ask(state.make))).rejects.toThrow(ApiError)
+      state.fail = () => null
+      await sleep(1050)
+      expect((await cache.read(ask(state.make))).how).toBe('miss')
+    })
   })
-})
 
-describe('reads', () => {
-  test('are noted for the warmer, seldom', async () => {
-    const state = engine()
-    const cache = open()
-    const at = headAt(keyOf(question))
-    await cache.read(ask(state.make, { noteUse: true }))
-    await cache.close()
-    await store.update(at, { set: { usedAt: Date.now() - 120_000 } })
-    for (let i = 0; i < 10; i++) {
+  describe('without the store', () => {
+    const down = () => lost()
+    const other = { ...question, parameters: '[["project","other"]]' }
+
+    test('what memory holds is served', async () => {
+      const state = engine()
+      const cache = open()
+      await cache.read(ask(state.make))
+      await cache.close()
+      faults.before = down
+      for (let i = 0; i < 20; i++) expect((await cache.read(ask(state.make))).how).toBe('hit')
+      expect(state.runs).toBe(1)
+    })
+
+    test('a few others are answered by the engine, the rest gets 503 and when to come back', async () => {
+      const state = engine({ ms: 100 })
+      const cache = open()
+      faults.before = down
+      const reads = Array.from({ length: 20 }, (_, i) =>
+        cache.read(ask(state.make, { question: { ...other, parameters: String(i) } })),
+      )
+      const outcomes = await Promise.allSettled(reads)
+      const refused = outcomes
+        .filter(outcome => outcome.status === 'rejected')
+        .map(({ reason }) => reason as ApiError)
+      expect(state.runs).toBe(4)
+      expect(refused).toHaveLength(16)
+      for (const error of refused)
+        expect(error).toMatchObject({ code: 'engine_unavailable', headers: { 'Retry-After': '2' } })
+    })
+
+    test('that hangs, no caller waits for long', async () => {
+      const state = engine()
+      const cache = open()
+      faults.before = () => new Promise(() => {})
+      const started = performance.now()
+      expect((await cache.read(ask(state.make))).how).toBe('miss')
+      expect(performance.now() - started).toBeLessThan(1500)
+      expect((await cache.read(ask(state.make))).how).toBe('hit')
+      expect(performance.now() - started).toBeLessThan(1600)
+    })
+
+    test('that comes back, the cache is whole again within 2 s', async () => {
+      const state = engine()
+      const [one, two] = [open({ ...quick, storeDownMs: 1000 }), open()]
+      faults.before = down
+      await one.read(ask(state.make))
+      faults.before = undefined as never
+      await sleep(1100)
+      expect(await one.read(ask(state.make, { question: other }))).toMatchObject({
+        how: 'miss',
+        stored: true,
+      })
+      await one.close()
+      expect((await two.read(ask(state.make, { question: other }))).how).toBe('hit')
+    })
+  })
+
+  describe('what the store holds is not trusted', () => {
+    test('a payload that was changed is made anew', async () => {
+      const state = engine()
+      const cache = open()
+      await cache.read(ask(state.make))
+      await cache.close()
+      await store.update(headAt(keyOf(question)), { set: { inline: Buffer.from('tampered') } })
+      const served = await open().read(ask(state.make))
+      expect(await textOf(served)).toBe('run 2')
+    })
+
+    test('a head of another question is not served', async () => {
+      const state = engine()
+      await open().read(ask(state.make))
+      await caches[0]!.close()
+      await store.update(headAt(keyOf(question)), { set: { question: { ...question, variant: 'other' } } })
+      const served = await open().read(ask(state.make))
+      expect(await textOf(served)).toBe('run 2')
+    })
+  })
+
+  describe('a caller who bypasses', () => {
+    test('gets a run of the engine, which everybody has from then on', async () => {
+      const state = engine()
+      const [one, two] = [open(), open()]
+      await one.read(ask(state.make))
+      await one.close()
+      expect(await textOf(await one.read(ask(state.make, { bypass: true })))).toBe('run 2')
+      await one.close()
+      expect(await textOf(await two.read(ask(state.make)))).toBe('run 2')
+    })
+  })
+
+  describe('reads', () => {
+    test('are noted for the warmer, seldom', async () => {
+      const state = engine()
+      const cache = open()
+      const at = headAt(keyOf(question))
       await cache.read(ask(state.make, { noteUse: true }))
       await cache.close()
-    }
-    const { document } = await store.get(at, ['uses'])
-    expect(document?.fields['uses']).toBe(2)
+      await store.update(at, { set: { usedAt: Date.now() - 120_000 } })
+      for (let i = 0; i < 10; i++) {
+        await cache.read(ask(state.make, { noteUse: true }))
+        await cache.close()
+      }
+      const { document } = await store.get(at, ['uses'])
+      expect(document?.fields['uses']).toBe(2)
+    })
   })
 })

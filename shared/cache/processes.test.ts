@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { afterEach, expect, test } from '@jest/globals'
+import { describeStores } from '../stores/testing/describe-stores.ts'
 import { type Crowd, startCrowd } from './testing/processes.ts'
 import { tornReads } from './testing/torn-reads.ts'
 
@@ -8,10 +9,18 @@ let crowd: Crowd
 
 afterEach(() => crowd.stop())
 
-describe('several processes on one store', () => {
-  test('4 x 50 callers of a cold key cost exactly 1 run, 100 rounds in a row', async () => {
-    crowd = await startCrowd(4)
-    for (let round = 0; round < 100; round++) {
+/** How much of each, so that the emulator takes no minutes. */
+const amounts: Record<string, { rounds: number; reads: number }> = {
+  SQLite: { rounds: 100, reads: 1000 },
+  Firestore: { rounds: 20, reads: 100 },
+}
+
+describeStores('several processes', adapter => {
+  const { rounds, reads } = amounts[adapter.name]!
+
+  test(`4 x 50 callers of a cold key cost exactly 1 run, ${rounds} rounds in a row`, async () => {
+    crowd = await startCrowd(4, { adapter })
+    for (let round = 0; round < rounds; round++) {
       const key = `round-${round}`
       const reports = await Promise.all(
         crowd.members.map(member => member.read({ key, callers: 50, runMs: 20 })),
@@ -22,7 +31,7 @@ describe('several processes on one store', () => {
   }, 120_000)
 
   test('clocks that are off by a day change nothing', async () => {
-    crowd = await startCrowd(4, [0, day, -day, 25 * 3_600_000])
+    crowd = await startCrowd(4, { adapter, skewMs: [0, day, -day, 25 * 3_600_000] })
     for (const key of ['a', 'b', 'c']) {
       await Promise.all(crowd.members.map(member => member.read({ key, callers: 10, runMs: 50 })))
       const again = await Promise.all(crowd.members.map(member => member.read({ key })))
@@ -32,7 +41,7 @@ describe('several processes on one store', () => {
   }, 30_000)
 
   test('a holder that is killed costs one lease, then another goes on', async () => {
-    crowd = await startCrowd(2)
+    crowd = await startCrowd(2, { adapter })
     const [holder, other] = crowd.members as [Crowd['members'][0], Crowd['members'][0]]
     const lost = holder.read({ key: 'k', runMs: 60_000 })
     while (crowd.runs('k').length === 0) await sleep(10)
@@ -48,7 +57,7 @@ describe('several processes on one store', () => {
   }, 30_000)
 
   test('a holder that slept past its lease cannot publish over its successor', async () => {
-    crowd = await startCrowd(2)
+    crowd = await startCrowd(2, { adapter })
     const [holder, other] = crowd.members as [Crowd['members'][0], Crowd['members'][0]]
     const late = holder.read({ key: 'k', runMs: 500 })
     while (crowd.runs('k').length === 0) await sleep(10)
@@ -62,10 +71,10 @@ describe('several processes on one store', () => {
   }, 30_000)
 
   test('no read is torn or mixed while a writer rewrites and is killed', async () => {
-    crowd = await startCrowd(1)
-    const result = await tornReads(crowd, { reads: 1000, kills: 2 })
+    crowd = await startCrowd(1, { adapter })
+    const result = await tornReads(crowd, { reads, kills: 2 })
     expect(result).toMatchObject({ torn: 0 })
-    expect(result.reads).toBeGreaterThanOrEqual(1000)
+    expect(result.reads).toBeGreaterThanOrEqual(reads)
     expect(result.generations).toBeGreaterThan(1)
   }, 60_000)
 })

@@ -5,14 +5,14 @@
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Answer } from '../../result.ts'
-import { openSqlite } from '../../stores/sqlite.ts'
+import { adapters } from '../../stores/adapters.ts'
 import { Cache } from '../cache.ts'
 import type { Order, Report } from './processes.ts'
 
-const [file = '', skew = '0'] = process.argv.slice(2)
-const trueNow = Date.now.bind(Date)
-const cache = new Cache(openSqlite({ file, now: trueNow }), { memoryMs: 0 })
-Date.now = () => trueNow() + Number(skew)
+const [store, place, skew] = process.argv.slice(2)
+const adapter = adapters.find(({ name }) => name === store)!
+const cache = new Cache(await adapter.open(place), { memoryMs: 0 })
+globalThis.Date = skewedDate(Number(skew)) as DateConstructor
 
 process.on('message', (order: Order) => {
   carryOut(order)
@@ -42,4 +42,18 @@ async function carryOut({ id, key, callers, runMs, freshMs, runsFile, text }: Or
   const bodies = await Promise.all(served.map(({ answer }) => answer.bytes('identity')))
   await cache.close()
   return { id, hows: served.map(({ how }) => how), texts: bodies.map(body => body.toString()) }
+}
+
+/** The whole clock: a client that reads it in two ways must not see two times. */
+function skewedDate(skewMs: number) {
+  const TrueDate = Date
+  return class extends TrueDate {
+    constructor(value: number | string | Date = TrueDate.now() + skewMs) {
+      super(value)
+    }
+
+    static override now(): number {
+      return TrueDate.now() + skewMs
+    }
+  }
 }

@@ -3,6 +3,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Store } from '../../store.ts'
+import { type Adapter, sqlite } from '../../stores/adapters.ts'
 
 export interface Order {
   id: number
@@ -27,7 +29,8 @@ export interface Member {
 }
 
 export interface Crowd {
-  file: string
+  /** Opens the store that they have in common. */
+  open(): Promise<Store>
   members: Member[]
   /** Which processes ran the engine for a key, in order. */
   runs(key: string): number[]
@@ -35,20 +38,23 @@ export interface Crowd {
   stop(): Promise<void>
 }
 
-/** Starts `count` processes on one new SQLite file, each with its clock off by `skewMs[i]`. */
-export async function startCrowd(count: number, skewMs: number[] = []): Promise<Crowd> {
+/** Starts `count` processes on one new store, each with its clock off by `skewMs[i]`. */
+export async function startCrowd(
+  count: number,
+  { adapter = sqlite, skewMs = [] }: { adapter?: Adapter; skewMs?: number[] } = {},
+): Promise<Crowd> {
   const folder = mkdtempSync(join(tmpdir(), 'cache-'))
-  const file = join(folder, 'store.sqlite')
+  const place = join(folder, 'store')
   const runsFile = join(folder, 'runs')
   const members: Member[] = []
   const start = async (skew = 0) => {
-    const member = await startOne(file, runsFile, skew)
+    const member = await startOne([adapter.name, place, String(skew)], runsFile)
     members.push(member)
     return member
   }
   await Promise.all(Array.from({ length: count }, (_, i) => start(skewMs[i])))
   return {
-    file,
+    open: () => adapter.open(place),
     members,
     start,
     runs(key) {
@@ -62,9 +68,10 @@ export async function startCrowd(count: number, skewMs: number[] = []): Promise<
   }
 }
 
-async function startOne(file: string, runsFile: string, skew: number): Promise<Member> {
+async function startOne(args: string[], runsFile: string): Promise<Member> {
   const program = join(import.meta.dirname, 'process.ts')
-  const child = fork(program, [file, String(skew)], {
+  const child = fork(program, args, {
+    env: process.env, // which says where the emulator is
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [],
   })

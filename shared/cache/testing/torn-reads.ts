@@ -4,7 +4,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomBytes } from 'node:crypto'
-import { openSqlite } from '../../stores/sqlite.ts'
 import { Answer } from '../../result.ts'
 import { Cache } from '../cache.ts'
 import type { Crowd } from './processes.ts'
@@ -22,7 +21,7 @@ export async function tornReads(crowd: Crowd, wanted: { reads: number; kills: nu
   const seen = new Set<string>()
   let over = false
   const writing = keepWriting(crowd, wanted.kills, result, () => over)
-  const store = openSqlite({ file: crowd.file })
+  const store = await crowd.open()
   while (result.reads < wanted.reads || result.kills < wanted.kills) {
     const cache = new Cache(store, { memoryMs: 0 })
     const served = await cache.peek(
