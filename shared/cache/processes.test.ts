@@ -10,13 +10,13 @@ let crowd: Crowd
 afterEach(() => crowd.stop())
 
 /** How much of each, so that the emulator takes no minutes. */
-const amounts: Record<string, { rounds: number; reads: number }> = {
-  SQLite: { rounds: 100, reads: 1000 },
-  Firestore: { rounds: 20, reads: 100 },
+const amounts: Record<string, { rounds: number; reads: number; kills: number }> = {
+  SQLite: { rounds: 100, reads: 1000, kills: 2 },
+  Firestore: { rounds: 20, reads: 50, kills: 1 },
 }
 
 describeStores('several processes', adapter => {
-  const { rounds, reads } = amounts[adapter.name]!
+  const { rounds, reads, kills } = amounts[adapter.name]!
 
   test(`4 x 50 callers of a cold key cost exactly 1 run, ${rounds} rounds in a row`, async () => {
     crowd = await startCrowd(4, { adapter })
@@ -72,7 +72,7 @@ describeStores('several processes', adapter => {
 
   test('no read is torn or mixed while a writer rewrites and is killed', async () => {
     crowd = await startCrowd(1, { adapter })
-    const result = await tornReads(crowd, { reads, kills: 2 })
+    const result = await tornReads(crowd, { reads, kills })
     expect(result).toMatchObject({ torn: 0 })
     expect(result.reads).toBeGreaterThanOrEqual(reads)
     expect(result.generations).toBeGreaterThan(1)
