@@ -7,8 +7,8 @@ import { functionOf, type Server, withServers } from '../server.ts'
 import { minutesOfUsage, project, type Site, storeAnswer } from '../site.ts'
 import { compared, type Measurement } from '../table.ts'
 
-const rounds = 11
-const requests = 2500
+const rounds = 9
+const requests = 5000
 
 export async function hot(site: Site): Promise<Measurement[]> {
   const query = `interval=minutely&project=${project}`
