@@ -95,7 +95,17 @@ export function chart({ times, lines, hidden }: Series): HTMLElement {
 
 function line(label: string, i: number, show: boolean): UPlot.Series {
   const stroke = colour(`--line-${i + 1}`)
-  return { label, show, stroke, width: 2, points: { size: 6, fill: stroke }, spanGaps: false }
+  return { label, show, stroke, width: 2, points: { size: 6, fill: stroke, filter: alone }, spanGaps: false }
+}
+
+/** Where there are too many points to mark each, those without a neighbour are: no line goes through them. */
+function alone(plot: UPlot, series: number, all: boolean): number[] | null {
+  if (all) return null
+  const values = Array.from<number | null | undefined>(plot.data[series]!)
+  return values.flatMap((value, i) => {
+    const neighbour = values[i - 1] ?? values[i + 1] ?? null
+    return typeof value === 'number' && neighbour === null ? [i] : []
+  })
 }
 
 function axes(): UPlot.Axis[] {
@@ -108,7 +118,7 @@ function axes(): UPlot.Axis[] {
   }
   const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })
   return [
-    { ...common, grid: { show: false }, space: 100, values: moments },
+    { ...common, grid: { show: false }, size: 42, space: 100, values: moments },
     { ...common, size: 52, values: (_, splits) => splits.map(value => short.format(value)) },
   ]
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { buildExplorer } from '../../../infra/build-explorer.ts'
@@ -17,6 +17,8 @@ const project = 'abcdefghijklmnopqrst'
 const byDay = { 4: 12, 5: 30, 8: 21, 9: 3, 10: 1200 }
 const usage = `usage.api-counts?interval=daily&project=${project}`
 const logs = `logs.all?project=${project}`
+
+jest.setTimeout(30_000) // a browser on a busy machine
 
 const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
 let service: TestService
@@ -166,11 +168,8 @@ inChromium('the page in Chromium', () => {
 
   test('tells where an answer came from', async () => {
     await open(`${usage}&colour=red`)
-    await page
-      .getByText('Ignored, as the endpoint does not declare it: colour.')
-      .waitFor({ state: 'detached' })
+    await page.getByText('Ignored, as the endpoint does not declare it: colour.').waitFor()
     const facts = () => page.locator('.facts').innerText()
-    await page.locator('.facts').waitFor()
     await run()
     await page.getByText('cache', { exact: true }).waitFor()
     expect(await facts()).toMatch(/Rows\s+5\s+From\s+cache/)

@@ -85,10 +85,10 @@ function actions(question: Question, { rows }: Answer): HTMLElement {
   return el(
     'div',
     { class: 'actions' },
-    said,
     copy('Copy link', () => location.href),
     copy('Copy as curl', () => asCurl(question)),
     el('button', { type: 'button', onclick: () => save(question.endpoint.name, rows) }, 'Download CSV'),
+    said,
   )
 }
 

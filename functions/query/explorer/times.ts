@@ -48,8 +48,8 @@ export function timeControl(id: string, name: string, described: string): Contro
 const ranges: [label: string, minutes: number | null][] = [
   ['Last 15 min', 15],
   ['Last hour', 60],
-  ['24 hours', 24 * 60],
-  ['7 days', 7 * 24 * 60],
+  ['Last 24 hours', 24 * 60],
+  ['Last 7 days', 7 * 24 * 60],
   ['All time', null],
 ]
 

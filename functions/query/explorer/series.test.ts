@@ -1,0 +1,61 @@
+import { describe, expect, test } from '@jest/globals'
+import { series } from './series.ts'
+
+const at = (minute: number) => (Date.UTC(2026, 2, 10, 12, minute) / 1000) * 1_000_000
+const seconds = (minute: number) => at(minute) / 1_000_000
+
+describe('rows as lines', () => {
+  test('a column of numbers is a line, in the order of time', () => {
+    const rows = [
+      { t: at(1), a: 2, b: null },
+      { t: at(0), a: 1, b: '2.5' },
+    ]
+    expect(series(rows)).toEqual({
+      times: [seconds(0), seconds(1)],
+      lines: [
+        { name: 'a', values: [1, 2] },
+        { name: 'b', values: [2.5, null] },
+      ],
+      hidden: 0,
+    })
+  })
+
+  test('a bucket without a row breaks the line', () => {
+    const rows = [0, 1, 5, 6].map(minute => ({ t: at(minute), n: minute }))
+    expect(series(rows)?.times).toEqual([0, 1, 2, 5, 6].map(seconds))
+    expect(series(rows)?.lines[0]?.values).toEqual([0, 1, null, 5, 6])
+  })
+
+  test('uneven times have no buckets, so no gaps', () => {
+    const rows = [0, 60, 144, 546].map(second => ({ t: at(0) + second * 1e6, n: 1 }))
+    expect(series(rows)?.lines[0]?.values).toEqual([1, 1, 1, 1])
+  })
+
+  test('rows of time, kind, number are a line for each kind, the largest eight', () => {
+    const rows = Array.from({ length: 10 }, (_, i) => ({
+      t: '2026-03-10T00:00:00',
+      status: 200 + i,
+      n: i + 1,
+    }))
+    const made = series([...rows, { t: '2026-03-11T00:00:00', status: 200, n: 100 }])
+    expect(made?.lines).toHaveLength(8)
+    expect(made?.hidden).toBe(2)
+    expect(made?.lines[0]).toEqual({ name: '200', values: [1, 100] })
+  })
+
+  test.each([
+    ['the first column is no time', [{ n: 1, t: at(0) }]],
+    ['others are text', [{ t: at(0), path: '/rest' }]],
+    ['there is nothing but a time', [{ t: at(0) }]],
+    ['there are no rows', []],
+    [
+      'a time and kind come twice',
+      [
+        { t: at(0), kind: 'a', n: 1 },
+        { t: at(0), kind: 'a', n: 2 },
+      ],
+    ],
+  ])('are a table where %s', (_, rows) => {
+    expect(series(rows)).toBeNull()
+  })
+})
