@@ -4,23 +4,31 @@ import {
   EngineError,
   type EngineErrorReason,
   type QueryEngine,
+  type RunLimits,
   type RunResult,
   type Statement,
 } from './engine.ts'
 import { ApiError, type Problem } from './errors.ts'
+import { assertWithin } from './sandbox/verdict.ts'
+
+export interface RunOptions extends Pick<RunLimits, 'signal' | 'labels' | 'jobKey'> {
+  /** Whether the statement holds a caller's own SQL: the engine is then asked first what it would read. */
+  sandboxed?: boolean
+}
 
 /** @throws ApiError for every failure of the engine */
 export async function run(
   engine: QueryEngine,
   endpoint: Endpoint,
   statement: Statement,
-  options: { signal?: AbortSignal; labels?: Record<string, string> } = {},
+  { sandboxed = false, ...limits }: RunOptions = {},
 ): Promise<RunResult> {
   try {
+    if (sandboxed) await assertWithin(engine, endpoint, statement)
     return await engine.run(statement, {
       maxRows: endpoint.maxRows,
       timeoutMs: endpoint.timeoutSeconds * 1000,
-      ...options,
+      ...limits,
     })
   } catch (error) {
     throw error instanceof EngineError ? failures[error.reason](error, endpoint) : error

@@ -35,7 +35,7 @@ export async function serve(
   enquiry: Enquiry,
 ): Promise<Outcome> {
   const { endpoint, redacted, parameters, sql, bypass } = enquiry
-  const make = () => makeAnswer(engine, enquiry)
+  const make = (jobKey?: string) => makeAnswer(engine, enquiry, jobKey)
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
     const answer = await make()
     return { answer, how: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
@@ -48,9 +48,9 @@ export async function serve(
     timeoutMs: endpoint.timeoutSeconds * 1000,
     noteUse: endpoint.warm !== null && sql === null,
     bypass,
-    async make() {
+    async make(jobKey) {
       const clear = redacted && !endpoint.redact && !bypass ? await cache.peek(question, freshMs) : null
-      if (!clear) return { answer: await make() }
+      if (!clear) return { answer: await make(jobKey) }
       return { answer: await redactAnswer(endpoint, clear.answer), madeAt: clear.madeAt }
     },
   })
@@ -58,10 +58,12 @@ export async function serve(
 
 async function makeAnswer(
   engine: QueryEngine,
-  { endpoint, statement, redacted, labels, timing }: Enquiry,
+  { endpoint, statement, sql, redacted, labels, timing }: Enquiry,
+  jobKey?: string,
 ): Promise<Answer> {
+  const options = { labels, sandboxed: sql !== null, ...(jobKey === undefined ? {} : { jobKey }) }
   try {
-    const result = await timing.measure('engine', () => run(engine, endpoint, statement, { labels }))
+    const result = await timing.measure('engine', () => run(engine, endpoint, statement, options))
     return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
   } catch (error) {
     throw redacted && error instanceof ApiError ? redactError(error) : error

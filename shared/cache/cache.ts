@@ -46,8 +46,11 @@ export interface Ask {
   noteUse: boolean
   /** A fresh copy is not enough: the engine runs, or has just begun to. */
   bypass: boolean
-  /** Runs the engine. `madeAt` (store time) where the answer was made of an older one. */
-  make(): Promise<{ answer: Answer; madeAt?: number }>
+  /**
+   * Runs the engine. `jobKey` is the same for whoever takes the lease from one that died, and for nobody else.
+   * `madeAt` (store time) where the answer was made of an older one.
+   */
+  make(jobKey?: string): Promise<{ answer: Answer; madeAt?: number }>
 }
 
 export interface Served {
@@ -185,7 +188,7 @@ export class Cache {
     { key, ask, head, stale }: { key: string; ask: Ask; head: Head | null; stale: Flight['stale'] },
   ): Promise<Served> {
     try {
-      const { answer, madeAt = lease.takenAt } = await ask.make()
+      const { answer, madeAt = lease.takenAt } = await ask.make(ask.bypass ? undefined : jobKeyOf(key, head))
       const remembered = this.remember(key, { answer, madeAt, generation: null })
       this.inBackground(this.publish(key, ask, lease, head, remembered))
       return this.serve(remembered, head?.stored ? 'refreshed' : 'miss', true)
@@ -310,4 +313,9 @@ export class Cache {
     const settled = work.catch(() => {}).finally(() => this.background.delete(settled))
     this.background.add(settled)
   }
+}
+
+/** What the head says before a run: a run that ends, well or badly, changes it, and one whose holder dies does not. */
+function jobKeyOf(key: string, head: Head | null): string {
+  return [key, head?.stored?.generation ?? '', head?.failure?.at ?? ''].join('.')
 }
