@@ -20,7 +20,7 @@ const service = spawn(process.execPath, ['infra/local/start.ts'], {
 const ended = new Promise(resolve => service.once('exit', resolve))
 const browser = await launch(chromiumPath)
 try {
-  const page = await browser.newPage({ viewport: { width: 1400, height: 700 } })
+  const page = await browser.newPage({ viewport: { width: 1200, height: 1130 } })
   const { link, key } = await greeting()
   await page.goto(link)
   await page.getByLabel('API key').fill(key)
@@ -59,10 +59,11 @@ async function logs(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^logs\.all/ }).click()
   await page.getByRole('button', { name: 'Row 2, all fields' }).click()
   await page.locator('.detail summary', { hasText: /^response/ }).click()
+  await page.locator('.statement').evaluate(element => element.scrollIntoView())
   await take(page, 'logs.png')
 }
 
 async function take(page: Page, name: string): Promise<void> {
   await page.waitForTimeout(300) // for the hover to be drawn
-  await page.screenshot({ path: join(folder, name), fullPage: true })
+  await page.screenshot({ path: join(folder, name) })
 }
