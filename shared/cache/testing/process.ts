@@ -1,6 +1,6 @@
 /**
  * One process that uses the cache, for tests over several: it does what it is told over IPC.
- * Its own clock is off by as much as the first argument says; the store's is not.
+ * Its arguments are the store adapter, the place that it opens, and how far its own clock is off; the store's is not.
  */
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Emulator {
@@ -17,6 +17,7 @@ export interface Emulator {
 const folder = join(tmpdir(), `firestore-emulator-${process.pid}`)
 const startFile = join(folder, 'started')
 const logFile = join(folder, 'log')
+const rulesFile = join(import.meta.dirname, '../../../infra/firestore.rules')
 /** The longest that it may take to start, on a busy machine. */
 export const startMs = 60_000
 
@@ -72,7 +73,7 @@ async function start(): Promise<Emulator> {
   if ('missing' in search) throw new Error(search.missing)
   mkdirSync(folder, { recursive: true })
   const port = await freePort()
-  const args = ['-c', script, 'sh', search.jar, String(port), resolve('infra/firestore.rules'), folder]
+  const args = ['-c', script, 'sh', search.jar, String(port), rulesFile, folder]
   const child = spawn('sh', args, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })
   const [pid] = (await once(child.stdout, 'data')) as [Buffer]
   child.unref()
