@@ -1,5 +1,6 @@
 /** From a question to its answer: through the cache where there is one, else straight from the engine. */
-import type { Cache, Served } from './cache/cache.ts'
+import type { Cache } from './cache/cache.ts'
+import type { Served } from './cache/ask.ts'
 import type { QueryEngine, Statement } from './engine.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'

@@ -5,66 +5,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
-import { Answer } from '../result.ts'
+import type { Answer } from '../result.ts'
 import { type Store, StoreError } from '../store.ts'
-import { StoreClock } from './clock.ts'
+import { type Ask, type CacheTimes, cacheTimes, type Served } from './ask.ts'
 import { deadlines } from './deadline.ts'
 import { afterFailure, again, asApiError, isMistake } from './failure.ts'
-import { answers, failureFields, firstFields, type Head, headAt, headOf, lightFields } from './head.ts'
+import { failureFields, firstFields, type Head, headAt } from './head.ts'
+import { Kept } from './kept.ts'
 import { keyOf, type Question } from './key.ts'
-import { type Lease, type LeaseTimes, leaseTimes, takeLease } from './lease.ts'
-import { createMemory, type Memory, type Remembered } from './memory.ts'
-import { readPayload } from './payload.ts'
+import { type Lease, takeLease } from './lease.ts'
+import type { Remembered } from './memory.ts'
 import { publish } from './publish.ts'
-
-export interface CacheTimes extends LeaseTimes {
-  /** An answer in memory is served this long without a look at the store. */
-  memoryMs: number
-  /** How long an answer stays as a stale copy, past its time. */
-  staleMs: number
-  /** How often one who waits for another process looks. */
-  pollMs: number
-  /** How long a store that failed is left alone. */
-  storeDownMs: number
-}
-
-export const cacheTimes: CacheTimes = {
-  ...leaseTimes,
-  memoryMs: 5000,
-  staleMs: 3_600_000,
-  pollMs: 250,
-  storeDownMs: 1000,
-}
-
-export interface Ask {
-  question: Question
-  /** How long an answer counts as fresh, milliseconds. */
-  freshMs: number
-  /** The longest that `make` may take. */
-  timeoutMs: number
-  /** Whether reads are noted for the warmer. */
-  noteUse: boolean
-  /** A fresh copy is not enough: the engine runs, or has just begun to. */
-  bypass: boolean
-  /**
-   * Runs the engine. `jobKey` is the same for whoever takes the lease from one that died, and for nobody else.
-   * `madeAt` (store time) where the answer was made of an older one.
-   */
-  make(jobKey?: string): Promise<{ answer: Answer; madeAt?: number }>
-}
-
-export interface Served {
-  answer: Answer
-  /** `hit`, a stale `hit`, or what came of asking the engine (`collapsed` = somebody else asked). */
-  how: 'hit' | 'stale' | 'miss' | 'refreshed' | 'collapsed'
-  /** Whether the answer is on its way to the store. */
-  stored: boolean
-  /** Store time at which the engine began, milliseconds since 1970 UTC; NaN where the store has never answered. */
-  madeAt: number
-  ageMs: number
-  /** Why the engine gave nothing newer than a stale copy. */
-  failure: ApiError | null
-}
 
 interface Flight {
   promise: Promise<Served>
@@ -82,8 +33,7 @@ const noteEveryMs = 60_000
 export class Cache {
   private readonly store: Store
   private readonly times: CacheTimes
-  private readonly memory: Memory = createMemory()
-  private readonly clock = new StoreClock()
+  private readonly kept: Kept
   private readonly flights = new Map<string, Flight>()
   private readonly background = new Set<Promise<unknown>>()
   private storeDownUntil = 0
@@ -91,13 +41,14 @@ export class Cache {
 
   constructor(store: Store, times: Partial<CacheTimes> = {}) {
     this.store = store
+    this.kept = new Kept(store)
     this.times = { ...cacheTimes, ...times }
   }
 
   /** @throws ApiError */
   async read(ask: Ask): Promise<Served> {
     const key = keyOf(ask.question)
-    const known = this.memory.get(key)
+    const known = this.kept.inMemory(key)
     if (known && !ask.bypass && this.isHot(known, ask)) return this.serve(known, 'hit')
     const lane = ask.bypass ? `${key}!` : key
     const flight = this.flights.get(lane)
@@ -112,9 +63,9 @@ export class Cache {
   async peek(question: Question, freshMs: number): Promise<{ answer: Answer; madeAt: number } | null> {
     const key = keyOf(question)
     try {
-      const head = await this.look(key, question, this.memory.has(key))
-      if (!head?.stored || this.ageOf(head.stored.madeAt) >= freshMs) return null
-      return await this.load(key, head)
+      const head = await this.kept.look(key, question)
+      if (!head?.stored || this.kept.ageOf(head.stored.madeAt) >= freshMs) return null
+      return await this.kept.load(key, head)
     } catch (error) {
       if (error instanceof StoreError) return null
       throw error
@@ -150,12 +101,12 @@ export class Cache {
     let passed: string | null | undefined
     let torn = 0
     for (let waited = false; performance.now() < giveUpAt; waited = true) {
-      const head = await this.look(key, ask.question, waited || this.memory.has(key))
+      const head = await this.kept.look(key, ask.question, waited || undefined)
       if (passed === undefined) passed = head?.stored?.generation ?? null
       const usable = head?.stored && torn < maxTornReads
-      const age = usable ? this.ageOf(head.stored!.madeAt) : Number.POSITIVE_INFINITY
+      const age = usable ? this.kept.ageOf(head.stored!.madeAt) : Number.POSITIVE_INFINITY
       if (head && age < ask.freshMs && !(ask.bypass && head.stored?.generation === passed)) {
-        const loaded = await this.load(key, head)
+        const loaded = await this.kept.load(key, head)
         if (!loaded) {
           torn++
           continue
@@ -164,9 +115,9 @@ export class Cache {
         return this.serve(loaded, waited ? 'collapsed' : 'hit')
       }
       const stale = head && age < ask.freshMs + this.times.staleMs ? () => this.serveStale(key, head) : null
-      if (head?.failure && this.ageOf(head.failure.at) < head.failure.ms && !ask.bypass)
-        return this.afterFailed(again(head.failure, this.clock.now()), stale)
-      if (head && head.leasedUntil > this.clock.now()) {
+      if (head?.failure && this.kept.ageOf(head.failure.at) < head.failure.ms && !ask.bypass)
+        return this.afterFailed(again(head.failure, this.kept.clock.now()), stale)
+      if (head && head.leasedUntil > this.kept.clock.now()) {
         const copy = await stale?.()
         if (copy && !ask.bypass) return copy
         await sleep(this.times.pollMs)
@@ -189,12 +140,12 @@ export class Cache {
   ): Promise<Served> {
     try {
       const { answer, madeAt = lease.takenAt } = await ask.make(ask.bypass ? undefined : jobKeyOf(key, head))
-      const remembered = this.remember(key, { answer, madeAt, generation: null })
+      const remembered = this.kept.remember(key, { answer, madeAt, generation: null })
       this.inBackground(this.publish(key, ask, lease, head, remembered))
       return this.serve(remembered, head?.stored ? 'refreshed' : 'miss', true)
     } catch (thrown) {
       const error = asApiError(thrown)
-      const failure = afterFailure(head?.failure ?? null, error, this.clock.now())
+      const failure = afterFailure(head?.failure ?? null, error, this.kept.clock.now())
       this.inBackground(lease.finish({ failure: failureFields(failure) }, []))
       return this.afterFailed(again(failure, failure.at), stale)
     }
@@ -224,8 +175,8 @@ export class Cache {
   }
 
   private async withoutStore(key: string, ask: Ask): Promise<Served> {
-    const known = this.memory.get(key)
-    const age = known ? this.ageOf(known.madeAt) : Number.POSITIVE_INFINITY
+    const known = this.kept.inMemory(key)
+    const age = known ? this.kept.ageOf(known.madeAt) : Number.POSITIVE_INFINITY
     if (known && age < ask.freshMs + this.times.staleMs)
       return this.serve(known, age < ask.freshMs ? 'hit' : 'stale')
     if (this.runsWithoutStore >= maxRunsWithoutStore)
@@ -234,56 +185,22 @@ export class Cache {
       })
     this.runsWithoutStore++
     try {
-      const { answer, madeAt = this.clock.now() } = await ask.make()
-      return this.serve(this.remember(key, { answer, madeAt, generation: null }), 'miss')
+      const { answer, madeAt = this.kept.clock.now() } = await ask.make()
+      return this.serve(this.kept.remember(key, { answer, madeAt, generation: null }), 'miss')
     } finally {
       this.runsWithoutStore--
     }
   }
 
-  private async look(key: string, question: Question, light: boolean): Promise<Head | null> {
-    const { document, readAt } = await within(
-      deadlines.head,
-      light ? this.store.get(headAt(key), lightFields) : this.store.get(headAt(key)),
-    )
-    this.clock.observe(readAt)
-    const head = document && headOf(document)
-    if (head && !answers(head, question)) throw new StoreError('invalid', 'a head of another question')
-    return head
-  }
-
-  /** @returns `null` where the payload is being replaced this very moment */
-  private async load(key: string, head: Head): Promise<Remembered | null> {
-    const stored = head.stored!
-    const known = this.memory.get(key)
-    if (known?.generation === stored.generation) {
-      known.checkedAt = performance.now()
-      return known
-    }
-    const whole = (head.inline ?? stored.chunks > 0) ? head : await this.look(key, head.question, false)
-    if (whole?.stored?.generation !== stored.generation) return null
-    const bytes = await readPayload(this.store, key, stored, whole.inline)
-    if (!bytes) return null
-    const { rows, truncated, redacted, columns, etag, rawBytes, madeAt, generation } = stored
-    const answer = Answer.fromGzip({ rows, truncated, redacted, columns }, etag, rawBytes, bytes)
-    return this.remember(key, { answer, madeAt, generation })
-  }
-
-  private remember(key: string, made: Omit<Remembered, 'checkedAt'>): Remembered {
-    const remembered = { ...made, checkedAt: performance.now() }
-    this.memory.set(key, remembered)
-    return remembered
-  }
-
   private async lease(key: string, question: Question, head: Head | null): Promise<Lease | null> {
-    const fields = head ? {} : firstFields(question, this.clock.now())
+    const fields = head ? {} : firstFields(question, this.kept.clock.now())
     const lease = await takeLease(this.store, headAt(key), head?.version ?? null, fields, this.times)
-    if (lease) this.clock.observe(lease.takenAt)
+    if (lease) this.kept.clock.observe(lease.takenAt)
     return lease
   }
 
   private noteUse(key: string, ask: Ask, head: Head): void {
-    const now = this.clock.now()
+    const now = this.kept.clock.now()
     const due = now - head.usedAt > Math.max(ask.freshMs / 4, noteEveryMs)
     if (!ask.noteUse || !due || head.leasedUntil > now) return
     const set = { usedAt: now, uses: head.uses + 1 }
@@ -291,21 +208,18 @@ export class Cache {
   }
 
   private async serveStale(key: string, head: Head): Promise<Served | null> {
-    const loaded = await this.load(key, head)
+    const loaded = await this.kept.load(key, head)
     return loaded && this.serve(loaded, 'stale')
   }
 
   private serve({ answer, madeAt }: Remembered, how: Served['how'], stored = false): Served {
-    return { answer, how, stored, madeAt, ageMs: this.ageOf(madeAt), failure: null }
+    return { answer, how, stored, madeAt, ageMs: this.kept.ageOf(madeAt), failure: null }
   }
 
   private isHot(known: Remembered, ask: Ask): boolean {
-    return performance.now() - known.checkedAt < this.times.memoryMs && this.ageOf(known.madeAt) < ask.freshMs
-  }
-
-  /** Milliseconds since a store time, never negative; 0 where the store has never answered. */
-  private ageOf(storeTime: number): number {
-    return Math.max(0, this.clock.now() - storeTime) || 0
+    return (
+      performance.now() - known.checkedAt < this.times.memoryMs && this.kept.ageOf(known.madeAt) < ask.freshMs
+    )
   }
 
   /** Nobody waits for it and its failure costs nobody anything: the lease runs out, the next reader runs anew. */
