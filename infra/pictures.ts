@@ -59,6 +59,7 @@ async function logs(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^logs\.all/ }).click()
   await page.getByRole('button', { name: 'Row 2, all fields' }).click()
   await page.locator('.detail summary', { hasText: /^response/ }).click()
+  await page.setViewportSize({ width: 1200, height: 900 })
   await page.locator('.statement').evaluate(element => element.scrollIntoView())
   await take(page, 'logs.png')
 }
