@@ -19,7 +19,8 @@ interface Where {
 
 /** The settings, with what the command line says of the cloud in place of the environment. */
 function config(): Config {
-  const { store, project, engine = store === 'firestore' ? 'bigquery' : undefined } = program.opts<Where>()
+  const where = program.commands.map(command => command.opts<Where>()).find(({ store }) => store) ?? {}
+  const { store, project, engine = store === 'firestore' ? 'bigquery' : undefined } = where
   const said = { STORE: store, ENGINE: engine, GOOGLE_CLOUD_PROJECT: project }
   const given = Object.entries(said).filter(([, value]) => value !== undefined)
   return loadConfig({ ...process.env, ...Object.fromEntries(given) })
@@ -42,13 +43,18 @@ function folders() {
 /** Errors whose message is meant for the operator; anything else is a bug and shows its stack. */
 const expected = [QueriesError, KeyError, LogsError, ConfigError, StoreError]
 
+/** Of commands that work on the deployed service too. `logs` has a --project of its own, and no cloud. */
+function anywhere(command: Command): Command {
+  return command
+    .option('--store <store>', 'sqlite, or firestore for the deployed service (with its engine, bigquery)')
+    .option('--engine <engine>', 'with --store: duckdb or bigquery')
+    .option('--project <id>', 'with --store: Google Cloud project, with application default credentials')
+}
+
 const program = new Command('lqe')
   .description('Endpoints, keys and logs of the log query service')
-  .option('--store <store>', 'sqlite, or firestore for the deployed service (with its engine, bigquery)')
-  .option('--engine <engine>', 'duckdb or bigquery')
-  .option('--project <id>', 'Google Cloud project, with application default credentials')
-  .addCommand(applyCommand(withServices, () => config().engine === 'duckdb'))
-  .addCommand(keyCommand(act => withServices(({ store }) => act(store))))
+  .addCommand(anywhere(applyCommand(withServices, () => config().engine === 'duckdb')))
+  .addCommand(anywhere(keyCommand(act => withServices(({ store }) => act(store)))))
   .addCommand(logsCommand(folders))
 
 try {
