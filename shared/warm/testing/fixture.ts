@@ -1,5 +1,6 @@
 /** A cache with answers in use, and an engine that counts its runs; for tests of the warmer. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach } from '@jest/globals'
 import { Cache } from '../../cache/cache.ts'
 import { headAt } from '../../cache/head.ts'
 import { keyOf, type Question } from '../../cache/key.ts'
@@ -7,7 +8,12 @@ import type { Binding, QueryEngine, Row, Statement } from '../../engine.ts'
 import { type Endpoint, endpointFrom } from '../../endpoint.ts'
 import { finish } from '../../result.ts'
 import { redactionVersion } from '../../redact.ts'
+import type { Details } from '../../log.ts'
 import type { Fields, Store } from '../../store.ts'
+import type { Adapter } from '../../stores/adapters.ts'
+import { type Faults, withFaults } from '../../stores/faults.ts'
+import type { WarmReport } from '../tally.ts'
+import { warm } from '../warm.ts'
 
 /** Fresh for 15 minutes, made anew every 5. */
 export function endpointWith(changes: { companion?: boolean; [setting: string]: unknown } = {}): Endpoint {
@@ -117,4 +123,49 @@ function setsOf({ bindings }: Statement): Row[] {
   const first = bindings[0] as Binding
   if (first.name === 'sets') return first.value as Row[]
   return [Object.fromEntries(bindings.map(({ name, value }) => [name, value]))]
+}
+
+export interface Scene {
+  store: Store
+  faults: Faults
+  engine: CountingEngine
+  logged: [message: string, details: Details][]
+  run(endpoints: Endpoint[], allowance?: typeof plenty): Promise<WarmReport>
+}
+
+export const plenty = { ms: 60_000, bytes: 1e12 }
+
+/** A new store and engine before each test of the suite. */
+export function sceneOn(adapter: Adapter): Scene {
+  const scene = {} as Scene
+  beforeEach(async () => {
+    const faults: Faults = {}
+    const logged: Scene['logged'] = []
+    const engine = countingEngine()
+    const store = withFaults(await adapter.open(), {
+      before: (...call) => faults.before?.(...call),
+      after: (...call) => faults.after?.(...call),
+    })
+    const log = (_: unknown, message: string, details: Details = {}) => void logged.push([message, details])
+    const run: Scene['run'] = (endpoints, allowance = plenty) =>
+      warm({ engine, store, log }, endpoints, allowance)
+    Object.assign(scene, { store, faults, engine, logged, run })
+  })
+  afterEach(() => scene.store.close())
+  return scene
+}
+
+/** `p0`, `p1`, ... */
+export function names(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `p${i}`)
+}
+
+/** Parameters of a set that the companion gets in a statement of its own. */
+export function long(project: string): Pick<Question, 'parameters'> {
+  return {
+    parameters: JSON.stringify([
+      ['project', project],
+      ['span', 'long'],
+    ]),
+  }
 }

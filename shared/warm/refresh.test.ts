@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals'
+import { headAt } from '../cache/head.ts'
+import { keyOf, type Question } from '../cache/key.ts'
+import { EngineError } from '../engine.ts'
+import { StoreError } from '../store.ts'
+import { describeStores } from '../stores/testing/describe-stores.ts'
+import { bodyOf, endpointWith, long, names, questionFor, redacted, sceneOn, use } from './testing/fixture.ts'
+
+const own = endpointWith()
+const batched = endpointWith({ companion: true })
+
+describeStores('warming', adapter => {
+  const scene = sceneOn(adapter)
+
+  describe('a companion query', () => {
+    test('is run once for the sets that are dear and once for the others', async () => {
+      for (const name of names(3)) {
+        await use(scene.store, batched, { question: questionFor(batched, name) })
+        await use(scene.store, batched, {
+          question: questionFor(batched, `long-${name}`, long(`long-${name}`)),
+        })
+      }
+      expect(await scene.run([batched])).toMatchObject({ refreshed: 6, runs: 2, bytes: 200 })
+      expect(scene.engine.ran.map(projects => projects.toSorted())).toEqual([
+        ['long-p0', 'long-p1', 'long-p2'],
+        names(3),
+      ])
+    })
+
+    test('is not run for a single set, which the endpoint’s own query answers sooner', async () => {
+      let sql = ''
+      scene.engine.before = (_, statement) => void (sql = statement.sql)
+      await use(scene.store, batched, { question: questionFor(batched, 'a') })
+      await scene.run([batched])
+      expect(sql).toBe('own query')
+    })
+
+    test('gives bodies that are those of the single query, byte for byte', async () => {
+      const bodies: (string | null)[] = []
+      for (const endpoint of [own, batched]) {
+        const questions = ['a', 'b'].map(name => questionFor(endpoint, name))
+        for (const question of questions) await use(scene.store, endpoint, { question })
+        await scene.run([endpoint])
+        for (const question of questions)
+          bodies.push(((await bodyOf(scene.store, question)) ?? '').replaceAll(endpoint.version, ''))
+      }
+      expect(bodies.slice(0, 2)).toEqual(bodies.slice(2))
+    })
+
+    test('that fails costs the sets nothing: each is tried alone', async () => {
+      scene.engine.before = projects => {
+        if (projects.length > 1) throw new EngineError('rejected', 'no')
+      }
+      for (const name of names(5)) await use(scene.store, batched, { question: questionFor(batched, name) })
+      expect(await scene.run([batched])).toMatchObject({ refreshed: 5, failed: 0, runs: 6 })
+      expect(scene.logged.map(([message]) => message)).toEqual(['the companion query failed'])
+    })
+
+    test('that fails with the engine is not followed by more runs', async () => {
+      scene.engine.before = () => {
+        throw new EngineError('unavailable', 'down')
+      }
+      for (const name of names(5)) await use(scene.store, batched, { question: questionFor(batched, name) })
+      expect(await scene.run([batched])).toMatchObject({ refreshed: 0, failed: 5, runs: 1 })
+    })
+  })
+
+  describe('what goes wrong', () => {
+    const three = () => names(3).map(name => questionFor(own, name))
+
+    test('with one set does not stop the others, and that one backs off', async () => {
+      for (const question of three()) await use(scene.store, own, { question })
+      scene.engine.before = ([project]) => {
+        if (project === 'p1') throw new EngineError('failed', 'poison 10.1.2.3')
+      }
+      expect(await scene.run([own])).toMatchObject({ refreshed: 2, failed: 1 })
+      const again = await scene.run([own])
+      expect(again.endpoints[0]).toMatchObject({ refreshed: 0, skipped: { failing: 1, fresh: 2 } })
+      expect(scene.engine.ran).toHaveLength(3)
+      expect(JSON.stringify(scene.logged)).not.toMatch(/poison|p1/)
+    })
+
+    test('again and again is tried ever more seldom', async () => {
+      const question = questionFor(own, 'a')
+      const failure = { ms: 8000, code: 'engine_error', detail: '', problems: [] }
+      const tries: boolean[] = []
+      for (const [count, minutes] of [
+        [1, 3],
+        [1, 5],
+        [2, 5],
+        [2, 9],
+        [9, 59],
+        [9, 61],
+        [0, 59],
+        [0, 61],
+      ] as const) {
+        await use(scene.store, own, {
+          question,
+          fields: { failure: { ...failure, at: Date.now() - minutes * 60_000, count } },
+        })
+        const before = scene.engine.ran.length
+        await scene.run([own])
+        tries.push(scene.engine.ran.length > before)
+      }
+      expect(tries).toEqual([false, true, false, true, false, true, false, true])
+    })
+
+    test('with one set’s document does not stop the others', async () => {
+      for (const question of three()) await use(scene.store, own, { question })
+      const bad = keyOf(three()[1]!)
+      scene.faults.before = (operation, [at]) => {
+        if (operation === 'update' && (at as { id: string }).id === bad)
+          throw new StoreError('unavailable', 'lost')
+      }
+      expect((await scene.run([own])).endpoints[0]).toMatchObject({ refreshed: 2, failed: { StoreError: 1 } })
+    })
+
+    test('with one endpoint’s search does not stop the other endpoints', async () => {
+      const other = endpointWith({ id: '00000000-0000-4000-8000-00000000000b' })
+      for (const endpoint of [own, other])
+        await use(scene.store, endpoint, { question: questionFor(endpoint, 'a') })
+      let searches = 0
+      scene.faults.before = operation => {
+        if (operation === 'query' && searches++ === 0) throw new StoreError('unavailable', 'away')
+      }
+      const { endpoints } = await scene.run([own, other])
+      expect(endpoints.map(({ error, refreshed }) => [error, refreshed])).toEqual([
+        ['StoreError', 0],
+        [null, 1],
+      ])
+    })
+
+    test('in the middle of a set gives its leases back', async () => {
+      const questions: Question[] = [questionFor(own, 'a'), questionFor(own, 'a', redacted)]
+      for (const question of questions) await use(scene.store, own, { question })
+      scene.engine.before = () => {
+        throw new TypeError('a bug')
+      }
+      expect((await scene.run([own])).endpoints[0]).toMatchObject({ failed: { TypeError: 2 } })
+      for (const question of questions)
+        expect((await scene.store.get(headAt(keyOf(question)))).document!.fields).not.toHaveProperty('lease')
+    })
+  })
+})
