@@ -3,14 +3,16 @@ import { http } from '@google-cloud/functions-framework'
 import { loadConfig } from '../shared/config.ts'
 import { log } from '../shared/log.ts'
 import { openServices } from '../shared/services.ts'
+import { withoutDomains } from './domain.ts'
+import { mendFramework } from './framework.ts'
 import { queryHandler } from './query/handler.ts'
 import { warmHandler } from './warm/handler.ts'
-import { mendFramework } from './framework.ts'
 
 const config = loadConfig(process.env)
 const services = openServices(config)
 services.catch(() => {}) // each request that awaits it gets the error
 
+withoutDomains()
 mendFramework({ log, drainMs: config.drainMs, close: async () => (await services).close() })
 
 http('query', queryHandler({ services, config, log }))

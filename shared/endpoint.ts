@@ -1,6 +1,6 @@
 /** A saved endpoint: what its two files say, and how the store holds it. */
 import { createHash } from 'node:crypto'
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import schema from './endpoint.schema.json' with { type: 'json' }
 import type { SqlType } from './sql/types.ts'
 import type { Document, Fields } from './store.ts'
@@ -100,6 +100,7 @@ export function endpointFrom(
   if (!namePattern.test(name))
     throw new DefinitionError([{ pointer: '', detail: `the name must match ${namePattern.source}` }])
   const file = structuredClone(definition)
+  const validate = validator()
   if (!validate(file)) throw new DefinitionError((validate.errors ?? []).map(problemOf))
   const { id, description, parameters, maxRows, timeoutSeconds, cache, warm, sandbox, redact } = file
   assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
@@ -158,9 +159,14 @@ export function endpointOf(document: Document): Endpoint {
 
 const typeNames = { string: 'STRING', integer: 'INT64', number: 'FLOAT64', boolean: 'BOOL' } as const
 
-const validate = new Ajv({ allErrors: true, useDefaults: true, strictTypes: false })
-  .addFormat('regex', source => isRegularExpression(source))
-  .compile<DefinitionFile>(schema)
+let compiled: ValidateFunction<DefinitionFile> | undefined
+
+/** Compiled by the first definition that is read from a file; a function that serves reads none. */
+function validator(): ValidateFunction<DefinitionFile> {
+  return (compiled ??= new Ajv({ allErrors: true, useDefaults: true, strictTypes: false })
+    .addFormat('regex', source => isRegularExpression(source))
+    .compile<DefinitionFile>(schema))
+}
 
 function isRegularExpression(source: string): boolean {
   try {

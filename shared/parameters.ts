@@ -115,6 +115,9 @@ function missing(definition: ParameterDefinition): string {
   return `is required and must not be empty${choices}`
 }
 
+/** Definitions were checked when they were applied; compiling ajv's own schema would slow the first request down. */
+const ajvOptions = { allErrors: true, strict: false, meta: false, validateSchema: false } as const
+
 /** Compiled once for each version of an endpoint. */
 const validators = new LRUCache<string, ValidateFunction>({ max: 200 })
 
@@ -127,7 +130,7 @@ function validatorOf(endpoint: Endpoint): ValidateFunction {
       definition.type === 'string' ? { maxLength: defaultMaxLength, ...definition } : definition,
     ]),
   )
-  const validate = new Ajv({ allErrors: true, strict: false, ownProperties: true }).compile({
+  const validate = new Ajv({ ...ajvOptions, ownProperties: true }).compile({
     type: 'object',
     properties,
   })

@@ -26,6 +26,7 @@ export function splitQuery(query: string): Pair[] {
 }
 
 function decode(text: string): string | null {
+  if (!/[%+]/.test(text)) return text
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /** All that decides an answer. The caller's API key is not in it: its pins and rights have been applied before. */
 export interface Question {
@@ -16,5 +16,5 @@ export interface Question {
 /** The cache key, 64 hex digits. JSON keeps the parts apart, so that no two questions run into each other. */
 export function keyOf({ endpointId, version, parameters, sql, variant }: Question): string {
   const text = JSON.stringify([endpointId, version, parameters, sql, variant])
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }

@@ -2,7 +2,7 @@
  * The text of an API key: `lqe_<id>_<secret><checksum>`, in digits and letters only.
  * The checksum tells a slip of the hand from a key before any store is asked; it protects nothing.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 export interface KeyText {
@@ -37,7 +37,7 @@ export function readKey(text: string | undefined): KeyText | undefined {
  * keep the processor busy.
  */
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
 /** CRC-32 finds every change of one character. */
