@@ -11,6 +11,7 @@ import { memory } from './sections/memory.ts'
 import { miss } from './sections/miss.ts'
 import { redact } from './sections/redact.ts'
 import { sandboxing } from './sections/sandbox.ts'
+import { warm } from './sections/warm.ts'
 import { openSite, type Site } from './site.ts'
 import { type Measurement, printTable } from './table.ts'
 
@@ -22,6 +23,7 @@ const sections: Record<string, (site: Site) => Promise<Measurement[]>> = {
   callers: callersOfOneKey,
   memory,
   sandbox: sandboxing,
+  warm,
   chart,
 }
 
