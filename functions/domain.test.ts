@@ -1,13 +1,18 @@
 import domain from 'node:domain'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeEach, expect, jest, test } from '@jest/globals'
 import { http } from '@google-cloud/functions-framework'
 import { getTestServer } from '@google-cloud/functions-framework/testing'
 import { withoutDomains } from './domain.ts'
 
 const create = domain.create
 
-afterEach(() => {
+/** Node's own: another test of this process may have put the guard there. */
+beforeEach(() => {
+  domain.create = () => new domain.Domain()
+})
+
+afterAll(() => {
   domain.create = create
 })
 

@@ -20,6 +20,7 @@ export const mark = {
 } as const
 
 const [digit, colon, dot, hexadecimal, credentialLetter] = [1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16]
+const slash = '/'.charCodeAt(0)
 const allMarks = (1 << 12) - 1
 const accountStart = /\d\d\d\d[\d +%\u00a0-]{8}|[A-Za-z][A-Za-z]\d\d[A-Za-z0-9 +%\u00a0-]{11}/
 const credentialStart = /eyJ[\w-]{9}|[Bb]earer|[Bb]asic|BEARER|BASIC|_\w{20}/
@@ -27,7 +28,7 @@ const credentialStart = /eyJ[\w-]{9}|[Bb]earer|[Bb]asic|BEARER|BASIC|_\w{20}/
 const marksOfCharacters: [string, number][] = [
   ['0123456789', digit | hexadecimal],
   ['abcdef-', hexadecimal],
-  [':', colon | mark.assignment],
+  [':', colon],
   ['.', dot],
   ['=', mark.assignment],
   ['@', mark.at],
@@ -51,8 +52,10 @@ export function marksOf(text: string): number {
     const found = marksByCode[text.charCodeAt(at) & 127]!
     marks |= found
     digits += found & digit
-    colons += found & colon
     dots += found & dot
+    if ((found & colon) === 0) continue
+    colons += colon
+    if (!isBeforeSlashes(text, at)) marks |= mark.assignment
   }
   if (digits >= 4 * digit && dots >= 3 * dot) marks |= mark.dots
   if (colons >= 2 * colon) marks |= mark.colons
@@ -60,6 +63,11 @@ export function marksOf(text: string): number {
   if ((marks & credentialLetter) !== 0 && text.length >= 10 && credentialStart.test(text))
     marks |= mark.credential
   return marks & allMarks
+}
+
+/** The colon of a URL's scheme gives no name a value, and URLs are what logs hold most of. */
+function isBeforeSlashes(text: string, at: number): boolean {
+  return text.charCodeAt(at + 1) === slash && text.charCodeAt(at + 2) === slash
 }
 
 /**
