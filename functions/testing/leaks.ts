@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +11,7 @@ import { apply } from '../../infra/apply/command.ts'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices } from '../../shared/services.ts'
 import { issueKey } from '../../shared/token.ts'
+import { freePort } from '../../shared/testing/free-port.ts'
 
 export interface Leaks {
   calls: number
@@ -107,12 +107,4 @@ async function start(env: Record<string, string>): Promise<{ child: ChildProcess
       () => false,
     )
   return { child, port }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>(resolve => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as { port: number }
-  await new Promise(resolve => probe.close(resolve))
-  return port
 }

@@ -1,8 +1,8 @@
 /** Servers under measurement: each a process of its own, watched through the operating system. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '../../shared/testing/free-port.ts'
 
 export interface Server {
   port: number
@@ -52,14 +52,6 @@ async function stop({ child }: Server): Promise<void> {
   const ended = new Promise(resolve => child.once('exit', resolve))
   child.kill('SIGKILL')
   await ended
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>(resolve => probe.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.address() as AddressInfo
-  await new Promise(resolve => probe.close(resolve))
-  return port
 }
 
 /** Clock ticks per second in /proc: 100 on every Linux that Node runs on. */

@@ -4,7 +4,6 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,6 +12,7 @@ import type { Config, Environment } from '../../shared/config.ts'
 import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import type { Details, Log, Severity } from '../../shared/log.ts'
 import { useEmulator } from '../../shared/stores/testing/emulator.ts'
+import { freePort } from '../../shared/testing/free-port.ts'
 
 export interface Backends {
   /** Settings that choose them. */
@@ -96,12 +96,4 @@ async function stop(child: ChildProcess): Promise<void> {
   const ended = once(child, 'exit')
   child.kill('SIGKILL')
   await ended
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }

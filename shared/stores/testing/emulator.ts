@@ -2,10 +2,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../testing/free-port.ts'
 
 export interface Emulator {
   /** host:port */
@@ -92,12 +93,4 @@ async function answers(address: string): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   )
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
