@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import schema from './endpoint.schema.json' with { type: 'json' }
+import type { Binding } from './engine.ts'
 import type { SqlType } from './sql/types.ts'
 import type { Document, Fields } from './store.ts'
 
@@ -146,6 +147,15 @@ function assertDeclared(pointer: string, names: string[], declared: object): voi
 export function typeOf(parameter: ParameterDefinition): SqlType {
   if (parameter.format === 'iso-timestamp') return { kind: 'TIMESTAMP' }
   return { kind: typeNames[parameter.type] }
+}
+
+/** Every parameter with its type and no value: what a dry run needs. */
+export function emptyBindings({ parameters }: Pick<Endpoint, 'parameters'>): Binding[] {
+  return Object.entries(parameters).map(([name, definition]) => ({
+    name,
+    type: typeOf(definition),
+    value: null,
+  }))
 }
 
 /** How the store holds an endpoint; `endpointOf` reads it back. */

@@ -70,25 +70,20 @@ const makers: Record<Encoding, (answer: Answer) => Promise<Buffer>> = {
  * The envelope is that of design, section 4.
  */
 export function finish(endpoint: Endpoint, result: RunResult, redacted: boolean): Answer {
-  const { truncated, columns } = result
-  const rows = redacted ? redactRows(result.rows) : result.rows
-  const meta = { endpoint: endpoint.name, version: endpoint.version, rows: rows.length, truncated, redacted }
-  const summary = { rows: rows.length, truncated, redacted, columns: columns.map(column => column.name) }
-  return Answer.fromJson(summary, Buffer.from(JSON.stringify({ result: rows, meta })))
+  const { rows, truncated } = result
+  const columns = result.columns.map(column => column.name)
+  return enclose(endpoint, redacted ? redactRows(rows) : rows, { truncated, redacted, columns })
 }
 
 /** A redacted answer out of a clear one, without another run. Never the other way round. */
 export async function redactAnswer(endpoint: Endpoint, clear: Answer): Promise<Answer> {
   const { result } = JSON.parse((await clear.bytes('identity')).toString()) as { result: Row[] }
-  const { truncated, columns } = clear.summary
-  const rows = redactRows(result)
-  const meta = {
-    endpoint: endpoint.name,
-    version: endpoint.version,
-    rows: rows.length,
-    truncated,
-    redacted: true,
-  }
-  const summary = { rows: rows.length, truncated, redacted: true, columns }
-  return Answer.fromJson(summary, Buffer.from(JSON.stringify({ result: rows, meta })))
+  return enclose(endpoint, redactRows(result), { ...clear.summary, redacted: true })
+}
+
+function enclose(endpoint: Endpoint, rows: Row[], known: Omit<Summary, 'rows'>): Answer {
+  const { truncated, redacted } = known
+  const meta = { endpoint: endpoint.name, version: endpoint.version, rows: rows.length, truncated, redacted }
+  const json = Buffer.from(JSON.stringify({ result: rows, meta }))
+  return Answer.fromJson({ ...known, rows: rows.length }, json)
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { QueryEngine } from '../../shared/engine.ts'
-import { type Endpoint, typeOf } from '../../shared/endpoint.ts'
+import { emptyBindings, type Endpoint } from '../../shared/endpoint.ts'
 import type { Column } from '../../shared/sql/types.ts'
 
 /** A dry run costs time, and its outcome changes only with the definition. */
@@ -17,12 +17,7 @@ export async function columnsOf(engine: QueryEngine, endpoint: Endpoint, sql: st
   const key = `${endpoint.version} ${sql}`
   const known = memory.get(key)
   if (known) return known
-  const bindings = Object.entries(endpoint.parameters).map(([name, definition]) => ({
-    name,
-    type: typeOf(definition),
-    value: null,
-  }))
-  const { columns } = await engine.describe({ sql, bindings })
+  const { columns } = await engine.describe({ sql, bindings: emptyBindings(endpoint) })
   memory.set(key, columns)
   return columns
 }

@@ -1,6 +1,6 @@
 /** What must hold before an endpoint is applied: its SQL parses, its parameters agree, its dry runs succeed. */
 import { EngineError, type QueryEngine } from '../../shared/engine.ts'
-import { type Endpoint, typeOf } from '../../shared/endpoint.ts'
+import { emptyBindings } from '../../shared/endpoint.ts'
 import { placeOf, SqlError } from '../../shared/sql/error.ts'
 import { parse } from '../../shared/sql/parser.ts'
 import { parameterNames } from '../../shared/sql/walk.ts'
@@ -53,13 +53,4 @@ function parametersAgree({ endpoint, sqlFile, yamlFile, placeInYaml }: EndpointS
       detail: `${name} is declared, but @${name} is not in the SQL`,
     }))
   return [...undeclared, ...unused]
-}
-
-/** A dry run needs the types of the parameters only. */
-function emptyBindings(endpoint: Endpoint) {
-  return Object.entries(endpoint.parameters).map(([name, definition]) => ({
-    name,
-    type: typeOf(definition),
-    value: null,
-  }))
 }

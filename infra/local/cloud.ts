@@ -2,8 +2,6 @@
  * `npm run cloud-local`: both functions from the built bundle, with Google's own clients, against Google's Firestore
  * emulator and the local BigQuery server. What is deployed, without a cloud.
  */
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { loadConfig } from '../../shared/config.ts'
 import { log } from '../../shared/log.ts'
 import { openServices } from '../../shared/services.ts'
@@ -11,8 +9,9 @@ import { missingEmulator } from '../../shared/stores/testing/emulator.ts'
 import { issueKey } from '../../shared/token.ts'
 import { apply } from '../apply/command.ts'
 import { buildFunctions } from '../build.ts'
-import { projects, writeSample } from '../logs/sample.ts'
+import { projects } from '../logs/sample.ts'
 import { startBackends, startBundle } from './deployed.ts'
+import { makeSampleLogs } from './samples.ts'
 
 const port = Number(process.env['PORT'] ?? '8080')
 const missing = missingEmulator()
@@ -25,9 +24,7 @@ else {
 
 async function start(): Promise<void> {
   const local = loadConfig(process.env)
-  const logsFolder = join(local.dataDir, 'logs')
-  if (!existsSync(logsFolder) || !readdirSync(logsFolder).some(name => !name.startsWith('.')))
-    await writeSample({ logsFolder, tablesFolder: local.tablesDir, now: new Date() })
+  await makeSampleLogs(local)
   const backends = await startBackends(local, undefined)
   const env = { ...process.env, ...backends.env }
   const services = await openServices(loadConfig(env))

@@ -1,15 +1,15 @@
 /** `npm start`: the service on this machine, with sample logs and a key, ready to be asked. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { spawn } from 'node:child_process'
-import cliProgress from 'cli-progress'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { createAuthenticator, issueKey } from '../../shared/token.ts'
 import { apply } from '../apply/command.ts'
 import { buildExplorer } from '../build-explorer.ts'
 import { QueriesError } from '../apply/read.ts'
-import { projects, writeSample } from '../logs/sample.ts'
+import { projects } from '../logs/sample.ts'
+import { makeSampleLogs } from './samples.ts'
 
 const port = process.env['PORT'] ?? '8080'
 
@@ -26,22 +26,6 @@ try {
   if (!(error instanceof QueriesError || error instanceof ConfigError)) throw error
   console.error(error.message)
   process.exitCode = 1
-}
-
-/** Only where there are no logs at all, so that nobody's own are mixed with invented ones. */
-async function makeSampleLogs({ dataDir, tablesDir }: Config): Promise<void> {
-  const logsFolder = join(dataDir, 'logs')
-  const present = existsSync(logsFolder) ? readdirSync(logsFolder) : []
-  if (present.some(name => !name.startsWith('.'))) return // a dot: what an interrupted load left behind
-  console.log(`Making sample logs in ${logsFolder}`)
-  const bar = new cliProgress.SingleBar({ clearOnComplete: true }, cliProgress.Presets.shades_classic)
-  const onProgress = (done: number, total: number) => {
-    if (!bar.isActive) bar.start(total, done)
-    bar.update(done)
-  }
-  const counts = await writeSample({ logsFolder, tablesFolder: tablesDir, now: new Date(), onProgress })
-  bar.stop()
-  for (const [table, rows] of counts) console.log(`  ${table}: ${rows} rows`)
 }
 
 /** Built anew at each start, unless the setting names a folder or says off. Says whether there is a page. */

@@ -1,7 +1,7 @@
 /** The engine's own word on a sandboxed statement before it runs. Design, section 8: the dry run has to stay within. */
 import { LRUCache } from 'lru-cache'
 import type { Binding, QueryEngine, Statement } from '../engine.ts'
-import { type Endpoint, typeOf } from '../endpoint.ts'
+import { emptyBindings, type Endpoint } from '../endpoint.ts'
 import { ApiError } from '../errors.ts'
 import { tableQueries, tablesOfEndpoint } from './tables.ts'
 
@@ -44,11 +44,7 @@ function namedBy(endpoint: SandboxedEndpoint): string[] {
 }
 
 async function ownReads(engine: QueryEngine, endpoint: SandboxedEndpoint): Promise<string[]> {
-  const bindings = Object.entries(endpoint.parameters).map(([name, definition]) => ({
-    name,
-    type: typeOf(definition),
-    value: null,
-  }))
+  const bindings = emptyBindings(endpoint)
   const reads = tableQueries(endpoint).map(({ sql }) => readsOf(engine, { sql, bindings }))
   return (await Promise.all(reads)).flat()
 }
