@@ -1,5 +1,5 @@
 /** Where an engine's complaint about the composed statement stands in the text that the caller sent. */
-import { type Place, placeOf } from '../sql/error.ts'
+import { offsetOf, type Place, placeOf } from '../sql/error.ts'
 import { parse } from '../sql/parser.ts'
 import { descendants } from '../sql/walk.ts'
 import type { Sandboxed } from './sandbox.ts'
@@ -22,9 +22,4 @@ export function placeInCaller(
   const number = nodes.findIndex(node => node.at === at)
   const node = number < 0 ? undefined : [...descendants(parse(callerSql))][number]
   return node ? placeOf(callerSql, node.at) : null
-}
-
-function offsetOf(text: string, { line, column }: Place): number {
-  const lines = text.split(/(?<=\r\n|\r(?!\n)|\n)/)
-  return lines.slice(0, line - 1).join('').length + column - 1
 }

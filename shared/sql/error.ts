@@ -20,3 +20,9 @@ export function placeOf(text: string, at: number): Place {
   const before = text.slice(0, at).split(/\r\n|\r|\n/)
   return { line: before.length, column: before[before.length - 1]!.length + 1 }
 }
+
+/** The offset at which a place stands in `text`: the way back from `placeOf`. */
+export function offsetOf(text: string, { line, column }: Place): number {
+  const lines = text.split(/(?<=\r\n|\r(?!\n)|\n)/)
+  return lines.slice(0, line - 1).join('').length + column - 1
+}

@@ -1,4 +1,4 @@
-import { type Place, placeOf } from '../../sql/error.ts'
+import { offsetOf, type Place, placeOf } from '../../sql/error.ts'
 import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import { descendants } from '../../sql/walk.ts'
@@ -17,9 +17,4 @@ export function placeInOther(from: string, place: Place, to: string): Place | nu
   const number = nodes.findIndex(node => node.at === Math.max(...before))
   const other = number < 0 ? undefined : [...descendants(parse(to, limits))][number]
   return other ? placeOf(to, other.at) : null
-}
-
-function offsetOf(text: string, { line, column }: Place): number {
-  const lines = text.split(/(?<=\r\n|\r(?!\n)|\n)/)
-  return lines.slice(0, line - 1).join('').length + column - 1
 }
