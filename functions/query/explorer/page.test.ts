@@ -117,15 +117,18 @@ inChromium('the page in Chromium', () => {
 
   test('the chart shows first, with the rows’ values, and gaps as gaps', async () => {
     await open(usage)
-    const board = page.getByRole('group', { name: /over time/ })
-    await board.focus()
+    await drawn()
+    await page.getByRole('group', { name: /over time/ }).focus()
     for (const [day, count] of Object.entries(byDay)) {
       await page.keyboard.press('ArrowRight')
       const spoken = `2026-03-${day.padStart(2, '0')} 00:00:00 UTC: total_rest_requests ${count.toLocaleString('en')},`
-      await expect(page.locator('.chart [role=status]').textContent()).resolves.toContain(spoken)
+      await page.locator('.chart [role=status]', { hasText: spoken }).waitFor({ state: 'attached' })
     }
     expect(await drawnHeights()).toEqual({ misplaced: [], inGap: 0 })
   })
+
+  /** A chart is drawn once its width is known, which is after it is in the page. */
+  const drawn = () => page.locator('.chart .u-over').waitFor()
 
   /** Looks for the first line's colour where each value should be drawn, and in the middle of the gap. */
   function drawnHeights() {
@@ -160,6 +163,8 @@ inChromium('the page in Chromium', () => {
 
   test('a line can be hidden', async () => {
     await open(usage)
+    await drawn()
+    expect((await drawnHeights()).misplaced).toEqual([])
     const key = page.getByRole('button', { name: /total_rest_requests/ })
     await key.click()
     expect(await key.getAttribute('aria-pressed')).toBe('false')

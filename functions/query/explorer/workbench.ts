@@ -65,8 +65,9 @@ export function openEndpoint({ key, endpoint, link, remember }: Opening): OpenEn
     sql?.complain([])
     try {
       const answer = await ask(key, asked, signal)
+      const element = await results(asked, answer)
       status.textContent = answer.rows.length === 1 ? '1 row.' : `${answer.rows.length} rows.`
-      return await results(asked, answer)
+      return element
     } catch (error) {
       if (!(error instanceof Refused)) return stopped(error)
       status.textContent = ''
