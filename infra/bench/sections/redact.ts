@@ -1,4 +1,7 @@
-/** (d) Redacting 1,000 rows of log metadata against walking them, and against two plain regular expressions. */
+/**
+ * (d) Redacting 1,000 rows of log metadata against walking them, and against two plain regular expressions. To say how near
+ * the bound any redactor can come, the least of one is measured too: to know which texts have a sign of personal data.
+ */
 import type { Value } from '../../../shared/engine.ts'
 import { redactRows } from '../../../shared/redact.ts'
 import { alternately, cpuOfThis } from '../rounds.ts'
@@ -21,19 +24,26 @@ export async function redact(site: Site): Promise<Measurement[]> {
     matching: taking(() =>
       mapped(rows, text => text.replace(address, 'REDACTED').replace(email, 'REDACTED')),
     ),
+    asking: taking(() => mapped(rows, text => (anySign.test(text), text))),
   }
   await alternately(10, turns) // warms up
-  const { redacting, walking, matching } = await alternately(rounds, turns)
+  const { redacting, walking, matching, asking } = await alternately(rounds, turns)
   const name = `redacting ${rows.length} rows`
   const unit = `ms CPU for ${times} times`
   return [
     compared(`${name}: walking and copying them`, { ours: redacting, theirs: walking, unit, bound: 2 }),
     compared(`${name}: two regular expressions`, { ours: redacting, theirs: matching, unit, bound: null }),
+    compared(`${name}: asking each text for a sign`, { ours: redacting, theirs: asking, unit, bound: null }),
+    compared('asking each text for a sign: walking', { ours: asking, theirs: walking, unit, bound: null }),
   ]
 }
 
 const address = /\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b/g
 const email = /\b[\w.+-]+@[\w-]+\.[\w.-]+\b/g
+
+/** A plain sign of each class, none of them ahead of a text that has nothing: at best a redactor is done after this. */
+const anySign =
+  /[@=%+]|:(?!\/\/)|\.\d{1,3}\.|\d{4}[\d +-]{8}|[A-Z]{2}\d\d\w{11}|eyJ|[Bb]earer|[Bb]asic|_\w{20}/
 
 /** A copy with every string passed through a function: the least that takes something out of nested rows. */
 function mapped(value: Value, change: (text: string) => string): Value {
