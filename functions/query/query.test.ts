@@ -43,7 +43,10 @@ interface ProblemBody {
 let service: TestService
 
 beforeAll(async () => {
-  service = await startService({ tables: { 'cloudflare.logs.prod': edges }, env: { FROZEN_NOW: now } })
+  service = await startService({
+    tables: { 'cloudflare.logs.prod': edges },
+    env: { FROZEN_NOW: now, EXPLORER_DIR: 'off' },
+  })
 }, 30_000)
 
 afterAll(() => service.stop())

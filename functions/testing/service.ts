@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { http } from '@google-cloud/functions-framework'
 import { getTestServer } from '@google-cloud/functions-framework/testing'
 import { apply } from '../../infra/apply/command.ts'
@@ -21,6 +21,8 @@ export interface TestService {
   /** A key that may do everything. */
   key: string
   services: Services
+  /** What another process needs in its environment to serve the same. */
+  env: Environment
   /** What was logged, line by line. */
   logged: { severity: Severity; message: string; details: Details }[]
   /** GET (or what `init` says) with `key`, unless headers say otherwise. */
@@ -35,10 +37,12 @@ export interface TestSetup {
   /** Folder of endpoints; the shipped ones by default. */
   queries?: string
   env?: Environment
+  /** Folder of a bundle, to be served from a process of its own with Google's clients; needs the emulator. */
+  bundle?: string | null
 }
 
-/** `npm run test:deployed` runs the same tests against the bundle with Google's clients. */
-const asDeployed = process.env['SERVICE'] === 'deployed'
+/** `npm run test:deployed` runs the same tests against the bundle in `dist`. */
+const asDeployed = process.env['SERVICE'] === 'deployed' ? resolve('dist') : null
 
 let made = 0
 let mended = false
@@ -47,19 +51,21 @@ export async function startService({
   tables,
   queries = 'queries',
   env = {},
+  bundle = asDeployed,
 }: TestSetup): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'service-'))
   const local = { DATA_DIR: dataDir, ...env }
   await load(dataDir, loadConfig(local).tablesDir, tables)
-  const backends = asDeployed ? await startBackends(loadConfig(local), env['FROZEN_NOW']) : null
-  const config = loadConfig({ ...local, ...backends?.env })
+  const backends = bundle ? await startBackends(loadConfig(local), env['FROZEN_NOW']) : null
+  const settings = { ...local, ...backends?.env }
+  const config = loadConfig(settings)
   const services = await openServices(config)
   await apply(services, { queries, dryRun: false, out: () => {} })
   const logged: TestService['logged'] = []
   const log = (severity: Severity, message: string, details: Details = {}) =>
     void logged.push({ severity, message, details })
-  const server = backends
-    ? await startBundle('query', { ...local, ...backends.env }, log)
+  const server = bundle
+    ? await startBundle('query', settings, log, { folder: bundle })
     : await startInProcess(services, config, log)
   const { url } = server
   const issue: TestService['issue'] = async grant => {
@@ -71,6 +77,7 @@ export async function startService({
     url,
     key,
     services,
+    env: settings,
     logged,
     issue,
     ask(path, { key: other = key, headers, ...init } = {}) {

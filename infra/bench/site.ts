@@ -12,6 +12,7 @@ import { openServices, type Services } from '../../shared/services.ts'
 import { Timing } from '../../shared/timing.ts'
 import { issueKey } from '../../shared/token.ts'
 import { apply } from '../apply/command.ts'
+import { startBackends } from '../local/deployed.ts'
 import { projects, writeSample } from '../logs/sample.ts'
 import type { Call } from './load.ts'
 
@@ -35,19 +36,40 @@ export async function openSite(): Promise<Site> {
     now: new Date(),
   })
   const services = await openServices(config)
-  await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
-  const grant = { name: 'bench', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
-  const { key } = await issueKey(services.store, grant)
   return {
     folder,
     env,
-    headers: { 'X-API-KEY': key },
     services,
+    headers: await headersFor(services),
     async close() {
       await services.close()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** The same logs behind Google's clients, as they are when deployed: the emulator and the local BigQuery server. */
+export async function openDeployedSite({ folder, env: local }: Site): Promise<Site> {
+  const backends = await startBackends(loadConfig(local), undefined)
+  const services = await openServices(loadConfig(backends.env))
+  return {
+    folder,
+    env: backends.env,
+    services,
+    headers: await headersFor(services),
+    async close() {
+      await services.close()
+      await backends.stop()
+    },
+  }
+}
+
+/** Saves the shipped endpoints and makes a key for them. */
+async function headersFor(services: Services): Promise<Record<string, string>> {
+  await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
+  const grant = { name: 'bench', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
+  const { key } = await issueKey(services.store, grant)
+  return { 'X-API-KEY': key }
 }
 
 /** The project whose logs are asked for. */

@@ -9,6 +9,7 @@ import { missingEmulator } from '../../shared/stores/testing/emulator.ts'
 import { issueKey } from '../../shared/token.ts'
 import { apply } from '../apply/command.ts'
 import { buildFunctions } from '../build.ts'
+import { buildExplorer } from '../build-explorer.ts'
 import { projects } from '../logs/sample.ts'
 import { startBackends, startBundle } from './deployed.ts'
 import { makeSampleLogs } from './samples.ts'
@@ -39,7 +40,11 @@ async function start(): Promise<void> {
   const { key } = await issueKey(services.store, grant)
   await services.close()
   await buildFunctions('dist', { local: false })
-  const running = [await startBundle('query', env, log, port), await startBundle('warm', env, log, port + 1)]
+  await buildExplorer('dist/explorer')
+  const running = [
+    await startBundle('query', env, log, { port }),
+    await startBundle('warm', env, log, { port: port + 1 }),
+  ]
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(
       signal,

@@ -50,16 +50,20 @@ export async function startBackends(
   return { env, stop: () => bigQuery.close() }
 }
 
-/** Starts a function of the bundle. Its log lines go to `log`. */
+/**
+ * Starts a function of the bundle in its folder, where it finds the page. Its log lines go to `log`.
+ * @param where by default in `dist`, on a free port
+ */
 export async function startBundle(
   target: 'query' | 'warm',
   env: Environment,
   log: Log,
-  wanted?: number,
+  where: { folder?: string; port?: number } = {},
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const port = wanted ?? (await freePort())
-  const args = [framework, `--target=${target}`, `--source=${join(root, 'dist')}`, `--port=${port}`]
+  const { folder = join(root, 'dist'), port = await freePort() } = where
+  const args = [framework, `--target=${target}`, `--source=${folder}`, `--port=${port}`]
   const child = spawn(process.execPath, args, {
+    cwd: folder,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'production', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,20 +1,40 @@
-/** (b) From the start of a process to its first hot answer, against a bare function; both from a bundle. */
+/**
+ * (b) From the start of a process to its first hot answer, against a bare function; all from bundles. Ours once with the
+ * adapters of a laptop and once as deployed, where the answer comes from Google's emulator through Google's client.
+ */
 import { join } from 'node:path'
+import { missingEmulator } from '../../../shared/stores/testing/emulator.ts'
 import { buildFunctions } from '../../build.ts'
 import { bundle, folderForBundles } from '../bundle.ts'
 import { type Call, untilAnswer } from '../load.ts'
 import { alternately } from '../rounds.ts'
 import { cpuOf, functionOf, type Program, withServers } from '../server.ts'
-import { minutesOfUsage, project, type Site, storeAnswer } from '../site.ts'
+import { minutesOfUsage, openDeployedSite, project, type Site, storeAnswer } from '../site.ts'
 import { compared, type Measurement } from '../table.ts'
 
 const rounds = 15
+const bound = 2.2
 
 export async function cold(site: Site): Promise<Measurement[]> {
   const folder = folderForBundles(join(site.folder, 'bundles'))
-  const [service, hello] = [join(folder, 'service'), join(folder, 'hello')]
-  await buildFunctions(service, { local: true })
-  await bundle('infra/bench/servers/bare.ts', join(hello, 'index.js'))
+  const bare = join(folder, 'bare')
+  await bundle('infra/bench/servers/bare.ts', join(bare, 'index.js'))
+  const local = await against(bare, site, join(folder, 'local'), 'cold start')
+  const missing = missingEmulator()
+  if (missing !== null) {
+    console.error(`cold start as deployed is left out: ${missing}`)
+    return local
+  }
+  const cloud = await openDeployedSite(site)
+  try {
+    return [...local, ...(await against(bare, cloud, join(folder, 'deployed'), 'cold start, as deployed'))]
+  } finally {
+    await cloud.close()
+  }
+}
+
+async function against(bare: string, site: Site, service: string, what: string): Promise<Measurement[]> {
+  await buildFunctions(service, { local: site.env['STORE'] !== 'firestore' })
   const query = `interval=minutely&project=${project}`
   const { call } = await storeAnswer(site, 'usage.api-counts', query, minutesOfUsage())
   const cpu: Record<string, number[]> = { ours: [], bare: [] }
@@ -25,17 +45,17 @@ export async function cold(site: Site): Promise<Measurement[]> {
   }
   const clock = await alternately(rounds, {
     ours: first('ours', functionOf(service, 'query', site.env)),
-    bare: first('bare', functionOf(hello, 'bare')),
+    bare: first('bare', functionOf(bare, 'bare')),
   })
   const pair = { ours: cpu['ours']!, theirs: cpu['bare']! }
   return [
-    compared('cold start: bare function, on the clock', {
+    compared(`${what}: bare function, on the clock`, {
       ours: clock.ours,
       theirs: clock.bare,
       unit: 'ms',
-      bound: 2.2,
+      bound,
     }),
-    compared('cold start: bare function, CPU', { ...pair, unit: 'ms CPU', bound: 2.2 }),
+    compared(`${what}: bare function, CPU`, { ...pair, unit: 'ms CPU', bound }),
   ]
 }
 

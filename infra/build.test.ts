@@ -1,0 +1,64 @@
+/** The bundle that is deployed, from its own folder, with Google's clients as they are in it. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { edgeRow } from '../functions/testing/edges.ts'
+import { startService, type TestService } from '../functions/testing/service.ts'
+import { describeEmulator } from '../shared/stores/testing/describe-stores.ts'
+import { buildFunctions } from './build.ts'
+import { startBundle } from './local/deployed.ts'
+
+const project = 'abcdefghijklmnopqrst'
+let folder: string
+let dist: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'build-'))
+  dist = join(folder, 'dist')
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+  await buildFunctions(dist, { local: false })
+}, 30_000)
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('what V8 compiled with the build is taken by a new process', () => {
+  const asked = "console.log(require('./index.js').cachedDataRejected); process.exit()"
+  const env = { PATH: process.env['PATH'], STORE: 'firestore', GOOGLE_CLOUD_PROJECT: 'none-there' }
+  expect(execFileSync(process.execPath, ['-e', asked], { cwd: dist, env, encoding: 'utf8' })).toBe('false\n')
+})
+
+describeEmulator('without the parts of clients that nothing calls', () => {
+  let service: TestService
+
+  beforeAll(async () => {
+    const tables = {
+      'cloudflare.logs.prod': [edgeRow('one', '2026-03-10T12:00:00Z', project, '/rest/v1/items')],
+    }
+    service = await startService({ tables, env: { FROZEN_NOW: '2026-03-10T12:30:30.000Z' }, bundle: dist })
+  }, 60_000)
+  afterAll(() => service.stop())
+
+  test('an answer is made, stored, and found by another process', async () => {
+    const usage = `/api/endpoints/query/usage.api-counts?interval=hourly&project=${project}`
+    const made = await service.ask(usage)
+    expect(made.status).toBe(200)
+    expect(made.headers.get('cache-status')).toContain('fwd=miss')
+    const other = await startBundle('query', service.env, () => {}, { folder: dist })
+    try {
+      const found = await fetch(other.url + usage, { headers: { 'X-API-KEY': service.key } })
+      expect(found.headers.get('cache-status')).toMatch(/hit|collapsed/)
+      expect(await found.json()).toEqual(await made.json())
+    } finally {
+      await other.stop()
+    }
+  })
+
+  test('the endpoints are listed, and a caller’s own query runs', async () => {
+    const list = await service.ask('/api/endpoints')
+    expect(await list.text()).toContain('usage.api-counts')
+    const sql = encodeURIComponent('SELECT COUNT(*) AS n FROM edge_logs')
+    const answer = await service.ask(`/api/endpoints/query/logs.all?project=${project}&sql=${sql}`)
+    expect(await answer.json()).toMatchObject({ result: [{ n: 1 }] })
+  })
+})
