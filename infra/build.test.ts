@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { edgeRow } from '../functions/testing/edges.ts'
 import { startService, type TestService } from '../functions/testing/service.ts'
 import { describeEmulator } from '../shared/stores/testing/describe-stores.ts'
+import { bodyOf, use } from '../shared/warm/testing/fixture.ts'
 import { buildFunctions } from './build.ts'
 import { startBundle } from './local/deployed.ts'
 
@@ -51,6 +52,22 @@ describeEmulator('without the parts of clients that nothing calls', () => {
       expect(await found.json()).toEqual(await made.json())
     } finally {
       await other.stop()
+    }
+  })
+
+  test('the warm function makes anew what is in use', async () => {
+    const { endpoints, store } = service.services
+    const usage = (await endpoints.find('usage.api-counts'))!
+    const parameters = `[["interval","daily"],["project","${project}"]]`
+    const question = { endpointId: usage.id, version: usage.version, parameters, sql: null, variant: 'clear' }
+    await use(store, usage, { question })
+    const warm = await startBundle('warm', service.env, () => {}, { folder: dist })
+    try {
+      const response = await fetch(warm.url, { method: 'POST' })
+      expect(await response.json()).toMatchObject({ refreshed: 1, failed: 0, runs: 1 })
+      expect(await bodyOf(store, question)).toContain('"total_rest_requests":1')
+    } finally {
+      await warm.stop()
     }
   })
 
