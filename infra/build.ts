@@ -26,7 +26,8 @@ const withoutLocal: Plugin = {
   },
 }
 
-const bundling: BuildOptions = {
+/** How whatever is measured or deployed is bundled. */
+export const bundling: BuildOptions = {
   bundle: true,
   platform: 'node',
   target: 'node24',

@@ -1,21 +1,12 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
+import { bundling } from '../build.ts'
 
 /** Bundles one file of ours as `npm run build` bundles the functions. */
 export async function bundle(entry: string, outfile: string): Promise<void> {
-  await build({
-    entryPoints: [entry],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    minifySyntax: true,
-    minifyWhitespace: true,
-    external: ['@google-cloud/functions-framework'],
-    logLevel: 'warning',
-  })
+  const external = ['@google-cloud/functions-framework']
+  await build({ ...bundling, entryPoints: [entry], outfile, external })
 }
 
 /** A folder in which a bundle finds this repository's packages. */

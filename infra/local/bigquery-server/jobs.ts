@@ -6,7 +6,7 @@ import {
   type RunResult,
   type Statement,
 } from '../../../shared/engine.ts'
-import { placeInOther } from '../../../shared/engines/bigquery/places.ts'
+import { placeInOther } from '../../../shared/sql/places.ts'
 import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/rest.ts'
 import { SqlError } from '../../../shared/sql/error.ts'
 import { Complaint, complaintOf } from './complaints.ts'

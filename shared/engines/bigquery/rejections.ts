@@ -1,6 +1,6 @@
 /** BigQuery's complaint about a statement, in words that are fit for whoever asked for it. */
 import type { Place } from '../../sql/error.ts'
-import { placeInOther } from './places.ts'
+import { placeInOther } from '../../sql/places.ts'
 import type { SentStatement } from './statement.ts'
 
 export interface Wording {

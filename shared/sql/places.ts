@@ -1,7 +1,7 @@
-import { offsetOf, type Place, placeOf } from '../../sql/error.ts'
-import { statementLimits } from '../../sql/limits.ts'
-import { parse } from '../../sql/parser.ts'
-import { descendants } from '../../sql/walk.ts'
+import { offsetOf, type Place, placeOf } from './error.ts'
+import { statementLimits } from './limits.ts'
+import { parse } from './parser.ts'
+import { descendants } from './walk.ts'
 
 /** Real names may be longer than logical ones. */
 const limits = { ...statementLimits, bytes: Infinity, tokens: Infinity }
