@@ -33,12 +33,20 @@ describe('lqe key', () => {
       'pii:read',
       '--expires',
       '90d',
+      '--calls-per-minute',
+      '60',
+      '--bytes-per-day',
+      '2TB',
     ]
     const { out } = await key('create', '--name', 'console', ...grant)
     const [, secret, id] = /API key: (lqe_(\w{11})_\w{49})\n/.exec(out) ?? []
     expect(out).toContain(`Its id, for list, revoke and rotate: ${id}`)
     const listed = (await key('list')).out
-    expect(listed).toMatch(new RegExp(`^${id}  active   console: logs.all project=abc pii:read, until 20`))
+    expect(listed).toMatch(
+      new RegExp(
+        `^${id}  active   console: logs.all project=abc pii:read, 60 calls a minute, 2000000 MB a day, until 20`,
+      ),
+    )
     expect(listed).not.toContain(secret!.slice(-20))
     const rotated = (await key('rotate', id!, '--overlap', '2h')).out
     expect(rotated).toMatch(/API key: lqe_\w+\n.*The old key, \w+, stops at 20/)
@@ -55,6 +63,8 @@ describe('lqe key', () => {
       /cannot be used with option '--endpoint/,
     ],
     [['create', '--name', 'a', '--all', '--never', '--expires', '1d'], /cannot be used with option/],
+    [['create', '--name', 'a', '--all', '--bytes-per-day', '1.5GB'], /such as 500GB/],
+    [['create', '--name', 'a', '--all', '--calls-per-minute', '0'], /such as 60/],
     [['create', '--name', 'a', '--all', '--expires', 'soon'], /a whole number and m, h or d, such as 90d/],
     [
       ['create', '--name', 'a', '--all', '--never', '--pin', 'project'],

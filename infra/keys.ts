@@ -1,7 +1,7 @@
 /** `lqe key ...`: issuing, listing, revoking and rotating keys. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Store } from '../shared/store.ts'
-import { issueKey, listKeys, revokeKey, type Right, rights, rotateKey } from '../shared/token.ts'
+import { issueKey, type Limits, listKeys, revokeKey, type Right, rights, rotateKey } from '../shared/token.ts'
 
 const day = 86_400_000
 
@@ -15,6 +15,21 @@ export function duration(text: string): number {
   return Number(match[1]) * { m: 60_000, h: 3_600_000, d: day }[match[2] as 'm' | 'h' | 'd']
 }
 
+/**
+ * Reads a number of bytes: a whole number and `MB`, `GB` or `TB`, of a thousand thousand bytes and so on.
+ * @returns bytes
+ */
+export function size(text: string): number {
+  const match = /^([1-9]\d{0,3})(MB|GB|TB)$/.exec(text)
+  if (!match) throw new InvalidArgumentError('Write a whole number and MB, GB or TB, such as 500GB.')
+  return Number(match[1]) * { MB: 1e6, GB: 1e9, TB: 1e12 }[match[2] as 'MB' | 'GB' | 'TB']
+}
+
+function calls(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('Write a whole number, such as 60.')
+  return Number(text)
+}
+
 interface CreateOptions {
   name: string
   endpoint: string[]
@@ -23,6 +38,8 @@ interface CreateOptions {
   right: Right[]
   expires?: number
   never?: true
+  callsPerMinute?: number
+  bytesPerDay?: number
 }
 
 type WithStore = (act: (store: Store) => Promise<void>) => Promise<void>
@@ -44,6 +61,8 @@ export function keyCommand(withStore: WithStore): Command {
     )
     .addOption(new Option('--expires <duration>', 'how long it lives, such as 90d').argParser(duration))
     .addOption(new Option('--never', 'it does not expire').conflicts('expires'))
+    .option('--calls-per-minute <number>', 'how often it may be used, in each instance', calls)
+    .option('--bytes-per-day <size>', 'what its runs may read in a day, such as 500GB', size)
     .action(async (options: CreateOptions, self: Command) => {
       if (!options.all && options.endpoint.length === 0)
         self.error('error: say what the key may call: --endpoint NAME (repeat for more) or --all')
@@ -84,9 +103,16 @@ export function keyCommand(withStore: WithStore): Command {
 
 async function create(store: Store, options: CreateOptions): Promise<void> {
   const expiresAt = options.expires === undefined ? null : new Date(Date.now() + options.expires)
-  const { name, right, pin } = options
+  const { name, right, pin, callsPerMinute = null, bytesPerDay = null } = options
   const endpoints = options.all ? '*' : options.endpoint
-  const issued = await issueKey(store, { name, endpoints, pins: pin, rights: right, expiresAt })
+  const issued = await issueKey(store, {
+    name,
+    endpoints,
+    pins: pin,
+    rights: right,
+    expiresAt,
+    limits: { callsPerMinute, bytesPerDay },
+  })
   console.log(`API key: ${issued.key}`)
   console.log(`It is shown only now. Its id, for list, revoke and rotate: ${issued.id}`)
 }
@@ -98,11 +124,20 @@ async function list(store: Store): Promise<void> {
     const scope = key.endpoints === '*' ? 'every endpoint' : key.endpoints.join(', ')
     const pins = Object.entries(key.pins).map(([parameter, value]) => ` ${parameter}=${value}`)
     const rightsText = key.rights.map(right => ` ${right}`)
+    const limits = limitTexts(key.limits ?? null)
     const until = key.expiresAt === null ? 'never expires' : `until ${key.expiresAt.toISOString()}`
     console.log(
-      `${key.id}  ${key.state.padEnd(8)} ${key.name}: ${scope}${pins.join('')}${rightsText.join('')}, ${until}`,
+      `${key.id}  ${key.state.padEnd(8)} ${key.name}: ${scope}${pins.join('')}${rightsText.join('')}${limits.join('')}, ${until}`,
     )
   }
+}
+
+function limitTexts(limits: Limits | null): string[] {
+  const { callsPerMinute = null, bytesPerDay = null } = limits ?? {}
+  return [
+    ...(callsPerMinute === null ? [] : [`, ${callsPerMinute} calls a minute`]),
+    ...(bytesPerDay === null ? [] : [`, ${bytesPerDay / 1e6} MB a day`]),
+  ]
 }
 
 function collect(value: string, before: string[]): string[] {

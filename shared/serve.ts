@@ -7,6 +7,7 @@ import { ApiError } from './errors.ts'
 import { type Answer, finish, redactAnswer } from './result.ts'
 import { redactionVersion, redactText } from './redact.ts'
 import { run } from './run.ts'
+import type { Budget } from './spending.ts'
 import type { Timing } from './timing.ts'
 
 export interface Enquiry {
@@ -20,6 +21,8 @@ export interface Enquiry {
   redacted: boolean
   /** Whether a fresh copy is not enough. */
   bypass: boolean
+  /** What the caller's runs may read, `null` for any amount. */
+  budget: Budget | null
   /** Names for the engine's records. */
   labels: Record<string, string>
   timing: Timing
@@ -37,14 +40,22 @@ export async function serve(
 ): Promise<Outcome> {
   const { endpoint, redacted, parameters, sql, bypass } = enquiry
   const make = (jobKey?: string) => makeAnswer(engine, enquiry, jobKey)
+  const exhausted = (await enquiry.budget?.exhausted()) ?? null
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
+    if (exhausted) throw exhausted
     const answer = await make()
     return { answer, how: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
   }
   const question = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
   const freshMs = endpoint.cacheSeconds * 1000
+  const asked = redacted ? { ...question, variant: redactionVersion } : question
+  if (exhausted) {
+    const fresh = await cache.fresh(asked, freshMs)
+    if (fresh) return fresh
+    throw exhausted
+  }
   return cache.read({
-    question: redacted ? { ...question, variant: redactionVersion } : question,
+    question: asked,
     freshMs,
     timeoutMs: endpoint.timeoutSeconds * 1000,
     noteUse: endpoint.warm !== null && sql === null,
@@ -59,12 +70,13 @@ export async function serve(
 
 async function makeAnswer(
   engine: QueryEngine,
-  { endpoint, statement, sql, redacted, labels, timing }: Enquiry,
+  { endpoint, statement, sql, redacted, budget, labels, timing }: Enquiry,
   jobKey?: string,
 ): Promise<Answer> {
   const options = { labels, sandboxed: sql !== null, ...(jobKey === undefined ? {} : { jobKey }) }
   try {
     const result = await timing.measure('engine', () => run(engine, endpoint, statement, options))
+    await budget?.spend(result.bytes ?? 0)
     return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
   } catch (error) {
     throw redacted && error instanceof ApiError ? redactError(error) : error

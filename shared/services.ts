@@ -5,6 +5,7 @@ import { type Config, ConfigError } from './config.ts'
 import type { QueryEngine } from './engine.ts'
 import { Cache } from './cache/cache.ts'
 import { type Endpoints, openEndpoints } from './endpoints.ts'
+import { openSpending, type Spending } from './spending.ts'
 import type { Store } from './store.ts'
 import { type Authenticate, createAuthenticator } from './token.ts'
 
@@ -14,6 +15,7 @@ export interface Services {
   endpoints: Endpoints
   cache: Cache
   authenticate: Authenticate
+  spending: Spending
   close(): Promise<void>
 }
 
@@ -25,6 +27,7 @@ export async function openServices(config: Config): Promise<Services> {
     store,
     cache,
     endpoints: openEndpoints(store, config),
+    spending: openSpending(store),
     authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
     async close() {
       await cache.close()

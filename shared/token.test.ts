@@ -3,7 +3,16 @@ import fc from 'fast-check'
 import type { Fields, Store } from './store.ts'
 import { withFaults } from './stores/faults.ts'
 import { openSqlite } from './stores/sqlite.ts'
-import { authenticate, issueKey, KeyError, keyFromHeaders, listKeys, mayCall, revokeKey } from './token.ts'
+import {
+  authenticate,
+  issueKey,
+  KeyError,
+  keyFromHeaders,
+  listKeys,
+  mayCall,
+  revokeKey,
+  rotateKey,
+} from './token.ts'
 
 const grant = {
   name: 'console',
@@ -42,8 +51,17 @@ describe('a key', () => {
   test('lets its holder in with what it was granted', async () => {
     const { key, id } = await issueKey(store, grant)
     const { expiresAt: _, ...granted } = grant
-    expect(await authenticate(store, key)).toEqual({ keyId: id, ...granted })
+    expect(await authenticate(store, key)).toEqual({ keyId: id, ...granted, limits: null })
     expect(key).toMatch(new RegExp(`^lqe_${id}_[0-9A-Za-z]{49}$`))
+  })
+
+  test('keeps its limits, also through a rotation; one from before there were limits has none', async () => {
+    const limits = { callsPerMinute: 60, bytesPerDay: 10e12 }
+    const first = await issueKey(store, { ...grant, limits })
+    const second = await rotateKey(store, first.id, 0)
+    expect((await authenticate(store, second.key)).limits).toEqual(limits)
+    await store.update({ collection: 'keys', id: second.id }, { set: {}, unset: ['limits'] })
+    expect((await authenticate(store, second.key)).limits).toBe(null)
   })
 
   test('is another one each time', async () => {
@@ -124,6 +142,8 @@ describe('all refusals are one', () => {
     ['an unknown right', { rights: ['everything'] }],
     ['an expiry as text', { expiresAt: '2030-01-01' }],
     ['a revocation as text', { revokedAt: 'yes' }],
+    ['a limit as text', { limits: { callsPerMinute: '60', bytesPerDay: null } }],
+    ['one limit of two', { limits: { callsPerMinute: 60 } }],
   ])('for a document edited to have %s', async (_, edit) => {
     const { key, id } = await issueKey(store, grant)
     await store.update({ collection: 'keys', id }, { set: edit })
@@ -134,8 +154,9 @@ describe('all refusals are one', () => {
 
   test('for a document that lacks a field', async () => {
     const { key, id } = await issueKey(store, grant)
-    for (const field of Object.keys(await record(id))) {
-      const { [field]: _, ...rest } = await record(id)
+    const { limits: _, ...needed } = await record(id)
+    for (const field of Object.keys(needed)) {
+      const { [field]: _field, ...rest } = await record(id)
       const whole = await record(id)
       await store.replace({ collection: 'keys', id }, rest)
       await expect(authenticate(store, key)).rejects.toMatchObject(unauthenticated)
@@ -181,5 +202,7 @@ test.each([
   [[], 'logs.all', false],
   ['*' as const, 'logs.all', true],
 ])('a key for %j, asked for %j: %j', (endpoints, endpoint, may) => {
-  expect(mayCall({ keyId: 'a', name: 'a', endpoints, pins: {}, rights: [] }, endpoint)).toBe(may)
+  expect(mayCall({ keyId: 'a', name: 'a', endpoints, pins: {}, rights: [], limits: null }, endpoint)).toBe(
+    may,
+  )
 })

@@ -3,15 +3,17 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from './errors.ts'
 import { StoreError, type Fields, type Reading, type Store } from './store.ts'
+import { callCounter } from './token/calls.ts'
 import { remember, type Remembering } from './token/memory.ts'
-import { keyReference, readRecord, stateOf, type Grant, type KeyState } from './token/record.ts'
+import { keyReference, readRecord, stateOf, type Grant, type KeyState, type Limits } from './token/record.ts'
 import { makeKey, readKey, sha256, writeKey, type KeyText } from './token/text.ts'
 
-export { rights, type Right } from './token/record.ts'
+export { type Limits, rights, type Right } from './token/record.ts'
 
 /** What a request may do, by the key that came with it. */
-export interface Caller extends Omit<Grant, 'expiresAt'> {
+export interface Caller extends Omit<Grant, 'expiresAt' | 'limits'> {
   keyId: string
+  limits: Limits | null
 }
 
 /** Why an operator's command cannot be done, in words for the operator. Never holds a key. */
@@ -31,7 +33,7 @@ export async function issueKey(store: Store, grant: Grant): Promise<{ key: strin
 }
 
 function newRecord({ secret }: KeyText, grant: Grant, time: number): Fields {
-  const { name, endpoints, pins, rights, expiresAt } = grant
+  const { name, endpoints, pins, rights, expiresAt, limits = null } = grant
   const createdAt = new Date(time)
   const record = {
     name,
@@ -39,11 +41,13 @@ function newRecord({ secret }: KeyText, grant: Grant, time: number): Fields {
     pins,
     rights,
     expiresAt,
+    limits: limits && { ...limits },
     hash: sha256(secret),
     createdAt,
     revokedAt: null,
   }
-  if (!readRecord(record)) throw new KeyError('A key needs a name, endpoints, pins, rights and an expiry.')
+  if (!readRecord(record))
+    throw new KeyError('A key needs a name, endpoints, pins, rights, an expiry and limits.')
   return record
 }
 
@@ -132,9 +136,9 @@ async function verify(store: Store, key: string | undefined): Promise<{ value: C
   const record = document && readRecord(document.fields)
   if (!record || !sameHash(record.hash, sha256(text.secret)) || stateOf(record, readAt) !== 'active')
     throw unauthenticated()
-  const { name, endpoints, pins, rights, expiresAt } = record
+  const { name, endpoints, pins, rights, expiresAt, limits = null } = record
   const leftMs = expiresAt ? expiresAt.getTime() - readAt : Infinity
-  return { value: { keyId: text.id, name, endpoints, pins, rights }, leftMs }
+  return { value: { keyId: text.id, name, endpoints, pins, rights, limits }, leftMs }
 }
 
 function sameHash(stored: string, sent: string): boolean {
@@ -157,13 +161,16 @@ export type Authenticate = (key: string | undefined) => Promise<Caller>
 
 /**
  * `authenticate` with a memory. While the store does not answer, remembered keys go on for their time and others are
- * turned away. A key stops within `rememberMs` of being revoked, and at its expiry.
+ * turned away. A key stops within `rememberMs` of being revoked, and at its expiry. Calls are counted.
  */
 export function createAuthenticator(store: Store, remembering: Partial<Remembering> = {}): Authenticate {
   const lookUp = remember(key => verify(store, key), { rememberMs: 30_000, ...remembering })
+  const count = callCounter(remembering.clock)
   return async key => {
     if (key === undefined) throw unauthenticated()
-    return lookUp(key)
+    const caller = await lookUp(key)
+    count(caller)
+    return caller
   }
 }
 

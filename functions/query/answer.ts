@@ -25,6 +25,7 @@ export async function answer(call: Call): Promise<void> {
     parameters: parameters.canonical,
     redacted,
     bypass: wantsBypass(call, caller),
+    budget: services.spending.budgetOf(caller),
     labels: { endpoint: endpoint.name, key: caller.keyId },
     timing,
   }

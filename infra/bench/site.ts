@@ -105,6 +105,7 @@ export async function storeAnswer(
       sql: null,
       redacted: false,
       bypass: false,
+      budget: null,
       labels: {},
       timing: new Timing(),
     },

@@ -72,6 +72,14 @@ export class Cache {
     }
   }
 
+  /** As `peek`, for a caller who may have no run made. */
+  async fresh(question: Question, freshMs: number): Promise<Served | null> {
+    const found = await this.peek(question, freshMs)
+    return (
+      found && { ...found, how: 'hit', stored: true, ageMs: this.kept.ageOf(found.madeAt), failure: null }
+    )
+  }
+
   /** Waits for what is still being published. */
   async close(): Promise<void> {
     while (this.background.size > 0) await Promise.allSettled(this.background)

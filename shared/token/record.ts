@@ -6,6 +6,14 @@ export const rights = ['pii:read', 'cache:bypass'] as const
 /** `pii:read`: may turn redaction off. `cache:bypass`: may ask for a fresh run. */
 export type Right = (typeof rights)[number]
 
+/** What a key may use up; `null` = as much as it likes. */
+export interface Limits {
+  /** In each process that serves it. */
+  callsPerMinute: number | null
+  /** Bytes that its runs may read in a day. */
+  bytesPerDay: number | null
+}
+
 export interface Grant {
   /** Who or what the key is for. */
   name: string
@@ -16,6 +24,8 @@ export interface Grant {
   rights: Right[]
   /** `null` = it does not expire. */
   expiresAt: Date | null
+  /** None, where it is left out. */
+  limits?: Limits | null
 }
 
 export interface KeyRecord extends Grant {
@@ -36,15 +46,24 @@ const isDate = (value: unknown) => value instanceof Date && !Number.isNaN(value.
 const isDateOrNull = (value: unknown) => value === null || isDate(value)
 
 /** The field is `expiresAt`: Firestore deletes a document after its `expireAt`, and the key could not be listed any more. */
-const shape: { [field in keyof KeyRecord]: (value: unknown) => boolean } = {
+const shape: { [field in keyof KeyRecord]-?: (value: unknown) => boolean } = {
   name: value => isText(value) && value !== '',
   endpoints: value => value === '*' || (Array.isArray(value) && value.every(isText)),
   pins: value => isMap(value) && Object.values(value).every(isText),
   rights: value => Array.isArray(value) && value.every(right => rights.includes(right)),
   expiresAt: isDateOrNull,
+  limits: value => value === undefined || value === null || isLimits(value),
   hash: value => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
   createdAt: isDate,
   revokedAt: isDateOrNull,
+}
+
+const isCountOrNull = (value: unknown) => value === null || (Number.isSafeInteger(value) && Number(value) > 0)
+
+function isLimits(value: unknown): boolean {
+  if (!isMap(value)) return false
+  const { callsPerMinute, bytesPerDay } = value as Partial<Limits>
+  return isCountOrNull(callsPerMinute) && isCountOrNull(bytesPerDay)
 }
 
 function isMap(value: unknown): value is object {

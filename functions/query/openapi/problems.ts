@@ -40,8 +40,11 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
   uri_too_long: { detail: 'The path and query string may hold at most 32768 bytes; send long SQL by POST.' },
   bytes_limit_exceeded: { detail: 'The query would read more than is allowed; ask for less.' },
   result_too_large: { detail: 'The result is too large; ask for fewer rows or columns.' },
-  rate_limited: { detail: 'Too many requests; come back later.' },
-  budget_exhausted: { detail: 'The budget of this API key is used up.' },
+  rate_limited: { detail: 'This API key may be used 60 times a minute; come back later.' },
+  budget_exhausted: {
+    detail:
+      'The runs for this API key have read what they may in a day (UTC). Answers that are cached can still be had.',
+  },
   internal: { detail: 'An internal error.' },
   engine_error: { detail: 'The query engine failed.' },
   engine_unavailable: { detail: 'The query engine is not available at the moment.' },

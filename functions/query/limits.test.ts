@@ -1,0 +1,69 @@
+/** What a key may use up, as its callers see it. The engine is the real one, which gets the bytes that BigQuery would bill. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { edgeRow } from '../testing/edges.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+const project = 'abcdefghijklmnopqrst'
+const logs = `/api/endpoints/query/logs.all?project=${project}`
+const usage = `/api/endpoints/query/usage.api-counts?project=${project}&interval=`
+const bytesOfRun = 1000
+
+let service: TestService
+let runs = 0
+
+beforeAll(async () => {
+  const rows = [edgeRow('a', '2026-03-10T12:00:00Z', project, '/rest/v1/items')]
+  const env = { FROZEN_NOW: '2026-03-10T12:30:30.000Z' }
+  service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env, bundle: null })
+  const { engine } = service.services
+  const run = engine.run.bind(engine)
+  engine.run = async (...asked) => {
+    runs++
+    return { ...(await run(...asked)), bytes: bytesOfRun }
+  }
+})
+
+afterAll(() => service.stop())
+
+describe('a key with a number of calls a minute', () => {
+  test('gets a 429 with Retry-After for one more, of whatever kind, and other keys go on', async () => {
+    const key = await service.issue({ limits: { callsPerMinute: 3, bytesPerDay: null } })
+    for (const path of [logs, '/api/endpoints', '/api/endpoints/logs.all/tables'])
+      expect((await service.ask(path, { key })).status).toBe(200)
+    const refused = await service.ask(logs, { key })
+    expect(refused.status).toBe(429)
+    expect(await refused.json()).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining('3') })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    expect((await service.ask(logs)).status).toBe(200)
+  })
+})
+
+describe('a key with a number of bytes a day', () => {
+  const limits = { callsPerMinute: null, bytesPerDay: 2 * bytesOfRun }
+
+  test('runs until they are read, and then gets what is cached and no run', async () => {
+    const key = await service.issue({ limits })
+    expect((await service.ask(`${usage}daily`, { key })).status).toBe(200)
+    expect((await service.ask(`${usage}hourly`, { key })).status).toBe(200)
+    const before = runs
+    for (const path of [`${usage}minutely`, logs, `${logs}&sql=SELECT 1`]) {
+      const refused = await service.ask(path, { key })
+      expect(await refused.json()).toMatchObject({ status: 429, code: 'budget_exhausted' })
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    const cached = await service.ask(`${usage}daily`, { key })
+    expect([cached.status, cached.headers.get('cache-status')]).toEqual([200, expect.stringContaining('hit')])
+    expect(runs).toBe(before)
+    expect((await service.ask(`${usage}minutely`)).status).toBe(200)
+  })
+
+  test('pays for no run but its own', async () => {
+    const key = await service.issue({ limits: { ...limits, bytesPerDay: 1 } })
+    await service.ask(`${usage}daily`)
+    for (let call = 0; call < 5; call++)
+      expect((await service.ask(`${usage}daily`, { key })).status).toBe(200)
+    expect((await service.ask(logs, { key })).status).toBe(200)
+    expect((await service.ask(logs, { key })).status).toBe(429)
+  })
+})
