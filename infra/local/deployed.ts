@@ -3,6 +3,7 @@
  * own, with Google's own clients, against Google's Firestore emulator and the local BigQuery server.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -22,7 +23,6 @@ export interface Backends {
 
 const root = join(import.meta.dirname, '../..')
 const framework = join(root, 'node_modules/@google-cloud/functions-framework/build/src/main.js')
-let made = 0
 
 /** Each caller gets a project of its own, so that nobody sees another's documents. */
 export async function startBackends(
@@ -30,7 +30,7 @@ export async function startBackends(
   now: string | undefined,
 ): Promise<Backends> {
   const { address } = await useEmulator()
-  const project = `test-${process.pid}-${++made}`
+  const project = `test-${randomBytes(8).toString('hex')}`
   const dataset = `${project}.logs`
   const bigQuery = await startBigQueryServer({
     logsFolder: join(dataDir, 'logs'),
