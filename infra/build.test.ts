@@ -71,6 +71,14 @@ describeEmulator('without the parts of clients that nothing calls', () => {
     }
   })
 
+  test('a key’s budget is spent by what BigQuery read', async () => {
+    const key = await service.issue({ limits: { callsPerMinute: null, bytesPerDay: 1 } })
+    const logs = `/api/endpoints/query/logs.all?project=${project}`
+    expect((await service.ask(logs, { key })).status).toBe(200)
+    const refused = await service.ask(logs, { key })
+    expect(await refused.json()).toMatchObject({ status: 429, code: 'budget_exhausted' })
+  })
+
   test('the endpoints are listed, and a caller’s own query runs', async () => {
     const list = await service.ask('/api/endpoints')
     expect(await list.text()).toContain('usage.api-counts')
