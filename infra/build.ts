@@ -61,6 +61,14 @@ export async function buildFunctions(folder: string, { local }: { local: boolean
     outdir: folder,
     external: [`${framework}/*`],
   })
+  writePackage(folder)
+  if (!local)
+    execFileSync(process.execPath, ['compile.js'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  return statSync(outfile).size
+}
+
+/** With the framework as its only dependency, and what the buildpack is to run before it serves. */
+function writePackage(folder: string): void {
   const { version, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     version: string
     engines: Record<string, string>
@@ -70,9 +78,6 @@ export async function buildFunctions(folder: string, { local }: { local: boolean
   const scripts = { 'gcp-build': 'node compile.js' }
   const deployed = { ...own, scripts, dependencies: { [framework]: dependencies[framework] } }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(deployed, null, 2)}\n`)
-  if (!local)
-    execFileSync(process.execPath, ['compile.js'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
-  return statSync(outfile).size
 }
 
 if (import.meta.main) {
