@@ -1,13 +1,14 @@
 /** The bundle that is deployed, from its own folder, with Google's clients as they are in it. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { edgeRow } from '../functions/testing/edges.ts'
 import { startService, type TestService } from '../functions/testing/service.ts'
 import { describeEmulator } from '../shared/stores/testing/describe-stores.ts'
 import { bodyOf, use } from '../shared/warm/testing/fixture.ts'
+import { folderForBundles } from './bench/bundle.ts'
 import { buildFunctions } from './build.ts'
 import { startBundle } from './local/deployed.ts'
 
@@ -16,9 +17,8 @@ let folder: string
 let dist: string
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'build-'))
+  folder = folderForBundles(mkdtempSync(join(tmpdir(), 'build-')))
   dist = join(folder, 'dist')
-  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   await buildFunctions(dist, { local: false })
 }, 30_000)
 afterAll(() => rmSync(folder, { recursive: true }))
