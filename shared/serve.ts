@@ -1,6 +1,6 @@
 /** From a question to its answer: through the cache where there is one, else straight from the engine. */
 import type { Cache } from './cache/cache.ts'
-import type { Served } from './cache/ask.ts'
+import type { Ask, Served } from './cache/ask.ts'
 import type { QueryEngine, Statement } from './engine.ts'
 import type { Endpoint } from './endpoint.ts'
 import { ApiError } from './errors.ts'
@@ -40,8 +40,8 @@ export async function serve(
 ): Promise<Outcome> {
   const { endpoint, redacted, parameters, sql, bypass } = enquiry
   const make = (jobKey?: string) => makeAnswer(engine, enquiry, jobKey)
-  const exhausted = (await enquiry.budget?.exhausted()) ?? null
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
+    const exhausted = await enquiry.budget?.exhausted()
     if (exhausted) throw exhausted
     const answer = await make()
     return { answer, how: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
@@ -49,11 +49,9 @@ export async function serve(
   const question = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
   const freshMs = endpoint.cacheSeconds * 1000
   const asked = redacted ? { ...question, variant: redactionVersion } : question
-  if (exhausted) {
-    const fresh = await cache.fresh(asked, freshMs)
-    if (fresh) return fresh
-    throw exhausted
-  }
+  const free =
+    enquiry.budget && (await freeAnswer(cache, enquiry.budget, { question: asked, freshMs, bypass }))
+  if (free) return free
   return cache.read({
     question: asked,
     freshMs,
@@ -66,6 +64,24 @@ export async function serve(
       return { answer: await redactAnswer(endpoint, clear.answer), madeAt: clear.madeAt }
     },
   })
+}
+
+/**
+ * An answer that costs the budget nothing; `null` where a run may be made. A hot one is given without a look at the budget.
+ * @throws ApiError `budget_exhausted`
+ */
+async function freeAnswer(
+  cache: Cache,
+  budget: Budget,
+  { question, freshMs, bypass }: Pick<Ask, 'question' | 'freshMs' | 'bypass'>,
+): Promise<Served | null> {
+  const hot = bypass ? null : cache.hot(question, freshMs)
+  if (hot) return hot
+  const exhausted = await budget.exhausted()
+  if (!exhausted) return null
+  const fresh = await cache.fresh(question, freshMs)
+  if (fresh) return fresh
+  throw exhausted
 }
 
 async function makeAnswer(

@@ -58,6 +58,21 @@ describe('a key with a number of bytes a day', () => {
     expect((await service.ask(`${usage}minutely`)).status).toBe(200)
   })
 
+  test('has a hot answer without a look at what it has spent', async () => {
+    const key = await service.issue({ limits })
+    await service.ask(`${usage}daily`)
+    const { store } = service.services
+    const get = store.get.bind(store)
+    const read: string[] = []
+    store.get = (at, fields) => {
+      read.push(at.collection)
+      return get(at, fields)
+    }
+    expect((await service.ask(`${usage}daily`, { key })).headers.get('cache-status')).toContain('hit')
+    store.get = get
+    expect(read).toEqual(['keys'])
+  })
+
   test('pays for no run but its own', async () => {
     const key = await service.issue({ limits: { ...limits, bytesPerDay: 1 } })
     await service.ask(`${usage}daily`)

@@ -5,7 +5,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../deadline.ts'
 import { ApiError } from '../errors.ts'
-import type { Answer } from '../result.ts'
 import { type Store, StoreError } from '../store.ts'
 import { type Ask, type CacheTimes, cacheTimes, type Served } from './ask.ts'
 import { deadlines } from './deadline.ts'
@@ -48,8 +47,8 @@ export class Cache {
   /** @throws ApiError */
   async read(ask: Ask): Promise<Served> {
     const key = keyOf(ask.question)
-    const known = this.kept.inMemory(key)
-    if (known && !ask.bypass && this.isHot(known, ask)) return this.serve(known, 'hit')
+    const hot = ask.bypass ? null : this.hotAt(key, ask.freshMs)
+    if (hot) return hot
     const lane = ask.bypass ? `${key}!` : key
     const flight = this.flights.get(lane)
     if (!flight) return this.takeOff(lane, key, ask)
@@ -60,7 +59,7 @@ export class Cache {
   }
 
   /** A fresh answer that is there already, from memory or store; `null` where there is none or the store is down. */
-  async peek(question: Question, freshMs: number): Promise<{ answer: Answer; madeAt: number } | null> {
+  async peek(question: Question, freshMs: number): Promise<Remembered | null> {
     const key = keyOf(question)
     try {
       const head = await this.kept.look(key, question)
@@ -75,9 +74,12 @@ export class Cache {
   /** As `peek`, for a caller who may have no run made. */
   async fresh(question: Question, freshMs: number): Promise<Served | null> {
     const found = await this.peek(question, freshMs)
-    return (
-      found && { ...found, how: 'hit', stored: true, ageMs: this.kept.ageOf(found.madeAt), failure: null }
-    )
+    return found && this.serve(found, 'hit')
+  }
+
+  /** A fresh answer for which neither engine nor store is asked; `null` where there is none. */
+  hot(question: Question, freshMs: number): Served | null {
+    return this.hotAt(keyOf(question), freshMs)
   }
 
   /** Waits for what is still being published. */
@@ -224,10 +226,10 @@ export class Cache {
     return { answer, how, stored, madeAt, ageMs: this.kept.ageOf(madeAt), failure: null }
   }
 
-  private isHot(known: Remembered, ask: Ask): boolean {
-    return (
-      performance.now() - known.checkedAt < this.times.memoryMs && this.kept.ageOf(known.madeAt) < ask.freshMs
-    )
+  private hotAt(key: string, freshMs: number): Served | null {
+    const known = this.kept.inMemory(key)
+    if (!known || performance.now() - known.checkedAt >= this.times.memoryMs) return null
+    return this.kept.ageOf(known.madeAt) < freshMs ? this.serve(known, 'hit') : null
   }
 
   /** Nobody waits for it and its failure costs nobody anything: the lease runs out, the next reader runs anew. */
