@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { EngineError } from './engine.ts'
+import { EngineError } from './engines/engine.ts'
 import { ApiError } from './errors.ts'
 import { describeError, traceOf } from './log.ts'
 

@@ -3,7 +3,7 @@
  * They hold names, codes, counts and times; never a key, a parameter's value, a row, or text from a caller.
  */
 import { ApiError } from './errors.ts'
-import { EngineError } from './engine.ts'
+import { EngineError } from './engines/engine.ts'
 
 export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR'
 

@@ -2,12 +2,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
-import type { QueryEngine } from './engine.ts'
+import type { QueryEngine } from './engines/engine.ts'
 import { Cache } from './cache/cache.ts'
-import { type Endpoints, openEndpoints } from './endpoints.ts'
-import { openSpending, type Spending } from './spending.ts'
-import type { Store } from './store.ts'
-import { type Authenticate, createAuthenticator } from './token.ts'
+import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
+import { openSpending, type Spending } from './keys/spending.ts'
+import type { Store } from './stores/store.ts'
+import { type Authenticate, createAuthenticator } from './keys/keys.ts'
 
 export interface Services {
   engine: QueryEngine
@@ -67,11 +67,11 @@ const engines: Record<Config['engine'], (config: Config) => Promise<QueryEngine>
 const stores: Record<Config['store'], (config: Config) => Promise<Store>> = {
   async sqlite(config) {
     mkdirSync(config.dataDir, { recursive: true })
-    const { openSqlite } = await import('./stores/sqlite.ts')
+    const { openSqlite } = await import('./stores/sqlite/store.ts')
     return openSqlite({ file: join(config.dataDir, 'store.sqlite') })
   },
   async firestore(config) {
-    const { openFirestore } = await import('./stores/firestore.ts')
+    const { openFirestore } = await import('./stores/firestore/store.ts')
     return openFirestore({ project: config.project, database: config.firestoreDatabase })
   },
 }

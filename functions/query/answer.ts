@@ -1,8 +1,8 @@
 /** The whole journey of a request, in order. */
-import { readParameters } from '../../shared/parameters.ts'
-import { serve } from '../../shared/serve.ts'
+import { readParameters } from '../../shared/endpoints/parameters.ts'
+import { serve } from '../../shared/answers/read-through.ts'
 import { Timing } from '../../shared/timing.ts'
-import type { Caller } from '../../shared/token.ts'
+import type { Caller } from '../../shared/keys/keys.ts'
 import { authorise } from './authorise.ts'
 import { formatFor } from './formats.ts'
 import type { Call } from './handler.ts'

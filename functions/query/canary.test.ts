@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from '@jest/globals'
-import { apply } from '../../infra/apply/command.ts'
-import { writeSample } from '../../infra/logs/sample.ts'
+import { apply } from '../../infra/lqe/apply/command.ts'
+import { writeSample } from '../../infra/lqe/logs/sample.ts'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices } from '../../shared/services.ts'
-import { issueKey } from '../../shared/token.ts'
+import { issueKey } from '../../shared/keys/keys.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'canary-'))

@@ -1,5 +1,5 @@
 /** Rows as CSV, for the service's answers and for what the explorer saves. */
-import type { Row, Value } from '../../shared/engine.ts'
+import type { Row, Value } from '../../shared/engines/engine.ts'
 
 /** RFC 4180, with a header line; a nested value as JSON text. */
 export function csv(rows: Row[], columns: string[]): string {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import type { QueryEngine } from '../../shared/engine.ts'
-import { emptyBindings, type Endpoint } from '../../shared/endpoint.ts'
+import type { QueryEngine } from '../../shared/engines/engine.ts'
+import { emptyBindings, type Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Column } from '../../shared/sql/types.ts'
 
 /** A dry run costs time, and its outcome changes only with the definition. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { buildExplorer } from '../../infra/build-explorer.ts'
+import { buildExplorer } from '../../infra/deploy/build-explorer.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'explorer-'))

@@ -1,10 +1,10 @@
 /** The formats an answer can be had in. JSON is what is stored; the others are made of it. */
 import type { Request } from '@google-cloud/functions-framework'
-import type { Row } from '../../shared/engine.ts'
-import type { Endpoint } from '../../shared/endpoint.ts'
+import type { Row } from '../../shared/engines/engine.ts'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
-import { readReserved } from '../../shared/query-string.ts'
-import type { Answer } from '../../shared/result.ts'
+import { readReserved } from '../../shared/endpoints/query-string.ts'
+import type { Answer } from '../../shared/answers/answer.ts'
 import { csv } from './csv.ts'
 
 export interface Format {

@@ -6,11 +6,11 @@ import { ApiError } from '../../shared/errors.ts'
 import { describeError, type Details, type Log, traceOf } from '../../shared/log.ts'
 import type { Services } from '../../shared/services.ts'
 import { answer } from './answer.ts'
-import { corsHeaders, preflight } from './cors.ts'
+import { corsHeaders, preflight } from '../http/cors.ts'
 import { explorerFile, explorerPage } from './explorer.ts'
 import { listEndpoints } from './list.ts'
 import { describeApi } from './openapi.ts'
-import { sendProblem } from './problem.ts'
+import { sendProblem } from '../http/problem.ts'
 import { describeTables } from './tables.ts'
 
 /** One request on its way. `notes` become the log line. */

@@ -1,9 +1,9 @@
 /** Sending a finished answer: representation, validators, and the headers that tell how it came about. */
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Endpoint } from '../../shared/endpoint.ts'
-import type { Answer, Encoding } from '../../shared/result.ts'
-import type { Outcome } from '../../shared/serve.ts'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import type { Answer, Encoding } from '../../shared/answers/answer.ts'
+import type { Outcome } from '../../shared/answers/read-through.ts'
 import type { Timing } from '../../shared/timing.ts'
 import { type Format, inFormat } from './formats.ts'
 import type { Call } from './handler.ts'

@@ -1,12 +1,12 @@
-import type { Statement } from '../../shared/engine.ts'
-import type { Endpoint } from '../../shared/endpoint.ts'
+import type { Statement } from '../../shared/engines/engine.ts'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
-import type { Parameters } from '../../shared/parameters.ts'
-import { invalidParameter, readReserved } from '../../shared/query-string.ts'
+import type { Parameters } from '../../shared/endpoints/parameters.ts'
+import { invalidParameter, readReserved } from '../../shared/endpoints/query-string.ts'
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'
 import { placeInCaller } from '../../shared/sandbox/places.ts'
 import { sandbox } from '../../shared/sandbox/sandbox.ts'
-import type { Caller } from '../../shared/token.ts'
+import type { Caller } from '../../shared/keys/keys.ts'
 
 /** What is to be run, and the normal form of the caller's SQL where there is some. */
 export interface Composed {

@@ -1,5 +1,5 @@
-import type { QueryEngine } from '../../shared/engine.ts'
-import type { Endpoint } from '../../shared/endpoint.ts'
+import type { QueryEngine } from '../../shared/engines/engine.ts'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
 import type { SqlType } from '../../shared/sql/types.ts'

@@ -7,10 +7,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { apply } from '../../infra/apply/command.ts'
+import { apply } from '../../infra/lqe/apply/command.ts'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices } from '../../shared/services.ts'
-import { issueKey } from '../../shared/token.ts'
+import { issueKey } from '../../shared/keys/keys.ts'
 import { freePort } from '../../shared/testing/free-port.ts'
 
 export interface Leaks {

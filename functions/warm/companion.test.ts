@@ -1,9 +1,9 @@
 /** The shipped companion query on many rows, with random sets: it must answer as the endpoint's own query does. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { Endpoint } from '../../shared/endpoint.ts'
-import { finish } from '../../shared/result.ts'
-import { run } from '../../shared/run.ts'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { finish } from '../../shared/answers/answer.ts'
+import { run } from '../../shared/answers/engine-errors.ts'
 import { parameterColumns, setFrom } from '../../shared/warm/sets.ts'
 import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
 import { warm } from '../../shared/warm/warm.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
-import { bundling } from '../build.ts'
+import { bundling } from '../deploy/build.ts'
 
 /** Bundles one file of ours as `npm run build` bundles the functions. */
 export async function bundle(entry: string, outfile: string): Promise<void> {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import cliProgress from 'cli-progress'
 import type { Config } from '../../shared/config.ts'
-import { writeSample } from '../logs/sample.ts'
+import { writeSample } from '../lqe/logs/sample.ts'
 
 /** Makes sample logs where there are none at all, so that nobody's own are mixed with invented ones. */
 export async function makeSampleLogs({ dataDir, tablesDir }: Config): Promise<void> {

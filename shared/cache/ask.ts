@@ -1,6 +1,6 @@
 /** What is asked of the cache, and what it serves. */
 import type { ApiError } from '../errors.ts'
-import type { Answer } from '../result.ts'
+import type { Answer } from '../answers/answer.ts'
 import type { Question } from './key.ts'
 import { type LeaseTimes, leaseTimes } from './lease.ts'
 

@@ -3,9 +3,9 @@
  * or the engine fails, and no answer that waits for its own publishing. The protocol and its evidence: cache.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '../deadline.ts'
+import { within } from '../stores/timeout.ts'
 import { ApiError } from '../errors.ts'
-import { type Store, StoreError } from '../store.ts'
+import { type Store, StoreError } from '../stores/store.ts'
 import { type Ask, type CacheTimes, cacheTimes, type Served } from './ask.ts'
 import { deadlines } from './deadline.ts'
 import { afterFailure, again, asApiError, isMistake } from './failure.ts'

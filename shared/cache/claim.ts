@@ -2,10 +2,10 @@
  * For the warmer: the right to make one known answer anew. It is the lease that readers take, so that a reader and a
  * warmer never run the engine for the same question at the same time, and whoever lost the lease stores nothing.
  */
-import { within } from '../deadline.ts'
+import { within } from '../stores/timeout.ts'
 import type { ApiError } from '../errors.ts'
-import type { Answer } from '../result.ts'
-import { type Store, StoreError } from '../store.ts'
+import type { Answer } from '../answers/answer.ts'
+import { type Store, StoreError } from '../stores/store.ts'
 import { cacheTimes } from './ask.ts'
 import { deadlines } from './deadline.ts'
 import { afterFailure } from './failure.ts'

@@ -1,7 +1,7 @@
 /** The head document of a cached answer: `answers/{key}`. cache.md, "Documents". */
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
-import type { Document, Fields, Plain, Reference } from '../store.ts'
-import type { Summary } from '../result.ts'
+import type { Document, Fields, Plain, Reference } from '../stores/store.ts'
+import type { Summary } from '../answers/answer.ts'
 import type { Question } from './key.ts'
 
 export const answersCollection = 'answers'

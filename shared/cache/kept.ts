@@ -1,7 +1,7 @@
 /** Answers that are there already: in this process's memory, and in the store. */
-import { within } from '../deadline.ts'
-import { Answer } from '../result.ts'
-import { type Store, StoreError } from '../store.ts'
+import { within } from '../stores/timeout.ts'
+import { Answer } from '../answers/answer.ts'
+import { type Store, StoreError } from '../stores/store.ts'
 import { StoreClock } from './clock.ts'
 import { deadlines } from './deadline.ts'
 import { answers, type Head, headAt, headOf, lightFields } from './head.ts'

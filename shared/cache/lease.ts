@@ -7,8 +7,8 @@
  * it means that the write did happen.
  */
 import { randomUUID } from 'node:crypto'
-import { within } from '../deadline.ts'
-import { StoreError, type Fields, type Reference, type Store, type Writing } from '../store.ts'
+import { within } from '../stores/timeout.ts'
+import { StoreError, type Fields, type Reference, type Store, type Writing } from '../stores/store.ts'
 import { deadlines } from './deadline.ts'
 
 export interface LeaseTimes {

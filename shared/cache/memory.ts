@@ -1,6 +1,6 @@
 /** What one process remembers of the cache: finished bytes only, bounded. */
 import { LRUCache } from 'lru-cache'
-import type { Answer } from '../result.ts'
+import type { Answer } from '../answers/answer.ts'
 
 export interface Remembered {
   answer: Answer

@@ -1,7 +1,7 @@
 /** The bytes of a cached answer: in the head where they fit, else in chunks that are written once and never changed. */
 import { createHash } from 'node:crypto'
-import { within } from '../deadline.ts'
-import { StoreError, type Fields, type Reference, type Store, type Write } from '../store.ts'
+import { within } from '../stores/timeout.ts'
+import { StoreError, type Fields, type Reference, type Store, type Write } from '../stores/store.ts'
 import { deadlines } from './deadline.ts'
 import { chunksCollection, type Stored } from './head.ts'
 

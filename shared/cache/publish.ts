@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Answer } from '../result.ts'
-import type { Store } from '../store.ts'
+import type { Answer } from '../answers/answer.ts'
+import type { Store } from '../stores/store.ts'
 import type { Head, Stored } from './head.ts'
 import type { Lease } from './lease.ts'
 import { fits, removeChunks, sha256, writePayload } from './payload.ts'

@@ -1,7 +1,7 @@
 /** What every engine adapter does with a run: parameters, limits, refusals, and what a dry run tells. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
-import type { Binding, Value } from '../engine.ts'
+import type { Binding, Value } from './engine.ts'
 import type { Column, SqlType } from '../sql/types.ts'
 import { describeEngines, plenty } from './testing/describe-engines.ts'
 

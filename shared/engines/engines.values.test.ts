@@ -1,6 +1,6 @@
 /** The form of every type of value in a result, the same from every engine (design, section 3). */
 import { describe, expect, test } from '@jest/globals'
-import type { Value } from '../engine.ts'
+import type { Value } from './engine.ts'
 import { describeEngines } from './testing/describe-engines.ts'
 
 const forms: Record<string, [expression: string, value: Value][]> = {

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from '@jest/globals'
-import { redactText } from '../redact.ts'
+import { redactText } from './redact.ts'
 
 type Groups = number[]
 const octets = fc.tuple(...Array.from({ length: 4 }, () => fc.nat(255)))

@@ -1,6 +1,6 @@
 /** What is taken out of a text, and what is left alone, string by string. */
 import { describe, expect, test } from '@jest/globals'
-import { redactText } from '../redact.ts'
+import { redactText } from './redact.ts'
 
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl-_x'
 

@@ -3,7 +3,7 @@
  * they look like, those of a list too; an object there is a record with names of its own. Other numbers stay, save those of
  * payment cards. Keys are text as well, for JSON has data in them.
  */
-import type { Row, Value } from '../engine.ts'
+import type { Row, Value } from '../engines/engine.ts'
 import { isCard } from './accounts.ts'
 import { replacement } from './class.ts'
 import { kindOf } from './names.ts'

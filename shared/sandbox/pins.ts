@@ -3,7 +3,7 @@
  * where no table of the endpoint has other rows in it, which is read off the endpoint's tree. What is not plainly a
  * filter is none: OR, NOT, COALESCE(@pin, ...), functions of a column, ON and HAVING all let rows by, or may.
  */
-import type { Endpoint } from '../endpoint.ts'
+import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { nameKey } from '../sql/relations.ts'
 import type { AnyNode, Call, Exists, Expression, From, Identifier, Path, Select } from '../sql/tree.ts'

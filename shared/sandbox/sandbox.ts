@@ -2,7 +2,7 @@
  * SQL of a caller's own, over the tables that an endpoint defines and nothing else. What runs is printed from a
  * tree that was checked, never pasted from a text: a comment to one reader is a UNION ALL to another (rule 1).
  */
-import type { Endpoint } from '../endpoint.ts'
+import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { placeOf, SqlError } from '../sql/error.ts'
 import { parse } from '../sql/parser.ts'

@@ -1,6 +1,6 @@
 /** The tables that an endpoint offers to callers: the common tables of its own outermost WITH. */
 import { LRUCache } from 'lru-cache'
-import type { Endpoint } from '../endpoint.ts'
+import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { parse } from '../sql/parser.ts'
 import { print } from '../sql/printer.ts'

@@ -1,6 +1,6 @@
 /** No statement of a caller runs that the engine itself finds to read more than the endpoint does. */
 import { expect, test } from '@jest/globals'
-import { type Description, EngineError, type QueryEngine, type Statement } from '../engine.ts'
+import { type Description, EngineError, type QueryEngine, type Statement } from '../engines/engine.ts'
 import { assertWithin } from './verdict.ts'
 
 const endpoint = {

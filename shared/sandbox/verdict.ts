@@ -1,7 +1,7 @@
 /** The engine's own word on a sandboxed statement before it runs. Design, section 8: the dry run has to stay within. */
 import { LRUCache } from 'lru-cache'
-import type { Binding, QueryEngine, Statement } from '../engine.ts'
-import { emptyBindings, type Endpoint } from '../endpoint.ts'
+import type { Binding, QueryEngine, Statement } from '../engines/engine.ts'
+import { emptyBindings, type Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { tableQueries, tablesOfEndpoint } from './tables.ts'
 

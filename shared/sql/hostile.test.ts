@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { corpus } from './corpus.ts'
+import { corpus } from './testing/corpus.ts'
 import { SqlError } from './error.ts'
 import { defaultLimits } from './limits.ts'
 import { parse } from './parser.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { corpus } from './corpus.ts'
+import { corpus } from './testing/corpus.ts'
 import { parse } from './parser.ts'
 import { print } from './printer.ts'
-import { randomQuery } from './random-queries.ts'
+import { randomQuery } from './testing/random-queries.ts'
 import type { AnyNode, Expression, From, Identifier, Query } from './tree.ts'
 import { descendants } from './walk.ts'
 

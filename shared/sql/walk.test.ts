@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { corpus } from './corpus.ts'
+import { corpus } from './testing/corpus.ts'
 import { parse } from './parser.ts'
 import type { AnyNode } from './tree.ts'
 import { children, descendants, heightOf, parameterNames } from './walk.ts'

@@ -3,7 +3,7 @@
  * They are Firestore's limits, so that what works on a laptop also works when deployed.
  * https://cloud.google.com/firestore/quotas, https://cloud.google.com/firestore/docs/storage-size
  */
-import { StoreError, type Fields, type Filter, type Reference, type Search, type Write } from '../store.ts'
+import { StoreError, type Fields, type Filter, type Reference, type Search, type Write } from './store.ts'
 
 const maxDocumentBytes = 1_048_576
 const maxWrites = 500

@@ -1,4 +1,4 @@
-import type { Store, Writing } from '../store.ts'
+import type { Store, Writing } from './store.ts'
 
 /** A store's writes of one document, as batches of one. */
 export function singleWrites(batch: Store['batch']): Pick<Store, 'create' | 'replace' | 'update' | 'remove'> {

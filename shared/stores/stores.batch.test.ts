@@ -1,7 +1,7 @@
 /** What every Store adapter does with a batch of writes. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Store } from '../store.ts'
-import { freshCollection } from './adapters.ts'
+import type { Store } from './store.ts'
+import { freshCollection } from './testing/adapters.ts'
 import { describeStores } from './testing/describe-stores.ts'
 
 const refused = (reason: string) => ({ name: 'StoreError', reason })

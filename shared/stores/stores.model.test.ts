@@ -1,9 +1,9 @@
 /** Every Store adapter against a model: whatever is done in whatever order, both say the same. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { Fields, Plain, Store, Write } from '../store.ts'
-import { StoreError } from '../store.ts'
-import { freshCollection } from './adapters.ts'
+import type { Fields, Plain, Store, Write } from './store.ts'
+import { StoreError } from './store.ts'
+import { freshCollection } from './testing/adapters.ts'
 import { describeStores } from './testing/describe-stores.ts'
 
 /** A write under the version that the document has, under the one it had before, or under none. */

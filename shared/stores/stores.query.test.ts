@@ -1,7 +1,7 @@
 /** What every Store adapter finds, and what it refuses to be asked. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Fields, Filter, Search, Store } from '../store.ts'
-import { freshCollection } from './adapters.ts'
+import type { Fields, Filter, Search, Store } from './store.ts'
+import { freshCollection } from './testing/adapters.ts'
 import { describeStores } from './testing/describe-stores.ts'
 
 const refused = (reason: string) => ({ name: 'StoreError', reason })

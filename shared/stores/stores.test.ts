@@ -1,7 +1,7 @@
 /** What every Store adapter does with one document. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { StoreError, type Fields, type Reference, type Store } from '../store.ts'
-import { freshCollection } from './adapters.ts'
+import { StoreError, type Fields, type Reference, type Store } from './store.ts'
+import { freshCollection } from './testing/adapters.ts'
 import { describeStores } from './testing/describe-stores.ts'
 
 const refused = (reason: string) => ({ name: 'StoreError', reason })

@@ -1,9 +1,9 @@
 import { type Refusal, refusalOf } from '../cache/claim.ts'
 import { answersCollection, type Head, headOf, lightFields } from '../cache/head.ts'
 import type { Question } from '../cache/key.ts'
-import type { Endpoint } from '../endpoint.ts'
-import { redactionVersion } from '../redact.ts'
-import type { Store } from '../store.ts'
+import type { Endpoint } from '../endpoints/definition.ts'
+import { redactionVersion } from '../redact/redact.ts'
+import type { Store } from '../stores/store.ts'
 import { type ParameterSet, setFrom } from './sets.ts'
 
 /** A parameter set that is in use, and the answers to it that are to be made anew: clear, redacted, or both. */

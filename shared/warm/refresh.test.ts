@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { headAt } from '../cache/head.ts'
 import { keyOf, type Question } from '../cache/key.ts'
-import { EngineError } from '../engine.ts'
-import { StoreError } from '../store.ts'
+import { EngineError } from '../engines/engine.ts'
+import { StoreError } from '../stores/store.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { bodyOf, endpointWith, long, names, questionFor, redacted, sceneOn, use } from './testing/fixture.ts'
 

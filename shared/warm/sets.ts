@@ -1,6 +1,6 @@
 /** Parameter sets: read back from the cache's heads, given to a companion query together, and its rows split by them. */
-import type { Binding, Row, RunResult, Statement, Value } from '../engine.ts'
-import { type Endpoint, typeOf, type Warming } from '../endpoint.ts'
+import type { Binding, Row, RunResult, Statement, Value } from '../engines/engine.ts'
+import { type Endpoint, typeOf, type Warming } from '../endpoints/definition.ts'
 import type { Column } from '../sql/types.ts'
 
 /** One binding for each parameter of the endpoint, sorted by name. */

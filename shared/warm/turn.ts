@@ -1,7 +1,7 @@
 import { deadlines } from '../cache/deadline.ts'
 import { takeLease } from '../cache/lease.ts'
-import { within } from '../deadline.ts'
-import { type Document, type Store, StoreError } from '../store.ts'
+import { within } from '../stores/timeout.ts'
+import { type Document, type Store, StoreError } from '../stores/store.ts'
 
 export const warmingCollection = 'warming'
 

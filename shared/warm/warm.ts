@@ -1,8 +1,8 @@
 /** One call of the warmer, over the endpoints that are kept warm. Design, section 7. */
-import type { QueryEngine } from '../engine.ts'
-import type { Endpoint } from '../endpoint.ts'
+import type { QueryEngine } from '../engines/engine.ts'
+import type { Endpoint } from '../endpoints/definition.ts'
 import type { Log } from '../log.ts'
-import type { Store } from '../store.ts'
+import type { Store } from '../stores/store.ts'
 import { Budget } from './budget.ts'
 import { findDue } from './due.ts'
 import { inLanes } from './lanes.ts'

@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document of the endpoints that a key may call. */
-import type { Endpoint, ParameterDefinition } from '../../../shared/endpoint.ts'
+import type { Endpoint, ParameterDefinition } from '../../../shared/endpoints/definition.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { formats } from '../formats.ts'
 import { problemResponses, problemSchema } from './problems.ts'

@@ -1,6 +1,6 @@
 /** Every problem that there is, with an example, as responses of an operation. */
 import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../../shared/errors.ts'
-import { problemDocument } from '../problem.ts'
+import { problemDocument } from '../../http/problem.ts'
 import type { JsonSchema } from './schema.ts'
 
 /** What callers typically see; where something reproduces it, the tests do. */

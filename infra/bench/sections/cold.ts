@@ -3,8 +3,8 @@
  * adapters of a laptop and once as deployed, where the answer comes from Google's emulator through Google's client.
  */
 import { join } from 'node:path'
-import { missingEmulator } from '../../../shared/stores/testing/emulator.ts'
-import { buildFunctions } from '../../build.ts'
+import { missingEmulator } from '../../google/firestore-emulator.ts'
+import { buildFunctions } from '../../deploy/build.ts'
 import { bundle, folderForBundles } from '../bundle.ts'
 import { type Call, untilAnswer } from '../load.ts'
 import { alternately } from '../rounds.ts'

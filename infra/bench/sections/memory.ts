@@ -1,5 +1,5 @@
 /** (f) Memory at 8 concurrent answers of 14 MB each, that another process stored. */
-import type { RunResult } from '../../../shared/engine.ts'
+import type { RunResult } from '../../../shared/engines/engine.ts'
 import { ask, type Call, untilAnswer } from '../load.ts'
 import { functionOf, peakMemoryOf, withServers } from '../server.ts'
 import { logRows, project, type Site, storeAnswer } from '../site.ts'

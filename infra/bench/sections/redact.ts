@@ -2,8 +2,8 @@
  * (d) Redacting 1,000 rows of log metadata against walking them, and against two plain regular expressions. To say how near
  * the bound any redactor can come, the least of one is measured too: to know which texts have a sign of personal data.
  */
-import type { Value } from '../../../shared/engine.ts'
-import { redactRows } from '../../../shared/redact.ts'
+import type { Value } from '../../../shared/engines/engine.ts'
+import { redactRows } from '../../../shared/redact/redact.ts'
 import { alternately, cpuOfThis } from '../rounds.ts'
 import { logRows, type Site } from '../site.ts'
 import { compared, type Measurement } from '../table.ts'

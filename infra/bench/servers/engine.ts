@@ -4,8 +4,8 @@
  */
 import { createServer } from 'node:http'
 import { loadConfig } from '../../../shared/config.ts'
-import { readParameters } from '../../../shared/parameters.ts'
-import { run } from '../../../shared/run.ts'
+import { readParameters } from '../../../shared/endpoints/parameters.ts'
+import { run } from '../../../shared/answers/engine-errors.ts'
 import { openServices } from '../../../shared/services.ts'
 
 const { engine, endpoints } = await openServices(loadConfig(process.env))

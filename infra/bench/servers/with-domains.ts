@@ -3,7 +3,7 @@ import { http } from '@google-cloud/functions-framework'
 import { loadConfig } from '../../../shared/config.ts'
 import { log } from '../../../shared/log.ts'
 import { openServices } from '../../../shared/services.ts'
-import { mendFramework } from '../../../functions/framework.ts'
+import { mendFramework } from '../../../functions/http/framework.ts'
 import { queryHandler } from '../../../functions/query/handler.ts'
 
 const config = loadConfig(process.env)

@@ -4,8 +4,8 @@
  */
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Answer } from '../../result.ts'
-import { adapters } from '../../stores/adapters.ts'
+import { Answer } from '../../answers/answer.ts'
+import { adapters } from '../../stores/testing/adapters.ts'
 import { Cache } from '../cache.ts'
 import type { Order, Report } from './processes.ts'
 

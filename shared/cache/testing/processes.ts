@@ -3,8 +3,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Store } from '../../store.ts'
-import { type Adapter, sqlite } from '../../stores/adapters.ts'
+import type { Store } from '../../stores/store.ts'
+import { type Adapter, sqlite } from '../../stores/testing/adapters.ts'
 
 export interface Order {
   id: number

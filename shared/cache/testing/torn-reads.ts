@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomBytes } from 'node:crypto'
-import { Answer } from '../../result.ts'
+import { Answer } from '../../answers/answer.ts'
 import { Cache } from '../cache.ts'
 import type { Crowd } from './processes.ts'
 

@@ -1,4 +1,4 @@
-import type { RunLimits } from '../../engine.ts'
+import type { RunLimits } from '../engine.ts'
 import type { JobConfiguration } from './rest.ts'
 import type { SentStatement } from './statement.ts'
 

@@ -1,4 +1,4 @@
-import { EngineError } from '../../engine.ts'
+import { EngineError } from '../engine.ts'
 
 /** Ends a run at its time limit or by its AbortSignal, whatever the run waits for. */
 export class Deadline {

@@ -1,4 +1,4 @@
-import { type Description, EngineError } from '../../engine.ts'
+import { type Description, EngineError } from '../engine.ts'
 import type { Rest } from './client.ts'
 import { configurationOf } from './configuration.ts'
 import { throwIfFailed } from './jobs.ts'

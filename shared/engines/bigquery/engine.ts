@@ -6,7 +6,7 @@ import {
   type RunLimits,
   type RunResult,
   type Statement,
-} from '../../engine.ts'
+} from '../engine.ts'
 import { type ClientOptions, connect, type Rest } from './client.ts'
 import { configurationOf, limited } from './configuration.ts'
 import { Deadline } from './deadline.ts'

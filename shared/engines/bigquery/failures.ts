@@ -2,7 +2,7 @@
  * What a failure means, by BigQuery's `reason`: the HTTP status misleads, since a reached byte limit is a 500 and a
  * rate limit a 403 or 400. Reasons: https://cloud.google.com/bigquery/docs/error-messages
  */
-import { EngineError, type EngineErrorReason } from '../../engine.ts'
+import { EngineError, type EngineErrorReason } from '../engine.ts'
 import { SqlError } from '../../sql/error.ts'
 import { refusal, rejection } from './rejections.ts'
 import type { ErrorProto } from './rest.ts'

@@ -1,7 +1,7 @@
 /** What a run makes of everything that can go wrong on the way: by BigQuery's reason, or by what the connection does. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Fault, Step } from '../../../infra/local/bigquery-server/faults.ts'
-import type { EngineError, EngineErrorReason, QueryEngine, RunLimits } from '../../engine.ts'
+import type { Fault, Step } from '../../../infra/google/bigquery/faults.ts'
+import type { EngineError, EngineErrorReason, QueryEngine, RunLimits } from '../engine.ts'
 import { type LocalBigQuery, openLocalBigQuery } from '../testing/bigquery.ts'
 
 const limits: RunLimits = { maxRows: 10, timeoutMs: 10_000 }

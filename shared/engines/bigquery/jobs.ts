@@ -1,6 +1,6 @@
 /** One run as a BigQuery job: started under an id of our own or adopted, read page by page, cancelled. */
 import { createHash, randomUUID } from 'node:crypto'
-import type { RunResult } from '../../engine.ts'
+import type { RunResult } from '../engine.ts'
 import { type Call, type Reply, type Rest, UnreadableReply } from './client.ts'
 import type { Deadline } from './deadline.ts'
 import { complaintOf, JobError } from './failures.ts'

@@ -1,5 +1,5 @@
 /** Bindings as BigQuery's named query parameters: every value is text under its type, so that nothing is guessed. */
-import { type Binding, EngineError, type Value } from '../../engine.ts'
+import { type Binding, EngineError, type Value } from '../engine.ts'
 import type { SqlType } from '../../sql/types.ts'
 import type { ParameterType, ParameterValue, QueryParameter } from './rest.ts'
 import { fieldName } from './schema.ts'

@@ -1,4 +1,4 @@
-import { EngineError } from '../../engine.ts'
+import { EngineError } from '../engine.ts'
 import { type Column, scalarAliases, scalarNames, type ScalarName, type SqlType } from '../../sql/types.ts'
 import type { FieldSchema } from './rest.ts'
 

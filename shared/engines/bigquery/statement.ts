@@ -1,5 +1,5 @@
 /** A statement as it is sent: printed from its tree, with the tables' real names. */
-import type { Statement } from '../../engine.ts'
+import type { Statement } from '../engine.ts'
 import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import { print } from '../../sql/printer.ts'

@@ -1,6 +1,6 @@
 /** Cells as BigQuery sends them, where they differ from those of the local server. */
 import { describe, expect, test } from '@jest/globals'
-import type { Value } from '../../engine.ts'
+import type { Value } from '../engine.ts'
 import type { FieldSchema, Wire } from './rest.ts'
 import { columnsOf } from './schema.ts'
 import { rowReader } from './values.ts'

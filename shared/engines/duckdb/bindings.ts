@@ -1,5 +1,5 @@
 /** Values of parameters as the text that DuckDB casts to their types (see `parameter` in literals.ts). */
-import { type Binding, EngineError, type Value } from '../../engine.ts'
+import { type Binding, EngineError, type Value } from '../engine.ts'
 import type { ScalarName, SqlType } from '../../sql/types.ts'
 import { typeName } from './typed.ts'
 import { fieldName } from './types.ts'

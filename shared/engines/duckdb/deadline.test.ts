@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
-import type { EngineError } from '../../engine.ts'
+import type { EngineError } from '../engine.ts'
 import { describeDuckDb, plenty } from '../testing/describe-engines.ts'
 
 /** Takes minutes: joins ten thousand rows four times over. */

@@ -1,4 +1,4 @@
-import { EngineError, type RunLimits } from '../../engine.ts'
+import { EngineError, type RunLimits } from '../engine.ts'
 
 /** How often a stop is repeated: DuckDB forgets an interruption that comes just before a statement starts. */
 const insistMs = 20

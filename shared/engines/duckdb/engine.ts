@@ -8,7 +8,7 @@ import {
   type RunLimits,
   type RunResult,
   type Statement,
-} from '../../engine.ts'
+} from '../engine.ts'
 import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import { tablesOf } from '../../sql/relations.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { EngineError } from '../../engine.ts'
+import { EngineError } from '../engine.ts'
 import { SqlError } from '../../sql/error.ts'
 import { UnsupportedError } from './context.ts'
 import { engineError } from './failures.ts'

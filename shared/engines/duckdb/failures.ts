@@ -1,5 +1,5 @@
 /** DuckDB's errors as the port's. Its messages quote values and SQL: none of their words go on but those listed here. */
-import { EngineError, type EngineErrorReason } from '../../engine.ts'
+import { EngineError, type EngineErrorReason } from '../engine.ts'
 import { SqlError } from '../../sql/error.ts'
 import { UnsupportedError } from './context.ts'
 import { raisedMessages } from './typed.ts'

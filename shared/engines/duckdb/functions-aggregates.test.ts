@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Value } from '../../engine.ts'
+import type { Value } from '../engine.ts'
 import { describeDuckDb } from '../testing/describe-engines.ts'
 
 /** Over rows x = 1, 2, 2, NULL with s = 'a', 'b', 'b', NULL. */

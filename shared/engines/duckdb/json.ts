@@ -1,4 +1,4 @@
-import type { Value } from '../../engine.ts'
+import type { Value } from '../engine.ts'
 
 /** Parses JSON text; integers that a number would not hold exactly become their digits. */
 export function parseExactJson(text: string): Value {

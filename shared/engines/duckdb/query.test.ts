@@ -1,6 +1,6 @@
 /** WITH, set operations, joins, grouping, ordering and names, each with its rows worked out by hand. */
 import { describe, expect, test } from '@jest/globals'
-import type { Row } from '../../engine.ts'
+import type { Row } from '../engine.ts'
 import { describeDuckDb } from '../testing/describe-engines.ts'
 
 type Claim = [claim: string, sql: string, rows: Row[]]

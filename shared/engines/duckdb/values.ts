@@ -15,7 +15,7 @@ import type {
   DuckDBTimeValue,
   DuckDBVector,
 } from '@duckdb/node-api'
-import { EngineError, type Row, type Value } from '../../engine.ts'
+import { EngineError, type Row, type Value } from '../engine.ts'
 import type { ArrayType, Column, ScalarName, SqlType, StructType } from '../../sql/types.ts'
 import { parseExactJson } from './json.ts'
 import { fieldName } from './types.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { Value } from '../../engine.ts'
+import type { Value } from '../engine.ts'
 import { describeDuckDb } from './describe-engines.ts'
 
 export interface FunctionClaims {

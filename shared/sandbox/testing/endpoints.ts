@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Endpoint } from '../../endpoint.ts'
+import type { Endpoint } from '../../endpoints/definition.ts'
 
 type Sandboxable = Pick<Endpoint, 'sql' | 'parameters'>
 

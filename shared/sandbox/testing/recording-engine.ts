@@ -1,4 +1,4 @@
-import type { Description, QueryEngine, RunResult, Statement } from '../../engine.ts'
+import type { Description, QueryEngine, RunResult, Statement } from '../../engines/engine.ts'
 
 /** An engine that remembers what it was asked to run and runs nothing. */
 export class RecordingEngine implements QueryEngine {

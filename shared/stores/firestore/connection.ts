@@ -3,8 +3,8 @@
  * keeps to a connection that went dead.
  */
 import type { Firestore, Settings } from '@google-cloud/firestore'
-import { within } from '../../deadline.ts'
-import { StoreError } from '../../store.ts'
+import { within } from '../timeout.ts'
+import { StoreError } from '../store.ts'
 import { cancelling, grpcOptions } from './grpc.ts'
 
 export type Sdk = typeof import('@google-cloud/firestore')

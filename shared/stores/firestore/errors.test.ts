@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { StoreError } from '../../store.ts'
+import { StoreError } from '../store.ts'
 import { readError, writeError } from './errors.ts'
 
 /** As the client throws it. */

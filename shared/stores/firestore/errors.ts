@@ -1,5 +1,5 @@
 /** What Firestore's gRPC status codes mean to the port. https://grpc.io/docs/guides/status-codes/ */
-import { StoreError, type StoreErrorReason } from '../../store.ts'
+import { StoreError, type StoreErrorReason } from '../store.ts'
 
 const invalidArgument = 3
 const notFound = 5

@@ -1,6 +1,6 @@
 /** Reading documents out of Firestore: one by its id, or many by filters. */
 import type { Firestore, Query } from '@google-cloud/firestore'
-import { StoreError, type Document, type Reading, type Reference, type Search } from '../../store.ts'
+import { StoreError, type Document, type Reading, type Reference, type Search } from '../store.ts'
 import { markField } from '../limits.ts'
 import { millisecondsOf, toDocument } from './values.ts'
 

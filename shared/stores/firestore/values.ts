@@ -1,6 +1,6 @@
 /** Firestore's times and values as the port has them. */
 import type { DocumentData, Timestamp } from '@google-cloud/firestore'
-import { StoreError, type Document, type Fields } from '../../store.ts'
+import { StoreError, type Document, type Fields } from '../store.ts'
 import { markField } from '../limits.ts'
 import type { Sdk } from './connection.ts'
 

@@ -1,7 +1,7 @@
 /** Writing documents into Firestore: one commit, all or nothing. Never a transaction, which takes ten times as long. */
 import { randomUUID } from 'node:crypto'
 import type { Firestore, Timestamp, WriteBatch } from '@google-cloud/firestore'
-import type { Write, Writing } from '../../store.ts'
+import type { Write, Writing } from '../store.ts'
 import { markField } from '../limits.ts'
 import type { Sdk } from './connection.ts'
 import { isConflict, readError } from './errors.ts'

@@ -1,6 +1,6 @@
 /** Reading documents out of a SQLite file: one by its id, or many by filters. */
 import type { SQLInputValue } from 'node:sqlite'
-import type { Document, Filter, Reference, Search } from '../../store.ts'
+import type { Document, Filter, Reference, Search } from '../store.ts'
 import type { Connection, Row } from './connection.ts'
 import { decode, encode } from './values.ts'
 

@@ -1,6 +1,6 @@
 /** How a field's value stands in SQLite: its kind, and the value in a type of SQLite's that keeps all of it. */
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import type { Fields, Plain } from '../../store.ts'
+import type { Fields, Plain } from '../store.ts'
 
 type Value = Fields[string]
 

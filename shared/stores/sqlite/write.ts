@@ -1,5 +1,5 @@
 /** Writing documents into a SQLite file, inside a transaction. */
-import { StoreError, type Fields, type Reference, type Write, type Writing } from '../../store.ts'
+import { StoreError, type Fields, type Reference, type Write, type Writing } from '../store.ts'
 import { bytesOfField, checkDocumentBytes } from '../limits.ts'
 import type { Connection } from './connection.ts'
 import { byReference } from './read.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, jest } from '@jest/globals'
-import { type Adapter, adapters } from '../adapters.ts'
-import { missingEmulator, startMs, useEmulator } from './emulator.ts'
+import { type Adapter, adapters } from './adapters.ts'
+import { missingEmulator, startMs, useEmulator } from '../../../infra/google/firestore-emulator.ts'
 
 /** A suite for every store adapter. */
 export function describeStores(what: string, suite: (adapter: Adapter) => void): void {

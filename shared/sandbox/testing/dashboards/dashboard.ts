@@ -1,4 +1,4 @@
-import type { Row } from '../../../engine.ts'
+import type { Row } from '../../../engines/engine.ts'
 import type { Logs } from './logs.ts'
 
 /** What a dashboard shows, the query it sends, and the rows it has to get, worked out from the flat logs. */

@@ -1,0 +1,353 @@
+/** The explorer as people use it, in a real Chromium. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import type { AxeResults } from 'axe-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { buildExplorer } from '../../infra/deploy/build-explorer.ts'
+import { chromiumPath, launch } from '../testing/browser.ts'
+import { edgeRow } from '../testing/edges.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+const now = '2026-03-10T12:30:30.000Z'
+const project = 'abcdefghijklmnopqrst'
+/** Requests by day of March, with days that had none. */
+const byDay = { 4: 12, 5: 30, 8: 21, 9: 3, 10: 1200 }
+const usage = `usage.api-counts?interval=daily&project=${project}`
+const logs = `logs.all?project=${project}`
+
+jest.setTimeout(30_000) // a browser on a busy machine
+
+const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
+let service: TestService
+
+beforeAll(async () => {
+  await buildExplorer(folder)
+  const rows = Object.entries(byDay).flatMap(([day, count]) =>
+    Array.from({ length: count }, (_, i) =>
+      edgeRow(`${day}-${i}`, `2026-03-${day.padStart(2, '0')}T12:00:00Z`, project, '/rest/v1/<b>items</b>'),
+    ),
+  )
+  const env = { FROZEN_NOW: now, EXPLORER_DIR: folder }
+  service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env })
+}, 30_000)
+
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+if (!chromiumPath)
+  process.stderr.write('page.test.ts: the page is not tested, as there is no Chromium here\n')
+const inChromium = chromiumPath ? describe : describe.skip
+
+inChromium('the page in Chromium', () => {
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  /** What no test may leave behind: errors in the console, and requests to another host. */
+  let wrong: string[]
+
+  beforeAll(async () => {
+    browser = await launch(chromiumPath!)
+  }, 30_000)
+
+  afterAll(() => browser.close())
+
+  beforeEach(async () => {
+    wrong = []
+    context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    page = await context.newPage()
+    page.on('pageerror', error => wrong.push(error.message))
+    page.on('console', message => {
+      const refused = message.text().startsWith('Failed to load resource') // the browser's own line for a 4xx
+      if (message.type() === 'error' && !refused) wrong.push(message.text())
+    })
+    page.on('request', request => {
+      if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(service.url))
+        wrong.push(request.url())
+    })
+  })
+
+  afterEach(async () => {
+    await context.close()
+    expect(wrong).toEqual([])
+  })
+
+  async function open(link: string): Promise<void> {
+    await page.goto(`${service.url}/#${link}`)
+    await page.getByLabel('API key').fill(service.key)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: link.split('?')[0]!, level: 2 }).waitFor()
+  }
+
+  const run = () => page.getByRole('button', { name: 'Run', exact: true }).click()
+  const cells = (column: number) => page.locator(`.line td:nth-child(${column + 1})`).allTextContents()
+
+  async function write(sql: string): Promise<void> {
+    await page.getByText('SQL of your own', { exact: true }).click()
+    const editor = page.getByRole('textbox', { name: 'SQL' })
+    await editor.click()
+    await page.getByText('Tables: ').waitFor()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText(sql)
+  }
+
+  test('keeps the key in the tab and out of the address', async () => {
+    await open(usage)
+    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    expect(page.url()).toBe(`${service.url}/#${usage}`)
+    expect(await page.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, ''])
+    await page.reload()
+    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    const other = await context.newPage()
+    await other.goto(`${service.url}/#${usage}`)
+    await other.getByLabel('API key').waitFor()
+  })
+
+  test('says so where a key is not known', async () => {
+    await page.goto(service.url)
+    await page.getByLabel('API key').fill('lqe_nobody_knows')
+    await page.keyboard.press('Enter')
+    await page.getByText('The service does not know this key.').waitFor()
+  })
+
+  test('the chart shows first, with the rows’ values, and gaps as gaps', async () => {
+    await open(usage)
+    await drawn()
+    await page.getByRole('group', { name: /over time/ }).focus()
+    for (const [day, count] of Object.entries(byDay)) {
+      await page.keyboard.press('ArrowRight')
+      const spoken = `2026-03-${day.padStart(2, '0')} 00:00:00 UTC: total_rest_requests ${count.toLocaleString('en')},`
+      await page.locator('.chart [role=status]', { hasText: spoken }).waitFor({ state: 'attached' })
+    }
+    expect(await drawnHeights()).toEqual({ misplaced: [], inGap: 0 })
+  })
+
+  /** A chart is drawn once its width is known, which is after it is in the page. */
+  const drawn = () => page.locator('.chart .u-over').waitFor()
+
+  /** Looks for the first line's colour where each value should be drawn, and in the middle of the gap. */
+  function drawnHeights() {
+    return page.evaluate(
+      values => {
+        const canvas = document.querySelector('canvas')!
+        const over = document.querySelector<HTMLElement>('.u-over')!
+        const scale = devicePixelRatio
+        const frame = over.getBoundingClientRect()
+        const outer = canvas.getBoundingClientRect()
+        const ink = canvas.getContext('2d')!
+        const most = Math.max(...Object.values(values)) * 1.08
+        const days = Object.keys(values).map(Number)
+        const [first, last] = [days[0]!, days.at(-1)!]
+        const at = (day: number, value: number, span: number) => {
+          const x = (frame.left - outer.left + ((day - first) / (last - first)) * frame.width) * scale
+          const y = (frame.top - outer.top + (1 - value / most) * frame.height) * scale
+          return ink.getImageData(Math.round(x) - span, Math.round(y) - span, 2 * span + 1, 2 * span + 1).data
+        }
+        const blue = (pixels: Uint8ClampedArray) => {
+          let found = 0
+          for (let i = 0; i < pixels.length; i += 4)
+            if (pixels[i]! < 60 && pixels[i + 2]! > 150 && pixels[i + 3]! > 150) found++
+          return found
+        }
+        const misplaced = days.filter(day => blue(at(day, values[day]!, 2)) === 0)
+        return { misplaced, inGap: blue(at(6.5, 25, 20)) }
+      },
+      byDay as Record<number, number>,
+    )
+  }
+
+  test('a line can be hidden', async () => {
+    await open(usage)
+    await drawn()
+    expect((await drawnHeights()).misplaced).toEqual([])
+    const key = page.getByRole('button', { name: /total_rest_requests/ })
+    await key.click()
+    expect(await key.getAttribute('aria-pressed')).toBe('false')
+    expect((await drawnHeights()).misplaced).not.toEqual([])
+  })
+
+  test('tells where an answer came from', async () => {
+    await open(`${usage}&colour=red`)
+    await page.getByText('Ignored, as the endpoint does not declare it: colour.').waitFor()
+    const facts = () => page.locator('.facts').innerText()
+    await run()
+    await page.getByText('cache', { exact: true }).waitFor()
+    expect(await facts()).toMatch(/Rows\s+5\s+From\s+cache/)
+    expect(await facts()).toMatch(/Key\s+[\d.]+ ms/)
+  })
+
+  test('rows fold out, and times keep their raw value', async () => {
+    await open(logs)
+    const first = page.getByRole('button', { name: 'Row 1, all fields' })
+    await first.click()
+    await page.locator('.detail summary', { hasText: /^request/ }).click()
+    const detail = page.locator('.detail')
+    await detail.getByText('/rest/v1/<b>items</b>', { exact: true }).waitFor()
+    const time = page.locator('.line time').first()
+    expect(await time.textContent()).toBe('2026-03-10 12:00:00')
+    expect(await time.getAttribute('title')).toBe(String(Date.UTC(2026, 2, 10, 12) * 1000))
+    await first.click()
+    await detail.waitFor({ state: 'detached' })
+  })
+
+  test('a query of one’s own runs with Ctrl-Enter; of a thousand rows only those in sight are drawn', async () => {
+    await open(logs)
+    await write('SELECT id, timestamp FROM edge_logs ORDER BY timestamp DESC')
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('1000 rows.').waitFor()
+    await page.getByText('There were more rows; the endpoint gives 1000 at most.').waitFor()
+    expect(await page.locator('.line').count()).toBeLessThan(80)
+    await page.getByRole('button', { name: 'Row 1, all fields' }).focus()
+    await page.keyboard.press('End')
+    await page.locator('.line[aria-rowindex="1001"] button:focus').waitFor()
+    await page.keyboard.press('Home')
+    await page.locator('.line[aria-rowindex="2"] button:focus').waitFor()
+  })
+
+  test('completes tables, and fields behind an UNNEST', async () => {
+    await open(logs)
+    await write(
+      'SELECT r.path FROM edge_logs AS t CROSS JOIN UNNEST(t.metadata) AS m CROSS JOIN UNNEST(m.request) AS r WHERE r',
+    )
+    await page.keyboard.type('.me')
+    await page.getByRole('option', { name: /method/ }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('SELECT COUNT(*) FROM edge')
+    await page.getByRole('option', { name: /^edge_logs/ }).waitFor()
+  })
+
+  test('the worked examples run', async () => {
+    await open(logs)
+    await write('')
+    await page.getByLabel('Worked examples').selectOption({ label: 'The busiest paths' })
+    await run()
+    await page.getByText('1 row.').waitFor()
+    expect(await cells(1)).toEqual(['/rest/v1/<b>items</b>'])
+  })
+
+  test('a refused place is underlined', async () => {
+    await open(logs)
+    await write('SELECT id\nFROM nowhere')
+    await run()
+    await page
+      .getByRole('alert')
+      .getByText(/is not a table of this endpoint/)
+      .waitFor()
+    expect(await page.locator('.cm-lintRange-error').textContent()).toBe('nowhere')
+  })
+
+  test('what the service says of a field stands beside it', async () => {
+    await open(`${logs}&iso_timestamp_start=yesterday`)
+    const field = page.getByLabel('iso_timestamp_start', { exact: true })
+    await page.getByText(/^Must be an ISO 8601 time such as/).waitFor()
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(await field.evaluate(element => document.activeElement === element)).toBe(true)
+    await page.getByRole('button', { name: 'Last hour', exact: true }).click()
+    expect(await field.inputValue()).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  })
+
+  test('redacts at the flip of a switch', async () => {
+    await open(logs)
+    await page.getByText('203.0.113.7').first().waitFor()
+    await page.getByRole('switch', { name: 'Redact personal data' }).check()
+    await run()
+    await page.getByText('redacted', { exact: true }).waitFor()
+    expect(await page.getByText('203.0.113.7').count()).toBe(0)
+    expect((await cells(3))[0]).toContain('REDACTED')
+  })
+
+  test('copies a curl line without the key, and saves CSV', async () => {
+    await open(usage)
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    await page.getByText('Copied.').waitFor()
+    const copied = await page.evaluate(() => navigator.clipboard.readText())
+    expect(copied).toContain(`curl -s '${service.url}/api/endpoints/query/usage.api-counts?interval=daily`)
+    expect(copied).not.toContain(service.key)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download CSV' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('usage.api-counts.csv')
+    const text = readFileSync(await download.path(), 'utf8')
+    expect(text.split('\r\n')[1]).toBe('2026-03-04T00:00:00,12,0,0,0')
+  })
+
+  test('a link with SQL waits to be run', async () => {
+    await open(`${logs}&sql=${encodeURIComponent('SELECT COUNT(*) AS n FROM edge_logs')}`)
+    await page.getByText('This link brings a query of its own.').waitFor()
+    await run()
+    await page.getByText('1 row.').waitFor()
+    expect(await cells(1)).toEqual(['1266'])
+  })
+
+  test('can be used with the keyboard alone', async () => {
+    await page.goto(`${service.url}/#logs.all`)
+    await page.keyboard.insertText(service.key) // the field has the focus
+    await page.keyboard.press('Enter')
+    await page.getByText('Fill in project').waitFor()
+    const focused = () =>
+      page.evaluate(() => document.activeElement?.textContent || document.activeElement?.id)
+    for (let i = 0; i < 8 && !(await focused())?.startsWith('usage.api-counts'); i++)
+      await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'usage.api-counts', level: 2 }).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowLeft') // from minutely round to daily
+    await page.keyboard.press('Tab')
+    await page.keyboard.insertText(project)
+    await page.keyboard.press('Enter')
+    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    expect(page.url()).toContain(usage)
+  })
+
+  test('tells when the service cannot be reached', async () => {
+    await open(usage)
+    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    await page.route('**/api/**', route => route.abort())
+    await run()
+    await page.getByRole('alert').getByText('The service could not be reached').waitFor()
+  })
+
+  test.each([
+    ['light', 375],
+    ['dark', 375],
+    ['light', 1600],
+    ['dark', 1600],
+  ] as const)(
+    'is accessible: %s, %d pixels wide',
+    async (colorScheme, width) => {
+      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize({ width, height: 900 })
+      const faults = async () => {
+        await page.evaluate(axe)
+        const { violations } = (await page.evaluate('axe.run()')) as AxeResults
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+        return [
+          ...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+          ...(wide ? ['too wide'] : []),
+        ]
+      }
+      await page.goto(service.url)
+      await page.getByLabel('API key').waitFor()
+      expect(await faults()).toEqual([])
+      await open(usage)
+      await page.getByRole('tab', { name: 'Chart' }).waitFor()
+      expect(await faults()).toEqual([])
+      await page.goto(`${service.url}/#${logs}`)
+      await page.getByRole('button', { name: 'Row 1, all fields' }).click()
+      expect(await faults()).toEqual([])
+      await write('SELECT id FROM nowhere')
+      await run()
+      await page.getByRole('alert').waitFor()
+      expect(await faults()).toEqual([])
+    },
+    30_000,
+  )
+})

@@ -1,0 +1,83 @@
+/** Rows as lines of a chart, where they can be: the first column a time, the others numbers. */
+import type { Row, Value } from '../../shared/engines/engine.ts'
+import { columnsOf, millisOf } from './value.ts'
+
+export interface Series {
+  /** Seconds since 1970 UTC, ascending, with the gaps between them marked by a time that has no values. */
+  times: number[]
+  lines: { name: string; values: (number | null)[] }[]
+  /** How many lines were left out, being the smallest of too many. */
+  hidden: number
+}
+
+const most = 8 // colours that can be told apart
+
+/** `null` where the rows are no series in time. */
+export function series(rows: Row[]): Series | null {
+  const [timeColumn, ...others] = columnsOf(rows)
+  if (timeColumn === undefined || others.length === 0) return null
+  const points = rows.map(row => ({ at: millisOf(row[timeColumn]), row }))
+  if (points.some(({ at }) => at === null)) return null
+  const dated = points.map(({ at, row }) => ({ at: at! / 1000, row })).toSorted((a, b) => a.at - b.at)
+  const times = [...new Set(dated.map(({ at }) => at))]
+  const lines = times.length === dated.length ? sideBySide(dated, others) : byCategory(dated, times, others)
+  if (!lines || lines.length === 0) return null
+  const kept = lines.length > most ? lines.toSorted((a, b) => total(b) - total(a)).slice(0, most) : lines
+  return withGaps({ times, lines: kept, hidden: lines.length - kept.length })
+}
+
+type Line = Series['lines'][number]
+type Dated = { at: number; row: Row }[]
+
+/** One row for each time: a line for each column. */
+function sideBySide(dated: Dated, names: string[]): Line[] | null {
+  const lines = names.map(name => ({ name, values: dated.map(({ row }) => numberOf(row[name])) }))
+  const numeric = dated.every(({ row }) => names.every(name => isNumeric(row[name])))
+  return numeric ? lines : null
+}
+
+/** Rows of time, kind, number: a line for each kind. */
+function byCategory(dated: Dated, times: number[], [kind, measure, ...more]: string[]): Line[] | null {
+  if (kind === undefined || measure === undefined || more.length > 0) return null
+  const placeOf = new Map(times.map((at, i) => [at, i]))
+  const lines = new Map<string, (number | null)[]>()
+  for (const { at, row } of dated) {
+    const [name, value] = [row[kind] ?? null, row[measure]]
+    if (typeof name === 'object' && name !== null) return null
+    const values = lines.get(String(name)) ?? Array.from(times, () => null)
+    const place = placeOf.get(at)!
+    if (!isNumeric(value) || values[place] !== null) return null
+    values[place] = numberOf(value)
+    lines.set(String(name), values)
+  }
+  return [...lines].map(([name, values]) => ({ name, values }))
+}
+
+/** Buckets without entries have no row. A time without values in their place breaks the line. */
+function withGaps({ times, lines, hidden }: Series): Series {
+  const steps = times.slice(1).map((time, i) => time - times[i]!)
+  const step = Math.min(...steps)
+  const even = steps.every(other => Math.abs(other / step - Math.round(other / step)) < 0.001)
+  if (!even || step < 1) return { times, lines, hidden }
+  const gaps = new Set(steps.flatMap((other, i) => (other > step * 1.5 ? [i] : [])))
+  const spread = <T>(values: T[], between: (value: T) => T) =>
+    values.flatMap((value, i) => (gaps.has(i) ? [value, between(value)] : [value]))
+  return {
+    times: spread(times, time => time + step),
+    lines: lines.map(({ name, values }) => ({ name, values: spread<number | null>(values, () => null) })),
+    hidden,
+  }
+}
+
+function isNumeric(value: Value | undefined): boolean {
+  return value === null || numberOf(value) !== null
+}
+
+function numberOf(value: Value | undefined): number | null {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : null
+}
+
+function total({ values }: Line): number {
+  return values.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+}

@@ -1,0 +1,128 @@
+/** Asking the service: what goes out, and what comes back. */
+import type { Row } from '../../shared/engines/engine.ts'
+import type { ParameterDefinition } from '../../shared/endpoints/definition.ts'
+import type { ProblemDocument } from '../http/problem.ts'
+import type { TableDescription } from '../query/tables.ts'
+import { queryOf } from './link.ts'
+
+export interface Endpoint {
+  name: string
+  description: string
+  parameters: Parameter[]
+  maxRows: number
+  cacheSeconds: number
+  sandbox: boolean
+  redact: boolean
+}
+
+export type Parameter = ParameterDefinition & { name: string; required: boolean }
+
+export interface Question {
+  endpoint: Endpoint
+  values: Record<string, string>
+  /** The caller's own SQL; `null` = the saved query. */
+  sql: string | null
+  redact: boolean
+}
+
+export interface Answer {
+  rows: Row[]
+  truncated: boolean
+  redacted: boolean
+  headers: Headers
+  /** From the request's start to the last byte, in milliseconds. */
+  took: number
+}
+
+/** The service said no, or did not say anything. */
+export class Refused extends Error {
+  readonly problem: Partial<ProblemDocument> & { title: string; detail: string }
+  readonly retryAfter: string | null
+
+  constructor(problem: Refused['problem'], retryAfter: string | null = null) {
+    super(problem.detail)
+    this.problem = problem
+    this.retryAfter = retryAfter
+  }
+}
+
+export async function listEndpoints(key: string): Promise<Endpoint[]> {
+  const response = await send(key, 'api/endpoints')
+  return ((await response.json()) as { result: Endpoint[] }).result
+}
+
+export async function listTables(key: string, endpoint: Endpoint): Promise<TableDescription[]> {
+  const response = await send(key, `api/endpoints/${encodeURIComponent(endpoint.name)}/tables`)
+  return ((await response.json()) as { result: TableDescription[] }).result
+}
+
+/** @throws Refused; DOMException where `signal` ended it */
+export async function ask(key: string, question: Question, signal: AbortSignal): Promise<Answer> {
+  const { path, headers, body } = requestOf(question)
+  const started = performance.now()
+  const post = body === null ? {} : { method: 'POST', body }
+  const response = await send(key, path, { ...post, headers, signal })
+  const { result, meta } = (await response.json()) as {
+    result: Row[]
+    meta: { truncated: boolean; redacted: boolean }
+  }
+  const took = performance.now() - started
+  return {
+    rows: result,
+    truncated: meta.truncated,
+    redacted: meta.redacted,
+    headers: response.headers,
+    took,
+  }
+}
+
+/** SQL goes in a body: there it can be long, and is in no log of addresses. */
+function requestOf({ endpoint, values, sql, redact }: Question) {
+  const query = queryOf(values)
+  const path = `api/endpoints/query/${encodeURIComponent(endpoint.name)}${query && `?${query}`}`
+  const headers: Record<string, string> = { Accept: 'application/json' }
+  if (redact !== endpoint.redact) headers['SVC-ENDPOINT-REDACT-PII'] = String(redact)
+  if (sql !== null) headers['Content-Type'] = 'application/json'
+  return { path, headers, body: sql === null ? null : JSON.stringify({ sql }) }
+}
+
+/** The same question for a shell; the key stays a variable, so that it gets into no history. */
+export function asCurl(question: Question): string {
+  const { path, headers, body } = requestOf(question)
+  const { Accept: _, ...own } = headers
+  const given = Object.entries(own).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
+  return [
+    `curl -s ${quoted(new URL(path, location.href.replace(/#.*/s, '')).href)}`,
+    '-H "X-API-KEY: $KEY"',
+    ...given,
+    ...(body === null ? [] : [`--data-raw ${quoted(body)}`]),
+  ].join(' \\\n  ')
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** `no-cache` has the browser ask the service each time, which then says how the answer came about. */
+async function send(key: string, path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { ...(init.headers as Record<string, string> | undefined), 'X-API-KEY': key }
+  const response = await fetch(path, { cache: 'no-cache', credentials: 'omit', ...init, headers }).catch(
+    (error: unknown) => {
+      if (error instanceof DOMException && error.name === 'AbortError') throw error
+      throw new Refused({
+        title: 'The service could not be reached',
+        detail: 'Nothing came back. See whether it is running and whether you are online, then run again.',
+      })
+    },
+  )
+  if (response.ok) return response
+  const problem = (await response.json().catch(() => null)) as ProblemDocument | null
+  throw new Refused(
+    problem ?? {
+      title: `The service answered ${response.status}`,
+      detail: 'Its answer says no more than that.',
+      status: response.status,
+    },
+    response.headers.get('retry-after'),
+  )
+}

@@ -1,0 +1,92 @@
+/** SQL of the caller's own, where the endpoint takes some: a switch, the worked examples, and the editor. */
+import examples from '../../queries/README.md'
+import type { Problem } from '../../shared/errors.ts'
+import type { TableDescription } from '../query/tables.ts'
+import { el, newId, show } from './dom.ts'
+import type { Editor } from './editor.ts'
+import { type Endpoint, listTables } from './service.ts'
+
+export interface Statement {
+  element: HTMLElement
+  /** `null` = the saved query is to run. */
+  text(): string | null
+  /** Underlines the problems that have a place in the text. @returns all of them, for the failure to list */
+  complain(problems: Problem[]): Problem[]
+}
+
+interface Setup {
+  key: string
+  endpoint: Endpoint
+  sql: string | null
+  run: () => void
+}
+
+export function statement({ key, endpoint, sql, run }: Setup): Statement {
+  let editor: Editor | null = null
+  let own = sql !== null
+  const place = el('div', { class: 'editor' })
+  const menu = el('div')
+  const note = el('p', { class: 'hint' }, 'GoogleSQL, one SELECT. Ctrl-Space completes, Ctrl-Enter runs.')
+  const room = el('div', { hidden: !own }, menu, place, note)
+
+  async function open(text: string): Promise<void> {
+    if (editor) return
+    show(place, el('p', { class: 'hint' }, 'Loading the editor …'))
+    const { openEditor } = await import('./editor.ts')
+    editor = openEditor(text, run)
+    show(place, editor.element)
+    const tables = await listTables(key, endpoint).catch(() => [])
+    editor.learn(tables)
+    show(menu, exampleMenu(tables, editor.set))
+    if (tables.length > 0) note.append(` Tables: ${tables.map(({ name }) => name).join(', ')}.`)
+    if (editor.text() === '' && tables[0]) editor.set(`SELECT COUNT(*) AS entries\nFROM ${tables[0].name}`)
+  }
+
+  const choose = (mine: boolean) => {
+    own = mine
+    room.hidden = !mine
+    if (mine) void open('').then(() => editor?.focus())
+  }
+  if (own) void open(sql ?? '')
+  return {
+    element: el('div', { class: 'statement' }, modes(own, choose), room),
+    text: () => (own ? (editor?.text() ?? sql ?? '') : null),
+    complain(problems) {
+      editor?.underline(problems.filter(({ line }) => line !== undefined))
+      return problems
+    },
+  }
+}
+
+function modes(own: boolean, choose: (mine: boolean) => void): HTMLElement {
+  const id = newId()
+  const mode = (mine: boolean, name: string) =>
+    el(
+      'label',
+      {},
+      el('input', { type: 'radio', name: id, checked: mine === own, onchange: () => choose(mine) }),
+      el('span', {}, name),
+    )
+  return el(
+    'div',
+    { class: 'segments', role: 'radiogroup', 'aria-label': 'What runs' },
+    mode(false, 'Saved query'),
+    mode(true, 'SQL of your own'),
+  )
+}
+
+/** Those of the examples that read tables of this endpoint. */
+function exampleMenu(tables: TableDescription[], choose: (sql: string) => void): HTMLElement | null {
+  const reads = (sql: string) => tables.some(({ name }) => new RegExp(`FROM\\s+${name}\\b`).test(sql))
+  const fitting = examples.filter(({ sql }) => reads(sql))
+  if (fitting.length === 0) return null
+  const id = newId()
+  const options = fitting.map(({ title }, i) => el('option', { value: i }, title))
+  const first = el('option', { value: '' }, 'Choose one …')
+  const select = el('select', { id }, first, ...options)
+  select.addEventListener('change', () => {
+    const example = fitting[select.selectedIndex - 1]
+    if (example) choose(example.sql)
+  })
+  return el('div', { class: 'examples' }, el('label', { for: id }, 'Worked examples'), select)
+}

@@ -1,0 +1,54 @@
+/** The explorer's files, for the service to serve: bundled, small, and named by their content. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build, type Plugin } from 'esbuild'
+
+const root = resolve(import.meta.dirname, '../..')
+const source = join(root, 'functions/explorer')
+
+/**
+ * Builds the page, its scripts and its styles. Chart and editor become files of their own, loaded when needed.
+ * @returns bytes of all files together, gzipped
+ */
+export async function buildExplorer(folder: string): Promise<number> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const { metafile } = await build({
+    entryPoints: [join(source, 'page.ts'), join(source, 'style.css')],
+    outdir: folder,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    target: 'es2023',
+    minify: true,
+    legalComments: 'none',
+    metafile: true,
+    plugins: [workedExamples],
+    logLevel: 'warning',
+  })
+  const files = Object.keys(metafile.outputs).map(file => basename(file))
+  const page = readFileSync(join(source, 'index.html'), 'utf8').replaceAll(
+    /explorer\/(\w+)\.(js|css)/g,
+    (_, name: string, ending: string) =>
+      `explorer/${files.find(file => file.startsWith(`${name}-`) && file.endsWith(`.${ending}`))}`,
+  )
+  writeFileSync(join(folder, 'index.html'), page)
+  return [...files, 'index.html']
+    .map(file => gzipSync(readFileSync(join(folder, file)), { level: 9 }).length)
+    .reduce((sum, bytes) => sum + bytes, 0)
+}
+
+/** Importing the page on SQL of one's own gives its questions: the sentence before each block, and the SQL in it. */
+const workedExamples: Plugin = {
+  name: 'worked-examples',
+  setup({ onLoad }) {
+    onLoad({ filter: /queries\/README\.md$/ }, ({ path }) => {
+      const blocks = readFileSync(path, 'utf8').matchAll(/^([^\n]+):\n\n```sql\n(.*?)\n```/gms)
+      const examples = [...blocks].map(([, title, sql]) => ({ title, sql }))
+      return { contents: JSON.stringify(examples), loader: 'json' }
+    })
+  },
+}

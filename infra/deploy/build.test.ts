@@ -1,0 +1,89 @@
+/** The bundle that is deployed, from its own folder, with Google's clients as they are in it. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { edgeRow } from '../../functions/testing/edges.ts'
+import { startService, type TestService } from '../../functions/testing/service.ts'
+import { describeEmulator } from '../../shared/stores/testing/describe-stores.ts'
+import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
+import { folderForBundles } from '../bench/bundle.ts'
+import { buildFunctions } from './build.ts'
+import { startBundle } from '../google/backends.ts'
+
+const project = 'abcdefghijklmnopqrst'
+let folder: string
+let dist: string
+
+beforeAll(async () => {
+  folder = folderForBundles(mkdtempSync(join(tmpdir(), 'build-')))
+  dist = join(folder, 'dist')
+  await buildFunctions(dist, { local: false })
+}, 30_000)
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('what V8 compiled with the build is taken by a new process', () => {
+  const asked = "console.log(require('./index.js').cachedDataRejected); process.exit()"
+  const env = { PATH: process.env['PATH'], STORE: 'firestore', GOOGLE_CLOUD_PROJECT: 'none-there' }
+  expect(execFileSync(process.execPath, ['-e', asked], { cwd: dist, env, encoding: 'utf8' })).toBe('false\n')
+})
+
+describeEmulator('without the parts of clients that nothing calls', () => {
+  let service: TestService
+
+  beforeAll(async () => {
+    const tables = {
+      'cloudflare.logs.prod': [edgeRow('one', '2026-03-10T12:00:00Z', project, '/rest/v1/items')],
+    }
+    service = await startService({ tables, env: { FROZEN_NOW: '2026-03-10T12:30:30.000Z' }, bundle: dist })
+  }, 60_000)
+  afterAll(() => service.stop())
+
+  test('an answer is made, stored, and found by another process', async () => {
+    const usage = `/api/endpoints/query/usage.api-counts?interval=hourly&project=${project}`
+    const made = await service.ask(usage)
+    expect(made.status).toBe(200)
+    expect(made.headers.get('cache-status')).toContain('fwd=miss')
+    const other = await startBundle('query', service.env, () => {}, { folder: dist })
+    try {
+      const found = await fetch(other.url + usage, { headers: { 'X-API-KEY': service.key } })
+      expect(found.headers.get('cache-status')).toMatch(/hit|collapsed/)
+      expect(await found.json()).toEqual(await made.json())
+    } finally {
+      await other.stop()
+    }
+  })
+
+  test('the warm function makes anew what is in use', async () => {
+    const { endpoints, store } = service.services
+    const usage = (await endpoints.find('usage.api-counts'))!
+    const parameters = `[["interval","daily"],["project","${project}"]]`
+    const question = { endpointId: usage.id, version: usage.version, parameters, sql: null, variant: 'clear' }
+    await use(store, usage, { question })
+    const warm = await startBundle('warm', service.env, () => {}, { folder: dist })
+    try {
+      const response = await fetch(warm.url, { method: 'POST' })
+      expect(await response.json()).toMatchObject({ refreshed: 1, failed: 0, runs: 1 })
+      expect(await bodyOf(store, question)).toContain('"total_rest_requests":1')
+    } finally {
+      await warm.stop()
+    }
+  })
+
+  test('a key’s budget is spent by what BigQuery read', async () => {
+    const key = await service.issue({ limits: { callsPerMinute: null, bytesPerDay: 1 } })
+    const logs = `/api/endpoints/query/logs.all?project=${project}`
+    expect((await service.ask(logs, { key })).status).toBe(200)
+    const refused = await service.ask(logs, { key })
+    expect(await refused.json()).toMatchObject({ status: 429, code: 'budget_exhausted' })
+  })
+
+  test('the endpoints are listed, and a caller’s own query runs', async () => {
+    const list = await service.ask('/api/endpoints')
+    expect(await list.text()).toContain('usage.api-counts')
+    const sql = encodeURIComponent('SELECT COUNT(*) AS n FROM edge_logs')
+    const answer = await service.ask(`/api/endpoints/query/logs.all?project=${project}&sql=${sql}`)
+    expect(await answer.json()).toMatchObject({ result: [{ n: 1 }] })
+  })
+})

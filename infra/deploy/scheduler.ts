@@ -1,0 +1,135 @@
+/**
+ * `node infra/deploy/scheduler.ts`: one Cloud Scheduler job for each endpoint that is kept warm, created or updated; jobs of
+ * endpoints that no longer are get removed. Called again, it changes nothing.
+ */
+import type { CloudSchedulerClient, protos } from '@google-cloud/scheduler'
+import { Command } from 'commander'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { isWarmed } from '../../shared/warm/warm.ts'
+import { readQueries } from '../lqe/apply/read.ts'
+
+type Job = protos.google.cloud.scheduler.v1.IJob
+
+export interface Target {
+  /** `projects/<project>/locations/<region>` */
+  parent: string
+  /** Address of the warm function, and the audience of its caller's token. */
+  url: string
+  /** As whom the scheduler calls. */
+  serviceAccount: string
+  /** How long the scheduler waits for an answer. */
+  deadlineSeconds: number
+}
+
+export interface Step {
+  change: 'created' | 'updated' | 'removed'
+  job: Job & { name: string }
+}
+
+type Jobs = Pick<CloudSchedulerClient, 'listJobs' | 'createJob' | 'updateJob' | 'deleteJob'>
+
+/** Jobs with other names are somebody else's. */
+const prefix = 'lqe-warm-'
+
+/** The periods that a crontab line can keep up over a whole day, in minutes. */
+const periods = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440]
+
+/** The crontab line of the longest period that is not longer than this. */
+export function scheduleFor(seconds: number): string {
+  const minutes = periods.findLast(period => period * 60 <= seconds) ?? 1
+  if (minutes < 60) return `*/${minutes} * * * *`
+  return minutes < 1440 ? `0 */${minutes / 60} * * *` : '0 0 * * *'
+}
+
+/** The job that keeps an endpoint warm. Its name has the endpoint's id, so that it outlives a new name. */
+export function jobFor({ id, name, warm }: Endpoint, target: Target): Job & { name: string } {
+  const { parent, url, serviceAccount, deadlineSeconds } = target
+  return {
+    name: `${parent}/jobs/${prefix}${id}`,
+    description: `Keeps the answers of ${name} fresh`,
+    schedule: scheduleFor(warm!.seconds),
+    timeZone: 'Etc/UTC',
+    attemptDeadline: { seconds: deadlineSeconds },
+    // One more try for a function that was just being replaced; the next call is never far.
+    retryConfig: { retryCount: 1, minBackoffDuration: { seconds: 10 }, maxBackoffDuration: { seconds: 60 } },
+    httpTarget: {
+      uri: `${url}?endpoint=${encodeURIComponent(name)}`,
+      httpMethod: 'POST',
+      oidcToken: { serviceAccountEmail: serviceAccount, audience: url },
+    },
+  }
+}
+
+/** Compares what should be with what is. Nothing is changed. */
+export async function planJobs(endpoints: Endpoint[], target: Target, jobs: Jobs): Promise<Step[]> {
+  const [listed] = await jobs.listJobs({ parent: target.parent })
+  const present = listed.map(job => job.name ?? '').filter(name => name.includes(`/jobs/${prefix}`))
+  const wanted = endpoints.filter(isWarmed).map(endpoint => jobFor(endpoint, target))
+  const kept = new Set(wanted.map(({ name }) => name))
+  return [
+    ...wanted.map(job => ({ change: present.includes(job.name) ? 'updated' : 'created', job }) as const),
+    ...present.filter(name => !kept.has(name)).map(name => ({ change: 'removed', job: { name } }) as const),
+  ]
+}
+
+/** Does one step of the plan. */
+export async function carryOut({ change, job }: Step, { parent }: Target, jobs: Jobs): Promise<void> {
+  await actions[change](job, parent, jobs)
+}
+
+const actions: Record<Step['change'], (job: Step['job'], parent: string, jobs: Jobs) => Promise<unknown>> = {
+  created: (job, parent, jobs) => jobs.createJob({ parent, job }),
+  updated: (job, _, jobs) =>
+    jobs.updateJob({
+      job,
+      updateMask: {
+        paths: ['description', 'schedule', 'time_zone', 'attempt_deadline', 'retry_config', 'http_target'],
+      },
+    }),
+  removed: ({ name }, _, jobs) =>
+    jobs.deleteJob({ name }).catch((error: { code?: unknown }) => {
+      if (error.code !== notFound) throw error
+    }),
+}
+
+const notFound = 5
+
+interface Flags {
+  project: string
+  region: string
+  url: string
+  serviceAccount: string
+  deadlineSeconds: string
+  queries: string
+  dryRun: boolean
+}
+
+async function main(flags: Flags): Promise<void> {
+  const { v1 } = await import('@google-cloud/scheduler')
+  const jobs = new v1.CloudSchedulerClient({ projectId: flags.project })
+  const target: Target = {
+    ...flags,
+    parent: `projects/${flags.project}/locations/${flags.region}`,
+    deadlineSeconds: Number(flags.deadlineSeconds),
+  }
+  const endpoints = readQueries(flags.queries).map(({ endpoint }) => endpoint)
+  for (const step of await planJobs(endpoints, target, jobs)) {
+    if (!flags.dryRun) await carryOut(step, target, jobs)
+    const { name, description, schedule } = step.job
+    console.log([step.change, name.split('/').at(-1), schedule, description].filter(Boolean).join('  '))
+  }
+  await jobs.close()
+}
+
+if (import.meta.main)
+  await new Command('scheduler')
+    .description('Cloud Scheduler jobs for the endpoints that are kept warm')
+    .requiredOption('--project <id>', 'project of the jobs')
+    .requiredOption('--region <region>', 'location of the jobs')
+    .requiredOption('--url <url>', 'address of the warm function')
+    .requiredOption('--service-account <email>', 'as whom the scheduler calls')
+    .option('--deadline-seconds <seconds>', 'how long the scheduler waits for an answer', '240')
+    .option('--queries <folder>', 'folder of the endpoints', 'queries')
+    .option('--dry-run', 'only print what would be done', false)
+    .action(main)
+    .parseAsync()

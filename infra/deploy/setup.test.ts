@@ -1,0 +1,136 @@
+/** What setup.sh would do, read from its --dry-run and checked by gcloud's own parser. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { lint, testWith } from '../google/testing/gcloud.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'setup-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** The commands that setup.sh would run, each on one line. */
+const commands = execFileSync('infra/deploy/setup.sh', ['--project=my-project', '--dry-run'], {
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter(line => line !== '' && !line.startsWith('#'))
+
+describe('setup.sh', () => {
+  testWith('gcloud')(
+    'has gcloud commands whose every flag there is',
+    () => expect(lint(commands.filter(line => line.startsWith('gcloud ')))).toEqual([]),
+    120_000,
+  )
+
+  testWith('bq')(
+    'has bq commands whose every flag there is',
+    () => {
+      const helpOn = (...topic: string[]) => spawnSync('bq', topic, { encoding: 'utf8' }).stdout
+      const known = [
+        helpOn('--help'),
+        ...['mk', 'update', 'query'].map(topic => helpOn('help', topic)),
+      ].join()
+      const lines = commands.filter(line => line.startsWith('bq '))
+      const flags = new Set(lines.flatMap(line => [...line.matchAll(/ --(\w+)/g)].map(match => match[1]!)))
+      expect(flags.size).toBeGreaterThan(8)
+      for (const name of flags) expect(known).toMatch(new RegExp(`--(\\[no\\])?${name}\\b`))
+    },
+    60_000,
+  )
+
+  test('gives each account these roles in the project and no others', () => {
+    const grants = commands.filter(line => line.startsWith('gcloud projects add-iam-policy-binding'))
+    const roles: Record<string, string[]> = {}
+    for (const grant of grants) {
+      const [, account = '', role = ''] = /serviceAccount:lqe-(\w+)@.*--role=roles\/(\S+)/.exec(grant) ?? []
+      roles[account] = [...(roles[account] ?? []), role]
+    }
+    expect(roles).toEqual({
+      query: ['bigquery.jobUser', 'datastore.user'],
+      warm: ['bigquery.jobUser', 'datastore.user'],
+      build: [
+        'cloudbuild.builds.builder',
+        'cloudfunctions.developer',
+        'run.admin',
+        'cloudscheduler.admin',
+        'bigquery.jobUser',
+        'datastore.user',
+      ],
+    })
+  })
+
+  test('makes the nine log tables by day, clustered by project where that is a column', () => {
+    const made = commands.filter(line => line.includes('mk --force --table'))
+    const files = readdirSync('infra/tables').filter(file => file.endsWith('.json'))
+    expect(made).toHaveLength(9)
+    for (const file of files) {
+      const columns = JSON.parse(readFileSync(join('infra/tables', file), 'utf8')) as { name: string }[]
+      const line = made.find(one => one.includes(`--schema=infra/tables/${file} `)) ?? ''
+      expect(line).toContain('--time_partitioning_type=DAY --time_partitioning_field=timestamp')
+      expect(line.includes('--clustering_fields=project')).toBe(
+        columns.some(({ name }) => name === 'project'),
+      )
+      expect(line).toMatch(new RegExp(` my-project:logs.${basename(file, '.json').replaceAll(/\W/g, '_')}$`))
+    }
+  })
+
+  test('gives Firestore the indexes and the expiry of firestore.indexes.json', () => {
+    const about = (command: string) =>
+      commands
+        .filter(line => line.startsWith(`gcloud firestore ${command} `))
+        .map(line => line.replace(/^.* --async /, ''))
+    expect(about('indexes composite create')).toEqual([
+      '--collection-group=answers --field-config=field-path=endpoint\\,order=ascending --field-config=field-path=usedAt\\,order=descending',
+    ])
+    expect(about('indexes fields update')).toEqual(
+      expect.arrayContaining([
+        '--collection-group=answers \\* --disable-indexes',
+        '--collection-group=keys createdAt --index=order=descending',
+      ]),
+    )
+    expect(about('fields ttls update')).toEqual([
+      '--collection-group=answers expireAt --enable-ttl',
+      '--collection-group=answerChunks expireAt --enable-ttl',
+    ])
+  })
+
+  /** Runs it with programs in place of gcloud and bq that print `output` and end with `status`. */
+  function withFakes(output: string, status: number) {
+    const bin = mkdtempSync(join(folder, 'bin-'))
+    const calls = join(bin, 'calls')
+    for (const name of ['gcloud', 'bq'])
+      writeFileSync(
+        join(bin, name),
+        `#!/bin/sh\necho "${name} $*" >> ${calls}\ncase "$*" in *" create "*) echo '${output}' >&2; exit ${status};; esac\n`,
+        { mode: 0o755 },
+      )
+    const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}` }
+    const done = spawnSync('infra/deploy/setup.sh', ['--project=my-project'], { encoding: 'utf8', env })
+    return { ...done, calls: readFileSync(calls, 'utf8').trim().split('\n').length }
+  }
+
+  test('may be called again: what is there already is no failure', () => {
+    const { status, calls } = withFakes('ERROR: Service account lqe-query already exists', 1)
+    expect([status, calls]).toEqual([0, commands.length])
+  })
+
+  test('stops at any other failure, and shows it', () => {
+    const { status, stderr } = withFakes('ERROR: permission denied', 1)
+    expect(status).not.toBe(0)
+    expect(stderr).toContain('permission denied')
+  })
+
+  test('says what is missing or not known', () => {
+    for (const [args, expected] of [
+      [[], /--project=my-project/],
+      [['--projekt=a'], /--projekt=a is not known/],
+    ] as const) {
+      const { status, stderr } = spawnSync('infra/deploy/setup.sh', args, { encoding: 'utf8' })
+      expect([status, stderr]).toEqual([2, expect.stringMatching(expected)])
+    }
+  })
+})

@@ -1,0 +1,177 @@
+/** The recipes of clients.md, each against the service as the client itself would ask it. */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import vm from 'node:vm'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { generateApi } from 'swagger-typescript-api'
+import { edgeRow } from '../../functions/testing/edges.ts'
+import { startService, type TestService } from '../../functions/testing/service.ts'
+
+const root = join(import.meta.dirname, '../..')
+const page = readFileSync(join(import.meta.dirname, 'clients.md'), 'utf8')
+const project = 'qhzvnxwtrkdplmcoyaeb'
+/** Beside the sources, where a program finds the project's packages. */
+const folder = mkdtempSync(join(root, 'node_modules/.clients-'))
+
+let service: TestService
+
+beforeAll(async () => {
+  const rows = [edgeRow('a', new Date().toISOString(), project, '/rest/v1/items')]
+  service = await startService({ tables: { 'cloudflare.logs.prod': rows } })
+}, 30_000)
+
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
+
+function block(language: string): string {
+  return new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(page)?.[1] ?? ''
+}
+
+describe('Supabase Studio', () => {
+  const headers = { 'x-api-key': '', 'Content-Type': 'application/json' }
+  const ask = (path: string) =>
+    service.ask(path, { headers: { ...headers, 'x-api-key': service.key }, key: null })
+
+  test('gets rows with microseconds for its logs, with empty parameters and SQL of its own', async () => {
+    const sql = `select id, timestamp, event_message from edge_logs
+      cross join unnest(metadata) as m cross join unnest(m.request) as request
+      where request.method = 'GET' order by timestamp desc limit 100`
+    const query = new URLSearchParams({
+      project,
+      iso_timestamp_start: '',
+      iso_timestamp_end: '',
+      sql,
+      project_tier: '',
+    })
+    const response = await ask(`/api/endpoints/query/logs.all?${query.toString()}`)
+    const { result } = (await response.json()) as { result: { timestamp: number }[] }
+    expect(String(result[0]!.timestamp)).toMatch(/^\d{16}$/)
+  })
+
+  test('gets its usage chart', async () => {
+    const response = await ask(`/api/endpoints/query/usage.api-counts?interval=minutely&project=${project}`)
+    const { result } = (await response.json()) as { result: object[] }
+    expect(result).toEqual([expect.objectContaining({ total_rest_requests: 1, total_auth_requests: 0 })])
+  })
+
+  test('finds the message where it looks for it', async () => {
+    const response = await ask(`/api/endpoints/query/logs.all?project=${project}&sql=select+1+from+nowhere`)
+    const { error } = (await response.json()) as { error: { message: string } }
+    expect(error.message).toMatch(/nowhere/)
+  })
+})
+
+describe('Grafana', () => {
+  interface Target {
+    type: 'json' | 'csv'
+    url: string
+    root_selector?: string
+    columns: { selector: string; type: string }[]
+  }
+  const dashboard = JSON.parse(readFileSync(join(import.meta.dirname, 'grafana/usage.json'), 'utf8')) as {
+    panels: { title: string; targets: Target[] }[]
+  }
+
+  test.each(
+    dashboard.panels.flatMap(({ title, targets }) => targets.map(target => [title, target] as const)),
+  )('%s finds its columns in the answer', async (_, { type, url, root_selector: root_ = '', columns }) => {
+    const filled = url.replace('${interval}', 'daily').replace('${project}', project)
+    const response = await service.ask(filled)
+    expect(response.status).toBe(200)
+    const text = await response.text()
+    const names =
+      type === 'csv'
+        ? text.split('\r\n', 1)[0]!.split(',')
+        : Object.keys((JSON.parse(text) as Record<string, object[]>)[root_]![0]!)
+    expect(columns.map(({ selector }) => selector)).toEqual(names)
+  })
+})
+
+test('a spreadsheet gets a table by the function that the page has', async () => {
+  const asked: { url: string; headers: Record<string, string> }[] = []
+  const question = `usage.api-counts?interval=daily&project=${project}`
+  /** Asks nothing by itself: Apps Script's fetch waits, ours cannot, so the real answer is fetched first. */
+  const csv = await (await service.ask(`/api/endpoints/query/${question}&format=csv`)).text()
+  const sandbox = {
+    PropertiesService: { getScriptProperties: () => ({ getProperty: () => service.key }) },
+    UrlFetchApp: {
+      fetch(url: string, { headers }: { headers: Record<string, string> }) {
+        asked.push({ url, headers })
+        return { getContentText: () => csv }
+      },
+    },
+    Utilities: {
+      parseCsv: (text: string) =>
+        text
+          .trim()
+          .split('\r\n')
+          .map(line => line.split(',')),
+    },
+  }
+  const table = vm.runInNewContext(
+    `${block('js')}; LOGQUERY(${JSON.stringify(question)})`,
+    sandbox,
+  ) as string[][]
+  expect(table[0]).toEqual(expect.arrayContaining(['timestamp', 'total_rest_requests']))
+  expect(table).toHaveLength(2)
+  const path = new URL(asked[0]!.url)
+  expect(
+    (await service.ask(path.pathname + path.search, { key: null, headers: asked[0]!.headers })).status,
+  ).toBe(200)
+})
+
+test('a shell’s filter names fields that there are', async () => {
+  const [, filter = ''] = /\| jq -r '\.result\[\] \| \[(.*?)\]/.exec(page) ?? []
+  const response = await service.ask(
+    `/api/endpoints/query/usage.api-counts?interval=daily&project=${project}`,
+  )
+  const { result } = (await response.json()) as { result: object[] }
+  const fields = filter.split(', ').map(name => name.slice(1))
+  expect(fields.length).toBeGreaterThan(1)
+  for (const name of fields) expect(result[0]).toHaveProperty(name)
+})
+
+test('a typed client made by a generator compiles and gets its rows', async () => {
+  const input = join(folder, 'openapi.json')
+  writeFileSync(input, await (await service.ask('/openapi.json')).text())
+  await generateApi({ input, output: folder, fileName: 'api.ts', silent: true, cleanOutput: false })
+  const values = [
+    `const BASE_URL = ${JSON.stringify(service.url)}`,
+    `const KEY = ${JSON.stringify(service.key)}`,
+    `const PROJECT = ${JSON.stringify(project)}`,
+  ]
+  const [imports = '', ...program] = block('ts').split('\n\n')
+  const misuse = `// @ts-expect-error there is no such interval\nvoid (() => api.usageApiCounts({ interval: 'weekly', project: PROJECT }))`
+  writeFileSync(join(folder, 'program.ts'), [imports, ...values, ...program, misuse].join('\n'))
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2024',
+    '--skipLibCheck',
+    '--ignoreConfig',
+  ]
+  const tsc = [join(root, 'node_modules/typescript/bin/tsc'), ...options, '--lib', 'es2024,dom,dom.iterable']
+  const flags = ['--allowImportingTsExtensions', '--types', 'node', join(folder, 'program.ts')]
+  const compiled = await promisify(execFile)(process.execPath, [...tsc, ...flags]).catch(
+    (error: { stdout: string }) => error,
+  )
+  expect(compiled.stdout).toBe('')
+  const bundled = join(folder, 'program.mjs')
+  const { build } = await import('esbuild')
+  await build({
+    entryPoints: [join(folder, 'program.ts')],
+    outfile: bundled,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+  })
+  const { stdout } = await promisify(execFile)(process.execPath, [bundled])
+  expect(stdout).toBe('1 1\n')
+}, 60_000)

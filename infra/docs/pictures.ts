@@ -1,0 +1,70 @@
+/** `node infra/docs/pictures.ts`: draws the README's pictures of the explorer anew, from sample logs of its own. */
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { chromiumPath, launch } from '../../functions/testing/browser.ts'
+
+const folder = join(import.meta.dirname, 'pictures')
+const port = 30_000 + Math.floor(Math.random() * 20_000)
+
+if (!chromiumPath) throw new Error('There is no Chromium on this machine.')
+mkdirSync(folder, { recursive: true })
+const dataDir = mkdtempSync(join(tmpdir(), 'pictures-'))
+const service = spawn(process.execPath, ['infra/local/start.ts'], {
+  cwd: join(import.meta.dirname, '../..'),
+  env: { DATA_DIR: dataDir, PORT: String(port) },
+})
+const ended = new Promise(resolve => service.once('exit', resolve))
+const browser = await launch(chromiumPath)
+try {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 1130 } })
+  const { link, key } = await greeting()
+  await page.goto(link)
+  await page.getByLabel('API key').fill(key)
+  await page.keyboard.press('Enter')
+  await chart(page)
+  await logs(page)
+} finally {
+  await browser.close()
+  service.kill('SIGTERM')
+  await ended
+  rmSync(dataDir, { recursive: true, force: true })
+}
+
+async function greeting(): Promise<{ link: string; key: string }> {
+  let printed = ''
+  service.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  for (;;) {
+    const [, key] = /API key: (lqe_\w+)/.exec(printed) ?? []
+    const [link] = /http:\S+#\S+/.exec(printed) ?? []
+    if (key && link) return { link, key }
+    if (service.exitCode !== null) throw new Error(`The service did not start: ${printed}`)
+    await sleep(100)
+  }
+}
+
+/** The usage chart, with the values of one day. */
+async function chart(page: Page): Promise<void> {
+  const plot = await page.locator('.u-over').boundingBox()
+  if (!plot) throw new Error('There is no chart.')
+  await page.mouse.move(plot.x + plot.width * 0.6, plot.y + plot.height / 2)
+  await take(page, 'chart.png')
+}
+
+/** The newest logs, one of them open. */
+async function logs(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^logs\.all/ }).click()
+  await page.getByRole('button', { name: 'Row 2, all fields' }).click()
+  await page.locator('.detail summary', { hasText: /^response/ }).click()
+  await page.setViewportSize({ width: 1200, height: 900 })
+  await page.locator('.statement').evaluate(element => element.scrollIntoView())
+  await take(page, 'logs.png')
+}
+
+async function take(page: Page, name: string): Promise<void> {
+  await page.waitForTimeout(300) // for the hover to be drawn
+  await page.screenshot({ path: join(folder, name) })
+}

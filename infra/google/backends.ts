@@ -1,0 +1,103 @@
+/**
+ * The service as it is deployed, on this machine: the built bundle (`npm run build`) in a process of its
+ * own, with Google's own clients, against Google's Firestore emulator and the local BigQuery server.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startBigQueryServer } from './bigquery/server.ts'
+import type { Config, Environment } from '../../shared/config.ts'
+import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
+import type { Details, Log, Severity } from '../../shared/log.ts'
+import { useEmulator } from './firestore-emulator.ts'
+import { freePort } from '../../shared/testing/free-port.ts'
+
+export interface Backends {
+  /** Settings that choose them. */
+  env: Record<string, string>
+  stop(): Promise<void>
+}
+
+const root = join(import.meta.dirname, '../..')
+const framework = join(root, 'node_modules/@google-cloud/functions-framework/build/src/main.js')
+
+/** Each caller gets a project of its own, so that nobody sees another's documents. */
+export async function startBackends(
+  { dataDir, tablesDir }: Config,
+  now: string | undefined,
+): Promise<Backends> {
+  const { address } = await useEmulator()
+  const project = `test-${randomBytes(8).toString('hex')}`
+  const dataset = `${project}.logs`
+  const bigQuery = await startBigQueryServer({
+    logsFolder: join(dataDir, 'logs'),
+    tables: readTableSchemas(tablesDir),
+    dataset,
+    ...(now === undefined ? {} : { now }),
+  })
+  const env = {
+    ENGINE: 'bigquery',
+    STORE: 'firestore',
+    GOOGLE_CLOUD_PROJECT: project,
+    BIGQUERY_DATASET: dataset,
+    BIGQUERY_EMULATOR_HOST: bigQuery.url,
+    FIRESTORE_EMULATOR_HOST: address,
+    METADATA_SERVER_DETECTION: 'none', // the emulators ask for no credentials
+  }
+  return { env, stop: () => bigQuery.close() }
+}
+
+/**
+ * Starts a function of the bundle in its folder, where it finds the page. Its log lines go to `log`.
+ * @param where by default in `dist`, on a free port
+ */
+export async function startBundle(
+  target: 'query' | 'warm',
+  env: Environment,
+  log: Log,
+  where: { folder?: string; port?: number } = {},
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const { folder = join(root, 'dist'), port = await freePort() } = where
+  const args = [framework, `--target=${target}`, `--source=${folder}`, `--port=${port}`]
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  createInterface(child.stdout).on('line', line => relay(line, log))
+  const url = `http://127.0.0.1:${port}`
+  await untilUp(url, child)
+  return { url, stop: () => stop(child) }
+}
+
+function relay(line: string, log: Log): void {
+  if (!line.startsWith('{')) return
+  const { severity, message, ...details } = JSON.parse(line) as {
+    severity: Severity
+    message: string
+  } & Details
+  log(severity, message, details)
+}
+
+async function untilUp(url: string, child: ChildProcess): Promise<void> {
+  for (const until = Date.now() + 30_000; Date.now() < until; await sleep(50)) {
+    if (child.exitCode !== null)
+      throw new Error('the bundle does not start; is there one? npm run build makes it')
+    const up = await fetch(`${url}/health`).then(
+      () => true,
+      () => false,
+    )
+    if (up) return
+  }
+  throw new Error('the bundle does not answer')
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}

@@ -1,0 +1,79 @@
+/** Errors as BigQuery tells them: a reason, a sentence that may hold real names and values, and a status to go with it. */
+import { EngineError, type EngineErrorReason } from '../../../shared/engines/engine.ts'
+import type { Place } from '../../../shared/sql/error.ts'
+
+/** An error that is answered to the client. */
+export class Complaint extends Error {
+  readonly reason: string
+  readonly status: number
+
+  constructor(reason: string, message: string, status = statuses[reason] ?? 400) {
+    super(message)
+    this.reason = reason
+    this.status = status
+  }
+
+  get body() {
+    const { reason, message, status: code } = this
+    return { error: { code, message, status: 'ERROR', errors: [{ domain: 'global', reason, message }] } }
+  }
+}
+
+/** As they were seen, however odd. */
+const statuses: Record<string, number> = {
+  accessDenied: 403,
+  backendError: 503,
+  bytesBilledLimitExceeded: 500,
+  duplicate: 409,
+  internalError: 500,
+  invalid: 400,
+  invalidQuery: 400,
+  jobBackendError: 400,
+  jobRateLimitExceeded: 400,
+  notFound: 404,
+  notImplemented: 501,
+  quotaExceeded: 403,
+  rateLimitExceeded: 403,
+  resourcesExceeded: 400,
+  responseTooLarge: 403,
+  stopped: 400,
+}
+
+const reasons: Record<EngineErrorReason, string> = {
+  rejected: 'invalidQuery',
+  unsupported: 'notImplemented',
+  misconfigured: 'notFound',
+  too_many_bytes: 'bytesBilledLimitExceeded',
+  result_too_large: 'responseTooLarge',
+  timeout: 'stopped',
+  cancelled: 'stopped',
+  failed: 'jobBackendError',
+  unavailable: 'backendError',
+}
+
+/** The local engine's words, and what BigQuery says in their place; it likes to quote values. */
+const words: [local: RegExp, bigQuery: string][] = [
+  [/^Bad regular expression: (.*)$/, 'Cannot parse regular expression: $1: quoted'],
+  [
+    /^The value of parameter @(\w+) is not a valid (\w+).*$/,
+    "Unparseable query parameter `$1` in type `TYPE_$2`, Bad value: quoted value: 'quoted'",
+  ],
+  [/^Division by zero$/, 'division by zero: 1 / 0'],
+  [/^Array index is out of bounds$/, 'Array index 5 is out of bounds'],
+  [/^A scalar subquery returned more than one row$/, 'Scalar subquery produced more than one element'],
+  [/^Unknown time zone$/, 'Invalid time zone: quoted'],
+  [/^A value is not JSON$/, "syntax error while parsing value - invalid literal; last read: 'quoted'"],
+  [/^A date or time does not have the format given$/, 'Failed to parse input string "quoted"'],
+  [/^A (number or date|date or time) is out of range$/, 'int64 overflow: 1 + 2'],
+  [/^(A value cannot be converted to the type asked for|Bad value for a cast)$/, 'Bad int64 value: quoted'],
+]
+
+/** @param place in the SQL that the client sent */
+export function complaintOf(error: EngineError, place: Place | null): Complaint {
+  const [pattern, text] = words.find(([local]) => local.test(error.message)) ?? []
+  const message = pattern ? error.message.replace(pattern, text!) : error.message
+  return new Complaint(
+    reasons[error.reason],
+    place ? `${message} at [${place.line}:${place.column}]` : message,
+  )
+}

@@ -1,0 +1,96 @@
+/** For tests: Google's Firestore emulator, one for all test files that a Jest worker runs. It ends with the worker. */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../shared/testing/free-port.ts'
+
+export interface Emulator {
+  /** host:port */
+  address: string
+  pid: number
+}
+
+/** Test files of one worker share nothing but its process id. */
+const folder = join(tmpdir(), `firestore-emulator-${process.pid}`)
+const startFile = join(folder, 'started')
+const logFile = join(folder, 'log')
+const rulesFile = join(import.meta.dirname, '../deploy/firestore.rules')
+/** The longest that it may take to start, on a busy machine. */
+export const startMs = 60_000
+
+let search: { jar: string } | { missing: string } | undefined
+
+/** Why there is no emulator on this machine; `null` where there is one. */
+export function missingEmulator(): string | null {
+  search ??= find()
+  return 'missing' in search ? search.missing : null
+}
+
+function find(): NonNullable<typeof search> {
+  const root = printedBy('gcloud', 'info', '--format=value(installation.sdk_root)')
+  if (!root) return { missing: 'gcloud is not installed' }
+  const jar = join(root, 'platform', 'cloud-firestore-emulator', 'cloud-firestore-emulator.jar')
+  if (!existsSync(jar)) return { missing: 'gcloud has no cloud-firestore-emulator' }
+  return printedBy('java', '--version') ? { jar } : { missing: 'java is not installed' }
+}
+
+function printedBy(program: string, ...args: string[]): string | null {
+  try {
+    return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return null
+  }
+}
+
+/** Finds it running, or starts it; calls of this process go to it from then on. */
+export async function useEmulator(): Promise<Emulator> {
+  const emulator = (await running()) ?? (await start())
+  process.env['FIRESTORE_EMULATOR_HOST'] = emulator.address
+  process.env['METADATA_SERVER_DETECTION'] = 'none' // no search for the credentials that it does not need
+  return emulator
+}
+
+async function running(): Promise<Emulator | null> {
+  if (!existsSync(startFile)) return null
+  const emulator = JSON.parse(readFileSync(startFile, 'utf8')) as Emulator
+  return (await answers(emulator.address)) ? emulator : null
+}
+
+/** `cat` ends when this process does, however it ends: so the emulator never outlives it. */
+const script = `
+  java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$1" com.google.cloud.datastore.emulator.firestore.CloudFirestore \\
+    start --host=127.0.0.1 --port="$2" --rules="$3" > "$4/log" 2>&1 &
+  echo $!
+  cat > /dev/null
+  kill -9 $!
+  rm -rf "$4"`
+
+async function start(): Promise<Emulator> {
+  search ??= find()
+  if ('missing' in search) throw new Error(search.missing)
+  mkdirSync(folder, { recursive: true })
+  const port = await freePort()
+  const args = ['-c', script, 'sh', search.jar, String(port), rulesFile, folder]
+  const child = spawn('sh', args, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })
+  const [pid] = (await once(child.stdout, 'data')) as [Buffer]
+  child.unref()
+  child.stdout.destroy()
+  ;(child.stdin as Socket).unref()
+  const emulator = { address: `127.0.0.1:${port}`, pid: Number(pid) }
+  for (const until = Date.now() + startMs; !(await answers(emulator.address)); await sleep(50))
+    if (Date.now() > until)
+      throw new Error(`no emulator after ${startMs} ms: ${readFileSync(logFile, 'utf8')}`)
+  writeFileSync(startFile, JSON.stringify(emulator))
+  return emulator
+}
+
+async function answers(address: string): Promise<boolean> {
+  return fetch(`http://${address}/`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}

@@ -1,0 +1,144 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { loadConfig } from '../../../shared/config.ts'
+import { openServices, type Services } from '../../../shared/services.ts'
+import { StoreError } from '../../../shared/stores/store.ts'
+import { apply } from './command.ts'
+import { carryOut, planFor } from './plan.ts'
+import { QueriesError, readQueries } from './read.ts'
+
+let folder: string
+let queries: string
+let services: Services
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'apply-'))
+  queries = join(folder, 'queries')
+  cpSync('queries', queries, { recursive: true })
+  services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data') }))
+})
+
+afterEach(async () => {
+  await services.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function run(dryRun = false): Promise<string[]> {
+  const lines: string[] = []
+  await apply(services, { queries, dryRun, out: line => lines.push(line) })
+  return lines
+}
+
+function edit(file: string, change: (text: string) => string): void {
+  const path = join(queries, file)
+  writeFileSync(path, change(readFileSync(path, 'utf8')))
+}
+
+async function refusal(): Promise<string> {
+  const error = await run().catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(QueriesError)
+  return (error as QueriesError).message.replaceAll(`${queries}/`, '')
+}
+
+describe('apply', () => {
+  test('creates what is new, and changes nothing when it is called again', async () => {
+    expect(await run()).toEqual(['+ logs.all created', '+ usage.api-counts created', '2 changed.'])
+    const before = await services.endpoints.all()
+    expect(await run()).toEqual(['= logs.all unchanged', '= usage.api-counts unchanged', '0 changed.'])
+    expect(await services.endpoints.all()).toEqual(before)
+  })
+
+  test('with --dry-run prints the plan and does nothing', async () => {
+    const lines = await run(true)
+    expect(lines.at(-1)).toBe('2 to change; nothing was done (--dry-run).')
+    expect(lines).toContain('  usage.api-counts interval=daily: the engine makes no estimate')
+    expect(await services.endpoints.all()).toEqual([])
+  })
+
+  test('shows the lines that change, and removes what has no file any more', async () => {
+    await run()
+    edit('usage.api-counts.yaml', text => text.replace('seconds: 900', 'seconds: 600'))
+    rmSync(join(queries, 'logs.all.sql'))
+    rmSync(join(queries, 'logs.all.yaml'))
+    const lines = await run()
+    expect(lines).toContain('- logs.all removed')
+    const [diff] = lines.filter(line => line.startsWith('    '))
+    expect(diff?.split('\n').map(line => line.trim())).toEqual(
+      expect.arrayContaining(['-  "cacheSeconds": 900,', '+  "cacheSeconds": 600,']),
+    )
+    expect((await services.endpoints.all()).map(({ name }) => name)).toEqual(['usage.api-counts'])
+  })
+
+  test('is all or nothing when somebody else changes the store meanwhile', async () => {
+    await run()
+    edit('logs.all.yaml', text => text.replace('maxRows: 1000', 'maxRows: 500'))
+    edit('usage.api-counts.yaml', text => text.replace('maxRows: 1000', 'maxRows: 500'))
+    const wanted = readQueries(queries).map(({ endpoint }) => endpoint)
+    const plan = await planFor(wanted, services.store)
+    await services.store.update({ collection: 'endpoints', id: wanted[1]!.id }, { set: { other: 1 } })
+    await expect(carryOut(plan, services.store)).rejects.toThrow(StoreError)
+    expect((await services.endpoints.all()).map(({ maxRows }) => maxRows)).toEqual([1000, 1000])
+  })
+})
+
+describe('apply refuses, naming file, line and column,', () => {
+  test('SQL that does not parse', async () => {
+    edit('usage.api-counts.sql', text => text.replace('GROUP BY bucket', 'GROUPED BY bucket'))
+    expect(await refusal()).toMatch(/^usage\.api-counts\.sql:28:9 .*BY/)
+  })
+
+  test('a parameter in the SQL that is not declared', async () => {
+    edit('usage.api-counts.sql', text => text.replace('REGEXP_CONTAINS(r.url, @project)', 'r.url = @proyect'))
+    expect(await refusal()).toMatch(/usage\.api-counts\.sql:19:17 @proyect is not declared in .*yaml/)
+  })
+
+  test('a declared parameter that is not in the SQL', async () => {
+    edit('usage.api-counts.sql', text => text.replace('REGEXP_CONTAINS(r.url, @project)', 'TRUE'))
+    expect(await refusal()).toMatch(
+      /usage\.api-counts\.yaml:\d+:\d+ project is declared, but @project is not in the SQL/,
+    )
+  })
+
+  test('a query whose dry run fails', async () => {
+    edit('usage.api-counts.sql', text => text.replace('r.path AS path', 'r.patch AS path'))
+    expect(await refusal()).toMatch(/usage\.api-counts\.sql:10:\d+ .*patch.*path/)
+  })
+
+  test('a table that there is not', async () => {
+    edit('usage.api-counts.sql', text => text.replace('cloudflare.logs.prod', 'cloudflare.logs.test'))
+    expect(await refusal()).toMatch(/usage\.api-counts\.sql:11:\d+ /)
+  })
+
+  test('a setting that the schema does not know', async () => {
+    edit('usage.api-counts.yaml', text => text.replace('maxRows: 1000', 'maxRows: none'))
+    expect(await refusal()).toMatch(/usage\.api-counts\.yaml:20:10 maxRows must be integer/)
+  })
+
+  test('YAML that is none', async () => {
+    edit('usage.api-counts.yaml', text => text.replace('maxRows: 1000', 'maxRows: [1000'))
+    expect(await refusal()).toMatch(/usage\.api-counts\.yaml:\d+:\d+ /)
+  })
+
+  test('a file without its other half', async () => {
+    rmSync(join(queries, 'logs.all.sql'))
+    writeFileSync(join(queries, 'alone.sql'), 'SELECT 1')
+    expect(await refusal()).toBe(
+      'alone.sql:1:1 has no .yaml beside it\nlogs.all.yaml:1:1 has no .sql beside it',
+    )
+  })
+
+  test('two endpoints of one id', async () => {
+    cpSync(join(queries, 'logs.all.sql'), join(queries, 'logs.copy.sql'))
+    cpSync(join(queries, 'logs.all.yaml'), join(queries, 'logs.copy.yaml'))
+    expect(await refusal()).toMatch(/logs\.copy\.yaml:2:5 has the id of logs\.all\.yaml/)
+  })
+
+  test('every file at once, and then changes nothing', async () => {
+    edit('logs.all.sql', text => `${text} oops`)
+    edit('usage.api-counts.sql', text => `${text} oops`)
+    expect((await refusal()).split('\n')).toHaveLength(2)
+    expect(await services.endpoints.all()).toEqual([])
+  })
+})

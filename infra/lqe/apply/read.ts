@@ -1,0 +1,136 @@
+/** Reading `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, and a companion query where the YAML names one. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
+import {
+  DefinitionError,
+  type Endpoint,
+  endpointFrom,
+  noCompanion,
+} from '../../../shared/endpoints/definition.ts'
+
+/** A problem in a file, as compilers print it. */
+export interface FileProblem {
+  file: string
+  line: number
+  column: number
+  detail: string
+}
+
+export class QueriesError extends Error {
+  override readonly name = 'QueriesError'
+  readonly problems: FileProblem[]
+
+  constructor(problems: FileProblem[]) {
+    super(problems.map(({ file, line, column, detail }) => `${file}:${line}:${column} ${detail}`).join('\n'))
+    this.problems = problems
+  }
+}
+
+/** An endpoint with what is needed to point into its files. */
+export interface EndpointSource {
+  endpoint: Endpoint
+  sqlFile: string
+  yamlFile: string
+  /** The companion query's file, `null` where there is none. */
+  warmFile: string | null
+  /** Line and column of a JSON pointer in the YAML, or of the nearest thing around it. */
+  placeInYaml(pointer: string): { line: number; column: number }
+}
+
+/**
+ * Reads every endpoint of a folder, by name.
+ * @throws QueriesError with every problem of every file
+ */
+export function readQueries(folder: string): EndpointSource[] {
+  const files = new Set(readdirSync(folder))
+  const problems: FileProblem[] = []
+  const sources: EndpointSource[] = []
+  for (const file of [...files].filter(isEndpointSql).toSorted())
+    if (!files.has(file.replace(/\.sql$/, '.yaml')))
+      problems.push({ file: join(folder, file), line: 1, column: 1, detail: 'has no .yaml beside it' })
+  for (const file of [...files].filter(name => name.endsWith('.yaml')).toSorted()) {
+    try {
+      sources.push(readOne(folder, file.slice(0, -'.yaml'.length), files))
+    } catch (error) {
+      if (!(error instanceof QueriesError)) throw error
+      problems.push(...error.problems)
+    }
+  }
+  problems.push(...sharedIds(sources))
+  if (problems.length === 0) problems.push(...unusedCompanions(folder, files, sources))
+  if (problems.length > 0) throw new QueriesError(problems)
+  return sources
+}
+
+const companionEnding = '.warm.sql'
+
+function isEndpointSql(file: string): boolean {
+  return file.endsWith('.sql') && !file.endsWith(companionEnding)
+}
+
+/** A companion that no YAML names would be forgotten in silence. */
+function unusedCompanions(folder: string, files: Set<string>, sources: EndpointSource[]): FileProblem[] {
+  const used = new Set(sources.map(({ warmFile }) => warmFile))
+  return [...files]
+    .filter(file => file.endsWith(companionEnding) && !used.has(join(folder, file)))
+    .map(file => ({
+      file: join(folder, file),
+      line: 1,
+      column: 1,
+      detail: 'is the warm.query of no endpoint',
+    }))
+}
+
+function readOne(folder: string, name: string, files: Set<string>): EndpointSource {
+  const [yamlFile, sqlFile] = [join(folder, `${name}.yaml`), join(folder, `${name}.sql`)]
+  if (!files.has(`${name}.sql`))
+    throw new QueriesError([{ file: yamlFile, line: 1, column: 1, detail: 'has no .sql beside it' }])
+  const lines = new LineCounter()
+  const document = parseDocument(readFileSync(yamlFile, 'utf8'), { lineCounter: lines })
+  const unreadable = document.errors.map(({ message, pos }) => {
+    const { line, col } = lines.linePos(pos[0])
+    return { file: yamlFile, line, column: col, detail: message.split('\n', 1)[0]! }
+  })
+  if (unreadable.length > 0) throw new QueriesError(unreadable)
+  const placeInYaml = (pointer: string) => placeOfPointer(document, lines, pointer)
+  try {
+    let warmFile: string | null = null
+    const readCompanion = (file: string) => {
+      if (!files.has(file)) throw noCompanion(file)
+      warmFile = join(folder, file)
+      return readFileSync(warmFile, 'utf8')
+    }
+    const endpoint = endpointFrom(name, document.toJS(), readFileSync(sqlFile, 'utf8'), readCompanion)
+    return { endpoint, sqlFile, yamlFile, warmFile, placeInYaml }
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error
+    throw new QueriesError(
+      error.problems.map(({ pointer, detail }) => ({
+        file: yamlFile,
+        ...placeInYaml(pointer),
+        detail: `${pointer.slice(1).replaceAll('/', '.')} ${detail}`.trim(),
+      })),
+    )
+  }
+}
+
+function placeOfPointer(document: Document, lines: LineCounter, pointer: string) {
+  const keys = pointer.split('/').slice(1)
+  for (; keys.length > 0; keys.pop()) {
+    const node = document.getIn(keys, true)
+    if (!isNode(node) || !node.range) continue
+    const { line, col } = lines.linePos(node.range[0])
+    return { line, column: col }
+  }
+  return { line: 1, column: 1 }
+}
+
+function sharedIds(sources: EndpointSource[]): FileProblem[] {
+  const owner = new Map<string, string>()
+  return sources.flatMap(({ endpoint, yamlFile, placeInYaml }) => {
+    const first = owner.get(endpoint.id)
+    owner.set(endpoint.id, first ?? yamlFile)
+    return first ? [{ file: yamlFile, ...placeInYaml('/id'), detail: `has the id of ${first}` }] : []
+  })
+}

@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { InvalidArgumentError } from 'commander'
+import { duration } from './keys.ts'
+
+const root = join(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'keys-'))
+
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** Runs `lqe key ...` as an operator does. */
+async function key(...args: string[]): Promise<{ out: string; error: string }> {
+  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder }
+  const run = promisify(execFile)(process.execPath, ['infra/lqe/lqe.ts', 'key', ...args], { cwd: root, env })
+  return run.then(
+    ({ stdout }) => ({ out: stdout, error: '' }),
+    (failed: { stdout: string; stderr: string }) => ({ out: failed.stdout, error: failed.stderr }),
+  )
+}
+
+describe('lqe key', () => {
+  test('creates, lists, rotates and revokes', async () => {
+    const grant = [
+      '--endpoint',
+      'logs.all',
+      '--pin',
+      'project=abc',
+      '--right',
+      'pii:read',
+      '--expires',
+      '90d',
+      '--calls-per-minute',
+      '60',
+      '--bytes-per-day',
+      '2TB',
+    ]
+    const { out } = await key('create', '--name', 'console', ...grant)
+    const [, secret, id] = /API key: (lqe_(\w{11})_\w{49})\n/.exec(out) ?? []
+    expect(out).toContain(`Its id, for list, revoke and rotate: ${id}`)
+    const listed = (await key('list')).out
+    expect(listed).toMatch(
+      new RegExp(
+        `^${id}  active   console: logs.all project=abc pii:read, 60 calls a minute, 2000000 MB a day, until 20`,
+      ),
+    )
+    expect(listed).not.toContain(secret!.slice(-20))
+    const rotated = (await key('rotate', id!, '--overlap', '2h')).out
+    expect(rotated).toMatch(/API key: lqe_\w+\n.*The old key, \w+, stops at 20/)
+    expect((await key('revoke', id!)).out).toContain(`Revoked ${id}`)
+    expect((await key('list')).out).toMatch(new RegExp(`${id}  revoked`))
+  }, 30_000)
+
+  test.each([
+    [['create', '--name', 'a', '--never'], /what the key may call: --endpoint NAME .* or --all/],
+    [['create', '--name', 'a', '--all'], /how long the key lives: --expires 90d or --never/],
+    [['create', '--all', '--never'], /required option '--name <name>'/],
+    [
+      ['create', '--name', 'a', '--all', '--endpoint', 'b', '--never'],
+      /cannot be used with option '--endpoint/,
+    ],
+    [['create', '--name', 'a', '--all', '--never', '--expires', '1d'], /cannot be used with option/],
+    [['create', '--name', 'a', '--all', '--bytes-per-day', '1.5GB'], /such as 500GB/],
+    [['create', '--name', 'a', '--all', '--calls-per-minute', '0'], /such as 60/],
+    [['create', '--name', 'a', '--all', '--expires', 'soon'], /a whole number and m, h or d, such as 90d/],
+    [
+      ['create', '--name', 'a', '--all', '--never', '--pin', 'project'],
+      /parameter=value, such as project=abc/,
+    ],
+    [
+      ['create', '--name', 'a', '--all', '--never', '--right', 'all'],
+      /The rights there are: pii:read, cache:bypass/,
+    ],
+    [['revoke', 'nothing'], /There is no such key/],
+    [['rotate', 'nothing'], /There is no such key/],
+  ])('%j says what is missing or wrong', async (args, message) => {
+    expect((await key(...args)).error).toMatch(message)
+  })
+})
+
+describe('a duration', () => {
+  test.each([
+    ['30m', 1_800_000],
+    ['12h', 43_200_000],
+    ['90d', 7_776_000_000],
+  ])('%s is %i ms', (text, ms) => {
+    expect(duration(text)).toBe(ms)
+  })
+
+  test.each(['', '0d', '90', 'd', '-1d', '1.5h', '1y', '1000000d'])('%j is none', text => {
+    expect(() => duration(text)).toThrow(InvalidArgumentError)
+  })
+})

@@ -1,0 +1,166 @@
+/** `lqe key ...`: issuing, listing, revoking and rotating keys. */
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Store } from '../../shared/stores/store.ts'
+import {
+  issueKey,
+  type Limits,
+  listKeys,
+  revokeKey,
+  type Right,
+  rights,
+  rotateKey,
+} from '../../shared/keys/keys.ts'
+
+const day = 86_400_000
+
+/**
+ * Reads a duration: a whole number and `m`, `h` or `d`.
+ * @returns milliseconds
+ */
+export function duration(text: string): number {
+  const match = /^([1-9]\d{0,4})([mhd])$/.exec(text)
+  if (!match) throw new InvalidArgumentError('Write a whole number and m, h or d, such as 90d.')
+  return Number(match[1]) * { m: 60_000, h: 3_600_000, d: day }[match[2] as 'm' | 'h' | 'd']
+}
+
+/**
+ * Reads a number of bytes: a whole number and `MB`, `GB` or `TB`, of a thousand thousand bytes and so on.
+ * @returns bytes
+ */
+export function size(text: string): number {
+  const match = /^([1-9]\d{0,3})(MB|GB|TB)$/.exec(text)
+  if (!match) throw new InvalidArgumentError('Write a whole number and MB, GB or TB, such as 500GB.')
+  return Number(match[1]) * { MB: 1e6, GB: 1e9, TB: 1e12 }[match[2] as 'MB' | 'GB' | 'TB']
+}
+
+function calls(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('Write a whole number, such as 60.')
+  return Number(text)
+}
+
+interface CreateOptions {
+  name: string
+  endpoint: string[]
+  all?: true
+  pin: Record<string, string>
+  right: Right[]
+  expires?: number
+  never?: true
+  callsPerMinute?: number
+  bytesPerDay?: number
+}
+
+type WithStore = (act: (store: Store) => Promise<void>) => Promise<void>
+
+export function keyCommand(withStore: WithStore): Command {
+  const command = new Command('key').description('API keys: create, list, revoke, rotate')
+  command
+    .command('create')
+    .description('issue a key and print it, once')
+    .requiredOption('--name <name>', 'who or what the key is for')
+    .option('--endpoint <name>', 'an endpoint it may call; repeat for more', collect, [])
+    .addOption(new Option('--all', 'it may call every endpoint').conflicts('endpoint'))
+    .option('--pin <parameter=value>', 'a parameter that is fixed for it; repeat for more', collectPin, {})
+    .option(
+      '--right <right>',
+      `what else it may do (${rights.join(', ')}); repeat for more`,
+      collectRight,
+      [],
+    )
+    .addOption(new Option('--expires <duration>', 'how long it lives, such as 90d').argParser(duration))
+    .addOption(new Option('--never', 'it does not expire').conflicts('expires'))
+    .option('--calls-per-minute <number>', 'how often it may be used, in each instance', calls)
+    .option('--bytes-per-day <size>', 'what its runs may read in a day, such as 500GB', size)
+    .action(async (options: CreateOptions, self: Command) => {
+      if (!options.all && options.endpoint.length === 0)
+        self.error('error: say what the key may call: --endpoint NAME (repeat for more) or --all')
+      if (!options.never && options.expires === undefined)
+        self.error('error: say how long the key lives: --expires 90d or --never')
+      await withStore(store => create(store, options))
+    })
+  command
+    .command('list')
+    .description('print every key; secrets are not kept, so they are not shown')
+    .action(async () => withStore(list))
+  command
+    .command('revoke')
+    .description('make a key useless, everywhere within 30 seconds')
+    .argument('<id>', 'the part between lqe_ and the next _')
+    .action(async (id: string) =>
+      withStore(async store => {
+        await revokeKey(store, id)
+        console.log(`Revoked ${id}. It stops everywhere within 30 seconds.`)
+      }),
+    )
+  command
+    .command('rotate')
+    .description('issue a key with the same rights; the old one goes on for a while')
+    .argument('<id>', 'the part between lqe_ and the next _')
+    .option('--overlap <duration>', 'how long the old key goes on', duration, 7 * day)
+    .action(async (id: string, options: { overlap: number }) =>
+      withStore(async store => {
+        const issued = await rotateKey(store, id, options.overlap)
+        console.log(`API key: ${issued.key}`)
+        console.log(
+          `It is shown only now. The old key, ${id}, stops at ${issued.oldExpiresAt.toISOString()}.`,
+        )
+      }),
+    )
+  return command
+}
+
+async function create(store: Store, options: CreateOptions): Promise<void> {
+  const expiresAt = options.expires === undefined ? null : new Date(Date.now() + options.expires)
+  const { name, right, pin, callsPerMinute = null, bytesPerDay = null } = options
+  const endpoints = options.all ? '*' : options.endpoint
+  const issued = await issueKey(store, {
+    name,
+    endpoints,
+    pins: pin,
+    rights: right,
+    expiresAt,
+    limits: { callsPerMinute, bytesPerDay },
+  })
+  console.log(`API key: ${issued.key}`)
+  console.log(`It is shown only now. Its id, for list, revoke and rotate: ${issued.id}`)
+}
+
+async function list(store: Store): Promise<void> {
+  const keys = await listKeys(store)
+  if (keys.length === 0) console.log('There are no keys. Issue one with: npm run lqe -- key create --help')
+  for (const key of keys) {
+    const scope = key.endpoints === '*' ? 'every endpoint' : key.endpoints.join(', ')
+    const pins = Object.entries(key.pins).map(([parameter, value]) => ` ${parameter}=${value}`)
+    const rightsText = key.rights.map(right => ` ${right}`)
+    const limits = limitTexts(key.limits ?? null)
+    const until = key.expiresAt === null ? 'never expires' : `until ${key.expiresAt.toISOString()}`
+    console.log(
+      `${key.id}  ${key.state.padEnd(8)} ${key.name}: ${scope}${pins.join('')}${rightsText.join('')}${limits.join('')}, ${until}`,
+    )
+  }
+}
+
+function limitTexts(limits: Limits | null): string[] {
+  const { callsPerMinute = null, bytesPerDay = null } = limits ?? {}
+  return [
+    ...(callsPerMinute === null ? [] : [`, ${callsPerMinute} calls a minute`]),
+    ...(bytesPerDay === null ? [] : [`, ${bytesPerDay / 1e6} MB a day`]),
+  ]
+}
+
+function collect(value: string, before: string[]): string[] {
+  return [...before, value]
+}
+
+function collectPin(text: string, before: Record<string, string>): Record<string, string> {
+  const equals = text.indexOf('=')
+  if (equals < 1 || equals === text.length - 1)
+    throw new InvalidArgumentError('Write it as parameter=value, such as project=abc.')
+  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) }
+}
+
+function collectRight(text: string, before: Right[]): Right[] {
+  const right = rights.find(known => known === text)
+  if (!right) throw new InvalidArgumentError(`The rights there are: ${rights.join(', ')}.`)
+  return [...before, right]
+}

@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, test } from '@jest/globals'
+import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
+
+const table = 'postgres.logs'
+const line = '{"timestamp":"2026-01-31T12:00:00Z","event_message":"m"}\n'
+
+/** A process of its own that runs `logs` with these arguments on a folder's logs. */
+function start(folder: string, args: string[]) {
+  const settings = { logsFolder: join(folder, 'logs'), tablesFolder: resolve(tablesFolder) }
+  const module = (name: string) => JSON.stringify(pathToFileURL(resolve('infra/lqe/logs', name)).href)
+  const script = `
+    const { logsCommand } = await import(${module('command.ts')})
+    const { LogsError } = await import(${module('error.ts')})
+    try {
+      await logsCommand(() => (${JSON.stringify(settings)})).parseAsync(process.argv.slice(1), { from: 'user' })
+    } catch (error) {
+      if (!(error instanceof LogsError)) throw error
+      console.error(error.message)
+      process.exitCode = 1
+    }`
+  return spawn(process.execPath, ['--input-type=module', '-e', script, '--', ...args])
+}
+
+async function run(folder: string, args: string[], input = '') {
+  const child = start(folder, args)
+  let [out, err] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  child.stdin.end(input)
+  const [code] = (await once(child, 'close')) as [number]
+  return { out, err, code }
+}
+
+describe('the command line', () => {
+  test('loads a file and tells the rows and their times', async () => {
+    const folder = newFolder()
+    const file = join(folder, 'a.ndjson')
+    writeFileSync(file, line)
+    expect(await run(folder, ['load', table, file])).toEqual({
+      code: 0,
+      out: 'postgres.logs: rows loaded: 1; bad lines: 0; from 2026-01-31T12:00:00.000000Z to 2026-01-31T12:00:00.000000Z\n',
+      err: '',
+    })
+  })
+
+  test('loads standard input, reports bad lines on standard error, and succeeds for the good ones', async () => {
+    const { code, out, err } = await run(newFolder(), ['load', table, '-'], `x\n${line}`)
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('rows loaded: 1;') })
+    expect(err).toMatch(/^-:1: not JSON: .*\n$/)
+  })
+
+  test('makes samples in all tables, and clears one', async () => {
+    const folder = newFolder()
+    const { out, code } = await run(folder, ['sample', '--rows', '200', '--seed', '7'])
+    expect(code).toBe(0)
+    expect(out).toContain('cloudflare.logs.prod: 200 rows\n')
+    expect(readdirSync(join(folder, 'logs'))).toHaveLength(9)
+    expect(await run(folder, ['clear', table])).toMatchObject({
+      code: 0,
+      out: 'postgres.logs is empty; removed files: 1\n',
+    })
+  })
+
+  test.each([
+    [['load', 'nope', '-'], 'There is no log table "nope". The tables are:\n  cloudflare.logs.prod\n'],
+    [['load', table, '/missing'], 'There is no file "/missing"'],
+    [['load', table], "missing required argument 'file'"],
+    [['load', table, '-', '--format', 'xml'], 'Allowed choices are ndjson, combined'],
+    [['sample', '--rows', 'many'], 'Write a whole number from 1'],
+    [['clear', 'nope'], 'There is no log table "nope"'],
+  ])('says what is wrong with %j', async (args, message) => {
+    const { code, out, err } = await run(newFolder(), args)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toContain(message)
+  })
+
+  test('fails when nothing could be loaded', async () => {
+    const { code, out } = await run(newFolder(), ['load', table, '-'], 'x\n')
+    expect({ code, out }).toEqual({ code: 1, out: 'postgres.logs: rows loaded: 0; bad lines: 1\n' })
+  })
+})
+
+describe('a load that does not live to its end', () => {
+  /** Begins a load of more rows than one file holds, and ends it by a signal when some are staged. */
+  async function end(folder: string, signal: 'SIGINT' | 'SIGKILL') {
+    const child = start(folder, ['load', table, '-'])
+    let err = ''
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+    // Its end may come before it has read everything.
+    child.stdin.on('error', () => {})
+    child.stdin.write(line.repeat(120_000))
+    const staged = () => readdirSync(join(folder, 'logs'), { recursive: true, encoding: 'utf8' })
+    while (!staged().some(name => name.startsWith('.stage-') && name.endsWith('0002.parquet'))) {
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+    child.kill(signal)
+    const [code] = (await once(child, 'close')) as [number | null]
+    return { code, err }
+  }
+
+  async function loaded() {
+    const folder = newFolder()
+    await run(folder, ['load', table, '-'], line)
+    return { folder, logs: join(folder, 'logs'), before: files(join(folder, 'logs'), table) }
+  }
+
+  test('by Ctrl-C leaves the table as it was, and nothing else', async () => {
+    const { folder, logs, before } = await loaded()
+    expect(await end(folder, 'SIGINT')).toEqual({ code: 1, err: 'Stopped. The tables are as they were.\n' })
+    expect(readdirSync(logs)).toEqual([table])
+    expect(files(logs, table)).toEqual(before)
+  })
+
+  test('by a kill leaves the table as it was', async () => {
+    const { folder, logs, before } = await loaded()
+    expect(await end(folder, 'SIGKILL')).toEqual({ code: null, err: '' })
+    expect(files(logs, table)).toEqual(before)
+    expect(await query(logs, table, 'SELECT count(*) AS count FROM logs')).toEqual([{ count: '1' }])
+  })
+})

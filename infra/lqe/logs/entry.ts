@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto'
+import type { Column, ScalarName, SqlType, StructField } from '../../../shared/sql/types.ts'
+import { BadEntry, LogsError } from './error.ts'
+import { entryTimestamp } from './timestamp.ts'
+
+/** A JSON value as it is read: an integer that a double cannot hold is a bigint. */
+export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json }
+
+/** A row of a log table, ready to be written: every field has its column's type, unknown ones are gone. */
+export interface LogEntry {
+  id: string
+  /** UTC, `2026-01-31T12:00:00.000000Z`. */
+  timestamp: string
+  event_message?: string
+  /** Every object in it is a list of one, as the schema has it. */
+  metadata?: Json[]
+  project?: string
+}
+
+/** Gives a value its column's type; throws BadEntry. */
+type Reader = (value: Json) => Json
+
+interface Scalar {
+  expected: string
+  /** `undefined` where the value is not of the type. */
+  read: (value: Json) => Json | undefined
+}
+
+const scalars: Partial<Record<ScalarName, Scalar>> = {
+  // Half a surrogate pair is no character, and DuckDB refuses it.
+  STRING: {
+    expected: 'a string',
+    read: value => (typeof value === 'string' ? value.toWellFormed() : undefined),
+  },
+  BOOL: { expected: 'true or false', read: value => (typeof value === 'boolean' ? value : undefined) },
+  INT64: { expected: 'a 64-bit integer', read: readInteger },
+  FLOAT64: { expected: 'a number', read: readFloat },
+  TIMESTAMP: {
+    expected: 'an ISO 8601 time or microseconds since 1970',
+    read: value => entryTimestamp(value) ?? undefined,
+  },
+}
+
+/**
+ * Makes the function that turns a JSON object into a row of the table with these columns. In it an object may stand
+ * for a list of one; a field that is `null` is left out, and so is an unknown one, whose dotted name goes to `unknown`.
+ * An entry without an id gets one made of its content and its line's number, so that loading the same lines again
+ * gives the same ids, and two equal lines have two.
+ * @throws LogsError where a column's type is not one that log entries have
+ */
+export function entryReader(
+  columns: Column[],
+  unknown: (field: string) => void,
+): (value: Json, line: number) => LogEntry {
+  const read = objectReader(columns, '', unknown)
+  return (value, line) => {
+    const row = read(value) as Partial<LogEntry>
+    if (row.timestamp === undefined) throw new BadEntry('timestamp is missing')
+    return { ...row, id: row.id || contentId(row, line), timestamp: row.timestamp }
+  }
+}
+
+function reader(type: SqlType, path: string, unknown: (field: string) => void): Reader {
+  if (type.kind === 'ARRAY') return listReader(reader(type.element, path, unknown))
+  if (type.kind === 'STRUCT') return objectReader(type.fields, `${path}.`, unknown)
+  return scalarReader(type.kind, path)
+}
+
+/** BigQuery's lists hold no nulls. */
+function listReader(item: Reader): Reader {
+  return value => {
+    const list = Array.isArray(value) ? value : [value]
+    return list.filter(each => each !== null).map(each => item(each))
+  }
+}
+
+/** @param prefix what stands before a field's name in messages, such as `metadata.request.` */
+function objectReader(fields: StructField[], prefix: string, unknown: (field: string) => void): Reader {
+  const readers = new Map(
+    fields.map(({ name, type }) => [name, reader(type, `${prefix}${name}`, unknown)] as const),
+  )
+  const what = prefix === '' ? 'the entry' : prefix.slice(0, -1)
+  return value => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new BadEntry(`${what} must be an object, not ${kindOf(value)}`)
+    const row: { [name: string]: Json } = {}
+    for (const [name, item] of Object.entries(value)) {
+      const read = readers.get(name)
+      if (!read) unknown(`${prefix}${name}`)
+      else if (item !== null) row[name] = read(item)
+    }
+    return row
+  }
+}
+
+function scalarReader(kind: ScalarName, path: string): Reader {
+  const scalar = scalars[kind]
+  if (!scalar) throw new LogsError(`The column ${path} has the type ${kind}, which log entries cannot have`)
+  return value => {
+    const result = scalar.read(value)
+    if (result === undefined) throw new BadEntry(`${path} must be ${scalar.expected}, not ${kindOf(value)}`)
+    return result
+  }
+}
+
+/** Past what a double holds, the digits stay text on their way into Parquet. */
+function readInteger(value: Json): Json | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined
+  if (typeof value === 'string' && !/^-?\d{1,19}$/.test(value)) return undefined
+  if (typeof value !== 'string' && typeof value !== 'bigint') return undefined
+  const integer = BigInt(value)
+  return BigInt.asIntN(64, integer) === integer ? String(integer) : undefined
+}
+
+function readFloat(value: Json): Json | undefined {
+  if (typeof value === 'bigint') return Number(value)
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+}
+
+/** What a value is, for a message. */
+function kindOf(value: Json): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'an object'
+  if (typeof value === 'string') return `the string ${JSON.stringify(shortened(value))}`
+  return shortened(String(value))
+}
+
+function shortened(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 37)}...` : text
+}
+
+/** In the form of a UUID of version 8, which is the one for ids of one's own making. */
+function contentId(row: Partial<LogEntry>, line: number): string {
+  const hash = createHash('sha256')
+    .update(`${line}\n${JSON.stringify(row)}`)
+    .digest('hex')
+  const variant = '89ab'[Number.parseInt(hash[16]!, 16) & 3]!
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
+}

@@ -1,0 +1,146 @@
+import { mkdirSync, readdirSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { SqlType } from '../../../shared/sql/types.ts'
+import { entryReader, type Json, type LogEntry } from './entry.ts'
+import { parseJson } from './json.ts'
+import { withStage } from './stage.ts'
+import { tableColumns } from './tables.ts'
+import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
+import { fromMicros } from './timestamp.ts'
+
+const table = 'postgres.logs'
+const columns = tableColumns(tablesFolder, table)
+const entry = (id: string, micros = 0n): LogEntry => ({ id, timestamp: fromMicros(micros)!, metadata: [] })
+
+async function publish(folder: string, name: string, entries: LogEntry[], of = table): Promise<void> {
+  await withStage(folder, async stage => {
+    const writer = stage.writer(of, tableColumns(tablesFolder, of))
+    for (const each of entries) await writer.write(each)
+    await writer.finish()
+    stage.publish([{ name, writer }])
+  })
+}
+
+describe('a stage', () => {
+  test('publishes whole files under their name, and is gone afterwards', async () => {
+    const folder = newFolder()
+    await publish(folder, 'load-1', [entry('a')])
+    await publish(folder, 'load-2', [entry('b')])
+    expect(readdirSync(folder)).toEqual([table])
+    expect(files(folder, table)).toEqual(['load-1-0001.parquet', 'load-2-0001.parquet'])
+  })
+
+  test('has nothing for a reader to find before it publishes', async () => {
+    const folder = newFolder()
+    await withStage(folder, async stage => {
+      const writer = stage.writer(table, columns)
+      await writer.write(entry('a'))
+      await writer.finish()
+      expect(readdirSync(folder).every(name => name.startsWith('.stage-'))).toBe(true)
+    })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('is gone after an error, too', async () => {
+    const folder = newFolder()
+    const failing = withStage(folder, async stage => {
+      await stage.writer(table, columns).write(entry('a'))
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('takes away what a killed process left a day ago, and nothing newer', async () => {
+    const folder = newFolder()
+    const dayAgo = Date.now() / 1000 - 90_000
+    for (const name of ['.stage-old', '.stage-new']) mkdirSync(join(folder, name))
+    utimesSync(join(folder, '.stage-old'), dayAgo, dayAgo)
+    await withStage(folder, async () => {})
+    expect(readdirSync(folder)).toEqual(['.stage-new'])
+  })
+
+  test('cuts many rows into files, each of them sorted and in groups of a narrow time', async () => {
+    const folder = newFolder()
+    const count = 60_000
+    const entries = Array.from({ length: count }, (_, at) => entry(String(at), BigInt((at * 7919) % count)))
+    await publish(folder, 'load', entries)
+    expect(files(folder, table)).toEqual(['load-0001.parquet', 'load-0002.parquet'])
+    const [first] = await query(folder, table, 'SELECT count(*) AS rows, count(DISTINCT id) AS ids FROM logs')
+    expect(first).toEqual({ rows: String(count), ids: String(count) })
+    const backwards = `SELECT count(*) AS count FROM (SELECT timestamp < lag(timestamp) OVER (PARTITION BY filename
+      ORDER BY file_row_number) AS back FROM read_parquet('${folder}/${table}/*.parquet', filename = true,
+      file_row_number = true)) WHERE back`
+    expect(await query(folder, table, backwards)).toEqual([{ count: '0' }])
+    const groups = `SELECT count(DISTINCT (file_name, row_group_id)) AS groups
+      FROM parquet_metadata('${folder}/${table}/*.parquet')`
+    expect(await query(folder, table, groups)).toEqual([{ groups: '5' }])
+  })
+})
+
+const texts = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: 'grapheme' }),
+  fc.constantFrom('{"a":1}', '12', 'null', '\ud800', '\0'),
+)
+const integers = fc.oneof(
+  fc.maxSafeInteger(),
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.constant(null),
+)
+
+/** Values of a column's type, as they may stand in a line of JSON. */
+function values(type: SqlType): fc.Arbitrary<Json> {
+  if (type.kind === 'ARRAY') {
+    const item = values(type.element)
+    return fc.oneof(fc.array(item, { maxLength: 2 }), item)
+  }
+  if (type.kind === 'STRUCT') {
+    const fields: Record<string, fc.Arbitrary<Json>> = {}
+    for (const field of type.fields) fields[field.name!] = fc.option(values(field.type))
+    return fc.record(fields)
+  }
+  return { INT64: integers, BOOL: fc.boolean(), STRING: texts }[type.kind as 'INT64' | 'BOOL' | 'STRING']
+}
+
+/** Without what cannot be told from nothing in a row of a table, and numbers as digits. */
+function plain(value: Json): Json {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(plain)
+  const fields = Object.entries(value).filter(
+    ([, item]) => item !== null && !(Array.isArray(item) && item.length === 0),
+  )
+  return Object.fromEntries(fields.map(([name, item]) => [name, plain(item)]))
+}
+
+describe('an entry on its way through Parquet', () => {
+  test.each([table, 'cloudflare.logs.prod', 'gotrue.logs.prod', 'realtime.logs.prod'])(
+    'of %s comes out as it went in',
+    async table => {
+      const metadata = tableColumns(tablesFolder, table).find(({ name }) => name === 'metadata')!.type
+      const micros = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n })
+      const raw = fc.record({
+        timestamp: micros,
+        event_message: fc.string({ unit: 'binary' }),
+        metadata: values(metadata),
+      })
+      const read = entryReader(tableColumns(tablesFolder, table), () => {})
+      await fc.assert(
+        fc.asyncProperty(fc.array(raw, { minLength: 1, maxLength: 20 }), async list => {
+          const folder = newFolder()
+          const entries = list.map((value, at) => read({ id: String(at), ...value }, at))
+          await publish(folder, 'load', entries, table)
+          const sql = `SELECT to_json({id: id, timestamp: epoch_us(timestamp), event_message: event_message, metadata: metadata})
+            AS row FROM logs ORDER BY CAST(id AS INTEGER)`
+          const rows = (await query(folder, table, sql)).map(({ row }) => plain(parseJson(row as string)))
+          expect(rows).toEqual(entries.map((each, at) => plain({ ...each, timestamp: list[at]!.timestamp })))
+        }),
+        { numRuns: 15 },
+      )
+    },
+    60_000,
+  )
+})

@@ -1,0 +1,66 @@
+/** The operator's command line: `npm run lqe -- <command>`. */
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
+import { openServices, type Services } from '../../shared/services.ts'
+import { StoreError } from '../../shared/stores/store.ts'
+import { KeyError } from '../../shared/keys/keys.ts'
+import { applyCommand } from './apply/command.ts'
+import { QueriesError } from './apply/read.ts'
+import { keyCommand } from './keys.ts'
+import { logsCommand } from './logs/command.ts'
+import { LogsError } from './logs/error.ts'
+
+interface Where {
+  store?: string
+  engine?: string
+  project?: string
+}
+
+/** The settings, with what the command line says of the cloud in place of the environment. */
+function config(): Config {
+  const where = program.commands.map(command => command.opts<Where>()).find(({ store }) => store) ?? {}
+  const { store, project, engine = store === 'firestore' ? 'bigquery' : undefined } = where
+  const said = { STORE: store, ENGINE: engine, GOOGLE_CLOUD_PROJECT: project }
+  const given = Object.entries(said).filter(([, value]) => value !== undefined)
+  return loadConfig({ ...process.env, ...Object.fromEntries(given) })
+}
+
+async function withServices(act: (services: Services) => Promise<void>): Promise<void> {
+  const services = await openServices(config())
+  try {
+    await act(services)
+  } finally {
+    await services.close()
+  }
+}
+
+function folders() {
+  const { dataDir, tablesDir } = config()
+  return { logsFolder: join(dataDir, 'logs'), tablesFolder: tablesDir }
+}
+
+/** Errors whose message is meant for the operator; anything else is a bug and shows its stack. */
+const expected = [QueriesError, KeyError, LogsError, ConfigError, StoreError]
+
+/** Of commands that work on the deployed service too. `logs` has a --project of its own, and no cloud. */
+function anywhere(command: Command): Command {
+  return command
+    .option('--store <store>', 'sqlite, or firestore for the deployed service (with its engine, bigquery)')
+    .option('--engine <engine>', 'with --store: duckdb or bigquery')
+    .option('--project <id>', 'with --store: Google Cloud project, with application default credentials')
+}
+
+const program = new Command('lqe')
+  .description('Endpoints, keys and logs of the log query service')
+  .addCommand(anywhere(applyCommand(withServices, () => config().engine === 'duckdb')))
+  .addCommand(anywhere(keyCommand(act => withServices(({ store }) => act(store)))))
+  .addCommand(logsCommand(folders))
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (!expected.some(known => error instanceof known)) throw error
+  console.error((error as Error).message)
+  process.exitCode = 1
+}

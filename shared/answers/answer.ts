@@ -1,0 +1,89 @@
+/** From rows to the finished answer: bytes that are made once and sent many times. */
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
+import type { Row, RunResult } from '../engines/engine.ts'
+import type { Endpoint } from '../endpoints/definition.ts'
+import { redactRows } from '../redact/redact.ts'
+
+export const encodings = ['gzip', 'br', 'identity'] as const
+export type Encoding = (typeof encodings)[number]
+
+/** What is known of an answer beside its bytes. */
+export interface Summary {
+  rows: number
+  truncated: boolean
+  redacted: boolean
+  /** Names of the result's columns, for formats that need them where there are no rows. */
+  columns: string[]
+}
+
+/** A finished JSON body with its encodings, each made when first asked for and kept. */
+export class Answer {
+  readonly summary: Summary
+  /** SHA-256 of the identity bytes, hex. The body is a function of the rows, so equal rows have equal tags. */
+  readonly tag: string
+  readonly rawBytes: number
+  private readonly made = new Map<Encoding, Promise<Buffer>>()
+
+  private constructor(summary: Summary, tag: string, rawBytes: number, encoding: Encoding, bytes: Buffer) {
+    this.summary = summary
+    this.tag = tag
+    this.rawBytes = rawBytes
+    this.made.set(encoding, Promise.resolve(bytes))
+  }
+
+  static fromJson(summary: Summary, json: Buffer): Answer {
+    return new Answer(summary, createHash('sha256').update(json).digest('hex'), json.length, 'identity', json)
+  }
+
+  /** What the cache has kept; `tag` and `rawBytes` are those of the answer that was stored. */
+  static fromGzip(summary: Summary, tag: string, rawBytes: number, bytes: Buffer): Answer {
+    return new Answer(summary, tag, rawBytes, 'gzip', bytes)
+  }
+
+  bytes(encoding: Encoding): Promise<Buffer> {
+    const known = this.made.get(encoding)
+    if (known) return known
+    const making = makers[encoding](this)
+    this.made.set(encoding, making)
+    return making
+  }
+
+  /** Bytes that it may come to hold in memory, for the cache's bound. */
+  get weight(): number {
+    return Math.ceil(this.rawBytes * 1.25) + 1000
+  }
+}
+
+const makers: Record<Encoding, (answer: Answer) => Promise<Buffer>> = {
+  gzip: async answer => promisify(gzip)(await answer.bytes('identity')),
+  identity: async answer => promisify(gunzip)(await answer.bytes('gzip')),
+  br: async answer =>
+    promisify(brotliCompress)(await answer.bytes('identity'), {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: answer.rawBytes },
+    }),
+}
+
+/**
+ * Makes the answer of a run: redacted where asked, then encoded once. The engine has cut it to the row limit.
+ * The envelope is that of design, section 4.
+ */
+export function finish(endpoint: Endpoint, result: RunResult, redacted: boolean): Answer {
+  const { rows, truncated } = result
+  const columns = result.columns.map(column => column.name)
+  return enclose(endpoint, redacted ? redactRows(rows) : rows, { truncated, redacted, columns })
+}
+
+/** A redacted answer out of a clear one, without another run. Never the other way round. */
+export async function redactAnswer(endpoint: Endpoint, clear: Answer): Promise<Answer> {
+  const { result } = JSON.parse((await clear.bytes('identity')).toString()) as { result: Row[] }
+  return enclose(endpoint, redactRows(result), { ...clear.summary, redacted: true })
+}
+
+function enclose(endpoint: Endpoint, rows: Row[], known: Omit<Summary, 'rows'>): Answer {
+  const { truncated, redacted } = known
+  const meta = { endpoint: endpoint.name, version: endpoint.version, rows: rows.length, truncated, redacted }
+  const json = Buffer.from(JSON.stringify({ result: rows, meta }))
+  return Answer.fromJson({ ...known, rows: rows.length }, json)
+}

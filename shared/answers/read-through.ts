@@ -1,0 +1,106 @@
+/** From a question to its answer: through the cache where there is one, else straight from the engine. */
+import type { Cache } from '../cache/cache.ts'
+import type { Ask, Served } from '../cache/ask.ts'
+import type { QueryEngine, Statement } from '../engines/engine.ts'
+import type { Endpoint } from '../endpoints/definition.ts'
+import { ApiError } from '../errors.ts'
+import { type Answer, finish, redactAnswer } from './answer.ts'
+import { redactionVersion, redactText } from '../redact/redact.ts'
+import { run } from './engine-errors.ts'
+import type { Budget } from '../keys/spending.ts'
+import type { Timing } from '../timing.ts'
+
+export interface Enquiry {
+  endpoint: Endpoint
+  statement: Statement
+  /** Canonical parameters. */
+  parameters: string
+  /** Normal form of the caller's SQL, `null` for the endpoint's own query. */
+  sql: string | null
+  /** Whether personal data is taken out. */
+  redacted: boolean
+  /** Whether a fresh copy is not enough. */
+  bypass: boolean
+  /** What the caller's runs may read, `null` for any amount. */
+  budget: Budget | null
+  /** Names for the engine's records. */
+  labels: Record<string, string>
+  timing: Timing
+}
+
+export type Outcome = Omit<Served, 'how'> & { how: Served['how'] | 'uncached' }
+
+/**
+ * An endpoint that redacts by default keeps no clear answer anywhere: one for a privileged caller is made anew.
+ * @throws ApiError
+ */
+export async function serve(
+  { engine, cache }: { engine: QueryEngine; cache: Cache },
+  enquiry: Enquiry,
+): Promise<Outcome> {
+  const { endpoint, redacted, parameters, sql, bypass } = enquiry
+  const make = (jobKey?: string) => makeAnswer(engine, enquiry, jobKey)
+  if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
+    const exhausted = await enquiry.budget?.exhausted()
+    if (exhausted) throw exhausted
+    const answer = await make()
+    return { answer, how: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
+  }
+  const question = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
+  const freshMs = endpoint.cacheSeconds * 1000
+  const asked = redacted ? { ...question, variant: redactionVersion } : question
+  const free =
+    enquiry.budget && (await freeAnswer(cache, enquiry.budget, { question: asked, freshMs, bypass }))
+  if (free) return free
+  return cache.read({
+    question: asked,
+    freshMs,
+    timeoutMs: endpoint.timeoutSeconds * 1000,
+    noteUse: endpoint.warm !== null && sql === null,
+    bypass,
+    async make(jobKey) {
+      const clear = redacted && !endpoint.redact && !bypass ? await cache.peek(question, freshMs) : null
+      if (!clear) return { answer: await make(jobKey) }
+      return { answer: await redactAnswer(endpoint, clear.answer), madeAt: clear.madeAt }
+    },
+  })
+}
+
+/**
+ * An answer that costs the budget nothing; `null` where a run may be made. A hot one is given without a look at the budget.
+ * @throws ApiError `budget_exhausted`
+ */
+async function freeAnswer(
+  cache: Cache,
+  budget: Budget,
+  { question, freshMs, bypass }: Pick<Ask, 'question' | 'freshMs' | 'bypass'>,
+): Promise<Served | null> {
+  const hot = bypass ? null : cache.hot(question, freshMs)
+  if (hot) return hot
+  const exhausted = await budget.exhausted()
+  if (!exhausted) return null
+  const fresh = await cache.fresh(question, freshMs)
+  if (fresh) return fresh
+  throw exhausted
+}
+
+async function makeAnswer(
+  engine: QueryEngine,
+  { endpoint, statement, sql, redacted, budget, labels, timing }: Enquiry,
+  jobKey?: string,
+): Promise<Answer> {
+  const options = { labels, sandboxed: sql !== null, ...(jobKey === undefined ? {} : { jobKey }) }
+  try {
+    const result = await timing.measure('engine', () => run(engine, endpoint, statement, options))
+    await budget?.spend(result.bytes ?? 0)
+    return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
+  } catch (error) {
+    throw redacted && error instanceof ApiError ? redactError(error) : error
+  }
+}
+
+/** The error without personal data: an engine’s message may quote a value. */
+export function redactError({ code, message, problems, headers, cause }: ApiError): ApiError {
+  const redactedProblems = problems.map(problem => ({ ...problem, detail: redactText(problem.detail) }))
+  return new ApiError(code, redactText(message), { problems: redactedProblems, headers, cause })
+}

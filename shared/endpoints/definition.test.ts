@@ -1,0 +1,104 @@
+import { describe, expect, test } from '@jest/globals'
+import { DefinitionError, endpointFrom, endpointOf, fieldsOf, typeOf } from './definition.ts'
+
+const id = '00000000-0000-4000-8000-000000000001'
+const definition = {
+  id,
+  description: 'Something.',
+  parameters: { type: 'object', required: ['project'], properties: { project: { type: 'string' } } },
+}
+
+function problems(change: object, name = 'a.b'): string[] {
+  try {
+    endpointFrom(name, { ...definition, ...change }, 'SELECT 1')
+    return []
+  } catch (error) {
+    if (error instanceof DefinitionError)
+      return error.problems.map(({ pointer, detail }) => `${pointer} ${detail}`)
+    throw error
+  }
+}
+
+describe('a definition', () => {
+  test('gets the schema’s defaults', () => {
+    expect(endpointFrom('a.b', definition, 'SELECT 1')).toMatchObject({
+      id,
+      name: 'a.b',
+      required: ['project'],
+      maxRows: 1000,
+      timeoutSeconds: 30,
+      cacheSeconds: 0,
+      warm: null,
+      sandbox: false,
+      redact: false,
+    })
+  })
+
+  test('is not changed by being read', () => {
+    const before = structuredClone(definition)
+    endpointFrom('a.b', definition, 'SELECT 1')
+    expect(definition).toEqual(before)
+  })
+
+  test.each([
+    [{ id: 'x' }, '/id must match pattern'],
+    [{ description: '' }, '/description must NOT have fewer than 1 characters'],
+    [{ cached: true }, ' must NOT have additional properties: cached'],
+    [{ maxRows: 0 }, '/maxRows must be >= 1'],
+    [{ cache: {} }, "/cache must have required property 'seconds'"],
+    [{ warm: { seconds: 5 } }, '/warm/seconds must be >= 60'],
+    [{ warm: { seconds: 300, maxSets: 501 } }, '/warm/maxSets must be <= 500'],
+    [{ warm: { seconds: 300, query: '../a.warm.sql' } }, '/warm/query must match pattern'],
+    [{ warm: { seconds: 300, query: 'a.warm.sql' } }, '/warm/query names a.warm.sql, which is not there'],
+    [{ warm: { seconds: 300, apart: { project: ['a'] } } }, '/warm must have property query when'],
+    [
+      { parameters: { properties: { a: { type: 'array' } } } },
+      '/parameters/properties/a/type must be equal to one of',
+    ],
+    [{ parameters: { properties: { sql: { type: 'string' } } } }, '/parameters/properties must NOT be valid'],
+    [{ parameters: { required: ['x'], properties: {} } }, '/parameters/required names x, not declared'],
+    [{ parameters: { properties: { a: { type: 'string', pattern: '(' } } } }, '/pattern must match format'],
+    [
+      { parameters: { properties: { a: { type: 'integer', format: 'iso-timestamp' } } } },
+      '/parameters/properties/a/type must be equal to constant',
+    ],
+  ])('with %j is refused, naming the place', (change, expected) => {
+    expect(problems(change).join('\n')).toContain(expected)
+  })
+
+  test.each(['Logs', '1a', 'a/b', 'a b', '', '00000000-0000-4000-8000-000000000001'])(
+    'cannot have the name %j',
+    name => {
+      expect(problems({}, name)).toHaveLength(1)
+    },
+  )
+
+  test('reads back from the store as it was', () => {
+    const endpoint = endpointFrom('a.b', definition, 'SELECT 1')
+    const document = { id, fields: fieldsOf(endpoint), version: '1', writtenAt: 0 }
+    expect(endpointOf(document)).toEqual(endpoint)
+  })
+})
+
+describe('the version of a definition', () => {
+  const version = (change: object, sql = 'SELECT 1') =>
+    endpointFrom('a.b', { ...definition, ...change }, sql).version
+
+  test('changes with whatever decides an answer', () => {
+    const changes = [{ maxRows: 5 }, { redact: true }, { sandbox: true }, { cache: { seconds: 60 } }]
+    const versions = [version({}), version({}, 'SELECT 2'), ...changes.map(change => version(change))]
+    expect(new Set(versions).size).toBe(versions.length)
+  })
+
+  test('does not change with the description', () => {
+    expect(version({ description: 'Other words.' })).toBe(version({}))
+  })
+})
+
+describe('a parameter', () => {
+  test('is bound with the type that its schema says', () => {
+    expect(typeOf({ type: 'integer' })).toEqual({ kind: 'INT64' })
+    expect(typeOf({ type: 'string', format: 'iso-timestamp' })).toEqual({ kind: 'TIMESTAMP' })
+    expect(typeOf({ type: 'string', format: 'regular-expression' })).toEqual({ kind: 'STRING' })
+  })
+})

@@ -1,0 +1,202 @@
+/** A saved endpoint: what its two files say, and how the store holds it. */
+import { createHash } from 'node:crypto'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import schema from './definition.schema.json' with { type: 'json' }
+import type { Binding } from '../engines/engine.ts'
+import type { SqlType } from '../sql/types.ts'
+import type { Document, Fields } from '../stores/store.ts'
+
+export interface Endpoint {
+  /** Lower-case UUID, fixed for ever. */
+  id: string
+  /** Name of its files: `logs.all`. */
+  name: string
+  description: string
+  /** The GoogleSQL query over logical table names, as written. */
+  sql: string
+  parameters: Record<string, ParameterDefinition>
+  required: string[]
+  maxRows: number
+  timeoutSeconds: number
+  /** 0 = every call runs the query. */
+  cacheSeconds: number
+  /** `null` = never warmed. */
+  warm: Warming | null
+  sandbox: boolean
+  redact: boolean
+  /** Hash of everything above that decides an answer: a changed definition is a new version. */
+  version: string
+}
+
+/** How an endpoint's answers are made anew before anybody has to wait for them. */
+export interface Warming {
+  /** Answers in use that are older are made anew. */
+  seconds: number
+  /** At most so many in one run. */
+  maxSets: number
+  /** The companion query, which answers many parameter sets in one scan; `null` = each set runs the endpoint's own. */
+  sql: string | null
+  /** Parameter -> values whose sets the companion gets in statements of their own. */
+  apart: Record<string, Scalar[]>
+}
+
+export type Scalar = string | number | boolean
+
+/** The JSON Schema of one parameter, as far as `definition.schema.json` allows it. */
+export interface ParameterDefinition {
+  type: 'string' | 'integer' | 'number' | 'boolean'
+  description?: string
+  format?: 'iso-timestamp' | 'regular-expression'
+  enum?: (string | number)[]
+  default?: Scalar
+  examples?: Scalar[]
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+  minimum?: number
+  maximum?: number
+}
+
+/** The shape of `<name>.yaml`, after the schema has filled in its defaults. */
+interface DefinitionFile {
+  id: string
+  description: string
+  parameters: { required?: string[]; properties: Record<string, ParameterDefinition> }
+  maxRows: number
+  timeoutSeconds: number
+  cache: { seconds: number }
+  warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
+  sandbox: boolean
+  redact: boolean
+}
+
+/** A definition that does not fit the schema: each problem with the JSON pointer to its place. */
+export class DefinitionError extends Error {
+  override readonly name = 'DefinitionError'
+  readonly problems: { pointer: string; detail: string }[]
+
+  constructor(problems: { pointer: string; detail: string }[]) {
+    super(problems.map(({ pointer, detail }) => `${pointer || '/'} ${detail}`).join('; '))
+    this.problems = problems
+  }
+}
+
+const namePattern = /^(?![0-9a-f]{8}-)[a-z][a-z0-9._-]{0,99}$/
+
+/**
+ * Makes an endpoint from the content of its files.
+ * @param name the files' name without its ending
+ * @param definition the parsed YAML
+ * @param readCompanion gives the text of the file that `warm.query` names
+ * @throws DefinitionError where the name or the definition does not fit `definition.schema.json`
+ */
+export function endpointFrom(
+  name: string,
+  definition: unknown,
+  sql: string,
+  readCompanion: (file: string) => string = file => {
+    throw noCompanion(file)
+  },
+): Endpoint {
+  if (!namePattern.test(name))
+    throw new DefinitionError([{ pointer: '', detail: `the name must match ${namePattern.source}` }])
+  const file = structuredClone(definition)
+  const validate = validator()
+  if (!validate(file)) throw new DefinitionError((validate.errors ?? []).map(problemOf))
+  const { id, description, parameters, maxRows, timeoutSeconds, cache, warm, sandbox, redact } = file
+  assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
+  assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
+  const saved = {
+    id,
+    name,
+    description,
+    sql,
+    parameters: parameters.properties,
+    required: (parameters.required ?? []).toSorted(),
+    maxRows,
+    timeoutSeconds,
+    cacheSeconds: cache.seconds,
+    warm: warm ? warmingOf(warm, readCompanion) : null,
+    sandbox,
+    redact,
+  }
+  return { ...saved, version: versionOf(saved) }
+}
+
+function warmingOf(
+  { seconds, maxSets, query, apart = {} }: NonNullable<DefinitionFile['warm']>,
+  readCompanion: (file: string) => string,
+): Warming {
+  return { seconds, maxSets, sql: query === undefined ? null : readCompanion(query), apart }
+}
+
+/** For who reads the files: the one that `warm.query` names is missing. */
+export function noCompanion(file: string): DefinitionError {
+  return new DefinitionError([{ pointer: '/warm/query', detail: `names ${file}, which is not there` }])
+}
+
+function assertDeclared(pointer: string, names: string[], declared: object): void {
+  const unknown = names.filter(name => !Object.hasOwn(declared, name))
+  if (unknown.length > 0)
+    throw new DefinitionError([
+      { pointer, detail: `names ${unknown.join(', ')}, not declared in properties` },
+    ])
+}
+
+/** The type that a parameter is bound with in the SQL. */
+export function typeOf(parameter: ParameterDefinition): SqlType {
+  if (parameter.format === 'iso-timestamp') return { kind: 'TIMESTAMP' }
+  return { kind: typeNames[parameter.type] }
+}
+
+/** Every parameter with its type and no value: what a dry run needs. */
+export function emptyBindings({ parameters }: Pick<Endpoint, 'parameters'>): Binding[] {
+  return Object.entries(parameters).map(([name, definition]) => ({
+    name,
+    type: typeOf(definition),
+    value: null,
+  }))
+}
+
+/** How the store holds an endpoint; `endpointOf` reads it back. */
+export function fieldsOf(endpoint: Endpoint): Fields {
+  return { name: endpoint.name, version: endpoint.version, definition: JSON.stringify(endpoint) }
+}
+
+export function endpointOf(document: Document): Endpoint {
+  return JSON.parse(document.fields['definition'] as string) as Endpoint
+}
+
+const typeNames = { string: 'STRING', integer: 'INT64', number: 'FLOAT64', boolean: 'BOOL' } as const
+
+let compiled: ValidateFunction<DefinitionFile> | undefined
+
+/** Compiled by the first definition that is read from a file; a function that serves reads none. */
+function validator(): ValidateFunction<DefinitionFile> {
+  return (compiled ??= new Ajv({ allErrors: true, useDefaults: true, strictTypes: false })
+    .addFormat('regex', source => isRegularExpression(source))
+    .compile<DefinitionFile>(schema))
+}
+
+function isRegularExpression(source: string): boolean {
+  try {
+    return new RegExp(source, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+function problemOf(error: ErrorObject): { pointer: string; detail: string } {
+  const extra = error.params as { additionalProperty?: string; allowedValues?: unknown[] }
+  const named =
+    extra.additionalProperty ?? (extra.allowedValues ? extra.allowedValues.map(String).join(', ') : null)
+  return {
+    pointer: error.instancePath,
+    detail: `${error.message ?? 'is not valid'}${named === null ? '' : `: ${named}`}`,
+  }
+}
+
+/** The description decides no answer, so a better wording leaves cached answers where they are. */
+function versionOf({ description: _, ...decisive }: Omit<Endpoint, 'version'>): string {
+  return createHash('sha256').update(JSON.stringify(decisive)).digest('hex').slice(0, 16)
+}

@@ -1,0 +1,69 @@
+/** Finding the endpoint that a caller asks for. */
+import { LRUCache } from 'lru-cache'
+import { type Endpoint, endpointOf } from './definition.ts'
+import { ApiError } from '../errors.ts'
+import type { Store } from '../stores/store.ts'
+
+export const endpointsCollection = 'endpoints'
+
+/** Most endpoints that one service holds; `apply` and the list keep to it. */
+export const maxEndpoints = 400
+
+export interface Endpoints {
+  /** By id (a UUID, in any case) or by name. `null` where there is none. */
+  find(idOrName: string): Promise<Endpoint | null>
+  /** All of them, by name. */
+  all(): Promise<Endpoint[]>
+}
+
+/**
+ * Reads endpoints through a memory; a changed definition is in force everywhere after `rememberMs`.
+ * Its calls throw ApiError `engine_unavailable` where the store fails and nothing is remembered.
+ */
+export function openEndpoints(store: Store, { rememberMs }: { rememberMs: number }): Endpoints {
+  const remembered = new LRUCache<string, { endpoint: Endpoint | null }>({
+    max: 1000,
+    ttl: rememberMs,
+    fetchMethod: async idOrName => ({ endpoint: await read(store, idOrName) }),
+  })
+  return {
+    async find(idOrName) {
+      const key = uuidPattern.test(idOrName) ? idOrName.toLowerCase() : idOrName
+      if (!uuidPattern.test(key) && !namePattern.test(key)) return null
+      return (await remembered.fetch(key))?.endpoint ?? null
+    },
+    async all() {
+      const search = {
+        collection: endpointsCollection,
+        orderBy: { field: 'name', direction: 'asc' },
+        limit: maxEndpoints,
+      } as const
+      const { documents } = await store.query(search).catch(unavailable)
+      return documents.map(endpointOf)
+    },
+  }
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const namePattern = /^[A-Za-z0-9._-]{1,100}$/
+
+async function read(store: Store, idOrName: string): Promise<Endpoint | null> {
+  if (uuidPattern.test(idOrName)) {
+    const { document } = await store.get({ collection: endpointsCollection, id: idOrName }).catch(unavailable)
+    return document && endpointOf(document)
+  }
+  const search = {
+    collection: endpointsCollection,
+    where: [{ field: 'name', operator: '==' as const, value: idOrName }],
+    limit: 1,
+  }
+  const { documents } = await store.query(search).catch(unavailable)
+  return documents[0] ? endpointOf(documents[0]) : null
+}
+
+function unavailable(cause: unknown): never {
+  throw new ApiError('engine_unavailable', 'The service cannot read its definitions at the moment.', {
+    headers: { 'Retry-After': '2' },
+    cause,
+  })
+}

@@ -1,0 +1,206 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { endpointFrom, type ParameterDefinition } from './definition.ts'
+import { ApiError } from '../errors.ts'
+import { readParameters } from './parameters.ts'
+import { readReserved } from './query-string.ts'
+
+const id = '00000000-0000-4000-8000-000000000001'
+
+function endpoint(properties: Record<string, ParameterDefinition>, required: string[] = []) {
+  return endpointFrom(
+    'some.endpoint',
+    { id, description: 'd', parameters: { properties, required } },
+    'SELECT 1',
+  )
+}
+
+const everyKind = endpoint(
+  {
+    project: { type: 'string', maxLength: 10 },
+    interval: { type: 'string', enum: ['hourly', 'daily'] },
+    since: { type: 'string', format: 'iso-timestamp' },
+    limit: { type: 'integer', minimum: 1, maximum: 50, default: 20 },
+    ratio: { type: 'number' },
+    errors: { type: 'boolean' },
+    note: { type: 'string' },
+  },
+  ['project'],
+)
+
+function values(query: string, pins: Record<string, string> = {}) {
+  return Object.fromEntries(
+    readParameters(everyKind, query, pins).bindings.map(({ name, value }) => [name, value]),
+  )
+}
+
+function refusal(query: string, pins: Record<string, string> = {}): ApiError {
+  try {
+    readParameters(everyKind, query, pins)
+  } catch (error) {
+    if (error instanceof ApiError) return error
+    throw error
+  }
+  throw new Error('expected a refusal')
+}
+
+describe('parameters', () => {
+  test('are typed as declared, and absent ones are NULL or their default', () => {
+    expect(values('project=abc&interval=daily&since=2026-01-31T01:00%2B01:00&ratio=.5&errors=TRUE')).toEqual({
+      project: 'abc',
+      interval: 'daily',
+      since: '2026-01-31T00:00:00.000000Z',
+      limit: 20,
+      ratio: 0.5,
+      errors: true,
+      note: null,
+    })
+  })
+
+  test('that are empty count as absent', () => {
+    expect(values('project=abc&since=&limit=&interval=')).toEqual(values('project=abc'))
+  })
+
+  test('are bound with their type, sorted by name', () => {
+    const { bindings } = readParameters(everyKind, 'project=abc', {})
+    expect(bindings.map(({ name, type }) => `${name} ${type.kind}`)).toEqual([
+      'errors BOOL',
+      'interval STRING',
+      'limit INT64',
+      'note STRING',
+      'project STRING',
+      'ratio FLOAT64',
+      'since TIMESTAMP',
+    ])
+  })
+
+  test('that are not declared are ignored, and named if their names are plain', () => {
+    const { ignored } = readParameters(
+      everyKind,
+      'project=abc&proyect=x&a%0Ab=1&sql=SELECT+1&limit=3&proyect=y',
+      {},
+    )
+    expect(ignored).toEqual(['proyect'])
+  })
+
+  test('ten ignored names at most are told', () => {
+    const many = Array.from({ length: 30 }, (_, i) => `x${i}=1`).join('&')
+    expect(readParameters(everyKind, `project=abc&${many}`, {}).ignored).toHaveLength(10)
+  })
+
+  test.each([
+    ['', 'project', 'is required and must not be empty'],
+    ['project=', 'project', 'is required and must not be empty'],
+    ['project=a&project=a', 'project', 'is given more than once; send it once'],
+    ['project=%ff', 'project', 'is not valid percent-encoded UTF-8'],
+    ['project=%zz', 'project', 'is not valid percent-encoded UTF-8'],
+    ['project=%ed%a0%80', 'project', 'is not valid percent-encoded UTF-8'],
+    ['project=a%00b', 'project', 'must not contain the character U+0000'],
+    ['project=12345678901', 'project', 'is longer than 10 characters'],
+    ['project=a&interval=weekly', 'interval', 'must be one of hourly, daily'],
+    ['project=a&since=yesterday', 'since', 'must be an ISO 8601 time such as 2026-01-31T12:00:00Z'],
+    [
+      'project=a&since=2026-01-31T12:00:00+02:00',
+      'since',
+      'must be an ISO 8601 time such as 2026-01-31T12:00:00Z; in a URL, write the + of a time zone as %2B',
+    ],
+    ['project=a&limit=1.5', 'limit', 'must be a whole number within ±(2^53 - 1)'],
+    ['project=a&limit=9007199254740993', 'limit', 'must be a whole number within ±(2^53 - 1)'],
+    ['project=a&limit=0', 'limit', 'must be at least 1'],
+    ['project=a&limit=51', 'limit', 'must be at most 50'],
+    ['project=a&ratio=1e999', 'ratio', 'must be a number such as 12 or 0.5'],
+    ['project=a&errors=yes', 'errors', 'must be true or false'],
+    [`project=a&note=${'x'.repeat(1001)}`, 'note', 'is longer than 1000 characters'],
+  ])('%s is refused, naming %s', (query, parameter, detail) => {
+    expect(refusal(query)).toMatchObject({ code: 'invalid_parameter', problems: [{ parameter, detail }] })
+  })
+
+  test('that are wrong are all named at once', () => {
+    const named = refusal('interval=weekly&limit=x').problems.map(({ parameter }) => parameter)
+    expect(named.toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual([
+      'interval',
+      'limit',
+      'project',
+    ])
+  })
+
+  test('text stays text, whatever is in it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), text => {
+        fc.pre(text.length <= 10 && !text.includes('\0'))
+        expect(values(`project=${encodeURIComponent(text)}`)['project']).toBe(text)
+      }),
+    )
+  })
+
+  test('any query string at all is read or refused with a 4xx', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary-ascii' }), query => {
+        try {
+          readParameters(everyKind, query, {})
+        } catch (error) {
+          expect((error as ApiError).status).toBe(400)
+        }
+      }),
+    )
+  })
+})
+
+describe('the canonical form', () => {
+  const canonical = (query: string) => readParameters(everyKind, query, {}).canonical
+
+  test('does not depend on order, on spelling of a value, or on what is ignored', () => {
+    expect(canonical('since=2026-01-31&project=a&limit=07')).toBe(
+      canonical('x=1&limit=7&project=%61&since=2026-01-31T01:00:00%2B01:00'),
+    )
+  })
+
+  test('differs for different parameters', () => {
+    const arbitrary = fc.record({ project: fc.string({ minLength: 1, maxLength: 10 }), note: fc.string() })
+    const write = (given: Record<string, string>) => new URLSearchParams(given).toString()
+    fc.assert(
+      fc.property(arbitrary, arbitrary, (a, b) => {
+        fc.pre(![...Object.values(a), ...Object.values(b)].some(text => text.includes('\0')))
+        const same = a.project === b.project && a.note === b.note
+        expect(canonical(write(a)) === canonical(write(b))).toBe(same)
+      }),
+    )
+  })
+})
+
+describe('pins', () => {
+  test('are applied where the caller leaves them out or repeats them', () => {
+    expect(values('', { project: 'mine' })['project']).toBe('mine')
+    expect(values('project=mine', { project: 'mine' })['project']).toBe('mine')
+    expect(values('project=a&since=2026-01-31', { since: '2026-01-31T00:00Z' })['since']).toMatch(
+      /^2026-01-31/,
+    )
+  })
+
+  test('cannot be overridden, nor emptied', () => {
+    expect(refusal('project=other', { project: 'mine' }).code).toBe('pinned_parameter')
+    expect(values('project=&note=', { project: 'mine', note: 'also mine' })).toMatchObject({
+      project: 'mine',
+      note: 'also mine',
+    })
+  })
+
+  test('hold for a parameter whose name every object has', () => {
+    const odd = endpoint(Object.fromEntries([['constructor', { type: 'string' as const }]]))
+    expect(readParameters(odd, '', {}).bindings[0]!.value).toBeNull()
+    expect(readParameters(odd, '', { constructor: 'x' }).bindings[0]!.value).toBe('x')
+  })
+
+  test('that the endpoint cannot apply close the endpoint', () => {
+    expect(refusal('project=a', { tenant: 'mine' }).code).toBe('pinned_parameter')
+  })
+})
+
+describe('a parameter of every endpoint', () => {
+  test('is read once, decoded, and empty counts as absent', () => {
+    expect(readReserved('sql=SELECT+1%2B1', 'sql')).toBe('SELECT 1+1')
+    expect(readReserved('sql=', 'sql')).toBeNull()
+    expect(() => readReserved('sql=a&sql=b', 'sql')).toThrow(ApiError)
+    expect(() => readReserved('sql=%ff', 'sql')).toThrow(ApiError)
+  })
+})

@@ -1,0 +1,187 @@
+/** From the raw query string to typed, canonical parameters. One function decides both what is bound and what the cache key is made of. */
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { LRUCache } from 'lru-cache'
+import type { Binding } from '../engines/engine.ts'
+import { type Endpoint, type ParameterDefinition, typeOf } from './definition.ts'
+import { ApiError, type Problem } from '../errors.ts'
+import {
+  invalidParameter,
+  type Pair,
+  repeated,
+  reservedNames,
+  splitQuery,
+  undecodable,
+} from './query-string.ts'
+import { isoTimestamp } from './timestamps.ts'
+
+export interface Parameters {
+  /** One binding for each declared parameter, sorted by name; an absent one is bound as NULL. */
+  bindings: Binding[]
+  /** Unambiguous text of the bindings: equal for equal parameters, however they were written. */
+  canonical: string
+  /** Names that were sent and are not declared: plain names only, ten at most. */
+  ignored: string[]
+}
+
+/** Longer strings are refused where the definition says nothing else. */
+const defaultMaxLength = 1000
+
+/**
+ * Reads the parameters of a call.
+ * @param query the raw query string, without `?`
+ * @param pins what the caller's key fixes: name -> value as it would stand in a query string
+ * @throws ApiError `invalid_parameter` naming every parameter that is missing, repeated or malformed;
+ *   `pinned_parameter` where the caller asks for other than its key allows
+ */
+export function readParameters(endpoint: Endpoint, query: string, pins: Record<string, string>): Parameters {
+  const { sent, ignored, problems } = declaredOnly(endpoint, splitQuery(query))
+  const values = new Map<string, Scalar | null>()
+  const refused = new Set(problems.map(problem => problem.parameter))
+  for (const [name, definition] of Object.entries(endpoint.parameters)) {
+    if (refused.has(name)) continue
+    const value = valueOf(definition, sent.get(name) || ownValue(pins, name))
+    if (value instanceof Invalid) problems.push({ parameter: name, detail: value.detail })
+    else if (value === null && endpoint.required.includes(name))
+      problems.push({ parameter: name, detail: missing(definition) })
+    else values.set(name, value)
+  }
+  problems.push(...againstSchema(endpoint, values))
+  if (problems.length > 0) throw invalidParameter(problems)
+  applyPins(endpoint, values, pins)
+  return { ...canonical(endpoint, values), ignored }
+}
+
+type Scalar = string | number | boolean
+
+class Invalid {
+  readonly detail: string
+  constructor(detail: string) {
+    this.detail = detail
+  }
+}
+
+function declaredOnly(endpoint: Endpoint, pairs: Pair[]) {
+  const sent = new Map<string, string>()
+  const ignored = new Set<string>()
+  const problems: Problem[] = []
+  for (const { name, value } of pairs) {
+    if (reservedNames.has(name)) continue
+    if (!Object.hasOwn(endpoint.parameters, name)) ignored.add(name)
+    else if (sent.has(name)) problems.push({ parameter: name, detail: repeated })
+    else if (value === null) problems.push({ parameter: name, detail: undecodable })
+    sent.set(name, value ?? '')
+  }
+  const plain = [...ignored].filter(name => /^[A-Za-z0-9_.-]{1,64}$/.test(name)).slice(0, 10)
+  return { sent, ignored: plain, problems }
+}
+
+function ownValue(pins: Record<string, string>, name: string): string | undefined {
+  return Object.hasOwn(pins, name) ? pins[name] : undefined
+}
+
+function valueOf(definition: ParameterDefinition, text: string | undefined): Scalar | Invalid | null {
+  return text === undefined || text === '' ? (definition.default ?? null) : typed(definition, text)
+}
+
+/** Reads a value from its text in a query string, by the declared type. */
+function typed(definition: ParameterDefinition, text: string): Scalar | Invalid {
+  if (definition.format === 'iso-timestamp') return isoTimestamp(text) ?? new Invalid(notIso(text))
+  return readers[definition.type](text)
+}
+
+const readers: Record<ParameterDefinition['type'], (text: string) => Scalar | Invalid> = {
+  string: text => (text.includes('\0') ? new Invalid('must not contain the character U+0000') : text),
+  integer: text => {
+    const value = /^[+-]?\d{1,16}$/.test(text) ? Number(text) + 0 : Number.NaN
+    return Number.isSafeInteger(value) ? value : new Invalid('must be a whole number within ±(2^53 - 1)')
+  },
+  number: text => {
+    const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) + 0 : Number.NaN
+    return Number.isFinite(value) ? value : new Invalid('must be a number such as 12 or 0.5')
+  },
+  boolean: text => {
+    const value = { true: true, false: false }[text.toLowerCase()]
+    return value ?? new Invalid('must be true or false')
+  },
+}
+
+function notIso(text: string): string {
+  const hint = /\d \d\d:?\d\d$/.test(text) ? '; in a URL, write the + of a time zone as %2B' : ''
+  return `must be an ISO 8601 time such as 2026-01-31T12:00:00Z${hint}`
+}
+
+function missing(definition: ParameterDefinition): string {
+  const choices = definition.enum ? `: one of ${definition.enum.join(', ')}` : ''
+  return `is required and must not be empty${choices}`
+}
+
+/** Definitions were checked when they were applied; compiling ajv's own schema would slow the first request down. */
+const ajvOptions = { allErrors: true, strict: false, meta: false, validateSchema: false } as const
+
+/** Compiled once for each version of an endpoint. */
+const validators = new LRUCache<string, ValidateFunction>({ max: 200 })
+
+function validatorOf(endpoint: Endpoint): ValidateFunction {
+  const known = validators.get(endpoint.version)
+  if (known) return known
+  const properties = Object.fromEntries(
+    Object.entries(endpoint.parameters).map(([name, { format: _, ...definition }]) => [
+      name,
+      definition.type === 'string' ? { maxLength: defaultMaxLength, ...definition } : definition,
+    ]),
+  )
+  const validate = new Ajv({ ...ajvOptions, ownProperties: true }).compile({
+    type: 'object',
+    properties,
+  })
+  validators.set(endpoint.version, validate)
+  return validate
+}
+
+function againstSchema(endpoint: Endpoint, values: Map<string, Scalar | null>): Problem[] {
+  const present = Object.fromEntries([...values].filter(([, value]) => value !== null))
+  const validate = validatorOf(endpoint)
+  return validate(present) ? [] : (validate.errors ?? []).map(problemOf)
+}
+
+/** What is wrong, in words, by ajv's keyword. */
+const sentences: Record<string, (params: Record<string, unknown>) => string> = {
+  enum: params => `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`,
+  maxLength: params => `is longer than ${String(params['limit'])} characters`,
+  minLength: params => `is shorter than ${String(params['limit'])} characters`,
+  minimum: params => `must be at least ${String(params['limit'])}`,
+  maximum: params => `must be at most ${String(params['limit'])}`,
+  pattern: params => `must match ${String(params['pattern'])}`,
+}
+
+function problemOf({ instancePath, keyword, params, message }: ErrorObject): Problem {
+  const detail = sentences[keyword]?.(params as Record<string, unknown>) ?? message ?? 'is not valid'
+  return { parameter: instancePath.slice(1), detail }
+}
+
+/** A key's pins hold for every call. One that the endpoint cannot apply would leave the caller unbounded, so it closes the endpoint. */
+function applyPins(endpoint: Endpoint, values: Map<string, Scalar | null>, pins: Record<string, string>) {
+  for (const [name, text] of Object.entries(pins)) {
+    const definition = Object.hasOwn(endpoint.parameters, name) ? endpoint.parameters[name] : undefined
+    if (!definition)
+      throw pinned(name, 'is fixed by the API key, and this endpoint has no such parameter to apply it to')
+    const fixed = typed(definition, text)
+    if (fixed instanceof Invalid)
+      throw pinned(name, `is fixed by the API key to a value that ${fixed.detail}`)
+    if (values.get(name) !== fixed) throw pinned(name, 'is fixed by the API key; leave it out')
+  }
+}
+
+function pinned(parameter: string, detail: string): ApiError {
+  return new ApiError('pinned_parameter', `${parameter} ${detail}`, { problems: [{ parameter, detail }] })
+}
+
+function canonical(endpoint: Endpoint, values: Map<string, Scalar | null>) {
+  const names = Object.keys(endpoint.parameters).toSorted()
+  const bindings = names.map(name => ({
+    name,
+    type: typeOf(endpoint.parameters[name]!),
+    value: values.get(name) ?? null,
+  }))
+  return { bindings, canonical: JSON.stringify(bindings.map(({ name, value }) => [name, value])) }
+}

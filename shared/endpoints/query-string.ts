@@ -1,0 +1,51 @@
+/** The raw query string of a URL: strict, and nothing lost. */
+import { ApiError, type Problem } from '../errors.ts'
+
+export interface Pair {
+  name: string
+  /** `null` where the percent-escapes are not UTF-8. */
+  value: string | null
+}
+
+export const repeated = 'is given more than once; send it once'
+export const undecodable = 'is not valid percent-encoded UTF-8'
+
+/** Parameters that every endpoint has, so that none may declare them. */
+export const reservedNames = new Set(['sql', 'format'])
+
+/** Strict where URLSearchParams is lenient: it would turn broken UTF-8 into U+FFFD without a word. */
+export function splitQuery(query: string): Pair[] {
+  return query
+    .split('&')
+    .filter(part => part !== '')
+    .map(part => {
+      const equals = part.indexOf('=')
+      const name = decode(equals < 0 ? part : part.slice(0, equals))
+      return { name: name ?? '', value: decode(equals < 0 ? '' : part.slice(equals + 1)) }
+    })
+}
+
+function decode(text: string): string | null {
+  if (!/[%+]/.test(text)) return text
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return null
+  }
+}
+
+/**
+ * The decoded values of one parameter that is not the endpoint's own, such as `sql`.
+ * @throws ApiError `invalid_parameter` where it occurs twice or is not UTF-8
+ */
+export function readReserved(query: string, name: 'sql' | 'format'): string | null {
+  const found = splitQuery(query).filter(pair => pair.name === name)
+  if (found.length > 1) throw invalidParameter([{ parameter: name, detail: repeated }])
+  if (found[0]?.value === null) throw invalidParameter([{ parameter: name, detail: undecodable }])
+  return found[0]?.value || null
+}
+
+export function invalidParameter(problems: Problem[]): ApiError {
+  const detail = problems.map(problem => `${problem.parameter} ${problem.detail}`).join('; ')
+  return new ApiError('invalid_parameter', detail, { problems })
+}

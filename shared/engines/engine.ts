@@ -1,0 +1,106 @@
+/**
+ * The port to whatever runs SQL. `engines/engines.test.ts` is the suite that every adapter passes.
+ */
+import type { Column, SqlType } from '../sql/types.ts'
+import type { Place } from '../sql/error.ts'
+
+/** A value as it leaves an engine and goes into JSON. The forms are design section 3, the same from every engine. */
+export type Value = null | boolean | number | string | Value[] | { [field: string]: Value }
+
+export type Row = Record<string, Value>
+
+/** A named, typed binding. The value is in its JSON form: TIMESTAMP as ISO text, INT64 as number or digits. */
+export interface Binding {
+  name: string
+  type: SqlType
+  value: Value
+}
+
+/** One GoogleSQL query over logical table names, with every `@name` bound. */
+export interface Statement {
+  sql: string
+  bindings: Binding[]
+}
+
+export interface RunLimits {
+  /** Rows beyond this are cut and `truncated` is set. */
+  maxRows: number
+  /** Milliseconds until the run is cancelled and fails with `timeout`. */
+  timeoutMs: number
+  /** The most bytes the engine may scan (billed bytes on BigQuery); absent = no limit of ours. */
+  maxBytes?: number
+  /** Cancels the run; it then fails with `cancelled`. */
+  signal?: AbortSignal
+  /** Names for the engine's own records: endpoint and key id. */
+  labels?: Record<string, string>
+  /**
+   * Equal for runs that may share one result, until it is stored: whoever follows a run that died under this key can
+   * take over what it began.
+   */
+  jobKey?: string
+}
+
+export interface RunResult {
+  columns: Column[]
+  rows: Row[]
+  truncated: boolean
+  /** Bytes scanned, where the engine says. */
+  bytes: number | null
+}
+
+/** What a dry run tells. */
+export interface Description {
+  kind: 'SELECT'
+  /** Logical names of the tables read, sorted; the full real name of one that the statement does not name. */
+  tables: string[]
+  /** Full names of the routines called that are not built in; absent where the engine has none. */
+  routines?: string[]
+  columns: Column[]
+  /** Estimate of bytes to scan, where the engine says. */
+  bytes: number | null
+}
+
+export interface QueryEngine {
+  /** Runs one query. Throws EngineError, and nothing else. */
+  run(statement: Statement, limits: RunLimits): Promise<RunResult>
+  /** A dry run: nothing is read. Bindings may be of the right type with value null. Throws EngineError. */
+  describe(statement: Statement): Promise<Description>
+  close(): Promise<void>
+}
+
+/**
+ * Why a run failed:
+ * - `rejected`: the engine refuses the statement or a value in it (the SQL's or a parameter's fault)
+ * - `unsupported`: correct GoogleSQL that this engine cannot run
+ * - `misconfigured`: a missing table or right; the operator's fault, its message is not for callers
+ * - `too_many_bytes`, `result_too_large`: a limit
+ * - `timeout`, `cancelled`
+ * - `failed`: the engine broke; `unavailable`: it cannot be reached or is overloaded; both may be tried again
+ */
+export type EngineErrorReason =
+  | 'rejected'
+  | 'unsupported'
+  | 'misconfigured'
+  | 'too_many_bytes'
+  | 'result_too_large'
+  | 'timeout'
+  | 'cancelled'
+  | 'failed'
+  | 'unavailable'
+
+export class EngineError extends Error {
+  override readonly name = 'EngineError'
+  readonly reason: EngineErrorReason
+  /** Where in the statement's SQL, when known. */
+  readonly place: Place | null
+
+  constructor(
+    reason: EngineErrorReason,
+    message: string,
+    options: { place?: Place | null; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.reason = reason
+    this.place = options.place ?? null
+  }
+}

@@ -1,0 +1,208 @@
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { Fields, Store } from '../stores/store.ts'
+import { withFaults } from '../stores/testing/faults.ts'
+import { openSqlite } from '../stores/sqlite/store.ts'
+import {
+  authenticate,
+  issueKey,
+  KeyError,
+  keyFromHeaders,
+  listKeys,
+  mayCall,
+  revokeKey,
+  rotateKey,
+} from './keys.ts'
+
+const grant = {
+  name: 'console',
+  endpoints: ['logs.all'],
+  pins: { project: 'abc' },
+  rights: ['pii:read' as const],
+  expiresAt: null,
+}
+
+/** The one refusal there is. */
+const unauthenticated = {
+  name: 'ApiError',
+  code: 'unauthenticated',
+  message: 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.',
+  problems: [],
+  headers: { 'WWW-Authenticate': 'Bearer realm="log-query-endpoints"' },
+}
+
+let clock: number
+let reads: number
+let store: Store
+beforeEach(() => {
+  clock = Date.now()
+  reads = 0
+  store = withFaults(openSqlite({ file: ':memory:', now: () => clock }), {
+    before(operation) {
+      if (operation === 'get') reads++
+    },
+  })
+})
+
+const record = async (id: string) => (await store.get({ collection: 'keys', id })).document?.fields ?? {}
+const secretOf = (key: string) => key.split('_')[2]!.slice(0, 43)
+
+describe('a key', () => {
+  test('lets its holder in with what it was granted', async () => {
+    const { key, id } = await issueKey(store, grant)
+    const { expiresAt: _, ...granted } = grant
+    expect(await authenticate(store, key)).toEqual({ keyId: id, ...granted, limits: null })
+    expect(key).toMatch(new RegExp(`^lqe_${id}_[0-9A-Za-z]{49}$`))
+  })
+
+  test('keeps its limits, also through a rotation; one from before there were limits has none', async () => {
+    const limits = { callsPerMinute: 60, bytesPerDay: 10e12 }
+    const first = await issueKey(store, { ...grant, limits })
+    const second = await rotateKey(store, first.id, 0)
+    expect((await authenticate(store, second.key)).limits).toEqual(limits)
+    await store.update({ collection: 'keys', id: second.id }, { set: {}, unset: ['limits'] })
+    expect((await authenticate(store, second.key)).limits).toBe(null)
+  })
+
+  test('is another one each time', async () => {
+    const issued = await Promise.all(Array.from({ length: 100 }, () => issueKey(store, grant)))
+    expect(new Set(issued.map(({ id }) => id)).size).toBe(100)
+    expect(new Set(issued.map(({ key }) => secretOf(key))).size).toBe(100)
+  })
+
+  test('is nowhere in the store, nor in what is listed', async () => {
+    const { key } = await issueKey(store, grant)
+    const { documents } = await store.query({ collection: 'keys', limit: 10 })
+    const kept = JSON.stringify(documents)
+    for (const part of [key, secretOf(key), key.slice(-20), Buffer.from(secretOf(key)).toString('base64')])
+      expect(kept).not.toContain(part)
+    expect(JSON.stringify(await listKeys(store))).not.toContain((await record(documents[0]!.id))['hash'])
+  })
+
+  test('is refused with any one character changed, without a read of the store', async () => {
+    const { key } = await issueKey(store, grant)
+    reads = 0
+    const change = fc.tuple(
+      fc.nat(key.length - 1),
+      fc.constantFrom('0', '9', 'A', 'Z', 'a', 'z', '_', '-', ' ', 'é'),
+    )
+    await fc.assert(
+      fc.asyncProperty(change, async ([place, character]) => {
+        fc.pre(key[place] !== character)
+        const changed = key.slice(0, place) + character + key.slice(place + 1)
+        await expect(authenticate(store, changed)).rejects.toMatchObject(unauthenticated)
+      }),
+      { numRuns: 500 },
+    )
+    expect(reads).toBe(0)
+  })
+
+  test.each(['', ' ', 'lqe_', 'lqe__', 'null', '🔑', 'x'.repeat(200)])('is not %j', async text => {
+    await expect(authenticate(store, text)).rejects.toMatchObject(unauthenticated)
+    await expect(authenticate(store, ` ${(await issueKey(store, grant)).key}`)).rejects.toMatchObject(
+      unauthenticated,
+    )
+  })
+
+  test('needs a name', async () => {
+    await expect(issueKey(store, { ...grant, name: '' })).rejects.toBeInstanceOf(KeyError)
+  })
+})
+
+describe('all refusals are one', () => {
+  test('for no key, and for one that is unknown, expired or revoked', async () => {
+    const elsewhere = openSqlite({ file: ':memory:' })
+    const unknown = await issueKey(elsewhere, grant)
+    const expired = await issueKey(store, { ...grant, expiresAt: new Date(clock) })
+    const revoked = await issueKey(store, grant)
+    await revokeKey(store, revoked.id)
+    for (const key of [undefined, unknown.key, expired.key, revoked.key])
+      await expect(authenticate(store, key)).rejects.toMatchObject(unauthenticated)
+    await elsewhere.close()
+  })
+
+  test('for the right id with another key’s secret', async () => {
+    const [mine, other] = [await issueKey(store, grant), await issueKey(store, grant)]
+    const { hash: _, ...rest } = await record(mine.id)
+    await store.replace(
+      { collection: 'keys', id: mine.id },
+      { ...rest, hash: (await record(other.id))['hash']! },
+    )
+    await expect(authenticate(store, mine.key)).rejects.toMatchObject(unauthenticated)
+  })
+
+  test.each<[string, Fields]>([
+    ['no hash', { hash: null }],
+    ['a hash cut short', { hash: 'abc' }],
+    ['no name', { name: '' }],
+    ['endpoints as text', { endpoints: 'logs.all' }],
+    ['an endpoint that is a number', { endpoints: [1] }],
+    ['pins as a list', { pins: ['project'] }],
+    ['a pin that is a number', { pins: { project: 1 } }],
+    ['an unknown right', { rights: ['everything'] }],
+    ['an expiry as text', { expiresAt: '2030-01-01' }],
+    ['a revocation as text', { revokedAt: 'yes' }],
+    ['a limit as text', { limits: { callsPerMinute: '60', bytesPerDay: null } }],
+    ['one limit of two', { limits: { callsPerMinute: 60 } }],
+  ])('for a document edited to have %s', async (_, edit) => {
+    const { key, id } = await issueKey(store, grant)
+    await store.update({ collection: 'keys', id }, { set: edit })
+    await expect(authenticate(store, key)).rejects.toMatchObject(unauthenticated)
+    expect(await listKeys(store)).toEqual([])
+    await revokeKey(store, id)
+  })
+
+  test('for a document that lacks a field', async () => {
+    const { key, id } = await issueKey(store, grant)
+    const { limits: _, ...needed } = await record(id)
+    for (const field of Object.keys(needed)) {
+      const { [field]: _field, ...rest } = await record(id)
+      const whole = await record(id)
+      await store.replace({ collection: 'keys', id }, rest)
+      await expect(authenticate(store, key)).rejects.toMatchObject(unauthenticated)
+      await store.replace({ collection: 'keys', id }, whole)
+    }
+    await authenticate(store, key)
+  })
+})
+
+test('a key ends at its expiry, by the store’s clock', async () => {
+  const { key } = await issueKey(store, { ...grant, expiresAt: new Date(clock + 1_000) })
+  clock += 999
+  await authenticate(store, key)
+  clock += 1
+  await expect(authenticate(store, key)).rejects.toMatchObject(unauthenticated)
+})
+
+describe('in the headers', () => {
+  test.each([
+    [{}, undefined],
+    [{ 'x-api-key': 'a' }, 'a'],
+    [{ authorization: 'Bearer a' }, 'a'],
+    [{ authorization: 'bearer  a' }, 'a'],
+    [{ 'x-api-key': 'a', authorization: 'Bearer a' }, 'a'],
+    [{ 'x-api-key': 'a', authorization: 'Basic YTpi' }, 'a'],
+    [{ 'x-api-key': '', authorization: 'Bearer a' }, 'a'],
+    [{ authorization: 'Basic YTpi' }, undefined],
+    [{ authorization: 'Bearer' }, undefined],
+  ])('%j the key is %j', (headers, key) => {
+    expect(keyFromHeaders(headers)).toBe(key)
+  })
+
+  test('two different keys are none', () => {
+    const headers = { 'x-api-key': 'a', authorization: 'Bearer b' }
+    expect(() => keyFromHeaders(headers)).toThrow(expect.objectContaining(unauthenticated))
+  })
+})
+
+test.each([
+  [['logs.all'], 'logs.all', true],
+  [['logs.all'], 'logs', false],
+  [['*'], 'logs.all', false],
+  [[], 'logs.all', false],
+  ['*' as const, 'logs.all', true],
+])('a key for %j, asked for %j: %j', (endpoints, endpoint, may) => {
+  expect(mayCall({ keyId: 'a', name: 'a', endpoints, pins: {}, rights: [], limits: null }, endpoint)).toBe(
+    may,
+  )
+})

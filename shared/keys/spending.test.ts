@@ -1,0 +1,57 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { openSpending } from './spending.ts'
+import { StoreError, type Store } from '../stores/store.ts'
+import { withFaults } from '../stores/testing/faults.ts'
+import { openSqlite } from '../stores/sqlite/store.ts'
+import { describeStores } from '../stores/testing/describe-stores.ts'
+import type { Caller } from './keys.ts'
+
+function caller(bytesPerDay: number | null): Caller {
+  const limits = { callsPerMinute: null, bytesPerDay }
+  return { keyId: 'abc', name: 'test', endpoints: '*', pins: {}, rights: [], limits }
+}
+
+describeStores('spending', ({ open }) => {
+  let store: Store
+  beforeEach(async () => {
+    store = await open()
+  })
+  afterEach(() => store.close())
+
+  test('of several processes at once is added up, and seen by another', async () => {
+    const processes = [openSpending(store), openSpending(store), openSpending(store)]
+    await Promise.all(processes.map(spending => spending.budgetOf(caller(60))!.spend(20)))
+    const other = openSpending(store)
+    expect(await other.budgetOf(caller(61))!.exhausted()).toBe(null)
+    expect(await other.budgetOf(caller(60))!.exhausted()).toMatchObject({ code: 'budget_exhausted' })
+  })
+})
+
+test('begins anew with the UTC day of the store, until which one is told to wait', async () => {
+  let now = Date.UTC(2026, 2, 10, 23, 59, 0)
+  const store = openSqlite({ file: ':memory:', now: () => now })
+  await openSpending(store).budgetOf(caller(10))!.spend(10)
+  const refused = await openSpending(store).budgetOf(caller(10))!.exhausted()
+  expect(refused).toMatchObject({ headers: { 'Retry-After': '60' } })
+  now += 60_000
+  expect(await openSpending(store).budgetOf(caller(10))!.exhausted()).toBe(null)
+  await openSpending(store).budgetOf(caller(10))!.spend(9)
+  expect(await openSpending(store).budgetOf(caller(10))!.exhausted()).toBe(null)
+  await store.close()
+})
+
+test('a key without the limit costs no call of the store, and no failure of the store ends an answer', async () => {
+  let calls = 0
+  const down = withFaults(openSqlite({ file: ':memory:' }), {
+    before() {
+      calls++
+      throw new StoreError('unavailable', 'down')
+    },
+  })
+  expect(openSpending(down).budgetOf(caller(null))).toBe(null)
+  expect(calls).toBe(0)
+  const budget = openSpending(down).budgetOf(caller(1))!
+  await budget.spend(1)
+  expect(await budget.exhausted()).toBe(null)
+  expect(calls).toBe(2)
+})

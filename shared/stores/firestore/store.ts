@@ -1,0 +1,67 @@
+/** The Store port on Google's Firestore, or on its emulator where FIRESTORE_EMULATOR_HOST says where that is. */
+import type { Firestore } from '@google-cloud/firestore'
+import { StoreError, type Store, type Write, type Writing } from '../store.ts'
+import { connect, type Connection, type Sdk } from './connection.ts'
+import { readError, writeError } from './errors.ts'
+import { find, read } from './read.ts'
+import { write } from './write.ts'
+import { checkMask, checkReference, checkSearch, checkWrites } from '../limits.ts'
+import { singleWrites } from '../single-writes.ts'
+
+export interface FirestoreOptions {
+  /** `null`: the project of the credentials. */
+  project: string | null
+  database: string
+  /** The longest that a call may take, in milliseconds. The cache's own deadlines are shorter where it needs that. */
+  deadlines?: typeof defaultDeadlines
+}
+
+const defaultDeadlines = { get: 2_000, query: 5_000, write: 3_000, close: 2_000 }
+
+/**
+ * Loads the client with the first call.
+ * Its StoreErrors are the port's; `unavailable`: not reached, not answered in time, credentials refused, closed.
+ */
+export function openFirestore({ project, database, deadlines = defaultDeadlines }: FirestoreOptions): Store {
+  const settings = { databaseId: database, ...(project === null ? {} : { projectId: project }) }
+  let connecting: Promise<Connection> | undefined
+  let closed = false
+
+  async function call<T>(ms: number, work: (firestore: Firestore, sdk: Sdk) => Promise<T>): Promise<T> {
+    if (closed) throw new StoreError('unavailable', 'the store is closed')
+    connecting ??= connect(settings)
+    return (await connecting).call(ms, work)
+  }
+
+  async function batch(writes: Write[]): Promise<Writing[]> {
+    checkWrites(writes)
+    if (writes.length === 0) return []
+    return call(deadlines.write, (firestore, sdk) => write(firestore, sdk, writes)).catch(rethrow(writeError))
+  }
+
+  return {
+    async get(at, fields) {
+      checkReference(at)
+      checkMask(fields ?? [])
+      return call(deadlines.get, firestore => read(firestore, at, fields)).catch(rethrow(readError))
+    },
+    async query(search) {
+      checkSearch(search)
+      return call(deadlines.query, firestore => find(firestore, search)).catch(rethrow(readError))
+    },
+    ...singleWrites(batch),
+    batch,
+    async close() {
+      if (closed) return
+      closed = true
+      const connection = await connecting
+      await connection?.close(deadlines.close)
+    },
+  }
+}
+
+function rethrow(storeError: (error: unknown) => unknown): (error: unknown) => never {
+  return error => {
+    throw storeError(error)
+  }
+}

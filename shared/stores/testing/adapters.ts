@@ -1,0 +1,61 @@
+/** For tests: every Store adapter there is to test. */
+import { createHash } from 'node:crypto'
+import type { Store } from '../store.ts'
+import { openFirestore } from '../firestore/store.ts'
+import { openSqlite } from '../sqlite/store.ts'
+import { missingEmulator, useEmulator } from '../../../infra/google/firestore-emulator.ts'
+
+export interface Adapter {
+  name: string
+  /** Why it cannot be tested here; `null` where it can. */
+  missing(): string | null
+  /** How many rounds of a random test do not take too long. */
+  rounds: number
+  /** Starts what it needs, before a suite. */
+  start(): Promise<unknown>
+  /**
+   * A new, empty store; or with a `place`, the path of a file that need not be there, one that has its documents in
+   * common with every other store, of any process, that was opened with the same.
+   */
+  open(place?: string): Promise<Store>
+}
+
+export const sqlite: Adapter = {
+  name: 'SQLite',
+  missing: () => null,
+  rounds: 50,
+  start: async () => {},
+  open: async (place = ':memory:') => openSqlite({ file: place }),
+}
+
+const firestore: Adapter = {
+  name: 'Firestore',
+  missing: missingEmulator,
+  rounds: 15,
+  start: useEmulator,
+  /** Each place is a project: the emulator has any that it is asked for. */
+  async open(place = crypto.randomUUID()) {
+    const project = `test-${createHash('md5').update(place).digest('hex').slice(0, 20)}`
+    return answering(openFirestore({ project, database: '(default)' }))
+  },
+}
+
+/** The first answers of a new process and a new emulator take longer than the adapter and the cache would wait. */
+async function answering(store: Store): Promise<Store> {
+  const at = { collection: 'first', id: crypto.randomUUID() }
+  for (let attempts = 20; ; attempts--)
+    try {
+      await store.replace(at, {})
+      await store.get(at)
+      return store
+    } catch (error) {
+      if (attempts === 0) throw error
+    }
+}
+
+export const adapters = [sqlite, firestore]
+
+/** A collection that no other test uses; its documents stay behind. */
+export function freshCollection(): string {
+  return `test_${crypto.randomUUID().replaceAll('-', '')}`
+}
