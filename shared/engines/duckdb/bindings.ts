@@ -1,7 +1,7 @@
 /** Values of parameters as the text that DuckDB casts to their types (see `parameter` in literals.ts). */
 import { type Binding, EngineError, type Value } from '../engine.ts'
 import type { ScalarName, SqlType } from '../../sql/types.ts'
-import { typeName } from './typed.ts'
+import { typeName } from './rewrite/typed.ts'
 import { fieldName } from './types.ts'
 
 const integer = /^[+-]?\d{1,19}$/

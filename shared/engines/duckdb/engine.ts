@@ -18,7 +18,7 @@ import { Connections } from './connections.ts'
 import { openDatabase } from './database.ts'
 import { Deadline } from './deadline.ts'
 import { engineError, isFatal } from './failures.ts'
-import { type Rewritten, rewrite } from './rewrite.ts'
+import { type Rewritten, rewrite } from './rewrite/rewrite.ts'
 import { rowsOf } from './values.ts'
 
 export interface DuckDbOptions {

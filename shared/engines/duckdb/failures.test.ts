@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { EngineError } from '../engine.ts'
 import { SqlError } from '../../sql/error.ts'
-import { UnsupportedError } from './context.ts'
+import { UnsupportedError } from './rewrite/context.ts'
 import { engineError } from './failures.ts'
 
 describe('an error of DuckDB', () => {

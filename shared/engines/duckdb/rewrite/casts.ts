@@ -1,0 +1,110 @@
+/**
+ * CAST, after https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_functions.
+ * A pair of types that is not here cannot be cast.
+ */
+import type { Cast } from '../../../sql/tree.ts'
+import type { SqlType } from '../../../sql/types.ts'
+import { clockText, momentOf, onSomeDay, wallClock } from './clocks.ts'
+import { sameType } from './coercion.ts'
+import { type Context, mistake, unsupported } from './context.ts'
+import type { Scope } from './scope.ts'
+import { raise, type Typed, typed, typeName } from './typed.ts'
+import { duckType } from '../types.ts'
+
+type Conversion = (sql: string, to: string) => string
+
+const plain: Conversion = (sql, to) => `CAST(${sql} AS ${to})`
+
+/** DuckDB also reads '1.5', '1e3' and '1_000' as integers. */
+const wholeNumber: Conversion = sql =>
+  `CAST(CASE WHEN regexp_full_match(${sql}, '\\s*[+-]?([0-9]+|0[xX][0-9a-fA-F]+)\\s*') THEN ${sql} WHEN ${sql} IS NOT NULL THEN '?' END AS BIGINT)`
+
+/** DuckDB also reads 'yes', 't' and '1' as true. */
+const truth: Conversion = sql =>
+  `(CASE WHEN lower(${sql}) = 'true' THEN true WHEN lower(${sql}) = 'false' THEN false WHEN ${sql} IS NOT NULL THEN CAST(${raise('Bad value for a cast')} AS BOOLEAN) END)`
+
+const plainPairs = [
+  'INT64>BOOL INT64>INT64 INT64>NUMERIC INT64>BIGNUMERIC INT64>FLOAT64 INT64>STRING',
+  'NUMERIC>INT64 NUMERIC>NUMERIC NUMERIC>BIGNUMERIC NUMERIC>FLOAT64',
+  'BIGNUMERIC>INT64 BIGNUMERIC>NUMERIC BIGNUMERIC>BIGNUMERIC BIGNUMERIC>FLOAT64',
+  'FLOAT64>FLOAT64 FLOAT64>NUMERIC FLOAT64>BIGNUMERIC BOOL>BOOL BOOL>INT64 BOOL>STRING',
+  'STRING>NUMERIC STRING>BIGNUMERIC STRING>FLOAT64 STRING>STRING',
+  'STRING>DATE STRING>DATETIME STRING>TIME STRING>TIMESTAMP',
+  'DATE>STRING DATE>DATE DATE>DATETIME DATETIME>DATE DATETIME>DATETIME DATETIME>TIME',
+]
+
+const conversions: Record<string, Conversion> = {
+  ...Object.fromEntries(plainPairs.flatMap(line => line.split(' ')).map(pair => [pair, plain])),
+  // Halves away from zero; DuckDB's own cast rounds them to even.
+  'FLOAT64>INT64': sql => `CAST(round(${sql}) AS BIGINT)`,
+  'FLOAT64>STRING': sql => `regexp_replace(CAST(${sql} AS VARCHAR), '\\.0$', '')`,
+  'NUMERIC>STRING': sql => trimmedDecimal(sql, 'NUMERIC'),
+  'BIGNUMERIC>STRING': sql => trimmedDecimal(sql, 'BIGNUMERIC'),
+  'STRING>BOOL': truth,
+  'STRING>INT64': wholeNumber,
+  'STRING>BYTES': sql => `encode(${sql})`,
+  'BYTES>STRING': sql => `decode(${sql})`,
+  'BYTES>BYTES': sql => sql,
+  'JSON>JSON': sql => sql,
+  'TIMESTAMP>TIMESTAMP': sql => sql,
+  'TIMESTAMP>STRING': sql => `(${clockText(wallClock(sql), '%Y-%m-%d %H:%M:%S')} || '+00')`,
+  'TIMESTAMP>DATE': sql => `CAST(${wallClock(sql)} AS DATE)`,
+  'TIMESTAMP>DATETIME': sql => wallClock(sql),
+  'TIMESTAMP>TIME': sql => `CAST(${wallClock(sql)} AS TIME)`,
+  'DATE>TIMESTAMP': sql => momentOf(`CAST(${sql} AS TIMESTAMP)`),
+  'DATETIME>TIMESTAMP': sql => momentOf(sql),
+  'DATETIME>STRING': sql => clockText(sql, '%Y-%m-%d %H:%M:%S'),
+  'TIME>TIME': sql => sql,
+  'TIME>STRING': sql => clockText(onSomeDay(sql), '%H:%M:%S'),
+}
+
+/** Rounding leaves DuckDB's decimals with fewer places, or none: with all of them there is a point to trim to. */
+function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): string {
+  return `rtrim(rtrim(CAST(CAST(${sql} AS ${duckType({ kind })}) AS VARCHAR), '0'), '.')`
+}
+
+export function cast(context: Context, node: Cast, scope: Scope): Typed {
+  if (node.format) throw unsupported(context, node, 'CAST with FORMAT')
+  const value = context.expression(node.operand, scope)
+  const sql = convert(value, node.type)
+  if (sql === null)
+    throw mistake(context, node, `Invalid cast from ${typeName(value.type)} to ${typeName(node.type)}`)
+  return typed(node.safe ? `TRY(${sql})` : sql, node.type)
+}
+
+/** A value cast to a type, or `null` where GoogleSQL has no such cast. */
+export function convert(value: Typed, type: SqlType): string | null {
+  if (value.type === null) return plain(value.sql, duckType(type))
+  if (isNested(value.type) || isNested(type)) return convertNested(value, value.type, type)
+  const conversion = conversions[`${value.type.kind}>${type.kind}`]
+  return conversion ? rounded(conversion(value.sql, duckType(type)), type) : null
+}
+
+function isNested(type: SqlType): boolean {
+  return type.kind === 'ARRAY' || type.kind === 'STRUCT'
+}
+
+/** An array is cast only to its own type; a struct field by field, as DuckDB does it. */
+function convertNested(value: Typed, from: SqlType, to: SqlType): string | null {
+  if (from.kind !== to.kind) return null
+  if (from.kind === 'ARRAY' && value.origin !== 'literal' && !sameType(from, to)) return null
+  if (from.kind === 'STRUCT' && to.kind === 'STRUCT' && from.fields.length !== to.fields.length) return null
+  if (from.kind === 'STRUCT')
+    return `(CASE WHEN ${value.sql} IS NOT NULL THEN CAST(row(${structParts(value, from).join(', ')}) AS ${duckType(to)}) END)`
+  return plain(value.sql, duckType(to))
+}
+
+/** By position: DuckDB casts structs by the names of their fields. */
+function structParts(value: Typed, type: SqlType): string[] {
+  const fields = type.kind === 'STRUCT' ? type.fields : []
+  return fields.map((field, at) => `struct_extract_at(${value.sql}, ${at + 1})`)
+}
+
+/** NUMERIC(10, 2) rounds to its own scale; other sizes are not enforced. */
+function rounded(sql: string, type: SqlType): string {
+  const [precision, scale = 0] = ('size' in type && type.size) || []
+  const decimal = type.kind === 'NUMERIC' || type.kind === 'BIGNUMERIC'
+  return decimal && precision
+    ? `CAST(CAST(${sql} AS DECIMAL(${precision},${scale})) AS ${duckType(type)})`
+    : sql
+}

@@ -1,0 +1,142 @@
+/** FROM: tables, common tables, subqueries and their joins. Arrays are in unnest.ts. */
+import type { DerivedTable, From, Identifier, Join, TableReference } from '../../../sql/tree.ts'
+import { type Context, mistake, type OutputColumn, type Relation } from './context.ts'
+import { nearestName } from './near.ts'
+import { noSignature } from './operators.ts'
+import { coerce, unify } from './coercion.ts'
+import { findColumn, type RangeVariable, sameName, type Scope, type VisibleColumn } from './scope.ts'
+import { type Source, withSource } from './source.ts'
+import { quoteName } from '../text.ts'
+import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
+
+/** Rewrites FROM. `scope` is what is in sight before it: nothing of this FROM. Throws SqlError. */
+export function fromClause(context: Context, node: From, scope: Scope): Source {
+  if (node.kind === 'Join') return join(context, node, scope)
+  if (node.kind === 'JoinInParentheses') return fromClause(context, node.join, scope)
+  if (node.kind === 'DerivedTable') return derivedTable(context, node, scope)
+  const array = arrayReference(node, scope)
+  return array ? firstArray(context, array, scope) : tableReference(context, node as TableReference, scope)
+}
+
+/** UNNEST, or a path that begins with a range variable in sight. */
+function arrayReference(node: From, scope: Scope): ArrayReference | null {
+  if (node.kind === 'UnnestReference') return node
+  if (node.kind !== 'TableReference' || node.path.length < 2) return null
+  for (let at: Scope | null = scope; at; at = at.outer)
+    if (at.variables.some(variable => sameName(variable.name, node.path[0]!.name)))
+      return {
+        array: { kind: 'Path', parts: node.path, at: node.at },
+        alias: node.alias ?? node.path.at(-1)!,
+        offset: node.offset,
+        at: node.at,
+      }
+  return null
+}
+
+function tableReference(context: Context, node: TableReference, scope: Scope): Source {
+  if (node.offset) throw mistake(context, node.offset, 'WITH OFFSET is for arrays')
+  const last = node.path.at(-1)!
+  const alias = node.alias?.name ?? last.name.split('.').at(-1)!
+  const common = node.path.length === 1 ? scope.ctes.get(last.name.toLowerCase()) : undefined
+  if (common) return relationSource(context, alias, quoteName(common.duck), common)
+  const name = node.path.map(part => part.name).join('.')
+  const columns = context.tables.get(name)
+  if (!columns) throw unknownTable(context, node, name, scope)
+  // The schema keeps a table apart from a common table of the same name.
+  return relationSource(context, alias, `"main".${quoteName(name)}`, {
+    columns: columns.map(column => ({ ...column, duck: column.name })),
+    valueTable: false,
+    order: [],
+  })
+}
+
+function unknownTable(context: Context, node: TableReference, name: string, scope: Scope) {
+  const near = nearestName(name, [...scope.ctes.keys(), ...context.tables.keys()])
+  return mistake(context, node, `Table not found: ${name}${near ? `; did you mean ${near}?` : ''}`)
+}
+
+/** Derived tables do not see their neighbours, only what is around the whole query. */
+function derivedTable(context: Context, node: DerivedTable, scope: Scope): Source {
+  const relation = context.query(node.query, scope.outer, scope.ctes, 'order left to reader')
+  return relationSource(context, node.alias?.name ?? null, `(${relation.sql})`, relation)
+}
+
+function relationSource(
+  context: Context,
+  name: string | null,
+  sql: string,
+  relation: Pick<Relation, 'columns' | 'valueTable' | 'order'>,
+): Source {
+  const duck = quoteName(context.fresh(name ?? 't'))
+  const columns = relation.columns.map(column => visible(duck, column))
+  const variable: RangeVariable = relation.valueTable
+    ? { kind: 'value', name, value: columns[0]! }
+    : { kind: 'relation', name, columns, order: relation.order }
+  return { sql: `${sql} AS ${duck}`, joined: false, variables: [variable], merged: new Map() }
+}
+
+function visible(table: string, column: OutputColumn): VisibleColumn {
+  return { name: column.name, sql: `${table}.${quoteName(column.duck)}`, type: column.type }
+}
+
+function join(context: Context, node: Join, scope: Scope): Source {
+  const left = fromClause(context, node.left, scope)
+  const leftScope = withSource(scope, left)
+  const array = arrayReference(node.right, leftScope)
+  if (array) return arrayStep(context, node, array, left, scope)
+  const right = fromClause(context, node.right, scope)
+  checkNames(context, node, left, right)
+  const both: Source = {
+    sql: '',
+    joined: true,
+    variables: [...left.variables, ...right.variables],
+    merged: new Map([...left.merged, ...right.merged]),
+  }
+  const sql = `${left.sql} ${joinWord(node)} ${right.joined ? `(${right.sql})` : right.sql}`
+  if (node.using.length > 0) return usingJoin(context, node, { ...both, sql }, left, right, scope)
+  if (!node.on) return { ...both, sql }
+  const on = context.expression(node.on, withSource(scope, both))
+  if (!coerce(on, { kind: 'BOOL' })) throw noSignature(context, node.on, 'ON', [on])
+  return { ...both, sql: `${sql} ON ${on.sql}` }
+}
+
+function joinWord(node: Join): string {
+  return node.type === 'COMMA' || node.type === 'CROSS' ? 'CROSS JOIN' : `${node.type} JOIN`
+}
+
+function checkNames(context: Context, node: Join, left: Source, right: Source): void {
+  const twice = right.variables.find(
+    ({ name }) => name !== null && left.variables.some(variable => sameName(variable.name, name)),
+  )
+  if (twice) throw mistake(context, node.right, `Duplicate table alias ${twice.name} in the same FROM clause`)
+}
+
+/** USING as ON, and each of its columns once, from the side that has it. */
+function usingJoin(
+  context: Context,
+  node: Join,
+  both: Source,
+  left: Source,
+  right: Source,
+  scope: Scope,
+): Source {
+  const bare: Scope = { ...scope, variables: [], merged: new Map(), outer: null, aliases: null }
+  const conditions: string[] = []
+  const merged = new Map(both.merged)
+  for (const name of node.using) {
+    const sides = [left, right].map(side => columnOf(context, name, withSource(bare, side)))
+    const common = unify(sides)
+    if (!common) throw noSignature(context, name, 'USING', sides)
+    const [a, b] = common.values.map(value => value.sql) as [string, string]
+    conditions.push(`${a} = ${b}`)
+    const kept = { RIGHT: b, FULL: `COALESCE(${a}, ${b})` }[node.type as string] ?? a
+    merged.set(name.name.toLowerCase(), { name: name.name, sql: kept, type: common.type })
+  }
+  return { ...both, sql: `${both.sql} ON ${conditions.join(' AND ')}`, merged }
+}
+
+function columnOf(context: Context, name: Identifier, scope: Scope) {
+  const column = findColumn(context, scope, name)
+  if (!column) throw mistake(context, name, `Column ${name.name} in USING is not on both sides of the join`)
+  return column
+}

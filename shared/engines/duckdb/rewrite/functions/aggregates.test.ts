@@ -1,0 +1,115 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Value } from '../../../engine.ts'
+import { describeDuckDb } from '../../../testing/describe-engines.ts'
+
+/** Over rows x = 1, 2, 2, NULL with s = 'a', 'b', 'b', NULL. */
+const aggregates: [expression: string, value: Value][] = [
+  ['COUNT(*)', 4],
+  ['COUNT(x)', 3],
+  ['COUNT(DISTINCT x)', 2],
+  ['COUNTIF(x > 1)', 2],
+  ['SUM(x)', 5],
+  ['SUM(DISTINCT x)', 3],
+  ['AVG(x)', 5 / 3],
+  ['SUM(x / 2)', 2.5],
+  [`SUM(CAST(x AS NUMERIC))`, '5'],
+  [`AVG(CAST(x AS NUMERIC))`, '1.666666667'],
+  ['MIN(x)', 1],
+  ['MAX(s)', 'b'],
+  [`MAX(TIMESTAMP_SECONDS(x))`, 2_000_000],
+  ['ANY_VALUE(s HAVING MAX x)', 'b'],
+  ['ANY_VALUE(s HAVING MIN x)', 'a'],
+  ['MAX(s HAVING MIN x)', 'a'],
+  ['MAX_BY(s, x)', 'b'],
+  ['MIN_BY(s, x)', 'a'],
+  ['LOGICAL_AND(x > 1)', false],
+  ['LOGICAL_OR(x > 1)', true],
+  ['BIT_AND(x)', 0],
+  ['BIT_OR(x)', 3],
+  ['BIT_XOR(x)', 1],
+  ['VAR_POP(x)', 2 / 9],
+  ['VAR_SAMP(x)', 1 / 3],
+  ['VARIANCE(x)', 1 / 3],
+  ['STDDEV_POP(x)', Math.sqrt(2 / 9)],
+  ['STDDEV(x)', Math.sqrt(1 / 3)],
+  ['STDDEV_SAMP(x)', Math.sqrt(1 / 3)],
+  ['CORR(x, 2 * x)', 1],
+  ['COVAR_POP(x, x)', 2 / 9],
+  ['COVAR_SAMP(x, x)', 1 / 3],
+  ['APPROX_COUNT_DISTINCT(x)', 2],
+  ['APPROX_QUANTILES(x, 2)', [1, 2, 2]],
+  ['APPROX_QUANTILES(x, 100)[OFFSET(95)]', 2],
+  ['APPROX_TOP_COUNT(s, 1)', [{ value: 'b', count: 2 }]],
+  ['ARRAY_AGG(x IGNORE NULLS ORDER BY x DESC)', [2, 2, 1]],
+  ['ARRAY_AGG(DISTINCT x IGNORE NULLS ORDER BY x)', [1, 2]],
+  ['ARRAY_AGG(x IGNORE NULLS ORDER BY x LIMIT 2)', [1, 2]],
+  ['ARRAY_AGG(STRUCT(s, x) ORDER BY x DESC LIMIT 1)', [{ s: 'b', x: 2 }]],
+  ['ARRAY_CONCAT_AGG(IF(x = 1, [1, 10], NULL))', [1, 10]],
+  [`STRING_AGG(s ORDER BY x)`, 'a,b,b'],
+  [`STRING_AGG(DISTINCT s, '-' ORDER BY s DESC)`, 'b-a'],
+  [`STRING_AGG(s, '-' ORDER BY x LIMIT 2)`, 'a-b'],
+  ['SUM(x) / COUNT(*)', 1.25],
+]
+
+/** Over rows x = 1, 2, 4 in this order. */
+const windows: [expression: string, values: Value[]][] = [
+  ['ROW_NUMBER() OVER (ORDER BY x DESC)', [3, 2, 1]],
+  ['RANK() OVER (ORDER BY x > 1)', [1, 2, 2]],
+  ['DENSE_RANK() OVER (ORDER BY x > 1)', [1, 2, 2]],
+  ['PERCENT_RANK() OVER (ORDER BY x)', [0, 0.5, 1]],
+  ['CUME_DIST() OVER (ORDER BY x > 1)', [1 / 3, 1, 1]],
+  ['NTILE(2) OVER (ORDER BY x)', [1, 1, 2]],
+  ['LAG(x) OVER (ORDER BY x)', [null, 1, 2]],
+  ['LEAD(x, 1, 0) OVER (ORDER BY x)', [2, 4, 0]],
+  ['FIRST_VALUE(x) OVER (ORDER BY x DESC)', [4, 4, 4]],
+  ['LAST_VALUE(x) OVER (ORDER BY x)', [1, 2, 4]],
+  ['NTH_VALUE(x, 2) OVER (ORDER BY x)', [null, 2, 2]],
+  [
+    'FIRST_VALUE(NULLIF(x, 1) IGNORE NULLS) OVER (ORDER BY x ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)',
+    [2, 2, 2],
+  ],
+  ['PERCENTILE_CONT(x, 0.5) OVER ()', [2, 2, 2]],
+  ['PERCENTILE_DISC(x, 0.5) OVER ()', [2, 2, 2]],
+  ['SUM(x) OVER (ORDER BY x ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)', [1, 3, 6]],
+  ['SUM(x) OVER (PARTITION BY x > 1)', [1, 6, 6]],
+  ['COUNT(*) OVER ()', [3, 3, 3]],
+  ['COUNT(DISTINCT x > 1) OVER ()', [2, 2, 2]],
+  ['COUNTIF(x > 1) OVER (ORDER BY x)', [0, 1, 2]],
+  [`STRING_AGG(CAST(x AS STRING), '' ORDER BY x DESC) OVER ()`, ['421', '421', '421']],
+  ['SUM(x) OVER w', [1, 3, 7]],
+  ['SUM(x) OVER (w ROWS UNBOUNDED PRECEDING)', [1, 3, 7]],
+  ['x / SUM(x) OVER ()', [1 / 7, 2 / 7, 4 / 7]],
+]
+
+const from = `FROM UNNEST([STRUCT(1 AS x, 'a' AS s), (2, 'b'), (2, 'b'), (NULL, NULL)])`
+
+describeDuckDb('aggregates and windows', {}, ({ rows, failure }) => {
+  test.each(aggregates)('%s is %j', async (expression, expected) => {
+    const [row] = await rows(`SELECT ${expression} AS v ${from}`)
+    expect(row!['v']).toEqual(typeof expected === 'number' ? expect.closeTo(expected, 12) : expected)
+  })
+
+  test('over no rows, counts are 0 and others NULL', async () => {
+    const sql = `SELECT COUNT(*) AS c, COUNTIF(x > 1) AS i, SUM(x) AS s, ARRAY_AGG(x) AS a, STRING_AGG(s) AS t ${from} WHERE FALSE`
+    expect(await rows(sql)).toEqual([{ c: 0, i: 0, s: null, a: [], t: null }])
+  })
+
+  test.each(windows)('%s is %j', async (expression, expected) => {
+    const sql = `SELECT ${expression} AS v FROM UNNEST([1, 2, 4]) AS x WINDOW w AS (ORDER BY x)  ORDER BY x`
+    expect((await rows(sql)).map(row => row['v'])).toEqual(expected)
+  })
+
+  describe('refusals', () => {
+    test.each([
+      ['SUM(s)', 'No matching signature for function SUM for argument types: STRING'],
+      ['COUNTIF(x)', 'No matching signature for function COUNTIF'],
+      ['STRING_AGG(x)', 'No matching signature for function STRING_AGG'],
+      ['ROW_NUMBER()', 'ROW_NUMBER needs an OVER clause'],
+      ['SUM(9223372036854775807)', 'out of range'],
+    ])('%s: %s', async (expression, message) => {
+      const error = await failure(`SELECT ${expression} ${from}`)
+      expect(error.message).toContain(message)
+      expect(error.reason).toBe('rejected')
+    })
+  })
+})

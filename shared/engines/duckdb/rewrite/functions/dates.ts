@@ -1,0 +1,147 @@
+import type { ScalarName } from '../../../../sql/types.ts'
+import { asClock, asDate, asTime, momentOf, onSomeDay, wallClock } from '../clocks.ts'
+import { boundaries, interval, timePart, truncated, wholeParts } from '../parts.ts'
+import { argument, type FunctionRule, type FunctionTable, type Signature, signature } from './signature.ts'
+import { typed } from '../typed.ts'
+
+type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
+
+/** A clock's start of a part, back in the type it came from; a DATE and a TIME have only their own parts. */
+const truncations: Record<DateType, (value: string, part: string, zone?: string) => string | null> = {
+  DATE: (value, part) => map(timePart(part) ? null : truncated(asClock(value), part), asDate),
+  DATETIME: (value, part) => truncated(value, part),
+  TIME: (value, part) => map(timePart(part) ? truncated(onSomeDay(value), part) : null, asTime),
+  TIMESTAMP: (value, part, zone) =>
+    map(truncated(wallClock(value, zone ?? null), part), sql => momentOf(sql, zone ?? null)),
+}
+
+function map(sql: string | null, to: (sql: string) => string): string | null {
+  return sql === null ? null : to(sql)
+}
+
+const truncation = (...types: DateType[]): Signature[] =>
+  types.flatMap(type => [
+    signature([type, 'PART'], type, truncations[type]),
+    ...(type === 'TIMESTAMP' ? [signature([type, 'PART', 'STRING'], type, truncations[type])] : []),
+  ])
+
+const move = (type: DateType, operator: '+' | '-') => [
+  signature([type, 'INTERVAL'], type, (value, by) => {
+    const moved = `(${value} ${operator} ${by})`
+    return type === 'DATE' ? asDate(moved) : moved
+  }),
+]
+
+/** Between TIMESTAMPs whole parts count, between the others boundaries of parts that are crossed. */
+const difference = (type: Exclude<DateType, 'TIMESTAMP'>) => [
+  signature([type, type, 'PART'], 'INT64', (to, from, part) => {
+    if (type !== 'DATETIME' && timePart(part) !== (type === 'TIME')) return null
+    const clock = type === 'TIME' ? onSomeDay : asClock
+    return boundaries(clock(from), clock(to), part)
+  }),
+]
+
+const unix = (per: number) => [
+  signature(['TIMESTAMP'], 'INT64', moment => {
+    const micros = `epoch_us(${moment})`
+    // Rounds down, also before 1970, where DuckDB's `//` rounds towards zero.
+    return per === 1 ? micros : `((${micros} - (${micros} % ${per} + ${per}) % ${per}) // ${per})`
+  }),
+]
+
+const fromUnix = (micros: number) => [
+  signature(['INT64'], 'TIMESTAMP', count => `make_timestamptz(${count} * ${micros})`),
+]
+
+export const dateFunctions: FunctionTable = {
+  CURRENT_DATE: current('DATE', asDate),
+  CURRENT_DATETIME: current('DATETIME', clock => clock),
+  CURRENT_TIME: current('TIME', asTime),
+  CURRENT_TIMESTAMP: site => typed(site.context.now, 'TIMESTAMP'),
+
+  DATE: [
+    signature(['DATE'], 'DATE', date => date),
+    signature(['DATETIME'], 'DATE', asDate),
+    signature(['TIMESTAMP', 'STRING?'], 'DATE', (moment, zone) => asDate(wallClock(moment, zone ?? null))),
+    signature(['INT64', 'INT64', 'INT64'], 'DATE', (...parts) => `make_date(${parts.join(', ')})`),
+  ],
+  DATETIME: [
+    signature(['DATETIME'], 'DATETIME', clock => clock),
+    signature(['TIMESTAMP', 'STRING?'], 'DATETIME', (moment, zone) => wallClock(moment, zone ?? null)),
+    signature(['DATE'], 'DATETIME', asClock),
+    signature(['DATE', 'TIME'], 'DATETIME', (date, time) => `(${date} + ${time})`),
+    signature(
+      ['INT64', 'INT64', 'INT64', 'INT64', 'INT64', 'INT64'],
+      'DATETIME',
+      (...parts) => `make_timestamp(${parts.join(', ')})`,
+    ),
+  ],
+  TIME: [
+    signature(['TIME'], 'TIME', time => time),
+    signature(['DATETIME'], 'TIME', asTime),
+    signature(['TIMESTAMP', 'STRING?'], 'TIME', (moment, zone) => asTime(wallClock(moment, zone ?? null))),
+    signature(['INT64', 'INT64', 'INT64'], 'TIME', (...parts) => `make_time(${parts.join(', ')})`),
+  ],
+  TIMESTAMP: [
+    signature(['TIMESTAMP'], 'TIMESTAMP', moment => moment),
+    signature(['STRING'], 'TIMESTAMP', text => `CAST(${text} AS TIMESTAMPTZ)`),
+    signature(['DATETIME', 'STRING?'], 'TIMESTAMP', (clock, zone) => momentOf(clock, zone ?? null)),
+    signature(['STRING', 'STRING'], 'TIMESTAMP', (text, zone) => momentOf(asClock(text), zone)),
+  ],
+
+  DATE_ADD: move('DATE', '+'),
+  DATE_SUB: move('DATE', '-'),
+  DATETIME_ADD: move('DATETIME', '+'),
+  DATETIME_SUB: move('DATETIME', '-'),
+  TIME_ADD: move('TIME', '+'),
+  TIME_SUB: move('TIME', '-'),
+  TIMESTAMP_ADD: move('TIMESTAMP', '+'),
+  TIMESTAMP_SUB: move('TIMESTAMP', '-'),
+
+  DATE_DIFF: [...difference('DATE'), ...difference('DATETIME')],
+  DATETIME_DIFF: difference('DATETIME'),
+  TIME_DIFF: difference('TIME'),
+  TIMESTAMP_BUCKET: [
+    signature(
+      ['TIMESTAMP', 'INTERVAL', 'TIMESTAMP?'],
+      'TIMESTAMP',
+      (moment, width, origin = `TIMESTAMPTZ '1950-01-01 00:00:00+00'`) =>
+        `time_bucket(${width}, ${moment}, ${origin})`,
+    ),
+  ],
+  TIMESTAMP_DIFF: [
+    signature(['TIMESTAMP', 'TIMESTAMP', 'PART'], 'INT64', (to, from, part) => wholeParts(from, to, part)),
+  ],
+
+  DATE_TRUNC: truncation('DATE', 'DATETIME', 'TIMESTAMP'),
+  DATETIME_TRUNC: truncation('DATETIME'),
+  TIME_TRUNC: truncation('TIME'),
+  TIMESTAMP_TRUNC: truncation('TIMESTAMP', 'DATETIME'),
+  LAST_DAY: [
+    signature(['DATE'], 'DATE', date => `last_day(${date})`),
+    signature(['DATE', 'PART'], 'DATE', (date, part) => {
+      const start = truncated(asClock(date), part)
+      const length = interval('1', part.startsWith('WEEK') || part === 'ISOWEEK' ? 'WEEK' : part)
+      return start && length && !timePart(part) ? asDate(`(${start} + ${length} - to_days(1))`) : null
+    }),
+  ],
+
+  DATE_FROM_UNIX_DATE: [
+    signature(['INT64'], 'DATE', days => `(DATE '1970-01-01' + CAST(${days} AS INTEGER))`),
+  ],
+  TIMESTAMP_MICROS: fromUnix(1),
+  TIMESTAMP_MILLIS: fromUnix(1000),
+  TIMESTAMP_SECONDS: fromUnix(1_000_000),
+  UNIX_DATE: [signature(['DATE'], 'INT64', date => `date_diff('day', DATE '1970-01-01', ${date})`)],
+  UNIX_MICROS: unix(1),
+  UNIX_MILLIS: unix(1000),
+  UNIX_SECONDS: unix(1_000_000),
+}
+
+/** The current moment, in a time zone if one is given, as a type. */
+function current(type: ScalarName, from: (clock: string) => string): FunctionRule {
+  return site => {
+    const zone = site.call.arguments.length > 0 ? argument(site, 0).sql : null
+    return typed(from(wallClock(site.context.now, zone)), type)
+  }
+}

@@ -1,0 +1,162 @@
+import type { SqlType } from '../../../../sql/types.ts'
+import { clockText, wallClock } from '../clocks.ts'
+import { mistake } from '../context.ts'
+import { duckJsonPath } from './json-path.ts'
+import { structField } from '../scope.ts'
+import {
+  argument,
+  type CallSite,
+  type FunctionRule,
+  type FunctionTable,
+  literalText,
+  named,
+  noMatch,
+  signature,
+} from './signature.ts'
+import { quoteText } from '../../text.ts'
+import { arrayOf, raise, type Typed, typed } from '../typed.ts'
+import { fieldName } from '../../types.ts'
+
+/** What is found at a path: a scalar as text, or any value as JSON. */
+const scalarAt: FunctionRule = site => {
+  const { json, path } = jsonArguments(site)
+  const nested = `json_type(${json}, ${path}) IN ('OBJECT', 'ARRAY')`
+  return typed(`(CASE WHEN NOT ${nested} THEN json_extract_string(${json}, ${path}) END)`, 'STRING')
+}
+
+const valueAt: FunctionRule = site => {
+  const { json, path, text } = jsonArguments(site)
+  const found = `json_extract(${json}, ${path})`
+  return text ? typed(`CAST(${found} AS VARCHAR)`, 'STRING') : typed(found, 'JSON')
+}
+
+const arrayAt: FunctionRule = site => {
+  const { json, path, elements, text } = jsonArguments(site)
+  const found = `(CASE WHEN json_type(${json}, ${path}) = 'ARRAY' THEN json_extract(${json}, ${elements}) END)`
+  return text
+    ? typed(`CAST(${found} AS VARCHAR[])`, arrayOf({ kind: 'STRING' }))
+    : typed(found, arrayOf({ kind: 'JSON' }))
+}
+
+const scalarArrayAt: FunctionRule = site => {
+  const { json, path, elements } = jsonArguments(site)
+  const found = `(CASE WHEN json_type(${json}, ${path}) = 'ARRAY' THEN json_extract_string(${json}, ${elements}) END)`
+  return typed(found, arrayOf({ kind: 'STRING' }))
+}
+
+/** A JSON value of the kinds given as a SQL value; others are NULL, or an error. */
+const strict = (kinds: string[], returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING', duck: string) => [
+  signature(['JSON'], returns, json => {
+    const listed = kinds.map(kind => `'${kind}'`).join(', ')
+    const value = `CAST(json_extract_string(${json}, '$') AS ${duck})`
+    return `(CASE WHEN json_type(${json}) IN (${listed}) THEN ${value} WHEN ${json} IS NOT NULL THEN CAST(${raise('Bad value for a cast')} AS ${duck}) END)`
+  }),
+]
+
+const lax = (returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING', duck: string) => [
+  signature(['JSON'], returns, json => {
+    const scalar = `(CASE WHEN json_type(${json}) NOT IN ('OBJECT', 'ARRAY') THEN json_extract_string(${json}, '$') END)`
+    if (returns === 'INT64') return `CAST(round(TRY_CAST(${scalar} AS DECIMAL(38,9))) AS BIGINT)`
+    return `TRY_CAST(${scalar} AS ${duck})`
+  }),
+]
+
+export const jsonFunctions: FunctionTable = {
+  BOOL: strict(['BOOLEAN'], 'BOOL', 'BOOLEAN'),
+  FLOAT64: strict(['UBIGINT', 'BIGINT', 'DOUBLE'], 'FLOAT64', 'DOUBLE'),
+  INT64: strict(['UBIGINT', 'BIGINT'], 'INT64', 'BIGINT'),
+  JSON_ARRAY: jsonArray,
+  JSON_EXTRACT: valueAt,
+  JSON_EXTRACT_ARRAY: arrayAt,
+  JSON_EXTRACT_SCALAR: scalarAt,
+  JSON_EXTRACT_STRING_ARRAY: scalarArrayAt,
+  JSON_OBJECT: jsonObject,
+  JSON_QUERY: valueAt,
+  JSON_QUERY_ARRAY: arrayAt,
+  JSON_TYPE: [
+    signature(
+      ['JSON'],
+      'STRING',
+      json =>
+        `(CASE json_type(${json}) WHEN 'VARCHAR' THEN 'string' WHEN 'UBIGINT' THEN 'number' WHEN 'BIGINT' THEN 'number' WHEN 'DOUBLE' THEN 'number' ELSE lower(json_type(${json})) END)`,
+    ),
+  ],
+  JSON_VALUE: scalarAt,
+  JSON_VALUE_ARRAY: scalarArrayAt,
+  LAX_BOOL: lax('BOOL', 'BOOLEAN'),
+  LAX_FLOAT64: lax('FLOAT64', 'DOUBLE'),
+  LAX_INT64: lax('INT64', 'BIGINT'),
+  LAX_STRING: lax('STRING', 'VARCHAR'),
+  PARSE_JSON: named('json', ['STRING'], 'JSON'),
+  STRING: strict(['VARCHAR'], 'STRING', 'VARCHAR'),
+  TO_JSON: site => typed(toJson(argument(site, 0)), 'JSON'),
+  TO_JSON_STRING: site => typed(`COALESCE(CAST(${toJson(argument(site, 0))} AS VARCHAR), 'null')`, 'STRING'),
+}
+
+interface JsonArguments {
+  json: string
+  path: string
+  /** The path to the elements of the array at `path`. */
+  elements: string
+  /** The JSON came as a STRING, and goes as one. */
+  text: boolean
+}
+
+function jsonArguments(site: CallSite): JsonArguments {
+  const value = argument(site, 0)
+  const text = value.type?.kind !== 'JSON'
+  if (text && value.type !== null && value.type.kind !== 'STRING') throw noMatch(site, [value])
+  // Text that is no JSON has nothing at any path.
+  const json = text ? `(CASE WHEN json_valid(${value.sql}) THEN CAST(${value.sql} AS JSON) END)` : value.sql
+  const path = site.call.arguments.length > 1 ? jsonPath(site) : '$'
+  return { json, path: quoteText(path), elements: quoteText(`${path}[*]`), text }
+}
+
+function jsonPath(site: CallSite): string {
+  const path = duckJsonPath(literalText(site, site.call.arguments[1]))
+  if (path === null) throw mistake(site.context, site.call, 'Invalid JSONPath')
+  return path
+}
+
+function jsonArray(site: CallSite): Typed {
+  const values = site.call.arguments.map((_, at) => toJson(argument(site, at)))
+  return typed(`json_array(${values.join(', ')})`, 'JSON')
+}
+
+function jsonObject(site: CallSite): Typed {
+  const values = site.call.arguments.map((_, at) => argument(site, at))
+  const odd = values.length % 2 === 1 || values.some((key, at) => at % 2 === 0 && key.type?.kind !== 'STRING')
+  if (odd) throw noMatch(site, values)
+  return typed(
+    `json_object(${values.map((value, at) => (at % 2 === 0 ? value.sql : toJson(value))).join(', ')})`,
+    'JSON',
+  )
+}
+
+const asText: Partial<Record<SqlType['kind'], (sql: string) => string>> = {
+  BYTES: sql => `to_base64(${sql})`,
+  DATETIME: sql => clockText(sql, '%Y-%m-%dT%H:%M:%S'),
+  TIMESTAMP: sql => `(${clockText(wallClock(sql), '%Y-%m-%dT%H:%M:%S')} || 'Z')`,
+}
+
+function toJson({ sql, type }: Typed): string {
+  return `to_json(${readable(sql, type, 0)})`
+}
+
+/** A value in which what JSON has no form for is text as BigQuery writes it. */
+function readable(sql: string, type: SqlType | null, depth: number): string {
+  if (type === null || !needsText(type)) return sql
+  if (type.kind === 'ARRAY')
+    return `list_transform(${sql}, lambda j${depth}: ${readable(`j${depth}`, type.element, depth + 1)})`
+  if (type.kind !== 'STRUCT') return asText[type.kind]!(sql)
+  const entries = type.fields.map((field, at) => {
+    const name = fieldName(field.name, at)
+    return `${quoteText(name)}: ${readable(structField(sql, name), field.type, depth)}`
+  })
+  return `(CASE WHEN ${sql} IS NOT NULL THEN {${entries.join(', ')}} END)`
+}
+
+function needsText(type: SqlType): boolean {
+  if (type.kind === 'ARRAY') return needsText(type.element)
+  return type.kind === 'STRUCT' ? type.fields.some(field => needsText(field.type)) : type.kind in asText
+}

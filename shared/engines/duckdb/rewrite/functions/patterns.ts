@@ -1,0 +1,79 @@
+/** Regular expressions: BigQuery and DuckDB both use RE2. */
+import type { Expression } from '../../../../sql/tree.ts'
+import { mistake, unsupported } from '../context.ts'
+import { argument, type CallSite, type FunctionTable, named, noMatch, signature } from './signature.ts'
+import { type Typed, typed } from '../typed.ts'
+
+export const patternFunctions: FunctionTable = {
+  REGEXP_CONTAINS: named('regexp_matches', ['STRING', 'STRING'], 'BOOL'),
+  REGEXP_EXTRACT: extract,
+  REGEXP_EXTRACT_ALL: extractAll,
+  REGEXP_INSTR: position,
+  REGEXP_REPLACE: [
+    signature(
+      ['STRING', 'STRING', 'STRING'],
+      'STRING',
+      (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
+    ),
+  ],
+  REGEXP_SUBSTR: extract,
+}
+
+/** The match, or its group if the pattern has one; NULL, not an empty string, where nothing matches. */
+function extract(site: CallSite): Typed {
+  const { text, pattern, take } = patternArguments(site)
+  const found = take(group => `regexp_extract(${text}, ${pattern}, ${group})`)
+  return typed(`(CASE WHEN regexp_matches(${text}, ${pattern}) THEN ${found} END)`, 'STRING')
+}
+
+function extractAll(site: CallSite): Typed {
+  const { text, pattern, take } = patternArguments(site)
+  const found = take(group => `regexp_extract_all(${text}, ${pattern}, ${group})`)
+  return typed(found, { kind: 'ARRAY', element: { kind: 'STRING' } })
+}
+
+/** As many characters as come before the leftmost match, and one. */
+function position(site: CallSite): Typed {
+  const { text, pattern, take } = patternArguments(site)
+  if (take(String) !== '0') throw unsupported(site.context, site.call, 'REGEXP_INSTR with a group')
+  const before = `regexp_extract(${text}, '^((?s:.*?))(?:' || ${pattern} || ')', 1)`
+  return typed(
+    `(CASE WHEN regexp_matches(${text}, ${pattern}) THEN length(${before}) + 1 ELSE 0 END)`,
+    'INT64',
+  )
+}
+
+interface PatternArguments {
+  text: string
+  pattern: string
+  /** SQL that takes the pattern's group, made from SQL for a group's number; 0 is the whole match. */
+  take(sql: (group: 0 | 1) => string): string
+}
+
+function patternArguments(site: CallSite): PatternArguments {
+  const { arguments: nodes } = site.call
+  if (nodes.length > 2) throw unsupported(site.context, site.call, `${site.name} with a position`)
+  const [text, pattern] = [argument(site, 0), argument(site, 1)]
+  if ([text, pattern].some(({ type }) => type !== null && type.kind !== 'STRING'))
+    throw noMatch(site, [text, pattern])
+  return { text: text.sql, pattern: pattern.sql, take: groupOf(site, nodes[1]!, pattern.sql) }
+}
+
+/** A group in a pattern that is known only once the query runs: `(` that is not escaped and not `(?:`. */
+const hasGroup = String.raw`'(^|[^\\])(\\\\)*\((\?P?<\w|[^?])'`
+
+function groupOf(site: CallSite, node: Expression, pattern: string): PatternArguments['take'] {
+  if (node.kind !== 'Literal')
+    return sql => `(CASE WHEN regexp_matches(${pattern}, ${hasGroup}) THEN ${sql(1)} ELSE ${sql(0)} END)`
+  const groups = countGroups(node.value)
+  if (groups > 1)
+    throw mistake(site.context, node, `${site.name} takes a regular expression with at most one group`)
+  return sql => sql(groups === 1 ? 1 : 0)
+}
+
+/** Capturing groups of an RE2 pattern: `(`, `(?P<name>` and `(?<name>`, but not in a class or behind a backslash. */
+function countGroups(pattern: string): number {
+  const pieces =
+    pattern.match(/\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]])*\]|\((?:\?(?:P?<\w+>)?)?/gs) ?? []
+  return pieces.filter(piece => piece.startsWith('(') && piece !== '(?').length
+}

@@ -1,0 +1,142 @@
+/** How a GoogleSQL function's rewriting is written down: what it takes, what it gives, and the DuckDB SQL. */
+import type { Call, Expression } from '../../../../sql/tree.ts'
+import type { ScalarName, SqlType } from '../../../../sql/types.ts'
+import { coerce, numberKinds, unify } from '../coercion.ts'
+import { type Context, mistake, unsupported } from '../context.ts'
+import { noSignature } from '../operators.ts'
+import type { Scope } from '../scope.ts'
+import { type Typed, typed } from '../typed.ts'
+
+/**
+ * What an argument may be: a type; `ANY` value; `ARRAY`; `NUMBER`; `COMMON`, all such arguments brought to one type;
+ * `PART`, a date part; `TEXT`, a literal string whose decoded text the rewriting gets.
+ */
+type ParameterKind = ScalarName | 'ANY' | 'ARRAY' | 'NUMBER' | 'COMMON' | 'PART' | 'TEXT'
+
+/** `?` for an argument that may be left out, `*` for any number of them. */
+type Parameter = ParameterKind | `${ParameterKind}?` | `${ParameterKind}*`
+
+/** From DuckDB SQL of the arguments to that of the call; `null` if they do not go with the date part. */
+type Template = (...args: string[]) => string | null
+
+export interface Signature {
+  parameters: Parameter[]
+  returns: ScalarName | ((args: Typed[]) => SqlType | null)
+  sql: Template
+}
+
+/** A call in the place where it stands. */
+export interface CallSite {
+  context: Context
+  call: Call
+  scope: Scope
+  /** In capitals, without SAFE. */
+  name: string
+}
+
+/** The signatures of a function in order of preference, or a rewriting for what has no plain signature. */
+export type FunctionRule = Signature[] | ((site: CallSite) => Typed)
+
+/** Function names in capitals and how they are rewritten. */
+export type FunctionTable = Record<string, FunctionRule>
+
+export function signature(parameters: Parameter[], returns: Signature['returns'], sql: Template): Signature {
+  return { parameters, returns, sql }
+}
+
+/** The DuckDB function of that name with the same arguments. */
+export function named(duck: string, parameters: Parameter[], returns: Signature['returns']): Signature[] {
+  return [signature(parameters, returns, (...args) => `${duck}(${args.join(', ')})`)]
+}
+
+/** The type of the first argument. */
+export const sameAsFirst = ([first]: Typed[]): SqlType | null => first?.type ?? null
+
+export function argument(site: CallSite, at: number): Typed {
+  const node = site.call.arguments[at]
+  if (!node) throw mistake(site.context, site.call, `${site.name} needs more arguments`)
+  return site.context.expression(node, site.scope)
+}
+
+export function noMatch(site: CallSite, values: Typed[]) {
+  return noSignature(site.context, site.call, `function ${site.name}`, values)
+}
+
+/** The call under the first of these signatures that fits. Throws SqlError if none does. */
+export function applySignature(site: CallSite, signatures: Signature[]): Typed {
+  const values = new Map<number, Typed>()
+  const value = (at: number) => {
+    const known = values.get(at) ?? argument(site, at)
+    values.set(at, known)
+    return known
+  }
+  const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
+  if (fitting.length === 0)
+    throw mistake(site.context, site.call, `Number of arguments does not match for function ${site.name}`)
+  for (const exact of [true, false])
+    for (const candidate of fitting) {
+      const args = bind(site, candidate.parameters, value, exact)
+      if (args) return applied(site, candidate, args)
+    }
+  throw noMatch(site, [...values.values()])
+}
+
+function applied(site: CallSite, { returns, sql }: Signature, args: Typed[]): Typed {
+  const text = sql(...args.map(arg => arg.sql))
+  if (text === null)
+    throw mistake(site.context, site.call, `${site.name} does not support this date part for this type`)
+  return typed(text, typeof returns === 'function' ? returns(args) : returns)
+}
+
+function takes(parameters: Parameter[], count: number): boolean {
+  const least = parameters.filter(parameter => !/[?*]$/.test(parameter)).length
+  const most = parameters.some(parameter => parameter.endsWith('*')) ? Infinity : parameters.length
+  return count >= least && count <= most
+}
+
+/** The arguments as their parameters want them; `null` if one does not fit. `exact` allows no coercion. */
+function bind(
+  site: CallSite,
+  parameters: Parameter[],
+  value: (at: number) => Typed,
+  exact: boolean,
+): Typed[] | null {
+  const kinds = site.call.arguments.map((_, at) => kindOf(parameters[Math.min(at, parameters.length - 1)]!))
+  const args = site.call.arguments.map((node, at) => {
+    const kind = kinds[at]!
+    if (kind === 'PART') return typed(datePart(site, node), null)
+    if (kind === 'TEXT') return typed(literalText(site, node), null)
+    return fit(value(at), kind, exact)
+  })
+  if (args.includes(null)) return null
+  const common = unify((args as Typed[]).filter((_, at) => kinds[at] === 'COMMON'))
+  if (!common) return null
+  return (args as Typed[]).map((arg, at) => (kinds[at] === 'COMMON' ? common.values.shift()! : arg))
+}
+
+function kindOf(parameter: Parameter): ParameterKind {
+  return parameter.replace(/[?*]$/, '') as ParameterKind
+}
+
+function fit(value: Typed, kind: Exclude<ParameterKind, 'PART' | 'TEXT'>, exact: boolean): Typed | null {
+  if (kind === 'ANY' || kind === 'COMMON') return value
+  if (kind === 'ARRAY') return value.type === null || value.type.kind === 'ARRAY' ? value : null
+  if (kind === 'NUMBER') return value.type === null || numberKinds.includes(value.type.kind) ? value : null
+  if (exact && value.type !== null && value.type.kind !== kind) return null
+  return coerce(value, { kind })
+}
+
+/** A date part in capitals: a bare name, or `WEEK(MONDAY)`. */
+function datePart(site: CallSite, node: Expression): string {
+  if (node.kind === 'Path' && node.parts.length === 1) return node.parts[0]!.name.toUpperCase()
+  const [day] = node.kind === 'Call' ? node.arguments : []
+  if (node.kind === 'Call' && day?.kind === 'Path')
+    return `${node.name[0]!.name}(${day.parts[0]!.name})`.toUpperCase()
+  throw mistake(site.context, node, `${site.name} needs a date part such as DAY here`)
+}
+
+/** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */
+export function literalText(site: CallSite, node: Expression | undefined): string {
+  if (node?.kind === 'Literal' && node.literal === 'STRING') return node.value
+  throw unsupported(site.context, node ?? site.call, `${site.name} with anything but a literal here`)
+}

@@ -1,0 +1,199 @@
+import { convert } from '../casts.ts'
+import { mistake, unsupported } from '../context.ts'
+import {
+  argument,
+  type CallSite,
+  type FunctionTable,
+  literalText,
+  named,
+  noMatch,
+  sameAsFirst,
+  signature,
+} from './signature.ts'
+import { quoteText } from '../../text.ts'
+import { arrayOf, raise, type Typed, typed } from '../typed.ts'
+
+/** What TRIM takes off: Unicode's white space. DuckDB takes spaces only. */
+const whiteSpace = quoteText(
+  '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
+)
+
+const notNegative = (length: string) =>
+  `(CASE WHEN ${length} < 0 THEN ${raise('Length must not be negative')} ELSE ${length} END)`
+
+/** As long as BigQuery lets REPEAT and the pads make a text. */
+const mostCharacters = 1_048_576
+
+/** A length that is not negative and, times `each`, not too long. */
+const ofSize = (length: string, each = '1') =>
+  `(CASE WHEN ${each} * ${length} > ${mostCharacters} THEN ${raise('Text is too long')} ELSE ${notNegative(length)} END)`
+
+const trim = (duck: string) => [
+  signature(
+    ['STRING', 'STRING?'],
+    'STRING',
+    (text, characters = whiteSpace) => `${duck}(${text}, ${characters})`,
+  ),
+]
+
+const pad = (duck: string) => [
+  signature(
+    ['STRING', 'INT64', 'STRING?'],
+    'STRING',
+    (text, length, pattern = `' '`) => `${duck}(${text}, CAST(${ofSize(length)} AS INTEGER), ${pattern})`,
+  ),
+]
+
+/** Position 0, and one before the start, mean the start; a negative one counts from the end. */
+const substring = [
+  signature(['STRING', 'INT64', 'INT64?'], 'STRING', (text, position, length) => {
+    const start = `(CASE WHEN ${position} = 0 OR ${position} < -length(${text}) THEN 1 ELSE ${position} END)`
+    return `substr(${text}, ${start}${length ? `, ${notNegative(length)}` : ''})`
+  }),
+]
+
+const characters = named('length', ['STRING'], 'INT64')
+const bytes = [
+  signature(['STRING'], 'INT64', text => `octet_length(encode(${text}))`),
+  signature(['BYTES'], 'INT64', value => `octet_length(${value})`),
+]
+
+export const stringFunctions: FunctionTable = {
+  ASCII: named('ascii', ['STRING'], 'INT64'),
+  BYTE_LENGTH: bytes,
+  CHAR_LENGTH: characters,
+  CHARACTER_LENGTH: characters,
+  CHR: [signature(['INT64'], 'STRING', code => `chr(CAST(${code} AS INTEGER))`)],
+  CODE_POINTS_TO_STRING: [
+    signature(
+      ['ARRAY'],
+      'STRING',
+      codes => `array_to_string(list_transform(${codes}, lambda c: chr(CAST(c AS INTEGER))), '')`,
+    ),
+  ],
+  CONCAT: concat,
+  CONTAINS_SUBSTR: [
+    signature(['STRING', 'STRING'], 'BOOL', (text, part) => `contains(lower(${text}), lower(${part}))`),
+  ],
+  EDIT_DISTANCE: named('levenshtein', ['STRING', 'STRING'], 'INT64'),
+  ENDS_WITH: named('ends_with', ['STRING', 'STRING'], 'BOOL'),
+  FORMAT: format,
+  INITCAP: [
+    signature(['STRING'], 'STRING', text => {
+      const words = quoteText(
+        '[\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+|[^\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+',
+      )
+      return `array_to_string(list_transform(regexp_extract_all(${text}, ${words}), lambda w: upper(w[1]) || lower(w[2:])), '')`
+    }),
+  ],
+  INSTR: named('instr', ['STRING', 'STRING'], 'INT64'),
+  LEFT: [signature(['STRING', 'INT64'], 'STRING', (text, length) => `left(${text}, ${notNegative(length)})`)],
+  LENGTH: [...characters, ...bytes.slice(1)],
+  LOWER: named('lower', ['STRING'], 'STRING'),
+  LPAD: pad('lpad'),
+  LTRIM: trim('ltrim'),
+  NORMALIZE: normalize,
+  OCTET_LENGTH: bytes,
+  REPEAT: [
+    signature(
+      ['STRING', 'INT64'],
+      'STRING',
+      (text, times) => `repeat(${text}, ${ofSize(times, `length(${text})`)})`,
+    ),
+  ],
+  REPLACE: named('replace', ['STRING', 'STRING', 'STRING'], 'STRING'),
+  REVERSE: named('reverse', ['STRING'], 'STRING'),
+  RIGHT: [
+    signature(['STRING', 'INT64'], 'STRING', (text, length) => `right(${text}, ${notNegative(length)})`),
+  ],
+  RPAD: pad('rpad'),
+  RTRIM: trim('rtrim'),
+  SPLIT: [
+    signature(
+      ['STRING', 'STRING?'],
+      () => ({ kind: 'ARRAY', element: { kind: 'STRING' } }),
+      (text, delimiter = `','`) => `string_split(${text}, ${delimiter})`,
+    ),
+  ],
+  STARTS_WITH: named('starts_with', ['STRING', 'STRING'], 'BOOL'),
+  STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
+  SUBSTR: substring,
+  SUBSTRING: substring,
+  TO_CODE_POINTS: [
+    signature(
+      ['STRING'],
+      () => arrayOf({ kind: 'INT64' }),
+      text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
+    ),
+  ],
+  TRANSLATE: named('translate', ['STRING', 'STRING', 'STRING'], 'STRING'),
+  TRIM: trim('trim'),
+  UNICODE: [
+    signature(['STRING'], 'INT64', text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`),
+  ],
+  UPPER: named('upper', ['STRING'], 'STRING'),
+  FROM_BASE64: named('from_base64', ['STRING'], 'BYTES'),
+  FROM_HEX: named('unhex', ['STRING'], 'BYTES'),
+  MD5: digest('md5'),
+  SHA1: digest('sha1'),
+  SHA256: digest('sha256'),
+  TO_BASE64: named('to_base64', ['BYTES'], 'STRING'),
+  TO_HEX: [signature(['BYTES'], 'STRING', value => `lower(hex(${value}))`)],
+}
+
+/** DuckDB's digests are hexadecimal text. */
+function digest(duck: string) {
+  return [
+    signature(['STRING'], 'BYTES', text => `unhex(${duck}(${text}))`),
+    signature(['BYTES'], 'BYTES', value => `unhex(${duck}(${value}))`),
+  ]
+}
+
+/** Strings, bytes, or what CAST makes a string of; NULL if one of them is. */
+function concat(site: CallSite): Typed {
+  const values = site.call.arguments.map((_, at) => argument(site, at))
+  const binary = values.some(value => value.type?.kind === 'BYTES')
+  const parts = values.map(value => (binary ? value.sql : convert(value, { kind: 'STRING' })))
+  if (parts.length === 0 || parts.includes(null)) throw noMatch(site, values)
+  return typed(`(${parts.join(' || ')})`, binary ? sameAsFirst(values) : 'STRING')
+}
+
+function normalize(site: CallSite): Typed {
+  const [, mode] = site.call.arguments
+  const form = mode?.kind === 'Path' ? mode.parts[0]!.name.toUpperCase() : 'NFC'
+  if (form !== 'NFC') throw unsupported(site.context, site.call, `NORMALIZE to ${form}`)
+  return typed(`nfc_normalize(${argument(site, 0).sql})`, 'STRING')
+}
+
+/** Conversions of FORMAT and the type that each wants; `t` is what CAST makes of a value. */
+const conversions: Record<string, 'INT64' | 'FLOAT64' | 'STRING'> = {
+  ...ofType('INT64', 'dixXo'),
+  ...ofType('FLOAT64', 'fFeEgG'),
+  ...ofType('STRING', 'st'),
+}
+
+function ofType<Type>(type: Type, letters: string): Record<string, Type> {
+  return Object.fromEntries(letters.split('').map(letter => [letter, type]))
+}
+
+/** FORMAT with the conversions that DuckDB's printf knows too. */
+function format(site: CallSite): Typed {
+  const pattern = literalText(site, site.call.arguments[0])
+  const values: string[] = []
+  const translated = pattern.replace(
+    /%%|%([-+ 0#]*\d*(?:\.\d+)?)(.?)/gs,
+    (whole, flags: string, letter: string) => {
+      if (whole === '%%') return whole
+      const type = conversions[letter]
+      if (!type) throw unsupported(site.context, site.call, `FORMAT with ${whole}`)
+      const value = argument(site, values.length + 1)
+      const sql = convert(value, { kind: type })
+      if (sql === null || (letter === 's' && value.type?.kind !== 'STRING')) throw noMatch(site, [value])
+      values.push(sql)
+      return `%${flags}${letter === 't' ? 's' : letter}`
+    },
+  )
+  if (values.length + 1 !== site.call.arguments.length)
+    throw mistake(site.context, site.call, 'FORMAT has not as many values as conversions')
+  return typed(`printf(${[quoteText(translated), ...values].join(', ')})`, 'STRING')
+}

@@ -1,0 +1,111 @@
+import type {
+  ArrayLiteral,
+  Expression,
+  Literal,
+  ParameterReference,
+  StructLiteral,
+  Tuple,
+  TypedLiteral,
+} from '../../../sql/tree.ts'
+import type { StructField } from '../../../sql/types.ts'
+import { coerce, unify } from './coercion.ts'
+import { type Context, mistake, unsupported } from './context.ts'
+import type { Scope } from './scope.ts'
+import { quoteText } from '../text.ts'
+import { arrayOf, type Typed, typed, typeName } from './typed.ts'
+import { duckType, fieldName } from '../types.ts'
+
+const literals: Record<Literal['literal'], (node: Literal) => Typed> = {
+  STRING: node => typed(quoteText(node.value), 'STRING'),
+  BYTES: node => typed(`unhex('${Buffer.from(node.value, 'latin1').toString('hex')}')`, 'BYTES'),
+  INTEGER: node => typed(`CAST(${BigInt(node.text)} AS BIGINT)`, 'INT64'),
+  FLOAT: node => typed(`CAST('${node.text}' AS DOUBLE)`, 'FLOAT64'),
+  BOOL: node => typed(node.text.toUpperCase(), 'BOOL'),
+  NULL: () => typed('NULL', null),
+}
+
+export function literal(_: Context, node: Literal): Typed {
+  return { ...literals[node.literal](node), origin: 'literal' }
+}
+
+export function typedLiteral(_: Context, node: TypedLiteral): Typed {
+  return typed(`CAST(${quoteText(node.value.value)} AS ${duckType({ kind: node.type })})`, node.type)
+}
+
+/** A parameter is bound as text (see bindings.ts) under a name that none of our own parameters has. */
+export function parameter(context: Context, node: ParameterReference): Typed {
+  const name = node.name.toLowerCase()
+  const type = context.parameters.get(name)
+  if (!type) throw mistake(context, node, `Query parameter '${node.name}' not found`)
+  return { ...typed(boundValue(`$p_${name}`, type.kind, duckType(type)), type), origin: 'parameter' }
+}
+
+function boundValue(sql: string, kind: string, duck: string): string {
+  if (kind === 'BYTES') return `from_base64(CAST(${sql} AS VARCHAR))`
+  if (kind === 'ARRAY' || kind === 'STRUCT') return `CAST(CAST(${sql} AS JSON) AS ${duck})`
+  return `CAST(${sql} AS ${duck})`
+}
+
+export function arrayLiteral(context: Context, node: ArrayLiteral, scope: Scope): Typed {
+  const items = node.items.map(item => context.expression(item, scope))
+  const element = node.type?.kind === 'ARRAY' ? node.type.element : node.type
+  if (element) {
+    const cast = items.map((item, at) => itemAs(context, node.items[at]!, item, element))
+    return typed(`CAST([${cast.join(', ')}] AS ${duckType(arrayOf(element))})`, arrayOf(element))
+  }
+  const common = unify(items)
+  if (!common) throw mistake(context, node, 'Array elements have no common type')
+  const sql = `[${common.values.map(item => item.sql).join(', ')}]`
+  return { ...typed(sql, arrayOf(common.type)), origin: 'literal' }
+}
+
+function itemAs(context: Context, node: Expression, item: Typed, type: StructField['type']): string {
+  const value = coerce(item, type)
+  if (!value)
+    throw mistake(context, node, `A value of type ${typeName(item.type)} is not a ${typeName(type)}`)
+  return value.sql
+}
+
+export function structLiteral(context: Context, node: StructLiteral, scope: Scope): Typed {
+  const names = node.items.map((item, at) => {
+    const { expression } = item
+    const implied = expression.kind === 'Path' ? expression.parts.at(-1)!.name : null
+    return node.type ? (node.type.fields[at]?.name ?? null) : (item.alias?.name ?? implied)
+  })
+  const values = node.items.map(item => context.expression(item.expression, scope))
+  if (!node.type) return struct(context, node, names, values)
+  const { fields } = node.type
+  if (fields.length !== values.length) throw mistake(context, node, 'STRUCT has not as many values as fields')
+  const cast = values.map((value, at) =>
+    typed(itemAs(context, node.items[at]!.expression, value, fields[at]!.type), fields[at]!.type),
+  )
+  return { ...struct(context, node, names, cast), type: node.type }
+}
+
+export function tuple(context: Context, node: Tuple, scope: Scope): Typed {
+  const values = node.items.map(item => context.expression(item, scope))
+  return struct(
+    context,
+    node,
+    values.map(() => null),
+    values,
+  )
+}
+
+function struct(
+  context: Context,
+  node: StructLiteral | Tuple,
+  names: (string | null)[],
+  values: Typed[],
+): Typed {
+  if (values.length === 0) throw unsupported(context, node, 'A STRUCT without fields')
+  const keys = names.map((name, at) => fieldName(name, at))
+  if (new Set(keys.map(key => key.toLowerCase())).size < keys.length)
+    throw unsupported(context, node, 'A STRUCT with two fields of one name')
+  const entries = values.map((value, at) => `${quoteText(keys[at]!)}: ${value.sql}`)
+  const fields = values.map(({ type }, at) => ({
+    name: names[at]!,
+    type: type ?? { kind: 'INT64' as const },
+  }))
+  return { ...typed(`{${entries.join(', ')}}`, { kind: 'STRUCT', fields }), fields: values }
+}

@@ -1,0 +1,90 @@
+/**
+ * ORDER BY, LIMIT and OFFSET.
+ *
+ * A subquery's ORDER BY without LIMIT promises nothing in SQL, yet people rely on it: `WITH logs AS (... ORDER BY
+ * timestamp DESC) SELECT * FROM logs LIMIT 10`. Sorting there would cost every query that then counts, groups or sorts
+ * anew. So the order is handed to the reader (`Relation.order`), which sorts by it only if it is a plain SELECT.
+ */
+import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
+import { type Context, mistake, type OrderKey, type OrderOf, type Relation } from './context.ts'
+import type { Scope } from './scope.ts'
+import { itemNumber, type SelectedItem, type SelectResult } from './select.ts'
+import { count, orderDirection } from './windows.ts'
+
+/** What follows the body of a query, and the order that it leaves to its reader. */
+export type Tail = { sql: string } & Pick<Relation, 'order'>
+
+interface Key {
+  sql: string
+  /** The output column that it is, or `null`. */
+  column: number | null
+  direction: string
+}
+
+/** The tail of a query over a SELECT. */
+export function tailOfSelect(
+  context: Context,
+  node: Query,
+  body: Select,
+  selected: SelectResult,
+  order: OrderOf,
+): Tail {
+  const keys =
+    node.orderBy.length > 0
+      ? node.orderBy.map(item => orderKey(context, item, selected, body.as !== 'STRUCT'))
+      : inheritedKeys(body, selected)
+  return tail(context, node, keys, order)
+}
+
+/** The tail of a query over anything else, whose columns `scope` shows. */
+export function tailOfRows(
+  context: Context,
+  node: Query,
+  items: SelectedItem[],
+  scope: Scope,
+  order: OrderOf,
+): Tail {
+  const keys = node.orderBy.map((item): Key => {
+    const column = itemNumber(context, item.expression, items)
+    const sql = column === null ? context.expression(item.expression, scope).sql : String(column + 1)
+    return { sql, column, direction: orderDirection(item) }
+  })
+  return tail(context, node, keys, order)
+}
+
+function tail(context: Context, node: Query, keys: Key[], order: OrderOf): Tail {
+  const left = keys.every(key => key.column !== null)
+    ? keys.map(({ column, direction }): OrderKey => ({ column: column!, direction }))
+    : []
+  const cut = node.limit !== null || node.offset !== null
+  const sorts = keys.length > 0 && (cut || order === 'rows' || left.length === 0)
+  const orderBy = sorts ? ` ORDER BY ${keys.map(key => key.sql + key.direction).join(', ')}` : ''
+  const limit = node.limit ? ` LIMIT ${count(context, node.limit)}` : ''
+  const offset = node.offset ? ` OFFSET ${count(context, node.offset)}` : ''
+  return { sql: orderBy + limit + offset, order: left }
+}
+
+/** An item of the SELECT list by number or name, which comes before a column of FROM; or an expression over both. */
+function orderKey(context: Context, item: OrderItem, selected: SelectResult, ordinals: boolean): Key {
+  const direction = orderDirection(item)
+  const { items, scope } = selected
+  if (!ordinals && item.expression.kind === 'Literal')
+    throw mistake(context, item, 'ORDER BY a number does not go with SELECT AS STRUCT')
+  const named = itemNumber(context, item.expression, items)
+  const sql = named === null ? context.expression(item.expression, scope).sql : items[named]!.value.sql
+  if (!ordinals) return { sql, column: null, direction }
+  const column = named ?? items.findIndex(({ value }) => value.sql === sql)
+  return column < 0 ? { sql, column: null, direction } : { sql: String(column + 1), column, direction }
+}
+
+/** The order of the only table read, if each of its rows gives one row. */
+function inheritedKeys(body: Select, { scope, items }: SelectResult): Key[] {
+  const [variable, ...more] = scope.variables
+  const plain = !body.distinct && !body.groupBy && !body.having && !scope.aggregation.found
+  if (!plain || more.length > 0 || variable?.kind !== 'relation') return []
+  return variable.order.map(({ column, direction }) => {
+    const { sql } = variable.columns[column]!
+    const at = items.findIndex(({ value }) => value.sql === sql)
+    return { sql, column: at < 0 || body.as === 'STRUCT' ? null : at, direction }
+  })
+}

@@ -1,0 +1,351 @@
+/** WITH, set operations, joins, grouping, ordering and names, each with its rows worked out by hand. */
+import { describe, expect, test } from '@jest/globals'
+import type { Row } from '../../engine.ts'
+import { describeDuckDb } from '../../testing/describe-engines.ts'
+
+type Claim = [claim: string, sql: string, rows: Row[]]
+
+const one = '(SELECT 1 AS a, 2 AS b)'
+const numbers = 'UNNEST([3, 1, 2]) AS x'
+
+const claims: Record<string, Claim[]> = {
+  WITH: [
+    [
+      'a common table is seen by those behind it',
+      'WITH t AS (SELECT 1 AS a), u AS (SELECT a + 1 AS b FROM t) SELECT t.a, u.b FROM t, u',
+      [{ a: 1, b: 2 }],
+    ],
+    ['in any case of letters', 'WITH T AS (SELECT 1 AS a) SELECT A FROM t', [{ A: 1 }]],
+    [
+      'one inside hides one outside, in its own query only',
+      'WITH t AS (SELECT 1 AS a) SELECT (WITH t AS (SELECT a + 1 AS a FROM t) SELECT a FROM t) AS inside, a FROM t',
+      [{ inside: 2, a: 1 }],
+    ],
+    [
+      'a query in parentheses may have its own',
+      'WITH t AS (SELECT 1 AS a) (WITH u AS (SELECT a + 1 AS b FROM t) SELECT b FROM u)',
+      [{ b: 2 }],
+    ],
+    [
+      'and so may each side of a set operation',
+      '(WITH t AS (SELECT 1 AS a) SELECT a FROM t) UNION ALL (WITH t AS (SELECT 2 AS a) SELECT a FROM t) ORDER BY a',
+      [{ a: 1 }, { a: 2 }],
+    ],
+    [
+      'a common table hides a table of its name',
+      'WITH logs AS (SELECT 5 AS a) SELECT a FROM logs',
+      [{ a: 5 }],
+    ],
+    [
+      'a value table has the fields of its structs',
+      'WITH t AS (SELECT AS STRUCT 1 AS a, 2 AS b) SELECT a, t.b FROM t',
+      [{ a: 1, b: 2 }],
+    ],
+  ],
+  'set operations': [
+    [
+      'take the names of the left and the wider types',
+      'SELECT 1 AS a UNION ALL SELECT 2.5 ORDER BY a',
+      [{ a: 1 }, { a: 2.5 }],
+    ],
+    [
+      'take a NULL for any type',
+      `SELECT NULL AS a UNION ALL SELECT 'x' ORDER BY a`,
+      [{ a: null }, { a: 'x' }],
+    ],
+    [
+      'match structs by place',
+      `SELECT [STRUCT(1 AS x)] AS a UNION ALL SELECT [STRUCT(2 AS y)]`,
+      [{ a: [{ x: 1 }] }, { a: [{ x: 2 }] }],
+    ],
+    ['UNION DISTINCT drops doubles', 'SELECT 1 AS a UNION DISTINCT SELECT 1', [{ a: 1 }]],
+    [
+      'INTERSECT keeps what both have',
+      '(SELECT x FROM UNNEST([1, 2]) AS x) INTERSECT DISTINCT (SELECT 2)',
+      [{ x: 2 }],
+    ],
+    [
+      'EXCEPT keeps what the right has not',
+      '(SELECT x FROM UNNEST([1, 2]) AS x) EXCEPT DISTINCT (SELECT 2)',
+      [{ x: 1 }],
+    ],
+    [
+      'EXCEPT ALL takes away one for one',
+      '(SELECT x FROM UNNEST([1, 1]) AS x) EXCEPT ALL SELECT 1',
+      [{ x: 1 }],
+    ],
+    [
+      'a side may be ordered and cut',
+      '(SELECT x FROM UNNEST([1, 3, 2]) AS x ORDER BY x DESC LIMIT 1) UNION ALL (SELECT 0) ORDER BY 1',
+      [{ x: 0 }, { x: 3 }],
+    ],
+    [
+      'parentheses group them',
+      '(SELECT 1 AS a UNION ALL SELECT 2) EXCEPT DISTINCT (SELECT 1 UNION ALL SELECT 3)',
+      [{ a: 2 }],
+    ],
+  ],
+  joins: [
+    [
+      'LEFT JOIN keeps the left row',
+      'SELECT l.a, r.c FROM (SELECT 1 AS a) AS l LEFT JOIN (SELECT 2 AS c) AS r ON l.a = r.c',
+      [{ a: 1, c: null }],
+    ],
+    [
+      'USING merges its columns, first and once',
+      `SELECT * FROM ${one} JOIN (SELECT 5 AS c, 1 AS a) USING (a)`,
+      [{ a: 1, b: 2, c: 5 }],
+    ],
+    [
+      'USING of a FULL JOIN takes the side that is there',
+      'SELECT a, b, c FROM (SELECT 1 AS a, 2 AS b) FULL JOIN (SELECT 5 AS a, 3 AS c) USING (a) ORDER BY a',
+      [
+        { a: 1, b: 2, c: null },
+        { a: 5, b: null, c: 3 },
+      ],
+    ],
+    [
+      'USING of a RIGHT JOIN takes the right side',
+      'SELECT x FROM (SELECT 1 AS x) AS l RIGHT JOIN (SELECT 2 AS x) AS r USING (x)',
+      [{ x: 2 }],
+    ],
+    [
+      'both sides of USING can still be named',
+      'SELECT l.x, r.x AS y FROM (SELECT 1 AS x) AS l LEFT JOIN (SELECT 2 AS x) AS r USING (x)',
+      [{ x: 1, y: null }],
+    ],
+    [
+      'a join in parentheses joins as one',
+      'SELECT c, a, b FROM (SELECT 1 AS c) JOIN ((SELECT 1 AS a) JOIN (SELECT 1 AS b) ON a = b) ON c = a',
+      [{ c: 1, a: 1, b: 1 }],
+    ],
+    [
+      'a comma and CROSS JOIN pair every row',
+      'SELECT x, y FROM UNNEST([1, 2]) AS x, UNNEST([5]) AS y ORDER BY x',
+      [
+        { x: 1, y: 5 },
+        { x: 2, y: 5 },
+      ],
+    ],
+  ],
+  'the select list': [
+    [
+      'EXCEPT leaves out, REPLACE takes the place',
+      'SELECT * EXCEPT (b) REPLACE (a + 1 AS a) FROM (SELECT 1 AS a, 2 AS b, 3 AS c)',
+      [{ a: 2, c: 3 }],
+    ],
+    [
+      't.* is one table, s.* the fields of a struct',
+      'SELECT t.*, s.* FROM (SELECT 1 AS a, STRUCT(2 AS b) AS s) AS t',
+      [{ a: 1, s: { b: 2 }, b: 2 }],
+    ],
+    [
+      'a name of a table is its row',
+      `SELECT t FROM (SELECT 1 AS a, 'x' AS b) AS t`,
+      [{ t: { a: 1, b: 'x' } }],
+    ],
+    ['row[0] is the first column', 'SELECT t[0] AS a FROM (SELECT 7 AS x) AS t', [{ a: 7 }]],
+    ['AS STRUCT at the top gives its fields', 'SELECT AS STRUCT 1 AS a, 2 AS b', [{ a: 1, b: 2 }]],
+    [
+      'DISTINCT drops doubles',
+      'SELECT DISTINCT MOD(x, 2) AS m FROM UNNEST([1, 2, 3]) AS x ORDER BY m',
+      [{ m: 0 }, { m: 1 }],
+    ],
+    ['without FROM there is one row, or none', 'SELECT 1 AS a WHERE FALSE', []],
+  ],
+  'GROUP BY': [
+    [
+      'a name in the select list hides a column',
+      'SELECT MOD(x, 2) AS x, COUNT(*) AS n FROM UNNEST([1, 2, 3]) AS x GROUP BY x ORDER BY x',
+      [
+        { x: 0, n: 1 },
+        { x: 1, n: 2 },
+      ],
+    ],
+    [
+      'an item may be a number or an expression',
+      'SELECT MOD(x, 2) AS m, x > 2 AS big, COUNT(*) AS n FROM UNNEST([1, 2, 3]) AS x GROUP BY 1, x > 2 ORDER BY 1, 2',
+      [
+        { m: 0, big: false, n: 1 },
+        { m: 1, big: false, n: 1 },
+        { m: 1, big: true, n: 1 },
+      ],
+    ],
+    [
+      'HAVING sees names of the select list',
+      'SELECT MOD(x, 2) AS m, COUNT(*) AS n FROM UNNEST([1, 2, 3]) AS x GROUP BY m HAVING n > 1',
+      [{ m: 1, n: 2 }],
+    ],
+    [
+      'ROLLUP adds the total',
+      'SELECT x, COUNT(*) AS n, GROUPING(x) AS g FROM UNNEST([1, 1, 2]) AS x GROUP BY ROLLUP(x) ORDER BY x',
+      [
+        { x: null, n: 3, g: 1 },
+        { x: 1, n: 2, g: 0 },
+        { x: 2, n: 1, g: 0 },
+      ],
+    ],
+    [
+      'ALL groups by whatever is not aggregated',
+      'SELECT x, COUNT(*) AS n FROM UNNEST([1, 1]) AS x GROUP BY ALL',
+      [{ x: 1, n: 2 }],
+    ],
+    [
+      'an expression is the same wherever it stands',
+      `SELECT REGEXP_EXTRACT(s, '(a)') AS g FROM UNNEST(['a']) AS s GROUP BY REGEXP_EXTRACT(s, '(a)') HAVING REGEXP_EXTRACT(s, '(a)') = 'a' ORDER BY REGEXP_EXTRACT(s, '(a)')`,
+      [{ g: 'a' }],
+    ],
+  ],
+  'ORDER BY': [
+    [
+      'NULL comes first ascending',
+      'SELECT x FROM UNNEST([2, NULL, 1]) AS x ORDER BY x',
+      [{ x: null }, { x: 1 }, { x: 2 }],
+    ],
+    [
+      'and last descending',
+      'SELECT x FROM UNNEST([2, NULL, 1]) AS x ORDER BY x DESC',
+      [{ x: 2 }, { x: 1 }, { x: null }],
+    ],
+    [
+      'unless it is said where',
+      'SELECT x FROM UNNEST([2, NULL, 1]) AS x ORDER BY x NULLS LAST',
+      [{ x: 1 }, { x: 2 }, { x: null }],
+    ],
+    [
+      'a name in the select list comes before a column',
+      `SELECT -x AS x FROM ${numbers} ORDER BY x`,
+      [{ x: -3 }, { x: -2 }, { x: -1 }],
+    ],
+    [
+      'in an expression too',
+      `SELECT -x AS x FROM ${numbers} ORDER BY x + 1 DESC`,
+      [{ x: -1 }, { x: -2 }, { x: -3 }],
+    ],
+    [
+      'a column that is not selected may sort',
+      `SELECT 'a' AS a FROM ${numbers} ORDER BY x LIMIT 1`,
+      [{ a: 'a' }],
+    ],
+    [
+      'count is a name like others',
+      `SELECT x, COUNT(*) AS count FROM UNNEST([1, 2, 2]) AS x GROUP BY x ORDER BY count DESC`,
+      [
+        { x: 2, count: 2 },
+        { x: 1, count: 1 },
+      ],
+    ],
+    ['LIMIT and OFFSET cut', `SELECT x FROM ${numbers} ORDER BY x LIMIT 1 OFFSET 1`, [{ x: 2 }]],
+  ],
+  'the order of a subquery': [
+    [
+      'reaches a plain SELECT from it',
+      `WITH t AS (SELECT x FROM ${numbers} ORDER BY x DESC) SELECT x + 1 AS y FROM t`,
+      [{ y: 4 }, { y: 3 }, { y: 2 }],
+    ],
+    [
+      'through several',
+      `WITH t AS (SELECT x FROM ${numbers} ORDER BY x DESC), u AS (SELECT x AS y FROM t) SELECT y FROM u LIMIT 2`,
+      [{ y: 3 }, { y: 2 }],
+    ],
+    [
+      'and into an array',
+      `SELECT ARRAY(SELECT x FROM (SELECT x FROM ${numbers} ORDER BY x)) AS a`,
+      [{ a: [1, 2, 3] }],
+    ],
+    [
+      'by a column that is not selected',
+      `SELECT x FROM (SELECT x, -x AS y FROM ${numbers} ORDER BY y)`,
+      [{ x: 3 }, { x: 2 }, { x: 1 }],
+    ],
+    [
+      'and gives way to another',
+      `WITH t AS (SELECT x FROM ${numbers} ORDER BY x DESC) SELECT x FROM t ORDER BY x`,
+      [{ x: 1 }, { x: 2 }, { x: 3 }],
+    ],
+    [
+      'with a LIMIT decides which rows there are',
+      `SELECT x FROM (SELECT x FROM ${numbers} ORDER BY x DESC LIMIT 2) ORDER BY x`,
+      [{ x: 2 }, { x: 3 }],
+    ],
+    [
+      'does no harm to a count',
+      `WITH t AS (SELECT x FROM ${numbers} ORDER BY x DESC) SELECT COUNT(*) AS n FROM t`,
+      [{ n: 3 }],
+    ],
+  ],
+  QUALIFY: [
+    [
+      'sees names of the select list',
+      `SELECT x, ROW_NUMBER() OVER (ORDER BY x DESC) AS n FROM ${numbers} QUALIFY n = 1`,
+      [{ x: 3, n: 1 }],
+    ],
+    [
+      'and window functions of its own',
+      `SELECT x FROM ${numbers} WHERE TRUE QUALIFY RANK() OVER (ORDER BY x) = 1`,
+      [{ x: 1 }],
+    ],
+  ],
+}
+
+describeDuckDb(
+  'a query',
+  { logs: [{ name: 'status_code', type: { kind: 'INT64' } }] },
+  ({ rows, failure }) => {
+    for (const [subject, cases] of Object.entries(claims))
+      describe(subject, () => {
+        test.each(cases)('%s', async (_, sql, expected) => {
+          expect(await rows(sql)).toEqual(expected)
+        })
+      })
+
+    describe('refusals', () => {
+      test.each([
+        ['SELECT statuscode FROM logs', 'Unrecognized name: statuscode; did you mean status_code?', 1, 8],
+        ['SELECT l.statuscode\nFROM logs AS l', 'did you mean status_code?', 1, 10],
+        ['SELECT 1 FROM log', 'Table not found: log; did you mean logs?', 1, 15],
+        ['SELECT x FROM UNNEST([1]) AS x WHERE y = 1', 'Unrecognized name: y', 1, 38],
+        ['SELECT a FROM (SELECT 1 AS a), (SELECT 2 AS a)', 'Column name a is ambiguous', 1, 8],
+        ['SELECT x AS y FROM UNNEST([1]) AS x WHERE y = 1', 'Unrecognized name: y', 1, 43],
+        [
+          'SELECT 1 FROM logs, (SELECT l.status_code FROM logs AS l WHERE logs.status_code = 1)',
+          'Unrecognized name: logs',
+          1,
+          64,
+        ],
+        ['SELECT 1 FROM logs AS a, logs AS A', 'Duplicate table alias A', 1, 26],
+        ['WITH t AS (SELECT 1), T AS (SELECT 2) SELECT 1', 'Duplicate alias T', 1, 23],
+        ['SELECT 1 AS a UNION ALL SELECT 1, 2', 'mismatched column count', 1, 1],
+        [`SELECT 1 AS a UNION ALL SELECT 'x'`, 'No matching signature for set operation', 1, 1],
+        ['SELECT x FROM UNNEST([1]) AS x ORDER BY 2', 'There is no column 2', 1, 41],
+        ['SELECT 1 FROM logs WHERE status_code', 'No matching signature for WHERE clause', 1, 26],
+        ['SELECT *', 'SELECT * needs a FROM clause', 1, 8],
+        [`SELECT * FROM ${one} JOIN ${one} USING (c)`, 'Column c in USING is not on both sides', 1, 75],
+      ])('%s: %s', async (sql, message, line, column) => {
+        const error = await failure(sql)
+        expect(error.message).toContain(message)
+        expect(error).toMatchObject({ reason: 'rejected', place: { line, column } })
+      })
+
+      test.each([
+        ['SELECT x, y FROM UNNEST([1]) AS x, UNNEST([5]) AS y GROUP BY x', 'neither grouped nor aggregated'],
+        ['SELECT 1 FROM UNNEST([1]) AS x WHERE COUNT(*) > 1', 'aggregate function cannot stand here'],
+        ['SELECT SUM(COUNT(*)) FROM UNNEST([1]) AS x', 'Aggregate functions cannot be nested'],
+      ])('%s: %s', async (sql, message) => {
+        const error = await failure(sql)
+        expect(error.message).toContain(message)
+        expect(error.reason).toBe('rejected')
+      })
+
+      test.each([
+        ['WITH RECURSIVE t AS (SELECT 1) SELECT * FROM t', 'WITH RECURSIVE'],
+        [`SELECT ${'(SELECT '.repeat(40)}1${')'.repeat(40)}`, 'A subquery more than 12 deep'],
+        [`SELECT ${'1 / ('.repeat(40)}1${')'.repeat(40)}`, 'An expression of this size'],
+      ])('%s is not supported', async (sql, message) => {
+        const error = await failure(sql)
+        expect(error.message).toContain(`${message} is not supported by the local engine`)
+        expect(error.reason).toBe('unsupported')
+      })
+    })
+  },
+)

@@ -1,0 +1,143 @@
+/** Whole queries: WITH, set operations, parentheses. */
+import type { Query, QueryBody, SetOperation, SetOperator, With } from '../../../sql/tree.ts'
+import { coerce, unify } from './coercion.ts'
+import {
+  type CommonRelation,
+  type Context,
+  type Ctes,
+  mistake,
+  type OrderOf,
+  type OutputColumn,
+  type Relation,
+  unsupported,
+} from './context.ts'
+import { type Tail, tailOfRows, tailOfSelect } from './order.ts'
+import { noSignature } from './operators.ts'
+import { newScope, type Scope } from './scope.ts'
+import { select } from './select.ts'
+import { quoteName } from '../text.ts'
+import { typed } from './typed.ts'
+
+/** A query in pieces, so that a WITH inside can move to the front, where DuckDB wants it. */
+interface Pieces extends Relation {
+  ctes: string[]
+}
+
+/** DuckDB takes twice as long to plan a subquery for each one that it stands in: 20 deep is half a second. */
+const deepest = 12
+
+/** Rewrites a query. `outer` is the query around it, if it may be correlated. Throws SqlError. */
+export function query(
+  context: Context,
+  node: Query,
+  outer: Scope | null,
+  ctes: Ctes,
+  order: OrderOf = 'rows',
+): Relation {
+  if (depthOf(outer) > deepest) throw unsupported(context, node, `A subquery more than ${deepest} deep`)
+  const pieces = piecesOf(context, node, outer, ctes, order)
+  return { ...pieces, sql: whole(pieces) }
+}
+
+function depthOf(scope: Scope | null): number {
+  let depth = 0
+  for (let at = scope; at; at = at.outer) depth++
+  return depth
+}
+
+function whole({ ctes, sql }: Pieces): string {
+  return ctes.length > 0 ? `WITH ${ctes.join(', ')} ${sql}` : sql
+}
+
+function piecesOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, order: OrderOf): Pieces {
+  const common = node.with ? commonTables(context, node.with, ctes) : { texts: [], ctes }
+  const body = bodyOf(context, node, outer, common.ctes, order)
+  return { ...body, ctes: [...common.texts, ...body.ctes] }
+}
+
+/** Each common table under a name that no other has; it sees those before it, and no rows. */
+function commonTables(context: Context, node: With, around: Ctes) {
+  if (node.recursive) throw unsupported(context, node, 'WITH RECURSIVE')
+  const ctes = new Map<string, CommonRelation>(around)
+  const texts: string[] = []
+  const names = new Set<string>()
+  for (const { name, query } of node.ctes) {
+    const key = name.name.toLowerCase()
+    if (names.has(key)) throw mistake(context, name, `Duplicate alias ${name.name} for WITH subquery`)
+    names.add(key)
+    const relation = context.query(query, null, ctes, 'order left to reader')
+    const duck = context.fresh(name.name)
+    texts.push(`${quoteName(duck)} AS (${relation.sql})`)
+    ctes.set(key, { ...relation, duck })
+  }
+  return { texts, ctes }
+}
+
+function bodyOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, order: OrderOf): Pieces {
+  const { body } = node
+  if (body.kind === 'Select') {
+    const selected = select(context, body, outer, ctes)
+    const tail = tailOfSelect(context, node, body, selected, order)
+    return { ...selected, ctes: [], sql: selected.sql + tail.sql, order: tail.order }
+  }
+  const rows = operand(context, body, outer, ctes, order)
+  if (node.orderBy.length === 0 && !node.limit && !node.offset) return rows
+  return sortedRows(context, node, rows, newScope(ctes, outer), order)
+}
+
+/** ORDER BY and LIMIT around a set operation or a query in parentheses. */
+function sortedRows(context: Context, node: Query, rows: Pieces, scope: Scope, order: OrderOf): Pieces {
+  const name = quoteName(context.fresh('q'))
+  const columns = rows.columns.map(column => ({
+    name: column.name,
+    sql: `${name}.${quoteName(column.duck)}`,
+    type: column.type,
+  }))
+  scope.variables.push({ kind: 'relation', name: null, columns, order: [] })
+  const items = columns.map(column => ({ name: column.name, value: column }))
+  const tail: Tail = tailOfRows(context, node, items, scope, order)
+  return { ...rows, ctes: [], sql: `SELECT * FROM (${whole(rows)}) AS ${name}${tail.sql}`, order: tail.order }
+}
+
+function operand(context: Context, node: QueryBody, outer: Scope | null, ctes: Ctes, order: OrderOf): Pieces {
+  if (node.kind === 'QueryInParentheses') return piecesOf(context, node.query, outer, ctes, order)
+  if (node.kind === 'SetOperation') return setOperation(context, node, outer, ctes)
+  return { ...select(context, node, outer, ctes), ctes: [], order: [] }
+}
+
+/** GoogleSQL spells out DISTINCT where DuckDB implies it. */
+const setOperators: Record<SetOperator, string> = {
+  'UNION ALL': 'UNION ALL',
+  'UNION DISTINCT': 'UNION',
+  'INTERSECT ALL': 'INTERSECT ALL',
+  'INTERSECT DISTINCT': 'INTERSECT',
+  'EXCEPT ALL': 'EXCEPT ALL',
+  'EXCEPT DISTINCT': 'EXCEPT',
+}
+
+function setOperation(context: Context, node: SetOperation, outer: Scope | null, ctes: Ctes): Pieces {
+  const sides = [node.left, node.right].map(side => operand(context, side, outer, ctes, 'rows'))
+  const [left, right] = sides as [Pieces, Pieces]
+  if (left.columns.length !== right.columns.length)
+    throw mistake(context, node, 'Queries in a set operation have mismatched column count')
+  const columns = left.columns.map((column, at): OutputColumn => {
+    const values = [column, right.columns[at]!].map(({ type }) => ({ sql: '', type }))
+    const common = unify(values)
+    if (!common) throw noSignature(context, node, `set operation, column ${at + 1},`, values)
+    return { ...column, type: common.type }
+  })
+  const [a, b] = sides.map(side => `(${asColumns(context, side, columns)})`)
+  const sql = `${a} ${setOperators[node.operator]} ${b}`
+  return { sql, ctes: [], columns, valueTable: left.valueTable && right.valueTable, order: [] }
+}
+
+/** A query with its columns cast to the common types. */
+function asColumns(context: Context, side: Pieces, columns: OutputColumn[]): string {
+  const name = quoteName(context.fresh('q'))
+  const items = side.columns.map((column, at) => {
+    const value = typed(`${name}.${quoteName(column.duck)}`, column.type)
+    const { type, duck } = columns[at]!
+    return `${type ? coerce(value, type)!.sql : value.sql} AS ${quoteName(duck)}`
+  })
+  return `SELECT ${items.join(', ')} FROM (${whole(side)}) AS ${name}`
+}

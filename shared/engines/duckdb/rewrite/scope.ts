@@ -1,0 +1,158 @@
+/** What a name means where it stands: range variables, their columns and fields, aliases of the SELECT list. */
+import type { Identifier } from '../../../sql/tree.ts'
+import type { SqlType } from '../../../sql/types.ts'
+import type { Context, Ctes, OrderKey } from './context.ts'
+import { mistake } from './context.ts'
+import { nearestName } from './near.ts'
+import { quoteName, quoteText } from '../text.ts'
+import { type Typed, typed, typeName } from './typed.ts'
+import { fieldName } from '../types.ts'
+
+export interface Scope {
+  variables: RangeVariable[]
+  /** Columns that USING merged, by lower-case name. */
+  merged: Map<string, VisibleColumn>
+  /** The query around this one, for correlated names. */
+  outer: Scope | null
+  ctes: Ctes
+  /** Aliases of the SELECT list by lower-case name, where they are in sight (HAVING, QUALIFY, ORDER BY). */
+  aliases: Map<string, Typed> | null
+  /** Set once an aggregate function is met that is not a window function. */
+  aggregation: { found: boolean }
+}
+
+/** Something in FROM: rows with columns, or the elements of an array. */
+export type RangeVariable = RelationVariable | ValueVariable
+
+export interface RelationVariable {
+  kind: 'relation'
+  name: string | null
+  columns: VisibleColumn[]
+  /** The order that the relation leaves to its reader; keys count its columns. */
+  order: OrderKey[]
+}
+
+export interface ValueVariable {
+  kind: 'value'
+  name: string | null
+  value: Typed
+}
+
+export interface VisibleColumn extends Typed {
+  name: string | null
+}
+
+export function newScope(ctes: Ctes, outer: Scope | null): Scope {
+  return { variables: [], merged: new Map(), outer, ctes, aliases: null, aggregation: { found: false } }
+}
+
+export function sameName(a: string | null, b: string): boolean {
+  return a !== null && a.toLowerCase() === b.toLowerCase()
+}
+
+/** The value of a path such as `status`, `t.metadata` or `r.headers.host`. Throws SqlError for an unknown name. */
+export function resolvePath(context: Context, scope: Scope, path: Identifier[]): Typed {
+  const [first, ...fields] = path as [Identifier, ...Identifier[]]
+  for (let at: Scope | null = scope; at; at = at.outer) {
+    const variable = at.variables.find(variable => sameName(variable.name, first.name))
+    const alias = at.aliases?.get(first.name.toLowerCase())
+    if (alias) return fieldsOf(context, alias, fields)
+    if (variable) return inVariable(context, variable, fields)
+    const column = findColumn(context, at, first)
+    if (column) return fieldsOf(context, column, fields)
+  }
+  throw unrecognized(context, first, 'Unrecognized name', namesIn(scope))
+}
+
+function inVariable(context: Context, variable: RangeVariable, fields: Identifier[]): Typed {
+  if (variable.kind === 'value') return fieldsOf(context, variable.value, fields)
+  const [first, ...rest] = fields
+  if (!first) return rowOf(variable)
+  const hits = variable.columns.filter(column => sameName(column.name, first.name))
+  if (hits.length > 1) throw ambiguous(context, first)
+  if (hits[0]) return fieldsOf(context, hits[0], rest)
+  const names = variable.columns.flatMap(column => column.name ?? [])
+  throw unrecognized(context, first, `Name ${first.name} not found inside ${variable.name}`, names)
+}
+
+/** The column of that name in one scope, whichever variable has it. Throws SqlError if several have. */
+export function findColumn(context: Context, scope: Scope, name: Identifier): Typed | null {
+  const merged = scope.merged.get(name.name.toLowerCase())
+  if (merged) return merged
+  const hits = scope.variables.flatMap(variable =>
+    columnsOf(variable).filter(column => sameName(column.name, name.name)),
+  )
+  if (hits.length > 1) throw ambiguous(context, name)
+  return hits[0] ?? null
+}
+
+/** The columns that a range variable brings into sight; for an array of structs, the fields of its elements. */
+export function columnsOf(variable: RangeVariable): VisibleColumn[] {
+  if (variable.kind === 'relation') return variable.columns
+  const { type, sql } = variable.value
+  if (type?.kind !== 'STRUCT') return []
+  return type.fields.map((field, at) => ({
+    name: field.name,
+    ...typed(structField(sql, fieldName(field.name, at)), field.type),
+  }))
+}
+
+/** A row as a STRUCT, for a relation's name used as a value. */
+function rowOf(variable: RelationVariable): Typed {
+  const entries = variable.columns.map(
+    (column, at) => `${quoteText(fieldName(column.name, at))}: ${column.sql}`,
+  )
+  const fields = variable.columns.map(({ name, type }) => ({
+    name,
+    type: type ?? { kind: 'INT64' as const },
+  }))
+  return typed(`{${entries.join(', ')}}`, { kind: 'STRUCT', fields })
+}
+
+export function fieldsOf(context: Context, value: Typed, fields: Identifier[]): Typed {
+  return fields.reduce((of, field) => fieldOf(context, of, field), value)
+}
+
+/** One field of a STRUCT or JSON value. Throws SqlError if it has none of that name. */
+export function fieldOf(context: Context, value: Typed, field: Identifier): Typed {
+  const { type, sql } = value
+  if (type?.kind === 'JSON') return typed(`json_extract(${sql}, ${jsonKey(field.name)})`, 'JSON')
+  if (type?.kind !== 'STRUCT')
+    throw mistake(context, field, `Cannot access field ${field.name} on a value with type ${typeName(type)}`)
+  const found = type.fields.find(({ name }) => sameName(name, field.name))
+  if (found) return typed(structField(sql, found.name!), found.type)
+  const names = type.fields.flatMap(({ name }) => name ?? [])
+  throw unrecognized(context, field, `Field name ${field.name} does not exist`, names)
+}
+
+export function structField(sql: string, name: string): string {
+  return `(${sql}).${quoteName(name)}`
+}
+
+/** A JSONPath to one key, as a DuckDB literal. */
+export function jsonKey(key: string): string {
+  return quoteText(`$."${key.replaceAll('"', '\\"')}"`)
+}
+
+/** The element type of an array, as UNNEST sees it. */
+export function elementOf(type: SqlType | null): SqlType | null {
+  return type?.kind === 'ARRAY' ? type.element : null
+}
+
+function namesIn(scope: Scope): string[] {
+  const names: (string | null)[] = []
+  for (let at: Scope | null = scope; at; at = at.outer)
+    for (const variable of at.variables)
+      names.push(variable.name, ...columnsOf(variable).map(column => column.name))
+  return names.filter(name => name !== null)
+}
+
+function unrecognized(context: Context, node: Identifier, what: string, names: string[]) {
+  const message = what === 'Unrecognized name' ? `${what}: ${node.name}` : what
+  const near = nearestName(node.name, names)
+  return mistake(context, node, near ? `${message}; did you mean ${near}?` : message)
+}
+
+function ambiguous(context: Context, name: Identifier) {
+  return mistake(context, name, `Column name ${name.name} is ambiguous`)
+}

@@ -1,0 +1,186 @@
+/** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
+import type { Expression, GroupBy, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
+import { coerce } from './coercion.ts'
+import { type Context, type Ctes, mistake, type OutputColumn } from './context.ts'
+import { fromClause } from './from.ts'
+import { noSignature } from './operators.ts'
+import { columnsOf, newScope, sameName, type Scope, type VisibleColumn } from './scope.ts'
+import { withSource } from './source.ts'
+import { quoteName, quoteText } from '../text.ts'
+import type { Typed } from './typed.ts'
+import { fieldName } from '../types.ts'
+import { windowClause } from './windows.ts'
+
+export interface SelectResult {
+  sql: string
+  columns: OutputColumn[]
+  valueTable: boolean
+  /** Sees FROM and, before it, the aliases of the SELECT list. */
+  scope: Scope
+  items: SelectedItem[]
+}
+
+/** One column of the SELECT list. */
+export interface SelectedItem {
+  name: string | null
+  value: Typed
+}
+
+/** Rewrites a SELECT. Throws SqlError. */
+export function select(context: Context, node: Select, outer: Scope | null, ctes: Ctes): SelectResult {
+  const bare = newScope(ctes, outer)
+  const from = node.from && fromClause(context, node.from, bare)
+  const scope = from ? withSource(bare, from) : bare
+  const items = node.items.flatMap(item =>
+    item.kind === 'SelectStar' ? starItems(context, item, scope) : [selectedItem(context, item, scope)],
+  )
+  const aliased: Scope = { ...scope, aliases: aliasesOf(node, items) }
+  const list = selectList(context, node, items)
+  const sql = [
+    `SELECT ${node.distinct ? 'DISTINCT ' : ''}${list.sql}`,
+    from && ` FROM ${from.sql}`,
+    node.where && ` WHERE ${condition(context, node.where, scope, 'WHERE')}`,
+    node.groupBy && groupByClause(context, node.groupBy, node, items, scope),
+    node.having && ` HAVING ${condition(context, node.having, aliased, 'HAVING')}`,
+    node.qualify && ` QUALIFY ${condition(context, node.qualify, aliased, 'QUALIFY')}`,
+    windowClause(context, node, scope),
+  ]
+  return {
+    sql: sql.filter(Boolean).join(''),
+    columns: list.columns,
+    valueTable: node.as !== null,
+    scope: aliased,
+    items,
+  }
+}
+
+function selectedItem(context: Context, item: SelectColumn, scope: Scope): SelectedItem {
+  const name = item.alias?.name ?? impliedName(item.expression)
+  return { name, value: context.expression(item.expression, scope) }
+}
+
+function impliedName(node: Expression): string | null {
+  if (node.kind === 'Path') return node.parts.at(-1)!.name
+  return node.kind === 'FieldAccess' ? node.field.name : null
+}
+
+/** `*` and `t.*`: all columns but those of EXCEPT, with those of REPLACE in place. */
+function starItems(context: Context, node: SelectStar, scope: Scope): SelectedItem[] {
+  const columns = node.of ? fieldsOfRow(context, node.of, scope) : allColumns(scope)
+  if (columns.length === 0) throw mistake(context, node, 'SELECT * needs a FROM clause with columns')
+  const dropped = (name: string | null) => node.except.some(except => sameName(name, except.name))
+  return columns
+    .filter(column => !dropped(column.name))
+    .map(column => {
+      const replaced = node.replace.find(item => sameName(column.name, item.alias!.name))
+      return { name: column.name, value: replaced ? context.expression(replaced.expression, scope) : column }
+    })
+}
+
+/** The columns of every range variable in order, those merged by USING first and once. */
+function allColumns(scope: Scope): VisibleColumn[] {
+  const own = scope.variables.flatMap(variable => {
+    const columns = columnsOf(variable)
+    const whole = variable.kind === 'value' && columns.length === 0
+    return whole ? [{ name: variable.name, ...variable.value }] : columns
+  })
+  const merged = [...scope.merged.values()]
+  return [
+    ...merged,
+    ...own.filter(column => !merged.some(({ name }) => name !== null && sameName(column.name, name))),
+  ]
+}
+
+function fieldsOfRow(context: Context, node: Expression, scope: Scope): VisibleColumn[] {
+  const [only, ...more] = node.kind === 'Path' ? node.parts : []
+  const variable = only && more.length === 0 && scope.variables.find(({ name }) => sameName(name, only.name))
+  if (variable) return columnsOf(variable)
+  const value = context.expression(node, scope)
+  if (value.type?.kind !== 'STRUCT') throw mistake(context, node, 'Dot-star is not supported for this type')
+  return columnsOf({ kind: 'value', name: null, value })
+}
+
+function aliasesOf(node: Select, items: SelectedItem[]): Map<string, Typed> {
+  const written = new Set(
+    node.items.flatMap(item =>
+      item.kind === 'SelectColumn' && item.alias ? item.alias.name.toLowerCase() : [],
+    ),
+  )
+  const aliases = new Map<string, Typed>()
+  for (const { name, value } of items)
+    if (name !== null && written.has(name.toLowerCase())) aliases.set(name.toLowerCase(), value)
+  return aliases
+}
+
+function selectList(
+  context: Context,
+  node: Select,
+  items: SelectedItem[],
+): { sql: string; columns: OutputColumn[] } {
+  if (node.as === 'STRUCT') return structList(context, items)
+  if (node.as === 'VALUE' && items.length !== 1)
+    throw mistake(context, node, 'SELECT AS VALUE must have exactly one column')
+  const taken = new Set<string>()
+  const columns = items.map(({ name, value }) => {
+    const free = name !== null && !taken.has(name.toLowerCase())
+    const duck = free ? name : context.fresh(name ?? 'f')
+    taken.add(duck.toLowerCase())
+    return { name, duck, type: value.type }
+  })
+  const sql = items.map(({ value }, at) => `${value.sql} AS ${quoteName(columns[at]!.duck)}`)
+  return { sql: sql.join(', '), columns }
+}
+
+function structList(context: Context, items: SelectedItem[]): { sql: string; columns: OutputColumn[] } {
+  const entries = items.map(({ name, value }, at) => `${quoteText(fieldName(name, at))}: ${value.sql}`)
+  const fields = items.map(({ name, value }) => ({ name, type: value.type ?? { kind: 'INT64' as const } }))
+  const duck = context.fresh('row')
+  const column: OutputColumn = { name: null, duck, type: { kind: 'STRUCT', fields } }
+  return { sql: `{${entries.join(', ')}} AS ${quoteName(duck)}`, columns: [column] }
+}
+
+function condition(context: Context, node: Expression, scope: Scope, clause: string): string {
+  const value = context.expression(node, scope)
+  if (!coerce(value, { kind: 'BOOL' })) throw noSignature(context, node, `${clause} clause`, [value])
+  return value.sql
+}
+
+function groupByClause(
+  context: Context,
+  node: GroupBy,
+  of: Select,
+  items: SelectedItem[],
+  scope: Scope,
+): string {
+  if (node.grouping === 'ALL') return ' GROUP BY ALL'
+  const ordinals = node.grouping === 'LIST' && of.as !== 'STRUCT'
+  const keys = node.items.map(key => groupingKey(context, key, items, scope, ordinals))
+  return ` GROUP BY ${node.grouping === 'LIST' ? keys.join(', ') : `${node.grouping}(${keys.join(', ')})`}`
+}
+
+/** An item of the SELECT list by its number or its name, which hides a column of the same name; or an expression. */
+function groupingKey(
+  context: Context,
+  key: Expression,
+  items: SelectedItem[],
+  scope: Scope,
+  ordinals: boolean,
+): string {
+  const at = itemNumber(context, key, items)
+  if (at === null) return context.expression(key, scope).sql
+  return ordinals ? String(at + 1) : items[at]!.value.sql
+}
+
+/** Which item of the SELECT list a key of GROUP BY or ORDER BY names, from 0; `null` if it is an expression. */
+export function itemNumber(context: Context, key: Expression, items: SelectedItem[]): number | null {
+  if (key.kind === 'Literal' && key.literal === 'INTEGER') {
+    const at = Number(key.text) - 1
+    if (!items[at]) throw mistake(context, key, `There is no column ${key.text} in the SELECT list`)
+    return at
+  }
+  if (key.kind !== 'Path' || key.parts.length > 1) return null
+  const hits = items.flatMap(({ name }, at) => (sameName(name, key.parts[0]!.name) ? [at] : []))
+  const same = new Set(hits.map(at => items[at]!.value.sql))
+  if (same.size > 1) throw mistake(context, key, `Column name ${key.parts[0]!.name} is ambiguous`)
+  return hits[0] ?? null
+}

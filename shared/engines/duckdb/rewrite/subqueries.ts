@@ -1,0 +1,62 @@
+import type { AnyNode, ArraySubquery, Exists, Expression, Query, ScalarSubquery } from '../../../sql/tree.ts'
+import { descendants } from '../../../sql/walk.ts'
+import { type Context, mistake, type OutputColumn, type Relation } from './context.ts'
+import { isAggregate } from './functions/functions.ts'
+import { elementOf, newScope, type Scope } from './scope.ts'
+import { quoteName } from '../text.ts'
+import { arrayOf, type Typed, typed } from './typed.ts'
+
+export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Scope): Typed {
+  const relation = context.query(node.query, scope, scope.ctes)
+  return typed(`(${relation.sql})`, onlyColumn(context, node, relation, 'Scalar subquery').type)
+}
+
+export function arraySubquery(context: Context, node: ArraySubquery, scope: Scope): Typed {
+  const relation = context.query(node.query, scope, scope.ctes)
+  const { type } = onlyColumn(context, node, relation, 'ARRAY subquery')
+  return typed(`ARRAY(${relation.sql})`, arrayOf(type))
+}
+
+function onlyColumn(context: Context, node: Expression, relation: Relation, what: string): OutputColumn {
+  const [column, ...more] = relation.columns
+  if (!column || more.length > 0)
+    throw mistake(context, node, `${what} cannot have more than one column unless using SELECT AS STRUCT`)
+  return column
+}
+
+export function exists(context: Context, node: Exists, scope: Scope): Typed {
+  const sql = someElement(context, node.query, scope)
+  return typed(sql ?? `EXISTS(${context.query(node.query, scope, scope.ctes).sql})`, 'BOOL')
+}
+
+/**
+ * `EXISTS (SELECT ... FROM UNNEST(array) AS x WHERE condition)` as a filter of the array, twenty times as fast as the
+ * join that DuckDB makes of it; `null` for any other query.
+ */
+function someElement(context: Context, query: Query, scope: Scope): string | null {
+  const { body } = query
+  if (query.with || query.limit || query.offset || body.kind !== 'Select') return null
+  const { from, where } = body
+  const plain = !body.groupBy && !body.having && !body.qualify && !body.as && body.windows.length === 0
+  if (!plain || from?.kind !== 'UnnestReference' || from.offset || !where) return null
+  if ([where, ...body.items].some(needsQuery)) return null
+  const array = context.expression(from.array, scope)
+  if (array.type?.kind !== 'ARRAY') return null
+  const element = quoteName(context.fresh('x'))
+  const inner = newScope(scope.ctes, scope)
+  inner.variables.push({
+    kind: 'value',
+    name: from.alias?.name ?? null,
+    value: { sql: element, type: elementOf(array.type) },
+  })
+  for (const item of body.items) if (item.kind === 'SelectColumn') context.expression(item.expression, inner)
+  const condition = context.expression(where, inner).sql
+  return `COALESCE(len(list_filter(${array.sql}, lambda ${element}: ${condition})) > 0, false)`
+}
+
+/** Whether an expression holds what cannot stand in a DuckDB lambda. */
+function needsQuery(node: AnyNode): boolean {
+  return [...descendants(node)].some(
+    inner => inner.kind === 'Query' || (inner.kind === 'Call' && (inner.over !== null || isAggregate(inner))),
+  )
+}

@@ -1,0 +1,57 @@
+import type { Call, Count, Frame, FrameBound, OrderItem, Select, Window } from '../../../sql/tree.ts'
+import type { Context } from './context.ts'
+import { parameter } from './literals.ts'
+import type { Scope } from './scope.ts'
+import { quoteName } from '../text.ts'
+
+/** ` OVER (...)` of a call, or nothing. */
+export function overClause(context: Context, over: Call['over'], scope: Scope): string {
+  if (!over) return ''
+  return ` OVER ${'kind' in over ? windowSpecification(context, over, scope) : quoteName(over.name)}`
+}
+
+/** ` WINDOW name AS (...), ...` of a SELECT, or nothing. */
+export function windowClause(context: Context, node: Select, scope: Scope): string {
+  if (node.windows.length === 0) return ''
+  const named = node.windows.map(
+    ({ name, window }) => `${quoteName(name.name)} AS ${windowSpecification(context, window, scope)}`,
+  )
+  return ` WINDOW ${named.join(', ')}`
+}
+
+function windowSpecification(context: Context, node: Window, scope: Scope): string {
+  const keys = node.partitionBy.map(key => context.expression(key, scope).sql)
+  const parts = [
+    node.base && quoteName(node.base.name),
+    keys.length > 0 && `PARTITION BY ${keys.join(', ')}`,
+    node.orderBy.length > 0 && orderByClause(context, node.orderBy, scope),
+    node.frame && frame(context, node.frame),
+  ]
+  return `(${parts.filter(Boolean).join(' ')})`
+}
+
+/** `ORDER BY ...` inside a window or an aggregate: names are columns there, never aliases. */
+export function orderByClause(context: Context, items: OrderItem[], scope: Scope): string {
+  const keys = items.map(item => `${context.expression(item.expression, scope).sql}${orderDirection(item)}`)
+  return `ORDER BY ${keys.join(', ')}`
+}
+
+/** NULL counts as the smallest value, unless the query says where it goes. */
+export function orderDirection(item: OrderItem): string {
+  const direction = item.direction ?? 'ASC'
+  return ` ${direction} NULLS ${item.nulls ?? (direction === 'ASC' ? 'FIRST' : 'LAST')}`
+}
+
+function frame(context: Context, node: Frame): string {
+  const start = frameBound(context, node.start)
+  return `${node.unit} ${node.end ? `BETWEEN ${start} AND ${frameBound(context, node.end)}` : start}`
+}
+
+function frameBound(context: Context, node: FrameBound): string {
+  return node.count ? `${count(context, node.count)} ${node.bound}` : node.bound
+}
+
+/** A number of rows: a literal or a parameter. */
+export function count(context: Context, node: Count): string {
+  return node.kind === 'Literal' ? node.text : parameter(context, node).sql
+}
