@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 import type { QueryEngine } from './engines/engine.ts'
-import { Cache } from './cache/cache.ts'
+import { AnswerCache } from './cache/cache.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
 import { openSpending, type Spending } from './keys/spending.ts'
 import type { Store } from './stores/store.ts'
@@ -13,7 +13,7 @@ export interface Services {
   engine: QueryEngine
   store: Store
   endpoints: Endpoints
-  cache: Cache
+  cache: AnswerCache
   authenticate: Authenticate
   spending: Spending
   close(): Promise<void>
@@ -21,7 +21,7 @@ export interface Services {
 
 export async function openServices(config: Config): Promise<Services> {
   const [engine, store] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
-  const cache = new Cache(store)
+  const cache = new AnswerCache(store)
   return {
     engine,
     store,

@@ -38,5 +38,6 @@ const advice: Partial<Record<string, string>> = {
   bytes_limit_exceeded: 'Ask for a shorter time or fewer columns.',
   query_timeout: 'Ask for a shorter time, or try again.',
   engine_unavailable: 'This tends to pass by itself; try again in a moment.',
+  store_unavailable: 'This tends to pass by itself; try again in a moment.',
   internal: 'Whoever runs the service finds the request in its log by the number below.',
 }

@@ -1,6 +1,6 @@
 /** The whole journey of a request, in order. */
 import { readParameters } from '../../shared/endpoints/parameters.ts'
-import { serve } from '../../shared/answers/read-through.ts'
+import { readThrough } from '../../shared/answers/read-through.ts'
 import { Timing } from '../../shared/timing.ts'
 import type { Caller } from '../../shared/keys/keys.ts'
 import { authorise } from './authorise.ts'
@@ -19,7 +19,7 @@ export async function answer(call: Call): Promise<void> {
   const parameters = readParameters(endpoint, query, caller.pins)
   const callerSql = callerSqlOf(req.method, query, req.body)
   const composed = compose(endpoint, caller, parameters, callerSql)
-  const enquiry = {
+  const request = {
     endpoint,
     ...composed,
     parameters: parameters.canonical,
@@ -30,7 +30,7 @@ export async function answer(call: Call): Promise<void> {
     timing,
   }
   const outcome = await timing
-    .measure('cache', () => serve(services, enquiry))
+    .measure('cache', () => readThrough(services, request))
     .catch((error: unknown) => {
       throw inCallersText(error, composed, callerSql)
     })

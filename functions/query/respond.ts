@@ -3,14 +3,14 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Answer, Encoding } from '../../shared/answers/answer.ts'
-import type { Outcome } from '../../shared/answers/read-through.ts'
+import type { AnswerResult } from '../../shared/answers/read-through.ts'
 import type { Timing } from '../../shared/timing.ts'
 import { type Format, inFormat } from './formats.ts'
 import type { Call } from './handler.ts'
 
 export interface Response {
   endpoint: Endpoint
-  outcome: Outcome
+  outcome: AnswerResult
   format: Format
   timing: Timing
   /** Parameters that were sent and are not declared. */
@@ -29,7 +29,7 @@ export async function respond({ req, res, notes, config }: Call, response: Respo
   const { answer } = outcome
   const encoding = encodingFor(req.headers['accept-encoding'])
   const etag = `"${answer.tag.slice(0, 32)}${suffix(format, encoding)}"`
-  notes['cache'] = outcome.how
+  notes['cache'] = outcome.status
   notes['rows'] = answer.summary.rows
   const headers = {
     ...headersOf(response),
@@ -54,31 +54,31 @@ function headersOf({ endpoint, outcome, timing, ignored }: Response): Record<str
   const { answer, madeAt, ageMs } = outcome
   const left = Math.max(0, Math.floor(endpoint.cacheSeconds - ageMs / 1000))
   const headers: Record<string, string> = {
-    'Cache-Control': outcome.how === 'uncached' ? 'private, no-cache' : `private, max-age=${left}`,
+    'Cache-Control': outcome.status === 'uncached' ? 'private, no-cache' : `private, max-age=${left}`,
     'Cache-Status': cacheStatus(outcome, left),
     'Server-Timing': timing.toString(),
   }
   if (!Number.isNaN(madeAt)) headers['Last-Modified'] = new Date(madeAt).toUTCString()
-  if (outcome.how !== 'uncached') headers['Age'] = String(Math.floor(ageMs / 1000))
+  if (outcome.status !== 'uncached') headers['Age'] = String(Math.floor(ageMs / 1000))
   if (answer.summary.truncated) headers['X-Result-Truncated'] = 'true'
   if (ignored.length > 0) headers['X-Ignored-Parameters'] = ignored.join(', ')
   return headers
 }
 
 /** RFC 9211. A stale copy is a hit with a time to live below zero, or what came of a failed forward. */
-function cacheStatus({ how, stored, failure, ageMs }: Outcome, left: number): string {
+function cacheStatus({ status, stored, failure, ageMs }: AnswerResult, left: number): string {
   const past = `ttl=-${Math.max(1, Math.floor(ageMs / 1000))}`
-  const texts: Record<Outcome['how'], string> = {
+  const texts: Record<AnswerResult['status'], string> = {
     hit: `hit; ttl=${left}`,
     stale: failure
       ? `fwd=stale; fwd-status=${failure.status}; detail=${failure.code}`
       : `hit; ${past}; detail=refreshing`,
     miss: `fwd=miss${stored ? '; stored' : ''}`,
-    refreshed: `fwd=stale${stored ? '; stored' : ''}`,
+    revalidated: `fwd=stale${stored ? '; stored' : ''}`,
     collapsed: 'fwd=miss; collapsed',
     uncached: 'fwd=bypass',
   }
-  return `lqe; ${texts[how]}`
+  return `lqe; ${texts[status]}`
 }
 
 /** By the caller's preference; where it has none, what is stored already. */

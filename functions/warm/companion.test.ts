@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { finish } from '../../shared/answers/answer.ts'
-import { run } from '../../shared/answers/engine-errors.ts'
+import { runQuery } from '../../shared/answers/engine-errors.ts'
 import { parameterColumns, setFrom } from '../../shared/warm/sets.ts'
 import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
 import { warm } from '../../shared/warm/warm.ts'
@@ -89,7 +89,9 @@ afterAll(() => service.stop())
 /** The body of a single run, or `null` where the expression is none. */
 async function bodyAlone(parameters: string): Promise<string | null> {
   const bindings = setFrom(usage, parameters)!
-  const result = await run(service.services.engine, usage, { sql: usage.sql, bindings }).catch(() => null)
+  const result = await runQuery(service.services.engine, usage, { sql: usage.sql, bindings }).catch(
+    () => null,
+  )
   return result && (await finish(usage, result, false).bytes('identity')).toString()
 }
 
@@ -102,8 +104,9 @@ test('on 100,000 rows the answers of a batch are those of single runs, byte for 
     const body = expected.size < 30 && !expected.has(parameters) ? await bodyAlone(parameters) : null
     if (body !== null) expected.set(parameters, body)
   }
-  const question = { endpointId: usage.id, version: usage.version, sql: null, variant: 'clear' }
-  for (const parameters of expected.keys()) await use(store, usage, { question: { ...question, parameters } })
+  const keyFields = { endpointId: usage.id, version: usage.version, sql: null, variant: 'clear' }
+  for (const parameters of expected.keys())
+    await use(store, usage, { keyFields: { ...keyFields, parameters } })
   const patient = { ...usage, timeoutSeconds: 300 }
   const report = await warm({ engine, store, log: () => {} }, [patient], { ms: 300_000, bytes: 1e12 })
   expect(report).toMatchObject({ refreshed: 30, failed: 0, runs: 2 })
@@ -111,5 +114,5 @@ test('on 100,000 rows the answers of a batch are those of single runs, byte for 
   expect(bodies.filter(body => body.includes('"rows":0')).length).toBeGreaterThan(0)
   expect(bodies.filter(body => body.includes('"total_rest_requests"')).length).toBeGreaterThan(10)
   for (const [parameters, body] of expected)
-    expect([parameters, await bodyOf(store, { ...question, parameters })]).toEqual([parameters, body])
+    expect([parameters, await bodyOf(store, { ...keyFields, parameters })]).toEqual([parameters, body])
 }, 300_000)

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { http } from '@google-cloud/functions-framework'
 import { getTestServer } from '@google-cloud/functions-framework/testing'
 import { headAt } from '../../shared/cache/head.ts'
-import { keyOf } from '../../shared/cache/key.ts'
+import { cacheKey } from '../../shared/cache/key.ts'
 import { type Environment, loadConfig } from '../../shared/config.ts'
 import type { Details, Severity } from '../../shared/log.ts'
 import type { WarmReport } from '../../shared/warm/tally.ts'
@@ -92,7 +92,13 @@ describe('a call of the scheduler', () => {
       ['project', 'abcdefgh'],
     ])
     const at = headAt(
-      keyOf({ endpointId: endpoint.id, version: endpoint.version, parameters, sql: null, variant: 'clear' }),
+      cacheKey({
+        endpointId: endpoint.id,
+        version: endpoint.version,
+        parameters,
+        sql: null,
+        variant: 'clear',
+      }),
     )
     await service.services.cache.close()
     const { document, readAt } = await service.services.store.get(at)

@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Cache } from '../../shared/cache/cache.ts'
+import { AnswerCache } from '../../shared/cache/cache.ts'
 import { loadConfig } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { RunResult } from '../../shared/engines/engine.ts'
 import { readParameters } from '../../shared/endpoints/parameters.ts'
-import { serve } from '../../shared/answers/read-through.ts'
+import { readThrough } from '../../shared/answers/read-through.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { Timing } from '../../shared/timing.ts'
 import { issueKey } from '../../shared/keys/keys.ts'
@@ -94,9 +94,9 @@ export async function storeAnswer(
 ): Promise<{ call: Call; gzip: Buffer; identity: Buffer }> {
   const endpoint = await endpointNamed(site, name)
   const { bindings, canonical } = readParameters(endpoint, query, {})
-  const cache = new Cache(site.services.store)
+  const cache = new AnswerCache(site.services.store)
   const engine = { ...site.services.engine, run: async () => result }
-  const { answer } = await serve(
+  const { answer } = await readThrough(
     { engine, cache },
     {
       endpoint,

@@ -59,13 +59,19 @@ describeEmulator('without the parts of clients that nothing calls', () => {
     const { endpoints, store } = service.services
     const usage = (await endpoints.find('usage.api-counts'))!
     const parameters = `[["interval","daily"],["project","${project}"]]`
-    const question = { endpointId: usage.id, version: usage.version, parameters, sql: null, variant: 'clear' }
-    await use(store, usage, { question })
+    const keyFields = {
+      endpointId: usage.id,
+      version: usage.version,
+      parameters,
+      sql: null,
+      variant: 'clear',
+    }
+    await use(store, usage, { keyFields })
     const warm = await startBundle('warm', service.env, () => {}, { folder: dist })
     try {
       const response = await fetch(warm.url, { method: 'POST' })
       expect(await response.json()).toMatchObject({ refreshed: 1, failed: 0, runs: 1 })
-      expect(await bodyOf(store, question)).toContain('"total_rest_requests":1')
+      expect(await bodyOf(store, keyFields)).toContain('"total_rest_requests":1')
     } finally {
       await warm.stop()
     }

@@ -17,7 +17,7 @@ export interface RunOptions extends Pick<RunLimits, 'signal' | 'labels' | 'jobKe
 }
 
 /** @throws ApiError for every failure of the engine */
-export async function run(
+export async function runQuery(
   engine: QueryEngine,
   endpoint: Endpoint,
   statement: Statement,

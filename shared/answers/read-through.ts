@@ -1,16 +1,16 @@
 /** From a question to its answer: through the cache where there is one, else straight from the engine. */
-import type { Cache } from '../cache/cache.ts'
-import type { Ask, Served } from '../cache/ask.ts'
+import type { AnswerCache } from '../cache/cache.ts'
+import type { CacheRequest, CacheResult } from '../cache/ask.ts'
 import type { QueryEngine, Statement } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
-import { run } from './engine-errors.ts'
+import { runQuery } from './engine-errors.ts'
 import type { Budget } from '../keys/spending.ts'
 import type { Timing } from '../timing.ts'
 
-export interface Enquiry {
+export interface QueryRequest {
   endpoint: Endpoint
   statement: Statement
   /** Canonical parameters. */
@@ -28,38 +28,38 @@ export interface Enquiry {
   timing: Timing
 }
 
-export type Outcome = Omit<Served, 'how'> & { how: Served['how'] | 'uncached' }
+export type AnswerResult = Omit<CacheResult, 'status'> & { status: CacheResult['status'] | 'uncached' }
 
 /**
  * An endpoint that redacts by default keeps no clear answer anywhere: one for a privileged caller is made anew.
  * @throws ApiError
  */
-export async function serve(
-  { engine, cache }: { engine: QueryEngine; cache: Cache },
-  enquiry: Enquiry,
-): Promise<Outcome> {
-  const { endpoint, redacted, parameters, sql, bypass } = enquiry
-  const make = (jobKey?: string) => makeAnswer(engine, enquiry, jobKey)
+export async function readThrough(
+  { engine, cache }: { engine: QueryEngine; cache: AnswerCache },
+  request: QueryRequest,
+): Promise<AnswerResult> {
+  const { endpoint, redacted, parameters, sql, bypass } = request
+  const make = (jobKey?: string) => makeAnswer(engine, request, jobKey)
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
-    const exhausted = await enquiry.budget?.exhausted()
+    const exhausted = await request.budget?.exhausted()
     if (exhausted) throw exhausted
     const answer = await make()
-    return { answer, how: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
+    return { answer, status: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
   }
-  const question = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
+  const keyFields = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
   const freshMs = endpoint.cacheSeconds * 1000
-  const asked = redacted ? { ...question, variant: redactionVersion } : question
+  const asked = redacted ? { ...keyFields, variant: redactionVersion } : keyFields
   const free =
-    enquiry.budget && (await freeAnswer(cache, enquiry.budget, { question: asked, freshMs, bypass }))
+    request.budget && (await freeAnswer(cache, request.budget, { keyFields: asked, freshMs, bypass }))
   if (free) return free
   return cache.read({
-    question: asked,
+    keyFields: asked,
     freshMs,
     timeoutMs: endpoint.timeoutSeconds * 1000,
     noteUse: endpoint.warm !== null && sql === null,
     bypass,
     async make(jobKey) {
-      const clear = redacted && !endpoint.redact && !bypass ? await cache.peek(question, freshMs) : null
+      const clear = redacted && !endpoint.redact && !bypass ? await cache.peek(keyFields, freshMs) : null
       if (!clear) return { answer: await make(jobKey) }
       return { answer: await redactAnswer(endpoint, clear.answer), madeAt: clear.madeAt }
     },
@@ -71,27 +71,27 @@ export async function serve(
  * @throws ApiError `budget_exhausted`
  */
 async function freeAnswer(
-  cache: Cache,
+  cache: AnswerCache,
   budget: Budget,
-  { question, freshMs, bypass }: Pick<Ask, 'question' | 'freshMs' | 'bypass'>,
-): Promise<Served | null> {
-  const hot = bypass ? null : cache.hot(question, freshMs)
+  { keyFields, freshMs, bypass }: Pick<CacheRequest, 'keyFields' | 'freshMs' | 'bypass'>,
+): Promise<CacheResult | null> {
+  const hot = bypass ? null : cache.hot(keyFields, freshMs)
   if (hot) return hot
   const exhausted = await budget.exhausted()
   if (!exhausted) return null
-  const fresh = await cache.fresh(question, freshMs)
+  const fresh = await cache.fresh(keyFields, freshMs)
   if (fresh) return fresh
   throw exhausted
 }
 
 async function makeAnswer(
   engine: QueryEngine,
-  { endpoint, statement, sql, redacted, budget, labels, timing }: Enquiry,
+  { endpoint, statement, sql, redacted, budget, labels, timing }: QueryRequest,
   jobKey?: string,
 ): Promise<Answer> {
   const options = { labels, sandboxed: sql !== null, ...(jobKey === undefined ? {} : { jobKey }) }
   try {
-    const result = await timing.measure('engine', () => run(engine, endpoint, statement, options))
+    const result = await timing.measure('engine', () => runQuery(engine, endpoint, statement, options))
     await budget?.spend(result.bytes ?? 0)
     return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
   } catch (error) {

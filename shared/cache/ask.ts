@@ -1,7 +1,7 @@
 /** What is asked of the cache, and what it serves. */
 import type { ApiError } from '../errors.ts'
 import type { Answer } from '../answers/answer.ts'
-import type { Question } from './key.ts'
+import type { CacheKeyFields } from './key.ts'
 import { type LeaseTimes, leaseTimes } from './lease.ts'
 
 export interface CacheTimes extends LeaseTimes {
@@ -23,8 +23,8 @@ export const cacheTimes: CacheTimes = {
   storeDownMs: 1000,
 }
 
-export interface Ask {
-  question: Question
+export interface CacheRequest {
+  keyFields: CacheKeyFields
   /** How long an answer counts as fresh, milliseconds. */
   freshMs: number
   /** The longest that `make` may take. */
@@ -40,10 +40,10 @@ export interface Ask {
   make(jobKey?: string): Promise<{ answer: Answer; madeAt?: number }>
 }
 
-export interface Served {
+export interface CacheResult {
   answer: Answer
   /** `hit`, a stale `hit`, or what came of asking the engine (`collapsed` = somebody else asked). */
-  how: 'hit' | 'stale' | 'miss' | 'refreshed' | 'collapsed'
+  status: 'hit' | 'stale' | 'miss' | 'revalidated' | 'collapsed'
   /** Whether the answer is on its way to the store. */
   stored: boolean
   /** Store time at which the engine began, milliseconds since 1970 UTC; NaN where the store has never answered. */

@@ -6,12 +6,12 @@ import { Answer } from '../answers/answer.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { type Faults, type Operation, withFaults } from '../stores/testing/faults.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
-import { Cache } from './cache.ts'
-import type { Ask, CacheTimes } from './ask.ts'
+import { AnswerCache } from './cache.ts'
+import type { CacheRequest, CacheTimes } from './ask.ts'
 import { headAt } from './head.ts'
-import { keyOf, type Question } from './key.ts'
+import { cacheKey, type CacheKeyFields } from './key.ts'
 
-const question: Question = {
+const keyFields: CacheKeyFields = {
   endpointId: 'e1',
   version: 'v1',
   parameters: '[["project","abc"]]',
@@ -39,8 +39,8 @@ function engine(options: { ms?: number; fail?: () => ApiError | null } = {}) {
   return Object.assign(state, { make })
 }
 
-function ask(make: Ask['make'], changes: Partial<Ask> = {}): Ask {
-  return { question, freshMs: 60_000, timeoutMs: 5000, noteUse: false, bypass: false, make, ...changes }
+function ask(make: CacheRequest['make'], changes: Partial<CacheRequest> = {}): CacheRequest {
+  return { keyFields, freshMs: 60_000, timeoutMs: 5000, noteUse: false, bypass: false, make, ...changes }
 }
 
 const engineDown = () => new ApiError('engine_error', 'The query engine failed.')
@@ -54,7 +54,7 @@ describeStores('the cache', ({ open: openStore }) => {
   let store: Store
   let faults: Faults
   let calls: Operation[]
-  let caches: Cache[]
+  let caches: AnswerCache[]
 
   beforeEach(async () => {
     plain = await openStore()
@@ -76,8 +76,8 @@ describeStores('the cache', ({ open: openStore }) => {
     await plain.close()
   })
 
-  function open(times: Partial<CacheTimes> = quick): Cache {
-    const cache = new Cache(store, times)
+  function open(times: Partial<CacheTimes> = quick): AnswerCache {
+    const cache = new AnswerCache(store, times)
     caches.push(cache)
     return cache
   }
@@ -86,10 +86,10 @@ describeStores('the cache', ({ open: openStore }) => {
     test('is made once and then served from the store, to other instances too', async () => {
       const state = engine()
       const [one, two] = [open(), open()]
-      expect(await one.read(ask(state.make))).toMatchObject({ how: 'miss', stored: true })
+      expect(await one.read(ask(state.make))).toMatchObject({ status: 'miss', stored: true })
       await one.close()
       const served = await two.read(ask(state.make))
-      expect(served).toMatchObject({ how: 'hit' })
+      expect(served).toMatchObject({ status: 'hit' })
       expect(await textOf(served)).toBe('run 1')
       expect(state.runs).toBe(1)
     })
@@ -100,7 +100,7 @@ describeStores('the cache', ({ open: openStore }) => {
       await cache.read(ask(state.make))
       await cache.close()
       calls.length = 0
-      for (let i = 0; i < 100; i++) expect((await cache.read(ask(state.make))).how).toBe('hit')
+      for (let i = 0; i < 100; i++) expect((await cache.read(ask(state.make))).status).toBe('hit')
       expect(calls).toEqual([])
     })
 
@@ -111,7 +111,7 @@ describeStores('the cache', ({ open: openStore }) => {
       await cache.close()
       const masks: unknown[] = []
       faults.before = (_, args) => void masks.push(args[1])
-      expect((await cache.read(ask(state.make))).how).toBe('hit')
+      expect((await cache.read(ask(state.make))).status).toBe('hit')
       expect(masks).toEqual([expect.not.arrayContaining(['inline'])])
     })
 
@@ -130,7 +130,7 @@ describeStores('the cache', ({ open: openStore }) => {
       await one.read(ask(make))
       await one.close()
       const served = await two.read(ask(make))
-      expect(served.how).toBe('hit')
+      expect(served.status).toBe('hit')
       expect((await textOf(served)) === text).toBe(true)
     })
 
@@ -141,7 +141,7 @@ describeStores('the cache', ({ open: openStore }) => {
       const [one, two] = [open(), open()]
       await one.read(ask(make))
       await one.close()
-      expect((await two.read(ask(make))).how).toBe('miss')
+      expect((await two.read(ask(make))).status).toBe('miss')
       expect(runs).toBe(2)
     })
   })
@@ -152,7 +152,7 @@ describeStores('the cache', ({ open: openStore }) => {
       const cache = open()
       const served = await Promise.all(Array.from({ length: 50 }, () => cache.read(ask(state.make))))
       expect(state.runs).toBe(1)
-      expect(served.map(({ how }) => how).filter(how => how === 'collapsed')).toHaveLength(49)
+      expect(served.map(({ status }) => status).filter(status => status === 'collapsed')).toHaveLength(49)
     })
 
     test('among instances', async () => {
@@ -170,7 +170,7 @@ describeStores('the cache', ({ open: openStore }) => {
       faults.after = operation => {
         if (operation === 'create' && losses-- > 0) lost()
       }
-      expect(await open().read(ask(state.make))).toMatchObject({ how: 'miss', stored: true })
+      expect(await open().read(ask(state.make))).toMatchObject({ status: 'miss', stored: true })
       expect(state.runs).toBe(1)
     })
 
@@ -183,7 +183,7 @@ describeStores('the cache', ({ open: openStore }) => {
       await one.read(ask(state.make))
       await one.close()
       faults.after = undefined as never
-      expect(await two.read(ask(state.make))).toMatchObject({ how: 'hit' })
+      expect(await two.read(ask(state.make))).toMatchObject({ status: 'hit' })
       expect(state.runs).toBe(1)
     })
   })
@@ -194,7 +194,7 @@ describeStores('the cache', ({ open: openStore }) => {
       const [one, two] = [open(), open()]
       const first = one.read(ask(state.make))
       await sleep(30)
-      expect((await two.read(ask(state.make))).how).toBe('collapsed')
+      expect((await two.read(ask(state.make))).status).toBe('collapsed')
       await first
       expect(state.runs).toBe(1)
     })
@@ -205,12 +205,12 @@ describeStores('the cache', ({ open: openStore }) => {
           if (operation === 'update' && performance.now() < healedAt) lost()
         },
       })
-      const [one, two] = [new Cache(deaf, quick), open()]
+      const [one, two] = [new AnswerCache(deaf, quick), open()]
       const healedAt = performance.now() + 500
       const zombie = one.read(ask(async () => (await sleep(700), { answer: made('zombie') })))
       await sleep(400)
       const successor = await two.read(ask(async () => ({ answer: made('successor') })))
-      expect(successor).toMatchObject({ how: 'miss', stored: true })
+      expect(successor).toMatchObject({ status: 'miss', stored: true })
       await Promise.all([zombie, two.close()])
       await one.close()
       expect(await textOf(await open().read(ask(engine().make)))).toBe('successor')
@@ -218,7 +218,7 @@ describeStores('the cache', ({ open: openStore }) => {
   })
 
   describe('a stale copy', () => {
-    const brief = (make: Ask['make']) => ask(make, { freshMs: 50 })
+    const brief = (make: CacheRequest['make']) => ask(make, { freshMs: 50 })
 
     test('is served at once to others while one refreshes', async () => {
       const state = engine({ ms: 500 })
@@ -230,7 +230,7 @@ describeStores('the cache', ({ open: openStore }) => {
       const started = performance.now()
       const others = await Promise.all([one.read(brief(state.make)), two.read(brief(state.make))])
       expect(performance.now() - started).toBeLessThan(400)
-      expect(others.map(({ how }) => how)).toEqual(['stale', 'stale'])
+      expect(others.map(({ status }) => status)).toEqual(['stale', 'stale'])
       expect(await Promise.all(others.map(textOf))).toEqual(['run 1', 'run 1'])
       expect(await refreshing.then(textOf)).toBe('run 2')
     })
@@ -245,7 +245,7 @@ describeStores('the cache', ({ open: openStore }) => {
       const failures = new Set<string | undefined>()
       while (performance.now() < until) {
         const served = await cache.read(brief(state.make))
-        expect(served.how).toBe('stale')
+        expect(served.status).toBe('stale')
         failures.add(served.failure?.code)
       }
       failures.delete(undefined) // while the failure is being noted, it looks as if somebody refreshed
@@ -294,13 +294,13 @@ describeStores('the cache', ({ open: openStore }) => {
       await expect(cache.read(ask(state.make))).rejects.toThrow(ApiError)
       state.fail = () => null
       await sleep(1050)
-      expect((await cache.read(ask(state.make))).how).toBe('miss')
+      expect((await cache.read(ask(state.make))).status).toBe('miss')
     })
   })
 
   describe('without the store', () => {
     const down = () => lost()
-    const other = { ...question, parameters: '[["project","other"]]' }
+    const other = { ...keyFields, parameters: '[["project","other"]]' }
 
     test('what memory holds is served', async () => {
       const state = engine()
@@ -308,7 +308,7 @@ describeStores('the cache', ({ open: openStore }) => {
       await cache.read(ask(state.make))
       await cache.close()
       faults.before = down
-      for (let i = 0; i < 20; i++) expect((await cache.read(ask(state.make))).how).toBe('hit')
+      for (let i = 0; i < 20; i++) expect((await cache.read(ask(state.make))).status).toBe('hit')
       expect(state.runs).toBe(1)
     })
 
@@ -317,7 +317,7 @@ describeStores('the cache', ({ open: openStore }) => {
       const cache = open()
       faults.before = down
       const reads = Array.from({ length: 20 }, (_, i) =>
-        cache.read(ask(state.make, { question: { ...other, parameters: String(i) } })),
+        cache.read(ask(state.make, { keyFields: { ...other, parameters: String(i) } })),
       )
       const outcomes = await Promise.allSettled(reads)
       const refused = outcomes
@@ -326,7 +326,7 @@ describeStores('the cache', ({ open: openStore }) => {
       expect(state.runs).toBe(4)
       expect(refused).toHaveLength(16)
       for (const error of refused)
-        expect(error).toMatchObject({ code: 'engine_unavailable', headers: { 'Retry-After': '2' } })
+        expect(error).toMatchObject({ code: 'store_unavailable', headers: { 'Retry-After': '2' } })
     })
 
     test('that hangs, no caller waits for long', async () => {
@@ -334,9 +334,9 @@ describeStores('the cache', ({ open: openStore }) => {
       const cache = open()
       faults.before = () => new Promise(() => {})
       const started = performance.now()
-      expect((await cache.read(ask(state.make))).how).toBe('miss')
+      expect((await cache.read(ask(state.make))).status).toBe('miss')
       expect(performance.now() - started).toBeLessThan(1500)
-      expect((await cache.read(ask(state.make))).how).toBe('hit')
+      expect((await cache.read(ask(state.make))).status).toBe('hit')
       expect(performance.now() - started).toBeLessThan(1600)
     })
 
@@ -347,12 +347,12 @@ describeStores('the cache', ({ open: openStore }) => {
       await one.read(ask(state.make))
       faults.before = undefined as never
       await sleep(1100)
-      expect(await one.read(ask(state.make, { question: other }))).toMatchObject({
-        how: 'miss',
+      expect(await one.read(ask(state.make, { keyFields: other }))).toMatchObject({
+        status: 'miss',
         stored: true,
       })
       await one.close()
-      expect((await two.read(ask(state.make, { question: other }))).how).toBe('hit')
+      expect((await two.read(ask(state.make, { keyFields: other }))).status).toBe('hit')
     })
   })
 
@@ -362,7 +362,7 @@ describeStores('the cache', ({ open: openStore }) => {
       const cache = open()
       await cache.read(ask(state.make))
       await cache.close()
-      await store.update(headAt(keyOf(question)), { set: { inline: Buffer.from('tampered') } })
+      await store.update(headAt(cacheKey(keyFields)), { set: { inline: Buffer.from('tampered') } })
       const served = await open().read(ask(state.make))
       expect(await textOf(served)).toBe('run 2')
     })
@@ -371,7 +371,9 @@ describeStores('the cache', ({ open: openStore }) => {
       const state = engine()
       await open().read(ask(state.make))
       await caches[0]!.close()
-      await store.update(headAt(keyOf(question)), { set: { question: { ...question, variant: 'other' } } })
+      await store.update(headAt(cacheKey(keyFields)), {
+        set: { question: { ...keyFields, variant: 'other' } },
+      })
       const served = await open().read(ask(state.make))
       expect(await textOf(served)).toBe('run 2')
     })
@@ -393,7 +395,7 @@ describeStores('the cache', ({ open: openStore }) => {
     test('are noted for the warmer, seldom', async () => {
       const state = engine()
       const cache = open()
-      const at = headAt(keyOf(question))
+      const at = headAt(cacheKey(keyFields))
       await cache.read(ask(state.make, { noteUse: true }))
       await cache.close()
       await store.update(at, { set: { usedAt: Date.now() - 120_000 } })

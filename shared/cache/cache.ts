@@ -3,23 +3,23 @@
  * or the engine fails, and no answer that waits for its own publishing. The protocol and its evidence: cache.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { within } from '../stores/timeout.ts'
+import { withTimeout } from '../stores/timeout.ts'
 import { ApiError } from '../errors.ts'
 import { type Store, StoreError } from '../stores/store.ts'
-import { type Ask, type CacheTimes, cacheTimes, type Served } from './ask.ts'
+import { type CacheRequest, type CacheTimes, cacheTimes, type CacheResult } from './ask.ts'
 import { deadlines } from './deadline.ts'
 import { afterFailure, again, asApiError, isMistake } from './failure.ts'
 import { failureFields, firstFields, type Head, headAt } from './head.ts'
 import { Kept } from './kept.ts'
-import { keyOf, type Question } from './key.ts'
+import { cacheKey, type CacheKeyFields } from './key.ts'
 import { type Lease, takeLease } from './lease.ts'
 import type { Remembered } from './memory.ts'
 import { publish } from './publish.ts'
 
 interface Flight {
-  promise: Promise<Served>
+  promise: Promise<CacheResult>
   /** Set while the engine runs to replace a stale copy: others need not wait. */
-  stale: (() => Promise<Served | null>) | null
+  stale: (() => Promise<CacheResult | null>) | null
 }
 
 /** Without the store there are no leases, so few at a time may run the engine. */
@@ -29,7 +29,7 @@ const maxTornReads = 3
 /** A use is noted at most this often by one process for one key. */
 const noteEveryMs = 60_000
 
-export class Cache {
+export class AnswerCache {
   private readonly store: Store
   private readonly times: CacheTimes
   private readonly kept: Kept
@@ -45,8 +45,8 @@ export class Cache {
   }
 
   /** @throws ApiError */
-  async read(ask: Ask): Promise<Served> {
-    const key = keyOf(ask.question)
+  async read(ask: CacheRequest): Promise<CacheResult> {
+    const key = cacheKey(ask.keyFields)
     const hot = ask.bypass ? null : this.hotAt(key, ask.freshMs)
     if (hot) return hot
     const lane = ask.bypass ? `${key}!` : key
@@ -55,14 +55,16 @@ export class Cache {
     const stale = await flight.stale?.()
     if (stale) return stale
     const served = await flight.promise
-    return served.how === 'miss' || served.how === 'refreshed' ? { ...served, how: 'collapsed' } : served
+    return served.status === 'miss' || served.status === 'revalidated'
+      ? { ...served, status: 'collapsed' }
+      : served
   }
 
   /** A fresh answer that is there already, from memory or store; `null` where there is none or the store is down. */
-  async peek(question: Question, freshMs: number): Promise<Remembered | null> {
-    const key = keyOf(question)
+  async peek(keyFields: CacheKeyFields, freshMs: number): Promise<Remembered | null> {
+    const key = cacheKey(keyFields)
     try {
-      const head = await this.kept.look(key, question)
+      const head = await this.kept.look(key, keyFields)
       if (!head?.stored || this.kept.ageOf(head.stored.madeAt) >= freshMs) return null
       return await this.kept.load(key, head)
     } catch (error) {
@@ -72,14 +74,14 @@ export class Cache {
   }
 
   /** As `peek`, for a caller who may have no run made. */
-  async fresh(question: Question, freshMs: number): Promise<Served | null> {
-    const found = await this.peek(question, freshMs)
+  async fresh(keyFields: CacheKeyFields, freshMs: number): Promise<CacheResult | null> {
+    const found = await this.peek(keyFields, freshMs)
     return found && this.serve(found, 'hit')
   }
 
   /** A fresh answer for which neither engine nor store is asked; `null` where there is none. */
-  hot(question: Question, freshMs: number): Served | null {
-    return this.hotAt(keyOf(question), freshMs)
+  hot(keyFields: CacheKeyFields, freshMs: number): CacheResult | null {
+    return this.hotAt(cacheKey(keyFields), freshMs)
   }
 
   /** Waits for what is still being published. */
@@ -87,14 +89,14 @@ export class Cache {
     while (this.background.size > 0) await Promise.allSettled(this.background)
   }
 
-  private async takeOff(lane: string, key: string, ask: Ask): Promise<Served> {
+  private async takeOff(lane: string, key: string, ask: CacheRequest): Promise<CacheResult> {
     const flight: Flight = { promise: Promise.resolve() as never, stale: null }
     flight.promise = this.fly(key, ask, flight).finally(() => this.flights.delete(lane))
     this.flights.set(lane, flight)
     return flight.promise
   }
 
-  private async fly(key: string, ask: Ask, flight: Flight): Promise<Served> {
+  private async fly(key: string, ask: CacheRequest, flight: Flight): Promise<CacheResult> {
     if (performance.now() < this.storeDownUntil) return this.withoutStore(key, ask)
     try {
       return await this.throughStore(key, ask, flight)
@@ -106,12 +108,12 @@ export class Cache {
   }
 
   /** Looks at the head until there is something to serve, or the lease to make it. */
-  private async throughStore(key: string, ask: Ask, flight: Flight): Promise<Served> {
+  private async throughStore(key: string, ask: CacheRequest, flight: Flight): Promise<CacheResult> {
     const giveUpAt = performance.now() + ask.timeoutMs + this.times.leaseMs
     let passed: string | null | undefined
     let torn = 0
     for (let waited = false; performance.now() < giveUpAt; waited = true) {
-      const head = await this.kept.look(key, ask.question, waited || undefined)
+      const head = await this.kept.look(key, ask.keyFields, waited || undefined)
       if (passed === undefined) passed = head?.stored?.generation ?? null
       const usable = head?.stored && torn < maxTornReads
       const age = usable ? this.kept.ageOf(head.stored!.madeAt) : Number.POSITIVE_INFINITY
@@ -133,7 +135,7 @@ export class Cache {
         await sleep(this.times.pollMs)
         continue
       }
-      const lease = await this.lease(key, ask.question, head)
+      const lease = await this.lease(key, ask.keyFields, head)
       if (lease) {
         flight.stale = stale
         return this.runUnder(lease, { key, ask, head, stale })
@@ -146,13 +148,13 @@ export class Cache {
 
   private async runUnder(
     lease: Lease,
-    { key, ask, head, stale }: { key: string; ask: Ask; head: Head | null; stale: Flight['stale'] },
-  ): Promise<Served> {
+    { key, ask, head, stale }: { key: string; ask: CacheRequest; head: Head | null; stale: Flight['stale'] },
+  ): Promise<CacheResult> {
     try {
       const { answer, madeAt = lease.takenAt } = await ask.make(ask.bypass ? undefined : jobKeyOf(key, head))
       const remembered = this.kept.remember(key, { answer, madeAt, generation: null })
       this.inBackground(this.publish(key, ask, lease, head, remembered))
-      return this.serve(remembered, head?.stored ? 'refreshed' : 'miss', true)
+      return this.serve(remembered, head?.stored ? 'revalidated' : 'miss', true)
     } catch (thrown) {
       const error = asApiError(thrown)
       const failure = afterFailure(head?.failure ?? null, error, this.kept.clock.now())
@@ -163,7 +165,7 @@ export class Cache {
 
   private async publish(
     key: string,
-    ask: Ask,
+    ask: CacheRequest,
     lease: Lease,
     before: Head | null,
     made: Remembered,
@@ -178,19 +180,19 @@ export class Cache {
   }
 
   /** A mistake of the caller is told; a failure of the engine is covered by a stale copy where there is one. */
-  private async afterFailed(error: ApiError, stale: Flight['stale']): Promise<Served> {
+  private async afterFailed(error: ApiError, stale: Flight['stale']): Promise<CacheResult> {
     const copy = isMistake(error) ? null : await stale?.()
     if (!copy) throw error
     return { ...copy, failure: error }
   }
 
-  private async withoutStore(key: string, ask: Ask): Promise<Served> {
+  private async withoutStore(key: string, ask: CacheRequest): Promise<CacheResult> {
     const known = this.kept.inMemory(key)
     const age = known ? this.kept.ageOf(known.madeAt) : Number.POSITIVE_INFINITY
     if (known && age < ask.freshMs + this.times.staleMs)
       return this.serve(known, age < ask.freshMs ? 'hit' : 'stale')
     if (this.runsWithoutStore >= maxRunsWithoutStore)
-      throw new ApiError('engine_unavailable', 'The service is short of its store at the moment.', {
+      throw new ApiError('store_unavailable', 'The service is short of its store at the moment.', {
         headers: { 'Retry-After': '2' },
       })
     this.runsWithoutStore++
@@ -202,31 +204,31 @@ export class Cache {
     }
   }
 
-  private async lease(key: string, question: Question, head: Head | null): Promise<Lease | null> {
-    const fields = head ? {} : firstFields(question, this.kept.clock.now())
+  private async lease(key: string, keyFields: CacheKeyFields, head: Head | null): Promise<Lease | null> {
+    const fields = head ? {} : firstFields(keyFields, this.kept.clock.now())
     const lease = await takeLease(this.store, headAt(key), head?.version ?? null, fields, this.times)
     if (lease) this.kept.clock.observe(lease.takenAt)
     return lease
   }
 
-  private noteUse(key: string, ask: Ask, head: Head): void {
+  private noteUse(key: string, ask: CacheRequest, head: Head): void {
     const now = this.kept.clock.now()
     const due = now - head.usedAt > Math.max(ask.freshMs / 4, noteEveryMs)
     if (!ask.noteUse || !due || head.leasedUntil > now) return
     const set = { usedAt: now, uses: head.uses + 1 }
-    this.inBackground(within(deadlines.lease, this.store.update(headAt(key), { set }, head.version)))
+    this.inBackground(withTimeout(deadlines.lease, this.store.update(headAt(key), { set }, head.version)))
   }
 
-  private async serveStale(key: string, head: Head): Promise<Served | null> {
+  private async serveStale(key: string, head: Head): Promise<CacheResult | null> {
     const loaded = await this.kept.load(key, head)
     return loaded && this.serve(loaded, 'stale')
   }
 
-  private serve({ answer, madeAt }: Remembered, how: Served['how'], stored = false): Served {
-    return { answer, how, stored, madeAt, ageMs: this.kept.ageOf(madeAt), failure: null }
+  private serve({ answer, madeAt }: Remembered, status: CacheResult['status'], stored = false): CacheResult {
+    return { answer, status, stored, madeAt, ageMs: this.kept.ageOf(madeAt), failure: null }
   }
 
-  private hotAt(key: string, freshMs: number): Served | null {
+  private hotAt(key: string, freshMs: number): CacheResult | null {
     const known = this.kept.inMemory(key)
     if (!known || performance.now() - known.checkedAt >= this.times.memoryMs) return null
     return this.kept.ageOf(known.madeAt) < freshMs ? this.serve(known, 'hit') : null

@@ -2,7 +2,7 @@
  * For the warmer: the right to make one known answer anew. It is the lease that readers take, so that a reader and a
  * warmer never run the engine for the same question at the same time, and whoever lost the lease stores nothing.
  */
-import { within } from '../stores/timeout.ts'
+import { withTimeout } from '../stores/timeout.ts'
 import type { ApiError } from '../errors.ts'
 import type { Answer } from '../answers/answer.ts'
 import { type Store, StoreError } from '../stores/store.ts'
@@ -10,12 +10,12 @@ import { cacheTimes } from './ask.ts'
 import { deadlines } from './deadline.ts'
 import { afterFailure } from './failure.ts'
 import { answers, type Failure, failureFields, type Head, headAt, headOf, lightFields } from './head.ts'
-import { keyOf, type Question } from './key.ts'
+import { cacheKey, type CacheKeyFields } from './key.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { publish } from './publish.ts'
 
 export interface Claim {
-  question: Question
+  keyFields: CacheKeyFields
   /** Stores the answer and gives the lease back. `false` = too large, or the lease was lost to another. */
   store(answer: Answer): Promise<boolean>
   /** Has the failure remembered, as a reader's would be, and gives the lease back. */
@@ -28,7 +28,7 @@ export interface Claim {
 export type Refusal = 'gone' | 'fresh' | 'leased' | 'failing'
 
 export interface Wanted {
-  question: Question
+  keyFields: CacheKeyFields
   /** How long an answer counts as fresh for readers. */
   freshMs: number
   /** Only an answer of at least this age is made anew. */
@@ -37,11 +37,11 @@ export interface Wanted {
 
 /** @throws StoreError `unavailable` */
 export async function claim(store: Store, wanted: Wanted): Promise<Claim | Refusal> {
-  const { question, olderThanMs } = wanted
-  const key = keyOf(question)
-  const { document, readAt } = await within(deadlines.head, store.get(headAt(key), lightFields))
+  const { keyFields, olderThanMs } = wanted
+  const key = cacheKey(keyFields)
+  const { document, readAt } = await withTimeout(deadlines.head, store.get(headAt(key), lightFields))
   const head = document && headOf(document)
-  if (!head || !answers(head, question)) return 'gone'
+  if (!head || !answers(head, keyFields)) return 'gone'
   const refusal = refusalOf(head, { now: readAt, olderThanMs })
   if (refusal) return refusal
   const lease = await takeLease(store, headAt(key), head.version, {}, cacheTimes)
@@ -70,12 +70,12 @@ function restMs({ count, ms }: Failure, intervalMs: number): number {
 
 function claimed(
   store: Store,
-  { question, freshMs, key, head, lease }: Wanted & { key: string; head: Head; lease: Lease },
+  { keyFields, freshMs, key, head, lease }: Wanted & { key: string; head: Head; lease: Lease },
 ): Claim {
   const madeAt = lease.takenAt
   const expireAt = new Date(madeAt + freshMs + cacheTimes.staleMs)
   return {
-    question,
+    keyFields,
     async store(answer) {
       try {
         return (await publish(store, { key, lease, before: head, answer, madeAt, expireAt })) !== null

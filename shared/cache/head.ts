@@ -2,7 +2,7 @@
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
 import type { Document, Fields, Plain, Reference } from '../stores/store.ts'
 import type { Summary } from '../answers/answer.ts'
-import type { Question } from './key.ts'
+import type { CacheKeyFields } from './key.ts'
 
 export const answersCollection = 'answers'
 export const chunksCollection = 'answerChunks'
@@ -32,7 +32,7 @@ export interface Failure {
 
 export interface Head {
   version: string
-  question: Question
+  keyFields: CacheKeyFields
   stored: Stored | null
   inline: Buffer | null
   /** Store time at which the lease ends; 0 = there is none. */
@@ -54,13 +54,13 @@ export const lightFields = ['question', 'stored', 'lease', 'failure', 'usedAt', 
 
 /** Reads a head; a document that is none (hand-edited, or of another layout) is `null` and will be written over. */
 export function headOf({ fields, version, writtenAt }: Document): Head | null {
-  const question = fields['question'] as unknown as Question | undefined
-  if (typeof question !== 'object' || question === null) return null
+  const keyFields = fields['question'] as unknown as CacheKeyFields | undefined
+  if (typeof keyFields !== 'object' || keyFields === null) return null
   const lease = fields['lease'] as { nonce: string; ms: number } | undefined
   const inline = fields['inline']
   return {
     version,
-    question,
+    keyFields,
     stored: (fields['stored'] as unknown as Stored | undefined) ?? null,
     inline:
       inline instanceof Uint8Array ? Buffer.from(inline.buffer, inline.byteOffset, inline.byteLength) : null,
@@ -74,16 +74,18 @@ export function headOf({ fields, version, writtenAt }: Document): Head | null {
 }
 
 /** Whether a head is for this very question: a key is a hash, and is never trusted alone. */
-export function answers(head: Head, question: Question): boolean {
-  return (Object.keys(question) as (keyof Question)[]).every(part => head.question[part] === question[part])
+export function answers(head: Head, keyFields: CacheKeyFields): boolean {
+  return (Object.keys(keyFields) as (keyof CacheKeyFields)[]).every(
+    part => head.keyFields[part] === keyFields[part],
+  )
 }
 
 /** What a new head begins with, whoever makes it. `endpoint` and `version` stand apart for the warmer's search. */
-export function firstFields(question: Question, usedAt: number): Fields {
+export function firstFields(keyFields: CacheKeyFields, usedAt: number): Fields {
   return {
-    question: { ...question },
-    endpoint: question.endpointId,
-    version: question.version,
+    question: { ...keyFields },
+    endpoint: keyFields.endpointId,
+    version: keyFields.version,
     usedAt,
     uses: 1,
   }

@@ -1,11 +1,11 @@
 /** Answers that are there already: in this process's memory, and in the store. */
-import { within } from '../stores/timeout.ts'
+import { withTimeout } from '../stores/timeout.ts'
 import { Answer } from '../answers/answer.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { StoreClock } from './clock.ts'
 import { deadlines } from './deadline.ts'
 import { answers, type Head, headAt, headOf, lightFields } from './head.ts'
-import type { Question } from './key.ts'
+import type { CacheKeyFields } from './key.ts'
 import { createMemory, type Remembered } from './memory.ts'
 import { readPayload } from './payload.ts'
 
@@ -27,14 +27,14 @@ export class Kept {
    * Reads the head from the store; without its payload where that is not needed.
    * @throws StoreError `unavailable`, or `invalid` for a head of another question
    */
-  async look(key: string, question: Question, light = this.memory.has(key)): Promise<Head | null> {
-    const { document, readAt } = await within(
+  async look(key: string, keyFields: CacheKeyFields, light = this.memory.has(key)): Promise<Head | null> {
+    const { document, readAt } = await withTimeout(
       deadlines.head,
       light ? this.store.get(headAt(key), lightFields) : this.store.get(headAt(key)),
     )
     this.clock.observe(readAt)
     const head = document && headOf(document)
-    if (head && !answers(head, question)) throw new StoreError('invalid', 'a head of another question')
+    if (head && !answers(head, keyFields)) throw new StoreError('invalid', 'a head of another question')
     return head
   }
 
@@ -50,7 +50,7 @@ export class Kept {
       known.checkedAt = performance.now()
       return known
     }
-    const whole = (head.inline ?? stored.chunks > 0) ? head : await this.look(key, head.question, false)
+    const whole = (head.inline ?? stored.chunks > 0) ? head : await this.look(key, head.keyFields, false)
     if (whole?.stored?.generation !== stored.generation) return null
     const bytes = await readPayload(this.store, key, stored, whole.inline)
     if (!bytes) return null

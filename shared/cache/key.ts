@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 
 /** All that decides an answer. The caller's API key is not in it: its pins and rights have been applied before. */
-export interface Question {
+export interface CacheKeyFields {
   endpointId: string
   /** Hash of the definition: a changed one is a new question. */
   version: string
@@ -14,7 +14,7 @@ export interface Question {
 }
 
 /** The cache key, 64 hex digits. JSON keeps the parts apart, so that no two questions run into each other. */
-export function keyOf({ endpointId, version, parameters, sql, variant }: Question): string {
+export function cacheKey({ endpointId, version, parameters, sql, variant }: CacheKeyFields): string {
   const text = JSON.stringify([endpointId, version, parameters, sql, variant])
   return hash('sha256', text)
 }

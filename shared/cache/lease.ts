@@ -7,7 +7,7 @@
  * it means that the write did happen.
  */
 import { randomUUID } from 'node:crypto'
-import { within } from '../stores/timeout.ts'
+import { withTimeout } from '../stores/timeout.ts'
 import { StoreError, type Fields, type Reference, type Store, type Writing } from '../stores/store.ts'
 import { deadlines } from './deadline.ts'
 
@@ -52,7 +52,7 @@ export async function takeLease(
     ifVersion === null
       ? () => store.create(at, { ...fields, lease })
       : () => store.update(at, { set: { ...fields, lease } }, ifVersion)
-  const taken = await knowing(store, at, write, document => nonceIn(document) === nonce)
+  const taken = await conditionalWrite(store, at, write, document => nonceIn(document) === nonce)
   return taken && hold(store, at, taken, lease, times)
 }
 
@@ -72,7 +72,12 @@ function hold(
     const result = writing.then(async () => {
       if (version === null) return false
       const expected = version
-      const written = await knowing(store, at, () => store.update(at, { set, unset }, expected), recognise)
+      const written = await conditionalWrite(
+        store,
+        at,
+        () => store.update(at, { set, unset }, expected),
+        recognise,
+      )
       version = written?.version ?? null
       return written !== null
     })
@@ -104,18 +109,18 @@ function nonceIn(fields: Fields): string | undefined {
  * @returns `null` where it was not written
  * @throws StoreError where even reading back fails
  */
-async function knowing(
+async function conditionalWrite(
   store: Store,
   at: Reference,
   write: () => Promise<Writing>,
   recognise: (fields: Fields) => boolean,
 ): Promise<Writing | null> {
   try {
-    return await within(deadlines.lease, write())
+    return await withTimeout(deadlines.lease, write())
   } catch (error) {
     if (!(error instanceof StoreError) || (error.reason !== 'conflict' && error.reason !== 'unavailable'))
       throw error
-    const { document } = await within(deadlines.head, store.get(at, ['lease', 'ended']))
+    const { document } = await withTimeout(deadlines.head, store.get(at, ['lease', 'ended']))
     if (document && recognise(document.fields))
       return { version: document.version, writtenAt: document.writtenAt }
     if (error.reason === 'unavailable') throw error

@@ -6,18 +6,18 @@ import { Answer } from '../answers/answer.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { type Faults, withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
-import type { Ask } from './ask.ts'
-import { Cache } from './cache.ts'
+import type { CacheRequest } from './ask.ts'
+import { AnswerCache } from './cache.ts'
 
 let sqlite: Store
 let faults: Faults
-let cache: Cache
+let cache: AnswerCache
 
 beforeEach(() => {
   sqlite = openSqlite({ file: ':memory:' })
   faults = {}
   const store = withFaults(sqlite, { before: (operation, args) => faults.before?.(operation, args) })
-  cache = new Cache(store)
+  cache = new AnswerCache(store)
 })
 
 afterEach(async () => {
@@ -26,10 +26,10 @@ afterEach(async () => {
   await sqlite.close()
 })
 
-function ask(parameters: string, freshMs: number, make: () => Answer): Ask {
-  const question = { endpointId: 'e', version: 'v', parameters, sql: null, variant: 'clear' }
+function ask(parameters: string, freshMs: number, make: () => Answer): CacheRequest {
+  const keyFields = { endpointId: 'e', version: 'v', parameters, sql: null, variant: 'clear' }
   return {
-    question,
+    keyFields,
     freshMs,
     timeoutMs: 30_000,
     noteUse: false,
@@ -58,7 +58,7 @@ describe('an outage of a minute', () => {
     const until = performance.now() + 60_000
     const caller = async () => {
       for (; performance.now() < until; calls++) {
-        expect((await cache.read(ask('stale', 1000, make))).how).toBe('stale')
+        expect((await cache.read(ask('stale', 1000, make))).status).toBe('stale')
         await sleep(1)
       }
     }
@@ -68,7 +68,10 @@ describe('an outage of a minute', () => {
   }, 90_000)
 
   test('of the store leaves hot answers as they are, turns the many others away, and is over within 2 s', async () => {
-    const slow: Ask = { ...ask('', 900_000, body), make: async () => (await sleep(500), { answer: body() }) }
+    const slow: CacheRequest = {
+      ...ask('', 900_000, body),
+      make: async () => (await sleep(500), { answer: body() }),
+    }
     await cache.read(ask('hot', 900_000, body))
     await cache.close()
     faults.before = () => {
@@ -77,16 +80,16 @@ describe('an outage of a minute', () => {
     const told = { hot: 0, refused: 0, run: 0 }
     const until = performance.now() + 60_000
     for (let i = 0; performance.now() < until; i++) {
-      expect((await cache.read(ask('hot', 900_000, body))).how).toBe('hit')
+      expect((await cache.read(ask('hot', 900_000, body))).status).toBe('hit')
       told.hot++
       const others = Array.from({ length: 10 }, (_, j) =>
-        cache.read({ ...slow, question: { ...slow.question, parameters: `${i}-${j}` } }),
+        cache.read({ ...slow, keyFields: { ...slow.keyFields, parameters: `${i}-${j}` } }),
       )
       for (const outcome of await Promise.allSettled(others)) {
         if (outcome.status === 'fulfilled') told.run++
         else {
           expect(outcome.reason).toMatchObject({
-            code: 'engine_unavailable',
+            code: 'store_unavailable',
             headers: { 'Retry-After': '2' },
           })
           told.refused++

@@ -1,6 +1,6 @@
 /** The bytes of a cached answer: in the head where they fit, else in chunks that are written once and never changed. */
 import { createHash } from 'node:crypto'
-import { within } from '../stores/timeout.ts'
+import { withTimeout } from '../stores/timeout.ts'
 import { StoreError, type Fields, type Reference, type Store, type Write } from '../stores/store.ts'
 import { deadlines } from './deadline.ts'
 import { chunksCollection, type Stored } from './head.ts'
@@ -36,7 +36,7 @@ export async function writePayload(
     return { type: 'replace', at: chunkAt(place, i), fields: { bytes, expireAt: place.expireAt } }
   })
   for (let i = 0; i < writes.length; i += chunksInCommit)
-    await within(deadlines.publish, store.batch(writes.slice(i, i + chunksInCommit)))
+    await withTimeout(deadlines.publish, store.batch(writes.slice(i, i + chunksInCommit)))
   return { chunks: count, inline: {} }
 }
 
@@ -61,7 +61,7 @@ async function readChunks(
   { generation, chunks, bytes }: Stored,
 ): Promise<Buffer | null> {
   const ms = deadlines.chunks + (bytes / 1_000_000) * deadlines.chunksPerMegabyte
-  const readings = await within(
+  const readings = await withTimeout(
     ms,
     Promise.all(Array.from({ length: chunks }, (_, i) => store.get(chunkAt({ key, generation }, i)))),
   )
@@ -77,7 +77,7 @@ export async function removeChunks(
 ): Promise<void> {
   const writes = Array.from({ length: chunks }, (_, i): Write => ({ type: 'remove', at: chunkAt(place, i) }))
   if (writes.length === 0) return
-  await within(deadlines.publish, store.batch(writes)).catch((error: unknown) => {
+  await withTimeout(deadlines.publish, store.batch(writes)).catch((error: unknown) => {
     if (!(error instanceof StoreError)) throw error
   })
 }

@@ -35,7 +35,7 @@ describeStores('several processes', adapter => {
     for (const key of ['a', 'b', 'c']) {
       await Promise.all(crowd.members.map(member => member.read({ key, callers: 10, runMs: 50 })))
       const again = await Promise.all(crowd.members.map(member => member.read({ key })))
-      expect(again.map(({ hows }) => hows[0])).toEqual(['hit', 'hit', 'hit', 'hit'])
+      expect(again.map(({ statuses }) => statuses[0])).toEqual(['hit', 'hit', 'hit', 'hit'])
       expect(crowd.runs(key)).toHaveLength(1)
     }
   }, 30_000)

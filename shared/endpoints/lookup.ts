@@ -18,7 +18,7 @@ export interface Endpoints {
 
 /**
  * Reads endpoints through a memory; a changed definition is in force everywhere after `rememberMs`.
- * Its calls throw ApiError `engine_unavailable` where the store fails and nothing is remembered.
+ * Its calls throw ApiError `store_unavailable` where the store fails and nothing is remembered.
  */
 export function openEndpoints(store: Store, { rememberMs }: { rememberMs: number }): Endpoints {
   const remembered = new LRUCache<string, { endpoint: Endpoint | null }>({
@@ -62,7 +62,7 @@ async function read(store: Store, idOrName: string): Promise<Endpoint | null> {
 }
 
 function unavailable(cause: unknown): never {
-  throw new ApiError('engine_unavailable', 'The service cannot read its definitions at the moment.', {
+  throw new ApiError('store_unavailable', 'The service cannot read its definitions at the moment.', {
     headers: { 'Retry-After': '2' },
     cause,
   })

@@ -122,7 +122,7 @@ function unknownKey(): KeyError {
 
 /**
  * Who sends this key, by one read of the store; a text that cannot be a key costs none.
- * @throws ApiError `unauthenticated`, the same for every reason, or `engine_unavailable` when the store does not answer
+ * @throws ApiError `unauthenticated`, the same for every reason, or `store_unavailable` when the store does not answer
  */
 export async function authenticate(store: Store, key: string | undefined): Promise<Caller> {
   return (await verify(store, key)).value
@@ -154,7 +154,7 @@ function unauthenticated(): ApiError {
 function unavailable(cause: unknown): never {
   if (!(cause instanceof StoreError)) throw cause
   const headers = { 'Retry-After': '2' }
-  throw new ApiError('engine_unavailable', 'API keys cannot be checked at the moment.', { headers, cause })
+  throw new ApiError('store_unavailable', 'API keys cannot be checked at the moment.', { headers, cause })
 }
 
 export type Authenticate = (key: string | undefined) => Promise<Caller>

@@ -13,7 +13,7 @@ const grant = {
 }
 
 const unauthenticated = { name: 'ApiError', code: 'unauthenticated' }
-const unavailable = { name: 'ApiError', code: 'engine_unavailable', headers: { 'Retry-After': '2' } }
+const unavailable = { name: 'ApiError', code: 'store_unavailable', headers: { 'Retry-After': '2' } }
 
 let clock: number
 let reads: number

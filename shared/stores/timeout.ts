@@ -4,7 +4,7 @@ import { StoreError } from './store.ts'
  * Waits for a store call, but not for ever: a client in trouble may hang for 20 s whatever its own settings are.
  * @throws StoreError `unavailable` after `ms` milliseconds; a write may still happen then
  */
-export async function within<T>(ms: number, call: Promise<T>): Promise<T> {
+export async function withTimeout<T>(ms: number, call: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { describeStores } from '../stores/testing/describe-stores.ts'
-import { bodyOf, endpointWith, names, questionFor, redacted, sceneOn, use } from './testing/fixture.ts'
+import { bodyOf, endpointWith, names, keyFieldsFor, redacted, sceneOn, use } from './testing/fixture.ts'
 
 const own = endpointWith()
 
@@ -9,22 +9,22 @@ describeStores('warming', adapter => {
 
   describe('what is made anew', () => {
     const cases: [string, Parameters<typeof use>[2], boolean][] = [
-      ['is asked for again and older than the interval', { question: questionFor(own, 'a') }, true],
+      ['is asked for again and older than the interval', { keyFields: keyFieldsFor(own, 'a') }, true],
       [
         'is older than the interval less its margin',
-        { question: questionFor(own, 'a'), ageMs: 241_000 },
+        { keyFields: keyFieldsFor(own, 'a'), ageMs: 241_000 },
         true,
       ],
-      ['is younger', { question: questionFor(own, 'a'), ageMs: 239_000 }, false],
-      ['was asked for once', { question: questionFor(own, 'a'), uses: 1 }, false],
-      ['was asked for too long ago', { question: questionFor(own, 'a'), usedMs: 901_000 }, false],
-      ['is of a caller’s own SQL', { question: questionFor(own, 'a', { sql: 'select 1' }) }, false],
-      ['is of another version', { question: questionFor(own, 'a', { version: 'old' }) }, false],
-      ['is of another redaction', { question: questionFor(own, 'a', { variant: 'old' }) }, false],
-      ['is redacted', { question: questionFor(own, 'a', redacted) }, true],
+      ['is younger', { keyFields: keyFieldsFor(own, 'a'), ageMs: 239_000 }, false],
+      ['was asked for once', { keyFields: keyFieldsFor(own, 'a'), uses: 1 }, false],
+      ['was asked for too long ago', { keyFields: keyFieldsFor(own, 'a'), usedMs: 901_000 }, false],
+      ['is of a caller’s own SQL', { keyFields: keyFieldsFor(own, 'a', { sql: 'select 1' }) }, false],
+      ['is of another version', { keyFields: keyFieldsFor(own, 'a', { version: 'old' }) }, false],
+      ['is of another redaction', { keyFields: keyFieldsFor(own, 'a', { variant: 'old' }) }, false],
+      ['is redacted', { keyFields: keyFieldsFor(own, 'a', redacted) }, true],
       [
         'is of parameters that the endpoint has not',
-        { question: questionFor(own, 'a', { parameters: '[["x",1]]' }) },
+        { keyFields: keyFieldsFor(own, 'a', { parameters: '[["x",1]]' }) },
         false,
       ],
     ]
@@ -35,18 +35,18 @@ describeStores('warming', adapter => {
     })
 
     test('is stored as a reader’s run would have stored it', async () => {
-      const question = questionFor(own, 'a')
-      await use(scene.store, own, { question })
+      const keyFields = keyFieldsFor(own, 'a')
+      await use(scene.store, own, { keyFields })
       await scene.run([own])
-      expect(JSON.parse((await bodyOf(scene.store, question))!)).toEqual({
+      expect(JSON.parse((await bodyOf(scene.store, keyFields))!)).toEqual({
         result: [{ made: 'now', of: 'a' }],
         meta: { endpoint: 'a.counts', version: own.version, rows: 1, truncated: false, redacted: false },
       })
     })
 
     test('is the clear answer and the redacted one out of one run', async () => {
-      const [clear, hidden] = [questionFor(own, '10.1.2.3'), questionFor(own, '10.1.2.3', redacted)]
-      for (const question of [clear, hidden]) await use(scene.store, own, { question })
+      const [clear, hidden] = [keyFieldsFor(own, '10.1.2.3'), keyFieldsFor(own, '10.1.2.3', redacted)]
+      for (const keyFields of [clear, hidden]) await use(scene.store, own, { keyFields })
       expect(await scene.run([own])).toMatchObject({ refreshed: 2, runs: 1 })
       expect(await bodyOf(scene.store, clear)).toContain('"of":"10.1.2.3"')
       expect(await bodyOf(scene.store, hidden)).toContain('"of":"REDACTED"')
@@ -54,14 +54,17 @@ describeStores('warming', adapter => {
 
     test('is never the clear answer of an endpoint that redacts', async () => {
       const endpoint = endpointWith({ redact: true })
-      await use(scene.store, endpoint, { question: questionFor(endpoint, 'a') })
+      await use(scene.store, endpoint, { keyFields: keyFieldsFor(endpoint, 'a') })
       expect((await scene.run([endpoint])).refreshed).toBe(0)
     })
 
     test('are the answers used last, at most so many as the definition says', async () => {
       const endpoint = endpointWith({ warm: { seconds: 300, maxSets: 3 } })
       for (const [i, name] of names(6).entries())
-        await use(scene.store, endpoint, { question: questionFor(endpoint, name), usedMs: 60_000 - i * 1000 })
+        await use(scene.store, endpoint, {
+          keyFields: keyFieldsFor(endpoint, name),
+          usedMs: 60_000 - i * 1000,
+        })
       await scene.run([endpoint])
       expect(scene.engine.ran.flat().sort()).toEqual(['p3', 'p4', 'p5'])
     })

@@ -1,6 +1,6 @@
 import { type Refusal, refusalOf } from '../cache/claim.ts'
 import { answersCollection, type Head, headOf, lightFields } from '../cache/head.ts'
-import type { Question } from '../cache/key.ts'
+import type { CacheKeyFields } from '../cache/key.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { redactionVersion } from '../redact/redact.ts'
 import type { Store } from '../stores/store.ts'
@@ -9,7 +9,7 @@ import { type ParameterSet, setFrom } from './sets.ts'
 /** A parameter set that is in use, and the answers to it that are to be made anew: clear, redacted, or both. */
 export interface DueSet {
   set: ParameterSet
-  questions: Question[]
+  keyFields: CacheKeyFields[]
 }
 
 export interface Due {
@@ -55,28 +55,28 @@ export async function findDue(store: Store, endpoint: Endpoint, now: number): Pr
   const sets = new Map<string, DueSet>()
   for (const { head, set } of withSets(endpoint, inUse).slice(0, warming.maxSets)) {
     const refusal = refusalOf(head, { now, olderThanMs: dueAfterMs(warming.seconds) })
-    const { parameters } = head.question
+    const { parameters } = head.keyFields
     if (refusal) refused.push(refusal)
-    else if (sets.has(parameters)) sets.get(parameters)!.questions.push(head.question)
-    else sets.set(parameters, { set, questions: [head.question] })
+    else if (sets.has(parameters)) sets.get(parameters)!.keyFields.push(head.keyFields)
+    else sets.set(parameters, { set, keyFields: [head.keyFields] })
   }
   return { sets: [...sets.values()], refused }
 }
 
 /** Of this version of the endpoint and of the redaction, of the endpoint's own query, and asked for again. */
-function isInUse({ question, uses }: Head, endpoint: Endpoint): boolean {
+function isInUse({ keyFields, uses }: Head, endpoint: Endpoint): boolean {
   const variants = endpoint.redact ? [redactionVersion] : ['clear', redactionVersion]
   return (
     uses >= leastUses &&
-    question.sql === null &&
-    question.version === endpoint.version &&
-    variants.includes(question.variant)
+    keyFields.sql === null &&
+    keyFields.version === endpoint.version &&
+    variants.includes(keyFields.variant)
   )
 }
 
 function withSets(endpoint: Endpoint, heads: Head[]): { head: Head; set: ParameterSet }[] {
   return heads.flatMap(head => {
-    const set = setFrom(endpoint, head.question.parameters)
+    const set = setFrom(endpoint, head.keyFields.parameters)
     return set ? [{ head, set }] : []
   })
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import { headAt } from '../cache/head.ts'
-import { keyOf, type Question } from '../cache/key.ts'
+import { cacheKey, type CacheKeyFields } from '../cache/key.ts'
 import { EngineError } from '../engines/engine.ts'
 import { StoreError } from '../stores/store.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
-import { bodyOf, endpointWith, long, names, questionFor, redacted, sceneOn, use } from './testing/fixture.ts'
+import { bodyOf, endpointWith, long, names, keyFieldsFor, redacted, sceneOn, use } from './testing/fixture.ts'
 
 const own = endpointWith()
 const batched = endpointWith({ companion: true })
@@ -15,9 +15,9 @@ describeStores('warming', adapter => {
   describe('a companion query', () => {
     test('is run once for the sets that are dear and once for the others', async () => {
       for (const name of names(3)) {
-        await use(scene.store, batched, { question: questionFor(batched, name) })
+        await use(scene.store, batched, { keyFields: keyFieldsFor(batched, name) })
         await use(scene.store, batched, {
-          question: questionFor(batched, `long-${name}`, long(`long-${name}`)),
+          keyFields: keyFieldsFor(batched, `long-${name}`, long(`long-${name}`)),
         })
       }
       expect(await scene.run([batched])).toMatchObject({ refreshed: 6, runs: 2, bytes: 200 })
@@ -30,7 +30,7 @@ describeStores('warming', adapter => {
     test('is not run for a single set, which the endpoint’s own query answers sooner', async () => {
       let sql = ''
       scene.engine.before = (_, statement) => void (sql = statement.sql)
-      await use(scene.store, batched, { question: questionFor(batched, 'a') })
+      await use(scene.store, batched, { keyFields: keyFieldsFor(batched, 'a') })
       await scene.run([batched])
       expect(sql).toBe('own query')
     })
@@ -38,11 +38,11 @@ describeStores('warming', adapter => {
     test('gives bodies that are those of the single query, byte for byte', async () => {
       const bodies: (string | null)[] = []
       for (const endpoint of [own, batched]) {
-        const questions = ['a', 'b'].map(name => questionFor(endpoint, name))
-        for (const question of questions) await use(scene.store, endpoint, { question })
+        const keyFieldsList = ['a', 'b'].map(name => keyFieldsFor(endpoint, name))
+        for (const keyFields of keyFieldsList) await use(scene.store, endpoint, { keyFields })
         await scene.run([endpoint])
-        for (const question of questions)
-          bodies.push(((await bodyOf(scene.store, question)) ?? '').replaceAll(endpoint.version, ''))
+        for (const keyFields of keyFieldsList)
+          bodies.push(((await bodyOf(scene.store, keyFields)) ?? '').replaceAll(endpoint.version, ''))
       }
       expect(bodies.slice(0, 2)).toEqual(bodies.slice(2))
     })
@@ -51,7 +51,7 @@ describeStores('warming', adapter => {
       scene.engine.before = projects => {
         if (projects.length > 1) throw new EngineError('rejected', 'no')
       }
-      for (const name of names(5)) await use(scene.store, batched, { question: questionFor(batched, name) })
+      for (const name of names(5)) await use(scene.store, batched, { keyFields: keyFieldsFor(batched, name) })
       expect(await scene.run([batched])).toMatchObject({ refreshed: 5, failed: 0, runs: 6 })
       expect(scene.logged.map(([message]) => message)).toEqual(['the companion query failed'])
     })
@@ -60,16 +60,16 @@ describeStores('warming', adapter => {
       scene.engine.before = () => {
         throw new EngineError('unavailable', 'down')
       }
-      for (const name of names(5)) await use(scene.store, batched, { question: questionFor(batched, name) })
+      for (const name of names(5)) await use(scene.store, batched, { keyFields: keyFieldsFor(batched, name) })
       expect(await scene.run([batched])).toMatchObject({ refreshed: 0, failed: 5, runs: 1 })
     })
   })
 
   describe('what goes wrong', () => {
-    const three = () => names(3).map(name => questionFor(own, name))
+    const three = () => names(3).map(name => keyFieldsFor(own, name))
 
     test('with one set does not stop the others, and that one backs off', async () => {
-      for (const question of three()) await use(scene.store, own, { question })
+      for (const keyFields of three()) await use(scene.store, own, { keyFields })
       scene.engine.before = ([project]) => {
         if (project === 'p1') throw new EngineError('failed', 'poison 10.1.2.3')
       }
@@ -81,7 +81,7 @@ describeStores('warming', adapter => {
     })
 
     test('again and again is tried ever more seldom', async () => {
-      const question = questionFor(own, 'a')
+      const keyFields = keyFieldsFor(own, 'a')
       const failure = { ms: 8000, code: 'engine_error', detail: '', problems: [] }
       const tries: boolean[] = []
       for (const [count, minutes] of [
@@ -95,7 +95,7 @@ describeStores('warming', adapter => {
         [0, 61],
       ] as const) {
         await use(scene.store, own, {
-          question,
+          keyFields,
           fields: { failure: { ...failure, at: Date.now() - minutes * 60_000, count } },
         })
         const before = scene.engine.ran.length
@@ -106,8 +106,8 @@ describeStores('warming', adapter => {
     })
 
     test('with one set’s document does not stop the others', async () => {
-      for (const question of three()) await use(scene.store, own, { question })
-      const bad = keyOf(three()[1]!)
+      for (const keyFields of three()) await use(scene.store, own, { keyFields })
+      const bad = cacheKey(three()[1]!)
       scene.faults.before = (operation, [at]) => {
         if (operation === 'update' && (at as { id: string }).id === bad)
           throw new StoreError('unavailable', 'lost')
@@ -118,7 +118,7 @@ describeStores('warming', adapter => {
     test('with one endpoint’s search does not stop the other endpoints', async () => {
       const other = endpointWith({ id: '00000000-0000-4000-8000-00000000000b' })
       for (const endpoint of [own, other])
-        await use(scene.store, endpoint, { question: questionFor(endpoint, 'a') })
+        await use(scene.store, endpoint, { keyFields: keyFieldsFor(endpoint, 'a') })
       let searches = 0
       scene.faults.before = operation => {
         if (operation === 'query' && searches++ === 0) throw new StoreError('unavailable', 'away')
@@ -131,14 +131,16 @@ describeStores('warming', adapter => {
     })
 
     test('in the middle of a set gives its leases back', async () => {
-      const questions: Question[] = [questionFor(own, 'a'), questionFor(own, 'a', redacted)]
-      for (const question of questions) await use(scene.store, own, { question })
+      const keyFieldsList: CacheKeyFields[] = [keyFieldsFor(own, 'a'), keyFieldsFor(own, 'a', redacted)]
+      for (const keyFields of keyFieldsList) await use(scene.store, own, { keyFields })
       scene.engine.before = () => {
         throw new TypeError('a bug')
       }
       expect((await scene.run([own])).endpoints[0]).toMatchObject({ failed: { TypeError: 2 } })
-      for (const question of questions)
-        expect((await scene.store.get(headAt(keyOf(question)))).document!.fields).not.toHaveProperty('lease')
+      for (const keyFields of keyFieldsList)
+        expect((await scene.store.get(headAt(cacheKey(keyFields)))).document!.fields).not.toHaveProperty(
+          'lease',
+        )
     })
   })
 })

@@ -4,7 +4,7 @@ import { claim, type Claim } from '../cache/claim.ts'
 import type { QueryEngine, RunResult, Statement } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { finish } from '../answers/answer.ts'
-import { run } from '../answers/engine-errors.ts'
+import { runQuery } from '../answers/engine-errors.ts'
 import { redactError } from '../answers/read-through.ts'
 import type { Store } from '../stores/store.ts'
 import type { Budget } from './budget.ts'
@@ -65,9 +65,9 @@ const brokenEngine = new Set(['engine_error', 'engine_unavailable'])
 async function hold({ store, endpoint, budget, tally }: Work, due: DueSet): Promise<Held | null> {
   const claims: Claim[] = []
   const times = { freshMs: endpoint.cacheSeconds * 1000, olderThanMs: dueAfterMs(endpoint.warm!.seconds) }
-  for (const question of due.questions)
+  for (const keyFields of due.keyFields)
     try {
-      const outcome = budget.spent ?? (await claim(store, { question, ...times }))
+      const outcome = budget.spent ?? (await claim(store, { keyFields, ...times }))
       if (typeof outcome === 'string') tally.skipped(outcome)
       else claims.push(outcome)
     } catch (error) {
@@ -107,7 +107,7 @@ async function runCounted(
   let bytes: number | null = null
   try {
     const labels = { endpoint: endpoint.name, key: 'warm' }
-    const result = await run(engine, endpoint, statement, { signal: budget.signal, labels })
+    const result = await runQuery(engine, endpoint, statement, { signal: budget.signal, labels })
     bytes = result.bytes
     return result
   } finally {
@@ -143,6 +143,6 @@ async function giveUp({ budget, tally }: Work, { claims }: Held, error: unknown)
     }
 }
 
-function isRedacted({ question }: Claim): boolean {
-  return question.variant !== 'clear'
+function isRedacted({ keyFields }: Claim): boolean {
+  return keyFields.variant !== 'clear'
 }

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { claim } from '../cache/claim.ts'
 import { headAt } from '../cache/head.ts'
-import { keyOf } from '../cache/key.ts'
+import { cacheKey } from '../cache/key.ts'
 import { EngineError } from '../engines/engine.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
-import { endpointWith, long, names, plenty, questionFor, sceneOn, use } from './testing/fixture.ts'
+import { endpointWith, long, names, plenty, keyFieldsFor, sceneOn, use } from './testing/fixture.ts'
 import { Budget } from './budget.ts'
 import { findDue } from './due.ts'
 import { inLanes } from './lanes.ts'
@@ -27,7 +27,9 @@ describeStores('warming', adapter => {
       '4 at once over 200 sets cost %s',
       async (_, endpoint, runs) => {
         for (const [i, name] of names(200).entries())
-          await use(scene.store, endpoint, { question: questionFor(endpoint, name, i % 2 ? long(name) : {}) })
+          await use(scene.store, endpoint, {
+            keyFields: keyFieldsFor(endpoint, name, i % 2 ? long(name) : {}),
+          })
         const reports = await Promise.all([1, 2, 3, 4].map(() => scene.run([endpoint])))
         expect(reports.reduce((sum, { refreshed }) => sum + refreshed, 0)).toBe(200)
         expect(scene.engine.ran).toHaveLength(runs)
@@ -38,7 +40,7 @@ describeStores('warming', adapter => {
     )
 
     test('two that both have the turn still run each set once', async () => {
-      for (const name of names(10)) await use(scene.store, own, { question: questionFor(own, name) })
+      for (const name of names(10)) await use(scene.store, own, { keyFields: keyFieldsFor(own, name) })
       const { readAt } = await scene.store.get({ collection: 'warming', id: own.id })
       const due = await findDue(scene.store, own, readAt)
       const budget = new Budget(plenty)
@@ -55,13 +57,13 @@ describeStores('warming', adapter => {
     })
 
     test('a second call finds nothing to do', async () => {
-      await use(scene.store, own, { question: questionFor(own, 'a') })
+      await use(scene.store, own, { keyFields: keyFieldsFor(own, 'a') })
       await scene.run([own])
       expect(await scene.run([own])).toMatchObject({ refreshed: 0, skipped: 1, runs: 0 })
     })
 
     test('a turn that nobody gives back is over after its lease', async () => {
-      await use(scene.store, own, { question: questionFor(own, 'a') })
+      await use(scene.store, own, { keyFields: keyFieldsFor(own, 'a') })
       await scene.store.create({ collection: 'warming', id: own.id }, { lease: { nonce: 'dead', ms: 200 } })
       expect((await scene.run([own])).endpoints[0]).toMatchObject({ skipped: { another_call: 1 } })
       await sleep(250)
@@ -69,12 +71,12 @@ describeStores('warming', adapter => {
     })
 
     test('what a reader is making anew is left to the reader, and a claim keeps readers from running it', async () => {
-      const question = questionFor(own, 'a')
-      await use(scene.store, own, { question, fields: { lease: { nonce: 'reader', ms: 6000 } } })
+      const keyFields = keyFieldsFor(own, 'a')
+      await use(scene.store, own, { keyFields, fields: { lease: { nonce: 'reader', ms: 6000 } } })
       expect((await scene.run([own])).endpoints[0]).toMatchObject({ skipped: { leased: 1 } })
       expect(scene.engine.ran).toEqual([])
-      const wanted = { question, freshMs: 900_000, olderThanMs: 0 }
-      await scene.store.update(headAt(keyOf(question)), { set: {}, unset: ['lease'] })
+      const wanted = { keyFields, freshMs: 900_000, olderThanMs: 0 }
+      await scene.store.update(headAt(cacheKey(keyFields)), { set: {}, unset: ['lease'] })
       const first = await claim(scene.store, wanted)
       expect(typeof first).toBe('object')
       expect(await claim(scene.store, wanted)).toBe('leased')
@@ -85,7 +87,7 @@ describeStores('warming', adapter => {
 
   describe('the budget', () => {
     test('of bytes ends the call before the next run', async () => {
-      for (const name of names(20)) await use(scene.store, own, { question: questionFor(own, name) })
+      for (const name of names(20)) await use(scene.store, own, { keyFields: keyFieldsFor(own, name) })
       const report = await scene.run([own], { ...plenty, bytes: 350 })
       expect(report.runs).toBeGreaterThanOrEqual(4)
       expect(report.runs).toBeLessThanOrEqual(8)
@@ -93,7 +95,7 @@ describeStores('warming', adapter => {
     })
 
     test('of time ends runs under way too, and no set is held to have failed', async () => {
-      for (const name of names(6)) await use(scene.store, own, { question: questionFor(own, name) })
+      for (const name of names(6)) await use(scene.store, own, { keyFields: keyFieldsFor(own, name) })
       scene.engine.before = (_, __, signal) =>
         new Promise((_resolve, reject) => {
           signal!.addEventListener('abort', () => reject(new EngineError('cancelled', 'time is up')))
@@ -109,7 +111,7 @@ describeStores('warming', adapter => {
     })
 
     test('bounds the runs at a time', async () => {
-      for (const name of names(20)) await use(scene.store, own, { question: questionFor(own, name) })
+      for (const name of names(20)) await use(scene.store, own, { keyFields: keyFieldsFor(own, name) })
       let [now, most] = [0, 0]
       scene.engine.before = async () => {
         most = Math.max(most, ++now)

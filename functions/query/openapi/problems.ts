@@ -48,6 +48,7 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
   internal: { detail: 'An internal error.' },
   engine_error: { detail: 'The query engine failed.' },
   engine_unavailable: { detail: 'The query engine is not available at the moment.' },
+  store_unavailable: { detail: 'API keys cannot be checked at the moment.' },
   query_timeout: { detail: 'The query did not finish within 30 s.' },
 }
 

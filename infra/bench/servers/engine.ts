@@ -5,7 +5,7 @@
 import { createServer } from 'node:http'
 import { loadConfig } from '../../../shared/config.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
-import { run } from '../../../shared/answers/engine-errors.ts'
+import { runQuery } from '../../../shared/answers/engine-errors.ts'
 import { openServices } from '../../../shared/services.ts'
 
 const { engine, endpoints } = await openServices(loadConfig(process.env))
@@ -21,6 +21,6 @@ async function runAll(asked: URLSearchParams): Promise<void> {
   if (!endpoint) throw new Error('no such endpoint')
   for (let n = 0; n < Number(asked.get('runs')); n++) {
     const { bindings } = readParameters(endpoint, `${asked.get('query')}${n}`, {})
-    await run(engine, endpoint, { sql: endpoint.sql, bindings }, { labels: {} })
+    await runQuery(engine, endpoint, { sql: endpoint.sql, bindings }, { labels: {} })
   }
 }

@@ -6,27 +6,27 @@ import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Answer } from '../../answers/answer.ts'
 import { adapters } from '../../stores/testing/adapters.ts'
-import { Cache } from '../cache.ts'
+import { AnswerCache } from '../cache.ts'
 import type { Order, Report } from './processes.ts'
 
 const [store, place, skew] = process.argv.slice(2)
 const adapter = adapters.find(({ name }) => name === store)!
-const cache = new Cache(await adapter.open(place), { memoryMs: 0 })
+const cache = new AnswerCache(await adapter.open(place), { memoryMs: 0 })
 globalThis.Date = skewedDate(Number(skew)) as DateConstructor
 
 process.on('message', (order: Order) => {
   carryOut(order)
     .then(report => process.send!(report))
     .catch((error: unknown) =>
-      process.send!({ id: order.id, hows: [], texts: [String(error)] } satisfies Report),
+      process.send!({ id: order.id, statuses: [], texts: [String(error)] } satisfies Report),
     )
 })
-process.send!({ id: 0, hows: [], texts: [] } satisfies Report)
+process.send!({ id: 0, statuses: [], texts: [] } satisfies Report)
 
 async function carryOut({ id, key, callers, runMs, freshMs, runsFile, text }: Order): Promise<Report> {
   const read = () =>
     cache.read({
-      question: { endpointId: 'e', version: 'v', parameters: key, sql: null, variant: 'clear' },
+      keyFields: { endpointId: 'e', version: 'v', parameters: key, sql: null, variant: 'clear' },
       freshMs,
       timeoutMs: 30_000,
       noteUse: false,
@@ -41,7 +41,7 @@ async function carryOut({ id, key, callers, runMs, freshMs, runsFile, text }: Or
   const served = await Promise.all(Array.from({ length: callers }, read))
   const bodies = await Promise.all(served.map(({ answer }) => answer.bytes('identity')))
   await cache.close()
-  return { id, hows: served.map(({ how }) => how), texts: bodies.map(body => body.toString()) }
+  return { id, statuses: served.map(({ status }) => status), texts: bodies.map(body => body.toString()) }
 }
 
 /** The whole clock: a client that reads it in two ways must not see two times. */

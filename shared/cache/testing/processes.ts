@@ -19,7 +19,7 @@ export interface Order {
 
 export interface Report {
   id: number
-  hows: string[]
+  statuses: string[]
   texts: string[]
 }
 

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomBytes } from 'node:crypto'
 import { Answer } from '../../answers/answer.ts'
-import { Cache } from '../cache.ts'
+import { AnswerCache } from '../cache.ts'
 import type { Crowd } from './processes.ts'
 
 export interface TornReads {
@@ -23,7 +23,7 @@ export async function tornReads(crowd: Crowd, wanted: { reads: number; kills: nu
   const writing = keepWriting(crowd, wanted.kills, result, () => over)
   const store = await crowd.open()
   while (result.reads < wanted.reads || result.kills < wanted.kills) {
-    const cache = new Cache(store, { memoryMs: 0 })
+    const cache = new AnswerCache(store, { memoryMs: 0 })
     const served = await cache.peek(
       { endpointId: 'e', version: 'v', parameters: 'torn', sql: null, variant: 'clear' },
       3_600_000,

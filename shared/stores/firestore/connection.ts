@@ -3,7 +3,7 @@
  * keeps to a connection that went dead.
  */
 import type { Firestore, Settings } from '@google-cloud/firestore'
-import { within } from '../timeout.ts'
+import { withTimeout } from '../timeout.ts'
 import { StoreError } from '../store.ts'
 import { cancelling, grpcOptions } from './grpc.ts'
 
@@ -36,13 +36,13 @@ export async function connect(settings: Settings): Promise<Connection> {
     async call(ms, work) {
       const used = client
       try {
-        return await cancelling(() => within(ms, used.run(work(used.firestore, sdk))))
+        return await cancelling(() => withTimeout(ms, used.run(work(used.firestore, sdk))))
       } catch (error) {
         if (error instanceof StoreError && error.reason === 'unavailable') replace(used)
         throw error
       }
     },
-    close: ms => within(ms, client.end()).catch(() => {}),
+    close: ms => withTimeout(ms, client.end()).catch(() => {}),
   }
 }
 

@@ -1,9 +1,9 @@
 /** A cache with answers in use, and an engine that counts its runs; for tests of the warmer. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach } from '@jest/globals'
-import { Cache } from '../../cache/cache.ts'
+import { AnswerCache } from '../../cache/cache.ts'
 import { headAt } from '../../cache/head.ts'
-import { keyOf, type Question } from '../../cache/key.ts'
+import { cacheKey, type CacheKeyFields } from '../../cache/key.ts'
 import type { Binding, QueryEngine, Row, Statement } from '../../engines/engine.ts'
 import { type Endpoint, endpointFrom } from '../../endpoints/definition.ts'
 import { finish } from '../../answers/answer.ts'
@@ -35,7 +35,11 @@ export function endpointWith(changes: { companion?: boolean; [setting: string]: 
   return endpointFrom('a.counts', definition, 'own query', () => 'companion query')
 }
 
-export function questionFor(endpoint: Endpoint, project: string, changes: Partial<Question> = {}): Question {
+export function keyFieldsFor(
+  endpoint: Endpoint,
+  project: string,
+  changes: Partial<CacheKeyFields> = {},
+): CacheKeyFields {
   const parameters = JSON.stringify([
     ['project', project],
     ['span', 'short'],
@@ -45,7 +49,7 @@ export function questionFor(endpoint: Endpoint, project: string, changes: Partia
 }
 
 export interface Use {
-  question: Question
+  keyFields: CacheKeyFields
   /** How long ago the answer was made. */
   ageMs?: number
   /** How long ago it was last asked for. */
@@ -56,27 +60,27 @@ export interface Use {
 
 /** Has readers ask for an answer, some time ago. */
 export async function use(store: Store, endpoint: Endpoint, usage: Use): Promise<void> {
-  const { question, ageMs = 400_000, usedMs = 10_000, uses = 2, fields = {} } = usage
-  const cache = new Cache(store, { memoryMs: 0 })
+  const { keyFields, ageMs = 400_000, usedMs = 10_000, uses = 2, fields = {} } = usage
+  const cache = new AnswerCache(store, { memoryMs: 0 })
   const result = { columns: [], rows: [{ made: 'before' }], truncated: false, bytes: null }
   await cache.read({
-    question,
+    keyFields,
     freshMs: endpoint.cacheSeconds * 1000,
     timeoutMs: 1000,
     noteUse: false,
     bypass: false,
-    make: async () => ({ answer: finish(endpoint, result, question.variant !== 'clear') }),
+    make: async () => ({ answer: finish(endpoint, result, keyFields.variant !== 'clear') }),
   })
   await cache.close()
-  const at = headAt(keyOf(question))
+  const at = headAt(cacheKey(keyFields))
   const { document, readAt } = await store.get(at)
   const stored = { ...(document!.fields['stored'] as object), madeAt: readAt - ageMs }
   await store.update(at, { set: { stored, usedAt: readAt - usedMs, uses, ...fields } })
 }
 
 /** What readers get now, without another run. */
-export async function bodyOf(store: Store, question: Question): Promise<string | null> {
-  const found = await new Cache(store, { memoryMs: 0 }).peek(question, 3_600_000)
+export async function bodyOf(store: Store, keyFields: CacheKeyFields): Promise<string | null> {
+  const found = await new AnswerCache(store, { memoryMs: 0 }).peek(keyFields, 3_600_000)
   return found && (await found.answer.bytes('identity')).toString()
 }
 
@@ -161,7 +165,7 @@ export function names(count: number): string[] {
 }
 
 /** Parameters of a set that the companion gets in a statement of its own. */
-export function long(project: string): Pick<Question, 'parameters'> {
+export function long(project: string): Pick<CacheKeyFields, 'parameters'> {
   return {
     parameters: JSON.stringify([
       ['project', project],
