@@ -9,9 +9,9 @@ import {
 import { placeInOther } from '../../../shared/sql/places.ts'
 import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/rest.ts'
 import { SqlError } from '../../../shared/sql/error.ts'
-import { Complaint, complaintOf } from './complaints.ts'
+import { Complaint, complaintOf } from './errors.ts'
 import { bytesOf, type ServerTable, type ServerTables } from './tables.ts'
-import { bindingOf, schemaOf } from './wire.ts'
+import { bindingOf, schemaOf } from './resources.ts'
 
 /** No result has more rows than this; one that would tells that it has. */
 const mostRows = 50_000

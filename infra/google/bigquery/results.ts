@@ -1,9 +1,9 @@
 /** Resources as they are answered. */
 import type { RunResult } from '../../../shared/engines/engine.ts'
 import type { Job, ResultsPage } from '../../../shared/engines/bigquery/rest.ts'
-import { Complaint } from './complaints.ts'
+import { Complaint } from './errors.ts'
 import type { RunningJob } from './jobs.ts'
-import { schemaOf, wireRow } from './wire.ts'
+import { schemaOf, wireRow } from './resources.ts'
 
 export function jobResource({ reference, configuration, createdAt, ended }: RunningJob): Job {
   const error = ended instanceof Complaint ? { reason: ended.reason, message: ended.message } : null

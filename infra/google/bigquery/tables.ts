@@ -8,7 +8,7 @@ import { statementLimits } from '../../../shared/sql/limits.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { print } from '../../../shared/sql/printer.ts'
 import { tablesOf } from '../../../shared/sql/relations.ts'
-import { Complaint } from './complaints.ts'
+import { Complaint } from './errors.ts'
 
 export interface ServerTable {
   logical: string
