@@ -1,9 +1,9 @@
-/** Errors as BigQuery tells them: a reason, a sentence that may hold real names and values, and a status to go with it. */
+/** Errors in BigQuery's form: a reason, a message that may hold real names and values, and an HTTP status. */
 import { EngineError, type EngineErrorReason } from '../../../shared/engines/engine.ts'
 import type { Place } from '../../../shared/sql/error.ts'
 
-/** An error that is answered to the client. */
-export class Complaint extends Error {
+/** An error to send to the client. */
+export class BigQueryError extends Error {
   readonly reason: string
   readonly status: number
 
@@ -19,7 +19,7 @@ export class Complaint extends Error {
   }
 }
 
-/** As they were seen, however odd. */
+/** Statuses by reason, as seen from BigQuery. */
 const statuses: Record<string, number> = {
   accessDenied: 403,
   backendError: 503,
@@ -51,8 +51,8 @@ const reasons: Record<EngineErrorReason, string> = {
   unavailable: 'backendError',
 }
 
-/** The local engine's words, and what BigQuery says in their place; it likes to quote values. */
-const words: [local: RegExp, bigQuery: string][] = [
+/** Messages of the local engine, and those of BigQuery, which quotes values. */
+const messages: [local: RegExp, bigQuery: string][] = [
   [/^Bad regular expression: (.*)$/, 'Cannot parse regular expression: $1: quoted'],
   [
     /^The value of parameter @(\w+) is not a valid (\w+).*$/,
@@ -68,11 +68,14 @@ const words: [local: RegExp, bigQuery: string][] = [
   [/^(A value cannot be converted to the type asked for|Bad value for a cast)$/, 'Bad int64 value: quoted'],
 ]
 
-/** @param place in the SQL that the client sent */
-export function complaintOf(error: EngineError, place: Place | null): Complaint {
-  const [pattern, text] = words.find(([local]) => local.test(error.message)) ?? []
+/**
+ * The local engine's error as BigQuery words it.
+ * @param place in the SQL that the client sent
+ */
+export function toBigQueryError(error: EngineError, place: Place | null): BigQueryError {
+  const [pattern, text] = messages.find(([local]) => local.test(error.message)) ?? []
   const message = pattern ? error.message.replace(pattern, text!) : error.message
-  return new Complaint(
+  return new BigQueryError(
     reasons[error.reason],
     place ? `${message} at [${place.line}:${place.column}]` : message,
   )

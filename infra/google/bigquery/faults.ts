@@ -1,40 +1,42 @@
-/** What can go wrong on the way, set by a test. */
-export type Step = 'insert' | 'get' | 'results' | 'cancel'
+/** Faults that a test has the server make: by REST method, lost connections, errors and delays. */
 
-export type Harm =
-  /** The connection is cut without an answer. */
+/** jobs.insert, jobs.get, jobs.getQueryResults, jobs.cancel. */
+export type ApiMethod = 'insert' | 'get' | 'results' | 'cancel'
+
+type FaultEffect =
+  /** The connection breaks without a response. */
   | 'reset'
-  /** The connection stays open and nothing comes. */
+  /** The connection stays open without a response. */
   | 'silence'
   /** `jobComplete: false` at once. */
   | 'incomplete'
-  /** BigQuery's error body. */
+  /** An error in BigQuery's form. */
   | { reason: string; message?: string; status?: number }
-  /** Any answer. */
+  /** Any response. */
   | { status: number; text: string; type?: string }
-  /** The job ends with this error, as soon as it begins. */
+  /** The job fails with this error as soon as it begins. */
   | { jobReason: string }
   | { delayMs: number }
 
 export interface Fault {
-  step: Step
-  harm: Harm
-  /** How many calls it meets; 1 if absent. */
+  method: ApiMethod
+  effect: FaultEffect
+  /** Calls that it meets; 1 by default. */
   times?: number
-  /** The call is carried out first: only its answer is lost. */
+  /** The call is carried out first: only its response is lost. */
   after?: boolean
 }
 
 export class Faults {
   private waiting: Required<Fault>[] = []
 
-  /** The next calls of this kind go wrong. Faults of a kind come in the order in which they were added. */
-  add({ step, harm, times = 1, after = false }: Fault): void {
-    this.waiting.push({ step, harm, times, after })
+  /** For the next calls of the method. Faults of one method come in the order in which they are added. */
+  add({ method, effect, times = 1, after = false }: Fault): void {
+    this.waiting.push({ method, effect, times, after })
   }
 
-  next(step: Step): Required<Fault> | null {
-    const fault = this.waiting.find(waiting => waiting.step === step)
+  next(method: ApiMethod): Required<Fault> | null {
+    const fault = this.waiting.find(waiting => waiting.method === method)
     if (fault && --fault.times <= 0) this.waiting.splice(this.waiting.indexOf(fault), 1)
     return fault ?? null
   }

@@ -1,4 +1,6 @@
-/** Jobs of the server, in memory: each runs on the local engine at once. */
+/** Jobs of the server, in memory: each runs on the local engine at once. And the tables that they read. */
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   type Binding,
   EngineError,
@@ -6,14 +8,19 @@ import {
   type RunResult,
   type Statement,
 } from '../../../shared/engines/engine.ts'
-import { placeInOther } from '../../../shared/sql/places.ts'
 import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/rest.ts'
-import { SqlError } from '../../../shared/sql/error.ts'
-import { Complaint, complaintOf } from './errors.ts'
-import { bytesOf, type ServerTable, type ServerTables } from './tables.ts'
-import { bindingOf, schemaOf } from './resources.ts'
+import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
+import { TableNames } from '../../../shared/engines/bigquery/tables.ts'
+import { type Place, placeOf, SqlError } from '../../../shared/sql/error.ts'
+import { statementLimits } from '../../../shared/sql/limits.ts'
+import { parse } from '../../../shared/sql/parser.ts'
+import { placeInOther } from '../../../shared/sql/places.ts'
+import { print } from '../../../shared/sql/printer.ts'
+import { tablesOf } from '../../../shared/sql/relations.ts'
+import { BigQueryError, toBigQueryError } from './errors.ts'
+import { schemaOf, toBinding } from './resources.ts'
 
-/** No result has more rows than this; one that would tells that it has. */
+/** Rows of a result at most; a longer one is cut and says so by `totalRows`. */
 const mostRows = 50_000
 const longestJobMs = 600_000
 
@@ -22,40 +29,40 @@ export interface RunningJob {
   configuration: JobConfiguration
   createdAt: number
   bytes: number
-  outcome: Promise<RunResult | Complaint>
-  /** What came of it, once it is done. */
-  ended: RunResult | Complaint | null
+  outcome: Promise<RunResult | BigQueryError>
+  /** The outcome, once the job is done. */
+  ended: RunResult | BigQueryError | null
   stop: AbortController
 }
 
 export class Jobs {
   private readonly engine: QueryEngine
-  private readonly tables: ServerTables
+  private readonly catalog: TableCatalog
   private readonly running = new Map<string, RunningJob>()
-  /** How much the server's clock is ahead, milliseconds: to make jobs older. */
+  /** Milliseconds that the server's clock is ahead, to make jobs older. */
   aheadMs = 0
 
-  constructor(engine: QueryEngine, tables: ServerTables) {
+  constructor(engine: QueryEngine, catalog: TableCatalog) {
     this.engine = engine
-    this.tables = tables
+    this.catalog = catalog
   }
 
   get(jobId: string): RunningJob {
     const job = this.running.get(jobId)
-    if (!job) throw new Complaint('notFound', `Not found: Job ${jobId}`)
+    if (!job) throw new BigQueryError('notFound', `Not found: Job ${jobId}`)
     return job
   }
 
-  /** @param failing the reason with which the job is to end */
+  /** @param failing the reason with which the job fails, for a test */
   start(reference: JobReference, configuration: JobConfiguration, failing: string | null): RunningJob {
     const { projectId, jobId = `job_${this.running.size}`, location = 'US' } = reference
     if (this.running.has(jobId))
-      throw new Complaint('duplicate', `Already Exists: Job ${projectId}:${location}.${jobId}`)
-    const { statement, tables } = this.localised(configuration)
+      throw new BigQueryError('duplicate', `Already Exists: Job ${projectId}:${location}.${jobId}`)
+    const { statement, tables } = this.resolve(configuration)
     const stop = new AbortController()
     const bytes = bytesOf(tables)
     const outcome = failing
-      ? Promise.resolve(new Complaint(failing, 'The job has failed'))
+      ? Promise.resolve(new BigQueryError(failing, 'The job has failed'))
       : this.outcome(statement, configuration, bytes, stop)
     const job: RunningJob = {
       reference: { projectId, jobId, location },
@@ -73,9 +80,9 @@ export class Jobs {
 
   /** The statistics of a dry run. */
   async describe(configuration: JobConfiguration): Promise<NonNullable<Job['statistics']>['query']> {
-    const { statement, tables } = this.localised(configuration)
+    const { statement, tables } = this.resolve(configuration)
     const { columns } = await this.engine.describe(statement).catch((error: unknown) => {
-      throw this.inSentText(error, statement.sql, configuration)
+      throw this.atPlaceSent(error, statement.sql, configuration)
     })
     return {
       statementType: 'SELECT',
@@ -93,7 +100,7 @@ export class Jobs {
     return Date.now() + this.aheadMs
   }
 
-  /** How many there were. */
+  /** Jobs started so far. */
   get count(): number {
     return this.running.size
   }
@@ -102,14 +109,14 @@ export class Jobs {
     for (const { stop } of this.running.values()) stop.abort()
   }
 
-  private localised({ query }: JobConfiguration): { statement: Statement; tables: ServerTable[] } {
+  private resolve({ query }: JobConfiguration): { statement: Statement; tables: ServerTable[] } {
     try {
-      const { sql, tables } = this.tables.localised(query.query)
-      const bindings: Binding[] = (query.queryParameters ?? []).map(bindingOf)
+      const { sql, tables } = this.catalog.resolve(query.query)
+      const bindings: Binding[] = (query.queryParameters ?? []).map(toBinding)
       return { statement: { sql, bindings }, tables }
     } catch (error) {
       if (!(error instanceof SqlError)) throw error
-      throw complaintOf(new EngineError('rejected', `Syntax error: ${error.message}`), error.place)
+      throw toBigQueryError(new EngineError('rejected', `Syntax error: ${error.message}`), error.place)
     }
   }
 
@@ -118,10 +125,10 @@ export class Jobs {
     configuration: JobConfiguration,
     bytes: number,
     stop: AbortController,
-  ): Promise<RunResult | Complaint> {
+  ): Promise<RunResult | BigQueryError> {
     const { maximumBytesBilled } = configuration.query
     if (maximumBytesBilled !== undefined && bytes > Number(maximumBytesBilled))
-      return new Complaint(
+      return new BigQueryError(
         'bytesBilledLimitExceeded',
         `Query exceeded limit for bytes billed: ${maximumBytesBilled}. ${bytes} or higher required.`,
       )
@@ -129,13 +136,80 @@ export class Jobs {
     try {
       return await this.engine.run(statement, { maxRows: mostRows, timeoutMs, signal: stop.signal })
     } catch (error) {
-      return this.inSentText(error, statement.sql, configuration)
+      return this.atPlaceSent(error, statement.sql, configuration)
     }
   }
 
   /** The local engine's error, with its place in the SQL that the client sent. */
-  private inSentText(error: unknown, localSql: string, { query }: JobConfiguration): Complaint {
-    if (!(error instanceof EngineError)) return new Complaint('internalError', String(error))
-    return complaintOf(error, error.place && placeInOther(localSql, error.place, query.query))
+  private atPlaceSent(error: unknown, localSql: string, { query }: JobConfiguration): BigQueryError {
+    if (!(error instanceof EngineError)) return new BigQueryError('internalError', String(error))
+    return toBigQueryError(error, error.place && placeInOther(localSql, error.place, query.query))
   }
+}
+
+interface ServerTable {
+  logical: string
+  /** Folder of its Parquet files. */
+  folder: string
+  projectId: string
+  datasetId: string
+  tableId: string
+}
+
+/** Real names and folders for the logical names of the local engine. */
+export class TableCatalog {
+  private readonly byRealName: ReadonlyMap<string, ServerTable>
+
+  /** @param dataset `project.dataset` */
+  constructor(logicalNames: Iterable<string>, dataset: string, logsFolder: string) {
+    const [projectId = '', datasetId = ''] = dataset.split('.')
+    const names = new TableNames({ dataset, tables: new Map() }, projectId)
+    const tables = [...logicalNames].map(logical => {
+      const real = names.real(logical)
+      const tableId = real.slice(dataset.length + 1)
+      return [real, { logical, folder: join(logsFolder, logical), projectId, datasetId, tableId }] as const
+    })
+    this.byRealName = new Map(tables)
+  }
+
+  /**
+   * The query with logical names, and the tables that it reads.
+   * @throws SqlError; BigQueryError `notFound` for an unknown table, `invalid` for one without its dataset
+   */
+  resolve(sql: string): { sql: string; tables: ServerTable[] } {
+    const tree = parse(sql, { ...statementLimits, bytes: 1_000_000 })
+    const found = new Map(
+      tablesOf(tree).map(reference => [reference, this.find(nameOf(reference), placeOf(sql, reference.at))]),
+    )
+    const local = print(tree, {
+      table: reference => {
+        const table = found.get(reference)
+        return table ? `\`${table.logical}\`` : null
+      },
+    })
+    return { sql: local, tables: [...new Set(found.values())] }
+  }
+
+  private find(real: string, { line, column }: Place): ServerTable {
+    const table = this.byRealName.get(real)
+    if (table) return table
+    const at = `at [${line}:${column}]`
+    if (!real.includes('.'))
+      throw new BigQueryError(
+        'invalid',
+        `Table "${real}" must be qualified with a dataset (e.g. dataset.table) ${at}`,
+      )
+    throw new BigQueryError(
+      'notFound',
+      `Not found: Table ${real.replace('.', ':')} was not found in location US ${at}`,
+    )
+  }
+}
+
+/** Bytes of the tables' files: the figure that this server gives for a scan. */
+function bytesOf(tables: ServerTable[]): number {
+  const sizes = tables.flatMap(({ folder }) =>
+    (existsSync(folder) ? readdirSync(folder) : []).map(file => statSync(join(folder, file)).size),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
 }

@@ -1,15 +1,64 @@
-/** Values and types in the forms of BigQuery's REST interface, from those of the engine port. */
-import type { Binding, Row, Value } from '../../../shared/engines/engine.ts'
+/** Jobs, pages of results, values and types in the forms of BigQuery's REST interface, and parameters from them. */
+import type { Binding, Row, RunResult, Value } from '../../../shared/engines/engine.ts'
 import type {
   Cell,
   FieldSchema,
+  Job,
   ParameterType,
   ParameterValue,
   QueryParameter,
+  ResultsPage,
   Wire,
 } from '../../../shared/engines/bigquery/rest.ts'
 import { fieldName } from '../../../shared/engines/bigquery/schema.ts'
 import type { Column, ScalarName, SqlType } from '../../../shared/sql/types.ts'
+import { BigQueryError } from './errors.ts'
+import type { RunningJob } from './jobs.ts'
+
+export function jobResource({ reference, configuration, createdAt, ended }: RunningJob): Job {
+  const error = ended instanceof BigQueryError ? { reason: ended.reason, message: ended.message } : null
+  return {
+    jobReference: reference,
+    configuration,
+    status: {
+      state: ended ? 'DONE' : 'RUNNING',
+      ...(error ? { errorResult: error, errors: [error] } : {}),
+    },
+    statistics: { creationTime: String(createdAt) },
+  }
+}
+
+interface PageRequest {
+  maxResults: number
+  /** Row number at which the page begins. */
+  from: number
+  /** `formatOptions.useInt64Timestamp`: microseconds; else seconds as a float, which loses precision. */
+  int64: boolean
+}
+
+export function incompletePage({ reference }: RunningJob): ResultsPage {
+  return { jobReference: reference, jobComplete: false }
+}
+
+/** @param pageRows the most rows on a page, whatever the request says */
+export function resultsPage(
+  job: RunningJob,
+  result: RunResult,
+  { maxResults, from, int64 }: PageRequest,
+  pageRows: number,
+): ResultsPage {
+  const { columns, rows, truncated } = result
+  const to = Math.min(from + Math.min(maxResults, pageRows), rows.length)
+  return {
+    jobReference: job.reference,
+    jobComplete: true,
+    schema: schemaOf(columns),
+    totalRows: String(rows.length + (truncated ? 1 : 0)),
+    totalBytesProcessed: String(job.bytes),
+    rows: rows.slice(from, to).map(row => toWireRow(row, columns, int64)),
+    ...(to < rows.length ? { pageToken: `row-${to}` } : {}),
+  }
+}
 
 const legacyNames: Partial<Record<ScalarName, string>> = {
   BOOL: 'BOOLEAN',
@@ -28,43 +77,42 @@ function fieldSchema(name: string, type: SqlType): FieldSchema {
   return { name, type: 'RECORD', mode: 'NULLABLE', fields }
 }
 
-/** @param int64 `formatOptions.useInt64Timestamp`: microseconds; else seconds as a float, which loses some */
-export function wireRow(row: Row, columns: Column[], int64: boolean): { f: Cell[] } {
-  return { f: columns.map(({ name, type }) => ({ v: wire(row[name] ?? null, type, int64) })) }
+function toWireRow(row: Row, columns: Column[], int64: boolean): { f: Cell[] } {
+  return { f: columns.map(({ name, type }) => ({ v: toWire(row[name] ?? null, type, int64) })) }
 }
 
-function wire(value: Value, type: SqlType, int64: boolean): Wire {
+function toWire(value: Value, type: SqlType, int64: boolean): Wire {
   if (value === null) return null
-  if (type.kind === 'ARRAY') return (value as Value[]).map(item => ({ v: wire(item, type.element, int64) }))
+  if (type.kind === 'ARRAY') return (value as Value[]).map(item => ({ v: toWire(item, type.element, int64) }))
   if (type.kind === 'STRUCT') {
     const columns = type.fields.map((field, at) => ({ name: fieldName(field.name, at), type: field.type }))
-    return wireRow(value as Row, columns, int64)
+    return toWireRow(value as Row, columns, int64)
   }
   if (type.kind === 'TIMESTAMP' && !int64) return (Number(value) / 1e6).toExponential()
   return type.kind === 'JSON' || typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-export function bindingOf({ name, parameterType, parameterValue }: QueryParameter): Binding {
-  const type = typeOf(parameterType)
-  return { name, type, value: valueOf(parameterValue, type) }
+export function toBinding({ name, parameterType, parameterValue }: QueryParameter): Binding {
+  const type = toType(parameterType)
+  return { name, type, value: toValue(parameterValue, type) }
 }
 
-function typeOf({ type, arrayType, structTypes = [] }: ParameterType): SqlType {
-  if (arrayType) return { kind: 'ARRAY', element: typeOf(arrayType) }
+function toType({ type, arrayType, structTypes = [] }: ParameterType): SqlType {
+  if (arrayType) return { kind: 'ARRAY', element: toType(arrayType) }
   if (type === 'STRUCT')
     return {
       kind: 'STRUCT',
-      fields: structTypes.map(field => ({ name: field.name ?? null, type: typeOf(field.type) })),
+      fields: structTypes.map(field => ({ name: field.name ?? null, type: toType(field.type) })),
     }
   return { kind: type as ScalarName }
 }
 
-function valueOf({ value = null, arrayValues, structValues }: ParameterValue, type: SqlType): Value {
-  if (type.kind === 'ARRAY') return arrayValues?.map(item => valueOf(item, type.element)) ?? null
+function toValue({ value = null, arrayValues, structValues }: ParameterValue, type: SqlType): Value {
+  if (type.kind === 'ARRAY') return arrayValues?.map(item => toValue(item, type.element)) ?? null
   if (type.kind === 'STRUCT') {
     if (!structValues) return null
     const fields = type.fields.map(
-      field => [field.name!, valueOf(structValues[field.name!] ?? {}, field.type)] as const,
+      field => [field.name!, toValue(structValues[field.name!] ?? {}, field.type)] as const,
     )
     return Object.fromEntries(fields)
   }

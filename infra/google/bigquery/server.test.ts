@@ -93,7 +93,9 @@ describe('the shipped endpoints', () => {
 
   test('run where the settings say', async () => {
     await bigQuery.run({ sql: 'SELECT 1', bindings: [] }, limits)
-    expect(server.asked.findLast(({ step }) => step === 'insert')!.body!.jobReference.location).toBe('EU')
+    expect(server.requests.findLast(({ method }) => method === 'insert')!.body!.jobReference.location).toBe(
+      'EU',
+    )
   })
 })
 
@@ -105,7 +107,7 @@ describe('the server', () => {
   const insert = (job: object) => ask('/jobs', { method: 'POST', body: JSON.stringify(job) })
   const query = (sql: string) => ({ query: { query: sql, useLegacySql: false } })
 
-  test('tells timestamps as float seconds to who does not ask for microseconds', async () => {
+  test('gives timestamps as float seconds unless microseconds are requested', async () => {
     const jobReference = { projectId: 'acme-jobs', jobId: 'float' }
     await insert({ jobReference, configuration: query("SELECT TIMESTAMP '2026-01-01 00:00:00.5+00' AS t") })
     const { body } = await ask('/queries/float')

@@ -1,6 +1,6 @@
 /** What a run makes of everything that can go wrong on the way: by BigQuery's reason, or by what the connection does. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Fault, Step } from '../../../infra/google/bigquery/faults.ts'
+import type { ApiMethod, Fault } from '../../../infra/google/bigquery/faults.ts'
 import type { EngineError, EngineErrorReason, QueryEngine, RunLimits } from '../engine.ts'
 import { type LocalBigQuery, openLocalBigQuery } from '../testing/bigquery.ts'
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => local.close())
 afterEach(() => {
   local.server.faults.clear()
-  local.server.asked.length = 0
+  local.server.requests.length = 0
 })
 
 function meet(...faults: Fault[]): void {
@@ -38,7 +38,7 @@ const failure = (more?: Partial<RunLimits>): Promise<EngineError> =>
     () => Promise.reject(new Error('it did not fail')),
     (error: EngineError) => error,
   )
-const asked = (step: Step) => local.server.asked.filter(request => request.step === step)
+const asked = (method: ApiMethod) => local.server.requests.filter(request => request.method === method)
 
 describe('a reason', () => {
   test.each<[reason: string, status: number, means: EngineErrorReason, tries: number]>([
@@ -62,32 +62,32 @@ describe('a reason', () => {
     ['neverHeardOf', 400, 'failed', 1],
     ['neverHeardOf', 503, 'unavailable', 3],
   ])('%s with status %i is %s after %i tries', async (reason, status, means, tries) => {
-    meet({ step: 'insert', harm: { reason, status }, times: 3 })
+    meet({ method: 'insert', effect: { reason, status }, times: 3 })
     expect(await failure()).toMatchObject({ name: 'EngineError', reason: means })
     expect(asked('insert')).toHaveLength(tries)
   })
 
   test('that passes is gone with the next try', async () => {
-    meet({ step: 'insert', harm: { reason: 'rateLimitExceeded' }, times: 2 })
+    meet({ method: 'insert', effect: { reason: 'rateLimitExceeded' }, times: 2 })
     expect(await run()).toMatchObject({ rows })
   })
 
   test('with which a job ends is answered by another job', async () => {
-    meet({ step: 'insert', harm: { jobReason: 'jobBackendError' } })
+    meet({ method: 'insert', effect: { jobReason: 'jobBackendError' } })
     expect(await run()).toMatchObject({ rows })
     const ids = asked('insert').map(({ body }) => body!.jobReference.jobId)
     expect(ids).toEqual([ids[0], ids[0], expect.not.stringMatching(ids[0]!)])
   })
 
   test('that the quota is used up keeps the engine from asking again for a while', async () => {
-    meet({ step: 'insert', harm: { reason: 'quotaExceeded' } })
+    meet({ method: 'insert', effect: { reason: 'quotaExceeded' } })
     await failure()
     expect(await failure()).toMatchObject({ reason: 'unavailable' })
     expect(asked('insert')).toHaveLength(1)
   })
 
   test('never brings BigQuery’s own words into a message', async () => {
-    meet({ step: 'insert', harm: { reason: 'accessDenied', message: 'Access Denied: Table secret:a.b' } })
+    meet({ method: 'insert', effect: { reason: 'accessDenied', message: 'Access Denied: Table secret:a.b' } })
     const { message, cause } = await failure()
     expect(message).not.toMatch(/secret|a\.b/)
     expect(cause).toMatchObject({ message: expect.stringContaining('secret:a.b') })
@@ -97,7 +97,7 @@ describe('a reason', () => {
 describe('an answer that is none', () => {
   const text = (status: number, text: string, type?: string) => ({ status, text, ...(type ? { type } : {}) })
 
-  test.each<[what: string, step: Step, harm: Fault['harm'], means: EngineErrorReason]>([
+  test.each<[what: string, method: ApiMethod, effect: Fault['effect'], means: EngineErrorReason]>([
     ['a page of a proxy', 'insert', text(502, '<h1>Bad Gateway</h1>', 'text/html'), 'failed'],
     ['a page of a proxy that is too busy', 'results', text(503, '', 'text/html'), 'unavailable'],
     ['429 without a reason', 'insert', text(429, 'slow down', 'text/plain'), 'unavailable'],
@@ -109,10 +109,10 @@ describe('an answer that is none', () => {
     ['fewer rows than there are', 'results', text(200, rowsMissing), 'failed'],
     ['a connection that is cut', 'insert', 'reset', 'unavailable'],
     ['a connection that is cut later', 'results', 'reset', 'unavailable'],
-  ])('%s is survived twice, then %j %j is %s', async (_, step, harm, means) => {
-    meet({ step, harm, times: 2 })
+  ])('%s is survived twice, then %j %j is %s', async (_, method, effect, means) => {
+    meet({ method, effect, times: 2 })
     expect(await run()).toMatchObject({ rows })
-    meet({ step, harm, times: 3 })
+    meet({ method, effect, times: 3 })
     expect(await failure()).toMatchObject({ reason: means })
   })
 
@@ -122,7 +122,7 @@ describe('an answer that is none', () => {
   })
 
   test('silence lasts as long as the run may, and the job is told to stop', async () => {
-    meet({ step: 'results', harm: 'silence' })
+    meet({ method: 'results', effect: 'silence' })
     const started = performance.now()
     expect(await failure({ timeoutMs: 200 })).toMatchObject({ reason: 'timeout' })
     expect(performance.now() - started).toBeLessThan(1_000)
@@ -132,7 +132,7 @@ describe('an answer that is none', () => {
   })
 
   test('silence after the job was asked for stops a job of which nothing is known', async () => {
-    meet({ step: 'insert', harm: 'silence', after: true })
+    meet({ method: 'insert', effect: 'silence', after: true })
     const abort = new AbortController()
     const stopped = failure({ signal: abort.signal })
     await until(() => asked('insert').length === 1)
@@ -144,32 +144,32 @@ describe('an answer that is none', () => {
 
 describe('a job', () => {
   test('that was begun, and of which the answer was lost, is found again', async () => {
-    meet({ step: 'insert', harm: 'reset', after: true })
+    meet({ method: 'insert', effect: 'reset', after: true })
     const before = local.server.jobs.count
     expect(await run()).toMatchObject({ rows })
     expect(local.server.jobs.count).toBe(before + 1)
   })
 
   test('that goes on is not begun anew when an answer about it is lost', async () => {
-    meet({ step: 'results', harm: 'reset', times: 2 })
+    meet({ method: 'results', effect: 'reset', times: 2 })
     const before = local.server.jobs.count
     expect(await run()).toMatchObject({ rows })
     expect(local.server.jobs.count).toBe(before + 1)
   })
 
   test('that is not complete is asked for again', async () => {
-    meet({ step: 'results', harm: 'incomplete', times: 3 })
+    meet({ method: 'results', effect: 'incomplete', times: 3 })
     expect(await run()).toMatchObject({ rows, truncated: false })
     expect(asked('results').length).toBeGreaterThan(3)
   })
 
   test('that is not complete in time is a timeout', async () => {
-    meet({ step: 'results', harm: 'incomplete', times: 1_000 })
+    meet({ method: 'results', effect: 'incomplete', times: 1_000 })
     expect(await failure({ timeoutMs: 200 })).toMatchObject({ reason: 'timeout' })
   })
 
   test('is slow, and its rows come', async () => {
-    meet({ step: 'results', harm: { delayMs: 100 } })
+    meet({ method: 'results', effect: { delayMs: 100 } })
     expect(await run()).toMatchObject({ rows })
   })
 })
@@ -188,16 +188,16 @@ describe('pages', () => {
   })
 
   test('that get lost are read again, each row once', async () => {
-    meet({ step: 'results', harm: { delayMs: 1 } }, { step: 'results', harm: 'reset' })
+    meet({ method: 'results', effect: { delayMs: 1 } }, { method: 'results', effect: 'reset' })
     expect(await run()).toMatchObject({ rows })
   })
 })
 
 describe('a dry run', () => {
   test('is tried again as a run is', async () => {
-    meet({ step: 'insert', harm: { reason: 'backendError' }, times: 2 })
+    meet({ method: 'insert', effect: { reason: 'backendError' }, times: 2 })
     expect(await engine.describe(statement)).toMatchObject({ kind: 'SELECT' })
-    meet({ step: 'insert', harm: { reason: 'backendError' }, times: 3 })
+    meet({ method: 'insert', effect: { reason: 'backendError' }, times: 3 })
     await expect(engine.describe(statement)).rejects.toMatchObject({ reason: 'failed' })
   })
 })

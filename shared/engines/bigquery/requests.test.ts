@@ -19,9 +19,9 @@ afterAll(() => local.close())
 
 /** The jobs that `act` asks for. */
 async function jobsOf(act: () => Promise<unknown>): Promise<Job[]> {
-  const before = local.server.asked.length
+  const before = local.server.requests.length
   await act()
-  const asked = local.server.asked.slice(before).filter(({ step }) => step === 'insert')
+  const asked = local.server.requests.slice(before).filter(({ method }) => method === 'insert')
   return asked.map(({ body }) => body!)
 }
 
@@ -142,7 +142,7 @@ describe('a job key', () => {
 
   test('goes on from a job that has failed', async () => {
     const before = jobs()
-    local.server.faults.add({ step: 'insert', harm: { jobReason: 'invalidQuery' } })
+    local.server.faults.add({ method: 'insert', effect: { jobReason: 'invalidQuery' } })
     await expect(run({ jobKey: 'failed' })).rejects.toMatchObject({ reason: 'rejected' })
     expect(await run({ jobKey: 'failed' })).toMatchObject({ rows: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] })
     expect(jobs()).toBe(before + 2)
@@ -170,8 +170,8 @@ describe('a dry run', () => {
   })
 
   const told = (query: object) => ({
-    step: 'insert' as const,
-    harm: {
+    method: 'insert' as const,
+    effect: {
       status: 200,
       text: JSON.stringify({ jobReference: { projectId: project }, statistics: { query } }),
     },
