@@ -5,9 +5,9 @@ import { type Config, ConfigError } from './config.ts'
 import type { QueryEngine } from './engines/engine.ts'
 import { AnswerCache } from './cache/cache.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
-import { openSpending, type Spending } from './keys/spending.ts'
+import { openSpending, type Spending } from './keys/limits.ts'
 import type { Store } from './stores/store.ts'
-import { type Authenticate, createAuthenticator } from './keys/keys.ts'
+import { type Authenticate, createAuthenticator } from './keys/authenticate.ts'
 
 export interface Services {
   engine: QueryEngine

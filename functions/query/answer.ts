@@ -2,7 +2,7 @@
 import { readParameters } from '../../shared/endpoints/parameters.ts'
 import { readThrough } from '../../shared/answers/read-through.ts'
 import { Timing } from '../../shared/timing.ts'
-import type { Caller } from '../../shared/keys/keys.ts'
+import type { Caller } from '../../shared/keys/authenticate.ts'
 import { authorise } from './authorise.ts'
 import { formatFor } from './formats.ts'
 import type { Call } from './handler.ts'

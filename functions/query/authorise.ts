@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
-import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/keys.ts'
+import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
 import type { Call } from './handler.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { typeOf } from '../../shared/endpoints/definition.ts'
-import { keyFromHeaders, mayCall } from '../../shared/keys/keys.ts'
+import { keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
 import type { Call } from './handler.ts'
 
 /** `GET /api/endpoints`: what the caller's key may call, by name. */

@@ -1,5 +1,5 @@
 import { EngineError } from '../../shared/engines/engine.ts'
-import { keyFromHeaders, mayCall } from '../../shared/keys/keys.ts'
+import { keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
 import { columnsOf } from './describe.ts'
 import type { Call } from './handler.ts'
 import { type Described, openApiDocument } from './openapi/document.ts'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
-import type { Caller } from '../../shared/keys/keys.ts'
+import type { Caller } from '../../shared/keys/authenticate.ts'
 
 /** The second is the name that Logflare's clients send. */
 const names = ['svc-endpoint-redact-pii', 'lf-endpoint-redact-pii']

@@ -6,7 +6,7 @@ import { invalidParameter, readReserved } from '../../shared/endpoints/query-str
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'
 import { placeInCaller } from '../../shared/sandbox/places.ts'
 import { sandbox } from '../../shared/sandbox/sandbox.ts'
-import type { Caller } from '../../shared/keys/keys.ts'
+import type { Caller } from '../../shared/keys/authenticate.ts'
 
 /** What is to be run, and the normal form of the caller's SQL where there is some. */
 export interface Composed {

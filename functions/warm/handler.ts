@@ -8,10 +8,10 @@ import { ApiError } from '../../shared/errors.ts'
 import { describeError, type Details, type Log, traceOf } from '../../shared/log.ts'
 import { invalidParameter, repeated, splitQuery, undecodable } from '../../shared/endpoints/query-string.ts'
 import type { Services } from '../../shared/services.ts'
-import type { EndpointReport, WarmReport } from '../../shared/warm/tally.ts'
+import type { EndpointReport, WarmReport } from '../../shared/warm/report.ts'
 import { isWarmed, warm } from '../../shared/warm/warm.ts'
 import { sendProblem } from '../http/problem.ts'
-import { callerCheck, type PublicKeys } from './caller.ts'
+import { callerCheck, type PublicKeys } from './oidc.ts'
 
 export interface WarmDependencies {
   services: Services | Promise<Services>

@@ -9,7 +9,7 @@ import {
   type Right,
   rights,
   rotateKey,
-} from '../../shared/keys/keys.ts'
+} from '../../shared/keys/authenticate.ts'
 
 const day = 86_400_000
 

@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
 import { runQuery } from './engine-errors.ts'
-import type { Budget } from '../keys/spending.ts'
+import type { Budget } from '../keys/limits.ts'
 import type { Timing } from '../timing.ts'
 
 export interface QueryRequest {

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
-import type { Limits } from './record.ts'
+import type { Limits } from './records.ts'
 
 const minute = 60_000
 /** Keys counted at a time; the one that was quiet for longest is forgotten first. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { StoreError, type Store } from '../stores/store.ts'
 import { withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
-import { createAuthenticator, issueKey, revokeKey } from './keys.ts'
+import { createAuthenticator, issueKey, revokeKey } from './authenticate.ts'
 
 const grant = {
   name: 'console',

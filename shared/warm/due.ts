@@ -4,7 +4,7 @@ import type { CacheKeyFields } from '../cache/key.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { redactionVersion } from '../redact/redact.ts'
 import type { Store } from '../stores/store.ts'
-import { type ParameterSet, setFrom } from './sets.ts'
+import { type ParameterSet, setFrom } from './batch.ts'
 
 /** A parameter set that is in use, and the answers to it that are to be made anew: clear, redacted, or both. */
 export interface DueSet {

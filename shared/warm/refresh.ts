@@ -10,8 +10,8 @@ import type { Store } from '../stores/store.ts'
 import type { Budget } from './budget.ts'
 import { dueAfterMs, type DueSet } from './due.ts'
 import { inLanes } from './lanes.ts'
-import { companionStatement, splitRows } from './sets.ts'
-import type { Tally } from './tally.ts'
+import { companionStatement, splitRows } from './batch.ts'
+import type { Tally } from './report.ts'
 
 export interface Work {
   engine: QueryEngine

@@ -10,7 +10,7 @@ import { Budget } from './budget.ts'
 import { findDue } from './due.ts'
 import { inLanes } from './lanes.ts'
 import { refreshAlone } from './refresh.ts'
-import { Tally } from './tally.ts'
+import { Tally } from './report.ts'
 
 const own = endpointWith()
 

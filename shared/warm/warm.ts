@@ -7,8 +7,8 @@ import { Budget } from './budget.ts'
 import { findDue } from './due.ts'
 import { inLanes } from './lanes.ts'
 import { maxRuns, refreshAlone, refreshTogether, type Work } from './refresh.ts'
-import { groupsOf } from './sets.ts'
-import { type EndpointReport, Tally, totalOf, type WarmReport } from './tally.ts'
+import { groupsOf } from './batch.ts'
+import { type EndpointReport, Tally, totalOf, type WarmReport } from './report.ts'
 import { inTurn } from './turn.ts'
 
 export interface WarmServices {

@@ -7,7 +7,7 @@ import { printType } from '../../../shared/sql/print-token.ts'
 import type { Query, QueryBody, Select } from '../../../shared/sql/tree.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
-import { companionStatement, parameterColumns } from '../../../shared/warm/sets.ts'
+import { companionStatement, parameterColumns } from '../../../shared/warm/batch.ts'
 import type { FileProblem } from './read.ts'
 
 /** @throws SqlError and EngineError of the companion query */

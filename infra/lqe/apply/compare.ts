@@ -8,7 +8,7 @@ import {
   parameterColumns,
   type ParameterSet,
   splitRows,
-} from '../../../shared/warm/sets.ts'
+} from '../../../shared/warm/batch.ts'
 import type { EndpointSource, FileProblem } from './read.ts'
 
 /** More combinations than these are left out. */

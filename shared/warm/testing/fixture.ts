@@ -12,7 +12,7 @@ import type { Details } from '../../log.ts'
 import type { Fields, Store } from '../../stores/store.ts'
 import type { Adapter } from '../../stores/testing/adapters.ts'
 import { type Faults, withFaults } from '../../stores/testing/faults.ts'
-import type { WarmReport } from '../tally.ts'
+import type { WarmReport } from '../report.ts'
 import { warm } from '../warm.ts'
 
 /** Fresh for 15 minutes, made anew every 5. */

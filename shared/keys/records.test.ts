@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Store } from '../stores/store.ts'
 import { withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
-import { authenticate, issueKey, listKeys, revokeKey, rotateKey } from './keys.ts'
+import { authenticate, issueKey, listKeys, revokeKey, rotateKey } from './authenticate.ts'
 
 const grant = {
   name: 'console',

@@ -12,7 +12,7 @@ import {
   mayCall,
   revokeKey,
   rotateKey,
-} from './keys.ts'
+} from './authenticate.ts'
 
 const grant = {
   name: 'console',

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
 import { type Reading, type Store, StoreError } from '../stores/store.ts'
-import type { Caller } from './keys.ts'
+import type { Caller } from './authenticate.ts'
 
 /** A key's budget, as one request sees it. */
 export interface Budget {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { openSpending } from './spending.ts'
+import { openSpending } from './limits.ts'
 import { StoreError, type Store } from '../stores/store.ts'
 import { withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
-import type { Caller } from './keys.ts'
+import type { Caller } from './authenticate.ts'
 
 function caller(bytesPerDay: number | null): Caller {
   const limits = { callsPerMinute: null, bytesPerDay }

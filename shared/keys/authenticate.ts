@@ -5,10 +5,10 @@ import { ApiError } from '../errors.ts'
 import { StoreError, type Fields, type Reading, type Store } from '../stores/store.ts'
 import { callCounter } from './calls.ts'
 import { remember, type Remembering } from './memory.ts'
-import { keyReference, readRecord, stateOf, type Grant, type KeyState, type Limits } from './record.ts'
+import { keyReference, readRecord, stateOf, type Grant, type KeyState, type Limits } from './records.ts'
 import { makeKey, readKey, sha256, writeKey, type KeyText } from './text.ts'
 
-export { type Limits, rights, type Right } from './record.ts'
+export { type Limits, rights, type Right } from './records.ts'
 
 /** What a request may do, by the key that came with it. */
 export interface Caller extends Omit<Grant, 'expiresAt' | 'limits'> {
