@@ -9,7 +9,7 @@ import { apply } from '../../infra/lqe/apply/command.ts'
 import { writeSample } from '../../infra/lqe/logs/sample.ts'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices } from '../../shared/services.ts'
-import { issueKey } from '../../shared/keys/authenticate.ts'
+import { issueKey } from '../../shared/keys/records.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'canary-'))

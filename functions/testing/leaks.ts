@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { apply } from '../../infra/lqe/apply/command.ts'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices } from '../../shared/services.ts'
-import { issueKey } from '../../shared/keys/authenticate.ts'
+import { issueKey } from '../../shared/keys/records.ts'
 import { freePort } from '../../shared/testing/free-port.ts'
 
 export interface Leaks {

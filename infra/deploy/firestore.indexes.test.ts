@@ -7,7 +7,7 @@ import { openEndpoints } from '../../shared/endpoints/lookup.ts'
 import type { Search } from '../../shared/stores/store.ts'
 import { withFaults } from '../../shared/stores/testing/faults.ts'
 import { openSqlite } from '../../shared/stores/sqlite/store.ts'
-import { listKeys } from '../../shared/keys/authenticate.ts'
+import { listKeys } from '../../shared/keys/records.ts'
 import { findDue } from '../../shared/warm/due.ts'
 
 interface Indexes {

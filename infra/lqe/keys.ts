@@ -9,7 +9,7 @@ import {
   type Right,
   rights,
   rotateKey,
-} from '../../shared/keys/authenticate.ts'
+} from '../../shared/keys/records.ts'
 
 const day = 86_400_000
 

@@ -2,122 +2,16 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '../errors.ts'
-import { StoreError, type Fields, type Reading, type Store } from '../stores/store.ts'
-import { callCounter } from './calls.ts'
-import { remember, type Remembering } from './memory.ts'
-import { keyReference, readRecord, stateOf, type Grant, type KeyState, type Limits } from './records.ts'
-import { makeKey, readKey, sha256, writeKey, type KeyText } from './text.ts'
-
-export { type Limits, rights, type Right } from './records.ts'
+import { StoreError, type Store } from '../stores/store.ts'
+import { LRUCache } from 'lru-cache'
+import { callCounter } from './limits.ts'
+import { type Grant, keyReference, type Limits, readRecord, stateOf } from './records.ts'
+import { readKey, sha256 } from './text.ts'
 
 /** What a request may do, by the key that came with it. */
 export interface Caller extends Omit<Grant, 'expiresAt' | 'limits'> {
   keyId: string
   limits: Limits | null
-}
-
-/** Why an operator's command cannot be done, in words for the operator. Never holds a key. */
-export class KeyError extends Error {
-  override readonly name = 'KeyError'
-}
-
-/**
- * @returns the key, which cannot be shown again, and its id
- * @throws StoreError, or KeyError for a grant that is none
- */
-export async function issueKey(store: Store, grant: Grant): Promise<{ key: string; id: string }> {
-  const made = makeKey()
-  const { readAt } = await store.get(keyReference(made.id))
-  await store.create(keyReference(made.id), newRecord(made, grant, readAt))
-  return { key: writeKey(made), id: made.id }
-}
-
-function newRecord({ secret }: KeyText, grant: Grant, time: number): Fields {
-  const { name, endpoints, pins, rights, expiresAt, limits = null } = grant
-  const createdAt = new Date(time)
-  const record = {
-    name,
-    endpoints,
-    pins,
-    rights,
-    expiresAt,
-    limits: limits && { ...limits },
-    hash: sha256(secret),
-    createdAt,
-    revokedAt: null,
-  }
-  if (!readRecord(record))
-    throw new KeyError('A key needs a name, endpoints, pins, rights, an expiry and limits.')
-  return record
-}
-
-export interface ListedKey extends Grant {
-  id: string
-  createdAt: Date
-  revokedAt: Date | null
-  state: KeyState
-}
-
-/**
- * The newest 1,000 keys, the newest first; documents that are no keys are left out.
- * @throws StoreError
- */
-export async function listKeys(store: Store): Promise<ListedKey[]> {
-  const orderBy = { field: 'createdAt', direction: 'desc' } as const
-  const { documents, readAt } = await store.query({ collection: 'keys', orderBy, limit: 1_000 })
-  return documents.flatMap(({ id, fields }) => {
-    const record = readRecord(fields)
-    if (!record) return []
-    const { hash: _, ...shown } = record
-    return [{ id, ...shown, state: stateOf(record, readAt) }]
-  })
-}
-
-/**
- * The key is refused at once by whoever asks the store, and everywhere when their memory of it ends. Twice does no harm.
- * @throws StoreError, or KeyError if there is no such key
- */
-export async function revokeKey(store: Store, id: string): Promise<void> {
-  const { document, readAt } = await readById(store, id)
-  if (!document) throw unknownKey()
-  if (document.fields['revokedAt'] instanceof Date) return
-  await store.update(keyReference(id), { set: { revokedAt: new Date(readAt) } })
-}
-
-/**
- * Issues a key with the same grant, expiry included, in one step with the end of the old one.
- * @param overlapMs how long the old key goes on, in milliseconds; not past its own expiry
- * @returns the new key, which cannot be shown again, its id, and the old one's end
- * @throws StoreError, or KeyError if there is no such key, or not in use
- */
-export async function rotateKey(
-  store: Store,
-  id: string,
-  overlapMs: number,
-): Promise<{ key: string; id: string; oldExpiresAt: Date }> {
-  const { document, readAt } = await readById(store, id)
-  const record = document && readRecord(document.fields)
-  if (!record) throw unknownKey()
-  const state = stateOf(record, readAt)
-  if (state !== 'active') throw new KeyError(`The key is ${state}: issue a new one.`)
-  const made = makeKey()
-  const oldExpiresAt = new Date(Math.min(readAt + overlapMs, record.expiresAt?.getTime() ?? Infinity))
-  await store.batch([
-    { type: 'create', at: keyReference(made.id), fields: newRecord(made, record, readAt) },
-    { type: 'update', at: keyReference(id), set: { expiresAt: oldExpiresAt }, ifVersion: document.version },
-  ])
-  return { key: writeKey(made), id: made.id, oldExpiresAt }
-}
-
-async function readById(store: Store, id: string): Promise<Reading> {
-  if (!/^[0-9A-Za-z]{1,100}$/.test(id)) throw unknownKey()
-  return store.get(keyReference(id))
-}
-
-function unknownKey(): KeyError {
-  return new KeyError(
-    'There is no such key. Its id is the part between lqe_ and the next _; list shows them all.',
-  )
 }
 
 /**
@@ -155,6 +49,64 @@ function unavailable(cause: unknown): never {
   if (!(cause instanceof StoreError)) throw cause
   const headers = { 'Retry-After': '2' }
   throw new ApiError('store_unavailable', 'API keys cannot be checked at the moment.', { headers, cause })
+}
+
+export interface Remembering {
+  /** How long a key that holds is taken without asking again, in milliseconds: so long a revoked key may go on. */
+  rememberMs: number
+  /** Milliseconds from any start but 0. */
+  clock?: { now(): number }
+}
+
+/** Keys remembered of each sort, at most: a few hundred bytes each. */
+const max = 10_000
+
+/**
+ * A refusal holds for 2 s: a client that keeps sending a revoked key costs a read every 2 s, and a key that was tried
+ * too early works 2 s after it was issued. Refusals have a memory of their own: invented keys push out no real ones.
+ */
+const refusedMs = 2_000
+
+/**
+ * The same lookup with a memory, by the SHA-256 of the key. Calls with one key share one lookup.
+ * @param lookUp what a key stands for, and for how many milliseconds at most; ApiError `unauthenticated` is remembered,
+ *   any other failure is not
+ */
+export function remember<T extends object>(
+  lookUp: (key: string) => Promise<{ value: T; leftMs: number }>,
+  { rememberMs, clock = performance }: Remembering,
+): (key: string) => Promise<T> {
+  const settings = { max, perf: clock, ttlResolution: 0 }
+  const holding = new LRUCache<string, T>({ ...settings, ttl: rememberMs })
+  const refused = new LRUCache<string, ApiError>({ ...settings, ttl: refusedMs })
+  const underWay = new Map<string, Promise<T>>()
+
+  async function ask(key: string, print: string): Promise<T> {
+    const start = clock.now()
+    try {
+      const { value, leftMs } = await lookUp(key)
+      const ttl = Math.min(rememberMs, leftMs)
+      // To the cache, 0 is for ever.
+      if (ttl > 0) holding.set(print, value, { start, ttl })
+      return value
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'unauthenticated') refused.set(print, error, { start })
+      throw error
+    } finally {
+      underWay.delete(print)
+    }
+  }
+
+  return async key => {
+    const print = sha256(key)
+    const known = holding.get(print)
+    if (known) return known
+    const refusal = refused.get(print)
+    if (refusal) throw refusal
+    const asked = underWay.get(print) ?? ask(key, print)
+    underWay.set(print, asked)
+    return asked
+  }
 }
 
 export type Authenticate = (key: string | undefined) => Promise<Caller>

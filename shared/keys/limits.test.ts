@@ -1,10 +1,38 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { openSpending } from './limits.ts'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { callCounter, openSpending } from './limits.ts'
 import { StoreError, type Store } from '../stores/store.ts'
 import { withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import type { Caller } from './authenticate.ts'
+
+describe('counting a key’s calls', () => {
+  const limited = { keyId: 'a', limits: { callsPerMinute: 2, bytesPerDay: null } }
+
+  test('refuses what is too many in the minute from the first call on, and says when it ends', () => {
+    let now = 1
+    const count = callCounter({ now: () => now })
+    count(limited)
+    now += 45_500
+    count(limited)
+    expect(() => count(limited)).toThrow(
+      expect.objectContaining({ code: 'rate_limited', headers: { 'Retry-After': '15' } }),
+    )
+    now += 14_501
+    count(limited)
+    count(limited)
+    expect(() => count(limited)).toThrow()
+  })
+
+  test('of another key, and of one without a limit, is separate', () => {
+    const count = callCounter()
+    for (let call = 0; call < 100; call++) count({ keyId: 'b', limits: null })
+    count(limited)
+    count(limited)
+    count({ ...limited, keyId: 'c' })
+    expect(() => count(limited)).toThrow()
+  })
+})
 
 function caller(bytesPerDay: number | null): Caller {
   const limits = { callsPerMinute: null, bytesPerDay }

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Store } from '../stores/store.ts'
 import { withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
-import { authenticate, issueKey, listKeys, revokeKey, rotateKey } from './authenticate.ts'
+import { authenticate } from './authenticate.ts'
+import { issueKey, listKeys, revokeKey, rotateKey } from './records.ts'
 
 const grant = {
   name: 'console',

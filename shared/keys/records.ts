@@ -1,5 +1,6 @@
 /** A key as the store has it, in the collection `keys` under the key's id. The secret is not there, only its hash. */
-import type { Fields, Reference } from '../stores/store.ts'
+import type { Fields, Reading, Reference, Store } from '../stores/store.ts'
+import { makeKey, sha256, writeKey, type KeyText } from './text.ts'
 
 export const rights = ['pii:read', 'cache:bypass'] as const
 
@@ -81,4 +82,108 @@ export function readRecord(fields: Fields): KeyRecord | undefined {
 export function stateOf({ revokedAt, expiresAt }: KeyRecord, time: number): KeyState {
   if (revokedAt) return 'revoked'
   return expiresAt && expiresAt.getTime() <= time ? 'expired' : 'active'
+}
+
+/** Why an operator's command cannot be done, in words for the operator. Never holds a key. */
+export class KeyError extends Error {
+  override readonly name = 'KeyError'
+}
+
+/**
+ * @returns the key, which cannot be shown again, and its id
+ * @throws StoreError, or KeyError for a grant that is none
+ */
+export async function issueKey(store: Store, grant: Grant): Promise<{ key: string; id: string }> {
+  const made = makeKey()
+  const { readAt } = await store.get(keyReference(made.id))
+  await store.create(keyReference(made.id), newRecord(made, grant, readAt))
+  return { key: writeKey(made), id: made.id }
+}
+
+function newRecord({ secret }: KeyText, grant: Grant, time: number): Fields {
+  const { name, endpoints, pins, rights, expiresAt, limits = null } = grant
+  const createdAt = new Date(time)
+  const record = {
+    name,
+    endpoints,
+    pins,
+    rights,
+    expiresAt,
+    limits: limits && { ...limits },
+    hash: sha256(secret),
+    createdAt,
+    revokedAt: null,
+  }
+  if (!readRecord(record))
+    throw new KeyError('A key needs a name, endpoints, pins, rights, an expiry and limits.')
+  return record
+}
+
+export interface ListedKey extends Grant {
+  id: string
+  createdAt: Date
+  revokedAt: Date | null
+  state: KeyState
+}
+
+/**
+ * The newest 1,000 keys, the newest first; documents that are no keys are left out.
+ * @throws StoreError
+ */
+export async function listKeys(store: Store): Promise<ListedKey[]> {
+  const orderBy = { field: 'createdAt', direction: 'desc' } as const
+  const { documents, readAt } = await store.query({ collection: 'keys', orderBy, limit: 1_000 })
+  return documents.flatMap(({ id, fields }) => {
+    const record = readRecord(fields)
+    if (!record) return []
+    const { hash: _, ...shown } = record
+    return [{ id, ...shown, state: stateOf(record, readAt) }]
+  })
+}
+
+/**
+ * The key is refused at once by whoever asks the store, and everywhere when their memory of it ends. Twice does no harm.
+ * @throws StoreError, or KeyError if there is no such key
+ */
+export async function revokeKey(store: Store, id: string): Promise<void> {
+  const { document, readAt } = await readById(store, id)
+  if (!document) throw unknownKey()
+  if (document.fields['revokedAt'] instanceof Date) return
+  await store.update(keyReference(id), { set: { revokedAt: new Date(readAt) } })
+}
+
+/**
+ * Issues a key with the same grant, expiry included, in one step with the end of the old one.
+ * @param overlapMs how long the old key goes on, in milliseconds; not past its own expiry
+ * @returns the new key, which cannot be shown again, its id, and the old one's end
+ * @throws StoreError, or KeyError if there is no such key, or not in use
+ */
+export async function rotateKey(
+  store: Store,
+  id: string,
+  overlapMs: number,
+): Promise<{ key: string; id: string; oldExpiresAt: Date }> {
+  const { document, readAt } = await readById(store, id)
+  const record = document && readRecord(document.fields)
+  if (!record) throw unknownKey()
+  const state = stateOf(record, readAt)
+  if (state !== 'active') throw new KeyError(`The key is ${state}: issue a new one.`)
+  const made = makeKey()
+  const oldExpiresAt = new Date(Math.min(readAt + overlapMs, record.expiresAt?.getTime() ?? Infinity))
+  await store.batch([
+    { type: 'create', at: keyReference(made.id), fields: newRecord(made, record, readAt) },
+    { type: 'update', at: keyReference(id), set: { expiresAt: oldExpiresAt }, ifVersion: document.version },
+  ])
+  return { key: writeKey(made), id: made.id, oldExpiresAt }
+}
+
+async function readById(store: Store, id: string): Promise<Reading> {
+  if (!/^[0-9A-Za-z]{1,100}$/.test(id)) throw unknownKey()
+  return store.get(keyReference(id))
+}
+
+function unknownKey(): KeyError {
+  return new KeyError(
+    'There is no such key. Its id is the part between lqe_ and the next _; list shows them all.',
+  )
 }
