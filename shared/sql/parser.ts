@@ -1,8 +1,72 @@
+import { Cursor } from './cursor.ts'
 import { SqlError } from './error.ts'
 import type { Limits } from './limits.ts'
 import { defaultLimits } from './limits.ts'
-import { QueryParser } from './parse-query.ts'
-import type { Query } from './tree.ts'
+import { binaryLevels, hasComma, level, levelOf } from './operators.ts'
+import { extractParts, intervalParts, reservedFunctions } from './reserved.ts'
+import type {
+  ArrayLiteral,
+  ArraySubquery,
+  Between,
+  Binary,
+  BinaryOperator,
+  Call,
+  Case,
+  CaseBranch,
+  Cast,
+  CommonTable,
+  Count,
+  DerivedTable,
+  Exists,
+  Expression,
+  Extract,
+  FieldAccess,
+  Frame,
+  FrameBound,
+  From,
+  GroupBy,
+  HavingExtreme,
+  Identifier,
+  In,
+  InList,
+  InQuery,
+  InUnnest,
+  IntervalLiteral,
+  Is,
+  IsDistinctFrom,
+  Join,
+  JoinInParentheses,
+  Lambda,
+  Like,
+  Literal,
+  NamedArgument,
+  NamedWindow,
+  OrderItem,
+  ParameterReference,
+  Parenthesized,
+  Path,
+  Query,
+  QueryBody,
+  QueryInParentheses,
+  ScalarSubquery,
+  Select,
+  SelectColumn,
+  SelectItem,
+  SelectStar,
+  SetOperation,
+  SetOperator,
+  StructLiteral,
+  Subscript,
+  TableReference,
+  Tuple,
+  TypedLiteral,
+  Unary,
+  UnnestReference,
+  Window,
+  With,
+} from './tree.ts'
+import type { ScalarName, SqlType, StructField, StructType } from './types.ts'
+import { scalarAliases, scalarNames } from './types.ts'
 import { heightOf } from './walk.ts'
 
 /**
@@ -11,9 +75,878 @@ import { heightOf } from './walk.ts'
  */
 export function parse(sql: string, limits: Partial<Limits> = {}): Query {
   const bounds = { ...defaultLimits, ...limits }
-  const query = new QueryParser(sql, bounds).statement()
+  const query = new Parser(sql, bounds).statement()
   // Chains inside chains stay within nesting and links and still add up to a tree too high to recurse over.
   if (heightOf(query) > bounds.height)
     throw new SqlError('the query is too deep: split its chains of operators')
   return query
+}
+
+/** The words of a FROM item that look like its alias. */
+const tableOperators = ['PIVOT', 'UNPIVOT', 'MATCH_RECOGNIZE'] as const
+
+interface Operator {
+  name: string
+  level: number
+}
+
+/** The words that begin a comparison; NOT may stand before the first three. */
+const comparisonWords = ['LIKE', 'IN', 'BETWEEN', 'IS'] as const
+
+const signs = ['-', '+', '~'] as const
+
+const literalKinds = { string: 'STRING', bytes: 'BYTES', integer: 'INTEGER', float: 'FLOAT' } as const
+
+const typedLiterals: ReadonlyMap<string, TypedLiteral['type']> = new Map([
+  ['BIGDECIMAL', 'BIGNUMERIC'],
+  ['BIGNUMERIC', 'BIGNUMERIC'],
+  ['DATE', 'DATE'],
+  ['DATETIME', 'DATETIME'],
+  ['DECIMAL', 'NUMERIC'],
+  ['JSON', 'JSON'],
+  ['NUMERIC', 'NUMERIC'],
+  ['TIME', 'TIME'],
+  ['TIMESTAMP', 'TIMESTAMP'],
+])
+
+const subscriptModes = ['OFFSET', 'ORDINAL', 'SAFE_OFFSET', 'SAFE_ORDINAL'] as const
+
+type Aggregation = Pick<Call, 'star' | 'distinct' | 'arguments' | 'nulls' | 'having' | 'orderBy' | 'limit'>
+
+const scalars: ReadonlyMap<string, ScalarName> = new Map([
+  ...scalarNames.map(name => [name, name] as const),
+  ...Object.entries(scalarAliases),
+])
+
+/** One rule of the grammar a method; a rule stands below those that use it. */
+class Parser extends Cursor {
+  // ---- queries
+
+  private selects = 0
+  private ctes = 0
+
+  /** The one statement of the text. */
+  statement(): Query {
+    if (this.atEnd()) throw this.refusal('the query is empty')
+    const query = this.query()
+    this.takeSymbol(';')
+    if (this.atEnd()) return query
+    throw this.isSymbol(';', -1) ? this.refusal('only one statement is allowed') : this.unexpected()
+  }
+
+  private query(): Query {
+    return this.nested(() => {
+      const { at } = this.token
+      const common = this.with()
+      const body = this.body()
+      const orderBy = this.orderBy()
+      const limit = this.takeWords('LIMIT') ? this.count('a number of rows') : null
+      const offset = limit && this.takeWords('OFFSET') ? this.count('a number of rows') : null
+      return { kind: 'Query', with: common, body, orderBy, limit, offset, at }
+    })
+  }
+
+  private with(): With | null {
+    const { at } = this.token
+    if (!this.takeWords('WITH')) return null
+    const recursive = this.takeWords('RECURSIVE')
+    return { kind: 'With', recursive, ctes: this.list(() => this.commonTable()), at }
+  }
+
+  private commonTable(): CommonTable {
+    const { at } = this.token
+    if (this.ctes === this.limits.ctes)
+      throw this.refusal(`the query has over ${this.limits.ctes} common tables`)
+    this.ctes++
+    const name = this.identifier()
+    this.expectWords('AS')
+    return { kind: 'CommonTable', name, query: this.parenthesized(() => this.query()), at }
+  }
+
+  private body(): QueryBody {
+    let left = this.operand()
+    const first = this.token.value
+    for (let links = 1; ; links++) {
+      const { value, at } = this.token
+      const operator = this.setOperator()
+      if (!operator) return left
+      this.checkLinks(links)
+      if (left.kind === 'SetOperation' && left.operator !== operator) {
+        throw this.refusal(`${first} and ${value} in one query need parentheses`, at)
+      }
+      left = { kind: 'SetOperation', operator, left, right: this.operand(), at: left.at }
+    }
+  }
+
+  private setOperator(): SetOperator | null {
+    const operator = this.takeOneOf('UNION', 'INTERSECT', 'EXCEPT')
+    return operator && `${operator} ${this.expectOneOf('ALL', 'DISTINCT')}`
+  }
+
+  private operand(): QueryBody {
+    const { kind, text, at } = this.token
+    if (this.isSymbol('(')) {
+      return { kind: 'QueryInParentheses', query: this.parenthesized(() => this.query()), at }
+    }
+    if (this.isWord('SELECT')) return this.select()
+    if (this.isWord('FROM')) throw this.refusal('queries that begin with FROM are not supported')
+    if (kind !== 'word') throw this.unexpected('SELECT')
+    throw this.refusal(`only SELECT queries are allowed: this starts with ${text}`)
+  }
+
+  private select(): Select {
+    const { at } = this.next()
+    if (++this.selects > this.limits.selects)
+      throw this.refusal(`the query has over ${this.limits.selects} SELECTs`, at)
+    if (this.isWord('WITH')) throw this.refusal('SELECT WITH is not supported')
+    const distinct = this.takeOneOf('DISTINCT', 'ALL') === 'DISTINCT'
+    return {
+      kind: 'Select',
+      distinct,
+      as: this.takeWords('AS') ? this.expectOneOf('STRUCT', 'VALUE') : null,
+      items: this.items(),
+      from: this.takeWords('FROM') ? this.from() : null,
+      where: this.takeWords('WHERE') ? this.expression() : null,
+      groupBy: this.groupBy(),
+      having: this.takeWords('HAVING') ? this.expression() : null,
+      qualify: this.takeWords('QUALIFY') ? this.expression() : null,
+      windows: this.takeWords('WINDOW') ? this.list(() => this.namedWindow()) : [],
+      at,
+    }
+  }
+
+  /** A comma may follow the last one. */
+  private items(): SelectItem[] {
+    const items = [this.selectItem()]
+    while (this.takeSymbol(',') && !this.atEndOfItems()) items.push(this.selectItem())
+    return items
+  }
+
+  private atEndOfItems(): boolean {
+    return this.atEnd() || this.isWord('FROM') || this.isSymbol(')') || this.isSymbol(';')
+  }
+
+  private selectItem(): SelectItem {
+    const { at } = this.token
+    if (this.takeSymbol('*')) return this.star(null, at)
+    const expression = this.expression()
+    if (!this.isSymbol('.')) return { kind: 'SelectColumn', expression, alias: this.alias(), at }
+    if (levelOf(expression) < level.suffix) throw this.unexpected()
+    this.next()
+    this.next()
+    return this.star(expression, at)
+  }
+
+  private star(of: SelectStar['of'], at: number): SelectStar {
+    const except = this.isSymbol('(', 1) && this.takeWords('EXCEPT')
+    return {
+      kind: 'SelectStar',
+      of,
+      except: except ? this.parenthesized(() => this.list(() => this.identifier())) : [],
+      replace:
+        this.isSymbol('(', 1) && this.takeWords('REPLACE')
+          ? this.parenthesized(() => this.list(() => this.replacement()))
+          : [],
+      at,
+    }
+  }
+
+  private replacement(): SelectColumn {
+    const { at } = this.token
+    const expression = this.expression()
+    this.expectWords('AS')
+    return { kind: 'SelectColumn', expression, alias: this.identifier(), at }
+  }
+
+  private groupBy(): GroupBy | null {
+    const { at } = this.token
+    if (!this.takeWords('GROUP', 'BY')) return null
+    if (this.takeWords('ALL')) return { kind: 'GroupBy', grouping: 'ALL', items: [], at }
+    if (this.isWord('GROUPING') && this.isWord('SETS', 1)) throw this.unexpected()
+    const grouping = this.takeOneOf('ROLLUP', 'CUBE')
+    const items = () => this.list(() => this.expression())
+    if (!grouping) return { kind: 'GroupBy', grouping: 'LIST', items: items(), at }
+    return { kind: 'GroupBy', grouping, items: this.parenthesized(items), at }
+  }
+
+  private namedWindow(): NamedWindow {
+    const { at } = this.token
+    const name = this.identifier()
+    this.expectWords('AS')
+    return { kind: 'NamedWindow', name, window: this.window(), at }
+  }
+
+  // ---- FROM: tables, arrays, subqueries and joins
+
+  /** Commas and JOINs group from left to right: in `a, b JOIN c ON ...` the condition sees `a` too. */
+  private from(): From {
+    let left = this.item()
+    let comma = false
+    for (let links = 1; ; links++) {
+      const { at } = this.token
+      const type = this.takeSymbol(',') ? 'COMMA' : this.joinType()
+      if (!type) return left
+      this.checkLinks(links)
+      if (comma && (type === 'RIGHT' || type === 'FULL')) {
+        throw this.refusal(`${type} JOIN behind a comma needs parentheses`, at)
+      }
+      comma ||= type === 'COMMA'
+      left = this.join(left, type, at)
+    }
+  }
+
+  /** `AS name`, or the name alone. */
+  private alias(): Identifier | null {
+    return this.takeWords('AS') || this.atName() ? this.identifier() : null
+  }
+
+  private joinType(): Join['type'] | null {
+    if (this.isWord('NATURAL')) throw this.unexpected()
+    if (this.takeWords('JOIN')) return 'INNER'
+    const type = this.takeOneOf('INNER', 'CROSS', 'LEFT', 'RIGHT', 'FULL')
+    if (!type) return null
+    if (type !== 'INNER' && type !== 'CROSS') this.takeWords('OUTER')
+    this.expectWords('JOIN')
+    return type
+  }
+
+  private join(left: From, type: Join['type'], at: number): Join {
+    const right = this.item()
+    const conditional = type !== 'CROSS' && type !== 'COMMA'
+    const on = conditional && this.takeWords('ON') ? this.expression() : null
+    const using =
+      conditional && !on && this.takeWords('USING')
+        ? this.parenthesized(() => this.list(() => this.identifier()))
+        : []
+    if (conditional && !on && using.length === 0 && !joinsByItself(type, right)) {
+      throw this.refusal('this join needs ON or USING', at)
+    }
+    return { kind: 'Join', type, left, right, on, using, at: left.at }
+  }
+
+  private item(): From {
+    return this.nested(() => {
+      const item = this.isSymbol('(') ? this.inFromParentheses() : this.tableOrArray()
+      if (
+        tableOperators.some(word => this.isWord(word)) ||
+        this.isWord('TABLESAMPLE') ||
+        this.isWord('FOR')
+      ) {
+        throw this.unexpected()
+      }
+      return item
+    })
+  }
+
+  private inFromParentheses(): From {
+    const { at } = this.token
+    if (this.atQueryInParentheses()) {
+      const query = this.parenthesized(() => this.query())
+      return { kind: 'DerivedTable', query, alias: this.tableAlias(), at }
+    }
+    const join = this.parenthesized(() => this.from())
+    if (join.kind !== 'Join') throw this.refusal('parentheses in FROM hold a subquery or a join', at)
+    if (hasComma(join)) throw this.refusal('a comma cannot join tables inside parentheses', at)
+    return { kind: 'JoinInParentheses', join, at }
+  }
+
+  private tableOrArray(): TableReference | UnnestReference {
+    const { at } = this.token
+    if (this.takeWords('UNNEST')) {
+      const array = this.parenthesized(() => this.unnested())
+      return { kind: 'UnnestReference', array, alias: this.tableAlias(), offset: this.withOffset(), at }
+    }
+    const path = this.tablePath()
+    if (this.isSymbol('(')) throw this.refusal('table functions are not supported', at)
+    return { kind: 'TableReference', path, alias: this.tableAlias(), offset: this.withOffset(), at }
+  }
+
+  private unnested(): Expression {
+    const array = this.expression()
+    if (this.isSymbol(',') || this.isWord('AS')) throw this.refusal('UNNEST takes one array, without a name')
+    return array
+  }
+
+  /** PIVOT and its kind are no reserved words: what follows tells the operator from an alias. */
+  private tableAlias(): Identifier | null {
+    const operator = tableOperators.some(word => this.isWord(word)) && this.operatorFollows()
+    return operator ? null : this.alias()
+  }
+
+  private operatorFollows(): boolean {
+    return this.isSymbol('(', 1) || this.isWord('INCLUDE', 1) || this.isWord('EXCLUDE', 1)
+  }
+
+  /** `WITH OFFSET`, whose name is `offset` if no other is given. */
+  private withOffset(): Identifier | null {
+    if (!this.isWord('OFFSET', 1) || !this.takeWords('WITH')) return null
+    const { at } = this.next()
+    return this.alias() ?? { name: 'offset', quoted: false, at }
+  }
+
+  private tablePath(): Identifier[] {
+    const path = [this.dashedName()]
+    while (this.takeSymbol('.')) {
+      this.checkLinks(path.length)
+      path.push(this.anyIdentifier())
+    }
+    return path
+  }
+
+  /** A project may have dashes: `deno-relay-logs` is one name, if nothing stands between its parts. */
+  private dashedName(): Identifier {
+    const first = this.identifier()
+    if (first.quoted) return first
+    let { name } = first
+    let end = first.at + name.length
+    while (this.isSymbol('-') && this.token.at === end && this.dashedPart(end + 1)) {
+      this.next()
+      const part = this.next()
+      name += `-${part.text}`
+      end = part.end
+    }
+    return name === first.name ? first : { name, quoted: true, at: first.at }
+  }
+
+  private dashedPart(at: number): boolean {
+    const part = this.ahead(1)
+    return part.at === at && (part.kind === 'integer' || (part.kind === 'word' && this.atName(1)))
+  }
+
+  // ---- operators, by precedence
+
+  private expression(): Expression {
+    return this.nested(() => this.operators(level.or))
+  }
+
+  private arithmetic(): Expression {
+    return this.nested(() => this.operators(level.bitOr))
+  }
+
+  /** An operand and all operators behind it that hold at least as tightly as `lowest`. */
+  private operators(lowest: number): Expression {
+    const negated = lowest <= level.not && this.isWord('NOT')
+    let left = negated ? this.not() : this.signed()
+    // Once an operator has been applied, a tighter one can no longer reach what it holds.
+    let highest: number = negated ? level.and : level.sign
+    for (let links = 1; ; links++) {
+      const operator = this.operator()
+      if (!operator || operator.level < lowest) return left
+      if (operator.level > highest) {
+        if (operator.level !== level.comparison) return left
+        throw this.refusal('comparisons do not chain: put one of them in parentheses')
+      }
+      this.checkLinks(links)
+      const comparison = operator.level === level.comparison
+      left = comparison ? this.comparison(left, operator.name) : this.binary(left, operator)
+      highest = comparison ? level.not : operator.level
+    }
+  }
+
+  /** The operator that stands here, if one does. `>>` is two tokens, since it also closes two types. */
+  private operator(): Operator | null {
+    const { kind, text, value, end } = this.token
+    if (kind === 'symbol') {
+      const shift = text === '>' && this.isSymbol('>', 1) && this.ahead(1).at === end
+      const name = shift ? '>>' : text
+      const found = binaryLevels.get(name)
+      return found ? { name, level: found } : null
+    }
+    if (kind !== 'word') return null
+    const word = value === 'NOT' ? this.ahead(1).value : value
+    const compares = comparisonWords.some(name => name === word) && !(value === 'NOT' && word === 'IS')
+    if (compares) return { name: word, level: level.comparison }
+    const found = value === 'AND' || value === 'OR' ? binaryLevels.get(value) : undefined
+    return found ? { name: value, level: found } : null
+  }
+
+  private not(): Unary {
+    const { at } = this.next()
+    return { kind: 'Unary', operator: 'NOT', operand: this.nested(() => this.operators(level.not)), at }
+  }
+
+  private signed(): Expression {
+    const { at } = this.token
+    const operator = signs.find(sign => this.takeSymbol(sign))
+    if (!operator) return this.suffixed()
+    return { kind: 'Unary', operator, operand: this.nested(() => this.signed()), at }
+  }
+
+  private binary(left: Expression, operator: Operator): Binary {
+    this.next()
+    if (operator.name === '>>') this.next()
+    const right = this.operators(operator.level + 1)
+    return { kind: 'Binary', operator: operator.name as BinaryOperator, left, right, at: left.at }
+  }
+
+  private comparison(left: Expression, name: string): Expression {
+    const { at } = left
+    const not = this.takeWords('NOT')
+    switch (name) {
+      case 'LIKE':
+        return { kind: 'Like', not, left, right: this.pattern(), at }
+      case 'IN':
+        return { kind: 'In', not, operand: left, among: this.among(), at }
+      case 'BETWEEN': {
+        this.next()
+        const low = this.operators(level.bitOr)
+        this.expectWords('AND')
+        return { kind: 'Between', not, operand: left, low, high: this.operators(level.bitOr), at }
+      }
+      case 'IS':
+        return this.is(left)
+      default:
+        return this.binary(left, { name, level: level.comparison })
+    }
+  }
+
+  private pattern(): Expression {
+    this.next()
+    if (this.isWord('ANY') || this.isWord('SOME') || this.isWord('ALL')) {
+      throw this.refusal('LIKE ANY, LIKE SOME and LIKE ALL are not supported')
+    }
+    return this.operators(level.bitOr)
+  }
+
+  private among(): In['among'] {
+    this.next()
+    const { at } = this.token
+    if (this.takeWords('UNNEST')) {
+      return { kind: 'InUnnest', array: this.parenthesized(() => this.expression()), at }
+    }
+    if (this.atQueryInParentheses()) {
+      return { kind: 'InQuery', query: this.parenthesized(() => this.query()), at }
+    }
+    return { kind: 'InList', items: this.parenthesized(() => this.list(() => this.expression())), at }
+  }
+
+  private is(operand: Expression): Expression {
+    this.next()
+    const { at } = operand
+    const not = this.takeWords('NOT')
+    if (this.takeWords('DISTINCT', 'FROM')) {
+      return { kind: 'IsDistinctFrom', not, left: operand, right: this.operators(level.bitOr), at }
+    }
+    return { kind: 'Is', not, operand, what: this.expectOneOf('NULL', 'TRUE', 'FALSE', 'UNKNOWN'), at }
+  }
+
+  // ---- operands: literals, names, whatever stands in brackets, and the `.field` and `[index]` behind them
+
+  /** An operand with its fields and indexes. */
+  private suffixed(): Expression {
+    let operand = this.primary()
+    for (let links = 1; ; links++) {
+      if (this.isSymbol('[')) operand = this.subscript(operand)
+      else if (this.isSymbol('.') && !this.isSymbol('*', 1)) operand = this.field(operand)
+      else return operand
+      this.checkLinks(links)
+    }
+  }
+
+  private subscript(of: Expression): Subscript {
+    if (levelOf(of) < level.suffix) throw this.unexpected()
+    this.expectSymbol('[')
+    const mode = this.isSymbol('(', 1) ? this.takeOneOf(...subscriptModes) : null
+    const index = mode ? this.parenthesized(() => this.expression()) : this.expression()
+    this.expectSymbol(']')
+    return { kind: 'Subscript', of, mode, index, at: of.at }
+  }
+
+  private field(of: Expression): Expression {
+    if (levelOf(of) < level.suffix) throw this.unexpected()
+    this.expectSymbol('.')
+    const field = this.anyIdentifier()
+    if (of.kind !== 'Path') return { kind: 'FieldAccess', of, field, at: of.at }
+    const parts = [...of.parts, field]
+    return this.isSymbol('(') ? this.call(parts) : { kind: 'Path', parts, at: of.at }
+  }
+
+  private primary(): Expression {
+    switch (this.token.kind) {
+      case 'string':
+      case 'bytes':
+      case 'integer':
+      case 'float':
+        return this.literal(literalKinds[this.token.kind])
+      case 'parameter': {
+        const { value, at } = this.next()
+        return { kind: 'ParameterReference', name: value, at }
+      }
+      case 'quoted':
+        return this.pathOrCall()
+      case 'symbol':
+        return this.bracketed()
+      case 'word':
+        return this.keyword()
+      case 'end':
+        break
+    }
+    throw this.unexpected('an expression')
+  }
+
+  /** `.5` becomes `0.5`: behind a word that is not reserved, GoogleSQL takes the dot for that of a field. */
+  private literal(literal: Literal['literal']): Literal {
+    const { text, value, at } = this.next()
+    return { kind: 'Literal', literal, text: text.startsWith('.') ? `0${text}` : text, value, at }
+  }
+
+  private bracketed(): Expression {
+    if (this.isSymbol('(')) return this.inParentheses()
+    if (!this.isSymbol('[')) throw this.unexpected('an expression')
+    const { at } = this.token
+    return {
+      kind: 'ArrayLiteral',
+      keyword: false,
+      type: null,
+      items: this.elements(),
+      at,
+    } satisfies ArrayLiteral
+  }
+
+  private inParentheses(): ScalarSubquery | Tuple | Parenthesized {
+    const { at } = this.token
+    if (this.atQueryInParentheses()) {
+      return { kind: 'ScalarSubquery', query: this.parenthesized(() => this.query()), at }
+    }
+    const items = this.parenthesized(() => this.list(() => this.expression()))
+    return items.length > 1
+      ? { kind: 'Tuple', items, at }
+      : { kind: 'Parenthesized', expression: items[0]!, at }
+  }
+
+  private keyword(): Expression {
+    switch (this.token.value) {
+      case 'NULL':
+        return this.constant('NULL')
+      case 'TRUE':
+      case 'FALSE':
+        return this.constant('BOOL')
+      case 'CASE':
+        return this.case()
+      case 'CAST':
+        return this.cast()
+      case 'EXTRACT':
+        return this.extract()
+      case 'EXISTS':
+        return this.exists()
+      case 'INTERVAL':
+        return this.interval()
+      case 'ARRAY':
+        return this.array()
+      case 'STRUCT':
+        return this.struct()
+      case 'WITH':
+        throw this.refusal('WITH inside an expression is not supported')
+      default:
+        return this.named()
+    }
+  }
+
+  /** Its text in capitals, so that the way it was typed does not matter. */
+  private constant(literal: 'NULL' | 'BOOL'): Literal {
+    const { value, at } = this.next()
+    return { kind: 'Literal', literal, text: value, value: '', at }
+  }
+
+  private exists(): Exists {
+    const { at } = this.next()
+    return { kind: 'Exists', query: this.parenthesized(() => this.query()), at }
+  }
+
+  private named(): Expression {
+    const { value, at } = this.token
+    if (value === 'SAFE_CAST' && this.isSymbol('(', 1)) return this.cast()
+    const type = this.ahead(1).kind === 'string' ? typedLiterals.get(value) : undefined
+    if (!type) return this.pathOrCall()
+    this.next()
+    return { kind: 'TypedLiteral', type, value: this.literal('STRING'), at }
+  }
+
+  private pathOrCall(): Path | Call {
+    const { kind, value, at } = this.token
+    const callable = kind === 'word' && reservedFunctions.has(value) && this.isSymbol('(', 1)
+    const name = callable ? this.anyIdentifier() : this.identifier()
+    return this.isSymbol('(') ? this.call([name]) : { kind: 'Path', parts: [name], at }
+  }
+
+  // ---- expressions that begin with a keyword of their own
+
+  private case(): Case {
+    const { at } = this.next()
+    const operand = this.isWord('WHEN') ? null : this.expression()
+    const branches: CaseBranch[] = []
+    do branches.push(this.caseBranch())
+    while (this.isWord('WHEN'))
+    const otherwise = this.takeWords('ELSE') ? this.expression() : null
+    this.expectWords('END')
+    return { kind: 'Case', operand, branches, otherwise, at }
+  }
+
+  private caseBranch(): CaseBranch {
+    const { at } = this.token
+    this.expectWords('WHEN')
+    const when = this.expression()
+    this.expectWords('THEN')
+    // oxlint-disable-next-line unicorn/no-thenable -- an expression, never a function
+    return { kind: 'CaseBranch', when, then: this.expression(), at }
+  }
+
+  private cast(): Cast {
+    const { value, at } = this.next()
+    return this.parenthesized(() => {
+      const operand = this.expression()
+      this.expectWords('AS')
+      const type = this.type()
+      const format = this.takeWords('FORMAT') ? this.expression() : null
+      if (this.isWord('AT')) throw this.refusal('AT TIME ZONE in a CAST is not supported')
+      return { kind: 'Cast', safe: value === 'SAFE_CAST', operand, type, format, at }
+    })
+  }
+
+  private extract(): Extract {
+    const { at } = this.next()
+    return this.parenthesized(() => {
+      const part = this.part(extractParts)
+      this.expectWords('FROM')
+      const operand = this.expression()
+      const zone = this.takeWords('AT', 'TIME', 'ZONE') ? this.expression() : null
+      return { kind: 'Extract', part, operand, zone, at }
+    })
+  }
+
+  private interval(): IntervalLiteral {
+    const { at } = this.next()
+    const value = this.arithmetic()
+    const part = this.part(intervalParts)
+    const to = this.takeWords('TO') ? this.part(intervalParts) : null
+    return { kind: 'IntervalLiteral', value, part, to, at }
+  }
+
+  private part(parts: ReadonlySet<string>): string {
+    const { kind, text, value, at } = this.token
+    if (kind !== 'word') throw this.unexpected('a part such as DAY')
+    this.next()
+    const weekday = this.isSymbol('(') ? `(${this.parenthesized(() => this.next().value)})` : ''
+    if (!parts.has(value + weekday))
+      throw this.refusal(`${text}${weekday} is not a part that can stand here`, at)
+    return value + weekday
+  }
+
+  /** `ARRAY(SELECT ...)`, `ARRAY[...]` and `ARRAY<T>[...]`. */
+  private array(): ArrayLiteral | ArraySubquery {
+    const { at } = this.next()
+    if (this.isSymbol('(')) {
+      return { kind: 'ArraySubquery', query: this.parenthesized(() => this.query()), at }
+    }
+    const type = this.isSymbol('<') ? this.elementType() : null
+    return { kind: 'ArrayLiteral', keyword: true, type, items: this.elements(), at }
+  }
+
+  /** `[...]` */
+  private elements(): Expression[] {
+    this.expectSymbol('[')
+    const items = this.isSymbol(']') ? [] : this.list(() => this.expression())
+    this.expectSymbol(']')
+    return items
+  }
+
+  private struct(): StructLiteral {
+    const { at } = this.next()
+    const type = this.isSymbol('(') ? null : this.structType()
+    const items = this.parenthesized(() => (this.isSymbol(')') ? [] : this.list(() => this.structItem())))
+    return { kind: 'StructLiteral', type, items, at }
+  }
+
+  private structItem(): SelectColumn {
+    const { at } = this.token
+    const expression = this.expression()
+    return { kind: 'SelectColumn', expression, alias: this.takeWords('AS') ? this.identifier() : null, at }
+  }
+
+  // ---- calls, with all that may stand inside and behind their parentheses
+
+  /** The call of `name`, from its `(` on. */
+  private call(name: Identifier[]): Call {
+    const inside = this.parenthesized(() => this.aggregation())
+    return {
+      kind: 'Call',
+      name,
+      ...inside,
+      over: this.takeWords('OVER') ? this.over() : null,
+      at: name[0]!.at,
+    }
+  }
+
+  private over(): Call['over'] {
+    return this.isSymbol('(') ? this.window() : this.identifier()
+  }
+
+  private aggregation(): Aggregation {
+    const star = this.isSymbol('*') && this.isSymbol(')', 1) && this.takeSymbol('*')
+    const empty = star || this.isSymbol(')')
+    return {
+      star,
+      distinct: this.takeWords('DISTINCT'),
+      arguments: empty ? [] : this.list(() => this.argument()),
+      nulls: this.nulls(),
+      having: this.havingExtreme(),
+      orderBy: this.orderBy(),
+      limit: this.takeWords('LIMIT') ? this.count('a number of rows') : null,
+    }
+  }
+
+  private nulls(): Call['nulls'] {
+    const nulls = this.takeOneOf('IGNORE', 'RESPECT')
+    if (nulls) this.expectWords('NULLS')
+    return nulls
+  }
+
+  private havingExtreme(): HavingExtreme | null {
+    const { at } = this.token
+    if (!this.takeWords('HAVING')) return null
+    const extreme = this.expectOneOf('MAX', 'MIN')
+    return { kind: 'HavingExtreme', extreme, expression: this.expression(), at }
+  }
+
+  private argument(): Expression {
+    const { at } = this.token
+    if (this.isWord('SELECT') || this.isWord('WITH')) {
+      throw this.refusal('a subquery needs parentheses of its own')
+    }
+    if ((this.isWord('TABLE') || this.isWord('MODEL')) && this.atName(1)) {
+      throw this.refusal(`${this.token.value} arguments are not supported`)
+    }
+    if (!this.atName() || !this.isSymbol('=>', 1)) return this.lambdaOrExpression()
+    const name = this.identifier()
+    this.expectSymbol('=>')
+    return { kind: 'NamedArgument', name, value: this.expression(), at }
+  }
+
+  private lambdaOrExpression(): Expression {
+    const { at } = this.token
+    const behind = this.isSymbol('(') ? this.behindParentheses() : this.ahead(1)
+    if (behind.kind !== 'symbol' || behind.text !== '->') return this.expression()
+    const parameters = this.isSymbol('(')
+      ? this.parenthesized(() => this.list(() => this.identifier()))
+      : [this.identifier()]
+    this.expectSymbol('->')
+    return { kind: 'Lambda', parameters, body: this.expression(), at }
+  }
+
+  // ---- ORDER BY, windows and the counts of LIMIT
+
+  /** `ORDER BY ...` if it stands here. */
+  private orderBy(): OrderItem[] {
+    return this.takeWords('ORDER', 'BY') ? this.list(() => this.orderItem()) : []
+  }
+
+  /** A plain integer or a parameter. */
+  private count(what: string): Count {
+    const { kind, text, value, at } = this.token
+    if (kind === 'integer') {
+      this.next()
+      return { kind: 'Literal', literal: 'INTEGER', text, value: '', at }
+    }
+    if (kind !== 'parameter') throw this.unexpected(`${what} (an integer or a parameter)`)
+    this.next()
+    return { kind: 'ParameterReference', name: value, at }
+  }
+
+  /** `(PARTITION BY ... ORDER BY ... ROWS ...)`, or the bare name of a window. */
+  private window(): Window {
+    const { at } = this.token
+    if (!this.isSymbol('(')) {
+      return { kind: 'Window', base: this.identifier(), partitionBy: [], orderBy: [], frame: null, at }
+    }
+    return this.parenthesized(() => ({
+      kind: 'Window',
+      base: this.atName() ? this.identifier() : null,
+      partitionBy: this.takeWords('PARTITION', 'BY') ? this.list(() => this.expression()) : [],
+      orderBy: this.orderBy(),
+      frame: this.frame(),
+      at,
+    }))
+  }
+
+  private orderItem(): OrderItem {
+    const { at } = this.token
+    const expression = this.expression()
+    const direction = this.takeOneOf('ASC', 'DESC')
+    const nulls = this.takeWords('NULLS') ? this.expectOneOf('FIRST', 'LAST') : null
+    return { kind: 'OrderItem', expression, direction, nulls, at }
+  }
+
+  private frame(): Frame | null {
+    const { at } = this.token
+    const unit = this.takeOneOf('ROWS', 'RANGE')
+    if (!unit) return null
+    if (!this.takeWords('BETWEEN')) return { kind: 'Frame', unit, start: this.bound(), end: null, at }
+    const start = this.bound()
+    this.expectWords('AND')
+    return { kind: 'Frame', unit, start, end: this.bound(), at }
+  }
+
+  private bound(): FrameBound {
+    const { at } = this.token
+    if (this.takeWords('CURRENT', 'ROW')) return { kind: 'FrameBound', bound: 'CURRENT ROW', count: null, at }
+    if (this.takeWords('UNBOUNDED')) {
+      const side = this.expectOneOf('PRECEDING', 'FOLLOWING')
+      return { kind: 'FrameBound', bound: `UNBOUNDED ${side}`, count: null, at }
+    }
+    const count = this.count('the bound of a frame')
+    return { kind: 'FrameBound', bound: this.expectOneOf('PRECEDING', 'FOLLOWING'), count, at }
+  }
+
+  // ---- types: in CAST, `ARRAY<...>[...]` and `STRUCT<...>(...)`
+
+  private type(): SqlType {
+    return this.nested(() => {
+      if (this.takeWords('ARRAY')) return { kind: 'ARRAY', element: this.elementType() }
+      if (this.takeWords('STRUCT')) return this.structType()
+      return this.scalarType()
+    })
+  }
+
+  /** `<T>`, behind ARRAY. */
+  private elementType(): SqlType {
+    this.expectSymbol('<')
+    const element = this.type()
+    this.expectSymbol('>')
+    return element
+  }
+
+  /** `<a INT64, STRING>`, behind STRUCT. Two closing `>` are two tokens, so `ARRAY<STRUCT<a INT64>>` just ends. */
+  private structType(): StructType {
+    if (this.takeSymbol('<>')) return { kind: 'STRUCT', fields: [] }
+    this.expectSymbol('<')
+    const fields = this.list(() => this.structField())
+    this.expectSymbol('>')
+    return { kind: 'STRUCT', fields }
+  }
+
+  private structField(): StructField {
+    const { kind } = this.ahead(1)
+    const named = kind === 'word' || kind === 'quoted'
+    return { name: named ? this.identifier().name : null, type: this.type() }
+  }
+
+  private scalarType(): SqlType {
+    if (this.token.kind !== 'word') throw this.unexpected('a type')
+    const kind = scalars.get(this.token.value)
+    if (!kind) throw this.refusal(`${this.token.text} is not a supported type`)
+    this.next()
+    if (!this.isSymbol('(')) return { kind }
+    return { kind, size: this.parenthesized(() => this.list(() => this.typeSize())) }
+  }
+
+  private typeSize(): number {
+    if (this.token.kind !== 'integer') throw this.unexpected('the size of a type')
+    return Number(this.next().text)
+  }
+}
+
+/** An array of the row on the left needs no condition; neither side of it can be missing. */
+function joinsByItself(type: Join['type'], right: From): boolean {
+  if (type !== 'INNER' && type !== 'LEFT') return false
+  return right.kind === 'UnnestReference' || (right.kind === 'TableReference' && right.path.length > 1)
 }
