@@ -1,70 +1,9 @@
 import { Cursor } from './cursor.ts'
 import { SqlError } from './error.ts'
-import type { Limits } from './limits.ts'
-import { defaultLimits } from './limits.ts'
+import { defaultLimits, type Limits } from './limits.ts'
 import { binaryLevels, hasComma, level, levelOf } from './operators.ts'
 import { extractParts, intervalParts, reservedFunctions } from './reserved.ts'
-import type {
-  ArrayLiteral,
-  ArraySubquery,
-  Between,
-  Binary,
-  BinaryOperator,
-  Call,
-  Case,
-  CaseBranch,
-  Cast,
-  CommonTable,
-  Count,
-  DerivedTable,
-  Exists,
-  Expression,
-  Extract,
-  FieldAccess,
-  Frame,
-  FrameBound,
-  From,
-  GroupBy,
-  HavingExtreme,
-  Identifier,
-  In,
-  InList,
-  InQuery,
-  InUnnest,
-  IntervalLiteral,
-  Is,
-  IsDistinctFrom,
-  Join,
-  JoinInParentheses,
-  Lambda,
-  Like,
-  Literal,
-  NamedArgument,
-  NamedWindow,
-  OrderItem,
-  ParameterReference,
-  Parenthesized,
-  Path,
-  Query,
-  QueryBody,
-  QueryInParentheses,
-  ScalarSubquery,
-  Select,
-  SelectColumn,
-  SelectItem,
-  SelectStar,
-  SetOperation,
-  SetOperator,
-  StructLiteral,
-  Subscript,
-  TableReference,
-  Tuple,
-  TypedLiteral,
-  Unary,
-  UnnestReference,
-  Window,
-  With,
-} from './tree.ts'
+import type * as ast from './tree.ts'
 import type { ScalarName, SqlType, StructField, StructType } from './types.ts'
 import { scalarAliases, scalarNames } from './types.ts'
 import { heightOf } from './walk.ts'
@@ -73,7 +12,7 @@ import { heightOf } from './walk.ts'
  * Reads one GoogleSQL query. Throws SqlError, with the place, for anything else: other statements, more than one,
  * what is malformed, what this front end does not know, and what is beyond the limits.
  */
-export function parse(sql: string, limits: Partial<Limits> = {}): Query {
+export function parse(sql: string, limits: Partial<Limits> = {}): ast.Query {
   const bounds = { ...defaultLimits, ...limits }
   const query = new Parser(sql, bounds).statement()
   // Chains inside chains stay within nesting and links and still add up to a tree too high to recurse over.
@@ -82,6 +21,18 @@ export function parse(sql: string, limits: Partial<Limits> = {}): Query {
   return query
 }
 
+/** Types by every spelling of theirs. */
+const scalars: ReadonlyMap<string, ScalarName> = new Map([
+  ...scalarNames.map(name => [name, name] as const),
+  ...Object.entries(scalarAliases),
+])
+
+const literalKinds = { string: 'STRING', bytes: 'BYTES', integer: 'INTEGER', float: 'FLOAT' } as const
+const typedLiterals = ['BIGNUMERIC', 'DATE', 'DATETIME', 'JSON', 'NUMERIC', 'TIME', 'TIMESTAMP'] as const
+const signs = ['-', '+', '~'] as const
+const subscriptModes = ['OFFSET', 'ORDINAL', 'SAFE_OFFSET', 'SAFE_ORDINAL'] as const
+/** The words that begin a comparison; NOT may stand before the first three. */
+const comparisonWords = ['LIKE', 'IN', 'BETWEEN', 'IS'] as const
 /** The words of a FROM item that look like its alias. */
 const tableOperators = ['PIVOT', 'UNPIVOT', 'MATCH_RECOGNIZE'] as const
 
@@ -90,43 +41,15 @@ interface Operator {
   level: number
 }
 
-/** The words that begin a comparison; NOT may stand before the first three. */
-const comparisonWords = ['LIKE', 'IN', 'BETWEEN', 'IS'] as const
-
-const signs = ['-', '+', '~'] as const
-
-const literalKinds = { string: 'STRING', bytes: 'BYTES', integer: 'INTEGER', float: 'FLOAT' } as const
-
-const typedLiterals: ReadonlyMap<string, TypedLiteral['type']> = new Map([
-  ['BIGDECIMAL', 'BIGNUMERIC'],
-  ['BIGNUMERIC', 'BIGNUMERIC'],
-  ['DATE', 'DATE'],
-  ['DATETIME', 'DATETIME'],
-  ['DECIMAL', 'NUMERIC'],
-  ['JSON', 'JSON'],
-  ['NUMERIC', 'NUMERIC'],
-  ['TIME', 'TIME'],
-  ['TIMESTAMP', 'TIMESTAMP'],
-])
-
-const subscriptModes = ['OFFSET', 'ORDINAL', 'SAFE_OFFSET', 'SAFE_ORDINAL'] as const
-
-type Aggregation = Pick<Call, 'star' | 'distinct' | 'arguments' | 'nulls' | 'having' | 'orderBy' | 'limit'>
-
-const scalars: ReadonlyMap<string, ScalarName> = new Map([
-  ...scalarNames.map(name => [name, name] as const),
-  ...Object.entries(scalarAliases),
-])
-
 /** One rule of the grammar a method; a rule stands below those that use it. */
 class Parser extends Cursor {
-  // ---- queries
-
   private selects = 0
   private ctes = 0
 
+  // ---- queries
+
   /** The one statement of the text. */
-  statement(): Query {
+  statement(): ast.Query {
     if (this.atEnd()) throw this.refusal('the query is empty')
     const query = this.query()
     this.takeSymbol(';')
@@ -134,36 +57,40 @@ class Parser extends Cursor {
     throw this.isSymbol(';', -1) ? this.refusal('only one statement is allowed') : this.unexpected()
   }
 
-  private query(): Query {
+  private query(): ast.Query {
     return this.nested(() => {
       const { at } = this.token
       const common = this.with()
       const body = this.body()
       const orderBy = this.orderBy()
-      const limit = this.takeWords('LIMIT') ? this.count('a number of rows') : null
-      const offset = limit && this.takeWords('OFFSET') ? this.count('a number of rows') : null
+      const limit = this.rowCount('LIMIT')
+      const offset = limit && this.rowCount('OFFSET')
       return { kind: 'Query', with: common, body, orderBy, limit, offset, at }
     })
   }
 
-  private with(): With | null {
+  private subquery(): ast.Query {
+    return this.parenthesized(() => this.query())
+  }
+
+  private with(): ast.With | null {
     const { at } = this.token
     if (!this.takeWords('WITH')) return null
     const recursive = this.takeWords('RECURSIVE')
     return { kind: 'With', recursive, ctes: this.list(() => this.commonTable()), at }
   }
 
-  private commonTable(): CommonTable {
+  private commonTable(): ast.CommonTable {
     const { at } = this.token
     if (this.ctes === this.limits.ctes)
       throw this.refusal(`the query has over ${this.limits.ctes} common tables`)
     this.ctes++
     const name = this.identifier()
     this.expectWords('AS')
-    return { kind: 'CommonTable', name, query: this.parenthesized(() => this.query()), at }
+    return { kind: 'CommonTable', name, query: this.subquery(), at }
   }
 
-  private body(): QueryBody {
+  private body(): ast.QueryBody {
     let left = this.operand()
     const first = this.token.value
     for (let links = 1; ; links++) {
@@ -178,15 +105,15 @@ class Parser extends Cursor {
     }
   }
 
-  private setOperator(): SetOperator | null {
+  private setOperator(): ast.SetOperator | null {
     const operator = this.takeOneOf('UNION', 'INTERSECT', 'EXCEPT')
     return operator && `${operator} ${this.expectOneOf('ALL', 'DISTINCT')}`
   }
 
-  private operand(): QueryBody {
+  private operand(): ast.QueryBody {
     const { kind, text, at } = this.token
     if (this.isSymbol('(')) {
-      return { kind: 'QueryInParentheses', query: this.parenthesized(() => this.query()), at }
+      return { kind: 'QueryInParentheses', query: this.subquery(), at }
     }
     if (this.isWord('SELECT')) return this.select()
     if (this.isWord('FROM')) throw this.refusal('queries that begin with FROM are not supported')
@@ -194,7 +121,7 @@ class Parser extends Cursor {
     throw this.refusal(`only SELECT queries are allowed: this starts with ${text}`)
   }
 
-  private select(): Select {
+  private select(): ast.Select {
     const { at } = this.next()
     if (++this.selects > this.limits.selects)
       throw this.refusal(`the query has over ${this.limits.selects} SELECTs`, at)
@@ -216,7 +143,7 @@ class Parser extends Cursor {
   }
 
   /** A comma may follow the last one. */
-  private items(): SelectItem[] {
+  private items(): ast.SelectItem[] {
     const items = [this.selectItem()]
     while (this.takeSymbol(',') && !this.atEndOfItems()) items.push(this.selectItem())
     return items
@@ -226,7 +153,7 @@ class Parser extends Cursor {
     return this.atEnd() || this.isWord('FROM') || this.isSymbol(')') || this.isSymbol(';')
   }
 
-  private selectItem(): SelectItem {
+  private selectItem(): ast.SelectItem {
     const { at } = this.token
     if (this.takeSymbol('*')) return this.star(null, at)
     const expression = this.expression()
@@ -237,39 +164,31 @@ class Parser extends Cursor {
     return this.star(expression, at)
   }
 
-  private star(of: SelectStar['of'], at: number): SelectStar {
-    const except = this.isSymbol('(', 1) && this.takeWords('EXCEPT')
-    return {
-      kind: 'SelectStar',
-      of,
-      except: except ? this.parenthesized(() => this.list(() => this.identifier())) : [],
-      replace:
-        this.isSymbol('(', 1) && this.takeWords('REPLACE')
-          ? this.parenthesized(() => this.list(() => this.replacement()))
-          : [],
-      at,
-    }
+  private star(of: ast.SelectStar['of'], at: number): ast.SelectStar {
+    const except = this.isSymbol('(', 1) && this.takeWords('EXCEPT') ? this.identifiers() : []
+    const replaces = this.isSymbol('(', 1) && this.takeWords('REPLACE')
+    const replace = replaces ? this.parenthesized(() => this.list(() => this.replacement())) : []
+    return { kind: 'SelectStar', of, except, replace, at }
   }
 
-  private replacement(): SelectColumn {
+  private replacement(): ast.SelectColumn {
     const { at } = this.token
     const expression = this.expression()
     this.expectWords('AS')
     return { kind: 'SelectColumn', expression, alias: this.identifier(), at }
   }
 
-  private groupBy(): GroupBy | null {
+  private groupBy(): ast.GroupBy | null {
     const { at } = this.token
     if (!this.takeWords('GROUP', 'BY')) return null
     if (this.takeWords('ALL')) return { kind: 'GroupBy', grouping: 'ALL', items: [], at }
     if (this.isWord('GROUPING') && this.isWord('SETS', 1)) throw this.unexpected()
     const grouping = this.takeOneOf('ROLLUP', 'CUBE')
-    const items = () => this.list(() => this.expression())
-    if (!grouping) return { kind: 'GroupBy', grouping: 'LIST', items: items(), at }
-    return { kind: 'GroupBy', grouping, items: this.parenthesized(items), at }
+    if (!grouping) return { kind: 'GroupBy', grouping: 'LIST', items: this.expressions(), at }
+    return { kind: 'GroupBy', grouping, items: this.parenthesized(() => this.expressions()), at }
   }
 
-  private namedWindow(): NamedWindow {
+  private namedWindow(): ast.NamedWindow {
     const { at } = this.token
     const name = this.identifier()
     this.expectWords('AS')
@@ -279,7 +198,7 @@ class Parser extends Cursor {
   // ---- FROM: tables, arrays, subqueries and joins
 
   /** Commas and JOINs group from left to right: in `a, b JOIN c ON ...` the condition sees `a` too. */
-  private from(): From {
+  private from(): ast.From {
     let left = this.item()
     let comma = false
     for (let links = 1; ; links++) {
@@ -295,12 +214,16 @@ class Parser extends Cursor {
     }
   }
 
+  private identifiers(): ast.Identifier[] {
+    return this.parenthesized(() => this.list(() => this.identifier()))
+  }
+
   /** `AS name`, or the name alone. */
-  private alias(): Identifier | null {
+  private alias(): ast.Identifier | null {
     return this.takeWords('AS') || this.atName() ? this.identifier() : null
   }
 
-  private joinType(): Join['type'] | null {
+  private joinType(): ast.Join['type'] | null {
     if (this.isWord('NATURAL')) throw this.unexpected()
     if (this.takeWords('JOIN')) return 'INNER'
     const type = this.takeOneOf('INNER', 'CROSS', 'LEFT', 'RIGHT', 'FULL')
@@ -310,38 +233,29 @@ class Parser extends Cursor {
     return type
   }
 
-  private join(left: From, type: Join['type'], at: number): Join {
+  private join(left: ast.From, type: ast.Join['type'], at: number): ast.Join {
     const right = this.item()
     const conditional = type !== 'CROSS' && type !== 'COMMA'
     const on = conditional && this.takeWords('ON') ? this.expression() : null
-    const using =
-      conditional && !on && this.takeWords('USING')
-        ? this.parenthesized(() => this.list(() => this.identifier()))
-        : []
+    const using = conditional && !on && this.takeWords('USING') ? this.identifiers() : []
     if (conditional && !on && using.length === 0 && !joinsByItself(type, right)) {
       throw this.refusal('this join needs ON or USING', at)
     }
     return { kind: 'Join', type, left, right, on, using, at: left.at }
   }
 
-  private item(): From {
+  private item(): ast.From {
     return this.nested(() => {
       const item = this.isSymbol('(') ? this.inFromParentheses() : this.tableOrArray()
-      if (
-        tableOperators.some(word => this.isWord(word)) ||
-        this.isWord('TABLESAMPLE') ||
-        this.isWord('FOR')
-      ) {
-        throw this.unexpected()
-      }
+      if ([...tableOperators, 'TABLESAMPLE', 'FOR'].some(word => this.isWord(word))) throw this.unexpected()
       return item
     })
   }
 
-  private inFromParentheses(): From {
+  private inFromParentheses(): ast.From {
     const { at } = this.token
     if (this.atQueryInParentheses()) {
-      const query = this.parenthesized(() => this.query())
+      const query = this.subquery()
       return { kind: 'DerivedTable', query, alias: this.tableAlias(), at }
     }
     const join = this.parenthesized(() => this.from())
@@ -350,7 +264,7 @@ class Parser extends Cursor {
     return { kind: 'JoinInParentheses', join, at }
   }
 
-  private tableOrArray(): TableReference | UnnestReference {
+  private tableOrArray(): ast.TableReference | ast.UnnestReference {
     const { at } = this.token
     if (this.takeWords('UNNEST')) {
       const array = this.parenthesized(() => this.unnested())
@@ -361,14 +275,14 @@ class Parser extends Cursor {
     return { kind: 'TableReference', path, alias: this.tableAlias(), offset: this.withOffset(), at }
   }
 
-  private unnested(): Expression {
+  private unnested(): ast.Expression {
     const array = this.expression()
     if (this.isSymbol(',') || this.isWord('AS')) throw this.refusal('UNNEST takes one array, without a name')
     return array
   }
 
   /** PIVOT and its kind are no reserved words: what follows tells the operator from an alias. */
-  private tableAlias(): Identifier | null {
+  private tableAlias(): ast.Identifier | null {
     const operator = tableOperators.some(word => this.isWord(word)) && this.operatorFollows()
     return operator ? null : this.alias()
   }
@@ -378,13 +292,13 @@ class Parser extends Cursor {
   }
 
   /** `WITH OFFSET`, whose name is `offset` if no other is given. */
-  private withOffset(): Identifier | null {
+  private withOffset(): ast.Identifier | null {
     if (!this.isWord('OFFSET', 1) || !this.takeWords('WITH')) return null
     const { at } = this.next()
     return this.alias() ?? { name: 'offset', quoted: false, at }
   }
 
-  private tablePath(): Identifier[] {
+  private tablePath(): ast.Identifier[] {
     const path = [this.dashedName()]
     while (this.takeSymbol('.')) {
       this.checkLinks(path.length)
@@ -394,7 +308,7 @@ class Parser extends Cursor {
   }
 
   /** A project may have dashes: `deno-relay-logs` is one name, if nothing stands between its parts. */
-  private dashedName(): Identifier {
+  private dashedName(): ast.Identifier {
     const first = this.identifier()
     if (first.quoted) return first
     let { name } = first
@@ -415,16 +329,21 @@ class Parser extends Cursor {
 
   // ---- operators, by precedence
 
-  private expression(): Expression {
+  private expression(): ast.Expression {
     return this.nested(() => this.operators(level.or))
   }
 
-  private arithmetic(): Expression {
+  private expressions(): ast.Expression[] {
+    return this.list(() => this.expression())
+  }
+
+  /** An expression without AND, OR, NOT and comparisons. */
+  private arithmetic(): ast.Expression {
     return this.nested(() => this.operators(level.bitOr))
   }
 
   /** An operand and all operators behind it that hold at least as tightly as `lowest`. */
-  private operators(lowest: number): Expression {
+  private operators(lowest: number): ast.Expression {
     const negated = lowest <= level.not && this.isWord('NOT')
     let left = negated ? this.not() : this.signed()
     // Once an operator has been applied, a tighter one can no longer reach what it holds.
@@ -460,26 +379,26 @@ class Parser extends Cursor {
     return found ? { name: value, level: found } : null
   }
 
-  private not(): Unary {
+  private not(): ast.Unary {
     const { at } = this.next()
     return { kind: 'Unary', operator: 'NOT', operand: this.nested(() => this.operators(level.not)), at }
   }
 
-  private signed(): Expression {
+  private signed(): ast.Expression {
     const { at } = this.token
     const operator = signs.find(sign => this.takeSymbol(sign))
     if (!operator) return this.suffixed()
     return { kind: 'Unary', operator, operand: this.nested(() => this.signed()), at }
   }
 
-  private binary(left: Expression, operator: Operator): Binary {
+  private binary(left: ast.Expression, operator: Operator): ast.Binary {
     this.next()
     if (operator.name === '>>') this.next()
     const right = this.operators(operator.level + 1)
-    return { kind: 'Binary', operator: operator.name as BinaryOperator, left, right, at: left.at }
+    return { kind: 'Binary', operator: operator.name as ast.BinaryOperator, left, right, at: left.at }
   }
 
-  private comparison(left: Expression, name: string): Expression {
+  private comparison(left: ast.Expression, name: string): ast.Expression {
     const { at } = left
     const not = this.takeWords('NOT')
     switch (name) {
@@ -500,7 +419,7 @@ class Parser extends Cursor {
     }
   }
 
-  private pattern(): Expression {
+  private pattern(): ast.Expression {
     this.next()
     if (this.isWord('ANY') || this.isWord('SOME') || this.isWord('ALL')) {
       throw this.refusal('LIKE ANY, LIKE SOME and LIKE ALL are not supported')
@@ -508,19 +427,17 @@ class Parser extends Cursor {
     return this.operators(level.bitOr)
   }
 
-  private among(): In['among'] {
+  private among(): ast.In['among'] {
     this.next()
     const { at } = this.token
     if (this.takeWords('UNNEST')) {
       return { kind: 'InUnnest', array: this.parenthesized(() => this.expression()), at }
     }
-    if (this.atQueryInParentheses()) {
-      return { kind: 'InQuery', query: this.parenthesized(() => this.query()), at }
-    }
-    return { kind: 'InList', items: this.parenthesized(() => this.list(() => this.expression())), at }
+    if (this.atQueryInParentheses()) return { kind: 'InQuery', query: this.subquery(), at }
+    return { kind: 'InList', items: this.parenthesized(() => this.expressions()), at }
   }
 
-  private is(operand: Expression): Expression {
+  private is(operand: ast.Expression): ast.Expression {
     this.next()
     const { at } = operand
     const not = this.takeWords('NOT')
@@ -533,7 +450,7 @@ class Parser extends Cursor {
   // ---- operands: literals, names, whatever stands in brackets, and the `.field` and `[index]` behind them
 
   /** An operand with its fields and indexes. */
-  private suffixed(): Expression {
+  private suffixed(): ast.Expression {
     let operand = this.primary()
     for (let links = 1; ; links++) {
       if (this.isSymbol('[')) operand = this.subscript(operand)
@@ -543,7 +460,7 @@ class Parser extends Cursor {
     }
   }
 
-  private subscript(of: Expression): Subscript {
+  private subscript(of: ast.Expression): ast.Subscript {
     if (levelOf(of) < level.suffix) throw this.unexpected()
     this.expectSymbol('[')
     const mode = this.isSymbol('(', 1) ? this.takeOneOf(...subscriptModes) : null
@@ -552,7 +469,7 @@ class Parser extends Cursor {
     return { kind: 'Subscript', of, mode, index, at: of.at }
   }
 
-  private field(of: Expression): Expression {
+  private field(of: ast.Expression): ast.Expression {
     if (levelOf(of) < level.suffix) throw this.unexpected()
     this.expectSymbol('.')
     const field = this.anyIdentifier()
@@ -561,7 +478,7 @@ class Parser extends Cursor {
     return this.isSymbol('(') ? this.call(parts) : { kind: 'Path', parts, at: of.at }
   }
 
-  private primary(): Expression {
+  private primary(): ast.Expression {
     switch (this.token.kind) {
       case 'string':
       case 'bytes':
@@ -585,36 +502,30 @@ class Parser extends Cursor {
   }
 
   /** `.5` becomes `0.5`: behind a word that is not reserved, GoogleSQL takes the dot for that of a field. */
-  private literal(literal: Literal['literal']): Literal {
+  private literal(literal: ast.Literal['literal']): ast.Literal {
     const { text, value, at } = this.next()
     return { kind: 'Literal', literal, text: text.startsWith('.') ? `0${text}` : text, value, at }
   }
 
-  private bracketed(): Expression {
+  private bracketed(): ast.Expression {
+    const { at } = this.token
     if (this.isSymbol('(')) return this.inParentheses()
     if (!this.isSymbol('[')) throw this.unexpected('an expression')
-    const { at } = this.token
-    return {
-      kind: 'ArrayLiteral',
-      keyword: false,
-      type: null,
-      items: this.elements(),
-      at,
-    } satisfies ArrayLiteral
+    return { kind: 'ArrayLiteral', keyword: false, type: null, items: this.elements(), at }
   }
 
-  private inParentheses(): ScalarSubquery | Tuple | Parenthesized {
+  private inParentheses(): ast.ScalarSubquery | ast.Tuple | ast.Parenthesized {
     const { at } = this.token
     if (this.atQueryInParentheses()) {
-      return { kind: 'ScalarSubquery', query: this.parenthesized(() => this.query()), at }
+      return { kind: 'ScalarSubquery', query: this.subquery(), at }
     }
-    const items = this.parenthesized(() => this.list(() => this.expression()))
+    const items = this.parenthesized(() => this.expressions())
     return items.length > 1
       ? { kind: 'Tuple', items, at }
       : { kind: 'Parenthesized', expression: items[0]!, at }
   }
 
-  private keyword(): Expression {
+  private keyword(): ast.Expression {
     switch (this.token.value) {
       case 'NULL':
         return this.constant('NULL')
@@ -628,7 +539,7 @@ class Parser extends Cursor {
       case 'EXTRACT':
         return this.extract()
       case 'EXISTS':
-        return this.exists()
+        return { kind: 'Exists', at: this.next().at, query: this.subquery() }
       case 'INTERVAL':
         return this.interval()
       case 'ARRAY':
@@ -643,26 +554,22 @@ class Parser extends Cursor {
   }
 
   /** Its text in capitals, so that the way it was typed does not matter. */
-  private constant(literal: 'NULL' | 'BOOL'): Literal {
+  private constant(literal: 'NULL' | 'BOOL'): ast.Literal {
     const { value, at } = this.next()
     return { kind: 'Literal', literal, text: value, value: '', at }
   }
 
-  private exists(): Exists {
-    const { at } = this.next()
-    return { kind: 'Exists', query: this.parenthesized(() => this.query()), at }
-  }
-
-  private named(): Expression {
+  private named(): ast.Expression {
     const { value, at } = this.token
     if (value === 'SAFE_CAST' && this.isSymbol('(', 1)) return this.cast()
-    const type = this.ahead(1).kind === 'string' ? typedLiterals.get(value) : undefined
+    const typed = this.ahead(1).kind === 'string' ? scalars.get(value) : undefined
+    const type = typedLiterals.find(name => name === typed)
     if (!type) return this.pathOrCall()
     this.next()
     return { kind: 'TypedLiteral', type, value: this.literal('STRING'), at }
   }
 
-  private pathOrCall(): Path | Call {
+  private pathOrCall(): ast.Path | ast.Call {
     const { kind, value, at } = this.token
     const callable = kind === 'word' && reservedFunctions.has(value) && this.isSymbol('(', 1)
     const name = callable ? this.anyIdentifier() : this.identifier()
@@ -671,10 +578,10 @@ class Parser extends Cursor {
 
   // ---- expressions that begin with a keyword of their own
 
-  private case(): Case {
+  private case(): ast.Case {
     const { at } = this.next()
     const operand = this.isWord('WHEN') ? null : this.expression()
-    const branches: CaseBranch[] = []
+    const branches: ast.CaseBranch[] = []
     do branches.push(this.caseBranch())
     while (this.isWord('WHEN'))
     const otherwise = this.takeWords('ELSE') ? this.expression() : null
@@ -682,7 +589,7 @@ class Parser extends Cursor {
     return { kind: 'Case', operand, branches, otherwise, at }
   }
 
-  private caseBranch(): CaseBranch {
+  private caseBranch(): ast.CaseBranch {
     const { at } = this.token
     this.expectWords('WHEN')
     const when = this.expression()
@@ -691,7 +598,7 @@ class Parser extends Cursor {
     return { kind: 'CaseBranch', when, then: this.expression(), at }
   }
 
-  private cast(): Cast {
+  private cast(): ast.Cast {
     const { value, at } = this.next()
     return this.parenthesized(() => {
       const operand = this.expression()
@@ -703,7 +610,7 @@ class Parser extends Cursor {
     })
   }
 
-  private extract(): Extract {
+  private extract(): ast.Extract {
     const { at } = this.next()
     return this.parenthesized(() => {
       const part = this.part(extractParts)
@@ -714,7 +621,7 @@ class Parser extends Cursor {
     })
   }
 
-  private interval(): IntervalLiteral {
+  private interval(): ast.IntervalLiteral {
     const { at } = this.next()
     const value = this.arithmetic()
     const part = this.part(intervalParts)
@@ -733,31 +640,31 @@ class Parser extends Cursor {
   }
 
   /** `ARRAY(SELECT ...)`, `ARRAY[...]` and `ARRAY<T>[...]`. */
-  private array(): ArrayLiteral | ArraySubquery {
+  private array(): ast.ArrayLiteral | ast.ArraySubquery {
     const { at } = this.next()
     if (this.isSymbol('(')) {
-      return { kind: 'ArraySubquery', query: this.parenthesized(() => this.query()), at }
+      return { kind: 'ArraySubquery', query: this.subquery(), at }
     }
     const type = this.isSymbol('<') ? this.elementType() : null
     return { kind: 'ArrayLiteral', keyword: true, type, items: this.elements(), at }
   }
 
   /** `[...]` */
-  private elements(): Expression[] {
+  private elements(): ast.Expression[] {
     this.expectSymbol('[')
-    const items = this.isSymbol(']') ? [] : this.list(() => this.expression())
+    const items = this.isSymbol(']') ? [] : this.expressions()
     this.expectSymbol(']')
     return items
   }
 
-  private struct(): StructLiteral {
+  private struct(): ast.StructLiteral {
     const { at } = this.next()
     const type = this.isSymbol('(') ? null : this.structType()
     const items = this.parenthesized(() => (this.isSymbol(')') ? [] : this.list(() => this.structItem())))
     return { kind: 'StructLiteral', type, items, at }
   }
 
-  private structItem(): SelectColumn {
+  private structItem(): ast.SelectColumn {
     const { at } = this.token
     const expression = this.expression()
     return { kind: 'SelectColumn', expression, alias: this.takeWords('AS') ? this.identifier() : null, at }
@@ -766,49 +673,42 @@ class Parser extends Cursor {
   // ---- calls, with all that may stand inside and behind their parentheses
 
   /** The call of `name`, from its `(` on. */
-  private call(name: Identifier[]): Call {
-    const inside = this.parenthesized(() => this.aggregation())
-    return {
-      kind: 'Call',
-      name,
-      ...inside,
-      over: this.takeWords('OVER') ? this.over() : null,
-      at: name[0]!.at,
-    }
+  private call(name: ast.Identifier[]): ast.Call {
+    const inside = this.parenthesized(() => {
+      const star = this.isSymbol('*') && this.isSymbol(')', 1) && this.takeSymbol('*')
+      const empty = star || this.isSymbol(')')
+      return {
+        star,
+        distinct: this.takeWords('DISTINCT'),
+        arguments: empty ? [] : this.list(() => this.argument()),
+        nulls: this.nulls(),
+        having: this.havingExtreme(),
+        orderBy: this.orderBy(),
+        limit: this.rowCount('LIMIT'),
+      }
+    })
+    return { kind: 'Call', name, ...inside, over: this.over(), at: name[0]!.at }
   }
 
-  private over(): Call['over'] {
+  private over(): ast.Call['over'] {
+    if (!this.takeWords('OVER')) return null
     return this.isSymbol('(') ? this.window() : this.identifier()
   }
 
-  private aggregation(): Aggregation {
-    const star = this.isSymbol('*') && this.isSymbol(')', 1) && this.takeSymbol('*')
-    const empty = star || this.isSymbol(')')
-    return {
-      star,
-      distinct: this.takeWords('DISTINCT'),
-      arguments: empty ? [] : this.list(() => this.argument()),
-      nulls: this.nulls(),
-      having: this.havingExtreme(),
-      orderBy: this.orderBy(),
-      limit: this.takeWords('LIMIT') ? this.count('a number of rows') : null,
-    }
-  }
-
-  private nulls(): Call['nulls'] {
+  private nulls(): ast.Call['nulls'] {
     const nulls = this.takeOneOf('IGNORE', 'RESPECT')
     if (nulls) this.expectWords('NULLS')
     return nulls
   }
 
-  private havingExtreme(): HavingExtreme | null {
+  private havingExtreme(): ast.HavingExtreme | null {
     const { at } = this.token
     if (!this.takeWords('HAVING')) return null
     const extreme = this.expectOneOf('MAX', 'MIN')
     return { kind: 'HavingExtreme', extreme, expression: this.expression(), at }
   }
 
-  private argument(): Expression {
+  private argument(): ast.Expression {
     const { at } = this.token
     if (this.isWord('SELECT') || this.isWord('WITH')) {
       throw this.refusal('a subquery needs parentheses of its own')
@@ -822,13 +722,12 @@ class Parser extends Cursor {
     return { kind: 'NamedArgument', name, value: this.expression(), at }
   }
 
-  private lambdaOrExpression(): Expression {
+  private lambdaOrExpression(): ast.Expression {
     const { at } = this.token
-    const behind = this.isSymbol('(') ? this.behindParentheses() : this.ahead(1)
+    const inParentheses = this.isSymbol('(')
+    const behind = inParentheses ? this.behindParentheses() : this.ahead(1)
     if (behind.kind !== 'symbol' || behind.text !== '->') return this.expression()
-    const parameters = this.isSymbol('(')
-      ? this.parenthesized(() => this.list(() => this.identifier()))
-      : [this.identifier()]
+    const parameters = inParentheses ? this.identifiers() : [this.identifier()]
     this.expectSymbol('->')
     return { kind: 'Lambda', parameters, body: this.expression(), at }
   }
@@ -836,24 +735,28 @@ class Parser extends Cursor {
   // ---- ORDER BY, windows and the counts of LIMIT
 
   /** `ORDER BY ...` if it stands here. */
-  private orderBy(): OrderItem[] {
+  private orderBy(): ast.OrderItem[] {
     return this.takeWords('ORDER', 'BY') ? this.list(() => this.orderItem()) : []
   }
 
+  /** The count behind LIMIT or OFFSET, `null` where that word does not stand here. */
+  private rowCount(word: 'LIMIT' | 'OFFSET'): ast.Count | null {
+    return this.takeWords(word) ? this.count('a number of rows') : null
+  }
+
   /** A plain integer or a parameter. */
-  private count(what: string): Count {
+  private count(what: string): ast.Count {
     const { kind, text, value, at } = this.token
-    if (kind === 'integer') {
-      this.next()
-      return { kind: 'Literal', literal: 'INTEGER', text, value: '', at }
+    if (kind !== 'integer' && kind !== 'parameter') {
+      throw this.unexpected(`${what} (an integer or a parameter)`)
     }
-    if (kind !== 'parameter') throw this.unexpected(`${what} (an integer or a parameter)`)
     this.next()
-    return { kind: 'ParameterReference', name: value, at }
+    if (kind === 'parameter') return { kind: 'ParameterReference', name: value, at }
+    return { kind: 'Literal', literal: 'INTEGER', text, value: '', at }
   }
 
   /** `(PARTITION BY ... ORDER BY ... ROWS ...)`, or the bare name of a window. */
-  private window(): Window {
+  private window(): ast.Window {
     const { at } = this.token
     if (!this.isSymbol('(')) {
       return { kind: 'Window', base: this.identifier(), partitionBy: [], orderBy: [], frame: null, at }
@@ -861,14 +764,14 @@ class Parser extends Cursor {
     return this.parenthesized(() => ({
       kind: 'Window',
       base: this.atName() ? this.identifier() : null,
-      partitionBy: this.takeWords('PARTITION', 'BY') ? this.list(() => this.expression()) : [],
+      partitionBy: this.takeWords('PARTITION', 'BY') ? this.expressions() : [],
       orderBy: this.orderBy(),
       frame: this.frame(),
       at,
     }))
   }
 
-  private orderItem(): OrderItem {
+  private orderItem(): ast.OrderItem {
     const { at } = this.token
     const expression = this.expression()
     const direction = this.takeOneOf('ASC', 'DESC')
@@ -876,17 +779,17 @@ class Parser extends Cursor {
     return { kind: 'OrderItem', expression, direction, nulls, at }
   }
 
-  private frame(): Frame | null {
+  private frame(): ast.Frame | null {
     const { at } = this.token
     const unit = this.takeOneOf('ROWS', 'RANGE')
     if (!unit) return null
-    if (!this.takeWords('BETWEEN')) return { kind: 'Frame', unit, start: this.bound(), end: null, at }
+    const between = this.takeWords('BETWEEN')
     const start = this.bound()
-    this.expectWords('AND')
-    return { kind: 'Frame', unit, start, end: this.bound(), at }
+    if (between) this.expectWords('AND')
+    return { kind: 'Frame', unit, start, end: between ? this.bound() : null, at }
   }
 
-  private bound(): FrameBound {
+  private bound(): ast.FrameBound {
     const { at } = this.token
     if (this.takeWords('CURRENT', 'ROW')) return { kind: 'FrameBound', bound: 'CURRENT ROW', count: null, at }
     if (this.takeWords('UNBOUNDED')) {
@@ -946,7 +849,7 @@ class Parser extends Cursor {
 }
 
 /** An array of the row on the left needs no condition; neither side of it can be missing. */
-function joinsByItself(type: Join['type'], right: From): boolean {
+function joinsByItself(type: ast.Join['type'], right: ast.From): boolean {
   if (type !== 'INNER' && type !== 'LEFT') return false
   return right.kind === 'UnnestReference' || (right.kind === 'TableReference' && right.path.length > 1)
 }
