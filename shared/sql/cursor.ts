@@ -1,6 +1,6 @@
 import { placeOf, SqlError } from './error.ts'
 import type { Limits } from './limits.ts'
-import { reservedWords, unsupported } from './reserved.ts'
+import { reservedWords, unsupported } from './grammar.ts'
 import type { Token } from './tokens.ts'
 import { tokenize } from './tokens.ts'
 import type { Identifier } from './tree.ts'

@@ -1,8 +1,15 @@
 import { Cursor } from './cursor.ts'
 import { SqlError } from './error.ts'
 import { defaultLimits, type Limits } from './limits.ts'
-import { binaryLevels, hasComma, level, levelOf } from './operators.ts'
-import { extractParts, intervalParts, reservedFunctions } from './reserved.ts'
+import {
+  binaryLevels,
+  extractParts,
+  hasComma,
+  intervalParts,
+  level,
+  levelOf,
+  reservedFunctions,
+} from './grammar.ts'
 import type * as ast from './tree.ts'
 import type { ScalarName, SqlType, StructField, StructType } from './types.ts'
 import { scalarAliases, scalarNames } from './types.ts'

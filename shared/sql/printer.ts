@@ -1,6 +1,13 @@
 import { SqlError } from './error.ts'
-import { hasComma, level, levelOf } from './operators.ts'
-import { extractParts, intervalParts, reservedFunctions, reservedWords } from './reserved.ts'
+import {
+  extractParts,
+  hasComma,
+  intervalParts,
+  level,
+  levelOf,
+  reservedFunctions,
+  reservedWords,
+} from './grammar.ts'
 import { tokenize } from './tokens.ts'
 import type * as ast from './tree.ts'
 import type { SqlType, StructField } from './types.ts'

@@ -4,7 +4,7 @@
  */
 export type SqlType = ScalarType | ArrayType | StructType
 
-export interface ScalarType {
+interface ScalarType {
   kind: ScalarName
   /** The numbers of `STRING(10)` or `NUMERIC(10, 2)`; absent where none were written. */
   size?: number[]

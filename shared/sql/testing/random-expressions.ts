@@ -1,8 +1,7 @@
 /** Random expressions, as the parser gives them but for parentheses, which are left to the printer. */
 import * as fc from 'fast-check'
-import { binaryLevels } from '../operators.ts'
+import { binaryLevels, extractParts, intervalParts } from '../grammar.ts'
 import * as tokens from './random-tokens.ts'
-import { extractParts, intervalParts } from '../reserved.ts'
 import type { AnyNode, BinaryOperator, Call, Expression, Identifier, Query } from '../tree.ts'
 
 type Of<Kind extends AnyNode['kind']> = Extract<AnyNode, { kind: Kind }>

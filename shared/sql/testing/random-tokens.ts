@@ -1,6 +1,6 @@
 /** Random names, literals and types, as the parser gives them; every offset is 0. */
 import * as fc from 'fast-check'
-import { reservedWords } from '../reserved.ts'
+import { reservedWords } from '../grammar.ts'
 import type { Count, Identifier, Literal, ParameterReference, TypedLiteral } from '../tree.ts'
 import type { SqlType, StructField, StructType } from '../types.ts'
 import { scalarNames } from '../types.ts'
