@@ -13,7 +13,7 @@ import type * as ast from './tree.ts'
 import type { SqlType, StructField } from './types.ts'
 import { unknownKind } from './walk.ts'
 
-export interface PrintOptions {
+interface PrintOptions {
   /**
    * The text to print for a table instead of its path, or `null` for the path. The text goes out as it is: whoever
    * gives it answers for it. The table keeps the name by which the rest of the query calls it.

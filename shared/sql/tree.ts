@@ -52,7 +52,7 @@ export interface SetOperation extends Node {
 export type SetOperator =
   'UNION ALL' | 'UNION DISTINCT' | 'INTERSECT ALL' | 'INTERSECT DISTINCT' | 'EXCEPT ALL' | 'EXCEPT DISTINCT'
 
-export interface QueryInParentheses extends Node {
+interface QueryInParentheses extends Node {
   kind: 'QueryInParentheses'
   query: Query
 }
@@ -138,7 +138,7 @@ export interface Join extends Node {
   using: Identifier[]
 }
 
-export interface JoinInParentheses extends Node {
+interface JoinInParentheses extends Node {
   kind: 'JoinInParentheses'
   join: Join | JoinInParentheses
 }
@@ -303,17 +303,17 @@ export interface In extends Node {
   among: InList | InQuery | InUnnest
 }
 
-export interface InList extends Node {
+interface InList extends Node {
   kind: 'InList'
   items: Expression[]
 }
 
-export interface InQuery extends Node {
+interface InQuery extends Node {
   kind: 'InQuery'
   query: Query
 }
 
-export interface InUnnest extends Node {
+interface InUnnest extends Node {
   kind: 'InUnnest'
   array: Expression
 }
