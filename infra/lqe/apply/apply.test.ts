@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { loadConfig } from '../../../shared/config.ts'
 import { openServices, type Services } from '../../../shared/services.ts'
 import { StoreError } from '../../../shared/stores/store.ts'
-import { apply } from './command.ts'
+import { apply } from './apply.ts'
 import { carryOut, planFor } from './plan.ts'
 import { QueriesError, readQueries } from './read.ts'
 

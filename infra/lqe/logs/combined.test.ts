@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { parseCombined } from './combined.ts'
-import { entryReader, type Json } from './entry.ts'
+import { entryReader, type Json } from './entries.ts'
 import { BadEntry } from './error.ts'
 import { tableColumns } from './tables.ts'
 

@@ -1,6 +1,6 @@
 /** The combined log format of Apache and nginx, as entries of the edge table. */
 import { edgeMessage } from './edge.ts'
-import type { Json } from './entry.ts'
+import type { Json } from './entries.ts'
 import { BadEntry } from './error.ts'
 
 /** Whose requests they are; the format does not say. */

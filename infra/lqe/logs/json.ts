@@ -1,4 +1,4 @@
-import type { Json } from './entry.ts'
+import type { Json } from './entries.ts'
 import { BadEntry } from './error.ts'
 
 /** An integer past 2^53 may be in the line: only then is the slower reading worth its time. */

@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { quoteName, quoteText } from '../../../shared/engines/duckdb/text.ts'
 import { duckType } from '../../../shared/engines/duckdb/types.ts'
 import type { Column } from '../../../shared/sql/types.ts'
-import type { LogEntry } from './entry.ts'
+import type { LogEntry } from './entries.ts'
 
 /** A file is sorted within, so few rows in many files would make every query open them all. */
 const rowsPerFile = 50_000

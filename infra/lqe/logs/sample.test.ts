@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import type { Json } from './entry.ts'
+import type { Json } from './entries.ts'
 import { defaults, projects, sampleEntries, writeSample } from './sample.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
 

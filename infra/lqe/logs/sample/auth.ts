@@ -1,7 +1,7 @@
-import type { Json } from '../entry.ts'
+import type { Json } from '../entries.ts'
 import { invented, type Invented, isoTime } from './entries.ts'
 import type { Random } from './random.ts'
-import type { Request } from './request.ts'
+import type { Request } from './requests.ts'
 
 /** Actions that are worth an event of their own, beside the request. */
 const events: Partial<Record<string, string>> = {

@@ -1,5 +1,5 @@
 /** What the sample's logs are made of. */
-import type { Json } from '../entry.ts'
+import type { Json } from '../entries.ts'
 import type { Random } from './random.ts'
 
 /** An entry as a log shipper has it before it is sent: objects are plain, not lists of one. */

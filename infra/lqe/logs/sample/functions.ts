@@ -1,7 +1,7 @@
 import { invented, type Invented, isoTime } from './entries.ts'
-import { credentials } from './edge.ts'
+import { credentials } from './services.ts'
 import type { Random } from './random.ts'
-import type { Request } from './request.ts'
+import type { Request } from './requests.ts'
 import type { User } from './world.ts'
 
 interface Run {

@@ -1,8 +1,8 @@
 /** What a request to the REST or GraphQL service leaves behind: its own log, the pooler's and the database's. */
 import { invented, type Invented, isoTime } from './entries.ts'
-import { databaseEntry } from './postgres.ts'
+import { databaseEntry } from './database.ts'
 import type { Random } from './random.ts'
-import type { Request } from './request.ts'
+import type { Request } from './requests.ts'
 import { serverAddress } from './world.ts'
 
 export function* restEntries(request: Request, random: Random): Generator<Invented> {

@@ -1,6 +1,6 @@
 import { invented, type Invented } from './entries.ts'
 import type { Random } from './random.ts'
-import type { Request } from './request.ts'
+import type { Request } from './requests.ts'
 import { serverAddress } from './world.ts'
 
 /** What a request leaves in the storage server's log. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
-import type { Json } from '../entry.ts'
+import type { Json } from '../entries.ts'
 
 export const tablesFolder = 'infra/tables'
 

@@ -7,7 +7,7 @@ import { loadConfig } from '../../../shared/config.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import { openServices, type Services } from '../../../shared/services.ts'
 import { loadLogs } from '../logs/load.ts'
-import { apply } from './command.ts'
+import { apply } from './apply.ts'
 import { sampleSets } from './compare.ts'
 import { QueriesError, readQueries } from './read.ts'
 

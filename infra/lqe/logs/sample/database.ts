@@ -1,6 +1,6 @@
 import { invented, type Invented, isoTime } from './entries.ts'
 import type { Random } from './random.ts'
-import type { Request } from './request.ts'
+import type { Request } from './requests.ts'
 import type { User } from './world.ts'
 
 /** What the database says. Absent fields are those that this kind of entry has not. */

@@ -1,8 +1,8 @@
 import { edgeMessage, edgeTable } from '../edge.ts'
-import type { Json } from '../entry.ts'
+import type { Json } from '../entries.ts'
 import { invented, type Invented } from './entries.ts'
 import type { Random } from './random.ts'
-import type { Request } from './request.ts'
+import type { Request } from './requests.ts'
 
 /** The entry that every request leaves at the edge. */
 export function edgeEntry(request: Request, random: Random): Invented {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Column } from '../../../shared/sql/types.ts'
-import { entryReader, type Json } from './entry.ts'
+import { entryReader, type Json } from './entries.ts'
 import { BadEntry, LogsError } from './error.ts'
 import { tableColumns } from './tables.ts'
 
