@@ -1,9 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { parseCombined } from './combined.ts'
-import { entryReader, type Json } from './entries.ts'
-import { BadEntry } from './error.ts'
-import { tableColumns } from './tables.ts'
+import { BadEntry, entryReader, type Json } from './entries.ts'
+import { tableColumns } from './parquet.ts'
 
 const site = { project: 'shop', host: 'www.example.com' }
 const read = entryReader(tableColumns('infra/tables', 'cloudflare.logs.prod'), field => {

@@ -1,34 +1,38 @@
 /** The combined log format of Apache and nginx, as entries of the edge table. */
-import { edgeMessage } from './edge.ts'
-import type { Json } from './entries.ts'
-import { BadEntry } from './error.ts'
+import { BadEntry, type Json } from './entries.ts'
 
-/** Whose requests they are; the format does not say. */
-export interface Site {
-  project: string
-  /** The host's name, for the URLs. */
-  host: string
+/** The table of requests at the edge, the only one for web server logs. */
+export const edgeTable = 'cloudflare.logs.prod'
+
+/**
+ * The one-line message of an edge entry.
+ * @param parts method, status, client's address, ray, URL and user agent; `null` for an unknown one
+ * @returns such as `GET | 200 | 203.0.113.9 | - | https://example.com/ | curl/8.5.0`
+ */
+export function edgeMessage(...parts: (string | number | null)[]): string {
+  return parts.map(part => part ?? '-').join(' | ')
 }
 
 /** The inside of a quoted field, where a backslash escapes. */
 const quoted = String.raw`(?:[^"\\]|\\.)*`
-/** A date's bracket opens with the day: the name of a user may have others. */
+/** A user's name may have brackets; the date's opens with the day. */
 const user = String.raw`(?:[^[]|\[(?!\d\d/))+`
 const start = String.raw`^(?<client>\S+) \S+ (?<user>${user}) \[(?<time>\d\d/[^\]]*)\] "(?<request>${quoted})" (?<status>\d{3}|-) (?<length>\d+|-)`
-/** Referer and user agent; the common format has neither. A line cut short, and fields added at the end, pass. */
+/** Referer and user agent, which the common format lacks. A line may be cut short or have more fields at its end. */
 const end = String.raw`(?: "(?<referer>${quoted})\\?(?:"(?: "(?<agent>${quoted})\\?(?:".*)?)?)?)?$`
 const frame = new RegExp(start + end, 's')
-/** In characters. Web servers take no longer requests, and the expression's stack has its bounds. */
+/** In characters. Web servers refuse longer requests, and the expression's stack is bounded. */
 const longestLine = 200_000
 
 /**
  * Reads a line such as
  * `203.0.113.9 - - [17/May/2015:10:05:03 +0000] "GET /a?b=1 HTTP/1.1" 200 512 "https://example.com/" "curl/8.5.0"`.
- * A `-` is nothing. A request line that is none leaves method, path and URL unknown.
+ * A `-` means absent. A malformed request line leaves method, path and URL unknown.
+ * @param site the project and the host of the URLs, which the format does not have
  * @returns an entry of the edge table, its objects plain
- * @throws BadEntry where the line is not in the format, or its time is none
+ * @throws BadEntry for a line that is not in the format, or has no valid time
  */
-export function parseCombined(line: string, { project, host }: Site): Json {
+export function parseCombined(line: string, { project, host }: { project: string; host: string }): Json {
   if (line.length > longestLine) throw new BadEntry(`longer than ${longestLine} characters`)
   const match = frame.exec(line.trimEnd())
   if (!match) throw new BadEntry('not in the combined log format')
@@ -38,7 +42,7 @@ export function parseCombined(line: string, { project, host }: Site): Json {
   const status = field('status') === null ? null : Number(field('status'))
   return {
     timestamp: parseTime(field('time') ?? ''),
-    event_message: edgeMessage({ method, status, client, ray: null, url: url ?? request, agent }),
+    event_message: edgeMessage(method, status, client, null, url ?? request, agent),
     project,
     metadata: {
       request: {
@@ -69,7 +73,7 @@ function known(field: string | undefined): string | null {
 
 const letters: Record<string, string> = { b: '\b', n: '\n', r: '\r', t: '\t', v: '\v' }
 
-/** Undoes `\"`, `\\`, `\n` and `\xe2\x82\xac`; what is not UTF-8 stays as it is written. */
+/** Undoes `\"`, `\\`, `\n` and `\xe2\x82\xac`; bytes that are not UTF-8 stay as they are written. */
 function unescaped(field: string): string {
   if (!field.includes('\\')) return field
   return field.replaceAll(
@@ -84,7 +88,7 @@ function unescaped(field: string): string {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** @returns ISO 8601 with the zone; whether there is such a time is for its reader to say */
+/** @returns ISO 8601 with the zone; the entry's reader checks that the time exists */
 function parseTime(text: string): string {
   const match = /^(\d\d)\/(\w{3})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d{4})$/.exec(text)
   const month = months.indexOf(match?.[2] ?? '') + 1
@@ -99,7 +103,7 @@ function parseRequest(request: string, host: string) {
   const match = /^([A-Za-z-]+) (.+?)(?: (HTTP\/\d(?:\.\d)?))?$/s.exec(request)
   if (!match) return unknownRequest
   const [, method, target, protocol = null] = match as unknown as [string, string, string, string?]
-  // A proxy is asked for a whole URL, and by `OPTIONS *` or CONNECT for no path at all.
+  // A request to a proxy has a whole URL; `OPTIONS *` and CONNECT have no path.
   const local = target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i, '')
   const noPath = target === '*' || method === 'CONNECT'
   if (!noPath && local !== '' && !/^[/?]/.test(local)) return unknownRequest

@@ -2,9 +2,9 @@
 import { statSync } from 'node:fs'
 import cliProgress from 'cli-progress'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { clearLogs } from './clear.ts'
 import { LogsError } from './error.ts'
 import { type Format, formats, type Loaded, loadLogs } from './load.ts'
+import { clearLogs } from './parquet.ts'
 import { defaults, writeSample } from './sample.ts'
 
 interface Folders {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
 import type { Column } from '../../../shared/sql/types.ts'
-import { entryReader, type Json } from './entries.ts'
-import { BadEntry, LogsError } from './error.ts'
-import { tableColumns } from './tables.ts'
+import { BadEntry, entryReader, entryTimestamp, fromMicros, type Json, parseJson } from './entries.ts'
+import { LogsError } from './error.ts'
+import { tableColumns } from './parquet.ts'
 
 const timestamp = '2026-01-31T12:00:00.000000Z'
 
@@ -118,4 +119,69 @@ test('a table with a column of a type that no log has is refused by name', () =>
   const columns: Column[] = [{ name: 'price', type: { kind: 'NUMERIC' } }]
   expect(() => entryReader(columns, () => {})).toThrow(LogsError)
   expect(() => entryReader(columns, () => {})).toThrow('price has the type NUMERIC')
+})
+
+describe('a line of JSON', () => {
+  test('keeps the digits of integers that a double cannot hold', () => {
+    expect(
+      parseJson('{"a":9223372036854775807,"b":[-9007199254740993,1.5,12],"c":"9223372036854775807"}'),
+    ).toEqual({
+      a: 9223372036854775807n,
+      b: [-9007199254740993n, 1.5, 12],
+      c: '9223372036854775807',
+    })
+  })
+
+  test('may be any JSON', () => {
+    const written = (value: unknown) =>
+      JSON.stringify(value, (_name, item: unknown) => (typeof item === 'bigint' ? Number(item) : item))
+    fc.assert(
+      fc.property(fc.json(), text => expect(written(parseJson(text))).toBe(written(JSON.parse(text)))),
+    )
+  })
+
+  test.each([
+    '',
+    '{',
+    '{"a":}',
+    'nope',
+    '[1,]',
+    '{"a":1}{"b":2}',
+    '['.repeat(200_000),
+    '['.repeat(200_000) + '1234567890123456',
+  ])('is bad where it is none', text => expect(() => parseJson(text)).toThrow(BadEntry))
+})
+
+/** Microseconds since 1970 of a canonical text. */
+function toMicros(timestamp: string): bigint {
+  return BigInt(Date.parse(`${timestamp.slice(0, 23)}Z`)) * 1000n + BigInt(timestamp.slice(23, 26))
+}
+
+describe('the time of an entry', () => {
+  test.each([
+    ['2026-01-31T12:00:00.123456Z', '2026-01-31T12:00:00.123456Z'],
+    ['2026-01-31T12:00:00+02:00', '2026-01-31T10:00:00.000000Z'],
+    ['2026-01-31', '2026-01-31T00:00:00.000000Z'],
+    ['2026-01-31 12:00:00.5 UTC', '2026-01-31T12:00:00.500000Z'],
+    [1769860800123456, '2026-01-31T12:00:00.123456Z'],
+    ['1769860800123456', '2026-01-31T12:00:00.123456Z'],
+    [-1, '1969-12-31T23:59:59.999999Z'],
+    [253402300799999999n, '9999-12-31T23:59:59.999999Z'],
+    ['-62135596800000000', '0001-01-01T00:00:00.000000Z'],
+  ])('%s is %s', (value, expected) => expect(entryTimestamp(value)).toBe(expected))
+
+  test.each([null, true, '', 'yesterday', '2026-02-30', 1.5, 253402300800000000n, '9'.repeat(30), {}, []])(
+    '%p is none',
+    value => expect(entryTimestamp(value)).toBeNull(),
+  )
+
+  test('keeps every microsecond, there and back', () => {
+    const micros = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n })
+    fc.assert(fc.property(micros, value => toMicros(fromMicros(value)!) === value))
+  })
+
+  test('earlier is a smaller text', () => {
+    const micros = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n })
+    fc.assert(fc.property(micros, micros, (a, b) => a < b === fromMicros(a)! < fromMicros(b)!))
+  })
 })

@@ -1,18 +1,43 @@
+/** Log entries: a line of JSON, and a JSON object as a row of a table. */
 import { createHash } from 'node:crypto'
+import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
 import type { Column, ScalarName, SqlType, StructField } from '../../../shared/sql/types.ts'
-import { BadEntry, LogsError } from './error.ts'
-import { entryTimestamp } from './timestamp.ts'
+import { LogsError } from './error.ts'
+
+/** Why one entry cannot be loaded; the others are. */
+export class BadEntry extends Error {
+  override readonly name = 'BadEntry'
+}
 
 /** A JSON value as it is read: an integer that a double cannot hold is a bigint. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json }
 
-/** A row of a log table, ready to be written: every field has its column's type, unknown ones are gone. */
+/**
+ * Reads one line of newline-delimited JSON. Integers of up to 64 bits keep all their digits.
+ * @throws BadEntry
+ */
+export function parseJson(line: string): Json {
+  try {
+    // An integer past 2^53 may be in the line: only then is the slower reading worth its time.
+    return JSON.parse(line, /\d{16}/.test(line) ? keepDigits : undefined) as Json
+  } catch (error) {
+    throw new BadEntry(`not JSON: ${(error as Error).message}`)
+  }
+}
+
+function keepDigits(_name: string, value: unknown, context?: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  const source = context?.source ?? ''
+  return /^-?\d{1,20}$/.test(source) ? BigInt(source) : value
+}
+
+/** A row of a log table, ready to be written: every field has its column's type, and unknown fields are left out. */
 export interface LogEntry {
   id: string
   /** UTC, `2026-01-31T12:00:00.000000Z`. */
   timestamp: string
   event_message?: string
-  /** Every object in it is a list of one, as the schema has it. */
+  /** Every object in it is a list of one, as in the table's schema. */
   metadata?: Json[]
   project?: string
 }
@@ -27,7 +52,7 @@ interface Scalar {
 }
 
 const scalars: Partial<Record<ScalarName, Scalar>> = {
-  // Half a surrogate pair is no character, and DuckDB refuses it.
+  // DuckDB refuses half a surrogate pair.
   STRING: {
     expected: 'a string',
     read: value => (typeof value === 'string' ? value.toWellFormed() : undefined),
@@ -42,11 +67,11 @@ const scalars: Partial<Record<ScalarName, Scalar>> = {
 }
 
 /**
- * Makes the function that turns a JSON object into a row of the table with these columns. In it an object may stand
- * for a list of one; a field that is `null` is left out, and so is an unknown one, whose dotted name goes to `unknown`.
- * An entry without an id gets one made of its content and its line's number, so that loading the same lines again
- * gives the same ids, and two equal lines have two.
- * @throws LogsError where a column's type is not one that log entries have
+ * Makes the function that turns a JSON object into a row of the table with these columns; it throws BadEntry. An object
+ * may stand for a list of one. Fields that are `null` are left out, and so are unknown ones, whose dotted names go to
+ * `unknown`. An entry without an id gets one made of its content and its line's number, so that loading the same lines
+ * again gives the same ids, and two equal lines have two.
+ * @throws LogsError for a column of a type that log entries cannot have
  */
 export function entryReader(
   columns: Column[],
@@ -74,7 +99,7 @@ function listReader(item: Reader): Reader {
   }
 }
 
-/** @param prefix what stands before a field's name in messages, such as `metadata.request.` */
+/** @param prefix of a field's name in messages, such as `metadata.request.` */
 function objectReader(fields: StructField[], prefix: string, unknown: (field: string) => void): Reader {
   const readers = new Map(
     fields.map(({ name, type }) => [name, reader(type, `${prefix}${name}`, unknown)] as const),
@@ -103,7 +128,7 @@ function scalarReader(kind: ScalarName, path: string): Reader {
   }
 }
 
-/** Past what a double holds, the digits stay text on their way into Parquet. */
+/** Integers that a double cannot hold stay text on their way into Parquet. */
 function readInteger(value: Json): Json | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined
   if (typeof value === 'string' && !/^-?\d{1,19}$/.test(value)) return undefined
@@ -117,7 +142,7 @@ function readFloat(value: Json): Json | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
-/** What a value is, for a message. */
+/** A value in words, for a message. */
 function kindOf(value: Json): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
@@ -130,11 +155,36 @@ function shortened(text: string): string {
   return text.length > 40 ? `${text.slice(0, 37)}...` : text
 }
 
-/** In the form of a UUID of version 8, which is the one for ids of one's own making. */
+/** A UUID of version 8, the version for custom content (RFC 9562, section 5.8). */
 function contentId(row: Partial<LogEntry>, line: number): string {
   const hash = createHash('sha256')
     .update(`${line}\n${JSON.stringify(row)}`)
     .digest('hex')
   const variant = '89ab'[Number.parseInt(hash[16]!, 16) & 3]!
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
+}
+
+/** Microseconds since 1970 of the first and last moment that BigQuery knows: the years 1 to 9999. */
+const firstMicros = -62_135_596_800_000_000n
+const lastMicros = 253_402_300_799_999_999n
+
+/**
+ * Reads the time of a log entry: ISO 8601 (UTC where it has no zone), BigQuery's export format
+ * (`2026-01-31 12:00:00.5 UTC`), or whole microseconds since 1970 as a number or as digits.
+ * @returns `2026-01-31T12:00:00.500000Z`, so that earlier times are smaller texts; `null` for anything else
+ */
+export function entryTimestamp(value: unknown): string | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? fromMicros(BigInt(value)) : null
+  if (typeof value === 'bigint') return fromMicros(value)
+  if (typeof value !== 'string') return null
+  if (/^-?\d{1,18}$/.test(value)) return fromMicros(BigInt(value))
+  return isoTimestamp(value.replace(' UTC', 'Z').replace(' ', 'T'))
+}
+
+/** @returns the same text for a time in microseconds since 1970; `null` outside the years 1 to 9999 */
+export function fromMicros(micros: bigint): string | null {
+  if (micros < firstMicros || micros > lastMicros) return null
+  const rest = ((micros % 1000n) + 1000n) % 1000n
+  const millis = new Date(Number((micros - rest) / 1000n)).toISOString()
+  return `${millis.slice(0, -1)}${String(rest).padStart(3, '0')}Z`
 }

@@ -2,8 +2,3 @@
 export class LogsError extends Error {
   override readonly name = 'LogsError'
 }
-
-/** Why one entry cannot be loaded; the others are. */
-export class BadEntry extends Error {
-  override readonly name = 'BadEntry'
-}

@@ -1,4 +1,4 @@
-/** Reading log files: bytes, gzip or not, into lines. */
+/** The lines of log files, compressed with gzip or not. */
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { addAbortSignal, pipeline, Readable } from 'node:stream'
@@ -11,9 +11,9 @@ export const longestLine = 10_000_000
 export interface Line {
   /** From 1. */
   number: number
-  /** Without its end; `null` where it is too long. Bytes that are not UTF-8 are U+FFFD. */
+  /** Without its end; `null` for a line that is too long. Bytes that are not UTF-8 are U+FFFD. */
   text: string | null
-  /** Whether all of it was UTF-8. */
+  /** Whether all its bytes were UTF-8. */
   utf8: boolean
 }
 
@@ -24,13 +24,13 @@ export interface Source {
   signal?: AbortSignal | undefined
   /** Called with the bytes read of the file, compressed or not. */
   onBytes?: ((count: number) => void) | undefined
-  /** Gets what is in the file, unpacked. */
+  /** Gets the file's content, unpacked. */
   onText: (bytes: Buffer) => void
 }
 
 /**
- * The lines of a file, which may be compressed with gzip. Lines end with LF or CRLF; a byte order mark is left out.
- * @throws LogsError where the gzip data is damaged; an error of the file system; the signal's reason
+ * The lines of a file, which may be compressed with gzip. Lines end with LF or CRLF; a byte order mark at the start is left out.
+ * @throws LogsError for damaged gzip data; an error of the file system; the signal's reason
  */
 export async function* readLines(source: Source): AsyncGenerator<Line> {
   const stream = source.file === '-' ? (source.stdin ?? process.stdin) : createReadStream(source.file)
@@ -53,7 +53,7 @@ async function* observed(stream: AsyncIterable<Buffer>, onBytes: (bytes: Buffer)
   }
 }
 
-/** Unpacks what begins as gzip does: 1f 8b. Concatenated gzip files are one. */
+/** Unpacks data that begins with gzip's magic number, 1f 8b (RFC 1952). Concatenated gzip files are one. */
 async function plain(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
   let head = Buffer.alloc(0)
   while (head.length < 2) {

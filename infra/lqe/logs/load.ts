@@ -1,18 +1,13 @@
+/** Loading log files into a table, with a report of what could not be loaded. */
 import { createHash } from 'node:crypto'
 import { accessSync, constants, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { Column } from '../../../shared/sql/types.ts'
-import { parseCombined } from './combined.ts'
-import { edgeTable } from './edge.ts'
-import { entryReader, type Json, type LogEntry } from './entries.ts'
-import { BadEntry, LogsError } from './error.ts'
-import { parseJson } from './json.ts'
+import { edgeTable, parseCombined } from './combined.ts'
+import { BadEntry, entryReader, fromMicros, type Json, type LogEntry, parseJson } from './entries.ts'
+import { LogsError } from './error.ts'
 import { type Line, longestLine, readLines } from './lines.ts'
-import type { ParquetWriter } from './parquet.ts'
-import { LoadReport } from './report.ts'
-import { type Batch, type Stage, withStage } from './stage.ts'
-import { tableColumns } from './tables.ts'
-import { fromMicros, toMicros } from './timestamp.ts'
+import { ParquetWriter, publish, shiftTimes, tableColumns, timeRange, withStage } from './parquet.ts'
 
 export const formats = ['ndjson', 'combined'] as const
 export type Format = (typeof formats)[number]
@@ -21,16 +16,16 @@ export interface LoadOptions {
   logsFolder: string
   tablesFolder: string
   table: string
-  /** Paths; `-` is standard input. Gzip is told by its first bytes. */
+  /** Paths; `-` is standard input. Gzip is recognized by its first bytes. */
   files: string[]
   format?: Format
-  /** For the combined format, which says neither: the entries' project and the host of their URLs. */
+  /** For the combined format, which has neither: the entries' project and the host of their URLs. */
   project?: string
   host?: string
   /** Moves the newest entry of the load to `now`, and all others by as much. */
   shiftToNow?: boolean
   now?: Date
-  /** Gets what there is to say about the lines, in sentences. */
+  /** Gets the report on the lines, in sentences. */
   out: (line: string) => void
   /** Called with the bytes read since the last call. */
   onBytes?: (count: number) => void
@@ -47,79 +42,60 @@ export interface Loaded {
 }
 
 /**
- * Loads log files into a table. Bad lines are reported to `out`, the rest is loaded; whatever ends the load early
- * leaves the table as it was. Loading a file again, with the same format, project and host, puts its entries in the
- * place of those of the first time.
+ * Loads log files into a table. Bad lines are reported to `out`, the rest is loaded; an error leaves the table as it
+ * was. Loading a file again, with the same format, project and host, replaces its entries of the first time.
  * @throws LogsError naming the argument, before anything is touched, or the file that cannot be read to its end;
  *   the signal's reason
  */
 export async function loadLogs(options: LoadOptions): Promise<Loaded> {
-  const columns = tableColumns(options.tablesFolder, options.table)
+  const { table, shiftToNow, now = new Date(), signal } = options
+  const columns = tableColumns(options.tablesFolder, table)
   const report = new LoadReport()
   const readLine = lineReader(options, columns, report)
   const files = [...new Set(options.files)]
   for (const file of files) checkFile(file)
   return withStage(options.logsFolder, async stage => {
-    const sources: Source[] = []
-    for (const file of files)
-      sources.push(await stageFile(file, options, stage.writer(options.table, columns), readLine))
+    // Copies of one file have one name, and go in once.
+    const batches = new Map<string, ParquetWriter>()
+    for (const file of files) {
+      const writer = new ParquetWriter(stage, table, columns)
+      const name = await stageFile(file, options, writer, readLine)
+      if (writer.rows > 0) batches.set(name, writer)
+    }
     report.print(options.out)
-    return publish(stage, sources, report.badLines, options)
+    const writers = [...batches.values()]
+    const { badLines } = report
+    if (writers.length === 0) return { rows: 0, badLines, first: null, last: null }
+    const [first, last] = await timeRange(stage, writers)
+    const shift = shiftToNow ? BigInt(now.getTime()) * 1000n - last : 0n
+    if (shift !== 0n) for (const writer of writers) await shiftTimes(stage, writer, shift)
+    signal?.throwIfAborted()
+    publish(stage, batches)
+    const rows = writers.reduce((sum, writer) => sum + writer.rows, 0)
+    return { rows, badLines, first: fromMicros(first + shift), last: fromMicros(last + shift) }
   })
-}
-
-/** A file whose entries are staged. */
-interface Source extends Batch {
-  first: string | null
-  last: string | null
 }
 
 type LineReader = (file: string, line: Line) => LogEntry | null
 
+/** @returns the batch's name, made of the file's content and of the options that decide how it is read */
 async function stageFile(
   file: string,
   { format = 'ndjson', project, host, signal, stdin, onBytes }: LoadOptions,
   writer: ParquetWriter,
   readLine: LineReader,
-): Promise<Source> {
+): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify([format, project, host]))
   const onText = (bytes: Buffer) => void hash.update(bytes)
-  let first: string | null = null
-  let last: string | null = null
   for await (const line of readLines({ file, stdin, signal, onBytes, onText })) {
     const entry = readLine(file, line)
-    if (!entry) continue
-    if (first === null || entry.timestamp < first) first = entry.timestamp
-    if (last === null || entry.timestamp > last) last = entry.timestamp
-    await writer.write(entry)
+    if (entry) await writer.write(entry)
   }
   await writer.finish()
-  return { name: `load-${hash.digest('hex').slice(0, 16)}`, writer, first, last }
+  return `load-${hash.digest('hex').slice(0, 16)}`
 }
 
-/** Moves in what was staged, at its own times or, where asked, moved to end now. */
-async function publish(
-  stage: Stage,
-  sources: Source[],
-  badLines: number,
-  { shiftToNow, now = new Date(), signal }: LoadOptions,
-): Promise<Loaded> {
-  // Copies of one file have one name, and go in once.
-  const batches = [...new Map(sources.map(source => [source.name, source])).values()].filter(
-    ({ writer }) => writer.rows > 0,
-  )
-  const rows = batches.reduce((sum, { writer }) => sum + writer.rows, 0)
-  const times = batches.flatMap(({ first, last }) => [first!, last!]).sort()
-  const [first, last] = [times[0] ?? null, times.at(-1) ?? null]
-  const shift = shiftToNow && last !== null ? BigInt(now.getTime()) * 1000n - toMicros(last) : 0n
-  if (shift !== 0n) for (const { writer } of batches) await stage.shift(writer, shift)
-  signal?.throwIfAborted()
-  stage.publish(batches)
-  const moved = (time: string | null) => time && fromMicros(toMicros(time) + shift)
-  return { rows, badLines, first: moved(first), last: moved(last) }
-}
-
-/** Turns a line into an entry, or into a sentence of the report and `null`. Blank lines are nothing. */
+/** Turns a line into an entry, or into a sentence of the report and `null`. Blank lines are skipped. */
 function lineReader(options: LoadOptions, columns: Column[], report: LoadReport): LineReader {
   const parse = lineParser(options)
   const read = entryReader(columns, field => report.unknown(field))
@@ -164,4 +140,46 @@ function checkFile(file: string): void {
   } catch {
     throw new LogsError(`${named} cannot be read. Check who may read it.`)
   }
+}
+
+/** More bad lines or unknown fields than these are only counted. */
+const shown = 20
+/** Names come from the data, so their number has to be bounded. */
+const keptNames = 1000
+
+/** Bad lines, fields that the table lacks, and bytes that are not UTF-8, for the operator. */
+class LoadReport {
+  badLines = 0
+  readonly #lines: string[] = []
+  readonly #unknown = new Map<string, number>()
+  #notUtf8 = 0
+
+  bad(file: string, line: number, reason: string): void {
+    this.badLines += 1
+    if (this.#lines.length < shown) this.#lines.push(`${file}:${line}: ${reason}`)
+  }
+
+  unknown(field: string): void {
+    if (this.#unknown.has(field) || this.#unknown.size < keptNames)
+      this.#unknown.set(field, (this.#unknown.get(field) ?? 0) + 1)
+  }
+
+  notUtf8(): void {
+    this.#notUtf8 += 1
+  }
+
+  print(out: (line: string) => void): void {
+    for (const line of this.#lines) out(printable(line))
+    if (this.badLines > shown) out(`... and ${this.badLines - shown} more`)
+    const names = [...this.#unknown].slice(0, shown)
+    for (const [name, count] of names)
+      out(printable(`left out: ${name}, unknown to the table; lines: ${count}`))
+    if (this.#unknown.size > shown) out(`... and ${this.#unknown.size - shown} more unknown fields`)
+    if (this.#notUtf8 > 0) out(`bytes that are not UTF-8 became U+FFFD; lines: ${this.#notUtf8}`)
+  }
+}
+
+/** Log lines may hold control sequences of a terminal. */
+function printable(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, '\ufffd')
 }

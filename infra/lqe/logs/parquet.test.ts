@@ -3,31 +3,30 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { SqlType } from '../../../shared/sql/types.ts'
-import { entryReader, type Json, type LogEntry } from './entries.ts'
-import { parseJson } from './json.ts'
-import { withStage } from './stage.ts'
-import { tableColumns } from './tables.ts'
+import { entryReader, fromMicros, type Json, type LogEntry, parseJson } from './entries.ts'
+import { LogsError } from './error.ts'
+import { clearLogs, ParquetWriter, publish, tableColumns, withStage } from './parquet.ts'
+import { writeSample } from './sample.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
-import { fromMicros } from './timestamp.ts'
 
 const table = 'postgres.logs'
 const columns = tableColumns(tablesFolder, table)
 const entry = (id: string, micros = 0n): LogEntry => ({ id, timestamp: fromMicros(micros)!, metadata: [] })
 
-async function publish(folder: string, name: string, entries: LogEntry[], of = table): Promise<void> {
+async function write(folder: string, name: string, entries: LogEntry[], of = table): Promise<void> {
   await withStage(folder, async stage => {
-    const writer = stage.writer(of, tableColumns(tablesFolder, of))
+    const writer = new ParquetWriter(stage, of, tableColumns(tablesFolder, of))
     for (const each of entries) await writer.write(each)
     await writer.finish()
-    stage.publish([{ name, writer }])
+    publish(stage, [[name, writer]])
   })
 }
 
 describe('a stage', () => {
   test('publishes whole files under their name, and is gone afterwards', async () => {
     const folder = newFolder()
-    await publish(folder, 'load-1', [entry('a')])
-    await publish(folder, 'load-2', [entry('b')])
+    await write(folder, 'load-1', [entry('a')])
+    await write(folder, 'load-2', [entry('b')])
     expect(readdirSync(folder)).toEqual([table])
     expect(files(folder, table)).toEqual(['load-1-0001.parquet', 'load-2-0001.parquet'])
   })
@@ -35,7 +34,7 @@ describe('a stage', () => {
   test('has nothing for a reader to find before it publishes', async () => {
     const folder = newFolder()
     await withStage(folder, async stage => {
-      const writer = stage.writer(table, columns)
+      const writer = new ParquetWriter(stage, table, columns)
       await writer.write(entry('a'))
       await writer.finish()
       expect(readdirSync(folder).every(name => name.startsWith('.stage-'))).toBe(true)
@@ -46,7 +45,7 @@ describe('a stage', () => {
   test('is gone after an error, too', async () => {
     const folder = newFolder()
     const failing = withStage(folder, async stage => {
-      await stage.writer(table, columns).write(entry('a'))
+      await new ParquetWriter(stage, table, columns).write(entry('a'))
       throw new Error('no')
     })
     await expect(failing).rejects.toThrow('no')
@@ -66,7 +65,7 @@ describe('a stage', () => {
     const folder = newFolder()
     const count = 60_000
     const entries = Array.from({ length: count }, (_, at) => entry(String(at), BigInt((at * 7919) % count)))
-    await publish(folder, 'load', entries)
+    await write(folder, 'load', entries)
     expect(files(folder, table)).toEqual(['load-0001.parquet', 'load-0002.parquet'])
     const [first] = await query(folder, table, 'SELECT count(*) AS rows, count(DISTINCT id) AS ids FROM logs')
     expect(first).toEqual({ rows: String(count), ids: String(count) })
@@ -132,7 +131,7 @@ describe('an entry on its way through Parquet', () => {
         fc.asyncProperty(fc.array(raw, { minLength: 1, maxLength: 20 }), async list => {
           const folder = newFolder()
           const entries = list.map((value, at) => read({ id: String(at), ...value }, at))
-          await publish(folder, 'load', entries, table)
+          await write(folder, 'load', entries, table)
           const sql = `SELECT to_json({id: id, timestamp: epoch_us(timestamp), event_message: event_message, metadata: metadata})
             AS row FROM logs ORDER BY CAST(id AS INTEGER)`
           const rows = (await query(folder, table, sql)).map(({ row }) => plain(parseJson(row as string)))
@@ -143,4 +142,33 @@ describe('an entry on its way through Parquet', () => {
     },
     60_000,
   )
+})
+
+const now = new Date('2026-11-21T12:00:00Z')
+
+describe('clearing a table', () => {
+  test('leaves it empty and readable, and the others as they were', async () => {
+    const logsFolder = newFolder()
+    await writeSample({ logsFolder, tablesFolder, now, rows: 100 })
+    const others = files(logsFolder, 'cloudflare.logs.prod')
+    expect(await clearLogs({ logsFolder, tablesFolder, table: 'postgREST.logs.prod' })).toBe(1)
+    const columns = 'count(*) AS count, count(project) AS projects, count(metadata) AS metadata'
+    expect(await query(logsFolder, 'postgREST.logs.prod', `SELECT ${columns} FROM logs`)).toEqual([
+      { count: '0', projects: '0', metadata: '0' },
+    ])
+    expect(files(logsFolder, 'cloudflare.logs.prod')).toEqual(others)
+  })
+
+  test('may be done before there are any logs, and again', async () => {
+    const options = { logsFolder: newFolder(), tablesFolder, table: 'postgres.logs' }
+    expect(await clearLogs(options)).toBe(0)
+    expect(await clearLogs(options)).toBe(0)
+    expect(files(options.logsFolder, options.table)).toEqual(['empty.parquet'])
+  })
+
+  test('that is unknown names the tables there are', async () => {
+    const clearing = clearLogs({ logsFolder: newFolder(), tablesFolder, table: 'nope' })
+    await expect(clearing).rejects.toThrow(LogsError)
+    await expect(clearing).rejects.toThrow('pgbouncer.logs.prod')
+  })
 })

@@ -1,103 +1,213 @@
-import { appendFileSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+/** The log tables of this machine, a folder of Parquet files each, and the stage where new files wait. */
+import { appendFileSync, closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, readdirSync } from 'node:fs'
+import { renameSync, rmSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { quoteName, quoteText } from '../../../shared/engines/duckdb/text.ts'
 import { duckType } from '../../../shared/engines/duckdb/types.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import type { LogEntry } from './entries.ts'
+import { LogsError } from './error.ts'
 
-/** A file is sorted within, so few rows in many files would make every query open them all. */
+/** A file is sorted within, so with few rows in many files every query would open them all. */
 const rowsPerFile = 50_000
-const bytesPerFile = 256_000_000
+const charactersPerFile = 256_000_000
 /** Small enough for a query of an hour to skip most of a file, large enough to compress well. */
 const rowsPerGroup = 16_384
 /** Text gathered before it goes to the disk. */
 const bufferedCharacters = 1_000_000
+/** A dot tells it from the tables' folders. It is beside them because a rename cannot cross file systems. */
+const stagePrefix = '.stage-'
+const day = 86_400_000
 
 /**
- * Turns the entries of one table into Parquet files, sorted by timestamp, in a folder of their own. They wait there
- * as newline-delimited JSON, which DuckDB reads many times faster than JSON handed over as a value.
+ * The columns of a log table, from its schema file.
+ * @throws LogsError that lists the tables there are
+ */
+export function tableColumns(tablesFolder: string, table: string): Column[] {
+  const schemas = readTableSchemas(tablesFolder)
+  const columns = schemas.get(table)
+  if (columns) return columns
+  const names = [...schemas.keys()].map(name => `\n  ${name}`)
+  throw new LogsError(`There is no log table ${JSON.stringify(table)}. The tables are:${names.join('')}`)
+}
+
+/** Where rows wait as whole Parquet files until all of them move into their tables. */
+interface Stage {
+  connection: DuckDBConnection
+  logsFolder: string
+  folder: string
+}
+
+/** Opens a stage, and removes it at the end or after an error; every table is then as it was before. */
+export async function withStage<T>(logsFolder: string, act: (stage: Stage) => Promise<T>): Promise<T> {
+  mkdirSync(logsFolder, { recursive: true })
+  removeAbandoned(logsFolder)
+  const folder = mkdtempSync(join(logsFolder, stagePrefix))
+  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const instance = await DuckDBInstance.create(':memory:', { temp_directory: join(folder, 'spill') })
+  const connection = await instance.connect()
+  try {
+    await connection.run(`SET TimeZone = 'UTC'`)
+    return await act({ connection, logsFolder, folder })
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A killed process leaves its stage behind. No load takes a day, so an older one is abandoned. */
+function removeAbandoned(logsFolder: string): void {
+  for (const name of readdirSync(logsFolder).filter(name => name.startsWith(stagePrefix))) {
+    const folder = join(logsFolder, name)
+    const made = statSync(folder, { throwIfNoEntry: false })
+    if (made && made.mtimeMs < Date.now() - day) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * Turns the entries of one table into Parquet files, sorted by timestamp, in a folder of the stage. They pass through
+ * newline-delimited JSON, which DuckDB reads many times faster than JSON handed over as a value.
  */
 export class ParquetWriter {
   readonly table: string
   readonly files: string[] = []
   rows = 0
-  readonly #connection: DuckDBConnection
-  readonly #columns: Column[]
+  readonly #stage: Stage
+  readonly #columns: string
   readonly #folder: string
-  #lines: string[] = []
-  #buffered = 0
+  readonly #json: string
+  #text = ''
   #longest = 0
-  #pending = { rows: 0, bytes: 0 }
+  #pending = { rows: 0, characters: 0 }
 
-  /** @param folder exists, is empty, and is nobody else's */
-  constructor(connection: DuckDBConnection, table: string, columns: Column[], folder: string) {
-    this.#connection = connection
-    this.#columns = columns
-    this.#folder = folder
+  constructor(stage: Stage, table: string, columns: Column[]) {
     this.table = table
+    this.#stage = stage
+    this.#columns = columns
+      .map(({ name, type }) => `${quoteName(name)}: ${quoteText(duckType(type))}`)
+      .join(', ')
+    this.#folder = mkdtempSync(join(stage.folder, 'rows-'))
+    this.#json = join(this.#folder, 'rows.json')
   }
 
   async write(entry: LogEntry): Promise<void> {
-    const line = JSON.stringify(entry)
-    this.#lines.push(line)
-    this.#buffered += line.length
+    const line = `${JSON.stringify(entry)}\n`
+    this.#text += line
     this.#longest = Math.max(this.#longest, line.length)
     this.rows += 1
     this.#pending.rows += 1
-    if (this.#buffered >= bufferedCharacters) this.#spill()
-    if (this.#pending.rows >= rowsPerFile || this.#pending.bytes >= bytesPerFile) await this.#convert()
+    this.#pending.characters += line.length
+    if (this.#text.length >= bufferedCharacters) this.#spill()
+    if (this.#pending.rows >= rowsPerFile || this.#pending.characters >= charactersPerFile)
+      await this.#convert()
   }
 
-  /** Turns what is left into the last file. */
+  /** Turns the remaining rows into the last file. */
   async finish(): Promise<void> {
     if (this.#pending.rows > 0) await this.#convert()
   }
 
-  get #json(): string {
-    return join(this.#folder, 'rows.json')
-  }
-
   #spill(): void {
-    const text = `${this.#lines.join('\n')}\n`
-    appendFileSync(this.#json, text)
-    this.#pending.bytes += text.length
-    this.#lines = []
-    this.#buffered = 0
+    appendFileSync(this.#json, this.#text)
+    this.#text = ''
   }
 
   async #convert(): Promise<void> {
     this.#spill()
     const file = join(this.#folder, `${String(this.files.length + 1).padStart(4, '0')}.parquet`)
-    const types = this.#columns.map(({ name, type }) => `${quoteName(name)}: ${quoteText(duckType(type))}`)
-    await copyTo(
-      this.#connection,
-      // A character is at most three bytes of UTF-8 for each unit that `length` counts.
+    // A character is at most three bytes of UTF-8 for each unit that `length` counts.
+    const longest = Math.max(1_048_576, this.#longest * 3)
+    await copySorted(
+      this.#stage,
       `SELECT * FROM read_json(${quoteText(this.#json)}, format = 'newline_delimited',
-        maximum_object_size = ${Math.max(1_048_576, this.#longest * 3 + 1)}, columns = {${types.join(', ')}})
-        ORDER BY timestamp`,
+        maximum_object_size = ${longest}, columns = {${this.#columns}})`,
       file,
     )
     rmSync(this.#json)
     this.files.push(file)
-    this.#pending = { rows: 0, bytes: 0 }
+    this.#pending = { rows: 0, characters: 0 }
   }
 }
 
-/** Adds this many microseconds to every timestamp of a Parquet file of entries. */
-export async function shiftFile(connection: DuckDBConnection, file: string, micros: bigint): Promise<void> {
-  const shifted = `${file}.shifted`
-  const timestamp = `make_timestamptz(epoch_us(timestamp) + (${micros})) AS timestamp`
-  await copyTo(
-    connection,
-    `SELECT * REPLACE (${timestamp}) FROM read_parquet(${quoteText(file)}) ORDER BY timestamp`,
-    shifted,
+async function copySorted({ connection }: Stage, query: string, file: string): Promise<void> {
+  await connection.run(
+    `COPY (${query} ORDER BY timestamp) TO ${quoteText(file)}
+      (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup})`,
   )
-  renameSync(shifted, file)
 }
 
-async function copyTo(connection: DuckDBConnection, query: string, file: string): Promise<void> {
-  await connection.run(
-    `COPY (${query}) TO ${quoteText(file)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup})`,
+/** First and last timestamp of finished writers with rows, in microseconds since 1970. */
+export async function timeRange({ connection }: Stage, writers: ParquetWriter[]): Promise<[bigint, bigint]> {
+  const files = writers.flatMap(writer => writer.files.map(quoteText))
+  const result = await connection.runAndReadAll(
+    `SELECT epoch_us(min(timestamp)), epoch_us(max(timestamp)) FROM read_parquet([${files.join(', ')}])`,
   )
+  return result.getRows()[0] as [bigint, bigint]
+}
+
+/** Adds this many microseconds to the timestamp of every row of a finished writer. */
+export async function shiftTimes(stage: Stage, { files }: ParquetWriter, micros: bigint): Promise<void> {
+  for (const file of files) {
+    const shifted = `${file}.shifted`
+    const timestamp = `make_timestamptz(epoch_us(timestamp) + (${micros})) AS timestamp`
+    await copySorted(stage, `SELECT * REPLACE (${timestamp}) FROM read_parquet(${quoteText(file)})`, shifted)
+    renameSync(shifted, file)
+  }
+}
+
+/**
+ * Moves the files of finished writers into their tables, under the batch's name, and replaces an earlier batch of that
+ * name. Everything slow is done before the first rename.
+ */
+export function publish(
+  { logsFolder }: Stage,
+  batches: Iterable<readonly [name: string, ParquetWriter]>,
+): void {
+  const all = [...batches]
+  for (const file of all.flatMap(([, { files }]) => files)) flush(file)
+  for (const [name, writer] of all) {
+    const folder = tableFolder(logsFolder, writer.table)
+    mkdirSync(folder, { recursive: true })
+    const earlier = new Set(readdirSync(folder).filter(file => file.startsWith(`${name}-`)))
+    for (const staged of writer.files) {
+      const file = `${name}-${basename(staged)}`
+      renameSync(staged, join(folder, file))
+      earlier.delete(file)
+    }
+    for (const file of earlier) rmSync(join(folder, file))
+  }
+}
+
+/** Waits until a file is on the disk. */
+function flush(file: string): void {
+  const descriptor = openSync(file, 'r+')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
+}
+
+/**
+ * Removes a table's rows. The table stays, with an empty file, because a running service expects one.
+ * @returns how many Parquet files were removed
+ * @throws LogsError for an unknown table
+ */
+export async function clearLogs(options: {
+  logsFolder: string
+  tablesFolder: string
+  table: string
+}): Promise<number> {
+  const columns = tableColumns(options.tablesFolder, options.table)
+  const folder = tableFolder(options.logsFolder, options.table)
+  return withStage(options.logsFolder, async stage => {
+    const made = mkdtempSync(join(stage.folder, 'empty-'))
+    await prepareTableFolder(stage.connection, made, columns)
+    const [empty] = readdirSync(made) as [string]
+    mkdirSync(folder, { recursive: true })
+    renameSync(join(made, empty), join(folder, empty))
+    const full = readdirSync(folder).filter(file => file.endsWith('.parquet') && file !== empty)
+    for (const file of full) rmSync(join(folder, file))
+    return full.length
+  })
 }

@@ -12,7 +12,7 @@ import { restEntries } from './sample/rest.ts'
 import { schedule } from './sample/schedule.ts'
 import { storageEntries } from './sample/storage.ts'
 import { inventUsers, projects } from './sample/world.ts'
-import { withStage } from './stage.ts'
+import { ParquetWriter, publish, withStage } from './parquet.ts'
 
 export { projects }
 
@@ -56,7 +56,10 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
         const unknown = (field: string) => {
           throw new Error(`The sample's ${table} has no column ${field}`)
         }
-        return [table, { writer: stage.writer(table, columns), read: entryReader(columns, unknown) }] as const
+        return [
+          table,
+          { writer: new ParquetWriter(stage, table, columns), read: entryReader(columns, unknown) },
+        ] as const
       }),
     )
     let done = 0
@@ -72,7 +75,10 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
     const writers = [...tables.values()].map(({ writer }) => writer)
     for (const writer of writers) await writer.finish()
     options.signal?.throwIfAborted()
-    stage.publish(writers.map(writer => ({ name: 'sample', writer })))
+    publish(
+      stage,
+      writers.map(writer => ['sample', writer] as const),
+    )
     return new Map(writers.map(writer => [writer.table, writer.rows]))
   })
 }

@@ -1,4 +1,4 @@
-import { edgeMessage, edgeTable } from '../edge.ts'
+import { edgeMessage, edgeTable } from '../combined.ts'
 import type { Json } from '../entries.ts'
 import { invented, type Invented } from './entries.ts'
 import type { Random } from './random.ts'
@@ -10,7 +10,7 @@ export function edgeEntry(request: Request, random: Random): Invented {
   const url = `https://${project.host}${path}${search}`
   const { ip, agent } = user.client
   return invented(edgeTable, request.time, random, {
-    message: edgeMessage({ method, status, client: ip, ray, url, agent }),
+    message: edgeMessage(method, status, ip, ray, url, agent),
     project: project.ref,
     metadata: {
       logflare_worker: { worker_id: random.hex(6).toUpperCase() },
