@@ -5,7 +5,7 @@ import { type Config, ConfigError } from './config.ts'
 import type { QueryEngine } from './engines/engine.ts'
 import { AnswerCache } from './cache/cache.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
-import { openSpending, type Spending } from './keys/limits.ts'
+import { type ByteLimits, openByteLimits } from './keys/limits.ts'
 import type { Store } from './stores/store.ts'
 import { type Authenticate, createAuthenticator } from './keys/authenticate.ts'
 
@@ -15,7 +15,7 @@ export interface Services {
   endpoints: Endpoints
   cache: AnswerCache
   authenticate: Authenticate
-  spending: Spending
+  byteLimits: ByteLimits
   close(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export async function openServices(config: Config): Promise<Services> {
     store,
     cache,
     endpoints: openEndpoints(store, config),
-    spending: openSpending(store),
+    byteLimits: openByteLimits(store),
     authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
     async close() {
       await cache.close()

@@ -25,7 +25,7 @@ export async function answer(call: Call): Promise<void> {
     parameters: parameters.canonical,
     redacted,
     bypass: wantsBypass(call, caller),
-    budget: services.spending.budgetOf(caller),
+    byteLimit: services.byteLimits(caller),
     labels: { endpoint: endpoint.name, key: caller.keyId },
     timing,
   }

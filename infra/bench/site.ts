@@ -105,7 +105,7 @@ export async function storeAnswer(
       sql: null,
       redacted: false,
       bypass: false,
-      budget: null,
+      byteLimit: null,
       labels: {},
       timing: new Timing(),
     },

@@ -7,7 +7,7 @@ import { ApiError } from '../errors.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
 import { runQuery } from './engine-errors.ts'
-import type { Budget } from '../keys/limits.ts'
+import type { ByteLimit } from '../keys/limits.ts'
 import type { Timing } from '../timing.ts'
 
 export interface QueryRequest {
@@ -22,7 +22,7 @@ export interface QueryRequest {
   /** Whether a fresh copy is not enough. */
   bypass: boolean
   /** What the caller's runs may read, `null` for any amount. */
-  budget: Budget | null
+  byteLimit: ByteLimit | null
   /** Names for the engine's records. */
   labels: Record<string, string>
   timing: Timing
@@ -41,7 +41,7 @@ export async function readThrough(
   const { endpoint, redacted, parameters, sql, bypass } = request
   const make = (jobKey?: string) => makeAnswer(engine, request, jobKey)
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
-    const exhausted = await request.budget?.exhausted()
+    const exhausted = await request.byteLimit?.exhausted()
     if (exhausted) throw exhausted
     const answer = await make()
     return { answer, status: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
@@ -50,7 +50,7 @@ export async function readThrough(
   const freshMs = endpoint.cacheSeconds * 1000
   const asked = redacted ? { ...keyFields, variant: redactionVersion } : keyFields
   const free =
-    request.budget && (await freeAnswer(cache, request.budget, { keyFields: asked, freshMs, bypass }))
+    request.byteLimit && (await freeAnswer(cache, request.byteLimit, { keyFields: asked, freshMs, bypass }))
   if (free) return free
   return cache.read({
     keyFields: asked,
@@ -67,17 +67,17 @@ export async function readThrough(
 }
 
 /**
- * An answer that costs the budget nothing; `null` where a run may be made. A hot one is given without a look at the budget.
+ * An answer that reads no bytes; `null` where a run may be made. A hot one is given without a look at the limit.
  * @throws ApiError `budget_exhausted`
  */
 async function freeAnswer(
   cache: AnswerCache,
-  budget: Budget,
+  byteLimit: ByteLimit,
   { keyFields, freshMs, bypass }: Pick<CacheRequest, 'keyFields' | 'freshMs' | 'bypass'>,
 ): Promise<CacheResult | null> {
   const hot = bypass ? null : cache.hot(keyFields, freshMs)
   if (hot) return hot
-  const exhausted = await budget.exhausted()
+  const exhausted = await byteLimit.exhausted()
   if (!exhausted) return null
   const fresh = await cache.fresh(keyFields, freshMs)
   if (fresh) return fresh
@@ -86,13 +86,13 @@ async function freeAnswer(
 
 async function makeAnswer(
   engine: QueryEngine,
-  { endpoint, statement, sql, redacted, budget, labels, timing }: QueryRequest,
+  { endpoint, statement, sql, redacted, byteLimit, labels, timing }: QueryRequest,
   jobKey?: string,
 ): Promise<Answer> {
   const options = { labels, sandboxed: sql !== null, ...(jobKey === undefined ? {} : { jobKey }) }
   try {
     const result = await timing.measure('engine', () => runQuery(engine, endpoint, statement, options))
-    await budget?.spend(result.bytes ?? 0)
+    await byteLimit?.spend(result.bytes ?? 0)
     return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
   } catch (error) {
     throw redacted && error instanceof ApiError ? redactError(error) : error

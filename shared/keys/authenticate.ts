@@ -1,9 +1,9 @@
-/** API keys: operators issue, list, rotate and revoke them; whoever sends one that holds is a caller. */
+/** Who sends a key: the key is read from the headers, compared with the stored hash, and remembered for a while. */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
 import { StoreError, type Store } from '../stores/store.ts'
-import { LRUCache } from 'lru-cache'
 import { callCounter } from './limits.ts'
 import { type Grant, keyReference, type Limits, readRecord, stateOf } from './records.ts'
 import { readKey, sha256 } from './text.ts'
@@ -14,25 +14,87 @@ export interface Caller extends Omit<Grant, 'expiresAt' | 'limits'> {
   limits: Limits | null
 }
 
+export type Authenticate = (key: string | undefined) => Promise<Caller>
+
+/** Keys remembered, and as many refusals: a few hundred bytes each. */
+const max = 10_000
+
+/** A client that keeps sending a revoked key costs a read every 2 s; a key tried too early works 2 s after its issue. */
+const refusedMs = 2_000
+
+/**
+ * `authenticate` with a memory, which counts calls too. While the store does not answer, remembered keys are accepted
+ * for their time and all others refused.
+ * @param rememberMs how long a key is accepted without another read, in milliseconds: a revoked key works for so long
+ * @param clock milliseconds from any start but 0
+ * @returns as `authenticate`; also throws ApiError `rate_limited`
+ */
+export function createAuthenticator(
+  store: Store,
+  { rememberMs = 30_000, clock = performance }: { rememberMs?: number; clock?: { now(): number } } = {},
+): Authenticate {
+  const settings = { max, perf: clock, ttlResolution: 0 }
+  /** Apart from the callers, so that invented keys push out real ones only while they are looked up. */
+  const refused = new LRUCache<string, ApiError>({ ...settings, ttl: refusedMs })
+  const callers = new LRUCache<string, Caller, SentKey>({
+    ...settings,
+    ttl: rememberMs,
+    ignoreFetchAbort: true,
+    async fetchMethod(print, _, { options, context }) {
+      const start = clock.now()
+      try {
+        const { caller, leftMs } = await lookUp(store, context)
+        // Counted from before the read. To the cache 0 is for ever, and less than 0 is over.
+        options.ttl = start + Math.min(rememberMs, leftMs) - clock.now() || -1
+        return caller
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'unauthenticated')
+          refused.set(print, error, { start })
+        throw error
+      }
+    },
+  })
+  const count = callCounter(clock)
+  return async key => {
+    const sent = readSent(key)
+    const print = sent.id + sent.hash
+    const refusal = refused.get(print)
+    if (refusal) throw refusal
+    const caller = await callers.forceFetch(print, { context: sent })
+    count(caller)
+    return caller
+  }
+}
+
 /**
  * Who sends this key, by one read of the store; a text that cannot be a key costs none.
  * @throws ApiError `unauthenticated`, the same for every reason, or `store_unavailable` when the store does not answer
  */
 export async function authenticate(store: Store, key: string | undefined): Promise<Caller> {
-  return (await verify(store, key)).value
+  return (await lookUp(store, readSent(key))).caller
 }
 
-/** The caller, and for how many milliseconds the key holds; judged by the store's clock. */
-async function verify(store: Store, key: string | undefined): Promise<{ value: Caller; leftMs: number }> {
+interface SentKey {
+  id: string
+  /** SHA-256 of its secret, hexadecimal. */
+  hash: string
+}
+
+function readSent(key: string | undefined): SentKey {
   const text = readKey(key)
   if (!text) throw unauthenticated()
-  const { document, readAt } = await store.get(keyReference(text.id)).catch(unavailable)
+  return { id: text.id, hash: sha256(text.secret) }
+}
+
+/** The caller, and for how many milliseconds the key is valid, by the store's clock. */
+async function lookUp(store: Store, sent: SentKey): Promise<{ caller: Caller; leftMs: number }> {
+  const { document, readAt } = await store.get(keyReference(sent.id)).catch(unavailable)
   const record = document && readRecord(document.fields)
-  if (!record || !sameHash(record.hash, sha256(text.secret)) || stateOf(record, readAt) !== 'active')
+  if (!record || !sameHash(record.hash, sent.hash) || stateOf(record, readAt) !== 'active')
     throw unauthenticated()
   const { name, endpoints, pins, rights, expiresAt, limits = null } = record
   const leftMs = expiresAt ? expiresAt.getTime() - readAt : Infinity
-  return { value: { keyId: text.id, name, endpoints, pins, rights, limits }, leftMs }
+  return { caller: { keyId: sent.id, name, endpoints, pins, rights, limits }, leftMs }
 }
 
 function sameHash(stored: string, sent: string): boolean {
@@ -49,81 +111,6 @@ function unavailable(cause: unknown): never {
   if (!(cause instanceof StoreError)) throw cause
   const headers = { 'Retry-After': '2' }
   throw new ApiError('store_unavailable', 'API keys cannot be checked at the moment.', { headers, cause })
-}
-
-export interface Remembering {
-  /** How long a key that holds is taken without asking again, in milliseconds: so long a revoked key may go on. */
-  rememberMs: number
-  /** Milliseconds from any start but 0. */
-  clock?: { now(): number }
-}
-
-/** Keys remembered of each sort, at most: a few hundred bytes each. */
-const max = 10_000
-
-/**
- * A refusal holds for 2 s: a client that keeps sending a revoked key costs a read every 2 s, and a key that was tried
- * too early works 2 s after it was issued. Refusals have a memory of their own: invented keys push out no real ones.
- */
-const refusedMs = 2_000
-
-/**
- * The same lookup with a memory, by the SHA-256 of the key. Calls with one key share one lookup.
- * @param lookUp what a key stands for, and for how many milliseconds at most; ApiError `unauthenticated` is remembered,
- *   any other failure is not
- */
-export function remember<T extends object>(
-  lookUp: (key: string) => Promise<{ value: T; leftMs: number }>,
-  { rememberMs, clock = performance }: Remembering,
-): (key: string) => Promise<T> {
-  const settings = { max, perf: clock, ttlResolution: 0 }
-  const holding = new LRUCache<string, T>({ ...settings, ttl: rememberMs })
-  const refused = new LRUCache<string, ApiError>({ ...settings, ttl: refusedMs })
-  const underWay = new Map<string, Promise<T>>()
-
-  async function ask(key: string, print: string): Promise<T> {
-    const start = clock.now()
-    try {
-      const { value, leftMs } = await lookUp(key)
-      const ttl = Math.min(rememberMs, leftMs)
-      // To the cache, 0 is for ever.
-      if (ttl > 0) holding.set(print, value, { start, ttl })
-      return value
-    } catch (error) {
-      if (error instanceof ApiError && error.code === 'unauthenticated') refused.set(print, error, { start })
-      throw error
-    } finally {
-      underWay.delete(print)
-    }
-  }
-
-  return async key => {
-    const print = sha256(key)
-    const known = holding.get(print)
-    if (known) return known
-    const refusal = refused.get(print)
-    if (refusal) throw refusal
-    const asked = underWay.get(print) ?? ask(key, print)
-    underWay.set(print, asked)
-    return asked
-  }
-}
-
-export type Authenticate = (key: string | undefined) => Promise<Caller>
-
-/**
- * `authenticate` with a memory. While the store does not answer, remembered keys go on for their time and others are
- * turned away. A key stops within `rememberMs` of being revoked, and at its expiry. Calls are counted.
- */
-export function createAuthenticator(store: Store, remembering: Partial<Remembering> = {}): Authenticate {
-  const lookUp = remember(key => verify(store, key), { rememberMs: 30_000, ...remembering })
-  const count = callCounter(remembering.clock)
-  return async key => {
-    if (key === undefined) throw unauthenticated()
-    const caller = await lookUp(key)
-    count(caller)
-    return caller
-  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { callCounter, openSpending } from './limits.ts'
+import { type ByteLimit, callCounter, openByteLimits } from './limits.ts'
 import { StoreError, type Store } from '../stores/store.ts'
 import { withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
@@ -39,32 +39,35 @@ function caller(bytesPerDay: number | null): Caller {
   return { keyId: 'abc', name: 'test', endpoints: '*', pins: {}, rights: [], limits }
 }
 
-describeStores('spending', ({ open }) => {
+/** The limit as a process sees it that has just started. */
+function limitIn(store: Store, bytesPerDay: number): ByteLimit {
+  return openByteLimits(store)(caller(bytesPerDay))!
+}
+
+describeStores('the bytes of a key', ({ open }) => {
   let store: Store
   beforeEach(async () => {
     store = await open()
   })
   afterEach(() => store.close())
 
-  test('of several processes at once is added up, and seen by another', async () => {
-    const processes = [openSpending(store), openSpending(store), openSpending(store)]
-    await Promise.all(processes.map(spending => spending.budgetOf(caller(60))!.spend(20)))
-    const other = openSpending(store)
-    expect(await other.budgetOf(caller(61))!.exhausted()).toBe(null)
-    expect(await other.budgetOf(caller(60))!.exhausted()).toMatchObject({ code: 'budget_exhausted' })
+  test('that several processes read at once are added up, and seen by another', async () => {
+    await Promise.all([1, 2, 3].map(() => limitIn(store, 60).spend(20)))
+    const other = openByteLimits(store)
+    expect(await other(caller(61))!.exhausted()).toBe(null)
+    expect(await other(caller(60))!.exhausted()).toMatchObject({ code: 'budget_exhausted' })
   })
 })
 
-test('begins anew with the UTC day of the store, until which one is told to wait', async () => {
+test('a day begins at midnight UTC by the store’s clock, and a refusal names the seconds until then', async () => {
   let now = Date.UTC(2026, 2, 10, 23, 59, 0)
   const store = openSqlite({ file: ':memory:', now: () => now })
-  await openSpending(store).budgetOf(caller(10))!.spend(10)
-  const refused = await openSpending(store).budgetOf(caller(10))!.exhausted()
-  expect(refused).toMatchObject({ headers: { 'Retry-After': '60' } })
+  await limitIn(store, 10).spend(10)
+  expect(await limitIn(store, 10).exhausted()).toMatchObject({ headers: { 'Retry-After': '60' } })
   now += 60_000
-  expect(await openSpending(store).budgetOf(caller(10))!.exhausted()).toBe(null)
-  await openSpending(store).budgetOf(caller(10))!.spend(9)
-  expect(await openSpending(store).budgetOf(caller(10))!.exhausted()).toBe(null)
+  expect(await limitIn(store, 10).exhausted()).toBe(null)
+  await limitIn(store, 10).spend(9)
+  expect(await limitIn(store, 10).exhausted()).toBe(null)
   await store.close()
 })
 
@@ -76,10 +79,10 @@ test('a key without the limit costs no call of the store, and no failure of the 
       throw new StoreError('unavailable', 'down')
     },
   })
-  expect(openSpending(down).budgetOf(caller(null))).toBe(null)
+  expect(openByteLimits(down)(caller(null))).toBe(null)
   expect(calls).toBe(0)
-  const budget = openSpending(down).budgetOf(caller(1))!
-  await budget.spend(1)
-  expect(await budget.exhausted()).toBe(null)
+  const limit = limitIn(down, 1)
+  await limit.spend(1)
+  expect(await limit.exhausted()).toBe(null)
   expect(calls).toBe(2)
 })

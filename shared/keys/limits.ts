@@ -1,19 +1,30 @@
-/** What the runs for a key have read today, for keys that may read so many bytes a day. Days are UTC, by the store's clock. */
+/** How much a key may be used: calls a minute in each process, and bytes a day over all of them. */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
 import { type Reading, type Store, StoreError } from '../stores/store.ts'
-import type { Caller } from './authenticate.ts'
 import type { Limits } from './records.ts'
 
-const minute = 60_000
-/** Keys counted at a time; the one that was quiet for longest is forgotten first. */
-const max = 10_000
+interface Limited {
+  keyId: string
+  limits: Limits | null
+}
 
-/** @returns counts a call; throws ApiError `rate_limited` for one too many in the minute that began with the first */
-export function callCounter(
-  clock: { now(): number } = performance,
-): (caller: { keyId: string; limits: Limits | null }) => void {
-  const minutes = new LRUCache<string, { calls: number }>({ max, ttl: minute, perf: clock, ttlResolution: 0 })
+/** Keys counted at a time; the least recently used is forgotten first. */
+const max = 10_000
+const minuteMs = 60_000
+
+/**
+ * Counts calls in this process alone: a count in the store would cost a write for each call, and a hot answer costs
+ * none. With several instances a key gets at most so many times its limit.
+ * @returns counts a call; throws ApiError `rate_limited` for one too many in the minute that began with the first
+ */
+export function callCounter(clock: { now(): number } = performance): (caller: Limited) => void {
+  const minutes = new LRUCache<string, { calls: number }>({
+    max,
+    ttl: minuteMs,
+    perf: clock,
+    ttlResolution: 0,
+  })
   return ({ keyId, limits }) => {
     const most = limits?.callsPerMinute ?? null
     if (most === null) return
@@ -28,44 +39,43 @@ export function callCounter(
   }
 }
 
-/** A key's budget, as one request sees it. */
-export interface Budget {
+/** The bytes that the runs for a key may read in a day: UTC, by the store's clock. */
+export interface ByteLimit {
   /** ApiError `budget_exhausted` where nothing is left, else `null`. */
   exhausted(): Promise<ApiError | null>
-  /** Notes what a run has read. */
+  /** Adds what a run has read. */
   spend(bytes: number): Promise<void>
 }
 
-export interface Spending {
-  /** `null` for a caller without such a limit. */
-  budgetOf(caller: Caller): Budget | null
-}
+/** `null` for a caller without such a limit. */
+export type ByteLimits = (caller: Limited) => ByteLimit | null
 
-/** Other processes' runs are seen so much later; one that is under way may pass the limit, as no run knows its cost before. */
+/** Runs of other processes count so much later. A run's cost is known at its end, so runs under way may pass the limit. */
 const rememberMs = 5_000
-const most = { keys: 10_000, attempts: 5 }
-const day = 86_400_000
+const maxAttempts = 5
+const dayMs = 86_400_000
 
 interface Spent {
   bytes: number
-  /** Until it counts from nothing again, in milliseconds. */
+  /** Until the next day begins, in milliseconds. */
   leftMs: number
 }
 
-export function openSpending(store: Store): Spending {
+/** Sums up what each key has read today in the collection `spending`, under the key's id. */
+export function openByteLimits(store: Store): ByteLimits {
   const remembered = new LRUCache<string, Spent>({
-    max: most.keys,
+    max,
     ttl: rememberMs,
     fetchMethod: async keyId => spentIn(await store.get(reference(keyId))),
   })
 
-  /** While the store does not answer, the cache lets few runs through for anyone: that is limit enough. */
+  /** While the store does not answer nothing counts as spent: the cache lets few runs through then. */
   async function spentBy(keyId: string): Promise<Spent> {
-    return (await remembered.fetch(keyId).catch(ifUnavailable)) ?? { bytes: 0, leftMs: day }
+    return (await remembered.fetch(keyId).catch(ifUnavailable)) ?? { bytes: 0, leftMs: dayMs }
   }
 
   async function add(keyId: string, bytes: number): Promise<void> {
-    for (let attempt = 0; attempt < most.attempts; attempt++)
+    for (let attempt = 0; attempt < maxAttempts; attempt++)
       try {
         const reading = await store.get(reference(keyId))
         const fields = { day: dayOf(reading), bytes: spentIn(reading).bytes + bytes }
@@ -78,33 +88,31 @@ export function openSpending(store: Store): Spending {
       }
   }
 
-  return {
-    budgetOf({ keyId, limits }) {
-      const limit = limits?.bytesPerDay ?? null
-      if (limit === null) return null
-      return {
-        async exhausted() {
-          const { bytes, leftMs } = await spentBy(keyId)
-          return bytes < limit ? null : exhausted(leftMs)
-        },
-        async spend(bytes) {
-          if (bytes > 0) await add(keyId, bytes)
-        },
-      }
-    },
+  return ({ keyId, limits }) => {
+    const limit = limits?.bytesPerDay ?? null
+    if (limit === null) return null
+    return {
+      async exhausted() {
+        const { bytes, leftMs } = await spentBy(keyId)
+        return bytes < limit ? null : exhausted(leftMs)
+      },
+      async spend(bytes) {
+        if (bytes > 0) await add(keyId, bytes)
+      },
+    }
   }
 }
 
 const reference = (keyId: string) => ({ collection: 'spending', id: keyId })
 
 function dayOf({ readAt }: Reading): number {
-  return Math.floor(readAt / day)
+  return Math.floor(readAt / dayMs)
 }
 
 function spentIn(reading: Reading): Spent {
-  const { day: noted, bytes } = reading.document?.fields ?? {}
-  const isToday = noted === dayOf(reading) && typeof bytes === 'number'
-  return { bytes: isToday ? bytes : 0, leftMs: day - (reading.readAt % day) }
+  const { day, bytes } = reading.document?.fields ?? {}
+  const isToday = day === dayOf(reading) && typeof bytes === 'number'
+  return { bytes: isToday ? bytes : 0, leftMs: dayMs - (reading.readAt % dayMs) }
 }
 
 function exhausted(leftMs: number): ApiError {
