@@ -71,6 +71,18 @@ test('a day begins at midnight UTC by the store’s clock, and a refusal names t
   await store.close()
 })
 
+test('a run that ends while another request reads the sum does not fail that request', async () => {
+  let reads = 0
+  const store = withFaults(openSqlite({ file: ':memory:' }), {
+    async after(operation) {
+      if (operation === 'get' && ++reads === 1) await limit.spend(1)
+    },
+  })
+  const limit = limitIn(store, 10)
+  expect(await limit.exhausted()).toBe(null)
+  await store.close()
+})
+
 test('a key without the limit costs no call of the store, and no failure of the store ends an answer', async () => {
   let calls = 0
   const down = withFaults(openSqlite({ file: ':memory:' }), {

@@ -66,6 +66,8 @@ export function openByteLimits(store: Store): ByteLimits {
   const remembered = new LRUCache<string, Spent>({
     max,
     ttl: rememberMs,
+    // An entry that is deleted while it is read would fail the request that waits for it.
+    ignoreFetchAbort: true,
     fetchMethod: async keyId => spentIn(await store.get(reference(keyId))),
   })
 
