@@ -1,4 +1,4 @@
-/** A key as the store has it, in the collection `keys` under the key's id. The secret is not there, only its hash. */
+/** Keys as the store holds them, in the collection `keys` under their ids, with a hash in place of the secret; and what operators do: issue, list, rotate, revoke. */
 import type { Fields, Reading, Reference, Store } from '../stores/store.ts'
 import { makeKey, sha256, writeKey, type KeyText } from './text.ts'
 
@@ -7,11 +7,11 @@ export const rights = ['pii:read', 'cache:bypass'] as const
 /** `pii:read`: may turn redaction off. `cache:bypass`: may ask for a fresh run. */
 export type Right = (typeof rights)[number]
 
-/** What a key may use up; `null` = as much as it likes. */
+/** How much a key may be used; `null` = without a limit. */
 export interface Limits {
-  /** In each process that serves it. */
+  /** In each process. */
   callsPerMinute: number | null
-  /** Bytes that its runs may read in a day. */
+  /** Bytes that its runs may read in a UTC day. */
   bytesPerDay: number | null
 }
 
@@ -46,7 +46,7 @@ const isText = (value: unknown) => typeof value === 'string'
 const isDate = (value: unknown) => value instanceof Date && !Number.isNaN(value.getTime())
 const isDateOrNull = (value: unknown) => value === null || isDate(value)
 
-/** The field is `expiresAt`: Firestore deletes a document after its `expireAt`, and the key could not be listed any more. */
+/** Not `expireAt`: Firestore deletes a document after the time in that field, and the key could not be listed any more. */
 const shape: { [field in keyof KeyRecord]-?: (value: unknown) => boolean } = {
   name: value => isText(value) && value !== '',
   endpoints: value => value === '*' || (Array.isArray(value) && value.every(isText)),
@@ -71,7 +71,7 @@ function isMap(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** `undefined` for a document that is not a key as this version writes it: then nobody has that key. */
+/** `undefined` for a document that is not a key as this version writes it; no request can use such a key. */
 export function readRecord(fields: Fields): KeyRecord | undefined {
   const entries = Object.entries(shape).map(([field, accepts]) => ({ field, value: fields[field], accepts }))
   if (!entries.every(({ value, accepts }) => accepts(value))) return undefined
@@ -84,14 +84,14 @@ export function stateOf({ revokedAt, expiresAt }: KeyRecord, time: number): KeyS
   return expiresAt && expiresAt.getTime() <= time ? 'expired' : 'active'
 }
 
-/** Why an operator's command cannot be done, in words for the operator. Never holds a key. */
+/** Why an operator's command is refused, in words for the operator. Never holds a key. */
 export class KeyError extends Error {
   override readonly name = 'KeyError'
 }
 
 /**
  * @returns the key, which cannot be shown again, and its id
- * @throws StoreError, or KeyError for a grant that is none
+ * @throws StoreError, or KeyError for a grant that is not valid
  */
 export async function issueKey(store: Store, grant: Grant): Promise<{ key: string; id: string }> {
   const made = makeKey()
@@ -127,7 +127,7 @@ export interface ListedKey extends Grant {
 }
 
 /**
- * The newest 1,000 keys, the newest first; documents that are no keys are left out.
+ * The newest 1,000 keys, the newest first; documents that are not keys are left out.
  * @throws StoreError
  */
 export async function listKeys(store: Store): Promise<ListedKey[]> {
@@ -142,7 +142,7 @@ export async function listKeys(store: Store): Promise<ListedKey[]> {
 }
 
 /**
- * The key is refused at once by whoever asks the store, and everywhere when their memory of it ends. Twice does no harm.
+ * Each process refuses the key from its next read of the store on. A second time changes nothing.
  * @throws StoreError, or KeyError if there is no such key
  */
 export async function revokeKey(store: Store, id: string): Promise<void> {
@@ -154,9 +154,9 @@ export async function revokeKey(store: Store, id: string): Promise<void> {
 
 /**
  * Issues a key with the same grant, expiry included, in one step with the end of the old one.
- * @param overlapMs how long the old key goes on, in milliseconds; not past its own expiry
+ * @param overlapMs how long the old key still works, in milliseconds; not past its own expiry
  * @returns the new key, which cannot be shown again, its id, and the old one's end
- * @throws StoreError, or KeyError if there is no such key, or not in use
+ * @throws StoreError, or KeyError if there is no such key, or it is expired or revoked
  */
 export async function rotateKey(
   store: Store,

@@ -1,6 +1,6 @@
 /**
  * The text of an API key: `lqe_<id>_<secret><checksum>`, in digits and letters only.
- * The checksum tells a slip of the hand from a key before any store is asked; it protects nothing.
+ * The checksum refuses a mistyped key without a read of the store; it protects nothing.
  */
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -20,12 +20,12 @@ export function makeKey(): KeyText {
   return { id: base62(randomBytes(8), 11), secret: base62(randomBytes(32), 43) }
 }
 
-/** What a caller is given. */
+/** The text that the caller gets. */
 export function writeKey(key: KeyText): string {
   return `lqe_${key.id}_${key.secret}${checksum(key)}`
 }
 
-/** `undefined` for what `writeKey` did not write. */
+/** `undefined` for a text that `writeKey` cannot have written. */
 export function readKey(text: string | undefined): KeyText | undefined {
   const [, id, secret, check] = pattern.exec(text ?? '') ?? []
   if (id === undefined || secret === undefined) return undefined
@@ -34,7 +34,7 @@ export function readKey(text: string | undefined): KeyText | undefined {
 
 /**
  * SHA-256 as hexadecimal. A slow hash would add nothing to a secret that cannot be guessed, and would let anyone
- * keep the processor busy.
+ * keep the processor busy with invented keys.
  */
 export function sha256(text: string): string {
   return hash('sha256', text)
