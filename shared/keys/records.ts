@@ -29,14 +29,14 @@ export interface Grant {
   limits?: Limits | null
 }
 
-export interface KeyRecord extends Grant {
+interface KeyRecord extends Grant {
   /** SHA-256 of the secret, hexadecimal. */
   hash: string
   createdAt: Date
   revokedAt: Date | null
 }
 
-export type KeyState = 'active' | 'expired' | 'revoked'
+type KeyState = 'active' | 'expired' | 'revoked'
 
 export function keyReference(id: string): Reference {
   return { collection: 'keys', id }
@@ -119,7 +119,7 @@ function newRecord({ secret }: KeyText, grant: Grant, time: number): Fields {
   return record
 }
 
-export interface ListedKey extends Grant {
+interface ListedKey extends Grant {
   id: string
   createdAt: Date
   revokedAt: Date | null
