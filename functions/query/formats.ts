@@ -3,7 +3,7 @@ import type { Request } from '@google-cloud/functions-framework'
 import type { Row } from '../../shared/engines/engine.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
-import { readReserved } from '../../shared/endpoints/query-string.ts'
+import { readSingle } from '../../shared/endpoints/query-string.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
 import { csv } from './csv.ts'
 
@@ -27,7 +27,7 @@ export const formats: Format[] = [
  * @throws ApiError `invalid_parameter`, `not_acceptable`
  */
 export function formatFor(req: Request, query: string, endpoint: Endpoint): Format {
-  const named = Object.hasOwn(endpoint.parameters, 'format') ? null : readReserved(query, 'format')
+  const named = Object.hasOwn(endpoint.parameters, 'format') ? null : readSingle(query, 'format')
   if (named !== null) return byName(named)
   if (req.headers.accept === undefined || req.headers.accept === '*/*') return json
   const mediaType = req.accepts(formats.map(format => format.mediaType))

@@ -2,7 +2,7 @@ import type { Statement } from '../../shared/engines/engine.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
-import { invalidParameter, readReserved } from '../../shared/endpoints/query-string.ts'
+import { invalidParameter, readSingle } from '../../shared/endpoints/query-string.ts'
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'
 import { placeInCaller } from '../../shared/sandbox/places.ts'
 import { sandbox } from '../../shared/sandbox/sandbox.ts'
@@ -60,7 +60,7 @@ export function compose(
  * @throws ApiError `invalid_parameter`, `invalid_request`
  */
 export function callerSqlOf(method: string, query: string, body: unknown): string | null {
-  const inQuery = readReserved(query, 'sql')
+  const inQuery = readSingle(query, 'sql')
   if (method !== 'POST') return inQuery
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new ApiError(

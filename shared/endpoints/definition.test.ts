@@ -34,7 +34,7 @@ describe('a definition', () => {
     })
   })
 
-  test('is not changed by being read', () => {
+  test('is left unchanged', () => {
     const before = structuredClone(definition)
     endpointFrom('a.b', definition, 'SELECT 1')
     expect(definition).toEqual(before)
@@ -84,7 +84,7 @@ describe('the version of a definition', () => {
   const version = (change: object, sql = 'SELECT 1') =>
     endpointFrom('a.b', { ...definition, ...change }, sql).version
 
-  test('changes with whatever decides an answer', () => {
+  test('changes with everything that decides an answer', () => {
     const changes = [{ maxRows: 5 }, { redact: true }, { sandbox: true }, { cache: { seconds: 60 } }]
     const versions = [version({}), version({}, 'SELECT 2'), ...changes.map(change => version(change))]
     expect(new Set(versions).size).toBe(versions.length)

@@ -1,13 +1,13 @@
-/** A saved endpoint: what its two files say, and how the store holds it. */
+/** A saved endpoint: the content of its two files, and the form in which the store holds it. */
 import { createHash } from 'node:crypto'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import schema from './definition.schema.json' with { type: 'json' }
 import type { Binding } from '../engines/engine.ts'
-import type { SqlType } from '../sql/types.ts'
+import type { Column, SqlType } from '../sql/types.ts'
 import type { Document, Fields } from '../stores/store.ts'
 
 export interface Endpoint {
-  /** Lower-case UUID, fixed for ever. */
+  /** Lower-case UUID, which never changes. */
   id: string
   /** Name of its files: `logs.all`. */
   name: string
@@ -24,19 +24,19 @@ export interface Endpoint {
   warm: Warming | null
   sandbox: boolean
   redact: boolean
-  /** Hash of everything above that decides an answer: a changed definition is a new version. */
+  /** Hash of everything above that decides an answer, so of all but the description. */
   version: string
 }
 
-/** How an endpoint's answers are made anew before anybody has to wait for them. */
+/** How an endpoint's answers are refreshed before a reader has to wait for them. */
 export interface Warming {
-  /** Answers in use that are older are made anew. */
+  /** Answers in use that are older are refreshed. */
   seconds: number
   /** At most so many in one run. */
   maxSets: number
-  /** The companion query, which answers many parameter sets in one scan; `null` = each set runs the endpoint's own. */
+  /** The batch query, which answers many parameter sets in one scan; `null` = each set runs the endpoint's own. */
   sql: string | null
-  /** Parameter -> values whose sets the companion gets in statements of their own. */
+  /** Parameter -> values whose sets the batch query gets in statements of their own. */
   apart: Record<string, Scalar[]>
 }
 
@@ -87,15 +87,15 @@ const namePattern = /^(?![0-9a-f]{8}-)[a-z][a-z0-9._-]{0,99}$/
  * Makes an endpoint from the content of its files.
  * @param name the files' name without its ending
  * @param definition the parsed YAML
- * @param readCompanion gives the text of the file that `warm.query` names
+ * @param readBatchQuery reads the file that `warm.query` names; throws `missingBatchQuery` where it is missing
  * @throws DefinitionError where the name or the definition does not fit `definition.schema.json`
  */
 export function endpointFrom(
   name: string,
   definition: unknown,
   sql: string,
-  readCompanion: (file: string) => string = file => {
-    throw noCompanion(file)
+  readBatchQuery: (file: string) => string = file => {
+    throw missingBatchQuery(file)
   },
 ): Endpoint {
   if (!namePattern.test(name))
@@ -116,7 +116,7 @@ export function endpointFrom(
     maxRows,
     timeoutSeconds,
     cacheSeconds: cache.seconds,
-    warm: warm ? warmingOf(warm, readCompanion) : null,
+    warm: warm ? warmingOf(warm, readBatchQuery) : null,
     sandbox,
     redact,
   }
@@ -125,13 +125,13 @@ export function endpointFrom(
 
 function warmingOf(
   { seconds, maxSets, query, apart = {} }: NonNullable<DefinitionFile['warm']>,
-  readCompanion: (file: string) => string,
+  readBatchQuery: (file: string) => string,
 ): Warming {
-  return { seconds, maxSets, sql: query === undefined ? null : readCompanion(query), apart }
+  return { seconds, maxSets, sql: query === undefined ? null : readBatchQuery(query), apart }
 }
 
-/** For who reads the files: the one that `warm.query` names is missing. */
-export function noCompanion(file: string): DefinitionError {
+/** The error for a missing file of a batch query. */
+export function missingBatchQuery(file: string): DefinitionError {
   return new DefinitionError([{ pointer: '/warm/query', detail: `names ${file}, which is not there` }])
 }
 
@@ -149,16 +149,18 @@ export function typeOf(parameter: ParameterDefinition): SqlType {
   return { kind: typeNames[parameter.type] }
 }
 
-/** Every parameter with its type and no value: what a dry run needs. */
-export function emptyBindings({ parameters }: Pick<Endpoint, 'parameters'>): Binding[] {
-  return Object.entries(parameters).map(([name, definition]) => ({
-    name,
-    type: typeOf(definition),
-    value: null,
-  }))
+/** The parameters with their types, sorted by name. */
+export function parameterColumns({ parameters }: Pick<Endpoint, 'parameters'>): Column[] {
+  const names = Object.keys(parameters).toSorted()
+  return names.map(name => ({ name, type: typeOf(parameters[name]!) }))
 }
 
-/** How the store holds an endpoint; `endpointOf` reads it back. */
+/** Every parameter as NULL of its type, for a dry run. */
+export function emptyBindings(endpoint: Pick<Endpoint, 'parameters'>): Binding[] {
+  return parameterColumns(endpoint).map(column => ({ ...column, value: null }))
+}
+
+/** The document of an endpoint, in the collection `endpoints` under its id; `endpointOf` reads it back. */
 export function fieldsOf(endpoint: Endpoint): Fields {
   return { name: endpoint.name, version: endpoint.version, definition: JSON.stringify(endpoint) }
 }
@@ -171,7 +173,7 @@ const typeNames = { string: 'STRING', integer: 'INT64', number: 'FLOAT64', boole
 
 let compiled: ValidateFunction<DefinitionFile> | undefined
 
-/** Compiled by the first definition that is read from a file; a function that serves reads none. */
+/** Compiled when the first definition is read from a file, so never in a function that serves. */
 function validator(): ValidateFunction<DefinitionFile> {
   return (compiled ??= new Ajv({ allErrors: true, useDefaults: true, strictTypes: false })
     .addFormat('regex', source => isRegularExpression(source))
@@ -196,7 +198,7 @@ function problemOf(error: ErrorObject): { pointer: string; detail: string } {
   }
 }
 
-/** The description decides no answer, so a better wording leaves cached answers where they are. */
+/** Without the description, which decides no answer: after a better wording, cached answers stay in use. */
 function versionOf({ description: _, ...decisive }: Omit<Endpoint, 'version'>): string {
   return createHash('sha256').update(JSON.stringify(decisive)).digest('hex').slice(0, 16)
 }

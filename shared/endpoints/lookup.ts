@@ -1,4 +1,4 @@
-/** Finding the endpoint that a caller asks for. */
+/** Finds an endpoint in the store by the name or id in a request. */
 import { LRUCache } from 'lru-cache'
 import { type Endpoint, endpointOf } from './definition.ts'
 import { ApiError } from '../errors.ts'
@@ -6,7 +6,7 @@ import type { Store } from '../stores/store.ts'
 
 export const endpointsCollection = 'endpoints'
 
-/** Most endpoints that one service holds; `apply` and the list keep to it. */
+/** Most endpoints of one service: `apply` refuses more, and the list ends there. */
 export const maxEndpoints = 400
 
 export interface Endpoints {
@@ -17,20 +17,21 @@ export interface Endpoints {
 }
 
 /**
- * Reads endpoints through a memory; a changed definition is in force everywhere after `rememberMs`.
+ * Reads endpoints through a memory; a changed definition is in force everywhere after `rememberMs` milliseconds.
  * Its calls throw ApiError `store_unavailable` where the store fails and nothing is remembered.
  */
 export function openEndpoints(store: Store, { rememberMs }: { rememberMs: number }): Endpoints {
   const remembered = new LRUCache<string, { endpoint: Endpoint | null }>({
     max: 1000,
     ttl: rememberMs,
+    ignoreFetchAbort: true,
     fetchMethod: async idOrName => ({ endpoint: await read(store, idOrName) }),
   })
   return {
     async find(idOrName) {
       const key = uuidPattern.test(idOrName) ? idOrName.toLowerCase() : idOrName
       if (!uuidPattern.test(key) && !namePattern.test(key)) return null
-      return (await remembered.fetch(key))?.endpoint ?? null
+      return (await remembered.forceFetch(key)).endpoint
     },
     async all() {
       const search = {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { endpointFrom, type ParameterDefinition } from './definition.ts'
 import { ApiError } from '../errors.ts'
 import { readParameters } from './parameters.ts'
-import { readReserved } from './query-string.ts'
+import { readSingle } from './query-string.ts'
 
 const id = '00000000-0000-4000-8000-000000000001'
 
@@ -198,9 +198,9 @@ describe('pins', () => {
 
 describe('a parameter of every endpoint', () => {
   test('is read once, decoded, and empty counts as absent', () => {
-    expect(readReserved('sql=SELECT+1%2B1', 'sql')).toBe('SELECT 1+1')
-    expect(readReserved('sql=', 'sql')).toBeNull()
-    expect(() => readReserved('sql=a&sql=b', 'sql')).toThrow(ApiError)
-    expect(() => readReserved('sql=%ff', 'sql')).toThrow(ApiError)
+    expect(readSingle('sql=SELECT+1%2B1', 'sql')).toBe('SELECT 1+1')
+    expect(readSingle('sql=', 'sql')).toBeNull()
+    expect(() => readSingle('sql=a&sql=b', 'sql')).toThrow(ApiError)
+    expect(() => readSingle('sql=%ff', 'sql')).toThrow(ApiError)
   })
 })

@@ -1,8 +1,8 @@
-/** From the raw query string to typed, canonical parameters. One function decides both what is bound and what the cache key is made of. */
+/** Reads typed parameters from a raw query string. The same bindings go to the engine and, as canonical text, into the cache key. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
-import type { Binding } from '../engines/engine.ts'
-import { type Endpoint, type ParameterDefinition, typeOf } from './definition.ts'
+import type { Binding, Value } from '../engines/engine.ts'
+import { type Endpoint, type ParameterDefinition, parameterColumns, type Scalar } from './definition.ts'
 import { ApiError, type Problem } from '../errors.ts'
 import {
   invalidParameter,
@@ -17,7 +17,7 @@ import { isoTimestamp } from './timestamps.ts'
 export interface Parameters {
   /** One binding for each declared parameter, sorted by name; an absent one is bound as NULL. */
   bindings: Binding[]
-  /** Unambiguous text of the bindings: equal for equal parameters, however they were written. */
+  /** Text of the bindings: equal for equal parameters, however they were written, and different for others. */
   canonical: string
   /** Names that were sent and are not declared: plain names only, ten at most. */
   ignored: string[]
@@ -29,9 +29,9 @@ const defaultMaxLength = 1000
 /**
  * Reads the parameters of a call.
  * @param query the raw query string, without `?`
- * @param pins what the caller's key fixes: name -> value as it would stand in a query string
+ * @param pins parameters that the caller's key fixes: name -> decoded text
  * @throws ApiError `invalid_parameter` naming every parameter that is missing, repeated or malformed;
- *   `pinned_parameter` where the caller asks for other than its key allows
+ *   `pinned_parameter` for another value than the key's, or a pin that the endpoint cannot apply
  */
 export function readParameters(endpoint: Endpoint, query: string, pins: Record<string, string>): Parameters {
   const { sent, ignored, problems } = declaredOnly(endpoint, splitQuery(query))
@@ -48,10 +48,30 @@ export function readParameters(endpoint: Endpoint, query: string, pins: Record<s
   problems.push(...againstSchema(endpoint, values))
   if (problems.length > 0) throw invalidParameter(problems)
   applyPins(endpoint, values, pins)
-  return { ...canonical(endpoint, values), ignored }
+  const bindings = bindingsOf(endpoint, values)
+  return { bindings, canonical: canonicalOf(bindings), ignored }
 }
 
-type Scalar = string | number | boolean
+/**
+ * Reads bindings back from their canonical text.
+ * @returns `null` for a text that is not canonical for this endpoint
+ */
+export function bindingsFrom(endpoint: Endpoint, canonical: string): Binding[] | null {
+  try {
+    const bindings = bindingsOf(endpoint, new Map(JSON.parse(canonical) as [string, Value][]))
+    return canonicalOf(bindings) === canonical ? bindings : null
+  } catch {
+    return null
+  }
+}
+
+function bindingsOf(endpoint: Endpoint, values: Map<string, Value>): Binding[] {
+  return parameterColumns(endpoint).map(column => ({ ...column, value: values.get(column.name) ?? null }))
+}
+
+function canonicalOf(bindings: Binding[]): string {
+  return JSON.stringify(bindings.map(({ name, value }) => [name, value]))
+}
 
 class Invalid {
   readonly detail: string
@@ -115,36 +135,36 @@ function missing(definition: ParameterDefinition): string {
   return `is required and must not be empty${choices}`
 }
 
-/** Definitions were checked when they were applied; compiling ajv's own schema would slow the first request down. */
-const ajvOptions = { allErrors: true, strict: false, meta: false, validateSchema: false } as const
+/** `apply` has checked the definitions; compiling the meta-schema would slow down the first request. */
+const ajvOptions = {
+  allErrors: true,
+  strict: false,
+  meta: false,
+  validateSchema: false,
+  ownProperties: true,
+} as const
 
-/** Compiled once for each version of an endpoint. */
-const validators = new LRUCache<string, ValidateFunction>({ max: 200 })
+/** Compiled once for each version of an endpoint; a pure function, so one memory serves every caller. */
+const validators = new LRUCache<string, ValidateFunction, Endpoint['parameters']>({
+  max: 200,
+  memoMethod: (_version, _, { context }) => compile(context),
+})
 
-function validatorOf(endpoint: Endpoint): ValidateFunction {
-  const known = validators.get(endpoint.version)
-  if (known) return known
-  const properties = Object.fromEntries(
-    Object.entries(endpoint.parameters).map(([name, { format: _, ...definition }]) => [
-      name,
-      definition.type === 'string' ? { maxLength: defaultMaxLength, ...definition } : definition,
-    ]),
-  )
-  const validate = new Ajv({ ...ajvOptions, ownProperties: true }).compile({
-    type: 'object',
-    properties,
-  })
-  validators.set(endpoint.version, validate)
-  return validate
+function compile(parameters: Endpoint['parameters']): ValidateFunction {
+  const properties = Object.entries(parameters).map(([name, { format: _, ...definition }]) => [
+    name,
+    definition.type === 'string' ? { maxLength: defaultMaxLength, ...definition } : definition,
+  ])
+  return new Ajv(ajvOptions).compile({ type: 'object', properties: Object.fromEntries(properties) })
 }
 
 function againstSchema(endpoint: Endpoint, values: Map<string, Scalar | null>): Problem[] {
   const present = Object.fromEntries([...values].filter(([, value]) => value !== null))
-  const validate = validatorOf(endpoint)
+  const validate = validators.memo(endpoint.version, { context: endpoint.parameters })
   return validate(present) ? [] : (validate.errors ?? []).map(problemOf)
 }
 
-/** What is wrong, in words, by ajv's keyword. */
+/** The problem in words, by ajv's keyword. */
 const sentences: Record<string, (params: Record<string, unknown>) => string> = {
   enum: params => `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`,
   maxLength: params => `is longer than ${String(params['limit'])} characters`,
@@ -159,7 +179,7 @@ function problemOf({ instancePath, keyword, params, message }: ErrorObject): Pro
   return { parameter: instancePath.slice(1), detail }
 }
 
-/** A key's pins hold for every call. One that the endpoint cannot apply would leave the caller unbounded, so it closes the endpoint. */
+/** A pin that the endpoint cannot apply would leave the caller without its bound, so it closes the endpoint. */
 function applyPins(endpoint: Endpoint, values: Map<string, Scalar | null>, pins: Record<string, string>) {
   for (const [name, text] of Object.entries(pins)) {
     const definition = Object.hasOwn(endpoint.parameters, name) ? endpoint.parameters[name] : undefined
@@ -174,14 +194,4 @@ function applyPins(endpoint: Endpoint, values: Map<string, Scalar | null>, pins:
 
 function pinned(parameter: string, detail: string): ApiError {
   return new ApiError('pinned_parameter', `${parameter} ${detail}`, { problems: [{ parameter, detail }] })
-}
-
-function canonical(endpoint: Endpoint, values: Map<string, Scalar | null>) {
-  const names = Object.keys(endpoint.parameters).toSorted()
-  const bindings = names.map(name => ({
-    name,
-    type: typeOf(endpoint.parameters[name]!),
-    value: values.get(name) ?? null,
-  }))
-  return { bindings, canonical: JSON.stringify(bindings.map(({ name, value }) => [name, value])) }
 }

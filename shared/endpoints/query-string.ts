@@ -1,4 +1,4 @@
-/** The raw query string of a URL: strict, and nothing lost. */
+/** The raw query string of a URL, read strictly: repeated parameters and broken UTF-8 are seen, not repaired. */
 import { ApiError, type Problem } from '../errors.ts'
 
 export interface Pair {
@@ -10,10 +10,10 @@ export interface Pair {
 export const repeated = 'is given more than once; send it once'
 export const undecodable = 'is not valid percent-encoded UTF-8'
 
-/** Parameters that every endpoint has, so that none may declare them. */
+/** Parameters of every endpoint, which none may declare. */
 export const reservedNames = new Set(['sql', 'format'])
 
-/** Strict where URLSearchParams is lenient: it would turn broken UTF-8 into U+FFFD without a word. */
+/** URLSearchParams would silently turn broken UTF-8 into U+FFFD. */
 export function splitQuery(query: string): Pair[] {
   return query
     .split('&')
@@ -35,10 +35,10 @@ function decode(text: string): string | null {
 }
 
 /**
- * The decoded values of one parameter that is not the endpoint's own, such as `sql`.
+ * The decoded value of one parameter, `null` where it is absent or empty.
  * @throws ApiError `invalid_parameter` where it occurs twice or is not UTF-8
  */
-export function readReserved(query: string, name: 'sql' | 'format'): string | null {
+export function readSingle(query: string, name: 'sql' | 'format' | 'endpoint'): string | null {
   const found = splitQuery(query).filter(pair => pair.name === name)
   if (found.length > 1) throw invalidParameter([{ parameter: name, detail: repeated }])
   if (found[0]?.value === null) throw invalidParameter([{ parameter: name, detail: undecodable }])

@@ -1,3 +1,4 @@
+/** ISO 8601 times as parameters and as bounds of a load. */
 const isoPattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
 

@@ -6,7 +6,7 @@ import {
   DefinitionError,
   type Endpoint,
   endpointFrom,
-  noCompanion,
+  missingBatchQuery,
 } from '../../../shared/endpoints/definition.ts'
 
 /** A problem in a file, as compilers print it. */
@@ -97,7 +97,7 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
   try {
     let warmFile: string | null = null
     const readCompanion = (file: string) => {
-      if (!files.has(file)) throw noCompanion(file)
+      if (!files.has(file)) throw missingBatchQuery(file)
       warmFile = join(folder, file)
       return readFileSync(warmFile, 'utf8')
     }
