@@ -1,7 +1,7 @@
 /** Rows of a result, from the cells that BigQuery sends to the forms of the engine port. */
 import { EngineError, type Row, type Value } from '../engine.ts'
 import type { Column, ScalarName, SqlType, StructType } from '../../sql/types.ts'
-import { parseExactJson } from '../duckdb/json.ts'
+import { parseExactJson } from '../values.ts'
 import type { Cell, Wire } from './rest.ts'
 import { fieldName } from './schema.ts'
 

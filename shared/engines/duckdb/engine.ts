@@ -13,13 +13,11 @@ import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import { tablesOf } from '../../sql/relations.ts'
 import type { Column } from '../../sql/types.ts'
-import { boundText } from './bindings.ts'
-import { Connections } from './connections.ts'
-import { openDatabase } from './database.ts'
+import { boundText, rowsOf } from './values.ts'
+import { Connections, openDatabase } from './database.ts'
 import { Deadline } from './deadline.ts'
 import { engineError, isFatal } from './failures.ts'
 import { type Rewritten, rewrite } from './rewrite/rewrite.ts'
-import { rowsOf } from './values.ts'
 
 export interface DuckDbOptions {
   /** Holds a folder `<table>/` of Parquet files for each table. */

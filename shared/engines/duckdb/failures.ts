@@ -1,8 +1,7 @@
 /** DuckDB's errors as the port's. Its messages quote values and SQL: none of their words go on but those listed here. */
 import { EngineError, type EngineErrorReason } from '../engine.ts'
 import { SqlError } from '../../sql/error.ts'
-import { UnsupportedError } from './rewrite/context.ts'
-import { raisedMessages } from './rewrite/typed.ts'
+import { raisedMessages, UnsupportedError } from './rewrite/context.ts'
 
 /** What RE2 finds wrong with a regular expression. */
 const patternFaults = [

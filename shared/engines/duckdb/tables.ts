@@ -1,18 +1,9 @@
 import { mkdirSync, readFileSync, readdirSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { Column, ScalarName, SqlType } from '../../sql/types.ts'
-import { scalarAliases, scalarNames } from '../../sql/types.ts'
-import { quoteName, quoteText } from './text.ts'
-import { duckType } from './types.ts'
-
-/** A field of a BigQuery table schema, as `bq show --schema` prints it. */
-interface SchemaField {
-  name: string
-  type: string
-  mode?: 'NULLABLE' | 'REQUIRED' | 'REPEATED'
-  fields?: SchemaField[]
-}
+import type { Column } from '../../sql/types.ts'
+import { columnsOf, type FieldSchema } from '../schema.ts'
+import { duckType, quoteName, quoteText } from './syntax.ts'
 
 /**
  * Reads the BigQuery schema files `<table name>.json` of a folder.
@@ -27,32 +18,11 @@ export function readTableSchemas(folder: string): Map<string, Column[]> {
 
 function readTableSchema(file: string): Column[] {
   try {
-    const fields = JSON.parse(readFileSync(file, 'utf8')) as SchemaField[]
-    return fields.map(field => ({ name: field.name, type: fieldType(field) }))
+    const fields = JSON.parse(readFileSync(file, 'utf8')) as FieldSchema[]
+    return columnsOf(fields, ({ name, type }) => new Error(`field ${name} has the unknown type ${type}`))
   } catch (error) {
     throw new Error(`${file} is not a BigQuery table schema: ${(error as Error).message}`, { cause: error })
   }
-}
-
-function fieldType(field: SchemaField): SqlType {
-  const type = itemType(field)
-  return field.mode === 'REPEATED' ? { kind: 'ARRAY', element: type } : type
-}
-
-function itemType(field: SchemaField): SqlType {
-  const name = field.type.toUpperCase()
-  if (name === 'RECORD' || name === 'STRUCT')
-    return {
-      kind: 'STRUCT',
-      fields: (field.fields ?? []).map(inner => ({ name: inner.name, type: fieldType(inner) })),
-    }
-  const kind = name === 'FLOAT' ? 'FLOAT64' : (scalarAliases[name] ?? name)
-  if (!isScalarName(kind)) throw new Error(`field ${field.name} has the unknown type ${field.type}`)
-  return { kind }
-}
-
-function isScalarName(name: string): name is ScalarName {
-  return (scalarNames as readonly string[]).includes(name)
 }
 
 /** The folder that holds a table's Parquet files: one for each table, by its logical name. */

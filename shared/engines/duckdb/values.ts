@@ -1,7 +1,4 @@
-/**
- * Results in the forms of the engine port, read from DuckDB's column vectors. That takes half the time of its value
- * objects and less than JSON made in SQL, which would also lose NULL arrays, large integers and microseconds.
- */
+/** Values between the engine port and DuckDB: those of parameters as text, those of results from column vectors. */
 import type {
   DuckDBBlobValue,
   DuckDBDataChunk,
@@ -15,14 +12,82 @@ import type {
   DuckDBTimeValue,
   DuckDBVector,
 } from '@duckdb/node-api'
-import { EngineError, type Row, type Value } from '../engine.ts'
 import type { ArrayType, Column, ScalarName, SqlType, StructType } from '../../sql/types.ts'
-import { parseExactJson } from './json.ts'
-import { fieldName } from './types.ts'
+import { type Binding, EngineError, type Row, type Value } from '../engine.ts'
+import {
+  boundFields,
+  boundItems,
+  element,
+  fieldName,
+  integer,
+  invalidBinding,
+  parseExactJson,
+  recordReader,
+  withoutZeros,
+} from '../values.ts'
+
+const integerShape = /^[+-]?\d{1,19}$/
+const decimalShape = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
+const date = /^\d{4}-\d{1,2}-\d{1,2}$/
+const time = /^\d{1,2}:\d{1,2}:\d{1,2}(\.\d{1,6})?$/
+const dateTime = /^\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{1,2}(:\d{1,2}(\.\d{1,6})?)?)?$/i
+const timestamp =
+  /^\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{1,2}(:\d{1,2}(\.\d{1,9})?)?)?( ?(Z|UTC|[+-]\d{1,2}(:?\d\d)?)| [A-Za-z_]+(\/[A-Za-z_]+)*)?$/i
+
+/** What a value of each type looks like: DuckDB reads more than GoogleSQL does, `infinity` for one. */
+const shapes: Partial<Record<ScalarName, RegExp>> = {
+  BIGNUMERIC: decimalShape,
+  BOOL: /^(true|false)$/i,
+  BYTES: /^[A-Za-z0-9+/]*={0,2}$/,
+  DATE: date,
+  DATETIME: dateTime,
+  FLOAT64: /^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf(inity)?)$/i,
+  INT64: integerShape,
+  NUMERIC: decimalShape,
+  TIME: time,
+  TIMESTAMP: timestamp,
+}
+
+/** The text of a bound value, `null` for NULL. Throws EngineError `rejected` if it is not of its type. */
+export function boundText({ name, type, value }: Binding): string | null {
+  if (value === null) return null
+  if (type.kind === 'JSON') return JSON.stringify(value)
+  if (type.kind === 'ARRAY' || type.kind === 'STRUCT') return JSON.stringify(nested(name, type, value))
+  return scalar(name, type, value)
+}
+
+function scalar(name: string, type: SqlType, value: Value): string {
+  if (typeof value === 'object') throw invalidBinding(name, type)
+  const text = String(value)
+  const shape = type.kind === 'ARRAY' || type.kind === 'STRUCT' ? undefined : shapes[type.kind]
+  if (shape && !shape.test(text)) throw invalidBinding(name, type)
+  return text
+}
+
+/** The value for JSON: every scalar as text, so that no number loses digits; a struct's fields under DuckDB's names. */
+function nested(name: string, type: SqlType, value: Value): Value {
+  if (value === null) return null
+  if (type.kind === 'ARRAY')
+    return boundItems(name, type, value).map(item => nested(name, type.element, item))
+  if (type.kind === 'STRUCT')
+    return boundFields(name, type, value, (field, inner) => nested(name, field, inner))
+  if (type.kind === 'JSON') return value
+  // JSON has no bytes, and DuckDB does not decode them from its strings.
+  if (type.kind === 'BYTES')
+    throw new EngineError(
+      'unsupported',
+      `BYTES inside parameter @${name} are not supported by the local engine`,
+    )
+  return scalar(name, type, value)
+}
 
 type Read = (at: number) => Value
 
-/** The rows of a chunk, of which column n has the type of `columns[n]`. */
+/**
+ * The rows of a chunk, of which column n has the type of `columns[n]`. Reading the vectors takes half the time of
+ * DuckDB's value objects and less than JSON made in SQL, which would also lose NULL arrays, large integers and
+ * microseconds.
+ */
 export function rowsOf(chunk: DuckDBDataChunk, columns: Column[]): Row[] {
   const names = columns.map(column => column.name)
   const reads = columns.map((column, at) => reader(column.type, chunk.getColumnVector(at)))
@@ -49,11 +114,7 @@ function arrayReader(type: ArrayType, vector: DuckDBListVector): Read {
     if (!validity.itemValid(at)) return []
     const start = vector.getEntryOffset(at)
     const items: Value[] = []
-    for (let item = start; item < start + vector.getEntryLength(at); item++) {
-      const value = read(item)
-      if (value === null) throw new EngineError('rejected', 'An array in the result has a NULL element')
-      items.push(value)
-    }
+    for (let item = start; item < start + vector.getEntryLength(at); item++) items.push(element(read(item)))
     return items
   }
 }
@@ -69,44 +130,21 @@ function structReader(type: StructType, vector: DuckDBStructVector): Read {
   return at => (vector.isItemValid(at) ? read(at) : null)
 }
 
-/** One object for each place. The name `__proto__` cannot be assigned to, only defined. */
-function recordReader(names: string[], reads: Read[]): (at: number) => Row {
-  if (names.includes('__proto__'))
-    return at => Object.fromEntries(names.map((name, column) => [name, reads[column]!(at)]))
-  return at => {
-    const row: Row = {}
-    for (let column = 0; column < names.length; column++) row[names[column]!] = reads[column]!(at)
-    return row
-  }
-}
-
 /** From DuckDB's value to ours. What type it has is settled by the rewriting. */
 const forms: Record<ScalarName, (value: never) => Value> = {
-  BIGNUMERIC: decimal,
+  BIGNUMERIC: (value: DuckDBDecimalValue) => withoutZeros(value.toString()),
   BOOL: (value: boolean) => value,
   BYTES: (value: DuckDBBlobValue) => Buffer.from(value.bytes).toString('base64'),
   DATE: (value: DuckDBDateValue) => isoDate(value.days),
   DATETIME: (value: DuckDBTimestampValue) => isoDateTime(value.micros),
   FLOAT64: (value: number) => (Number.isFinite(value) ? value : String(value)),
-  INT64: (value: number | bigint) => integer(value),
+  INT64: integer,
   INTERVAL: interval,
   JSON: parseExactJson,
-  NUMERIC: decimal,
+  NUMERIC: (value: DuckDBDecimalValue) => withoutZeros(value.toString()),
   STRING: (value: string) => value,
   TIME: (value: DuckDBTimeValue) => timeOfDay(value.micros),
   TIMESTAMP: (value: DuckDBTimestampTZValue) => integer(inRange(value.micros)),
-}
-
-/** A number where it is exact, else its digits. */
-function integer(value: number | bigint): number | string {
-  const number = Number(value)
-  return Number.isSafeInteger(number) ? number : String(value)
-}
-
-/** Without zeros at the end, and without a point where nothing follows it. */
-function decimal(value: DuckDBDecimalValue): string {
-  const digits = value.toString()
-  return digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits
 }
 
 /** Years 1 to 9999, in microseconds since 1970; DuckDB has more, and infinity. */

@@ -5,8 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import type { Row } from '../engine.ts'
 import type { Column, SqlType } from '../../sql/types.ts'
 import { tableFolder } from '../duckdb/tables.ts'
-import { quoteText } from '../duckdb/text.ts'
-import { duckType } from '../duckdb/types.ts'
+import { duckType, quoteText } from '../duckdb/syntax.ts'
 
 /** Adds one Parquet file with these rows to a table's folder; it appears whole. */
 export async function addRows(

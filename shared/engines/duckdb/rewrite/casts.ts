@@ -4,12 +4,12 @@
  */
 import type { Cast } from '../../../sql/tree.ts'
 import type { SqlType } from '../../../sql/types.ts'
-import { clockText, momentOf, onSomeDay, wallClock } from './clocks.ts'
+import { clockText, momentOf, onSomeDay, wallClock } from './dates-and-times.ts'
 import { sameType } from './coercion.ts'
-import { type Context, mistake, unsupported } from './context.ts'
+import { type Context, mistake, raise, type Typed, typed, unsupported } from './context.ts'
 import type { Scope } from './scope.ts'
-import { raise, type Typed, typed, typeName } from './typed.ts'
-import { duckType } from '../types.ts'
+import { duckType } from '../syntax.ts'
+import { typeName } from '../../values.ts'
 
 type Conversion = (sql: string, to: string) => string
 

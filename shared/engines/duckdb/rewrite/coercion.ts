@@ -3,9 +3,9 @@
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_rules).
  */
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
-import { type Typed } from './typed.ts'
-import { quoteText } from '../text.ts'
-import { duckType, fieldName } from '../types.ts'
+import type { Typed } from './context.ts'
+import { duckType, quoteText } from '../syntax.ts'
+import { fieldName } from '../../values.ts'
 
 /** To what a type is widened without being asked. */
 const widened: Partial<Record<ScalarName, ScalarName[]>> = {

@@ -1,9 +1,7 @@
-import type { Place } from '../../../sql/error.ts'
-import { placeOf, SqlError } from '../../../sql/error.ts'
+import { type Place, placeOf, SqlError } from '../../../sql/error.ts'
 import type { Expression, Node, Query } from '../../../sql/tree.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import type { Scope } from './scope.ts'
-import type { Typed } from './typed.ts'
 
 /** A query in DuckDB SQL. */
 export interface Relation {
@@ -71,3 +69,47 @@ export function unsupported(context: Context, node: Node, what: string): Unsuppo
 export function contextPlace(sql: string): (node: Node) => Place {
   return node => placeOf(sql, node.at)
 }
+
+/** DuckDB SQL with the GoogleSQL type of its value. The text can stand anywhere without more parentheses. */
+export interface Typed {
+  sql: string
+  /** `null` for a bare NULL, which fits every type. */
+  type: SqlType | null
+  /** What the text came from, where GoogleSQL coerces it more freely than an ordinary expression. */
+  origin?: 'literal' | 'parameter'
+  /** The values of a struct that was written out, each of which is coerced by its own rules. */
+  fields?: Typed[]
+}
+
+export function typed(sql: string, type: SqlType['kind'] | SqlType | null): Typed {
+  return { sql, type: typeof type === 'string' ? scalar(type) : type }
+}
+
+function scalar(kind: SqlType['kind']): SqlType {
+  if (kind === 'ARRAY' || kind === 'STRUCT') throw new Error(`${kind} is not a scalar type`)
+  return { kind }
+}
+
+export function arrayOf(element: SqlType | null): SqlType {
+  return { kind: 'ARRAY', element: element ?? { kind: 'INT64' } }
+}
+
+/**
+ * DuckDB SQL that fails with `message` once it is evaluated, of type BIGINT or DOUBLE.
+ * `error()` would do, but DuckDB takes it for volatile and then refuses it under TRY and inside lambdas.
+ */
+export function raise(message: RaisedMessage, type: 'BIGINT' | 'DOUBLE' = 'BIGINT'): string {
+  return `CAST('${message}' AS ${type})`
+}
+
+/** Messages of `raise`; these and no others are passed on to callers. */
+export const raisedMessages = [
+  'Array index is out of bounds',
+  'Array is too large',
+  'Bad value for a cast',
+  'Division by zero',
+  'Length must not be negative',
+  'Text is too long',
+] as const
+
+type RaisedMessage = (typeof raisedMessages)[number]

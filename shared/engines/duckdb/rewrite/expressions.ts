@@ -9,20 +9,27 @@ import type {
   Path,
 } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
-import { call } from './functions/calls.ts'
+import { call } from './functions/functions.ts'
 import { cast } from './casts.ts'
-import { wallClock } from './clocks.ts'
-import { extractedPart, interval, timePart } from './parts.ts'
+import { extractedPart, interval, timePart, wallClock } from './dates-and-times.ts'
 import { coerce } from './coercion.ts'
-import { between, caseWhen, inAmong, is, isDistinctFrom, like } from './conditions.ts'
-import { type Context, mistake, unsupported } from './context.ts'
+import {
+  between,
+  binary,
+  caseWhen,
+  inAmong,
+  is,
+  isDistinctFrom,
+  like,
+  noSignature,
+  unary,
+} from './operators.ts'
+import { type Context, mistake, type Typed, typed, unsupported } from './context.ts'
 import { arrayLiteral, literal, parameter, structLiteral, tuple, typedLiteral } from './literals.ts'
-import { binary, noSignature, unary } from './operators.ts'
 import { fieldOf, resolvePath, type Scope } from './scope.ts'
 import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
 import { subscript } from './subscripts.ts'
-import { type Typed, typed } from './typed.ts'
-import { duckType } from '../types.ts'
+import { duckType } from '../syntax.ts'
 
 type Rewriter<Kind> = (context: Context, node: Extract<Expression, { kind: Kind }>, scope: Scope) => Typed
 

@@ -1,12 +1,19 @@
 /** FROM: tables, common tables, subqueries and their joins. Arrays are in unnest.ts. */
 import type { DerivedTable, From, Identifier, Join, TableReference } from '../../../sql/tree.ts'
 import { type Context, mistake, type OutputColumn, type Relation } from './context.ts'
-import { nearestName } from './near.ts'
+import {
+  findColumn,
+  nearestName,
+  type RangeVariable,
+  sameName,
+  type Scope,
+  type Source,
+  type VisibleColumn,
+  withSource,
+} from './scope.ts'
 import { noSignature } from './operators.ts'
 import { coerce, unify } from './coercion.ts'
-import { findColumn, type RangeVariable, sameName, type Scope, type VisibleColumn } from './scope.ts'
-import { type Source, withSource } from './source.ts'
-import { quoteName } from '../text.ts'
+import { quoteName } from '../syntax.ts'
 import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
 
 /** Rewrites FROM. `scope` is what is in sight before it: nothing of this FROM. Throws SqlError. */

@@ -9,11 +9,10 @@ import type {
 } from '../../../sql/tree.ts'
 import type { StructField } from '../../../sql/types.ts'
 import { coerce, unify } from './coercion.ts'
-import { type Context, mistake, unsupported } from './context.ts'
+import { arrayOf, type Context, mistake, type Typed, typed, unsupported } from './context.ts'
 import type { Scope } from './scope.ts'
-import { quoteText } from '../text.ts'
-import { arrayOf, type Typed, typed, typeName } from './typed.ts'
-import { duckType, fieldName } from '../types.ts'
+import { duckType, quoteText } from '../syntax.ts'
+import { fieldName, typeName } from '../../values.ts'
 
 const literals: Record<Literal['literal'], (node: Literal) => Typed> = {
   STRING: node => typed(quoteText(node.value), 'STRING'),

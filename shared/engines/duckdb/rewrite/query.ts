@@ -9,14 +9,14 @@ import {
   type OrderOf,
   type OutputColumn,
   type Relation,
+  typed,
   unsupported,
 } from './context.ts'
 import { type Tail, tailOfRows, tailOfSelect } from './order.ts'
 import { noSignature } from './operators.ts'
 import { newScope, type Scope } from './scope.ts'
 import { select } from './select.ts'
-import { quoteName } from '../text.ts'
-import { typed } from './typed.ts'
+import { quoteName } from '../syntax.ts'
 
 /** A query in pieces, so that a WITH inside can move to the front, where DuckDB wants it. */
 interface Pieces extends Relation {

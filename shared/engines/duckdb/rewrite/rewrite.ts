@@ -6,8 +6,8 @@ import { type Context, contextPlace, mistake, type OutputColumn, type Relation }
 import { expression } from './expressions.ts'
 import { query } from './query.ts'
 import { structField } from './scope.ts'
-import { quoteName } from '../text.ts'
-import { fieldName } from '../types.ts'
+import { quoteName } from '../syntax.ts'
+import { fieldName } from '../../values.ts'
 
 export interface Rewritten {
   /** One DuckDB SELECT. Parameters are `$p_<name in lower case>`, and `$now` where the current moment is asked for. */

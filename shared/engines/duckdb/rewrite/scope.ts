@@ -1,12 +1,9 @@
 /** What a name means where it stands: range variables, their columns and fields, aliases of the SELECT list. */
 import type { Identifier } from '../../../sql/tree.ts'
 import type { SqlType } from '../../../sql/types.ts'
-import type { Context, Ctes, OrderKey } from './context.ts'
-import { mistake } from './context.ts'
-import { nearestName } from './near.ts'
-import { quoteName, quoteText } from '../text.ts'
-import { type Typed, typed, typeName } from './typed.ts'
-import { fieldName } from '../types.ts'
+import { type Context, type Ctes, mistake, type OrderKey, type Typed, typed } from './context.ts'
+import { quoteName, quoteText } from '../syntax.ts'
+import { fieldName, typeName } from '../../values.ts'
 
 export interface Scope {
   variables: RangeVariable[]
@@ -155,4 +152,55 @@ function unrecognized(context: Context, node: Identifier, what: string, names: s
 
 function ambiguous(context: Context, name: Identifier) {
   return mistake(context, name, `Column name ${name.name} is ambiguous`)
+}
+
+/** What FROM, or a part of it, amounts to. */
+export interface Source {
+  /** DuckDB SQL that can stand in FROM. */
+  sql: string
+  /** More than one item: needs parentheses on the right of a join. */
+  joined: boolean
+  variables: RangeVariable[]
+  merged: Scope['merged']
+}
+
+/** A scope that sees what a source brings as well. */
+export function withSource(scope: Scope, { variables, merged }: Source): Scope {
+  return {
+    ...scope,
+    variables: [...scope.variables, ...variables],
+    merged: new Map([...scope.merged, ...merged]),
+  }
+}
+
+/** The candidate most like a misspelt name, or `null` where none is near. Letter case and underscores do not count. */
+export function nearestName(name: string, candidates: Iterable<string>): string | null {
+  const wanted = plain(name)
+  let best: string | null = null
+  let allowed = Math.max(1, Math.floor(wanted.length / 4))
+  for (const candidate of new Set(candidates)) {
+    const distance = editDistance(wanted, plain(candidate))
+    if (distance > allowed || (best !== null && distance === allowed)) continue
+    best = candidate
+    allowed = distance
+  }
+  return best
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll('_', '').slice(0, 100)
+}
+
+/** Letters to insert, delete or replace (Levenshtein), row by row. */
+function editDistance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      row.push(Math.min(replaced, above[j]! + 1, row[j - 1]! + 1))
+    }
+    above = row
+  }
+  return above[b.length]!
 }

@@ -1,15 +1,13 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
 import type { Expression, GroupBy, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
 import { coerce } from './coercion.ts'
-import { type Context, type Ctes, mistake, type OutputColumn } from './context.ts'
+import { type Context, type Ctes, mistake, type OutputColumn, type Typed } from './context.ts'
 import { fromClause } from './from.ts'
 import { noSignature } from './operators.ts'
-import { columnsOf, newScope, sameName, type Scope, type VisibleColumn } from './scope.ts'
-import { withSource } from './source.ts'
-import { quoteName, quoteText } from '../text.ts'
-import type { Typed } from './typed.ts'
-import { fieldName } from '../types.ts'
+import { columnsOf, newScope, sameName, type Scope, type VisibleColumn, withSource } from './scope.ts'
+import { quoteName, quoteText } from '../syntax.ts'
 import { windowClause } from './windows.ts'
+import { fieldName } from '../../values.ts'
 
 export interface SelectResult {
   sql: string

@@ -1,10 +1,17 @@
 import type { AnyNode, ArraySubquery, Exists, Expression, Query, ScalarSubquery } from '../../../sql/tree.ts'
 import { descendants } from '../../../sql/walk.ts'
-import { type Context, mistake, type OutputColumn, type Relation } from './context.ts'
+import {
+  arrayOf,
+  type Context,
+  mistake,
+  type OutputColumn,
+  type Relation,
+  type Typed,
+  typed,
+} from './context.ts'
 import { isAggregate } from './functions/functions.ts'
 import { elementOf, newScope, type Scope } from './scope.ts'
-import { quoteName } from '../text.ts'
-import { arrayOf, type Typed, typed } from './typed.ts'
+import { quoteName } from '../syntax.ts'
 
 export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Scope): Typed {
   const relation = context.query(node.query, scope, scope.ctes)

@@ -1,10 +1,9 @@
 import type { Expression, Subscript } from '../../../sql/tree.ts'
 import type { StructType } from '../../../sql/types.ts'
-import { type Context, mistake } from './context.ts'
+import { type Context, mistake, raise, type Typed, typed } from './context.ts'
 import { noSignature } from './operators.ts'
 import { jsonKey, type Scope, structField } from './scope.ts'
-import { raise, type Typed, typed } from './typed.ts'
-import { fieldName } from '../types.ts'
+import { fieldName } from '../../values.ts'
 
 /** `array[OFFSET(n)]` and its kin, `json['key']`, and a STRUCT's field by its place. */
 export function subscript(context: Context, node: Subscript, scope: Scope): Typed {

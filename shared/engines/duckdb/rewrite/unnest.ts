@@ -5,11 +5,17 @@
  */
 import type { Expression, Identifier, Join, Node } from '../../../sql/tree.ts'
 import { descendants } from '../../../sql/walk.ts'
-import { type Context, mistake, unsupported } from './context.ts'
-import { newScope, type RangeVariable, type Scope, type VisibleColumn } from './scope.ts'
-import { type Source, withSource } from './source.ts'
-import { quoteName } from '../text.ts'
-import { typed, typeName, type Typed } from './typed.ts'
+import { type Context, mistake, typed, type Typed, unsupported } from './context.ts'
+import {
+  newScope,
+  type RangeVariable,
+  type Scope,
+  type Source,
+  type VisibleColumn,
+  withSource,
+} from './scope.ts'
+import { quoteName } from '../syntax.ts'
+import { typeName } from '../../values.ts'
 
 export interface ArrayReference extends Node {
   array: Expression

@@ -2,7 +2,7 @@ import type { Call, Count, Frame, FrameBound, OrderItem, Select, Window } from '
 import type { Context } from './context.ts'
 import { parameter } from './literals.ts'
 import type { Scope } from './scope.ts'
-import { quoteName } from '../text.ts'
+import { quoteName } from '../syntax.ts'
 
 /** ` OVER (...)` of a call, or nothing. */
 export function overClause(context: Context, over: Call['over'], scope: Scope): string {

@@ -1,12 +1,11 @@
 /** Aggregate functions, which all may be window functions too, and functions that are nothing else. */
 import type { SqlType } from '../../../../sql/types.ts'
 import { coerce } from '../coercion.ts'
-import { mistake, unsupported } from '../context.ts'
+import { arrayOf, mistake, type Typed, typed, unsupported } from '../context.ts'
 import { exact } from '../operators.ts'
 import { argument, type CallSite, type FunctionTable, noMatch } from './signature.ts'
 import { wholeNumber } from '../subscripts.ts'
-import { arrayOf, type Typed, typed } from '../typed.ts'
-import { duckType } from '../../types.ts'
+import { duckType } from '../../syntax.ts'
 import { count, orderByClause, overClause } from '../windows.ts'
 
 export const aggregateFunctions: FunctionTable = {

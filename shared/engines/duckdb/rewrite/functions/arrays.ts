@@ -1,5 +1,5 @@
 import type { SqlType } from '../../../../sql/types.ts'
-import { asClock } from '../clocks.ts'
+import { asClock } from '../dates-and-times.ts'
 import { unify } from '../coercion.ts'
 import { nonZero } from '../operators.ts'
 import {
@@ -11,7 +11,7 @@ import {
   sameAsFirst,
   signature,
 } from './signature.ts'
-import { raise, type Typed, typed } from '../typed.ts'
+import { raise, type Typed, typed } from '../context.ts'
 
 const element = ([first]: Typed[]): SqlType | null =>
   first?.type?.kind === 'ARRAY' ? first.type.element : null

@@ -1,6 +1,7 @@
 import { argument, type FunctionTable, sameAsFirst, signature } from './signature.ts'
-import { quoteText } from '../../text.ts'
-import { type Typed, typed, typeName } from '../typed.ts'
+import { quoteText } from '../../syntax.ts'
+import { type Typed, typed } from '../context.ts'
+import { typeName } from '../../../values.ts'
 
 const typeOfSecond = ([, second]: Typed[]) => second?.type ?? null
 

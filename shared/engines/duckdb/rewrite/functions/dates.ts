@@ -1,8 +1,19 @@
 import type { ScalarName } from '../../../../sql/types.ts'
-import { asClock, asDate, asTime, momentOf, onSomeDay, wallClock } from '../clocks.ts'
-import { boundaries, interval, timePart, truncated, wholeParts } from '../parts.ts'
+import {
+  asClock,
+  asDate,
+  asTime,
+  boundaries,
+  interval,
+  momentOf,
+  onSomeDay,
+  timePart,
+  truncated,
+  wallClock,
+  wholeParts,
+} from '../dates-and-times.ts'
 import { argument, type FunctionRule, type FunctionTable, type Signature, signature } from './signature.ts'
-import { typed } from '../typed.ts'
+import { typed } from '../context.ts'
 
 type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
 

@@ -3,14 +3,15 @@ import type { Call } from '../../../../sql/tree.ts'
 import { arrayFunctions } from './arrays.ts'
 import { aggregateFunctions, windowFunctions } from './aggregates.ts'
 import { conditionFunctions } from './conditions.ts'
-import { dateTextFunctions } from './date-text.ts'
+import { dateTextFunctions } from './date-formats.ts'
 import { dateFunctions } from './dates.ts'
 import { jsonFunctions } from './json.ts'
-import { networkFunctions } from './network.ts'
+import { networkFunctions, stringFunctions } from './strings.ts'
 import { numberFunctions } from './numbers.ts'
-import { patternFunctions } from './patterns.ts'
-import { stringFunctions } from './strings.ts'
-import type { FunctionRule, FunctionTable } from './signature.ts'
+import { patternFunctions } from './regexp.ts'
+import { applySignature, type CallSite, type FunctionRule, type FunctionTable } from './signature.ts'
+import { type Context, type Typed, typed, unsupported } from '../context.ts'
+import type { Scope } from '../scope.ts'
 
 const functions = new Map<string, FunctionRule>()
 const tables: FunctionTable[] = [
@@ -49,4 +50,24 @@ export function functionName(call: Call): { name: string; safe: boolean } {
 /** Whether a call makes one row of many, unless it has an OVER clause. */
 export function isAggregate(call: Call): boolean {
   return functionName(call).name in aggregateFunctions
+}
+
+/** A function call; SAFE turns its errors into NULL. Throws UnsupportedError for a function that is not known here. */
+export function call(context: Context, node: Call, scope: Scope): Typed {
+  const { name, safe } = functionName(node)
+  const rule = node.name.some(part => part.quoted) ? undefined : functionRule(name)
+  if (!rule) throw unsupported(context, node, name)
+  const aggregates = isAggregate(node)
+  if (aggregates && !node.over) scope.aggregation.found = true
+  const site: CallSite = { context, call: node, scope, name }
+  if (!aggregates && !node.over) refuseModifiers(site)
+  const value = Array.isArray(rule) ? applySignature(site, rule) : rule(site)
+  return safe ? typed(`TRY(${value.sql})`, value.type) : value
+}
+
+/** DISTINCT and the like are for aggregate functions. */
+function refuseModifiers({ context, call, name }: CallSite): void {
+  const modified =
+    call.distinct || call.nulls || call.having || call.orderBy.length > 0 || call.limit || call.star
+  if (modified) throw unsupported(context, call, `${name} with DISTINCT, ORDER BY, LIMIT or the like`)
 }

@@ -1,7 +1,6 @@
 import type { SqlType } from '../../../../sql/types.ts'
-import { clockText, wallClock } from '../clocks.ts'
-import { mistake } from '../context.ts'
-import { duckJsonPath } from './json-path.ts'
+import { clockText, wallClock } from '../dates-and-times.ts'
+import { arrayOf, mistake, raise, type Typed, typed } from '../context.ts'
 import { structField } from '../scope.ts'
 import {
   argument,
@@ -13,9 +12,8 @@ import {
   noMatch,
   signature,
 } from './signature.ts'
-import { quoteText } from '../../text.ts'
-import { arrayOf, raise, type Typed, typed } from '../typed.ts'
-import { fieldName } from '../../types.ts'
+import { quoteText } from '../../syntax.ts'
+import { fieldName } from '../../../values.ts'
 
 /** What is found at a path: a scalar as text, or any value as JSON. */
 const scalarAt: FunctionRule = site => {
@@ -159,4 +157,24 @@ function readable(sql: string, type: SqlType | null, depth: number): string {
 function needsText(type: SqlType): boolean {
   if (type.kind === 'ARRAY') return needsText(type.element)
   return type.kind === 'STRUCT' ? type.fields.some(field => needsText(field.type)) : type.kind in asText
+}
+
+/** One step of a path: a key, bare or in quotes, or an index. DuckDB takes a `*` for a wildcard even in quotes. */
+const step =
+  /\.(?<bare>[^.[\]"'*\s]+)|\."(?<dotted>[^"*]*)"|\['(?<single>[^'"*]*)'\]|\["(?<double>[^"*]*)"\]|(?<index>\[\d+\])/y
+
+/**
+ * GoogleSQL's JSONPath (`$.a['b'][0]`) as DuckDB's, with every key quoted; `null` for text that is none.
+ * https://cloud.google.com/bigquery/docs/reference/standard-sql/json_functions#JSONPath_format
+ */
+export function duckJsonPath(path: string): string | null {
+  if (!path.startsWith('$')) return null
+  let result = '$'
+  for (step.lastIndex = 1; step.lastIndex < path.length;) {
+    const groups = step.exec(path)?.groups
+    if (!groups) return null
+    const { bare, dotted, single, double, index } = groups
+    result += index ?? `."${bare ?? dotted ?? single ?? double}"`
+  }
+  return result
 }

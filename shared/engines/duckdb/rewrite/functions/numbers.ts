@@ -10,7 +10,7 @@ import {
   sameAsFirst,
   signature,
 } from './signature.ts'
-import { type Typed, typed } from '../typed.ts'
+import { type Typed, typed } from '../context.ts'
 
 /** Of an integer FLOAT64, of any other number its own type. */
 const fraction = ([first]: Typed[]): SqlType | null =>

@@ -2,10 +2,9 @@
 import type { Call, Expression } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { coerce, numberKinds, unify } from '../coercion.ts'
-import { type Context, mistake, unsupported } from '../context.ts'
+import { type Context, mistake, type Typed, typed, unsupported } from '../context.ts'
 import { noSignature } from '../operators.ts'
 import type { Scope } from '../scope.ts'
-import { type Typed, typed } from '../typed.ts'
 
 /**
  * What an argument may be: a type; `ANY` value; `ARRAY`; `NUMBER`; `COMMON`, all such arguments brought to one type;

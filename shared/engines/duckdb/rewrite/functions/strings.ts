@@ -1,5 +1,5 @@
 import { convert } from '../casts.ts'
-import { mistake, unsupported } from '../context.ts'
+import { arrayOf, mistake, raise, type Typed, typed, unsupported } from '../context.ts'
 import {
   argument,
   type CallSite,
@@ -10,8 +10,7 @@ import {
   sameAsFirst,
   signature,
 } from './signature.ts'
-import { quoteText } from '../../text.ts'
-import { arrayOf, raise, type Typed, typed } from '../typed.ts'
+import { quoteText } from '../../syntax.ts'
 
 /** What TRIM takes off: Unicode's white space. DuckDB takes spaces only. */
 const whiteSpace = quoteText(
@@ -196,4 +195,13 @@ function format(site: CallSite): Typed {
   if (values.length + 1 !== site.call.arguments.length)
     throw mistake(site.context, site.call, 'FORMAT has not as many values as conversions')
   return typed(`printf(${[quoteText(translated), ...values].join(', ')})`, 'STRING')
+}
+
+/** After the scheme's `//` and a user's name, up to the port or the path; a bare name has no host. */
+const authority = quoteText(
+  '^\\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^@/?#\\s]*@)?(\\[[^\\]]*\\]|[^:/?#\\s]+)',
+)
+
+export const networkFunctions: FunctionTable = {
+  'NET.HOST': [signature(['STRING'], 'STRING', url => `NULLIF(regexp_extract(${url}, ${authority}, 1), '')`)],
 }

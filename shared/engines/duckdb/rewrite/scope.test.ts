@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { nearestName } from './near.ts'
+import { nearestName } from './scope.ts'
 
 describe('the nearest name', () => {
   const names = ['status_code', 'statusText', 'path', 'id', 'event_message']

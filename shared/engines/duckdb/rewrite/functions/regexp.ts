@@ -1,8 +1,7 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
-import { mistake, unsupported } from '../context.ts'
+import { mistake, type Typed, typed, unsupported } from '../context.ts'
 import { argument, type CallSite, type FunctionTable, named, noMatch, signature } from './signature.ts'
-import { type Typed, typed } from '../typed.ts'
 
 export const patternFunctions: FunctionTable = {
   REGEXP_CONTAINS: named('regexp_matches', ['STRING', 'STRING'], 'BOOL'),

@@ -1,5 +1,22 @@
+import { fieldName } from '../values.ts'
+import { SqlError } from '../../sql/error.ts'
 import type { ScalarName, SqlType } from '../../sql/types.ts'
-import { quoteName } from './text.ts'
+
+/** A name in DuckDB SQL, in double quotes. */
+export function quoteName(name: string): string {
+  return `"${withoutNul(name).replaceAll('"', '""')}"`
+}
+
+/** A string literal in DuckDB SQL: nothing but the quote needs escaping. Throws SqlError on a NUL character. */
+export function quoteText(text: string): string {
+  return `'${withoutNul(text).replaceAll("'", "''")}'`
+}
+
+/** DuckDB's parser ends its input at a NUL. */
+function withoutNul(text: string): string {
+  if (text.includes('\0')) throw new SqlError('A NUL character is not supported by the local engine')
+  return text
+}
 
 /** TIMESTAMP is a moment, DATETIME a wall clock: DuckDB names them the other way round. */
 const scalars: Record<ScalarName, string> = {
@@ -27,9 +44,4 @@ export function duckType(type: SqlType): string {
     (field, at) => `${quoteName(fieldName(field.name, at))} ${duckType(field.type)}`,
   )
   return `STRUCT(${fields.join(', ')})`
-}
-
-/** The name in DuckDB of a struct's field; GoogleSQL allows none, and BigQuery then writes `_field_1`, ... */
-export function fieldName(name: string | null, at: number): string {
-  return name ?? `_field_${at + 1}`
 }
