@@ -8,7 +8,7 @@ import {
   type RunResult,
   type Statement,
 } from '../../../shared/engines/engine.ts'
-import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/rest.ts'
+import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/client.ts'
 import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
 import { TableNames } from '../../../shared/engines/bigquery/tables.ts'
 import { type Place, placeOf, SqlError } from '../../../shared/sql/error.ts'

@@ -9,8 +9,8 @@ import type {
   QueryParameter,
   ResultsPage,
   Wire,
-} from '../../../shared/engines/bigquery/rest.ts'
-import { fieldName } from '../../../shared/engines/bigquery/schema.ts'
+} from '../../../shared/engines/bigquery/client.ts'
+import { fieldName } from '../../../shared/engines/bigquery/values.ts'
 import type { Column, ScalarName, SqlType } from '../../../shared/sql/types.ts'
 import { BigQueryError } from './errors.ts'
 import type { RunningJob } from './jobs.ts'

@@ -7,14 +7,13 @@ import {
   type RunResult,
   type Statement,
 } from '../engine.ts'
-import { type ClientOptions, connect, type Rest } from './client.ts'
-import { configurationOf, limited } from './configuration.ts'
+import { type ClientOptions, connect, type Job, type Rest } from './client.ts'
+import { configurationOf, JobRun, limited, throwIfFailed } from './jobs.ts'
 import { Deadline } from './deadline.ts'
-import { describeByDryRun } from './describe.ts'
 import { failureOf } from './failures.ts'
-import { JobRun } from './jobs.ts'
 import { sentStatement, type SentStatement } from './statement.ts'
 import { type TableMapping, TableNames } from './tables.ts'
+import { columnsOf } from './values.ts'
 
 export interface BigQueryOptions extends ClientOptions, TableMapping {
   /** Where the datasets are, `EU` for one; `null` = BigQuery finds out. */
@@ -127,4 +126,39 @@ class BigQueryEngine implements QueryEngine {
 /** A key is never trusted alone: what is asked stands in it too, so that a job of another question is not adopted. */
 function jobKeyOf({ sql, parameters }: SentStatement, { jobKey }: RunLimits): string {
   return jobKey === undefined ? randomUUID() : JSON.stringify([jobKey, sql, parameters])
+}
+
+/**
+ * What BigQuery says that a statement would do. A table that it does not name itself, behind a view for one, is
+ * reported under its full real name.
+ */
+export async function describeByDryRun(
+  rest: Rest,
+  sent: SentStatement,
+  location: string | null,
+): Promise<Description> {
+  const jobReference = { projectId: rest.project, ...(location === null ? {} : { location }) }
+  const body = { jobReference, configuration: { ...configurationOf(sent), dryRun: true } }
+  const { body: job } = await rest.call<Job>({ method: 'POST', path: '/jobs', body })
+  throwIfFailed(job)
+  const {
+    statementType,
+    referencedTables = [],
+    referencedRoutines = [],
+    ...told
+  } = job.statistics?.query ?? {}
+  if (statementType !== 'SELECT') throw new EngineError('rejected', 'Only a single query can run')
+  const tables = referencedTables
+    .map(({ projectId, datasetId, tableId }) => `${projectId}.${datasetId}.${tableId}`)
+    .map(real => sent.logical.get(real) ?? real)
+  const routines = referencedRoutines.map(
+    ({ projectId, datasetId, routineId }) => `${projectId}.${datasetId}.${routineId}`,
+  )
+  return {
+    kind: 'SELECT',
+    tables: [...new Set(tables)].sort(),
+    ...(routines.length > 0 ? { routines: [...new Set(routines)].sort() } : {}),
+    columns: columnsOf(told.schema?.fields),
+    bytes: told.totalBytesProcessed === undefined ? null : Number(told.totalBytesProcessed),
+  }
 }

@@ -1,12 +1,20 @@
 /** One run as a BigQuery job: started under an id of our own or adopted, read page by page, cancelled. */
 import { createHash, randomUUID } from 'node:crypto'
-import type { RunResult } from '../engine.ts'
-import { type Call, type Reply, type Rest, UnreadableReply } from './client.ts'
+import type { RunLimits, RunResult } from '../engine.ts'
+import {
+  type Call,
+  type Job,
+  type JobConfiguration,
+  type JobReference,
+  type Reply,
+  type Rest,
+  type ResultsPage,
+  UnreadableReply,
+} from './client.ts'
 import type { Deadline } from './deadline.ts'
 import { complaintOf, JobError } from './failures.ts'
-import type { Job, JobConfiguration, JobReference, ResultsPage } from './rest.ts'
-import { columnsOf } from './schema.ts'
-import { rowReader } from './values.ts'
+import { columnsOf, rowReader } from './values.ts'
+import type { SentStatement } from './statement.ts'
 
 /** How long a request for results may wait for the job, at most: BigQuery's own default. */
 const longestPollMs = 10_000
@@ -144,4 +152,46 @@ function jobId(key: string, number: number): string {
 function referenceOf({ jobReference }: Job): JobReference {
   if (!jobReference?.jobId) throw new UnreadableReply('no job')
   return jobReference
+}
+
+/** A job without a default dataset: a name that is not complete finds no table. */
+export function configurationOf({ sql, parameters }: SentStatement): JobConfiguration {
+  return {
+    query: {
+      query: sql,
+      useLegacySql: false,
+      // BigQuery keeps results of its own for a day, free of charge, until a table changes.
+      useQueryCache: true,
+      ...(parameters.length > 0 ? { parameterMode: 'NAMED', queryParameters: parameters } : {}),
+    },
+  }
+}
+
+/** @param maxBytes the most that any job may bill, `null` = no limit of the service */
+export function limited(
+  { query, ...job }: JobConfiguration,
+  limits: RunLimits,
+  maxBytes: number | null,
+): JobConfiguration {
+  const bytes = Math.min(limits.maxBytes ?? Infinity, maxBytes ?? Infinity)
+  return {
+    ...job,
+    query: { ...query, ...(bytes === Infinity ? {} : { maximumBytesBilled: String(bytes) }) },
+    // Should this process die, the job still ends.
+    jobTimeoutMs: String(limits.timeoutMs),
+    labels: labelsOf(limits.labels ?? {}),
+  }
+}
+
+/** A label has at most 63 lower-case letters, digits, `_` and `-`. */
+function labelsOf(labels: Record<string, string>): Record<string, string> {
+  const entries = Object.entries(labels).map(([name, value]) => [labelText(name), labelText(value)] as const)
+  return Object.fromEntries(entries)
+}
+
+function labelText(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]/g, '_')
+    .slice(0, 63)
 }

@@ -1,6 +1,6 @@
 /** What BigQuery is sent, and what is made of what it tells: real names, limits, labels, job ids, a dry run. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Job } from './rest.ts'
+import type { Job } from './client.ts'
 import type { RunLimits, Statement } from '../engine.ts'
 import type { Column } from '../../sql/types.ts'
 import { type LocalBigQuery, openLocalBigQuery, project } from '../testing/bigquery.ts'

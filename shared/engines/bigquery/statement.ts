@@ -5,8 +5,8 @@ import { parse } from '../../sql/parser.ts'
 import { print } from '../../sql/printer.ts'
 import { tablesOf } from '../../sql/relations.ts'
 import type { TableReference } from '../../sql/tree.ts'
-import type { QueryParameter } from './rest.ts'
-import { queryParameters } from './parameters.ts'
+import type { QueryParameter } from './client.ts'
+import { queryParameters } from './values.ts'
 import type { TableNames } from './tables.ts'
 
 export interface SentStatement {

@@ -1,9 +1,8 @@
 /** Cells as BigQuery sends them, where they differ from those of the local server. */
 import { describe, expect, test } from '@jest/globals'
 import type { Value } from '../engine.ts'
-import type { FieldSchema, Wire } from './rest.ts'
-import { columnsOf } from './schema.ts'
-import { rowReader } from './values.ts'
+import type { FieldSchema, Wire } from './client.ts'
+import { columnsOf, rowReader } from './values.ts'
 
 const read = (field: Omit<FieldSchema, 'name'>, v: Wire): Value => {
   const columns = columnsOf([{ name: 'a', ...field }])

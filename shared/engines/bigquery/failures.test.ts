@@ -1,6 +1,6 @@
 /** BigQuery's sentences, and what of them a caller is told. */
 import { describe, expect, test } from '@jest/globals'
-import { refusal, rejection } from './rejections.ts'
+import { refusal, rejection } from './failures.ts'
 import { sentStatement } from './statement.ts'
 import { TableNames } from './tables.ts'
 
