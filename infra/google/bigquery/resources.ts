@@ -2,7 +2,6 @@
 import type { Binding, Row, RunResult, Value } from '../../../shared/engines/engine.ts'
 import type {
   Cell,
-  FieldSchema,
   Job,
   ParameterType,
   ParameterValue,
@@ -10,7 +9,8 @@ import type {
   ResultsPage,
   Wire,
 } from '../../../shared/engines/bigquery/client.ts'
-import { fieldName } from '../../../shared/engines/bigquery/values.ts'
+import type { FieldSchema } from '../../../shared/engines/schema.ts'
+import { fieldName } from '../../../shared/engines/values.ts'
 import type { Column, ScalarName, SqlType } from '../../../shared/sql/types.ts'
 import { BigQueryError } from './errors.ts'
 import type { RunningJob } from './jobs.ts'

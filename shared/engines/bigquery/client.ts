@@ -4,6 +4,7 @@
  * the first answer.
  */
 import type { BigQuery } from '@google-cloud/bigquery'
+import type { FieldSchema } from '../schema.ts'
 
 export interface ClientOptions {
   /** Project in which jobs run and are billed; `null` = that of the credentials, or `local` on a local server. */
@@ -133,14 +134,6 @@ export interface QueryStatistics {
   referencedTables?: { projectId: string; datasetId: string; tableId: string }[]
   referencedRoutines?: { projectId: string; datasetId: string; routineId: string }[]
   schema?: { fields?: FieldSchema[] }
-}
-
-export interface FieldSchema {
-  name: string
-  /** The legacy names: INTEGER, FLOAT, BOOLEAN, RECORD. */
-  type: string
-  mode?: 'NULLABLE' | 'REQUIRED' | 'REPEATED'
-  fields?: FieldSchema[]
 }
 
 /** A page of `jobs.getQueryResults`. */

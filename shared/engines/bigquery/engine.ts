@@ -9,11 +9,11 @@ import {
 } from '../engine.ts'
 import { type ClientOptions, connect, type Job, type Rest } from './client.ts'
 import { configurationOf, JobRun, limited, throwIfFailed } from './jobs.ts'
-import { Deadline } from './deadline.ts'
+import { Deadline } from '../deadline.ts'
 import { failureOf } from './failures.ts'
 import { sentStatement, type SentStatement } from './statement.ts'
 import { type TableMapping, TableNames } from './tables.ts'
-import { columnsOf } from './values.ts'
+import { resultColumns } from './values.ts'
 
 export interface BigQueryOptions extends ClientOptions, TableMapping {
   /** Where the datasets are, `EU` for one; `null` = BigQuery finds out. */
@@ -71,7 +71,7 @@ class BigQueryEngine implements QueryEngine {
   async describe(statement: Statement): Promise<Description> {
     return this.watched(statement, { timeoutMs: describeMs }, (rest, sent, deadline) =>
       this.retrying(sent, deadline, () =>
-        deadline.within(() => describeByDryRun(rest, sent, this.options.location)),
+        deadline.race(() => describeByDryRun(rest, sent, this.options.location)),
       ),
     )
   }
@@ -88,12 +88,10 @@ class BigQueryEngine implements QueryEngine {
   ): Promise<T> {
     const deadline = new Deadline(limits)
     try {
-      const { rest, names } = await deadline.within(() => this.open())
+      const { rest, names } = await deadline.race(() => this.open())
       return await act(rest, sentStatement(statement, names), deadline)
     } catch (error) {
       throw failureOf(error, null).error
-    } finally {
-      deadline.end()
     }
   }
 
@@ -158,7 +156,7 @@ export async function describeByDryRun(
     kind: 'SELECT',
     tables: [...new Set(tables)].sort(),
     ...(routines.length > 0 ? { routines: [...new Set(routines)].sort() } : {}),
-    columns: columnsOf(told.schema?.fields),
+    columns: resultColumns(told.schema?.fields),
     bytes: told.totalBytesProcessed === undefined ? null : Number(told.totalBytesProcessed),
   }
 }

@@ -11,9 +11,9 @@ import {
   type ResultsPage,
   UnreadableReply,
 } from './client.ts'
-import type { Deadline } from './deadline.ts'
+import type { Deadline } from '../deadline.ts'
 import { complaintOf, JobError } from './failures.ts'
-import { columnsOf, rowReader } from './values.ts'
+import { resultColumns, rowReader } from './values.ts'
 import type { SentStatement } from './statement.ts'
 
 /** How long a request for results may wait for the job, at most: BigQuery's own default. */
@@ -105,7 +105,7 @@ export class JobRun {
   private async read(): Promise<RunResult> {
     const { maxRows } = this.options
     const first = await this.page(maxRows)
-    const columns = columnsOf(first.schema?.fields)
+    const columns = resultColumns(first.schema?.fields)
     const row = rowReader(columns)
     const rows = (first.rows ?? []).map(row)
     const total = Number(first.totalRows ?? 0)
@@ -134,7 +134,7 @@ export class JobRun {
   }
 
   private call<T extends object>(request: Call): Promise<Reply<T>> {
-    return this.deadline.within(() => this.rest.call<T>(request))
+    return this.deadline.race(() => this.rest.call<T>(request))
   }
 }
 

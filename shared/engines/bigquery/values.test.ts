@@ -1,11 +1,12 @@
 /** Cells as BigQuery sends them, where they differ from those of the local server. */
 import { describe, expect, test } from '@jest/globals'
 import type { Value } from '../engine.ts'
-import type { FieldSchema, Wire } from './client.ts'
-import { columnsOf, rowReader } from './values.ts'
+import type { FieldSchema } from '../schema.ts'
+import type { Wire } from './client.ts'
+import { resultColumns, rowReader } from './values.ts'
 
 const read = (field: Omit<FieldSchema, 'name'>, v: Wire): Value => {
-  const columns = columnsOf([{ name: 'a', ...field }])
+  const columns = resultColumns([{ name: 'a', ...field }])
   return rowReader(columns)({ f: [{ v }] })['a']!
 }
 

@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Column } from '../../sql/types.ts'
-import { prepareTableFolder, tableFolder } from './tables.ts'
+import type { Deadline } from '../deadline.ts'
 import { quoteName, quoteText } from './syntax.ts'
-import type { Deadline } from './deadline.ts'
+import { prepareTableFolder, tableFolder } from './tables.ts'
 
 /**
  * A database in memory with a view for each table over `<logsFolder>/<table>/*.parquet`. From then on it reads those
@@ -14,7 +14,7 @@ export async function openDatabase(
   logsFolder: string,
   tables: ReadonlyMap<string, Column[]>,
 ): Promise<DuckDBInstance> {
-  // Loaded here, so that whoever does not run queries does not pay for it.
+  // Loaded here: a process that runs no query does not pay for it.
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(Math.min(4, availableParallelism())),
@@ -55,47 +55,51 @@ function settings(root: string): string[] {
   ]
 }
 
-/**
- * Each run in progress holds a thread of Node's pool of four, which files and DNS share: so no more at a time than
- * this.
- */
-const most = 3
+/** Each run holds a thread of Node's pool of four, which files and DNS share: at most so many run at a time. */
+const mostRuns = 3
 
-/** Lends connections, one to a run. */
+/** An interruption is repeated: DuckDB forgets one that comes just before a statement starts. */
+const interruptMs = 20
+
+/** Connections to a database, each used by one run at a time. */
 export class Connections {
   private readonly instance: DuckDBInstance
   private readonly idle: DuckDBConnection[] = []
   private readonly waiting = new Set<() => void>()
-  private lent = 0
+  private running = 0
 
   constructor(instance: DuckDBInstance) {
     this.instance = instance
   }
 
   /**
-   * Waits its turn, then runs `use` with a connection that nobody else uses. The deadline ends the wait, and what
-   * the connection runs; the error is then to be had from the deadline.
+   * Waits for a connection and runs `use` with it. At the deadline the wait ends with its error, and the connection
+   * is interrupted: `use` then fails with an error of DuckDB or, for a result that came in part, with none.
    */
   async with<Result>(
     deadline: Deadline,
     use: (connection: DuckDBConnection) => Promise<Result>,
   ): Promise<Result> {
-    if (this.lent < most) this.lent++
-    else await this.turn(deadline)
+    await this.acquire(deadline)
     try {
       const connection = this.idle.pop() ?? (await this.instance.connect())
-      deadline.guard(() => connection.interrupt())
+      let repeating: NodeJS.Timeout | undefined
+      const forget = deadline.onEnd(() => {
+        connection.interrupt()
+        repeating = setInterval(() => connection.interrupt(), interruptMs)
+      })
       try {
         deadline.check()
         return await use(connection)
       } finally {
-        deadline.end()
-        // An interruption may come to light only in what the connection does next.
-        if (deadline.stopped) connection.closeSync()
+        forget()
+        clearInterval(repeating)
+        // An interruption may show only in the connection's next statement.
+        if (deadline.error) connection.closeSync()
         else this.idle.push(connection)
       }
     } finally {
-      this.pass()
+      this.release()
     }
   }
 
@@ -104,24 +108,27 @@ export class Connections {
     this.instance.closeSync()
   }
 
-  private async turn(deadline: Deadline): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.waiting.add(resolve)
-    deadline.guard(() => {
-      // A turn that has already come is not given up here, but where it is used.
-      if (this.waiting.delete(resolve)) reject(new Error('stopped while waiting for a connection'))
-    })
-    await promise
-  }
-
-  /** Gives the turn to who waits longest. */
-  private pass(): void {
-    const [next] = this.waiting
-    if (!next) {
-      this.lent--
+  private async acquire(deadline: Deadline): Promise<void> {
+    if (this.running < mostRuns) {
+      this.running++
       return
     }
-    this.waiting.delete(next)
-    next()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.waiting.add(resolve)
+    const forget = deadline.onEnd(error => {
+      // A place that was given already is released by `with`.
+      if (this.waiting.delete(resolve)) reject(error)
+    })
+    await promise.finally(forget)
+  }
+
+  /** Passes the place on to the run that has waited longest. */
+  private release(): void {
+    const [next] = this.waiting
+    if (!next) this.running--
+    else {
+      this.waiting.delete(next)
+      next()
+    }
   }
 }

@@ -15,7 +15,7 @@ import { tablesOf } from '../../sql/relations.ts'
 import type { Column } from '../../sql/types.ts'
 import { boundText, rowsOf } from './values.ts'
 import { Connections, openDatabase } from './database.ts'
-import { Deadline } from './deadline.ts'
+import { Deadline } from '../deadline.ts'
 import { engineError, isFatal } from './failures.ts'
 import { type Rewritten, rewrite } from './rewrite/rewrite.ts'
 
@@ -60,8 +60,6 @@ class DuckDbEngine implements QueryEngine {
     } catch (error) {
       deadline.check()
       throw await this.failure(error)
-    } finally {
-      deadline.end()
     }
   }
 
@@ -80,8 +78,6 @@ class DuckDbEngine implements QueryEngine {
     } catch (error) {
       deadline.check()
       throw await this.failure(error)
-    } finally {
-      deadline.end()
     }
   }
 
