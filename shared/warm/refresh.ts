@@ -1,5 +1,5 @@
 /** Making due answers anew: each set by the endpoint's own query, or many by its companion in one scan. */
-import { asApiError } from '../cache/failure.ts'
+import { asApiError } from '../cache/failures.ts'
 import { claim, type Claim } from '../cache/claim.ts'
 import type { QueryEngine, RunResult, Statement } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
