@@ -1,6 +1,5 @@
-/** From a question to its answer: through the cache where there is one, else straight from the engine. */
-import type { AnswerCache } from '../cache/cache.ts'
-import type { CacheRequest, CacheResult } from '../cache/ask.ts'
+/** From a query request to its answer: through the cache where the endpoint has one, else straight from the engine. */
+import type { AnswerCache, CacheRequest, CacheResult } from '../cache/cache.ts'
 import type { QueryEngine, Statement } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
@@ -17,13 +16,13 @@ export interface QueryRequest {
   parameters: string
   /** Normal form of the caller's SQL, `null` for the endpoint's own query. */
   sql: string | null
-  /** Whether personal data is taken out. */
+  /** Whether personal data is removed. */
   redacted: boolean
   /** Whether a fresh copy is not enough. */
   bypass: boolean
-  /** What the caller's runs may read, `null` for any amount. */
+  /** Bytes that runs for the caller's key may still read, `null` for any amount. */
   byteLimit: ByteLimit | null
-  /** Names for the engine's records. */
+  /** Labels of the engine's job. */
   labels: Record<string, string>
   timing: Timing
 }
@@ -31,60 +30,65 @@ export interface QueryRequest {
 export type AnswerResult = Omit<CacheResult, 'status'> & { status: CacheResult['status'] | 'uncached' }
 
 /**
- * An endpoint that redacts by default keeps no clear answer anywhere: one for a privileged caller is made anew.
+ * An endpoint that redacts by default stores no clear answer anywhere: a privileged caller's request always runs the
+ * engine.
  * @throws ApiError
  */
 export async function readThrough(
   { engine, cache }: { engine: QueryEngine; cache: AnswerCache },
   request: QueryRequest,
 ): Promise<AnswerResult> {
-  const { endpoint, redacted, parameters, sql, bypass } = request
-  const make = (jobKey?: string) => makeAnswer(engine, request, jobKey)
+  const { endpoint, redacted, byteLimit } = request
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
-    const exhausted = await request.byteLimit?.exhausted()
+    const exhausted = await byteLimit?.exhausted()
     if (exhausted) throw exhausted
-    const answer = await make()
+    const answer = await runEngine(engine, request)
     return { answer, status: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
   }
-  const keyFields = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
+  const cacheRequest = cacheRequestOf(engine, cache, request)
+  const withoutRun = byteLimit && (await answerWithoutRun(cache, byteLimit, cacheRequest))
+  return withoutRun ?? cache.read(cacheRequest)
+}
+
+/** A redacted answer is made out of a fresh clear one where there is one, which costs no run. */
+function cacheRequestOf(engine: QueryEngine, cache: AnswerCache, request: QueryRequest): CacheRequest {
+  const { endpoint, parameters, sql, redacted, bypass } = request
+  const clear = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
   const freshMs = endpoint.cacheSeconds * 1000
-  const asked = redacted ? { ...keyFields, variant: redactionVersion } : keyFields
-  const free =
-    request.byteLimit && (await freeAnswer(cache, request.byteLimit, { keyFields: asked, freshMs, bypass }))
-  if (free) return free
-  return cache.read({
-    keyFields: asked,
+  return {
+    keyFields: redacted ? { ...clear, variant: redactionVersion } : clear,
     freshMs,
     timeoutMs: endpoint.timeoutSeconds * 1000,
     noteUse: endpoint.warm !== null && sql === null,
     bypass,
     async make(jobKey) {
-      const clear = redacted && !endpoint.redact && !bypass ? await cache.peek(keyFields, freshMs) : null
-      if (!clear) return { answer: await make(jobKey) }
-      return { answer: await redactAnswer(endpoint, clear.answer), madeAt: clear.madeAt }
+      const copy = redacted && !endpoint.redact && !bypass ? await cache.peek(clear, freshMs) : null
+      if (!copy) return { answer: await runEngine(engine, request, jobKey) }
+      return { answer: await redactAnswer(endpoint, copy.answer), madeAt: copy.madeAt }
     },
-  })
+  }
 }
 
 /**
- * An answer that reads no bytes; `null` where a run may be made. A hot one is given without a look at the limit.
+ * An answer that reads no bytes; `null` where a run is allowed. A hot answer is served without a look at
+ * the limit.
  * @throws ApiError `budget_exhausted`
  */
-async function freeAnswer(
+async function answerWithoutRun(
   cache: AnswerCache,
   byteLimit: ByteLimit,
-  { keyFields, freshMs, bypass }: Pick<CacheRequest, 'keyFields' | 'freshMs' | 'bypass'>,
+  { keyFields, freshMs, bypass }: CacheRequest,
 ): Promise<CacheResult | null> {
   const hot = bypass ? null : cache.hot(keyFields, freshMs)
   if (hot) return hot
   const exhausted = await byteLimit.exhausted()
   if (!exhausted) return null
-  const fresh = await cache.fresh(keyFields, freshMs)
+  const fresh = await cache.peek(keyFields, freshMs)
   if (fresh) return fresh
   throw exhausted
 }
 
-async function makeAnswer(
+async function runEngine(
   engine: QueryEngine,
   { endpoint, statement, sql, redacted, byteLimit, labels, timing }: QueryRequest,
   jobKey?: string,
@@ -99,7 +103,7 @@ async function makeAnswer(
   }
 }
 
-/** The error without personal data: an engine’s message may quote a value. */
+/** The error without personal data: an engine's message may quote a value. */
 export function redactError({ code, message, problems, headers, cause }: ApiError): ApiError {
   const redactedProblems = problems.map(problem => ({ ...problem, detail: redactText(problem.detail) }))
   return new ApiError(code, redactText(message), { problems: redactedProblems, headers, cause })

@@ -7,7 +7,7 @@ import { type Store, StoreError } from '../stores/store.ts'
 import { type Faults, type Operation, withFaults } from '../stores/testing/faults.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { AnswerCache } from './cache.ts'
-import type { CacheRequest, CacheTimes } from './ask.ts'
+import type { CacheRequest, CacheTimes } from './cache.ts'
 import { headAt } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
 

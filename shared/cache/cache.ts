@@ -1,85 +1,159 @@
 /**
- * Reading through the cache: one engine run for each cold key over all processes, stale copies while someone refreshes
- * or the engine fails, and no answer that waits for its own publishing. The protocol and its evidence: cache.md.
+ * The answer cache: a hit, a stale copy while another caller refreshes or the engine fails, or one run of the engine for
+ * each cold key over all processes. README.md in this folder describes the protocol; `decide` says what a request gets.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withTimeout } from '../stores/timeout.ts'
+import type { Answer } from '../answers/answer.ts'
 import { ApiError } from '../errors.ts'
+import { describeError, type Log } from '../log.ts'
 import { type Store, StoreError } from '../stores/store.ts'
-import { type CacheRequest, type CacheTimes, cacheTimes, type CacheResult } from './ask.ts'
-import { deadlines } from './deadline.ts'
-import { afterFailure, again, asApiError, isMistake } from './failures.ts'
-import { failureFields, firstFields, type Head, headAt } from './head.ts'
-import { Kept } from './entries.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
+import { CacheEntries, type CacheEntry } from './entries.ts'
+import { asApiError, type Failure, failureFields, isMistake, nextFailure, recordedError } from './failures.ts'
+import { firstFields, type Head, headAt } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
-import { type Lease, takeLease } from './lease.ts'
-import type { Remembered } from './memory.ts'
-import { publish } from './publish.ts'
+import { type Lease, type LeaseTimes, leaseTimes, takeLease } from './lease.ts'
+import { publish } from './payload.ts'
 
-interface Flight {
-  promise: Promise<CacheResult>
-  /** Set while the engine runs to replace a stale copy: others need not wait. */
-  stale: (() => Promise<CacheResult | null>) | null
+export interface CacheTimes extends LeaseTimes {
+  /** An answer in memory is served this long without a look at the store. */
+  memoryMs: number
+  /** How long an answer stays as a stale copy, past its freshness. */
+  staleMs: number
+  /** How often a process looks at the head while another one runs the engine. */
+  pollMs: number
+  /** How long a store that failed is left alone. */
+  storeDownMs: number
 }
 
-/** Without the store there are no leases, so few at a time may run the engine. */
+export const cacheTimes: CacheTimes = {
+  ...leaseTimes,
+  memoryMs: 5000,
+  staleMs: 3_600_000,
+  pollMs: 250,
+  storeDownMs: 1000,
+}
+
+export interface CacheRequest {
+  keyFields: CacheKeyFields
+  /** How long an answer counts as fresh, milliseconds. */
+  freshMs: number
+  /** The longest that `make` may take, milliseconds. */
+  timeoutMs: number
+  /** Whether reads are recorded for the warmer. */
+  noteUse: boolean
+  /** A fresh copy is not enough: the engine runs, or has begun to since. */
+  bypass: boolean
+  /**
+   * Runs the engine. Two calls have the same `jobKey` only where the second took the lease of a process that died, so
+   * that the engine can adopt the first one's job. `madeAt` (store time) is given where the answer was derived from an
+   * older one.
+   */
+  make(jobKey?: string): Promise<{ answer: Answer; madeAt?: number }>
+}
+
+export interface CacheResult {
+  answer: Answer
+  /** `collapsed` (RFC 9211) = another caller's run; `revalidated` = a run that replaces an older answer. */
+  status: 'hit' | 'stale' | 'miss' | 'revalidated' | 'collapsed'
+  /** Whether the answer is on its way to the store. */
+  stored: boolean
+  /** Store time at which the engine began, milliseconds since 1970 UTC; NaN where the store has never answered. */
+  madeAt: number
+  ageMs: number
+  /** Why a stale copy is served and not a new answer, where the engine failed. */
+  failure: ApiError | null
+}
+
+/** Loads the copy that may be served although it is no longer fresh. */
+type StaleCopy = () => Promise<CacheResult | null>
+
+/** A look-up under way in this process, which later callers with the same key join. */
+interface Flight {
+  result: Promise<CacheResult>
+  /** Set while the engine refreshes a stale copy: later callers get the copy at once. */
+  staleCopy: StaleCopy | null
+}
+
+/** What a request gets by the head. */
+type Decision =
+  | { type: 'hit'; head: Head }
+  /** A run failed a short time ago: its error is the answer, or a stale copy covers it. */
+  | { type: 'failed'; failure: Failure }
+  /** Another process runs the engine: a stale copy, or wait for the answer. */
+  | { type: 'wait' }
+  /** A miss: take the lease and run the engine. */
+  | { type: 'run' }
+
+/** A look-up that has to run the engine. */
+interface Miss {
+  key: string
+  request: CacheRequest
+  /** As it was when the lease was taken. */
+  head: Head | null
+  staleCopy: StaleCopy | null
+}
+
+/** Without the store there are no leases, so that a process runs the engine for only a few callers at a time. */
 const maxRunsWithoutStore = 4
-/** A payload may be replaced while it is read; one that stays unreadable is made anew. */
+/** A payload may be replaced while it is read; one that stays unreadable counts as missing. */
 const maxTornReads = 3
-/** A use is noted at most this often by one process for one key. */
+/** One process records a use of one key at most this often. */
 const noteEveryMs = 60_000
 
 export class AnswerCache {
   private readonly store: Store
   private readonly times: CacheTimes
-  private readonly kept: Kept
+  private readonly log: Log
+  private readonly entries: CacheEntries
   private readonly flights = new Map<string, Flight>()
   private readonly background = new Set<Promise<unknown>>()
-  private storeDownUntil = 0
+  private outage: { until: number; error: StoreError } | null = null
   private runsWithoutStore = 0
 
-  constructor(store: Store, times: Partial<CacheTimes> = {}) {
+  constructor(store: Store, times: Partial<CacheTimes> = {}, log: Log = () => {}) {
     this.store = store
-    this.kept = new Kept(store)
     this.times = { ...cacheTimes, ...times }
+    this.log = log
+    this.entries = new CacheEntries(store)
   }
 
-  /** @throws ApiError */
-  async read(ask: CacheRequest): Promise<CacheResult> {
-    const key = cacheKey(ask.keyFields)
-    const hot = ask.bypass ? null : this.hotAt(key, ask.freshMs)
+  /**
+   * One look-up at a time for each key in this process.
+   * @throws ApiError
+   */
+  async read(request: CacheRequest): Promise<CacheResult> {
+    const key = cacheKey(request.keyFields)
+    const hot = request.bypass ? null : this.hotAt(key, request.freshMs)
     if (hot) return hot
-    const lane = ask.bypass ? `${key}!` : key
-    const flight = this.flights.get(lane)
-    if (!flight) return this.takeOff(lane, key, ask)
-    const stale = await flight.stale?.()
-    if (stale) return stale
-    const served = await flight.promise
-    return served.status === 'miss' || served.status === 'revalidated'
-      ? { ...served, status: 'collapsed' }
-      : served
+    const flightKey = request.bypass ? `${key}!` : key
+    const joined = this.flights.get(flightKey)
+    if (joined) return join(joined)
+    const flight: Flight = {
+      staleCopy: null,
+      result: this.lookUp(key, request, staleCopy => {
+        flight.staleCopy = staleCopy
+      }).finally(() => this.flights.delete(flightKey)),
+    }
+    this.flights.set(flightKey, flight)
+    return flight.result
   }
 
-  /** A fresh answer that is there already, from memory or store; `null` where there is none or the store is down. */
-  async peek(keyFields: CacheKeyFields, freshMs: number): Promise<Remembered | null> {
+  /** A fresh answer from memory or store, without a run; `null` where there is none or the store fails. */
+  async peek(keyFields: CacheKeyFields, freshMs: number): Promise<CacheResult | null> {
     const key = cacheKey(keyFields)
     try {
-      const head = await this.kept.look(key, keyFields)
-      if (!head?.stored || this.kept.ageOf(head.stored.madeAt) >= freshMs) return null
-      return await this.kept.load(key, head)
+      const head = await this.entries.readHead(key, keyFields)
+      if (!head?.stored || this.entries.ageOf(head.stored.madeAt) >= freshMs) return null
+      const entry = await this.entries.load(key, head)
+      return entry && this.result(entry, 'hit')
     } catch (error) {
       if (error instanceof StoreError) return null
       throw error
     }
   }
 
-  /** As `peek`, for a caller who may have no run made. */
-  async fresh(keyFields: CacheKeyFields, freshMs: number): Promise<CacheResult | null> {
-    const found = await this.peek(keyFields, freshMs)
-    return found && this.serve(found, 'hit')
-  }
-
-  /** A fresh answer for which neither engine nor store is asked; `null` where there is none. */
+  /** A fresh answer that needs neither engine nor store; `null` where there is none. */
   hot(keyFields: CacheKeyFields, freshMs: number): CacheResult | null {
     return this.hotAt(cacheKey(keyFields), freshMs)
   }
@@ -89,56 +163,64 @@ export class AnswerCache {
     while (this.background.size > 0) await Promise.allSettled(this.background)
   }
 
-  private async takeOff(lane: string, key: string, ask: CacheRequest): Promise<CacheResult> {
-    const flight: Flight = { promise: Promise.resolve() as never, stale: null }
-    flight.promise = this.fly(key, ask, flight).finally(() => this.flights.delete(lane))
-    this.flights.set(lane, flight)
-    return flight.promise
-  }
-
-  private async fly(key: string, ask: CacheRequest, flight: Flight): Promise<CacheResult> {
-    if (performance.now() < this.storeDownUntil) return this.withoutStore(key, ask)
+  private async lookUp(
+    key: string,
+    request: CacheRequest,
+    offerStale: (copy: StaleCopy | null) => void,
+  ): Promise<CacheResult> {
+    if (this.outage && performance.now() < this.outage.until)
+      return this.readWithoutStore(key, request, this.outage.error)
     try {
-      return await this.throughStore(key, ask, flight)
+      return await this.readThroughStore(key, request, offerStale)
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
-      if (error.reason === 'unavailable') this.storeDownUntil = performance.now() + this.times.storeDownMs
-      return this.withoutStore(key, ask)
+      this.log('WARNING', 'the store failed', describeError(error))
+      if (error.reason === 'unavailable')
+        this.outage = { until: performance.now() + this.times.storeDownMs, error }
+      return this.readWithoutStore(key, request, error)
     }
   }
 
-  /** Looks at the head until there is something to serve, or the lease to make it. */
-  private async throughStore(key: string, ask: CacheRequest, flight: Flight): Promise<CacheResult> {
-    const giveUpAt = performance.now() + ask.timeoutMs + this.times.leaseMs
-    let passed: string | null | undefined
-    let torn = 0
+  /** Looks at the head until there is an answer to serve, or the lease to make one. */
+  private async readThroughStore(
+    key: string,
+    request: CacheRequest,
+    offerStale: (copy: StaleCopy | null) => void,
+  ): Promise<CacheResult> {
+    const giveUpAt = performance.now() + request.timeoutMs + this.times.leaseMs
+    const { freshMs, bypass } = request
+    let bypassed: string | null | undefined
+    let tornReads = 0
     for (let waited = false; performance.now() < giveUpAt; waited = true) {
-      const head = await this.kept.look(key, ask.keyFields, waited || undefined)
-      if (passed === undefined) passed = head?.stored?.generation ?? null
-      const usable = head?.stored && torn < maxTornReads
-      const age = usable ? this.kept.ageOf(head.stored!.madeAt) : Number.POSITIVE_INFINITY
-      if (head && age < ask.freshMs && !(ask.bypass && head.stored?.generation === passed)) {
-        const loaded = await this.kept.load(key, head)
-        if (!loaded) {
-          torn++
+      const head = await this.entries.readHead(key, request.keyFields, waited || undefined)
+      const generation = head?.stored?.generation ?? null
+      if (bypass && bypassed === undefined) bypassed = generation
+      const isReadable = head?.stored && tornReads < maxTornReads
+      const ageMs = isReadable ? this.entries.ageOf(head.stored!.madeAt) : Number.POSITIVE_INFINITY
+      const isFresh = ageMs < freshMs && generation !== bypassed
+      const staleCopy = head && ageMs < freshMs + this.times.staleMs ? () => this.loadStale(key, head) : null
+      const decision = decide(head, { isFresh, bypass, now: this.entries.clock.now() })
+      if (decision.type === 'hit') {
+        const entry = await this.entries.load(key, decision.head)
+        if (!entry) {
+          tornReads++
           continue
         }
-        this.noteUse(key, ask, head)
-        return this.serve(loaded, waited ? 'collapsed' : 'hit')
+        this.noteUse(key, request, decision.head)
+        return this.result(entry, waited ? 'collapsed' : 'hit')
       }
-      const stale = head && age < ask.freshMs + this.times.staleMs ? () => this.serveStale(key, head) : null
-      if (head?.failure && this.kept.ageOf(head.failure.at) < head.failure.ms && !ask.bypass)
-        return this.afterFailed(again(head.failure, this.kept.clock.now()), stale)
-      if (head && head.leasedUntil > this.kept.clock.now()) {
-        const copy = await stale?.()
-        if (copy && !ask.bypass) return copy
+      if (decision.type === 'failed')
+        return this.coverFailure(recordedError(decision.failure, this.entries.clock.now()), staleCopy)
+      if (decision.type === 'wait') {
+        const copy = bypass ? null : await staleCopy?.()
+        if (copy) return copy
         await sleep(this.times.pollMs)
         continue
       }
-      const lease = await this.lease(key, ask.keyFields, head)
+      const lease = await this.takeLease(key, request.keyFields, head)
       if (lease) {
-        flight.stale = stale
-        return this.runUnder(lease, { key, ask, head, stale })
+        offerStale(staleCopy)
+        return this.run(lease, { key, request, head, staleCopy })
       }
     }
     throw new ApiError('engine_unavailable', 'Another run of this query has not finished in time.', {
@@ -146,102 +228,122 @@ export class AnswerCache {
     })
   }
 
-  private async runUnder(
-    lease: Lease,
-    { key, ask, head, stale }: { key: string; ask: CacheRequest; head: Head | null; stale: Flight['stale'] },
-  ): Promise<CacheResult> {
+  /** Runs the engine under the lease, and stores the answer or the failure. */
+  private async run(lease: Lease, { key, request, head, staleCopy }: Miss): Promise<CacheResult> {
     try {
-      const { answer, madeAt = lease.takenAt } = await ask.make(ask.bypass ? undefined : jobKeyOf(key, head))
-      const remembered = this.kept.remember(key, { answer, madeAt, generation: null })
-      this.inBackground(this.publish(key, ask, lease, head, remembered))
-      return this.serve(remembered, head?.stored ? 'revalidated' : 'miss', true)
+      const { answer, madeAt = lease.takenAt } = await request.make(
+        request.bypass ? undefined : jobKeyOf(key, head),
+      )
+      const entry = this.entries.remember(key, { answer, madeAt, generation: null })
+      this.inBackground(this.publish(lease, { key, request, head, entry }))
+      return this.result(entry, head?.stored ? 'revalidated' : 'miss', true)
     } catch (thrown) {
       const error = asApiError(thrown)
-      const failure = afterFailure(head?.failure ?? null, error, this.kept.clock.now())
+      const failure = nextFailure(head?.failure ?? null, error, this.entries.clock.now())
       this.inBackground(lease.finish({ failure: failureFields(failure) }, []))
-      return this.afterFailed(again(failure, failure.at), stale)
+      return this.coverFailure(recordedError(failure, failure.at), staleCopy)
     }
   }
 
   private async publish(
-    key: string,
-    ask: CacheRequest,
     lease: Lease,
-    before: Head | null,
-    made: Remembered,
+    { key, request, head, entry }: Omit<Miss, 'staleCopy'> & { entry: CacheEntry },
   ): Promise<void> {
-    const { answer, madeAt } = made
-    const expireAt = new Date(madeAt + ask.freshMs + this.times.staleMs)
-    try {
-      made.generation = await publish(this.store, { key, lease, before, answer, madeAt, expireAt })
-    } finally {
-      lease.abandon()
-    }
+    const { answer, madeAt } = entry
+    const expireAt = new Date(madeAt + request.freshMs + this.times.staleMs)
+    entry.generation = await publish(this.store, { key, lease, before: head, answer, madeAt, expireAt })
   }
 
-  /** A mistake of the caller is told; a failure of the engine is covered by a stale copy where there is one. */
-  private async afterFailed(error: ApiError, stale: Flight['stale']): Promise<CacheResult> {
-    const copy = isMistake(error) ? null : await stale?.()
+  /** A stale copy covers a failure of the engine; a caller's own mistake is always answered as such. */
+  private async coverFailure(error: ApiError, staleCopy: StaleCopy | null): Promise<CacheResult> {
+    const copy = isMistake(error) ? null : await staleCopy?.()
     if (!copy) throw error
     return { ...copy, failure: error }
   }
 
-  private async withoutStore(key: string, ask: CacheRequest): Promise<CacheResult> {
-    const known = this.kept.inMemory(key)
-    const age = known ? this.kept.ageOf(known.madeAt) : Number.POSITIVE_INFINITY
-    if (known && age < ask.freshMs + this.times.staleMs)
-      return this.serve(known, age < ask.freshMs ? 'hit' : 'stale')
+  private async readWithoutStore(
+    key: string,
+    request: CacheRequest,
+    cause: StoreError,
+  ): Promise<CacheResult> {
+    const known = this.entries.inMemory(key)
+    const ageMs = known ? this.entries.ageOf(known.madeAt) : Number.POSITIVE_INFINITY
+    if (known && ageMs < request.freshMs + this.times.staleMs)
+      return this.result(known, ageMs < request.freshMs ? 'hit' : 'stale')
     if (this.runsWithoutStore >= maxRunsWithoutStore)
       throw new ApiError('store_unavailable', 'The service is short of its store at the moment.', {
         headers: { 'Retry-After': '2' },
+        cause,
       })
     this.runsWithoutStore++
     try {
-      const { answer, madeAt = this.kept.clock.now() } = await ask.make()
-      return this.serve(this.kept.remember(key, { answer, madeAt, generation: null }), 'miss')
+      const { answer, madeAt = this.entries.clock.now() } = await request.make()
+      return this.result(this.entries.remember(key, { answer, madeAt, generation: null }), 'miss')
     } finally {
       this.runsWithoutStore--
     }
   }
 
-  private async lease(key: string, keyFields: CacheKeyFields, head: Head | null): Promise<Lease | null> {
-    const fields = head ? {} : firstFields(keyFields, this.kept.clock.now())
+  private async takeLease(key: string, keyFields: CacheKeyFields, head: Head | null): Promise<Lease | null> {
+    const fields = head ? {} : firstFields(keyFields, this.entries.clock.now())
     const lease = await takeLease(this.store, headAt(key), head?.version ?? null, fields, this.times)
-    if (lease) this.kept.clock.observe(lease.takenAt)
+    if (lease) this.entries.clock.observe(lease.takenAt)
     return lease
   }
 
-  private noteUse(key: string, ask: CacheRequest, head: Head): void {
-    const now = this.kept.clock.now()
-    const due = now - head.usedAt > Math.max(ask.freshMs / 4, noteEveryMs)
-    if (!ask.noteUse || !due || head.leasedUntil > now) return
+  /** Records a use for the warmer, unless a recent one is recorded or a lease is taken, which the write would break. */
+  private noteUse(key: string, request: CacheRequest, head: Head): void {
+    const now = this.entries.clock.now()
+    const isDue = now - head.usedAt > Math.max(request.freshMs / 4, noteEveryMs)
+    if (!request.noteUse || !isDue || head.leasedUntil > now) return
     const set = { usedAt: now, uses: head.uses + 1 }
-    this.inBackground(withTimeout(deadlines.lease, this.store.update(headAt(key), { set }, head.version)))
+    this.inBackground(withTimeout(timeouts.lease, this.store.update(headAt(key), { set }, head.version)))
   }
 
-  private async serveStale(key: string, head: Head): Promise<CacheResult | null> {
-    const loaded = await this.kept.load(key, head)
-    return loaded && this.serve(loaded, 'stale')
+  private async loadStale(key: string, head: Head): Promise<CacheResult | null> {
+    const entry = await this.entries.load(key, head)
+    return entry && this.result(entry, 'stale')
   }
 
-  private serve({ answer, madeAt }: Remembered, status: CacheResult['status'], stored = false): CacheResult {
-    return { answer, status, stored, madeAt, ageMs: this.kept.ageOf(madeAt), failure: null }
+  private result({ answer, madeAt }: CacheEntry, status: CacheResult['status'], stored = false): CacheResult {
+    return { answer, status, stored, madeAt, ageMs: this.entries.ageOf(madeAt), failure: null }
   }
 
   private hotAt(key: string, freshMs: number): CacheResult | null {
-    const known = this.kept.inMemory(key)
-    if (!known || performance.now() - known.checkedAt >= this.times.memoryMs) return null
-    return this.kept.ageOf(known.madeAt) < freshMs ? this.serve(known, 'hit') : null
+    const entry = this.entries.inMemory(key)
+    if (!entry || performance.now() - entry.checkedAt >= this.times.memoryMs) return null
+    return this.entries.ageOf(entry.madeAt) < freshMs ? this.result(entry, 'hit') : null
   }
 
-  /** Nobody waits for it and its failure costs nobody anything: the lease runs out, the next reader runs anew. */
+  /** Work that no caller waits for. Where it fails, the lease expires and a later request runs the engine again. */
   private inBackground(work: Promise<unknown>): void {
     const settled = work.catch(() => {}).finally(() => this.background.delete(settled))
     this.background.add(settled)
   }
 }
 
-/** What the head says before a run: a run that ends, well or badly, changes it, and one whose holder dies does not. */
+function decide(
+  head: Head | null,
+  { isFresh, bypass, now }: { isFresh: boolean; bypass: boolean; now: number },
+): Decision {
+  if (!head) return { type: 'run' }
+  if (isFresh) return { type: 'hit', head }
+  const { failure, leasedUntil } = head
+  if (failure && now < failure.at + failure.ms && !bypass) return { type: 'failed', failure }
+  return leasedUntil > now ? { type: 'wait' } : { type: 'run' }
+}
+
+/** Waits for another caller's look-up in this process, or takes its stale copy. */
+async function join({ result, staleCopy }: Flight): Promise<CacheResult> {
+  const copy = await staleCopy?.()
+  if (copy) return copy
+  const shared = await result
+  return shared.status === 'miss' || shared.status === 'revalidated'
+    ? { ...shared, status: 'collapsed' }
+    : shared
+}
+
+/** A run that ends changes what the head says here, whether it succeeds or fails; a run whose holder dies does not. */
 function jobKeyOf(key: string, head: Head | null): string {
   return [key, head?.stored?.generation ?? '', head?.failure?.at ?? ''].join('.')
 }

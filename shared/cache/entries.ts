@@ -1,56 +1,70 @@
-/** Answers that are there already: in this process's memory, and in the store. */
-import { withTimeout } from '../stores/timeout.ts'
+/** Entries of the answer cache: in the memory of this process, and in the store. Ages follow the store's clock. */
+import { LRUCache } from 'lru-cache'
 import { Answer } from '../answers/answer.ts'
 import { type Store, StoreError } from '../stores/store.ts'
-import { StoreClock } from './clock.ts'
-import { deadlines } from './deadline.ts'
-import { answers, type Head, headAt, headOf, lightFields } from './head.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
+import { belongsTo, type Head, headAt, headOf, lightFields } from './head.ts'
 import type { CacheKeyFields } from './key.ts'
-import { createMemory, type Remembered } from './memory.ts'
 import { readPayload } from './payload.ts'
 
-export class Kept {
+export interface CacheEntry {
+  answer: Answer
+  /** Store time at which the engine began. */
+  madeAt: number
+  /** `null` for an answer that is not stored. */
+  generation: string | null
+  /** Monotonic time of the last look at the store. */
+  checkedAt: number
+}
+
+/** All answers in the memory of one process together. */
+const maxBytes = 64 * 1024 * 1024
+
+export class CacheEntries {
   readonly clock = new StoreClock()
   private readonly store: Store
-  private readonly memory = createMemory()
+  private readonly memory = new LRUCache<string, CacheEntry>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ answer }) => answer.weight,
+  })
 
   constructor(store: Store) {
     this.store = store
   }
 
-  /** What memory holds, fresh or not. */
-  inMemory(key: string): Remembered | undefined {
+  /** The entry in memory, fresh or not. */
+  inMemory(key: string): CacheEntry | undefined {
     return this.memory.get(key)
   }
 
   /**
-   * Reads the head from the store; without its payload where that is not needed.
-   * @throws StoreError `unavailable`, or `invalid` for a head of another question
+   * Reads the head from the store, by default without its payload where memory has an answer.
+   * @throws StoreError `unavailable`, or `invalid` for a head of other key fields
    */
-  async look(key: string, keyFields: CacheKeyFields, light = this.memory.has(key)): Promise<Head | null> {
+  async readHead(key: string, keyFields: CacheKeyFields, light = this.memory.has(key)): Promise<Head | null> {
     const { document, readAt } = await withTimeout(
-      deadlines.head,
+      timeouts.head,
       light ? this.store.get(headAt(key), lightFields) : this.store.get(headAt(key)),
     )
     this.clock.observe(readAt)
     const head = document && headOf(document)
-    if (head && !answers(head, keyFields)) throw new StoreError('invalid', 'a head of another question')
+    if (head && !belongsTo(head, keyFields)) throw new StoreError('invalid', 'a head of other key fields')
     return head
   }
 
   /**
    * The answer that a head names, from memory where that has it.
-   * @returns `null` where the payload is being replaced this very moment
+   * @returns `null` where the payload is damaged, or is being replaced at this moment
    * @throws StoreError `unavailable`
    */
-  async load(key: string, head: Head): Promise<Remembered | null> {
+  async load(key: string, head: Head): Promise<CacheEntry | null> {
     const stored = head.stored!
     const known = this.memory.get(key)
     if (known?.generation === stored.generation) {
       known.checkedAt = performance.now()
       return known
     }
-    const whole = (head.inline ?? stored.chunks > 0) ? head : await this.look(key, head.keyFields, false)
+    const whole = head.inline || stored.chunks > 0 ? head : await this.readHead(key, head.keyFields, false)
     if (whole?.stored?.generation !== stored.generation) return null
     const bytes = await readPayload(this.store, key, stored, whole.inline)
     if (!bytes) return null
@@ -59,14 +73,38 @@ export class Kept {
     return this.remember(key, { answer, madeAt, generation })
   }
 
-  remember(key: string, made: Omit<Remembered, 'checkedAt'>): Remembered {
-    const remembered = { ...made, checkedAt: performance.now() }
-    this.memory.set(key, remembered)
-    return remembered
+  /** Puts an answer into memory. */
+  remember(key: string, made: Omit<CacheEntry, 'checkedAt'>): CacheEntry {
+    const entry = { ...made, checkedAt: performance.now() }
+    this.memory.set(key, entry)
+    return entry
   }
 
   /** Milliseconds since a store time, never negative; 0 where the store has never answered. */
   ageOf(storeTime: number): number {
     return Math.max(0, this.clock.now() - storeTime) || 0
+  }
+}
+
+/** A slow answer makes the store look late; a larger difference is a clock that was set. */
+const clockToleranceMs = 5000
+
+/**
+ * The store's clock; between two answers of the store it advances with this process's monotonic clock. It alone judges
+ * leases and ages, so that machines whose clocks differ by hours agree.
+ */
+class StoreClock {
+  /** Store time at monotonic zero, by the latest observation: store times never run backwards. */
+  private base = Number.NaN
+
+  /** Takes a time that the store has just given, in milliseconds since 1970 UTC. */
+  observe(storeTime: number): void {
+    const base = storeTime - performance.now()
+    if (Number.isNaN(this.base) || base > this.base || this.base - base > clockToleranceMs) this.base = base
+  }
+
+  /** Milliseconds since 1970 UTC by the store's clock; NaN before the first observation. */
+  now(): number {
+    return performance.now() + this.base
   }
 }

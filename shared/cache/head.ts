@@ -1,13 +1,13 @@
-/** The head document of a cached answer: `answers/{key}`. cache.md, "Documents". */
-import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
-import type { Document, Fields, Plain, Reference } from '../stores/store.ts'
+/** The head document of a cached answer, `answers/{key}`. README.md, "Documents". */
+import type { Document, Fields, Reference } from '../stores/store.ts'
 import type { Summary } from '../answers/answer.ts'
+import { type Failure, failureOf } from './failures.ts'
 import type { CacheKeyFields } from './key.ts'
 
 export const answersCollection = 'answers'
 export const chunksCollection = 'answerChunks'
 
-/** Where the bytes of a stored answer are, and how to know that they are whole. */
+/** Where the bytes of a stored answer are, and what proves that they are whole. */
 export interface Stored extends Summary {
   generation: string
   /** 0 = inline in the head. */
@@ -16,18 +16,10 @@ export interface Stored extends Summary {
   rawBytes: number
   /** Of the gzip bytes. */
   sha256: string
-  /** Of the identity bytes; the ETag is made of it. */
+  /** SHA-256 of the identity bytes, for the ETag. */
   etag: string
   /** Store time at which the engine began. */
   madeAt: number
-}
-
-export interface Failure {
-  at: number
-  /** Nobody tries again before `at + ms`. */
-  ms: number
-  count: number
-  error: ApiError
 }
 
 export interface Head {
@@ -37,11 +29,10 @@ export interface Head {
   inline: Buffer | null
   /** Store time at which the lease ends; 0 = there is none. */
   leasedUntil: number
-  leaseNonce: string | null
   failure: Failure | null
   usedAt: number
   uses: number
-  /** Generation before this one, whose chunks readers may still be reading. */
+  /** The generation before this one, whose chunks a reader may still be reading. */
   previous: { generation: string; chunks: number } | null
 }
 
@@ -52,11 +43,11 @@ export function headAt(key: string): Reference {
 /** Every field but the payload: enough to wait, to judge and to lease. */
 export const lightFields = ['question', 'stored', 'lease', 'failure', 'usedAt', 'uses', 'previous']
 
-/** Reads a head; a document that is none (hand-edited, or of another layout) is `null` and will be written over. */
+/** Reads a head; `null` for a document that is none (edited by hand, or of another layout). */
 export function headOf({ fields, version, writtenAt }: Document): Head | null {
   const keyFields = fields['question'] as unknown as CacheKeyFields | undefined
   if (typeof keyFields !== 'object' || keyFields === null) return null
-  const lease = fields['lease'] as { nonce: string; ms: number } | undefined
+  const lease = fields['lease'] as { ms: number } | undefined
   const inline = fields['inline']
   return {
     version,
@@ -65,22 +56,21 @@ export function headOf({ fields, version, writtenAt }: Document): Head | null {
     inline:
       inline instanceof Uint8Array ? Buffer.from(inline.buffer, inline.byteOffset, inline.byteLength) : null,
     leasedUntil: lease ? writtenAt + lease.ms : 0,
-    leaseNonce: lease?.nonce ?? null,
-    failure: failureOf(fields['failure'] as FailureFields | undefined),
+    failure: failureOf(fields['failure']),
     usedAt: Number(fields['usedAt'] ?? 0),
     uses: Number(fields['uses'] ?? 0),
     previous: (fields['previous'] as unknown as Head['previous'] | undefined) ?? null,
   }
 }
 
-/** Whether a head is for this very question: a key is a hash, and is never trusted alone. */
-export function answers(head: Head, keyFields: CacheKeyFields): boolean {
+/** Whether a head belongs to these key fields: a key is a hash, and is never trusted alone. */
+export function belongsTo(head: Head, keyFields: CacheKeyFields): boolean {
   return (Object.keys(keyFields) as (keyof CacheKeyFields)[]).every(
-    part => head.keyFields[part] === keyFields[part],
+    name => head.keyFields[name] === keyFields[name],
   )
 }
 
-/** What a new head begins with, whoever makes it. `endpoint` and `version` stand apart for the warmer's search. */
+/** The first fields of every new head. `endpoint` and `version` stand apart for the warmer's search. */
 export function firstFields(keyFields: CacheKeyFields, usedAt: number): Fields {
   return {
     question: { ...keyFields },
@@ -89,24 +79,4 @@ export function firstFields(keyFields: CacheKeyFields, usedAt: number): Fields {
     usedAt,
     uses: 1,
   }
-}
-
-interface FailureFields {
-  at: number
-  ms: number
-  count: number
-  code: ErrorCode
-  detail: string
-  problems: Plain[]
-}
-
-export function failureFields({ at, ms, count, error }: Failure): Plain {
-  const problems = error.problems.map(problem => ({ ...problem }))
-  return { at, ms, count, code: error.code, detail: error.message, problems }
-}
-
-function failureOf(fields: FailureFields | undefined): Failure | null {
-  if (!fields) return null
-  const { at, ms, count, code, detail, problems } = fields
-  return { at, ms, count, error: new ApiError(code, detail, { problems: problems as unknown as Problem[] }) }
 }

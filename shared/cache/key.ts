@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 
-/** All that decides an answer. The caller's API key is not in it: its pins and rights have been applied before. */
+/** Everything that decides an answer. The caller's API key is absent: its pins and rights have been applied before. */
 export interface CacheKeyFields {
   endpointId: string
-  /** Hash of the definition: a changed one is a new question. */
+  /** Hash of the definition: a changed definition has other keys. */
   version: string
   /** Canonical parameters, from the very object that is bound. */
   parameters: string
@@ -13,7 +13,7 @@ export interface CacheKeyFields {
   variant: string
 }
 
-/** The cache key, 64 hex digits. JSON keeps the parts apart, so that no two questions run into each other. */
+/** The cache key, 64 hex digits. JSON separates the fields, so that two different lists never run into one text. */
 export function cacheKey({ endpointId, version, parameters, sql, variant }: CacheKeyFields): string {
   const text = JSON.stringify([endpointId, version, parameters, sql, variant])
   return hash('sha256', text)

@@ -1,18 +1,14 @@
 /**
- * The lease of a key: the right to run the engine for it, among all processes. It stands in the head document and is
- * taken by compare-and-set on the head's version; the version of that write is the fencing token that renewing,
- * publishing and failing need, so a holder that slept past its time writes nothing.
- *
- * Know your own write: after a conflict or a lost acknowledgement the head is read back, and one's own nonce in
- * it means that the write did happen.
+ * The lease of a key: the right, among all processes, to run the engine for it. It stands in a document and is taken by
+ * compare-and-set on the document's version. The version of that write is the fencing token that every later write of
+ * the holder needs, so a holder that was paused past its lease writes nothing. README.md, "Leases".
  */
 import { randomUUID } from 'node:crypto'
-import { withTimeout } from '../stores/timeout.ts'
 import { StoreError, type Fields, type Reference, type Store, type Writing } from '../stores/store.ts'
-import { deadlines } from './deadline.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
 
 export interface LeaseTimes {
-  /** A lease that is not renewed for this long may be taken by another. */
+  /** Another process may take a lease that was not renewed for this long. */
   leaseMs: number
   renewMs: number
 }
@@ -23,20 +19,20 @@ export interface Lease {
   /** Store time at which it was taken. */
   takenAt: number
   /**
-   * Writes the head's fields and gives the lease back, in one step.
-   * @returns whether it was written; `false` = the lease was lost to another, who has gone on
+   * Writes fields of the document and releases the lease, in one write.
+   * @returns whether it was written; `false` = another process has taken the lease
    * @throws StoreError `unavailable`, `too_large`
    */
   finish(set: Fields, unset: string[]): Promise<boolean>
-  /** Stops renewing; the lease runs out by itself. */
+  /** Stops renewing, so that the lease expires. */
   abandon(): void
 }
 
 /**
- * Takes the lease if the head is still as it was read.
- * @param ifVersion the head's version, or `null` if there was no head
- * @param fields what else the head gets: all of it for a new one
- * @returns `null` where another was faster
+ * Takes the lease if the document is still as it was read.
+ * @param ifVersion the version that was read, or `null` if there was no document
+ * @param fields further fields to set: all of them for a new document
+ * @returns `null` where another process was faster
  * @throws StoreError `unavailable`
  */
 export async function takeLease(
@@ -64,29 +60,25 @@ function hold(
   times: LeaseTimes,
 ): Lease {
   let version: string | null = taken.version
-  let writing: Promise<unknown> = Promise.resolve()
+  let lastWrite: Promise<unknown> = Promise.resolve()
   const isOurs = (document: Fields) => nonceIn(document) === lease.nonce
 
-  /** One write at a time, each under the version that the one before it made. */
-  function next(set: Fields, unset: string[], recognise: (fields: Fields) => boolean): Promise<boolean> {
-    const result = writing.then(async () => {
+  /** One write at a time, each under the version of the write before it. */
+  function write(set: Fields, unset: string[], recognise: (fields: Fields) => boolean): Promise<boolean> {
+    const result = lastWrite.then(async () => {
       if (version === null) return false
       const expected = version
-      const written = await conditionalWrite(
-        store,
-        at,
-        () => store.update(at, { set, unset }, expected),
-        recognise,
-      )
+      const update = () => store.update(at, { set, unset }, expected)
+      const written = await conditionalWrite(store, at, update, recognise)
       version = written?.version ?? null
       return written !== null
     })
-    writing = result.catch(() => {})
+    lastWrite = result.catch(() => {})
     return result
   }
 
   const heartbeat = setInterval(() => {
-    next({ lease }, [], isOurs).catch(() => {}) // a missed renewal is made up by the next one, or the lease is lost
+    write({ lease }, [], isOurs).catch(() => {}) // the next renewal makes up for it, or the lease is lost
   }, times.renewMs)
   heartbeat.unref()
 
@@ -94,7 +86,7 @@ function hold(
     takenAt: taken.writtenAt,
     async finish(set, unset) {
       clearInterval(heartbeat)
-      return next({ ...set, ended: lease.nonce }, [...unset, 'lease'], ({ ended }) => ended === lease.nonce)
+      return write({ ...set, ended: lease.nonce }, [...unset, 'lease'], ({ ended }) => ended === lease.nonce)
     },
     abandon: () => clearInterval(heartbeat),
   }
@@ -105,9 +97,11 @@ function nonceIn(fields: Fields): string | undefined {
 }
 
 /**
- * Writes; where it is not clear whether that succeeded, reads back and looks.
- * @returns `null` where it was not written
- * @throws StoreError where even reading back fails
+ * Writes under a precondition. After a conflict or a lost acknowledgement the document is read back: where `recognise`
+ * finds this write in it, the write has happened. Firestore's client repeats a commit whose acknowledgement was lost, so
+ * a conflict alone does not say whose write came first.
+ * @returns `null` where nothing was written
+ * @throws StoreError where reading back fails too
  */
 async function conditionalWrite(
   store: Store,
@@ -116,11 +110,11 @@ async function conditionalWrite(
   recognise: (fields: Fields) => boolean,
 ): Promise<Writing | null> {
   try {
-    return await withTimeout(deadlines.lease, write())
+    return await withTimeout(timeouts.lease, write())
   } catch (error) {
     if (!(error instanceof StoreError) || (error.reason !== 'conflict' && error.reason !== 'unavailable'))
       throw error
-    const { document } = await withTimeout(deadlines.head, store.get(at, ['lease', 'ended']))
+    const { document } = await withTimeout(timeouts.head, store.get(at, ['lease', 'ended']))
     if (document && recognise(document.fields))
       return { version: document.version, writtenAt: document.writtenAt }
     if (error.reason === 'unavailable') throw error

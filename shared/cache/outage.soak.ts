@@ -6,7 +6,7 @@ import { Answer } from '../answers/answer.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { type Faults, withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
-import type { CacheRequest } from './ask.ts'
+import type { CacheRequest } from './cache.ts'
 import { AnswerCache } from './cache.ts'
 
 let sqlite: Store

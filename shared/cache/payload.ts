@@ -1,48 +1,99 @@
-/** The bytes of a cached answer: in the head where they fit, else in chunks that are written once and never changed. */
-import { createHash } from 'node:crypto'
-import { withTimeout } from '../stores/timeout.ts'
+/**
+ * The bytes of a cached answer: inline in the head where they fit, else in chunks that are written once and never
+ * changed. README.md, "Documents".
+ */
+import { createHash, randomUUID } from 'node:crypto'
+import type { Answer } from '../answers/answer.ts'
 import { StoreError, type Fields, type Reference, type Store, type Write } from '../stores/store.ts'
-import { deadlines } from './deadline.ts'
-import { chunksCollection, type Stored } from './head.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
+import { chunksCollection, type Head, type Stored } from './head.ts'
+import type { Lease } from './lease.ts'
 
 /** A Firestore document holds 1 MiB; this leaves room for the rest of the head. */
 const maxInlineBytes = 900_000
 /** Three chunks in a commit stay under 3.6 MB: the emulator refuses 4 MiB, and the SDK retries that in silence. */
 const chunksInCommit = 3
-/** Beyond this an answer is served and not stored. */
+/** A larger answer is served and not stored. */
 const maxPayloadBytes = 16_000_000
 
-export function fits(gzip: Buffer): boolean {
-  return gzip.length <= maxPayloadBytes
+interface Publication {
+  key: string
+  lease: Lease
+  /** The head as it was when the lease was taken. */
+  before: Head | null
+  answer: Answer
+  /** Store time at which the engine began. */
+  madeAt: number
+  /** The store may delete it from then on; readers do not depend on it. */
+  expireAt: Date
 }
 
-export function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex')
+/** The chunks of one generation of an answer. */
+interface Chunks {
+  key: string
+  generation: string
+  chunks: number
 }
 
 /**
- * Writes what must be there before the head names it.
- * @returns how many chunks, and the head's `inline` field where there are none
+ * Stores an answer under a lease and releases the lease: the payload first, then the head that names it, in one write
+ * that only the holder of the lease can make.
+ * @returns the generation, or `null` where it was not stored: too large, or the lease was lost
+ * @throws StoreError; the lease then expires
  */
-export async function writePayload(
+export async function publish(
   store: Store,
-  place: { key: string; generation: string; expireAt: Date },
-  gzip: Buffer,
-): Promise<{ chunks: number; inline: Fields }> {
-  if (gzip.length <= maxInlineBytes) return { chunks: 0, inline: { inline: gzip } }
-  const count = Math.ceil(gzip.length / maxInlineBytes)
-  const writes = Array.from({ length: count }, (_, i): Write => {
+  { key, lease, before, answer, madeAt, expireAt }: Publication,
+): Promise<string | null> {
+  try {
+    const gzip = await answer.bytes('gzip')
+    if (gzip.length > maxPayloadBytes) {
+      await lease.finish({}, [])
+      return null
+    }
+    const generation = randomUUID()
+    const chunks = gzip.length <= maxInlineBytes ? 0 : Math.ceil(gzip.length / maxInlineBytes)
+    const written = { key, generation, chunks }
+    await writeChunks(store, written, gzip, expireAt)
+    const sizes = { chunks, bytes: gzip.length, rawBytes: answer.rawBytes }
+    const hashes = { sha256: sha256(gzip), etag: answer.tag }
+    const stored: Stored = { generation, ...sizes, ...hashes, madeAt, ...answer.summary }
+    const set: Fields = { stored: { ...stored }, previous: previousOf(before), expireAt }
+    if (chunks === 0) set['inline'] = gzip
+    const isPublished = await lease.finish(set, chunks > 0 ? ['failure', 'inline'] : ['failure'])
+    if (!isPublished) await removeChunks(store, written)
+    else if (before?.previous) await removeChunks(store, { key, ...before.previous })
+    return isPublished ? generation : null
+  } finally {
+    lease.abandon()
+  }
+}
+
+function previousOf(before: Head | null): Head['previous'] {
+  return before?.stored ? { generation: before.stored.generation, chunks: before.stored.chunks } : null
+}
+
+async function writeChunks(store: Store, written: Chunks, gzip: Buffer, expireAt: Date): Promise<void> {
+  const writes = referencesOf(written).map((at, i): Write => {
     const bytes = gzip.subarray(i * maxInlineBytes, (i + 1) * maxInlineBytes)
-    return { type: 'replace', at: chunkAt(place, i), fields: { bytes, expireAt: place.expireAt } }
+    return { type: 'replace', at, fields: { bytes, expireAt } }
   })
   for (let i = 0; i < writes.length; i += chunksInCommit)
-    await withTimeout(deadlines.publish, store.batch(writes.slice(i, i + chunksInCommit)))
-  return { chunks: count, inline: {} }
+    await withTimeout(timeouts.publish, store.batch(writes.slice(i, i + chunksInCommit)))
+}
+
+/** Removes a generation that no reader can be at any more. The store's expiry takes any that stays behind. */
+async function removeChunks(store: Store, chunks: Chunks): Promise<void> {
+  const writes = referencesOf(chunks).map((at): Write => ({ type: 'remove', at }))
+  if (writes.length === 0) return
+  await withTimeout(timeouts.publish, store.batch(writes)).catch((error: unknown) => {
+    if (!(error instanceof StoreError)) throw error
+  })
 }
 
 /**
  * Reads and verifies a stored payload.
- * @returns `null` where it is torn or gone, which is so when a newer generation has taken its place meanwhile
+ * @returns `null` where it is damaged or gone, as when a newer generation has just replaced it
  * @throws StoreError `unavailable`
  */
 export async function readPayload(
@@ -55,33 +106,20 @@ export async function readPayload(
   return bytes !== null && bytes.length === stored.bytes && sha256(bytes) === stored.sha256 ? bytes : null
 }
 
-async function readChunks(
-  store: Store,
-  key: string,
-  { generation, chunks, bytes }: Stored,
-): Promise<Buffer | null> {
-  const ms = deadlines.chunks + (bytes / 1_000_000) * deadlines.chunksPerMegabyte
-  const readings = await withTimeout(
-    ms,
-    Promise.all(Array.from({ length: chunks }, (_, i) => store.get(chunkAt({ key, generation }, i)))),
-  )
-  const parts = readings.map(({ document }) => document?.fields['bytes'])
+async function readChunks(store: Store, key: string, stored: Stored): Promise<Buffer | null> {
+  const ms = timeouts.chunks + (stored.bytes / 1_000_000) * timeouts.chunksPerMegabyte
+  const reads = referencesOf({ ...stored, key }).map(at => store.get(at))
+  const parts = (await withTimeout(ms, Promise.all(reads))).map(({ document }) => document?.fields['bytes'])
   return parts.every(part => part instanceof Uint8Array) ? Buffer.concat(parts) : null
 }
 
-/** Tidies away a generation that no reader can be at any more. What it misses, the store's expiry takes. */
-export async function removeChunks(
-  store: Store,
-  place: { key: string; generation: string },
-  chunks: number,
-): Promise<void> {
-  const writes = Array.from({ length: chunks }, (_, i): Write => ({ type: 'remove', at: chunkAt(place, i) }))
-  if (writes.length === 0) return
-  await withTimeout(deadlines.publish, store.batch(writes)).catch((error: unknown) => {
-    if (!(error instanceof StoreError)) throw error
-  })
+function referencesOf({ key, generation, chunks }: Chunks): Reference[] {
+  return Array.from({ length: chunks }, (_, i) => ({
+    collection: chunksCollection,
+    id: `${key}.${generation}.${i}`,
+  }))
 }
 
-function chunkAt({ key, generation }: { key: string; generation: string }, i: number): Reference {
-  return { collection: chunksCollection, id: `${key}.${generation}.${i}` }
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -1,6 +1,5 @@
-import { deadlines } from '../cache/deadline.ts'
 import { takeLease } from '../cache/lease.ts'
-import { withTimeout } from '../stores/timeout.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
 import { type Document, type Store, StoreError } from '../stores/store.ts'
 
 export const warmingCollection = 'warming'
@@ -18,7 +17,7 @@ export async function inTurn<T>(
   act: (now: number) => Promise<T>,
 ): Promise<T | null> {
   const at = { collection: warmingCollection, id: endpointId }
-  const { document, readAt } = await withTimeout(deadlines.head, store.get(at))
+  const { document, readAt } = await withTimeout(timeouts.head, store.get(at))
   if (document && takenUntil(document) > readAt) return null
   const lease = await takeLease(store, at, document?.version ?? null, {})
   if (!lease) return null
