@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { EngineError } from './engines/engine.ts'
 import { ApiError } from './errors.ts'
 import { describeError, traceOf } from './log.ts'
+import { StoreError } from './stores/store.ts'
 
 describe('an error in the log', () => {
   test('tells its kind and where it was thrown, and never its message', () => {
@@ -17,7 +18,20 @@ describe('an error in the log', () => {
     expect(details).toEqual({ error: 'invalid_query', cause: 'EngineError', reason: 'rejected' })
   })
 
-  test('that the operator has to mend names what is missing', () => {
+  test('of the store tells its reason and its client’s code', () => {
+    const client = Object.assign(new Error('secret-value'), { code: 7 })
+    const cause = new StoreError('unavailable', 'Firestore: unavailable', { cause: client })
+    const details = describeError(new ApiError('store_unavailable', 'secret-value', { cause }))
+    expect(details).toEqual({
+      error: 'store_unavailable',
+      cause: 'StoreError',
+      reason: 'unavailable',
+      code: 7,
+    })
+    expect(describeError(cause)).toMatchObject({ error: 'StoreError', reason: 'unavailable', code: 7 })
+  })
+
+  test('that the operator has to correct names what is missing', () => {
     const cause = new EngineError('misconfigured', 'There is no table postgres.logs.')
     expect(describeError(new ApiError('internal', 'x', { cause }))['engine']).toBe(
       'There is no table postgres.logs.',

@@ -4,6 +4,7 @@
  */
 import { ApiError } from './errors.ts'
 import { EngineError } from './engines/engine.ts'
+import { StoreError } from './stores/store.ts'
 
 export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR'
 
@@ -31,21 +32,29 @@ export function traceOf(traceparent: string | undefined, project: string | null)
 }
 
 /**
- * What may be logged of an error: its kind and where it was thrown. A message is left out, as it may quote a value or
- * a caller's text; but for a misconfiguration it names the table or the right that the operator has to mend.
+ * The part of an error that may be logged: its kind and where it was thrown, with the reason of a failed engine or store.
+ * The message is left out, as it may quote a value or a caller's text; but the engine's message for a misconfiguration
+ * names the table or right that the operator has to correct, and holds nothing else.
  */
 export function describeError(error: unknown): Details {
   if (!(error instanceof Error)) return { error: typeof error }
   const cause = error.cause === undefined ? {} : { cause: describeError(error.cause)['error'] ?? null }
-  if (error instanceof ApiError) return { error: error.code, ...cause, ...causeDetails(error.cause) }
-  return { error: error.name, ...cause, ...causeDetails(error), frames: framesOf(error) }
+  if (error instanceof ApiError) return { error: error.code, ...cause, ...reasonOf(error.cause) }
+  return { error: error.name, ...cause, ...reasonOf(error), frames: framesOf(error) }
 }
 
-function causeDetails(error: unknown): Details {
+function reasonOf(error: unknown): Details {
+  if (error instanceof StoreError) return { reason: error.reason, ...codeOf(error.cause) }
   if (!(error instanceof EngineError)) return {}
   return error.reason === 'misconfigured'
     ? { reason: error.reason, engine: error.message }
     : { reason: error.reason }
+}
+
+/** The status code of gRPC or the error code of Node that a store's client gives. */
+function codeOf(cause: unknown): Details {
+  const { code } = (cause ?? {}) as { code?: unknown }
+  return typeof code === 'number' || typeof code === 'string' ? { code } : {}
 }
 
 /** The stack without its first lines, which repeat the message. */

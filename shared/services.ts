@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 import type { QueryEngine } from './engines/engine.ts'
 import { AnswerCache } from './cache/cache.ts'
+import { log } from './log.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
 import { type ByteLimits, openByteLimits } from './keys/limits.ts'
 import type { Store } from './stores/store.ts'
@@ -21,7 +22,7 @@ export interface Services {
 
 export async function openServices(config: Config): Promise<Services> {
   const [engine, store] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
-  const cache = new AnswerCache(store)
+  const cache = new AnswerCache(store, {}, log)
   return {
     engine,
     store,

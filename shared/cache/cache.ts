@@ -174,7 +174,7 @@ export class AnswerCache {
       return await this.readThroughStore(key, request, offerStale)
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
-      this.log('WARNING', 'the store failed', describeError(error))
+      this.logStoreFailure(error)
       if (error.reason === 'unavailable')
         this.outage = { until: performance.now() + this.times.storeDownMs, error }
       return this.readWithoutStore(key, request, error)
@@ -317,8 +317,16 @@ export class AnswerCache {
 
   /** Work that no caller waits for. Where it fails, the lease expires and a later request runs the engine again. */
   private inBackground(work: Promise<unknown>): void {
-    const settled = work.catch(() => {}).finally(() => this.background.delete(settled))
+    const settled = work
+      .catch((error: unknown) => this.logStoreFailure(error))
+      .finally(() => this.background.delete(settled))
     this.background.add(settled)
+  }
+
+  /** A conflict is no failure: another process was faster. */
+  private logStoreFailure(error: unknown): void {
+    if (error instanceof StoreError && error.reason !== 'conflict')
+      this.log('WARNING', 'the store failed', describeError(error))
   }
 }
 
