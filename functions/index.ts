@@ -3,8 +3,7 @@ import { http } from '@google-cloud/functions-framework'
 import { loadConfig } from '../shared/config.ts'
 import { log } from '../shared/log.ts'
 import { openServices } from '../shared/services.ts'
-import { withoutDomains } from './http/domain.ts'
-import { mendFramework } from './http/framework.ts'
+import { patchFramework } from './http/framework.ts'
 import { queryHandler } from './query/handler.ts'
 import { warmHandler } from './warm/handler.ts'
 
@@ -12,8 +11,7 @@ const config = loadConfig(process.env)
 const services = openServices(config)
 services.catch(() => {}) // each request that awaits it gets the error
 
-withoutDomains()
-mendFramework({ log, drainMs: config.drainMs, close: async () => (await services).close() })
+patchFramework({ log, drainMs: config.drainMs, close: async () => (await services).close() })
 
 http('query', queryHandler({ services, config, log }))
 http('warm', warmHandler({ services, config, log }))

@@ -1,76 +1,88 @@
-/** What the process does as a whole: started as when deployed, stopped by a signal. */
-import { type ChildProcess, spawn } from 'node:child_process'
+/** The process as a whole, started as when deployed and stopped by a signal. */
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { type FunctionProcess, startFunction } from '../testing/framework.ts'
 
 const root = join(import.meta.dirname, '../..')
-const main = join(root, 'node_modules/@google-cloud/functions-framework/build/src/main.js')
 
-let child: ChildProcess | undefined
 let folder: string
+let server: FunctionProcess | undefined
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'drain-'))
+})
 
 afterEach(() => {
-  child?.kill('SIGKILL')
+  server?.child.kill('SIGKILL')
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Runs a function of the framework whose answer takes `ms`, with our mending or without. */
-async function start(port: number, ms: number): Promise<ChildProcess> {
-  folder = mkdtempSync(join(tmpdir(), 'framework-'))
+/** A function whose answer takes `ms`. */
+async function start(ms: number, { patched = true } = {}): Promise<FunctionProcess> {
   const source = join(folder, 'function.mjs')
+  const patch = `
+    import { patchFramework } from ${JSON.stringify(join(root, 'functions/http/framework.ts'))}
+    patchFramework({ log: () => {}, drainMs: 3000, close: async () => console.log('closed') })`
   writeFileSync(
     source,
     `import { createRequire } from 'node:module'
-     import { mendFramework } from ${JSON.stringify(join(root, 'functions/http/framework.ts'))}
+     ${patched ? patch : ''}
      const { http } = createRequire(${JSON.stringify(join(root, 'package.json'))})('@google-cloud/functions-framework')
-     mendFramework({ log: () => {}, drainMs: 3000, close: async () => console.log('closed') })
      http('slow', async (req, res) => {
        await new Promise(resolve => setTimeout(resolve, ${ms}))
        res.end('done')
      })`,
   )
-  const started = spawn(process.execPath, [main, '--target=slow', `--source=${source}`, `--port=${port}`], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  child = started
-  let output = ''
-  started.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  while (!output.includes('Serving function')) await sleep(20)
-  return Object.assign(started, { output: () => output })
+  server = await startFunction('slow', { source })
+  return server
+}
+
+/** The answers to `count` requests that are in flight when `signal` comes: a body, or `null` for none. */
+async function answersAtSignal({ child, url }: FunctionProcess, signal: NodeJS.Signals, count: number) {
+  const answers = Array.from({ length: count }, () =>
+    fetch(url).then(
+      async response => ({ status: response.status, body: await response.text() }),
+      () => null,
+    ),
+  )
+  await sleep(200)
+  child.kill(signal)
+  await sleep(50)
+  await expect(fetch(url)).rejects.toThrow()
+  return Promise.all(answers)
 }
 
 describe('a signal to stop', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     '%s lets requests in flight finish, then closes and ends',
     async signal => {
-      const port = 20_000 + Math.floor(Math.random() * 20_000)
-      const server = await start(port, 500)
-      const ended = new Promise<number | null>(resolve => server.once('exit', resolve))
-      const answers = Array.from({ length: 20 }, () =>
-        fetch(`http://127.0.0.1:${port}/`).then(response => response.text()),
-      )
-      await sleep(200)
-      server.kill(signal)
-      await sleep(50)
-      await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
-      expect(await Promise.all(answers)).toEqual(Array.from({ length: 20 }, () => 'done'))
-      expect(await ended).toBe(0)
-      expect((server as unknown as { output(): string }).output()).toContain('closed')
+      const slow = await start(500)
+      const ended = once(slow.child, 'exit')
+      const answers = await answersAtSignal(slow, signal, 20)
+      expect(answers).toEqual(Array.from({ length: 20 }, () => ({ status: 200, body: 'done' })))
+      expect((await ended)[0]).toBe(0)
+      expect(slow.output()).toContain('closed')
     },
     15_000,
   )
 
   test('does not wait for ever for a request that hangs', async () => {
-    const port = 20_000 + Math.floor(Math.random() * 20_000)
-    const server = await start(port, 60_000)
-    const ended = new Promise<number | null>(resolve => server.once('exit', resolve))
-    const lost = fetch(`http://127.0.0.1:${port}/`).then(({ status }) => status)
+    const slow = await start(60_000)
+    const ended = once(slow.child, 'exit')
+    const lost = fetch(slow.url).then(({ status }) => status)
     await sleep(200)
-    server.kill('SIGTERM')
+    slow.child.kill('SIGTERM')
     expect(await lost.catch(() => 500)).toBe(500)
-    expect(await ended).toBe(1)
+    expect((await ended)[0]).toBe(1)
+  }, 15_000)
+
+  test('ends the requests in flight by the framework alone; if it no longer does, drain.ts can go', async () => {
+    const slow = await start(500, { patched: false })
+    const answers = await answersAtSignal(slow, 'SIGTERM', 5)
+    expect(answers.filter(answer => answer?.body === 'done')).toEqual([])
   }, 15_000)
 })

@@ -1,46 +1,95 @@
-import domain from 'node:domain'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeEach, expect, jest, test } from '@jest/globals'
-import { http } from '@google-cloud/functions-framework'
-import { getTestServer } from '@google-cloud/functions-framework/testing'
-import { withoutDomains } from './domain.ts'
+/** What functions-framework does by itself, and with the patch. A test of "by itself" that fails names a patch to delete. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type FunctionProcess, startFunction } from '../testing/framework.ts'
 
-const create = domain.create
+const root = join(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'framework-'))
+let unpatched: FunctionProcess
+let patched: FunctionProcess
 
-/** Node's own: another test of this process may have put the guard there. */
-beforeEach(() => {
-  domain.create = () => new domain.Domain()
-})
-
-afterAll(() => {
-  domain.create = create
-})
-
-/** What the framework's handling of one request sees as its domain. */
-async function domainOfRequest(name: string): Promise<unknown> {
-  let seen: unknown
-  http(name, (_, res) => {
-    seen = (domain as { active?: unknown }).active
-    res.end()
-  })
-  const server = getTestServer(name)
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  try {
-    await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-  } finally {
-    server.closeAllConnections()
-    server.close()
-  }
-  return seen
+/** What a function sees of its request. */
+interface Seen {
+  domain: boolean
+  layers: number
+  bodyBytes: number
 }
 
-test('the framework makes a domain for each request; if it no longer does, the guard can go', async () => {
-  const made = jest.spyOn(domain, 'create')
-  expect(await domainOfRequest('with')).toBeInstanceOf(domain.Domain)
-  expect(made).toHaveBeenCalledTimes(1)
+/** A function that tells what it sees. */
+async function start(patch: string): Promise<FunctionProcess> {
+  const source = join(folder, `${patch === '' ? 'unpatched' : 'patched'}.mjs`)
+  writeFileSync(
+    source,
+    `import { createRequire } from 'node:module'
+     import domain from 'node:domain'
+     ${patch}
+     const { http } = createRequire(${JSON.stringify(join(root, 'package.json'))})('@google-cloud/functions-framework')
+     http('sees', (req, res) => {
+       const bodyBytes = JSON.stringify(req.body ?? '').length
+       res.json({ domain: Boolean(domain.active), layers: req.app.router.stack.length, bodyBytes })
+     })`,
+  )
+  return startFunction('sees', { source })
+}
+
+beforeAll(async () => {
+  const framework = JSON.stringify(join(root, 'functions/http/framework.ts'))
+  const patch = `import { patchFramework } from ${framework}
+    patchFramework({ log: () => {}, drainMs: 0, close: async () => {} })`
+  ;[unpatched, patched] = await Promise.all([start(''), start(patch)])
+}, 30_000)
+
+afterAll(() => {
+  for (const { child } of [unpatched, patched]) child.kill('SIGKILL')
+  rmSync(folder, { recursive: true, force: true })
 })
 
-test('with the guard a request runs in none', async () => {
-  withoutDomains()
-  expect(await domainOfRequest('without')).toBeFalsy()
+const seen = async ({ url }: FunctionProcess) => (await (await fetch(url)).json()) as Seen
+
+async function answer({ url }: FunctionProcess, path: string, init: RequestInit = {}) {
+  const response = await fetch(url + path, init)
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+}
+
+const problem = 'application/problem+json; charset=utf-8'
+const post = (body: string) => ({ method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+
+test('a domain for each request: one by itself, none with the patch', async () => {
+  expect((await seen(unpatched)).domain).toBe(true)
+  expect((await seen(patched)).domain).toBe(false)
+})
+
+test('layers before the function: many by itself, only the route with the patch', async () => {
+  expect((await seen(unpatched)).layers).toBeGreaterThan(10)
+  expect((await seen(patched)).layers).toBe(1)
+})
+
+test('a path that is not UTF-8: a page by itself, a problem document with the patch', async () => {
+  expect(await answer(unpatched, '/%ff')).toMatchObject({
+    status: 400,
+    type: expect.stringContaining('html'),
+  })
+  expect(await answer(patched, '/%ff')).toMatchObject({ status: 400, type: problem })
+})
+
+describe('a body', () => {
+  test('of 1 MB: read by itself, refused with the patch', async () => {
+    const large = post(JSON.stringify({ sql: 'x'.repeat(1_000_000) }))
+    expect(JSON.parse((await answer(unpatched, '/', large)).text)).toMatchObject({ bodyBytes: 1_000_010 })
+    expect(await answer(patched, '/', large)).toMatchObject({ status: 413, type: problem })
+  })
+
+  test('that is not JSON: printed by itself, and nowhere with the patch', async () => {
+    for (const server of [unpatched, patched]) await answer(server, '/', post('{"canary'))
+    expect(unpatched.output()).toContain('canary')
+    expect(patched.output()).not.toContain('canary')
+  })
+})
+
+test('a URL of 20 KB: an empty 431 by itself, an answer of the function with the patch', async () => {
+  const long = `/?${'x'.repeat(20_000)}`
+  expect(await answer(unpatched, long)).toMatchObject({ status: 431, text: '' })
+  expect((await answer(patched, long)).status).toBe(200)
 })

@@ -1,31 +1,26 @@
 /**
- * What functions-framework 5.0.5 does otherwise than this service promises, mended in one place:
+ * Every change to functions-framework 5.0.5 (`infra/docs/surgery.md`). `framework.test.ts` shows what it does by itself,
+ * so each patch can go when its test there fails:
  *
- * - It answers an unreadable body or a bad percent-escape in the path with an HTML page, and prints the body to the
- *   log. Express takes a callback for such errors, so it gets one that answers with a problem document.
- * - It reads bodies of up to 1 GB before any of our code runs. Bodies are read here first, up to 256 KB.
- * - It sends each request through parsers of bodies, execution ids and timeouts, which find nothing to do here and cost
- *   a quarter of a hot answer's CPU. Only the last layer is kept, the route to the function.
+ * - It makes a `node:domain` for each request, which switches async hooks on for every promise of the process. The
+ *   handlers here catch everything and leave no promise loose, so a domain would catch nothing.
+ * - It answers a bad percent-escape in the path with an HTML page. Express takes a callback for such errors, so it gets
+ *   one that answers with a problem document.
+ * - It reads bodies of up to 1 GB before the function runs, and prints one that it cannot parse. Here they are read
+ *   first, up to 256 KB (`body.ts`).
+ * - It sends each request through layers that parse bodies and set execution ids and timeouts: a quarter of a hot
+ *   answer's CPU. Only the last layer stays, the route to the function.
  * - Node refuses a URL past 16 KB with an empty 431. With more room for headers the handler can answer 414.
- * - On SIGTERM and SIGINT it answers 500 to one request in flight and exits. Here they are finished first.
- *
- * It leans on the framework calling `http.createServer(app)` with an Express app; `framework.test.ts` holds it to that.
+ * - It exits on a signal while requests are in flight (`drain.ts`).
  */
+import domain from 'node:domain'
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { Log } from '../../shared/log.ts'
-import { describeError } from '../../shared/log.ts'
 import { ApiError } from '../../shared/errors.ts'
+import { describeError, type Log } from '../../shared/log.ts'
 import { readBody } from './body.ts'
+import { type DrainOptions, drainOnSignal } from './drain.ts'
 import { problemDocument, sendProblem } from './problem.ts'
-
-interface Options {
-  log: Log
-  /** How long requests in flight may go on after a signal to stop. */
-  drainMs: number
-  /** Called after the last request, before the process ends. */
-  close: () => Promise<void>
-}
 
 interface ExpressApp {
   (req: IncomingMessage, res: ServerResponse, failed: (error: unknown) => void): void
@@ -34,23 +29,30 @@ interface ExpressApp {
 
 const maxHeaderBytes = 256 * 1024
 
-/** Changes every server that the framework makes from now on in this process. */
-export function mendFramework(options: Options): void {
+/** Changes every server that the framework makes from now on in this process, and every domain of the process. */
+export function patchFramework(options: DrainOptions): void {
+  domain.create = inertDomain
   const createServer = http.createServer.bind(http)
-  const mended = (...args: unknown[]): Server => {
+  const patched = (...args: unknown[]): Server => {
     const app = args.find(argument => typeof argument === 'function')
     if (!app || !('handle' in app)) return createServer(...(args as Parameters<typeof createServer>))
     const express = app as unknown as ExpressApp
     express.router.stack.splice(0, express.router.stack.length - 1)
-    const server = createServer({ maxHeaderSize: maxHeaderBytes }, guarded(express, options.log))
+    const server = createServer({ maxHeaderSize: maxHeaderBytes }, withOwnErrors(express, options.log))
     server.on('clientError', refuseUnreadable)
     server.once('listening', () => setImmediate(() => drainOnSignal(server, options)))
     return server
   }
-  http.createServer = mended
+  http.createServer = patched
 }
 
-function guarded(app: ExpressApp, log: Log) {
+/** Runs what it is given, and does nothing else. */
+function inertDomain(): domain.Domain {
+  const inert = { on: () => inert, run: (act: () => unknown) => act() }
+  return inert as unknown as domain.Domain
+}
+
+function withOwnErrors(app: ExpressApp, log: Log) {
   return (req: IncomingMessage, res: ServerResponse) => {
     readBody(req)
       .then(() => app(req, res, error => refuse(error, req, res, log)))
@@ -65,8 +67,8 @@ function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, log: 
     status: known.status,
     ...describeError(error),
   })
-  sendProblem(res, known, { path: pathOf(req) })
-  if (!req.complete) res.once('finish', () => req.destroy()) // a body that nobody will read
+  sendProblem(res, known, { path: (req.url ?? '/').split('?', 1)[0]! })
+  if (!req.complete) res.once('finish', () => req.destroy()) // the rest of the body is not read
 }
 
 /** Express marks errors of the request with a status; anything else is a bug. */
@@ -80,11 +82,7 @@ function fromExpress(error: unknown): ApiError {
   )
 }
 
-function pathOf(req: IncomingMessage): string {
-  return (req.url ?? '/').split('?', 1)[0]!
-}
-
-/** The parser gave up before there was a request, so the answer is written by hand. */
+/** Node's parser gave up before there was a response to write to, so the answer is written by hand. */
 function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) return void socket.destroy()
   const refusal =
@@ -99,30 +97,4 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
     'Connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-}
-
-/** Takes the place of the framework's own handlers: no new connections, finish what is in flight, then end. */
-function drainOnSignal(server: Server, options: Options): void {
-  let stopping = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.removeAllListeners(signal)
-    process.on(signal, () => {
-      if (stopping) return // a terminal signals the whole group, and npm does so once more
-      stopping = true
-      options.log('INFO', 'stopping', { signal })
-      drain(server, options)
-    })
-  }
-}
-
-function drain(server: Server, { log, drainMs, close }: Options): void {
-  const deadline = setTimeout(() => process.exit(1), drainMs)
-  const idle = setInterval(() => server.closeIdleConnections(), 50) // kept alive by clients after their last answer
-  server.close(() => {
-    clearTimeout(deadline)
-    clearInterval(idle)
-    close()
-      .catch((error: unknown) => log('ERROR', 'closing failed', describeError(error)))
-      .finally(() => process.exit(0))
-  })
 }

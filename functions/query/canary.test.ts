@@ -1,5 +1,5 @@
-/** Marked keys, values, rows, bodies and SQL go through everything; then all that was logged is searched for the marks. */
-import { spawn } from 'node:child_process'
+/** Keys, values, rows, bodies and SQL with a mark go through the service; then its log is searched for the mark. */
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,10 +10,9 @@ import { writeSample } from '../../infra/lqe/logs/sample.ts'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices } from '../../shared/services.ts'
 import { issueKey } from '../../shared/keys/records.ts'
+import { startFunction } from '../testing/framework.ts'
 
-const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'canary-'))
-const framework = join(root, 'node_modules/@google-cloud/functions-framework/build/src/main.js')
 
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
 
@@ -32,14 +31,7 @@ test('neither a key nor a value, a row, a body or a caller’s text is ever logg
   })
   await services.close()
 
-  const port = 30_000 + Math.floor(Math.random() * 20_000)
-  const args = [framework, '--target=query', '--source=functions/index.ts', `--port=${port}`]
-  const child = spawn(process.execPath, args, { cwd: root, env: { PATH: process.env['PATH'], ...env } })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  while (!output.includes('Serving function')) await sleep(20)
-
+  const { child, url, output } = await startFunction('query', { env })
   const json = { 'Content-Type': 'application/json' }
   const calls: [path: string, init: RequestInit][] = [
     ['/api/endpoints/query/logs.all?project=canary-value', {}],
@@ -70,19 +62,21 @@ test('neither a key nor a value, a row, a body or a caller’s text is ever logg
     ['/api/endpoints/query/logs.all?project=a', { headers: { 'X-API-KEY': `${key}canary-key` } }],
   ]
   for (const [path, { headers, ...init }] of calls)
-    await fetch(`http://127.0.0.1:${port}${path}`, {
+    await fetch(url + path, {
       ...init,
       headers: { 'X-API-KEY': key, ...(headers as Record<string, string>) },
     })
   await sleep(100)
   child.kill('SIGTERM')
-  await new Promise(resolve => child.once('exit', resolve))
+  await once(child, 'exit')
 
-  const lines = output.split('\n').filter(line => line.startsWith('{'))
+  const lines = output()
+    .split('\n')
+    .filter(line => line.startsWith('{'))
   expect(lines.length).toBeGreaterThanOrEqual(calls.length)
   for (const line of lines) expect(JSON.parse(line)).toHaveProperty('severity')
-  expect(output).not.toContain('canary')
-  expect(output).not.toContain(key.slice(-20))
-  expect(output).not.toContain('qhzvnxwtrkdplmcoyaeb')
-  expect(output).not.toMatch(/203\.0\.113|198\.51\.100|2001:db8/)
+  expect(output()).not.toContain('canary')
+  expect(output()).not.toContain(key.slice(-20))
+  expect(output()).not.toContain('qhzvnxwtrkdplmcoyaeb')
+  expect(output()).not.toMatch(/203\.0\.113|198\.51\.100|2001:db8/)
 }, 60_000)

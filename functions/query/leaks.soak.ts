@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { seekLeaks } from '../testing/leaks.ts'
+import { findLeaks } from '../testing/leaks.ts'
 
 test('10,000 interleaved calls with definition changes leak nothing, with the 30 s of production', async () => {
-  const result = await seekLeaks({ calls: 10_000, changes: 3, rememberMs: 30_000 })
+  const result = await findLeaks({ calls: 10_000, changes: 3, rememberMs: 30_000 })
   console.log(JSON.stringify(result))
   expect(result).toMatchObject({ wrong: 0, outdated: 0, changes: 3 })
   expect(result.calls).toBeGreaterThanOrEqual(10_000)

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { seekLeaks } from '../testing/leaks.ts'
+import { findLeaks } from '../testing/leaks.ts'
 
 test('processes leak no clear address and forget an old definition in time, whatever is interleaved', async () => {
-  const result = await seekLeaks({ calls: 1500, changes: 2, rememberMs: 1000 })
+  const result = await findLeaks({ calls: 1500, changes: 2, rememberMs: 1000 })
   expect(result).toMatchObject({ wrong: 0, outdated: 0, changes: 2 })
   expect(result.calls).toBeGreaterThanOrEqual(1500)
 }, 60_000)

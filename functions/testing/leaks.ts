@@ -1,8 +1,7 @@
 /**
  * Several processes answer redacted and clear calls of one endpoint, mixed, while its definition changes. Each answer
- * tells which definition made it, and holds an address that a redacted one must not show.
+ * holds the number of the definition that made it, and an address that a redacted answer must not show.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,22 +10,20 @@ import { apply } from '../../infra/lqe/apply/apply.ts'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices } from '../../shared/services.ts'
 import { issueKey } from '../../shared/keys/records.ts'
-import { freePort } from '../../shared/testing/free-port.ts'
+import { startFunction } from './framework.ts'
 
 export interface Leaks {
   calls: number
   /** Redacted answers with a clear address, and clear ones without. */
   wrong: number
-  /** Answers of a definition that was replaced longer ago than processes remember. */
+  /** Answers of a definition that was replaced longer ago than `rememberMs`. */
   outdated: number
   changes: number
 }
 
-const root = join(import.meta.dirname, '../..')
-const framework = join(root, 'node_modules/@google-cloud/functions-framework/build/src/main.js')
 const address = '203.0.113.7'
 
-export async function seekLeaks(wanted: {
+export async function findLeaks(wanted: {
   calls: number
   changes: number
   rememberMs: number
@@ -45,13 +42,14 @@ export async function seekLeaks(wanted: {
   await change()
   const grant = { name: 'leaks', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
   const { key } = await issueKey(services.store, grant)
-  const servers = await Promise.all([start(env), start(env), start(env)])
+  const start = () => startFunction('query', { env: { NODE_ENV: 'production', ...env } })
+  const servers = await Promise.all([start(), start(), start()])
   const result: Leaks = { calls: 0, wrong: 0, outdated: 0, changes: 0 }
   const callers = Array.from({ length: 12 }, async (_, i) => {
     for (; result.calls < wanted.calls || result.changes < wanted.changes; result.calls++) {
       const redacted = Math.random() < 0.5
       const settled = performance.now() - changedAt > wanted.rememberMs ? current : 0
-      const answer = await ask(servers[i % servers.length]!.port, key, redacted)
+      const answer = await ask(servers[i % servers.length]!.url, key, redacted)
       if (answer.address !== (redacted ? 'REDACTED' : address)) result.wrong++
       if (answer.definition < settled) result.outdated++
     }
@@ -82,29 +80,12 @@ function define(folder: string, definition: number): void {
   )
 }
 
-/** A handful of parameter sets, so that answers are hit, missed and made of one another. */
-async function ask(port: number, key: string, redacted: boolean) {
-  const url = `http://127.0.0.1:${port}/api/endpoints/query/leaky?nonce=${Math.floor(Math.random() * 5)}`
+/** Five parameter sets, so that answers are hits, misses, and redacted copies of clear ones. */
+async function ask(server: string, key: string, redacted: boolean) {
+  const url = `${server}/api/endpoints/query/leaky?nonce=${Math.floor(Math.random() * 5)}`
   const headers = { 'X-API-KEY': key, 'SVC-ENDPOINT-REDACT-PII': String(redacted) }
   const response = await fetch(url, { headers })
   const body = (await response.json()) as { result: { definition: number; address: string }[] }
   if (response.status !== 200) throw new Error(`${response.status}: ${JSON.stringify(body)}`)
   return body.result[0]!
-}
-
-async function start(env: Record<string, string>): Promise<{ child: ChildProcess; port: number }> {
-  const port = await freePort()
-  const args = [framework, '--target=query', '--source=functions/index.ts', `--port=${port}`]
-  const path = { PATH: process.env['PATH'], NODE_ENV: 'production' }
-  const child = spawn(process.execPath, args, {
-    cwd: root,
-    env: { ...path, ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  for (let up = false; !up; await sleep(50))
-    up = await fetch(`http://127.0.0.1:${port}/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  return { child, port }
 }

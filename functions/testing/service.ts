@@ -11,8 +11,7 @@ import { type Config, type Environment, loadConfig } from '../../shared/config.t
 import type { Details, Log, Severity } from '../../shared/log.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { issueKey } from '../../shared/keys/records.ts'
-import { withoutDomains } from '../http/domain.ts'
-import { mendFramework } from '../http/framework.ts'
+import { patchFramework } from '../http/framework.ts'
 import { queryHandler } from '../query/handler.ts'
 import { startBackends, startBundle } from '../../infra/google/backends.ts'
 
@@ -45,7 +44,7 @@ export interface TestSetup {
 const asDeployed = process.env['SERVICE'] === 'deployed' ? resolve('dist') : null
 
 let made = 0
-let mended = false
+let patched = false
 
 export async function startService({
   tables,
@@ -94,9 +93,8 @@ export async function startService({
 }
 
 async function startInProcess(services: Services, config: Config, log: Log) {
-  if (!mended) mendFramework({ log, drainMs: 0, close: async () => {} })
-  mended = true
-  withoutDomains()
+  if (!patched) patchFramework({ log, drainMs: 0, close: async () => {} })
+  patched = true
   const name = `query-${++made}`
   http(name, queryHandler({ services, config, log }))
   const server = getTestServer(name)

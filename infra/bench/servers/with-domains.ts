@@ -1,14 +1,17 @@
-/** `functions/index.ts` without the guard of `functions/domain.ts`, to show what that is worth. */
+/** `functions/index.ts` with the framework's domains, to show what the patch of `functions/http/framework.ts` is worth. */
+import domain from 'node:domain'
 import { http } from '@google-cloud/functions-framework'
 import { loadConfig } from '../../../shared/config.ts'
 import { log } from '../../../shared/log.ts'
 import { openServices } from '../../../shared/services.ts'
-import { mendFramework } from '../../../functions/http/framework.ts'
+import { patchFramework } from '../../../functions/http/framework.ts'
 import { queryHandler } from '../../../functions/query/handler.ts'
 
 const config = loadConfig(process.env)
 const services = openServices(config)
 
-mendFramework({ log, drainMs: config.drainMs, close: async () => (await services).close() })
+const { create } = domain
+patchFramework({ log, drainMs: config.drainMs, close: async () => (await services).close() })
+domain.create = create
 
 http('query', queryHandler({ services, config, log }))
