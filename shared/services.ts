@@ -5,6 +5,7 @@ import { type Config, ConfigError } from './config.ts'
 import type { QueryEngine } from './engines/engine.ts'
 import { AnswerCache } from './cache/cache.ts'
 import { log } from './log.ts'
+import { type ColumnsOf, rememberColumns } from './endpoints/columns.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
 import { type ByteLimits, openByteLimits } from './keys/limits.ts'
 import type { Store } from './stores/store.ts'
@@ -14,6 +15,7 @@ export interface Services {
   engine: QueryEngine
   store: Store
   endpoints: Endpoints
+  columnsOf: ColumnsOf
   cache: AnswerCache
   authenticate: Authenticate
   byteLimits: ByteLimits
@@ -28,6 +30,7 @@ export async function openServices(config: Config): Promise<Services> {
     store,
     cache,
     endpoints: openEndpoints(store, config),
+    columnsOf: rememberColumns(engine),
     byteLimits: openByteLimits(store),
     authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
     async close() {

@@ -1,5 +1,5 @@
 import type { Config } from '../../shared/config.ts'
-import type { Call } from '../query/handler.ts'
+import type { Exchange } from './call.ts'
 
 const readable = [
   'X-Request-Id, X-Ignored-Parameters, X-Result-Truncated, Age, Cache-Status, ETag, Last-Modified, Server-Timing',
@@ -11,17 +11,15 @@ const sendable = [
   'SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, traceparent',
 ].join(', ')
 
-/** On every answer, so that a page at the allowed origin may read it and its headers. Keys travel in a header, never in cookies. */
-export function corsHeaders(config: Config): [name: string, value: string][] {
-  const headers: [string, string][] = [
-    ['Access-Control-Allow-Origin', config.corsOrigin],
-    ['Access-Control-Expose-Headers', readable],
-  ]
-  return config.corsOrigin === '*' ? headers : [...headers, ['Vary', 'Origin']]
+/** Lets a page at the allowed origin read every answer and its headers. Keys travel in a header, never in cookies. */
+export function allowOrigin({ res }: Exchange, { corsOrigin }: Config): void {
+  res.setHeader('Access-Control-Allow-Origin', corsOrigin)
+  res.setHeader('Access-Control-Expose-Headers', readable)
+  if (corsOrigin !== '*') res.vary('Origin')
 }
 
-/** Answers a browser's question before the real request. */
-export function preflight({ res }: Call): void {
+/** Answers OPTIONS, which a browser sends before a request with headers of its own. */
+export function preflight({ res }: Exchange): void {
   res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, OPTIONS')
   res.setHeader('Access-Control-Allow-Headers', sendable)
   res.setHeader('Access-Control-Max-Age', '86400')

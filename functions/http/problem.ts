@@ -53,3 +53,11 @@ export function sendProblem(res: ServerResponse, error: unknown, context: Proble
   res.end(body)
   return document
 }
+
+/** For an address without a route or a file. */
+export function nothingHere(): ApiError {
+  return new ApiError(
+    'not_found',
+    'There is nothing at this address. Endpoints are at /api/endpoints/query/<name>.',
+  )
+}

@@ -1,19 +1,20 @@
-/** The whole journey of a request, in order. */
-import { readParameters } from '../../shared/endpoints/parameters.ts'
+/** The steps from a request for an endpoint's rows to its response, in order. */
 import { readThrough } from '../../shared/answers/read-through.ts'
-import { Timing } from '../../shared/timing.ts'
+import { readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
-import { authorise } from './authorise.ts'
+import { Timing } from '../../shared/timing.ts'
+import type { Call } from '../http/call.ts'
+import { accessEndpoint } from './access.ts'
 import { formatFor } from './formats.ts'
-import type { Call } from './handler.ts'
 import { redactionFor } from './redaction.ts'
 import { respond } from './respond.ts'
-import { callerSqlOf, compose, inCallersText } from './statement.ts'
+import { callerSqlOf, compose, mapErrorToCallerSql } from './statement.ts'
 
+/** `GET`, `HEAD` or `POST /api/endpoints/query/<name>` */
 export async function answer(call: Call): Promise<void> {
   const { req, query, services } = call
   const timing = new Timing()
-  const { caller, endpoint } = await timing.measure('auth', () => authorise(call))
+  const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
   const parameters = readParameters(endpoint, query, caller.pins)
@@ -29,12 +30,12 @@ export async function answer(call: Call): Promise<void> {
     labels: { endpoint: endpoint.name, key: caller.keyId },
     timing,
   }
-  const outcome = await timing
+  const result = await timing
     .measure('cache', () => readThrough(services, request))
     .catch((error: unknown) => {
-      throw inCallersText(error, composed, callerSql)
+      throw mapErrorToCallerSql(error, composed, callerSql)
     })
-  await respond(call, { endpoint, outcome, format, timing, ignored: parameters.ignored })
+  await respond(call, { endpoint, result, format, timing, ignored: parameters.ignored })
 }
 
 /** A forced run costs a scan, so it takes a right; without it the header is ignored, as HTTP allows. */

@@ -1,22 +1,17 @@
-/** The explorer: a page at `/` and its files, read from a folder when first asked for, and kept. */
-import { createHash } from 'node:crypto'
+/** The explorer's files: a page at `/`, and the scripts and styles that it names. */
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
-import { ApiError } from '../../shared/errors.ts'
-import type { Call } from './handler.ts'
-
-interface Kept {
-  plain: Buffer
-  gzipped: Buffer
-  etag: string
-}
+import { extname, join } from 'node:path'
+import { LRUCache } from 'lru-cache'
+import type { Config } from '../../shared/config.ts'
+import type { Call, Route } from '../http/call.ts'
+import { nothingHere } from '../http/problem.ts'
+import { encode, sendRepresentation } from '../http/representation.ts'
 
 const mediaTypes: Record<string, string> = {
-  html: 'text/html; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
 }
 
 /** Nothing from another host, nothing inline, no frame around it, and no text of a row can become code. */
@@ -32,59 +27,54 @@ const contentSecurityPolicy = [
   "require-trusted-types-for 'script'",
 ].join('; ')
 
-/** `GET /`: asked for anew each time, so that a new release shows at once. */
-export async function explorerPage(call: Call): Promise<void> {
-  await send(call, 'index.html', {
-    'Cache-Control': 'no-cache',
-    'Content-Security-Policy': contentSecurityPolicy,
-    'Referrer-Policy': 'no-referrer',
+/** Revalidated at each visit, so that a new release shows at once. */
+const pageHeaders = {
+  'Cache-Control': 'no-cache',
+  'Content-Security-Policy': contentSecurityPolicy,
+  'Referrer-Policy': 'no-referrer',
+}
+
+/** Files are named by their content (`page-1A2B3C4D.js`), so a copy never goes out of date. */
+const assetHeaders = { 'Cache-Control': 'public, max-age=31536000, immutable' }
+
+interface File {
+  hash: string
+  bytes: Record<'gzip' | 'identity', Buffer>
+}
+
+/** `GET /` and `GET /explorer/<file>`; no routes where the page is turned off. Files are read once. */
+export function explorerRoutes({ explorerDir }: Config): Route[] {
+  if (explorerDir === null) return []
+  const files = new LRUCache<string, File>({
+    max: 50,
+    fetchMethod: name => readBuilt(join(explorerDir, name)),
   })
-}
-
-/** `GET /explorer/<name>-<hash>.js`: another content has another name, so a copy is good for ever. */
-export async function explorerFile(call: Call): Promise<void> {
-  if (!/^\w+-\w{8}\.(js|css)$/.test(call.name)) throw notFound()
-  await send(call, call.name, { 'Cache-Control': 'public, max-age=31536000, immutable' })
-}
-
-async function send({ req, res, config }: Call, file: string, own: Record<string, string>): Promise<void> {
-  if (config.explorerDir === null) throw notFound()
-  const { plain, gzipped, etag } = await read(join(config.explorerDir, file))
-  const headers = { ...own, ETag: etag, Vary: 'Accept-Encoding', 'X-Content-Type-Options': 'nosniff' }
-  if (req.get('if-none-match')?.includes(etag)) {
-    res.writeHead(304, headers).end()
-    return
+  const send = async (call: Call, name: string, headers: Record<string, string>) => {
+    const file = await files.forceFetch(name)
+    await sendRepresentation(call, {
+      mediaType: mediaTypes[extname(name)]!,
+      hash: file.hash,
+      encodings: ['gzip', 'identity'],
+      bytes: async encoding => file.bytes[encoding],
+      vary: [],
+      headers: { ...headers, 'X-Content-Type-Options': 'nosniff' },
+    })
   }
-  const zipped = req.acceptsEncodings('gzip') === 'gzip'
-  const body = zipped ? gzipped : plain
-  res.writeHead(200, {
-    ...headers,
-    'Content-Type': mediaTypes[file.slice(file.lastIndexOf('.') + 1)],
-    'Content-Length': body.length,
-    ...(zipped ? { 'Content-Encoding': 'gzip' } : {}),
-  })
-  res.end(body)
+  const page = (call: Call) => send(call, 'index.html', pageHeaders)
+  const asset = (call: Call) => send(call, call.name, assetHeaders)
+  return [
+    { pattern: /^\/$/, methods: { GET: page, HEAD: page } },
+    { pattern: /^\/explorer\/(\w+-\w{8}\.(?:js|css))$/, methods: { GET: asset, HEAD: asset } },
+  ]
 }
 
-const kept = new Map<string, Kept>()
-
-async function read(path: string): Promise<Kept> {
-  const known = kept.get(path)
-  if (known) return known
-  const plain = await readFile(path).catch(() => {
-    throw notFound()
+/** @throws ApiError `not_found` */
+async function readBuilt(path: string): Promise<File> {
+  const identity = await readFile(path).catch(() => {
+    throw nothingHere()
   })
-  const gzipped = await promisify(gzip)(plain, { level: 9 })
-  // Weak, as one tag stands for both encodings.
-  const etag = `W/"${createHash('sha256').update(plain).digest('hex').slice(0, 32)}"`
-  const made = { plain, gzipped, etag }
-  kept.set(path, made)
-  return made
-}
-
-function notFound(): ApiError {
-  return new ApiError(
-    'not_found',
-    'There is nothing at this address. Endpoints are at /api/endpoints/query/<name>.',
-  )
+  return {
+    hash: hash('sha256', identity).slice(0, 32),
+    bytes: { identity, gzip: await encode(identity, 'gzip') },
+  }
 }

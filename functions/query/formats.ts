@@ -1,4 +1,4 @@
-/** The formats an answer can be had in. JSON is what is stored; the others are made of it. */
+/** The formats of an answer. JSON is stored; the others are made from it. */
 import type { Request } from '@google-cloud/functions-framework'
 import type { Row } from '../../shared/engines/engine.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
@@ -10,26 +10,26 @@ import { csv } from './csv.ts'
 export interface Format {
   name: 'json' | 'csv' | 'ndjson'
   mediaType: string
-  /** From the rows of an answer to its text; `null` = the stored body as it is. */
-  write: ((rows: Row[], columns: string[]) => string) | null
+  /** `null` = the stored body as it is. */
+  write: Writer | null
 }
 
-const json: Format = { name: 'json', mediaType: 'application/json', write: null }
+/** From the rows of an answer to its text. */
+type Writer = (rows: Row[], columns: string[]) => string
 
 export const formats: Format[] = [
-  json,
+  { name: 'json', mediaType: 'application/json', write: null },
   { name: 'csv', mediaType: 'text/csv', write: csv },
   { name: 'ndjson', mediaType: 'application/x-ndjson', write: ndjson },
 ]
 
 /**
- * What the caller wants: `?format=`, unless the endpoint has a parameter of that name, else `Accept`.
+ * The format that the caller names: `?format=`, unless the endpoint has a parameter of that name, else `Accept`.
  * @throws ApiError `invalid_parameter`, `not_acceptable`
  */
 export function formatFor(req: Request, query: string, endpoint: Endpoint): Format {
   const named = Object.hasOwn(endpoint.parameters, 'format') ? null : readSingle(query, 'format')
   if (named !== null) return byName(named)
-  if (req.headers.accept === undefined || req.headers.accept === '*/*') return json
   const mediaType = req.accepts(formats.map(format => format.mediaType))
   const format = formats.find(known => known.mediaType === mediaType)
   if (format) return format
@@ -46,12 +46,10 @@ function byName(name: string): Format {
   throw new ApiError('invalid_parameter', `format ${detail}`, { problems: [{ parameter: 'format', detail }] })
 }
 
-/** The whole answer as bytes in a format, before any Content-Encoding. */
-export async function inFormat(answer: Answer, format: Format): Promise<Buffer> {
-  const body = await answer.bytes('identity')
-  if (!format.write) return body
-  const { result } = JSON.parse(body.toString()) as { result: Row[] }
-  return Buffer.from(format.write(result, answer.summary.columns))
+/** An answer in another format than JSON, in UTF-8, before any Content-Encoding. */
+export async function inFormat(answer: Answer, write: Writer): Promise<Buffer> {
+  const { result } = JSON.parse((await answer.bytes('identity')).toString()) as { result: Row[] }
+  return Buffer.from(write(result, answer.summary.columns))
 }
 
 function ndjson(rows: Row[]): string {

@@ -1,35 +1,17 @@
-/** The HTTP face: which route, which method, one try/catch, one log line. */
-import { randomUUID } from 'node:crypto'
-import type { HttpFunction, Request, Response } from '@google-cloud/functions-framework'
+/** The query function: which route, which method. */
+import type { HttpFunction } from '@google-cloud/functions-framework'
 import type { Config } from '../../shared/config.ts'
 import { ApiError } from '../../shared/errors.ts'
-import { describeError, type Details, type Log, traceOf } from '../../shared/log.ts'
+import type { Log } from '../../shared/log.ts'
 import type { Services } from '../../shared/services.ts'
+import { type Call, type Exchange, httpFunction, type Route } from '../http/call.ts'
+import { allowOrigin, preflight } from '../http/cors.ts'
+import { nothingHere } from '../http/problem.ts'
 import { answer } from './answer.ts'
-import { corsHeaders, preflight } from '../http/cors.ts'
-import { explorerFile, explorerPage } from './explorer.ts'
+import { explorerRoutes } from './explorer.ts'
 import { listEndpoints } from './list.ts'
 import { describeApi } from './openapi.ts'
-import { sendProblem } from '../http/problem.ts'
 import { describeTables } from './tables.ts'
-
-/** One request on its way. `notes` become the log line. */
-export interface Call {
-  req: Request
-  res: Response
-  /** What the route's pattern captured, decoded. */
-  name: string
-  /** Raw query string, without `?`. */
-  query: string
-  services: Services
-  config: Config
-  notes: Details
-}
-
-interface Route {
-  pattern: RegExp
-  methods: Record<string, (call: Call) => Promise<void> | void>
-}
 
 const routes: Route[] = [
   {
@@ -45,12 +27,10 @@ const routes: Route[] = [
     methods: { GET: describeTables, HEAD: describeTables, OPTIONS: preflight },
   },
   { pattern: /^\/openapi\.json$/, methods: { GET: describeApi, HEAD: describeApi, OPTIONS: preflight } },
-  { pattern: /^\/$/, methods: { GET: explorerPage, HEAD: explorerPage } },
-  { pattern: /^\/explorer\/([\w.-]+)$/, methods: { GET: explorerFile, HEAD: explorerFile } },
   { pattern: /^\/health$/, methods: { GET: health, HEAD: health, OPTIONS: preflight } },
 ]
 
-export interface Dependencies {
+interface Dependencies {
   services: Services | Promise<Services>
   config: Config
   log: Log
@@ -58,36 +38,21 @@ export interface Dependencies {
 
 /** The function that the framework calls for every request. */
 export function queryHandler({ services, config, log }: Dependencies): HttpFunction {
-  return async (req, res) => {
-    const started = performance.now()
-    const requestId = randomUUID()
-    const notes: Details = { requestId, method: req.method }
-    const [path, query] = splitUrl(req.originalUrl)
-    res.setHeader('X-Request-Id', requestId)
-    for (const [name, value] of corsHeaders(config)) res.setHeader(name, value)
-    try {
-      const { handle, name } = find(req, path, config)
-      await handle({ req, res, name, query, services: await services, config, notes })
-    } catch (error) {
-      Object.assign(notes, describeError(error))
-      sendProblem(res, error, { path, requestId })
-    }
-    log(res.statusCode < 500 ? 'INFO' : 'ERROR', 'request', {
-      ...notes,
-      status: res.statusCode,
-      ms: Math.round(performance.now() - started),
-      ...traceOf(req.get('traceparent'), config.project),
-    })
-  }
+  const all = [...routes, ...explorerRoutes(config)]
+  return httpFunction({ config, log }, { message: 'request', refused: 'INFO' }, async exchange => {
+    allowOrigin(exchange, config)
+    const { handle, name } = findRoute(all, exchange, config)
+    await handle({ ...exchange, name, services: await services, config })
+  })
 }
 
-function find(req: Request, path: string, config: Config) {
-  if (Buffer.byteLength(req.originalUrl) > config.maxUrlBytes)
+function findRoute(all: Route[], { req, path }: Exchange, { maxUrlBytes }: Config) {
+  if (Buffer.byteLength(req.originalUrl) > maxUrlBytes)
     throw new ApiError(
       'uri_too_long',
-      `The path and query string may hold at most ${config.maxUrlBytes} bytes; send long SQL by POST.`,
+      `The path and query string may hold at most ${maxUrlBytes} bytes; send long SQL by POST.`,
     )
-  for (const { pattern, methods } of routes) {
+  for (const { pattern, methods } of all) {
     const match = pattern.exec(path)
     if (!match) continue
     const handle = Object.hasOwn(methods, req.method) ? methods[req.method] : undefined
@@ -97,18 +62,10 @@ function find(req: Request, path: string, config: Config) {
       headers: { Allow: allowed },
     })
   }
-  throw new ApiError(
-    'not_found',
-    'There is nothing at this address. Endpoints are at /api/endpoints/query/<name>.',
-  )
+  throw nothingHere()
 }
 
-function splitUrl(url: string): [path: string, query: string] {
-  const mark = url.indexOf('?')
-  return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
-}
-
-/** Says that the process serves; it asks neither the store nor the engine. */
+/** Whether the process serves; the store and the engine are not part of it. */
 function health({ res }: Call): void {
   res.status(200).json({ status: 'ok' })
 }

@@ -1,14 +1,12 @@
 import { typeOf } from '../../shared/endpoints/definition.ts'
-import { keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
-import type { Call } from './handler.ts'
+import type { Call } from '../http/call.ts'
+import { accessibleEndpoints } from './access.ts'
 
-/** `GET /api/endpoints`: what the caller's key may call, by name. */
-export async function listEndpoints({ req, res, services, notes }: Call): Promise<void> {
-  const caller = await services.authenticate(keyFromHeaders(req.headers))
-  notes['key'] = caller.keyId
-  const endpoints = (await services.endpoints.all()).filter(endpoint => mayCall(caller, endpoint.name))
-  res.setHeader('Cache-Control', 'private, no-cache')
-  res.status(200).json({
+/** `GET /api/endpoints`: the endpoints that the caller's key may call, by name. */
+export async function listEndpoints(call: Call): Promise<void> {
+  const endpoints = await accessibleEndpoints(call)
+  call.res.setHeader('Cache-Control', 'private, no-cache')
+  call.res.status(200).json({
     result: endpoints.map(({ id, name, description, sandbox, redact, cacheSeconds, ...endpoint }) => ({
       id,
       name,

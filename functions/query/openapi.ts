@@ -1,29 +1,177 @@
+/** `GET /openapi.json`: an OpenAPI 3.1 document of the endpoints that a key may call. */
 import { EngineError } from '../../shared/engines/engine.ts'
-import { keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
-import { columnsOf } from './describe.ts'
-import type { Call } from './handler.ts'
-import { type Described, openApiDocument } from './openapi/document.ts'
+import type { Endpoint, ParameterDefinition } from '../../shared/endpoints/definition.ts'
+import { keyFromHeaders } from '../../shared/keys/authenticate.ts'
+import type { Column } from '../../shared/sql/types.ts'
+import type { Call } from '../http/call.ts'
+import { accessibleEndpoints } from './access.ts'
+import { formats } from './formats.ts'
+import { type JsonSchema, metaSchema, problemResponses, problemSchema, rowSchema } from './openapi-schemas.ts'
 
-/** `GET /openapi.json`: what the key may call; without a key, the general part. */
-export async function describeApi({ req, res, services, notes }: Call): Promise<void> {
-  const key = keyFromHeaders(req.headers)
+/** Without a key: the general part. */
+export async function describeApi(call: Call): Promise<void> {
+  const { req, res, services } = call
   res.setHeader('Cache-Control', 'private, no-cache')
-  res.setHeader('Vary', 'X-API-KEY, Authorization')
-  if (key === undefined) return void res.status(200).json(openApiDocument([]))
-  const caller = await services.authenticate(key)
-  notes['key'] = caller.keyId
-  const endpoints = (await services.endpoints.all()).filter(({ name }) => mayCall(caller, name))
+  res.vary('X-API-KEY, Authorization')
+  const endpoints = keyFromHeaders(req.headers) === undefined ? [] : await accessibleEndpoints(call)
   const described = endpoints.map(async (endpoint): Promise<Described> => {
-    return {
-      endpoint,
-      columns: await columnsOf(services.engine, endpoint, endpoint.sql).catch(unknownColumns),
-    }
+    const columns = await services.columnsOf(endpoint, endpoint.sql).catch(unknownColumns)
+    return { endpoint, columns }
   })
   res.status(200).json(openApiDocument(await Promise.all(described)))
 }
 
-/** One endpoint that the engine cannot describe at the moment keeps nobody from reading about the others. */
+/** An endpoint that the engine cannot describe at the moment does not take the others with it. */
 function unknownColumns(error: unknown): null {
   if (error instanceof EngineError) return null
   throw error
+}
+
+/** An endpoint with the columns of its own query; `null` where a dry run did not tell them. */
+interface Described {
+  endpoint: Endpoint
+  columns: Column[] | null
+}
+
+/** @param endpoints none for the general part, which needs no key */
+function openApiDocument(endpoints: Described[]): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Log query endpoints',
+      version: '1',
+      description: 'Saved, parameterised log queries over HTTP. What a key may call is shown to that key.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }, { bearer: [] }],
+    paths: { ...generalPaths, ...Object.fromEntries(endpoints.flatMap(pathsOf)) },
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
+      schemas: { Problem: problemSchema, Meta: metaSchema },
+      headers: answerHeaders,
+    },
+  }
+}
+
+const header = (description: string) => ({ description, schema: { type: 'string' } })
+
+const answerHeaders = {
+  'X-Request-Id': header('Names this call in the log'),
+  'Cache-Status': header('How the answer came about (RFC 9211)'),
+  Age: header('Seconds since the engine ran'),
+  'Last-Modified': header('When the engine ran'),
+  ETag: header('For If-None-Match'),
+  'Server-Timing': header('Milliseconds for the key, the cache, the engine, redaction'),
+  'X-Ignored-Parameters': header('What was sent and is not declared'),
+  'X-Result-Truncated': header('true where rows were cut at the limit'),
+}
+
+const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
+
+const object = { type: 'object' }
+
+const generalPaths = {
+  '/api/endpoints': {
+    get: {
+      operationId: 'listEndpoints',
+      summary: 'The endpoints that the key may call',
+      responses: {
+        '200': { description: 'By name', content: json(object) },
+        ...problemResponses('/api/endpoints'),
+      },
+    },
+  },
+  '/api/endpoints/{name}/tables': {
+    get: {
+      operationId: 'listTables',
+      summary: 'The tables and columns that SQL of one’s own may read',
+      parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }],
+      responses: {
+        '200': { description: 'In the order of the definition', content: json(object) },
+        ...problemResponses('/api/endpoints/logs.all/tables'),
+      },
+    },
+  },
+  '/health': {
+    get: {
+      operationId: 'health',
+      summary: 'Whether the process serves',
+      security: [],
+      responses: { '200': { description: 'It does', content: json(object) } },
+    },
+  },
+}
+
+function pathsOf(described: Described): [path: string, item: object][] {
+  const { endpoint } = described
+  const path = `/api/endpoints/query/${endpoint.name}`
+  const operation = {
+    summary: endpoint.description,
+    parameters: parametersOf(endpoint),
+    responses: {
+      '200': answerOf(described),
+      '304': { description: 'As If-None-Match has it' },
+      ...problemResponses(path),
+    },
+  }
+  const id = endpoint.name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
+  const get = { operationId: id, ...operation }
+  if (!endpoint.sandbox) return [[path, { get }]]
+  const body = { type: 'object', required: ['sql'], properties: { sql: { type: 'string' } } }
+  const post = { operationId: `${id}Sql`, requestBody: { required: true, content: json(body) }, ...operation }
+  return [[path, { get, post }]]
+}
+
+function parametersOf(endpoint: Endpoint): object[] {
+  const declared = Object.entries(endpoint.parameters).map(([name, definition]) => ({
+    name,
+    in: 'query',
+    required: endpoint.required.includes(name),
+    ...(definition.description === undefined ? {} : { description: definition.description }),
+    schema: parameterSchema(definition),
+  }))
+  const sql = {
+    name: 'sql',
+    in: 'query',
+    description: 'A query over the endpoint’s tables',
+    schema: { type: 'string' },
+  }
+  const format = { name: 'format', in: 'query', schema: { enum: formats.map(({ name }) => name) } }
+  const redaction = { name: 'SVC-ENDPOINT-REDACT-PII', in: 'header', schema: { enum: ['true', 'false'] } }
+  const named = Object.hasOwn(endpoint.parameters, 'format') ? [] : [format]
+  return [...declared, ...(endpoint.sandbox ? [sql] : []), ...named, redaction]
+}
+
+function parameterSchema({ format, description: _, ...schema }: ParameterDefinition): JsonSchema {
+  return format === undefined ? schema : { ...schema, description: formatWords[format] }
+}
+
+const formatWords = {
+  'iso-timestamp': 'ISO 8601; UTC where it has no zone',
+  'regular-expression': 'RE2 syntax',
+}
+
+function answerOf({ endpoint, columns }: Described): object {
+  const rows = columns === null || endpoint.sandbox ? sandboxRows(columns) : rowSchema(columns)
+  const schema = {
+    type: 'object',
+    required: ['result', 'meta'],
+    properties: { result: { type: 'array', items: rows }, meta: { $ref: '#/components/schemas/Meta' } },
+  }
+  const text = { schema: { type: 'string' } }
+  const names = Object.keys(answerHeaders)
+  return {
+    description: 'The rows',
+    headers: Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }])),
+    content: { ...json(schema), 'text/csv': text, 'application/x-ndjson': text },
+  }
+}
+
+/** With SQL of one's own, the columns are one's own. */
+function sandboxRows(columns: Column[] | null): JsonSchema {
+  return columns === null ? object : { anyOf: [rowSchema(columns), object] }
 }

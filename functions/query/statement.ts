@@ -8,14 +8,14 @@ import { placeInCaller } from '../../shared/sandbox/places.ts'
 import { sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
-/** What is to be run, and the normal form of the caller's SQL where there is some. */
+/** The statement to run, and the normal form of the caller's SQL; `null` where the endpoint's own query runs. */
 export interface Composed {
   statement: Statement
   sql: string | null
 }
 
-/** An error that points into the composed statement, pointing into the caller's own text instead. */
-export function inCallersText(
+/** Moves the places in an error from the composed statement to the caller's own SQL, and drops those outside it. */
+export function mapErrorToCallerSql(
   error: unknown,
   { statement, sql }: Composed,
   callerSql: string | null,

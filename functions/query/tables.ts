@@ -1,11 +1,10 @@
-import type { QueryEngine } from '../../shared/engines/engine.ts'
+import type { ColumnsOf } from '../../shared/endpoints/columns.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
 import type { SqlType } from '../../shared/sql/types.ts'
-import { authorise } from './authorise.ts'
-import { columnsOf } from './describe.ts'
-import type { Call } from './handler.ts'
+import type { Call } from '../http/call.ts'
+import { accessEndpoint } from './access.ts'
 
 export interface TableDescription {
   name: string
@@ -23,19 +22,19 @@ export interface ColumnDescription {
   fields?: ColumnDescription[]
 }
 
-/** `GET /api/endpoints/<name>/tables`: what a caller's own SQL may read, for people and editors. */
+/** `GET /api/endpoints/<name>/tables`: the tables that a caller's own SQL may read, with their columns. */
 export async function describeTables(call: Call): Promise<void> {
-  const { endpoint } = await authorise(call)
+  const { endpoint } = await accessEndpoint(call)
   if (!endpoint.sandbox)
     throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL, so it offers no tables.')
-  const result = await tablesOf(endpoint, call.services.engine)
+  const result = await tablesOf(endpoint, call.services.columnsOf)
   call.res.setHeader('Cache-Control', 'private, max-age=30')
   call.res.status(200).json({ result })
 }
 
-async function tablesOf(endpoint: Endpoint, engine: QueryEngine): Promise<TableDescription[]> {
+async function tablesOf(endpoint: Endpoint, columnsOf: ColumnsOf): Promise<TableDescription[]> {
   const tables = tableQueries(endpoint).map(async ({ name, sql }) => {
-    const columns = await columnsOf(engine, endpoint, sql)
+    const columns = await columnsOf(endpoint, sql)
     return { name, columns: columns.map(column => describe(column.name, column.type)) }
   })
   return Promise.all(tables)

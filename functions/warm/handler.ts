@@ -1,16 +1,15 @@
 /** The scheduled function: POST, from Cloud Scheduler. It takes nothing from its caller but the name of an endpoint. */
-import { randomUUID } from 'node:crypto'
-import type { HttpFunction, Request } from '@google-cloud/functions-framework'
+import type { HttpFunction } from '@google-cloud/functions-framework'
 import type { Config } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Endpoints } from '../../shared/endpoints/lookup.ts'
 import { ApiError } from '../../shared/errors.ts'
-import { describeError, type Details, type Log, traceOf } from '../../shared/log.ts'
+import type { Details, Log } from '../../shared/log.ts'
 import { invalidParameter, repeated, splitQuery, undecodable } from '../../shared/endpoints/query-string.ts'
 import type { Services } from '../../shared/services.ts'
 import type { EndpointReport, WarmReport } from '../../shared/warm/report.ts'
 import { isWarmed, warm } from '../../shared/warm/warm.ts'
-import { sendProblem } from '../http/problem.ts'
+import { type Exchange, httpFunction } from '../http/call.ts'
 import { callerCheck, type PublicKeys } from './oidc.ts'
 
 export interface WarmDependencies {
@@ -27,36 +26,23 @@ const shareOfDeadline = 0.8
 /** The function that the framework calls: one call, one report as JSON, one log line. */
 export function warmHandler({ services, config, log, publicKeys }: WarmDependencies): HttpFunction {
   const check = callerCheck(config, publicKeys)
-  return async (req, res) => {
-    const requestId = randomUUID()
-    const notes: Details = { requestId }
-    res.setHeader('X-Request-Id', requestId)
-    try {
-      if (req.method !== 'POST')
-        throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
-      notes['checked'] = await check(req.get('authorization'))
-      const { engine, store, endpoints } = await services
-      const wanted = await wantedEndpoints(endpoints, req)
-      const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
-      const report = await warm({ engine, store, log }, wanted, allowance)
-      Object.assign(notes, summaryOf(report))
-      // The scheduler tries again after an error, which helps where the store was away, and nowhere else.
-      res.status(report.endpoints.some(({ error }) => error !== null) ? 503 : 200).json(report)
-    } catch (error) {
-      Object.assign(notes, describeError(error))
-      sendProblem(res, error, { path: req.path, requestId })
-    }
-    const severity = res.statusCode < 400 ? 'INFO' : res.statusCode < 500 ? 'WARNING' : 'ERROR'
-    log(severity, 'warm', {
-      ...notes,
-      status: res.statusCode,
-      ...traceOf(req.get('traceparent'), config.project),
-    })
-  }
+  return httpFunction({ config, log }, { message: 'warm', refused: 'WARNING' }, async exchange => {
+    const { req, res, notes } = exchange
+    if (req.method !== 'POST')
+      throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
+    notes['checked'] = await check(req.get('authorization'))
+    const { engine, store, endpoints } = await services
+    const wanted = await wantedEndpoints(endpoints, exchange)
+    const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
+    const report = await warm({ engine, store, log }, wanted, allowance)
+    Object.assign(notes, summaryOf(report))
+    // The scheduler tries again after an error, which helps where the store was away, and nowhere else.
+    res.status(report.endpoints.some(({ error }) => error !== null) ? 503 : 200).json(report)
+  })
 }
 
-async function wantedEndpoints(endpoints: Endpoints, req: Request): Promise<Endpoint[]> {
-  const name = endpointNamed(req)
+async function wantedEndpoints(endpoints: Endpoints, exchange: Exchange): Promise<Endpoint[]> {
+  const name = endpointNamed(exchange)
   if (name === null) return endpoints.all()
   const endpoint = await endpoints.find(name)
   if (!endpoint || !isWarmed(endpoint))
@@ -64,8 +50,8 @@ async function wantedEndpoints(endpoints: Endpoints, req: Request): Promise<Endp
   return [endpoint]
 }
 
-function endpointNamed(req: Request): string | null {
-  const named = splitQuery(req.originalUrl.split('?')[1] ?? '').filter(({ name }) => name === 'endpoint')
+function endpointNamed({ query }: Exchange): string | null {
+  const named = splitQuery(query).filter(({ name }) => name === 'endpoint')
   const detail = named.length > 1 ? repeated : named[0]?.value === null ? undecodable : null
   if (detail !== null) throw invalidParameter([{ parameter: 'endpoint', detail }])
   return named[0]?.value || null

@@ -1,9 +1,57 @@
-/** Every problem that there is, with an example, as responses of an operation. */
-import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../../shared/errors.ts'
-import { problemDocument } from '../../http/problem.ts'
-import type { JsonSchema } from './schema.ts'
+/** The JSON Schemas of the OpenAPI document: rows by their GoogleSQL types, `meta`, and problems with an example each. */
+import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../shared/errors.ts'
+import type { ScalarName, SqlType } from '../../shared/sql/types.ts'
+import { problemDocument } from '../http/problem.ts'
 
-/** What callers typically see; where something reproduces it, the tests do. */
+export type JsonSchema = { [keyword: string]: unknown }
+
+/** The value forms that every engine gives; `shared/engines/engines.values.test.ts` holds them to these. */
+const scalars: Record<ScalarName, JsonSchema> = {
+  BIGNUMERIC: { type: ['string', 'null'], description: 'A decimal number' },
+  BOOL: { type: ['boolean', 'null'] },
+  BYTES: { type: ['string', 'null'], contentEncoding: 'base64' },
+  DATE: { type: ['string', 'null'], format: 'date' },
+  DATETIME: { type: ['string', 'null'], description: 'Date and time without a zone: 2026-01-31T12:00:00' },
+  FLOAT64: { type: ['number', 'string', 'null'], description: 'Text for NaN, Infinity and -Infinity' },
+  INT64: { type: ['integer', 'string', 'null'], description: 'Text beyond +-(2^53 - 1)' },
+  INTERVAL: { type: ['string', 'null'] },
+  JSON: { description: 'Any JSON value' },
+  NUMERIC: { type: ['string', 'null'], description: 'A decimal number' },
+  STRING: { type: ['string', 'null'] },
+  TIME: { type: ['string', 'null'] },
+  TIMESTAMP: { type: ['integer', 'null'], description: 'Microseconds since 1970, UTC' },
+}
+
+function schemaOf(type: SqlType): JsonSchema {
+  if (type.kind === 'ARRAY') return { type: 'array', items: schemaOf(type.element) }
+  if (type.kind === 'STRUCT') return { ...rowSchema(type.fields), type: ['object', 'null'] }
+  return scalars[type.kind]
+}
+
+/** The schema of a row or a STRUCT. */
+export function rowSchema(fields: { name: string | null; type: SqlType }[]): JsonSchema {
+  const named = fields.map(({ name, type }, i) => [name ?? `_field_${i + 1}`, schemaOf(type)] as const)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(named),
+    required: named.map(([name]) => name),
+    additionalProperties: false,
+  }
+}
+
+export const metaSchema: JsonSchema = {
+  type: 'object',
+  required: ['endpoint', 'version', 'rows', 'truncated', 'redacted'],
+  properties: {
+    endpoint: { type: 'string' },
+    version: { type: 'string', description: 'Changes with the definition' },
+    rows: { type: 'integer' },
+    truncated: { type: 'boolean', description: 'Whether rows were cut at the limit' },
+    redacted: { type: 'boolean' },
+  },
+}
+
+/** Examples; `openapi.test.ts` reproduces those that need neither a failing engine nor a limit. */
 const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
   invalid_parameter: {
     detail: 'interval must be one of minutely, hourly, daily',

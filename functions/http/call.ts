@@ -1,0 +1,71 @@
+/** One request to either function: its id, a problem document for whatever is thrown, and its log line. */
+import { randomUUID } from 'node:crypto'
+import type { HttpFunction, Request, Response } from '@google-cloud/functions-framework'
+import type { Config } from '../../shared/config.ts'
+import { describeError, type Details, type Log, type Severity, traceOf } from '../../shared/log.ts'
+import type { Services } from '../../shared/services.ts'
+import { sendProblem } from './problem.ts'
+
+/** A request and its response. */
+export interface Exchange {
+  req: Request
+  res: Response
+  /** Path as sent, with its percent-escapes. */
+  path: string
+  /** Raw query string, without `?`. */
+  query: string
+  /** Become the log line: names, codes and counts, never a value. */
+  notes: Details
+}
+
+/** A request to a route of the query function. */
+export interface Call extends Exchange {
+  /** What the route's pattern captured, decoded. */
+  name: string
+  services: Services
+  config: Config
+}
+
+export interface Route {
+  pattern: RegExp
+  methods: Record<string, (call: Call) => Promise<void> | void>
+}
+
+interface LogLine {
+  message: string
+  /** Severity of a 4xx: usual for the public function, a fault of the set-up for the scheduled one. */
+  refused: Severity
+}
+
+/** The function that the framework calls for each request, around `handle`, which may throw. */
+export function httpFunction(
+  { config, log }: { config: Config; log: Log },
+  { message, refused }: LogLine,
+  handle: (exchange: Exchange) => Promise<void>,
+): HttpFunction {
+  return async (req, res) => {
+    const started = performance.now()
+    const requestId = randomUUID()
+    const [path, query] = splitUrl(req.originalUrl)
+    const notes: Details = { requestId, method: req.method }
+    res.setHeader('X-Request-Id', requestId)
+    try {
+      await handle({ req, res, path, query, notes })
+    } catch (error) {
+      Object.assign(notes, describeError(error))
+      sendProblem(res, error, { path, requestId })
+    }
+    const status = res.statusCode
+    log(status < 400 ? 'INFO' : status < 500 ? refused : 'ERROR', message, {
+      ...notes,
+      status,
+      ms: Math.round(performance.now() - started),
+      ...traceOf(req.get('traceparent'), config.project),
+    })
+  }
+}
+
+function splitUrl(url: string): [path: string, query: string] {
+  const mark = url.indexOf('?')
+  return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
+}

@@ -1,0 +1,59 @@
+/** Sending a body in the encoding that the caller prefers, with an ETag, or 304 where the caller has it. */
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Encoding } from '../../shared/answers/answer.ts'
+import type { Exchange } from './call.ts'
+
+interface Representation<E extends Encoding> {
+  /** With its charset. */
+  mediaType: string
+  /** Hash of the content, the same in every format and encoding. */
+  hash: string
+  /** Sets the tag of a format apart from those of other formats of the same content. */
+  format?: string
+  /** `identity` among them. Of those that the caller weighs equally, Express takes the one that it names first. */
+  encodings: E[]
+  bytes(encoding: E): Promise<Buffer>
+  /** Headers of the request that decide the representation, beside Accept-Encoding. */
+  vary: string[]
+  headers: Record<string, string>
+}
+
+/** The tag is made of the content, so it outlives a refresh that changed nothing. */
+export async function sendRepresentation<E extends Encoding>(
+  { req, res }: Exchange,
+  { mediaType, hash, format, encodings, bytes, vary, headers }: Representation<E>,
+): Promise<void> {
+  const encoding = (req.acceptsEncodings(encodings) || 'identity') as E
+  const marks = [format, encoding === 'identity' ? undefined : encoding]
+  const common = { ...headers, ETag: `"${[hash, ...marks].filter(mark => mark !== undefined).join('-')}"` }
+  res.vary([...vary, 'Accept-Encoding'].join(', '))
+  if (req.method !== 'POST' && matches(req.headers['if-none-match'], hash)) {
+    res.writeHead(304, common).end()
+    return
+  }
+  const body = await bytes(encoding)
+  res.writeHead(200, {
+    ...common,
+    'Content-Type': mediaType,
+    'Content-Length': body.length,
+    ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
+  })
+  res.end(body)
+}
+
+/** Any representation of the same content will do: RFC 9110, section 13.1.2, compares weakly. */
+function matches(header: string | undefined, hash: string): boolean {
+  return header !== undefined && (header.trim() === '*' || header.includes(`"${hash}`))
+}
+
+const encoders: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
+  identity: async bytes => bytes,
+  gzip: bytes => promisify(gzip)(bytes),
+  br: bytes => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+}
+
+/** For content that is not kept encoded. */
+export function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
+  return encoders[encoding](bytes)
+}

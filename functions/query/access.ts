@@ -1,0 +1,34 @@
+/** What a call's API key may reach. `shared/keys` verifies the key and has the rules. */
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { ApiError } from '../../shared/errors.ts'
+import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
+import type { Call } from '../http/call.ts'
+
+/**
+ * The endpoint that the call names. The key comes first, so that without one nothing is told of endpoints; an unknown
+ * endpoint and one out of the key's scope get one answer, so that names cannot be found out.
+ * @throws ApiError `unauthenticated`, `rate_limited`, `not_found`
+ */
+export async function accessEndpoint(call: Call): Promise<{ caller: Caller; endpoint: Endpoint }> {
+  const caller = await authenticate(call)
+  const endpoint = await call.services.endpoints.find(call.name)
+  if (!endpoint || !mayCall(caller, endpoint.name))
+    throw new ApiError('not_found', 'There is no such endpoint, or this API key may not call it.')
+  call.notes['endpoint'] = endpoint.name
+  return { caller, endpoint }
+}
+
+/**
+ * All endpoints that the key may call, by name.
+ * @throws ApiError `unauthenticated`, `rate_limited`
+ */
+export async function accessibleEndpoints(call: Call): Promise<Endpoint[]> {
+  const caller = await authenticate(call)
+  return (await call.services.endpoints.all()).filter(({ name }) => mayCall(caller, name))
+}
+
+async function authenticate({ req, services, notes }: Call): Promise<Caller> {
+  const caller = await services.authenticate(keyFromHeaders(req.headers))
+  notes['key'] = caller.keyId
+  return caller
+}
