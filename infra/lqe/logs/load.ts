@@ -70,7 +70,7 @@ export async function loadLogs(options: LoadOptions): Promise<Loaded> {
     const shift = shiftToNow ? BigInt(now.getTime()) * 1000n - last : 0n
     if (shift !== 0n) for (const writer of writers) await shiftTimes(stage, writer, shift)
     signal?.throwIfAborted()
-    publish(stage, batches)
+    for (const [name, writer] of batches) publish(stage, name, writer)
     const rows = writers.reduce((sum, writer) => sum + writer.rows, 0)
     return { rows, badLines, first: fromMicros(first + shift), last: fromMicros(last + shift) }
   })

@@ -18,7 +18,7 @@ async function write(folder: string, name: string, entries: LogEntry[], of = tab
     const writer = new ParquetWriter(stage, of, tableColumns(tablesFolder, of))
     for (const each of entries) await writer.write(each)
     await writer.finish()
-    publish(stage, [[name, writer]])
+    publish(stage, name, writer)
   })
 }
 

@@ -80,7 +80,8 @@ export class ParquetWriter {
   readonly #json: string
   #text = ''
   #longest = 0
-  #pending = { rows: 0, characters: 0 }
+  /** Characters written since the last file. */
+  #pending = 0
 
   constructor(stage: Stage, table: string, columns: Column[]) {
     this.table = table
@@ -97,16 +98,14 @@ export class ParquetWriter {
     this.#text += line
     this.#longest = Math.max(this.#longest, line.length)
     this.rows += 1
-    this.#pending.rows += 1
-    this.#pending.characters += line.length
+    this.#pending += line.length
     if (this.#text.length >= bufferedCharacters) this.#spill()
-    if (this.#pending.rows >= rowsPerFile || this.#pending.characters >= charactersPerFile)
-      await this.#convert()
+    if (this.rows % rowsPerFile === 0 || this.#pending >= charactersPerFile) await this.#convert()
   }
 
   /** Turns the remaining rows into the last file. */
   async finish(): Promise<void> {
-    if (this.#pending.rows > 0) await this.#convert()
+    if (this.#pending > 0) await this.#convert()
   }
 
   #spill(): void {
@@ -127,15 +126,19 @@ export class ParquetWriter {
     )
     rmSync(this.#json)
     this.files.push(file)
-    this.#pending = { rows: 0, characters: 0 }
+    this.#pending = 0
   }
 }
 
+/** Returns when the file is on the disk. */
 async function copySorted({ connection }: Stage, query: string, file: string): Promise<void> {
   await connection.run(
     `COPY (${query} ORDER BY timestamp) TO ${quoteText(file)}
       (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup})`,
   )
+  const descriptor = openSync(file, 'r+')
+  fsyncSync(descriptor)
+  closeSync(descriptor)
 }
 
 /** First and last timestamp of finished writers with rows, in microseconds since 1970. */
@@ -158,33 +161,19 @@ export async function shiftTimes(stage: Stage, { files }: ParquetWriter, micros:
 }
 
 /**
- * Moves the files of finished writers into their tables, under the batch's name, and replaces an earlier batch of that
- * name. Everything slow is done before the first rename.
+ * Moves the files of a finished writer into its table, as a batch of this name, and replaces an earlier batch of that
+ * name. Nothing slow is left to do: the files are on the disk.
  */
-export function publish(
-  { logsFolder }: Stage,
-  batches: Iterable<readonly [name: string, ParquetWriter]>,
-): void {
-  const all = [...batches]
-  for (const file of all.flatMap(([, { files }]) => files)) flush(file)
-  for (const [name, writer] of all) {
-    const folder = tableFolder(logsFolder, writer.table)
-    mkdirSync(folder, { recursive: true })
-    const earlier = new Set(readdirSync(folder).filter(file => file.startsWith(`${name}-`)))
-    for (const staged of writer.files) {
-      const file = `${name}-${basename(staged)}`
-      renameSync(staged, join(folder, file))
-      earlier.delete(file)
-    }
-    for (const file of earlier) rmSync(join(folder, file))
+export function publish({ logsFolder }: Stage, name: string, { table, files }: ParquetWriter): void {
+  const folder = tableFolder(logsFolder, table)
+  mkdirSync(folder, { recursive: true })
+  const earlier = new Set(readdirSync(folder).filter(file => file.startsWith(`${name}-`)))
+  for (const staged of files) {
+    const file = `${name}-${basename(staged)}`
+    renameSync(staged, join(folder, file))
+    earlier.delete(file)
   }
-}
-
-/** Waits until a file is on the disk. */
-function flush(file: string): void {
-  const descriptor = openSync(file, 'r+')
-  fsyncSync(descriptor)
-  closeSync(descriptor)
+  for (const file of earlier) rmSync(join(folder, file))
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * A small generator of pseudo-random numbers with a seed (mulberry32), so that the same seed makes the same logs on
- * every machine; `Math.random` cannot be seeded. Not for secrets.
+ * A generator of pseudo-random numbers (mulberry32), by which the same seed makes the same logs on every machine:
+ * `Math.random` cannot be seeded. Not for secrets.
  */
 export class Random {
   #state: number
@@ -19,7 +19,7 @@ export class Random {
     return least + Math.floor(this.next() * (most - least + 1))
   }
 
-  /** A whole number of which small ones are far more likely than large ones; times and sizes are like that. */
+  /** A whole number, far more often a small one than a large one, as times and sizes are. */
   longTail(least: number, most: number): number {
     return Math.floor(least * (most / least) ** (this.next() * this.next()))
   }
@@ -32,7 +32,7 @@ export class Random {
     return list[Math.floor(this.next() * list.length)]!
   }
 
-  /** One of a list, of which the first ones are far more likely; users, pages and clients are like that. */
+  /** One of a list, far more often one of the first, as users, pages and clients are. */
   favourite<T>(list: readonly T[]): T {
     return list[Math.floor(this.next() * this.next() * list.length)]!
   }
@@ -45,16 +45,16 @@ export class Random {
     return entries.at(-1)![0]
   }
 
-  /** Hexadecimal digits, up to 8. */
   hex(digits: number): string {
-    return this.#bits().toString(16).padStart(8, '0').slice(0, digits)
+    let text = ''
+    while (text.length < digits) text += this.#bits().toString(16).padStart(8, '0')
+    return text.slice(0, digits)
   }
 
-  /** In the form of a UUID of version 4. */
+  /** A UUID of version 4. */
   uuid(): string {
-    const [a, b, c, d] = [this.hex(8), this.hex(8), this.hex(8), this.hex(8)]
-    const variant = '89ab'[this.integer(0, 3)]!
-    return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-${variant}${c.slice(1, 4)}-${c.slice(4)}${d}`
+    const [hex, variant] = [this.hex(32), '89ab'[this.integer(0, 3)]!]
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
   }
 
   #bits(): number {

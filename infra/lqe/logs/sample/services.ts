@@ -1,37 +1,70 @@
+/** The entries that a request leaves at the edge and in the log of its service. */
 import { edgeMessage, edgeTable } from '../combined.ts'
 import type { Json } from '../entries.ts'
-import { invented, type Invented } from './entries.ts'
 import type { Random } from './random.ts'
 import type { Request } from './requests.ts'
+import { serverAddress } from './world.ts'
+
+/** An entry before it has an id. */
+export interface Trace {
+  table: string
+  /** From the request's own time, in microseconds. */
+  delay: number
+  message: string
+  /** Its objects are plain, not lists of one. */
+  metadata: Record<string, Json>
+  /** Absent where the table names the project in its metadata only. */
+  project?: string
+}
+
+/** ISO 8601 in UTC, with milliseconds. @param time in microseconds since 1970 */
+export function isoTime(time: number): string {
+  return new Date(time / 1000).toISOString()
+}
 
 /** The entry that every request leaves at the edge. */
-export function edgeEntry(request: Request, random: Random): Invented {
+export function edgeEntry(request: Request, random: Random): Trace {
   const { project, user, method, path, search, status, ray } = request
-  const url = `https://${project.host}${path}${search}`
-  const { ip, agent } = user.client
-  return invented(edgeTable, request.time, random, {
+  const { host } = project
+  const { ip, agent, place } = user.client
+  const url = `https://${host}${path}${search}`
+  const stored = request.service === 'storage'
+  const worker_id = random.hex(6).toUpperCase()
+  const cf = network(request, random)
+  const requestHeaders = {
+    accept: stored ? 'image/*' : 'application/json',
+    user_agent: agent,
+    cf_connecting_ip: ip,
+    x_real_ip: ip,
+    cf_ipcountry: place.country,
+    cf_ray: ray,
+    host,
+    referer: `${project.site}/`,
+    x_client_info: user.client.library,
+    x_forwarded_proto: 'https',
+    content_length: method === 'GET' ? null : '182',
+  }
+  const responseHeaders = {
+    cf_ray: `${ray}-${place.colo}`,
+    date: new Date(request.time / 1000).toUTCString(),
+    content_length: String(request.bytes),
+    sb_gateway_version: '1',
+    content_type: stored ? 'image/jpeg' : 'application/json; charset=utf-8',
+    cf_cache_status: stored ? random.pick(['HIT', 'HIT', 'MISS']) : 'DYNAMIC',
+    x_sb_error_code: gatewayErrors[status] ?? null,
+  }
+  const [protocol, sb] = ['https:', credentials(request)]
+  return {
+    table: edgeTable,
+    delay: 0,
     message: edgeMessage(method, status, ip, ray, url, agent),
     project: project.ref,
     metadata: {
-      logflare_worker: { worker_id: random.hex(6).toUpperCase() },
-      request: {
-        method,
-        path,
-        search,
-        url,
-        host: project.host,
-        protocol: 'https:',
-        cf: network(request, random),
-        headers: requestHeaders(request),
-        sb: credentials(request),
-      },
-      response: {
-        status_code: status,
-        origin_time: request.duration,
-        headers: responseHeaders(request, random),
-      },
+      logflare_worker: { worker_id },
+      request: { method, path, search, url, host, protocol, cf, headers: requestHeaders, sb },
+      response: { status_code: status, origin_time: request.duration, headers: responseHeaders },
     },
-  })
+  }
 }
 
 function network({ user, service }: Request, random: Random): Json {
@@ -48,56 +81,218 @@ function network({ user, service }: Request, random: Random): Json {
   }
 }
 
-function requestHeaders({ project, user, method, ray, service }: Request): Json {
-  const { ip, agent, library, place } = user.client
-  return {
-    accept: service === 'storage' ? 'image/*' : 'application/json',
-    user_agent: agent,
-    cf_connecting_ip: ip,
-    x_real_ip: ip,
-    cf_ipcountry: place.country,
-    cf_ray: ray,
-    host: project.host,
-    referer: `${project.site}/`,
-    x_client_info: library,
-    x_forwarded_proto: 'https',
-    content_length: method === 'GET' ? null : '182',
+const gatewayErrors: Partial<Record<number, string>> = { 401: 'UNAUTHORIZED', 429: 'OVER_REQUEST_RATE_LIMIT' }
+
+/** The caller's keys, as the gateway logs them. */
+function credentials({ project, user, time }: Request): Json {
+  const key = {
+    algorithm: 'HS256',
+    issuer: `https://${project.host}/auth/v1`,
+    signature_prefix: user.token.slice(-43, -37),
+    expires_at: Math.floor(time / 1_000_000) + 3600,
   }
-}
-
-function responseHeaders({ service, status, bytes, ray, user, time }: Request, random: Random): Json {
-  return {
-    cf_ray: `${ray}-${user.client.place.colo}`,
-    date: new Date(time / 1000).toUTCString(),
-    content_length: String(bytes),
-    sb_gateway_version: '1',
-    content_type: service === 'storage' ? 'image/jpeg' : 'application/json; charset=utf-8',
-    cf_cache_status: service === 'storage' ? random.pick(['HIT', 'HIT', 'MISS']) : 'DYNAMIC',
-    x_sb_error_code: errorCodes[status] ?? null,
-  }
-}
-
-const errorCodes: Partial<Record<number, string>> = { 401: 'UNAUTHORIZED', 429: 'OVER_REQUEST_RATE_LIMIT' }
-
-/** What the gateway learnt from the caller's keys. */
-export function credentials({ project, user, time }: Request): Json {
-  const key = { algorithm: 'HS256', issuer: `https://${project.host}/auth/v1` }
-  const signature_prefix = user.token.slice(-43, -37)
-  const expires_at = Math.floor(time / 1_000_000) + 3600
+  const session = { role: 'authenticated', subject: user.id, session_id: user.session }
   return {
     auth_user: user.id,
     jwt: {
-      apikey: { payload: { ...key, role: 'anon', signature_prefix, expires_at } },
-      authorization: {
-        payload: {
-          ...key,
-          role: 'authenticated',
-          signature_prefix,
-          expires_at,
-          subject: user.id,
-          session_id: user.session,
-        },
+      apikey: { payload: { ...key, role: 'anon' } },
+      authorization: { payload: { ...key, ...session } },
+    },
+  }
+}
+
+/** Events of auth, by the action of a request that succeeds. */
+const authEvents: Partial<Record<string, string>> = {
+  refresh: 'token_refreshed',
+  login: 'login',
+  signup: 'user_signedup',
+  logout: 'logout',
+  recover: 'user_recovery_requested',
+}
+
+const authErrors: Partial<Record<number, string>> = {
+  400: '400: Invalid login credentials',
+  403: '403: invalid JWT: unable to parse or verify signature',
+  422: '422: User already registered',
+  429: '429: For security purposes, you can only request this after 54 seconds.',
+}
+
+export function* authEntries(request: Request): Generator<Trace> {
+  const { method, path, status, subject, duration, user, project, ray } = request
+  const failed = status >= 400
+  const action = authEvents[subject]
+  const traits = { provider: 'email', user_id: user.id }
+  yield authEntry(request, -400, {
+    msg: 'request completed',
+    method,
+    path: path.replace('/auth/v1', ''),
+    status: String(status),
+    duration: String(duration * 1_000_000),
+    request_id: ray,
+    remote_addr: user.client.ip,
+    referer: project.site,
+    level: failed ? 'warning' : 'info',
+    ...(failed && { error: authErrors[status]! }),
+    ...(!failed && action && { auth_event: { action, actor_id: user.id, actor_via_sso: false, traits } }),
+  })
+  if (failed) return
+  if (subject === 'login')
+    yield authEntry(request, -1_200, {
+      level: 'info',
+      msg: 'Login',
+      action: 'login',
+      login_method: 'password',
+      metering: true,
+      ...traits,
+      request_id: ray,
+      remote_addr: user.client.ip,
+    })
+  if (subject === 'recover')
+    yield authEntry(request, -900, {
+      level: 'info',
+      msg: `recovery mail sent to ${user.email}`,
+      request_id: ray,
+      args: ['recovery', user.email, `${project.site}/reset`],
+    })
+}
+
+/** The server's line is JSON; the shipper keeps the line and its fields. */
+function authEntry({ time, project: { ref } }: Request, delay: number, fields: Record<string, Json>): Trace {
+  const line = { ...fields, component: 'api', timestamp: isoTime(time + delay).replace(/\.\d+/, '') }
+  return {
+    table: 'gotrue.logs.prod',
+    delay,
+    message: JSON.stringify(line),
+    project: ref,
+    metadata: { ...line, host: `db-${ref}`, project: ref },
+  }
+}
+
+export function* storageEntries(request: Request, random: Random): Generator<Trace> {
+  const { project, user, method, path, search, status, ray } = request
+  const { ref } = project
+  const target = `${path.replace('/storage/v1', '')}${search}`
+  yield {
+    table: 'storage.logs.prod.2',
+    delay: -500,
+    message: [ref, method, status, user.client.ip, ray, target, user.client.agent].join(' | '),
+    metadata: {
+      context: { host: `storage-${serverAddress(project).replaceAll('.', '-')}`, pid: random.integer(1, 40) },
+      level: status >= 500 ? 'error' : 'info',
+      project: ref,
+      reqId: ray,
+      tenantId: ref,
+    },
+  }
+}
+
+const socket = { module: 'Elixir.RealtimeWeb.UserSocket', function: 'connect/3', line: 71 }
+const channel = { module: 'Elixir.RealtimeWeb.RealtimeChannel', function: 'join/3', line: 128 }
+
+export function* realtimeEntries(request: Request, random: Random): Generator<Trace> {
+  const { project, user, time, status, subject, duration } = request
+  const { ip } = user.client
+  const entry = (delay: number, level: string, place: typeof socket, message: string): Trace => ({
+    table: 'realtime.logs.prod',
+    delay,
+    message,
+    metadata: {
+      external_id: project.ref,
+      level,
+      project: project.ref,
+      context: {
+        ...place,
+        application: 'realtime',
+        domain: ['elixir'],
+        time: time + delay,
+        file: `lib/${place.module.split('.')[1]}.ex`,
+        gl: `<0.${random.integer(2000, 2600)}.0>`,
+        pid: `<0.${random.integer(3000, 99_999)}.0>`,
+        mfa: [place.module, ...place.function.split('/')],
+        vm: { node: `realtime@${serverAddress(project)}` },
       },
+    },
+  })
+  if (status >= 400) {
+    yield entry(0, 'error', socket, `MalformedJWT: The token provided is not a valid JWT (peer ${ip})`)
+    return
+  }
+  const connected = `CONNECTED TO RealtimeWeb.UserSocket in ${duration}ms\n  Transport: :websocket\n  Peer: ${ip}\n  Parameters: %{"apikey" => "[FILTERED]", "vsn" => "1.0.0"}`
+  yield entry(-700, 'info', socket, connected)
+  const joined = `JOINED realtime:${subject} in ${random.integer(1, 30)}ms`
+  if (random.chance(0.7)) yield entry(60_000, 'info', channel, joined)
+}
+
+/** One entry of the relay, and the lines that the function itself writes. */
+export function* functionEntries(request: Request, random: Random): Generator<Trace> {
+  const { project, subject, status, time } = request
+  const { id, deployment } = project.functions.find(({ name }) => name === subject)!
+  const run = {
+    deployment_id: deployment,
+    function_id: id,
+    execution_id: random.uuid(),
+    request_id: random.uuid(),
+    project_ref: project.ref,
+    version: '4',
+  }
+  const event = (event_type: string, delay: number, level: string, line: string): Trace => ({
+    table: 'deno-subhosting-events',
+    delay,
+    message: `${line}\n`,
+    metadata: { ...run, event_type, level, region: 'eu-central-1', timestamp: isoTime(time + delay) },
+  })
+  yield relayEntry(request, run, random)
+  if (status === 401) return
+  const boots = random.chance(0.4)
+  if (boots) yield event('Boot', 2_000, 'log', `booted (time: ${random.integer(18, 90)}ms)`)
+  yield event('Log', 4_000, 'info', random.pick(linesOf(request)))
+  const error = 'Error: upstream timed out\n    at handler (index.ts:41:11)'
+  if (status >= 500) yield event('UncaughtException', 6_000, 'error', error)
+  if (boots) yield event('Shutdown', 900_000, 'log', 'shutdown')
+}
+
+/** Lines that people print from their functions, with personal data among them. */
+const linesOf = ({ user, duration, bytes }: Request) => [
+  `sent the receipt to ${user.email}`,
+  `handled in ${duration} ms`,
+  `calling the API with Authorization: Bearer ${user.token}`,
+  `request from ${user.client.ip}`,
+  JSON.stringify({ event: 'done', bytes }),
+]
+
+function relayEntry(request: Request, run: Record<string, Json>, random: Random): Trace {
+  const { method, path, status, project, user } = request
+  const { host } = project
+  const url = `https://${host}${path}`
+  const requestHeaders = {
+    accept: '*/*',
+    accept_encoding: 'gzip, br',
+    connection: 'keep-alive',
+    content_length: '182',
+    host,
+    user_agent: user.client.agent,
+    x_client_info: user.client.library,
+    cookie: `sb-access-token=${user.token}; theme=${random.pick(['dark', 'light'])}`,
+  }
+  const responseHeaders = {
+    content_length: String(request.bytes),
+    content_type: 'application/json',
+    server: 'edge',
+    date: new Date(request.time / 1000).toUTCString(),
+    vary: 'Accept-Encoding',
+    x_sb_edge_region: 'eu-central-1',
+    x_served_by: 'edge-runtime',
+  }
+  const location = { url, pathname: path, search: '', host, port: '', protocol: 'https:' }
+  return {
+    table: 'deno-relay-logs',
+    delay: -300,
+    message: `${method} | ${status} | ${url}`,
+    metadata: {
+      ...run,
+      execution_time_ms: request.duration,
+      request: { ...location, method, headers: requestHeaders, sb: credentials(request) },
+      response: { status_code: status, headers: responseHeaders },
     },
   }
 }
