@@ -1,4 +1,4 @@
-/** `lqe logs ...`: the logs of this machine, as folders of Parquet files. */
+/** `lqe logs ...`: loads, samples and clears the logs of this machine. */
 import { statSync } from 'node:fs'
 import cliProgress from 'cli-progress'
 import { Command, InvalidArgumentError, Option } from 'commander'
@@ -44,7 +44,12 @@ export function logsCommand(settings: () => Folders): Command {
     .option('--rows <number>', 'how many requests', wholeNumber, defaults.rows)
     .option('--seed <number>', 'the same seed makes the same logs', wholeNumber, defaults.seed)
     .action(async (flags: { rows: number; seed: number }) => {
-      const counts = await stoppable(signal => runSample({ ...settings(), ...flags, signal }))
+      const options = { ...settings(), ...flags, now: new Date() }
+      const counts = await stoppable(signal =>
+        withProgress('requests', flags.rows, bar =>
+          writeSample({ ...options, signal, onProgress: done => bar.update(done) }),
+        ),
+      )
       for (const [table, rows] of counts) console.log(`${table}: ${rows} rows`)
     })
   command
@@ -61,44 +66,37 @@ export function logsCommand(settings: () => Folders): Command {
 async function runLoad(
   options: Folders & LoadFlags & { table: string; files: string[]; signal: AbortSignal },
 ) {
-  const bar = progress(' {bar} {percentage}% of {total} bytes')
   const sizes = options.files.map(file => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
-  // The length of standard input is not known.
+  // The length of standard input is unknown.
   const total = options.files.includes('-') ? 0 : sizes.reduce((sum, size) => sum + size, 0)
+  return withProgress('bytes', total, bar => {
+    const onBytes = (count: number) => bar.increment(count)
+    const out = (line: string) => {
+      bar.stop()
+      console.error(line)
+    }
+    return loadLogs({ ...options, onBytes, out })
+  })
+}
+
+/** The bar is on standard error, and only on a terminal: it never gets into a pipe. */
+async function withProgress<T>(
+  unit: string,
+  total: number,
+  act: (bar: cliProgress.SingleBar) => Promise<T>,
+): Promise<T> {
+  const format = ` {bar} {percentage}% of {total} ${unit}`
+  const options = { format, clearOnComplete: true, noTTYOutput: false }
+  const bar = new cliProgress.SingleBar(options, cliProgress.Presets.shades_classic)
   if (total > 0) bar.start(total, 0)
   try {
-    return await loadLogs({
-      ...options,
-      onBytes: count => bar.increment(count),
-      out: line => {
-        bar.stop()
-        console.error(line)
-      },
-    })
+    return await act(bar)
   } finally {
     bar.stop()
   }
 }
 
-async function runSample(options: Folders & { rows: number; seed: number; signal: AbortSignal }) {
-  const bar = progress(' {bar} {percentage}% of {total} requests')
-  bar.start(options.rows, 0)
-  try {
-    return await writeSample({ ...options, now: new Date(), onProgress: done => bar.update(done) })
-  } finally {
-    bar.stop()
-  }
-}
-
-/** On standard error, and only on a terminal: it never gets into a pipe. */
-function progress(format: string): cliProgress.SingleBar {
-  return new cliProgress.SingleBar(
-    { format, clearOnComplete: true, noTTYOutput: false },
-    cliProgress.Presets.shades_classic,
-  )
-}
-
-/** Lets Ctrl-C and a plain kill end the work in order: nothing is left behind. */
+/** Ctrl-C and SIGTERM end the work in order: nothing is left behind. */
 async function stoppable<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const stop = () => controller.abort(new LogsError('Stopped. The tables are as they were.'))
