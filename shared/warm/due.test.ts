@@ -7,34 +7,34 @@ const own = endpointWith()
 describeStores('warming', adapter => {
   const scene = sceneOn(adapter)
 
-  describe('what is made anew', () => {
+  describe('a refresh', () => {
     const cases: [string, Parameters<typeof use>[2], boolean][] = [
-      ['is asked for again and older than the interval', { keyFields: keyFieldsFor(own, 'a') }, true],
+      ['was read twice and is older than the interval', { keyFields: keyFieldsFor(own, 'a') }, true],
       [
         'is older than the interval less its margin',
         { keyFields: keyFieldsFor(own, 'a'), ageMs: 241_000 },
         true,
       ],
       ['is younger', { keyFields: keyFieldsFor(own, 'a'), ageMs: 239_000 }, false],
-      ['was asked for once', { keyFields: keyFieldsFor(own, 'a'), uses: 1 }, false],
-      ['was asked for too long ago', { keyFields: keyFieldsFor(own, 'a'), usedMs: 901_000 }, false],
+      ['was read once', { keyFields: keyFieldsFor(own, 'a'), uses: 1 }, false],
+      ['was read too long ago', { keyFields: keyFieldsFor(own, 'a'), usedMs: 901_000 }, false],
       ['is of a caller’s own SQL', { keyFields: keyFieldsFor(own, 'a', { sql: 'select 1' }) }, false],
       ['is of another version', { keyFields: keyFieldsFor(own, 'a', { version: 'old' }) }, false],
       ['is of another redaction', { keyFields: keyFieldsFor(own, 'a', { variant: 'old' }) }, false],
       ['is redacted', { keyFields: keyFieldsFor(own, 'a', redacted) }, true],
       [
-        'is of parameters that the endpoint has not',
+        'is of parameters that the endpoint does not have',
         { keyFields: keyFieldsFor(own, 'a', { parameters: '[["x",1]]' }) },
         false,
       ],
     ]
-    test.each(cases)('an answer that %s', async (_, usage, expected) => {
+    test.each(cases)('of an answer that %s', async (_, usage, expected) => {
       await use(scene.store, own, usage)
       expect((await scene.run([own])).refreshed).toBe(expected ? 1 : 0)
       expect(scene.engine.ran).toHaveLength(expected ? 1 : 0)
     })
 
-    test('is stored as a reader’s run would have stored it', async () => {
+    test('stores what a reader’s run would have stored', async () => {
       const keyFields = keyFieldsFor(own, 'a')
       await use(scene.store, own, { keyFields })
       await scene.run([own])
@@ -44,7 +44,7 @@ describeStores('warming', adapter => {
       })
     })
 
-    test('is the clear answer and the redacted one out of one run', async () => {
+    test('makes the clear answer and the redacted one from one run', async () => {
       const [clear, hidden] = [keyFieldsFor(own, '10.1.2.3'), keyFieldsFor(own, '10.1.2.3', redacted)]
       for (const keyFields of [clear, hidden]) await use(scene.store, own, { keyFields })
       expect(await scene.run([own])).toMatchObject({ refreshed: 2, runs: 1 })
@@ -52,13 +52,13 @@ describeStores('warming', adapter => {
       expect(await bodyOf(scene.store, hidden)).toContain('"of":"REDACTED"')
     })
 
-    test('is never the clear answer of an endpoint that redacts', async () => {
+    test('never makes the clear answer of an endpoint that redacts', async () => {
       const endpoint = endpointWith({ redact: true })
       await use(scene.store, endpoint, { keyFields: keyFieldsFor(endpoint, 'a') })
       expect((await scene.run([endpoint])).refreshed).toBe(0)
     })
 
-    test('are the answers used last, at most so many as the definition says', async () => {
+    test('takes the answers used last, at most as many as the definition allows', async () => {
       const endpoint = endpointWith({ warm: { seconds: 300, maxSets: 3 } })
       for (const [i, name] of names(6).entries())
         await use(scene.store, endpoint, {
@@ -69,7 +69,7 @@ describeStores('warming', adapter => {
       expect(scene.engine.ran.flat().sort()).toEqual(['p3', 'p4', 'p5'])
     })
 
-    test('is nothing of an endpoint without warming or without a cache', async () => {
+    test('leaves out an endpoint without warming or without a cache', async () => {
       for (const endpoint of [endpointWith({ warm: undefined }), endpointWith({ cache: { seconds: 0 } })])
         expect((await scene.run([endpoint])).endpoints).toEqual([])
     })

@@ -7,13 +7,13 @@ import { describeStores } from '../stores/testing/describe-stores.ts'
 import { bodyOf, endpointWith, long, names, keyFieldsFor, redacted, sceneOn, use } from './testing/fixture.ts'
 
 const own = endpointWith()
-const batched = endpointWith({ companion: true })
+const batched = endpointWith({ batch: true })
 
 describeStores('warming', adapter => {
   const scene = sceneOn(adapter)
 
-  describe('a companion query', () => {
-    test('is run once for the sets that are dear and once for the others', async () => {
+  describe('a batch query', () => {
+    test('is run once for the sets apart and once for the others', async () => {
       for (const name of names(3)) {
         await use(scene.store, batched, { keyFields: keyFieldsFor(batched, name) })
         await use(scene.store, batched, {
@@ -53,7 +53,7 @@ describeStores('warming', adapter => {
       }
       for (const name of names(5)) await use(scene.store, batched, { keyFields: keyFieldsFor(batched, name) })
       expect(await scene.run([batched])).toMatchObject({ refreshed: 5, failed: 0, runs: 6 })
-      expect(scene.logged.map(([message]) => message)).toEqual(['the companion query failed'])
+      expect(scene.logged.map(([message]) => message)).toEqual(['the batch query failed'])
     })
 
     test('that fails with the engine is not followed by more runs', async () => {
@@ -65,10 +65,10 @@ describeStores('warming', adapter => {
     })
   })
 
-  describe('what goes wrong', () => {
+  describe('a failure', () => {
     const three = () => names(3).map(name => keyFieldsFor(own, name))
 
-    test('with one set does not stop the others, and that one backs off', async () => {
+    test('of one set does not stop the others, and that one backs off', async () => {
       for (const keyFields of three()) await use(scene.store, own, { keyFields })
       scene.engine.before = ([project]) => {
         if (project === 'p1') throw new EngineError('failed', 'poison 10.1.2.3')
@@ -80,7 +80,7 @@ describeStores('warming', adapter => {
       expect(JSON.stringify(scene.logged)).not.toMatch(/poison|p1/)
     })
 
-    test('again and again is tried ever more seldom', async () => {
+    test('repeatedly is tried at growing intervals', async () => {
       const keyFields = keyFieldsFor(own, 'a')
       const failure = { ms: 8000, code: 'engine_error', detail: '', problems: [] }
       const tries: boolean[] = []
@@ -105,7 +105,7 @@ describeStores('warming', adapter => {
       expect(tries).toEqual([false, true, false, true, false, true, false, true])
     })
 
-    test('with one set’s document does not stop the others', async () => {
+    test('of one set’s document does not stop the others', async () => {
       for (const keyFields of three()) await use(scene.store, own, { keyFields })
       const bad = cacheKey(three()[1]!)
       scene.faults.before = (operation, [at]) => {
@@ -115,7 +115,7 @@ describeStores('warming', adapter => {
       expect((await scene.run([own])).endpoints[0]).toMatchObject({ refreshed: 2, failed: { StoreError: 1 } })
     })
 
-    test('with one endpoint’s search does not stop the other endpoints', async () => {
+    test('of one endpoint’s search does not stop the other endpoints', async () => {
       const other = endpointWith({ id: '00000000-0000-4000-8000-00000000000b' })
       for (const endpoint of [own, other])
         await use(scene.store, endpoint, { keyFields: keyFieldsFor(endpoint, 'a') })

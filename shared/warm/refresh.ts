@@ -1,19 +1,19 @@
-/** Making due answers anew: each set by the endpoint's own query, or many by its companion in one scan. */
-import { asApiError } from '../cache/failures.ts'
-import { claim, type Claim } from '../cache/claim.ts'
-import type { QueryEngine, RunResult, Statement } from '../engines/engine.ts'
-import type { Endpoint } from '../endpoints/definition.ts'
+/** Refreshes due answers: each set by the endpoint's own query, or many by the batch query in one scan. */
+import pMap from 'p-map'
 import { finish } from '../answers/answer.ts'
 import { runQuery } from '../answers/engine-errors.ts'
 import { redactError } from '../answers/read-through.ts'
+import { claim, type Claim } from '../cache/claim.ts'
+import { asApiError } from '../cache/failures.ts'
+import type { Endpoint } from '../endpoints/definition.ts'
+import type { QueryEngine, RunResult, Statement } from '../engines/engine.ts'
 import type { Store } from '../stores/store.ts'
+import { batchStatement, groupsOf, splitRows } from './batch.ts'
 import type { Budget } from './budget.ts'
 import { dueAfterMs, type DueSet } from './due.ts'
-import { inLanes } from './lanes.ts'
-import { companionStatement, splitRows } from './batch.ts'
 import type { Tally } from './report.ts'
 
-export interface Work {
+interface Work {
   engine: QueryEngine
   store: Store
   endpoint: Endpoint
@@ -21,51 +21,60 @@ export interface Work {
   tally: Tally
 }
 
-/** A set whose leases are ours. */
-interface Held extends DueSet {
+/** A set with the leases of its answers. */
+interface HeldSet extends DueSet {
   claims: Claim[]
 }
 
 /** Runs of the engine at a time. */
-export const maxRuns = 4
-/** Calls of the store for so many sets at a time. */
-const maxStoreCalls = 10
+const runs = { concurrency: 4 }
+/** Sets at a time for which the store is called. */
+const storeCalls = { concurrency: 10 }
 /** One scan for many sets takes longer than one for a single set, though not by much. */
-const companionPatience = 3
+const batchPatience = 3
 
-/** One set, by the endpoint's own query. Whatever goes wrong is counted and ends with this set. */
-export async function refreshAlone(work: Work, due: DueSet): Promise<void> {
+/** Refreshes the answers of these sets. Every failure is counted, and ends with its set. */
+export async function refresh(work: Work, sets: DueSet[]): Promise<void> {
+  const warming = work.endpoint.warm!
+  if (warming.sql === null) await pMap(sets, due => refreshAlone(work, due), runs)
+  else for (const group of groupsOf(warming, sets, ({ set }) => set)) await refreshTogether(work, group)
+}
+
+async function refreshAlone(work: Work, due: DueSet): Promise<void> {
   const held = await hold(work, due)
   if (held) await runAlone(work, held)
 }
 
-/** Many sets, by the companion query. Where that fails, each is tried alone, so that one bad set spoils nothing. */
-export async function refreshTogether(work: Work, due: DueSet[]): Promise<void> {
-  const held: Held[] = []
-  await inLanes(due, maxStoreCalls, async one => {
-    const own = await hold(work, one)
-    if (own) held.push(own)
-  })
-  if (held.length < 2 || work.budget.spent) return inLanes(held, maxRuns, one => runAlone(work, one))
+/** By the batch query. Where that fails, each set is tried alone, so that one bad set spoils nothing. */
+async function refreshTogether(work: Work, due: DueSet[]): Promise<void> {
+  const tried = await pMap(due, one => hold(work, one), storeCalls)
+  const held = tried.filter(one => one !== null)
+  const runEach = () => pMap(held, one => runAlone(work, one), runs)
+  if (held.length < 2 || work.budget.spent) {
+    await runEach()
+    return
+  }
   try {
-    const results = await runCompanion(work, held)
-    await inLanes([...held.entries()], maxStoreCalls, ([i, one]) => publish(work, one, results[i]!))
+    const results = await runBatch(work, held)
+    await pMap(held, (one, i) => publish(work, one, results[i]!), storeCalls)
   } catch (error) {
-    if (brokenEngine.has(asApiError(error).code))
-      return inLanes(held, maxStoreCalls, one => giveUp(work, one, error))
-    work.tally.batchFailed(error)
-    await inLanes(held, maxRuns, one => runAlone(work, one))
+    if (brokenEngine.has(asApiError(error).code)) {
+      await pMap(held, one => giveUp(work, one, error), storeCalls)
+    } else {
+      work.tally.batchFailed(error)
+      await runEach()
+    }
   }
 }
 
-/** Trying again set by set would only add to its load. */
+/** After these, a run for each set would only add to the engine's load. */
 const brokenEngine = new Set(['engine_error', 'engine_unavailable'])
 
-/** Takes the leases of a set's answers, looking again at each, as the search may be seconds old. */
-async function hold({ store, endpoint, budget, tally }: Work, due: DueSet): Promise<Held | null> {
+/** Takes the leases of a set's answers, after another look at each, as the search may be seconds old. */
+async function hold({ store, endpoint, budget, tally }: Work, due: DueSet): Promise<HeldSet | null> {
   const claims: Claim[] = []
   const times = { freshMs: endpoint.cacheSeconds * 1000, olderThanMs: dueAfterMs(endpoint.warm!.seconds) }
-  for (const keyFields of due.keyFields)
+  for (const keyFields of due.answers)
     try {
       const outcome = budget.spent ?? (await claim(store, { keyFields, ...times }))
       if (typeof outcome === 'string') tally.skipped(outcome)
@@ -76,7 +85,7 @@ async function hold({ store, endpoint, budget, tally }: Work, due: DueSet): Prom
   return claims.length > 0 ? { ...due, claims } : null
 }
 
-async function runAlone(work: Work, held: Held): Promise<void> {
+async function runAlone(work: Work, held: HeldSet): Promise<void> {
   if (work.budget.spent) return giveUp(work, held, null)
   const { sql } = work.endpoint
   try {
@@ -86,16 +95,16 @@ async function runAlone(work: Work, held: Held): Promise<void> {
   }
 }
 
-async function runCompanion(work: Work, held: Held[]): Promise<RunResult[]> {
+async function runBatch(work: Work, held: HeldSet[]): Promise<RunResult[]> {
   const { endpoint } = work
   const sets = held.map(({ set }) => set)
   const limits = {
     ...endpoint,
     // One row more for each set tells whether it is cut.
     maxRows: sets.length * (endpoint.maxRows + 1),
-    timeoutSeconds: endpoint.timeoutSeconds * companionPatience,
+    timeoutSeconds: endpoint.timeoutSeconds * batchPatience,
   }
-  const result = await runCounted(work, limits, companionStatement(endpoint, endpoint.warm!.sql!, sets))
+  const result = await runCounted(work, limits, batchStatement(endpoint, endpoint.warm!.sql!, sets))
   return splitRows(endpoint, sets, result)
 }
 
@@ -117,7 +126,7 @@ async function runCounted(
 }
 
 /** One result serves the clear and the redacted answer. */
-async function publish({ endpoint, tally }: Work, { claims }: Held, result: RunResult): Promise<void> {
+async function publish({ endpoint, tally }: Work, { claims }: HeldSet, result: RunResult): Promise<void> {
   for (const claim of claims)
     try {
       const stored = await claim.store(finish(endpoint, result, isRedacted(claim)))
@@ -129,8 +138,8 @@ async function publish({ endpoint, tally }: Work, { claims }: Held, result: RunR
     }
 }
 
-/** The failure is remembered in the head, but not that our time was up, which says nothing of the set. */
-async function giveUp({ budget, tally }: Work, { claims }: Held, error: unknown): Promise<void> {
+/** The failure is stored in the head; but not that the time was up, which says nothing of the set. */
+async function giveUp({ budget, tally }: Work, { claims }: HeldSet, error: unknown): Promise<void> {
   const reason = budget.spent
   for (const claim of claims)
     if (reason && (error === null || budget.signal.aborted)) {

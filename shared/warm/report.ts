@@ -1,21 +1,21 @@
-/** What a call of the warmer did: counts and codes; never a parameter's value. */
+/** The report of one call of the warmer: counts and codes; never a parameter's value. */
 import { ApiError } from '../errors.ts'
 import { describeError, type Log } from '../log.ts'
 
 export interface EndpointReport {
   endpoint: string
-  /** Answers that were made anew and stored. */
+  /** Answers that were run again and stored. */
   refreshed: number
   /** Answers that were left as they were, by reason. */
   skipped: Record<string, number>
-  /** Answers that could not be made or stored, by code. */
+  /** Answers that could not be refreshed, by code. */
   failed: Record<string, number>
   /** Runs of the engine. */
   runs: number
   /** Bytes read, where the engine says. */
   bytes: number | null
   ms: number
-  /** Why this endpoint was not looked at; `null` where it was. */
+  /** Why the endpoint could not be warmed; `null` where it was. */
   error: string | null
 }
 
@@ -34,19 +34,12 @@ export class Tally {
   private readonly log: Log
   private readonly started = performance.now()
   private readonly report: EndpointReport
+  private readonly noted = new Set<string>()
 
   constructor(endpoint: string, log: Log) {
     this.log = log
-    this.report = {
-      endpoint,
-      refreshed: 0,
-      skipped: {},
-      failed: {},
-      runs: 0,
-      bytes: null,
-      ms: 0,
-      error: null,
-    }
+    const counts = { refreshed: 0, skipped: {}, failed: {}, runs: 0 }
+    this.report = { endpoint, ...counts, bytes: null, ms: 0, error: null }
   }
 
   refreshed(): void {
@@ -58,7 +51,7 @@ export class Tally {
   }
 
   failed(error: unknown): void {
-    const code = this.note(error, 'an answer could not be made anew')
+    const code = this.note(error, 'an answer could not be refreshed')
     this.report.failed[code] = (this.report.failed[code] ?? 0) + 1
   }
 
@@ -67,12 +60,11 @@ export class Tally {
     if (bytes !== null) this.report.bytes = (this.report.bytes ?? 0) + bytes
   }
 
-  /** The sets are tried one by one then. */
+  /** Its sets are tried one by one then. */
   batchFailed(error: unknown): void {
-    this.note(error, 'the companion query failed')
+    this.note(error, 'the batch query failed')
   }
 
-  /** Nothing could be done for this endpoint. */
   gaveUp(error: unknown): void {
     this.report.error = this.note(error, 'an endpoint could not be warmed')
   }
@@ -80,8 +72,6 @@ export class Tally {
   end(): EndpointReport {
     return { ...this.report, ms: Math.round(performance.now() - this.started) }
   }
-
-  private readonly noted = new Set<string>()
 
   private note(error: unknown, message: string): string {
     const code = error instanceof ApiError ? error.code : error instanceof Error ? error.name : typeof error
@@ -96,13 +86,13 @@ export function totalOf(endpoints: EndpointReport[]): WarmReport {
   const sum = (count: (report: EndpointReport) => number) =>
     endpoints.reduce((total, report) => total + count(report), 0)
   const all = (counts: Record<string, number>) => Object.values(counts).reduce((a, b) => a + b, 0)
-  const said = endpoints.some(({ bytes }) => bytes !== null)
+  const hasBytes = endpoints.some(({ bytes }) => bytes !== null)
   return {
     refreshed: sum(({ refreshed }) => refreshed),
     skipped: sum(({ skipped }) => all(skipped)),
     failed: sum(({ failed }) => all(failed)),
     runs: sum(({ runs }) => runs),
-    bytes: said ? sum(({ bytes }) => bytes ?? 0) : null,
+    bytes: hasBytes ? sum(({ bytes }) => bytes ?? 0) : null,
     ms: sum(({ ms }) => ms),
     endpoints,
   }

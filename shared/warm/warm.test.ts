@@ -8,8 +8,7 @@ import { describeStores } from '../stores/testing/describe-stores.ts'
 import { endpointWith, long, names, plenty, keyFieldsFor, sceneOn, use } from './testing/fixture.ts'
 import { Budget } from './budget.ts'
 import { findDue } from './due.ts'
-import { inLanes } from './lanes.ts'
-import { refreshAlone } from './refresh.ts'
+import { refresh } from './refresh.ts'
 import { Tally } from './report.ts'
 
 const own = endpointWith()
@@ -22,7 +21,7 @@ describeStores('warming', adapter => {
 
     test.each([
       ['200 runs', endpointWith({ warm: { seconds: 300, maxSets: 200 } }), 200],
-      ['2 runs where there is a companion query', endpointWith(sets200), 2],
+      ['2 runs where there is a batch query', endpointWith(sets200), 2],
     ])(
       '4 at once over 200 sets cost %s',
       async (_, endpoint, runs) => {
@@ -39,7 +38,7 @@ describeStores('warming', adapter => {
       30_000,
     )
 
-    test('two that both have the turn still run each set once', async () => {
+    test('two at once, even without the lease of the endpoint, run each set once', async () => {
       for (const name of names(10)) await use(scene.store, own, { keyFields: keyFieldsFor(own, name) })
       const { readAt } = await scene.store.get({ collection: 'warming', id: own.id })
       const due = await findDue(scene.store, own, readAt)
@@ -51,8 +50,7 @@ describeStores('warming', adapter => {
         budget,
         tally: new Tally(own.name, () => {}),
       }
-      await Promise.all([1, 2].map(() => inLanes(due.sets, 4, set => refreshAlone(work, set))))
-      budget.end()
+      await Promise.all([1, 2].map(() => refresh(work, due.sets)))
       expect(scene.engine.ran.flat().toSorted()).toEqual(names(10))
     })
 
@@ -62,7 +60,7 @@ describeStores('warming', adapter => {
       expect(await scene.run([own])).toMatchObject({ refreshed: 0, skipped: 1, runs: 0 })
     })
 
-    test('a turn that nobody gives back is over after its lease', async () => {
+    test('a lease that is not given back runs out', async () => {
       await use(scene.store, own, { keyFields: keyFieldsFor(own, 'a') })
       await scene.store.create({ collection: 'warming', id: own.id }, { lease: { nonce: 'dead', ms: 200 } })
       expect((await scene.run([own])).endpoints[0]).toMatchObject({ skipped: { another_call: 1 } })
@@ -70,7 +68,7 @@ describeStores('warming', adapter => {
       expect((await scene.run([own])).refreshed).toBe(1)
     })
 
-    test('what a reader is making anew is left to the reader, and a claim keeps readers from running it', async () => {
+    test('an answer that a reader is refreshing is left to the reader, and a claim keeps readers from running it', async () => {
       const keyFields = keyFieldsFor(own, 'a')
       await use(scene.store, own, { keyFields, fields: { lease: { nonce: 'reader', ms: 6000 } } })
       expect((await scene.run([own])).endpoints[0]).toMatchObject({ skipped: { leased: 1 } })
@@ -94,7 +92,7 @@ describeStores('warming', adapter => {
       expect(report.endpoints[0]!.skipped).toEqual({ out_of_bytes: 20 - report.runs })
     })
 
-    test('of time ends runs under way too, and no set is held to have failed', async () => {
+    test('of time ends runs under way too, and no set counts as failed', async () => {
       for (const name of names(6)) await use(scene.store, own, { keyFields: keyFieldsFor(own, name) })
       scene.engine.before = (_, __, signal) =>
         new Promise((_resolve, reject) => {

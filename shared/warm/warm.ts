@@ -1,30 +1,30 @@
-/** One call of the warmer, over the endpoints that are kept warm. Design, section 7. */
+/** One call of the warmer, over the endpoints that are kept warm: `infra/docs/operating.md`, "Endpoints that are kept warm". */
+import { takeLease } from '../cache/lease.ts'
 import type { QueryEngine } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { Log } from '../log.ts'
-import type { Store } from '../stores/store.ts'
+import { type Document, type Reference, type Store, StoreError } from '../stores/store.ts'
+import { timeouts, withTimeout } from '../stores/timeout.ts'
 import { Budget } from './budget.ts'
 import { findDue } from './due.ts'
-import { inLanes } from './lanes.ts'
-import { maxRuns, refreshAlone, refreshTogether, type Work } from './refresh.ts'
-import { groupsOf } from './batch.ts'
+import { refresh } from './refresh.ts'
 import { type EndpointReport, Tally, totalOf, type WarmReport } from './report.ts'
-import { inTurn } from './turn.ts'
 
-export interface WarmServices {
+interface WarmServices {
   engine: QueryEngine
   store: Store
   log: Log
 }
 
-/** Whether answers of this endpoint are kept warm: there must be a cache to keep them in. */
+/** Whether answers of this endpoint are kept warm, which takes a cache to keep them in. */
 export function isWarmed(endpoint: Endpoint): boolean {
   return endpoint.warm !== null && endpoint.cacheSeconds > 0
 }
 
 /**
- * Makes answers in use anew, endpoint by endpoint, within the budget. Nothing that goes wrong with one set or one
- * endpoint stops the others; called twice, the second finds nothing to do.
+ * Refreshes answers in use, endpoint by endpoint, within the budget. A failure with one set or one endpoint does not
+ * stop the others; a second call finds nothing to do.
+ * @param allowance milliseconds, and bytes that the engine may read
  */
 export async function warm(
   services: WarmServices,
@@ -34,7 +34,6 @@ export async function warm(
   const budget = new Budget(allowance)
   const reports: EndpointReport[] = []
   for (const endpoint of endpoints.filter(isWarmed)) reports.push(await warmOne(services, endpoint, budget))
-  budget.end()
   return totalOf(reports)
 }
 
@@ -44,20 +43,42 @@ async function warmOne(
   budget: Budget,
 ): Promise<EndpointReport> {
   const tally = new Tally(endpoint.name, log)
-  const work = { engine, store, endpoint, budget, tally }
   try {
-    const done = await inTurn(store, endpoint.id, async now => (await refreshDue(work, now), true))
-    if (!done) tally.skipped('another_call')
+    const held = await withLease(store, { collection: 'warming', id: endpoint.id }, async now => {
+      const { sets, refused } = await findDue(store, endpoint, now)
+      for (const refusal of refused) tally.skipped(refusal)
+      await refresh({ engine, store, endpoint, budget, tally }, sets)
+    })
+    if (!held) tally.skipped('another_call')
   } catch (error) {
     tally.gaveUp(error)
   }
   return tally.end()
 }
 
-async function refreshDue(work: Work, now: number): Promise<void> {
-  const { store, endpoint, tally } = work
-  const { sets, refused } = await findDue(store, endpoint, now)
-  for (const refusal of refused) tally.skipped(refusal)
-  if (endpoint.warm!.sql === null) return inLanes(sets, maxRuns, set => refreshAlone(work, set))
-  for (const group of groupsOf(endpoint.warm!, sets, ({ set }) => set)) await refreshTogether(work, group)
+/**
+ * One call at a time for each endpoint, over all processes: overlapping calls would share the parameter sets between
+ * them, and each would pay for a scan. Two that overlap all the same still run no set twice, by the leases of the cache.
+ * @param act gets the store's time
+ * @returns whether the lease was free
+ * @throws StoreError, and what `act` throws
+ */
+async function withLease(store: Store, at: Reference, act: (now: number) => Promise<void>): Promise<boolean> {
+  const { document, readAt } = await withTimeout(timeouts.head, store.get(at))
+  if (document && leasedUntil(document) > readAt) return false
+  const lease = await takeLease(store, at, document?.version ?? null, {})
+  if (!lease) return false
+  try {
+    await act(lease.takenAt)
+  } finally {
+    await lease.finish({}, []).catch((error: unknown) => {
+      if (!(error instanceof StoreError)) throw error // else the lease runs out by itself
+    })
+  }
+  return true
+}
+
+function leasedUntil({ fields, writtenAt }: Document): number {
+  const lease = fields['lease'] as { ms: number } | undefined
+  return lease ? writtenAt + lease.ms : 0
 }

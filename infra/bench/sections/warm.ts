@@ -1,5 +1,5 @@
 /**
- * Keeping 1, 10 and 100 charts warm: one scan by the companion query against the endpoint's own query for each set.
+ * Keeping 1, 10 and 100 charts warm: one scan by the batch query against the endpoint's own query for each set.
  * CPU time on the local engine; bytes as the local BigQuery server counts them, a table's files for each job.
  */
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { loadConfig } from '../../../shared/config.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { openServices } from '../../../shared/services.ts'
-import { companionStatement, type ParameterSet } from '../../../shared/warm/batch.ts'
+import { batchStatement, type ParameterSet } from '../../../shared/warm/batch.ts'
 import { startBigQueryServer } from '../../google/bigquery/server.ts'
 import { projects, writeSample } from '../../lqe/logs/sample.ts'
 import { alternately, cpuOfThis } from '../rounds.ts'
@@ -73,7 +73,7 @@ function setsOf(endpoint: Endpoint, count: number): ParameterSet[] {
 
 /** @returns bytes scanned, 0 where the engine does not say */
 async function together(engine: QueryEngine, endpoint: Endpoint, sets: ParameterSet[]): Promise<number> {
-  const { bytes } = await engine.run(companionStatement(endpoint, endpoint.warm!.sql!, sets), limits)
+  const { bytes } = await engine.run(batchStatement(endpoint, endpoint.warm!.sql!, sets), limits)
   return bytes ?? 0
 }
 

@@ -1,13 +1,13 @@
 /** What must hold of a companion query: it takes @sets and no more, and gives the parameters and the endpoint's columns. */
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
-import type { Endpoint } from '../../../shared/endpoints/definition.ts'
+import { type Endpoint, parameterColumns } from '../../../shared/endpoints/definition.ts'
 import { placeOf } from '../../../shared/sql/error.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { printType } from '../../../shared/sql/printer.ts'
 import type { Query, QueryBody, Select } from '../../../shared/sql/tree.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
-import { companionStatement, parameterColumns } from '../../../shared/warm/batch.ts'
+import { batchStatement } from '../../../shared/warm/batch.ts'
 import type { FileProblem } from './read.ts'
 
 /** @throws SqlError and EngineError of the companion query */
@@ -27,7 +27,7 @@ export async function checkCompanion(
   const shared = parameterColumns(endpoint).filter(({ name }) => own.some(column => column.name === name))
   if (shared.length > 0)
     return [problem(0, `${shared[0]!.name} is a parameter and a column; nobody could tell them apart`)]
-  const { columns } = await engine.describe(companionStatement(endpoint, sql, null))
+  const { columns } = await engine.describe(batchStatement(endpoint, sql, null))
   const mismatch = mismatchOf(columns, parameterColumns(endpoint), own)
   return mismatch ? [problem(placeOfColumn(query, mismatch.column), mismatch.detail)] : []
 }

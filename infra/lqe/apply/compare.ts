@@ -1,14 +1,13 @@
 /** Whether a companion query answers as the endpoint's own does: both are run for sample sets, and the rows compared. */
 import { EngineError, type QueryEngine, type RunResult, type Value } from '../../../shared/engines/engine.ts'
-import type { Endpoint, ParameterDefinition, Scalar } from '../../../shared/endpoints/definition.ts'
-import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
 import {
-  companionStatement,
-  groupsOf,
+  type Endpoint,
+  type ParameterDefinition,
   parameterColumns,
-  type ParameterSet,
-  splitRows,
-} from '../../../shared/warm/batch.ts'
+  type Scalar,
+} from '../../../shared/endpoints/definition.ts'
+import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
+import { batchStatement, groupsOf, type ParameterSet, splitRows } from '../../../shared/warm/batch.ts'
 import type { EndpointSource, FileProblem } from './read.ts'
 
 /** More combinations than these are left out. */
@@ -88,7 +87,7 @@ async function runTogether(
   engine: QueryEngine,
   sets: ParameterSet[],
 ): Promise<RunResult[]> {
-  const result = await engine.run(companionStatement(endpoint, endpoint.warm!.sql!, sets), {
+  const result = await engine.run(batchStatement(endpoint, endpoint.warm!.sql!, sets), {
     maxRows: sets.length * (endpoint.maxRows + 1),
     timeoutMs: endpoint.timeoutSeconds * 1000,
   })

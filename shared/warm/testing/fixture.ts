@@ -15,9 +15,9 @@ import { type Faults, withFaults } from '../../stores/testing/faults.ts'
 import type { WarmReport } from '../report.ts'
 import { warm } from '../warm.ts'
 
-/** Fresh for 15 minutes, made anew every 5. */
-export function endpointWith(changes: { companion?: boolean; [setting: string]: unknown } = {}): Endpoint {
-  const { companion = false, ...settings } = changes
+/** Fresh for 15 minutes, refreshed every 5. */
+export function endpointWith(changes: { batch?: boolean; [setting: string]: unknown } = {}): Endpoint {
+  const { batch = false, ...settings } = changes
   const definition = {
     id: '00000000-0000-4000-8000-00000000000a',
     description: 'Something to count.',
@@ -29,10 +29,10 @@ export function endpointWith(changes: { companion?: boolean; [setting: string]: 
       },
     },
     cache: { seconds: 900 },
-    warm: { seconds: 300, ...(companion ? { query: 'a.warm.sql', apart: { span: ['long'] } } : {}) },
+    warm: { seconds: 300, ...(batch ? { query: 'a.warm.sql', apart: { span: ['long'] } } : {}) },
     ...settings,
   }
-  return endpointFrom('a.counts', definition, 'own query', () => 'companion query')
+  return endpointFrom('a.counts', definition, 'own query', () => 'batch query')
 }
 
 export function keyFieldsFor(
@@ -52,13 +52,13 @@ export interface Use {
   keyFields: CacheKeyFields
   /** How long ago the answer was made. */
   ageMs?: number
-  /** How long ago it was last asked for. */
+  /** How long ago it was last read. */
   usedMs?: number
   uses?: number
   fields?: Fields
 }
 
-/** Has readers ask for an answer, some time ago. */
+/** Stores an answer as readers leave it who read it some time ago. */
 export async function use(store: Store, endpoint: Endpoint, usage: Use): Promise<void> {
   const { keyFields, ageMs = 400_000, usedMs = 10_000, uses = 2, fields = {} } = usage
   const cache = new AnswerCache(store, { memoryMs: 0 })
@@ -86,15 +86,15 @@ export async function bodyOf(store: Store, keyFields: CacheKeyFields): Promise<s
 
 export const redacted = { variant: redactionVersion }
 
-export interface CountingEngine extends QueryEngine {
+interface CountingEngine extends QueryEngine {
   /** Projects of each run, in order; of one set, or of all of @sets. */
   ran: string[][]
   /** Called before each run; what it throws, the run throws. */
   before: (projects: string[], statement: Statement, signal?: AbortSignal) => void | Promise<void>
 }
 
-/** Answers `{made: 'now', project}` for each set, under the columns that a companion has where it is one. */
-export function countingEngine({ ms = 5, bytes = 100 } = {}): CountingEngine {
+/** Answers `{made: 'now', project}` for each set, with the parameters' columns for a batch. */
+function countingEngine({ ms = 5, bytes = 100 } = {}): CountingEngine {
   const string = { kind: 'STRING' } as const
   const engine: CountingEngine = {
     ran: [],
@@ -117,7 +117,7 @@ export function countingEngine({ ms = 5, bytes = 100 } = {}): CountingEngine {
       const ownRows = rows.map(({ made, of }) => ({ made, of }))
       return { columns: own, rows: ownRows, truncated: false, bytes }
     },
-    describe: () => Promise.reject(new Error('not asked for')),
+    describe: () => Promise.reject(new Error('not used')),
     close: async () => {},
   }
   return engine
@@ -164,7 +164,7 @@ export function names(count: number): string[] {
   return Array.from({ length: count }, (_, i) => `p${i}`)
 }
 
-/** Parameters of a set that the companion gets in a statement of its own. */
+/** Parameters of a set that gets a statement of its own. */
 export function long(project: string): Pick<CacheKeyFields, 'parameters'> {
   return {
     parameters: JSON.stringify([
