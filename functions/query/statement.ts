@@ -4,8 +4,7 @@ import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { invalidParameter, readSingle } from '../../shared/endpoints/query-string.ts'
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'
-import { placeInCaller } from '../../shared/sandbox/places.ts'
-import { sandbox } from '../../shared/sandbox/sandbox.ts'
+import { placeInCaller, sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
 /** The statement to run, and the normal form of the caller's SQL; `null` where the endpoint's own query runs. */

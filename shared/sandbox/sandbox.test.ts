@@ -1,7 +1,8 @@
 /** What a caller gets: a statement with the tables it needs and no more, or a refusal to go by. */
 import { describe, expect, test } from '@jest/globals'
 import { ApiError } from '../errors.ts'
-import { sandbox } from './sandbox.ts'
+import { placeOf } from '../sql/error.ts'
+import { placeInCaller, sandbox } from './sandbox.ts'
 import { endpoint, logs } from './testing/endpoints.ts'
 
 const shop = endpoint(
@@ -149,4 +150,38 @@ test('a query as large as a query may be composes with the tables of the endpoin
   const chain = (left: string, links: number) => `(${left}${' + 1'.repeat(links)})`
   const tall = `SELECT ${chain(chain(chain('1', 390), 390), 190)} FROM edge_logs`
   expect(sandbox(logs, tall).tables).toEqual(['edge_logs'])
+})
+
+const small = {
+  sql: 'WITH logs AS (SELECT id, path FROM `real.table`) SELECT id FROM logs',
+  parameters: {},
+}
+
+/** Where the caller's text has the complaint that an engine makes about `name` in the composed statement. */
+function found(callerSql: string, name: string) {
+  const sandboxed = sandbox(small, callerSql)
+  return placeInCaller(sandboxed, callerSql, placeOf(sandboxed.sql, sandboxed.sql.lastIndexOf(name)))
+}
+
+describe('a complaint about the composed statement', () => {
+  test('is placed in the text that the caller sent, with its own layout and comments', () => {
+    const text = '-- a comment\nselect\n  id,\n  patth   as x -- here\nfrom logs;'
+    expect(found(text, 'patth')).toEqual({ line: 4, column: 3 })
+  })
+
+  test('is found where the caller’s keywords are written otherwise', () => {
+    expect(found('select id from logs where ( patth=1 )', 'patth')).toEqual({ line: 1, column: 29 })
+  })
+
+  test('about the endpoint’s own part has no place', () => {
+    const callerSql = 'SELECT id FROM logs'
+    const sandboxed = sandbox(small, callerSql)
+    expect(
+      placeInCaller(sandboxed, callerSql, placeOf(sandboxed.sql, sandboxed.sql.indexOf('path'))),
+    ).toBeNull()
+  })
+
+  test('of a query without the endpoint’s tables is placed too', () => {
+    expect(found('SELECT   nothing', 'nothing')).toEqual({ line: 1, column: 10 })
+  })
 })

@@ -7,9 +7,8 @@ import { print } from '../sql/printer.ts'
 import { nameKey, tablesOf } from '../sql/relations.ts'
 import type { CommonTable, Query, TableReference } from '../sql/tree.ts'
 import { descendants } from '../sql/walk.ts'
-import { compose } from './compose.ts'
 
-export interface EndpointTable {
+interface EndpointTable {
   /** In the endpoint's spelling. */
   name: string
   cte: CommonTable
@@ -25,15 +24,15 @@ export interface EndpointTables {
   real: readonly TableReference[]
 }
 
-const parsed = new LRUCache<string, EndpointTables>({ max: 200 })
+/** By the endpoint's SQL, of which they are a pure function. */
+const parsed = new LRUCache<string, EndpointTables>({
+  max: 200,
+  memoMethod: sql => readTables(parseEndpoint(sql)),
+})
 
-/** @throws ApiError `internal` for an endpoint that does not parse: its SQL is nothing to tell a caller about. */
+/** @throws ApiError `internal` for an endpoint that does not parse: its SQL is nothing to tell a caller about */
 export function tablesOfEndpoint({ sql }: Pick<Endpoint, 'sql'>): EndpointTables {
-  const known = parsed.get(sql)
-  if (known) return known
-  const tables = readTables(parseEndpoint(sql))
-  parsed.set(sql, tables)
-  return tables
+  return parsed.memo(sql)
 }
 
 /** For each table a statement with all of its columns and nothing of the endpoint that it does not need. */
@@ -43,6 +42,32 @@ export function tableQueries(endpoint: Pick<Endpoint, 'sql'>): { name: string; s
     const all = parse(`SELECT * FROM \`${name}\``)
     return { name, sql: print(compose(tables, new Set([key]), all)) }
   })
+}
+
+/** Rule 9: tables that the caller does not use do not run, and real names stand in the endpoint's tables only. */
+export function compose(tables: EndpointTables, used: ReadonlySet<string>, caller: Query): Query {
+  const needed = withThoseTheyRead(tables, used)
+  const ctes = [...tables.byKey].filter(([key]) => needed.has(key)).map(([, { cte }]) => cte)
+  if (ctes.length === 0) return caller
+  return {
+    kind: 'Query',
+    with: { kind: 'With', recursive: tables.recursive, ctes, at: 0 },
+    body: { kind: 'QueryInParentheses', query: caller, at: 0 },
+    orderBy: [],
+    limit: null,
+    offset: null,
+    at: 0,
+  }
+}
+
+/** A table reads only those before it, so one pass from the last to the first finds all. RECURSIVE takes all. */
+function withThoseTheyRead({ byKey, recursive }: EndpointTables, used: ReadonlySet<string>): Set<string> {
+  if (recursive && used.size > 0) return new Set(byKey.keys())
+  const needed = new Set(used)
+  for (const [key, { reads }] of [...byKey].toReversed()) {
+    if (needed.has(key)) for (const read of reads) needed.add(read)
+  }
+  return needed
 }
 
 function parseEndpoint(sql: string): Query {
