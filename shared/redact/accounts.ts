@@ -1,6 +1,6 @@
 /** Numbers of accounts: payment cards and IBANs, told from other numbers by issuer, length and check digits. */
-import { mark } from './marks.ts'
-import type { PersonalClass, Span } from './class.ts'
+import { mark } from './prefilter.ts'
+import type { PersonalClass, Span } from './personal-class.ts'
 import { gap, wordEnd, wordStart } from './edges.ts'
 
 /**

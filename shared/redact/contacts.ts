@@ -1,6 +1,6 @@
 /** How to reach a person: e-mail addresses and phone numbers. */
-import { mark } from './marks.ts'
-import { endOf, replacement, type PersonalClass, type Span } from './class.ts'
+import { mark } from './prefilter.ts'
+import { endOf, replacement, type PersonalClass, type Span } from './personal-class.ts'
 import { encodable, gap, startOf, wordEnd, wordStart } from './edges.ts'
 
 /** Letters beyond ASCII, without the punctuation and the surrogates among them. */

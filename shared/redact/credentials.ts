@@ -1,6 +1,6 @@
 /** Credentials: what lets its holder in, known by its own form wherever it stands. */
-import { mark } from './marks.ts'
-import { endOf, lastGroup, type PersonalClass } from './class.ts'
+import { mark } from './prefilter.ts'
+import { endOf, lastGroup, type PersonalClass } from './personal-class.ts'
 import { space, wordStart } from './edges.ts'
 
 /** What follows `Bearer` in prose, such as `Bearer token` or `Bearer realm="x"`. */

@@ -2,8 +2,8 @@
  * Named values in running text: header dumps, query strings, connection strings, log lines, and JSON, CSV or SQL in a
  * string. The name tells that the value is personal, `quotes.ts` and the patterns here where it ends.
  */
-import { mark } from './marks.ts'
-import { endOf, type PersonalClass, type Span } from './class.ts'
+import { mark } from './prefilter.ts'
+import { endOf, type PersonalClass, type Span } from './personal-class.ts'
 import { escape } from './edges.ts'
 import { kindOf, type NameKind } from './names.ts'
 import { openingQuote, quoteMark, quotedList, quotedText } from './quotes.ts'

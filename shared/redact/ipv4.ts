@@ -1,6 +1,6 @@
 /** IPv4 addresses, told from the versions that look the same. */
-import { mark } from './marks.ts'
-import { endOf, type PersonalClass } from './class.ts'
+import { mark } from './prefilter.ts'
+import { endOf, type PersonalClass } from './personal-class.ts'
 import { endsEscape, startOf } from './edges.ts'
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|[01]?\d?\d)`

@@ -1,7 +1,7 @@
 /** IPv6 addresses in every form: compressed, v4-mapped, with zone, range, port or brackets, and encoded in URLs. */
 import { isIPv4, isIPv6 } from 'node:net'
-import { mark } from './marks.ts'
-import { endOf, type PersonalClass, type Span } from './class.ts'
+import { mark } from './prefilter.ts'
+import { endOf, type PersonalClass, type Span } from './personal-class.ts'
 import { endsEscape } from './edges.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** Quoted text at any depth of quoting: JSON in a string in JSON, doubled marks in CSV and SQL. */
-import type { Span } from './class.ts'
+import type { Span } from './personal-class.ts'
 
 /** The source of a pattern for a quotation mark: escaped any number of times, or doubled as in CSV. */
 export const quoteMark = String.raw`\\{0,31}["'\`]{1,2}`

@@ -4,16 +4,16 @@
  */
 import type { Row, Value } from '../engines/engine.ts'
 import { card, iban } from './accounts.ts'
-import { takeOut, type PersonalClass } from './class.ts'
+import { takeOut, type PersonalClass } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
 import { field } from './fields.ts'
 import { ipv4 } from './ipv4.ts'
 import { ipv6 } from './ipv6.ts'
-import { marksOf } from './marks.ts'
+import { marksOf } from './prefilter.ts'
 import { names } from './names.ts'
 import { versionOf } from './version.ts'
-import { walkRows, walkValue } from './walk.ts'
+import { walkRows, walkValue } from './rows.ts'
 
 /** In the order of work: what may hold a member of another class comes before it. */
 const classes: PersonalClass[] = [field, ...credentials, email, iban, card, phone, ...ipv6, ipv4]

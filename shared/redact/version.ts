@@ -1,6 +1,6 @@
 /** The name of a policy, so that an answer made under another is never served. */
 import { createHash } from 'node:crypto'
-import type { PersonalClass } from './class.ts'
+import type { PersonalClass } from './personal-class.ts'
 
 /** Raise it with a change of the rules that neither the table of classes nor the names show. */
 const edition = 1

@@ -5,7 +5,7 @@
  */
 import type { Row, Value } from '../engines/engine.ts'
 import { isCard } from './accounts.ts'
-import { replacement } from './class.ts'
+import { replacement } from './personal-class.ts'
 import { kindOf } from './names.ts'
 
 type Redact = (text: string) => string
