@@ -1,7 +1,16 @@
 /** How to reach a person: e-mail addresses and phone numbers. */
 import { mark } from './prefilter.ts'
-import { endOf, replacement, type PersonalClass, type Span } from './personal-class.ts'
-import { encodable, gap, startOf, wordEnd, wordStart } from './edges.ts'
+import {
+  encodable,
+  endOf,
+  gap,
+  type PersonalClass,
+  replacement,
+  type Span,
+  startOf,
+  wordEnd,
+  wordStart,
+} from './personal-class.ts'
 
 /** Letters beyond ASCII, without the punctuation and the surrogates among them. */
 const foreign = String.raw`\u00c0-\u1fff\u2c00-\u2dff\u3040-\ud7ff\uf900-\ufdff`

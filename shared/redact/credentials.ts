@@ -1,7 +1,6 @@
 /** Credentials: what lets its holder in, known by its own form wherever it stands. */
 import { mark } from './prefilter.ts'
-import { endOf, lastGroup, type PersonalClass } from './personal-class.ts'
-import { space, wordStart } from './edges.ts'
+import { endOf, lastGroup, type PersonalClass, space, wordStart } from './personal-class.ts'
 
 /** What follows `Bearer` in prose, such as `Bearer token` or `Bearer realm="x"`. */
 const prose = /^(?:[A-Za-z]?[a-z]{0,19}|REDACTED.*)$/

@@ -1,7 +1,6 @@
 /** IPv4 addresses, told from the versions that look the same. */
 import { mark } from './prefilter.ts'
-import { endOf, type PersonalClass } from './personal-class.ts'
-import { endsEscape, startOf } from './edges.ts'
+import { endOf, endsEscape, type PersonalClass, startOf } from './personal-class.ts'
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|[01]?\d?\d)`
 

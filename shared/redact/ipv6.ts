@@ -1,8 +1,7 @@
 /** IPv6 addresses in every form: compressed, v4-mapped, with zone, range, port or brackets, and encoded in URLs. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { mark } from './prefilter.ts'
-import { endOf, type PersonalClass, type Span } from './personal-class.ts'
-import { endsEscape } from './edges.ts'
+import { endOf, endsEscape, type PersonalClass, type Span } from './personal-class.ts'
 
 /**
  * Two groups without a digit, such as `a::b`, are names in program text, and `::` is punctuation. No such address is in
