@@ -1,4 +1,4 @@
-/** Numbers of accounts: payment cards and IBANs, told from other numbers by issuer, length and check digits. */
+/** Numbers of accounts: payment cards and IBANs, which differ from other numbers by issuer, length and check digits. */
 import { mark } from './prefilter.ts'
 import { gap, type PersonalClass, type Span, wordEnd, wordStart } from './personal-class.ts'
 
@@ -34,15 +34,15 @@ function luhn(digits: string): boolean {
 }
 
 /**
- * In the groups that are printed on cards, or run together. The few cards of 17 to 19 digits are known in groups only: run
- * together they look like 64-bit ids, as every entry of a database's log has one.
+ * In the groups that are printed on cards, or run together. The few cards of 17 to 19 digits are found in groups only: run
+ * together they look like the 64-bit ids of a database's log.
  */
 const inOne = String.raw`\d{13,16}`
 const inGroups = String.raw`\d{4}(?:${gap}\d{4}){3}(?:${gap}\d{1,3})?|\d{4}${gap}\d{6}${gap}\d{4,5}`
 
 /**
- * The candidate is looked at ahead of its first digits, so that a refused one cannot hide another that begins in it. The
- * digits of a fraction are none, nor the id of a span behind that of its trace.
+ * The candidate is read by lookahead, so that a refused one cannot hide another that begins inside it. The digits of a
+ * fraction are no card, nor is the id of a span after the id of its trace.
  */
 export const card: PersonalClass = {
   name: 'payment card',
@@ -58,7 +58,7 @@ export const card: PersonalClass = {
 function cardIn(hit: RegExpExecArray): Span | null {
   const whole = hit[1]!
   if (isCard(withoutGaps(whole))) return [hit.index, hit.index + whole.length]
-  const number = whole.replace(lastGroup, '')
+  const number = whole.replace(trailingGroup, '')
   return number !== whole && isCard(withoutGaps(number)) ? [hit.index, hit.index + number.length] : null
 }
 
@@ -67,7 +67,7 @@ function withoutGaps(text: string): string {
 }
 
 const gaps = new RegExp(gap, 'g')
-const lastGroup = new RegExp(String.raw`${gap}\d{1,3}$`)
+const trailingGroup = new RegExp(String.raw`${gap}\d{1,3}$`)
 
 /** Length of an IBAN by country: SWIFT's IBAN registry, release 99. */
 const ibanLengths =

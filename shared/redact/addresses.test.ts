@@ -1,4 +1,4 @@
-/** Addresses in all their forms and surroundings, against what Node.js takes for an address. */
+/** Addresses in all their forms and surroundings, as `node:net` knows them. */
 import { isIP } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from '@jest/globals'

@@ -21,8 +21,8 @@ const topLabel = String.raw`(?:xn--[A-Za-z0-9-]+|[A-Za-z${foreign}]{2,})`
 const version = String.raw`${replacement}\.|\d+\.\d+\.\d+(?:-|\.(?:tgz|tar|zip|js|mjs|css)\b)|\d(?:\.\d)?x\.[a-z]`
 
 /**
- * RFC 5321 as people use it: no domain without a dot, no quoted name with a space. Anchored at the rarer mark behind the
- * name. The host after the user information of a URL stays.
+ * RFC 5321 as people use it: no domain without a dot, no quoted name with a space. The pattern starts at the `@`, which is
+ * rarer than the characters of a name. The host after the user information of a URL stays.
  */
 const characters = String.raw`(?:[${local}]|%2B)+`
 const name = String.raw`${startOf(local)}${characters}|${characters}|"[^\s"\\@]{1,64}"`
@@ -37,7 +37,7 @@ export const email: PersonalClass = {
   part: hit => [hit.index - hit[1]!.length, endOf(hit)],
 }
 
-/** E.164: at most 15 digits. Fewer than seven are no one's number. */
+/** E.164 has at most 15 digits; fewer than seven are taken for no phone number. */
 const [fewest, most] = [7, 15]
 
 const separator = String.raw`(?:${gap}|\.)`

@@ -1,11 +1,11 @@
-/** Credentials: what lets its holder in, known by its own form wherever it stands. */
+/** Credentials, known by their own form wherever they stand. */
 import { mark } from './prefilter.ts'
 import { endOf, lastGroup, type PersonalClass, space, wordStart } from './personal-class.ts'
 
-/** What follows `Bearer` in prose, such as `Bearer token` or `Bearer realm="x"`. */
+/** Words that follow `Bearer` in prose, such as `Bearer token` or `Bearer realm="x"`. */
 const prose = /^(?:[A-Za-z]?[a-z]{0,19}|REDACTED.*)$/
 
-/** User and password of HTTP's Basic scheme (RFC 7617), by which its credentials are told from `basic settings`. */
+/** User and password of HTTP's Basic scheme (RFC 7617): by the colon, its credentials differ from `basic settings`. */
 const userAndPassword = /^[^\p{Cc}:]*:\P{Cc}*$/u
 
 export const credentials: PersonalClass[] = [

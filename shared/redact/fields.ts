@@ -1,6 +1,6 @@
 /**
  * Named values in running text: header dumps, query strings, connection strings, log lines, and JSON, CSV or SQL in a
- * string. The name tells that the value is personal, `quotes.ts` and the patterns here where it ends.
+ * string. The name decides that the value is personal; its quotation marks and the patterns here decide where it ends.
  */
 import { mark } from './prefilter.ts'
 import { endOf, escape, type PersonalClass, type Span } from './personal-class.ts'
@@ -17,7 +17,7 @@ const blank = /\s{0,9}/y
 const assignment = '(?:(?<!:):(?!:(?!:)|\\/\\/)|=|%3[AD])'
 const name = String.raw`(?:(?<=${escape})|(?<![\w-]))[\w-]{2,100}?`
 
-/** `name=`, `name: `, `"name":`, `:name => `, `name%3D`: found by the rarer mark behind the name, as words are everywhere. */
+/** `name=`, `name: `, `"name":`, `:name => `, `name%3D`: found by the sign behind the name, which is rarer than words. */
 export const field: PersonalClass = {
   name: 'value of a personal name',
   marks: mark.assignment,
@@ -28,7 +28,7 @@ export const field: PersonalClass = {
   part(hit) {
     const [, before, named, after, sign] = hit
     const kind = kindOf(named!)
-    if (kind === null || kind === 'version') return null
+    if (kind === 'other' || kind === 'version') return null
     return valueAt(hit.input, endOf(hit), { kind, before, after, sign: sign! })
   },
 }
@@ -49,15 +49,15 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
   const value = endingFor(naming)
   value.lastIndex = at
   const found = value.exec(text)?.[0] ?? ''
-  if (found === '' || tellsNothing.test(found)) return null
+  if (found === '' || placeholder.test(found)) return null
   if (naming.kind === 'datum' && naming.sign === ':' && prose.test(found)) return null
   // A bare value behind a quoted name is a number in JSON, and a bare word would make the text unreadable.
   const quotes = naming.sign === ':' && doubleQuote.test(naming.after ?? '') ? naming.after! : ''
   return [at, at + found.length, quotes]
 }
 
-/** What stands for a value or for none, and tells nothing: also a parameter in SQL. */
-const tellsNothing = /^(?:\$\d+|\?|null|nil|none|undefined|true|false|\*+|REDACTED\W*)$/i
+/** Placeholders and empty values, which are not personal: also a parameter in SQL. */
+const placeholder = /^(?:\$\d+|\?|null|nil|none|undefined|true|false|\*+|REDACTED\W*)$/i
 const doubleQuote = /^\\*"{1,2}$/
 const prose = /^[A-Za-z]?[a-z]{1,19}[.!?]?$/
 
@@ -84,7 +84,7 @@ function endingFor({ kind, before, after, sign }: Naming): RegExp {
 
 /**
  * The quotation mark that opens a value at `at`, or `null`.
- * @param around the one around the value's name: it tells a doubled mark from an empty value
+ * @param around the one around the value's name, by which a doubled mark differs from an empty value
  */
 function openingQuote(text: string, at: number, around: string | undefined): string | null {
   if (around !== undefined && text.startsWith(around, at)) return around
@@ -133,8 +133,8 @@ function closingQuote(text: string, from: number, opening: string): number {
 }
 
 /**
- * A mark quoted k times has 2^k - 1 backslashes, and a backslash of the text has 2^(k+1): so much tells a closing mark
- * from one in the text. Fewer than at the opening: what holds the whole text ends here.
+ * A mark quoted k times has 2^k - 1 backslashes, and a backslash of the text has 2^(k+1): by this a closing
+ * mark differs from one in the text. With fewer than at the opening, the string around the whole text ends here.
  */
 function closes(backslashes: number, escapes: number): boolean {
   return backslashes < escapes || backslashes % (2 * (escapes + 1)) === escapes

@@ -1,10 +1,10 @@
-/** IPv4 addresses, told from the versions that look the same. */
+/** IPv4 addresses, and the signs by which versions of the same form differ from them. */
 import { mark } from './prefilter.ts'
 import { endOf, endsEscape, type PersonalClass, startOf } from './personal-class.ts'
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|[01]?\d?\d)`
 
-/** Also with octets of three digits, `203.000.113.007`. Part of a longer number or word it is none: `1.2.3.4.5`, `1.2.3.4a`. */
+/** Also with octets of three digits, `203.000.113.007`. Not as part of a longer number or word: `1.2.3.4.5`, `1.2.3.4a`. */
 const pattern = new RegExp(
   String.raw`${startOf(String.raw`\d`)}${octet}(?:\.${octet}){3}(?![\dA-Za-z]|\.\d)`,
   'g',
@@ -24,7 +24,7 @@ export const ipv4: PersonalClass = {
   },
 }
 
-/** Signs of a version: what must stand before the four numbers, by the character next to them. All are of a bounded length. */
+/** Signs of a version before the four numbers, by the character next to them. All have a bounded length. */
 function isVersion(text: string, start: number, end: number): boolean {
   if (isAt(releaseAfter, text, end)) return true
   const before = text.charAt(start - 1)
@@ -38,7 +38,7 @@ function isVersion(text: string, start: number, end: number): boolean {
 /** `so.1.2.3.4`: a name, or a fifth number. */
 const memberBefore = /(?<=\w\.)/y
 
-/** `version 1.2.3.4`, `"appVersion":"1.2.3.4"`, `"Chromium";v="120.0.0.0"`, `PostgreSQL 15.1.0.147`: a word says so. */
+/** `version 1.2.3.4`, `"appVersion":"1.2.3.4"`, `"Chromium";v="120.0.0.0"`, `PostgreSQL 15.1.0.147`: by a word. */
 const versionBefore =
   /(?<=(?:version|(?<![A-Za-z])(?:v|ver|rev|rv|build|PostgreSQL|Chrome|Chromium|Opera))[\\"']{0,4}\s?[:=]?\s?[\\"']{0,4})/iy
 

@@ -18,7 +18,7 @@ const closing = /\]|%5D/iy
 const zone = /(?:%25|%(?![2-7][0-9a-f]))[\w.~-]{0,31}\w/iy
 const range = /\/\d{1,3}(?!\d)/y
 
-/** What an address does not begin right after: a word, or the full stop of a number that was or is taken out. */
+/** An address does not begin right after a word, or after the full stop of a number, replaced or not. */
 const wordAtEnd = /[A-Za-z0-9]$|(?:\d|REDACTED)\.$/
 
 /** A run of an address's characters from its first colon on, for each way to write the colon. */
@@ -86,8 +86,8 @@ function findAddress(text: string, start: number, groups: string[], colonLength:
 }
 
 /**
- * What of the groups may be an address, the longest first: all, all without final full stops, without what follows the last
- * full stop or an ellipsis, without the last group. An IPv4 address ends an IPv6 address, whatever follows.
+ * The groups that may form an address, the longest first: all of them; without final full stops; without the text after
+ * the last full stop or an ellipsis; without the last group. An IPv4 address ends an IPv6 address.
  */
 function endings(groups: string[], wordAfter: boolean): string[][] {
   const mapped = groups.findIndex(group => isIPv4(group)) + 1
@@ -103,7 +103,7 @@ function isAddress(address: string, text: string, from: number, to: number): boo
   return !names.test(address) || (address !== '::' && brackets(text, from, to) !== null)
 }
 
-/** With zone, and with brackets or range. A port stays: it names nobody. */
+/** With zone, and with brackets or range. A port stays: it identifies no person. */
 function withSurroundings(text: string, [from, to]: Span): Span {
   const end = endAfter(zone, text, to) ?? to
   return brackets(text, from, end) ?? [from, endAfter(range, text, end) ?? end]

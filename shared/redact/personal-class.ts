@@ -1,14 +1,14 @@
-/** A class of personal data, taking one class out of a text, and the pieces that the patterns of classes share. */
+/** A class of personal data, its replacement in a text, and the pieces of patterns that classes share. */
 
-/** What stands in place of personal data. No class finds it again, so that redacting twice changes nothing. */
+/** Stands in place of personal data. No class finds it again, so redacting twice changes nothing. */
 export const replacement = 'REDACTED'
 
-/** From the first character to the one after the last; what is put there gets these quotation marks. */
+/** From the first character to the one after the last; the replacement gets these quotation marks. */
 export type Span = readonly [start: number, end: number, quotes?: string]
 
 export interface PersonalClass {
   name: string
-  /** The cheap test: marks (see `marks.ts`) that a text holding such data has, all of them. */
+  /** Marks of `prefilter.ts`, all of which a text that holds such data has. */
   marks: number
   /** Finds candidates; global. Linear: no two of its repetitions can share out one run of characters in two ways. */
   pattern: RegExp
@@ -51,7 +51,7 @@ export function lastGroup(hit: RegExpExecArray): Span {
 /** The escapes of JSON, of URLs and of a terminal's colours. */
 export const escape = String.raw`\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\[[0-9;]{0,9}m`
 
-/** The source of a pattern for a place before which there is none of `characters`, save as the end of an escape. */
+/** The source of a pattern for a place with none of `characters` before it, except as the end of an escape. */
 export function startOf(characters: string): string {
   const outside = String.raw`(?!(?<=%)[0-9A-Fa-f]{2}|(?<=%[0-9A-Fa-f])[0-9A-Fa-f]|(?<=\\)(?:[nrtbfv]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}))`
   return `(?:(?<![${characters}])|(?<=${escape}))${outside}`
@@ -68,7 +68,7 @@ export function endsEscape(text: string, at: number): boolean {
 export const wordStart = startOf('A-Za-z0-9')
 export const wordEnd = '(?![A-Za-z0-9])'
 
-/** Spaces as they are in prose and in URLs; `gap` is what sets groups of digits apart. */
+/** Spaces in prose and in URLs; `gap` separates groups of digits. */
 export const space = String.raw`(?:\s|%20|\+)`
 export const gap = String.raw`(?:[ \u00a0+-]|%20)`
 

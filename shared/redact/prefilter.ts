@@ -1,6 +1,6 @@
 /**
- * The cheap test: what a text must have for a class of personal data to be in it. One pass over the characters settles it
- * for most classes, two plain patterns for those that no single character gives away.
+ * The cheap test before the patterns: the marks that a text must have to hold data of a class. Most marks take one pass
+ * over the characters; two plain patterns find those that no single character shows.
  */
 
 /** One bit for each. A percent sign stands for every character that it can encode. */
@@ -13,9 +13,9 @@ export const mark = {
   colons: 16,
   /** Three dots between four digits: the least of an IPv4 address. */
   dots: 32,
-  /** Something that begins as a card's number or an IBAN does. */
+  /** The beginning of a card's number or an IBAN. */
   account: 64,
-  /** Something that begins as a credential does. */
+  /** The beginning of a credential. */
   credential: 128,
 } as const
 
@@ -41,7 +41,7 @@ const marksByCode = new Int32Array(128)
 for (const [characters, marks] of marksOfCharacters)
   for (const character of characters) marksByCode[character.charCodeAt(0)]! |= marks
 
-/** A character beyond ASCII may pass for one of ASCII: that costs a second look, no more. */
+/** A character beyond ASCII may pass for one of ASCII, which costs only a run of patterns that find nothing. */
 export function marksOf(text: string): number {
   if (isId(text)) return 0
   let marks = 0
@@ -65,7 +65,7 @@ export function marksOf(text: string): number {
   return marks & allMarks
 }
 
-/** The colon of a URL's scheme gives no name a value, and URLs are what logs hold most of. */
+/** The colon of a URL's scheme assigns no value, and logs are full of URLs. */
 function isBeforeSlashes(text: string, at: number): boolean {
   return text.charCodeAt(at + 1) === slash && text.charCodeAt(at + 2) === slash
 }

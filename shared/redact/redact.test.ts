@@ -88,7 +88,7 @@ describe('a value under a personal name', () => {
     expect(redactValue(value)).toBe(value)
   })
 
-  test('is told from a version, which looks like an address', () => {
+  test('differs from a version, which looks like an address', () => {
     const value = { app_version: '1.2.3.4', sdkVersion: '1.2.3.4' }
     expect(redactValue(value)).toBe(value)
     expect(redactValue({ app_version: '1.2.3.4 at 203.0.113.7' })).toEqual({
@@ -194,7 +194,7 @@ describe('the version of the policy', () => {
   })
 })
 
-/** What texts are made of that are hard to tell apart; a tilde stands for a space. */
+/** Pieces of texts that are easily confused; a tilde stands for a space. */
 const fragments =
   '203.0.113.7 2001:db8::1 ::1 fe80::1%eth0 ::ffff:1.2.3.4 tom@example.com +31612345678 eyJhbGciOiJIUzI1NiJ9 ~ \n \r\n ' +
   '4111111111111111 4111~1111~1111~1111 DE89370400440532013000 Chrome/ tom example.com cookie token password ip email ' +

@@ -1,7 +1,7 @@
 /**
- * From value to value, with the strings replaced. Under a personal name (see `names.ts`) strings and numbers go whatever
- * they look like, those of a list too; an object there is a record with names of its own. Other numbers stay, save those of
- * payment cards. Keys are text as well, for JSON has data in them.
+ * Redacts the strings of values and rows. Under a personal name (see `names.ts`) every string and number is replaced, also
+ * in a list; an object there is a record with names of its own. Other numbers stay, except those of payment cards. Keys
+ * are redacted as text, since JSON may hold data in them.
  */
 import type { Row, Value } from '../engines/engine.ts'
 import { isCard } from './accounts.ts'
@@ -12,8 +12,8 @@ type Redact = (text: string) => string
 type Fields = Record<string, Value>
 
 /**
- * A place in the structure: a field below a field, whatever the row or the element of a list. Rows are much alike, so what
- * a place held last is tried first: its fields in their order, and its text with what became of it.
+ * A place in the structure: a field below a field, in any row and any element of a list. Rows are much alike, so the
+ * last value of a place is tried first: its fields in their order, and its text with the redacted one.
  */
 interface Place {
   name: string
@@ -41,7 +41,7 @@ export function walkRows(rows: Row[], redact: Redact): Row[] {
 function placeOf(name: string, redact: Redact): Place {
   const kind = kindOf(name)
   const version = kind === 'version'
-  const personal = kind !== null && !version
+  const personal = kind !== 'other' && !version
   const nothing = { text: '', redactedText: '', fields: [], renames: false }
   return { name, redactedName: redact(name), personal, version, ...nothing }
 }

@@ -1,4 +1,4 @@
-/** What is taken out of a text, and what is left alone, string by string. */
+/** Texts and their redacted form, string by string. */
 import { describe, expect, test } from '@jest/globals'
 import { redactText } from './redact.ts'
 
@@ -147,7 +147,7 @@ const leftAlone: Record<string, string[]> = {
   ],
 }
 
-/** By class: what it is in, and what is left. */
+/** By class: a text, and its redacted form. */
 const takenOut: Record<string, [string, string][]> = {
   'IPv4 addresses': [
     ['203.0.113.7', 'REDACTED'],

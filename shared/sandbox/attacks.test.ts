@@ -1,4 +1,4 @@
-/** Every attack is stopped by its rule, in words that help its author, and reaches no engine. */
+/** Every attack is stopped by its rule, with a message that says why, and reaches no engine. */
 import { describe, expect, test } from '@jest/globals'
 import { ApiError } from '../errors.ts'
 import { sandbox } from './sandbox.ts'
@@ -13,7 +13,7 @@ const groups = [...attacksOnText, ...attacksOnTables, ...attacksOnLanguage, ...a
 
 const realNames = /cloudflare|deno-|gotrue|postgres\.logs|\.prod/
 
-/** As the service does it: what the sandbox throws ends the request before an engine is asked. */
+/** As the service does it: an error of the sandbox ends the request before an engine runs. */
 async function answer(engine: RecordingEngine, sql: string): Promise<ApiError | null> {
   try {
     await engine.run({ sql: sandbox(logs, sql).sql, bindings: [] })
@@ -35,10 +35,10 @@ for (const { rule, code, stops, attempts } of groups) {
       expect(engine.statements).toEqual([])
     })
 
-    test.each(Object.entries(attempts))('tells of %s only what the caller wrote', async (_, sql) => {
+    test.each(Object.entries(attempts))('shows of %s only what the caller wrote', async (_, sql) => {
       const error = await answer(new RecordingEngine(), sql)
-      const told = JSON.stringify([error?.message, error?.problems])
-      if (!realNames.test(sql)) expect(told).not.toMatch(realNames)
+      const shownToCaller = JSON.stringify([error?.message, error?.problems])
+      if (!realNames.test(sql)) expect(shownToCaller).not.toMatch(realNames)
       expect(error!.message.length).toBeLessThan(600)
     })
   })
@@ -50,7 +50,7 @@ test('there are at least 150 attacks', () => {
   expect(attempts.length).toBeGreaterThanOrEqual(150)
 })
 
-test('an honest query does reach the engine that the attacks do not', async () => {
+test('an allowed query reaches the engine that the attacks do not', async () => {
   const engine = new RecordingEngine()
   expect(await answer(engine, 'SELECT COUNT(*) FROM edge_logs')).toBeNull()
   expect(engine.statements).toHaveLength(1)

@@ -1,4 +1,4 @@
-/** Queries of the kind that dashboards send pass the sandbox, run, and get the rows that plain arithmetic gets. */
+/** Queries such as dashboards send pass the sandbox, run, and give the rows that plain arithmetic gives. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ const values: Record<string, string> = {
 
 let engine: QueryEngine
 
-/** Another project's entries lie between, so that a filter that failed would show in every count. */
+/** Entries of another project lie between, so that a missing filter shows in every count. */
 beforeAll(async () => {
   const entries = [entriesOf(acme, 'acme'), entriesOf(makeLogs('other', 2), 'other')]
   for (const table of Object.keys(entries[0]!)) {
@@ -59,7 +59,7 @@ async function rowsOf(callerSql: string): Promise<Row[]> {
   return rows
 }
 
-/** Sums in another order differ in the last digits. */
+/** Sums taken in another order differ in their last digits. */
 function rounded(value: Value): Value {
   if (typeof value === 'number') return Number(value.toPrecision(12))
   if (Array.isArray(value)) return value.map(rounded)
@@ -75,7 +75,7 @@ for (const [subject, queries] of Object.entries(dashboards)) {
   })
 }
 
-test('there are at least 100 queries, and none that has nothing to show', () => {
+test('there are at least 100 queries, and each has rows', () => {
   const all = Object.values(dashboards).flat()
   expect(all.length).toBeGreaterThanOrEqual(100)
   expect(all.filter(([, , rows]) => rows(acme).length === 0)).toEqual([])

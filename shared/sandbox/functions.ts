@@ -1,15 +1,16 @@
 /**
- * The functions that a caller's query may call: built-ins that compute from their arguments and nothing else.
- * A function that is not here is refused, so one that GoogleSQL gains tomorrow has to be read up on first.
+ * The functions that a caller's query may call: built-ins that compute from their arguments and nothing else
+ * (`shared/sandbox/README.md`, "Rules", rule 7). Any other is refused, so a function that GoogleSQL gains later is
+ * reviewed before it is allowed.
  *
- * Well-known ones that are out, and why:
- * - ERROR puts any value into an error message, and so past the redaction of rows.
- * - SESSION_USER tells whose account runs the query.
- * - RAND and GENERATE_UUID answer anew each time, so that a cached answer would be one that nobody asked for.
- * - KEYS.*, AEAD.* and DETERMINISTIC_* handle keys and what is encrypted with them.
+ * Well-known ones that are left out, and why:
+ * - ERROR puts any value into an error message, where the redaction of rows does not reach.
+ * - SESSION_USER shows the account that runs the query.
+ * - RAND and GENERATE_UUID differ from run to run, so their answers cannot be cached.
+ * - KEYS.*, AEAD.* and DETERMINISTIC_* handle keys and encrypted data.
  * - EXTERNAL_QUERY, ML.*, AI.*, VECTOR_SEARCH, APPENDS and CHANGES take a table, a model or a connection by name.
- * - HLL_COUNT.* and every other dotted name: with a dot, a name may be a routine of some dataset that reads tables.
- * - GETENV, CURRENT_SETTING, READ_CSV, QUERY_TABLE and the like exist in DuckDB and reach its machine.
+ * - HLL_COUNT.* and every other dotted name: a name with a dot may be a routine of a dataset that reads tables.
+ * - GETENV, CURRENT_SETTING, READ_CSV, QUERY_TABLE and the like exist in DuckDB and reach the machine it runs on.
  * - ST_*, PROTO_*, RANGE_* and FLATTEN have no use for logs.
  */
 const bySubject = {
@@ -41,7 +42,7 @@ const bySubject = {
     JSON_EXTRACT_STRING_ARRAY JSON_KEYS JSON_OBJECT JSON_QUERY JSON_QUERY_ARRAY JSON_TYPE JSON_VALUE
     JSON_VALUE_ARRAY LAX_BOOL LAX_FLOAT64 LAX_INT64 LAX_STRING PARSE_JSON STRING TO_JSON TO_JSON_STRING TYPEOF`,
 
-  // WEEK is no function but the part in DATE_TRUNC(d, WEEK(MONDAY)), which is written like a call.
+  // WEEK is the part in DATE_TRUNC(d, WEEK(MONDAY)), which is written like a call.
   'dates and times': `CURRENT_DATE CURRENT_DATETIME CURRENT_TIME CURRENT_TIMESTAMP DATE DATETIME DATETIME_ADD
     DATETIME_DIFF DATETIME_SUB DATETIME_TRUNC DATE_ADD DATE_DIFF DATE_FROM_UNIX_DATE DATE_SUB DATE_TRUNC
     FORMAT_DATE FORMAT_DATETIME FORMAT_TIME FORMAT_TIMESTAMP LAST_DAY PARSE_DATE PARSE_DATETIME PARSE_TIME

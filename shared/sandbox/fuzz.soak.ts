@@ -1,4 +1,4 @@
-/** A million mutations, with a new seed each time; the seed is in the title, for whoever has to look into a failure. */
+/** A million mutations from a new seed each time; the seed is in the title, so that a failure can be repeated. */
 import { describe, expect, test } from '@jest/globals'
 import { fuzz } from './testing/fuzz.ts'
 
@@ -7,7 +7,7 @@ const rounds = 20
 
 describe(`a million mutations from seed ${seed} on`, () => {
   test.each(Array.from({ length: rounds }, (_, round) => seed + round))(
-    'seed %i: none crashes, takes over 100 ms or gets out',
+    'seed %i: none crashes, takes over 100 ms or reads another table',
     start => {
       expect(fuzz(1_000_000 / rounds, start).failures).toEqual([])
     },

@@ -1,4 +1,4 @@
-/** Random queries: those that are valid compose, and those that are broken neither crash, nor hang, nor get out. */
+/** Random queries: valid ones compose, and broken ones neither crash, nor hang, nor reach another table. */
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { nameKey } from '../sql/relations.ts'
@@ -29,7 +29,7 @@ const seeds = fc.integer()
 const written = (seed: number) => randomQuery(new Random(seed), names)
 
 describe('a random valid query', () => {
-  test('composes to a statement that reads what stands behind its tables, and nothing else', () => {
+  test('composes to a statement that reads the real tables behind its own, and nothing else', () => {
     const holds = fc.property(seeds, seed => {
       const { sql, tables } = written(seed)
       const composed = sandbox(own, sql)

@@ -1,4 +1,4 @@
-/** Which endpoints a key with pins may send SQL of its own to: those whose every table filters by each pin. */
+/** A key with pins may send its own SQL to an endpoint only if every table there filters by each pin. */
 import { describe, expect, test } from '@jest/globals'
 import { ApiError } from '../errors.ts'
 import { assertPinsHold } from './pins.ts'
@@ -53,8 +53,8 @@ describe('a table does not filter by a pin where', () => {
     ['the parameter is spelled another way', 'SELECT id FROM logs WHERE project = @PROJECT'],
     ['the condition is one of several', 'SELECT id FROM logs WHERE project = @project OR level = 1'],
     ['an OR stands above the AND', 'SELECT id FROM logs WHERE (project = @project AND a) OR b'],
-    ['the condition is turned around', 'SELECT id FROM logs WHERE NOT project = @project'],
-    ['the condition is turned around twice', 'SELECT id FROM logs WHERE NOT (NOT project = @project)'],
+    ['the condition is negated', 'SELECT id FROM logs WHERE NOT project = @project'],
+    ['the condition is negated twice', 'SELECT id FROM logs WHERE NOT (NOT project = @project)'],
     ['the condition is an inequality', 'SELECT id FROM logs WHERE project != @project'],
     ['the condition is a range', 'SELECT id FROM logs WHERE project >= @project'],
     ['the pin is compared with itself', 'SELECT id FROM logs WHERE @project = @project'],
@@ -85,7 +85,7 @@ describe('a table does not filter by a pin where', () => {
     ],
     ['a second table does not', 'SELECT b.id FROM a, b WHERE a.project = @project'],
     ['a joined table does not', 'SELECT b.id FROM a JOIN b USING (project) WHERE a.project = @project'],
-    ['of two tables it is not said which', 'SELECT id FROM a, b WHERE project = @project'],
+    ['the column is of one of two tables', 'SELECT id FROM a, b WHERE project = @project'],
     ['an array of constants does', 'SELECT id FROM logs, UNNEST([@project]) AS p WHERE p = @project'],
     ['an array of constants may', 'SELECT id FROM logs, UNNEST([STRUCT(@project AS x)]) WHERE x = @project'],
     [
@@ -126,7 +126,7 @@ describe('a table does not filter by a pin where', () => {
       'SELECT id FROM t WHERE EXISTS (SELECT 1 FROM UNNEST(t.m) AS m WHERE m.p = @project OR m.q)',
     ],
     [
-      'EXISTS is turned around',
+      'EXISTS is negated',
       'SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM UNNEST(t.m) AS m WHERE m.p = @project)',
     ],
     [
@@ -149,7 +149,7 @@ describe('an endpoint', () => {
     expect(refusalOf(sql, { p: 'x' })).toBeNull()
   })
 
-  test('does not hold where one of many tables does not filter, even one that nobody uses', () => {
+  test('does not hold where one of many tables does not filter, even one that is not used', () => {
     const sql = 'WITH a AS (SELECT id FROM x WHERE p = @p), b AS (SELECT id FROM y) SELECT id FROM a'
     expect(refusalOf(sql, { p: 'x' })).toMatch(/table b does not filter by it/)
   })

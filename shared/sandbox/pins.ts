@@ -1,7 +1,8 @@
 /**
- * A key may fix parameters, and its holder then sees one project's rows. With SQL of their own that is true only
- * where no table of the endpoint has other rows in it, which is read off the endpoint's tree. What is not plainly a
- * filter is none: OR, NOT, COALESCE(@pin, ...), functions of a column, ON and HAVING all let rows by, or may.
+ * A key may fix parameters, so that its holder sees the rows of one project only. The holder's own SQL keeps to that
+ * only if every table of the endpoint filters by the pin, which the endpoint's tree shows. A condition counts only
+ * in the plain forms of `shared/sandbox/README.md`, "Pins": OR, NOT, COALESCE(@pin, ...), functions of a column, ON
+ * and HAVING let other rows pass, or may.
  */
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
@@ -11,8 +12,8 @@ import { children } from '../sql/walk.ts'
 import { tablesOfEndpoint } from './tables.ts'
 
 /**
- * Asks that every table of the endpoint filters by every pinned parameter.
- * @throws ApiError `sandbox_violation` with the table and the parameter for which that is not so
+ * Passes if every table of the endpoint filters by every pinned parameter.
+ * @throws ApiError `sandbox_violation` with the first table and parameter for which that is not so
  */
 export function assertPinsHold(endpoint: Pick<Endpoint, 'sql'>, pins: Record<string, string>): void {
   const { byKey, real } = tablesOfEndpoint(endpoint)
@@ -27,13 +28,13 @@ export function assertPinsHold(endpoint: Pick<Endpoint, 'sql'>, pins: Record<str
   }
 }
 
-/** Rows that an expression can speak of. An array of a row has that row's root, so to filter by it filters the row. */
+/** The rows in scope of an expression. An array of a row has that row's root, so a filter on it filters the row. */
 interface Rows {
   names: ReadonlyMap<string, AnyNode>
   roots: ReadonlySet<AnyNode>
 }
 
-/** Where rows come from: an item of FROM, or `null` where that is not plain to see. */
+/** The item of FROM that rows come from, or `null` where that is not certain. */
 type Root = AnyNode | null
 
 class PinFilter {
@@ -47,10 +48,10 @@ class PinFilter {
 
   /**
    * Whether every SELECT in here filters each real table of its own FROM. That is enough: all other rows come from
-   * those SELECTs, or from the endpoint's tables, of which each is asked the same.
+   * those SELECTs, or from the endpoint's tables, each of which is checked in the same way.
    */
   covers(node: AnyNode, outer: Rows): boolean {
-    // ORDER BY sees the rows of a SELECT beside it, so nothing without a row's name is plain there.
+    // ORDER BY sees the rows of the SELECT beside it, so a column without a row's name is of no certain row there.
     const seen = node.kind === 'OrderItem' ? withRow(outer, node, null) : outer
     if (node.kind !== 'Select' || !node.from) return children(node).every(child => this.covers(child, seen))
     const rows = withRowsOf(node.from, outer)
@@ -63,7 +64,7 @@ class PinFilter {
     )
   }
 
-  /** A subquery in FROM does not see the rows beside it; arrays and conditions do. */
+  /** A subquery in FROM does not see the rows beside it; arrays and join conditions do. */
   private coversFrom(from: From, rows: Rows, outer: Rows): boolean {
     switch (from.kind) {
       case 'DerivedTable':
@@ -81,7 +82,7 @@ class PinFilter {
     }
   }
 
-  /** The roots of which every row that is left passes one of the conditions that AND joins. */
+  /** The roots whose rows are filtered by one of the conditions that AND joins. */
   private filteredBy(where: Expression | null, rows: Rows): Set<Root> {
     return new Set(conjuncts(where).flatMap(condition => this.filteredByOne(condition, rows)))
   }
@@ -105,7 +106,7 @@ class PinFilter {
   }
 }
 
-/** The pin is the pattern where the endpoint's own query has one: to fix it is to fix what can be found. */
+/** `REGEXP_CONTAINS(column, @pin)`: the pinned pattern limits the rows as it does in the endpoint's own query. */
 function isSearch({ name, arguments: given }: Call): boolean {
   return name.length === 1 && name[0]!.name.toUpperCase() === 'REGEXP_CONTAINS' && given.length === 2
 }
@@ -118,7 +119,7 @@ function conjuncts(condition: Expression | null): Expression[] {
   return condition ? [condition] : []
 }
 
-/** `SELECT 1 FROM ... WHERE ...` and no more: with COUNT(*) in it, for one, there is a row whatever WHERE says. */
+/** `SELECT 1 FROM ... WHERE ...` and no more: COUNT(*), for one, gives a row even where WHERE lets none pass. */
 function plainSelect({ query }: Exists): Select | null {
   const { with: common, body, orderBy, limit } = query
   if (common || orderBy.length > 0 || limit || body.kind !== 'Select') return null
@@ -127,7 +128,7 @@ function plainSelect({ query }: Exists): Select | null {
   return constant && !groupBy && !having && !qualify ? body : null
 }
 
-/** Without a row's name in front, a column is known to be of a row only where there is no other. */
+/** A column without a row's name is of the only row in scope, if there is one only. */
 function rootOf({ parts }: Path, { names, roots }: Rows): Root {
   const named = names.get(nameKey(parts[0]!.name))
   return named ?? (roots.size === 1 ? [...roots][0]! : null)
@@ -141,7 +142,7 @@ function withRowsOf(from: From, rows: Rows): Rows {
       return withRow(rows, from, from.alias)
     case 'UnnestReference': {
       const root = from.array.kind === 'Path' ? rootOf(from.array, rows) : null
-      // The place in an array says nothing of whose row it is: it gets a root that is no table.
+      // An offset in an array is no column of the array's row: it gets a root that is no table.
       const names = from.offset ? new Map(rows.names).set(nameKey(from.offset.name), from) : rows.names
       return withRow({ names, roots: rows.roots }, root ?? from, from.alias)
     }

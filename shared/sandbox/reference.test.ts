@@ -1,4 +1,7 @@
-/** Against the recorded verdicts of Google's reference parser: the front end takes nothing that it does not, and sees the same tables. */
+/**
+ * Against the recorded verdicts of Google's reference parser: the front end accepts no query that the reference
+ * refuses, and finds the same tables. `shared/sql/README.md`, "The reference".
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
@@ -51,7 +54,7 @@ describe('an attack that the front end reads as a query', () => {
 })
 
 describe('the attacks', () => {
-  test('are not straw men: most of them are queries to the reference, over tables that they must not read', () => {
+  test('are real: most of them are queries to the reference, over tables that they must not read', () => {
     const real = attacks.map(verdictOn).filter(({ tables }) => tables?.some(name => !/^\w+_logs$/.test(name)))
     expect(real.length).toBeGreaterThan(150)
   })

@@ -1,13 +1,14 @@
 /**
- * What a caller's query may hold. Every node of its tree is looked at, LIMIT, OVER, HAVING MAX and lambdas
- * included, and what no rule knows is refused: one expression that nobody looks into is where a subquery hides.
+ * The rules for the tree of a caller's query; `shared/sandbox/README.md`, "Rules", has the attack that each one
+ * stops. Every node is visited, LIMIT, OVER, HAVING MAX and lambdas included, and a kind without a rule is refused:
+ * a subquery hides in the one expression that a walk leaves out.
  */
 import { nameKey } from '../sql/relations.ts'
 import type { AnyNode, Call, CommonTable, Identifier, Query, TableReference } from '../sql/tree.ts'
 import { children } from '../sql/walk.ts'
 import { netFunctions, plainFunctions } from './functions.ts'
 
-/** What the endpoint lets its callers use. */
+/** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {
   /** Keys of its tables. */
   tables: { has(key: string): boolean }
@@ -15,7 +16,7 @@ export interface Offer {
   parameters: { has(name: string): boolean }
 }
 
-/** What a rule does not let pass, and where. */
+/** A part of the query that breaks a rule, at its offset in the caller's text. */
 export class Violation extends Error {
   override readonly name = 'Violation'
   readonly at: number
@@ -29,8 +30,8 @@ export class Violation extends Error {
 }
 
 /**
- * Holds a caller's query against the rules and finds the endpoint's tables that it reads, by key.
- * @throws Violation
+ * @returns the keys of the endpoint's tables that the query reads
+ * @throws Violation for the first node that breaks a rule
  */
 export function check(query: Query, offer: Offer): Set<string> {
   const walk = new Walk(offer)
@@ -39,12 +40,12 @@ export function check(query: Query, offer: Offer): Set<string> {
 }
 
 /** A name as a caller wrote it, short enough for a message. */
-export function shown(...names: Identifier[]): string {
+function shown(...names: Identifier[]): string {
   const text = names.map(({ name }) => name).join('.')
   return `"${text.length > 60 ? `${text.slice(0, 60).toWellFormed()}...` : text}"`
 }
 
-/** Outside ASCII letters that look alike, or turn into one when lowered, would name one table and read another. */
+/** Beyond ASCII, letters that look alike or become one in lower case could name one table and read another. */
 const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 class Walk {
@@ -55,7 +56,7 @@ class Walk {
     this.offer = offer
   }
 
-  /** `scope` has the keys of the caller's own common tables that can be called upon here. */
+  /** `scope` has the keys of the caller's own common tables that are visible here. */
   visit(node: AnyNode, scope: ReadonlySet<string>): void {
     this.judge(node, scope)
     if (node.kind === 'Query') this.query(node, scope)
@@ -63,7 +64,7 @@ class Walk {
   }
 
   /**
-   * Rule 5: a common table is there for those behind it and for its query, and nowhere else: in
+   * Rule 5: a common table is visible to those after it and to its query, and nowhere else: in
    * `WITH a AS (SELECT s FROM secret), secret AS (...)` the first `secret` is a real table.
    */
   private query(query: Query, outer: ReadonlySet<string>): void {
@@ -91,14 +92,14 @@ class Walk {
       case 'Call':
         return refuseUnlessKnown(node)
       case 'With':
-        // Rule 6: a recursive table is seen before it is defined, and may run for ever.
+        // Rule 6: a recursive table is visible before it is defined, and may run without end.
         if (node.recursive) throw new Violation('WITH RECURSIVE is not allowed', node.at)
         return
       case 'SelectStar':
-        // Rule 8: a query says what it wants, so that a column added to a table changes no answer.
+        // Rule 8: a column that a table gains later changes no answer.
         throw new Violation('* is not allowed in a select list: name the columns', node.at)
       case 'ParameterReference':
-        // Rule 8: as declared, letter for letter, for that is how values are bound.
+        // Rule 8: case and all, as values are bound.
         if (!this.offer.parameters.has(node.name)) {
           throw new Violation(`the endpoint has no parameter @${node.name.slice(0, 60)}`, node.at)
         }
@@ -150,7 +151,7 @@ class Walk {
       case 'Window':
         return
       default:
-        // Rule 10: the compiler finds a kind that this list lacks; a tree that is not the parser's may still have one.
+        // Rule 10: the compiler finds a kind that this list lacks; at run time an unknown one is refused.
         throw new Violation('this is not allowed', (node satisfies never as AnyNode).at)
     }
   }
@@ -175,7 +176,7 @@ class Walk {
     if (!own) this.used.add(key)
   }
 
-  /** A table of one's own in place of the endpoint's would make a query that does not say what it reads. */
+  /** Rule 5: a caller's table under the name of an endpoint's would hide which of the two a query reads. */
   private commonTable({ name, at }: CommonTable): void {
     if (!plainName.test(name.name)) {
       throw new Violation(`${shown(name)} cannot name a table: use letters, digits and _`, at)

@@ -1,4 +1,4 @@
-/** What a caller gets: a statement with the tables it needs and no more, or a refusal to go by. */
+/** A caller's query becomes a statement with the tables that it needs and no more, or a refusal that helps. */
 import { describe, expect, test } from '@jest/globals'
 import { ApiError } from '../errors.ts'
 import { placeOf } from '../sql/error.ts'

@@ -1,6 +1,6 @@
 /**
- * SQL of a caller's own, over the tables that an endpoint defines and nothing else. What runs is printed from a
- * tree that was checked, never pasted from a text: a comment to one reader is a UNION ALL to another (rule 1).
+ * A caller's own SQL over the tables that an endpoint defines, and nothing else. The statement that runs is printed
+ * from a checked tree, never pasted from text: `shared/sandbox/README.md`, "Rules".
  */
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
@@ -27,8 +27,9 @@ export interface Sandboxed {
 }
 
 /**
- * @throws ApiError `invalid_query` for what is no query or breaks a limit, `sandbox_violation` for one that reaches
- * outside; both with the place in the caller's text, and nothing that is not the caller's or the endpoint's offer
+ * Checks the caller's query and composes it with the endpoint's tables.
+ * @throws ApiError `invalid_query` for text that is not one query within the limits, `sandbox_violation` for a query
+ * that breaks a rule; both with the place in the caller's text, and with no name that the caller may not see
  */
 export function sandbox(endpoint: Pick<Endpoint, 'sql' | 'parameters'>, callerSql: string): Sandboxed {
   const tables = tablesOfEndpoint(endpoint)
@@ -44,8 +45,8 @@ export function sandbox(endpoint: Pick<Endpoint, 'sql' | 'parameters'>, callerSq
 }
 
 /**
- * Where an engine's complaint about the composed statement stands in the text that the caller sent.
- * @param place in `sandboxed.sql`
+ * Maps the place of an engine's error from the composed statement to the text that the caller sent.
+ * @param place in `sql`
  * @returns `null` where the place is not in the caller's part
  */
 export function placeInCaller(
@@ -97,16 +98,16 @@ function sentence(text: string): string {
 }
 
 /**
- * The statement's text. Nothing that came before is trusted here: should the parser, the printer or the walk over
- * the caller's query be wrong, what runs is still one query whose real tables are the endpoint's, in its own WITH.
- * @throws ApiError `internal`, since a caller cannot bring this about by a mistake of theirs
+ * The statement's text, parsed again and compared with the tree. Should the parser, the printer or the rules be
+ * wrong, the statement is still one query whose real tables are the endpoint's, in the endpoint's own WITH.
+ * @throws ApiError `internal`, since no mistake of a caller brings this about
  */
 function statementOf(composed: Query, caller: Query, tables: EndpointTables): string {
   try {
     const sql = print(composed)
     const again = parse(sql, statementLimits)
     if (!sameTree(again, composed)) throw new Error('the printed statement reads differently')
-    // Without the endpoint's WITH, the caller's query is all there is, and may read no real table at all.
+    // Without the endpoint's WITH, the statement is the caller's query alone, which may read no real table.
     const callerBegins = composed === caller ? 0 : again.body.at
     const own = new Set(tables.real.map(pathKey))
     if (!tablesOf(again).every(table => table.at < callerBegins && own.has(pathKey(table)))) {
@@ -118,7 +119,7 @@ function statementOf(composed: Query, caller: Query, tables: EndpointTables): st
   }
 }
 
-/** Equal in everything but the places. */
+/** Equal in everything but the offsets. */
 function sameTree(left: unknown, right: unknown): boolean {
   if (!isObject(left) || !isObject(right)) return left === right
   const keys = Object.keys(left)
@@ -133,7 +134,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** Real names tell capitals apart, so they are compared as written. */
+/** Names of real tables are case-sensitive, so they are compared as written. */
 function pathKey({ path }: TableReference): string {
   return JSON.stringify(path.map(({ name }) => name))
 }

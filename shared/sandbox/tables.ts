@@ -24,18 +24,18 @@ export interface EndpointTables {
   real: readonly TableReference[]
 }
 
-/** By the endpoint's SQL, of which they are a pure function. */
+/** By the endpoint's SQL, which they are a pure function of. */
 const parsed = new LRUCache<string, EndpointTables>({
   max: 200,
   memoMethod: sql => readTables(parseEndpoint(sql)),
 })
 
-/** @throws ApiError `internal` for an endpoint that does not parse: its SQL is nothing to tell a caller about */
+/** @throws ApiError `internal` for an endpoint that does not parse, since a caller may not see its SQL */
 export function tablesOfEndpoint({ sql }: Pick<Endpoint, 'sql'>): EndpointTables {
   return parsed.memo(sql)
 }
 
-/** For each table a statement with all of its columns and nothing of the endpoint that it does not need. */
+/** For each table, in the order of the WITH, a statement that selects all its columns. */
 export function tableQueries(endpoint: Pick<Endpoint, 'sql'>): { name: string; sql: string }[] {
   const tables = tablesOfEndpoint(endpoint)
   return [...tables.byKey].map(([key, { name }]) => {
@@ -44,7 +44,11 @@ export function tableQueries(endpoint: Pick<Endpoint, 'sql'>): { name: string; s
   })
 }
 
-/** Rule 9: tables that the caller does not use do not run, and real names stand in the endpoint's tables only. */
+/**
+ * `WITH <the tables that the query needs> (<the caller's query>)`, or the query alone if it needs none. Rule 9 of
+ * `shared/sandbox/README.md`, "Rules": other tables do not run, and real names stand in the endpoint's tables only.
+ * @param used keys of the tables that `caller` reads
+ */
 export function compose(tables: EndpointTables, used: ReadonlySet<string>, caller: Query): Query {
   const needed = withThoseTheyRead(tables, used)
   const ctes = [...tables.byKey].filter(([key]) => needed.has(key)).map(([, { cte }]) => cte)
@@ -60,7 +64,7 @@ export function compose(tables: EndpointTables, used: ReadonlySet<string>, calle
   }
 }
 
-/** A table reads only those before it, so one pass from the last to the first finds all. RECURSIVE takes all. */
+/** A table reads only those before it, so one pass from the last to the first finds all; RECURSIVE needs all. */
 function withThoseTheyRead({ byKey, recursive }: EndpointTables, used: ReadonlySet<string>): Set<string> {
   if (recursive && used.size > 0) return new Set(byKey.keys())
   const needed = new Set(used)

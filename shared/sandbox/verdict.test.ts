@@ -1,4 +1,4 @@
-/** No statement of a caller runs that the engine itself finds to read more than the endpoint does. */
+/** A statement runs only if the engine's own dry run reads nothing beyond the endpoint's tables. */
 import { expect, test } from '@jest/globals'
 import { type Description, EngineError, type QueryEngine, type Statement } from '../engines/engine.ts'
 import { assertWithin } from './verdict.ts'
@@ -13,13 +13,13 @@ const statement: Statement = {
   bindings: [{ name: 'id', type: { kind: 'STRING' }, value: 'secret' }],
 }
 
-/** An engine whose dry runs tell what `reads` says, and the statements it was asked about. */
+/** An engine whose dry runs answer with `reads`, and the statements that it described. */
 function engineThatReads(reads: (sql: string) => Partial<Description>) {
-  const asked: Statement[] = []
+  const described: Statement[] = []
   const engine: QueryEngine = {
     run: () => Promise.reject(new Error('nothing is to run')),
     describe(statement) {
-      asked.push(statement)
+      described.push(statement)
       return Promise.resolve({
         kind: 'SELECT',
         tables: [],
@@ -30,30 +30,30 @@ function engineThatReads(reads: (sql: string) => Partial<Description>) {
     },
     close: () => Promise.resolve(),
   }
-  return { engine, asked }
+  return { engine, described }
 }
 
-test('a statement within the endpoint’s tables passes, and is not asked about again', async () => {
-  const { engine, asked } = engineThatReads(() => ({ tables: ['edge.logs'] }))
+test('a statement within the endpoint’s tables passes, and is described once', async () => {
+  const { engine, described } = engineThatReads(() => ({ tables: ['edge.logs'] }))
   await assertWithin(engine, endpoint, statement)
   await assertWithin(engine, endpoint, statement)
-  expect(asked).toHaveLength(1)
+  expect(described).toHaveLength(1)
 })
 
 test('a dry run gets no values', async () => {
-  const { engine, asked } = engineThatReads(() => ({}))
+  const { engine, described } = engineThatReads(() => ({}))
   await assertWithin(engine, endpoint, statement)
-  expect(JSON.stringify(asked)).not.toContain('secret')
+  expect(JSON.stringify(described)).not.toContain('secret')
 })
 
 test.each<[string, (one: typeof endpoint, other: Statement) => [typeof endpoint, Statement]]>([
   ['definition', (one, other) => [{ ...one, version: '2' }, other]],
   ['SQL', (one, other) => [one, { ...other, sql: `${other.sql} LIMIT 1` }]],
-])('another %s is another question', async (_, change) => {
-  const { engine, asked } = engineThatReads(() => ({ tables: ['edge.logs'] }))
+])('another %s is described too', async (_, change) => {
+  const { engine, described } = engineThatReads(() => ({ tables: ['edge.logs'] }))
   await assertWithin(engine, endpoint, statement)
   await assertWithin(engine, ...change(endpoint, statement))
-  expect(asked).toHaveLength(2)
+  expect(described).toHaveLength(2)
 })
 
 test.each<[string, Partial<Description>]>([
@@ -68,7 +68,7 @@ test.each<[string, Partial<Description>]>([
   }
 })
 
-test('what a view brings along passes, where the endpoint’s own tables bring it', async () => {
+test('the tables of a view pass, where the endpoint’s own tables read that view', async () => {
   const { engine } = engineThatReads(sql => ({
     tables: sql.includes('edge.logs') ? ['edge.logs', 'acme.raw.edge'] : ['auth.logs', 'acme.raw.auth'],
     routines: ['acme.raw.mask'],
@@ -76,7 +76,7 @@ test('what a view brings along passes, where the endpoint’s own tables bring i
   await assertWithin(engine, endpoint, statement)
 })
 
-test('a dry run that fails says why, and is no verdict', async () => {
+test('a dry run that fails gives its reason, and is not remembered', async () => {
   let down = true
   const { engine } = engineThatReads(() => {
     if (down) throw new EngineError('unavailable', 'BigQuery is not available')

@@ -1,4 +1,4 @@
-/** The engine's own word on a sandboxed statement before it runs. Design, section 8: the dry run has to stay within. */
+/** The engine's own verdict on a sandboxed statement before it runs: `shared/sandbox/README.md`, "The engine's verdict". */
 import { LRUCache } from 'lru-cache'
 import type { Binding, QueryEngine, Statement } from '../engines/engine.ts'
 import { emptyBindings, type Endpoint } from '../endpoints/definition.ts'
@@ -7,12 +7,12 @@ import { tableQueries, tablesOfEndpoint } from './tables.ts'
 
 type SandboxedEndpoint = Pick<Endpoint, 'sql' | 'parameters' | 'version'>
 
-/** Statements that were found to stay within, by definition and SQL. A dry run costs a quarter of a second. */
+/** Statements that passed, by version and SQL: a dry run takes about a quarter of a second. */
 const passed = new WeakMap<QueryEngine, LRUCache<string, true>>()
 
 /**
- * Sees to it that the engine itself finds the statement to read nothing but what the endpoint's own tables read.
- * @throws ApiError `internal` where it would: a caller cannot bring that about by a mistake of theirs; EngineError
+ * Passes if a dry run of the statement reads only tables and routines that the endpoint's own tables read.
+ * @throws ApiError `internal` if it reads others, which no mistake of a caller brings about; EngineError if it fails
  */
 export async function assertWithin(
   engine: QueryEngine,
@@ -25,7 +25,7 @@ export async function assertWithin(
   if (known.has(key)) return
   const reads = await readsOf(engine, { sql, bindings: withoutValues(bindings) })
   const outside = difference(reads, namedBy(endpoint))
-  // A table may be a view, which brings more along: what the endpoint's own tables bring is its own.
+  // A dry run of a view lists the view's own tables and routines too: those of the endpoint's tables are allowed.
   if (outside.length > 0 && difference(outside, await ownReads(engine, endpoint)).length > 0) {
     const cause = new Error(`the dry run of a sandboxed statement reads ${outside.join(', ')}`)
     throw new ApiError('internal', 'An internal error.', { cause })
@@ -33,7 +33,7 @@ export async function assertWithin(
   known.set(key, true)
 }
 
-/** Tables and routines, by the names that the engine has for them. */
+/** Tables and routines, by the engine's names for them. */
 async function readsOf(engine: QueryEngine, statement: Statement): Promise<string[]> {
   const { tables, routines = [] } = await engine.describe(statement)
   return [...tables, ...routines]

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../errors.ts'
 
-/** Queries that try the same way out, and what stops them: the rule, and the words in which it says so. */
+/** Queries that try the same way out, the rule that stops them, and the words of its message. */
 export interface Attacks {
   rule: string
   code: Extract<ErrorCode, 'sandbox_violation' | 'invalid_query'>
   stops: RegExp
-  /** By what each tries. */
+  /** By title. */
   attempts: Record<string, string>
 }

@@ -16,7 +16,7 @@ export interface FuzzReport {
   tried: number
   /** How many the sandbox let pass. */
   accepted: number
-  /** What must not be: a crash, a leak, a query that took too long. */
+  /** Crashes, leaks, and queries that took too long. */
   failures: { sql: string; what: string }[]
 }
 
@@ -68,14 +68,14 @@ function leakOf(composed: string): string | null {
 
 const realTables = leavesOf(parse(logs.sql))
 
-/** A machine that is busy is not a query that is slow, so what seemed slow is tried again. */
+/** On a busy machine a fast query may seem slow, so a slow one is timed again. */
 function fastestOf(times: number, sql: string): number {
   const taken = Array.from({ length: times }, () => {
     const start = performance.now()
     try {
       sandbox(logs, sql)
     } catch {
-      // Only the time is asked for.
+      // Only the time matters.
     }
     return performance.now() - start
   })

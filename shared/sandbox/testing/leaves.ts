@@ -2,8 +2,8 @@ import type { AnyNode, Query } from '../../sql/tree.ts'
 import { children } from '../../sql/walk.ts'
 
 /**
- * Real tables from which rows can come, found another way than the sandbox and the front end find them: each common
- * table is put in the place of its name. Dotted names count as real, as they must not occur.
+ * Real tables from which rows can come, by another method than the sandbox and the front end: each common table is
+ * put in the place of its name. A dotted name counts as real.
  */
 export function leavesOf(query: Query): Set<string> {
   return leaves(query, new Map())

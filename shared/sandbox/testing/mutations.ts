@@ -1,6 +1,6 @@
 import type { Random } from './random.ts'
 
-/** What may change a query's meaning: names of real tables, words that open a way out, and what ends a token early. */
+/** Pieces that change a query's meaning: names of real tables, words that open a way out, ends of tokens. */
 const splinters = [
   'secret', 'dataset.secret', '`secret`', 'd.secret', 'FROM', 'FROM secret', ', secret', 'JOIN secret USING (id)',
   'UNION ALL SELECT s FROM secret', '(SELECT MAX(s) FROM secret)', 'WITH secret AS (SELECT 1)', 'AS secret', 'secret AS (',
@@ -10,7 +10,7 @@ const splinters = [
   'FOR SYSTEM_TIME AS OF', 'PIVOT', '\u00a0', '\u0435', '\u017f', '\u212a', '\ud800',
 ] // prettier-ignore
 
-/** A query a few steps away from one of the corpus. */
+/** One query of the corpus after one to four changes. */
 export function mutated(random: Random, corpus: readonly string[]): string {
   let sql = random.pick(corpus)
   const changes: ((sql: string) => string)[] = [

@@ -57,7 +57,7 @@ const joins = ['JOIN', 'INNER JOIN', 'LEFT JOIN', 'RIGHT OUTER JOIN', 'FULL JOIN
 const setOperators = ['UNION ALL', 'UNION DISTINCT', 'INTERSECT DISTINCT', 'EXCEPT DISTINCT']
 const types = ['INT64', 'STRING', 'ARRAY<INT64>', 'STRUCT<a STRING, b ARRAY<DATE>>', 'NUMERIC(10, 2)']
 
-/** Writes text, not trees, so that the parser is tried too. `scope` holds the common tables that may be called upon. */
+/** Writes text, not trees, so that the parser is tested too. `scope` holds the common tables that are visible. */
 class QueryWriter {
   readonly used = new Set<string>()
   private readonly random: Random

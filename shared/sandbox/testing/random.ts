@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed, so that what a run finds can be found again. */
+/** Pseudo-random numbers, the same for the same seed, so that a failure can be repeated. */
 export class Random {
   private state: number
 

@@ -1,6 +1,6 @@
 import type { Description, QueryEngine, RunResult, Statement } from '../../engines/engine.ts'
 
-/** An engine that remembers what it was asked to run and runs nothing. */
+/** An engine that records the statements it is given, and runs none. */
 export class RecordingEngine implements QueryEngine {
   readonly statements: Statement[] = []
 

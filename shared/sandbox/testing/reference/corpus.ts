@@ -1,4 +1,4 @@
-/** What Google's reference parser has judged: every attack as it is, and what the sandbox made of honest queries. */
+/** The corpus for Google's reference parser: every attack as it is, and the statements composed from allowed queries. */
 import { createHash } from 'node:crypto'
 import { sandbox } from '../../sandbox.ts'
 import { attacksOnCorners } from '../attacks-on-corners.ts'
@@ -14,11 +14,11 @@ export interface Judged {
   title: string
   /** The statement that the reference parser gets. */
   sql: string
-  /** Of the caller's text: once that is another, the verdict is stale. */
+  /** Of the caller's text: a verdict with another hash is stale. */
   hash: string
 }
 
-/** The reference's verdict on one statement: the tables it reads, or why it is none. */
+/** The reference's verdict on one statement: the tables it reads, or the error that refuses it. */
 export interface Verdict {
   hash: string
   tables?: string[]

@@ -10,7 +10,7 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { attacks, composed, type Judged, type Verdict } from './corpus.ts'
 
-/** As much of the package as is needed here. */
+/** The part of the package that is used here. */
 interface ZetaSql {
   runServer(port: number): Promise<never>
   terminateServer(): void
