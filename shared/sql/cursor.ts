@@ -5,7 +5,7 @@ import type { Token } from './tokens.ts'
 import { tokenize } from './tokens.ts'
 import type { Identifier } from './tree.ts'
 
-/** A walk along the tokens of one text: the steps that the rules of the grammar are made of. */
+/** The tokens of one text and a position among them, with the steps that the parser's rules are made of. */
 export class Cursor {
   protected readonly limits: Limits
   private readonly sql: string
@@ -50,7 +50,7 @@ export class Cursor {
     return token.kind === 'symbol' && token.text === symbol
   }
 
-  /** Steps over these words if they all stand here. */
+  /** Steps over these words if all of them come next. */
   protected takeWords(...words: string[]): boolean {
     const here = words.every((word, ahead) => this.isWord(word, ahead))
     if (here) this.index += words.length
@@ -63,7 +63,7 @@ export class Cursor {
     return here
   }
 
-  /** Steps over one of these words and says which. */
+  /** Steps over one of these words, and returns it. */
   protected takeOneOf<Word extends string>(...words: Word[]): Word | null {
     return words.find(word => this.takeWords(word)) ?? null
   }
@@ -87,8 +87,8 @@ export class Cursor {
     return this.isSymbol('(') && this.parentheses.get(this.index)!.query
   }
 
-  /** The token behind the `)` that closes the `(` here. */
-  protected behindParentheses(): Token {
+  /** The token after the `)` that closes the `(` here. */
+  protected afterParentheses(): Token {
     const close = this.parentheses.get(this.index)?.close ?? -1
     return close < 0 ? this.tokens.at(-1)! : this.tokens[close + 1]!
   }
@@ -129,7 +129,7 @@ export class Cursor {
     return kind === 'quoted' || (kind === 'word' && !reservedWords.has(value))
   }
 
-  /** Counts how deep the rules are inside one another, so that the stack never ends first. */
+  /** Limits how deep rules recurse, so that no query overflows the stack. */
   protected nested<Content>(rule: () => Content): Content {
     if (this.depth === this.limits.nesting) {
       throw this.refusal(`the query is nested over ${this.limits.nesting} levels deep`)
@@ -170,7 +170,7 @@ const afterQuery = new Set([')', 'UNION', 'INTERSECT', 'EXCEPT', 'ORDER', 'LIMIT
 
 /**
  * Every `(` by its index. `((SELECT 1) UNION ALL ...)` holds a query and `((SELECT 1) + 1)` an expression; which
- * it is shows only behind the inner one's end, so it is settled here, once, from the inside out.
+ * shows only after the end of the inner one, so it is decided once, from the inside out.
  */
 function matchParentheses(tokens: Token[]): Map<number, Parenthesis> {
   const found = new Map<number, Parenthesis>()

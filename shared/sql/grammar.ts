@@ -1,7 +1,7 @@
 /** The tables of GoogleSQL that the parser and the printer share. */
 import type { BinaryOperator, Expression, From } from './tree.ts'
 
-/** Words that name nothing unless they stand in backticks or after a dot. */
+/** Words that are names only in backticks or after a dot. */
 export const reservedWords: ReadonlySet<string> = new Set(
   `ALL AND ANY ARRAY AS ASC ASSERT_ROWS_MODIFIED AT BETWEEN BY CASE CAST COLLATE CONTAINS CREATE CROSS CUBE
   CURRENT DEFAULT DEFINE DESC DISTINCT ELSE END ENUM ESCAPE EXCEPT EXCLUDE EXISTS EXTRACT FALSE FETCH FOLLOWING
@@ -11,10 +11,10 @@ export const reservedWords: ReadonlySet<string> = new Set(
   UNBOUNDED UNION UNNEST USING WHEN WHERE WINDOW WITH WITHIN`.split(/\s+/),
 )
 
-/** Reserved words that are functions too, where a parenthesis follows. */
+/** Reserved words that are functions where a parenthesis follows. */
 export const reservedFunctions: ReadonlySet<string> = new Set(['GROUPING', 'IF', 'LEFT', 'RIGHT'])
 
-/** What GoogleSQL knows and this front end does not, by the word or symbol that gives it away. */
+/** Parts of GoogleSQL that are refused, by the word or symbol that shows them, with the message. */
 export const unsupported: ReadonlyMap<string, string> = new Map([
   ['|>', 'pipe syntax is not supported'],
   ['?', 'parameters need a name: write @name'],
@@ -33,7 +33,7 @@ export const unsupported: ReadonlyMap<string, string> = new Map([
   ['UNPIVOT', 'UNPIVOT is not supported'],
 ])
 
-/** What `INTERVAL` and `EXTRACT` count in. */
+/** The parts of a date or time that `INTERVAL` takes. */
 export const intervalParts: ReadonlySet<string> = new Set(
   'YEAR QUARTER MONTH WEEK DAY HOUR MINUTE SECOND MILLISECOND MICROSECOND NANOSECOND'.split(' '),
 )
@@ -44,8 +44,8 @@ export const extractParts: ReadonlySet<string> = new Set([
   ...'SUNDAY MONDAY TUESDAY WEDNESDAY THURSDAY FRIDAY SATURDAY'.split(' ').map(day => `WEEK(${day})`),
 ])
 
-/** How tightly an operator holds its operands: the higher, the tighter. */
-export const level = {
+/** Precedence of operators: the higher, the tighter they hold their operands. */
+export const precedence = {
   or: 1,
   and: 2,
   not: 3,
@@ -63,53 +63,53 @@ export const level = {
 } as const
 
 const binary: Record<BinaryOperator, number> = {
-  OR: level.or,
-  AND: level.and,
-  '=': level.comparison,
-  '!=': level.comparison,
-  '<>': level.comparison,
-  '<': level.comparison,
-  '>': level.comparison,
-  '<=': level.comparison,
-  '>=': level.comparison,
-  '|': level.bitOr,
-  '^': level.bitXor,
-  '&': level.bitAnd,
-  '<<': level.shift,
-  '>>': level.shift,
-  '+': level.sum,
-  '-': level.sum,
-  '*': level.product,
-  '/': level.product,
-  '||': level.product,
+  OR: precedence.or,
+  AND: precedence.and,
+  '=': precedence.comparison,
+  '!=': precedence.comparison,
+  '<>': precedence.comparison,
+  '<': precedence.comparison,
+  '>': precedence.comparison,
+  '<=': precedence.comparison,
+  '>=': precedence.comparison,
+  '|': precedence.bitOr,
+  '^': precedence.bitXor,
+  '&': precedence.bitAnd,
+  '<<': precedence.shift,
+  '>>': precedence.shift,
+  '+': precedence.sum,
+  '-': precedence.sum,
+  '*': precedence.product,
+  '/': precedence.product,
+  '||': precedence.product,
 }
 
-export const binaryLevels: ReadonlyMap<string, number> = new Map(Object.entries(binary))
+export const binaryPrecedence: ReadonlyMap<string, number> = new Map(Object.entries(binary))
 
-/** Kinds of expression that hold together less tightly than `.field` and `[index]` do, by themselves. */
+/** Kinds of expression that need parentheses before `.field` and `[index]`. */
 const looseKinds: Partial<Record<Expression['kind'], number>> = {
   NamedArgument: 0,
   Lambda: 0,
-  Like: level.comparison,
-  In: level.comparison,
-  Between: level.comparison,
-  Is: level.comparison,
-  IsDistinctFrom: level.comparison,
+  Like: precedence.comparison,
+  In: precedence.comparison,
+  Between: precedence.comparison,
+  Is: precedence.comparison,
+  IsDistinctFrom: precedence.comparison,
   // `1.a` would be read as a number, the field in `DATE '..'.select` and `END.select` as a keyword.
-  Literal: level.sign,
-  TypedLiteral: level.sign,
-  Case: level.sign,
-  IntervalLiteral: level.sign,
+  Literal: precedence.sign,
+  TypedLiteral: precedence.sign,
+  Case: precedence.sign,
+  IntervalLiteral: precedence.sign,
 }
 
-/** How tightly an expression holds together: where more is asked for, it needs parentheses. */
-export function levelOf(expression: Expression): number {
+/** An expression needs parentheses in a place of higher precedence than its own. */
+export function precedenceOf(expression: Expression): number {
   if (expression.kind === 'Binary') return binary[expression.operator]
-  if (expression.kind === 'Unary') return expression.operator === 'NOT' ? level.not : level.sign
-  return looseKinds[expression.kind] ?? level.suffix
+  if (expression.kind === 'Unary') return expression.operator === 'NOT' ? precedence.not : precedence.sign
+  return looseKinds[expression.kind] ?? precedence.suffix
 }
 
-/** Whether a comma is among these joins; such a chain fits neither into parentheses nor beside RIGHT or FULL. */
+/** Whether a comma is among these joins: such a chain can stand neither in parentheses nor before RIGHT or FULL. */
 export function hasComma(from: From): boolean {
   return from.kind === 'Join' && (from.type === 'COMMA' || hasComma(from.left))
 }

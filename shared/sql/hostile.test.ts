@@ -10,7 +10,7 @@ import { tokenize } from './tokens.ts'
 import type { Query } from './tree.ts'
 import { descendants } from './walk.ts'
 
-/** The tree, if the text is one; whatever else than an SqlError is thrown goes on. */
+/** The tree or the SqlError; any other error is thrown. */
 function read(sql: string): Query | SqlError {
   try {
     return parse(sql)
@@ -25,7 +25,7 @@ function messageOf(sql: string): string {
   return result instanceof SqlError ? result.message : 'accepted'
 }
 
-/** Whatever is accepted can be walked, printed and read again. */
+/** An accepted text can be walked, printed and parsed again. */
 function checkWhole(sql: string): void {
   const result = read(sql)
   if (result instanceof SqlError) return
@@ -122,7 +122,7 @@ describe('hostile text is refused and does no harm', () => {
   })
 })
 
-describe('no text brings forth anything but a tree or an SqlError', () => {
+describe('every text gives a tree or an SqlError', () => {
   const pieces = [
     ...new Set(
       corpus

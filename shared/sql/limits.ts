@@ -1,4 +1,4 @@
-/** How large a query may be. What goes beyond is an SqlError, never a crash. */
+/** How large a query may be. A larger one is an SqlError, never a crash. */
 export interface Limits {
   /** Length of the text, in bytes of UTF-8. */
   bytes: number
@@ -7,7 +7,7 @@ export interface Limits {
   nesting: number
   /** Operators, joins or fields in one chain: `a + b + c` has two links. */
   links: number
-  /** Height of the tree. Chains inside chains add up; whoever walks the tree may recurse this deep. */
+  /** Height of the tree, to which chains inside chains add up: a walk may recurse this deep. */
   height: number
   /** SELECTs in the whole query. */
   selects: number
@@ -25,7 +25,7 @@ export const defaultLimits: Limits = {
   ctes: 32,
 }
 
-/** For what an engine is given: an endpoint's tables and a caller's query, each as large as a query may be. */
+/** For a composed statement: an endpoint's tables and a caller's query, each as large as a query may be. */
 export const statementLimits: Limits = {
   bytes: 8 * defaultLimits.bytes,
   tokens: 4 * defaultLimits.tokens,

@@ -2,12 +2,12 @@ import { Cursor } from './cursor.ts'
 import { SqlError } from './error.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import {
-  binaryLevels,
+  binaryPrecedence,
   extractParts,
   hasComma,
   intervalParts,
-  level,
-  levelOf,
+  precedence,
+  precedenceOf,
   reservedFunctions,
 } from './grammar.ts'
 import type * as ast from './tree.ts'
@@ -16,19 +16,20 @@ import { scalarAliases, scalarNames } from './types.ts'
 import { heightOf } from './walk.ts'
 
 /**
- * Reads one GoogleSQL query. Throws SqlError, with the place, for anything else: other statements, more than one,
- * what is malformed, what this front end does not know, and what is beyond the limits.
+ * Parses one GoogleSQL query.
+ * @throws SqlError, with its place, for other and further statements, for syntax that is malformed or not supported
+ * (`shared/sql/README.md`, "What is accepted"), and for a query beyond the limits
  */
 export function parse(sql: string, limits: Partial<Limits> = {}): ast.Query {
   const bounds = { ...defaultLimits, ...limits }
   const query = new Parser(sql, bounds).statement()
-  // Chains inside chains stay within nesting and links and still add up to a tree too high to recurse over.
+  // Chains inside chains may keep to the limits of nesting and links, and still make a tree too high to recurse over.
   if (heightOf(query) > bounds.height)
     throw new SqlError('the query is too deep: split its chains of operators')
   return query
 }
 
-/** Types by every spelling of theirs. */
+/** Scalar types by each of their spellings. */
 const scalars: ReadonlyMap<string, ScalarName> = new Map([
   ...scalarNames.map(name => [name, name] as const),
   ...Object.entries(scalarAliases),
@@ -40,22 +41,22 @@ const signs = ['-', '+', '~'] as const
 const subscriptModes = ['OFFSET', 'ORDINAL', 'SAFE_OFFSET', 'SAFE_ORDINAL'] as const
 /** The words that begin a comparison; NOT may stand before the first three. */
 const comparisonWords = ['LIKE', 'IN', 'BETWEEN', 'IS'] as const
-/** The words of a FROM item that look like its alias. */
+/** Operators of a FROM item, which are no reserved words and look like its alias. */
 const tableOperators = ['PIVOT', 'UNPIVOT', 'MATCH_RECOGNIZE'] as const
 
 interface Operator {
   name: string
-  level: number
+  precedence: number
 }
 
-/** One rule of the grammar a method; a rule stands below those that use it. */
+/** Recursive descent: one method for each rule of the grammar, the outermost first. */
 class Parser extends Cursor {
   private selects = 0
   private ctes = 0
 
   // ---- queries
 
-  /** The one statement of the text. */
+  /** The whole text: one query, and a `;` at most. */
   statement(): ast.Query {
     if (this.atEnd()) throw this.refusal('the query is empty')
     const query = this.query()
@@ -149,7 +150,7 @@ class Parser extends Cursor {
     }
   }
 
-  /** A comma may follow the last one. */
+  /** The select list; a comma may follow its last item. */
   private items(): ast.SelectItem[] {
     const items = [this.selectItem()]
     while (this.takeSymbol(',') && !this.atEndOfItems()) items.push(this.selectItem())
@@ -165,7 +166,7 @@ class Parser extends Cursor {
     if (this.takeSymbol('*')) return this.star(null, at)
     const expression = this.expression()
     if (!this.isSymbol('.')) return { kind: 'SelectColumn', expression, alias: this.alias(), at }
-    if (levelOf(expression) < level.suffix) throw this.unexpected()
+    if (precedenceOf(expression) < precedence.suffix) throw this.unexpected()
     this.next()
     this.next()
     return this.star(expression, at)
@@ -288,7 +289,7 @@ class Parser extends Cursor {
     return array
   }
 
-  /** PIVOT and its kind are no reserved words: what follows tells the operator from an alias. */
+  /** The words after PIVOT and its kind decide whether it is the operator or an alias. */
   private tableAlias(): ast.Identifier | null {
     const operator = tableOperators.some(word => this.isWord(word)) && this.operatorFollows()
     return operator ? null : this.alias()
@@ -314,7 +315,7 @@ class Parser extends Cursor {
     return path
   }
 
-  /** A project may have dashes: `deno-relay-logs` is one name, if nothing stands between its parts. */
+  /** A project may have dashes: `deno-relay-logs` is one name, if no space stands between its parts. */
   private dashedName(): ast.Identifier {
     const first = this.identifier()
     if (first.quoted) return first
@@ -337,7 +338,7 @@ class Parser extends Cursor {
   // ---- operators, by precedence
 
   private expression(): ast.Expression {
-    return this.nested(() => this.operators(level.or))
+    return this.nested(() => this.operators(precedence.or))
   }
 
   private expressions(): ast.Expression[] {
@@ -346,49 +347,49 @@ class Parser extends Cursor {
 
   /** An expression without AND, OR, NOT and comparisons. */
   private arithmetic(): ast.Expression {
-    return this.nested(() => this.operators(level.bitOr))
+    return this.nested(() => this.operators(precedence.bitOr))
   }
 
-  /** An operand and all operators behind it that hold at least as tightly as `lowest`. */
+  /** Precedence climbing: an operand, and all operators after it whose precedence is `lowest` or higher. */
   private operators(lowest: number): ast.Expression {
-    const negated = lowest <= level.not && this.isWord('NOT')
+    const negated = lowest <= precedence.not && this.isWord('NOT')
     let left = negated ? this.not() : this.signed()
-    // Once an operator has been applied, a tighter one can no longer reach what it holds.
-    let highest: number = negated ? level.and : level.sign
+    // After an operator, one of higher precedence can no longer take that operator's operands.
+    let highest: number = negated ? precedence.and : precedence.sign
     for (let links = 1; ; links++) {
       const operator = this.operator()
-      if (!operator || operator.level < lowest) return left
-      if (operator.level > highest) {
-        if (operator.level !== level.comparison) return left
+      if (!operator || operator.precedence < lowest) return left
+      if (operator.precedence > highest) {
+        if (operator.precedence !== precedence.comparison) return left
         throw this.refusal('comparisons do not chain: put one of them in parentheses')
       }
       this.checkLinks(links)
-      const comparison = operator.level === level.comparison
+      const comparison = operator.precedence === precedence.comparison
       left = comparison ? this.comparison(left, operator.name) : this.binary(left, operator)
-      highest = comparison ? level.not : operator.level
+      highest = comparison ? precedence.not : operator.precedence
     }
   }
 
-  /** The operator that stands here, if one does. `>>` is two tokens, since it also closes two types. */
+  /** The operator at this token, if it is one. `>>` is two tokens, since it also closes two types. */
   private operator(): Operator | null {
     const { kind, text, value, end } = this.token
     if (kind === 'symbol') {
       const shift = text === '>' && this.isSymbol('>', 1) && this.ahead(1).at === end
       const name = shift ? '>>' : text
-      const found = binaryLevels.get(name)
-      return found ? { name, level: found } : null
+      const found = binaryPrecedence.get(name)
+      return found ? { name, precedence: found } : null
     }
     if (kind !== 'word') return null
     const word = value === 'NOT' ? this.ahead(1).value : value
     const compares = comparisonWords.some(name => name === word) && !(value === 'NOT' && word === 'IS')
-    if (compares) return { name: word, level: level.comparison }
-    const found = value === 'AND' || value === 'OR' ? binaryLevels.get(value) : undefined
-    return found ? { name: value, level: found } : null
+    if (compares) return { name: word, precedence: precedence.comparison }
+    const found = value === 'AND' || value === 'OR' ? binaryPrecedence.get(value) : undefined
+    return found ? { name: value, precedence: found } : null
   }
 
   private not(): ast.Unary {
     const { at } = this.next()
-    return { kind: 'Unary', operator: 'NOT', operand: this.nested(() => this.operators(level.not)), at }
+    return { kind: 'Unary', operator: 'NOT', operand: this.nested(() => this.operators(precedence.not)), at }
   }
 
   private signed(): ast.Expression {
@@ -401,7 +402,7 @@ class Parser extends Cursor {
   private binary(left: ast.Expression, operator: Operator): ast.Binary {
     this.next()
     if (operator.name === '>>') this.next()
-    const right = this.operators(operator.level + 1)
+    const right = this.operators(operator.precedence + 1)
     return { kind: 'Binary', operator: operator.name as ast.BinaryOperator, left, right, at: left.at }
   }
 
@@ -415,14 +416,14 @@ class Parser extends Cursor {
         return { kind: 'In', not, operand: left, among: this.among(), at }
       case 'BETWEEN': {
         this.next()
-        const low = this.operators(level.bitOr)
+        const low = this.operators(precedence.bitOr)
         this.expectWords('AND')
-        return { kind: 'Between', not, operand: left, low, high: this.operators(level.bitOr), at }
+        return { kind: 'Between', not, operand: left, low, high: this.operators(precedence.bitOr), at }
       }
       case 'IS':
         return this.is(left)
       default:
-        return this.binary(left, { name, level: level.comparison })
+        return this.binary(left, { name, precedence: precedence.comparison })
     }
   }
 
@@ -431,7 +432,7 @@ class Parser extends Cursor {
     if (this.isWord('ANY') || this.isWord('SOME') || this.isWord('ALL')) {
       throw this.refusal('LIKE ANY, LIKE SOME and LIKE ALL are not supported')
     }
-    return this.operators(level.bitOr)
+    return this.operators(precedence.bitOr)
   }
 
   private among(): ast.In['among'] {
@@ -449,12 +450,12 @@ class Parser extends Cursor {
     const { at } = operand
     const not = this.takeWords('NOT')
     if (this.takeWords('DISTINCT', 'FROM')) {
-      return { kind: 'IsDistinctFrom', not, left: operand, right: this.operators(level.bitOr), at }
+      return { kind: 'IsDistinctFrom', not, left: operand, right: this.operators(precedence.bitOr), at }
     }
     return { kind: 'Is', not, operand, what: this.expectOneOf('NULL', 'TRUE', 'FALSE', 'UNKNOWN'), at }
   }
 
-  // ---- operands: literals, names, whatever stands in brackets, and the `.field` and `[index]` behind them
+  // ---- operands: literals, names, brackets, and the `.field` and `[index]` after them
 
   /** An operand with its fields and indexes. */
   private suffixed(): ast.Expression {
@@ -468,7 +469,7 @@ class Parser extends Cursor {
   }
 
   private subscript(of: ast.Expression): ast.Subscript {
-    if (levelOf(of) < level.suffix) throw this.unexpected()
+    if (precedenceOf(of) < precedence.suffix) throw this.unexpected()
     this.expectSymbol('[')
     const mode = this.isSymbol('(', 1) ? this.takeOneOf(...subscriptModes) : null
     const index = mode ? this.parenthesized(() => this.expression()) : this.expression()
@@ -477,7 +478,7 @@ class Parser extends Cursor {
   }
 
   private field(of: ast.Expression): ast.Expression {
-    if (levelOf(of) < level.suffix) throw this.unexpected()
+    if (precedenceOf(of) < precedence.suffix) throw this.unexpected()
     this.expectSymbol('.')
     const field = this.anyIdentifier()
     if (of.kind !== 'Path') return { kind: 'FieldAccess', of, field, at: of.at }
@@ -508,7 +509,7 @@ class Parser extends Cursor {
     throw this.unexpected('an expression')
   }
 
-  /** `.5` becomes `0.5`: behind a word that is not reserved, GoogleSQL takes the dot for that of a field. */
+  /** `.5` becomes `0.5`: after a word that is not reserved, GoogleSQL reads the dot as that of a field. */
   private literal(literal: ast.Literal['literal']): ast.Literal {
     const { text, value, at } = this.next()
     return { kind: 'Literal', literal, text: text.startsWith('.') ? `0${text}` : text, value, at }
@@ -560,7 +561,7 @@ class Parser extends Cursor {
     }
   }
 
-  /** Its text in capitals, so that the way it was typed does not matter. */
+  /** In capitals, so that equal queries have equal text. */
   private constant(literal: 'NULL' | 'BOOL'): ast.Literal {
     const { value, at } = this.next()
     return { kind: 'Literal', literal, text: value, value: '', at }
@@ -677,7 +678,7 @@ class Parser extends Cursor {
     return { kind: 'SelectColumn', expression, alias: this.takeWords('AS') ? this.identifier() : null, at }
   }
 
-  // ---- calls, with all that may stand inside and behind their parentheses
+  // ---- calls, with the clauses inside and after their parentheses
 
   /** The call of `name`, from its `(` on. */
   private call(name: ast.Identifier[]): ast.Call {
@@ -732,8 +733,8 @@ class Parser extends Cursor {
   private lambdaOrExpression(): ast.Expression {
     const { at } = this.token
     const inParentheses = this.isSymbol('(')
-    const behind = inParentheses ? this.behindParentheses() : this.ahead(1)
-    if (behind.kind !== 'symbol' || behind.text !== '->') return this.expression()
+    const after = inParentheses ? this.afterParentheses() : this.ahead(1)
+    if (after.kind !== 'symbol' || after.text !== '->') return this.expression()
     const parameters = inParentheses ? this.identifiers() : [this.identifier()]
     this.expectSymbol('->')
     return { kind: 'Lambda', parameters, body: this.expression(), at }
@@ -741,12 +742,11 @@ class Parser extends Cursor {
 
   // ---- ORDER BY, windows and the counts of LIMIT
 
-  /** `ORDER BY ...` if it stands here. */
   private orderBy(): ast.OrderItem[] {
     return this.takeWords('ORDER', 'BY') ? this.list(() => this.orderItem()) : []
   }
 
-  /** The count behind LIMIT or OFFSET, `null` where that word does not stand here. */
+  /** The count after LIMIT or OFFSET, `null` without that word. */
   private rowCount(word: 'LIMIT' | 'OFFSET'): ast.Count | null {
     return this.takeWords(word) ? this.count('a number of rows') : null
   }
@@ -817,7 +817,7 @@ class Parser extends Cursor {
     })
   }
 
-  /** `<T>`, behind ARRAY. */
+  /** `<T>`, after ARRAY. */
   private elementType(): SqlType {
     this.expectSymbol('<')
     const element = this.type()
@@ -825,7 +825,7 @@ class Parser extends Cursor {
     return element
   }
 
-  /** `<a INT64, STRING>`, behind STRUCT. Two closing `>` are two tokens, so `ARRAY<STRUCT<a INT64>>` just ends. */
+  /** `<a INT64, STRING>`, after STRUCT. `>>` is two tokens, so `ARRAY<STRUCT<a INT64>>` needs no special case. */
   private structType(): StructType {
     if (this.takeSymbol('<>')) return { kind: 'STRUCT', fields: [] }
     this.expectSymbol('<')

@@ -3,12 +3,13 @@ import { statementLimits } from './limits.ts'
 import { parse } from './parser.ts'
 import { descendants } from './walk.ts'
 
-/** Real names may be longer than logical ones. */
+/** Real table names may be longer than logical ones. */
 const limits = { ...statementLimits, bytes: Infinity, tokens: Infinity }
 
 /**
- * Where in `to` stands what is at `place` in `from`, two texts of one query that differ in layout and table names: a
- * node of the one tree is found in the other by its number. `null` where there is none before the place.
+ * Maps a place between two texts of one query that differ in layout and table names: the node at `place` in `from`
+ * is found in `to` by its number in the tree. `null` if no node stands at or before the place.
+ * @throws SqlError if one of the texts does not parse
  */
 export function placeInOther(from: string, place: Place, to: string): Place | null {
   const at = offsetOf(from, place)

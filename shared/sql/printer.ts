@@ -3,8 +3,8 @@ import {
   extractParts,
   hasComma,
   intervalParts,
-  level,
-  levelOf,
+  precedence,
+  precedenceOf,
   reservedFunctions,
   reservedWords,
 } from './grammar.ts'
@@ -15,15 +15,16 @@ import { unknownKind } from './walk.ts'
 
 interface PrintOptions {
   /**
-   * The text to print for a table instead of its path, or `null` for the path. The text goes out as it is: whoever
-   * gives it answers for it. The table keeps the name by which the rest of the query calls it.
+   * The text to print for a table instead of its path, or `null` for the path. It is printed unchecked, and the table
+   * keeps the name by which the rest of the query refers to it.
    */
   table?: (reference: ast.TableReference) => string | null
 }
 
 /**
- * The query as GoogleSQL on one line, from nothing but the tree. Equal trees give equal text: comments, layout and
- * the case of keywords are gone. Throws SqlError for a tree with a name, literal or join that no text can stand for.
+ * The query as GoogleSQL on one line, from nothing but the tree: equal trees give equal text, without comments or
+ * layout, with keywords in capitals. Parentheses that the tree lacks are added.
+ * @throws SqlError for a tree with a name, literal or join that no text stands for
  */
 export function print(query: ast.Query, options: PrintOptions = {}): string {
   return new Printer(options).query(query)
@@ -88,7 +89,7 @@ class Printer {
     if (item.kind === 'SelectColumn') return this.column(item)
     const { of, except, replace } = item
     return words(
-      of ? `${this.held(of, level.suffix)}.*` : '*',
+      of ? `${this.operand(of, precedence.suffix)}.*` : '*',
       except.length > 0 ? `EXCEPT (${except.map(printName).join(', ')})` : '',
       replace.length > 0 ? `REPLACE (${replace.map(column => this.column(column)).join(', ')})` : '',
     )
@@ -123,7 +124,7 @@ class Printer {
     return (text ?? printPath(reference.path)) + as(alias) + withOffset(reference.offset)
   }
 
-  /** Joins group from left to right, commas among them; whatever else groups needs parentheses. */
+  /** Joins and commas group from the left; any other grouping needs parentheses. */
   private join({ type, left, right, on, using }: ast.Join): string {
     if (hasComma(right)) throw new SqlError('a comma cannot join tables to the right of another join')
     if (hasComma(left) && (type === 'RIGHT' || type === 'FULL')) {
@@ -203,40 +204,40 @@ class Printer {
     }
   }
 
-  /** In parentheses if it holds together less tightly than its place asks for. */
-  private held(node: ast.Expression, lowest: number): string {
+  /** In parentheses if its precedence is below `lowest`. */
+  private operand(node: ast.Expression, lowest: number): string {
     const text = this.expression(node)
-    return levelOf(node) < lowest ? `(${text})` : text
+    return precedenceOf(node) < lowest ? `(${text})` : text
   }
 
-  /** Two comparisons never stand side by side, so their operands are all tighter than they are. */
+  /** Comparisons do not chain, so their operands have a higher precedence. */
   private compared(node: ast.Expression): string {
-    return this.held(node, level.bitOr)
+    return this.operand(node, precedence.bitOr)
   }
 
-  /** A path with one more field would read as a longer path: parentheses keep the two apart. */
+  /** Without parentheses, a field of a path would read as a longer path. */
   private fieldAccess({ of, field }: ast.FieldAccess): string {
-    const text = of.kind === 'Path' ? `(${this.expression(of)})` : this.held(of, level.suffix)
+    const text = of.kind === 'Path' ? `(${this.expression(of)})` : this.operand(of, precedence.suffix)
     return `${text}.${printField(field)}`
   }
 
   /** `- -1`, since `--1` is a comment. */
   private unary({ operator, operand }: ast.Unary): string {
-    if (operator === 'NOT') return `NOT ${this.held(operand, level.not)}`
-    const text = this.held(operand, level.sign)
+    if (operator === 'NOT') return `NOT ${this.operand(operand, precedence.not)}`
+    const text = this.operand(operand, precedence.sign)
     return operator + (text.startsWith('-') ? ' ' : '') + text
   }
 
   private subscript({ of, mode, index }: ast.Subscript): string {
     const inside = this.expression(index)
-    return `${this.held(of, level.suffix)}[${mode ? `${mode}(${inside})` : inside}]`
+    return `${this.operand(of, precedence.suffix)}[${mode ? `${mode}(${inside})` : inside}]`
   }
 
-  /** Equal operators group from the left, comparisons not at all. */
+  /** Operators of one precedence group from the left, comparisons not at all. */
   private binary(node: ast.Binary): string {
-    const own = levelOf(node)
-    const first = own === level.comparison ? own + 1 : own
-    return `${this.held(node.left, first)} ${node.operator} ${this.held(node.right, own + 1)}`
+    const own = precedenceOf(node)
+    const first = own === precedence.comparison ? own + 1 : own
+    return `${this.operand(node.left, first)} ${node.operator} ${this.operand(node.right, own + 1)}`
   }
 
   private between(node: ast.Between): string {
@@ -273,7 +274,7 @@ class Printer {
 
   private interval({ value, part, to }: ast.IntervalLiteral): string {
     const end = to === null ? '' : ` TO ${printPart(to, intervalParts)}`
-    return `INTERVAL ${this.held(value, level.bitOr)} ${printPart(part, intervalParts)}${end}`
+    return `INTERVAL ${this.operand(value, precedence.bitOr)} ${printPart(part, intervalParts)}${end}`
   }
 
   private extract({ part, operand, zone }: ast.Extract): string {
@@ -364,7 +365,7 @@ function withOffset(name: ast.Identifier | null): string {
   return name ? ` WITH OFFSET${as(name)}` : ''
 }
 
-/** Without an alias a table goes by the last part of its path, and in backticks that may hold dots. */
+/** Without an alias a table is called by the last part of its path, also of a path in one pair of backticks. */
 function impliedAlias({ path }: ast.TableReference): ast.Identifier {
   const last = path.at(-1)!
   return { ...last, name: last.name.slice(last.name.lastIndexOf('.') + 1) }
@@ -391,7 +392,7 @@ function printName({ name, quoted }: Name): string {
   return quoted || reservedWords.has(name.toUpperCase()) ? quote(name) : printField({ name, quoted })
 }
 
-/** Names with dots between them; behind a dot a reserved word needs no backticks. */
+/** Names with dots between them; after a dot a reserved word needs no backticks. */
 function printPath([first, ...rest]: ast.Identifier[]): string {
   if (!first) throw new SqlError('a path has no names')
   return [printName(first), ...rest.map(printField)].join('.')
@@ -415,7 +416,7 @@ function quote(name: string): string {
   return `\`${name}\``
 }
 
-/** Its text as written, once that has been read again and found to be this one literal. */
+/** The text as written, if it reads as this one literal. */
 function printLiteral({ literal, text, value }: ast.Literal): string {
   const [token, end] = tokenize(text, { bytes: Infinity, tokens: 1 })
   const kind = token && (tokenKinds[token.kind] ?? constants[text])

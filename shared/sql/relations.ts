@@ -1,15 +1,15 @@
 import type { AnyNode, From, Identifier, Query, Select, TableReference } from './tree.ts'
 import { children, unknownKind } from './walk.ts'
 
-/** The names that a query may call upon: common tables, and the rows of FROM (`t` in `t.array`). */
+/** The names in scope: common tables, and the rows of FROM (`t` in `t.array`). */
 interface Scope {
   ctes: ReadonlySet<string>
   rows: ReadonlySet<string>
 }
 
 /**
- * Every reference to a real table, in the order of the text: neither a common table in scope nor an array of a row
- * in scope. Where that is in doubt it is reported, so nothing that could be read is missing.
+ * Every reference to a real table, in the order of the text: neither to a common table in scope nor to an array of a
+ * row in scope. A doubtful reference is among them, so that none which could read a table is missing.
  */
 export function tablesOf(query: Query): TableReference[] {
   const search = new TableSearch()
@@ -17,7 +17,7 @@ export function tablesOf(query: Query): TableReference[] {
   return search.tables
 }
 
-/** Names of tables and rows are one if they differ in the case of ASCII letters only. */
+/** Names of common tables and rows are equal if their keys are: the case of ASCII letters does not count. */
 export function nameKey(name: string): string {
   return name.replaceAll(/[A-Z]+/g, letters => letters.toLowerCase())
 }
@@ -36,7 +36,7 @@ class TableSearch {
     for (const node of nodes) this.visit(node, scope)
   }
 
-  /** A common table is seen by those behind it and by the query; with RECURSIVE by all. Rows do not reach into it. */
+  /** A common table is visible to those after it and to the query, with RECURSIVE to all. It sees no rows outside. */
   private query(query: Query, scope: Scope): void {
     const ctes = new Set(scope.ctes)
     const common = query.with?.ctes ?? []
@@ -51,7 +51,7 @@ class TableSearch {
     this.visitAll(query.orderBy, sorted)
   }
 
-  /** Returns the scope that its FROM makes. */
+  /** @returns the scope that its FROM makes */
   private select(select: Select, outer: Scope): Scope {
     const scope = select.from ? withRows(outer, this.from(select.from, outer, outer)) : outer
     this.visitAll(
@@ -62,9 +62,10 @@ class TableSearch {
   }
 
   /**
-   * Returns the names of the rows that this part of FROM adds. What stands to the left is in `scope`; a subquery
-   * does not see that, only what is around the whole FROM: in `FROM logs AS d, (SELECT 1 FROM d.secret)` the
-   * second `d` is a dataset. The same is taken for joins in parentheses and for the right side of RIGHT and FULL.
+   * @param scope with the rows to the left; a subquery does not see those, but only the scope around FROM, `outer`:
+   * in `FROM logs AS d, (SELECT 1 FROM d.secret)` the second `d` is a dataset. The same holds here for joins in
+   * parentheses and for the right side of RIGHT and FULL.
+   * @returns the names of the rows that this part of FROM adds
    */
   private from(from: From, scope: Scope, outer: Scope): string[] {
     switch (from.kind) {
@@ -99,7 +100,7 @@ class TableSearch {
   }
 }
 
-/** A name in backticks that holds a dot is a path of its own: no row is called by it. */
+/** A name in backticks with a dot is a whole path, so no row has it. */
 function rowName({ name }: Identifier): string[] {
   return name.includes('.') ? [] : [nameKey(name)]
 }

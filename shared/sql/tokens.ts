@@ -1,6 +1,6 @@
 /**
- * GoogleSQL text to tokens. What is not understood is refused: outside literals, comments and backticks there is
- * only ASCII, and nothing that two readers could split in two ways.
+ * GoogleSQL text to tokens. Outside literals, comments and backticks only ASCII is accepted, and nothing that two
+ * readers could split in two ways.
  */
 import { placeOf, SqlError } from './error.ts'
 import { defaultLimits } from './limits.ts'
@@ -24,7 +24,7 @@ const words = /[A-Za-z_]\w*/y
 const backticks = /`([^`\\\p{Cc}]+)`/uy
 const parameters = /@([A-Za-z_]\w*)/y
 const numbers = /0[xX][\dA-Fa-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
-/** In `my-project-12.dataset` the 12 belongs to the name: no `12.` may come of it. */
+/** In `my-project-12.dataset` the 12 belongs to the name, and is not the number `12.` */
 const dashedNumbers = /(?<=\w-)\d+(?=\.(?![eE][+-]?\d)[A-Za-z_`])/y
 const integers = /^(?:0[xX][\dA-Fa-f]+|\d+)$/
 const symbols = /<=|>=|<>|!=|\|\||\|>|=>|->|<<|[()[\]{},.;+\-*/~&|^=<>:?]/y
@@ -34,7 +34,7 @@ const wordOrDot = /[\w.]/
 /** In this order: r'..' is a string before it is a word, and .5 a number before it is a dot. */
 const readers: Reader[] = [readLiteral, readWord, readName, readParameter, readNumber, readSymbol]
 
-/** All tokens of the text, and one of kind `end`. Throws SqlError at the first that is not GoogleSQL. */
+/** All tokens of the text, and one of kind `end`. Throws SqlError at the first character that begins none. */
 export function tokenize(sql: string, limits: { bytes: number; tokens: number } = defaultLimits): Token[] {
   checkText(sql, limits.bytes)
   const tokens: Token[] = []
@@ -174,7 +174,7 @@ function readString(sql: string, at: number): StringLiteral | null {
   return { bytes, value, end: end + quotes.length }
 }
 
-/** Where the closing quotes stand. A backslash guards the next character, in raw strings too. */
+/** The offset of the closing quotes. A backslash escapes the next character, in raw strings too. */
 function closing(sql: string, at: number, start: number, quotes: string): number {
   const multiline = quotes.length === 3
   for (let i = start; i < sql.length; i++) {
@@ -209,7 +209,7 @@ function decode(sql: string, start: number, end: number, form: { bytes: boolean;
   return value
 }
 
-/** The character that the escape at `at` stands for; leaves `escape.lastIndex` behind it. */
+/** The character that the escape at `at` stands for; leaves `escape.lastIndex` after it. */
 function unescape(sql: string, at: number, bytes: boolean): string {
   escape.lastIndex = at
   const groups = escape.exec(sql)?.groups
@@ -222,7 +222,7 @@ function unescape(sql: string, at: number, bytes: boolean): string {
   throw new SqlError(`${sql.slice(at, at + 2)} is not an escape that can stand here`, placeOf(sql, at))
 }
 
-/** \x and octal escapes reach ASCII only; none makes half a surrogate pair or a NUL, which engines cut text at. */
+/** \x and octal escapes reach ASCII only; none makes half a surrogate pair, or a NUL, where engines cut text off. */
 function isCharacter(code: number, unicode: boolean): boolean {
   const surrogate = code >= 0xd800 && code <= 0xdfff
   return code > 0 && code <= (unicode ? 0x10ffff : 0x7f) && !surrogate

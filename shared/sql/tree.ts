@@ -1,8 +1,8 @@
 /**
  * The syntax tree of a GoogleSQL query.
  *
- * Every node says what it is in `kind` and where it began in `at` (offset in UTF-16 units of the text it was
- * parsed from). The printer makes text from nothing but this tree, so whatever is not in it cannot run.
+ * Every node has a `kind`, and in `at` the offset of its first character in the parsed text, in UTF-16 units. The
+ * printer makes text from nothing but this tree, so what it does not hold cannot run.
  */
 import type { SqlType, StructType } from './types.ts'
 
@@ -10,7 +10,7 @@ export interface Node {
   at: number
 }
 
-/** A name as written. `quoted` (in backticks) matters: a quoted name is never a keyword and may hold dots. */
+/** A name as written. A quoted one (in backticks) is never a keyword, and may hold dots. */
 export interface Identifier {
   name: string
   quoted: boolean
@@ -171,7 +171,7 @@ export interface Frame extends Node {
 export interface FrameBound extends Node {
   kind: 'FrameBound'
   bound: 'UNBOUNDED PRECEDING' | 'UNBOUNDED FOLLOWING' | 'CURRENT ROW' | 'PRECEDING' | 'FOLLOWING'
-  /** How many, for a plain PRECEDING or FOLLOWING. */
+  /** The number of rows, for a plain PRECEDING or FOLLOWING. */
   count: Count | null
 }
 
@@ -206,7 +206,7 @@ export type Expression =
   | NamedArgument
   | Lambda
 
-/** `text` is the token as written (a string keeps its quotes and escapes), `value` a string's decoded value. */
+/** `text` is the token as written, a string with its quotes and escapes. */
 export interface Literal extends Node {
   kind: 'Literal'
   literal: 'STRING' | 'BYTES' | 'INTEGER' | 'FLOAT' | 'BOOL' | 'NULL'

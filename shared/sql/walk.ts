@@ -1,6 +1,6 @@
 import type { AnyNode, Query } from './tree.ts'
 
-/** Nodes directly under this one, in the order of the text. Throws for a kind that is not in the grammar. */
+/** Nodes directly under this one, in the order of the text. Throws for a kind that is not in the tree's grammar. */
 export function children(node: AnyNode): AnyNode[] {
   return slots(node).filter(child => child !== null)
 }
@@ -91,12 +91,12 @@ function slots(node: AnyNode): (AnyNode | null)[] {
   }
 }
 
-/** OVER names a window or defines one; a name is no node. */
+/** OVER names a window or defines one; an identifier is no node. */
 function windowOf(over: Extract<AnyNode, { kind: 'Call' }>['over']): AnyNode | null {
   return over && 'kind' in over ? over : null
 }
 
-/** For the end of a switch over kinds: the compiler sees that all are there, a tree made by hand may differ. */
+/** The default of a switch over kinds: it does not compile if a kind is missing, and throws for a tree made by hand. */
 export function unknownKind(node: never): never {
   throw new Error(`${(node as AnyNode).kind} is not a kind of node`)
 }
@@ -117,7 +117,7 @@ export function heightOf(root: AnyNode): number {
   return height
 }
 
-/** Every `@name`, as it is written first, with the offset where that is. */
+/** Every `@name`, with the offset where it first stands. */
 export function parameterNames(query: Query): Map<string, number> {
   const names = new Map<string, number>()
   for (const node of descendants(query)) {

@@ -1,6 +1,6 @@
 /** Random expressions, as the parser gives them but for parentheses, which are left to the printer. */
 import * as fc from 'fast-check'
-import { binaryLevels, extractParts, intervalParts } from '../grammar.ts'
+import { binaryPrecedence, extractParts, intervalParts } from '../grammar.ts'
 import * as tokens from './random-tokens.ts'
 import type { AnyNode, BinaryOperator, Call, Expression, Identifier, Query } from '../tree.ts'
 
@@ -38,7 +38,7 @@ export function operation(
   query: fc.Arbitrary<Query>,
 ): fc.Arbitrary<Expression>[] {
   const not = fc.boolean()
-  const operators = [...binaryLevels.keys()] as BinaryOperator[]
+  const operators = [...binaryPrecedence.keys()] as BinaryOperator[]
   return [
     node('Unary', { operator: fc.constantFrom('NOT', '-', '+', '~'), operand: of }),
     node('Binary', { operator: fc.constantFrom(...operators), left: of, right: of }),

@@ -23,7 +23,7 @@ export const identifier: fc.Arbitrary<Identifier> = fc.oneof(
   oddNames.map(name => ({ name, quoted: true, at })),
 )
 
-/** Behind a dot reserved words are names too. */
+/** After a dot reserved words are names too. */
 const field = fc.oneof(
   identifier,
   fc.constantFrom(...reservedWords).map(name => ({ name, quoted: false, at })),
