@@ -71,7 +71,7 @@ describe('apply', () => {
     expect((await services.endpoints.all()).map(({ name }) => name)).toEqual(['usage.api-counts'])
   })
 
-  test('is all or nothing when somebody else changes the store meanwhile', async () => {
+  test('is all or nothing when another process changes the store meanwhile', async () => {
     await run()
     edit('logs.all.yaml', text => text.replace('maxRows: 1000', 'maxRows: 500'))
     edit('usage.api-counts.yaml', text => text.replace('maxRows: 1000', 'maxRows: 500'))

@@ -1,10 +1,10 @@
+/** `lqe apply`: reads, checks, plans and applies a folder of endpoints. */
 import { Command } from 'commander'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import { check } from './check.ts'
-import { compareCompanions } from './compare.ts'
-import { estimate, estimateLine } from './estimate.ts'
-import { carryOut, type Plan, planFor } from './plan.ts'
+import { compareBatchQueries } from './compare.ts'
+import { carryOut, estimate, estimateLine, type Plan, planFor } from './plan.ts'
 import { QueriesError, readQueries } from './read.ts'
 
 const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as const
@@ -12,7 +12,7 @@ const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as co
 export interface ApplyOptions {
   queries: string
   dryRun: boolean
-  /** Whether companion queries are run for sample sets and their rows compared, which costs scans. */
+  /** Whether batch queries are run for sample sets and their rows compared, which costs scans. */
   compare?: boolean
   /** Gets the plan, line by line. */
   out: (line: string) => void
@@ -28,7 +28,7 @@ export async function apply(
 ): Promise<Plan> {
   const sources = readQueries(queries)
   const problems = await check(sources, engine)
-  if (compare && problems.length === 0) problems.push(...(await compareCompanions(sources, engine)))
+  if (compare && problems.length === 0) problems.push(...(await compareBatchQueries(sources, engine)))
   if (problems.length > 0) throw new QueriesError(problems)
   const plan = await planFor(
     sources.map(({ endpoint }) => endpoint),
@@ -49,7 +49,7 @@ export async function apply(
 
 type Opened = { engine: QueryEngine; store: Store }
 
-/** @param isLocal whether a scan costs nothing, so that companion queries are compared unless told otherwise */
+/** @param isLocal whether scans are free, so that batch queries are compared by default */
 export function applyCommand(
   withServices: (act: (services: Opened) => Promise<void>) => Promise<void>,
   isLocal: () => boolean,
@@ -58,8 +58,8 @@ export function applyCommand(
     .description('make the stored endpoints equal to the files in queries/')
     .option('--dry-run', 'only print what would be done', false)
     .option('--queries <folder>', 'folder of <name>.sql and <name>.yaml', 'queries')
-    .option('--check-warm', 'compare companion queries with their endpoints; on BigQuery it costs scans')
-    .option('--no-check-warm', 'do not, which is so on BigQuery unless asked for')
+    .option('--check-warm', 'compare batch queries with their endpoints; on BigQuery it costs scans')
+    .option('--no-check-warm', 'do not compare them, the default on BigQuery')
     .action(async ({ checkWarm, ...options }: { dryRun: boolean; queries: string; checkWarm?: boolean }) => {
       await withServices(async services => {
         const compare = checkWarm ?? isLocal()

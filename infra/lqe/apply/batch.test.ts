@@ -17,7 +17,7 @@ let queries: string
 let services: Services
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'companion-'))
+  folder = mkdtempSync(join(tmpdir(), 'batch-'))
   const config = loadConfig({ DATA_DIR: join(folder, 'data'), FROZEN_NOW: now })
   const file = join(folder, 'rows.ndjson')
   const rows = [10, 45, 100, 5000].map(minutes => {
@@ -43,7 +43,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(queries, { recursive: true }))
 
-const companion = 'usage.api-counts.warm.sql'
+const batchQuery = 'usage.api-counts.warm.sql'
 
 function edit(file: string, from: string | RegExp, to: string): void {
   const path = join(queries, file)
@@ -63,17 +63,17 @@ async function refusal(options: { compare?: boolean; engine?: QueryEngine } = {}
   return (error as QueriesError).message.replaceAll(`${queries}/`, '')
 }
 
-describe('apply takes a companion query', () => {
+describe('apply takes a batch query', () => {
   test('into the stored definition, under a version of its own', async () => {
     await apply(services, { queries, dryRun: false, compare: true, out: () => {} })
     const before = (await services.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
     expect(before.warm).toEqual({
       seconds: 300,
       maxSets: 50,
-      sql: readFileSync(join(queries, companion), 'utf8'),
+      sql: readFileSync(join(queries, batchQuery), 'utf8'),
       apart: { interval: ['daily'] },
     })
-    edit(companion, 'GROUP BY url', 'GROUP BY r.url')
+    edit(batchQuery, 'GROUP BY url', 'GROUP BY r.url')
     await apply(services, { queries, dryRun: false, out: () => {} })
     const after = (await services.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
     expect(after.version).not.toBe(before.version)
@@ -81,23 +81,23 @@ describe('apply takes a companion query', () => {
 })
 
 describe('apply refuses, naming file, line and column,', () => {
-  test('a companion that does not parse', async () => {
-    edit(companion, 'FROM sets AS s', 'FORM sets AS s')
+  test('a batch query that does not parse', async () => {
+    edit(batchQuery, 'FROM sets AS s', 'FORM sets AS s')
     expect(await refusal()).toMatch(/^usage\.api-counts\.warm\.sql:\d+:\d+ /)
   })
 
   test('one whose dry run fails', async () => {
-    edit(companion, 'r.path, ', 'r.patch, ')
+    edit(batchQuery, 'r.path, ', 'r.patch, ')
     expect(await refusal()).toMatch(/^usage\.api-counts\.warm\.sql:\d+:\d+ .*patch/)
   })
 
   test('one that takes other parameters', async () => {
-    edit(companion, "@sets[OFFSET(0)].interval = 'daily'", "@interval = 'daily'")
+    edit(batchQuery, "@sets[OFFSET(0)].interval = 'daily'", "@interval = 'daily'")
     expect(await refusal()).toMatch(/^usage\.api-counts\.warm\.sql:\d+:\d+ @interval is not known/)
   })
 
   test('one that takes no sets', async () => {
-    writeFileSync(join(queries, companion), 'SELECT 1 AS a')
+    writeFileSync(join(queries, batchQuery), 'SELECT 1 AS a')
     expect(await refusal()).toBe('usage.api-counts.warm.sql:1:1 takes no @sets')
   })
 
@@ -124,7 +124,7 @@ describe('apply refuses, naming file, line and column,', () => {
       /column 8 must be nothing, and is more INT64/,
     ],
   ])('one with other columns: %j made %j', async (from, to, expected) => {
-    edit(companion, from, to)
+    edit(batchQuery, from, to)
     expect(await refusal()).toMatch(expected)
   })
 
@@ -134,14 +134,14 @@ describe('apply refuses, naming file, line and column,', () => {
   })
 
   test('one that is not there', async () => {
-    rmSync(join(queries, companion))
+    rmSync(join(queries, batchQuery))
     expect(await refusal()).toMatch(
       /^usage\.api-counts\.yaml:\d+:\d+ warm\.query names .*, which is not there/,
     )
   })
 
   test('one that no endpoint names', async () => {
-    cpSync(join(queries, companion), join(queries, 'other.warm.sql'))
+    cpSync(join(queries, batchQuery), join(queries, 'other.warm.sql'))
     expect(await refusal()).toBe('other.warm.sql:1:1 is the warm.query of no endpoint')
   })
 
@@ -157,8 +157,8 @@ describe('apply with a comparison refuses', () => {
     ['has another window', '10080, 60', '10080, 30'],
     ['has another order', /timestamp\s*$/, 'timestamp DESC'],
     ['has rows of its own', 's.project,\n  DATETIME', "CONCAT(s.project, 'x') AS project,\n  DATETIME"],
-  ])('a companion that %s', async (_, from, to) => {
-    edit(companion, from, to)
+  ])('a batch query that %s', async (_, from, to) => {
+    edit(batchQuery, from, to)
     expect(await refusal({ compare: true })).toMatch(/^usage\.api-counts\.warm\.sql:1:1 .*(rows|row that)/)
   })
 

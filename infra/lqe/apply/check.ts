@@ -1,13 +1,19 @@
-/** What must hold before an endpoint is applied: its SQL parses, its parameters agree, its dry runs succeed. */
+/**
+ * Checks before endpoints are applied: SQL parses, parameters agree with it, dry runs succeed, and a batch query takes
+ * `@sets` and gives the parameters and the endpoint's columns.
+ */
 import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
-import { emptyBindings } from '../../../shared/endpoints/definition.ts'
+import { emptyBindings, type Endpoint, parameterColumns } from '../../../shared/endpoints/definition.ts'
 import { placeOf, SqlError } from '../../../shared/sql/error.ts'
 import { parse } from '../../../shared/sql/parser.ts'
+import { printType } from '../../../shared/sql/printer.ts'
+import type { Query, QueryBody, Select } from '../../../shared/sql/tree.ts'
+import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
-import { checkCompanion } from './companion.ts'
+import { batchStatement } from '../../../shared/warm/batch.ts'
 import type { EndpointSource, FileProblem } from './read.ts'
 
-/** @returns every problem found, by file, line and column; an empty list = may be applied */
+/** @returns every problem, by file, line and column; an empty list where all may be applied */
 export async function check(sources: EndpointSource[], engine: QueryEngine): Promise<FileProblem[]> {
   const problems = await Promise.all(sources.map(source => checkOne(source, engine)))
   return problems.flat()
@@ -20,12 +26,11 @@ async function checkOne(source: EndpointSource, engine: QueryEngine): Promise<Fi
     if (problems.length > 0) return problems
     const { columns } = await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
     if (warmFile === null) return []
-    const companion = { file: warmFile, sql: endpoint.warm!.sql! }
-    return pointing(warmFile, () => checkCompanion(endpoint, companion, columns, engine))
+    return pointing(warmFile, () => checkBatchQuery(endpoint, warmFile, columns, engine))
   })
 }
 
-/** What the front end and the engine refuse, as a problem of the file. */
+/** An error of the SQL front end or the engine becomes a problem of the file. */
 async function pointing(file: string, look: () => Promise<FileProblem[]>): Promise<FileProblem[]> {
   try {
     return await look()
@@ -53,4 +58,59 @@ function parametersAgree({ endpoint, sqlFile, yamlFile, placeInYaml }: EndpointS
       detail: `${name} is declared, but @${name} is not in the SQL`,
     }))
   return [...undeclared, ...unused]
+}
+
+/**
+ * @param own the columns of the endpoint's own query
+ * @throws SqlError and EngineError of the batch query
+ */
+async function checkBatchQuery(
+  endpoint: Endpoint,
+  file: string,
+  own: Column[],
+  engine: QueryEngine,
+): Promise<FileProblem[]> {
+  const sql = endpoint.warm!.sql!
+  const query = parse(sql)
+  const problem = (at: number, detail: string): FileProblem => ({ file, ...placeOf(sql, at), detail })
+  const used = parameterNames(query)
+  const strangers = [...used].filter(([name]) => name.toLowerCase() !== 'sets')
+  if (strangers.length > 0)
+    return strangers.map(([name, at]) => problem(at, `@${name} is not known: a batch query takes @sets`))
+  if (used.size === 0) return [problem(0, 'takes no @sets')]
+  const shared = parameterColumns(endpoint).filter(({ name }) => own.some(column => column.name === name))
+  if (shared.length > 0)
+    return [
+      problem(0, `${shared[0]!.name} is a parameter and a column; its two values could not be told apart`),
+    ]
+  const { columns } = await engine.describe(batchStatement(endpoint, sql, null))
+  const mismatch = mismatchOf(columns, parameterColumns(endpoint), own)
+  return mismatch ? [problem(placeOfColumn(query, mismatch.column), mismatch.detail)] : []
+}
+
+/** First the parameters, in any order, then the endpoint's columns, in theirs. */
+function mismatchOf(columns: Column[], parameters: Column[], own: Column[]) {
+  const left = new Set(parameters.map(parameter => inWords(parameter)))
+  for (let column = 0; column < Math.max(columns.length, parameters.length + own.length); column++) {
+    const found = inWords(columns[column])
+    const expected = column < parameters.length ? [...left] : [inWords(own[column - parameters.length])]
+    if (!expected.includes(found))
+      return { column, detail: `column ${column + 1} must be ${expected.join(' or ')}, and is ${found}` }
+    left.delete(found)
+  }
+  return null
+}
+
+function inWords(column: Column | undefined): string {
+  return column ? `${column.name} ${printType(column.type)}` : 'nothing'
+}
+
+function placeOfColumn({ body }: Query, column: number): number {
+  const { items, at } = firstSelect(body)
+  return items[column]?.at ?? at
+}
+
+function firstSelect(body: QueryBody): Select {
+  if (body.kind === 'Select') return body
+  return firstSelect(body.kind === 'SetOperation' ? body.left : body.query.body)
 }

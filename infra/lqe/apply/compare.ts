@@ -1,4 +1,4 @@
-/** Whether a companion query answers as the endpoint's own does: both are run for sample sets, and the rows compared. */
+/** Compares a batch query with the endpoint's own: both are run for sample sets, and must give the same rows. */
 import { EngineError, type QueryEngine, type RunResult, type Value } from '../../../shared/engines/engine.ts'
 import {
   type Endpoint,
@@ -12,11 +12,11 @@ import type { EndpointSource, FileProblem } from './read.ts'
 
 /** More combinations than these are left out. */
 const maxSamples = 24
-/** Logs go on being written meanwhile, so a difference counts only if the endpoint's own query gives the same twice. */
+/** New logs arrive meanwhile, so a difference counts only where the endpoint's own query gives the same rows twice. */
 const attempts = 3
 
-/** @returns a problem for each companion that gives other rows than the endpoint's own query */
-export async function compareCompanions(
+/** @returns a problem for each batch query that gives other rows than the endpoint's own query */
+export async function compareBatchQueries(
   sources: EndpointSource[],
   engine: QueryEngine,
 ): Promise<FileProblem[]> {
@@ -50,7 +50,7 @@ async function differenceOf(endpoint: Endpoint, engine: QueryEngine): Promise<st
   return null
 }
 
-/** Combinations of what the definition gives: choices, examples, defaults, and nothing where that is allowed. */
+/** Combinations of the definition's choices, examples and defaults, and NULL for optional parameters. */
 export function sampleSets(endpoint: Endpoint): ParameterSet[] {
   let sets: ParameterSet[] = [[]]
   for (const { name, type } of parameterColumns(endpoint)) {

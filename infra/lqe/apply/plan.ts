@@ -1,6 +1,7 @@
-/** Comparing `queries/` with the store, and making the store equal to it in one atomic step. */
+/** The plan that makes the store equal to `queries/`, and an estimate of the bytes that each endpoint reads. */
 import { createTwoFilesPatch } from 'diff'
-import { type Endpoint, endpointOf, fieldsOf } from '../../../shared/endpoints/definition.ts'
+import type { Binding, QueryEngine } from '../../../shared/engines/engine.ts'
+import { type Endpoint, endpointOf, fieldsOf, typeOf } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
 
@@ -8,7 +9,7 @@ export interface Plan {
   steps: Step[]
 }
 
-export interface Step {
+interface Step {
   change: 'created' | 'changed' | 'unchanged' | 'removed'
   name: string
   /** For `changed`: the lines that differ, as a unified diff. */
@@ -17,7 +18,7 @@ export interface Step {
   write: Write | null
 }
 
-/** Reads the store and says what would be done, by name. Nothing is written. */
+/** @returns the steps, by name; nothing is written */
 export async function planFor(wanted: Endpoint[], store: Store): Promise<Plan> {
   const { documents } = await store.query({ collection: endpointsCollection, limit: maxEndpoints })
   const stored = new Map(documents.map(document => [document.id, document]))
@@ -28,8 +29,8 @@ export async function planFor(wanted: Endpoint[], store: Store): Promise<Plan> {
 }
 
 /**
- * Does what the plan says, all or nothing.
- * @throws StoreError `conflict` where someone else changed the store since the plan was made
+ * Writes the plan in one batch, all or nothing.
+ * @throws StoreError `conflict` where another process changed the store since the plan was made
  */
 export async function carryOut(plan: Plan, store: Store): Promise<void> {
   const writes = plan.steps.flatMap(step => step.write ?? [])
@@ -68,4 +69,53 @@ function diffOf(before: Endpoint, after: Endpoint): string {
 /** One line for each setting, then the SQL, so that a diff reads well. */
 function textOf({ sql, version: _, ...settings }: Endpoint): string {
   return `${JSON.stringify(settings, null, 2)}\n${sql}`
+}
+
+interface Estimate {
+  /** `interval=daily`, or empty for an endpoint without choices. */
+  choice: string
+  /** `null` where the engine makes no estimate. */
+  bytes: number | null
+}
+
+/**
+ * Dry runs: one for each choice of the first parameter that has an `enum`, as the time window often depends on it.
+ * @throws EngineError
+ */
+export async function estimate(endpoint: Endpoint, engine: QueryEngine): Promise<Estimate[]> {
+  const [name, definition] =
+    Object.entries(endpoint.parameters).find(([, { enum: choices }]) => choices) ?? []
+  const choices = name === undefined ? [undefined] : (definition?.enum ?? [])
+  return Promise.all(
+    choices.map(async choice => {
+      const bindings = examples(endpoint).map(binding =>
+        binding.name === name && choice !== undefined ? { ...binding, value: choice } : binding,
+      )
+      const { bytes } = await engine.describe({ sql: endpoint.sql, bindings })
+      return { choice: name === undefined ? '' : `${name}=${choice}`, bytes }
+    }),
+  )
+}
+
+/** A line such as `usage.api-counts interval=daily reads about 1.5 GB`. */
+export function estimateLine({ name }: Endpoint, { choice, bytes }: Estimate): string {
+  const subject = choice === '' ? name : `${name} ${choice}`
+  return bytes === null
+    ? `${subject}: the engine makes no estimate`
+    : `${subject} reads about ${amount(bytes)}`
+}
+
+/** The definition's own examples, or NULL. */
+function examples(endpoint: Endpoint): Binding[] {
+  return Object.entries(endpoint.parameters).map(([name, definition]) => ({
+    name,
+    type: typeOf(definition),
+    value: definition.examples?.[0] ?? definition.enum?.[0] ?? definition.default ?? null,
+  }))
+}
+
+function amount(bytes: number): string {
+  const units = ['bytes', 'KB', 'MB', 'GB', 'TB']
+  const unit = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1)
+  return `${(bytes / 1000 ** unit).toFixed(unit === 0 ? 0 : 1)} ${units[unit]}`
 }

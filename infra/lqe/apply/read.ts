@@ -1,4 +1,4 @@
-/** Reading `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, and a companion query where the YAML names one. */
+/** Reads `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, with a batch query where the YAML names one. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
@@ -27,12 +27,12 @@ export class QueriesError extends Error {
   }
 }
 
-/** An endpoint with what is needed to point into its files. */
+/** An endpoint with its files, and places in them. */
 export interface EndpointSource {
   endpoint: Endpoint
   sqlFile: string
   yamlFile: string
-  /** The companion query's file, `null` where there is none. */
+  /** The batch query's file; `null` without one. */
   warmFile: string | null
   /** Line and column of a JSON pointer in the YAML, or of the nearest thing around it. */
   placeInYaml(pointer: string): { line: number; column: number }
@@ -48,7 +48,7 @@ export function readQueries(folder: string): EndpointSource[] {
   const sources: EndpointSource[] = []
   for (const file of [...files].filter(isEndpointSql).toSorted())
     if (!files.has(file.replace(/\.sql$/, '.yaml')))
-      problems.push({ file: join(folder, file), line: 1, column: 1, detail: 'has no .yaml beside it' })
+      problems.push(problemOf(join(folder, file), 'has no .yaml beside it'))
   for (const file of [...files].filter(name => name.endsWith('.yaml')).toSorted()) {
     try {
       sources.push(readOne(folder, file.slice(0, -'.yaml'.length), files))
@@ -58,34 +58,32 @@ export function readQueries(folder: string): EndpointSource[] {
     }
   }
   problems.push(...sharedIds(sources))
-  if (problems.length === 0) problems.push(...unusedCompanions(folder, files, sources))
+  if (problems.length === 0) problems.push(...unusedBatchQueries(folder, files, sources))
   if (problems.length > 0) throw new QueriesError(problems)
   return sources
 }
 
-const companionEnding = '.warm.sql'
+const batchEnding = '.warm.sql'
 
 function isEndpointSql(file: string): boolean {
-  return file.endsWith('.sql') && !file.endsWith(companionEnding)
+  return file.endsWith('.sql') && !file.endsWith(batchEnding)
 }
 
-/** A companion that no YAML names would be forgotten in silence. */
-function unusedCompanions(folder: string, files: Set<string>, sources: EndpointSource[]): FileProblem[] {
+/** A batch query that no YAML names would never run. */
+function unusedBatchQueries(folder: string, files: Set<string>, sources: EndpointSource[]): FileProblem[] {
   const used = new Set(sources.map(({ warmFile }) => warmFile))
   return [...files]
-    .filter(file => file.endsWith(companionEnding) && !used.has(join(folder, file)))
-    .map(file => ({
-      file: join(folder, file),
-      line: 1,
-      column: 1,
-      detail: 'is the warm.query of no endpoint',
-    }))
+    .filter(file => file.endsWith(batchEnding) && !used.has(join(folder, file)))
+    .map(file => problemOf(join(folder, file), 'is the warm.query of no endpoint'))
+}
+
+function problemOf(file: string, detail: string): FileProblem {
+  return { file, line: 1, column: 1, detail }
 }
 
 function readOne(folder: string, name: string, files: Set<string>): EndpointSource {
   const [yamlFile, sqlFile] = [join(folder, `${name}.yaml`), join(folder, `${name}.sql`)]
-  if (!files.has(`${name}.sql`))
-    throw new QueriesError([{ file: yamlFile, line: 1, column: 1, detail: 'has no .sql beside it' }])
+  if (!files.has(`${name}.sql`)) throw new QueriesError([problemOf(yamlFile, 'has no .sql beside it')])
   const lines = new LineCounter()
   const document = parseDocument(readFileSync(yamlFile, 'utf8'), { lineCounter: lines })
   const unreadable = document.errors.map(({ message, pos }) => {
@@ -96,12 +94,12 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
   const placeInYaml = (pointer: string) => placeOfPointer(document, lines, pointer)
   try {
     let warmFile: string | null = null
-    const readCompanion = (file: string) => {
+    const readBatchQuery = (file: string) => {
       if (!files.has(file)) throw missingBatchQuery(file)
       warmFile = join(folder, file)
       return readFileSync(warmFile, 'utf8')
     }
-    const endpoint = endpointFrom(name, document.toJS(), readFileSync(sqlFile, 'utf8'), readCompanion)
+    const endpoint = endpointFrom(name, document.toJS(), readFileSync(sqlFile, 'utf8'), readBatchQuery)
     return { endpoint, sqlFile, yamlFile, warmFile, placeInYaml }
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
