@@ -84,7 +84,7 @@ describe('a call of the scheduler', () => {
   const name = 'usage.api-counts'
   const path = `/api/endpoints/query/${name}?interval=hourly&project=abcdefgh`
 
-  test('makes anew what readers asked for, and reports it as JSON and as one log line', async () => {
+  test('refreshes what readers use, and reports it as JSON and as one log line', async () => {
     const first = await service.ask(path)
     const endpoint = (await service.services.endpoints.find(name))!
     const parameters = JSON.stringify([
@@ -150,17 +150,17 @@ describe('a caller', () => {
   const refused: [string, () => string | null][] = [
     ['no token', () => null],
     ['something else', () => 'lqe_key'],
-    ['a token signed by somebody else', () => token({}, strangers.privateKey)],
+    ['a token signed by another key', () => token({}, strangers.privateKey)],
     ['a token of an unknown key', () => token({}, keys.privateKey, 'k2')],
     ['a token without its signature', () => withoutSignature(token())],
     ['a token for another function', () => token({ aud: 'https://other.example' })],
-    ['a token for several', () => token({ aud: [audience] })],
+    ['a token for several functions', () => token({ aud: [audience] })],
     ['a token of another account', () => token({ email: 'other@p.iam.gserviceaccount.com' })],
     ['a token with an unverified address', () => token({ email_verified: false })],
     ['a token of another issuer', () => token({ iss: 'https://issuer.example' })],
-    ['a token that is over', () => token({ iat: seconds() - 8000, exp: seconds() - 400 })],
-    ['a token of tomorrow', () => token({ iat: seconds() + 4000, exp: seconds() + 8000 })],
-    ['a token that never ends', () => token({ exp: seconds() + 90_000 })],
+    ['a token that has expired', () => token({ iat: seconds() - 8000, exp: seconds() - 400 })],
+    ['a token issued in the future', () => token({ iat: seconds() + 4000, exp: seconds() + 8000 })],
+    ['a token that lives too long', () => token({ exp: seconds() + 90_000 })],
   ]
 
   test.each(refused)('with %s is refused, and gets nothing from the log or the answer', async (_, make) => {
@@ -198,12 +198,12 @@ describe('a caller', () => {
     })
   })
 
-  test('on a laptop without settings may be anybody, and the log says so', async () => {
+  test('on a laptop without settings needs no token, and the log says so', async () => {
     expect((await (await start({}))('/', null)).status).toBe(200)
     expect(logged[0]!.details['checked']).toBe('none')
   })
 
-  test('gets a 503 while Google’s keys cannot be had', async () => {
+  test('gets a 503 while Google’s keys cannot be read', async () => {
     const call = await start(settings, () => Promise.reject(new Error('no network')))
     expect((await call('/', token())).status).toBe(503)
   })

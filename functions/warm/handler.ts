@@ -1,22 +1,22 @@
-/** The scheduled function: POST, from Cloud Scheduler. It takes nothing from its caller but the name of an endpoint. */
+/** The scheduled function: POST, from Cloud Scheduler. The name of an endpoint is all that it takes from its caller. */
 import type { HttpFunction } from '@google-cloud/functions-framework'
 import type { Config } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Endpoints } from '../../shared/endpoints/lookup.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Details, Log } from '../../shared/log.ts'
-import { invalidParameter, repeated, splitQuery, undecodable } from '../../shared/endpoints/query-string.ts'
+import { readSingle } from '../../shared/endpoints/query-string.ts'
 import type { Services } from '../../shared/services.ts'
 import type { EndpointReport, WarmReport } from '../../shared/warm/report.ts'
 import { isWarmed, warm } from '../../shared/warm/warm.ts'
-import { type Exchange, httpFunction } from '../http/call.ts'
-import { callerCheck, type PublicKeys } from './oidc.ts'
+import { httpFunction } from '../http/call.ts'
+import { oidcCheck, type PublicKeys } from './oidc.ts'
 
-export interface WarmDependencies {
+interface WarmDependencies {
   services: Services | Promise<Services>
   config: Config
   log: Log
-  /** Where Google's keys come from; for tests. */
+  /** Google's, unless a test gives its own. */
   publicKeys?: PublicKeys
 }
 
@@ -25,36 +25,32 @@ const shareOfDeadline = 0.8
 
 /** The function that the framework calls: one call, one report as JSON, one log line. */
 export function warmHandler({ services, config, log, publicKeys }: WarmDependencies): HttpFunction {
-  const check = callerCheck(config, publicKeys)
-  return httpFunction({ config, log }, { message: 'warm', refused: 'WARNING' }, async exchange => {
-    const { req, res, notes } = exchange
-    if (req.method !== 'POST')
-      throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
-    notes['checked'] = await check(req.get('authorization'))
-    const { engine, store, endpoints } = await services
-    const wanted = await wantedEndpoints(endpoints, exchange)
-    const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
-    const report = await warm({ engine, store, log }, wanted, allowance)
-    Object.assign(notes, summaryOf(report))
-    // The scheduler tries again after an error, which helps where the store was away, and nowhere else.
-    res.status(report.endpoints.some(({ error }) => error !== null) ? 503 : 200).json(report)
-  })
+  const check = oidcCheck(config, publicKeys)
+  return httpFunction(
+    { config, log },
+    { message: 'warm', refused: 'WARNING' },
+    async ({ req, res, query, notes }) => {
+      if (req.method !== 'POST')
+        throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
+      notes['checked'] = await check(req.get('authorization'))
+      const { engine, store, endpoints } = await services
+      const wanted = await wantedEndpoints(endpoints, readSingle(query, 'endpoint'))
+      const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
+      const report = await warm({ engine, store, log }, wanted, allowance)
+      Object.assign(notes, summaryOf(report))
+      // An error makes the scheduler try again, which helps where the store did not answer, and nowhere else.
+      res.status(report.endpoints.some(({ error }) => error !== null) ? 503 : 200).json(report)
+    },
+  )
 }
 
-async function wantedEndpoints(endpoints: Endpoints, exchange: Exchange): Promise<Endpoint[]> {
-  const name = endpointNamed(exchange)
+/** @param name `null` = every endpoint */
+async function wantedEndpoints(endpoints: Endpoints, name: string | null): Promise<Endpoint[]> {
   if (name === null) return endpoints.all()
   const endpoint = await endpoints.find(name)
   if (!endpoint || !isWarmed(endpoint))
     throw new ApiError('not_found', 'There is no endpoint of this name that is kept warm.')
   return [endpoint]
-}
-
-function endpointNamed({ query }: Exchange): string | null {
-  const named = splitQuery(query).filter(({ name }) => name === 'endpoint')
-  const detail = named.length > 1 ? repeated : named[0]?.value === null ? undecodable : null
-  if (detail !== null) throw invalidParameter([{ parameter: 'endpoint', detail }])
-  return named[0]?.value || null
 }
 
 function summaryOf({ endpoints, ...totals }: WarmReport): Details {

@@ -1,35 +1,37 @@
-/** Who may have answers made anew: Cloud Scheduler, as one service account, with a token made out to this function. */
+/** Checks the OIDC token of a call: Cloud Scheduler sends one of its service account, with this function as audience. */
 import type { Certificates, TokenPayload } from 'google-auth-library'
 import type { Config } from '../../shared/config.ts'
 import { ApiError } from '../../shared/errors.ts'
 
-/** How the caller was made sure of, for the log. */
-export type Assurance = 'signature' | 'cloud_run' | 'none'
-
 /** Google's public keys by their id, as PEM. */
 export type PublicKeys = () => Promise<Certificates>
 
-export type CallerCheck = (authorization: string | undefined) => Promise<Assurance>
+/** Who checked the signature, for the log. */
+type Assurance = 'signature' | 'cloud_run' | 'none'
 
 type Claims = Partial<TokenPayload>
 
 const issuers = ['https://accounts.google.com', 'accounts.google.com']
 
 /**
- * Cloud Run checks the token of a call to a function that is not public and then takes its signature away, putting
- * these words in its place. There the claims are all that is left to check; a token with a signature is checked in
- * full, wherever it comes in.
+ * Cloud Run checks the token of a call to a function that is not public, and replaces its signature by these words:
+ * https://cloud.google.com/run/docs/troubleshooting. There only the claims are left to check; a token
+ * with a signature is checked in full everywhere.
  */
 const signatureRemoved = '.SIGNATURE_REMOVED_BY_GOOGLE'
 
-/** Clocks differ; Google's own client allows as much. */
+/** Clocks differ; google-auth-library allows as much. */
 const toleranceSeconds = 300
 
 /**
- * The returned check throws ApiError `unauthenticated`, with one message for all reasons, and `engine_unavailable`
- * where Google's keys cannot be had. Without settings it lets anybody in on a laptop, and nobody on Cloud Run.
+ * Without settings, every call is allowed on a laptop and none on Cloud Run.
+ * @returns checks an `Authorization` header; throws ApiError `unauthenticated`, with one message for all reasons, and
+ *   `engine_unavailable` where Google's keys cannot be read
  */
-export function callerCheck(config: Config, publicKeys: PublicKeys = googleKeys()): CallerCheck {
+export function oidcCheck(
+  config: Config,
+  publicKeys: PublicKeys = googleKeys(),
+): (authorization: string | undefined) => Promise<Assurance> {
   const { warmAudience: audience, warmServiceAccount: serviceAccount, service } = config
   return async authorization => {
     if (audience === null || serviceAccount === null) {
@@ -76,7 +78,7 @@ function claimsIn(token: string): Claims {
   }
 }
 
-/** Fetched when first needed, and kept for as long as Google says. */
+/** Fetched when first needed; the client keeps them for as long as Google's Cache-Control allows. */
 function googleKeys(): PublicKeys {
   let client: Promise<{ getFederatedSignonCertsAsync(): Promise<{ certs: Certificates }> }> | undefined
   return async () => {
@@ -91,12 +93,7 @@ function refuse(cause: unknown): never {
 }
 
 function refused(cause?: unknown): ApiError {
-  return new ApiError(
-    'unauthenticated',
-    'A token of the service account that calls this function is needed.',
-    {
-      headers: { 'WWW-Authenticate': 'Bearer' },
-      cause,
-    },
-  )
+  const headers = { 'WWW-Authenticate': 'Bearer' }
+  const detail = 'A token of the service account that calls this function is needed.'
+  return new ApiError('unauthenticated', detail, { headers, cause })
 }
