@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
+import pMap from 'p-map'
 import { claim } from '../cache/claim.ts'
 import { headAt } from '../cache/head.ts'
 import { cacheKey } from '../cache/key.ts'
@@ -17,39 +18,35 @@ describeStores('warming', adapter => {
   const scene = sceneOn(adapter)
 
   describe('calls that overlap or come again', () => {
-    const sets200 = { warm: { seconds: 300, maxSets: 200, query: 'a.warm.sql', apart: { span: ['long'] } } }
+    /** 200 on SQLite; fewer on the emulator, where a write takes 20 ms. */
+    const count = 4 * adapter.rounds
+    const warm = { seconds: 300, maxSets: count }
 
     test.each([
-      ['200 runs', endpointWith({ warm: { seconds: 300, maxSets: 200 } }), 200],
-      ['2 runs where there is a batch query', endpointWith(sets200), 2],
-    ])(
-      '4 at once over 200 sets cost %s',
-      async (_, endpoint, runs) => {
-        for (const [i, name] of names(200).entries())
-          await use(scene.store, endpoint, {
-            keyFields: keyFieldsFor(endpoint, name, i % 2 ? long(name) : {}),
-          })
-        const reports = await Promise.all([1, 2, 3, 4].map(() => scene.run([endpoint])))
-        expect(reports.reduce((sum, { refreshed }) => sum + refreshed, 0)).toBe(200)
-        expect(scene.engine.ran).toHaveLength(runs)
-        expect(new Set(scene.engine.ran.flat()).size).toBe(200)
-        expect(reports.filter(({ endpoints }) => endpoints[0]!.skipped['another_call'])).toHaveLength(3)
-      },
-      30_000,
-    )
+      ['one run for each set', endpointWith({ warm }), count],
+      [
+        'two runs where there is a batch query',
+        endpointWith({ warm: { ...warm, query: 'a.warm.sql', apart: { span: ['long'] } } }),
+        2,
+      ],
+    ])('4 at once cost %s', async (_, endpoint, runs) => {
+      const store = (name: string, i: number) =>
+        use(scene.store, endpoint, { keyFields: keyFieldsFor(endpoint, name, i % 2 ? long(name) : {}) })
+      await pMap(names(count), store, { concurrency: 10 })
+      const reports = await Promise.all([1, 2, 3, 4].map(() => scene.run([endpoint])))
+      expect(reports.reduce((sum, { refreshed }) => sum + refreshed, 0)).toBe(count)
+      expect(scene.engine.ran).toHaveLength(runs)
+      expect(new Set(scene.engine.ran.flat()).size).toBe(count)
+      expect(reports.filter(({ endpoints }) => endpoints[0]!.skipped['another_call'])).toHaveLength(3)
+    })
 
     test('two at once, even without the lease of the endpoint, run each set once', async () => {
       for (const name of names(10)) await use(scene.store, own, { keyFields: keyFieldsFor(own, name) })
       const { readAt } = await scene.store.get({ collection: 'warming', id: own.id })
       const due = await findDue(scene.store, own, readAt)
-      const budget = new Budget(plenty)
-      const work = {
-        engine: scene.engine,
-        store: scene.store,
-        endpoint: own,
-        budget,
-        tally: new Tally(own.name, () => {}),
-      }
+      const { engine, store } = scene
+      const tally = new Tally(own.name, () => {})
+      const work = { engine, store, endpoint: own, budget: new Budget(plenty), tally }
       await Promise.all([1, 2].map(() => refresh(work, due.sets)))
       expect(scene.engine.ran.flat().toSorted()).toEqual(names(10))
     })
