@@ -128,7 +128,7 @@ export interface ParameterValue {
 }
 
 /** What a dry run tells. */
-export interface QueryStatistics {
+interface QueryStatistics {
   statementType?: string
   totalBytesProcessed?: string
   referencedTables?: { projectId: string; datasetId: string; tableId: string }[]

@@ -130,7 +130,7 @@ function jobKeyOf({ sql, parameters }: SentStatement, { jobKey }: RunLimits): st
  * What BigQuery says that a statement would do. A table that it does not name itself, behind a view for one, is
  * reported under its full real name.
  */
-export async function describeByDryRun(
+async function describeByDryRun(
   rest: Rest,
   sent: SentStatement,
   location: string | null,

@@ -21,11 +21,11 @@ export interface OpenEngine {
   close(): Promise<void>
 }
 
-export const fixedNow = '2026-01-07T12:34:56.789Z'
+const fixedNow = '2026-01-07T12:34:56.789Z'
 
 export const duckDb: Adapter = { name: 'DuckDB', open: openDuckDbOnRows }
 
-export const bigQuery: Adapter = {
+const bigQuery: Adapter = {
   name: 'BigQuery',
   open: tables => openLocalBigQuery(tables, { now: fixedNow }),
 }

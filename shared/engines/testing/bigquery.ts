@@ -18,7 +18,7 @@ export interface LocalBigQuery {
 }
 
 export const project = 'local-project'
-export const dataset = 'local-project.app_logs'
+const dataset = 'local-project.app_logs'
 
 export async function openLocalBigQuery(
   tables: Record<string, Column[]>,

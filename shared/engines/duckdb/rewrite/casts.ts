@@ -4,9 +4,9 @@
  */
 import type { Cast } from '../../../sql/tree.ts'
 import type { SqlType } from '../../../sql/types.ts'
-import { clockText, momentOf, onSomeDay, wallClock } from './dates-and-times.ts'
+import { datetimeText, toTimestamp, onEpochDay, toDatetime } from './dates-and-times.ts'
 import { sameType } from './coercion.ts'
-import { type Context, mistake, raise, type Typed, typed, unsupported } from './context.ts'
+import { type Context, invalid, raise, type Typed, typed, unsupported } from './context.ts'
 import type { Scope } from './scope.ts'
 import { duckType } from '../syntax.ts'
 import { typeName } from '../../values.ts'
@@ -47,15 +47,15 @@ const conversions: Record<string, Conversion> = {
   'BYTES>BYTES': sql => sql,
   'JSON>JSON': sql => sql,
   'TIMESTAMP>TIMESTAMP': sql => sql,
-  'TIMESTAMP>STRING': sql => `(${clockText(wallClock(sql), '%Y-%m-%d %H:%M:%S')} || '+00')`,
-  'TIMESTAMP>DATE': sql => `CAST(${wallClock(sql)} AS DATE)`,
-  'TIMESTAMP>DATETIME': sql => wallClock(sql),
-  'TIMESTAMP>TIME': sql => `CAST(${wallClock(sql)} AS TIME)`,
-  'DATE>TIMESTAMP': sql => momentOf(`CAST(${sql} AS TIMESTAMP)`),
-  'DATETIME>TIMESTAMP': sql => momentOf(sql),
-  'DATETIME>STRING': sql => clockText(sql, '%Y-%m-%d %H:%M:%S'),
+  'TIMESTAMP>STRING': sql => `(${datetimeText(toDatetime(sql), '%Y-%m-%d %H:%M:%S')} || '+00')`,
+  'TIMESTAMP>DATE': sql => `CAST(${toDatetime(sql)} AS DATE)`,
+  'TIMESTAMP>DATETIME': sql => toDatetime(sql),
+  'TIMESTAMP>TIME': sql => `CAST(${toDatetime(sql)} AS TIME)`,
+  'DATE>TIMESTAMP': sql => toTimestamp(`CAST(${sql} AS TIMESTAMP)`),
+  'DATETIME>TIMESTAMP': sql => toTimestamp(sql),
+  'DATETIME>STRING': sql => datetimeText(sql, '%Y-%m-%d %H:%M:%S'),
   'TIME>TIME': sql => sql,
-  'TIME>STRING': sql => clockText(onSomeDay(sql), '%H:%M:%S'),
+  'TIME>STRING': sql => datetimeText(onEpochDay(sql), '%H:%M:%S'),
 }
 
 /** Rounding leaves DuckDB's decimals with fewer places, or none: with all of them there is a point to trim to. */
@@ -68,7 +68,7 @@ export function cast(context: Context, node: Cast, scope: Scope): Typed {
   const value = context.expression(node.operand, scope)
   const sql = convert(value, node.type)
   if (sql === null)
-    throw mistake(context, node, `Invalid cast from ${typeName(value.type)} to ${typeName(node.type)}`)
+    throw invalid(context, node, `Invalid cast from ${typeName(value.type)} to ${typeName(node.type)}`)
   return typed(node.safe ? `TRY(${sql})` : sql, node.type)
 }
 

@@ -2,12 +2,13 @@
  * Which types go together, after GoogleSQL's conversion rules
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_rules).
  */
+import type { Node } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
-import type { Typed } from './context.ts'
-import { duckType, quoteText } from '../syntax.ts'
-import { fieldName } from '../../values.ts'
+import { fieldName, typeName } from '../../values.ts'
+import { duckType } from '../syntax.ts'
+import { type Context, invalid, structSql, type Typed } from './context.ts'
 
-/** To what a type is widened without being asked. */
+/** The types to which a type is coerced. */
 const widened: Partial<Record<ScalarName, ScalarName[]>> = {
   INT64: ['NUMERIC', 'BIGNUMERIC', 'FLOAT64'],
   NUMERIC: ['BIGNUMERIC', 'FLOAT64'],
@@ -15,7 +16,7 @@ const widened: Partial<Record<ScalarName, ScalarName[]>> = {
   DATE: ['DATETIME'],
 }
 
-/** What a STRING becomes without being asked, if it is a literal or a parameter; a column never does. */
+/** The types to which a STRING literal or parameter is coerced; a column of type STRING never is. */
 const readFromText: readonly string[] = ['DATE', 'DATETIME', 'TIME', 'TIMESTAMP'] satisfies ScalarName[]
 
 export const numberKinds: readonly string[] = [
@@ -49,10 +50,11 @@ export function coerce(value: Typed, wanted: SqlType): Typed | null {
 function coerceFields(values: Typed[], wanted: StructType): Typed | null {
   const fields = wanted.fields.map((field, at) => values[at] && coerce(values[at], field.type))
   if (values.length !== fields.length || fields.some(field => !field)) return null
-  const entries = fields.map(
-    (field, at) => `${quoteText(fieldName(wanted.fields[at]!.name, at))}: ${field!.sql}`,
+  const sql = structSql(
+    wanted.fields.map(({ name }) => name),
+    fields.map(field => field!.sql),
   )
-  return { sql: `{${entries.join(', ')}}`, type: wanted, fields: fields.map(field => field!) }
+  return { sql, type: wanted, fields: fields.map(field => field!) }
 }
 
 /** GoogleSQL matches the fields of structs by place, DuckDB by name: the same value with the names of `wanted`. */
@@ -67,11 +69,13 @@ function withNames(sql: string, from: SqlType, wanted: SqlType, depth: number): 
     return `list_transform(${sql}, lambda ${element}: ${withNames(element, from.element, wanted.element, depth + 1)})`
   }
   const pairs = structPairs(from, wanted)
-  const entries = pairs.map(({ name, from, wanted }, at) => {
-    const field = `struct_extract_at(${sql}, ${at + 1})`
-    return `${quoteText(name)}: ${withNames(field, from, wanted, depth)}`
-  })
-  return `(CASE WHEN ${sql} IS NOT NULL THEN {${entries.join(', ')}} END)`
+  const struct = structSql(
+    pairs.map(({ name }) => name),
+    pairs.map(({ from, wanted }, at) =>
+      withNames(`struct_extract_at(${sql}, ${at + 1})`, from, wanted, depth),
+    ),
+  )
+  return `(CASE WHEN ${sql} IS NOT NULL THEN ${struct} END)`
 }
 
 function sameNames(a: SqlType, b: SqlType): boolean {
@@ -125,9 +129,34 @@ function widerTypes(type: SqlType): SqlType[] {
   return (widened[type.kind] ?? []).map(kind => ({ kind }))
 }
 
+/** Values with the type that all of them have; it is `null` if all of them are bare NULLs. */
+export interface Unified {
+  values: Typed[]
+  type: SqlType | null
+}
+
 /** All values as their common type; `null` if there is none. */
-export function unify(values: Typed[]): { values: Typed[]; type: SqlType | null } | null {
+export function unify(values: Typed[]): Unified | null {
   const type = commonType(values)
   if (type === undefined) return null
   return { values: type === null ? values : values.map(value => coerce(value, type)!), type }
+}
+
+/** All values as their common type. Throws SqlError if there is none; `what` names the operator or the like. */
+export function unified(context: Context, node: Node, what: string, values: Typed[]): Unified {
+  const common = unify(values)
+  if (!common) throw noSignature(context, node, what, values)
+  return common
+}
+
+/** The SQL of a condition. Throws SqlError if it is no BOOL; `what` names the clause or the like. */
+export function condition(context: Context, node: Node, what: string, value: Typed): string {
+  if (!coerce(value, { kind: 'BOOL' })) throw noSignature(context, node, what, [value])
+  return value.sql
+}
+
+/** BigQuery's error for operands or arguments of wrong types. */
+export function noSignature(context: Context, node: Node, what: string, values: Typed[]) {
+  const types = values.map(value => typeName(value.type)).join(', ')
+  return invalid(context, node, `No matching signature for ${what} for argument types: ${types || 'none'}`)
 }

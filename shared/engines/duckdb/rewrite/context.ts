@@ -1,7 +1,25 @@
-import { type Place, placeOf, SqlError } from '../../../sql/error.ts'
+/** What the files of the rewriting share: a query's context, relations, typed expressions and errors. */
+import { type Place, SqlError } from '../../../sql/error.ts'
 import type { Expression, Node, Query } from '../../../sql/tree.ts'
-import type { Column, SqlType } from '../../../sql/types.ts'
+import type { Column, ScalarName, SqlType, StructType } from '../../../sql/types.ts'
+import { fieldName } from '../../values.ts'
+import { quoteName, quoteText } from '../syntax.ts'
 import type { Scope } from './scope.ts'
+
+/** One query's tables, parameters and names, and the functions through which the files call each other. */
+export interface Context {
+  tables: ReadonlyMap<string, Column[]>
+  parameters: ReadonlyMap<string, SqlType>
+  /** DuckDB SQL of the current moment, TIMESTAMPTZ. */
+  now: string
+  /** A name that nothing else in this query has. */
+  uniqueName(hint: string): string
+  /** Where a node stands in the SQL text. */
+  place(node: Node): Place
+  query(node: Query, scope: Scope | null, ctes: Ctes, sorting?: Sorting): Relation
+  expression(node: Expression, scope: Scope): Typed
+  expressions(nodes: Expression[], scope: Scope): Typed[]
+}
 
 /** A query in DuckDB SQL. */
 export interface Relation {
@@ -9,7 +27,7 @@ export interface Relation {
   columns: OutputColumn[]
   /** SELECT AS STRUCT or AS VALUE: a row is the value of the only column. */
   valueTable: boolean
-  /** The order that its rows were asked to have and that its SQL leaves to whoever reads it; see order.ts. */
+  /** The order that its ORDER BY gives, also where its SQL leaves the sorting to its reader; see order.ts. */
   order: OrderKey[]
 }
 
@@ -27,48 +45,14 @@ export interface OrderKey {
   direction: string
 }
 
-/** What the parts of the rewriter share during one query, and through which they call each other. */
-export interface Context {
-  tables: ReadonlyMap<string, Column[]>
-  parameters: ReadonlyMap<string, SqlType>
-  /** DuckDB SQL of the current moment, TIMESTAMPTZ. */
-  now: string
-  /** A name that nothing else in this query has. */
-  fresh(hint: string): string
-  /** Where a node stands in the SQL text. */
-  place(node: Node): Place
-  query(node: Query, scope: Scope | null, ctes: Ctes, order?: OrderOf): Relation
-  expression(node: Expression, scope: Scope): Typed
-}
-
-/** Whether a query sorts its rows, or may leave that to the query that reads them (see order.ts). */
-export type OrderOf = 'rows' | 'order left to reader'
+/** Whether a query sorts its rows, or leaves that to the query that reads them (see order.ts). */
+export type Sorting = 'sorted' | 'deferred'
 
 /** Common tables in sight, by lower-case name. */
-export type Ctes = ReadonlyMap<string, CommonRelation>
+export type Ctes = ReadonlyMap<string, CommonTable>
 
-export interface CommonRelation {
-  /** The name in DuckDB. */
-  duck: string
-  columns: OutputColumn[]
-  valueTable: boolean
-  order: OrderKey[]
-}
-
-/** Correct GoogleSQL that cannot be run here; unlike a plain SqlError, which is its author's mistake. */
-export class UnsupportedError extends SqlError {}
-
-export function mistake(context: Context, node: Node, message: string): SqlError {
-  return new SqlError(message, context.place(node))
-}
-
-export function unsupported(context: Context, node: Node, what: string): UnsupportedError {
-  return new UnsupportedError(`${what} is not supported by the local engine`, context.place(node))
-}
-
-export function contextPlace(sql: string): (node: Node) => Place {
-  return node => placeOf(sql, node.at)
-}
+/** A relation under `duck`, its name in DuckDB. */
+export type CommonTable = Omit<Relation, 'sql'> & { duck: string }
 
 /** DuckDB SQL with the GoogleSQL type of its value. The text can stand anywhere without more parentheses. */
 export interface Typed {
@@ -81,17 +65,52 @@ export interface Typed {
   fields?: Typed[]
 }
 
-export function typed(sql: string, type: SqlType['kind'] | SqlType | null): Typed {
-  return { sql, type: typeof type === 'string' ? scalar(type) : type }
+export function typed(sql: string, type: ScalarName | SqlType | null): Typed {
+  return { sql, type: typeof type === 'string' ? { kind: type } : type }
 }
 
-function scalar(kind: SqlType['kind']): SqlType {
-  if (kind === 'ARRAY' || kind === 'STRUCT') throw new Error(`${kind} is not a scalar type`)
-  return { kind }
-}
-
+/** The type of an array; GoogleSQL takes a bare NULL for an INT64. */
 export function arrayOf(element: SqlType | null): SqlType {
   return { kind: 'ARRAY', element: element ?? { kind: 'INT64' } }
+}
+
+/** The element type of an array, `null` for any other type. */
+export function elementOf(type: SqlType | null): SqlType | null {
+  return type?.kind === 'ARRAY' ? type.element : null
+}
+
+/** A STRUCT of values. `names` may hold `null` for fields without a name. */
+export function structOf(names: (string | null)[], values: Typed[]): Typed {
+  const fields = values.map(({ type }, at) => ({
+    name: names[at]!,
+    type: type ?? { kind: 'INT64' as const },
+  }))
+  const sql = structSql(
+    names,
+    values.map(value => value.sql),
+  )
+  return typed(sql, { kind: 'STRUCT', fields })
+}
+
+export function structSql(names: (string | null)[], values: string[]): string {
+  return `{${values.map((value, at) => `${quoteText(fieldName(names[at]!, at))}: ${value}`).join(', ')}}`
+}
+
+/** One field of a STRUCT value. */
+export function structField(sql: string, { fields }: StructType, at: number): Typed {
+  const { name, type } = fields[at]!
+  return typed(`(${sql}).${quoteName(fieldName(name, at))}`, type)
+}
+
+/** Correct GoogleSQL that cannot run here; any other SqlError of the rewriting is a fault in the query. */
+export class UnsupportedError extends SqlError {}
+
+export function unsupported(context: Context, node: Node, what: string): UnsupportedError {
+  return new UnsupportedError(`${what} is not supported by the local engine`, context.place(node))
+}
+
+export function invalid(context: Context, node: Node, message: string): SqlError {
+  return new SqlError(message, context.place(node))
 }
 
 /**
@@ -102,7 +121,7 @@ export function raise(message: RaisedMessage, type: 'BIGINT' | 'DOUBLE' = 'BIGIN
   return `CAST('${message}' AS ${type})`
 }
 
-/** Messages of `raise`; these and no others are passed on to callers. */
+/** Messages of `raise`; of DuckDB's conversion errors only these reach callers. */
 export const raisedMessages = [
   'Array index is out of bounds',
   'Array is too large',

@@ -1,23 +1,36 @@
 /**
- * Between moments (TIMESTAMP) and wall clocks (DATETIME) in a time zone.
- * For UTC plain arithmetic on microseconds stands in for DuckDB's calendar library, which takes ten times as long.
+ * Dates and times: time zones, parts such as DAY and WEEK(MONDAY), EXTRACT and INTERVAL. A TIMESTAMP is a moment, a
+ * DATETIME the date and time that clocks in some zone show; functions without a zone work on the latter.
  */
+import type { Extract, IntervalLiteral } from '../../../sql/tree.ts'
+import type { ScalarName } from '../../../sql/types.ts'
+import { duckType } from '../syntax.ts'
+import { coerce, noSignature } from './coercion.ts'
+import { type Context, invalid, type Typed, typed, unsupported } from './context.ts'
+import type { Scope } from './scope.ts'
 
 /** DuckDB SQL of a time zone; `null` is UTC. */
 type Zone = string | null
 
-export function wallClock(moment: string, zone: Zone = null): string {
-  if (zone === null) return `make_timestamp(epoch_us(${moment}))`
-  const offset = offsetMicros(zone)
-  return offset === null ? `timezone(${zone}, ${moment})` : `make_timestamp(epoch_us(${moment}) + ${offset})`
-}
-
-export function momentOf(wallClock: string, zone: Zone = null): string {
-  if (zone === null) return `make_timestamptz(epoch_us(${wallClock}))`
+/**
+ * A TIMESTAMP as the DATETIME in a zone. For UTC and fixed offsets arithmetic on microseconds stands in for DuckDB's
+ * calendar library, which takes ten times as long.
+ */
+export function toDatetime(timestamp: string, zone: Zone = null): string {
+  if (zone === null) return `make_timestamp(epoch_us(${timestamp}))`
   const offset = offsetMicros(zone)
   return offset === null
-    ? `timezone(${zone}, ${wallClock})`
-    : `make_timestamptz(epoch_us(${wallClock}) - ${offset})`
+    ? `timezone(${zone}, ${timestamp})`
+    : `make_timestamp(epoch_us(${timestamp}) + ${offset})`
+}
+
+/** The TIMESTAMP at which clocks in a zone show a DATETIME. */
+export function toTimestamp(datetime: string, zone: Zone = null): string {
+  if (zone === null) return `make_timestamptz(epoch_us(${datetime}))`
+  const offset = offsetMicros(zone)
+  return offset === null
+    ? `timezone(${zone}, ${datetime})`
+    : `make_timestamptz(epoch_us(${datetime}) - ${offset})`
 }
 
 /** The offset of a zone literal such as `'+05:30'` or `'UTC'`, else `null`: it is a name for DuckDB to look up. */
@@ -31,20 +44,19 @@ function offsetMicros(zone: string): number | null {
 
 export const asDate = (sql: string) => `CAST(${sql} AS DATE)`
 export const asTime = (sql: string) => `CAST(${sql} AS TIME)`
-export const asClock = (sql: string) => `CAST(${sql} AS TIMESTAMP)`
+export const asDatetime = (sql: string) => `CAST(${sql} AS TIMESTAMP)`
 
-/** A TIME on an arbitrary day, for what wants a whole clock. */
-export const onSomeDay = (time: string) => `(DATE '1970-01-01' + ${time})`
+/** A TIME as a DATETIME, for functions that take no TIME. */
+export const onEpochDay = (time: string) => `(DATE '1970-01-01' + ${time})`
 
-/** A clock as text, with no fraction of a second, or 3 digits, or 6, as few as hold it. */
-export function clockText(clock: string, format: string): string {
-  const fraction = `(epoch_us(${clock}) % 1000000)`
-  return `(CASE WHEN ${fraction} = 0 THEN strftime(${clock}, '${format}') WHEN ${fraction} % 1000 = 0 THEN strftime(${clock}, '${format}.%g') ELSE strftime(${clock}, '${format}.%f') END)`
+/** A DATETIME as text, with no fraction of a second, or 3 digits, or 6, as few as hold it. */
+export function datetimeText(datetime: string, format: string): string {
+  const fraction = `(epoch_us(${datetime}) % 1000000)`
+  const text = (digits: string) => `strftime(${datetime}, '${format}${digits}')`
+  return `(CASE WHEN ${fraction} = 0 THEN ${text('')} WHEN ${fraction} % 1000 = 0 THEN ${text('.%g')} ELSE ${text('.%f')} END)`
 }
 
-/** Parts of dates and times: what begins with them, what they measure. All over wall clocks, whatever the zone. */
-
-/** Whether a part is one of a TIME; a DATE has only the others, a DATETIME and a TIMESTAMP have both. */
+/** Whether a part is one of a TIME. A DATE has only the others, a DATETIME and a TIMESTAMP have both. */
 export function timePart(part: string): boolean {
   return /^(MICROSECOND|MILLISECOND|SECOND|MINUTE|HOUR)$/.test(part)
 }
@@ -72,39 +84,41 @@ const truncatable: Record<string, string> = {
   ISOYEAR: 'isoyear',
 }
 
-/** A wall clock cut to the start of a part; `null` for a part that GoogleSQL does not cut to. */
-export function truncated(wallClock: string, part: string): string | null {
+/** A DATETIME truncated to a part; `null` for a part to which GoogleSQL does not truncate. */
+export function truncated(datetime: string, part: string): string | null {
   const start = weekStart(part)
-  if (start === null) return part in truncatable ? `date_trunc('${truncatable[part]}', ${wallClock})` : null
-  // DuckDB's weeks begin on Monday: move the clock so that the wanted day falls there, and back.
+  if (start === null) return part in truncatable ? `date_trunc('${truncatable[part]}', ${datetime})` : null
+  // DuckDB's weeks begin on Monday: shift the first day of the week to Monday, and back.
   const days = (8 - start) % 7
-  if (days === 0) return `date_trunc('week', ${wallClock})`
-  return `(date_trunc('week', ${wallClock} + to_days(${days})) - to_days(${days}))`
+  if (days === 0) return `date_trunc('week', ${datetime})`
+  return `(date_trunc('week', ${datetime} + to_days(${days})) - to_days(${days}))`
 }
 
-const extracted: Record<string, (clock: string) => string> = {
-  MICROSECOND: clock => `(extract('microsecond' FROM ${clock}) % 1000000)`,
-  MILLISECOND: clock => `(extract('millisecond' FROM ${clock}) % 1000)`,
-  SECOND: clock => `extract('second' FROM ${clock})`,
-  MINUTE: clock => `extract('minute' FROM ${clock})`,
-  HOUR: clock => `extract('hour' FROM ${clock})`,
-  DAYOFWEEK: clock => `(extract('dow' FROM ${clock}) + 1)`,
-  DAY: clock => `extract('day' FROM ${clock})`,
-  DAYOFYEAR: clock => `extract('doy' FROM ${clock})`,
-  ISOWEEK: clock => `extract('week' FROM ${clock})`,
-  MONTH: clock => `extract('month' FROM ${clock})`,
-  QUARTER: clock => `extract('quarter' FROM ${clock})`,
-  YEAR: clock => `extract('year' FROM ${clock})`,
-  ISOYEAR: clock => `extract('isoyear' FROM ${clock})`,
+/** DuckDB's name of a part, or its expression for a part that it counts in another way. */
+const extracted: Record<string, string | ((datetime: string) => string)> = {
+  MICROSECOND: datetime => `(extract('microsecond' FROM ${datetime}) % 1000000)`,
+  MILLISECOND: datetime => `(extract('millisecond' FROM ${datetime}) % 1000)`,
+  SECOND: 'second',
+  MINUTE: 'minute',
+  HOUR: 'hour',
+  DAYOFWEEK: datetime => `(extract('dow' FROM ${datetime}) + 1)`,
+  DAY: 'day',
+  DAYOFYEAR: 'doy',
+  ISOWEEK: 'week',
+  MONTH: 'month',
+  QUARTER: 'quarter',
+  YEAR: 'year',
+  ISOYEAR: 'isoyear',
 }
 
-/** A part of a wall clock as an integer; `null` for a part that it does not have. */
-export function extractedPart(clock: string, part: string): string | null {
+/** A part of a DATETIME as an integer; `null` for a part that it does not have. */
+function extractedPart(datetime: string, part: string): string | null {
   const start = weekStart(part)
   // Days before the first such weekday of the year are in week 0.
   if (start !== null && part !== 'ISOWEEK')
-    return `((extract('doy' FROM ${clock}) + 6 - (extract('dow' FROM ${clock}) + ${7 - start}) % 7) // 7)`
-  return extracted[part]?.(clock) ?? null
+    return `((extract('doy' FROM ${datetime}) + 6 - (extract('dow' FROM ${datetime}) + ${7 - start}) % 7) // 7)`
+  const how = extracted[part]
+  return typeof how === 'string' ? `extract('${how}' FROM ${datetime})` : (how?.(datetime) ?? null)
 }
 
 /** Microseconds in each part that always has the same length. */
@@ -117,12 +131,12 @@ const micros: Record<string, number> = {
   DAY: 86_400e6,
 }
 
-/** Whole parts from one moment to another; `null` for a part of changing length. */
+/** Whole parts from one TIMESTAMP to another; `null` for a part of changing length. */
 export function wholeParts(from: string, to: string, part: string): string | null {
   return part in micros ? `((epoch_us(${to}) - epoch_us(${from})) // ${micros[part]})` : null
 }
 
-/** How many boundaries of a part lie between two wall clocks, dates or times; `null` for an unknown part. */
+/** How many boundaries of a part lie between two DATETIMEs, DATEs or TIMEs; `null` for an unknown part. */
 export function boundaries(from: string, to: string, part: string): string | null {
   if (part === 'ISOYEAR') return `(extract('isoyear' FROM ${to}) - extract('isoyear' FROM ${from}))`
   if (weekStart(part) !== null)
@@ -143,7 +157,34 @@ const intervals: Record<string, (count: string) => string> = {
   YEAR: count => `to_months(CAST(12 * ${count} AS INTEGER))`,
 }
 
-/** An interval of so many parts (a BIGINT); `null` for a part that cannot be counted so. */
+/** The interval of `count` (a BIGINT) parts; `null` for a part that no INTERVAL has. */
 export function interval(count: string, part: string): string | null {
   return intervals[part]?.(count) ?? null
+}
+
+export function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope): Typed {
+  if (node.to) throw unsupported(context, node, `INTERVAL ... ${node.part} TO ${node.to}`)
+  const value = context.expression(node.value, scope)
+  const number = coerce(value, { kind: 'INT64' })
+  const sql = number && interval(number.sql, node.part)
+  if (!sql) throw noSignature(context, node, `INTERVAL ${node.part}`, [value])
+  return typed(sql, 'INTERVAL')
+}
+
+/** Types that EXTRACT takes whole from a TIMESTAMP or a DATETIME. */
+const wholes = ['DATE', 'TIME', 'DATETIME']
+
+/** A part of a date or time; of a TIMESTAMP, that of the DATETIME in a time zone. */
+export function extract(context: Context, node: Extract, scope: Scope): Typed {
+  const value = context.expression(node.operand, scope)
+  const zone = node.zone ? context.expression(node.zone, scope).sql : null
+  const kind = value.type?.kind
+  const hasBoth = kind === 'TIMESTAMP' || kind === 'DATETIME'
+  const civil = kind === 'TIMESTAMP' ? toDatetime(value.sql, zone) : value.sql
+  if (hasBoth && wholes.includes(node.part))
+    return typed(`CAST(${civil} AS ${duckType({ kind: node.part as ScalarName })})`, node.part as ScalarName)
+  const has = hasBoth || (kind === 'TIME' ? timePart(node.part) : kind === 'DATE' && !timePart(node.part))
+  const sql = has ? extractedPart(civil, node.part) : null
+  if (!sql) throw invalid(context, node, `EXTRACT cannot take ${node.part} from a ${kind ?? 'NULL'}`)
+  return typed(sql, 'INT64')
 }

@@ -1,35 +1,32 @@
+/** Expressions: which function rewrites which kind, and the kinds that have no file of their own. */
 import type {
   Expression,
-  Extract as ExtractNode,
   FieldAccess,
-  IntervalLiteral,
   Lambda,
   NamedArgument,
   Parenthesized,
   Path,
+  Subscript,
 } from '../../../sql/tree.ts'
-import type { ScalarName } from '../../../sql/types.ts'
-import { call } from './functions/functions.ts'
+import type { StructType } from '../../../sql/types.ts'
 import { cast } from './casts.ts'
-import { extractedPart, interval, timePart, wallClock } from './dates-and-times.ts'
-import { coerce } from './coercion.ts'
+import { noSignature } from './coercion.ts'
+import { type Context, invalid, raise, structField, type Typed, typed, unsupported } from './context.ts'
+import { extract, intervalLiteral } from './dates-and-times.ts'
+import { caseExpression } from './functions/conditions.ts'
+import { call } from './functions/functions.ts'
 import {
-  between,
-  binary,
-  caseWhen,
-  inAmong,
-  is,
-  isDistinctFrom,
-  like,
-  noSignature,
-  unary,
-} from './operators.ts'
-import { type Context, mistake, type Typed, typed, unsupported } from './context.ts'
-import { arrayLiteral, literal, parameter, structLiteral, tuple, typedLiteral } from './literals.ts'
-import { fieldOf, resolvePath, type Scope } from './scope.ts'
+  arrayLiteral,
+  literal,
+  literalInteger,
+  parameter,
+  structLiteral,
+  tuple,
+  typedLiteral,
+} from './literals.ts'
+import { between, binary, inOperator, is, isDistinctFrom, like, unary } from './operators.ts'
+import { fieldOf, jsonKey, resolvePath, type Scope } from './scope.ts'
 import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
-import { subscript } from './subscripts.ts'
-import { duckType } from '../syntax.ts'
 
 type Rewriter<Kind> = (context: Context, node: Extract<Expression, { kind: Kind }>, scope: Scope) => Typed
 
@@ -39,12 +36,12 @@ const rewriters: { [Kind in Expression['kind']]: Rewriter<Kind> } = {
   Between: between,
   Binary: binary,
   Call: call,
-  Case: caseWhen,
+  Case: caseExpression,
   Cast: cast,
   Exists: exists,
   Extract: extract,
   FieldAccess: fieldAccess,
-  In: inAmong,
+  In: inOperator,
   IntervalLiteral: intervalLiteral,
   Is: is,
   IsDistinctFrom: isDistinctFrom,
@@ -63,7 +60,7 @@ const rewriters: { [Kind in Expression['kind']]: Rewriter<Kind> } = {
   Unary: unary,
 }
 
-/** Rewritings repeat an operand here and there; operands in operands could grow without end. */
+/** Some rules repeat an operand, so nested operands can grow exponentially. */
 const longestExpression = 1_000_000
 
 /** An expression in DuckDB SQL with its type. Throws SqlError, or UnsupportedError for what DuckDB cannot do. */
@@ -94,30 +91,34 @@ function namedArgument(context: Context, node: NamedArgument): never {
   throw unsupported(context, node, `A named argument (${node.name.name} =>)`)
 }
 
-function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope): Typed {
-  if (node.to) throw unsupported(context, node, `INTERVAL ... ${node.part} TO ${node.to}`)
-  const value = context.expression(node.value, scope)
-  const number = coerce(value, { kind: 'INT64' })
-  const sql = number && interval(number.sql, node.part)
-  if (!sql) throw noSignature(context, node, `INTERVAL ${node.part}`, [value])
-  return typed(sql, 'INTERVAL')
+/** `array[OFFSET(n)]` and the like, `json['key']`, and a STRUCT's field by its position. */
+function subscript(context: Context, node: Subscript, scope: Scope): Typed {
+  const of = context.expression(node.of, scope)
+  if (of.type?.kind === 'STRUCT') return fieldAt(context, node, of, of.type)
+  const index = context.expression(node.index, scope)
+  if (of.type?.kind === 'JSON') return jsonElement(node.index, of, index)
+  if (of.type?.kind !== 'ARRAY' || (index.type && index.type.kind !== 'INT64'))
+    throw noSignature(context, node, 'operator []', [of, index])
+  return typed(`(${of.sql})[${position(node, of.sql, index.sql)}]`, of.type.element)
 }
 
-/** Types that have a date and a time, and what EXTRACT takes from them whole. */
-const clocks: (string | undefined)[] = ['TIMESTAMP', 'DATETIME']
-const wholes = ['DATE', 'TIME', 'DATETIME']
+/** DuckDB counts from 1, from the end for negative numbers, and gives NULL where there is no element. */
+function position(node: Subscript, array: string, index: string): string {
+  const ordinal = node.mode === 'ORDINAL' || node.mode === 'SAFE_ORDINAL'
+  const at = ordinal ? index : `(${index} + 1)`
+  if (node.mode?.startsWith('SAFE_')) return `CASE WHEN ${at} > 0 THEN ${at} END`
+  return `CASE WHEN ${at} < 1 OR ${at} > len(${array}) THEN ${raise('Array index is out of bounds')} ELSE ${at} END`
+}
 
-/** A part of a date or time; of a moment, as clocks show it in a time zone. */
-function extract(context: Context, node: ExtractNode, scope: Scope): Typed {
-  const value = context.expression(node.operand, scope)
-  const zone = node.zone ? context.expression(node.zone, scope).sql : null
-  const kind = value.type?.kind
-  const clock = kind === 'TIMESTAMP' ? wallClock(value.sql, zone) : value.sql
-  if (clocks.includes(kind) && wholes.includes(node.part))
-    return typed(`CAST(${clock} AS ${duckType({ kind: node.part as ScalarName })})`, node.part as ScalarName)
-  const has =
-    clocks.includes(kind) || (kind === 'TIME' ? timePart(node.part) : kind === 'DATE' && !timePart(node.part))
-  const sql = has ? extractedPart(clock, node.part) : null
-  if (!sql) throw mistake(context, node, `EXTRACT cannot take ${node.part} from a ${kind ?? 'NULL'}`)
-  return typed(sql, 'INT64')
+function fieldAt(context: Context, node: Subscript, of: Typed, type: StructType): Typed {
+  const first = node.mode === 'ORDINAL' || node.mode === 'SAFE_ORDINAL' ? 1 : 0
+  const at = literalInteger(node.index)
+  if (at === null) throw invalid(context, node, 'A STRUCT subscript must be a literal integer')
+  if (!type.fields[at - first]) throw invalid(context, node, `STRUCT has no field at ${at}`)
+  return structField(of.sql, type, at - first)
+}
+
+function jsonElement(node: Expression, of: Typed, index: Typed): Typed {
+  const key = node.kind === 'Literal' && node.literal === 'STRING' ? jsonKey(node.value) : index.sql
+  return typed(`json_extract(${of.sql}, ${key})`, 'JSON')
 }

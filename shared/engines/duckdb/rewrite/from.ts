@@ -1,6 +1,8 @@
 /** FROM: tables, common tables, subqueries and their joins. Arrays are in unnest.ts. */
 import type { DerivedTable, From, Identifier, Join, TableReference } from '../../../sql/tree.ts'
-import { type Context, mistake, type OutputColumn, type Relation } from './context.ts'
+import { quoteName } from '../syntax.ts'
+import { condition, unified } from './coercion.ts'
+import { type Context, invalid, type Relation } from './context.ts'
 import {
   findColumn,
   nearestName,
@@ -8,12 +10,9 @@ import {
   sameName,
   type Scope,
   type Source,
-  type VisibleColumn,
+  visibleColumn,
   withSource,
 } from './scope.ts'
-import { noSignature } from './operators.ts'
-import { coerce, unify } from './coercion.ts'
-import { quoteName } from '../syntax.ts'
 import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
 
 /** Rewrites FROM. `scope` is what is in sight before it: nothing of this FROM. Throws SqlError. */
@@ -41,7 +40,7 @@ function arrayReference(node: From, scope: Scope): ArrayReference | null {
 }
 
 function tableReference(context: Context, node: TableReference, scope: Scope): Source {
-  if (node.offset) throw mistake(context, node.offset, 'WITH OFFSET is for arrays')
+  if (node.offset) throw invalid(context, node.offset, 'WITH OFFSET is for arrays')
   const last = node.path.at(-1)!
   const alias = node.alias?.name ?? last.name.split('.').at(-1)!
   const common = node.path.length === 1 ? scope.ctes.get(last.name.toLowerCase()) : undefined
@@ -59,12 +58,12 @@ function tableReference(context: Context, node: TableReference, scope: Scope): S
 
 function unknownTable(context: Context, node: TableReference, name: string, scope: Scope) {
   const near = nearestName(name, [...scope.ctes.keys(), ...context.tables.keys()])
-  return mistake(context, node, `Table not found: ${name}${near ? `; did you mean ${near}?` : ''}`)
+  return invalid(context, node, `Table not found: ${name}${near ? `; did you mean ${near}?` : ''}`)
 }
 
 /** Derived tables do not see their neighbours, only what is around the whole query. */
 function derivedTable(context: Context, node: DerivedTable, scope: Scope): Source {
-  const relation = context.query(node.query, scope.outer, scope.ctes, 'order left to reader')
+  const relation = context.query(node.query, scope.outer, scope.ctes, 'deferred')
   return relationSource(context, node.alias?.name ?? null, `(${relation.sql})`, relation)
 }
 
@@ -74,16 +73,12 @@ function relationSource(
   sql: string,
   relation: Pick<Relation, 'columns' | 'valueTable' | 'order'>,
 ): Source {
-  const duck = quoteName(context.fresh(name ?? 't'))
-  const columns = relation.columns.map(column => visible(duck, column))
+  const duck = quoteName(context.uniqueName(name ?? 't'))
+  const columns = relation.columns.map(column => visibleColumn(duck, column))
   const variable: RangeVariable = relation.valueTable
     ? { kind: 'value', name, value: columns[0]! }
     : { kind: 'relation', name, columns, order: relation.order }
   return { sql: `${sql} AS ${duck}`, joined: false, variables: [variable], merged: new Map() }
-}
-
-function visible(table: string, column: OutputColumn): VisibleColumn {
-  return { name: column.name, sql: `${table}.${quoteName(column.duck)}`, type: column.type }
 }
 
 function join(context: Context, node: Join, scope: Scope): Source {
@@ -103,8 +98,7 @@ function join(context: Context, node: Join, scope: Scope): Source {
   if (node.using.length > 0) return usingJoin(context, node, { ...both, sql }, left, right, scope)
   if (!node.on) return { ...both, sql }
   const on = context.expression(node.on, withSource(scope, both))
-  if (!coerce(on, { kind: 'BOOL' })) throw noSignature(context, node.on, 'ON', [on])
-  return { ...both, sql: `${sql} ON ${on.sql}` }
+  return { ...both, sql: `${sql} ON ${condition(context, node.on, 'ON', on)}` }
 }
 
 function joinWord(node: Join): string {
@@ -115,7 +109,7 @@ function checkNames(context: Context, node: Join, left: Source, right: Source): 
   const twice = right.variables.find(
     ({ name }) => name !== null && left.variables.some(variable => sameName(variable.name, name)),
   )
-  if (twice) throw mistake(context, node.right, `Duplicate table alias ${twice.name} in the same FROM clause`)
+  if (twice) throw invalid(context, node.right, `Duplicate table alias ${twice.name} in the same FROM clause`)
 }
 
 /** USING as ON, and each of its columns once, from the side that has it. */
@@ -132,8 +126,7 @@ function usingJoin(
   const merged = new Map(both.merged)
   for (const name of node.using) {
     const sides = [left, right].map(side => columnOf(context, name, withSource(bare, side)))
-    const common = unify(sides)
-    if (!common) throw noSignature(context, name, 'USING', sides)
+    const common = unified(context, name, 'USING', sides)
     const [a, b] = common.values.map(value => value.sql) as [string, string]
     conditions.push(`${a} = ${b}`)
     const kept = { RIGHT: b, FULL: `COALESCE(${a}, ${b})` }[node.type as string] ?? a
@@ -144,6 +137,6 @@ function usingJoin(
 
 function columnOf(context: Context, name: Identifier, scope: Scope) {
   const column = findColumn(context, scope, name)
-  if (!column) throw mistake(context, name, `Column ${name.name} in USING is not on both sides of the join`)
+  if (!column) throw invalid(context, name, `Column ${name.name} in USING is not on both sides of the join`)
   return column
 }

@@ -1,3 +1,4 @@
+/** Literals, parameters, and arrays and structs that are written out. */
 import type {
   ArrayLiteral,
   Expression,
@@ -7,12 +8,12 @@ import type {
   Tuple,
   TypedLiteral,
 } from '../../../sql/tree.ts'
-import type { StructField } from '../../../sql/types.ts'
-import { coerce, unify } from './coercion.ts'
-import { arrayOf, type Context, mistake, type Typed, typed, unsupported } from './context.ts'
-import type { Scope } from './scope.ts'
-import { duckType, quoteText } from '../syntax.ts'
+import type { SqlType } from '../../../sql/types.ts'
 import { fieldName, typeName } from '../../values.ts'
+import { duckType, quoteText } from '../syntax.ts'
+import { coerce, unify } from './coercion.ts'
+import { arrayOf, type Context, invalid, structOf, type Typed, typed, unsupported } from './context.ts'
+import type { Scope } from './scope.ts'
 
 const literals: Record<Literal['literal'], (node: Literal) => Typed> = {
   STRING: node => typed(quoteText(node.value), 'STRING'),
@@ -31,11 +32,11 @@ export function typedLiteral(_: Context, node: TypedLiteral): Typed {
   return typed(`CAST(${quoteText(node.value.value)} AS ${duckType({ kind: node.type })})`, node.type)
 }
 
-/** A parameter is bound as text (see bindings.ts) under a name that none of our own parameters has. */
+/** A parameter is bound as text (see values.ts); its prefix keeps it apart from `$now`. */
 export function parameter(context: Context, node: ParameterReference): Typed {
   const name = node.name.toLowerCase()
   const type = context.parameters.get(name)
-  if (!type) throw mistake(context, node, `Query parameter '${node.name}' not found`)
+  if (!type) throw invalid(context, node, `Query parameter '${node.name}' not found`)
   return { ...typed(boundValue(`$p_${name}`, type.kind, duckType(type)), type), origin: 'parameter' }
 }
 
@@ -46,22 +47,22 @@ function boundValue(sql: string, kind: string, duck: string): string {
 }
 
 export function arrayLiteral(context: Context, node: ArrayLiteral, scope: Scope): Typed {
-  const items = node.items.map(item => context.expression(item, scope))
+  const items = context.expressions(node.items, scope)
   const element = node.type?.kind === 'ARRAY' ? node.type.element : node.type
   if (element) {
     const cast = items.map((item, at) => itemAs(context, node.items[at]!, item, element))
     return typed(`CAST([${cast.join(', ')}] AS ${duckType(arrayOf(element))})`, arrayOf(element))
   }
   const common = unify(items)
-  if (!common) throw mistake(context, node, 'Array elements have no common type')
+  if (!common) throw invalid(context, node, 'Array elements have no common type')
   const sql = `[${common.values.map(item => item.sql).join(', ')}]`
   return { ...typed(sql, arrayOf(common.type)), origin: 'literal' }
 }
 
-function itemAs(context: Context, node: Expression, item: Typed, type: StructField['type']): string {
+function itemAs(context: Context, node: Expression, item: Typed, type: SqlType): string {
   const value = coerce(item, type)
   if (!value)
-    throw mistake(context, node, `A value of type ${typeName(item.type)} is not a ${typeName(type)}`)
+    throw invalid(context, node, `A value of type ${typeName(item.type)} is not a ${typeName(type)}`)
   return value.sql
 }
 
@@ -71,10 +72,13 @@ export function structLiteral(context: Context, node: StructLiteral, scope: Scop
     const implied = expression.kind === 'Path' ? expression.parts.at(-1)!.name : null
     return node.type ? (node.type.fields[at]?.name ?? null) : (item.alias?.name ?? implied)
   })
-  const values = node.items.map(item => context.expression(item.expression, scope))
+  const values = context.expressions(
+    node.items.map(item => item.expression),
+    scope,
+  )
   if (!node.type) return struct(context, node, names, values)
   const { fields } = node.type
-  if (fields.length !== values.length) throw mistake(context, node, 'STRUCT has not as many values as fields')
+  if (fields.length !== values.length) throw invalid(context, node, 'STRUCT has not as many values as fields')
   const cast = values.map((value, at) =>
     typed(itemAs(context, node.items[at]!.expression, value, fields[at]!.type), fields[at]!.type),
   )
@@ -82,13 +86,8 @@ export function structLiteral(context: Context, node: StructLiteral, scope: Scop
 }
 
 export function tuple(context: Context, node: Tuple, scope: Scope): Typed {
-  const values = node.items.map(item => context.expression(item, scope))
-  return struct(
-    context,
-    node,
-    values.map(() => null),
-    values,
-  )
+  const names = node.items.map(() => null)
+  return struct(context, node, names, context.expressions(node.items, scope))
 }
 
 function struct(
@@ -98,13 +97,12 @@ function struct(
   values: Typed[],
 ): Typed {
   if (values.length === 0) throw unsupported(context, node, 'A STRUCT without fields')
-  const keys = names.map((name, at) => fieldName(name, at))
-  if (new Set(keys.map(key => key.toLowerCase())).size < keys.length)
-    throw unsupported(context, node, 'A STRUCT with two fields of one name')
-  const entries = values.map((value, at) => `${quoteText(keys[at]!)}: ${value.sql}`)
-  const fields = values.map(({ type }, at) => ({
-    name: names[at]!,
-    type: type ?? { kind: 'INT64' as const },
-  }))
-  return { ...typed(`{${entries.join(', ')}}`, { kind: 'STRUCT', fields }), fields: values }
+  const keys = new Set(names.map((name, at) => fieldName(name, at).toLowerCase()))
+  if (keys.size < names.length) throw unsupported(context, node, 'A STRUCT with two fields of one name')
+  return { ...structOf(names, values), fields: values }
+}
+
+/** The value of an integer literal, else `null`. */
+export function literalInteger(node: Expression | undefined): number | null {
+  return node?.kind === 'Literal' && node.literal === 'INTEGER' ? Number(node.text) : null
 }

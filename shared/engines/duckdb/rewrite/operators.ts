@@ -1,26 +1,23 @@
+/** Operators: arithmetic, comparison, logic, LIKE, IN, BETWEEN, IS. */
 import type {
   Between,
   Binary,
   BinaryOperator,
-  Case,
-  Expression,
   In,
   Is,
   IsDistinctFrom,
   Like,
-  Node,
   Unary,
 } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../sql/types.ts'
-import { coerce, numberKinds, unify } from './coercion.ts'
-import { type Context, mistake, raise, type Typed, typed } from './context.ts'
-import type { Scope } from './scope.ts'
 import { duckType } from '../syntax.ts'
-import { typeName } from '../../values.ts'
+import { coerce, noSignature, numberKinds, unified, unify } from './coercion.ts'
+import { type Context, elementOf, invalid, raise, type Typed, typed } from './context.ts'
+import type { Scope } from './scope.ts'
 
 type Rule = (left: Typed, right: Typed, operator: BinaryOperator) => Typed | null | undefined
 
-/** `null` and `undefined` mean that the operator does not take such operands. */
+/** A rule returns `null` or `undefined` for operands that its operator does not take. */
 const binaries: Record<BinaryOperator, Rule> = {
   OR: logical,
   AND: logical,
@@ -44,17 +41,10 @@ const binaries: Record<BinaryOperator, Rule> = {
 }
 
 export function binary(context: Context, node: Binary, scope: Scope): Typed {
-  const left = context.expression(node.left, scope)
-  const right = context.expression(node.right, scope)
+  const [left, right] = context.expressions([node.left, node.right], scope) as [Typed, Typed]
   const result = binaries[node.operator](left, right, node.operator)
   if (!result) throw noSignature(context, node, `operator ${node.operator}`, [left, right])
   return result
-}
-
-/** The error that BigQuery gives for operands or arguments of wrong types. */
-export function noSignature(context: Context, node: Node, what: string, values: Typed[]) {
-  const types = values.map(value => typeName(value.type)).join(', ')
-  return mistake(context, node, `No matching signature for ${what} for argument types: ${types || 'none'}`)
 }
 
 function logical(left: Typed, right: Typed, operator: string): Typed | null {
@@ -133,16 +123,14 @@ export function unary(context: Context, node: Unary, scope: Scope): Typed {
   return { ...value, sql: `(${operator} ${value.sql})` }
 }
 
-/** LIKE, IN, BETWEEN, IS and CASE. */
-
 export function like(context: Context, node: Like, scope: Scope): Typed {
-  const sides = [node.left, node.right].map(side => context.expression(side, scope))
+  const sides = context.expressions([node.left, node.right], scope)
   const [text, pattern] = sides.map(side => coerce(side, { kind: 'STRING' }))
   if (!text || !pattern) throw noSignature(context, node, 'operator LIKE', sides)
   return negated(node.not, `(${text.sql} LIKE ${pattern.sql} ESCAPE '\\')`)
 }
 
-export function inAmong(context: Context, node: In, scope: Scope): Typed {
+export function inOperator(context: Context, node: In, scope: Scope): Typed {
   const operand = context.expression(node.operand, scope)
   const { among } = node
   if (among.kind === 'InUnnest') {
@@ -153,21 +141,18 @@ export function inAmong(context: Context, node: In, scope: Scope): Typed {
     const { columns, sql } = context.query(among.query, scope, scope.ctes)
     const [column] = columns
     if (!column || columns.length > 1)
-      throw mistake(context, among, 'Subquery of type IN must have one column')
-    const common = unify([operand, { sql: column.duck, type: column.type }])
-    if (!common) throw noSignature(context, node, 'operator IN', [operand, { sql: '', type: column.type }])
+      throw invalid(context, among, 'Subquery of type IN must have one column')
+    unified(context, node, 'operator IN', [operand, { sql: column.duck, type: column.type }])
     return negated(node.not, `(${operand.sql} IN (${sql}))`)
   }
-  const values = [operand, ...among.items.map(item => context.expression(item, scope))]
-  const common = unify(values)
-  if (!common) throw noSignature(context, node, 'operator IN', values)
-  const [first, ...rest] = common.values.map(value => value.sql)
+  const values = [operand, ...context.expressions(among.items, scope)]
+  const [first, ...rest] = unified(context, node, 'operator IN', values).values.map(value => value.sql)
   return negated(node.not, `(${first} IN (${rest.join(', ')}))`)
 }
 
-/** Without a match the answer is NULL, not false, if either side holds a NULL; but an empty array has no match. */
+/** Without a match the result is NULL, not false, if either side holds a NULL; but an empty array has no match. */
 function inArray(context: Context, node: In, operand: Typed, array: Typed): string {
-  const element = array.type?.kind === 'ARRAY' ? array.type.element : null
+  const element = elementOf(array.type)
   const common = array.type && !element ? null : unify([operand, { ...array, sql: '', type: element }])
   if (!common) throw noSignature(context, node, 'operator IN UNNEST', [operand, array])
   const x = common.values[0]!.sql
@@ -180,10 +165,10 @@ function inArray(context: Context, node: In, operand: Typed, array: Typed): stri
 }
 
 export function between(context: Context, node: Between, scope: Scope): Typed {
-  const values = [node.operand, node.low, node.high].map(side => context.expression(side, scope))
-  const common = unify(values)
-  if (!common) throw noSignature(context, node, 'operator BETWEEN', values)
-  const [operand, low, high] = common.values.map(value => value.sql)
+  const values = context.expressions([node.operand, node.low, node.high], scope)
+  const [operand, low, high] = unified(context, node, 'operator BETWEEN', values).values.map(
+    value => value.sql,
+  )
   return negated(node.not, `(${operand} BETWEEN ${low} AND ${high})`)
 }
 
@@ -194,40 +179,13 @@ export function is(context: Context, node: Is, scope: Scope): Typed {
 }
 
 export function isDistinctFrom(context: Context, node: IsDistinctFrom, scope: Scope): Typed {
-  const sides = [node.left, node.right].map(side => context.expression(side, scope))
-  const common = unify(sides)
-  if (!common) throw noSignature(context, node, 'operator IS DISTINCT FROM', sides)
-  const [left, right] = common.values.map(value => value.sql)
+  const sides = context.expressions([node.left, node.right], scope)
+  const [left, right] = unified(context, node, 'operator IS DISTINCT FROM', sides).values.map(
+    value => value.sql,
+  )
   return typed(`(${left} IS ${node.not ? 'NOT ' : ''}DISTINCT FROM ${right})`, 'BOOL')
 }
 
 function negated(not: boolean, sql: string): Typed {
   return typed(not ? `(NOT ${sql})` : sql, 'BOOL')
-}
-
-export function caseWhen(context: Context, node: Case, scope: Scope): Typed {
-  const tests = node.branches.map(branch => context.expression(branch.when, scope))
-  const operand = node.operand && context.expression(node.operand, scope)
-  const compared = operand ? unify([operand, ...tests]) : null
-  if (operand && !compared) throw noSignature(context, node, 'CASE', [operand, ...tests])
-  const outcomes = [...node.branches.map(branch => branch.then), ...(node.otherwise ? [node.otherwise] : [])]
-  const results = common(
-    context,
-    node,
-    'CASE',
-    outcomes.map(outcome => context.expression(outcome, scope)),
-  )
-  const [first = '', ...whens] = compared
-    ? compared.values.map(value => value.sql)
-    : ['', ...tests.map(test => test.sql)]
-  const branches = whens.map((when, at) => ` WHEN ${when} THEN ${results.values[at]!.sql}`).join('')
-  const otherwise = node.otherwise ? ` ELSE ${results.values.at(-1)!.sql}` : ''
-  return typed(`(CASE ${first}${branches}${otherwise} END)`, results.type)
-}
-
-/** Values brought to their common type. Throws SqlError where there is none. */
-export function common(context: Context, node: Expression, what: string, values: Typed[]) {
-  const unified = unify(values)
-  if (!unified) throw noSignature(context, node, what, values)
-  return unified
 }

@@ -6,7 +6,7 @@
  * anew. So the order is handed to the reader (`Relation.order`), which sorts by it only if it is a plain SELECT.
  */
 import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
-import { type Context, mistake, type OrderKey, type OrderOf, type Relation } from './context.ts'
+import { type Context, invalid, type OrderKey, type Sorting, type Relation } from './context.ts'
 import type { Scope } from './scope.ts'
 import { itemNumber, type SelectedItem, type SelectResult } from './select.ts'
 import { count, orderDirection } from './windows.ts'
@@ -27,13 +27,13 @@ export function tailOfSelect(
   node: Query,
   body: Select,
   selected: SelectResult,
-  order: OrderOf,
+  sorting: Sorting,
 ): Tail {
   const keys =
     node.orderBy.length > 0
       ? node.orderBy.map(item => orderKey(context, item, selected, body.as !== 'STRUCT'))
       : inheritedKeys(body, selected)
-  return tail(context, node, keys, order)
+  return tail(context, node, keys, sorting)
 }
 
 /** The tail of a query over anything else, whose columns `scope` shows. */
@@ -42,22 +42,22 @@ export function tailOfRows(
   node: Query,
   items: SelectedItem[],
   scope: Scope,
-  order: OrderOf,
+  sorting: Sorting,
 ): Tail {
   const keys = node.orderBy.map((item): Key => {
     const column = itemNumber(context, item.expression, items)
     const sql = column === null ? context.expression(item.expression, scope).sql : String(column + 1)
     return { sql, column, direction: orderDirection(item) }
   })
-  return tail(context, node, keys, order)
+  return tail(context, node, keys, sorting)
 }
 
-function tail(context: Context, node: Query, keys: Key[], order: OrderOf): Tail {
+function tail(context: Context, node: Query, keys: Key[], sorting: Sorting): Tail {
   const left = keys.every(key => key.column !== null)
     ? keys.map(({ column, direction }): OrderKey => ({ column: column!, direction }))
     : []
   const cut = node.limit !== null || node.offset !== null
-  const sorts = keys.length > 0 && (cut || order === 'rows' || left.length === 0)
+  const sorts = keys.length > 0 && (cut || sorting === 'sorted' || left.length === 0)
   const orderBy = sorts ? ` ORDER BY ${keys.map(key => key.sql + key.direction).join(', ')}` : ''
   const limit = node.limit ? ` LIMIT ${count(context, node.limit)}` : ''
   const offset = node.offset ? ` OFFSET ${count(context, node.offset)}` : ''
@@ -69,7 +69,7 @@ function orderKey(context: Context, item: OrderItem, selected: SelectResult, ord
   const direction = orderDirection(item)
   const { items, scope } = selected
   if (!ordinals && item.expression.kind === 'Literal')
-    throw mistake(context, item, 'ORDER BY a number does not go with SELECT AS STRUCT')
+    throw invalid(context, item, 'ORDER BY a number does not go with SELECT AS STRUCT')
   const named = itemNumber(context, item.expression, items)
   const sql = named === null ? context.expression(item.expression, scope).sql : items[named]!.value.sql
   if (!ordinals) return { sql, column: null, direction }

@@ -1,24 +1,22 @@
 /** Whole queries: WITH, set operations, parentheses. */
 import type { Query, QueryBody, SetOperation, SetOperator, With } from '../../../sql/tree.ts'
-import { coerce, unify } from './coercion.ts'
+import { quoteName } from '../syntax.ts'
+import { coerce, unified } from './coercion.ts'
 import {
-  type CommonRelation,
+  type CommonTable,
   type Context,
   type Ctes,
-  mistake,
-  type OrderOf,
+  invalid,
   type OutputColumn,
   type Relation,
-  typed,
+  type Sorting,
   unsupported,
 } from './context.ts'
-import { type Tail, tailOfRows, tailOfSelect } from './order.ts'
-import { noSignature } from './operators.ts'
-import { newScope, type Scope } from './scope.ts'
+import { tailOfRows, tailOfSelect } from './order.ts'
+import { newScope, type Scope, visibleColumn } from './scope.ts'
 import { select } from './select.ts'
-import { quoteName } from '../syntax.ts'
 
-/** A query in pieces, so that a WITH inside can move to the front, where DuckDB wants it. */
+/** A query in pieces, so that a WITH inside can move to the front, where DuckDB expects it. */
 interface Pieces extends Relation {
   ctes: string[]
 }
@@ -32,10 +30,10 @@ export function query(
   node: Query,
   outer: Scope | null,
   ctes: Ctes,
-  order: OrderOf = 'rows',
+  sorting: Sorting = 'sorted',
 ): Relation {
   if (depthOf(outer) > deepest) throw unsupported(context, node, `A subquery more than ${deepest} deep`)
-  const pieces = piecesOf(context, node, outer, ctes, order)
+  const pieces = piecesOf(context, node, outer, ctes, sorting)
   return { ...pieces, sql: whole(pieces) }
 }
 
@@ -49,58 +47,60 @@ function whole({ ctes, sql }: Pieces): string {
   return ctes.length > 0 ? `WITH ${ctes.join(', ')} ${sql}` : sql
 }
 
-function piecesOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, order: OrderOf): Pieces {
+function piecesOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, sorting: Sorting): Pieces {
   const common = node.with ? commonTables(context, node.with, ctes) : { texts: [], ctes }
-  const body = bodyOf(context, node, outer, common.ctes, order)
+  const body = bodyOf(context, node, outer, common.ctes, sorting)
   return { ...body, ctes: [...common.texts, ...body.ctes] }
 }
 
-/** Each common table under a name that no other has; it sees those before it, and no rows. */
+/** Each common table under a unique name; it sees the tables before it, and is never correlated. */
 function commonTables(context: Context, node: With, around: Ctes) {
   if (node.recursive) throw unsupported(context, node, 'WITH RECURSIVE')
-  const ctes = new Map<string, CommonRelation>(around)
+  const ctes = new Map<string, CommonTable>(around)
   const texts: string[] = []
   const names = new Set<string>()
   for (const { name, query } of node.ctes) {
     const key = name.name.toLowerCase()
-    if (names.has(key)) throw mistake(context, name, `Duplicate alias ${name.name} for WITH subquery`)
+    if (names.has(key)) throw invalid(context, name, `Duplicate alias ${name.name} for WITH subquery`)
     names.add(key)
-    const relation = context.query(query, null, ctes, 'order left to reader')
-    const duck = context.fresh(name.name)
+    const relation = context.query(query, null, ctes, 'deferred')
+    const duck = context.uniqueName(name.name)
     texts.push(`${quoteName(duck)} AS (${relation.sql})`)
     ctes.set(key, { ...relation, duck })
   }
   return { texts, ctes }
 }
 
-function bodyOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, order: OrderOf): Pieces {
+function bodyOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, sorting: Sorting): Pieces {
   const { body } = node
   if (body.kind === 'Select') {
     const selected = select(context, body, outer, ctes)
-    const tail = tailOfSelect(context, node, body, selected, order)
+    const tail = tailOfSelect(context, node, body, selected, sorting)
     return { ...selected, ctes: [], sql: selected.sql + tail.sql, order: tail.order }
   }
-  const rows = operand(context, body, outer, ctes, order)
+  const rows = operand(context, body, outer, ctes, sorting)
   if (node.orderBy.length === 0 && !node.limit && !node.offset) return rows
-  return sortedRows(context, node, rows, newScope(ctes, outer), order)
+  return sortedRows(context, node, rows, newScope(ctes, outer), sorting)
 }
 
 /** ORDER BY and LIMIT around a set operation or a query in parentheses. */
-function sortedRows(context: Context, node: Query, rows: Pieces, scope: Scope, order: OrderOf): Pieces {
-  const name = quoteName(context.fresh('q'))
-  const columns = rows.columns.map(column => ({
-    name: column.name,
-    sql: `${name}.${quoteName(column.duck)}`,
-    type: column.type,
-  }))
+function sortedRows(context: Context, node: Query, rows: Pieces, scope: Scope, sorting: Sorting): Pieces {
+  const name = quoteName(context.uniqueName('q'))
+  const columns = rows.columns.map(column => visibleColumn(name, column))
   scope.variables.push({ kind: 'relation', name: null, columns, order: [] })
   const items = columns.map(column => ({ name: column.name, value: column }))
-  const tail: Tail = tailOfRows(context, node, items, scope, order)
+  const tail = tailOfRows(context, node, items, scope, sorting)
   return { ...rows, ctes: [], sql: `SELECT * FROM (${whole(rows)}) AS ${name}${tail.sql}`, order: tail.order }
 }
 
-function operand(context: Context, node: QueryBody, outer: Scope | null, ctes: Ctes, order: OrderOf): Pieces {
-  if (node.kind === 'QueryInParentheses') return piecesOf(context, node.query, outer, ctes, order)
+function operand(
+  context: Context,
+  node: QueryBody,
+  outer: Scope | null,
+  ctes: Ctes,
+  sorting: Sorting,
+): Pieces {
+  if (node.kind === 'QueryInParentheses') return piecesOf(context, node.query, outer, ctes, sorting)
   if (node.kind === 'SetOperation') return setOperation(context, node, outer, ctes)
   return { ...select(context, node, outer, ctes), ctes: [], order: [] }
 }
@@ -116,15 +116,13 @@ const setOperators: Record<SetOperator, string> = {
 }
 
 function setOperation(context: Context, node: SetOperation, outer: Scope | null, ctes: Ctes): Pieces {
-  const sides = [node.left, node.right].map(side => operand(context, side, outer, ctes, 'rows'))
+  const sides = [node.left, node.right].map(side => operand(context, side, outer, ctes, 'sorted'))
   const [left, right] = sides as [Pieces, Pieces]
   if (left.columns.length !== right.columns.length)
-    throw mistake(context, node, 'Queries in a set operation have mismatched column count')
+    throw invalid(context, node, 'Queries in a set operation have mismatched column count')
   const columns = left.columns.map((column, at): OutputColumn => {
     const values = [column, right.columns[at]!].map(({ type }) => ({ sql: '', type }))
-    const common = unify(values)
-    if (!common) throw noSignature(context, node, `set operation, column ${at + 1},`, values)
-    return { ...column, type: common.type }
+    return { ...column, type: unified(context, node, `set operation, column ${at + 1},`, values).type }
   })
   const [a, b] = sides.map(side => `(${asColumns(context, side, columns)})`)
   const sql = `${a} ${setOperators[node.operator]} ${b}`
@@ -133,9 +131,9 @@ function setOperation(context: Context, node: SetOperation, outer: Scope | null,
 
 /** A query with its columns cast to the common types. */
 function asColumns(context: Context, side: Pieces, columns: OutputColumn[]): string {
-  const name = quoteName(context.fresh('q'))
+  const name = quoteName(context.uniqueName('q'))
   const items = side.columns.map((column, at) => {
-    const value = typed(`${name}.${quoteName(column.duck)}`, column.type)
+    const value = visibleColumn(name, column)
     const { type, duck } = columns[at]!
     return `${type ? coerce(value, type)!.sql : value.sql} AS ${quoteName(duck)}`
   })

@@ -1,10 +1,21 @@
-/** What a name means where it stands: range variables, their columns and fields, aliases of the SELECT list. */
+/** Name resolution: range variables, their columns and fields, aliases of the SELECT list. */
 import type { Identifier } from '../../../sql/tree.ts'
-import type { SqlType } from '../../../sql/types.ts'
-import { type Context, type Ctes, mistake, type OrderKey, type Typed, typed } from './context.ts'
+import { typeName } from '../../values.ts'
 import { quoteName, quoteText } from '../syntax.ts'
-import { fieldName, typeName } from '../../values.ts'
+import {
+  type Context,
+  type Ctes,
+  elementOf,
+  invalid,
+  type OrderKey,
+  type OutputColumn,
+  structField,
+  structOf,
+  type Typed,
+  typed,
+} from './context.ts'
 
+/** What is in sight at one place of a query. */
 export interface Scope {
   variables: RangeVariable[]
   /** Columns that USING merged, by lower-case name. */
@@ -21,7 +32,7 @@ export interface Scope {
 /** Something in FROM: rows with columns, or the elements of an array. */
 export type RangeVariable = RelationVariable | ValueVariable
 
-export interface RelationVariable {
+interface RelationVariable {
   kind: 'relation'
   name: string | null
   columns: VisibleColumn[]
@@ -29,7 +40,7 @@ export interface RelationVariable {
   order: OrderKey[]
 }
 
-export interface ValueVariable {
+interface ValueVariable {
   kind: 'value'
   name: string | null
   value: Typed
@@ -39,8 +50,45 @@ export interface VisibleColumn extends Typed {
   name: string | null
 }
 
+/** A column of a relation in FROM, under the relation's name `table` in DuckDB. */
+export function visibleColumn(table: string, { name, duck, type }: OutputColumn): VisibleColumn {
+  return { name, sql: `${table}.${quoteName(duck)}`, type }
+}
+
 export function newScope(ctes: Ctes, outer: Scope | null): Scope {
   return { variables: [], merged: new Map(), outer, ctes, aliases: null, aggregation: { found: false } }
+}
+
+/** FROM, or a part of it. */
+export interface Source {
+  /** DuckDB SQL that can stand in FROM. */
+  sql: string
+  /** More than one item: needs parentheses on the right of a join. */
+  joined: boolean
+  variables: RangeVariable[]
+  merged: Scope['merged']
+}
+
+/** A scope with the range variables of a source as well. */
+export function withSource(scope: Scope, { variables, merged }: Source): Scope {
+  return {
+    ...scope,
+    variables: [...scope.variables, ...variables],
+    merged: new Map([...scope.merged, ...merged]),
+  }
+}
+
+/** The scope of a DuckDB lambda over an array, whose elements `name` stands for, and the lambda's parameter. */
+export function lambdaScope(
+  context: Context,
+  array: Typed,
+  name: string | null,
+  outer: Scope,
+): { element: string; scope: Scope } {
+  const element = quoteName(context.uniqueName('x'))
+  const value = { sql: element, type: elementOf(array.type) }
+  const scope = newScope(outer.ctes, outer)
+  return { element, scope: { ...scope, variables: [{ kind: 'value', name, value }] } }
 }
 
 export function sameName(a: string | null, b: string): boolean {
@@ -58,7 +106,7 @@ export function resolvePath(context: Context, scope: Scope, path: Identifier[]):
     const column = findColumn(context, at, first)
     if (column) return fieldsOf(context, column, fields)
   }
-  throw unrecognized(context, first, 'Unrecognized name', namesIn(scope))
+  throw unrecognized(context, first, `Unrecognized name: ${first.name}`, namesIn(scope))
 }
 
 function inVariable(context: Context, variable: RangeVariable, fields: Identifier[]): Typed {
@@ -88,25 +136,18 @@ export function columnsOf(variable: RangeVariable): VisibleColumn[] {
   if (variable.kind === 'relation') return variable.columns
   const { type, sql } = variable.value
   if (type?.kind !== 'STRUCT') return []
-  return type.fields.map((field, at) => ({
-    name: field.name,
-    ...typed(structField(sql, fieldName(field.name, at)), field.type),
-  }))
+  return type.fields.map(({ name }, at) => ({ name, ...structField(sql, type, at) }))
 }
 
 /** A row as a STRUCT, for a relation's name used as a value. */
-function rowOf(variable: RelationVariable): Typed {
-  const entries = variable.columns.map(
-    (column, at) => `${quoteText(fieldName(column.name, at))}: ${column.sql}`,
+function rowOf({ columns }: RelationVariable): Typed {
+  return structOf(
+    columns.map(({ name }) => name),
+    columns,
   )
-  const fields = variable.columns.map(({ name, type }) => ({
-    name,
-    type: type ?? { kind: 'INT64' as const },
-  }))
-  return typed(`{${entries.join(', ')}}`, { kind: 'STRUCT', fields })
 }
 
-export function fieldsOf(context: Context, value: Typed, fields: Identifier[]): Typed {
+function fieldsOf(context: Context, value: Typed, fields: Identifier[]): Typed {
   return fields.reduce((of, field) => fieldOf(context, of, field), value)
 }
 
@@ -115,25 +156,16 @@ export function fieldOf(context: Context, value: Typed, field: Identifier): Type
   const { type, sql } = value
   if (type?.kind === 'JSON') return typed(`json_extract(${sql}, ${jsonKey(field.name)})`, 'JSON')
   if (type?.kind !== 'STRUCT')
-    throw mistake(context, field, `Cannot access field ${field.name} on a value with type ${typeName(type)}`)
-  const found = type.fields.find(({ name }) => sameName(name, field.name))
-  if (found) return typed(structField(sql, found.name!), found.type)
+    throw invalid(context, field, `Cannot access field ${field.name} on a value with type ${typeName(type)}`)
+  const at = type.fields.findIndex(({ name }) => sameName(name, field.name))
+  if (at >= 0) return structField(sql, type, at)
   const names = type.fields.flatMap(({ name }) => name ?? [])
   throw unrecognized(context, field, `Field name ${field.name} does not exist`, names)
-}
-
-export function structField(sql: string, name: string): string {
-  return `(${sql}).${quoteName(name)}`
 }
 
 /** A JSONPath to one key, as a DuckDB literal. */
 export function jsonKey(key: string): string {
   return quoteText(`$."${key.replaceAll('"', '\\"')}"`)
-}
-
-/** The element type of an array, as UNNEST sees it. */
-export function elementOf(type: SqlType | null): SqlType | null {
-  return type?.kind === 'ARRAY' ? type.element : null
 }
 
 function namesIn(scope: Scope): string[] {
@@ -144,33 +176,13 @@ function namesIn(scope: Scope): string[] {
   return names.filter(name => name !== null)
 }
 
-function unrecognized(context: Context, node: Identifier, what: string, names: string[]) {
-  const message = what === 'Unrecognized name' ? `${what}: ${node.name}` : what
+function unrecognized(context: Context, node: Identifier, message: string, names: string[]) {
   const near = nearestName(node.name, names)
-  return mistake(context, node, near ? `${message}; did you mean ${near}?` : message)
+  return invalid(context, node, near ? `${message}; did you mean ${near}?` : message)
 }
 
 function ambiguous(context: Context, name: Identifier) {
-  return mistake(context, name, `Column name ${name.name} is ambiguous`)
-}
-
-/** What FROM, or a part of it, amounts to. */
-export interface Source {
-  /** DuckDB SQL that can stand in FROM. */
-  sql: string
-  /** More than one item: needs parentheses on the right of a join. */
-  joined: boolean
-  variables: RangeVariable[]
-  merged: Scope['merged']
-}
-
-/** A scope that sees what a source brings as well. */
-export function withSource(scope: Scope, { variables, merged }: Source): Scope {
-  return {
-    ...scope,
-    variables: [...scope.variables, ...variables],
-    merged: new Map([...scope.merged, ...merged]),
-  }
+  return invalid(context, name, `Column name ${name.name} is ambiguous`)
 }
 
 /** The candidate most like a misspelt name, or `null` where none is near. Letter case and underscores do not count. */

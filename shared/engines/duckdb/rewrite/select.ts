@@ -1,13 +1,11 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
 import type { Expression, GroupBy, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
-import { coerce } from './coercion.ts'
-import { type Context, type Ctes, mistake, type OutputColumn, type Typed } from './context.ts'
+import { quoteName } from '../syntax.ts'
+import { condition } from './coercion.ts'
+import { type Context, type Ctes, invalid, type OutputColumn, structOf, type Typed } from './context.ts'
 import { fromClause } from './from.ts'
-import { noSignature } from './operators.ts'
 import { columnsOf, newScope, sameName, type Scope, type VisibleColumn, withSource } from './scope.ts'
-import { quoteName, quoteText } from '../syntax.ts'
 import { windowClause } from './windows.ts'
-import { fieldName } from '../../values.ts'
 
 export interface SelectResult {
   sql: string
@@ -37,10 +35,10 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
   const sql = [
     `SELECT ${node.distinct ? 'DISTINCT ' : ''}${list.sql}`,
     from && ` FROM ${from.sql}`,
-    node.where && ` WHERE ${condition(context, node.where, scope, 'WHERE')}`,
+    clause(context, 'WHERE', node.where, scope),
     node.groupBy && groupByClause(context, node.groupBy, node, items, scope),
-    node.having && ` HAVING ${condition(context, node.having, aliased, 'HAVING')}`,
-    node.qualify && ` QUALIFY ${condition(context, node.qualify, aliased, 'QUALIFY')}`,
+    clause(context, 'HAVING', node.having, aliased),
+    clause(context, 'QUALIFY', node.qualify, aliased),
     windowClause(context, node, scope),
   ]
   return {
@@ -65,7 +63,7 @@ function impliedName(node: Expression): string | null {
 /** `*` and `t.*`: all columns but those of EXCEPT, with those of REPLACE in place. */
 function starItems(context: Context, node: SelectStar, scope: Scope): SelectedItem[] {
   const columns = node.of ? fieldsOfRow(context, node.of, scope) : allColumns(scope)
-  if (columns.length === 0) throw mistake(context, node, 'SELECT * needs a FROM clause with columns')
+  if (columns.length === 0) throw invalid(context, node, 'SELECT * needs a FROM clause with columns')
   const dropped = (name: string | null) => node.except.some(except => sameName(name, except.name))
   return columns
     .filter(column => !dropped(column.name))
@@ -94,7 +92,7 @@ function fieldsOfRow(context: Context, node: Expression, scope: Scope): VisibleC
   const variable = only && more.length === 0 && scope.variables.find(({ name }) => sameName(name, only.name))
   if (variable) return columnsOf(variable)
   const value = context.expression(node, scope)
-  if (value.type?.kind !== 'STRUCT') throw mistake(context, node, 'Dot-star is not supported for this type')
+  if (value.type?.kind !== 'STRUCT') throw invalid(context, node, 'Dot-star is not supported for this type')
   return columnsOf({ kind: 'value', name: null, value })
 }
 
@@ -117,11 +115,11 @@ function selectList(
 ): { sql: string; columns: OutputColumn[] } {
   if (node.as === 'STRUCT') return structList(context, items)
   if (node.as === 'VALUE' && items.length !== 1)
-    throw mistake(context, node, 'SELECT AS VALUE must have exactly one column')
+    throw invalid(context, node, 'SELECT AS VALUE must have exactly one column')
   const taken = new Set<string>()
   const columns = items.map(({ name, value }) => {
     const free = name !== null && !taken.has(name.toLowerCase())
-    const duck = free ? name : context.fresh(name ?? 'f')
+    const duck = free ? name : context.uniqueName(name ?? 'f')
     taken.add(duck.toLowerCase())
     return { name, duck, type: value.type }
   })
@@ -130,17 +128,18 @@ function selectList(
 }
 
 function structList(context: Context, items: SelectedItem[]): { sql: string; columns: OutputColumn[] } {
-  const entries = items.map(({ name, value }, at) => `${quoteText(fieldName(name, at))}: ${value.sql}`)
-  const fields = items.map(({ name, value }) => ({ name, type: value.type ?? { kind: 'INT64' as const } }))
-  const duck = context.fresh('row')
-  const column: OutputColumn = { name: null, duck, type: { kind: 'STRUCT', fields } }
-  return { sql: `{${entries.join(', ')}} AS ${quoteName(duck)}`, columns: [column] }
+  const { sql, type } = structOf(
+    items.map(({ name }) => name),
+    items.map(({ value }) => value),
+  )
+  const duck = context.uniqueName('row')
+  return { sql: `${sql} AS ${quoteName(duck)}`, columns: [{ name: null, duck, type }] }
 }
 
-function condition(context: Context, node: Expression, scope: Scope, clause: string): string {
-  const value = context.expression(node, scope)
-  if (!coerce(value, { kind: 'BOOL' })) throw noSignature(context, node, `${clause} clause`, [value])
-  return value.sql
+function clause(context: Context, keyword: string, node: Expression | null, scope: Scope): string | null {
+  return (
+    node && ` ${keyword} ${condition(context, node, `${keyword} clause`, context.expression(node, scope))}`
+  )
 }
 
 function groupByClause(
@@ -173,12 +172,12 @@ function groupingKey(
 export function itemNumber(context: Context, key: Expression, items: SelectedItem[]): number | null {
   if (key.kind === 'Literal' && key.literal === 'INTEGER') {
     const at = Number(key.text) - 1
-    if (!items[at]) throw mistake(context, key, `There is no column ${key.text} in the SELECT list`)
+    if (!items[at]) throw invalid(context, key, `There is no column ${key.text} in the SELECT list`)
     return at
   }
   if (key.kind !== 'Path' || key.parts.length > 1) return null
   const hits = items.flatMap(({ name }, at) => (sameName(name, key.parts[0]!.name) ? [at] : []))
   const same = new Set(hits.map(at => items[at]!.value.sql))
-  if (same.size > 1) throw mistake(context, key, `Column name ${key.parts[0]!.name} is ambiguous`)
+  if (same.size > 1) throw invalid(context, key, `Column name ${key.parts[0]!.name} is ambiguous`)
   return hits[0] ?? null
 }

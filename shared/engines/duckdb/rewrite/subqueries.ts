@@ -1,17 +1,17 @@
+/** Subqueries in expressions: (SELECT ...), ARRAY(SELECT ...), EXISTS(SELECT ...). */
 import type { AnyNode, ArraySubquery, Exists, Expression, Query, ScalarSubquery } from '../../../sql/tree.ts'
 import { descendants } from '../../../sql/walk.ts'
 import {
   arrayOf,
   type Context,
-  mistake,
+  invalid,
   type OutputColumn,
   type Relation,
   type Typed,
   typed,
 } from './context.ts'
 import { isAggregate } from './functions/functions.ts'
-import { elementOf, newScope, type Scope } from './scope.ts'
-import { quoteName } from '../syntax.ts'
+import { lambdaScope, type Scope } from './scope.ts'
 
 export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Scope): Typed {
   const relation = context.query(node.query, scope, scope.ctes)
@@ -27,7 +27,7 @@ export function arraySubquery(context: Context, node: ArraySubquery, scope: Scop
 function onlyColumn(context: Context, node: Expression, relation: Relation, what: string): OutputColumn {
   const [column, ...more] = relation.columns
   if (!column || more.length > 0)
-    throw mistake(context, node, `${what} cannot have more than one column unless using SELECT AS STRUCT`)
+    throw invalid(context, node, `${what} cannot have more than one column unless using SELECT AS STRUCT`)
   return column
 }
 
@@ -49,13 +49,7 @@ function someElement(context: Context, query: Query, scope: Scope): string | nul
   if ([where, ...body.items].some(needsQuery)) return null
   const array = context.expression(from.array, scope)
   if (array.type?.kind !== 'ARRAY') return null
-  const element = quoteName(context.fresh('x'))
-  const inner = newScope(scope.ctes, scope)
-  inner.variables.push({
-    kind: 'value',
-    name: from.alias?.name ?? null,
-    value: { sql: element, type: elementOf(array.type) },
-  })
+  const { element, scope: inner } = lambdaScope(context, array, from.alias?.name ?? null, scope)
   for (const item of body.items) if (item.kind === 'SelectColumn') context.expression(item.expression, inner)
   const condition = context.expression(where, inner).sql
   return `COALESCE(len(list_filter(${array.sql}, lambda ${element}: ${condition})) > 0, false)`

@@ -1,16 +1,16 @@
-/** Aggregate functions, which all may be window functions too, and functions that are nothing else. */
+/** Aggregate functions, which can all be window functions too, and functions that are window functions only. */
 import type { SqlType } from '../../../../sql/types.ts'
-import { coerce } from '../coercion.ts'
-import { arrayOf, mistake, type Typed, typed, unsupported } from '../context.ts'
-import { exact } from '../operators.ts'
-import { argument, type CallSite, type FunctionTable, noMatch } from './signature.ts'
-import { wholeNumber } from '../subscripts.ts'
 import { duckType } from '../../syntax.ts'
+import { coerce } from '../coercion.ts'
+import { arrayOf, invalid, type Typed, typed, unsupported } from '../context.ts'
+import { literalInteger } from '../literals.ts'
+import { exact } from '../operators.ts'
 import { count, orderByClause, overClause } from '../windows.ts'
+import { allArguments, argument, type CallSite, type FunctionTable, noMatch } from './signature.ts'
 
 export const aggregateFunctions: FunctionTable = {
   ANY_VALUE: site => (site.call.having ? extremeBy(site) : ofSameType('any_value')(site)),
-  // Counted exactly: an error of nothing is within what BigQuery promises.
+  // Counted exactly, which is within the error that BigQuery allows.
   APPROX_COUNT_DISTINCT: site => typed(`count(DISTINCT ${argument(site, 0).sql})${over(site)}`, 'INT64'),
   APPROX_QUANTILES: approximateQuantiles,
   APPROX_TOP_COUNT: approximateTopCount,
@@ -43,19 +43,19 @@ export const aggregateFunctions: FunctionTable = {
 }
 
 export const windowFunctions: FunctionTable = {
-  CUME_DIST: site => typed(windowed(site, 'cume_dist'), 'FLOAT64'),
-  DENSE_RANK: site => typed(windowed(site, 'dense_rank'), 'INT64'),
-  FIRST_VALUE: site => typed(windowed(site, 'first_value'), argument(site, 0).type),
-  LAG: site => typed(windowed(site, 'lag'), argument(site, 0).type),
-  LAST_VALUE: site => typed(windowed(site, 'last_value'), argument(site, 0).type),
-  LEAD: site => typed(windowed(site, 'lead'), argument(site, 0).type),
-  NTH_VALUE: site => typed(windowed(site, 'nth_value'), argument(site, 0).type),
-  NTILE: site => typed(windowed(site, 'ntile'), 'INT64'),
-  PERCENT_RANK: site => typed(windowed(site, 'percent_rank'), 'FLOAT64'),
-  PERCENTILE_CONT: site => typed(windowed(site, 'quantile_cont'), 'FLOAT64'),
-  PERCENTILE_DISC: site => typed(windowed(site, 'quantile_disc'), argument(site, 0).type),
-  RANK: site => typed(windowed(site, 'rank'), 'INT64'),
-  ROW_NUMBER: site => typed(windowed(site, 'row_number'), 'INT64'),
+  CUME_DIST: ofType('cume_dist', 'FLOAT64'),
+  DENSE_RANK: ofType('dense_rank', 'INT64'),
+  FIRST_VALUE: ofFirst('first_value'),
+  LAG: ofFirst('lag'),
+  LAST_VALUE: ofFirst('last_value'),
+  LEAD: ofFirst('lead'),
+  NTH_VALUE: ofFirst('nth_value'),
+  NTILE: ofType('ntile', 'INT64'),
+  PERCENT_RANK: ofType('percent_rank', 'FLOAT64'),
+  PERCENTILE_CONT: ofType('quantile_cont', 'FLOAT64'),
+  PERCENTILE_DISC: ofFirst('quantile_disc'),
+  RANK: ofType('rank', 'INT64'),
+  ROW_NUMBER: ofType('row_number', 'INT64'),
 }
 
 function over(site: CallSite): string {
@@ -63,11 +63,19 @@ function over(site: CallSite): string {
 }
 
 function argumentList(site: CallSite): string[] {
-  return site.call.arguments.map((_, at) => argument(site, at).sql)
+  return allArguments(site).map(({ sql }) => sql)
+}
+
+function ofType(duck: string, type: 'FLOAT64' | 'INT64') {
+  return (site: CallSite): Typed => typed(windowed(site, duck), type)
+}
+
+function ofFirst(duck: string) {
+  return (site: CallSite): Typed => typed(windowed(site, duck), argument(site, 0).type)
 }
 
 function windowed(site: CallSite, duck: string): string {
-  if (!site.call.over) throw mistake(site.context, site.call, `${site.name} needs an OVER clause`)
+  if (!site.call.over) throw invalid(site.context, site.call, `${site.name} needs an OVER clause`)
   const nulls = site.call.nulls ? ` ${site.call.nulls} NULLS` : ''
   return `${duck}(${argumentList(site).join(', ')}${nulls})${over(site)}`
 }
@@ -87,7 +95,7 @@ function ofSameType(duck: string) {
 
 function statistic(duck: string, size: number) {
   return (site: CallSite): Typed => {
-    const values = site.call.arguments.map((_, at) => argument(site, at))
+    const values = allArguments(site)
     const numbers = values.map(value => coerce(value, { kind: 'FLOAT64' }))
     if (values.length !== size || numbers.includes(null)) throw noMatch(site, values)
     return typed(
@@ -159,9 +167,9 @@ function stringAgg(site: CallSite): Typed {
   return typed(`array_to_string(${limited(site, list)}, ${between})`, 'STRING')
 }
 
-/** The n + 1 quantiles that cut the values into n parts of one size. */
+/** The n + 1 quantiles that cut the values into n parts of equal size. */
 function approximateQuantiles(site: CallSite): Typed {
-  const parts = wholeNumber(site.call.arguments[1])
+  const parts = literalInteger(site.call.arguments[1])
   if (!parts || parts > 1000)
     throw unsupported(site.context, site.call, 'APPROX_QUANTILES without a literal number up to 1000')
   const shares = Array.from({ length: parts + 1 }, (_, at) => (at / parts).toFixed(9))

@@ -1,9 +1,9 @@
 import type { SqlType } from '../../../../sql/types.ts'
-import { asClock } from '../dates-and-times.ts'
+import { asDatetime } from '../dates-and-times.ts'
 import { unify } from '../coercion.ts'
 import { nonZero } from '../operators.ts'
 import {
-  argument,
+  allArguments,
   type CallSite,
   type FunctionTable,
   named,
@@ -11,10 +11,9 @@ import {
   sameAsFirst,
   signature,
 } from './signature.ts'
-import { raise, type Typed, typed } from '../context.ts'
+import { elementOf, raise, type Typed, typed } from '../context.ts'
 
-const element = ([first]: Typed[]): SqlType | null =>
-  first?.type?.kind === 'ARRAY' ? first.type.element : null
+const element = ([array]: Typed[]): SqlType | null => elementOf(array!.type)
 
 const arrayOfKind = (kind: 'INT64' | 'DATE' | 'TIMESTAMP') => (): SqlType => ({
   kind: 'ARRAY',
@@ -56,7 +55,7 @@ export const arrayFunctions: FunctionTable = {
   ],
   GENERATE_DATE_ARRAY: [
     signature(['DATE', 'DATE', 'INTERVAL?'], arrayOfKind('DATE'), (from, to, step = 'to_days(1)') => {
-      const [first, last] = [asClock(from), asClock(to)]
+      const [first, last] = [asDatetime(from), asDatetime(to)]
       return `CAST(${series(first, last, step, steps(first, last, step))} AS DATE[])`
     }),
   ],
@@ -81,7 +80,7 @@ function steps(from: string, to: string, step: string): string {
 }
 
 function concat(site: CallSite): Typed {
-  const values = site.call.arguments.map((_, at) => argument(site, at))
+  const values = allArguments(site)
   const common = unify(values)
   if (!common || (common.type && common.type.kind !== 'ARRAY')) throw noMatch(site, values)
   return typed(`(${common.values.map(value => value.sql).join(' || ')})`, common.type)

@@ -1,7 +1,11 @@
-import { argument, type FunctionTable, sameAsFirst, signature } from './signature.ts'
-import { quoteText } from '../../syntax.ts'
-import { type Typed, typed } from '../context.ts'
+/** Conditional expressions: CASE, COALESCE, IF and the like. */
+import type { Case } from '../../../../sql/tree.ts'
 import { typeName } from '../../../values.ts'
+import { quoteText } from '../../syntax.ts'
+import { unified } from '../coercion.ts'
+import { type Context, type Typed, typed } from '../context.ts'
+import type { Scope } from '../scope.ts'
+import { argument, type FunctionTable, sameAsFirst, signature } from './signature.ts'
 
 const typeOfSecond = ([, second]: Typed[]) => second?.type ?? null
 
@@ -34,4 +38,16 @@ export const conditionFunctions: FunctionTable = {
   LEAST: extreme('least'),
   NULLIF: [signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `NULLIF(${value}, ${other})`)],
   TYPEOF: site => typed(quoteText(typeName(argument(site, 0).type)), 'STRING'),
+}
+
+export function caseExpression(context: Context, node: Case, scope: Scope): Typed {
+  const tests = node.branches.map(branch => branch.when)
+  const results = [...node.branches.map(branch => branch.then), ...(node.otherwise ? [node.otherwise] : [])]
+  const [operand, ...whens] = node.operand
+    ? unified(context, node, 'CASE', context.expressions([node.operand, ...tests], scope)).values
+    : [null, ...context.expressions(tests, scope)]
+  const { values, type } = unified(context, node, 'CASE', context.expressions(results, scope))
+  const branches = whens.map((when, at) => ` WHEN ${when!.sql} THEN ${values[at]!.sql}`).join('')
+  const otherwise = node.otherwise ? ` ELSE ${values.at(-1)!.sql}` : ''
+  return typed(`(CASE ${operand?.sql ?? ''}${branches}${otherwise} END)`, type)
 }

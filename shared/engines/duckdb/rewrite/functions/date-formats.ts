@@ -1,8 +1,20 @@
-/** Dates and times from and to text. */
+/**
+ * Dates and times from and to text, by GoogleSQL's format elements
+ * (https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements).
+ */
 import type { ScalarName } from '../../../../sql/types.ts'
-import { asClock, asDate, asTime, clockText, momentOf, onSomeDay, wallClock } from '../dates-and-times.ts'
+import { quoteText } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
 import { type Typed, typed, unsupported } from '../context.ts'
+import {
+  asDate,
+  asDatetime,
+  asTime,
+  datetimeText,
+  onEpochDay,
+  toDatetime,
+  toTimestamp,
+} from '../dates-and-times.ts'
 import {
   argument,
   type CallSite,
@@ -12,80 +24,62 @@ import {
   noMatch,
   signature,
 } from './signature.ts'
-import { quoteText } from '../../syntax.ts'
 
-const clockTime = '%Y-%m-%d %H:%M:%S'
+const datetimeFormat = '%Y-%m-%d %H:%M:%S'
 
-export const dateTextFunctions: FunctionTable = {
-  FORMAT_DATE: formatting('DATE', asClock),
-  FORMAT_DATETIME: formatting('DATETIME', clock => clock),
-  FORMAT_TIME: formatting('TIME', onSomeDay),
+export const dateFormatFunctions = {
+  FORMAT_DATE: formatting('DATE', asDatetime),
+  FORMAT_DATETIME: formatting('DATETIME', datetime => datetime),
+  FORMAT_TIME: formatting('TIME', onEpochDay),
   FORMAT_TIMESTAMP: formatTimestamp,
   PARSE_DATE: parsing('DATE', asDate),
-  PARSE_DATETIME: parsing('DATETIME', clock => clock),
+  PARSE_DATETIME: parsing('DATETIME', datetime => datetime),
   PARSE_TIME: parsing('TIME', asTime),
   PARSE_TIMESTAMP: parseTimestamp,
 
   STRING: [
-    signature(['TIMESTAMP'], 'STRING', moment => `(${clockText(wallClock(moment), clockTime)} || '+00')`),
-    signature(['DATETIME'], 'STRING', clock => clockText(clock, clockTime)),
+    signature(
+      ['TIMESTAMP'],
+      'STRING',
+      timestamp => `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`,
+    ),
+    signature(['DATETIME'], 'STRING', datetime => datetimeText(datetime, datetimeFormat)),
     signature(['DATE'], 'STRING', date => `CAST(${date} AS VARCHAR)`),
-    signature(['TIME'], 'STRING', time => clockText(onSomeDay(time), '%H:%M:%S')),
+    signature(['TIME'], 'STRING', time => datetimeText(onEpochDay(time), '%H:%M:%S')),
   ],
-}
+} satisfies FunctionTable
 
-function formatting(type: ScalarName, toClock: (sql: string) => string): FunctionRule {
-  return site => {
-    const value = applied(site, 1, type)
-    return formatBy(site, { sql: toClock(value), offset: null })
-  }
+function formatting(type: ScalarName, toDatetime: (sql: string) => string): FunctionRule {
+  return site => formatted(site, { sql: toDatetime(argumentAs(site, 1, type)), offset: null })
 }
 
 function formatTimestamp(site: CallSite): Typed {
-  const moment = applied(site, 1, 'TIMESTAMP')
-  if (site.call.arguments.length < 3) return formatBy(site, { sql: wallClock(moment), offset: '0' })
-  const clock = wallClock(moment, argument(site, 2).sql)
-  return formatBy(site, { sql: clock, offset: `((epoch_us(${clock}) - epoch_us(${moment})) // 60000000)` })
+  const timestamp = argumentAs(site, 1, 'TIMESTAMP')
+  if (site.call.arguments.length < 3) return formatted(site, { sql: toDatetime(timestamp), offset: '0' })
+  const sql = toDatetime(timestamp, argument(site, 2).sql)
+  return formatted(site, { sql, offset: `((epoch_us(${sql}) - epoch_us(${timestamp})) // 60000000)` })
 }
 
-function formatBy(site: CallSite, clock: Clock): Typed {
-  const result = formatClock(clock, literalText(site, site.call.arguments[0]))
-  if ('unknown' in result) throw unsupported(site.context, site.call, `${result.unknown} in ${site.name}`)
-  return typed(result.sql, 'STRING')
-}
-
-function parsing(type: ScalarName, fromClock: (sql: string) => string): FunctionRule {
-  return site => typed(fromClock(parseBy(site).sql), type)
+function parsing(type: ScalarName, fromDatetime: (sql: string) => string): FunctionRule {
+  return site => typed(fromDatetime(parsed(site).sql), type)
 }
 
 function parseTimestamp(site: CallSite): Typed {
-  const { sql, zoned } = parseBy(site)
+  const { sql, zoned } = parsed(site)
   const zone = site.call.arguments.length > 2 ? argument(site, 2).sql : null
-  return typed(zoned ? sql : momentOf(sql, zone), 'TIMESTAMP')
+  return typed(zoned ? sql : toTimestamp(sql, zone), 'TIMESTAMP')
 }
 
-function parseBy(site: CallSite): { sql: string; zoned: boolean } {
-  const result = parseFormats(literalText(site, site.call.arguments[0]))
-  if ('unknown' in result) throw unsupported(site.context, site.call, `${result.unknown} in ${site.name}`)
-  const formats = result.formats.map(quoteText).join(', ')
-  return { sql: `strptime(${applied(site, 1, 'STRING')}, [${formats}])`, zoned: result.zoned }
-}
-
-/** An argument as a type. Throws SqlError if it is not of that type. */
-function applied(site: CallSite, at: number, type: ScalarName): string {
+/** The SQL of an argument as a type. Throws SqlError if it is not of that type. */
+function argumentAs(site: CallSite, at: number, type: ScalarName): string {
   const value = argument(site, at)
   const coerced = coerce(value, { kind: type })
   if (!coerced) throw noMatch(site, [value])
   return coerced.sql
 }
 
-/**
- * GoogleSQL's format elements as DuckDB's, or as an expression where DuckDB has none
- * (https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements).
- */
-
-/** What is formatted: a wall clock in DuckDB SQL, and how far it is ahead of UTC, in minutes. */
-export interface Clock {
+/** The DATETIME to format, as DuckDB SQL, and how far it is ahead of UTC, in minutes. */
+interface Moment {
   sql: string
   offset: string | null
 }
@@ -104,7 +98,7 @@ const longhand: Record<string, string> = {
 }
 
 /** Elements that mean the same in DuckDB's strftime, under its name. */
-const formatted: Record<string, string> = {
+const formatElements: Record<string, string> = {
   ...same('%A %a %B %b %d %G %H %I %j %M %m %p %S %u %U %V %W %w %Y %y %%'),
   '%E3S': '%S.%g',
   '%E6S': '%S.%f',
@@ -112,8 +106,8 @@ const formatted: Record<string, string> = {
   '%t': '\t',
 }
 
-/** Elements that take an expression over the wall clock. */
-const computed: Record<string, (clock: Clock) => string | null> = {
+/** Elements that take an expression of their own. */
+const computedElements: Record<string, (moment: Moment) => string | null> = {
   '%C': ({ sql }) => `lpad(CAST(extract('year' FROM ${sql}) // 100 AS VARCHAR), 2, '0')`,
   '%e': ({ sql }) => `lpad(strftime(${sql}, '%-d'), 2, ' ')`,
   '%k': ({ sql }) => `lpad(strftime(${sql}, '%-H'), 2, ' ')`,
@@ -143,29 +137,31 @@ function split(format: string): string[] {
   return pieces.flatMap(piece => (longhand[piece] ? split(longhand[piece]) : [piece]))
 }
 
-/** Text of a clock in a format, as DuckDB SQL; or the element that cannot be written. */
-export function formatClock(clock: Clock, format: string): { sql: string } | { unknown: string } {
+/** Text of a DATETIME in the format of a call. Throws UnsupportedError for an element that cannot be written. */
+function formatted(site: CallSite, moment: Moment): Typed {
   const parts: string[] = []
   let plain = ''
-  for (const piece of split(format)) {
-    const same = piece.startsWith('%') ? formatted[piece] : piece
-    if (same !== undefined) {
-      plain += same
-      continue
-    }
-    const sql = computed[piece]?.(clock)
-    if (!sql) return { unknown: piece }
-    if (plain) parts.push(`strftime(${clock.sql}, ${quoteText(plain)})`)
+  const flush = () => {
+    if (plain) parts.push(`strftime(${moment.sql}, ${quoteText(plain)})`)
     plain = ''
-    parts.push(sql)
   }
-  if (plain) parts.push(`strftime(${clock.sql}, ${quoteText(plain)})`)
-  else if (parts.length === 0) parts.push(`CASE WHEN ${clock.sql} IS NOT NULL THEN '' END`)
-  return { sql: `(${parts.join(' || ')})` }
+  for (const piece of split(literalText(site, site.call.arguments[0]))) {
+    const same = piece.startsWith('%') ? formatElements[piece] : piece
+    if (same !== undefined) plain += same
+    else {
+      const sql = computedElements[piece]?.(moment)
+      if (!sql) throw unsupported(site.context, site.call, `${piece} in ${site.name}`)
+      flush()
+      parts.push(sql)
+    }
+  }
+  flush()
+  if (parts.length === 0) parts.push(`CASE WHEN ${moment.sql} IS NOT NULL THEN '' END`)
+  return typed(`(${parts.join(' || ')})`, 'STRING')
 }
 
 /** Elements as DuckDB's strptime reads them. */
-const parsed: Record<string, string> = {
+const parseElements: Record<string, string> = {
   ...same('%A %a %B %b %d %H %I %j %M %m %p %S %Y %y %z %%'),
   '%e': '%-d',
   '%k': '%-H',
@@ -177,18 +173,20 @@ const parsed: Record<string, string> = {
 }
 
 /**
- * What strptime needs to read text in a format: alternatives to try in order (with and without a fraction), and
- * whether the text names its own offset from UTC; or the element that cannot be read.
+ * The DATETIME that a call parses, or the TIMESTAMP if its format has an offset from UTC (`zoned`). DuckDB tries formats
+ * in order: with and without a fraction of a second. Throws UnsupportedError for an element that cannot be read.
  */
-export function parseFormats(format: string): { formats: string[]; zoned: boolean } | { unknown: string } {
+function parsed(site: CallSite): { sql: string; zoned: boolean } {
+  const pieces = split(literalText(site, site.call.arguments[0]))
   let formats = ['']
-  const pieces = split(format)
   for (const piece of pieces) {
     const fraction = /^%E(?:\*|#|\d)S$/.test(piece)
-    const known = piece.startsWith('%') ? parsed[piece] : piece
+    const known = piece.startsWith('%') ? parseElements[piece] : piece
     if (fraction) formats = formats.flatMap(start => [`${start}%S.%f`, `${start}%S`])
-    else if (known === undefined) return { unknown: piece }
+    else if (known === undefined) throw unsupported(site.context, site.call, `${piece} in ${site.name}`)
     else formats = formats.map(start => start + known)
   }
-  return { formats, zoned: pieces.some(piece => piece === '%z' || piece === '%Ez') }
+  const zoned = pieces.some(piece => piece === '%z' || piece === '%Ez')
+  const list = formats.map(quoteText).join(', ')
+  return { sql: `strptime(${argumentAs(site, 1, 'STRING')}, [${list}])`, zoned }
 }

@@ -1,15 +1,15 @@
 import type { ScalarName } from '../../../../sql/types.ts'
 import {
-  asClock,
+  asDatetime,
   asDate,
   asTime,
   boundaries,
   interval,
-  momentOf,
-  onSomeDay,
+  toTimestamp,
+  onEpochDay,
   timePart,
   truncated,
-  wallClock,
+  toDatetime,
   wholeParts,
 } from '../dates-and-times.ts'
 import { argument, type FunctionRule, type FunctionTable, type Signature, signature } from './signature.ts'
@@ -19,11 +19,11 @@ type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
 
 /** A clock's start of a part, back in the type it came from; a DATE and a TIME have only their own parts. */
 const truncations: Record<DateType, (value: string, part: string, zone?: string) => string | null> = {
-  DATE: (value, part) => map(timePart(part) ? null : truncated(asClock(value), part), asDate),
+  DATE: (value, part) => map(timePart(part) ? null : truncated(asDatetime(value), part), asDate),
   DATETIME: (value, part) => truncated(value, part),
-  TIME: (value, part) => map(timePart(part) ? truncated(onSomeDay(value), part) : null, asTime),
+  TIME: (value, part) => map(timePart(part) ? truncated(onEpochDay(value), part) : null, asTime),
   TIMESTAMP: (value, part, zone) =>
-    map(truncated(wallClock(value, zone ?? null), part), sql => momentOf(sql, zone ?? null)),
+    map(truncated(toDatetime(value, zone ?? null), part), sql => toTimestamp(sql, zone ?? null)),
 }
 
 function map(sql: string | null, to: (sql: string) => string): string | null {
@@ -47,7 +47,7 @@ const move = (type: DateType, operator: '+' | '-') => [
 const difference = (type: Exclude<DateType, 'TIMESTAMP'>) => [
   signature([type, type, 'PART'], 'INT64', (to, from, part) => {
     if (type !== 'DATETIME' && timePart(part) !== (type === 'TIME')) return null
-    const clock = type === 'TIME' ? onSomeDay : asClock
+    const clock = type === 'TIME' ? onEpochDay : asDatetime
     return boundaries(clock(from), clock(to), part)
   }),
 ]
@@ -73,13 +73,13 @@ export const dateFunctions: FunctionTable = {
   DATE: [
     signature(['DATE'], 'DATE', date => date),
     signature(['DATETIME'], 'DATE', asDate),
-    signature(['TIMESTAMP', 'STRING?'], 'DATE', (moment, zone) => asDate(wallClock(moment, zone ?? null))),
+    signature(['TIMESTAMP', 'STRING?'], 'DATE', (moment, zone) => asDate(toDatetime(moment, zone ?? null))),
     signature(['INT64', 'INT64', 'INT64'], 'DATE', (...parts) => `make_date(${parts.join(', ')})`),
   ],
   DATETIME: [
     signature(['DATETIME'], 'DATETIME', clock => clock),
-    signature(['TIMESTAMP', 'STRING?'], 'DATETIME', (moment, zone) => wallClock(moment, zone ?? null)),
-    signature(['DATE'], 'DATETIME', asClock),
+    signature(['TIMESTAMP', 'STRING?'], 'DATETIME', (moment, zone) => toDatetime(moment, zone ?? null)),
+    signature(['DATE'], 'DATETIME', asDatetime),
     signature(['DATE', 'TIME'], 'DATETIME', (date, time) => `(${date} + ${time})`),
     signature(
       ['INT64', 'INT64', 'INT64', 'INT64', 'INT64', 'INT64'],
@@ -90,14 +90,14 @@ export const dateFunctions: FunctionTable = {
   TIME: [
     signature(['TIME'], 'TIME', time => time),
     signature(['DATETIME'], 'TIME', asTime),
-    signature(['TIMESTAMP', 'STRING?'], 'TIME', (moment, zone) => asTime(wallClock(moment, zone ?? null))),
+    signature(['TIMESTAMP', 'STRING?'], 'TIME', (moment, zone) => asTime(toDatetime(moment, zone ?? null))),
     signature(['INT64', 'INT64', 'INT64'], 'TIME', (...parts) => `make_time(${parts.join(', ')})`),
   ],
   TIMESTAMP: [
     signature(['TIMESTAMP'], 'TIMESTAMP', moment => moment),
     signature(['STRING'], 'TIMESTAMP', text => `CAST(${text} AS TIMESTAMPTZ)`),
-    signature(['DATETIME', 'STRING?'], 'TIMESTAMP', (clock, zone) => momentOf(clock, zone ?? null)),
-    signature(['STRING', 'STRING'], 'TIMESTAMP', (text, zone) => momentOf(asClock(text), zone)),
+    signature(['DATETIME', 'STRING?'], 'TIMESTAMP', (clock, zone) => toTimestamp(clock, zone ?? null)),
+    signature(['STRING', 'STRING'], 'TIMESTAMP', (text, zone) => toTimestamp(asDatetime(text), zone)),
   ],
 
   DATE_ADD: move('DATE', '+'),
@@ -131,7 +131,7 @@ export const dateFunctions: FunctionTable = {
   LAST_DAY: [
     signature(['DATE'], 'DATE', date => `last_day(${date})`),
     signature(['DATE', 'PART'], 'DATE', (date, part) => {
-      const start = truncated(asClock(date), part)
+      const start = truncated(asDatetime(date), part)
       const length = interval('1', part.startsWith('WEEK') || part === 'ISOWEEK' ? 'WEEK' : part)
       return start && length && !timePart(part) ? asDate(`(${start} + ${length} - to_days(1))`) : null
     }),
@@ -153,6 +153,6 @@ export const dateFunctions: FunctionTable = {
 function current(type: ScalarName, from: (clock: string) => string): FunctionRule {
   return site => {
     const zone = site.call.arguments.length > 0 ? argument(site, 0).sql : null
-    return typed(from(wallClock(site.context.now, zone)), type)
+    return typed(from(toDatetime(site.context.now, zone)), type)
   }
 }

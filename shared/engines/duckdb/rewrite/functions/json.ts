@@ -1,8 +1,10 @@
+/** JSON functions. DuckDB's work on JSON, and on text once it is known to be JSON. */
 import type { SqlType } from '../../../../sql/types.ts'
-import { clockText, wallClock } from '../dates-and-times.ts'
-import { arrayOf, mistake, raise, type Typed, typed } from '../context.ts'
-import { structField } from '../scope.ts'
+import { quoteText } from '../../syntax.ts'
+import { arrayOf, invalid, raise, structField, structSql, type Typed, typed } from '../context.ts'
+import { datetimeText, toDatetime } from '../dates-and-times.ts'
 import {
+  allArguments,
   argument,
   type CallSite,
   type FunctionRule,
@@ -12,16 +14,15 @@ import {
   noMatch,
   signature,
 } from './signature.ts'
-import { quoteText } from '../../syntax.ts'
-import { fieldName } from '../../../values.ts'
 
-/** What is found at a path: a scalar as text, or any value as JSON. */
+/** The scalar at a path, as text. */
 const scalarAt: FunctionRule = site => {
   const { json, path } = jsonArguments(site)
   const nested = `json_type(${json}, ${path}) IN ('OBJECT', 'ARRAY')`
   return typed(`(CASE WHEN NOT ${nested} THEN json_extract_string(${json}, ${path}) END)`, 'STRING')
 }
 
+/** Any value at a path, as JSON. */
 const valueAt: FunctionRule = site => {
   const { json, path, text } = jsonArguments(site)
   const found = `json_extract(${json}, ${path})`
@@ -59,7 +60,7 @@ const lax = (returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING', duck: string) => 
   }),
 ]
 
-export const jsonFunctions: FunctionTable = {
+export const jsonFunctions = {
   BOOL: strict(['BOOLEAN'], 'BOOL', 'BOOLEAN'),
   FLOAT64: strict(['UBIGINT', 'BIGINT', 'DOUBLE'], 'FLOAT64', 'DOUBLE'),
   INT64: strict(['UBIGINT', 'BIGINT'], 'INT64', 'BIGINT'),
@@ -89,7 +90,7 @@ export const jsonFunctions: FunctionTable = {
   STRING: strict(['VARCHAR'], 'STRING', 'VARCHAR'),
   TO_JSON: site => typed(toJson(argument(site, 0)), 'JSON'),
   TO_JSON_STRING: site => typed(`COALESCE(CAST(${toJson(argument(site, 0))} AS VARCHAR), 'null')`, 'STRING'),
-}
+} satisfies FunctionTable
 
 interface JsonArguments {
   json: string
@@ -104,7 +105,7 @@ function jsonArguments(site: CallSite): JsonArguments {
   const value = argument(site, 0)
   const text = value.type?.kind !== 'JSON'
   if (text && value.type !== null && value.type.kind !== 'STRING') throw noMatch(site, [value])
-  // Text that is no JSON has nothing at any path.
+  // Text that is not JSON is NULL at every path.
   const json = text ? `(CASE WHEN json_valid(${value.sql}) THEN CAST(${value.sql} AS JSON) END)` : value.sql
   const path = site.call.arguments.length > 1 ? jsonPath(site) : '$'
   return { json, path: quoteText(path), elements: quoteText(`${path}[*]`), text }
@@ -112,17 +113,17 @@ function jsonArguments(site: CallSite): JsonArguments {
 
 function jsonPath(site: CallSite): string {
   const path = duckJsonPath(literalText(site, site.call.arguments[1]))
-  if (path === null) throw mistake(site.context, site.call, 'Invalid JSONPath')
+  if (path === null) throw invalid(site.context, site.call, 'Invalid JSONPath')
   return path
 }
 
 function jsonArray(site: CallSite): Typed {
-  const values = site.call.arguments.map((_, at) => toJson(argument(site, at)))
+  const values = allArguments(site).map(toJson)
   return typed(`json_array(${values.join(', ')})`, 'JSON')
 }
 
 function jsonObject(site: CallSite): Typed {
-  const values = site.call.arguments.map((_, at) => argument(site, at))
+  const values = allArguments(site)
   const odd = values.length % 2 === 1 || values.some((key, at) => at % 2 === 0 && key.type?.kind !== 'STRING')
   if (odd) throw noMatch(site, values)
   return typed(
@@ -131,27 +132,30 @@ function jsonObject(site: CallSite): Typed {
   )
 }
 
+/** Types that JSON has no form for, as BigQuery writes them. */
 const asText: Partial<Record<SqlType['kind'], (sql: string) => string>> = {
   BYTES: sql => `to_base64(${sql})`,
-  DATETIME: sql => clockText(sql, '%Y-%m-%dT%H:%M:%S'),
-  TIMESTAMP: sql => `(${clockText(wallClock(sql), '%Y-%m-%dT%H:%M:%S')} || 'Z')`,
+  DATETIME: sql => datetimeText(sql, '%Y-%m-%dT%H:%M:%S'),
+  TIMESTAMP: sql => `(${datetimeText(toDatetime(sql), '%Y-%m-%dT%H:%M:%S')} || 'Z')`,
 }
 
 function toJson({ sql, type }: Typed): string {
   return `to_json(${readable(sql, type, 0)})`
 }
 
-/** A value in which what JSON has no form for is text as BigQuery writes it. */
+/** A value with its bytes, dates and times as the text that BigQuery writes in JSON. */
 function readable(sql: string, type: SqlType | null, depth: number): string {
   if (type === null || !needsText(type)) return sql
   if (type.kind === 'ARRAY')
     return `list_transform(${sql}, lambda j${depth}: ${readable(`j${depth}`, type.element, depth + 1)})`
   if (type.kind !== 'STRUCT') return asText[type.kind]!(sql)
-  const entries = type.fields.map((field, at) => {
-    const name = fieldName(field.name, at)
-    return `${quoteText(name)}: ${readable(structField(sql, name), field.type, depth)}`
-  })
-  return `(CASE WHEN ${sql} IS NOT NULL THEN {${entries.join(', ')}} END)`
+  const names = type.fields.map(({ name }) => name)
+  const values = names.map((_, at) => structField(sql, type, at))
+  const struct = structSql(
+    names,
+    values.map(value => readable(value.sql, value.type, depth)),
+  )
+  return `(CASE WHEN ${sql} IS NOT NULL THEN ${struct} END)`
 }
 
 function needsText(type: SqlType): boolean {
@@ -167,7 +171,7 @@ const step =
  * GoogleSQL's JSONPath (`$.a['b'][0]`) as DuckDB's, with every key quoted; `null` for text that is none.
  * https://cloud.google.com/bigquery/docs/reference/standard-sql/json_functions#JSONPath_format
  */
-export function duckJsonPath(path: string): string | null {
+function duckJsonPath(path: string): string | null {
   if (!path.startsWith('$')) return null
   let result = '$'
   for (step.lastIndex = 1; step.lastIndex < path.length;) {

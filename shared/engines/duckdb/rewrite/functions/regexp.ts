@@ -1,9 +1,9 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
-import { mistake, type Typed, typed, unsupported } from '../context.ts'
+import { invalid, type Typed, typed, unsupported } from '../context.ts'
 import { argument, type CallSite, type FunctionTable, named, noMatch, signature } from './signature.ts'
 
-export const patternFunctions: FunctionTable = {
+export const regexpFunctions: FunctionTable = {
   REGEXP_CONTAINS: named('regexp_matches', ['STRING', 'STRING'], 'BOOL'),
   REGEXP_EXTRACT: extract,
   REGEXP_EXTRACT_ALL: extractAll,
@@ -66,7 +66,7 @@ function groupOf(site: CallSite, node: Expression, pattern: string): PatternArgu
     return sql => `(CASE WHEN regexp_matches(${pattern}, ${hasGroup}) THEN ${sql(1)} ELSE ${sql(0)} END)`
   const groups = countGroups(node.value)
   if (groups > 1)
-    throw mistake(site.context, node, `${site.name} takes a regular expression with at most one group`)
+    throw invalid(site.context, node, `${site.name} takes a regular expression with at most one group`)
   return sql => sql(groups === 1 ? 1 : 0)
 }
 

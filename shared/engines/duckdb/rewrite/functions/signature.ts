@@ -1,14 +1,13 @@
-/** How a GoogleSQL function's rewriting is written down: what it takes, what it gives, and the DuckDB SQL. */
+/** How the rewriting of a GoogleSQL function is written down: parameters, result type and DuckDB SQL. */
 import type { Call, Expression } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
-import { coerce, numberKinds, unify } from '../coercion.ts'
-import { type Context, mistake, type Typed, typed, unsupported } from '../context.ts'
-import { noSignature } from '../operators.ts'
+import { coerce, noSignature, numberKinds, unify } from '../coercion.ts'
+import { type Context, invalid, type Typed, typed, unsupported } from '../context.ts'
 import type { Scope } from '../scope.ts'
 
 /**
  * What an argument may be: a type; `ANY` value; `ARRAY`; `NUMBER`; `COMMON`, all such arguments brought to one type;
- * `PART`, a date part; `TEXT`, a literal string whose decoded text the rewriting gets.
+ * `PART`, a date part; `TEXT`, a literal string, passed on as its decoded text.
  */
 type ParameterKind = ScalarName | 'ANY' | 'ARRAY' | 'NUMBER' | 'COMMON' | 'PART' | 'TEXT'
 
@@ -24,7 +23,7 @@ export interface Signature {
   sql: Template
 }
 
-/** A call in the place where it stands. */
+/** A call and where it stands. */
 export interface CallSite {
   context: Context
   call: Call
@@ -33,10 +32,10 @@ export interface CallSite {
   name: string
 }
 
-/** The signatures of a function in order of preference, or a rewriting for what has no plain signature. */
+/** The signatures of a function in order of preference, or its rewriting where signatures do not do. */
 export type FunctionRule = Signature[] | ((site: CallSite) => Typed)
 
-/** Function names in capitals and how they are rewritten. */
+/** Functions by name in capitals. */
 export type FunctionTable = Record<string, FunctionRule>
 
 export function signature(parameters: Parameter[], returns: Signature['returns'], sql: Template): Signature {
@@ -53,10 +52,15 @@ export const sameAsFirst = ([first]: Typed[]): SqlType | null => first?.type ?? 
 
 export function argument(site: CallSite, at: number): Typed {
   const node = site.call.arguments[at]
-  if (!node) throw mistake(site.context, site.call, `${site.name} needs more arguments`)
+  if (!node) throw invalid(site.context, site.call, `${site.name} needs more arguments`)
   return site.context.expression(node, site.scope)
 }
 
+export function allArguments({ call, context, scope }: CallSite): Typed[] {
+  return context.expressions(call.arguments, scope)
+}
+
+/** BigQuery's error for arguments of wrong types. */
 export function noMatch(site: CallSite, values: Typed[]) {
   return noSignature(site.context, site.call, `function ${site.name}`, values)
 }
@@ -71,7 +75,7 @@ export function applySignature(site: CallSite, signatures: Signature[]): Typed {
   }
   const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
   if (fitting.length === 0)
-    throw mistake(site.context, site.call, `Number of arguments does not match for function ${site.name}`)
+    throw invalid(site.context, site.call, `Number of arguments does not match for function ${site.name}`)
   for (const exact of [true, false])
     for (const candidate of fitting) {
       const args = bind(site, candidate.parameters, value, exact)
@@ -83,7 +87,7 @@ export function applySignature(site: CallSite, signatures: Signature[]): Typed {
 function applied(site: CallSite, { returns, sql }: Signature, args: Typed[]): Typed {
   const text = sql(...args.map(arg => arg.sql))
   if (text === null)
-    throw mistake(site.context, site.call, `${site.name} does not support this date part for this type`)
+    throw invalid(site.context, site.call, `${site.name} does not support this date part for this type`)
   return typed(text, typeof returns === 'function' ? returns(args) : returns)
 }
 
@@ -93,7 +97,7 @@ function takes(parameters: Parameter[], count: number): boolean {
   return count >= least && count <= most
 }
 
-/** The arguments as their parameters want them; `null` if one does not fit. `exact` allows no coercion. */
+/** The arguments as their parameters take them; `null` if one does not fit. `exact` allows no coercion. */
 function bind(
   site: CallSite,
   parameters: Parameter[],
@@ -131,7 +135,7 @@ function datePart(site: CallSite, node: Expression): string {
   const [day] = node.kind === 'Call' ? node.arguments : []
   if (node.kind === 'Call' && day?.kind === 'Path')
     return `${node.name[0]!.name}(${day.parts[0]!.name})`.toUpperCase()
-  throw mistake(site.context, node, `${site.name} needs a date part such as DAY here`)
+  throw invalid(site.context, node, `${site.name} needs a date part such as DAY here`)
 }
 
 /** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */

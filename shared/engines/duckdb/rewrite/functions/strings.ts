@@ -1,6 +1,7 @@
 import { convert } from '../casts.ts'
-import { arrayOf, mistake, raise, type Typed, typed, unsupported } from '../context.ts'
+import { arrayOf, invalid, raise, type Typed, typed, unsupported } from '../context.ts'
 import {
+  allArguments,
   argument,
   type CallSite,
   type FunctionTable,
@@ -16,6 +17,9 @@ import { quoteText } from '../../syntax.ts'
 const whiteSpace = quoteText(
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 )
+
+/** A URL's host: after the scheme's `//` and a user's name, up to the port or the path. A bare name has none. */
+const urlHost = quoteText('^\\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^@/?#\\s]*@)?(\\[[^\\]]*\\]|[^:/?#\\s]+)')
 
 const notNegative = (length: string) =>
   `(CASE WHEN ${length} < 0 THEN ${raise('Length must not be negative')} ELSE ${length} END)`
@@ -60,8 +64,8 @@ const bytes = [
 export const stringFunctions: FunctionTable = {
   ASCII: named('ascii', ['STRING'], 'INT64'),
   BYTE_LENGTH: bytes,
-  CHAR_LENGTH: characters,
   CHARACTER_LENGTH: characters,
+  CHAR_LENGTH: characters,
   CHR: [signature(['INT64'], 'STRING', code => `chr(CAST(${code} AS INTEGER))`)],
   CODE_POINTS_TO_STRING: [
     signature(
@@ -77,6 +81,8 @@ export const stringFunctions: FunctionTable = {
   EDIT_DISTANCE: named('levenshtein', ['STRING', 'STRING'], 'INT64'),
   ENDS_WITH: named('ends_with', ['STRING', 'STRING'], 'BOOL'),
   FORMAT: format,
+  FROM_BASE64: named('from_base64', ['STRING'], 'BYTES'),
+  FROM_HEX: named('unhex', ['STRING'], 'BYTES'),
   INITCAP: [
     signature(['STRING'], 'STRING', text => {
       const words = quoteText(
@@ -91,6 +97,8 @@ export const stringFunctions: FunctionTable = {
   LOWER: named('lower', ['STRING'], 'STRING'),
   LPAD: pad('lpad'),
   LTRIM: trim('ltrim'),
+  MD5: digest('md5'),
+  'NET.HOST': [signature(['STRING'], 'STRING', url => `NULLIF(regexp_extract(${url}, ${urlHost}, 1), '')`)],
   NORMALIZE: normalize,
   OCTET_LENGTH: bytes,
   REPEAT: [
@@ -107,6 +115,8 @@ export const stringFunctions: FunctionTable = {
   ],
   RPAD: pad('rpad'),
   RTRIM: trim('rtrim'),
+  SHA1: digest('sha1'),
+  SHA256: digest('sha256'),
   SPLIT: [
     signature(
       ['STRING', 'STRING?'],
@@ -118,6 +128,7 @@ export const stringFunctions: FunctionTable = {
   STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
   SUBSTR: substring,
   SUBSTRING: substring,
+  TO_BASE64: named('to_base64', ['BYTES'], 'STRING'),
   TO_CODE_POINTS: [
     signature(
       ['STRING'],
@@ -125,19 +136,13 @@ export const stringFunctions: FunctionTable = {
       text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
     ),
   ],
+  TO_HEX: [signature(['BYTES'], 'STRING', value => `lower(hex(${value}))`)],
   TRANSLATE: named('translate', ['STRING', 'STRING', 'STRING'], 'STRING'),
   TRIM: trim('trim'),
   UNICODE: [
     signature(['STRING'], 'INT64', text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`),
   ],
   UPPER: named('upper', ['STRING'], 'STRING'),
-  FROM_BASE64: named('from_base64', ['STRING'], 'BYTES'),
-  FROM_HEX: named('unhex', ['STRING'], 'BYTES'),
-  MD5: digest('md5'),
-  SHA1: digest('sha1'),
-  SHA256: digest('sha256'),
-  TO_BASE64: named('to_base64', ['BYTES'], 'STRING'),
-  TO_HEX: [signature(['BYTES'], 'STRING', value => `lower(hex(${value}))`)],
 }
 
 /** DuckDB's digests are hexadecimal text. */
@@ -150,7 +155,7 @@ function digest(duck: string) {
 
 /** Strings, bytes, or what CAST makes a string of; NULL if one of them is. */
 function concat(site: CallSite): Typed {
-  const values = site.call.arguments.map((_, at) => argument(site, at))
+  const values = allArguments(site)
   const binary = values.some(value => value.type?.kind === 'BYTES')
   const parts = values.map(value => (binary ? value.sql : convert(value, { kind: 'STRING' })))
   if (parts.length === 0 || parts.includes(null)) throw noMatch(site, values)
@@ -193,15 +198,6 @@ function format(site: CallSite): Typed {
     },
   )
   if (values.length + 1 !== site.call.arguments.length)
-    throw mistake(site.context, site.call, 'FORMAT has not as many values as conversions')
+    throw invalid(site.context, site.call, 'FORMAT has not as many values as conversions')
   return typed(`printf(${[quoteText(translated), ...values].join(', ')})`, 'STRING')
-}
-
-/** After the scheme's `//` and a user's name, up to the port or the path; a bare name has no host. */
-const authority = quoteText(
-  '^\\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^@/?#\\s]*@)?(\\[[^\\]]*\\]|[^:/?#\\s]+)',
-)
-
-export const networkFunctions: FunctionTable = {
-  'NET.HOST': [signature(['STRING'], 'STRING', url => `NULLIF(regexp_extract(${url}, ${authority}, 1), '')`)],
 }
