@@ -1,18 +1,15 @@
-/**
- * One process that uses the cache, for tests over several: it does what it is told over IPC.
- * Its arguments are the store adapter, the place that it opens, and how far its own clock is off; the store's is not.
- */
+/** One process that uses the cache, for tests over several: it carries out orders that come over IPC. */
 import { appendFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Answer } from '../../answers/answer.ts'
 import { adapters } from '../../stores/testing/adapters.ts'
 import { AnswerCache } from '../cache.ts'
-import type { Order, Report } from './processes.ts'
+import type { Order, Report, Settings } from './processes.ts'
 
-const [store, place, skew] = process.argv.slice(2)
-const adapter = adapters.find(({ name }) => name === store)!
-const cache = new AnswerCache(await adapter.open(place), { memoryMs: 0 })
-globalThis.Date = skewedDate(Number(skew)) as DateConstructor
+const settings = JSON.parse(process.argv[2]!) as Settings
+const adapter = adapters.find(({ name }) => name === settings.adapter)!
+const cache = new AnswerCache(await adapter.open(settings.place), { memoryMs: 0, ...settings.times })
+globalThis.Date = skewedDate(settings.skewMs) as DateConstructor
 
 process.on('message', (order: Order) => {
   carryOut(order)

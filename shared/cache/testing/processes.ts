@@ -1,10 +1,21 @@
-/** Several processes on one cache, told what to do; for tests. */
+/** For tests: several processes on one cache, which carry out orders. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '../../stores/store.ts'
-import { type Adapter, sqlite } from '../../stores/testing/adapters.ts'
+import type { Adapter } from '../../stores/testing/adapters.ts'
+import type { CacheTimes } from '../cache.ts'
+
+/** What a process is started with. */
+export interface Settings {
+  adapter: string
+  /** What the adapter opens. */
+  place: string
+  /** How far the process's own clock is off; the store's is not. */
+  skewMs: number
+  times: Partial<CacheTimes>
+}
 
 export interface Order {
   id: number
@@ -23,7 +34,7 @@ export interface Report {
   texts: string[]
 }
 
-export interface Member {
+interface Member {
   child: ChildProcess
   read(order: Partial<Order> & { key: string }): Promise<Report>
 }
@@ -34,25 +45,32 @@ export interface Crowd {
   members: Member[]
   /** Which processes ran the engine for a key, in order. */
   runs(key: string): number[]
-  start(skewMs?: number): Promise<Member>
+  /** One more process. */
+  start(): Promise<Member>
   stop(): Promise<void>
 }
 
-/** Starts `count` processes on one new store, each with its clock off by `skewMs[i]`. */
-export async function startCrowd(
-  count: number,
-  { adapter = sqlite, skewMs = [] }: { adapter?: Adapter; skewMs?: number[] } = {},
-): Promise<Crowd> {
+/** Starts processes on one new store, each with its clock off by its `skewMs`. */
+export async function startCrowd({
+  adapter,
+  skewMs,
+  times,
+}: {
+  adapter: Adapter
+  skewMs: number[]
+  times: Partial<CacheTimes>
+}): Promise<Crowd> {
   const folder = mkdtempSync(join(tmpdir(), 'cache-'))
   const place = join(folder, 'store')
   const runsFile = join(folder, 'runs')
   const members: Member[] = []
   const start = async (skew = 0) => {
-    const member = await startOne([adapter.name, place, String(skew)], runsFile)
+    const settings: Settings = { adapter: adapter.name, place, skewMs: skew, times }
+    const member = await startOne(settings, runsFile)
     members.push(member)
     return member
   }
-  await Promise.all(Array.from({ length: count }, (_, i) => start(skewMs[i])))
+  await Promise.all(skewMs.map(start))
   return {
     open: () => adapter.open(place),
     members,
@@ -68,9 +86,9 @@ export async function startCrowd(
   }
 }
 
-async function startOne(args: string[], runsFile: string): Promise<Member> {
+async function startOne(settings: Settings, runsFile: string): Promise<Member> {
   const program = join(import.meta.dirname, 'process.ts')
-  const child = fork(program, args, {
+  const child = fork(program, [JSON.stringify(settings)], {
     env: process.env, // which says where the emulator is
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     execArgv: [],
