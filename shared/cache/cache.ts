@@ -24,6 +24,8 @@ export interface CacheTimes extends LeaseTimes {
   pollMs: number
   /** How long a store that failed is left alone. */
   storeDownMs: number
+  /** How long an engine that failed is left alone: this long, then twice, four and eight times as long. */
+  backOffMs: number
 }
 
 export const cacheTimes: CacheTimes = {
@@ -32,6 +34,7 @@ export const cacheTimes: CacheTimes = {
   staleMs: 3_600_000,
   pollMs: 250,
   storeDownMs: 1000,
+  backOffMs: 1000,
 }
 
 export interface CacheRequest {
@@ -239,7 +242,8 @@ export class AnswerCache {
       return this.result(entry, head?.stored ? 'revalidated' : 'miss', true)
     } catch (thrown) {
       const error = asApiError(thrown)
-      const failure = nextFailure(head?.failure ?? null, error, this.entries.clock.now())
+      const { backOffMs } = this.times
+      const failure = nextFailure(head?.failure ?? null, error, { now: this.entries.clock.now(), backOffMs })
       this.inBackground(lease.finish({ failure: failureFields(failure) }, []))
       return this.coverFailure(recordedError(failure, failure.at), staleCopy)
     }

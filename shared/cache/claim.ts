@@ -81,7 +81,7 @@ function claimed(
       return (await publish(store, { key, lease, before: head, answer, madeAt, expireAt })) !== null
     },
     async fail(error) {
-      const failure = nextFailure(head.failure, error, madeAt)
+      const failure = nextFailure(head.failure, error, { now: madeAt, backOffMs: cacheTimes.backOffMs })
       await settled(lease.finish({ failure: failureFields(failure) }, []))
     },
     async release() {

@@ -14,8 +14,8 @@ export interface Failure {
 
 /** A caller's own mistake fails again, whoever repeats it. */
 const mistakeMs = 60_000
-/** After failures of the engine: 1, 2, 4, then 8 s. */
-const maxBackOffMs = 8000
+/** The back-off doubles with each failure of the engine, up to this factor. */
+const maxBackOffFactor = 8
 
 /** Whether the caller has to change the request; a stale copy never covers such an answer. */
 export function isMistake(error: ApiError): boolean {
@@ -26,11 +26,19 @@ export function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError('internal', 'An internal error.', { cause: error })
 }
 
-/** @param now store time, milliseconds since 1970 UTC */
-export function nextFailure(previous: Failure | null, error: ApiError, now: number): Failure {
+/**
+ * The record of a failed run.
+ * @param now store time, milliseconds since 1970 UTC
+ * @param backOffMs how long the engine rests after its first failure
+ */
+export function nextFailure(
+  previous: Failure | null,
+  error: ApiError,
+  { now, backOffMs }: { now: number; backOffMs: number },
+): Failure {
   if (isMistake(error)) return { at: now, ms: mistakeMs, count: 0, error }
   const count = (previous?.count ?? 0) + 1
-  return { at: now, ms: Math.min(1000 * 2 ** (count - 1), maxBackOffMs), count, error }
+  return { at: now, ms: backOffMs * Math.min(2 ** (count - 1), maxBackOffFactor), count, error }
 }
 
 /** The recorded error; a failure of the engine with the time that is left as `Retry-After`. */
