@@ -1,4 +1,6 @@
 /** Every attack is stopped by its rule, with a message that says why, and reaches no engine. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { ApiError } from '../errors.ts'
 import { sandbox } from './sandbox.ts'
@@ -43,6 +45,19 @@ for (const { rule, code, stops, attempts } of groups) {
     })
   })
 }
+
+const readme = readFileSync(join(import.meta.dirname, 'README.md'), 'utf8')
+const examples = [...readme.matchAll(/^\*\*(\d+)\. .*?```(?:sql)?\n(.*?)\n```/gms)].map(
+  match => [match[1]!, match[2]!.replace('\\r', '\r')] as const,
+)
+
+test.each(examples)('the example of rule %s in the README is stopped: %s', async (_, sql) => {
+  expect((await answer(new RecordingEngine(), sql))?.code).toMatch(/^(sandbox_violation|invalid_query)$/)
+})
+
+test('each rule has an example in the README', () => {
+  expect(examples.map(([rule]) => Number(rule))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+})
 
 test('there are at least 150 attacks', () => {
   const attempts = groups.flatMap(group => Object.values(group.attempts))
