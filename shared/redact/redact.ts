@@ -15,7 +15,7 @@
  * read for them. Keys and numbers of JSON values are the subject of `rows.ts`.
  */
 import { createHash } from 'node:crypto'
-import type { Row, Value } from '../engines/engine.ts'
+import type { Row } from '../engines/engine.ts'
 import { card, iban } from './accounts.ts'
 import { takeOut, type PersonalClass } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
@@ -25,7 +25,7 @@ import { ipv4 } from './ipv4.ts'
 import { ipv6 } from './ipv6.ts'
 import { marksOf } from './prefilter.ts'
 import { names } from './names.ts'
-import { walkRows, walkValue } from './rows.ts'
+import { walkRows } from './rows.ts'
 
 /** In the order of work: a class whose members may hold members of another comes before it. */
 const classes: PersonalClass[] = [field, ...credentials, email, iban, card, phone, ...ipv6, ipv4]
@@ -62,11 +62,6 @@ function takeOutAll(marks: number, text: string): string {
   for (const personal of classes)
     if ((marks & personal.marks) === personal.marks) redacted = takeOut(personal, redacted)
   return redacted
-}
-
-/** As `redactRows`, for one value of any form. */
-export function redactValue(value: Value): Value {
-  return walkValue(value, redactText)
 }
 
 /**

@@ -27,12 +27,10 @@ interface Place {
   renames: boolean
 }
 
-/** @returns a value that shares with `value` the parts in which nothing was found */
-export function walkValue(value: Value, redact: Redact): Value {
-  return redactAt(placeOf('', redact), value, redact)
-}
-
-/** As `walkValue`; the rows' own keys are the columns that the query names, and stay. */
+/**
+ * The rows' own keys are the columns that the query names, and stay.
+ * @returns rows that share with `rows` the parts in which nothing was found
+ */
 export function walkRows(rows: Row[], redact: Redact): Row[] {
   const place = placeOf('', redact)
   return rows.map(row => redactFields(place, row, redact))

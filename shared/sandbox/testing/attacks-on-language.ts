@@ -97,7 +97,7 @@ export const attacksOnLanguage: Attacks[] = [
       'ML.DISTANCE': 'SELECT ML.DISTANCE([1.0], [2.0])',
       HLL_COUNT: 'SELECT HLL_COUNT.INIT(id) FROM edge_logs',
       'an object of Cloud Storage': "SELECT OBJ.FETCH_METADATA(OBJ.MAKE_REF('gs://x', 'c'))",
-      'a function that nobody knows': 'SELECT f(1)',
+      'a function that does not exist': 'SELECT f(1)',
       'the environment, which DuckDB reads': "SELECT getenv('HOME')",
       'a setting, which DuckDB reads': "SELECT current_setting('secret_directory')",
       'a table by name, which DuckDB counts': "SELECT pg_relation_size('secret')",
@@ -133,7 +133,7 @@ export const attacksOnLanguage: Attacks[] = [
     code: 'sandbox_violation',
     stops: /^the endpoint has no parameter @/,
     attempts: {
-      'a parameter that nobody declared': 'SELECT @secret',
+      'a parameter that is not declared': 'SELECT @secret',
       'a declared one in capitals': 'SELECT @PROJECT',
       'a name that every JavaScript object has': 'SELECT @constructor',
       'a name that is an object itself': 'SELECT @__proto__',
