@@ -4,16 +4,17 @@ import type { Column } from '../sql/types.ts'
 import { emptyBindings, type Endpoint } from './definition.ts'
 
 /**
- * The columns that a query of an endpoint has.
+ * The result columns of a query.
  * @param sql the endpoint's own query, or one over its tables
  * @throws EngineError
  */
 export type ColumnsOf = (endpoint: Endpoint, sql: string) => Promise<Column[]>
 
-/** Columns come from a dry run, which costs time. They change only with the definition, so they are kept by its version. */
+/** Columns come from a dry run, which costs time. They change only with the definition, so its version is the key. */
 export function rememberColumns(engine: QueryEngine): ColumnsOf {
   const columns = new LRUCache<string, Column[], { endpoint: Endpoint; sql: string }>({
     max: 500,
+    ignoreFetchAbort: true,
     async fetchMethod(_, __, { context: { endpoint, sql } }) {
       return (await engine.describe({ sql, bindings: emptyBindings(endpoint) })).columns
     },

@@ -24,6 +24,7 @@ export function openEndpoints(store: Store, { rememberMs }: { rememberMs: number
   const remembered = new LRUCache<string, { endpoint: Endpoint | null }>({
     max: 1000,
     ttl: rememberMs,
+    // An entry that is pushed out while it is read would fail the request that waits for it.
     ignoreFetchAbort: true,
     fetchMethod: async idOrName => ({ endpoint: await read(store, idOrName) }),
   })

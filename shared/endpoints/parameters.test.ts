@@ -83,7 +83,7 @@ describe('parameters', () => {
     expect(ignored).toEqual(['proyect'])
   })
 
-  test('ten ignored names at most are told', () => {
+  test('at most ten ignored names are listed', () => {
     const many = Array.from({ length: 30 }, (_, i) => `x${i}=1`).join('&')
     expect(readParameters(everyKind, `project=abc&${many}`, {}).ignored).toHaveLength(10)
   })
@@ -196,7 +196,7 @@ describe('pins', () => {
   })
 })
 
-describe('a parameter of every endpoint', () => {
+describe('a single parameter', () => {
   test('is read once, decoded, and empty counts as absent', () => {
     expect(readSingle('sql=SELECT+1%2B1', 'sql')).toBe('SELECT 1+1')
     expect(readSingle('sql=', 'sql')).toBeNull()

@@ -14,7 +14,7 @@ const grant = {
   expiresAt: null,
 }
 
-/** The one refusal there is. */
+/** The one refusal. */
 const unauthenticated = {
   name: 'ApiError',
   code: 'unauthenticated',
@@ -45,7 +45,7 @@ const record = async (id: string) => (await store.get({ collection: 'keys', id }
 const secretOf = (key: string) => key.split('_')[2]!.slice(0, 43)
 
 describe('a key', () => {
-  test('lets its holder in with what it was granted', async () => {
+  test('is accepted with its grant', async () => {
     const { key, id } = await issueKey(store, grant)
     const { expiresAt: _, ...granted } = grant
     expect(await authenticate(store, key)).toEqual({ keyId: id, ...granted, limits: null })
@@ -61,18 +61,18 @@ describe('a key', () => {
     expect((await authenticate(store, second.key)).limits).toBe(null)
   })
 
-  test('is another one each time', async () => {
+  test('is different each time', async () => {
     const issued = await Promise.all(Array.from({ length: 100 }, () => issueKey(store, grant)))
     expect(new Set(issued.map(({ id }) => id)).size).toBe(100)
     expect(new Set(issued.map(({ key }) => secretOf(key))).size).toBe(100)
   })
 
-  test('is nowhere in the store, nor in what is listed', async () => {
+  test('is neither in the store nor in the list', async () => {
     const { key } = await issueKey(store, grant)
     const { documents } = await store.query({ collection: 'keys', limit: 10 })
-    const kept = JSON.stringify(documents)
+    const stored = JSON.stringify(documents)
     for (const part of [key, secretOf(key), key.slice(-20), Buffer.from(secretOf(key)).toString('base64')])
-      expect(kept).not.toContain(part)
+      expect(stored).not.toContain(part)
     expect(JSON.stringify(await listKeys(store))).not.toContain((await record(documents[0]!.id))['hash'])
   })
 
@@ -94,7 +94,7 @@ describe('a key', () => {
     expect(reads).toBe(0)
   })
 
-  test.each(['', ' ', 'lqe_', 'lqe__', 'null', '🔑', 'x'.repeat(200)])('is not %j', async text => {
+  test.each(['', ' ', 'lqe_', 'lqe__', 'null', '🔑', 'x'.repeat(200)])('cannot be %j', async text => {
     await expect(authenticate(store, text)).rejects.toMatchObject(unauthenticated)
     await expect(authenticate(store, ` ${(await issueKey(store, grant)).key}`)).rejects.toMatchObject(
       unauthenticated,
@@ -175,7 +175,7 @@ describe('an authenticator', () => {
   /** Both clocks at once: the store's and the process's own. */
   const remembering = { clock: { now: () => clock } }
 
-  test('reads the store once in 30 s for a key that holds', async () => {
+  test('reads the store once in 30 s for a valid key', async () => {
     const { key } = await issueKey(store, grant)
     const authenticated = createAuthenticator(store, remembering)
     reads = 0
@@ -188,7 +188,7 @@ describe('an authenticator', () => {
     expect(reads).toBe(2)
   })
 
-  test('lets a revoked key go on for 30 s at most', async () => {
+  test('accepts a revoked key for 30 s at most', async () => {
     const { key, id } = await issueKey(store, grant)
     const authenticated = createAuthenticator(store, remembering)
     await authenticated(key)
@@ -215,7 +215,7 @@ describe('an authenticator', () => {
     await expect(authenticated(key)).rejects.toMatchObject(unauthenticated)
   })
 
-  test('remembers a refusal for 2 s, and asks nothing for what is no key', async () => {
+  test('remembers a refusal for 2 s, and reads nothing for a text that is not a key', async () => {
     const { key, id } = await issueKey(store, grant)
     const { document } = await store.get({ collection: 'keys', id })
     await store.remove({ collection: 'keys', id })
@@ -229,7 +229,7 @@ describe('an authenticator', () => {
     expect(await authenticated(key)).toMatchObject({ keyId: id })
   })
 
-  test('while the store is down, lets remembered keys in for their 30 s and turns others away', async () => {
+  test('accepts remembered keys for their 30 s while the store is down, and refuses others', async () => {
     const [known, other] = [await issueKey(store, grant), await issueKey(store, grant)]
     const authenticated = createAuthenticator(store, remembering)
     await authenticated(known.key)
@@ -243,7 +243,7 @@ describe('an authenticator', () => {
     await authenticated(other.key)
   })
 
-  test('keeps nothing where it is told to remember for no time', async () => {
+  test('remembers nothing for 0 ms', async () => {
     const { key, id } = await issueKey(store, grant)
     const authenticated = createAuthenticator(store, { ...remembering, rememberMs: 0 })
     await authenticated(key)
@@ -267,7 +267,7 @@ describe('in the headers', () => {
     expect(keyFromHeaders(headers)).toBe(key)
   })
 
-  test('two different keys are none', () => {
+  test('two different keys are refused', () => {
     const headers = { 'x-api-key': 'a', authorization: 'Bearer b' }
     expect(() => keyFromHeaders(headers)).toThrow(expect.objectContaining(unauthenticated))
   })
@@ -279,7 +279,7 @@ test.each([
   [['*'], 'logs.all', false],
   [[], 'logs.all', false],
   ['*' as const, 'logs.all', true],
-])('a key for %j, asked for %j: %j', (endpoints, endpoint, may) => {
+])('a key for %j may call %j: %j', (endpoints, endpoint, may) => {
   expect(mayCall({ keyId: 'a', name: 'a', endpoints, pins: {}, rights: [], limits: null }, endpoint)).toBe(
     may,
   )

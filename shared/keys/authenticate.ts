@@ -23,8 +23,8 @@ const max = 10_000
 const refusedMs = 2_000
 
 /**
- * `authenticate` with a memory, which counts calls too. While the store does not answer, remembered keys are accepted
- * for their time and all others refused.
+ * `authenticate` with a memory and a count of calls. While the store does not answer, remembered keys are accepted for
+ * their time and all others refused.
  * @param rememberMs how long a key is accepted without another read, in milliseconds: a revoked key works for so long
  * @param clock milliseconds from any start but 0
  * @returns as `authenticate`; also throws ApiError `rate_limited`

@@ -9,7 +9,7 @@ import type { Caller } from './authenticate.ts'
 describe('counting a key’s calls', () => {
   const limited = { keyId: 'a', limits: { callsPerMinute: 2, bytesPerDay: null } }
 
-  test('refuses what is too many in the minute from the first call on, and says when it ends', () => {
+  test('refuses too many in the minute that begins with the first, and names the seconds left', () => {
     let now = 1
     const count = callCounter({ now: () => now })
     count(limited)

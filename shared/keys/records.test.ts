@@ -21,7 +21,7 @@ beforeEach(() => {
 })
 
 describe('operators', () => {
-  test('see all keys, the newest first, with what each may do and whether it holds', async () => {
+  test('see all keys, the newest first, with the grant and the state of each', async () => {
     const ids: string[] = []
     for (const expiresAt of [null, new Date(clock + 1), null]) {
       ids.unshift((await issueKey(store, { ...grant, expiresAt })).id)
@@ -37,7 +37,7 @@ describe('operators', () => {
     expect(listed[2]).toMatchObject({ ...grant, createdAt: new Date(clock - 30), revokedAt: null })
   })
 
-  test('may revoke a key twice; the first time stands', async () => {
+  test('may revoke a key twice; the time of the first stays', async () => {
     const { id } = await issueKey(store, grant)
     await revokeKey(store, id)
     clock += 10
@@ -46,7 +46,7 @@ describe('operators', () => {
   })
 
   test.each(['nobody', '', 'lqe_x', '../x', 'ü'])(
-    'are told of an unknown id, %j, but not what they typed',
+    'get an error for an unknown id, %j, without the text they typed',
     async id => {
       for (const attempt of [revokeKey(store, id), rotateKey(store, id, 0)])
         await expect(attempt).rejects.toMatchObject({
@@ -75,7 +75,7 @@ describe('operators', () => {
     expect((await rotateKey(store, old.id, 60_000)).oldExpiresAt).toEqual(new Date(clock + 1_000))
   })
 
-  test('cannot rotate a key that does not hold any more', async () => {
+  test('cannot rotate a revoked key', async () => {
     const revoked = await issueKey(store, grant)
     await revokeKey(store, revoked.id)
     await expect(rotateKey(store, revoked.id, 0)).rejects.toThrow('The key is revoked: issue a new one.')

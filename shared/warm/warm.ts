@@ -1,4 +1,4 @@
-/** One call of the warmer, over the endpoints that are kept warm: `infra/docs/operating.md`, "Endpoints that are kept warm". */
+/** One call of the warmer: `infra/docs/operating.md`, "Endpoints that are kept warm". */
 import { takeLease } from '../cache/lease.ts'
 import type { QueryEngine } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
