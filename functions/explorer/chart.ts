@@ -1,86 +1,30 @@
-/** A series as a line chart: a legend that shows values and hides lines, and arrows for who has no mouse. */
+/** A series as a line chart: a legend that shows values and hides lines, and arrow keys to read the values without a mouse. */
 import UPlot from 'uplot'
 import { el } from './dom.ts'
-import { legend } from './legend.ts'
 import type { Series } from './series.ts'
 import { timeText } from './value.ts'
 
 const height = () => (innerWidth < 600 ? 240 : 320)
 
-export function chart({ times, lines, hidden }: Series): HTMLElement {
+export function chart(series: Series): HTMLElement {
   const place = el('div', { class: 'plot' })
-  const board = el(
-    'div',
-    {
-      class: 'board',
-      role: 'group',
-      tabindex: 0,
-      'aria-roledescription': 'chart',
-      'aria-label': `${lines.map(({ name }) => name).join(', ')} over time. Arrow keys read the values; the table has them all.`,
-    },
-    place,
-  )
-  const keys = legend(lines, (i, on) => plot?.setSeries(i + 1, { show: on }))
   const spoken = el('p', { class: 'unseen', role: 'status' })
-  const frame = el(
-    'div',
-    { class: 'chart' },
-    keys.element,
-    board,
-    spoken,
-    hidden > 0 &&
-      el(
-        'p',
-        { class: 'hint' },
-        `The ${lines.length} largest of ${lines.length + hidden} lines; the table has all.`,
-      ),
-  )
+  const keys = legend(series.lines, (i, on) => plot?.setSeries(i + 1, { show: on }))
   let plot: UPlot | null = null
-
-  function point(index: number | null | undefined): void {
-    keys.say(
-      index === null || index === undefined ? null : momentOf(times[index]!),
-      lines.map(({ values }) => (index === null || index === undefined ? null : (values[index] ?? null))),
-    )
-  }
 
   function draw(width: number): void {
     plot?.destroy()
-    plot = new UPlot(
-      {
-        width,
-        height: height(),
-        tzDate: seconds => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-        legend: { show: false },
-        cursor: { y: false, move: snapped, drag: { x: true, y: false }, points: { size: 9 } },
-        hooks: { setCursor: [({ cursor }) => point(cursor.idx)] },
-        axes: axes(),
-        scales: {
-          y: { range: (_, low, high) => around(low, high) },
-          x: { range: (_, low, high) => widened(low, high) },
-        },
-        series: [{}, ...lines.map(({ name }, i) => line(name, i, keys.isOn(i)))],
-      },
-      [times, ...lines.map(({ values }) => values)],
-      place,
-    )
+    const data: UPlot.AlignedData = [series.times, ...series.lines.map(({ values }) => values)]
+    plot = new UPlot(options(series, keys, width), data, place)
   }
 
-  board.addEventListener('keydown', event => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
-    if (step === undefined || !plot) return
+  function step(event: KeyboardEvent): void {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (by === undefined || !plot) return
     event.preventDefault()
-    const index = next(plot.cursor.idx ?? null, step)
-    plot.setCursor({ left: plot.valToPos(times[index]!, 'x'), top: 10 })
+    const index = nextWithValues(series, plot.cursor.idx ?? null, by)
+    plot.setCursor({ left: plot.valToPos(series.times[index]!, 'x'), top: 10 })
     spoken.textContent = keys.text()
-  })
-
-  /** The next time that has values. */
-  function next(from: number | null, step: number): number {
-    const last = times.length - 1
-    let index = from === null ? (step > 0 ? 0 : last) : Math.max(0, Math.min(last, from + step))
-    while (index > 0 && index < last && lines.every(({ values }) => values[index] === null)) index += step
-    return index
   }
 
   new ResizeObserver(([entry]) => {
@@ -90,7 +34,100 @@ export function chart({ times, lines, hidden }: Series): HTMLElement {
     else draw(width)
   }).observe(place)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plot && draw(plot.width))
-  return frame
+  return el('div', { class: 'chart' }, keys.element, board(series, place, step), spoken, hiddenLines(series))
+}
+
+/** The part of the chart that takes the keyboard focus. */
+function board({ lines }: Series, place: HTMLElement, step: (event: KeyboardEvent) => void): HTMLElement {
+  const names = lines.map(({ name }) => name).join(', ')
+  return el(
+    'div',
+    {
+      class: 'board',
+      role: 'group',
+      tabindex: 0,
+      'aria-roledescription': 'chart',
+      'aria-label': `${names} over time. Arrow keys read the values; the table has them all.`,
+      onkeydown: event => step(event as KeyboardEvent),
+    },
+    place,
+  )
+}
+
+function hiddenLines({ lines, hidden }: Series): HTMLElement | null {
+  if (hidden === 0) return null
+  const text = `The ${lines.length} largest of ${lines.length + hidden} lines; the table has all.`
+  return el('p', { class: 'hint' }, text)
+}
+
+/** The index of the next time that has values, from either end where the cursor is nowhere. */
+function nextWithValues({ times, lines }: Series, from: number | null, step: number): number {
+  const last = times.length - 1
+  let index = from === null ? (step > 0 ? 0 : last) : Math.max(0, Math.min(last, from + step))
+  while (index > 0 && index < last && lines.every(({ values }) => values[index] === null)) index += step
+  return index
+}
+
+interface Legend {
+  element: HTMLElement
+  isOn(line: number): boolean
+  /** @param at the time under the cursor; `null` = there is none */
+  show(at: string | null, values: (number | null)[]): void
+  /** The values that it shows, as a sentence. */
+  text(): string
+}
+
+/** Names and colours of the lines, each a button that hides its line, with the values under the cursor. */
+function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => void): Legend {
+  const moment = el('span', { class: 'moment' })
+  const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 3 })
+  const entries = lines.map(({ name }, i) => {
+    const value = el('b', {})
+    const press = () => {
+      const on = button.getAttribute('aria-pressed') !== 'true'
+      button.setAttribute('aria-pressed', String(on))
+      toggled(i, on)
+    }
+    const swatch = el('i', { class: `swatch line-${i + 1}`, 'aria-hidden': 'true' })
+    const properties = { type: 'button', 'aria-pressed': 'true', onclick: press }
+    const button = el('button', properties, swatch, name, value)
+    return { button, value, name }
+  })
+  return {
+    element: el('div', { class: 'legend' }, ...entries.map(({ button }) => button), moment),
+    isOn: line => entries[line]!.button.getAttribute('aria-pressed') === 'true',
+    show(at, values) {
+      moment.textContent = at ?? 'Point at the chart for values'
+      for (const [i, { value }] of entries.entries()) {
+        const number = values[i] ?? null
+        value.textContent = number === null ? (at === null ? '' : '–') : numbers.format(number)
+      }
+    },
+    text: () =>
+      `${moment.textContent}: ${entries.map(({ name, value }) => `${name} ${value.textContent}`).join(', ')}`,
+  }
+}
+
+function options({ times, lines }: Series, keys: Legend, width: number): UPlot.Options {
+  const point = (index: number | null | undefined) => {
+    const at = index === null || index === undefined ? null : index
+    const values = lines.map(line => (at === null ? null : (line.values[at] ?? null)))
+    keys.show(at === null ? null : momentOf(times[at]!), values)
+  }
+  return {
+    width,
+    height: height(),
+    tzDate: seconds => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    legend: { show: false },
+    cursor: { y: false, move: snapped, drag: { x: true, y: false }, points: { size: 9 } },
+    hooks: { setCursor: [({ cursor }) => point(cursor.idx)] },
+    axes: axes(),
+    scales: {
+      y: { range: (_, low, high) => fromZero(low, high) },
+      x: { range: (_, low, high) => widened(low, high) },
+    },
+    series: [{}, ...lines.map(({ name }, i) => line(name, i, keys.isOn(i)))],
+  }
 }
 
 function line(label: string, i: number, show: boolean): UPlot.Series {
@@ -98,7 +135,7 @@ function line(label: string, i: number, show: boolean): UPlot.Series {
   return { label, show, stroke, width: 2, points: { size: 6, fill: stroke, filter: alone }, spanGaps: false }
 }
 
-/** Where there are too many points to mark each, those without a neighbour are: no line goes through them. */
+/** Where there are too many points to mark each, those without a neighbour are marked: no line goes through them. */
 function alone(plot: UPlot, series: number, all: boolean): number[] | null {
   if (all) return null
   const values = Array.from<number | null | undefined>(plot.data[series]!)
@@ -118,7 +155,7 @@ function axes(): UPlot.Axis[] {
   }
   const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })
   return [
-    { ...common, grid: { show: false }, size: 42, space: 100, values: moments },
+    { ...common, grid: { show: false }, size: 42, space: 100, values: timeLabels },
     { ...common, size: 52, values: (_, splits) => splits.map(value => short.format(value)) },
   ]
 }
@@ -130,7 +167,7 @@ function snapped(plot: UPlot, left: number, top: number): [number, number] {
 }
 
 /** The time of day, with the day where it begins; only days, where the steps are as long. */
-function moments(_: UPlot, seconds: number[], __: number, ___: number, step: number): string[] {
+function timeLabels(_: UPlot, seconds: number[], __: number, ___: number, step: number): string[] {
   return seconds.map((second, i) => {
     const text = new Date(second * 1000).toISOString()
     const day = new Date(second * 1000).toLocaleDateString('en-GB', {
@@ -148,14 +185,14 @@ function colour(variable: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(variable).trim()
 }
 
-/** Counts stand on zero; a little air above. */
-function around(low: number | null, high: number | null): [number, number] {
+/** Counts stand on zero, with a little air above. */
+function fromZero(low: number | null, high: number | null): [number, number] {
   const [bottom, top] = [Math.min(0, low ?? 0), Math.max(0, high ?? 0)]
   const air = (top - bottom || 1) * 0.08
   return [bottom < 0 ? bottom - air : 0, top + (top > 0 || bottom === 0 ? air : 0)]
 }
 
-/** A single moment gets an hour around it. */
+/** A single time gets an hour around it. */
 function widened(low: number | null, high: number | null): [number, number] {
   if (low === null || high === null) return [0, 1]
   return low === high ? [low - 1800, high + 1800] : [low, high]

@@ -1,24 +1,26 @@
 /**
- * The SQL editor. It lives in a shadow root: there CodeMirror adopts its style sheets, which the page's policy allows,
- * where elsewhere it would write a style element, which it does not.
+ * The SQL editor: colours, completion, and underlined problems. It lives in a shadow root: there CodeMirror adopts its
+ * style sheets, which the page's content security policy allows; elsewhere it would write a style element.
  */
 import {
   autocompletion,
   closeBrackets,
   closeBracketsKeymap,
+  type Completion,
+  type CompletionContext,
   completionKeymap,
+  type CompletionResult,
 } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-import { sql } from '@codemirror/lang-sql'
+import { sql, SQLDialect } from '@codemirror/lang-sql'
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint'
-import { Compartment, EditorState, type Text } from '@codemirror/state'
+import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state'
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Problem } from '../../shared/errors.ts'
-import type { TableDescription } from '../query/tables.ts'
-import { completionOf } from './completion.ts'
-import { googleSql } from './dialect.ts'
+import { plainFunctions } from '../../shared/sandbox/functions.ts'
+import type { ColumnDescription, TableDescription } from '../query/tables.ts'
 import { el } from './dom.ts'
 
 export interface Editor {
@@ -27,7 +29,7 @@ export interface Editor {
   set(text: string): void
   focus(): void
   /** Tables and columns to complete. */
-  learn(tables: TableDescription[]): void
+  setTables(tables: TableDescription[]): void
   underline(problems: Problem[]): void
 }
 
@@ -35,39 +37,12 @@ export function openEditor(text: string, run: () => void): Editor {
   const element = el('div', { class: 'code' })
   const root = element.attachShadow({ mode: 'open' })
   const completing = new Compartment()
-  const completionFor = (tables: TableDescription[]) =>
-    autocompletion({ override: [completionOf(tables)], icons: false })
-  const view = new EditorView({
-    root,
-    parent: root,
-    state: EditorState.create({
-      doc: text,
-      extensions: [
-        keymap.of([
-          { key: 'Mod-Enter', run: () => (run(), true) },
-          ...closeBracketsKeymap,
-          ...completionKeymap,
-          ...historyKeymap,
-          ...defaultKeymap,
-        ]),
-        lineNumbers(),
-        history(),
-        drawSelection(),
-        bracketMatching(),
-        closeBrackets(),
-        EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ 'aria-label': 'SQL' }),
-        sql({ dialect: googleSql, upperCaseKeywords: true }),
-        syntaxHighlighting(colours),
-        completing.of(completionFor([])),
-        EditorView.updateListener.of(update => {
-          if (update.docChanged) queueMicrotask(() => underline([]))
-        }),
-        typedOver,
-        look,
-      ],
-    }),
+  const runKey = { key: 'Mod-Enter', run: () => (run(), true) }
+  const clearProblems = EditorView.updateListener.of(update => {
+    if (update.docChanged) queueMicrotask(() => underline([]))
   })
+  const extensions = [keymap.of([runKey, ...keys]), completing.of(completionOf([])), clearProblems, ...fixed]
+  const view = new EditorView({ root, parent: root, state: EditorState.create({ doc: text, extensions }) })
   function underline(problems: Problem[]): void {
     const diagnostics = problems.map(problem => diagnosticOf(problem, view.state.doc))
     view.dispatch(setDiagnostics(view.state, diagnostics))
@@ -79,7 +54,7 @@ export function openEditor(text: string, run: () => void): Editor {
     text: () => view.state.doc.toString(),
     set: other => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: other } }),
     focus: () => view.focus(),
-    learn: tables => view.dispatch({ effects: completing.reconfigure(completionFor(tables)) }),
+    setTables: tables => view.dispatch({ effects: completing.reconfigure(completionOf(tables)) }),
     underline,
   }
 }
@@ -99,8 +74,8 @@ function diagnosticOf({ line = 1, column = 1, detail }: Problem, doc: Text): Dia
 }
 
 /**
- * Where text replaces a selection, the browser carries its look over in a style attribute, which the page's policy
- * refuses with an error in the console. So the text goes in by way of the editor alone.
+ * Where text replaces a selection, the browser copies its style into a style attribute, which the page's policy refuses
+ * with an error in the console. So CodeMirror inserts the text instead.
  */
 const typedOver = EditorView.domEventHandlers({
   beforeinput(event, view) {
@@ -148,3 +123,113 @@ const look = EditorView.theme({
   '.cm-completionDetail': { opacity: '0.75', marginLeft: '1rem' },
   '.cm-diagnostic': { fontFamily: 'var(--sans)', fontSize: '14px' },
 })
+
+/** GoogleSQL for colours and completion, with the functions that the sandbox allows. */
+const functionNames = [...plainFunctions]
+
+const keywords = `all and any array as asc between by case cast cross current day desc distinct else end
+  except exists extract false first following for from full group having hour if in inner intersect interval into is
+  join last left like limit microsecond millisecond minute month not null nulls offset on or order ordinal outer over
+  partition preceding qualify quarter range right rollup rows safe_cast safe_offset second select struct then true
+  unbounded union unnest using week when where window with year`.split(/\s+/)
+
+const googleSql = SQLDialect.define({
+  keywords: keywords.join(' '),
+  types: 'bool bytes date datetime float64 int64 interval json numeric bignumeric string time timestamp',
+  builtin: functionNames.join(' ').toLowerCase(),
+  hashComments: true,
+  doubleQuotedStrings: true,
+  identifierQuotes: '`',
+  backslashEscapes: true,
+})
+
+const keys = [...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap]
+
+const fixed: Extension[] = [
+  lineNumbers(),
+  history(),
+  drawSelection(),
+  bracketMatching(),
+  closeBrackets(),
+  EditorView.lineWrapping,
+  EditorView.contentAttributes.of({ 'aria-label': 'SQL' }),
+  sql({ dialect: googleSql, upperCaseKeywords: true }),
+  syntaxHighlighting(colours),
+  typedOver,
+  look,
+]
+
+/**
+ * Completes tables and columns as `/tables` lists them, fields behind an alias, also that of an UNNEST, and the functions
+ * of the sandbox. Aliases are found by regular expressions, as half-written SQL does not parse.
+ */
+function completionOf(tables: TableDescription[]): Extension {
+  const complete = (context: CompletionContext): CompletionResult | null => {
+    const word = context.matchBefore(/[\w.]*/)
+    if (!word || (word.text === '' && !context.explicit)) return null
+    const aliases = aliasesIn(context.state.doc.toString(), tables)
+    const dot = word.text.lastIndexOf('.')
+    const from = word.from + dot + 1
+    if (dot >= 0) {
+      const fields = fieldsAt(word.text.slice(0, dot).split('.'), aliases)
+      return fields.length === 0 ? null : { from, options: fields.flatMap(completion), validFor: /^\w*$/ }
+    }
+    const options = [...tables.map(tableCompletion), ...inReach(aliases), ...builtIns]
+    return { from, options, validFor: /^\w*$/ }
+  }
+  return autocompletion({ override: [complete], icons: false })
+}
+
+type Aliases = Map<string, ColumnDescription[]>
+
+/** `FROM edge_logs AS t`, `UNNEST(t.metadata) AS m`: each name with the columns behind it. */
+function aliasesIn(sql: string, tables: TableDescription[]): Aliases {
+  const aliases: Aliases = new Map()
+  for (const [, name, alias] of sql.matchAll(
+    /\b(?:FROM|JOIN)\s+`?(\w+)`?(?:\s+(?:AS\s+)?(?!(?:CROSS|JOIN|LEFT|WHERE|ON|GROUP|ORDER|INNER|UNION|LIMIT)\b)(\w+))?/gi,
+  )) {
+    const table = tables.find(known => known.name === name)
+    if (!table) continue
+    aliases.set(table.name, table.columns)
+    if (alias) aliases.set(alias, table.columns)
+  }
+  for (const [, path, alias] of sql.matchAll(/\bUNNEST\(\s*([\w.]+)\s*\)\s*(?:AS\s+)?(\w+)/gi))
+    aliases.set(alias!, fieldsAt(path!.split('.'), aliases))
+  return aliases
+}
+
+/** The fields behind a path such as `t.metadata` or, without a table, `metadata`. */
+function fieldsAt(path: string[], aliases: Aliases): ColumnDescription[] {
+  const [first, ...rest] = path
+  const start = aliases.get(first!)
+  const columns = start ?? [...aliases.values()].flat()
+  return (start ? rest : path).reduce<ColumnDescription[]>(
+    (fields, name) => fields.find(field => field.name === name)?.fields ?? [],
+    columns,
+  )
+}
+
+function inReach(aliases: Aliases): Completion[] {
+  const names = [...aliases.keys()].map(label => ({ label, type: 'variable', detail: 'alias', boost: 1 }))
+  const columns = [...new Set([...aliases.values()].flat())].flatMap(completion)
+  return unique([...columns, ...names])
+}
+
+function tableCompletion({ name }: TableDescription): Completion {
+  return { label: name, type: 'class', detail: 'table', boost: 2 }
+}
+
+function completion({ name, type, repeated }: ColumnDescription): Completion[] {
+  return name === null
+    ? []
+    : [{ label: name, type: 'property', detail: repeated ? `${type}, repeated` : type, boost: 3 }]
+}
+
+function unique(options: Completion[]): Completion[] {
+  return [...new Map(options.toReversed().map(option => [option.label, option])).values()]
+}
+
+const builtIns: Completion[] = [
+  ...keywords.map(word => ({ label: word.toUpperCase(), type: 'keyword' })),
+  ...functionNames.map(label => ({ label, type: 'function', apply: `${label}(` })),
+]

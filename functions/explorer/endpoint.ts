@@ -1,120 +1,113 @@
-/** One endpoint, open: its form, perhaps SQL, the run, and what came of it. */
-import { failure } from './failure.ts'
+/** One endpoint, open: its form, perhaps SQL, the run, and its results. */
 import { el, show } from './dom.ts'
 import { form } from './form.ts'
 import type { Link } from './link.ts'
-import { results } from './results.ts'
-import { ask, type Endpoint, type Question, Refused } from './service.ts'
+import { failure, results } from './results.ts'
+import { type Endpoint, runQuery, ServiceError } from './service.ts'
 import { statement } from './statement.ts'
 
 export interface OpenEndpoint {
   element: HTMLElement
   values(): Record<string, string>
-  /** Ends what is running. */
+  /** Cancels the query that is running. */
   close(): void
 }
 
 interface Opening {
   key: string
   endpoint: Endpoint
-  /** What the fields are filled with. */
+  /** The values that the fields begin with. */
   link: Link | null
-  /** Called when a question is asked, for the address. */
+  /** Called when a query runs, for the address. */
   remember(link: Link): void
 }
 
 export function openEndpoint({ key, endpoint, link, remember }: Opening): OpenEndpoint {
-  const fields = form(endpoint, link?.values ?? {}, () => {})
-  const sql = endpoint.sandbox ? statement({ key, endpoint, sql: link?.sql ?? null, run }) : null
-  const button = el('button', { type: 'button', class: 'primary', onclick: runOrStop }, 'Run')
-  const status = el('p', { class: 'status', role: 'status' })
-  const place = el('div', { class: 'outcome' })
-  let running: AbortController | null = null
-
-  const question = (): Question => ({
-    endpoint,
-    values: fields.values(),
-    sql: sql?.text() ?? null,
-    redact: fields.redact(),
-  })
-
-  function runOrStop(): void {
-    if (running) running.abort()
-    else run()
-  }
-
-  function run(): void {
-    running?.abort()
-    const own = new AbortController()
-    running = own
-    void outcomeOf(question(), own.signal).then(element => {
-      if (running !== own) return
-      running = null
-      button.textContent = 'Run'
-      place.removeAttribute('aria-busy')
-      if (element) show(place, element)
-    })
-    button.textContent = 'Stop'
-    status.textContent = 'Running …'
-    place.setAttribute('aria-busy', 'true')
-  }
-
-  async function outcomeOf(asked: Question, signal: AbortSignal): Promise<HTMLElement | null> {
-    remember({ endpoint: endpoint.name, values: asked.values, sql: asked.sql })
-    fields.complain([])
-    sql?.complain([])
+  const fields = form(endpoint, link?.values ?? {})
+  const runs = runner(async signal => {
+    const query = { endpoint, values: fields.values(), sql: sql?.text() ?? null, redact: fields.redact() }
+    remember({ endpoint: endpoint.name, values: query.values, sql: query.sql })
+    fields.showProblems([])
+    sql?.showProblems([])
     try {
-      const answer = await ask(key, asked, signal)
-      const element = await results(asked, answer)
-      status.textContent = answer.rows.length === 1 ? '1 row.' : `${answer.rows.length} rows.`
-      return element
+      const answer = await runQuery(key, query, signal)
+      const status = answer.rows.length === 1 ? '1 row.' : `${answer.rows.length} rows.`
+      return { status, element: await results(query, answer) }
     } catch (error) {
-      if (!(error instanceof Refused)) return stopped(error)
-      status.textContent = ''
-      const left = fields.complain(error.problem.errors ?? [])
-      return failure(error, sql?.complain(left) ?? left)
+      if (!(error instanceof ServiceError)) throw error
+      const left = fields.showProblems(error.problem.errors ?? [])
+      return { status: '', element: failure(error, sql?.showProblems(left) ?? left) }
     }
-  }
-
-  function stopped(error: unknown): null {
-    if (!(error instanceof DOMException && error.name === 'AbortError')) throw error
-    status.textContent = 'Stopped.'
-    return null
-  }
-
+  })
+  const sql = endpoint.sandbox ? statement({ key, endpoint, sql: link?.sql ?? null, run: runs.start }) : null
+  const hint = el('span', { class: 'hint' }, 'or Ctrl-Enter')
   const element = el(
     'article',
-    {
-      onkeydown: event => {
-        const { key: pressed, ctrlKey, metaKey } = event as KeyboardEvent
-        if (pressed !== 'Enter' || event.defaultPrevented) return
-        const inField = event.target instanceof HTMLInputElement
-        if (!ctrlKey && !metaKey && !inField) return
-        event.preventDefault()
-        run()
-      },
-    },
+    { onkeydown: event => runOnEnter(event as KeyboardEvent, runs.start) },
     el('h2', {}, endpoint.name),
     el('p', { class: 'description' }, endpoint.description),
     fields.element,
     sql?.element,
-    el(
-      'div',
-      { class: 'run' },
-      button,
-      el('span', { class: 'hint' }, 'or Ctrl-Enter'),
-      status,
-      fields.redaction,
-    ),
-    place,
+    el('div', { class: 'run' }, runs.button, hint, runs.status, fields.redaction),
+    runs.place,
   )
   const missing = missingIn(endpoint, fields.values())
-  if (missing.length === 0 && !link?.sql) run()
-  else show(place, invitation(missing))
-  return { element, values: fields.values, close: () => running?.abort() }
+  if (missing.length === 0 && !link?.sql) runs.start()
+  else show(runs.place, invitation(missing))
+  return { element, values: fields.values, close: runs.stop }
 }
 
-/** A link with SQL waits for a press: whoever sent it should not make its reader pay for a scan. */
+interface Outcome {
+  status: string
+  /** `null` leaves the last results in place. */
+  element: HTMLElement | null
+}
+
+/** The button that runs and stops, the status beside it, and the place of the results. A run cancels the one before. */
+function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
+  const button = el('button', { type: 'button', class: 'primary' }, 'Run')
+  const status = el('p', { class: 'status', role: 'status' })
+  const place = el('div', { class: 'outcome' })
+  let running: AbortController | null = null
+
+  const stop = () => running?.abort()
+  const start = () => {
+    stop()
+    const own = new AbortController()
+    running = own
+    button.textContent = 'Stop'
+    status.textContent = 'Running …'
+    place.setAttribute('aria-busy', 'true')
+    void run(own.signal)
+      .catch(stopped)
+      .then(outcome => {
+        if (running !== own) return
+        running = null
+        button.textContent = 'Run'
+        status.textContent = outcome.status
+        place.removeAttribute('aria-busy')
+        if (outcome.element) show(place, outcome.element)
+      })
+  }
+  button.addEventListener('click', () => (running ? stop() : start()))
+  return { button, status, place, start, stop }
+}
+
+function stopped(error: unknown): Outcome {
+  if (!(error instanceof DOMException && error.name === 'AbortError')) throw error
+  return { status: 'Stopped.', element: null }
+}
+
+/** Ctrl-Enter runs from anywhere, Enter from a field. */
+function runOnEnter(event: KeyboardEvent, run: () => void): void {
+  const { key, ctrlKey, metaKey, target } = event
+  if (key !== 'Enter' || event.defaultPrevented) return
+  if (!ctrlKey && !metaKey && !(target instanceof HTMLInputElement)) return
+  event.preventDefault()
+  run()
+}
+
+/** A link with SQL waits for a press: following it must not make its reader pay for a scan. */
 function invitation(missing: string[]): HTMLElement {
   const text =
     missing.length === 0

@@ -1,7 +1,6 @@
-/** One parameter as a field: a label, what it means, a control of its type, and room for what is wrong with it. */
+/** One parameter as a field: a label, its description, a control of its type, and room for a problem. */
 import { el, newId, show } from './dom.ts'
 import type { Parameter } from './service.ts'
-import { timeControl } from './times.ts'
 
 export interface Field {
   name: string
@@ -9,48 +8,55 @@ export interface Field {
   value(): string
   set(value: string): void
   focus(): void
-  /** @param problem what the service says of it; `null` = nothing */
-  complain(problem: string | null): void
+  /** @param problem the service's words; `null` takes the last ones away */
+  showProblem(problem: string | null): void
 }
 
-/** What a field is made around. `focusable` is what a complaint is tied to. */
-export interface Control {
+interface Control {
   element: HTMLElement
+  /** Takes the focus, and `aria-invalid` where there is a problem. */
   focusable: HTMLElement
   value(): string
   set(value: string): void
 }
 
-export function field(parameter: Parameter, changed: () => void): Field {
-  const { name, required, description } = parameter
+/** The problem goes away when the value changes. */
+export function field(parameter: Parameter): Field {
+  const { name, description } = parameter
   const [id, about, trouble] = [newId(), newId(), newId()]
   const problem = el('p', { class: 'problem', id: trouble })
-  const described = `${about} ${trouble}`
-  const choices = choicesOf(parameter)
-  const control = choices
-    ? choiceControl(id, choices, described, required)
-    : parameter.format === 'iso-timestamp'
-      ? timeControl(id, name, described)
-      : textControl(id, parameter, described)
-  control.element.addEventListener('input', changed)
-  const caption = [el('code', {}, name), required ? el('span', { class: 'required' }, 'required') : null]
-  const grouped = control.element.role === 'radiogroup'
-  const label = grouped
-    ? el('span', { class: 'label', id: `${id}-label` }, ...caption)
-    : el('label', { for: id }, ...caption)
+  const control = controlOf(parameter, id, `${about} ${trouble}`)
   const hint = el('p', { class: 'hint', id: about }, description ?? '', exampleOf(parameter))
+  const showProblem = (detail: string | null) => {
+    show(problem, detail && sentence(detail))
+    if (detail) control.focusable.setAttribute('aria-invalid', 'true')
+    else control.focusable.removeAttribute('aria-invalid')
+  }
+  control.element.addEventListener('input', () => showProblem(null))
   return {
     name,
-    element: el('div', { class: 'field' }, label, control.element, problem, hint),
+    element: el('div', { class: 'field' }, labelOf(parameter, id, control), control.element, problem, hint),
     value: control.value,
     set: control.set,
     focus: () => control.focusable.focus(),
-    complain(detail) {
-      show(problem, detail && sentence(detail))
-      if (detail) control.focusable.setAttribute('aria-invalid', 'true')
-      else control.focusable.removeAttribute('aria-invalid')
-    },
+    showProblem,
   }
+}
+
+/** A group of radio buttons is named by a text, any other control by a label. */
+function labelOf({ name, required }: Parameter, id: string, { element }: Control): HTMLElement {
+  const caption = [el('code', {}, name), required ? el('span', { class: 'required' }, 'required') : null]
+  return element.role === 'radiogroup'
+    ? el('span', { class: 'label', id: `${id}-label` }, ...caption)
+    : el('label', { for: id }, ...caption)
+}
+
+function controlOf(parameter: Parameter, id: string, described: string): Control {
+  const choices = choicesOf(parameter)
+  if (choices) return choiceControl(id, choices, described, parameter.required)
+  return parameter.format === 'iso-timestamp'
+    ? timeControl(id, parameter.name, described)
+    : textControl(id, parameter, described)
 }
 
 function choicesOf({ enum: choices, type, required }: Parameter): string[] | null {
@@ -108,6 +114,48 @@ function textControl(id: string, parameter: Parameter, described: string): Contr
   return plain(input)
 }
 
+/** The text is the value, so that any time the service takes can be written; the picker only writes into it. All in UTC. */
+function timeControl(id: string, name: string, described: string): Control {
+  const text = el('input', {
+    id,
+    type: 'text',
+    placeholder: 'any',
+    'aria-describedby': described,
+    autocomplete: 'off',
+    spellcheck: 'false',
+  })
+  const picker = el('input', {
+    type: 'datetime-local',
+    step: 1,
+    class: 'picker',
+    tabindex: -1,
+    'aria-hidden': 'true',
+    'aria-label': `Pick ${name}`,
+  })
+  const pick = el(
+    'button',
+    { type: 'button', class: 'pick', 'aria-label': `Pick a time for ${name}`, title: 'Pick a time (UTC)' },
+    'Pick',
+  )
+  pick.addEventListener('click', () => {
+    const known = Date.parse(text.value)
+    picker.value = Number.isNaN(known) ? '' : iso(known).slice(0, 19)
+    picker.showPicker()
+  })
+  picker.addEventListener('change', () => {
+    text.value = picker.value === '' ? '' : iso(Date.parse(`${picker.value}Z`))
+    text.dispatchEvent(new Event('input', { bubbles: true }))
+  })
+  return {
+    element: el('div', { class: 'time' }, text, el('span', { class: 'pick-place' }, picker, pick)),
+    focusable: text,
+    value: () => text.value.trim(),
+    set: value => {
+      text.value = value
+    },
+  }
+}
+
 function plain(element: HTMLInputElement | HTMLSelectElement): Control {
   return {
     element,
@@ -126,4 +174,9 @@ function exampleOf({ examples = [] }: Parameter): HTMLElement | null {
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+}
+
+/** ISO 8601 to the second. */
+export function iso(millis: number): string {
+  return new Date(millis).toISOString().replace(/\.\d+Z$/, 'Z')
 }

@@ -1,51 +1,43 @@
-/** The form of an endpoint, made from its parameters, and where the service's complaints go. */
+/** The form of an endpoint, made from its parameters, with the service's problems beside their fields. */
 import type { Problem } from '../../shared/errors.ts'
 import { el, newId } from './dom.ts'
-import { type Field, field } from './field.ts'
-import type { Endpoint } from './service.ts'
-import { quickRanges } from './times.ts'
+import { type Field, field, iso } from './field.ts'
+import type { Endpoint, Parameter } from './service.ts'
 
 export interface Form {
   element: HTMLElement
-  /** Beside the button that runs, as it is no parameter. */
+  /** The switch for redaction, which is no parameter. */
   redaction: HTMLElement
   values(): Record<string, string>
   redact(): boolean
   /** Puts each problem beside the field it names, and the cursor into the first. @returns those that name no field */
-  complain(problems: Problem[]): Problem[]
+  showProblems(problems: Problem[]): Problem[]
 }
 
-/** @param changed called when a value is another, with what was wrong with the old ones taken away */
-export function form(
-  { parameters, redact }: Endpoint,
-  given: Record<string, string>,
-  changed: () => void,
-): Form {
+/** @param given values of the link that was followed */
+export function form({ parameters, redact }: Endpoint, given: Record<string, string>): Form {
   const fields = parameters.map(parameter => {
-    const made: Field = field(parameter, () => {
-      made.complain(null)
-      changed()
-    })
+    const made = field(parameter)
     const value = given[parameter.name]
     if (value !== undefined) made.set(value)
     return made
   })
-  // Sent as they are: the service says which parameters it ignores.
+  // Sent as well: the service says which parameters it ignores.
   const undeclared = Object.entries(given).filter(([name]) => !fields.some(made => made.name === name))
-  const redaction = redactionSwitch(redact, changed)
+  const redaction = redactionSwitch(redact)
   const all = [...fields, redaction.field]
   return {
     element: el(
       'div',
       { class: 'fields' },
       ...fields.map(({ element }) => element),
-      quickRanges(parameters, fields, changed),
+      quickRanges(parameters, fields),
     ),
     redaction: redaction.field.element,
     values: () => Object.fromEntries([...fields.map(made => [made.name, made.value()]), ...undeclared]),
     redact: redaction.on,
-    complain(problems) {
-      for (const made of all) made.complain(detailOf(problems, made))
+    showProblems(problems) {
+      for (const made of all) made.showProblem(detailOf(problems, made))
       all.find(made => detailOf(problems, made) !== null)?.focus()
       return problems.filter(problem => !all.some(made => detailOf([problem], made) !== null))
     },
@@ -57,8 +49,7 @@ function detailOf(problems: Problem[], { name }: Field): string | null {
   return own.length === 0 ? null : own.map(({ detail }) => detail).join('; ')
 }
 
-/** A checkbox, as the answer has either all personal data taken out or none. */
-function redactionSwitch(byDefault: boolean, changed: () => void) {
+function redactionSwitch(byDefault: boolean) {
   const [id, hint, trouble] = [newId(), newId(), newId()]
   const described = `${hint} ${trouble}`
   const input = el('input', {
@@ -87,13 +78,41 @@ function redactionSwitch(byDefault: boolean, changed: () => void) {
       input.checked = value === 'true'
     },
     focus: () => input.focus(),
-    complain: detail => {
+    showProblem: detail => {
       problem.textContent = detail ?? ''
     },
   }
-  input.addEventListener('input', () => {
-    made.complain(null)
-    changed()
-  })
+  input.addEventListener('input', () => made.showProblem(null))
   return { field: made, on: () => input.checked }
+}
+
+const ranges: [label: string, minutes: number | null][] = [
+  ['Last 15 min', 15],
+  ['Last hour', 60],
+  ['Last 24 hours', 24 * 60],
+  ['Last 7 days', 7 * 24 * 60],
+  ['All time', null],
+]
+
+/** Ranges up to now, where a parameter is the time that entries come after, and perhaps another that they come before. */
+function quickRanges(parameters: Parameter[], fields: Field[]): HTMLElement | null {
+  const times = parameters.filter(({ format }) => format === 'iso-timestamp').map(({ name }) => name)
+  const named = (pattern: RegExp) => fields.find(({ name }) => times.includes(name) && pattern.test(name))
+  const start = named(/start|from|since|after/i)
+  const end = named(/end|until|to$|before/i)
+  if (!start) return null
+  const buttons = ranges.map(([label, minutes]) => {
+    const set = () => {
+      start.set(minutes === null ? '' : iso(Date.now() - minutes * 60_000))
+      end?.set('')
+    }
+    return el('button', { type: 'button', onclick: set }, label)
+  })
+  const id = newId()
+  return el(
+    'div',
+    { class: 'field ranges', role: 'group', 'aria-labelledby': id },
+    el('span', { class: 'label', id }, 'Quick ranges'),
+    el('div', {}, ...buttons),
+  )
 }

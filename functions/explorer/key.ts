@@ -1,22 +1,22 @@
-/** The API key: asked for once, kept for this tab, sent in a header, never part of an address. */
+/** The API key: entered once, stored for this tab, sent in a header, never part of an address. */
 import { el, newId } from './dom.ts'
 
-const place = 'lqe-key'
+const item = 'lqe-key'
 
-export function keptKey(): string | null {
-  return sessionStorage.getItem(place)
+export function storedKey(): string | null {
+  return sessionStorage.getItem(item)
 }
 
-export function keepKey(key: string): void {
-  sessionStorage.setItem(place, key)
+export function storeKey(key: string): void {
+  sessionStorage.setItem(item, key)
 }
 
 export function forgetKey(): void {
-  sessionStorage.removeItem(place)
+  sessionStorage.removeItem(item)
 }
 
-/** @param problem why the last key was not taken */
-export function keyCard(enter: (key: string) => Promise<void>, problem: string | null) {
+/** @param problem why the last key was refused */
+export function keyForm(enter: (key: string) => Promise<void>, problem: string | null) {
   const [id, hint, trouble] = [newId(), newId(), newId()]
   const input = el('input', {
     id,
@@ -49,7 +49,7 @@ export function keyCard(enter: (key: string) => Promise<void>, problem: string |
       { class: 'hint', id: hint },
       'Started on this machine? ',
       el('code', {}, 'npm start'),
-      ' printed the key. Otherwise ask whoever runs the service. It stays in this tab and goes nowhere but to this service.',
+      ' printed the key. Otherwise ask the operator of the service. It stays in this tab and goes nowhere but to this service.',
     ),
   )
   return { element: form, focus: () => input.focus() }

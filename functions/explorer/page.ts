@@ -1,32 +1,31 @@
 /** The page: a key first, then the endpoints it may call, and the one that is open. */
 import { el, show } from './dom.ts'
-import { endpointList } from './endpoints.ts'
-import { forgetKey, keepKey, keptKey, keyCard } from './key.ts'
+import { openEndpoint, type OpenEndpoint } from './endpoint.ts'
+import { forgetKey, keyForm, storedKey, storeKey } from './key.ts'
 import { type Link, readLink, writeLink } from './link.ts'
-import { type Endpoint, listEndpoints, Refused } from './service.ts'
-import { openEndpoint, type OpenEndpoint } from './workbench.ts'
+import { type Endpoint, listEndpoints, ServiceError } from './service.ts'
 
 const header = el('header')
 const main = el('main')
 document.body.append(header, main)
-await enter(keptKey())
+await enter(storedKey())
 
 /** Shows the explorer where the key is good, and the way to give one where it is not. */
 async function enter(key: string | null): Promise<void> {
   if (key === null) return askForKey()
   try {
     const endpoints = await listEndpoints(key)
-    keepKey(key)
+    storeKey(key)
     explore(key, endpoints)
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
+    if (!(error instanceof ServiceError)) throw error
     askForKey(error.problem.status === 401 ? 'The service does not know this key.' : error.problem.detail)
   }
 }
 
 function askForKey(problem: string | null = null): void {
   show(header, title())
-  const card = keyCard(enter, problem)
+  const card = keyForm(enter, problem)
   main.className = 'lobby'
   show(main, card.element)
   card.focus()
@@ -72,7 +71,7 @@ function explore(key: string, endpoints: Endpoint[]): void {
   visit(readLink(location.hash))
 }
 
-/** One step back in the browser is one question back. */
+/** One step back in the browser is one query back. */
 function remember(link: Link): void {
   const hash = writeLink(link)
   if (hash !== location.hash) history.pushState(null, '', hash)
@@ -97,10 +96,32 @@ function noEndpoints(): HTMLElement {
     'section',
     { class: 'card' },
     el('h2', {}, 'Nothing to call yet'),
-    el(
-      'p',
-      {},
-      'This key is good, but no endpoint is open to it. Whoever issued it can name endpoints for it.',
-    ),
+    el('p', {}, 'This key is good, but may call no endpoint. Its issuer can add endpoints to it.'),
+  )
+}
+
+/** The endpoints that the key may call. */
+function endpointList(endpoints: Endpoint[], choose: (endpoint: Endpoint) => void) {
+  const buttons = new Map(endpoints.map(endpoint => [endpoint.name, entry(endpoint, choose)]))
+  const element = el(
+    'nav',
+    { 'aria-label': 'Endpoints' },
+    el('h2', {}, 'Endpoints'),
+    el('ul', {}, ...[...buttons.values()].map(button => el('li', {}, button))),
+  )
+  const mark = (chosen: string) => {
+    for (const [name, button] of buttons)
+      if (name === chosen) button.setAttribute('aria-current', 'true')
+      else button.removeAttribute('aria-current')
+  }
+  return { element, mark }
+}
+
+function entry(endpoint: Endpoint, choose: (endpoint: Endpoint) => void): HTMLButtonElement {
+  return el(
+    'button',
+    { type: 'button', onclick: () => choose(endpoint) },
+    el('strong', {}, endpoint.name),
+    el('span', {}, endpoint.description),
   )
 }

@@ -1,15 +1,15 @@
-/** An answer: what is known about it, and its rows as a chart or a table. */
+/** What came of a run: facts about the answer and its rows as a chart or a table, or a failure. */
+import type { Problem } from '../../shared/errors.ts'
 import { csv } from '../query/csv.ts'
 import { el, newId, show } from './dom.ts'
-import { facts } from './facts.ts'
 import { series } from './series.ts'
-import { type Answer, asCurl, type Question } from './service.ts'
+import { type Answer, asCurl, type Query, type ServiceError } from './service.ts'
 import { table } from './table.ts'
 
-export async function results(question: Question, answer: Answer): Promise<HTMLElement> {
+export async function results(query: Query, answer: Answer): Promise<HTMLElement> {
   const { rows } = answer
   const chartable = series(rows)
-  const label = `Rows of ${question.endpoint.name}`
+  const label = `Rows of ${query.endpoint.name}`
   const views: [name: string, make: () => HTMLElement | Promise<HTMLElement>][] = [
     ['Table', () => table(rows, label)],
   ]
@@ -17,8 +17,8 @@ export async function results(question: Question, answer: Answer): Promise<HTMLE
   return el(
     'section',
     { class: 'results', 'aria-label': 'Results' },
-    facts(question, answer),
-    rows.length === 0 ? noRows() : await tabs(views, actions(question, answer)),
+    facts(query, answer),
+    rows.length === 0 ? noRows() : await tabs(views, actions(query, answer)),
   )
 }
 
@@ -66,7 +66,7 @@ async function tabs(
   return el('div', {}, el('div', { class: 'bar' }, list, beside), panel)
 }
 
-function actions(question: Question, { rows }: Answer): HTMLElement {
+function actions(query: Query, { rows }: Answer): HTMLElement {
   const said = el('span', { class: 'said', role: 'status' })
   const copy = (name: string, text: () => string) =>
     el(
@@ -86,8 +86,8 @@ function actions(question: Question, { rows }: Answer): HTMLElement {
     'div',
     { class: 'actions' },
     copy('Copy link', () => location.href),
-    copy('Copy as curl', () => asCurl(question)),
-    el('button', { type: 'button', onclick: () => save(question.endpoint.name, rows) }, 'Download CSV'),
+    copy('Copy as curl', () => asCurl(query)),
+    el('button', { type: 'button', onclick: () => save(query.endpoint.name, rows) }, 'Download CSV'),
     said,
   )
 }
@@ -111,4 +111,103 @@ function noRows(): HTMLElement {
       'The query ran and found nothing. Try a longer time, or look at how the parameters are written.',
     ),
   )
+}
+
+/** How an answer came about: from where, how old, how much, how long each step took. */
+function facts({ endpoint }: Query, { rows, truncated, redacted, headers, took }: Answer): HTMLElement {
+  const age = headers.get('age')
+  const made = headers.get('last-modified')
+  const status = headers.get('cache-status') ?? ''
+  const ignored = headers.get('x-ignored-parameters')
+  return el(
+    'div',
+    { class: 'facts' },
+    el(
+      'dl',
+      {},
+      ...fact('Rows', String(rows.length)),
+      ...fact('From', origin(status), status),
+      ...(age === null || age === '0' ? [] : fact('Age', duration(Number(age)), made ?? undefined)),
+      ...fact('Personal data', redacted ? 'redacted' : 'as it is'),
+      ...fact('In all', `${Math.round(took)} ms`, 'from asking to the last byte'),
+      ...steps(headers.get('server-timing')).flatMap(([step, time]) => fact(step, time)),
+    ),
+    truncated &&
+      el('p', { class: 'notice' }, `There were more rows; the endpoint gives ${endpoint.maxRows} at most.`),
+    ignored && el('p', { class: 'notice' }, `Ignored, as the endpoint does not declare it: ${ignored}.`),
+  )
+}
+
+function fact(name: string, value: string, raw?: string): HTMLElement[] {
+  return [el('div', { title: raw ?? null }, el('dt', {}, name), el('dd', {}, value))]
+}
+
+/** Cache-Status in words; the header itself is shown on hover. */
+function origin(status: string): string {
+  if (/hit; ttl=-/.test(status)) return 'cache, being refreshed'
+  if (status.includes('hit')) return 'cache'
+  if (/fwd=stale; fwd-status/.test(status)) return 'an old copy, as the query failed'
+  if (status.includes('collapsed')) return 'a run shared with others'
+  if (status.includes('bypass')) return 'a run, not cached'
+  return status.includes('stored') ? 'a run, now cached' : 'a run'
+}
+
+const stepNames: Record<string, string> = {
+  auth: 'Key',
+  cache: 'Cache and run',
+  engine: 'Engine',
+  redact: 'Redaction',
+  encode: 'Encoding',
+}
+
+/** `Server-Timing: auth;dur=0.4, cache;dur=20` */
+function steps(header: string | null): [name: string, time: string][] {
+  return [...(header ?? '').matchAll(/([\w-]+);dur=([\d.]+)/g)].map(([, name, time]) => [
+    stepNames[name!] ?? name!,
+    `${Number(time) < 10 ? Number(time).toFixed(1) : Math.round(Number(time))} ms`,
+  ])
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${seconds} s`
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`
+}
+
+/** A problem in the service's own words, with advice. @param left problems that stand beside no field */
+export function failure({ problem, retryAfter }: ServiceError, left: Problem[]): HTMLElement {
+  const { title, detail, code, requestId } = problem
+  return el(
+    'section',
+    { class: 'card failure', role: 'alert' },
+    el('h3', {}, title),
+    el('p', {}, detail),
+    ...left.map(other => placed(other, detail)).map(text => text && el('p', {}, text)),
+    retryAfter && el('p', {}, `It can be asked again in ${retryAfter} s.`),
+    code && advice[code] ? el('p', {}, advice[code]) : null,
+    code &&
+      el(
+        'p',
+        { class: 'hint' },
+        el('code', {}, code),
+        requestId ? ' · request ' : null,
+        requestId ? el('code', {}, requestId) : null,
+      ),
+  )
+}
+
+/** The place and detail that a problem adds to the text above it. */
+function placed({ parameter, header, line, column, detail }: Problem, said: string): string {
+  const place = line === undefined ? '' : `Line ${line}, column ${column}`
+  if (said.includes(detail)) return place && `${place}.`
+  return `${[place, parameter ?? header, detail].filter(Boolean).join(': ')}.`
+}
+
+const advice: Partial<Record<string, string>> = {
+  unauthenticated: 'The key may have expired or been revoked: press Change key and give another.',
+  result_too_large: 'Ask for a shorter time, fewer columns, or a LIMIT.',
+  bytes_limit_exceeded: 'Ask for a shorter time or fewer columns.',
+  query_timeout: 'Ask for a shorter time, or try again.',
+  engine_unavailable: 'This tends to pass by itself; try again in a moment.',
+  store_unavailable: 'This tends to pass by itself; try again in a moment.',
+  internal: 'The operator of the service finds the request in its log by the number below.',
 }

@@ -1,6 +1,6 @@
-/** Asking the service: what goes out, and what comes back. */
-import type { Row } from '../../shared/engines/engine.ts'
+/** The calls to the service. */
 import type { ParameterDefinition } from '../../shared/endpoints/definition.ts'
+import type { Row } from '../../shared/engines/engine.ts'
 import type { ProblemDocument } from '../http/problem.ts'
 import type { TableDescription } from '../query/tables.ts'
 import { queryOf } from './link.ts'
@@ -17,7 +17,7 @@ export interface Endpoint {
 
 export type Parameter = ParameterDefinition & { name: string; required: boolean }
 
-export interface Question {
+export interface Query {
   endpoint: Endpoint
   values: Record<string, string>
   /** The caller's own SQL; `null` = the saved query. */
@@ -34,31 +34,34 @@ export interface Answer {
   took: number
 }
 
-/** The service said no, or did not say anything. */
-export class Refused extends Error {
+/** The service answered with a problem, or not at all. */
+export class ServiceError extends Error {
   readonly problem: Partial<ProblemDocument> & { title: string; detail: string }
+  /** Seconds. */
   readonly retryAfter: string | null
 
-  constructor(problem: Refused['problem'], retryAfter: string | null = null) {
+  constructor(problem: ServiceError['problem'], retryAfter: string | null = null) {
     super(problem.detail)
     this.problem = problem
     this.retryAfter = retryAfter
   }
 }
 
+/** @throws ServiceError */
 export async function listEndpoints(key: string): Promise<Endpoint[]> {
   const response = await send(key, 'api/endpoints')
   return ((await response.json()) as { result: Endpoint[] }).result
 }
 
+/** @throws ServiceError */
 export async function listTables(key: string, endpoint: Endpoint): Promise<TableDescription[]> {
   const response = await send(key, `api/endpoints/${encodeURIComponent(endpoint.name)}/tables`)
   return ((await response.json()) as { result: TableDescription[] }).result
 }
 
-/** @throws Refused; DOMException where `signal` ended it */
-export async function ask(key: string, question: Question, signal: AbortSignal): Promise<Answer> {
-  const { path, headers, body } = requestOf(question)
+/** @throws ServiceError; DOMException where `signal` ended it */
+export async function runQuery(key: string, query: Query, signal: AbortSignal): Promise<Answer> {
+  const { path, headers, body } = requestOf(query)
   const started = performance.now()
   const post = body === null ? {} : { method: 'POST', body }
   const response = await send(key, path, { ...post, headers, signal })
@@ -77,7 +80,7 @@ export async function ask(key: string, question: Question, signal: AbortSignal):
 }
 
 /** SQL goes in a body: there it can be long, and is in no log of addresses. */
-function requestOf({ endpoint, values, sql, redact }: Question) {
+function requestOf({ endpoint, values, sql, redact }: Query) {
   const query = queryOf(values)
   const path = `api/endpoints/query/${encodeURIComponent(endpoint.name)}${query && `?${query}`}`
   const headers: Record<string, string> = { Accept: 'application/json' }
@@ -86,9 +89,9 @@ function requestOf({ endpoint, values, sql, redact }: Question) {
   return { path, headers, body: sql === null ? null : JSON.stringify({ sql }) }
 }
 
-/** The same question for a shell; the key stays a variable, so that it gets into no history. */
-export function asCurl(question: Question): string {
-  const { path, headers, body } = requestOf(question)
+/** The same query for a shell; the key stays a variable, so that it gets into no history. */
+export function asCurl(query: Query): string {
+  const { path, headers, body } = requestOf(query)
   const { Accept: _, ...own } = headers
   const given = Object.entries(own).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
   return [
@@ -103,13 +106,13 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** `no-cache` has the browser ask the service each time, which then says how the answer came about. */
+/** `no-cache` makes the browser revalidate each time, so that the headers say how this answer came about. */
 async function send(key: string, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { ...(init.headers as Record<string, string> | undefined), 'X-API-KEY': key }
   const response = await fetch(path, { cache: 'no-cache', credentials: 'omit', ...init, headers }).catch(
     (error: unknown) => {
       if (error instanceof DOMException && error.name === 'AbortError') throw error
-      throw new Refused({
+      throw new ServiceError({
         title: 'The service could not be reached',
         detail: 'Nothing came back. See whether it is running and whether you are online, then run again.',
       })
@@ -117,7 +120,7 @@ async function send(key: string, path: string, init: RequestInit = {}): Promise<
   )
   if (response.ok) return response
   const problem = (await response.json().catch(() => null)) as ProblemDocument | null
-  throw new Refused(
+  throw new ServiceError(
     problem ?? {
       title: `The service answered ${response.status}`,
       detail: 'Its answer says no more than that.',

@@ -1,4 +1,4 @@
-/** SQL of the caller's own, where the endpoint takes some: a switch, the worked examples, and the editor. */
+/** The caller's own SQL, where the endpoint takes it: a switch, the worked examples, and the editor. */
 import examples from '../../queries/README.md'
 import type { Problem } from '../../shared/errors.ts'
 import type { TableDescription } from '../query/tables.ts'
@@ -10,8 +10,8 @@ export interface Statement {
   element: HTMLElement
   /** `null` = the saved query is to run. */
   text(): string | null
-  /** Underlines the problems that have a place in the text. @returns all of them, for the failure to list */
-  complain(problems: Problem[]): Problem[]
+  /** Underlines the problems that have a place in the text. @returns all of them, to be listed */
+  showProblems(problems: Problem[]): Problem[]
 }
 
 interface Setup {
@@ -36,7 +36,7 @@ export function statement({ key, endpoint, sql, run }: Setup): Statement {
     editor = openEditor(text, run)
     show(place, editor.element)
     const tables = await listTables(key, endpoint).catch(() => [])
-    editor.learn(tables)
+    editor.setTables(tables)
     show(menu, exampleMenu(tables, editor.set))
     if (tables.length > 0) note.append(` Tables: ${tables.map(({ name }) => name).join(', ')}.`)
     if (editor.text() === '' && tables[0]) editor.set(`SELECT COUNT(*) AS entries\nFROM ${tables[0].name}`)
@@ -51,7 +51,7 @@ export function statement({ key, endpoint, sql, run }: Setup): Statement {
   return {
     element: el('div', { class: 'statement' }, modes(own, choose), room),
     text: () => (own ? (editor?.text() ?? sql ?? '') : null),
-    complain(problems) {
+    showProblems(problems) {
       editor?.underline(problems.filter(({ line }) => line !== undefined))
       return problems
     },

@@ -2,178 +2,256 @@
  * Rows as a table that stays quick with thousands: only the rows in sight are in the page, between two spacers. A row
  * is one line high, and opens into all its fields.
  */
-import type { Row } from '../../shared/engines/engine.ts'
-import { type Column, columns } from './columns.ts'
-import { detail } from './detail.ts'
+import type { Row, Value } from '../../shared/engines/engine.ts'
 import { el } from './dom.ts'
+import { columnsOf, fieldsOf, gist, isNested, leaf, timeText } from './value.ts'
 
 const rowHeight = 34 // as in table.css
 const beyond = 12 // rows kept ready above and below
 
+export function table(rows: Row[], label: string): HTMLElement {
+  return new Table(rows, label).frame
+}
+
+/** A row that is in the page. */
 interface Shown {
   line: HTMLTableRowElement
   button: HTMLButtonElement
+  /** All fields, where the row is open. */
   more: HTMLTableRowElement | null
 }
 
-export function table(rows: Row[], label: string): HTMLElement {
-  const layout = columns(rows)
-  const span = layout.length + 1
-  const [above, below] = [spacer(span), spacer(span)]
-  const body = el('tbody', {}, above.row, below.row)
-  const head = el(
-    'tr',
-    {},
-    el('th', { scope: 'col' }, el('span', { class: 'unseen' }, 'Open')),
-    ...layout.map(({ heading }) => heading),
-  )
-  const widths = el('colgroup', {}, el('col', { class: 'fold' }), ...layout.map(column))
-  const element = el(
-    'table',
-    { 'aria-rowcount': rows.length + 1, 'aria-label': label },
-    widths,
-    el('thead', {}, head),
-    body,
-  )
-  element.style.width = `calc(${layout.reduce((sum, { width }) => sum + width, 0)}ch + 2.4rem)`
-  const frame = el('div', { class: 'table', role: 'region', 'aria-label': label, tabindex: 0 }, element)
+class Table {
+  /** The element that scrolls. */
+  readonly frame: HTMLElement
+  private readonly rows: Row[]
+  private readonly columns: Column[]
+  private readonly body: HTMLElement
+  private readonly above: Spacer
+  private readonly below: Spacer
+  private readonly shown = new Map<number, Shown>()
+  /** Heights of the open rows' fields, in pixels. */
+  private readonly open = new Map<number, number>()
+  private readonly sizes = new ResizeObserver(entries => this.resized(entries))
+  /** The row that Tab stops at. */
+  private active = 0
 
-  const shown = new Map<number, Shown>()
-  /** Heights of the rows that are open. */
-  const open = new Map<number, number>()
-  let active = 0
-
-  const topOf = (index: number) => {
-    let top = index * rowHeight
-    for (const [other, height] of open) if (other < index) top += height
-    return top
+  constructor(rows: Row[], label: string) {
+    this.rows = rows
+    this.columns = columns(rows)
+    this.above = spacer(this.columns.length + 1)
+    this.below = spacer(this.columns.length + 1)
+    this.body = el('tbody', {}, this.above.row, this.below.row)
+    const grid = gridOf(this.columns, this.body, { label, rows: rows.length })
+    this.frame = el('div', { class: 'table', role: 'region', 'aria-label': label, tabindex: 0 }, grid)
+    this.listen()
   }
 
-  function draw(): void {
-    const from = Math.max(0, rowAt(frame.scrollTop) - beyond)
-    const to = Math.min(rows.length, rowAt(frame.scrollTop + frame.clientHeight) + beyond)
-    for (const [index, { line, more }] of shown)
-      if (index < from || index >= to) {
-        line.remove()
-        more?.remove()
-        shown.delete(index)
-      }
-    let next = above.row.nextElementSibling
+  private listen(): void {
+    this.body.addEventListener('keydown', event => this.step(event))
+    this.body.addEventListener('focusin', ({ target }) => {
+      this.active = this.indexOf(({ button }) => button === target) ?? this.active
+    })
+    this.frame.addEventListener('scroll', () => this.draw(), { passive: true })
+    new ResizeObserver(([entry]) => {
+      this.frame.style.setProperty('--frame', `${entry!.contentRect.width}px`)
+      this.draw()
+    }).observe(this.frame)
+  }
+
+  /** Puts the rows in sight into the page, and takes the others out. */
+  private draw(): void {
+    const from = Math.max(0, this.rowAt(this.frame.scrollTop) - beyond)
+    const to = Math.min(this.rows.length, this.rowAt(this.frame.scrollTop + this.frame.clientHeight) + beyond)
+    this.removeOutside(from, to)
+    let next = this.above.row.nextElementSibling
     for (let index = from; index < to; index++) {
-      const known = shown.get(index)
+      const known = this.shown.get(index)
       if (known) next = (known.more ?? known.line).nextElementSibling
-      else body.insertBefore(make(index).line, next)
+      else this.body.insertBefore(this.add(index).line, next)
     }
-    above.height(topOf(from))
-    below.height(topOf(rows.length) - topOf(to))
-    for (const index of open.keys()) if (shown.has(index)) unfold(index)
+    this.above.setHeight(this.topOf(from))
+    this.below.setHeight(this.topOf(this.rows.length) - this.topOf(to))
+    for (const index of this.open.keys()) if (this.shown.has(index)) this.unfold(index)
   }
 
-  function rowAt(y: number): number {
-    let [low, high] = [0, rows.length]
-    while (low < high) {
-      const middle = (low + high + 1) >> 1
-      if (topOf(middle) <= y) low = middle
-      else high = middle - 1
+  private removeOutside(from: number, to: number): void {
+    for (const [index, { line, more }] of this.shown) {
+      if (index >= from && index < to) continue
+      line.remove()
+      more?.remove()
+      this.shown.delete(index)
     }
-    return low
   }
 
-  function make(index: number): Shown {
+  private add(index: number): Shown {
     const button = el('button', {
       type: 'button',
-      tabindex: index === active ? 0 : -1,
-      'aria-expanded': String(open.has(index)),
+      tabindex: index === this.active ? 0 : -1,
+      'aria-expanded': String(this.open.has(index)),
       'aria-label': `Row ${index + 1}, all fields`,
     })
-    const cells = layout.map(({ cell }) => cell(rows[index]!))
+    const cells = this.columns.map(({ cell }) => cell(this.rows[index]!))
     const line = el('tr', { 'aria-rowindex': index + 2, class: 'line' }, el('td', {}, button), ...cells)
     line.addEventListener('click', () => {
-      if (String(getSelection()) === '') toggle(index)
+      if (String(getSelection()) === '') this.toggle(index)
     })
-    const made = { line, button, more: null }
-    shown.set(index, made)
-    return made
+    const shown = { line, button, more: null }
+    this.shown.set(index, shown)
+    return shown
   }
 
-  function toggle(index: number): void {
-    if (open.has(index)) fold(index)
-    else unfold(index)
-    draw()
+  private toggle(index: number): void {
+    if (this.open.has(index)) this.fold(index)
+    else this.unfold(index)
+    this.draw()
   }
 
-  function fold(index: number): void {
-    const row = shown.get(index)
-    open.delete(index)
+  private fold(index: number): void {
+    const row = this.shown.get(index)
+    this.open.delete(index)
     row?.more?.remove()
     if (!row) return
     row.more = null
     row.button.setAttribute('aria-expanded', 'false')
   }
 
-  function unfold(index: number): void {
-    const row = shown.get(index)!
+  private unfold(index: number): void {
+    const row = this.shown.get(index)!
     if (row.more) return
-    const inner = el('div', { class: 'detail' }, detail(rows[index]!))
-    row.more = el('tr', { class: 'more' }, el('td', { colspan: span }, inner))
+    const inner = el('div', { class: 'detail' }, fieldsOf(this.rows[index]!))
+    row.more = el('tr', { class: 'more' }, el('td', { colspan: this.columns.length + 1 }, inner))
     row.line.after(row.more)
     row.button.setAttribute('aria-expanded', 'true')
-    if (!open.has(index)) open.set(index, inner.offsetHeight)
-    sizes.observe(inner)
+    if (!this.open.has(index)) this.open.set(index, inner.offsetHeight)
+    this.sizes.observe(inner)
   }
 
-  const sizes = new ResizeObserver(entries => {
+  /** Fields that fold out change the height of their row. */
+  private resized(entries: ResizeObserverEntry[]): void {
     for (const { target } of entries) {
-      const index = [...shown].find(([, { more }]) => more?.contains(target))?.[0]
-      if (index === undefined) sizes.unobserve(target)
-      else open.set(index, (target as HTMLElement).offsetHeight)
+      const index = this.indexOf(({ more }) => more?.contains(target) ?? false)
+      if (index === undefined) this.sizes.unobserve(target)
+      else this.open.set(index, (target as HTMLElement).offsetHeight)
     }
-    draw()
-  })
+    this.draw()
+  }
 
   /** One stop for Tab; from there, arrows go from row to row. */
-  function move(to: number): void {
-    active = Math.max(0, Math.min(rows.length - 1, to))
-    const top = topOf(active)
-    if (top < frame.scrollTop) frame.scrollTop = top
-    else if (top + 3 * rowHeight > frame.scrollTop + frame.clientHeight)
-      frame.scrollTop = top + 3 * rowHeight - frame.clientHeight
-    draw()
-    for (const [index, { button }] of shown) button.tabIndex = index === active ? 0 : -1
-    shown.get(active)?.button.focus({ preventScroll: true })
-  }
-
-  body.addEventListener('keydown', event => {
+  private step(event: KeyboardEvent): void {
     if (!(event.target instanceof HTMLButtonElement)) return
-    const to = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: rows.length - 1 }[event.key]
+    const last = this.rows.length - 1
+    const to = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: last }[event.key]
     if (to === undefined) return
     event.preventDefault()
-    move(to)
-  })
-  body.addEventListener('focusin', ({ target }) => {
-    const index = [...shown].find(([, { button }]) => button === target)?.[0]
-    if (index !== undefined) active = index
-  })
-  frame.addEventListener('scroll', draw, { passive: true })
-  new ResizeObserver(([entry]) => {
-    frame.style.setProperty('--frame', `${entry!.contentRect.width}px`)
-    draw()
-  }).observe(frame)
-  return frame
+    this.active = Math.max(0, Math.min(last, to))
+    this.scrollTo(this.topOf(this.active))
+    this.draw()
+    for (const [index, { button }] of this.shown) button.tabIndex = index === this.active ? 0 : -1
+    this.shown.get(this.active)?.button.focus({ preventScroll: true })
+  }
+
+  private scrollTo(top: number): void {
+    const { scrollTop, clientHeight } = this.frame
+    if (top < scrollTop) this.frame.scrollTop = top
+    else if (top + 3 * rowHeight > scrollTop + clientHeight)
+      this.frame.scrollTop = top + 3 * rowHeight - clientHeight
+  }
+
+  private indexOf(matches: (row: Shown) => boolean): number | undefined {
+    return [...this.shown].find(([, row]) => matches(row))?.[0]
+  }
+
+  /** In pixels from the first row. */
+  private topOf(index: number): number {
+    let top = index * rowHeight
+    for (const [other, height] of this.open) if (other < index) top += height
+    return top
+  }
+
+  /** The last row whose top is not below `y`. */
+  private rowAt(y: number): number {
+    let [low, high] = [0, this.rows.length]
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (this.topOf(middle) <= y) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
 }
 
-function column({ width }: Column): HTMLElement {
+function gridOf(
+  shape: Column[],
+  body: HTMLElement,
+  { label, rows }: { label: string; rows: number },
+): HTMLElement {
+  const open = el('th', { scope: 'col' }, el('span', { class: 'unseen' }, 'Open'))
+  const grid = el(
+    'table',
+    { 'aria-rowcount': rows + 1, 'aria-label': label },
+    el('colgroup', {}, el('col', { class: 'fold' }), ...shape.map(colOf)),
+    el('thead', {}, el('tr', {}, open, ...shape.map(({ heading }) => heading))),
+    body,
+  )
+  grid.style.width = `calc(${shape.reduce((sum, { width }) => sum + width, 0)}ch + 2.4rem)`
+  return grid
+}
+
+function colOf({ width }: Column): HTMLElement {
   const col = el('col')
   col.style.width = `${width}ch`
   return col
 }
 
-function spacer(span: number) {
+interface Spacer {
+  row: HTMLElement
+  setHeight(pixels: number): void
+}
+
+/** Stands for the rows that are out of sight. */
+function spacer(span: number): Spacer {
   const cell = el('td', { colspan: span })
   return {
     row: el('tr', { class: 'spacer', 'aria-hidden': 'true' }, cell),
-    height: (pixels: number) => {
+    setHeight(pixels) {
       cell.style.height = `${pixels}px`
     },
   }
+}
+
+interface Column {
+  heading: HTMLElement
+  /** In characters. */
+  width: number
+  cell(row: Row): HTMLElement
+}
+
+/** Widths come from the first rows and then hold, so that the table does not move while it scrolls. */
+function columns(rows: Row[]): Column[] {
+  const sample = rows.slice(0, 100)
+  return columnsOf(rows).map(name => {
+    const values = sample.map(row => row[name] ?? null)
+    const filled = values.filter(value => value !== null)
+    const time = filled.length > 0 && filled.every(value => timeText(value) !== null)
+    const number = !time && filled.length > 0 && filled.every(value => typeof value === 'number')
+    const longest = Math.max(name.length + (time ? 4 : 0), ...values.map(value => shortText(value).length))
+    const zone = time && el('span', { class: 'zone' }, ' UTC')
+    return {
+      heading: el('th', { scope: 'col', class: number && 'number', title: name }, name, zone),
+      width: Math.min(56, Math.max(6, longest)) + 3,
+      cell: row => cell(row[name] ?? null, number),
+    }
+  })
+}
+
+function cell(value: Value, number: boolean): HTMLElement {
+  const td = el('td', { class: number && 'number' })
+  if (isNested(value)) td.append(el('span', { class: 'gist' }, gist(value)))
+  else td.append(typeof value === 'string' && timeText(value) === null ? value.slice(0, 300) : leaf(value))
+  return td
+}
+
+function shortText(value: Value): string {
+  return isNested(value) ? gist(value) : (timeText(value) ?? String(value)).slice(0, 60)
 }
