@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../../shared/errors.ts'
 
-/** Room for 64 KB of SQL, however it is escaped in JSON. Issue of the contract: design, section 4. */
-export const maxBodyBytes = 256 * 1024
+/** Room for 64 KB of SQL (`shared/sql`), however it is escaped in JSON. */
+const maxBodyBytes = 256 * 1024
 
 /**
  * Reads and parses a request's JSON body into `req.body`, before the framework would. A request without a body is
