@@ -1,5 +1,5 @@
 /** Checks the OIDC token of a call: Cloud Scheduler sends one of its service account, with this function as audience. */
-import type { Certificates, TokenPayload } from 'google-auth-library'
+import type { Certificates, OAuth2Client, TokenPayload } from 'google-auth-library'
 import type { Config } from '../../shared/config.ts'
 import { ApiError } from '../../shared/errors.ts'
 
@@ -15,8 +15,8 @@ const issuers = ['https://accounts.google.com', 'accounts.google.com']
 
 /**
  * Cloud Run checks the token of a call to a function that is not public, and replaces its signature by these words:
- * https://cloud.google.com/run/docs/troubleshooting. There only the claims are left to check; a token
- * with a signature is checked in full everywhere.
+ * https://cloud.google.com/run/docs/troubleshooting. There only the claims are left to check. A token with a signature
+ * is checked in full everywhere.
  */
 const signatureRemoved = '.SIGNATURE_REMOVED_BY_GOOGLE'
 
@@ -62,11 +62,11 @@ function fits(
 }
 
 async function signedClaims(token: string, publicKeys: PublicKeys): Promise<Claims> {
-  const { OAuth2Client } = await import('google-auth-library')
+  const library = await import('google-auth-library')
   const keys = await publicKeys().catch((cause: unknown) => {
     throw new ApiError('engine_unavailable', 'The caller cannot be checked at the moment.', { cause })
   })
-  const ticket = await new OAuth2Client().verifySignedJwtWithCertsAsync(token, keys).catch(refuse)
+  const ticket = await new library.OAuth2Client().verifySignedJwtWithCertsAsync(token, keys).catch(refuse)
   return ticket.getPayload() ?? {}
 }
 
@@ -80,11 +80,11 @@ function claimsIn(token: string): Claims {
 
 /** Fetched when first needed; the client keeps them for as long as Google's Cache-Control allows. */
 function googleKeys(): PublicKeys {
-  let client: Promise<{ getFederatedSignonCertsAsync(): Promise<{ certs: Certificates }> }> | undefined
+  let client: OAuth2Client | undefined
   return async () => {
-    client ??= import('google-auth-library').then(({ OAuth2Client }) => new OAuth2Client())
-    const { certs } = await (await client).getFederatedSignonCertsAsync()
-    return certs
+    const library = await import('google-auth-library')
+    client ??= new library.OAuth2Client()
+    return (await client.getFederatedSignonCertsAsync()).certs
   }
 }
 

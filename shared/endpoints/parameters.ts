@@ -1,4 +1,4 @@
-/** Reads typed parameters from a raw query string. The same bindings go to the engine and, as canonical text, into the cache key. */
+/** Reads typed parameters from a query string. The bindings go to the engine and, as canonical text, into the cache key. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
 import type { Binding, Value } from '../engines/engine.ts'

@@ -1,4 +1,7 @@
-/** Keys as the store holds them, in the collection `keys` under their ids, with a hash in place of the secret; and what operators do: issue, list, rotate, revoke. */
+/**
+ * Keys in the store: the collection `keys`, by id, with a hash in place of the secret. Operators issue, list, revoke and
+ * rotate them.
+ */
 import type { Fields, Reading, Reference, Store } from '../stores/store.ts'
 import { makeKey, sha256, writeKey, type KeyText } from './text.ts'
 
