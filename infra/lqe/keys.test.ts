@@ -3,24 +3,43 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { InvalidArgumentError } from 'commander'
-import { duration } from './keys.ts'
+import { loadConfig } from '../../shared/config.ts'
+import { openServices, type Services } from '../../shared/services.ts'
+import { duration, keyCommand } from './keys.ts'
+import { runCommand } from './testing/command.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'keys-'))
+let services: Services
 
-afterAll(() => rmSync(folder, { recursive: true }))
+beforeAll(async () => {
+  services = await openServices(loadConfig({ DATA_DIR: folder }))
+})
 
-/** Runs `lqe key ...` as an operator does. */
-async function key(...args: string[]): Promise<{ out: string; error: string }> {
-  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder }
-  const run = promisify(execFile)(process.execPath, ['infra/lqe/lqe.ts', 'key', ...args], { cwd: root, env })
-  return run.then(
-    ({ stdout }) => ({ out: stdout, error: '' }),
-    (failed: { stdout: string; stderr: string }) => ({ out: failed.stdout, error: failed.stderr }),
+afterAll(async () => {
+  await services.close()
+  rmSync(folder, { recursive: true })
+})
+
+const key = (...args: string[]) =>
+  runCommand(
+    keyCommand(act => act(services.store)),
+    args,
   )
-}
+
+test('the program lqe has the command key, and prints its errors without a stack', async () => {
+  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder }
+  const program = (...args: string[]) =>
+    promisify(execFile)(process.execPath, ['infra/lqe/lqe.ts', 'key', ...args], { cwd: root, env })
+  const { stdout } = await program('create', '--name', 'a', '--all', '--never')
+  expect(stdout).toMatch(/^API key: lqe_\w{11}_\w{49}\n/)
+  await expect(program('revoke', 'nothing')).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^There is no such key.*\n$/),
+  })
+}, 30_000)
 
 describe('lqe key', () => {
   test('creates, lists, rotates and revokes', async () => {
@@ -52,7 +71,7 @@ describe('lqe key', () => {
     expect(rotated).toMatch(/API key: lqe_\w+\n.*The old key, \w+, stops at 20/)
     expect((await key('revoke', id!)).out).toContain(`Revoked ${id}`)
     expect((await key('list')).out).toMatch(new RegExp(`${id}  revoked`))
-  }, 30_000)
+  })
 
   test.each([
     [['create', '--name', 'a', '--never'], /what the key may call: --endpoint NAME .* or --all/],
@@ -77,7 +96,7 @@ describe('lqe key', () => {
     [['revoke', 'nothing'], /There is no such key/],
     [['rotate', 'nothing'], /There is no such key/],
   ])('%j says what is missing or wrong', async (args, message) => {
-    expect((await key(...args)).error).toMatch(message)
+    expect(await key(...args)).toMatchObject({ code: 1, err: expect.stringMatching(message) })
   })
 })
 

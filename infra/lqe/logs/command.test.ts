@@ -1,32 +1,29 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { runCommand } from '../testing/command.ts'
+import { logsCommand } from './command.ts'
+import { loadLogs } from './load.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
 
 const table = 'postgres.logs'
 const line = '{"timestamp":"2026-01-31T12:00:00Z","event_message":"m"}\n'
 
-/** A process of its own that runs `logs` with these arguments on a folder's logs. */
+const run = (folder: string, args: string[]) =>
+  runCommand(
+    logsCommand(() => ({ logsFolder: join(folder, 'logs'), tablesFolder })),
+    args,
+  )
+
+/** The program itself, on a folder's logs. */
 function start(folder: string, args: string[]) {
-  const settings = { logsFolder: join(folder, 'logs'), tablesFolder: resolve(tablesFolder) }
-  const module = (name: string) => JSON.stringify(pathToFileURL(resolve('infra/lqe/logs', name)).href)
-  const script = `
-    const { logsCommand } = await import(${module('command.ts')})
-    const { LogsError } = await import(${module('error.ts')})
-    try {
-      await logsCommand(() => (${JSON.stringify(settings)})).parseAsync(process.argv.slice(1), { from: 'user' })
-    } catch (error) {
-      if (!(error instanceof LogsError)) throw error
-      console.error(error.message)
-      process.exitCode = 1
-    }`
-  return spawn(process.execPath, ['--input-type=module', '-e', script, '--', ...args])
+  const env = { PATH: process.env['PATH'], DATA_DIR: folder }
+  return spawn(process.execPath, ['infra/lqe/lqe.ts', 'logs', ...args], { env })
 }
 
-async function run(folder: string, args: string[], input = '') {
+async function runProgram(folder: string, args: string[], input: string) {
   const child = start(folder, args)
   let [out, err] = ['', '']
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
@@ -49,7 +46,7 @@ describe('the command line', () => {
   })
 
   test('loads standard input, reports bad lines on standard error, and succeeds for the good ones', async () => {
-    const { code, out, err } = await run(newFolder(), ['load', table, '-'], `x\n${line}`)
+    const { code, out, err } = await runProgram(newFolder(), ['load', table, '-'], `x\n${line}`)
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('rows loaded: 1;') })
     expect(err).toMatch(/^-:1: not JSON: .*\n$/)
   })
@@ -80,7 +77,7 @@ describe('the command line', () => {
   })
 
   test('fails when nothing could be loaded', async () => {
-    const { code, out } = await run(newFolder(), ['load', table, '-'], 'x\n')
+    const { code, out } = await runProgram(newFolder(), ['load', table, '-'], 'x\n')
     expect({ code, out }).toEqual({ code: 1, out: 'postgres.logs: rows loaded: 0; bad lines: 1\n' })
   })
 })
@@ -91,11 +88,11 @@ describe('a load that does not live to its end', () => {
     const child = start(folder, ['load', table, '-'])
     let err = ''
     child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-    // Its end may come before it has read everything.
+    // It may end before it has read everything.
     child.stdin.on('error', () => {})
-    child.stdin.write(line.repeat(120_000))
+    child.stdin.write(line.repeat(60_000))
     const staged = () => readdirSync(join(folder, 'logs'), { recursive: true, encoding: 'utf8' })
-    while (!staged().some(name => name.startsWith('.stage-') && name.endsWith('0002.parquet'))) {
+    while (!staged().some(name => name.startsWith('.stage-') && name.endsWith('0001.parquet'))) {
       await new Promise(resolve => setTimeout(resolve, 20))
     }
     child.kill(signal)
@@ -105,8 +102,10 @@ describe('a load that does not live to its end', () => {
 
   async function loaded() {
     const folder = newFolder()
-    await run(folder, ['load', table, '-'], line)
-    return { folder, logs: join(folder, 'logs'), before: files(join(folder, 'logs'), table) }
+    const [logs, file] = [join(folder, 'logs'), join(folder, 'a.ndjson')]
+    writeFileSync(file, line)
+    await loadLogs({ logsFolder: logs, tablesFolder, table, files: [file], out: () => {} })
+    return { folder, logs, before: files(logs, table) }
   }
 
   test('by Ctrl-C leaves the table as it was, and nothing else', async () => {
@@ -114,12 +113,12 @@ describe('a load that does not live to its end', () => {
     expect(await end(folder, 'SIGINT')).toEqual({ code: 1, err: 'Stopped. The tables are as they were.\n' })
     expect(readdirSync(logs)).toEqual([table])
     expect(files(logs, table)).toEqual(before)
-  })
+  }, 30_000)
 
   test('by a kill leaves the table as it was', async () => {
     const { folder, logs, before } = await loaded()
     expect(await end(folder, 'SIGKILL')).toEqual({ code: null, err: '' })
     expect(files(logs, table)).toEqual(before)
     expect(await query(logs, table, 'SELECT count(*) AS count FROM logs')).toEqual([{ count: '1' }])
-  })
+  }, 30_000)
 })
