@@ -1,4 +1,4 @@
-/** For tests of logs: a folder of one's own, and what is in a table as DuckDB reads it. */
+/** Folders for tests of logs, and a table's rows as DuckDB reads them. */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,19 +18,22 @@ export function newFolder(): string {
   return folder
 }
 
-/** Rows of SQL over the Parquet files of a table, which it names `logs`; integers are text, objects are objects. */
+let instance: Promise<DuckDBInstance> | undefined
+afterAll(async () => (await instance)?.closeSync())
+
+/** Rows of SQL over a table's Parquet files, as `logs`; integers are text, objects are objects. */
 export async function query(folder: string, table: string, sql: string): Promise<Record<string, Json>[]> {
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
+  const connection = await (await (instance ??= DuckDBInstance.create(':memory:'))).connect()
   try {
     await connection.run(`SET TimeZone = 'UTC'`)
     const files = join(folder, table, '*.parquet')
-    await connection.run(`CREATE VIEW logs AS SELECT * FROM read_parquet('${files}', filename = true)`)
+    await connection.run(
+      `CREATE OR REPLACE TEMP VIEW logs AS SELECT * FROM read_parquet('${files}', filename = true)`,
+    )
     const result = await connection.runAndReadAll(sql)
     return result.getRowObjectsJson()
   } finally {
     connection.closeSync()
-    instance.closeSync()
   }
 }
 
