@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { corpus } from './testing/corpus.ts'
 import { parse } from './parser.ts'
 import { print } from './printer.ts'
-import { randomQuery } from './testing/random-queries.ts'
+import { randomQuery } from './testing/random-trees.ts'
 import type { AnyNode, Expression, From, Identifier, Query } from './tree.ts'
 import { descendants } from './walk.ts'
 
