@@ -4,14 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { ApiError } from '../errors.ts'
 import { sandbox } from './sandbox.ts'
-import { attacksOnCorners } from './testing/attacks-on-corners.ts'
-import { attacksOnLanguage } from './testing/attacks-on-language.ts'
-import { attacksOnTables } from './testing/attacks-on-tables.ts'
-import { attacksOnText } from './testing/attacks-on-text.ts'
+import { attacks } from './testing/attacks.ts'
 import { logs } from './testing/endpoints.ts'
 import { RecordingEngine } from './testing/recording-engine.ts'
-
-const groups = [...attacksOnText, ...attacksOnTables, ...attacksOnLanguage, ...attacksOnCorners]
 
 const realNames = /cloudflare|deno-|gotrue|postgres\.logs|\.prod/
 
@@ -26,7 +21,7 @@ async function answer(engine: RecordingEngine, sql: string): Promise<ApiError | 
   }
 }
 
-for (const { rule, code, stops, attempts } of groups) {
+for (const { rule, code, stops, attempts } of attacks) {
   describe(rule, () => {
     test.each(Object.entries(attempts))('stops %s', async (_, sql) => {
       const engine = new RecordingEngine()
@@ -60,7 +55,7 @@ test('each rule has an example in the README', () => {
 })
 
 test('there are at least 150 attacks', () => {
-  const attempts = groups.flatMap(group => Object.values(group.attempts))
+  const attempts = attacks.flatMap(group => Object.values(group.attempts))
   expect(new Set(attempts).size).toBe(attempts.length)
   expect(attempts.length).toBeGreaterThanOrEqual(150)
 })

@@ -1,10 +1,7 @@
 /** The corpus for Google's reference parser: every attack as it is, and the statements composed from allowed queries. */
 import { createHash } from 'node:crypto'
 import { sandbox } from '../../sandbox.ts'
-import { attacksOnCorners } from '../attacks-on-corners.ts'
-import { attacksOnLanguage } from '../attacks-on-language.ts'
-import { attacksOnTables } from '../attacks-on-tables.ts'
-import { attacksOnText } from '../attacks-on-text.ts'
+import { attacks } from '../attacks.ts'
 import { dashboards } from '../dashboards/dashboards.ts'
 import { logs } from '../endpoints.ts'
 import { Random } from '../random.ts'
@@ -25,12 +22,7 @@ export interface Verdict {
   error?: string
 }
 
-export const attacks: Judged[] = [
-  ...attacksOnCorners,
-  ...attacksOnLanguage,
-  ...attacksOnTables,
-  ...attacksOnText,
-]
+export const judgedAttacks: Judged[] = attacks
   .flatMap(({ rule, attempts }) =>
     Object.entries(attempts).map(([tries, sql]) => ({ title: `${rule}: ${tries}`, sql })),
   )

@@ -8,7 +8,7 @@
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
-import { attacks, composed, type Judged, type Verdict } from './corpus.ts'
+import { composed, judgedAttacks, type Judged, type Verdict } from './corpus.ts'
 
 /** The part of the package that is used here. */
 interface ZetaSql {
@@ -35,7 +35,7 @@ async function record(folder: string): Promise<void> {
   await client.testConnection()
   const { options } = await new zetasql.LanguageOptions().enableMaximumLanguageFeatures()
   const verdicts: Record<string, Verdict> = {}
-  for (const query of [...attacks, ...composed]) {
+  for (const query of [...judgedAttacks, ...composed]) {
     // In BigQuery QUALIFY is a reserved word.
     verdicts[query.title] = await judge(client, { ...options, reservedKeywords: ['QUALIFY'] }, query)
   }
