@@ -1,10 +1,15 @@
-/**
- * The port to whatever runs SQL. `engines/engines.test.ts` is the suite that every adapter passes.
- */
-import type { Column, SqlType } from '../sql/types.ts'
+/** The port to the engines that run SQL. `engines.test.ts` is the suite that every adapter passes. */
 import type { Place } from '../sql/error.ts'
+import type { Column, SqlType } from '../sql/types.ts'
 
-/** A value as it leaves an engine and goes into JSON. The forms are design section 3, the same from every engine. */
+/**
+ * A value in a result, fit for JSON and the same from every engine:
+ * - TIMESTAMP: integer microseconds since 1970 UTC; DATETIME, DATE, TIME: ISO text as BigQuery's API writes it
+ * - INT64: a number, or digits beyond +-(2^53 - 1); NUMERIC, BIGNUMERIC: decimal text
+ * - FLOAT64: a number, or "NaN", "Infinity", "-Infinity"; BOOL, STRING: as they are; BYTES: base64
+ * - JSON: parsed, with large integers as digits; INTERVAL: text as BigQuery prints it
+ * - STRUCT: an object; ARRAY: an array, and [] for a NULL array; NULL: null
+ */
 export type Value = null | boolean | number | string | Value[] | { [field: string]: Value }
 
 export type Row = Record<string, Value>
@@ -27,15 +32,15 @@ export interface RunLimits {
   maxRows: number
   /** Milliseconds until the run is cancelled and fails with `timeout`. */
   timeoutMs: number
-  /** The most bytes the engine may scan (billed bytes on BigQuery); absent = no limit of ours. */
+  /** The most bytes the engine may scan (billed bytes on BigQuery); absent = no limit for this run. */
   maxBytes?: number
   /** Cancels the run; it then fails with `cancelled`. */
   signal?: AbortSignal
   /** Names for the engine's own records: endpoint and key id. */
   labels?: Record<string, string>
   /**
-   * Equal for runs that may share one result, until it is stored: whoever follows a run that died under this key can
-   * take over what it began.
+   * Equal for runs that may share one result until it is stored: a run can adopt the job that a process which died
+   * started under the same key.
    */
   jobKey?: string
 }
@@ -44,19 +49,19 @@ export interface RunResult {
   columns: Column[]
   rows: Row[]
   truncated: boolean
-  /** Bytes scanned, where the engine says. */
+  /** Bytes scanned, where the engine reports them. */
   bytes: number | null
 }
 
-/** What a dry run tells. */
+/** The result of a dry run. */
 export interface Description {
   kind: 'SELECT'
   /** Logical names of the tables read, sorted; the full real name of one that the statement does not name. */
   tables: string[]
-  /** Full names of the routines called that are not built in; absent where the engine has none. */
+  /** Full names of the routines called that are not built in; absent where there are none. */
   routines?: string[]
   columns: Column[]
-  /** Estimate of bytes to scan, where the engine says. */
+  /** Estimate of the bytes to scan, where the engine gives one. */
   bytes: number | null
 }
 

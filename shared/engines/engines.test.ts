@@ -1,8 +1,8 @@
-/** What every engine adapter does with a run: parameters, limits, refusals, and what a dry run tells. */
+/** Runs and dry runs on every engine adapter: parameters, limits, refusals, descriptions. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
-import type { Binding, Value } from './engine.ts'
 import type { Column, SqlType } from '../sql/types.ts'
+import type { Binding, Value } from './engine.ts'
 import { describeEngines, plenty } from './testing/describe-engines.ts'
 
 const string: SqlType = { kind: 'STRING' }
@@ -27,7 +27,7 @@ const logs: Column[] = [
   },
 ]
 
-/** DuckDB knows every table there is, so a name of none is a mistake in the SQL; to BigQuery it may be a right that lacks. */
+/** To DuckDB, which has all tables, an unknown name is a fault in the SQL; to BigQuery it may be a missing right. */
 const noTable: unknown = expect.stringMatching(/^(rejected|misconfigured)$/)
 
 /** Takes minutes on any engine: joins ten thousand rows four times over. */

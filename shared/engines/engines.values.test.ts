@@ -1,4 +1,4 @@
-/** The form of every type of value in a result, the same from every engine (design, section 3). */
+/** The form of every type of value in a result, the same from every engine (`Value` in engine.ts). */
 import { describe, expect, test } from '@jest/globals'
 import type { Value } from './engine.ts'
 import { describeEngines } from './testing/describe-engines.ts'

@@ -2,7 +2,7 @@
  * BigQuery's table schemas, as `bq show --schema` prints them and REST answers carry them.
  * Reference: https://cloud.google.com/bigquery/docs/reference/rest/v2/tables#TableFieldSchema
  */
-import { type Column, scalarAliases, scalarNames, type ScalarName, type SqlType } from '../sql/types.ts'
+import { type Column, scalarAliases, type ScalarName, scalarNames, type SqlType } from '../sql/types.ts'
 
 export interface FieldSchema {
   name: string

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Deadline } from '../deadline.ts'
 import {
   type Description,
   EngineError,
@@ -8,9 +9,8 @@ import {
   type Statement,
 } from '../engine.ts'
 import { type ClientOptions, connect, type Job, type Rest } from './client.ts'
-import { configurationOf, JobRun, limited, throwIfFailed } from './jobs.ts'
-import { Deadline } from '../deadline.ts'
 import { failureOf } from './failures.ts'
+import { configurationOf, JobRun, limited, throwIfFailed } from './jobs.ts'
 import { sentStatement, type SentStatement } from './statement.ts'
 import { type TableMapping, TableNames } from './tables.ts'
 import { resultColumns } from './values.ts'

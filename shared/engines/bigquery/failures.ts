@@ -2,11 +2,11 @@
  * What a failure means, by BigQuery's `reason`: the HTTP status misleads, since a reached byte limit is a 500 and a
  * rate limit a 403 or 400. Reasons: https://cloud.google.com/bigquery/docs/error-messages
  */
-import { EngineError, type EngineErrorReason } from '../engine.ts'
 import { type Place, SqlError } from '../../sql/error.ts'
+import { placeInOther } from '../../sql/places.ts'
+import { EngineError, type EngineErrorReason } from '../engine.ts'
 import type { ErrorProto } from './client.ts'
 import type { SentStatement } from './statement.ts'
-import { placeInOther } from '../../sql/places.ts'
 
 export interface Failure {
   error: EngineError

@@ -1,5 +1,6 @@
 /** One run as a BigQuery job: started under an id of our own or adopted, read page by page, cancelled. */
 import { createHash, randomUUID } from 'node:crypto'
+import type { Deadline } from '../deadline.ts'
 import type { RunLimits, RunResult } from '../engine.ts'
 import {
   type Call,
@@ -11,10 +12,9 @@ import {
   type ResultsPage,
   UnreadableReply,
 } from './client.ts'
-import type { Deadline } from '../deadline.ts'
 import { complaintOf, JobError } from './failures.ts'
-import { resultColumns, rowReader } from './values.ts'
 import type { SentStatement } from './statement.ts'
+import { resultColumns, rowReader } from './values.ts'
 
 /** How long a request for results may wait for the job, at most: BigQuery's own default. */
 const longestPollMs = 10_000

@@ -1,9 +1,9 @@
 /** What BigQuery is sent, and what is made of what it tells: real names, limits, labels, job ids, a dry run. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Job } from './client.ts'
-import type { RunLimits, Statement } from '../engine.ts'
 import type { Column } from '../../sql/types.ts'
+import type { RunLimits, Statement } from '../engine.ts'
 import { type LocalBigQuery, openLocalBigQuery, project } from '../testing/bigquery.ts'
+import type { Job } from './client.ts'
 
 const columns: Column[] = [{ name: 'id', type: { kind: 'STRING' } }]
 const limits: RunLimits = { maxRows: 10, timeoutMs: 10_000 }

@@ -1,13 +1,13 @@
 /** A statement as it is sent: printed from its tree, with the tables' real names. */
-import type { Statement } from '../engine.ts'
 import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import { print } from '../../sql/printer.ts'
 import { tablesOf } from '../../sql/relations.ts'
 import type { TableReference } from '../../sql/tree.ts'
+import type { Statement } from '../engine.ts'
 import type { QueryParameter } from './client.ts'
-import { queryParameters } from './values.ts'
 import type { TableNames } from './tables.ts'
+import { queryParameters } from './values.ts'
 
 export interface SentStatement {
   /** The statement's own SQL, with logical names. */

@@ -1,5 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
+import { LRUCache } from 'lru-cache'
+import { statementLimits } from '../../sql/limits.ts'
+import { parse } from '../../sql/parser.ts'
+import { tablesOf } from '../../sql/relations.ts'
+import type { Column, SqlType } from '../../sql/types.ts'
+import { Deadline } from '../deadline.ts'
 import {
   type Description,
   EngineError,
@@ -9,76 +14,68 @@ import {
   type RunResult,
   type Statement,
 } from '../engine.ts'
-import { statementLimits } from '../../sql/limits.ts'
-import { parse } from '../../sql/parser.ts'
-import { tablesOf } from '../../sql/relations.ts'
-import type { Column } from '../../sql/types.ts'
-import { boundText, rowsOf } from './values.ts'
 import { Connections, openDatabase } from './database.ts'
-import { Deadline } from '../deadline.ts'
 import { engineError, isFatal } from './failures.ts'
-import { type Rewritten, rewrite } from './rewrite/rewrite.ts'
+import { rewrite, type Rewritten } from './rewrite/rewrite.ts'
+import { boundText, rowsOf } from './values.ts'
 
 export interface DuckDbOptions {
   /** Holds a folder `<table>/` of Parquet files for each table. */
   logsFolder: string
   /** Columns by logical table name. */
   tables: ReadonlyMap<string, Column[]>
-  /** The current moment for the queries, as a Date or ISO text; by default that at which a run starts. */
+  /** The current time of queries, as a Date or ISO text; by default the time at which a run starts. */
   now?: string | (() => Date | string)
 }
 
-/** A dry run only plans. */
+/** Milliseconds for a dry run, which only plans. */
 const describeMs = 30_000
 
-/** Queries of the stored kind come again and again: so many keep their rewriting. */
-const remembered = 200
+/** Statements whose rewriting is kept: those of stored endpoints come again and again. */
+const keptRewritings = 200
 
-/** Runs GoogleSQL on DuckDB, over folders of Parquet files. Nothing is opened before the first call. */
+/** Runs GoogleSQL on DuckDB, over folders of Parquet files. The database opens in the first call. */
 export function openDuckDb(options: DuckDbOptions): QueryEngine {
   return new DuckDbEngine(options)
 }
 
+type ParameterTypes = (readonly [name: string, type: SqlType])[]
+
 class DuckDbEngine implements QueryEngine {
   private readonly options: DuckDbOptions
-  private readonly rewritings = new LRUCache<string, Rewritten>({ max: remembered })
+  /** By SQL and types of parameters. */
+  private readonly rewritings: LRUCache<string, Rewritten, { sql: string; types: ParameterTypes }>
   private opening: Promise<Connections> | null = null
 
   constructor(options: DuckDbOptions) {
     this.options = options
+    this.rewritings = new LRUCache({
+      max: keptRewritings,
+      memoMethod: (_key, _stale, { context: { sql, types } }) => rewrite(sql, options.tables, new Map(types)),
+    })
   }
 
   async run(statement: Statement, limits: RunLimits): Promise<RunResult> {
-    const deadline = new Deadline(limits)
-    try {
+    return this.withDeadline(limits, async deadline => {
       const rewritten = this.rewritten(statement)
       const values = this.values(statement, rewritten)
       const connections = await this.connections()
-      return await connections.with(deadline, connection =>
+      return connections.with(deadline, connection =>
         fetchRows(connection, rewritten, values, limits.maxRows, deadline),
       )
-    } catch (error) {
-      deadline.check()
-      throw await this.failure(error)
-    }
+    })
   }
 
   async describe(statement: Statement): Promise<Description> {
-    const deadline = new Deadline({ timeoutMs: describeMs })
-    try {
-      const rewritten = this.rewritten(statement)
+    return this.withDeadline({ timeoutMs: describeMs }, async deadline => {
+      const { sql, columns } = this.rewritten(statement)
       const connections = await this.connections()
-      await connections.with(deadline, async connection =>
-        (await prepare(connection, rewritten.sql)).destroySync(),
+      await connections.with(deadline, async connection => (await prepare(connection, sql)).destroySync())
+      const tables = tablesOf(parse(statement.sql, statementLimits)).map(({ path }) =>
+        path.map(part => part.name).join('.'),
       )
-      const tables = tablesOf(parse(statement.sql, statementLimits)).map(table =>
-        table.path.map(part => part.name).join('.'),
-      )
-      return { kind: 'SELECT', tables: [...new Set(tables)].sort(), columns: rewritten.columns, bytes: null }
-    } catch (error) {
-      deadline.check()
-      throw await this.failure(error)
-    }
+      return { kind: 'SELECT', tables: [...new Set(tables)].sort(), columns, bytes: null }
+    })
   }
 
   async close(): Promise<void> {
@@ -87,23 +84,28 @@ class DuckDbEngine implements QueryEngine {
     this.opening = null
   }
 
-  /** After an error of its own DuckDB refuses all further work: the next run opens it anew. */
-  private async failure(error: unknown): Promise<EngineError> {
-    if (isFatal(error)) await this.close()
-    return engineError(error)
+  /** Throws EngineError, and nothing else. */
+  private async withDeadline<T>(
+    limits: Pick<RunLimits, 'timeoutMs' | 'signal'>,
+    act: (deadline: Deadline) => Promise<T>,
+  ): Promise<T> {
+    const deadline = new Deadline(limits)
+    try {
+      return await act(deadline)
+    } catch (error) {
+      deadline.check()
+      // After a fatal error DuckDB refuses all further work: the next run opens it again.
+      if (isFatal(error)) await this.close()
+      throw engineError(error)
+    }
   }
 
   private rewritten({ sql, bindings }: Statement): Rewritten {
     const types = bindings.map(({ name, type }) => [name.toLowerCase(), type] as const)
-    const key = JSON.stringify([sql, types])
-    const known = this.rewritings.get(key)
-    if (known) return known
-    const rewritten = rewrite(sql, this.options.tables, new Map(types))
-    this.rewritings.set(key, rewritten)
-    return rewritten
+    return this.rewritings.memo(JSON.stringify([sql, types]), { context: { sql, types } })
   }
 
-  /** DuckDB's parameters and their text. */
+  /** The text of each parameter, by its name in DuckDB. */
   private values({ bindings }: Statement, { usesNow }: Rewritten): Map<string, string | null> {
     const values = new Map(bindings.map(binding => [`p_${binding.name.toLowerCase()}`, boundText(binding)]))
     return usesNow ? values.set('now', this.now()) : values
@@ -111,8 +113,8 @@ class DuckDbEngine implements QueryEngine {
 
   private now(): string {
     const { now = () => new Date() } = this.options
-    const moment = typeof now === 'string' ? now : now()
-    return typeof moment === 'string' ? moment : moment.toISOString()
+    const time = typeof now === 'string' ? now : now()
+    return typeof time === 'string' ? time : time.toISOString()
   }
 
   private connections(): Promise<Connections> {
@@ -128,7 +130,7 @@ class DuckDbEngine implements QueryEngine {
   }
 }
 
-/** Exactly one SELECT, or nothing runs. */
+/** Prepares exactly one SELECT. Throws EngineError `rejected` for anything else. */
 async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
   const { StatementType } = await import('@duckdb/node-api')
   const statements = await connection.extractStatements(sql)
@@ -146,7 +148,7 @@ async function fetchRows(
   deadline: Deadline,
 ): Promise<RunResult> {
   deadline.check()
-  // With its limit in the SQL DuckDB need not sort, or read, more than that.
+  // With the limit in the SQL, DuckDB need not sort or read more rows.
   const limited = `SELECT * FROM (${sql}) AS "result" LIMIT ${maxRows + 1}`
   const prepared = await prepare(connection, limited)
   try {
@@ -158,7 +160,7 @@ async function fetchRows(
       deadline.check()
       for (const row of rowsOf(chunk, columns)) rows.push(row)
     }
-    // An interrupted result may end early as if it were whole.
+    // An interrupted result may end early as if it were complete.
     deadline.check()
     return { columns, rows: rows.slice(0, maxRows), truncated: rows.length > maxRows, bytes: null }
   } finally {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { EngineError } from '../engine.ts'
 import { SqlError } from '../../sql/error.ts'
-import { UnsupportedError } from './rewrite/context.ts'
+import { EngineError } from '../engine.ts'
 import { engineError } from './failures.ts'
+import { UnsupportedError } from './rewrite/context.ts'
 
 describe('an error of DuckDB', () => {
   test.each([

@@ -1,9 +1,9 @@
-/** DuckDB's errors as the port's. Its messages quote values and SQL: none of their words go on but those listed here. */
-import { EngineError, type EngineErrorReason } from '../engine.ts'
+/** DuckDB's errors as the port's. Its messages quote values and SQL, so only the words listed here reach callers. */
 import { SqlError } from '../../sql/error.ts'
+import { EngineError, type EngineErrorReason } from '../engine.ts'
 import { raisedMessages, UnsupportedError } from './rewrite/context.ts'
 
-/** What RE2 finds wrong with a regular expression. */
+/** RE2's errors in a regular expression. */
 const patternFaults = [
   'bad repetition operator',
   'invalid character class',
@@ -21,7 +21,7 @@ const patternFaults = [
   'unexpected )',
 ]
 
-/** The first of these that a message matches, or begins with, says what it means. */
+/** The first entry that a message matches, or begins with, gives its meaning. */
 const known: [pattern: RegExp | string, reason: EngineErrorReason, message: string][] = [
   ...raisedMessages.map((message): (typeof known)[number] => [
     `Conversion Error: Could not convert string '${message}' to`,

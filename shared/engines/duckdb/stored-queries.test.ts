@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import type { Binding, Row, Value } from '../engine.ts'
 import type { SqlType } from '../../sql/types.ts'
+import type { Binding, Row, Value } from '../engine.ts'
 import { describeDuckDb } from '../testing/describe-engines.ts'
 import { readTableSchemas } from './tables.ts'
 

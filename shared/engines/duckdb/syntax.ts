@@ -1,6 +1,7 @@
-import { fieldName } from '../values.ts'
+/** Names, strings and types in DuckDB SQL. */
 import { SqlError } from '../../sql/error.ts'
 import type { ScalarName, SqlType } from '../../sql/types.ts'
+import { fieldName } from '../values.ts'
 
 /** A name in DuckDB SQL, in double quotes. */
 export function quoteName(name: string): string {
@@ -18,9 +19,9 @@ function withoutNul(text: string): string {
   return text
 }
 
-/** TIMESTAMP is a moment, DATETIME a wall clock: DuckDB names them the other way round. */
+/** DuckDB's TIMESTAMP is GoogleSQL's DATETIME, and its TIMESTAMPTZ GoogleSQL's TIMESTAMP. */
 const scalars: Record<ScalarName, string> = {
-  // BigQuery has 76 digits, 38 of them after the point; DuckDB has 38 in all.
+  // BigQuery has 76 digits, 38 of them after the point; DuckDB has 38 altogether.
   BIGNUMERIC: 'DECIMAL(38,18)',
   BOOL: 'BOOLEAN',
   BYTES: 'BLOB',

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Column } from '../../sql/types.ts'
 import { prepareTableFolder, readTableSchemas } from './tables.ts'
 

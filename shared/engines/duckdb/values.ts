@@ -34,7 +34,7 @@ const dateTime = /^\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{1,2}(:\d{1,2}(\.\d{1,6})
 const timestamp =
   /^\d{4}-\d{1,2}-\d{1,2}([ T]\d{1,2}:\d{1,2}(:\d{1,2}(\.\d{1,9})?)?)?( ?(Z|UTC|[+-]\d{1,2}(:?\d\d)?)| [A-Za-z_]+(\/[A-Za-z_]+)*)?$/i
 
-/** What a value of each type looks like: DuckDB reads more than GoogleSQL does, `infinity` for one. */
+/** The texts that GoogleSQL reads as each type; DuckDB reads more, `infinity` for one. */
 const shapes: Partial<Record<ScalarName, RegExp>> = {
   BIGNUMERIC: decimalShape,
   BOOL: /^(true|false)$/i,
@@ -64,7 +64,7 @@ function scalar(name: string, type: SqlType, value: Value): string {
   return text
 }
 
-/** The value for JSON: every scalar as text, so that no number loses digits; a struct's fields under DuckDB's names. */
+/** The value for JSON: scalars as text, so that no number loses digits; struct fields under their names in DuckDB. */
 function nested(name: string, type: SqlType, value: Value): Value {
   if (value === null) return null
   if (type.kind === 'ARRAY')
@@ -108,7 +108,7 @@ function reader(type: SqlType, vector: DuckDBVector): Read {
 /** A NULL array is `[]`; a NULL in an array is an error, both as in BigQuery's results. */
 function arrayReader(type: ArrayType, vector: DuckDBListVector): Read {
   const read = reader(type.element, vector.childVector)
-  // Only making a slice of all that is below would tell publicly whether an array is NULL.
+  // A private member: publicly only a slice of all that is below would show whether an array is NULL.
   const validity = vector['validity']
   return at => {
     if (!validity.itemValid(at)) return []
@@ -130,7 +130,7 @@ function structReader(type: StructType, vector: DuckDBStructVector): Read {
   return at => (vector.isItemValid(at) ? read(at) : null)
 }
 
-/** From DuckDB's value to ours. What type it has is settled by the rewriting. */
+/** From DuckDB's value of a column, whose type the rewriting has settled. */
 const forms: Record<ScalarName, (value: never) => Value> = {
   BIGNUMERIC: (value: DuckDBDecimalValue) => withoutZeros(value.toString()),
   BOOL: (value: boolean) => value,
@@ -147,7 +147,7 @@ const forms: Record<ScalarName, (value: never) => Value> = {
   TIMESTAMP: (value: DuckDBTimestampTZValue) => integer(inRange(value.micros)),
 }
 
-/** Years 1 to 9999, in microseconds since 1970; DuckDB has more, and infinity. */
+/** Years 1 to 9999, GoogleSQL's range, in microseconds since 1970. DuckDB's is wider, and has infinity. */
 const earliest = BigInt(Date.parse('0001-01-01T00:00:00Z')) * 1000n
 const latest = BigInt(Date.parse('9999-12-31T23:59:59.999Z')) * 1000n + 999n
 
@@ -161,7 +161,7 @@ function isoDate(days: number): string {
   return new Date(Number(inRange(BigInt(days) * 86_400_000_000n) / 1000n)).toISOString().slice(0, 10)
 }
 
-/** A wall clock as BigQuery's API writes it: a fraction of a second only where there is one, without zeros at its end. */
+/** A DATETIME as BigQuery's API writes it: a fraction of a second only where there is one, without zeros at its end. */
 function isoDateTime(micros: bigint): string {
   const fraction = ((inRange(micros) % 1_000_000n) + 1_000_000n) % 1_000_000n
   const seconds = new Date(Number((micros - fraction) / 1000n)).toISOString().slice(0, 19)

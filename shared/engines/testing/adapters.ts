@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { QueryEngine, Row } from '../engine.ts'
 import type { Column } from '../../sql/types.ts'
 import { openDuckDb } from '../duckdb/engine.ts'
+import type { QueryEngine, Row } from '../engine.ts'
 import { openLocalBigQuery } from './bigquery.ts'
 import { addRows } from './parquet.ts'
 

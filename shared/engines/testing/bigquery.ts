@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BigQueryServer, startBigQueryServer } from '../../../infra/google/bigquery/server.ts'
-import type { QueryEngine, Row } from '../engine.ts'
 import type { Column } from '../../sql/types.ts'
 import { type BigQueryOptions, openBigQuery } from '../bigquery/engine.ts'
+import type { QueryEngine, Row } from '../engine.ts'
 import { addRows } from './parquet.ts'
 
 export interface LocalBigQuery {

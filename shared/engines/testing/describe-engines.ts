@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from '@jest/globals'
-import type { Binding, EngineError, QueryEngine, Row, RunLimits, Value } from '../engine.ts'
 import type { Column } from '../../sql/types.ts'
+import type { Binding, EngineError, QueryEngine, Row, RunLimits, Value } from '../engine.ts'
 import { type Adapter, adapters, duckDb, type OpenEngine } from './adapters.ts'
 
 /** What a suite works with. */

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import type { Row } from '../engine.ts'
 import type { Column, SqlType } from '../../sql/types.ts'
-import { tableFolder } from '../duckdb/tables.ts'
 import { duckType, quoteText } from '../duckdb/syntax.ts'
+import { tableFolder } from '../duckdb/tables.ts'
+import type { Row } from '../engine.ts'
 
 /** Adds one Parquet file with these rows to a table's folder; it appears whole. */
 export async function addRows(

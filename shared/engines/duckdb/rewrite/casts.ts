@@ -4,12 +4,12 @@
  */
 import type { Cast } from '../../../sql/tree.ts'
 import type { SqlType } from '../../../sql/types.ts'
-import { datetimeText, toTimestamp, onEpochDay, toDatetime } from './dates-and-times.ts'
+import { typeName } from '../../values.ts'
+import { duckType } from '../syntax.ts'
 import { sameType } from './coercion.ts'
 import { type Context, invalid, raise, type Typed, typed, unsupported } from './context.ts'
+import { datetimeText, onEpochDay, toDatetime, toTimestamp } from './dates-and-times.ts'
 import type { Scope } from './scope.ts'
-import { duckType } from '../syntax.ts'
-import { typeName } from '../../values.ts'
 
 type Conversion = (sql: string, to: string) => string
 

@@ -6,7 +6,7 @@
  * anew. So the order is handed to the reader (`Relation.order`), which sorts by it only if it is a plain SELECT.
  */
 import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
-import { type Context, invalid, type OrderKey, type Sorting, type Relation } from './context.ts'
+import { type Context, invalid, type OrderKey, type Relation, type Sorting } from './context.ts'
 import type { Scope } from './scope.ts'
 import { itemNumber, type SelectedItem, type SelectResult } from './select.ts'
 import { count, orderDirection } from './windows.ts'

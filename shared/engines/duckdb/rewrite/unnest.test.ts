@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Column, SqlType } from '../../../sql/types.ts'
-import { rewrite } from './rewrite.ts'
 import { describeDuckDb } from '../../testing/describe-engines.ts'
+import { rewrite } from './rewrite.ts'
 
 const list = (fields: Record<string, SqlType>): SqlType => ({
   kind: 'ARRAY',

@@ -7,7 +7,7 @@ import type { Expression, Identifier, Join, Node } from '../../../sql/tree.ts'
 import { descendants } from '../../../sql/walk.ts'
 import { typeName } from '../../values.ts'
 import { quoteName } from '../syntax.ts'
-import { type Context, elementOf, invalid, typed, type Typed, unsupported } from './context.ts'
+import { type Context, elementOf, invalid, type Typed, typed, unsupported } from './context.ts'
 import {
   lambdaScope,
   type RangeVariable,

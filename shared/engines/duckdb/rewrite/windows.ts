@@ -1,8 +1,8 @@
 import type { Call, Count, Frame, FrameBound, OrderItem, Select, Window } from '../../../sql/tree.ts'
+import { quoteName } from '../syntax.ts'
 import type { Context } from './context.ts'
 import { parameter } from './literals.ts'
 import type { Scope } from './scope.ts'
-import { quoteName } from '../syntax.ts'
 
 /** ` OVER (...)` of a call, or nothing. */
 export function overClause(context: Context, over: Call['over'], scope: Scope): string {

@@ -1,6 +1,7 @@
 import type { SqlType } from '../../../../sql/types.ts'
-import { asDatetime } from '../dates-and-times.ts'
 import { unify } from '../coercion.ts'
+import { elementOf, raise, type Typed, typed } from '../context.ts'
+import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
 import {
   allArguments,
@@ -11,7 +12,6 @@ import {
   sameAsFirst,
   signature,
 } from './signature.ts'
-import { elementOf, raise, type Typed, typed } from '../context.ts'
 
 const element = ([array]: Typed[]): SqlType | null => elementOf(array!.type)
 

@@ -1,19 +1,19 @@
 import type { ScalarName } from '../../../../sql/types.ts'
+import { typed } from '../context.ts'
 import {
-  asDatetime,
   asDate,
+  asDatetime,
   asTime,
   boundaries,
   interval,
-  toTimestamp,
   onEpochDay,
   timePart,
-  truncated,
   toDatetime,
+  toTimestamp,
+  truncated,
   wholeParts,
 } from '../dates-and-times.ts'
-import { argument, type FunctionRule, type FunctionTable, type Signature, signature } from './signature.ts'
-import { typed } from '../context.ts'
+import { argument, type FunctionRule, type FunctionTable, signature, type Signature } from './signature.ts'
 
 type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
 

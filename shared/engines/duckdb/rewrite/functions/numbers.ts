@@ -1,5 +1,6 @@
 import type { SqlType } from '../../../../sql/types.ts'
 import { unify } from '../coercion.ts'
+import { type Typed, typed } from '../context.ts'
 import { exact, nonZero } from '../operators.ts'
 import {
   argument,
@@ -10,7 +11,6 @@ import {
   sameAsFirst,
   signature,
 } from './signature.ts'
-import { type Typed, typed } from '../context.ts'
 
 /** Of an integer FLOAT64, of any other number its own type. */
 const fraction = ([first]: Typed[]): SqlType | null =>

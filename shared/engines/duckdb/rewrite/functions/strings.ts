@@ -1,3 +1,4 @@
+import { quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
 import { arrayOf, invalid, raise, type Typed, typed, unsupported } from '../context.ts'
 import {
@@ -11,7 +12,6 @@ import {
   sameAsFirst,
   signature,
 } from './signature.ts'
-import { quoteText } from '../../syntax.ts'
 
 /** What TRIM takes off: Unicode's white space. DuckDB takes spaces only. */
 const whiteSpace = quoteText(
