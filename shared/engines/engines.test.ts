@@ -89,7 +89,7 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
       expect(error.message).not.toContain(JSON.stringify(given))
     })
 
-    test('one that the query names and nobody gives is refused, with its place', async () => {
+    test('one that the query names and the call does not bind is refused, with its place', async () => {
       expect(await failure('SELECT\n  @missing')).toMatchObject({
         reason: 'rejected',
         place: { line: 2, column: 3 },

@@ -1,7 +1,7 @@
 /**
  * REST calls through Google's client, which brings credentials, the project and connections. Its own methods for
- * queries are not used: they send options of theirs to the server, cannot bind a NULL array and hide the job until
- * the first answer.
+ * queries are not used: they send their own options to the server, cannot bind a NULL array, and hide the job until
+ * the first response.
  */
 import type { BigQuery } from '@google-cloud/bigquery'
 import type { FieldSchema } from '../schema.ts'
@@ -27,7 +27,7 @@ export interface Reply<T> {
   at: number
 }
 
-/** A 2xx answer that is not the JSON it should be. */
+/** A 2xx response that is not the JSON expected. */
 export class UnreadableReply extends Error {}
 
 /** Loads the client: 110 ms of CPU that a process without a query does not pay. */
@@ -35,7 +35,7 @@ export async function connect({ project, endpoint }: ClientOptions): Promise<Res
   const { BigQuery } = await import('@google-cloud/bigquery')
   const projectId = project ?? (endpoint === null ? null : 'local')
   const client = new BigQuery({
-    // It decides by status what to try again; failures.ts decides by reason.
+    // The client would retry by status; failures.ts decides by reason.
     retryOptions: { autoRetry: false },
     ...(projectId === null ? {} : { projectId }),
     ...(endpoint === null ? {} : { apiEndpoint: endpoint }),
@@ -127,7 +127,7 @@ export interface ParameterValue {
   structValues?: Record<string, ParameterValue>
 }
 
-/** What a dry run tells. */
+/** The result of a dry run. */
 interface QueryStatistics {
   statementType?: string
   totalBytesProcessed?: string

@@ -16,7 +16,7 @@ import { type TableMapping, TableNames } from './tables.ts'
 import { resultColumns } from './values.ts'
 
 export interface BigQueryOptions extends ClientOptions, TableMapping {
-  /** Where the datasets are, `EU` for one; `null` = BigQuery finds out. */
+  /** Where the datasets are, `EU` for one; `null` = BigQuery finds it out. */
   location: string | null
   /** The most bytes that a job may bill; `null` = no limit of the service. */
   maxBytesBilled: number | null
@@ -26,7 +26,7 @@ export interface BigQueryOptions extends ClientOptions, TableMapping {
 
 const retries = 2
 const describeMs = 30_000
-/** After `quotaExceeded`, which does not pass in seconds. */
+/** No run is tried for so long after `quotaExceeded`, which does not pass in seconds. */
 const pauseMs = 120_000
 
 /** Runs GoogleSQL on BigQuery. The client is loaded, and credentials are looked for, in the first call. */
@@ -51,7 +51,7 @@ class BigQueryEngine implements QueryEngine {
   async run(statement: Statement, limits: RunLimits): Promise<RunResult> {
     if (performance.now() < this.pausedUntil)
       throw new EngineError('unavailable', 'The BigQuery quota is used up')
-    return this.watched(statement, limits, async (rest, sent, deadline) => {
+    return this.withDeadline(statement, limits, async (rest, sent, deadline) => {
       const job = new JobRun(rest, deadline, {
         configuration: limited(configurationOf(sent), limits, this.options.maxBytesBilled),
         location: this.options.location,
@@ -69,7 +69,7 @@ class BigQueryEngine implements QueryEngine {
   }
 
   async describe(statement: Statement): Promise<Description> {
-    return this.watched(statement, { timeoutMs: describeMs }, (rest, sent, deadline) =>
+    return this.withDeadline(statement, { timeoutMs: describeMs }, (rest, sent, deadline) =>
       this.retrying(sent, deadline, () =>
         deadline.race(() => describeByDryRun(rest, sent, this.options.location)),
       ),
@@ -80,10 +80,10 @@ class BigQueryEngine implements QueryEngine {
     this.opening = null
   }
 
-  /** Prepares a statement and acts within its time. Throws EngineError, and nothing else. */
-  private async watched<T>(
+  /** Calls `act` with the statement as it is sent. Throws EngineError, and nothing else. */
+  private async withDeadline<T>(
     statement: Statement,
-    limits: { timeoutMs: number; signal?: AbortSignal },
+    limits: Pick<RunLimits, 'timeoutMs' | 'signal'>,
     act: (rest: Rest, sent: SentStatement, deadline: Deadline) => Promise<T>,
   ): Promise<T> {
     const deadline = new Deadline(limits)
@@ -97,14 +97,14 @@ class BigQueryEngine implements QueryEngine {
 
   private async retrying<T>(sent: SentStatement, deadline: Deadline, act: () => Promise<T>): Promise<T> {
     const { retryMs = 500 } = this.options
-    for (let retry = 0; ; retry++) {
+    for (let tries = 0; ; tries++) {
       try {
         return await act()
       } catch (thrown) {
-        const { error, again, pause } = failureOf(thrown, sent)
+        const { error, retry, pause } = failureOf(thrown, sent)
         if (pause) this.pausedUntil = performance.now() + pauseMs
-        if (!again || retry === retries) throw error
-        await deadline.sleep(Math.random() * retryMs * 2 ** retry)
+        if (!retry || tries === retries) throw error
+        await deadline.sleep(Math.random() * retryMs * 2 ** tries)
       }
     }
   }
@@ -121,15 +121,12 @@ class BigQueryEngine implements QueryEngine {
   }
 }
 
-/** A key is never trusted alone: what is asked stands in it too, so that a job of another question is not adopted. */
+/** Holds the statement besides the caller's key, so that a job of another statement is never adopted. */
 function jobKeyOf({ sql, parameters }: SentStatement, { jobKey }: RunLimits): string {
   return jobKey === undefined ? randomUUID() : JSON.stringify([jobKey, sql, parameters])
 }
 
-/**
- * What BigQuery says that a statement would do. A table that it does not name itself, behind a view for one, is
- * reported under its full real name.
- */
+/** Describes a statement. A table that it does not name itself, behind a view for one, has its full real name. */
 async function describeByDryRun(
   rest: Rest,
   sent: SentStatement,

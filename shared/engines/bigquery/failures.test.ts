@@ -1,6 +1,6 @@
-/** BigQuery's sentences, and what of them a caller is told. */
+/** BigQuery's messages, and what of them reaches callers. */
 import { describe, expect, test } from '@jest/globals'
-import { refusal, rejection } from './failures.ts'
+import { misconfiguration, rejection } from './failures.ts'
 import { sentStatement } from './statement.ts'
 import { TableNames } from './tables.ts'
 
@@ -15,7 +15,7 @@ const names = new TableNames({ dataset: 'acme.warehouse', tables: new Map() }, '
 const sent = sentStatement({ sql, bindings: [] }, names)
 const at = (text: string) => `at [1:${sent.sql.indexOf(text) + 1}]`
 
-describe('a complaint', () => {
+describe('a message', () => {
   test('about the text is passed on, with its place in the statement as it was written', () => {
     expect(rejection(`Unrecognized name: pth; Did you mean path? ${at('pth')}`, sent)).toEqual({
       message: 'Unrecognized name: pth; Did you mean path?',
@@ -51,8 +51,8 @@ describe('a complaint', () => {
       'An array in the result has a NULL element',
     ],
     ['Something new about secret', 'A function refuses a value that it is given'],
-  ])('about a value is told without the value: %s', (complaint, message) => {
-    expect(rejection(complaint, sent)).toEqual({ message, place: null })
+  ])('about a value reaches callers without the value: %s', (words, message) => {
+    expect(rejection(words, sent)).toEqual({ message, place: null })
   })
 
   test.each([
@@ -63,22 +63,22 @@ describe('a complaint', () => {
     'Not found: Routine other.d.f',
     'Not found: Table other:d.t was not found in location US',
     'Access Denied: Table x',
-  ])('that names what is behind the statement is not passed on: %s', complaint => {
-    expect(rejection(`${complaint} ${at('pth')}`, sent).message).toBe('The query is not valid')
+  ])('that names a resource behind the statement is not passed on: %s', words => {
+    expect(rejection(`${words} ${at('pth')}`, sent).message).toBe('The query is not valid')
   })
 
   test('about a table that is missing names it as the statement does', () => {
     const text = `Not found: Table acme:warehouse.cloudflare_logs_prod was not found in location EU ${at('`acme')}`
-    expect(refusal(text, sent)).toEqual({
+    expect(misconfiguration(text, sent)).toEqual({
       message: 'The table cloudflare.logs.prod is missing, or may not be used',
       place: { line: 2, column: 24 },
     })
     const denied =
       'Access Denied: Project acme-jobs: User does not have bigquery.jobs.create permission in acme-jobs'
-    expect(refusal(denied, sent).message).toBe(
+    expect(misconfiguration(denied, sent).message).toBe(
       'What the query needs is missing, or may not be used without bigquery.jobs.create',
     )
-    expect(refusal('Not found: Dataset acme:warehouse', sent).message).toBe(
+    expect(misconfiguration('Not found: Dataset acme:warehouse', sent).message).toBe(
       'What the query needs is missing, or may not be used',
     )
   })

@@ -1,6 +1,7 @@
 /**
- * What a failure means, by BigQuery's `reason`: the HTTP status misleads, since a reached byte limit is a 500 and a
- * rate limit a 403 or 400. Reasons: https://cloud.google.com/bigquery/docs/error-messages
+ * BigQuery's errors as the port's, by `reason` (https://cloud.google.com/bigquery/docs/error-messages). The HTTP status
+ * misleads: a reached byte limit is a 500, a rate limit a 403 or 400. Messages quote values and resources, so only words
+ * listed here, or checked here, reach callers.
  */
 import { type Place, SqlError } from '../../sql/error.ts'
 import { placeInOther } from '../../sql/places.ts'
@@ -10,9 +11,9 @@ import type { SentStatement } from './statement.ts'
 
 export interface Failure {
   error: EngineError
-  /** Whether another try, of another job, may succeed at once. */
-  again: boolean
-  /** Whether nobody should try for some minutes. */
+  /** Whether another try, with another job, may succeed at once. */
+  retry: boolean
+  /** Whether every try is pointless for some minutes. */
   pause: boolean
 }
 
@@ -28,13 +29,13 @@ export class JobError extends Error {
 
 interface Meaning {
   reason: EngineErrorReason
-  again?: boolean
+  retry?: boolean
   pause?: boolean
 }
 
 const misconfigured: Meaning = { reason: 'misconfigured' }
-const busy: Meaning = { reason: 'unavailable', again: true }
-const broken: Meaning = { reason: 'failed', again: true }
+const busy: Meaning = { reason: 'unavailable', retry: true }
+const broken: Meaning = { reason: 'failed', retry: true }
 const tooManyBytes: Meaning = { reason: 'too_many_bytes' }
 
 const byReason: Record<string, Meaning> = {
@@ -62,7 +63,7 @@ const byReason: Record<string, Meaning> = {
   userRateLimitExceeded: busy,
 }
 
-/** For an answer without a reason, from a proxy for one. */
+/** For a response without a reason, from a proxy for one. */
 const byStatus: Record<number, Meaning> = {
   400: { reason: 'failed' },
   401: misconfigured,
@@ -76,14 +77,14 @@ const byStatus: Record<number, Meaning> = {
   504: broken,
 }
 
-/** Where BigQuery's own sentence tells something that is of use. */
+/** Where BigQuery's own message is of use. */
 const wordings: Partial<Record<EngineErrorReason, typeof rejection>> = {
   rejected: rejection,
   unsupported: rejection,
-  misconfigured: refusal,
+  misconfigured: misconfiguration,
 }
 
-/** Nothing of BigQuery's own words, but what `rejection` lets pass. */
+/** In place of BigQuery's own messages. */
 const messages: Record<EngineErrorReason, string> = {
   rejected: 'The query is not valid',
   unsupported: 'The query asks for something that is not supported',
@@ -96,36 +97,36 @@ const messages: Record<EngineErrorReason, string> = {
   unavailable: 'BigQuery is not available',
 }
 
-/** @param sent `null` where it failed before there was one */
+/** Any error of a run or a dry run. `sent` is `null` if it came before there was a statement to send. */
 export function failureOf(thrown: unknown, sent: SentStatement | null): Failure {
-  if (thrown instanceof EngineError) return { error: thrown, again: false, pause: false }
-  const { reason, again = false, pause = false } = meaningOf(thrown)
+  if (thrown instanceof EngineError) return { error: thrown, retry: false, pause: false }
+  const { reason, retry = false, pause = false } = meaningOf(thrown)
   const { message, place } = wording(thrown, reason, sent)
-  return { error: new EngineError(reason, message, { place, cause: causeOf(thrown) }), again, pause }
+  return { error: new EngineError(reason, message, { place, cause: causeOf(thrown) }), retry, pause }
 }
 
-/** The client's own errors hold the whole exchange, with the Authorization header. */
+/** The client's own errors hold the whole exchange, with the Authorization header: of them only reason and message. */
 function causeOf(thrown: unknown): unknown {
-  const { reason, status, message } = complaintOf(thrown)
+  const { reason, status, message } = errorDetails(thrown)
   return reason === null && status === null ? thrown : new Error(`${reason ?? status}: ${message}`)
 }
 
 function wording(thrown: unknown, reason: EngineErrorReason, sent: SentStatement | null) {
   if (thrown instanceof SqlError) return thrown
   const write = sent && wordings[reason]
-  if (write) return write(complaintOf(thrown).message, sent)
+  if (write) return write(errorDetails(thrown).message, sent)
   return { message: messages[reason], place: null }
 }
 
-/** BigQuery's word for what went wrong, its sentence and the HTTP status, as far as there are any. */
-export interface Complaint {
+/** BigQuery's reason and message, and the HTTP status, where there are any. */
+export interface ErrorDetails {
   reason: string | null
   message: string
   status: number | null
 }
 
 /** Reads the client's errors by their shape: their classes are the client's own. */
-export function complaintOf(thrown: unknown): Complaint {
+export function errorDetails(thrown: unknown): ErrorDetails {
   const {
     message = '',
     code,
@@ -141,30 +142,28 @@ export function complaintOf(thrown: unknown): Complaint {
 
 function meaningOf(thrown: unknown): Meaning {
   if (thrown instanceof SqlError) return { reason: 'rejected' }
-  const { reason, status, message } = complaintOf(thrown)
+  const { reason, status, message } = errorDetails(thrown)
   if (reason !== null && Object.hasOwn(byReason, reason)) return byReason[reason]!
   if (status !== null) return byStatus[status] ?? { reason: 'failed' }
   if (/credential|project id/i.test(message)) return misconfigured
-  // Without an answer: the connection could not be made, or broke. The rest is an answer that cannot be read.
+  // Without a status: no connection, or a broken one; else a response that cannot be read.
   return hasCode(thrown) ? busy : broken
 }
 
-/** As Node's errors have: ECONNRESET. */
+/** Node's errors have a code such as ECONNRESET. */
 function hasCode(thrown: unknown): boolean {
   return typeof (thrown as { code?: unknown } | null)?.code === 'string'
 }
 
-/** BigQuery's complaint about a statement, in words that are fit for whoever asked for it. */
-
-export interface Wording {
+interface Wording {
   message: string
   /** In the statement's own SQL. */
   place: Place | null
 }
 
 /**
- * What goes wrong with values while a query runs. BigQuery quotes them, and they may be of columns that the caller does
- * not see. The words are those of the local engine.
+ * Errors about values while a query runs. BigQuery quotes the values, and they may be of columns that the caller does not
+ * see. The messages are those of the local engine.
  */
 const aboutValues: [pattern: RegExp, message: string][] = [
   [/Cannot parse regular expression: ([^:]+)/, 'Bad regular expression: $1'],
@@ -183,33 +182,36 @@ const aboutValues: [pattern: RegExp, message: string][] = [
   ],
 ]
 
-/** Resources, whatever they are called. */
+/** Messages that name resources. */
 const aboutResources =
   /access denied|permission|not found: (table|dataset|project|routine|job)|[\w-]+:[\w-]+\.\w/i
 
-/** @param complaint BigQuery's sentence, with ` at [line:column]` at its end where it is about the text */
-export function rejection(complaint: string, sent: SentStatement): Wording {
-  const { text, place } = parted(complaint, sent)
+/**
+ * The message and place, fit for callers, of an error in a statement or a value.
+ * @param message BigQuery's, with ` at [line:column]` at its end where it is about the text
+ */
+export function rejection(message: string, sent: SentStatement): Wording {
+  const { text, place } = parted(message, sent)
   const known = aboutValues.find(([pattern]) => pattern.test(text))
   if (known) return { message: replacement(text, known), place }
   if (!place) return { message: 'A function refuses a value that it is given', place }
-  // What has a place is about the text: names and types, not values.
+  // An error with a place is about the text: names and types, not values.
   const fit = !aboutResources.test(text) && !sent.hidden.some(word => holds(text, word))
   return { message: fit ? text : 'The query is not valid', place }
 }
 
-/** A table that is missing, under the name that the statement has for it, or a right that is: words for the operator. */
-export function refusal(complaint: string, sent: SentStatement): Wording {
-  const { text, place } = parted(complaint, sent)
+/** A missing table, under its name in the statement, or a missing right; for the operator. */
+export function misconfiguration(message: string, sent: SentStatement): Wording {
+  const { text, place } = parted(message, sent)
   const real = [...sent.logical.keys()].find(name => holds(text.replaceAll(':', '.'), name))
   const what = real === undefined ? 'What the query needs' : `The table ${sent.logical.get(real)}`
   const [right] = /\bbigquery\.\w+\.\w+/.exec(text) ?? []
   return { message: `${what} is missing, or may not be used${right ? ` without ${right}` : ''}`, place }
 }
 
-/** The sentence, and the place that stands at its end, in the statement's own SQL. */
-function parted(complaint: string, { sql, own }: SentStatement): { text: string; place: Place | null } {
-  const [, text = complaint, line, column] = /^(.*?)\s+at \[(\d+):(\d+)\]/s.exec(complaint) ?? []
+/** A message without the place at its end, and that place in the statement's own SQL. */
+function parted(message: string, { sql, own }: SentStatement): { text: string; place: Place | null } {
+  const [, text = message, line, column] = /^(.*?)\s+at \[(\d+):(\d+)\]/s.exec(message) ?? []
   if (line === undefined) return { text, place: null }
   return { text, place: placeInOther(sql, { line: Number(line), column: Number(column) }, own) }
 }

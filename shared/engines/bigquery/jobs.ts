@@ -12,17 +12,17 @@ import {
   type ResultsPage,
   UnreadableReply,
 } from './client.ts'
-import { complaintOf, JobError } from './failures.ts'
+import { errorDetails, JobError } from './failures.ts'
 import type { SentStatement } from './statement.ts'
 import { resultColumns, rowReader } from './values.ts'
 
-/** How long a request for results may wait for the job, at most: BigQuery's own default. */
+/** The longest that one request for results waits for the job: BigQuery's own default. */
 const longestPollMs = 10_000
-/** Between two of them, for a server that answers before that. */
+/** The pause between two of them, for a server that answers sooner. */
 const pauseMs = 50
-/** How much older than a run's own time limit a job may be that is adopted: the lease of one that died, and a bit. */
+/** How much older than the run's time limit an adopted job may be: the lease of a process that died, and some more. */
 const adoptionMs = 10_000
-/** Ids that a key has; after them there is chance. */
+/** Job ids of one key; a run that finds all of them taken uses a random one. */
 const idsOfKey = 3
 
 export interface JobOptions {
@@ -39,7 +39,7 @@ export class JobRun {
   private readonly rest: Rest
   private readonly deadline: Deadline
   private readonly options: JobOptions
-  /** What there is to cancel. */
+  /** The job to cancel. */
   private job: JobReference | null = null
 
   constructor(rest: Rest, deadline: Deadline, options: JobOptions) {
@@ -49,8 +49,8 @@ export class JobRun {
   }
 
   /**
-   * Starts the job and waits for its rows. To be called again after a failure: a job that did begin and goes on is
-   * found by its id and not paid for twice, one that has failed is followed by the next.
+   * Starts the job and waits for its rows. May be called again after a failure: a job that is still running is found
+   * by its id and not paid for twice, one that has failed is followed by the next.
    */
   async result(): Promise<RunResult> {
     for (let number = 0; number < idsOfKey; number++)
@@ -59,15 +59,15 @@ export class JobRun {
     return this.read()
   }
 
-  /** Tells BigQuery to stop, and does not wait for it. */
+  /** Cancels the job without waiting for it. */
   cancel(): void {
     if (!this.job) return
     const { jobId, location } = this.job
     const request = { method: 'POST', path: `/jobs/${jobId}/cancel`, query: { location } } as const
-    this.rest.call(request).catch(() => {}) // its time limit, which BigQuery knows, ends it too
+    this.rest.call(request).catch(() => {}) // `jobTimeoutMs` ends it too
   }
 
-  /** `false` where the id is taken by a job that is of no use. */
+  /** `false` if the id is taken by a job that cannot be adopted. */
   private async start(jobId: string): Promise<boolean> {
     const { configuration, location } = this.options
     const jobReference = { projectId: this.rest.project, jobId, ...(location === null ? {} : { location }) }
@@ -79,14 +79,14 @@ export class JobRun {
       throwIfFailed(job)
       return true
     } catch (error) {
-      if (complaintOf(error).reason !== 'duplicate') throw error
+      if (errorDetails(error).reason !== 'duplicate') throw error
       return this.adopt(jobReference)
     }
   }
 
   /**
-   * Whether the job with our id can be made use of: it has not failed, and is hardly older than a run may last. An old
-   * one has old rows: a key comes again where an answer was not stored.
+   * Whether the job that has this id can be used: it has not failed, and is hardly older than a run may last. An older
+   * one has old rows: a key comes back when its answer was not stored.
    */
   private async adopt(reference: JobReference): Promise<boolean> {
     this.job = null
@@ -138,12 +138,12 @@ export class JobRun {
   }
 }
 
-/** The error that a job has ended with. */
+/** Throws the error with which a job has ended. */
 export function throwIfFailed({ status }: Job): void {
   if (status?.errorResult) throw new JobError(status.errorResult)
 }
 
-/** Letters and digits, the same in every process. */
+/** An id that is the same in every process. */
 function jobId(key: string, number: number): string {
   const hash = createHash('sha256').update(key).digest('hex').slice(0, 40)
   return `lqe_${hash}_${number}`
@@ -154,20 +154,20 @@ function referenceOf({ jobReference }: Job): JobReference {
   return jobReference
 }
 
-/** A job without a default dataset: a name that is not complete finds no table. */
+/** Without a default dataset: an incomplete table name finds no table. */
 export function configurationOf({ sql, parameters }: SentStatement): JobConfiguration {
   return {
     query: {
       query: sql,
       useLegacySql: false,
-      // BigQuery keeps results of its own for a day, free of charge, until a table changes.
+      // BigQuery keeps results for a day, free of charge, until a table changes.
       useQueryCache: true,
       ...(parameters.length > 0 ? { parameterMode: 'NAMED', queryParameters: parameters } : {}),
     },
   }
 }
 
-/** @param maxBytes the most that any job may bill, `null` = no limit of the service */
+/** @param maxBytes the most bytes that any job may bill, `null` = no limit of the service */
 export function limited(
   { query, ...job }: JobConfiguration,
   limits: RunLimits,
@@ -177,7 +177,7 @@ export function limited(
   return {
     ...job,
     query: { ...query, ...(bytes === Infinity ? {} : { maximumBytesBilled: String(bytes) }) },
-    // Should this process die, the job still ends.
+    // Ends the job even if this process dies.
     jobTimeoutMs: String(limits.timeoutMs),
     labels: labelsOf(limits.labels ?? {}),
   }

@@ -15,13 +15,13 @@ export interface SentStatement {
   /** The SQL that is sent. */
   sql: string
   parameters: QueryParameter[]
-  /** Logical by real names of the tables that it reads. */
+  /** Logical names of the tables that it reads, by real name. */
   logical: ReadonlyMap<string, string>
-  /** Words that no message to a caller may hold. */
+  /** Words that must not be in a message to a caller. */
   hidden: string[]
 }
 
-/** Throws SqlError for what is no query, and EngineError `rejected` for a value that is not of its type. */
+/** Throws SqlError for text that is no query, and EngineError `rejected` for a value that is not of its type. */
 export function sentStatement({ sql: own, bindings }: Statement, names: TableNames): SentStatement {
   const tree = parse(own, statementLimits)
   const real = new Map(tablesOf(tree).map(table => [table, names.real(nameOf(table))]))
@@ -32,7 +32,7 @@ export function sentStatement({ sql: own, bindings }: Statement, names: TableNam
   return { own, sql, parameters: queryParameters(bindings), logical, hidden: names.hidden(real.values()) }
 }
 
-/** Backticks may stand around the whole path or around its parts: the name is the same. */
+/** A table's logical name. Backticks may stand around the whole path or its parts: the name is the same. */
 export function nameOf({ path }: TableReference): string {
   return path.map(part => part.name).join('.')
 }

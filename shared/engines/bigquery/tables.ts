@@ -1,7 +1,7 @@
-/** Logical table names and the real ones behind them. Statements carry logical names; nobody but BigQuery sees others. */
+/** Logical table names and the real ones behind them. Statements carry logical names; only BigQuery sees the others. */
 
 export interface TableMapping {
-  /** `project.dataset`, or `dataset` of the jobs' project: where tables are that `tables` does not name. */
+  /** `project.dataset`, or `dataset` of the jobs' project: holds the tables that `tables` does not name. */
   dataset: string
   /** `project.dataset.table` by logical name. */
   tables: ReadonlyMap<string, string>
@@ -17,14 +17,14 @@ export class TableNames {
     this.project = project
   }
 
-  /** `project.dataset.table`. Characters that few tables have, dots above all, are `_` in the real name. */
+  /** `project.dataset.table`. Characters other than letters and digits, dots above all, are `_` in the real name. */
   real(logical: string): string {
     const { dataset, tables } = this.mapping
     const qualified = dataset.includes('.') ? dataset : `${this.project}.${dataset}`
     return tables.get(logical) ?? `${qualified}.${logical.replaceAll(/[^A-Za-z0-9_]/g, '_')}`
   }
 
-  /** What must not be in a message to a caller: these tables, with their datasets and projects, and the jobs' project. */
+  /** Words that must not be in a message to a caller: these tables, their datasets and projects, and the jobs' project. */
   hidden(realNames: Iterable<string>): string[] {
     return [this.project, ...[...realNames].flatMap(partsOf)]
   }

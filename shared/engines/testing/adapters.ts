@@ -10,7 +10,7 @@ import { addRows } from './parquet.ts'
 
 export interface Adapter {
   name: string
-  /** An engine over empty tables, with the current moment fixed at `fixedNow`. */
+  /** An engine over empty tables, with the current time fixed at `fixedNow`. */
   open(tables: Record<string, Column[]>): Promise<OpenEngine>
 }
 

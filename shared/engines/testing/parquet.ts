@@ -28,7 +28,7 @@ export async function addRows(
   renameSync(`${file}.tmp`, file)
 }
 
-/** A type as DuckDB's `from_json` wants it told; what a row does not have is NULL. */
+/** A type as DuckDB's `from_json` takes it; fields that a row lacks are NULL. */
 function structure(type: SqlType): unknown {
   if (type.kind === 'ARRAY') return [structure(type.element)]
   if (type.kind !== 'STRUCT') return duckType(type)

@@ -10,7 +10,7 @@ import type { Scope } from './scope.ts'
 export interface Context {
   tables: ReadonlyMap<string, Column[]>
   parameters: ReadonlyMap<string, SqlType>
-  /** DuckDB SQL of the current moment, TIMESTAMPTZ. */
+  /** DuckDB SQL of the current time, TIMESTAMPTZ. */
   now: string
   /** A name that nothing else in this query has. */
   uniqueName(hint: string): string

@@ -1,6 +1,6 @@
 /**
- * Dates and times: time zones, parts such as DAY and WEEK(MONDAY), EXTRACT and INTERVAL. A TIMESTAMP is a moment, a
- * DATETIME the date and time that clocks in some zone show; functions without a zone work on the latter.
+ * Dates and times: time zones, parts such as DAY and WEEK(MONDAY), EXTRACT and INTERVAL. A TIMESTAMP is a point in time,
+ * a DATETIME the date and time that clocks in some zone show; parts are those of a DATETIME.
  */
 import type { Extract, IntervalLiteral } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
@@ -9,24 +9,21 @@ import { coerce, noSignature } from './coercion.ts'
 import { type Context, invalid, type Typed, typed, unsupported } from './context.ts'
 import type { Scope } from './scope.ts'
 
-/** DuckDB SQL of a time zone; `null` is UTC. */
-type Zone = string | null
-
 /**
- * A TIMESTAMP as the DATETIME in a zone. For UTC and fixed offsets arithmetic on microseconds stands in for DuckDB's
- * calendar library, which takes ten times as long.
+ * A TIMESTAMP as the DATETIME in a zone, by default UTC. For UTC and fixed offsets arithmetic on microseconds stands in
+ * for DuckDB's calendar library, which takes ten times as long.
  */
-export function toDatetime(timestamp: string, zone: Zone = null): string {
-  if (zone === null) return `make_timestamp(epoch_us(${timestamp}))`
+export function toDatetime(timestamp: string, zone?: string): string {
+  if (zone === undefined) return `make_timestamp(epoch_us(${timestamp}))`
   const offset = offsetMicros(zone)
   return offset === null
     ? `timezone(${zone}, ${timestamp})`
     : `make_timestamp(epoch_us(${timestamp}) + ${offset})`
 }
 
-/** The TIMESTAMP at which clocks in a zone show a DATETIME. */
-export function toTimestamp(datetime: string, zone: Zone = null): string {
-  if (zone === null) return `make_timestamptz(epoch_us(${datetime}))`
+/** The TIMESTAMP at which clocks in a zone, by default UTC, show a DATETIME. */
+export function toTimestamp(datetime: string, zone?: string): string {
+  if (zone === undefined) return `make_timestamptz(epoch_us(${datetime}))`
   const offset = offsetMicros(zone)
   return offset === null
     ? `timezone(${zone}, ${datetime})`
@@ -177,7 +174,7 @@ const wholes = ['DATE', 'TIME', 'DATETIME']
 /** A part of a date or time; of a TIMESTAMP, that of the DATETIME in a time zone. */
 export function extract(context: Context, node: Extract, scope: Scope): Typed {
   const value = context.expression(node.operand, scope)
-  const zone = node.zone ? context.expression(node.zone, scope).sql : null
+  const zone = node.zone ? context.expression(node.zone, scope).sql : undefined
   const kind = value.type?.kind
   const hasBoth = kind === 'TIMESTAMP' || kind === 'DATETIME'
   const civil = kind === 'TIMESTAMP' ? toDatetime(value.sql, zone) : value.sql

@@ -15,7 +15,7 @@ import {
 } from './scope.ts'
 import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
 
-/** Rewrites FROM. `scope` is what is in sight before it: nothing of this FROM. Throws SqlError. */
+/** Rewrites FROM. `scope` is the scope around it, without any range variable of this FROM. Throws SqlError. */
 export function fromClause(context: Context, node: From, scope: Scope): Source {
   if (node.kind === 'Join') return join(context, node, scope)
   if (node.kind === 'JoinInParentheses') return fromClause(context, node.join, scope)
@@ -61,7 +61,7 @@ function unknownTable(context: Context, node: TableReference, name: string, scop
   return invalid(context, node, `Table not found: ${name}${near ? `; did you mean ${near}?` : ''}`)
 }
 
-/** Derived tables do not see their neighbours, only what is around the whole query. */
+/** A derived table does not see its neighbours, only the scope around the whole query. */
 function derivedTable(context: Context, node: DerivedTable, scope: Scope): Source {
   const relation = context.query(node.query, scope.outer, scope.ctes, 'deferred')
   return relationSource(context, node.alias?.name ?? null, `(${relation.sql})`, relation)

@@ -3,7 +3,8 @@
  *
  * A subquery's ORDER BY without LIMIT promises nothing in SQL, yet people rely on it: `WITH logs AS (... ORDER BY
  * timestamp DESC) SELECT * FROM logs LIMIT 10`. Sorting there would cost every query that then counts, groups or sorts
- * anew. So the order is handed to the reader (`Relation.order`), which sorts by it only if it is a plain SELECT.
+ * by something else. So sorting is deferred to the query that reads the subquery (`Relation.order`), which sorts only if
+ * it is a plain SELECT.
  */
 import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
 import { type Context, invalid, type OrderKey, type Relation, type Sorting } from './context.ts'

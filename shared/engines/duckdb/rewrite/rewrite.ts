@@ -10,7 +10,7 @@ import { expression } from './expressions.ts'
 import { query } from './query.ts'
 
 export interface Rewritten {
-  /** One DuckDB SELECT. Parameters are `$p_<name in lower case>`, and `$now` for the current moment. */
+  /** One DuckDB SELECT. Parameters are `$p_<name in lower case>`, and `$now` for the current time. */
   sql: string
   columns: Column[]
   usesNow: boolean

@@ -1,3 +1,4 @@
+/** OVER and WINDOW, and ORDER BY inside a window or an aggregate. */
 import type { Call, Count, Frame, FrameBound, OrderItem, Select, Window } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
 import type { Context } from './context.ts'

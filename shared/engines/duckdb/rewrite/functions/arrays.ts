@@ -1,3 +1,4 @@
+/** Array functions. */
 import type { SqlType } from '../../../../sql/types.ts'
 import { unify } from '../coercion.ts'
 import { elementOf, raise, type Typed, typed } from '../context.ts'
@@ -66,7 +67,7 @@ export const arrayFunctions: FunctionTable = {
   ],
 }
 
-/** BigQuery's limit; DuckDB would fill the memory, and cannot be interrupted while it plans. */
+/** BigQuery's limit. DuckDB would fill the memory, and cannot be interrupted while it plans. */
 const mostElements = 1_048_575
 
 function series(from: string, to: string, step: string, count: string): string {
@@ -74,7 +75,7 @@ function series(from: string, to: string, step: string, count: string): string {
   return `(CASE WHEN (${end}) IS NULL THEN generate_series(${from}, ${to}, ${step}) END)`
 }
 
-/** How many intervals lie between two moments, a month being thirty days. */
+/** How many intervals lie between two times, a month being thirty days. */
 function steps(from: string, to: string, step: string): string {
   return `CAST((epoch(${to}) - epoch(${from})) / ${nonZero(`epoch(${step})`, 'DOUBLE')} AS BIGINT)`
 }

@@ -9,7 +9,7 @@ import { argument, type FunctionTable, sameAsFirst, signature } from './signatur
 
 const typeOfSecond = ([, second]: Typed[]) => second?.type ?? null
 
-/** The greatest or least argument; NULL as soon as one is, where DuckDB passes over NULLs. */
+/** The greatest or least argument; NULL if any is, where DuckDB ignores NULLs. */
 const extreme = (duck: string) => [
   signature(['COMMON', 'COMMON*'], sameAsFirst, (...values) => {
     const missing = values.map(value => `${value} IS NULL`).join(' OR ')

@@ -66,7 +66,7 @@ function parsing(type: ScalarName, fromDatetime: (sql: string) => string): Funct
 
 function parseTimestamp(site: CallSite): Typed {
   const { sql, zoned } = parsed(site)
-  const zone = site.call.arguments.length > 2 ? argument(site, 2).sql : null
+  const zone = site.call.arguments.length > 2 ? argument(site, 2).sql : undefined
   return typed(zoned ? sql : toTimestamp(sql, zone), 'TIMESTAMP')
 }
 
@@ -79,7 +79,7 @@ function argumentAs(site: CallSite, at: number, type: ScalarName): string {
 }
 
 /** The DATETIME to format, as DuckDB SQL, and how far it is ahead of UTC, in minutes. */
-interface Moment {
+interface ZonedDatetime {
   sql: string
   offset: string | null
 }
@@ -107,7 +107,7 @@ const formatElements: Record<string, string> = {
 }
 
 /** Elements that take an expression of their own. */
-const computedElements: Record<string, (moment: Moment) => string | null> = {
+const computedElements: Record<string, (datetime: ZonedDatetime) => string | null> = {
   '%C': ({ sql }) => `lpad(CAST(extract('year' FROM ${sql}) // 100 AS VARCHAR), 2, '0')`,
   '%e': ({ sql }) => `lpad(strftime(${sql}, '%-d'), 2, ' ')`,
   '%k': ({ sql }) => `lpad(strftime(${sql}, '%-H'), 2, ' ')`,
@@ -138,25 +138,25 @@ function split(format: string): string[] {
 }
 
 /** Text of a DATETIME in the format of a call. Throws UnsupportedError for an element that cannot be written. */
-function formatted(site: CallSite, moment: Moment): Typed {
+function formatted(site: CallSite, datetime: ZonedDatetime): Typed {
   const parts: string[] = []
   let plain = ''
   const flush = () => {
-    if (plain) parts.push(`strftime(${moment.sql}, ${quoteText(plain)})`)
+    if (plain) parts.push(`strftime(${datetime.sql}, ${quoteText(plain)})`)
     plain = ''
   }
   for (const piece of split(literalText(site, site.call.arguments[0]))) {
     const same = piece.startsWith('%') ? formatElements[piece] : piece
     if (same !== undefined) plain += same
     else {
-      const sql = computedElements[piece]?.(moment)
+      const sql = computedElements[piece]?.(datetime)
       if (!sql) throw unsupported(site.context, site.call, `${piece} in ${site.name}`)
       flush()
       parts.push(sql)
     }
   }
   flush()
-  if (parts.length === 0) parts.push(`CASE WHEN ${moment.sql} IS NOT NULL THEN '' END`)
+  if (parts.length === 0) parts.push(`CASE WHEN ${datetime.sql} IS NOT NULL THEN '' END`)
   return typed(`(${parts.join(' || ')})`, 'STRING')
 }
 

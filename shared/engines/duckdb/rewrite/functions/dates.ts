@@ -1,3 +1,4 @@
+/** Date and time functions; those from and to text are in date-formats.ts. */
 import type { ScalarName } from '../../../../sql/types.ts'
 import { typed } from '../context.ts'
 import {
@@ -17,13 +18,13 @@ import { argument, type FunctionRule, type FunctionTable, signature, type Signat
 
 type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
 
-/** A clock's start of a part, back in the type it came from; a DATE and a TIME have only their own parts. */
+/** A value truncated to a part, in its own type; a DATE and a TIME have only their own parts. */
 const truncations: Record<DateType, (value: string, part: string, zone?: string) => string | null> = {
   DATE: (value, part) => map(timePart(part) ? null : truncated(asDatetime(value), part), asDate),
   DATETIME: (value, part) => truncated(value, part),
   TIME: (value, part) => map(timePart(part) ? truncated(onEpochDay(value), part) : null, asTime),
   TIMESTAMP: (value, part, zone) =>
-    map(truncated(toDatetime(value, zone ?? null), part), sql => toTimestamp(sql, zone ?? null)),
+    map(truncated(toDatetime(value, zone), part), sql => toTimestamp(sql, zone)),
 }
 
 function map(sql: string | null, to: (sql: string) => string): string | null {
@@ -43,18 +44,18 @@ const move = (type: DateType, operator: '+' | '-') => [
   }),
 ]
 
-/** Between TIMESTAMPs whole parts count, between the others boundaries of parts that are crossed. */
+/** Counts boundaries of a part that are crossed; TIMESTAMP_DIFF counts whole parts. */
 const difference = (type: Exclude<DateType, 'TIMESTAMP'>) => [
   signature([type, type, 'PART'], 'INT64', (to, from, part) => {
     if (type !== 'DATETIME' && timePart(part) !== (type === 'TIME')) return null
-    const clock = type === 'TIME' ? onEpochDay : asDatetime
-    return boundaries(clock(from), clock(to), part)
+    const cast = type === 'TIME' ? onEpochDay : asDatetime
+    return boundaries(cast(from), cast(to), part)
   }),
 ]
 
 const unix = (per: number) => [
-  signature(['TIMESTAMP'], 'INT64', moment => {
-    const micros = `epoch_us(${moment})`
+  signature(['TIMESTAMP'], 'INT64', timestamp => {
+    const micros = `epoch_us(${timestamp})`
     // Rounds down, also before 1970, where DuckDB's `//` rounds towards zero.
     return per === 1 ? micros : `((${micros} - (${micros} % ${per} + ${per}) % ${per}) // ${per})`
   }),
@@ -66,19 +67,19 @@ const fromUnix = (micros: number) => [
 
 export const dateFunctions: FunctionTable = {
   CURRENT_DATE: current('DATE', asDate),
-  CURRENT_DATETIME: current('DATETIME', clock => clock),
+  CURRENT_DATETIME: current('DATETIME', datetime => datetime),
   CURRENT_TIME: current('TIME', asTime),
   CURRENT_TIMESTAMP: site => typed(site.context.now, 'TIMESTAMP'),
 
   DATE: [
     signature(['DATE'], 'DATE', date => date),
     signature(['DATETIME'], 'DATE', asDate),
-    signature(['TIMESTAMP', 'STRING?'], 'DATE', (moment, zone) => asDate(toDatetime(moment, zone ?? null))),
+    signature(['TIMESTAMP', 'STRING?'], 'DATE', (timestamp, zone) => asDate(toDatetime(timestamp, zone))),
     signature(['INT64', 'INT64', 'INT64'], 'DATE', (...parts) => `make_date(${parts.join(', ')})`),
   ],
   DATETIME: [
-    signature(['DATETIME'], 'DATETIME', clock => clock),
-    signature(['TIMESTAMP', 'STRING?'], 'DATETIME', (moment, zone) => toDatetime(moment, zone ?? null)),
+    signature(['DATETIME'], 'DATETIME', datetime => datetime),
+    signature(['TIMESTAMP', 'STRING?'], 'DATETIME', (timestamp, zone) => toDatetime(timestamp, zone)),
     signature(['DATE'], 'DATETIME', asDatetime),
     signature(['DATE', 'TIME'], 'DATETIME', (date, time) => `(${date} + ${time})`),
     signature(
@@ -90,13 +91,13 @@ export const dateFunctions: FunctionTable = {
   TIME: [
     signature(['TIME'], 'TIME', time => time),
     signature(['DATETIME'], 'TIME', asTime),
-    signature(['TIMESTAMP', 'STRING?'], 'TIME', (moment, zone) => asTime(toDatetime(moment, zone ?? null))),
+    signature(['TIMESTAMP', 'STRING?'], 'TIME', (timestamp, zone) => asTime(toDatetime(timestamp, zone))),
     signature(['INT64', 'INT64', 'INT64'], 'TIME', (...parts) => `make_time(${parts.join(', ')})`),
   ],
   TIMESTAMP: [
-    signature(['TIMESTAMP'], 'TIMESTAMP', moment => moment),
+    signature(['TIMESTAMP'], 'TIMESTAMP', timestamp => timestamp),
     signature(['STRING'], 'TIMESTAMP', text => `CAST(${text} AS TIMESTAMPTZ)`),
-    signature(['DATETIME', 'STRING?'], 'TIMESTAMP', (clock, zone) => toTimestamp(clock, zone ?? null)),
+    signature(['DATETIME', 'STRING?'], 'TIMESTAMP', (datetime, zone) => toTimestamp(datetime, zone)),
     signature(['STRING', 'STRING'], 'TIMESTAMP', (text, zone) => toTimestamp(asDatetime(text), zone)),
   ],
 
@@ -116,8 +117,8 @@ export const dateFunctions: FunctionTable = {
     signature(
       ['TIMESTAMP', 'INTERVAL', 'TIMESTAMP?'],
       'TIMESTAMP',
-      (moment, width, origin = `TIMESTAMPTZ '1950-01-01 00:00:00+00'`) =>
-        `time_bucket(${width}, ${moment}, ${origin})`,
+      (timestamp, width, origin = `TIMESTAMPTZ '1950-01-01 00:00:00+00'`) =>
+        `time_bucket(${width}, ${timestamp}, ${origin})`,
     ),
   ],
   TIMESTAMP_DIFF: [
@@ -149,10 +150,10 @@ export const dateFunctions: FunctionTable = {
   UNIX_SECONDS: unix(1_000_000),
 }
 
-/** The current moment, in a time zone if one is given, as a type. */
-function current(type: ScalarName, from: (clock: string) => string): FunctionRule {
+/** The current time, in a time zone if one is given, as a type. */
+function current(type: ScalarName, from: (datetime: string) => string): FunctionRule {
   return site => {
-    const zone = site.call.arguments.length > 0 ? argument(site, 0).sql : null
+    const zone = site.call.arguments.length > 0 ? argument(site, 0).sql : undefined
     return typed(from(toDatetime(site.context.now, zone)), type)
   }
 }

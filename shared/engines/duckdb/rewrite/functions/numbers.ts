@@ -1,3 +1,4 @@
+/** Mathematical functions. */
 import type { SqlType } from '../../../../sql/types.ts'
 import { unify } from '../coercion.ts'
 import { type Typed, typed } from '../context.ts'
@@ -12,13 +13,13 @@ import {
   signature,
 } from './signature.ts'
 
-/** Of an integer FLOAT64, of any other number its own type. */
+/** FLOAT64 for an integer, its own type for any other number. */
 const fraction = ([first]: Typed[]): SqlType | null =>
   first?.type?.kind === 'INT64' ? { kind: 'FLOAT64' } : (first?.type ?? null)
 
 const float = (duck: string) => named(duck, ['FLOAT64'], 'FLOAT64')
 
-/** To a whole number of the same type; an integer is one already, as a FLOAT64. */
+/** Rounding to a whole number of the same type; for an integer, that integer as a FLOAT64. */
 const whole = (duck: string) => [
   signature(['INT64'], 'FLOAT64', x => `CAST(${x} AS DOUBLE)`),
   signature(['NUMBER'], fraction, x => `${duck}(${x})`),
@@ -49,7 +50,7 @@ export const numberFunctions: FunctionTable = {
   NULLIFZERO: [signature(['NUMBER'], sameAsFirst, x => `NULLIF(${x}, 0)`)],
   POW: power,
   POWER: power,
-  // How many bounds the point has reached.
+  // The number of bounds that are not above the point.
   RANGE_BUCKET: [
     signature(
       ['NUMBER', 'ARRAY'],

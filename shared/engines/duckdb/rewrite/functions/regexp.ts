@@ -31,7 +31,7 @@ function extractAll(site: CallSite): Typed {
   return typed(found, { kind: 'ARRAY', element: { kind: 'STRING' } })
 }
 
-/** As many characters as come before the leftmost match, and one. */
+/** One more than the characters before the leftmost match. */
 function position(site: CallSite): Typed {
   const { text, pattern, take } = patternArguments(site)
   if (take(String) !== '0') throw unsupported(site.context, site.call, 'REGEXP_INSTR with a group')
@@ -45,7 +45,7 @@ function position(site: CallSite): Typed {
 interface PatternArguments {
   text: string
   pattern: string
-  /** SQL that takes the pattern's group, made from SQL for a group's number; 0 is the whole match. */
+  /** SQL for the pattern's group, from SQL for a group's number; 0 is the whole match. */
   take(sql: (group: 0 | 1) => string): string
 }
 
@@ -58,7 +58,7 @@ function patternArguments(site: CallSite): PatternArguments {
   return { text: text.sql, pattern: pattern.sql, take: groupOf(site, nodes[1]!, pattern.sql) }
 }
 
-/** A group in a pattern that is known only once the query runs: `(` that is not escaped and not `(?:`. */
+/** Matches a pattern that has a group: `(` that is not escaped and not `(?:`. For patterns that are not literals. */
 const hasGroup = String.raw`'(^|[^\\])(\\\\)*\((\?P?<\w|[^?])'`
 
 function groupOf(site: CallSite, node: Expression, pattern: string): PatternArguments['take'] {

@@ -1,3 +1,4 @@
+/** String and bytes functions, and NET.HOST; those with regular expressions are in regexp.ts. */
 import { quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
 import { arrayOf, invalid, raise, type Typed, typed, unsupported } from '../context.ts'
@@ -13,7 +14,7 @@ import {
   signature,
 } from './signature.ts'
 
-/** What TRIM takes off: Unicode's white space. DuckDB takes spaces only. */
+/** TRIM removes Unicode's white space; DuckDB's removes spaces only. */
 const whiteSpace = quoteText(
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 )
@@ -24,7 +25,7 @@ const urlHost = quoteText('^\\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^@/?#\\s]*@)?
 const notNegative = (length: string) =>
   `(CASE WHEN ${length} < 0 THEN ${raise('Length must not be negative')} ELSE ${length} END)`
 
-/** As long as BigQuery lets REPEAT and the pads make a text. */
+/** BigQuery's limit for REPEAT, LPAD and RPAD. */
 const mostCharacters = 1_048_576
 
 /** A length that is not negative and, times `each`, not too long. */
@@ -47,7 +48,7 @@ const pad = (duck: string) => [
   ),
 ]
 
-/** Position 0, and one before the start, mean the start; a negative one counts from the end. */
+/** Position 0, and any before the start, mean the start; a negative one counts from the end. */
 const substring = [
   signature(['STRING', 'INT64', 'INT64?'], 'STRING', (text, position, length) => {
     const start = `(CASE WHEN ${position} = 0 OR ${position} < -length(${text}) THEN 1 ELSE ${position} END)`
@@ -153,7 +154,7 @@ function digest(duck: string) {
   ]
 }
 
-/** Strings, bytes, or what CAST makes a string of; NULL if one of them is. */
+/** Of bytes, or of values cast to strings; NULL if one of them is. */
 function concat(site: CallSite): Typed {
   const values = allArguments(site)
   const binary = values.some(value => value.type?.kind === 'BYTES')
@@ -169,7 +170,7 @@ function normalize(site: CallSite): Typed {
   return typed(`nfc_normalize(${argument(site, 0).sql})`, 'STRING')
 }
 
-/** Conversions of FORMAT and the type that each wants; `t` is what CAST makes of a value. */
+/** The conversions of FORMAT and the type that each takes; `t` is a value cast to a string. */
 const conversions: Record<string, 'INT64' | 'FLOAT64' | 'STRING'> = {
   ...ofType('INT64', 'dixXo'),
   ...ofType('FLOAT64', 'fFeEgG'),

@@ -1,4 +1,4 @@
-/** What a run makes of everything that can go wrong on the way: by BigQuery's reason, or by what the connection does. */
+/** Failures on the way to BigQuery, by its reasons and by the connection: what they mean, and what is tried again. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ApiMethod, Fault } from '../../../infra/google/bigquery/faults.ts'
 import type { EngineError, EngineErrorReason, QueryEngine, RunLimits } from '../engine.ts'
@@ -67,26 +67,26 @@ describe('a reason', () => {
     expect(asked('insert')).toHaveLength(tries)
   })
 
-  test('that passes is gone with the next try', async () => {
+  test('that passes does not fail the run', async () => {
     meet({ method: 'insert', effect: { reason: 'rateLimitExceeded' }, times: 2 })
     expect(await run()).toMatchObject({ rows })
   })
 
-  test('with which a job ends is answered by another job', async () => {
+  test('with which a job ends leads to another job', async () => {
     meet({ method: 'insert', effect: { jobReason: 'jobBackendError' } })
     expect(await run()).toMatchObject({ rows })
     const ids = asked('insert').map(({ body }) => body!.jobReference.jobId)
     expect(ids).toEqual([ids[0], ids[0], expect.not.stringMatching(ids[0]!)])
   })
 
-  test('that the quota is used up keeps the engine from asking again for a while', async () => {
+  test('quotaExceeded keeps the engine from further calls for a while', async () => {
     meet({ method: 'insert', effect: { reason: 'quotaExceeded' } })
     await failure()
     expect(await failure()).toMatchObject({ reason: 'unavailable' })
     expect(asked('insert')).toHaveLength(1)
   })
 
-  test('never brings BigQuery’s own words into a message', async () => {
+  test('never brings BigQuery’s own message to callers', async () => {
     meet({ method: 'insert', effect: { reason: 'accessDenied', message: 'Access Denied: Table secret:a.b' } })
     const { message, cause } = await failure()
     expect(message).not.toMatch(/secret|a\.b/)
@@ -94,7 +94,7 @@ describe('a reason', () => {
   })
 })
 
-describe('an answer that is none', () => {
+describe('a broken response', () => {
   const text = (status: number, text: string, type?: string) => ({ status, text, ...(type ? { type } : {}) })
 
   test.each<[what: string, method: ApiMethod, effect: Fault['effect'], means: EngineErrorReason]>([
@@ -116,12 +116,12 @@ describe('an answer that is none', () => {
     expect(await failure()).toMatchObject({ reason: means })
   })
 
-  test('nobody listening is unavailable', async () => {
+  test('no listener is unavailable', async () => {
     engine = local.another({ endpoint: 'http://127.0.0.1:9' })
     expect(await failure()).toMatchObject({ reason: 'unavailable' })
   })
 
-  test('silence lasts as long as the run may, and the job is told to stop', async () => {
+  test('silence lasts until the run’s time limit, and the job is cancelled', async () => {
     meet({ method: 'results', effect: 'silence' })
     const started = performance.now()
     expect(await failure({ timeoutMs: 200 })).toMatchObject({ reason: 'timeout' })
@@ -131,7 +131,7 @@ describe('an answer that is none', () => {
     expect(asked('cancel')[0]!.jobId).toBe(insert!.body!.jobReference.jobId)
   })
 
-  test('silence after the job was asked for stops a job of which nothing is known', async () => {
+  test('silence after the job’s start cancels it, by its id alone', async () => {
     meet({ method: 'insert', effect: 'silence', after: true })
     const abort = new AbortController()
     const stopped = failure({ signal: abort.signal })
@@ -143,21 +143,21 @@ describe('an answer that is none', () => {
 })
 
 describe('a job', () => {
-  test('that was begun, and of which the answer was lost, is found again', async () => {
+  test('that was started is found again when the response is lost', async () => {
     meet({ method: 'insert', effect: 'reset', after: true })
     const before = local.server.jobs.count
     expect(await run()).toMatchObject({ rows })
     expect(local.server.jobs.count).toBe(before + 1)
   })
 
-  test('that goes on is not begun anew when an answer about it is lost', async () => {
+  test('that is running is not started again when a response about it is lost', async () => {
     meet({ method: 'results', effect: 'reset', times: 2 })
     const before = local.server.jobs.count
     expect(await run()).toMatchObject({ rows })
     expect(local.server.jobs.count).toBe(before + 1)
   })
 
-  test('that is not complete is asked for again', async () => {
+  test('that is not complete is polled', async () => {
     meet({ method: 'results', effect: 'incomplete', times: 3 })
     expect(await run()).toMatchObject({ rows, truncated: false })
     expect(asked('results').length).toBeGreaterThan(3)
@@ -175,7 +175,7 @@ describe('a job', () => {
 })
 
 describe('pages', () => {
-  test('are read until the rows are there that were asked for', async () => {
+  test('are read until all rows within the limit are there', async () => {
     meet()
     expect(await run()).toMatchObject({ rows, truncated: false })
     expect(await run({ maxRows: 1 })).toMatchObject({ rows: rows.slice(0, 1), truncated: true })

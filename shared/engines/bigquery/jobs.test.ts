@@ -1,4 +1,4 @@
-/** What BigQuery is sent, and what is made of what it tells: real names, limits, labels, job ids, a dry run. */
+/** Requests to BigQuery: real names, parameters, limits, labels, job ids, dry runs. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Column } from '../../sql/types.ts'
 import type { RunLimits, Statement } from '../engine.ts'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => local.close())
 
-/** The jobs that `act` asks for. */
+/** The jobs that `act` starts. */
 async function jobsOf(act: () => Promise<unknown>): Promise<Job[]> {
   const before = local.server.requests.length
   await act()
@@ -38,7 +38,7 @@ describe('the SQL', () => {
     )
   })
 
-  test('takes tables from where the settings say', async () => {
+  test('takes tables from the dataset of the settings', async () => {
     const engine = local.another({
       dataset: 'elsewhere',
       tables: new Map([['cloudflare.logs.prod', 'local-project.app_logs.cloudflare_logs_prod']]),
@@ -114,7 +114,7 @@ describe('a job', () => {
 describe('a job key', () => {
   const jobs = () => local.server.jobs.count
 
-  test('lets a second process take over what the first began', async () => {
+  test('lets a second process adopt the job of the first', async () => {
     const before = jobs()
     const one = run({ jobKey: 'shared' })
     const two = local.another().run(statement, { ...limits, jobKey: 'shared' })
@@ -122,7 +122,7 @@ describe('a job key', () => {
     expect(jobs()).toBe(before + 1)
   })
 
-  test('is not enough: another question is another job', async () => {
+  test('is not enough: another statement is another job', async () => {
     const before = jobs()
     await run({ jobKey: 'same' }, { sql: 'SELECT 1 AS a', bindings: [] })
     expect(await run({ jobKey: 'same' }, { sql: 'SELECT 2 AS a', bindings: [] })).toMatchObject({
@@ -156,7 +156,7 @@ describe('a job key', () => {
 })
 
 describe('a dry run', () => {
-  test('begins no job, and tells bytes that depend on the tables', async () => {
+  test('starts no job, and estimates bytes by the tables', async () => {
     const before = local.server.jobs.count
     const one = await local.engine.describe(statement)
     const both = await local.engine.describe({
@@ -177,7 +177,7 @@ describe('a dry run', () => {
     },
   })
 
-  test('tells tables and routines that the statement does not name, in full', async () => {
+  test('reports tables and routines that the statement does not name, in full', async () => {
     local.server.faults.add(
       told({
         statementType: 'SELECT',
