@@ -1,6 +1,6 @@
 /**
  * The answer cache: a hit, a stale copy while another caller refreshes or the engine fails, or one run of the engine for
- * each cold key over all processes. README.md in this folder describes the protocol; `decide` says what a request gets.
+ * each cold key over all processes. shared/cache/README.md is the protocol; `decide` says which of these a request gets.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from '../answers/answer.ts'

@@ -1,4 +1,4 @@
-/** Failed runs: which of them are recorded, and for how long they are answered from the record. README.md, "Failures". */
+/** Failed runs: what is recorded of them, and for how long. shared/cache/README.md, "Failures". */
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
 import type { Plain } from '../stores/store.ts'
 

@@ -1,4 +1,4 @@
-/** The head document of a cached answer, `answers/{key}`. README.md, "Documents". */
+/** The head document of a cached answer, `answers/{key}`. shared/cache/README.md, "Documents". */
 import type { Document, Fields, Reference } from '../stores/store.ts'
 import type { Summary } from '../answers/answer.ts'
 import { type Failure, failureOf } from './failures.ts'

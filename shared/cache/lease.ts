@@ -1,7 +1,7 @@
 /**
  * The lease of a key: the right, among all processes, to run the engine for it. It stands in a document and is taken by
  * compare-and-set on the document's version. The version of that write is the fencing token that every later write of
- * the holder needs, so a holder that was paused past its lease writes nothing. README.md, "Leases".
+ * the holder needs, so a holder that was paused past its lease writes nothing. shared/cache/README.md, "Leases".
  */
 import { randomUUID } from 'node:crypto'
 import { StoreError, type Fields, type Reference, type Store, type Writing } from '../stores/store.ts'

@@ -1,6 +1,6 @@
 /**
  * The bytes of a cached answer: inline in the head where they fit, else in chunks that are written once and never
- * changed. README.md, "Documents".
+ * changed. shared/cache/README.md, "Documents".
  */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Answer } from '../answers/answer.ts'

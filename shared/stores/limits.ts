@@ -1,13 +1,13 @@
 /**
- * What every store refuses in the same way, before it touches a document: names, values and sizes.
- * They are Firestore's limits, so that what works on a laptop also works when deployed.
+ * Checks that every store makes before it touches a document: names, values and sizes. The limits are Firestore's, so
+ * that a program that works on a laptop also works when deployed.
  * https://cloud.google.com/firestore/quotas, https://cloud.google.com/firestore/docs/storage-size
  */
 import { StoreError, type Fields, type Filter, type Reference, type Search, type Write } from './store.ts'
 
 const maxDocumentBytes = 1_048_576
 const maxWrites = 500
-/** A commit of 4 MiB is refused, with what surrounds the documents in it. */
+/** Firestore refuses a commit of 4 MiB, which includes more than its documents. */
 const maxBatchBytes = 3_600_000
 const maxDocuments = 1_000
 const maxDepth = 20
@@ -17,11 +17,12 @@ const lastDate = new Date('9999-12-31T23:59:59.999Z')
 const collectionName = /^[A-Za-z][A-Za-z0-9_]{0,99}$/
 const documentId = /^[A-Za-z0-9._:-]{1,1000}$/
 const fieldName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
-/** Firestore keeps names such as `__id__` to itself. */
+/** Firestore reserves names such as `__id__`. */
 const reserved = /^__.*__$/s
 /**
- * In every document of Firestore's: a mark of its latest write. Firestore leaves a document's version as it is where a
- * write changes nothing, so each write changes this; and a write whose acknowledgement was lost is known by it.
+ * A field of every document in Firestore, with another value after each write. Firestore leaves a document's version as
+ * it is where a write changes nothing, so each write changes this field; and it identifies a write whose acknowledgement
+ * was lost.
  */
 export const markField = '_write'
 const operators: readonly string[] = ['==', '<', '<=', '>', '>='] satisfies Filter['operator'][]
@@ -117,7 +118,7 @@ function bytesOf(value: unknown, depth = 0): number {
   if (Array.isArray(value)) return sum(value.map(item => bytesOfItem(item, depth + 1)))
   if (isMap(value))
     return sum(Object.entries(value).map(([key, item]) => bytesOfKey(key) + bytesOf(item, depth + 1)))
-  throw invalid(`a value that no document holds: ${Object.prototype.toString.call(value)}`)
+  throw invalid(`a value that no document can hold: ${Object.prototype.toString.call(value)}`)
 }
 
 function bytesOfItem(item: unknown, depth: number): number {
@@ -130,7 +131,7 @@ function bytesOfKey(key: string): number {
   return bytesOfText(key)
 }
 
-/** A lone surrogate has no UTF-8 form: it would come back as another character. */
+/** A lone surrogate has no UTF-8 form and would come back as another character. */
 function bytesOfText(text: string): number {
   if (!text.isWellFormed()) throw invalid('a text with half a surrogate pair')
   return Buffer.byteLength(text) + 1

@@ -1,15 +1,15 @@
 /**
- * The port to the document store: endpoint definitions, keys and cached answers.
- * `stores/stores.test.ts` is the suite that every adapter passes. Enough for leases; no more.
+ * The port to the document store: endpoint definitions, keys and cached answers. It has the operations that leases need
+ * and no others. Every adapter passes the suites `stores.*.test.ts` in this folder.
  */
 
-/** What a document may hold. Bytes and dates stand at the top level only. */
+/** A value of a document. Bytes and dates stand at the top level only. */
 export type Plain = null | boolean | number | string | Plain[] | { [field: string]: Plain }
 export type Fields = { [field: string]: Plain | Uint8Array | Date }
 
 export interface Reference {
   collection: string
-  /** 1 to 1,000 characters out of A-Z a-z 0-9 . _ - : */
+  /** 1 to 1,000 characters of A-Z a-z 0-9 . _ - : */
   id: string
 }
 
@@ -36,11 +36,11 @@ export interface Writing {
 
 export type Write =
   | { type: 'create'; at: Reference; fields: Fields }
-  /** Without `ifVersion` it writes whatever is there, or nothing. */
+  /** Without `ifVersion` the document may have any version, or be missing. */
   | { type: 'replace'; at: Reference; fields: Fields; ifVersion?: string }
-  /** Sets and removes these fields and leaves the others; the document must be there. */
+  /** Sets and removes these fields and leaves the others; the document must exist. */
   | { type: 'update'; at: Reference; set: Fields; unset?: string[]; ifVersion?: string }
-  /** Removing what is not there succeeds, unless `ifVersion` is given. */
+  /** Removing a missing document succeeds, unless `ifVersion` is given. */
   | { type: 'remove'; at: Reference; ifVersion?: string }
 
 export interface Filter {
@@ -52,7 +52,7 @@ export interface Filter {
 export interface Search {
   collection: string
   where?: Filter[]
-  /** All documents without this field are left out, as in Firestore. */
+  /** Documents without this field are left out, as in Firestore. */
   orderBy?: { field: string; direction: 'asc' | 'desc' }
   /** 1 to 1,000. */
   limit: number
@@ -63,9 +63,9 @@ export interface Search {
 export interface Store {
   /** With `fields`, only these are read and returned. */
   get(at: Reference, fields?: string[]): Promise<Reading>
-  /** Fails with `conflict` if the document is there. */
+  /** Fails with `conflict` if the document exists. */
   create(at: Reference, fields: Fields): Promise<Writing>
-  /** Writes all fields anew. Fails with `conflict` if the version is another one, or the document is gone. */
+  /** Replaces all fields. Fails with `conflict` if the version is another one, or the document is gone. */
   replace(at: Reference, fields: Fields, ifVersion?: string): Promise<Writing>
   /**
    * Sets and removes top-level fields and leaves the others as they are, so that a lease costs no rewrite of a payload.
@@ -83,7 +83,7 @@ export interface Store {
 /**
  * - `conflict`: a precondition does not hold, nothing was written
  * - `too_large`: a document or a batch over the store's limit, nothing was written
- * - `invalid`: a bug of ours in what was asked
+ * - `invalid`: the call breaks a rule of this port, which is a bug of this service
  * - `unavailable`: the store cannot be reached, is busy or did not answer in time; the write may have happened
  */
 export type StoreErrorReason = 'conflict' | 'too_large' | 'invalid' | 'unavailable'

@@ -1,6 +1,6 @@
 /**
- * Google's client, held to deadlines. Left to itself it repeats a call in silence, a commit for up to ten minutes, and
- * keeps to a connection that went dead.
+ * Google's client with timeouts. By itself it repeats a failed call in silence, a commit for up to ten minutes, and keeps
+ * a dead connection.
  */
 import type { Firestore, Settings } from '@google-cloud/firestore'
 import { withTimeout } from '../timeout.ts'
@@ -11,9 +11,9 @@ export type Sdk = typeof import('@google-cloud/firestore')
 
 export interface Connection {
   /**
-   * Does some work with the client. All its calls and their repetitions end after `ms` milliseconds: nothing is
-   * written later than that, and a caller who reads back sees what there is.
-   * @throws what the client throws, or StoreError `unavailable` when the time is over
+   * Does some work with the client. All its calls and their repetitions end after `ms` milliseconds: no write happens
+   * later, so that a caller who reads back sees the final state.
+   * @throws what the client throws, or StoreError `unavailable` after that time
    */
   call<T>(ms: number, work: (firestore: Firestore, sdk: Sdk) => Promise<T>): Promise<T>
   /** Waits for work under way, at most `ms` milliseconds. */
@@ -25,11 +25,11 @@ export async function connect(settings: Settings): Promise<Connection> {
   const sdk = await import('@google-cloud/firestore')
   let client = createClient(sdk, settings)
 
-  /** After a silence nobody knows whether the server is slow or the connection dead, so the next call has a new one. */
+  /** After a timeout the server may be slow or the connection dead, so the next call gets a new client. */
   function replace(silent: Client): void {
     if (client !== silent) return
     client = createClient(sdk, settings)
-    silent.end().catch(() => {}) // it has nothing left to lose
+    silent.end().catch(() => {}) // its calls have failed already
   }
 
   return {
@@ -63,7 +63,7 @@ function createClient({ Firestore }: Sdk, settings: Settings): Client {
       underWay.add(settled)
       return work
     },
-    /** A client that is ended while it repeats a call throws where nobody can catch it, so that is waited for. */
+    /** A client that ends while it repeats a call throws where no caller can catch it, so all calls end first. */
     async end() {
       await Promise.all(underWay)
       await firestore.terminate()

@@ -1,4 +1,4 @@
-/** What Firestore's gRPC status codes mean to the port. https://grpc.io/docs/guides/status-codes/ */
+/** Firestore's gRPC status codes as errors of the port. https://grpc.io/docs/guides/status-codes/ */
 import { StoreError, type StoreErrorReason } from '../store.ts'
 
 const invalidArgument = 3
@@ -10,12 +10,12 @@ const outOfRange = 11
 
 const conflicts: unknown[] = [notFound, alreadyExists, failedPrecondition, aborted]
 
-/** Whether a commit was refused for what is, or is not, in the store. */
+/** Whether a commit was refused because a precondition does not hold. */
 export function isConflict(error: unknown): boolean {
   return conflicts.includes(codeOf(error))
 }
 
-/** A read has no precondition: it is refused so for want of an index, which is ours to define. */
+/** A read has no precondition: FAILED_PRECONDITION means that an index is missing, which this service has to define. */
 export function readError(error: unknown): unknown {
   return storeError(error, {
     [invalidArgument]: 'invalid',
@@ -24,7 +24,7 @@ export function readError(error: unknown): unknown {
   })
 }
 
-/** A document that an update makes too large is seen by Firestore alone, which says so in its message. */
+/** Only Firestore sees that an update makes a document too large, and it says so only in the message. */
 export function writeError(error: unknown): unknown {
   const tooLarge = /\bsize\b|\bbytes\b|too (big|large)/i.test(String(error))
   return storeError(error, {
@@ -37,7 +37,7 @@ export function writeError(error: unknown): unknown {
   })
 }
 
-/** Any other failure, refused credentials among them, means that there is no store for us; the cause says why. */
+/** Any other failure, such as refused credentials, means that the store is not available; the cause says why. */
 function storeError(error: unknown, reasons: { [code: number]: StoreErrorReason }): unknown {
   if (error instanceof StoreError || error instanceof TypeError) return error
   const reason = reasons[codeOf(error) ?? -1] ?? 'unavailable'

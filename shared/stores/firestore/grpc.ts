@@ -1,10 +1,13 @@
-/** Settings of the client for what is beneath it, and the one way to stop what it has begun. */
+/**
+ * Settings of gRPC beneath the client, and cancelling of its calls, which the client itself does not offer.
+ * infra/docs/surgery.md has the measurements.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Over when the caller has its answer. */
+/** Aborted when the caller has its answer. */
 const over = new AsyncLocalStorage<AbortSignal>()
 
-/** Does some work; calls and repetitions that are still under way when it is done, or has failed, are cancelled. */
+/** Does some work. Calls and repetitions that are still under way when it ends or fails are cancelled. */
 export async function cancelling<T>(work: () => Promise<T>): Promise<T> {
   const controller = new AbortController()
   try {
@@ -14,19 +17,19 @@ export async function cancelling<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What gRPC hands over before a call goes out, each repetition too. */
+/** gRPC passes this on before it sends a call, also for each repetition. */
 interface Outgoing {
   /** The request, the same object in each repetition. */
   argument?: { writes?: unknown[] }
   call: { cancel(): void }
 }
 
-/** By request: a repetition may begin in the context of another call, which had opened the connection. */
+/** By request: a repetition may begin in the context of another call, which opened the connection. */
 const signals = new WeakMap<object, AbortSignal>()
 
 /**
- * No part of the client repeats a cancelled call. But it may be waiting to repeat one that failed, and gRPC sends what
- * is cancelled as it begins: so a commit is emptied too.
+ * No part of the client repeats a cancelled call. But the client may be waiting to repeat a failed one, and gRPC sends a
+ * call that is cancelled as it begins; so the writes of a commit are removed too.
  */
 function cancelWhenOver<T extends Outgoing>(outgoing: T): T {
   const { argument = {}, call } = outgoing
@@ -43,13 +46,13 @@ function cancelWhenOver<T extends Outgoing>(outgoing: T): T {
 }
 
 /**
- * Reads are repeated at once where the connection was lost, and nowhere else. The default is to repeat them after any
- * error, a refused query too, and first after two seconds.
+ * Reads are repeated at once where the connection was lost, and in no other case. By default they are repeated after any
+ * error, also for a refused query, and first after two seconds.
  */
 const reading = { retry_codes_name: 'connection_lost' }
 
 export const grpcOptions = {
-  /** The default, two minutes, is how long a client may stay away from a store that is back. */
+  /** With the default, a client may not reach a store for two minutes after it has recovered. */
   'grpc.max_reconnect_backoff_ms': 1000,
   'grpc.callInvocationTransformer': cancelWhenOver,
   gaxServerStreamingRetries: true,

@@ -1,10 +1,10 @@
-/** Reading documents out of Firestore: one by its id, or many by filters. */
+/** Reading documents from Firestore: one by its id, or many by filters. */
 import type { Firestore, Query } from '@google-cloud/firestore'
 import { StoreError, type Document, type Reading, type Reference, type Search } from '../store.ts'
 import { markField } from '../limits.ts'
 import { millisecondsOf, toDocument } from './values.ts'
 
-/** The document, with all of its fields or those of a mask, which is never empty: that would mean all. */
+/** The document, with all of its fields or those of a mask. An empty mask would mean all, so that `markField` is always in it. */
 export async function read(firestore: Firestore, at: Reference, mask?: string[]): Promise<Reading> {
   const reference = firestore.collection(at.collection).doc(at.id)
   const [snapshot] = await firestore.getAll(reference, ...(mask ? [{ fieldMask: [...mask, markField] }] : []))
@@ -17,7 +17,7 @@ export async function read(firestore: Firestore, at: Reference, mask?: string[])
 }
 
 /**
- * Documents that `checkSearch` lets be looked for. With equal values Firestore takes them by id, in the same direction.
+ * Searches that `checkSearch` has accepted. Firestore orders equal values by id, in the same direction.
  * @throws what the client throws, or StoreError `invalid`
  */
 export async function find(
@@ -35,10 +35,10 @@ export async function find(
   return { documents: isRange && !orderBy ? byId(documents).slice(0, limit) : documents, readAt }
 }
 
-/** Firestore gives a range by the values of its field, so which ids come first is known only when all are there. */
+/** Firestore orders a range by the values of its field, so the first ids are known only when all documents are read. */
 function byId(documents: Document[]): Document[] {
   if (documents.length === maxDocuments)
-    throw new StoreError('invalid', `a range of ${maxDocuments} documents and more needs an order`)
+    throw new StoreError('invalid', `a range of ${maxDocuments} documents or more needs an order`)
   return documents.toSorted((one, other) => (one.id < other.id ? -1 : 1))
 }
 

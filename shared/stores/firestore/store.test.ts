@@ -1,4 +1,4 @@
-/** What Firestore's client does with a connection that is lost, silent or refused. */
+/** Firestore's client with a connection that is lost, silent or refused. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../store.ts'
@@ -9,7 +9,7 @@ import { useEmulator } from '../../../infra/google/firestore-emulator.ts'
 import { type Proxy, startProxy } from '../testing/proxy.ts'
 
 const unavailable = { name: 'StoreError', reason: 'unavailable' }
-const deadlines = { get: 1_000, query: 1_000, write: 1_000, close: 1_000 }
+const timeouts = { get: 1_000, query: 1_000, write: 1_000, close: 1_000 }
 
 describeEmulator('the Firestore adapter', () => {
   let emulator: Awaited<ReturnType<typeof useEmulator>>
@@ -25,7 +25,7 @@ describeEmulator('the Firestore adapter', () => {
     at = { collection: freshCollection(), id: 'one' }
     await direct.get(at)
     process.env['FIRESTORE_EMULATOR_HOST'] = proxy.address
-    store = openFirestore({ project: 'test-faults', database: '(default)', deadlines })
+    store = openFirestore({ project: 'test-faults', database: '(default)', timeouts })
     await store.get(at)
   })
 

@@ -1,4 +1,4 @@
-/** The Store port on Google's Firestore, or on its emulator where FIRESTORE_EMULATOR_HOST says where that is. */
+/** The Store port on Google's Firestore, or on its emulator at the address in FIRESTORE_EMULATOR_HOST. */
 import type { Firestore } from '@google-cloud/firestore'
 import { StoreError, type Store, type Write, type Writing } from '../store.ts'
 import { connect, type Connection, type Sdk } from './connection.ts'
@@ -12,17 +12,17 @@ export interface FirestoreOptions {
   /** `null`: the project of the credentials. */
   project: string | null
   database: string
-  /** The longest that a call may take, in milliseconds. The cache's own deadlines are shorter where it needs that. */
-  deadlines?: typeof defaultDeadlines
+  /** The longest that a call may take, in milliseconds. The cache has shorter ones of its own (`../timeout.ts`). */
+  timeouts?: typeof defaultTimeouts
 }
 
-const defaultDeadlines = { get: 2_000, query: 5_000, write: 3_000, close: 2_000 }
+const defaultTimeouts = { get: 2_000, query: 5_000, write: 3_000, close: 2_000 }
 
 /**
  * Loads the client with the first call.
- * Its StoreErrors are the port's; `unavailable`: not reached, not answered in time, credentials refused, closed.
+ * Throws the port's StoreErrors; `unavailable` = not reached, no answer in time, credentials refused, or closed.
  */
-export function openFirestore({ project, database, deadlines = defaultDeadlines }: FirestoreOptions): Store {
+export function openFirestore({ project, database, timeouts = defaultTimeouts }: FirestoreOptions): Store {
   const settings = { databaseId: database, ...(project === null ? {} : { projectId: project }) }
   let connecting: Promise<Connection> | undefined
   let closed = false
@@ -36,18 +36,18 @@ export function openFirestore({ project, database, deadlines = defaultDeadlines 
   async function batch(writes: Write[]): Promise<Writing[]> {
     checkWrites(writes)
     if (writes.length === 0) return []
-    return call(deadlines.write, (firestore, sdk) => write(firestore, sdk, writes)).catch(rethrow(writeError))
+    return call(timeouts.write, (firestore, sdk) => write(firestore, sdk, writes)).catch(rethrow(writeError))
   }
 
   return {
     async get(at, fields) {
       checkReference(at)
       checkMask(fields ?? [])
-      return call(deadlines.get, firestore => read(firestore, at, fields)).catch(rethrow(readError))
+      return call(timeouts.get, firestore => read(firestore, at, fields)).catch(rethrow(readError))
     },
     async query(search) {
       checkSearch(search)
-      return call(deadlines.query, firestore => find(firestore, search)).catch(rethrow(readError))
+      return call(timeouts.query, firestore => find(firestore, search)).catch(rethrow(readError))
     },
     ...singleWrites(batch),
     batch,
@@ -55,7 +55,7 @@ export function openFirestore({ project, database, deadlines = defaultDeadlines 
       if (closed) return
       closed = true
       const connection = await connecting
-      await connection?.close(deadlines.close)
+      await connection?.close(timeouts.close)
     },
   }
 }

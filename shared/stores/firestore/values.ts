@@ -1,15 +1,15 @@
-/** Firestore's times and values as the port has them. */
+/** Firestore's times and values in the port's form. */
 import type { DocumentData, Timestamp } from '@google-cloud/firestore'
 import { StoreError, type Document, type Fields } from '../store.ts'
 import { markField } from '../limits.ts'
 import type { Sdk } from './connection.ts'
 
-/** All digits that Firestore gives: two writes of a document never share them. */
+/** With all digits of Firestore's time: two writes of a document never have the same. */
 export function versionOf({ seconds, nanoseconds }: Timestamp): string {
   return `${seconds}.${String(nanoseconds).padStart(9, '0')}`
 }
 
-/** @throws StoreError `invalid` for what is no version of this store */
+/** @throws StoreError `invalid` for a malformed version */
 export function updateTimeOf(version: string, { Timestamp }: Sdk): Timestamp {
   const [, seconds, nanoseconds] = /^(\d{1,12})\.(\d{9})$/.exec(version) ?? []
   if (seconds === undefined) throw new StoreError('invalid', `not a version: ${JSON.stringify(version)}`)
@@ -21,7 +21,7 @@ export function millisecondsOf({ seconds, nanoseconds }: Timestamp): number {
   return seconds * 1000 + nanoseconds / 1_000_000
 }
 
-/** A document that was found, without its mark. */
+/** A document of Firestore, without the mark of its write. */
 export function toDocument(id: string, data: DocumentData, updateTime: Timestamp): Document {
   const { [markField]: _, ...values } = data
   const fields = Object.entries(values).map(([name, value]) => [name, toField(value)])
@@ -39,7 +39,7 @@ function toField(value: unknown): unknown {
   return isTimestamp(value) ? value.toDate() : value
 }
 
-/** By its method: functions stand in no other value, and the class is loaded with the SDK only. */
+/** By its method, as no other value has functions; the class itself is loaded with the SDK only. */
 function isTimestamp(value: unknown): value is Timestamp {
   return typeof (value as Timestamp | null)?.toDate === 'function'
 }

@@ -1,4 +1,4 @@
-/** Writing documents into Firestore: one commit, all or nothing. Never a transaction, which takes ten times as long. */
+/** Writing documents into Firestore: one commit, all or nothing. A transaction would take ten times as long. */
 import { randomUUID } from 'node:crypto'
 import type { Firestore, Timestamp, WriteBatch } from '@google-cloud/firestore'
 import type { Write, Writing } from '../store.ts'
@@ -8,8 +8,8 @@ import { isConflict, readError } from './errors.ts'
 import { millisecondsOf, updateTimeOf, versionOf } from './values.ts'
 
 /**
- * Writes that `checkWrites` let pass. They have one time together, which is the version of each.
- * @throws what the client throws, or StoreError `invalid` for a version that is none
+ * Writes that `checkWrites` has accepted. All have one time, which is the version of each.
+ * @throws what the client throws, or StoreError `invalid` for a malformed version
  */
 export async function write(firestore: Firestore, sdk: Sdk, writes: Write[]): Promise<Writing[]> {
   const mark = randomUUID()
@@ -32,7 +32,7 @@ function add(batch: WriteBatch, firestore: Firestore, sdk: Sdk, one: Write, mark
       batch.create(reference, { ...one.fields, [markField]: mark })
       return
     case 'replace':
-      // The client's `set` takes no condition, so an update that does goes before it, in the same commit.
+      // The client's `set` takes no condition, so an update with the condition precedes it in the same commit.
       if (condition) batch.update(reference, { [markField]: mark }, condition)
       batch.set(reference, { ...one.fields, [markField]: mark })
       return
@@ -54,7 +54,7 @@ async function commit(batch: WriteBatch): Promise<Timestamp> {
 }
 
 /**
- * The client repeats a commit whose acknowledgement was lost, and the repetition is refused because of the first.
+ * The client repeats a commit whose acknowledgement was lost, and the repetition fails because of the first one.
  * @returns when the documents were written with this mark; removals leave none
  */
 async function findMark(firestore: Firestore, writes: Write[], mark: string): Promise<Timestamp | undefined> {

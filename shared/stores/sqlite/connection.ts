@@ -1,13 +1,13 @@
-/** A SQLite file as a database of documents: its tables, its transactions, its one clock. */
+/** A SQLite file as a database of documents: its tables, its transactions, its clock. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 
 export type Row = Record<string, SQLOutputValue>
 
 export interface Connection {
-  /** Rows of a statement, which is kept prepared: values never stand in its text. */
+  /** Rows of a statement, which stays prepared: values never stand in its text. */
   rows(sql: string, ...values: SQLInputValue[]): Row[]
-  /** All or nothing, over one unchanging view of the file. `immediate` = no other process writes meanwhile. */
+  /** All or nothing, over one snapshot of the file. `immediate` = no other process writes meanwhile. */
   transaction<T>(mode: 'deferred' | 'immediate', work: () => T): T
   /** Inside a transaction: the store's time, milliseconds since 1970 UTC, not before any write that the transaction sees. */
   time(): number
@@ -16,8 +16,8 @@ export interface Connection {
 
 /**
  * Every top-level field is a row of its own: values keep their type, bytes stay bytes, filters compare like with like,
- * and a field that is not asked for, or not changed, costs nothing. The versions that were given are counted in the
- * file, so that none is given twice, not even after its document was removed. `value` stands last: the rest is read without it.
+ * and a field that is not read, or not changed, costs nothing. The file counts versions, so that none is used twice, not
+ * even after its document was removed. `value` stands last, so that SQLite reads the other columns without it.
  */
 const schema = `
   create table if not exists documents (
@@ -42,7 +42,7 @@ const schema = `
 `
 
 /**
- * Opens the file, or makes it; any number of processes may do so at once.
+ * Opens the file, or creates it; any number of processes may do so at once.
  * @param now the machine's clock, milliseconds since 1970 UTC
  * @param busyMs how long to wait for other processes
  * @throws what SQLite throws
@@ -59,12 +59,12 @@ export async function connect(file: string, now: () => number, busyMs: number): 
       database.close()
       if (!isBusy(error) || performance.now() > until) throw error
     }
-    // SQLite does not wait by itself where two processes turn a new file to WAL at once.
+    // SQLite's own busy timeout does not cover two processes that switch a new file to WAL at once.
     await sleep(5 + Math.random() * 20)
   }
 }
 
-/** WAL: readers and a writer do not wait for each other, and a writer that is killed leaves nothing behind. */
+/** With WAL, readers and a writer do not wait for each other, and a killed writer leaves no partial write. */
 function prepareFile(database: DatabaseSync): void {
   database.exec('pragma journal_mode = wal; pragma synchronous = normal')
   database.exec(`begin immediate; ${schema}; commit`)
@@ -82,7 +82,7 @@ function isBusy(error: unknown): boolean {
 }
 
 function connection(database: DatabaseSync, now: () => number): Connection {
-  const clock = tickingFrom(now)
+  const clock = monotonicClock(now)
   const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>()
 
   function rows(sql: string, ...values: SQLInputValue[]): Row[] {
@@ -112,13 +112,12 @@ function connection(database: DatabaseSync, now: () => number): Connection {
 }
 
 /**
- * The machine's clock, made to go forwards only. Where it is behind a time already seen (it was set back, or another
- * process has a clock that is ahead), this process adds the difference from then on: time goes on from there instead of
- * standing still, which would keep leases alive. What is shared through the file is the time of the latest write, so
- * nothing is ever read or written before an earlier write; after a clock was set back, a write may look older than
- * another process' earlier read.
+ * The machine's clock, made monotonic. Where it is behind a time already seen (it was set back, or another process has a
+ * clock that is ahead), this process adds the difference from then on: a clock that stood still would keep leases alive.
+ * The file holds the time of the latest write, so that no read or write is ever earlier than a previous write; after a
+ * clock was set back, a write may be earlier than another process's previous read.
  */
-function tickingFrom(now: () => number): (latest: number) => number {
+function monotonicClock(now: () => number): (latest: number) => number {
   let seen = 0
   let ahead = 0
   return latest => {

@@ -1,4 +1,4 @@
-/** Reading documents out of a SQLite file: one by its id, or many by filters. */
+/** Reading documents from a SQLite file: one by its id, or many by filters. */
 import type { SQLInputValue } from 'node:sqlite'
 import type { Document, Filter, Reference, Search } from '../store.ts'
 import type { Connection, Row } from './connection.ts'
@@ -17,7 +17,7 @@ export function read(
   return row ? toDocument(connection, row, mask) : null
 }
 
-/** Documents that `checkSearch` lets be looked for. With equal values they go by their id, in the same direction, as in Firestore. */
+/** Searches that `checkSearch` has accepted. Equal values are ordered by id, in the same direction, as in Firestore. */
 export function find(
   connection: Connection,
   { collection, where = [], orderBy, limit, fields }: Search,

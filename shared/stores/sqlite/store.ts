@@ -7,7 +7,7 @@ import { find, read } from './read.ts'
 import { write } from './write.ts'
 
 export interface SqliteOptions {
-  /** Path of the database, made where it is missing (its folder is not); `:memory:` for one that goes with the store. */
+  /** Path of the database, created where it is missing (its folder is not); `:memory:` for one without a file. */
   file: string
   /** The machine's clock, milliseconds since 1970 UTC. */
   now?: () => number
@@ -16,8 +16,8 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens the file with the first call; an opening that failed is tried again by the next call.
- * Its StoreErrors are the port's; `unavailable`: locked for too long, cannot be read or written, closed.
+ * Opens the file with the first call; after a failure the next call tries again.
+ * Throws the port's StoreErrors; `unavailable` = locked for too long, unreadable, unwritable or closed.
  */
 export function openSqlite({ file, now = Date.now, busyMs = 5_000 }: SqliteOptions): Store {
   let connecting: Promise<Connection> | undefined
@@ -70,9 +70,9 @@ export function openSqlite({ file, now = Date.now, busyMs = 5_000 }: SqliteOptio
   }
 }
 
-/** What SQLite throws (busy, full, corrupt, closed, ...) is the store's failure; anything else is a bug and stays itself. */
+/** An error of SQLite (busy, full, corrupt, closed, ...) is a failure of the store; any other is a bug and stays as it is. */
 function storeError(error: unknown): unknown {
   if (typeof error !== 'object' || error === null || !('code' in error)) return error
   if (error.code !== 'ERR_SQLITE_ERROR' && error.code !== 'ERR_INVALID_STATE') return error
-  return new StoreError('unavailable', 'SQLite does not do as asked', { cause: error })
+  return new StoreError('unavailable', 'SQLite: unavailable', { cause: error })
 }

@@ -1,4 +1,4 @@
-/** How a field's value stands in SQLite: its kind, and the value in a type of SQLite's that keeps all of it. */
+/** How SQLite holds a field's value: its kind, and the value in a type of SQLite that loses nothing. */
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { Fields, Plain } from '../store.ts'
 
@@ -11,13 +11,13 @@ type Kind = keyof typeof kinds
 
 const kindNames = Object.keys(kinds) as Kind[]
 
-/** A value that `checkWrites` or `checkSearch` has let pass. */
+/** @param value one that `checkWrites` or `checkSearch` has accepted */
 export function encode(value: Value): { kind: number; stored: SQLInputValue } {
   const kind = kindOf(value)
   return { kind: kinds[kind], stored: encoders[kind](value) }
 }
 
-/** What `encode` was given. */
+/** The value that `encode` was given. */
 export function decode(kind: SQLOutputValue | undefined, stored: SQLOutputValue | undefined): Value {
   const name = kindNames[Number(kind)]
   if (name === undefined || stored === undefined) throw new TypeError('not a value of this store')
@@ -32,7 +32,7 @@ function kindOf(value: Value): Kind {
   return typeof value === 'object' ? 'map' : (typeof value as 'boolean' | 'number' | 'string')
 }
 
-/** SQLite takes every number as a 64-bit float, as JavaScript has it. */
+/** SQLite takes every number as a 64-bit float, as in JavaScript. */
 const asItIs = (value: Value) => value as SQLInputValue
 const asJson = (value: Value) => JSON.stringify(value)
 

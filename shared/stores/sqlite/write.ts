@@ -6,7 +6,7 @@ import { byReference } from './read.ts'
 import { encode } from './values.ts'
 
 /**
- * Writes that `checkWrites` let pass. They have one time together, and each its own version.
+ * Writes that `checkWrites` has accepted. All have one time, and each has its own version.
  * @throws StoreError `conflict` or `too_large`: the transaction must be rolled back
  */
 export function write(connection: Connection, writes: Write[]): Writing[] {
@@ -38,7 +38,7 @@ function apply(connection: Connection, one: Write, version: number, writtenAt: n
   else rewrite(connection, Number(key), one.fields)
 }
 
-/** What has to be there for a write: nothing, anything, or one version. */
+/** The precondition of a write: no document, any document, or one version. */
 function holds(one: Write, version: string | undefined): boolean {
   if (one.type === 'create') return version === undefined
   if (one.ifVersion !== undefined) return version === one.ifVersion
@@ -66,10 +66,13 @@ function put(connection: Connection, key: number, name: string, value: Fields[st
   connection.rows(sql, key, name, kind, stored, bytesOfField(name, value))
 }
 
-/** Firestore deletes within a day or so of `expireAt`. Two for each write: it keeps up, and no write pays for many. */
+/**
+ * Firestore deletes a document within about a day of its `expireAt`. Two documents for each write keep up with new ones,
+ * and no single write pays for many.
+ */
 const tidying = { afterMs: 86_400_000, documentsPerWrite: 2 }
 
-/** Removes some documents that expired long ago, and were not written lately either. */
+/** Removes some documents that expired a day ago, and were not written since. */
 function tidy(connection: Connection, writes: number, time: number): void {
   const before = time - tidying.afterMs
   connection.rows(expired, encode(new Date(before)).kind, before, before, writes * tidying.documentsPerWrite)

@@ -7,15 +7,15 @@ import { missingEmulator, useEmulator } from '../../../infra/google/firestore-em
 
 export interface Adapter {
   name: string
-  /** Why it cannot be tested here; `null` where it can. */
+  /** Why it cannot be tested on this machine; `null` where it can. */
   missing(): string | null
   /** How many rounds of a random test do not take too long. */
   rounds: number
   /** Starts what it needs, before a suite. */
   start(): Promise<unknown>
   /**
-   * A new, empty store; or with a `place`, the path of a file that need not be there, one that has its documents in
-   * common with every other store, of any process, that was opened with the same.
+   * A new, empty store. With a `place`, the path of a file that need not exist, all stores of all processes that are
+   * opened with the same place share their documents.
    */
   open(place?: string): Promise<Store>
 }
@@ -33,7 +33,7 @@ const firestore: Adapter = {
   missing: missingEmulator,
   rounds: 15,
   start: useEmulator,
-  /** Each place is a project: the emulator has any that it is asked for. */
+  /** Each place is a project; the emulator creates any project on demand. */
   async open(place = crypto.randomUUID()) {
     const project = `test-${createHash('md5').update(place).digest('hex').slice(0, 20)}`
     return answering(openFirestore({ project, database: '(default)' }))

@@ -11,7 +11,7 @@ export function describeStores(what: string, suite: (adapter: Adapter) => void):
     })
 }
 
-/** What takes a store of this process' own a millisecond may take an emulator on a busy machine a second. */
+/** A call that takes SQLite a millisecond may take an emulator on a busy machine a second. */
 jest.setTimeout(30_000)
 
 /** A suite for Firestore's emulator alone. */
@@ -22,7 +22,7 @@ export function describeEmulator(what: string, suite: () => void): void {
   })
 }
 
-/** What cannot be tested on this machine is skipped, and it is said why. */
+/** A suite that cannot run on this machine is skipped, with the reason. */
 function describeUnless(missing: string | null, title: string, suite: () => void): void {
   if (missing === null) {
     describe(title, suite)

@@ -4,9 +4,9 @@ import type { Store } from '../store.ts'
 export type Operation = Exclude<keyof Store, 'close'>
 
 export interface Faults {
-  /** Before the call reaches the store; what it throws, the caller gets, and the store does nothing. */
+  /** Before the call reaches the store. If it throws, the caller gets that error and the store does nothing. */
   before?(operation: Operation, args: unknown[]): void | Promise<void>
-  /** After the store has done its work; what it throws, the caller gets instead of the acknowledgement. */
+  /** After the store has done its work. If it throws, the caller gets that error and no acknowledgement. */
   after?(operation: Operation, args: unknown[]): void | Promise<void>
 }
 

@@ -1,13 +1,13 @@
-/** For tests: what may happen to a connection between a client and a server. */
+/** For tests: faults of a connection between a client and a server. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface Proxy {
   /** host:port */
   address: string
-  /** The connections that there are take in all and give nothing back, without an end; new ones work. */
+  /** Open connections accept data and pass nothing on, without an error; new ones work. */
   losePackets(passing: 'requests' | 'nothing'): void
-  /** The connections that there are break; new ones work. */
+  /** Open connections break; new ones work. */
   breakConnections(): void
   /** New connections are refused too. */
   refuse(): Promise<void>
