@@ -1,5 +1,5 @@
-/** What setup.sh would do, read from its --dry-run and checked by gcloud's own parser. */
-import { execFileSync, spawnSync } from 'node:child_process'
+/** The commands of setup.sh, from its --dry-run, checked by gcloud's own parser. */
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -19,21 +19,31 @@ const commands = execFileSync('infra/deploy/setup.sh', ['--project=my-project', 
   .split('\n')
   .filter(line => line !== '' && !line.startsWith('#'))
 
+/** Help ends with status 1. */
+function bqHelp(topic: string[]): Promise<string> {
+  return new Promise(resolve => {
+    execFile('bq', topic, { maxBuffer: 1e8 }, (_error, stdout) => resolve(stdout))
+  })
+}
+
 describe('setup.sh', () => {
   testWith('gcloud')(
     'has gcloud commands whose every flag there is',
-    () => expect(lint(commands.filter(line => line.startsWith('gcloud ')))).toEqual([]),
+    async () => {
+      // Commands that differ only in an account or a role are checked once: gcloud takes any text for these.
+      const shape = (line: string) => line.replaceAll(/lqe-\w+|roles\/\S+|endpoints:\\ \w+/g, '')
+      const lines = commands.filter(line => line.startsWith('gcloud '))
+      const distinct = new Map(lines.map(line => [shape(line), line]))
+      expect(await lint([...distinct.values()])).toEqual([])
+    },
     120_000,
   )
 
   testWith('bq')(
     'has bq commands whose every flag there is',
-    () => {
-      const helpOn = (...topic: string[]) => spawnSync('bq', topic, { encoding: 'utf8' }).stdout
-      const known = [
-        helpOn('--help'),
-        ...['mk', 'update', 'query'].map(topic => helpOn('help', topic)),
-      ].join()
+    async () => {
+      const topics = [['--help'], ...['mk', 'update', 'query'].map(command => ['help', command])]
+      const known = (await Promise.all(topics.map(bqHelp))).join()
       const lines = commands.filter(line => line.startsWith('bq '))
       const flags = new Set(lines.flatMap(line => [...line.matchAll(/ --(\w+)/g)].map(match => match[1]!)))
       expect(flags.size).toBeGreaterThan(8)

@@ -1,6 +1,6 @@
 /**
- * The service as it is deployed, on this machine: the built bundle (`npm run build`) in a process of its
- * own, with Google's own clients, against Google's Firestore emulator and the local BigQuery server.
+ * The service as deployed, on this machine: the built bundle (`npm run build`) in a process of its own, with Google's
+ * clients, against Google's Firestore emulator and the stand-in for BigQuery.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -16,7 +16,7 @@ import { useEmulator } from './firestore-emulator.ts'
 import { freePort } from '../../shared/testing/free-port.ts'
 
 export interface Backends {
-  /** Settings that choose them. */
+  /** Settings with which the service uses them. */
   env: Record<string, string>
   stop(): Promise<void>
 }
@@ -24,7 +24,10 @@ export interface Backends {
 const root = join(import.meta.dirname, '../..')
 const framework = join(root, 'node_modules/@google-cloud/functions-framework/build/src/main.js')
 
-/** Each caller gets a project of its own, so that nobody sees another's documents. */
+/**
+ * Starts both. Each call gets a project of its own, and so its own documents.
+ * @param now the current time of the queries, by default the real one
+ */
 export async function startBackends(
   { dataDir, tablesDir }: Config,
   now: string | undefined,
@@ -45,14 +48,14 @@ export async function startBackends(
     BIGQUERY_DATASET: dataset,
     BIGQUERY_EMULATOR_HOST: bigQuery.url,
     FIRESTORE_EMULATOR_HOST: address,
-    METADATA_SERVER_DETECTION: 'none', // the emulators ask for no credentials
+    METADATA_SERVER_DETECTION: 'none', // the emulators need no credentials
   }
   return { env, stop: () => bigQuery.close() }
 }
 
 /**
- * Starts a function of the bundle in its folder, where it finds the page. Its log lines go to `log`.
- * @param where by default in `dist`, on a free port
+ * Starts a function of the bundle, in its folder: the explorer's page is beside it. Its log lines go to `log`.
+ * @param where by default `dist`, on a free port
  */
 export async function startBundle(
   target: 'query' | 'warm',

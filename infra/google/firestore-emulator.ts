@@ -1,7 +1,7 @@
-/** For tests: Google's Firestore emulator, one for all test files that a Jest worker runs. It ends with the worker. */
+/** Google's Firestore emulator: one for all test files that a Jest worker runs, or for another process; it ends with it. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const folder = join(tmpdir(), `firestore-emulator-${process.pid}`)
 const startFile = join(folder, 'started')
 const logFile = join(folder, 'log')
 const rulesFile = join(import.meta.dirname, '../deploy/firestore.rules')
-/** The longest that it may take to start, on a busy machine. */
+/** Time for it to start, on a busy machine. */
 export const startMs = 60_000
 
 let search: { jar: string } | { missing: string } | undefined
@@ -31,11 +31,18 @@ export function missingEmulator(): string | null {
 }
 
 function find(): NonNullable<typeof search> {
-  const root = printedBy('gcloud', 'info', '--format=value(installation.sdk_root)')
-  if (!root) return { missing: 'gcloud is not installed' }
-  const jar = join(root, 'platform', 'cloud-firestore-emulator', 'cloud-firestore-emulator.jar')
+  const gcloud = printedBy('sh', '-c', 'command -v gcloud')
+  if (!gcloud) return { missing: 'gcloud is not installed' }
+  let jar = jarIn(join(realpathSync(gcloud), '../..'))
+  // A wrapper stands elsewhere. `gcloud info` takes most of a second, in each test file.
+  if (!existsSync(jar))
+    jar = jarIn(printedBy('gcloud', 'info', '--format=value(installation.sdk_root)') ?? '')
   if (!existsSync(jar)) return { missing: 'gcloud has no cloud-firestore-emulator' }
   return printedBy('java', '--version') ? { jar } : { missing: 'java is not installed' }
+}
+
+function jarIn(sdkRoot: string): string {
+  return join(sdkRoot, 'platform', 'cloud-firestore-emulator', 'cloud-firestore-emulator.jar')
 }
 
 function printedBy(program: string, ...args: string[]): string | null {
@@ -46,11 +53,11 @@ function printedBy(program: string, ...args: string[]): string | null {
   }
 }
 
-/** Finds it running, or starts it; calls of this process go to it from then on. */
+/** Finds it running, or starts it. Firestore clients that this process opens from then on call it. */
 export async function useEmulator(): Promise<Emulator> {
   const emulator = (await running()) ?? (await start())
   process.env['FIRESTORE_EMULATOR_HOST'] = emulator.address
-  process.env['METADATA_SERVER_DETECTION'] = 'none' // no search for the credentials that it does not need
+  process.env['METADATA_SERVER_DETECTION'] = 'none' // the emulator needs no credentials: no search for them
   return emulator
 }
 
@@ -60,7 +67,7 @@ async function running(): Promise<Emulator | null> {
   return (await answers(emulator.address)) ? emulator : null
 }
 
-/** `cat` ends when this process does, however it ends: so the emulator never outlives it. */
+/** `cat` ends with this process, even when that is killed: so the emulator never outlives it. */
 const script = `
   java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$1" com.google.cloud.datastore.emulator.firestore.CloudFirestore \\
     start --host=127.0.0.1 --port="$2" --rules="$3" > "$4/log" 2>&1 &

@@ -1,28 +1,30 @@
-/** gcloud's own check of commands, without an account; for tests of the deployment. */
-import { execFileSync, spawnSync } from 'node:child_process'
+/** For tests of the deployment: gcloud's own check of commands, which needs no account. */
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 
-/** A test that is skipped, with a word about it, where the program is not installed. */
+const execute = promisify(execFile)
+
+/** A test that is skipped with a warning where the program is not installed. */
 export function testWith(program: 'gcloud' | 'bq'): typeof test | typeof test.skip {
-  if (spawnSync(program, ['version']).status === 0) return test
-  console.warn(`${program} is not installed: what it would check of the deployment is skipped`)
+  if (spawnSync('sh', ['-c', `command -v ${program}`]).status === 0) return test
+  console.warn(`${program} is not installed: its check of the deployment is skipped`)
   return test.skip
 }
 
-/** @returns what gcloud has to say against each command */
-export function lint(commands: string[]): string[] {
+/** @returns the commands that gcloud refuses, each with the reason */
+export async function lint(commands: string[]): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'lint-'))
   const file = join(folder, 'commands.json')
   writeFileSync(file, JSON.stringify(commands.map(command => ({ command_string: command }))))
-  const output = execFileSync('gcloud', ['meta', 'lint-gcloud-commands', `--commands-file=${file}`], {
-    encoding: 'utf8',
+  const { stdout } = await execute('gcloud', ['meta', 'lint-gcloud-commands', `--commands-file=${file}`], {
     maxBuffer: 1e9,
   })
   rmSync(folder, { recursive: true })
-  const results = JSON.parse(output) as {
+  const results = JSON.parse(stdout) as {
     success: boolean
     error_message: string | null
     command_string: string
@@ -33,7 +35,7 @@ export function lint(commands: string[]): string[] {
     .map(({ command_string, error_message }) => `${command_string}: ${error_message}`)
 }
 
-/** E-mail address of one of our service accounts in the project of the tests. */
+/** E-mail address of a service account of ours in the project of the tests. */
 export function email(name: string): string {
   return `lqe-${name}@my-project.iam.gserviceaccount.com`
 }
