@@ -95,7 +95,7 @@ describe('the environment', () => {
       'functions/index.ts',
       'infra/lqe/lqe.ts',
       'infra/deploy/scheduler.ts',
-      'infra/deploy/deployed/compile.ts',
+      'infra/deploy/entry.ts',
     ]
     expect(
       readers.filter(

@@ -1,35 +1,38 @@
-/** The bundle that is deployed, from its own folder, with Google's clients as they are in it. */
+/** The folder to deploy, with Google's clients as bundled in it. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { edgeRow } from '../../functions/testing/edges.ts'
 import { startService, type TestService } from '../../functions/testing/service.ts'
 import { describeEmulator } from '../../shared/stores/testing/describe-stores.ts'
 import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
-import { folderForBundles } from '../bench/bundle.ts'
 import { buildFunctions } from './build.ts'
 import { startBundle } from '../google/backends.ts'
+import { missingEmulator, useEmulator } from '../google/firestore-emulator.ts'
 
 const project = 'abcdefghijklmnopqrst'
 let folder: string
 let dist: string
 
 beforeAll(async () => {
-  folder = folderForBundles(mkdtempSync(join(tmpdir(), 'build-')))
+  folder = mkdtempSync(join(tmpdir(), 'build-'))
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   dist = join(folder, 'dist')
+  const starting = missingEmulator() === null ? useEmulator() : null // beside the build, for the suite below
   await buildFunctions(dist, { local: false })
-}, 30_000)
+  await starting
+}, 60_000)
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('what V8 compiled with the build is taken by a new process', () => {
-  const asked = "console.log(require('./index.js').cachedDataRejected); process.exit()"
+test('a new process takes the code cache of the build', () => {
+  const program = "console.log(require('./index.js').cachedDataRejected); process.exit()"
   const env = { PATH: process.env['PATH'], STORE: 'firestore', GOOGLE_CLOUD_PROJECT: 'none-there' }
-  expect(execFileSync(process.execPath, ['-e', asked], { cwd: dist, env, encoding: 'utf8' })).toBe('false\n')
+  expect(execFileSync(process.execPath, ['-e', program], { cwd: dist, env, encoding: 'utf8' })).toBe('false\n')
 })
 
-describeEmulator('without the parts of clients that nothing calls', () => {
+describeEmulator('the trimmed bundle', () => {
   let service: TestService
 
   beforeAll(async () => {
@@ -55,7 +58,7 @@ describeEmulator('without the parts of clients that nothing calls', () => {
     }
   })
 
-  test('the warm function makes anew what is in use', async () => {
+  test('the warm function refreshes answers in use', async () => {
     const { endpoints, store } = service.services
     const usage = (await endpoints.find('usage.api-counts'))!
     const parameters = `[["interval","daily"],["project","${project}"]]`

@@ -1,22 +1,22 @@
 /**
- * `npm run build`: what is deployed, in `dist/`. One CommonJS bundle with a package.json of its own, because Google's
- * buildpack would put all of node_modules/.bin of this repository on PATH. SDKs are loaded from it when first used. It is
- * loaded by `deployed/index.ts`, with what V8 made of it before.
+ * `npm run build`: makes `dist/`, the folder to deploy. It has one CommonJS bundle, in which SDKs are loaded when first
+ * used, its entry `entry.ts`, and a package.json of its own: from the repository's, Google's buildpack would put all of
+ * node_modules/.bin on PATH.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { buildExplorer } from './build-explorer.ts'
-import { withoutUnused } from './build-unused.ts'
+import { trimGoogleClients } from './trim-google-clients.ts'
 
 const framework = '@google-cloud/functions-framework'
 
-/** The adapters of a laptop have no place in the cloud: a bundle that asks for one gets an error that says so. */
+/** Leaves out the adapters of a laptop: settings that choose one get an error that says so. */
 const withoutLocal: Plugin = {
   name: 'without-local-adapters',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /\/(engines\/duckdb\/|stores\/sqlite\.ts)/ }, ({ path }) => ({
+    onResolve({ filter: /\/(engines\/duckdb|stores\/sqlite)\// }, ({ path }) => ({
       path,
       namespace: 'local',
     }))
@@ -26,48 +26,48 @@ const withoutLocal: Plugin = {
   },
 }
 
-/** How whatever is measured or deployed is bundled. */
-export const bundling: BuildOptions = {
+const bundling: BuildOptions = {
   bundle: true,
   platform: 'node',
   target: 'node24',
   format: 'cjs',
-  supported: { 'dynamic-import': false }, // `deployed/load.ts` has no loader for it: `require` does the same
+  supported: { 'dynamic-import': false }, // `entry.ts` gives the bundle `require` only, which does the same
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'none',
   logLevel: 'warning',
 }
 
+/** Bundles one file as the functions are bundled; packages named in `external` are loaded from node_modules. */
+export async function bundle(
+  entry: string,
+  outfile: string,
+  { external = [framework], plugins = [] }: Pick<BuildOptions, 'external' | 'plugins'> = {},
+): Promise<void> {
+  await build({ ...bundling, entryPoints: [entry], outfile, external, plugins })
+}
+
 /**
  * Bundles the functions.
- * @param local whether the laptop's adapters are in it too, as the benchmark needs them
+ * @param local whether the adapters of a laptop are in it too, as the benchmark needs them
  * @returns bytes of the bundle
  */
 export async function buildFunctions(folder: string, { local }: { local: boolean }): Promise<number> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const outfile = join(folder, 'service.js')
-  await build({
-    ...bundling,
-    entryPoints: ['functions/index.ts'],
-    outfile,
+  await bundle('functions/index.ts', outfile, {
     external: [framework, ...(local ? ['@duckdb/node-api'] : [])],
-    plugins: local ? [] : [withoutLocal, withoutUnused],
+    plugins: local ? [] : [withoutLocal, trimGoogleClients],
   })
-  await build({
-    ...bundling,
-    entryPoints: ['infra/deploy/deployed/index.ts', 'infra/deploy/deployed/compile.ts'],
-    outdir: folder,
-    external: [`${framework}/*`],
-  })
+  await bundle('infra/deploy/entry.ts', join(folder, 'index.js'))
   writePackage(folder)
   if (!local)
-    execFileSync(process.execPath, ['compile.js'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+    execFileSync(process.execPath, ['index.js'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   return statSync(outfile).size
 }
 
-/** With the framework as its only dependency, and what the buildpack is to run before it serves. */
+/** The framework is the only dependency; the buildpack runs `gcp-build` after an upload. */
 function writePackage(folder: string): void {
   const { version, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     version: string
@@ -75,7 +75,7 @@ function writePackage(folder: string): void {
     dependencies: Record<string, string>
   }
   const own = { name: 'log-query-endpoints', version, private: true, main: 'index.js', engines }
-  const scripts = { 'gcp-build': 'node compile.js' }
+  const scripts = { 'gcp-build': 'node index.js' }
   const deployed = { ...own, scripts, dependencies: { [framework]: dependencies[framework] } }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(deployed, null, 2)}\n`)
 }

@@ -1,36 +1,36 @@
 /**
- * What Google's clients bring along that this service never calls, left out of the bundle: at each cold start it took as
- * long to load as what is called. Firestore's store is tested as it is bundled, see build.test.ts.
+ * Leaves out of the bundle the parts of Google's clients that this service never calls: it would load them at each cold
+ * start, see infra/docs/surgery.md, "Firestore's client in the bundle".
  */
 import { readFileSync } from 'node:fs'
 import type { Plugin } from 'esbuild'
 
-/** A client that Firestore's own makes beside itself, with the calls that begin and end it. */
+/** A client that Firestore's opens and closes with itself. */
 const idleClient = (name: string) => `exports.${name} = class { async initialize() {} async close() {} }`
 
-/** By the end of the path: what stands there instead. */
-const unused: [RegExp, string][] = [
+/** Modules by the end of their path, and the code in their place. */
+export const unused: [path: RegExp, code: string][] = [
   [/firestore-api\/build\/src\/v1\/firestore_admin_client\.js$/, idleClient('FirestoreAdminClient')],
   [/google-gax\/build\/src\/iamService\.js$/, idleClient('IamClient')],
   [/google-gax\/build\/src\/locationService\.js$/, idleClient('LocationsClient')],
   [/google-gax\/build\/src\/operationsClient\.js$/, idleClient('OperationsClient')],
-  // Classes of messages, of which only a name is read: the client makes its own from protos.json.
+  // Classes of messages. The client reads no more than this name, and makes classes of its own from protos.json.
   [/firestore-api\/build\/protos\/protos\.js$/, 'exports.google = { firestore: { v1: {} } }'],
   [/google-gax\/build\/protos\/(?:iam_service|locations|operations)\.js$/, ''],
 ]
 
-export const withoutUnused: Plugin = {
-  name: 'without-unused-parts-of-clients',
+export const trimGoogleClients: Plugin = {
+  name: 'trim-google-clients',
   setup({ onLoad }) {
     for (const [filter, contents] of unused) onLoad({ filter }, () => ({ contents }))
     onLoad({ filter: /firestore-api\/build\/protos\/protos\.json$/ }, ({ path }) => ({
-      contents: JSON.stringify(withoutUnusedMessages(JSON.parse(readFileSync(path, 'utf8')) as Namespace)),
+      contents: JSON.stringify(usedMessages(JSON.parse(readFileSync(path, 'utf8')) as Namespace)),
       loader: 'json',
     }))
   },
 }
 
-/** What the store calls: reading by reference, searching, and writing with and without a transaction. */
+/** The store's calls: reads by reference, queries, and writes with and without a transaction. */
 const called = /^(?:BatchGetDocuments|RunQuery|Commit|BeginTransaction|Rollback)$/
 
 interface Namespace {
@@ -38,8 +38,8 @@ interface Namespace {
   methods?: Record<string, unknown>
 }
 
-/** Only messages that are sent or answered in those calls: from each the client makes classes as it starts. */
-function withoutUnusedMessages(root: Namespace): Namespace {
+/** The messages of those calls alone: the client makes a class of each as it starts. */
+function usedMessages(root: Namespace): Namespace {
   const { google } = root.nested!
   const { firestore, longrunning, api, ...packages } = google!.nested!
   const v1 = firestore!.nested!['v1']!
