@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [section...]`: how the service compares with the least that could do the same work. Ratios, side by
- * side in one run, with CPU time from the operating system. Nothing fails here: the targets are those of the design.
+ * `npm run bench -- [section...]`: the service against the least that could do the same work. Ratios of what runs side by
+ * side, with CPU time from the operating system. A missed target is marked and does not fail.
  */
 import { Argument, Command } from 'commander'
 import { callersOfOneKey } from './sections/callers.ts'
@@ -13,7 +13,7 @@ import { redact } from './sections/redact.ts'
 import { sandboxing } from './sections/sandbox.ts'
 import { warm } from './sections/warm.ts'
 import { openSite, type Site } from './site.ts'
-import { type Measurement, printTable } from './table.ts'
+import { type Measurement, printTable } from './measure.ts'
 
 const sections: Record<string, (site: Site) => Promise<Measurement[]>> = {
   hot,
@@ -27,7 +27,7 @@ const sections: Record<string, (site: Site) => Promise<Measurement[]>> = {
   chart,
 }
 
-/** Left out unless it is asked for: it makes a million rows first. */
+/** Left out unless named: it makes a million rows first. */
 const large = 'chart'
 
 async function measure(names: string[]): Promise<void> {

@@ -1,9 +1,11 @@
-/** What the benchmark prints. */
+/** How things are measured by turns, compared by their medians, and printed. */
+
+/** A line of the printed table. */
 export interface Measurement {
-  /** What is compared with what. */
+  /** Of what against what. */
   name: string
   value: string
-  /** The bound of the design, where there is one. */
+  /** The bound, where there is one. */
   target: string
   met: boolean | null
   /** The numbers behind the value. */
@@ -11,8 +13,31 @@ export interface Measurement {
 }
 
 /**
+ * Measures each in turn, `rounds` times over: other load on the machine falls on all of them alike.
+ * @returns the numbers of each, in order
+ */
+export async function alternately<Name extends string>(
+  rounds: number,
+  measures: Record<Name, () => number | Promise<number>>,
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(measures) as Name[]
+  const numbers = Object.fromEntries(names.map(name => [name, []])) as unknown as Record<Name, number[]>
+  for (let round = 0; round < rounds; round++)
+    for (const name of names) numbers[name].push(await measures[name]())
+  return numbers
+}
+
+/** User and system time of this process during `act`, all threads together, in milliseconds. */
+export async function cpuOfThis(act: () => unknown): Promise<number> {
+  const before = process.cpuUsage()
+  await act()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1000
+}
+
+/**
  * The median of ours over the median of theirs.
- * @param bound the ratio that is wanted at most, or `null`
+ * @param bound the largest ratio that meets the target, or `null`
  */
 export function compared(
   name: string,
@@ -28,7 +53,7 @@ export function compared(
   }
 }
 
-/** The median of what was measured, with a bound of its own. */
+/** The median of our numbers against a fixed bound. */
 export function bounded(
   name: string,
   { numbers, unit, bound }: { numbers: number[]; unit: string; bound: number },
@@ -52,7 +77,7 @@ function rounded(number: number): string {
   return number < 10 ? number.toPrecision(2) : number.toFixed(0)
 }
 
-/** Rows as a table of fixed width, with a mark for each target. */
+/** Prints a table of fixed width, which says for each target whether it is met. */
 export function printTable(measurements: Measurement[]): void {
   const rows = measurements.map(({ name, value, target, met, note }) => {
     const verdict = met === null ? '' : met ? 'met' : 'MISSED'

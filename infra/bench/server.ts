@@ -1,7 +1,12 @@
-/** Servers under measurement: each a process of its own, watched through the operating system. */
+/**
+ * Servers under measurement, each a process of its own whose CPU and memory the operating system counts; and requests to
+ * them, all from this process.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import http, { type IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../shared/testing/free-port.ts'
 
 export interface Server {
@@ -9,19 +14,19 @@ export interface Server {
   child: ChildProcess
 }
 
-/** What to start: `node <args>`, with this much more in the environment. */
+/** To be started as `node <args>`, with additions to the environment. */
 export interface Program {
   args: string[]
   env?: Record<string, string>
 }
 
-/** Starts functions-framework itself, as `npm start` and Google's buildpack do. */
+/** A function of functions-framework, started as `npm start` and Google's buildpack start it. */
 export function functionOf(source: string, target: string, env: Record<string, string> = {}): Program {
   const main = join('node_modules', '@google-cloud', 'functions-framework', 'build', 'src', 'main.js')
   return { args: [main, `--target=${target}`, `--source=${source}`], env }
 }
 
-/** Starts the programs, and ends them whatever comes of it. */
+/** Runs `act` with the programs started, and ends them after it. */
 export async function withServers<Name extends string, T>(
   programs: Record<Name, Program>,
   act: (servers: Record<Name, Server>) => Promise<T>,
@@ -35,7 +40,7 @@ export async function withServers<Name extends string, T>(
   }
 }
 
-/** Standard output goes through a pipe that is read, as when deployed. */
+/** Standard output goes to a pipe that is read, as when deployed. */
 async function start({ args, env = {} }: Program): Promise<Server> {
   const port = await freePort()
   const { PATH, HOME } = process.env
@@ -68,4 +73,68 @@ export function cpuOf({ child }: Server): number {
 export function peakMemoryOf({ child }: Server): number {
   const peak = /^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))
   return Number(peak?.[1]) / 1024
+}
+
+export interface Call {
+  path: string
+  headers?: Record<string, string>
+}
+
+/** Sends one request and drops the body of the response. */
+export function request(
+  { port }: Server,
+  { path, headers = {} }: Call,
+  agent?: http.Agent,
+): Promise<{ status: number; headers: IncomingHttpHeaders }> {
+  return new Promise((resolve, reject) => {
+    const sent = http.get({ host: '127.0.0.1', port, path, headers, agent }, response => {
+      response.resume()
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers }))
+      response.once('error', reject)
+    })
+    sent.once('error', reject)
+  })
+}
+
+/** Repeats a request until it gets status 200. */
+export async function untilAnswer(server: Server, call: Call): Promise<void> {
+  const giveUpAt = performance.now() + 30_000
+  while (performance.now() < giveUpAt) {
+    const status = await request(server, call).then(
+      answer => answer.status,
+      () => 0,
+    )
+    if (status === 200) return
+    await sleep(2)
+  }
+  throw new Error(`no answer from ${call.path} in 30 s`)
+}
+
+export interface Load {
+  /** The n-th request. */
+  call: (n: number) => Call
+  count: number
+  /** Kept alive, each with one request at a time. */
+  connections: number
+}
+
+/** @returns CPU time of the server and time on the clock for each request, in microseconds */
+export async function loadServer(
+  server: Server,
+  { call, count, connections }: Load,
+): Promise<{ cpu: number; clock: number }> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: connections })
+  const [cpu, clock] = [cpuOf(server), performance.now()]
+  let sent = 0
+  const worker = async () => {
+    while (sent < count) {
+      const next = call(sent++)
+      const { status } = await request(server, next, agent)
+      if (status !== 200) throw new Error(`${next.path} answered ${status}`)
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, worker))
+  const spent = { cpu: cpuOf(server) - cpu, clock: performance.now() - clock }
+  agent.destroy()
+  return { cpu: (spent.cpu * 1000) / count, clock: (spent.clock * 1000) / count }
 }

@@ -1,4 +1,4 @@
-/** What is measured: the service with sample logs, the shipped endpoints, a key, and answers that are stored already. */
+/** The service under measurement: sample logs, the shipped endpoints, a key, and stored answers. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,12 +14,12 @@ import { issueKey } from '../../shared/keys/records.ts'
 import { apply } from '../lqe/apply/apply.ts'
 import { startBackends } from '../google/backends.ts'
 import { projects, writeSample } from '../lqe/logs/sample.ts'
-import type { Call } from './load.ts'
+import type { Call } from './server.ts'
 
 export interface Site {
-  /** For the sections' own files; goes with the site. */
+  /** For files of the sections; removed with the site. */
   folder: string
-  /** What a process needs in its environment to serve this site. */
+  /** Environment of a process that serves this site. */
   env: Record<string, string>
   headers: Record<string, string>
   services: Services
@@ -48,7 +48,7 @@ export async function openSite(): Promise<Site> {
   }
 }
 
-/** The same logs behind Google's clients, as they are when deployed: the emulator and the local BigQuery server. */
+/** The same logs behind Google's clients, as when deployed: Firestore's emulator and the stand-in for BigQuery. */
 export async function openDeployedSite({ folder, env: local }: Site): Promise<Site> {
   const backends = await startBackends(loadConfig(local), undefined)
   const services = await openServices(loadConfig(backends.env))
@@ -72,7 +72,7 @@ async function headersFor(services: Services): Promise<Record<string, string>> {
   return { 'X-API-KEY': key }
 }
 
-/** The project whose logs are asked for. */
+/** The project in the requests. */
 export const project = projects[0]!.ref
 
 export async function endpointNamed(site: Site, name: string): Promise<Endpoint> {
@@ -82,9 +82,9 @@ export async function endpointNamed(site: Site, name: string): Promise<Endpoint>
 }
 
 /**
- * Stores an answer as another process would have that ran the engine just now.
+ * Stores an answer as another process does that has just run the query.
  * @param name of the endpoint
- * @returns the call that gets it, and its body
+ * @returns the request for it, and its body
  */
 export async function storeAnswer(
   site: Site,

@@ -1,8 +1,7 @@
-/** (e) One cold key, asked for by 50 callers of each of 4 processes at once: how often the engine runs. */
-import { ask, type Call, untilAnswer } from '../load.ts'
-import { functionOf, withServers } from '../server.ts'
+/** A cold key, requested by 50 callers of each of 4 processes at once: how often the engine runs. */
+import { type Call, functionOf, request, untilAnswer, withServers } from '../server.ts'
 import { project, type Site } from '../site.ts'
-import type { Measurement } from '../table.ts'
+import type { Measurement } from '../measure.ts'
 
 const keys = 10
 const callers = 50
@@ -19,10 +18,10 @@ export async function callersOfOneKey(site: Site): Promise<Measurement[]> {
     for (const server of processes) await untilAnswer(server, call('warm-up'))
     const runs: number[] = []
     for (let key = 0; key < keys; key++) {
-      const everybody = processes.flatMap(server =>
-        Array.from({ length: callers }, () => ask(server, call(`key-${key}`))),
+      const requests = processes.flatMap(server =>
+        Array.from({ length: callers }, () => request(server, call(`key-${key}`))),
       )
-      runs.push((await Promise.all(everybody)).filter(ranTheEngine).length)
+      runs.push((await Promise.all(requests)).filter(ranTheEngine).length)
     }
     const [least, most] = [Math.min(...runs), Math.max(...runs)]
     return [
@@ -37,8 +36,8 @@ export async function callersOfOneKey(site: Site): Promise<Measurement[]> {
   })
 }
 
-/** Whoever waited for another's run says `collapsed`, whoever came later `hit`. */
-function ranTheEngine({ status, headers }: Awaited<ReturnType<typeof ask>>): boolean {
+/** A request that waited for the run of another says `collapsed`, a later one `hit`. */
+function ranTheEngine({ status, headers }: Awaited<ReturnType<typeof request>>): boolean {
   if (status !== 200) throw new Error(`answered ${status}`)
   return /fwd=miss(?!; collapsed)/.test(String(headers['cache-status']))
 }

@@ -1,4 +1,4 @@
-/** The usage chart over a million rows at the edge, against a query for DuckDB written by hand over the same files. */
+/** The usage chart over a million rows at the edge, against a query written by hand for DuckDB over the same files. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,9 +7,8 @@ import { loadConfig } from '../../../shared/config.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { openServices } from '../../../shared/services.ts'
 import { writeSample } from '../../lqe/logs/sample.ts'
-import { alternately, cpuOfThis } from '../rounds.ts'
+import { alternately, compared, cpuOfThis, type Measurement } from '../measure.ts'
 import { endpointNamed, project, type Site } from '../site.ts'
-import { compared, type Measurement } from '../table.ts'
 
 const rounds = 7
 const rows = 1_000_000
@@ -49,23 +48,23 @@ export async function chart(site: Site): Promise<Measurement[]> {
   }
 }
 
-/** Made once, in some minutes, and kept under the system's folder for temporary files. */
+/** Made once, in some minutes, and kept in the system's folder for temporary files. */
 async function manyLogs(): Promise<{ folder: string; now: string }> {
   const folder = join(tmpdir(), `log-query-bench-${rows}`)
-  const whole = join(folder, 'made-at')
-  if (!existsSync(whole)) {
+  const finished = join(folder, 'made-at')
+  if (!existsSync(finished)) {
     console.error(`making ${rows} rows in ${folder}; it takes some minutes`)
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
     const now = new Date()
     const { tablesDir: tablesFolder } = loadConfig({})
     await writeSample({ logsFolder: join(folder, 'logs'), tablesFolder, now, rows })
-    writeFileSync(whole, now.toISOString())
+    writeFileSync(finished, now.toISOString())
   }
-  return { folder, now: readFileSync(whole, 'utf8') }
+  return { folder, now: readFileSync(finished, 'utf8') }
 }
 
-/** The chart by the day as one would write it who knows DuckDB, and that it is asked for by the day. */
+/** The daily chart alone, in DuckDB's own SQL. */
 function handWritten(folder: string): string {
   const count = (api: string) => `count(*) FILTER (WHERE contains(path, '/${api}')) AS total_${api}_requests`
   return `
@@ -84,9 +83,9 @@ function handWritten(folder: string): string {
     FROM parts GROUP BY bucket ORDER BY bucket`
 }
 
-/** What is compared has to be the same thing. */
+/** Only equal results are compared. */
 function assertSame(ours: object[], theirs: object[]): void {
   const numbers = (rows: object[]) => JSON.stringify(rows.map(row => Object.values(row).slice(1).map(Number)))
   if (ours.length === 0 || numbers(ours) !== numbers(theirs))
-    throw new Error('the query by hand counts otherwise')
+    throw new Error('the query by hand counts differently')
 }

@@ -1,22 +1,22 @@
 /**
- * (b) From the start of a process to its first hot answer, against a bare function; all from bundles. Ours once with the
- * adapters of a laptop and once as deployed, where the answer comes from Google's emulator through Google's client.
+ * From the start of a process to its first hot answer, against a bare function; all from bundles. Ours is measured with
+ * the adapters of a laptop, and as deployed: with the answer in Google's emulator, through Google's client.
  */
-import { join } from 'node:path'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { missingEmulator } from '../../google/firestore-emulator.ts'
-import { buildFunctions } from '../../deploy/build.ts'
-import { bundle, folderForBundles } from '../bundle.ts'
-import { type Call, untilAnswer } from '../load.ts'
-import { alternately } from '../rounds.ts'
-import { cpuOf, functionOf, type Program, withServers } from '../server.ts'
+import { buildFunctions, bundle } from '../../deploy/build.ts'
+import { type Call, cpuOf, functionOf, type Program, untilAnswer, withServers } from '../server.ts'
+import { alternately, compared, type Measurement } from '../measure.ts'
 import { minutesOfUsage, openDeployedSite, project, type Site, storeAnswer } from '../site.ts'
-import { compared, type Measurement } from '../table.ts'
 
 const rounds = 15
 const bound = 2.2
 
 export async function cold(site: Site): Promise<Measurement[]> {
-  const folder = folderForBundles(join(site.folder, 'bundles'))
+  const folder = join(site.folder, 'bundles')
+  mkdirSync(folder)
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   const bare = join(folder, 'bare')
   await bundle('infra/bench/servers/bare.ts', join(bare, 'index.js'))
   const local = await against(bare, site, join(folder, 'local'), 'cold start')

@@ -1,11 +1,9 @@
-/** (a) A hot answer against a bare function that sends the same bytes, and against `node:http` alone. */
+/** A hot answer against a bare function that sends the same bytes, and against `node:http` alone. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Call, loadServer, untilAnswer } from '../load.ts'
-import { alternately } from '../rounds.ts'
-import { functionOf, type Server, withServers } from '../server.ts'
+import { type Call, functionOf, loadServer, type Server, untilAnswer, withServers } from '../server.ts'
+import { alternately, compared, type Measurement } from '../measure.ts'
 import { minutesOfUsage, project, type Site, storeAnswer } from '../site.ts'
-import { compared, type Measurement } from '../table.ts'
 
 const rounds = 9
 const requests = 5000

@@ -1,9 +1,8 @@
-/** (f) Memory at 8 concurrent answers of 14 MB each, that another process stored. */
+/** Memory at 8 concurrent answers of 14 MB each, stored by another process. */
 import type { RunResult } from '../../../shared/engines/engine.ts'
-import { ask, type Call, untilAnswer } from '../load.ts'
-import { functionOf, peakMemoryOf, withServers } from '../server.ts'
+import { type Call, functionOf, peakMemoryOf, request, untilAnswer, withServers } from '../server.ts'
 import { logRows, project, type Site, storeAnswer } from '../site.ts'
-import { type Measurement, median } from '../table.ts'
+import { type Measurement, median } from '../measure.ts'
 
 const answers = 8
 const megabytes = 14
@@ -38,7 +37,7 @@ async function measure(
       idle.push(peakMemoryOf(server))
       const sent = await Promise.all(
         calls.map(({ path, headers }) =>
-          ask(server, { path, headers: { ...headers, 'Accept-Encoding': encoding } }),
+          request(server, { path, headers: { ...headers, 'Accept-Encoding': encoding } }),
         ),
       )
       if (sent.some(({ status }) => status !== 200)) throw new Error('a large answer failed')
@@ -53,7 +52,7 @@ async function measure(
   }
 }
 
-/** Real rows, over and over. */
+/** Rows of the logs, repeated. */
 async function largeResult(site: Site): Promise<RunResult> {
   const result = await logRows(site, 1000)
   const once = JSON.stringify(result.rows).length

@@ -1,15 +1,21 @@
-/** (c) A miss, from request to answer with its lease and its publishing, against the engine alone. */
-import { ask, type Call, loadServer, untilAnswer } from '../load.ts'
-import { alternately } from '../rounds.ts'
-import { functionOf, type Server, withServers } from '../server.ts'
+/** A miss, from request to answer with its lease and its publishing, against the engine alone. */
+import {
+  type Call,
+  functionOf,
+  loadServer,
+  request,
+  type Server,
+  untilAnswer,
+  withServers,
+} from '../server.ts'
+import { alternately, compared, type Measurement } from '../measure.ts'
 import { project, type Site } from '../site.ts'
-import { compared, type Measurement } from '../table.ts'
 
 const rounds = 25
 const misses = 10
 
-/** What is asked, all but the end of a project's name that makes each question a new one. */
-const questions = {
+/** Query strings to which a number is added: each names another project. */
+const queries = {
   'usage.api-counts': `interval=daily&project=${project}%7Cnone`,
   'logs.all': `project=${project}&cold=`,
 }
@@ -20,7 +26,7 @@ export async function miss(site: Site): Promise<Measurement[]> {
     engine: { args: ['infra/bench/servers/engine.ts'], env: site.env },
   }
   const measurements: Measurement[] = []
-  for (const [endpoint, query] of Object.entries(questions))
+  for (const [endpoint, query] of Object.entries(queries))
     measurements.push(
       ...(await withServers(programs, servers => measure(servers, { endpoint, query, site }))),
     )
@@ -31,9 +37,9 @@ async function measure(
   { ours, engine }: { ours: Server; engine: Server },
   { endpoint, query, site }: { endpoint: string; query: string; site: Site },
 ): Promise<Measurement[]> {
-  let asked = 0
+  let calls = 0
   const next = (): Call => ({
-    path: `/api/endpoints/query/${endpoint}?${query}${asked++}`,
+    path: `/api/endpoints/query/${endpoint}?${query}${calls++}`,
     headers: site.headers,
   })
   const runs: Call = { path: `/?${String(new URLSearchParams({ endpoint, query, runs: String(misses) }))}` }
@@ -59,7 +65,7 @@ async function clocks(server: Server, next: () => Call): Promise<{ whole: number
   const times = { whole: [] as number[], within: [] as number[] }
   for (let n = 0; n < rounds * misses; n++) {
     const started = performance.now()
-    const { headers } = await ask(server, next())
+    const { headers } = await request(server, next())
     times.whole.push(performance.now() - started)
     times.within.push(Number(/engine;dur=([\d.]+)/.exec(String(headers['server-timing']))?.[1]))
   }

@@ -1,16 +1,15 @@
-/** A caller's SQL on its way through the sandbox, and what it costs to load all that knows SQL. */
+/** A caller's SQL through the sandbox, and the load of the SQL front end. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { sandbox } from '../../../shared/sandbox/sandbox.ts'
-import { bundle } from '../bundle.ts'
-import { alternately, cpuOfThis } from '../rounds.ts'
+import { bundle } from '../../deploy/build.ts'
+import { alternately, bounded, cpuOfThis, type Measurement } from '../measure.ts'
 import { endpointNamed, type Site } from '../site.ts'
-import { bounded, type Measurement } from '../table.ts'
 
 const rounds = 21
 const times = 50
 
-/** What the page of a dashboard sends: errors at the edge by path, over the last day. */
+/** A query of a dashboard: errors at the edge by path, over the last day. */
 const dashboard = `
   select cast(timestamp_trunc(t.timestamp, hour) as datetime) as timestamp, request.path, response.status_code,
     count(t.id) as count, approx_quantiles(response.origin_time, 100)[offset(95)] as slowest
@@ -48,7 +47,7 @@ export async function sandboxing(site: Site): Promise<Measurement[]> {
   ]
 }
 
-/** In a process that has done nothing before. */
+/** In a fresh process. */
 function cpuOfLoading(file: string): number {
   const program = `const before = process.cpuUsage(); require(${JSON.stringify(file)})
     const { user, system } = process.cpuUsage(before); console.log((user + system) / 1000)`

@@ -14,9 +14,8 @@ import { openServices } from '../../../shared/services.ts'
 import { batchStatement, type ParameterSet } from '../../../shared/warm/batch.ts'
 import { startBigQueryServer } from '../../google/bigquery/server.ts'
 import { projects, writeSample } from '../../lqe/logs/sample.ts'
-import { alternately, cpuOfThis } from '../rounds.ts'
+import { alternately, compared, cpuOfThis, type Measurement } from '../measure.ts'
 import { endpointNamed, type Site } from '../site.ts'
-import { compared, type Measurement } from '../table.ts'
 
 const rows = 50_000
 const rounds = 3

@@ -1,4 +1,4 @@
-/** A bare function of the framework: the file's bytes to everybody, or `hello`. */
+/** A bare function of the framework: answers each request with the bytes of a file, or `hello`. */
 import { readFileSync } from 'node:fs'
 import { http } from '@google-cloud/functions-framework'
 

@@ -1,6 +1,6 @@
 /**
- * The engine alone: each request runs the query of an endpoint as often as `runs` says, one after the other, each time
- * with another project, and answers nothing.
+ * The engine alone: each request runs the query of an endpoint `runs` times, one after the other, each time with another
+ * project, and gets an empty response.
  */
 import { createServer } from 'node:http'
 import { loadConfig } from '../../../shared/config.ts'
@@ -16,11 +16,11 @@ createServer((req, res) => {
     .catch((error: unknown) => res.writeHead(500).end(String(error)))
 }).listen(Number(process.env['PORT']), '127.0.0.1')
 
-async function runAll(asked: URLSearchParams): Promise<void> {
-  const endpoint = await endpoints.find(asked.get('endpoint') ?? '')
+async function runAll(request: URLSearchParams): Promise<void> {
+  const endpoint = await endpoints.find(request.get('endpoint') ?? '')
   if (!endpoint) throw new Error('no such endpoint')
-  for (let n = 0; n < Number(asked.get('runs')); n++) {
-    const { bindings } = readParameters(endpoint, `${asked.get('query')}${n}`, {})
+  for (let n = 0; n < Number(request.get('runs')); n++) {
+    const { bindings } = readParameters(endpoint, `${request.get('query')}${n}`, {})
     await runQuery(engine, endpoint, { sql: endpoint.sql, bindings }, { labels: {} })
   }
 }

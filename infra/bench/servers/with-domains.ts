@@ -1,4 +1,4 @@
-/** `functions/index.ts` with the framework's domains, to show what the patch of `functions/http/framework.ts` is worth. */
+/** `functions/index.ts` with the framework's domains, see infra/docs/surgery.md, "functions-framework". */
 import domain from 'node:domain'
 import { http } from '@google-cloud/functions-framework'
 import { loadConfig } from '../../../shared/config.ts'
