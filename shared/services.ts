@@ -8,6 +8,7 @@ import { log } from './log.ts'
 import { type ColumnsOf, rememberColumns } from './endpoints/columns.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
 import { type ByteLimits, openByteLimits } from './keys/limits.ts'
+import { type AssertWithin, rememberVerdicts } from './sandbox/verdict.ts'
 import type { Store } from './stores/store.ts'
 import { type Authenticate, createAuthenticator } from './keys/authenticate.ts'
 
@@ -17,6 +18,7 @@ export interface Services {
   endpoints: Endpoints
   columnsOf: ColumnsOf
   cache: AnswerCache
+  assertWithin: AssertWithin
   authenticate: Authenticate
   byteLimits: ByteLimits
   close(): Promise<void>
@@ -31,6 +33,7 @@ export async function openServices(config: Config): Promise<Services> {
     cache,
     endpoints: openEndpoints(store, config),
     columnsOf: rememberColumns(engine),
+    assertWithin: rememberVerdicts(engine),
     byteLimits: openByteLimits(store),
     authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
     async close() {

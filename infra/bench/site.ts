@@ -97,7 +97,7 @@ export async function storeAnswer(
   const cache = new AnswerCache(site.services.store)
   const engine = { ...site.services.engine, run: async () => result }
   const { answer } = await readThrough(
-    { engine, cache },
+    { ...site.services, engine, cache },
     {
       endpoint,
       statement: { sql: endpoint.sql, bindings },

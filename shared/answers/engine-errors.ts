@@ -9,11 +9,11 @@ import {
   type Statement,
 } from '../engines/engine.ts'
 import { ApiError, type Problem } from '../errors.ts'
-import { assertWithin } from '../sandbox/verdict.ts'
+import type { AssertWithin } from '../sandbox/verdict.ts'
 
 export interface RunOptions extends Pick<RunLimits, 'signal' | 'labels' | 'jobKey'> {
-  /** Whether the statement holds a caller's own SQL: the engine is then asked first what it would read. */
-  sandboxed?: boolean
+  /** The check of a statement that holds a caller's own SQL, before it runs. */
+  assertWithin?: AssertWithin
 }
 
 /** @throws ApiError for every failure of the engine */
@@ -21,10 +21,10 @@ export async function runQuery(
   engine: QueryEngine,
   endpoint: Endpoint,
   statement: Statement,
-  { sandboxed = false, ...limits }: RunOptions = {},
+  { assertWithin, ...limits }: RunOptions = {},
 ): Promise<RunResult> {
   try {
-    if (sandboxed) await assertWithin(engine, endpoint, statement)
+    await assertWithin?.(endpoint, statement)
     return await engine.run(statement, {
       maxRows: endpoint.maxRows,
       timeoutMs: endpoint.timeoutSeconds * 1000,

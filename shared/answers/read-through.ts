@@ -6,6 +6,7 @@ import { ApiError } from '../errors.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
 import { runQuery } from './engine-errors.ts'
+import type { AssertWithin } from '../sandbox/verdict.ts'
 import type { ByteLimit } from '../keys/limits.ts'
 import type { Timing } from '../timing.ts'
 
@@ -27,6 +28,13 @@ export interface QueryRequest {
   timing: Timing
 }
 
+/** Those of the service's parts that an answer takes. */
+interface Services {
+  engine: QueryEngine
+  cache: AnswerCache
+  assertWithin: AssertWithin
+}
+
 export type AnswerResult = Omit<CacheResult, 'status'> & { status: CacheResult['status'] | 'uncached' }
 
 /**
@@ -34,24 +42,23 @@ export type AnswerResult = Omit<CacheResult, 'status'> & { status: CacheResult['
  * engine.
  * @throws ApiError
  */
-export async function readThrough(
-  { engine, cache }: { engine: QueryEngine; cache: AnswerCache },
-  request: QueryRequest,
-): Promise<AnswerResult> {
+export async function readThrough(services: Services, request: QueryRequest): Promise<AnswerResult> {
+  const { cache } = services
   const { endpoint, redacted, byteLimit } = request
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
     const exhausted = await byteLimit?.exhausted()
     if (exhausted) throw exhausted
-    const answer = await runEngine(engine, request)
+    const answer = await runEngine(services, request)
     return { answer, status: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
   }
-  const cacheRequest = cacheRequestOf(engine, cache, request)
+  const cacheRequest = cacheRequestOf(services, request)
   const withoutRun = byteLimit && (await answerWithoutRun(cache, byteLimit, cacheRequest))
   return withoutRun ?? cache.read(cacheRequest)
 }
 
 /** A redacted answer is made out of a fresh clear one where there is one, which costs no run. */
-function cacheRequestOf(engine: QueryEngine, cache: AnswerCache, request: QueryRequest): CacheRequest {
+function cacheRequestOf(services: Services, request: QueryRequest): CacheRequest {
+  const { cache } = services
   const { endpoint, parameters, sql, redacted, bypass } = request
   const clear = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
   const freshMs = endpoint.cacheSeconds * 1000
@@ -63,7 +70,7 @@ function cacheRequestOf(engine: QueryEngine, cache: AnswerCache, request: QueryR
     bypass,
     async make(jobKey) {
       const copy = redacted && !endpoint.redact && !bypass ? await cache.peek(clear, freshMs) : null
-      if (!copy) return { answer: await runEngine(engine, request, jobKey) }
+      if (!copy) return { answer: await runEngine(services, request, jobKey) }
       return { answer: await redactAnswer(endpoint, copy.answer), madeAt: copy.madeAt }
     },
   }
@@ -89,11 +96,15 @@ async function answerWithoutRun(
 }
 
 async function runEngine(
-  engine: QueryEngine,
+  { engine, assertWithin }: Services,
   { endpoint, statement, sql, redacted, byteLimit, labels, timing }: QueryRequest,
   jobKey?: string,
 ): Promise<Answer> {
-  const options = { labels, sandboxed: sql !== null, ...(jobKey === undefined ? {} : { jobKey }) }
+  const options = {
+    labels,
+    ...(sql === null ? {} : { assertWithin }),
+    ...(jobKey === undefined ? {} : { jobKey }),
+  }
   try {
     const result = await timing.measure('engine', () => runQuery(engine, endpoint, statement, options))
     await byteLimit?.spend(result.bytes ?? 0)

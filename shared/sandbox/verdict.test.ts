@@ -1,7 +1,7 @@
 /** A statement runs only if the engine's own dry run reads nothing beyond the endpoint's tables. */
 import { expect, test } from '@jest/globals'
 import { type Description, EngineError, type QueryEngine, type Statement } from '../engines/engine.ts'
-import { assertWithin } from './verdict.ts'
+import { rememberVerdicts } from './verdict.ts'
 
 const endpoint = {
   sql: 'WITH edge AS (SELECT id FROM `edge.logs`), auth AS (SELECT id FROM `auth.logs`) SELECT id FROM edge',
@@ -30,19 +30,19 @@ function engineThatReads(reads: (sql: string) => Partial<Description>) {
     },
     close: () => Promise.resolve(),
   }
-  return { engine, described }
+  return { assertWithin: rememberVerdicts(engine), described }
 }
 
 test('a statement within the endpoint’s tables passes, and is described once', async () => {
-  const { engine, described } = engineThatReads(() => ({ tables: ['edge.logs'] }))
-  await assertWithin(engine, endpoint, statement)
-  await assertWithin(engine, endpoint, statement)
+  const { assertWithin, described } = engineThatReads(() => ({ tables: ['edge.logs'] }))
+  await assertWithin(endpoint, statement)
+  await assertWithin(endpoint, statement)
   expect(described).toHaveLength(1)
 })
 
 test('a dry run gets no values', async () => {
-  const { engine, described } = engineThatReads(() => ({}))
-  await assertWithin(engine, endpoint, statement)
+  const { assertWithin, described } = engineThatReads(() => ({}))
+  await assertWithin(endpoint, statement)
   expect(JSON.stringify(described)).not.toContain('secret')
 })
 
@@ -50,9 +50,9 @@ test.each<[string, (one: typeof endpoint, other: Statement) => [typeof endpoint,
   ['definition', (one, other) => [{ ...one, version: '2' }, other]],
   ['SQL', (one, other) => [one, { ...other, sql: `${other.sql} LIMIT 1` }]],
 ])('another %s is described too', async (_, change) => {
-  const { engine, described } = engineThatReads(() => ({ tables: ['edge.logs'] }))
-  await assertWithin(engine, endpoint, statement)
-  await assertWithin(engine, ...change(endpoint, statement))
+  const { assertWithin, described } = engineThatReads(() => ({ tables: ['edge.logs'] }))
+  await assertWithin(endpoint, statement)
+  await assertWithin(...change(endpoint, statement))
   expect(described).toHaveLength(2)
 })
 
@@ -61,28 +61,28 @@ test.each<[string, Partial<Description>]>([
   ['a table of another case', { tables: ['EDGE.logs'] }],
   ['a routine', { tables: ['edge.logs'], routines: ['acme.warehouse.read_all'] }],
 ])('%s that is not the endpoint’s is refused, by no name, every time', async (_, reads) => {
-  const { engine } = engineThatReads(sql => (sql === statement.sql ? reads : { tables: ['edge.logs'] }))
+  const { assertWithin } = engineThatReads(sql => (sql === statement.sql ? reads : { tables: ['edge.logs'] }))
   for (const attempt of [assertWithin, assertWithin]) {
-    const error = await attempt(engine, endpoint, statement).catch((thrown: unknown) => thrown)
+    const error = await attempt(endpoint, statement).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ name: 'ApiError', code: 'internal', message: 'An internal error.' })
   }
 })
 
 test('the tables of a view pass, where the endpoint’s own tables read that view', async () => {
-  const { engine } = engineThatReads(sql => ({
+  const { assertWithin } = engineThatReads(sql => ({
     tables: sql.includes('edge.logs') ? ['edge.logs', 'acme.raw.edge'] : ['auth.logs', 'acme.raw.auth'],
     routines: ['acme.raw.mask'],
   }))
-  await assertWithin(engine, endpoint, statement)
+  await assertWithin(endpoint, statement)
 })
 
 test('a dry run that fails gives its reason, and is not remembered', async () => {
   let down = true
-  const { engine } = engineThatReads(() => {
+  const { assertWithin } = engineThatReads(() => {
     if (down) throw new EngineError('unavailable', 'BigQuery is not available')
     return { tables: ['edge.logs'] }
   })
-  await expect(assertWithin(engine, endpoint, statement)).rejects.toMatchObject({ reason: 'unavailable' })
+  await expect(assertWithin(endpoint, statement)).rejects.toMatchObject({ reason: 'unavailable' })
   down = false
-  await assertWithin(engine, endpoint, statement)
+  await assertWithin(endpoint, statement)
 })

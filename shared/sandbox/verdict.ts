@@ -7,22 +7,32 @@ import { tableQueries, tablesOfEndpoint } from './tables.ts'
 
 type SandboxedEndpoint = Pick<Endpoint, 'sql' | 'parameters' | 'version'>
 
-/** Statements that passed, by version and SQL: a dry run takes about a quarter of a second. */
-const passed = new WeakMap<QueryEngine, LRUCache<string, true>>()
-
 /**
  * Passes if a dry run of the statement reads only tables and routines that the endpoint's own tables read.
  * @throws ApiError `internal` if it reads others, which no mistake of a caller brings about; EngineError if it fails
  */
-export async function assertWithin(
+export type AssertWithin = (endpoint: SandboxedEndpoint, statement: Statement) => Promise<void>
+
+/** A dry run takes about a quarter of a second, so statements that passed are remembered, by version and SQL. */
+export function rememberVerdicts(engine: QueryEngine): AssertWithin {
+  const passed = new LRUCache<string, true, { endpoint: SandboxedEndpoint; statement: Statement }>({
+    max: 1000,
+    ignoreFetchAbort: true,
+    async fetchMethod(_, __, { context: { endpoint, statement } }) {
+      await dryRun(engine, endpoint, statement)
+      return true as const
+    },
+  })
+  return async (endpoint, statement) => {
+    await passed.forceFetch(`${endpoint.version} ${statement.sql}`, { context: { endpoint, statement } })
+  }
+}
+
+async function dryRun(
   engine: QueryEngine,
   endpoint: SandboxedEndpoint,
   { sql, bindings }: Statement,
 ): Promise<void> {
-  const known = passed.get(engine) ?? new LRUCache<string, true>({ max: 1000 })
-  passed.set(engine, known)
-  const key = `${endpoint.version} ${sql}`
-  if (known.has(key)) return
   const reads = await readsOf(engine, { sql, bindings: withoutValues(bindings) })
   const outside = difference(reads, namedBy(endpoint))
   // A dry run of a view lists the view's own tables and routines too: those of the endpoint's tables are allowed.
@@ -30,7 +40,6 @@ export async function assertWithin(
     const cause = new Error(`the dry run of a sandboxed statement reads ${outside.join(', ')}`)
     throw new ApiError('internal', 'An internal error.', { cause })
   }
-  known.set(key, true)
 }
 
 /** Tables and routines, by the engine's names for them. */
