@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { HttpFunction, Request, Response } from '@google-cloud/functions-framework'
 import type { Config } from '../../shared/config.ts'
-import { describeError, type Details, type Log, type Severity, traceOf } from '../../shared/log.ts'
+import { describeError, type Details, traceOf } from '../../shared/log.ts'
 import type { Services } from '../../shared/services.ts'
 import { sendProblem } from './problem.ts'
 
@@ -31,17 +31,15 @@ export interface Route {
   methods: Record<string, (call: Call) => Promise<void> | void>
 }
 
-interface LogLine {
-  message: string
-  /** Severity of a 4xx: usual for the public function, a fault of the set-up for the scheduled one. */
-  refused: Severity
-}
-
-/** The function that the framework calls for each request, around `handle`, which may throw. */
+/**
+ * The function that the framework calls for each request.
+ * @param handle may throw: an ApiError goes to the caller, anything else is `internal`
+ * @param write the log line, at the severity that the status has in that function
+ */
 export function httpFunction(
-  { config, log }: { config: Config; log: Log },
-  { message, refused }: LogLine,
+  { project }: Pick<Config, 'project'>,
   handle: (exchange: Exchange) => Promise<void>,
+  write: (status: number, details: Details) => void,
 ): HttpFunction {
   return async (req, res) => {
     const started = performance.now()
@@ -55,12 +53,11 @@ export function httpFunction(
       Object.assign(notes, describeError(error))
       sendProblem(res, error, { path, requestId })
     }
-    const status = res.statusCode
-    log(status < 400 ? 'INFO' : status < 500 ? refused : 'ERROR', message, {
+    write(res.statusCode, {
       ...notes,
-      status,
+      status: res.statusCode,
       ms: Math.round(performance.now() - started),
-      ...traceOf(req.get('traceparent'), config.project),
+      ...traceOf(req.get('traceparent'), project),
     })
   }
 }

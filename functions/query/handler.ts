@@ -39,11 +39,14 @@ interface Dependencies {
 /** The function that the framework calls for every request. */
 export function queryHandler({ services, config, log }: Dependencies): HttpFunction {
   const all = [...routes, ...explorerRoutes(config)]
-  return httpFunction({ config, log }, { message: 'request', refused: 'INFO' }, async exchange => {
+  const handle = async (exchange: Exchange) => {
     allowOrigin(exchange, config)
-    const { handle, name } = findRoute(all, exchange, config)
-    await handle({ ...exchange, name, services: await services, config })
-  })
+    const route = findRoute(all, exchange, config)
+    await route.handle({ ...exchange, name: route.name, services: await services, config })
+  }
+  return httpFunction(config, handle, (status, details) =>
+    log(status < 500 ? 'INFO' : 'ERROR', 'request', details),
+  )
 }
 
 function findRoute(all: Route[], { req, path }: Exchange, { maxUrlBytes }: Config) {

@@ -9,7 +9,7 @@ import { readSingle } from '../../shared/endpoints/query-string.ts'
 import type { Services } from '../../shared/services.ts'
 import type { EndpointReport, WarmReport } from '../../shared/warm/report.ts'
 import { isWarmed, warm } from '../../shared/warm/warm.ts'
-import { httpFunction } from '../http/call.ts'
+import { type Exchange, httpFunction } from '../http/call.ts'
 import { oidcCheck, type PublicKeys } from './oidc.ts'
 
 interface WarmDependencies {
@@ -26,21 +26,20 @@ const shareOfDeadline = 0.8
 /** The function that the framework calls: one call, one report as JSON, one log line. */
 export function warmHandler({ services, config, log, publicKeys }: WarmDependencies): HttpFunction {
   const check = oidcCheck(config, publicKeys)
-  return httpFunction(
-    { config, log },
-    { message: 'warm', refused: 'WARNING' },
-    async ({ req, res, query, notes }) => {
-      if (req.method !== 'POST')
-        throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
-      notes['checked'] = await check(req.get('authorization'))
-      const { engine, store, endpoints } = await services
-      const wanted = await wantedEndpoints(endpoints, readSingle(query, 'endpoint'))
-      const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
-      const report = await warm({ engine, store, log }, wanted, allowance)
-      Object.assign(notes, summaryOf(report))
-      // An error makes the scheduler try again, which helps where the store did not answer, and nowhere else.
-      res.status(report.endpoints.some(({ error }) => error !== null) ? 503 : 200).json(report)
-    },
+  const handle = async ({ req, res, query, notes }: Exchange) => {
+    if (req.method !== 'POST')
+      throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
+    notes['checked'] = await check(req.get('authorization'))
+    const { engine, store, endpoints } = await services
+    const wanted = await wantedEndpoints(endpoints, readSingle(query, 'endpoint'))
+    const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
+    const report = await warm({ engine, store, log }, wanted, allowance)
+    Object.assign(notes, summaryOf(report))
+    // An error makes the scheduler try again, which helps where the store did not answer, and nowhere else.
+    res.status(report.endpoints.some(({ error }) => error !== null) ? 503 : 200).json(report)
+  }
+  return httpFunction(config, handle, (status, details) =>
+    log(status < 400 ? 'INFO' : status < 500 ? 'WARNING' : 'ERROR', 'warm', details),
   )
 }
 
