@@ -1,4 +1,4 @@
-/** Making elements. Text always becomes a text node, so nothing that a row holds is read as markup. */
+/** Elements. Text always becomes a text node, so nothing in a row is read as markup. */
 
 export type Child = Node | string | null | undefined | false
 
@@ -30,7 +30,7 @@ function present(children: Child[]): (Node | string)[] {
 
 let made = 0
 
-/** An id for one element to name another by. */
+/** An id, for attributes such as `aria-labelledby`. */
 export function newId(): string {
   return `e${++made}`
 }

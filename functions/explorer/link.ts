@@ -1,5 +1,5 @@
 /**
- * What is open, as the part of the address behind `#`: `#usage.api-counts?interval=daily&project=...`. Browsers keep
+ * The open endpoint and its query, as the part of the address behind `#`: `#usage.api-counts?interval=daily&project=...`. Browsers keep
  * that part to themselves, so neither parameters nor SQL get into a log on the way. The key is not in it.
  */
 export interface Link {
@@ -20,7 +20,7 @@ export function writeLink({ endpoint, values, sql }: Link): string {
   return `#${encodeURIComponent(endpoint)}${query === '' ? '' : `?${query}`}`
 }
 
-/** A query string; what is empty is left out. */
+/** A query string, without empty values. */
 export function queryOf(values: Record<string, string>, sql: string | null = null): string {
   const given = Object.entries(values).filter(([, value]) => value !== '')
   return new URLSearchParams(sql === null ? given : [...given, ['sql', sql]]).toString()

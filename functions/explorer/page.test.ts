@@ -47,7 +47,7 @@ inChromium('the page in Chromium', () => {
   let browser: Browser
   let context: BrowserContext
   let page: Page
-  /** What no test may leave behind: errors in the console, and requests to another host. */
+  /** Errors in the console, and requests to another host: no test may leave any. */
   let wrong: string[]
 
   beforeAll(async () => {
@@ -108,9 +108,9 @@ inChromium('the page in Chromium', () => {
     await other.getByLabel('API key').waitFor()
   })
 
-  test('says so where a key is not known', async () => {
+  test('refuses an unknown key', async () => {
     await page.goto(service.url)
-    await page.getByLabel('API key').fill('lqe_nobody_knows')
+    await page.getByLabel('API key').fill('lqe_unknown')
     await page.keyboard.press('Enter')
     await page.getByText('The service does not know this key.').waitFor()
   })
@@ -171,7 +171,7 @@ inChromium('the page in Chromium', () => {
     expect((await drawnHeights()).misplaced).not.toEqual([])
   })
 
-  test('tells where an answer came from', async () => {
+  test('shows where an answer came from', async () => {
     await open(`${usage}&colour=red`)
     await page.getByText('Ignored, as the endpoint does not declare it: colour.').waitFor()
     const facts = () => page.locator('.facts').innerText()
@@ -195,7 +195,7 @@ inChromium('the page in Chromium', () => {
     await detail.waitFor({ state: 'detached' })
   })
 
-  test('a query of one’s own runs with Ctrl-Enter; of a thousand rows only those in sight are drawn', async () => {
+  test('own SQL runs with Ctrl-Enter; of a thousand rows only those in sight are drawn', async () => {
     await open(logs)
     await write('SELECT id, timestamp FROM edge_logs ORDER BY timestamp DESC')
     await page.keyboard.press('Control+Enter')
@@ -242,7 +242,7 @@ inChromium('the page in Chromium', () => {
     expect(await page.locator('.cm-lintRange-error').textContent()).toBe('nowhere')
   })
 
-  test('what the service says of a field stands beside it', async () => {
+  test('a problem with a field stands beside it', async () => {
     await open(`${logs}&iso_timestamp_start=yesterday`)
     const field = page.getByLabel('iso_timestamp_start', { exact: true })
     await page.getByText(/^Must be an ISO 8601 time such as/).waitFor()
@@ -252,7 +252,7 @@ inChromium('the page in Chromium', () => {
     expect(await field.inputValue()).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   })
 
-  test('redacts at the flip of a switch', async () => {
+  test('redacts with a switch', async () => {
     await open(logs)
     await page.getByText('203.0.113.7').first().waitFor()
     await page.getByRole('switch', { name: 'Redact personal data' }).check()
@@ -306,7 +306,7 @@ inChromium('the page in Chromium', () => {
     expect(page.url()).toContain(usage)
   })
 
-  test('tells when the service cannot be reached', async () => {
+  test('shows that the service cannot be reached', async () => {
     await open(usage)
     await page.getByRole('tab', { name: 'Chart' }).waitFor()
     await page.route('**/api/**', route => route.abort())

@@ -10,7 +10,7 @@ const main = el('main')
 document.body.append(header, main)
 await enter(storedKey())
 
-/** Shows the explorer where the key is good, and the way to give one where it is not. */
+/** Shows the explorer where the key is good, else the form for a key. */
 async function enter(key: string | null): Promise<void> {
   if (key === null) return askForKey()
   try {
@@ -44,7 +44,7 @@ function explore(key: string, endpoints: Endpoint[]): void {
   let open: OpenEndpoint | null = null
   const place = el('div', { class: 'bench' })
   const list = endpointList(endpoints, endpoint => {
-    const values = Object.entries(open?.values() ?? {}) // of the last endpoint; what both know is kept
+    const values = Object.entries(open?.values() ?? {}) // of the last endpoint; shared parameters keep them
     const shared = values.filter(([name]) => endpoint.parameters.some(parameter => parameter.name === name))
     follow({ endpoint: endpoint.name, values: Object.fromEntries(shared), sql: null })
   })
@@ -56,7 +56,7 @@ function explore(key: string, endpoints: Endpoint[]): void {
     list.mark(endpoint.name)
     document.title = `${endpoint.name} · Log explorer`
     open?.close()
-    open = openEndpoint({ key, endpoint, link: sought, remember: kept => remember(kept) })
+    open = openEndpoint({ key, endpoint, link: sought, remember })
     show(
       place,
       link && !sought && el('p', { class: 'notice', role: 'alert' }, unknownEndpoint(link)),

@@ -1,4 +1,4 @@
-/** What came of a run: facts about the answer and its rows as a chart or a table, or a failure. */
+/** The results of a run: facts about the answer and its rows as a chart or a table, or a failure. */
 import type { Problem } from '../../shared/errors.ts'
 import { csv } from '../query/csv.ts'
 import { el, newId, show } from './dom.ts'
@@ -92,7 +92,7 @@ function actions(query: Query, { rows }: Answer): HTMLElement {
   )
 }
 
-/** From the rows at hand: the file is what is on the screen, and costs no second run. */
+/** From the rows on the screen, without a second run. */
 function save(name: string, rows: Answer['rows']): void {
   const file = new Blob([csv(rows, Object.keys(rows[0] ?? {}))], { type: 'text/csv' })
   const link = el('a', { href: URL.createObjectURL(file), download: `${name}.csv` })

@@ -6,11 +6,11 @@ export interface Series {
   /** Seconds since 1970 UTC, ascending, with the gaps between them marked by a time that has no values. */
   times: number[]
   lines: { name: string; values: (number | null)[] }[]
-  /** How many lines were left out, being the smallest of too many. */
+  /** Lines that were left out, the smallest ones. */
   hidden: number
 }
 
-const most = 8 // colours that can be told apart
+const most = 8 // as many colours as can be distinguished
 
 /** `null` where the rows are no series in time. */
 export function series(rows: Row[]): Series | null {
@@ -22,8 +22,8 @@ export function series(rows: Row[]): Series | null {
   const times = [...new Set(dated.map(({ at }) => at))]
   const lines = times.length === dated.length ? sideBySide(dated, others) : byCategory(dated, times, others)
   if (!lines || lines.length === 0) return null
-  const kept = lines.length > most ? lines.toSorted((a, b) => total(b) - total(a)).slice(0, most) : lines
-  return withGaps({ times, lines: kept, hidden: lines.length - kept.length })
+  const largest = lines.length > most ? lines.toSorted((a, b) => total(b) - total(a)).slice(0, most) : lines
+  return withGaps({ times, lines: largest, hidden: lines.length - largest.length })
 }
 
 type Line = Series['lines'][number]

@@ -8,7 +8,7 @@ import { type Endpoint, listTables } from './service.ts'
 
 export interface Statement {
   element: HTMLElement
-  /** `null` = the saved query is to run. */
+  /** `null` = the saved query. */
   text(): string | null
   /** Underlines the problems that have a place in the text. @returns all of them, to be listed */
   showProblems(problems: Problem[]): Problem[]
@@ -75,7 +75,7 @@ function modes(own: boolean, choose: (mine: boolean) => void): HTMLElement {
   )
 }
 
-/** Those of the examples that read tables of this endpoint. */
+/** The examples that read tables of this endpoint. */
 function exampleMenu(tables: TableDescription[], choose: (sql: string) => void): HTMLElement | null {
   const reads = (sql: string) => tables.some(({ name }) => new RegExp(`FROM\\s+${name}\\b`).test(sql))
   const fitting = examples.filter(({ sql }) => reads(sql))

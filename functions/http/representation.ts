@@ -19,7 +19,7 @@ interface Representation<E extends Encoding> {
   headers: Record<string, string>
 }
 
-/** The tag is made of the content, so it outlives a refresh that changed nothing. */
+/** The tag comes from the content, so it stays the same after a refresh that changed nothing. */
 export async function sendRepresentation<E extends Encoding>(
   { req, res }: Exchange,
   { mediaType, hash, format, encodings, bytes, vary, headers }: Representation<E>,
@@ -53,7 +53,7 @@ const encoders: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
   br: bytes => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
 }
 
-/** For content that is not kept encoded. */
+/** For content that is not stored encoded. */
 export function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   return encoders[encoding](bytes)
 }

@@ -1,12 +1,12 @@
-/** What a call's API key may reach. `shared/keys` verifies the key and has the rules. */
+/** The endpoints that a call's API key may reach. `shared/keys` verifies the key and has the rules. */
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
 import type { Call } from '../http/call.ts'
 
 /**
- * The endpoint that the call names. The key comes first, so that without one nothing is told of endpoints; an unknown
- * endpoint and one out of the key's scope get one answer, so that names cannot be found out.
+ * The endpoint that the call names. The key comes first, so that a call without one learns nothing about endpoints; an unknown
+ * endpoint and one out of the key's scope get one answer, so that names cannot be guessed.
  * @throws ApiError `unauthenticated`, `rate_limited`, `not_found`
  */
 export async function accessEndpoint(call: Call): Promise<{ caller: Caller; endpoint: Endpoint }> {

@@ -7,7 +7,7 @@ const project = 'abcdefghijklmnopqrst'
 const logs = `/api/endpoints/query/logs.all?project=${project}`
 
 let service: TestService
-let asked = 0
+let calls = 0
 
 beforeAll(async () => {
   const rows = [edgeRow('a', now, project, '/rest/v1/items'), edgeRow('b', now, project, '/auth/v1/token')]
@@ -16,16 +16,16 @@ beforeAll(async () => {
 
 afterAll(() => service.stop())
 
-/** A parameter set that nobody has asked for yet. */
-const fresh = () => `/api/endpoints/query/usage.api-counts?interval=daily&project=example|${++asked}`
+/** A parameter set that no call has had yet. */
+const fresh = () => `/api/endpoints/query/usage.api-counts?interval=daily&project=example|${++calls}`
 
 const status = (response: Response) => response.headers.get('cache-status')
 
 describe('an endpoint with a cache', () => {
-  test('runs once, then hits, and says so', async () => {
+  test('runs once, then hits, as Cache-Status says', async () => {
     const path = fresh()
-    const first = await service.ask(path)
-    const second = await service.ask(path)
+    const first = await service.fetch(path)
+    const second = await service.fetch(path)
     expect([status(first), status(second)]).toEqual([
       'lqe; fwd=miss; stored',
       expect.stringMatching(/^lqe; hit; ttl=\d+$/),
@@ -39,43 +39,43 @@ describe('an endpoint with a cache', () => {
 
   test('has one answer for all callers, by name and by UUID, however parameters are written', async () => {
     const path = fresh()
-    await service.ask(path)
+    await service.fetch(path)
     const other = await service.issue({ endpoints: ['usage.api-counts'] })
     const [, query] = path.split('?')
     const reversed = query!.split('&').toReversed().join('&').replace('daily', '%64aily')
-    const again = [
-      service.ask(path, { key: other }),
-      service.ask(`/api/endpoints/query/5d2e8a94-0c7b-4b1d-8e3f-62a9d1c4b720?${query}`),
-      service.ask(`/api/endpoints/query/usage.api-counts?${reversed}&unknown=1`),
+    const requests = [
+      service.fetch(path, { key: other }),
+      service.fetch(`/api/endpoints/query/5d2e8a94-0c7b-4b1d-8e3f-62a9d1c4b720?${query}`),
+      service.fetch(`/api/endpoints/query/usage.api-counts?${reversed}&unknown=1`),
     ]
-    for (const response of await Promise.all(again)) expect(status(response)).toMatch(/^lqe; hit/)
+    for (const response of await Promise.all(requests)) expect(status(response)).toMatch(/^lqe; hit/)
   })
 
-  test('collapses callers who ask at the same time', async () => {
+  test('collapses simultaneous calls', async () => {
     const path = fresh()
-    const answers = await Promise.all(Array.from({ length: 20 }, () => service.ask(path)))
+    const answers = await Promise.all(Array.from({ length: 20 }, () => service.fetch(path)))
     expect(answers.map(status).filter(text => text === 'lqe; fwd=miss; stored')).toHaveLength(1)
   })
 
-  test('runs anew for a caller who may bypass, and for no other', async () => {
+  test('runs again for a caller with the right to bypass, and for no other', async () => {
     const path = fresh()
-    await service.ask(path)
+    await service.fetch(path)
     const headers = { 'Cache-Control': 'no-cache' }
     const plain = await service.issue({})
-    expect(status(await service.ask(path, { headers, key: plain }))).toMatch(/hit/)
-    expect(status(await service.ask(path, { headers }))).toBe('lqe; fwd=stale; stored')
+    expect(status(await service.fetch(path, { headers, key: plain }))).toMatch(/hit/)
+    expect(status(await service.fetch(path, { headers }))).toBe('lqe; fwd=stale; stored')
   })
 
   test('remembers a caller’s mistake', async () => {
     const path = `${fresh()}(`
-    for (let i = 0; i < 3; i++) expect((await service.ask(path)).status).toBe(400)
+    for (let i = 0; i < 3; i++) expect((await service.fetch(path)).status).toBe(400)
   })
 })
 
 describe('an endpoint without a cache', () => {
   test('runs for every call', async () => {
     for (let i = 0; i < 2; i++) {
-      const response = await service.ask(logs)
+      const response = await service.fetch(logs)
       expect(status(response)).toBe('lqe; fwd=bypass')
       expect(response.headers.get('cache-control')).toBe('private, no-cache')
       expect(response.headers.has('age')).toBe(false)
@@ -84,36 +84,36 @@ describe('an endpoint without a cache', () => {
 })
 
 describe('validators', () => {
-  test('a tag that is known gets 304 and no body, from cached and uncached endpoints', async () => {
+  test('a known tag gets 304 and no body, from cached and uncached endpoints', async () => {
     for (const path of [fresh(), logs]) {
-      const tag = (await service.ask(path)).headers.get('etag')!
+      const tag = (await service.fetch(path)).headers.get('etag')!
       expect(tag).toMatch(/^"[0-9a-f]{32}/)
       for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-        const response = await service.ask(path, { headers: { 'If-None-Match': known } })
+        const response = await service.fetch(path, { headers: { 'If-None-Match': known } })
         expect([response.status, await response.text()]).toEqual([304, ''])
         expect(response.headers.get('vary')).toMatch(/X-API-KEY/)
       }
-      expect((await service.ask(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
+      expect((await service.fetch(path, { headers: { 'If-None-Match': '"other"' } })).status).toBe(200)
     }
   })
 
   test('a refresh that changes nothing keeps the tag', async () => {
     const path = fresh()
-    const before = await service.ask(path)
-    const after = await service.ask(path, { headers: { 'Cache-Control': 'no-cache' } })
+    const before = await service.fetch(path)
+    const after = await service.fetch(path, { headers: { 'Cache-Control': 'no-cache' } })
     expect(after.headers.get('etag')).toBe(before.headers.get('etag'))
   })
 
   test('each representation has a tag of its own', async () => {
     const path = fresh()
-    const asks = [{}, { 'Accept-Encoding': 'gzip' }, { 'Accept-Encoding': 'br' }, { Accept: 'text/csv' }]
+    const variants = [{}, { 'Accept-Encoding': 'gzip' }, { 'Accept-Encoding': 'br' }, { Accept: 'text/csv' }]
     const tags = await Promise.all(
-      asks.map(async headers => {
-        const response = await service.ask(path, { headers: { 'Accept-Encoding': 'identity', ...headers } })
+      variants.map(async headers => {
+        const response = await service.fetch(path, { headers: { 'Accept-Encoding': 'identity', ...headers } })
         return response.headers.get('etag')
       }),
     )
-    expect(new Set(tags).size).toBe(asks.length)
+    expect(new Set(tags).size).toBe(variants.length)
   })
 })
 
@@ -129,8 +129,8 @@ describe('encodings', () => {
     ['zstd', null],
     ['identity, gzip;q=0.1', null],
   ])('Accept-Encoding: %s gets %s, and the same text', async (accepted, encoding) => {
-    const plain = await (await service.ask(logs, { headers: { 'Accept-Encoding': 'identity' } })).text()
-    const response = await service.ask(logs, { headers: { 'Accept-Encoding': accepted } })
+    const plain = await (await service.fetch(logs, { headers: { 'Accept-Encoding': 'identity' } })).text()
+    const response = await service.fetch(logs, { headers: { 'Accept-Encoding': accepted } })
     expect(response.headers.get('content-encoding')).toBe(encoding)
     expect(await response.text()).toBe(plain)
   })

@@ -16,7 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'canary-'))
 
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
 
-test('neither a key nor a value, a row, a body or a caller’s text is ever logged', async () => {
+test('no key, value, row, body or caller’s SQL is ever logged', async () => {
   const env = { DATA_DIR: folder }
   const { tablesDir } = loadConfig(env)
   await writeSample({ logsFolder: join(folder, 'logs'), tablesFolder: tablesDir, now: new Date(), rows: 300 })

@@ -1,4 +1,4 @@
-/** Rows as CSV, for the service's answers and for what the explorer saves. */
+/** Rows as CSV, for the service's answers and the explorer's downloads. */
 import type { Row, Value } from '../../shared/engines/engine.ts'
 
 /** RFC 4180, with a header line; a nested value as JSON text. */
@@ -15,7 +15,7 @@ function field(value: Value): string {
 }
 
 /**
- * A text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"). Numbers and
+ * Text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"). Numbers and
  * plain negative decimals are left alone.
  */
 function asText(text: string): string {

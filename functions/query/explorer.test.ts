@@ -22,21 +22,21 @@ afterAll(async () => {
 describe('the page’s files', () => {
   const file = (ending: string) => readdirSync(folder).find(name => name.endsWith(ending))!
 
-  test('are at most 250 KB gzipped, all of them', () => {
+  test('are at most 250 KB gzipped together', () => {
     expect(gzipped).toBeLessThan(250 * 1024)
   })
 
-  test('the page asks each time, and is spared where it is the same', async () => {
-    const page = await service.ask('/', { key: null })
+  test('the page is revalidated each time, and gets 304 where it is the same', async () => {
+    const page = await service.fetch('/', { key: null })
     expect(page.status).toBe(200)
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(page.headers.get('cache-control')).toBe('no-cache')
-    const again = await service.ask('/', { headers: { 'If-None-Match': page.headers.get('etag')! } })
+    const again = await service.fetch('/', { headers: { 'If-None-Match': page.headers.get('etag')! } })
     expect(again.status).toBe(304)
   })
 
-  test('the page lets in nothing from elsewhere, nothing inline and no frame', async () => {
-    const { headers } = await service.ask('/', { key: null })
+  test('the page allows nothing from another host, nothing inline and no frame', async () => {
+    const { headers } = await service.fetch('/', { key: null })
     const policy = headers.get('content-security-policy')
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';")
     expect(policy).toContain("frame-ancestors 'none'")
@@ -45,13 +45,13 @@ describe('the page’s files', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer')
   })
 
-  test('scripts and styles are good for ever under their names', async () => {
+  test('scripts and styles never go out of date under their names', async () => {
     for (const ending of ['.js', '.css']) {
-      const response = await service.ask(`/explorer/${file(ending)}`, { key: null })
+      const response = await service.fetch(`/explorer/${file(ending)}`, { key: null })
       expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
       expect(response.headers.get('content-encoding')).toBe('gzip')
       expect(await response.text()).toBe(readFileSync(join(folder, file(ending)), 'utf8'))
-      const plain = await service.ask(`/explorer/${file(ending)}`, {
+      const plain = await service.fetch(`/explorer/${file(ending)}`, {
         headers: { 'Accept-Encoding': 'identity' },
       })
       expect(plain.headers.get('content-encoding')).toBeNull()
@@ -61,14 +61,14 @@ describe('the page’s files', () => {
   test.each(['page.js', 'page-00000000.js', 'index.html', '..%2Findex.html'])(
     'there is no other file: %s',
     async name => {
-      expect((await service.ask(`/explorer/${name}`, { key: null })).status).toBe(404)
+      expect((await service.fetch(`/explorer/${name}`, { key: null })).status).toBe(404)
     },
   )
 
   test('one setting turns it off', async () => {
     const off = await startService({ tables: {}, env: { EXPLORER_DIR: 'off' } })
-    expect((await off.ask('/')).status).toBe(404)
-    expect((await off.ask(`/explorer/${file('.js')}`)).status).toBe(404)
+    expect((await off.fetch('/')).status).toBe(404)
+    expect((await off.fetch(`/explorer/${file('.js')}`)).status).toBe(404)
     await off.stop()
   })
 })

@@ -14,7 +14,7 @@ const mediaTypes: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
 }
 
-/** Nothing from another host, nothing inline, no frame around it, and no text of a row can become code. */
+/** Nothing from another host, nothing inline, no frame around the page, and no text of a row can become code. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

@@ -35,13 +35,13 @@ afterAll(async () => {
 const shapes = '/api/endpoints/query/shapes'
 
 async function text(query: string, headers: Record<string, string> = {}): Promise<string> {
-  const response = await service.ask(`${shapes}?${query}`, { headers })
+  const response = await service.fetch(`${shapes}?${query}`, { headers })
   expect(response.status).toBe(200)
   return response.text()
 }
 
 describe('JSON', () => {
-  test('is rows and what they are of, and nothing that changes from call to call', async () => {
+  test('is the rows and their endpoint, and nothing that changes from call to call', async () => {
     const body = JSON.parse(await text('')) as { meta: { version: string } }
     expect(body).toEqual({
       result: [
@@ -72,7 +72,7 @@ describe('CSV', () => {
     )
   })
 
-  test('has its header also without rows', async () => {
+  test('has its header without rows too', async () => {
     expect(await text('rows=0&format=csv')).toBe('text,number,big,nothing,nested,yes\r\n')
   })
 
@@ -108,17 +108,17 @@ describe('the format', () => {
     ['text/html, application/json;q=0.5', 'application/json; charset=utf-8'],
     ['text/csv;q=0.1, */*', 'application/json; charset=utf-8'],
   ])('for Accept: %s is %s', async (accept, type) => {
-    const response = await service.ask(shapes, { headers: { Accept: accept } })
+    const response = await service.fetch(shapes, { headers: { Accept: accept } })
     expect(response.headers.get('content-type')).toBe(type)
   })
 
-  test('that is named goes before Accept', async () => {
+  test('in the URL goes before Accept', async () => {
     expect(await text('format=json', { Accept: 'text/csv' })).toMatch(/^\{/)
   })
 
-  test('that there is not is a 406, or a 400 for a name', async () => {
-    expect((await service.ask(shapes, { headers: { Accept: 'image/png' } })).status).toBe(406)
-    const response = await service.ask(`${shapes}?format=xml`)
+  test('that does not exist is a 406, or a 400 for a name', async () => {
+    expect((await service.fetch(shapes, { headers: { Accept: 'image/png' } })).status).toBe(406)
+    const response = await service.fetch(`${shapes}?format=xml`)
     expect([response.status, ((await response.json()) as { detail: string }).detail]).toEqual([
       400,
       'format must be one of json, csv, ndjson',
@@ -127,11 +127,11 @@ describe('the format', () => {
 })
 
 describe('rows beyond the limit', () => {
-  test('are cut, and the answer says so in its body and in a header', async () => {
-    const response = await service.ask(`${shapes}?rows=4`)
+  test('are cut, and the body and a header say so', async () => {
+    const response = await service.fetch(`${shapes}?rows=4`)
     expect(response.headers.get('x-result-truncated')).toBe('true')
     expect(((await response.json()) as { meta: object }).meta).toMatchObject({ rows: 3, truncated: true })
-    const whole = await service.ask(`${shapes}?rows=3`)
+    const whole = await service.fetch(`${shapes}?rows=3`)
     expect(whole.headers.has('x-result-truncated')).toBe(false)
   })
 })

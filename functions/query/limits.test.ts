@@ -1,4 +1,4 @@
-/** What a key may use up, as its callers see it. The engine is the real one, which gets the bytes that BigQuery would bill. */
+/** A key's limits, as its callers see them. The engine is the real one, with bytes as BigQuery would bill them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { edgeRow } from '../testing/edges.ts'
 import { startService, type TestService } from '../testing/service.ts'
@@ -17,50 +17,50 @@ beforeAll(async () => {
   service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env, bundle: null })
   const { engine } = service.services
   const run = engine.run.bind(engine)
-  engine.run = async (...asked) => {
+  engine.run = async (...args) => {
     runs++
-    return { ...(await run(...asked)), bytes: bytesOfRun }
+    return { ...(await run(...args)), bytes: bytesOfRun }
   }
 })
 
 afterAll(() => service.stop())
 
 describe('a key with a number of calls a minute', () => {
-  test('gets a 429 with Retry-After for one more, of whatever kind, and other keys go on', async () => {
+  test('gets a 429 with Retry-After for one more, of any kind, while other keys go on', async () => {
     const key = await service.issue({ limits: { callsPerMinute: 3, bytesPerDay: null } })
     for (const path of [logs, '/api/endpoints', '/api/endpoints/logs.all/tables'])
-      expect((await service.ask(path, { key })).status).toBe(200)
-    const refused = await service.ask(logs, { key })
+      expect((await service.fetch(path, { key })).status).toBe(200)
+    const refused = await service.fetch(logs, { key })
     expect(refused.status).toBe(429)
     expect(await refused.json()).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining('3') })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
-    expect((await service.ask(logs)).status).toBe(200)
+    expect((await service.fetch(logs)).status).toBe(200)
   })
 })
 
 describe('a key with a number of bytes a day', () => {
   const limits = { callsPerMinute: null, bytesPerDay: 2 * bytesOfRun }
 
-  test('runs until they are read, and then gets what is cached and no run', async () => {
+  test('runs until they are read, and then gets cached answers and no run', async () => {
     const key = await service.issue({ limits })
-    expect((await service.ask(`${usage}daily`, { key })).status).toBe(200)
-    expect((await service.ask(`${usage}hourly`, { key })).status).toBe(200)
+    expect((await service.fetch(`${usage}daily`, { key })).status).toBe(200)
+    expect((await service.fetch(`${usage}hourly`, { key })).status).toBe(200)
     const before = runs
     for (const path of [`${usage}minutely`, logs, `${logs}&sql=SELECT 1`]) {
-      const refused = await service.ask(path, { key })
+      const refused = await service.fetch(path, { key })
       expect(await refused.json()).toMatchObject({ status: 429, code: 'budget_exhausted' })
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     }
-    const cached = await service.ask(`${usage}daily`, { key })
+    const cached = await service.fetch(`${usage}daily`, { key })
     expect([cached.status, cached.headers.get('cache-status')]).toEqual([200, expect.stringContaining('hit')])
     expect(runs).toBe(before)
-    expect((await service.ask(`${usage}minutely`)).status).toBe(200)
+    expect((await service.fetch(`${usage}minutely`)).status).toBe(200)
   })
 
-  test('has a hot answer without a look at what it has spent', async () => {
+  test('gets a hot answer without a read of the bytes it has used', async () => {
     const key = await service.issue({ limits })
-    await service.ask(`${usage}daily`)
+    await service.fetch(`${usage}daily`)
     const { store } = service.services
     const get = store.get.bind(store)
     const read: string[] = []
@@ -68,17 +68,17 @@ describe('a key with a number of bytes a day', () => {
       read.push(at.collection)
       return get(at, fields)
     }
-    expect((await service.ask(`${usage}daily`, { key })).headers.get('cache-status')).toContain('hit')
+    expect((await service.fetch(`${usage}daily`, { key })).headers.get('cache-status')).toContain('hit')
     store.get = get
     expect(read).toEqual(['keys'])
   })
 
   test('pays for no run but its own', async () => {
     const key = await service.issue({ limits: { ...limits, bytesPerDay: 1 } })
-    await service.ask(`${usage}daily`)
+    await service.fetch(`${usage}daily`)
     for (let call = 0; call < 5; call++)
-      expect((await service.ask(`${usage}daily`, { key })).status).toBe(200)
-    expect((await service.ask(logs, { key })).status).toBe(200)
-    expect((await service.ask(logs, { key })).status).toBe(429)
+      expect((await service.fetch(`${usage}daily`, { key })).status).toBe(200)
+    expect((await service.fetch(logs, { key })).status).toBe(200)
+    expect((await service.fetch(logs, { key })).status).toBe(429)
   })
 })

@@ -47,7 +47,7 @@ beforeAll(async () => {
   )
   const rows = [edgeRow('a', new Date().toISOString(), project, '/rest/v1/items')]
   service = await startService({ tables: { 'cloudflare.logs.prod': rows }, queries: folder })
-  document = (await (await service.ask('/openapi.json')).json()) as OpenApi
+  document = (await (await service.fetch('/openapi.json')).json()) as OpenApi
 }, 30_000)
 
 afterAll(async () => {
@@ -57,7 +57,7 @@ afterAll(async () => {
 
 describe('the OpenAPI document', () => {
   test('is valid OpenAPI 3.1, with a key and without one', async () => {
-    const general = (await (await service.ask('/openapi.json', { key: null })).json()) as OpenApi
+    const general = (await (await service.fetch('/openapi.json', { key: null })).json()) as OpenApi
     for (const checked of [document, general]) {
       const { valid, errors } = await new Validator().validate({ ...structuredClone(checked) })
       expect([valid, errors]).toEqual([true, undefined])
@@ -65,13 +65,13 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(general.paths)).toEqual(['/api/endpoints', '/api/endpoints/{name}/tables', '/health'])
   })
 
-  test('tells a key only of what it may call', async () => {
+  test('shows a key only the endpoints that it may call', async () => {
     const key = await service.issue({ endpoints: ['plain'] })
-    const own = (await (await service.ask('/openapi.json', { key })).json()) as OpenApi
+    const own = (await (await service.fetch('/openapi.json', { key })).json()) as OpenApi
     expect(Object.keys(own.paths).filter(path => path.includes('/query/'))).toEqual([
       '/api/endpoints/query/plain',
     ])
-    expect((await service.ask('/openapi.json', { key: 'lqe_wrong' })).status).toBe(401)
+    expect((await service.fetch('/openapi.json', { key: 'lqe_wrong' })).status).toBe(401)
   })
 
   test('has examples of parameters that work, and the answers fit its schemas', async () => {
@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
         const value = schema.examples?.[0] ?? schema.enum?.[0]
         return `${name}=${encodeURIComponent(value!)}`
       })
-      const response = await service.ask(`${path}?${query.join('&')}`)
+      const response = await service.fetch(`${path}?${query.join('&')}`)
       const pointer = `#/paths/${path.replaceAll('/', '~1')}/get/responses/200/content/application~1json/schema`
       const validate = ajv.getSchema(`document${pointer}`)!
       expect([path, response.status, validate(await response.json()), validate.errors]).toEqual([
@@ -98,14 +98,14 @@ describe('the OpenAPI document', () => {
   })
 })
 
-type Recipe = [path: string, init: Parameters<TestService['ask']>[1]]
+type Recipe = [path: string, init: Parameters<TestService['fetch']>[1]]
 
 describe('every documented problem', () => {
   const usage = '/api/endpoints/query/usage.api-counts'
   const logs = `/api/endpoints/query/logs.all?project=${project}`
   const json = { 'Content-Type': 'application/json' }
 
-  /** How to get it; the others need a failing engine or a limit, and have tests of their own. */
+  /** A request for each; the others need a failing engine or a limit, and have tests of their own. */
   const recipes: Partial<Record<ErrorCode, (issue: TestService['issue']) => Recipe | Promise<Recipe>>> = {
     invalid_parameter: () => [`${usage}?interval=weekly&project=a`, {}],
     invalid_query: () => [`${usage}?interval=daily&project=(`, {}],
@@ -134,9 +134,9 @@ describe('every documented problem', () => {
     expect(ajv.validate(document.components.schemas['Problem']!, example)).toBe(true)
   })
 
-  test.each(codes.filter(code => code in recipes))('%s is what the service answers', async code => {
+  test.each(codes.filter(code => code in recipes))('%s is the service’s own answer', async code => {
     const [path, init] = await recipes[code]!(service.issue)
-    const { detail, errors, status } = (await (await service.ask(path, init)).json()) as Documented & {
+    const { detail, errors, status } = (await (await service.fetch(path, init)).json()) as Documented & {
       status: number
     }
     const { get } = document.paths['/api/endpoints/query/logs.all']!

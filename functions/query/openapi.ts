@@ -21,13 +21,13 @@ export async function describeApi(call: Call): Promise<void> {
   res.status(200).json(openApiDocument(await Promise.all(described)))
 }
 
-/** An endpoint that the engine cannot describe at the moment does not take the others with it. */
+/** The document goes without the columns that the engine cannot describe at the moment. */
 function unknownColumns(error: unknown): null {
   if (error instanceof EngineError) return null
   throw error
 }
 
-/** An endpoint with the columns of its own query; `null` where a dry run did not tell them. */
+/** An endpoint with the columns of its own query; `null` where the dry run failed. */
 interface Described {
   endpoint: Endpoint
   columns: Column[] | null
@@ -171,7 +171,7 @@ function answerOf({ endpoint, columns }: Described): object {
   }
 }
 
-/** With SQL of one's own, the columns are one's own. */
+/** A caller's own SQL has columns of its own. */
 function sandboxRows(columns: Column[] | null): JsonSchema {
   return columns === null ? object : { anyOf: [rowSchema(columns), object] }
 }

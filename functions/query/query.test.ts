@@ -9,7 +9,7 @@ const project = 'abcdefghijklmnopqrst'
 const minute = 60_000
 const ago = (ms: number) => new Date(Date.parse(now) - ms).toISOString()
 
-/** Edge rows of two projects: 150 of one second each, then some at telling distances. */
+/** Edge rows of two projects: 150 of one second each, then one inside and one outside each interval's window. */
 const edges = [
   ...Array.from({ length: 150 }, (_, i) => edgeRow(`a${i}`, ago(i * 1000), project, '/rest/v1/items')),
   edgeRow('hour', ago(30 * minute), project, '/auth/v1/token'),
@@ -55,14 +55,14 @@ const logs = '/api/endpoints/query/logs.all'
 const usage = '/api/endpoints/query/usage.api-counts'
 
 async function rows<Row = LogRow>(path: string): Promise<Row[]> {
-  const response = await service.ask(path)
+  const response = await service.fetch(path)
   const body = (await response.json()) as Body<Row>
   expect([response.status, body]).toEqual([200, expect.objectContaining({ result: expect.any(Array) })])
   return body.result
 }
 
-async function problem(path: string, init: Parameters<TestService['ask']>[1] = {}) {
-  const response = await service.ask(path, init)
+async function problem(path: string, init: Parameters<TestService['fetch']>[1] = {}) {
+  const response = await service.fetch(path, init)
   expect(response.headers.get('content-type')).toBe('application/problem+json; charset=utf-8')
   return { response, body: (await response.json()) as ProblemBody }
 }
@@ -116,8 +116,8 @@ describe('logs.all', () => {
     for (const { query } of ctes) expect(query.orderBy).toMatchObject([{ direction: 'DESC' }])
   })
 
-  test('gives nothing of another project', async () => {
-    expect(await rows(`${logs}?project=nobody`)).toEqual([])
+  test('gives no rows of another project', async () => {
+    expect(await rows(`${logs}?project=none`)).toEqual([])
   })
 })
 
@@ -170,14 +170,14 @@ describe('usage.api-counts', () => {
     expect(await rows(`${usage}?interval=minutely&project=.`)).toEqual(all)
   })
 
-  test('says that an invalid regular expression is one', async () => {
+  test('names the parameter whose regular expression is invalid', async () => {
     const { response, body } = await problem(`${usage}?interval=daily&project=(`)
     expect([response.status, body.code]).toEqual([400, 'invalid_query'])
     expect(body.detail).toMatch(/regular expression/)
     expect(body.errors).toMatchObject([{ parameter: 'project' }])
   })
 
-  test('lists its intervals to one who asks for another', async () => {
+  test('lists its intervals where another is sent', async () => {
     const { body } = await problem(`${usage}?interval=weekly&project=a`)
     expect(body).toMatchObject({ status: 400, code: 'invalid_parameter' })
     expect(body.errors).toEqual([{ parameter: 'interval', detail: 'must be one of minutely, hourly, daily' }])
@@ -227,17 +227,19 @@ describe('parameters that are wrong', () => {
     )
   })
 
-  test('that are not declared are ignored, and named in a header', async () => {
-    const response = await service.ask(`${logs}?project=${project}&proyect=x&limit=5`)
+  test('that are not declared are ignored, and a header names them', async () => {
+    const response = await service.fetch(`${logs}?project=${project}&proyect=x&limit=5`)
     expect(response.headers.get('x-ignored-parameters')).toBe('proyect, limit')
-    expect((await service.ask(`${logs}?project=${project}`)).headers.has('x-ignored-parameters')).toBe(false)
+    expect((await service.fetch(`${logs}?project=${project}`)).headers.has('x-ignored-parameters')).toBe(
+      false,
+    )
   })
 })
 
 describe('keys', () => {
   const path = `${logs}?project=${project}`
 
-  async function refusal(init: Parameters<TestService['ask']>[1], to = path) {
+  async function refusal(init: Parameters<TestService['fetch']>[1], to = path) {
     const { response, body } = await problem(to, init)
     const { requestId, ...rest } = body
     expect(requestId).toBe(response.headers.get('x-request-id'))
@@ -262,11 +264,11 @@ describe('keys', () => {
 
   test('are taken as a bearer token too, but not from the query string', async () => {
     const headers = { Authorization: `Bearer ${service.key}` }
-    expect((await service.ask(path, { key: null, headers })).status).toBe(200)
-    expect((await service.ask(`${path}&api_key=${service.key}`, { key: null })).status).toBe(401)
+    expect((await service.fetch(path, { key: null, headers })).status).toBe(200)
+    expect((await service.fetch(`${path}&api_key=${service.key}`, { key: null })).status).toBe(401)
   })
 
-  test('are asked for before anything is told of an endpoint', async () => {
+  test('are needed before anything is said about an endpoint', async () => {
     const unknown = await refusal({ key: null }, '/api/endpoints/query/no.such')
     expect(unknown.status).toBe(401)
   })
@@ -279,9 +281,9 @@ describe('keys', () => {
     expect({ ...outside.rest, instance: '' }).toEqual({ ...unknown.rest, instance: '' })
   })
 
-  test('with a pin see what it fixes, and nothing else', async () => {
+  test('with a pin read what it fixes, and nothing else', async () => {
     const key = await service.issue({ pins: { project } })
-    const pinned = (query: string) => service.ask(`${logs}?${query}`, { key })
+    const pinned = (query: string) => service.fetch(`${logs}?${query}`, { key })
     const open = await rows(path)
     for (const query of ['', 'project=', `project=${project}`])
       expect(((await (await pinned(query)).json()) as Body<LogRow>).result).toEqual(open)
@@ -290,16 +292,16 @@ describe('keys', () => {
   })
 })
 
-describe('the HTTP face', () => {
+describe('HTTP', () => {
   const path = `${logs}?project=${project}`
 
   test('takes a GET with a JSON content type and no body', async () => {
     const headers = { 'Content-Type': 'application/json; charset=utf-8' }
-    expect((await service.ask(path, { headers })).status).toBe(200)
+    expect((await service.fetch(path, { headers })).status).toBe(200)
   })
 
   test('answers HEAD like GET, without a body', async () => {
-    const [get, head] = [await service.ask(path), await service.ask(path, { method: 'HEAD' })]
+    const [get, head] = [await service.fetch(path), await service.fetch(path, { method: 'HEAD' })]
     expect(head.status).toBe(200)
     for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'vary'])
       expect(head.headers.get(name)).toBe(get.headers.get(name))
@@ -307,11 +309,11 @@ describe('the HTTP face', () => {
   })
 
   test('answers a preflight for pages of any origin', async () => {
-    const response = await service.ask(path, { method: 'OPTIONS', key: null })
+    const response = await service.fetch(path, { method: 'OPTIONS', key: null })
     expect(response.status).toBe(204)
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
     expect(response.headers.get('access-control-allow-headers')).toMatch(/X-API-KEY/)
-    expect((await service.ask(path)).headers.get('access-control-allow-origin')).toBe('*')
+    expect((await service.fetch(path)).headers.get('access-control-allow-origin')).toBe('*')
   })
 
   test.each(['PUT', 'DELETE', 'PATCH'])('answers %s with 405 and what is allowed', async method => {
@@ -334,7 +336,7 @@ describe('the HTTP face', () => {
     })
   })
 
-  test('answers headers past all bounds with a problem document', async () => {
+  test('answers headers past Node’s limit with a problem document', async () => {
     const { response, body } = await problem(`${path}&x=${'y'.repeat(300_000)}`)
     expect([response.status, body.code]).toEqual([414, 'uri_too_long'])
   })
@@ -365,14 +367,14 @@ describe('the HTTP face', () => {
     expect(body).toMatchObject({ status: 413, code: 'payload_too_large' })
   })
 
-  test('lists what a key may call', async () => {
+  test('lists the endpoints that a key may call', async () => {
     const key = await service.issue({ endpoints: ['usage.api-counts'] })
-    const listed = (await (await service.ask('/api/endpoints', { key })).json()) as Body<{ name: string }>
+    const listed = (await (await service.fetch('/api/endpoints', { key })).json()) as Body<{ name: string }>
     expect(listed.result.map(({ name }) => name)).toEqual(['usage.api-counts'])
-    expect((await service.ask('/api/endpoints', { key: null })).status).toBe(401)
+    expect((await service.fetch('/api/endpoints', { key: null })).status).toBe(401)
   })
 
-  test('says that it is up', async () => {
-    expect(await (await service.ask('/health', { key: null })).json()).toEqual({ status: 'ok' })
+  test('answers /health', async () => {
+    expect(await (await service.fetch('/health', { key: null })).json()).toEqual({ status: 'ok' })
   })
 })

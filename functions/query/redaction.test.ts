@@ -8,7 +8,7 @@ const address = '203.0.113.7'
 let folder: string
 let service: TestService
 let plain: string
-let asked = 0
+let calls = 0
 
 function define(name: string, id: string, redact: boolean): void {
   writeFileSync(
@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const fresh = (name: string) => `/api/endpoints/query/${name}?nonce=${++asked}`
+const fresh = (name: string) => `/api/endpoints/query/${name}?nonce=${++calls}`
 
 interface Body {
   result: { ip: string; nested: { text: string }[] }[]
@@ -47,19 +47,19 @@ interface Body {
   code?: string
 }
 
-async function ask(path: string, headers: Record<string, string>, key = plain) {
-  const response = await service.ask(path, { headers, key })
+async function send(path: string, headers: Record<string, string>, key = plain) {
+  const response = await service.fetch(path, { headers, key })
   return { response, body: (await response.json()) as Body, cache: response.headers.get('cache-status') }
 }
 
 const on = { 'SVC-ENDPOINT-REDACT-PII': 'true' }
 const off = { 'SVC-ENDPOINT-REDACT-PII': 'false' }
 
-describe('a call that asks for redaction', () => {
+describe('a call with the header for redaction', () => {
   test.each([on, { 'svc-endpoint-redact-pii': 'TRUE' }, { 'LF-ENDPOINT-REDACT-PII': 'True' }])(
     'by %j gets it, in every nested value',
     async headers => {
-      const { body } = await ask(fresh('open'), headers)
+      const { body } = await send(fresh('open'), headers)
       expect(body.result[0]).toMatchObject({ ip: 'REDACTED', nested: [{ text: 'mail to REDACTED' }] })
       expect(body.meta.redacted).toBe(true)
     },
@@ -67,7 +67,7 @@ describe('a call that asks for redaction', () => {
 
   test('gets it in CSV and NDJSON too', async () => {
     for (const format of ['csv', 'ndjson']) {
-      const response = await service.ask(`${fresh('open')}&format=${format}`, { headers: on })
+      const response = await service.fetch(`${fresh('open')}&format=${format}`, { headers: on })
       const text = await response.text()
       expect(text).toContain('REDACTED')
       expect(text).not.toMatch(/203\.0\.113\.7|kim@/)
@@ -76,44 +76,44 @@ describe('a call that asks for redaction', () => {
 
   test('is never served from a clear answer, nor a clear call from a redacted one', async () => {
     const path = fresh('open')
-    expect((await ask(path, {})).body.result[0]!.ip).toBe(address)
-    expect((await ask(path, on)).body.result[0]!.ip).toBe('REDACTED')
-    expect((await ask(path, {})).body.result[0]!.ip).toBe(address)
+    expect((await send(path, {})).body.result[0]!.ip).toBe(address)
+    expect((await send(path, on)).body.result[0]!.ip).toBe('REDACTED')
+    expect((await send(path, {})).body.result[0]!.ip).toBe(address)
     const other = fresh('open')
-    expect((await ask(other, on)).body.result[0]!.ip).toBe('REDACTED')
-    const clear = await ask(other, {})
+    expect((await send(other, on)).body.result[0]!.ip).toBe('REDACTED')
+    const clear = await send(other, {})
     expect([clear.cache, clear.body.result[0]!.ip]).toEqual(['lqe; fwd=miss; stored', address])
   })
 
-  test('is made of a fresh clear answer without another run, and is no younger', async () => {
+  test('is made from a fresh clear answer without another run, with its age', async () => {
     const path = fresh('open')
-    const clear = await ask(path, {})
-    const redacted = await ask(path, on)
+    const clear = await send(path, {})
+    const redacted = await send(path, on)
     expect(redacted.response.headers.get('server-timing')).not.toContain('engine')
     expect(redacted.response.headers.get('last-modified')).toBe(clear.response.headers.get('last-modified'))
   })
 
   test('has a tag of its own', async () => {
     const path = fresh('open')
-    const [clear, redacted] = [await ask(path, {}), await ask(path, on)]
+    const [clear, redacted] = [await send(path, {}), await send(path, on)]
     expect(redacted.response.headers.get('etag')).not.toBe(clear.response.headers.get('etag'))
   })
 })
 
 describe('an endpoint that redacts', () => {
-  test('redacts without being asked', async () => {
-    expect((await ask(fresh('closed'), {})).body.result[0]!.ip).toBe('REDACTED')
+  test('redacts without a header', async () => {
+    expect((await send(fresh('closed'), {})).body.result[0]!.ip).toBe('REDACTED')
   })
 
-  test('is lifted by the right pii:read alone', async () => {
-    const refused = await ask(fresh('closed'), off)
+  test('can be read in the clear only with the right pii:read', async () => {
+    const refused = await send(fresh('closed'), off)
     expect([refused.response.status, refused.body.code]).toEqual([403, 'redaction_locked'])
-    expect((await ask(fresh('closed'), off, service.key)).body.result[0]!.ip).toBe(address)
+    expect((await send(fresh('closed'), off, service.key)).body.result[0]!.ip).toBe(address)
   })
 
-  test('stores no clear answer, not even for one who may read it', async () => {
+  test('stores no clear answer, not even for a key with pii:read', async () => {
     const path = fresh('closed')
-    for (let i = 0; i < 2; i++) expect((await ask(path, off, service.key)).cache).toBe('lqe; fwd=bypass')
+    for (let i = 0; i < 2; i++) expect((await send(path, off, service.key)).cache).toBe('lqe; fwd=bypass')
     await service.services.cache.close()
     const { documents } = await service.services.store.query({ collection: 'answers', limit: 1000 })
     const kept = documents.map(({ fields }) => JSON.stringify(fields['question']))
@@ -124,12 +124,12 @@ describe('an endpoint that redacts', () => {
 
   test('stays redacted where one of two headers says so', async () => {
     const both = { ...off, 'LF-ENDPOINT-REDACT-PII': 'true' }
-    expect((await ask(fresh('closed'), both, service.key)).body.result[0]!.ip).toBe('REDACTED')
+    expect((await send(fresh('closed'), both, service.key)).body.result[0]!.ip).toBe('REDACTED')
   })
 })
 
 test.each(['yes', '1', 'true, false'])('the header value %j is a 400 that names the header', async value => {
-  const { response, body } = await ask(fresh('open'), { 'SVC-ENDPOINT-REDACT-PII': value })
+  const { response, body } = await send(fresh('open'), { 'SVC-ENDPOINT-REDACT-PII': value })
   expect([response.status, body]).toEqual([
     400,
     expect.objectContaining({

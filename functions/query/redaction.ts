@@ -3,7 +3,7 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
-/** The second is the name that Logflare's clients send. */
+/** Logflare's clients send the second. */
 const names = ['svc-endpoint-redact-pii', 'lf-endpoint-redact-pii']
 
 /**

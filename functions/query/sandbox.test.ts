@@ -28,11 +28,11 @@ interface Body {
   errors: { parameter: string; line?: number; column?: number; detail: string }[]
 }
 
-async function ask(sql: string, { path = logs, method = 'GET', key = service.key } = {}) {
+async function runSql(sql: string, { path = logs, method = 'GET', key = service.key } = {}) {
   const response =
     method === 'GET'
-      ? await service.ask(`${path}&sql=${encodeURIComponent(sql)}`, { key })
-      : await service.ask(path, {
+      ? await service.fetch(`${path}&sql=${encodeURIComponent(sql)}`, { key })
+      : await service.fetch(path, {
           key,
           method,
           headers: { 'Content-Type': 'application/json' },
@@ -50,32 +50,32 @@ describe('SQL of the caller’s own', () => {
       { path: '/rest/v1/items', count: 1200 },
       { path: '/auth/v1/token', count: 1 },
     ]
-    expect((await ask(paths)).body.result).toEqual(expected)
-    expect((await ask(paths, { method: 'POST' })).body.result).toEqual(expected)
+    expect((await runSql(paths)).body.result).toEqual(expected)
+    expect((await runSql(paths, { method: 'POST' })).body.result).toEqual(expected)
   })
 
   test('reads the tables of usage.api-counts too', async () => {
-    const { body } = await ask('SELECT COUNT(*) AS n FROM requests', { path: usage })
+    const { body } = await runSql('SELECT COUNT(*) AS n FROM requests', { path: usage })
     expect(body.result).toEqual([{ n: 1202 }])
   })
 
-  test('that is empty is as if it were not there', async () => {
-    expect((await ask('')).body.meta.rows).toBe(100)
+  test('that is empty counts as absent', async () => {
+    expect((await runSql('')).body.meta.rows).toBe(100)
   })
 
-  test('is cut at the endpoint’s limit, and the answer says so', async () => {
-    const { body, headers } = await ask('SELECT id FROM edge_logs')
+  test('is cut at the endpoint’s limit, and a header says so', async () => {
+    const { body, headers } = await runSql('SELECT id FROM edge_logs')
     expect(body.meta).toMatchObject({ rows: 1000, truncated: true })
     expect(headers.get('x-result-truncated')).toBe('true')
   })
 
   test('is cached where the endpoint caches, whatever its layout and comments', async () => {
-    await ask('SELECT path, COUNT(*) AS n FROM requests GROUP BY path', { path: usage })
-    const again = await ask('select  path , count( * ) as n -- again\nfrom requests group by path;', {
+    await runSql('SELECT path, COUNT(*) AS n FROM requests GROUP BY path', { path: usage })
+    const again = await runSql('select  path , count( * ) as n -- again\nfrom requests group by path;', {
       path: usage,
     })
     expect(again.headers.get('cache-status')).toBe('lqe; fwd=miss; stored')
-    const same = await ask('SELECT path, COUNT(*) AS n /* same */ FROM requests\nGROUP BY path', {
+    const same = await runSql('SELECT path, COUNT(*) AS n /* same */ FROM requests\nGROUP BY path', {
       path: usage,
     })
     expect(same.headers.get('cache-status')).toMatch(/^lqe; hit/)
@@ -83,7 +83,7 @@ describe('SQL of the caller’s own', () => {
 
   test('in the URL and in the body at once is refused', async () => {
     const headers = { 'Content-Type': 'application/json' }
-    const response = await service.ask(`${logs}&sql=SELECT%201`, {
+    const response = await service.fetch(`${logs}&sql=SELECT%201`, {
       method: 'POST',
       headers,
       body: '{"sql":"SELECT 2"}',
@@ -93,13 +93,13 @@ describe('SQL of the caller’s own', () => {
 
   test.each([['[]'], ['"SELECT 1"'], ['{"sql": 1}']])('in the body %s is a 400', async body => {
     const headers = { 'Content-Type': 'application/json' }
-    expect((await service.ask(logs, { method: 'POST', headers, body })).status).toBe(400)
+    expect((await service.fetch(logs, { method: 'POST', headers, body })).status).toBe(400)
   })
 })
 
 describe('a refusal', () => {
-  test('of a table outside tells the place and what may be read, and nothing of real tables', async () => {
-    const { status, body } = await ask(
+  test('of a table outside names the place and the tables it may read, and no real table', async () => {
+    const { status, body } = await runSql(
       'select id from edge_logs\nunion all select id from `cloudflare.logs.prod`',
     )
     expect([status, body.code]).toEqual([403, 'sandbox_violation'])
@@ -107,21 +107,21 @@ describe('a refusal', () => {
     expect(body.detail).toMatch(/edge_logs, postgres_logs/)
   })
 
-  test('of what is no query tells the place', async () => {
-    const { status, body } = await ask('select id\nfrom edge_logs where')
+  test('of text that does not parse names the place', async () => {
+    const { status, body } = await runSql('select id\nfrom edge_logs where')
     expect([status, body.code]).toEqual([400, 'invalid_query'])
     expect(body.errors[0]).toMatchObject({ parameter: 'sql', line: 2 })
   })
 
-  test('of an unknown column tells the place in the caller’s text, and near names', async () => {
-    const { status, body } = await ask('select id,\n  evnt_message -- typo\nfrom edge_logs')
+  test('of an unknown column names the place in the caller’s text, and similar names', async () => {
+    const { status, body } = await runSql('select id,\n  evnt_message -- typo\nfrom edge_logs')
     expect([status, body.code]).toEqual([400, 'invalid_query'])
     expect(body.errors).toMatchObject([{ parameter: 'sql', line: 2, column: 3 }])
     expect(body.detail).toMatch(/event_message/)
   })
 
-  test('of a value that fails tells no row and no table', async () => {
-    const { status, body } = await ask('select cast(event_message as int64) as n from edge_logs')
+  test('of a value that fails shows no row and no table', async () => {
+    const { status, body } = await runSql('select cast(event_message as int64) as n from edge_logs')
     expect(status).toBe(400)
     expect(JSON.stringify(body)).not.toMatch(/203\.0\.113|cloudflare|parquet/)
   })
@@ -130,13 +130,13 @@ describe('a refusal', () => {
 describe('a key with pins', () => {
   test('may send SQL where every table filters by them', async () => {
     const key = await service.issue({ pins: { project } })
-    const { body } = await ask('SELECT COUNT(*) AS n FROM edge_logs', { key })
+    const { body } = await runSql('SELECT COUNT(*) AS n FROM edge_logs', { key })
     expect(body.result).toEqual([{ n: 1201 }])
   })
 
-  test('may not where one does not, and is told why', async () => {
+  test('may not where one does not, and the refusal says why', async () => {
     const key = await service.issue({ pins: { interval: 'daily' } })
-    const { status, body } = await ask('SELECT COUNT(*) AS n FROM requests', { path: usage, key })
+    const { status, body } = await runSql('SELECT COUNT(*) AS n FROM requests', { path: usage, key })
     expect([status, body.code]).toEqual([403, 'sandbox_violation'])
     expect(body.detail).toMatch(/interval/)
   })
@@ -144,7 +144,7 @@ describe('a key with pins', () => {
 
 describe('the tables of an endpoint', () => {
   test('are listed with their columns and types, nested ones included', async () => {
-    const response = await service.ask('/api/endpoints/logs.all/tables')
+    const response = await service.fetch('/api/endpoints/logs.all/tables')
     const { result } = (await response.json()) as { result: { name: string; columns: object[] }[] }
     expect(result.map(({ name }) => name)).toContain('pgbouncer_logs')
     expect(result[0]).toMatchObject({
@@ -158,9 +158,9 @@ describe('the tables of an endpoint', () => {
     })
   })
 
-  test('are for those who may call it', async () => {
+  test('are for keys that may call it', async () => {
     const key = await service.issue({ endpoints: ['usage.api-counts'] })
-    expect((await service.ask('/api/endpoints/logs.all/tables', { key })).status).toBe(404)
-    expect((await service.ask('/api/endpoints/usage.api-counts/tables', { key })).status).toBe(200)
+    expect((await service.fetch('/api/endpoints/logs.all/tables', { key })).status).toBe(404)
+    expect((await service.fetch('/api/endpoints/usage.api-counts/tables', { key })).status).toBe(200)
   })
 })

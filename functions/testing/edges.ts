@@ -1,4 +1,4 @@
-/** Edge rows for tests, with personal data in the places where real ones have it. */
+/** Rows of edge logs for tests, with personal data where real ones have it. */
 export interface EdgeRow {
   id: string
   timestamp: string

@@ -49,7 +49,7 @@ export async function findLeaks(wanted: {
     for (; result.calls < wanted.calls || result.changes < wanted.changes; result.calls++) {
       const redacted = Math.random() < 0.5
       const settled = performance.now() - changedAt > wanted.rememberMs ? current : 0
-      const answer = await ask(servers[i % servers.length]!.url, key, redacted)
+      const answer = await read(servers[i % servers.length]!.url, key, redacted)
       if (answer.address !== (redacted ? 'REDACTED' : address)) result.wrong++
       if (answer.definition < settled) result.outdated++
     }
@@ -81,7 +81,7 @@ function define(folder: string, definition: number): void {
 }
 
 /** Five parameter sets, so that answers are hits, misses, and redacted copies of clear ones. */
-async function ask(server: string, key: string, redacted: boolean) {
+async function read(server: string, key: string, redacted: boolean) {
   const url = `${server}/api/endpoints/query/leaky?nonce=${Math.floor(Math.random() * 5)}`
   const headers = { 'X-API-KEY': key, 'SVC-ENDPOINT-REDACT-PII': String(redacted) }
   const response = await fetch(url, { headers })

@@ -1,4 +1,4 @@
-/** A whole service for tests of its HTTP face: real engine, real store, real framework, on a free port. */
+/** A whole service for tests over HTTP: real engine, real store, real framework, on a free port. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -17,15 +17,15 @@ import { startBackends, startBundle } from '../../infra/google/backends.ts'
 
 export interface TestService {
   url: string
-  /** A key that may do everything. */
+  /** A key with every right. */
   key: string
   services: Services
-  /** What another process needs in its environment to serve the same. */
+  /** The environment of another process that serves the same data. */
   env: Environment
-  /** What was logged, line by line. */
+  /** Log lines so far. */
   logged: { severity: Severity; message: string; details: Details }[]
   /** GET (or what `init` says) with `key`, unless headers say otherwise. */
-  ask(path: string, init?: RequestInit & { key?: string | null }): Promise<Response>
+  fetch(path: string, init?: RequestInit & { key?: string | null }): Promise<Response>
   issue(grant: Partial<Parameters<typeof issueKey>[1]>): Promise<string>
   stop(): Promise<void>
 }
@@ -79,7 +79,7 @@ export async function startService({
     env: settings,
     logged,
     issue,
-    ask(path, { key: other = key, headers, ...init } = {}) {
+    fetch(path, { key: other = key, headers, ...init } = {}) {
       const own: Record<string, string> = other === null ? {} : { 'X-API-KEY': other }
       return fetch(url + path, { ...init, headers: { ...own, ...(headers as Record<string, string>) } })
     },

@@ -85,7 +85,7 @@ describe('a call of the scheduler', () => {
   const path = `/api/endpoints/query/${name}?interval=hourly&project=abcdefgh`
 
   test('refreshes what readers use, and reports it as JSON and as one log line', async () => {
-    const first = await service.ask(path)
+    const first = await service.fetch(path)
     const endpoint = (await service.services.endpoints.find(name))!
     const parameters = JSON.stringify([
       ['interval', 'hourly'],
@@ -122,7 +122,7 @@ describe('a call of the scheduler', () => {
     expect((after.document!.fields['stored'] as { generation: string }).generation).not.toBe(
       stored.generation,
     )
-    const again = await service.ask(path)
+    const again = await service.fetch(path)
     expect(again.headers.get('cache-status')).toMatch(/hit/)
     expect(await again.text()).toBe(await first.text())
   })

@@ -47,7 +47,7 @@ describeEmulator('the trimmed bundle', () => {
 
   test('an answer is made, stored, and found by another process', async () => {
     const usage = `/api/endpoints/query/usage.api-counts?interval=hourly&project=${project}`
-    const made = await service.ask(usage)
+    const made = await service.fetch(usage)
     expect(made.status).toBe(200)
     expect(made.headers.get('cache-status')).toContain('fwd=miss')
     const other = await startBundle('query', service.env, () => {}, { folder: dist })
@@ -85,16 +85,16 @@ describeEmulator('the trimmed bundle', () => {
   test('a key’s budget is spent by what BigQuery read', async () => {
     const key = await service.issue({ limits: { callsPerMinute: null, bytesPerDay: 1 } })
     const logs = `/api/endpoints/query/logs.all?project=${project}`
-    expect((await service.ask(logs, { key })).status).toBe(200)
-    const refused = await service.ask(logs, { key })
+    expect((await service.fetch(logs, { key })).status).toBe(200)
+    const refused = await service.fetch(logs, { key })
     expect(await refused.json()).toMatchObject({ status: 429, code: 'budget_exhausted' })
   })
 
   test('the endpoints are listed, and a caller’s own query runs', async () => {
-    const list = await service.ask('/api/endpoints')
+    const list = await service.fetch('/api/endpoints')
     expect(await list.text()).toContain('usage.api-counts')
     const sql = encodeURIComponent('SELECT COUNT(*) AS n FROM edge_logs')
-    const answer = await service.ask(`/api/endpoints/query/logs.all?project=${project}&sql=${sql}`)
+    const answer = await service.fetch(`/api/endpoints/query/logs.all?project=${project}&sql=${sql}`)
     expect(await answer.json()).toMatchObject({ result: [{ n: 1 }] })
   })
 })

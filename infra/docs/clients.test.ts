@@ -34,7 +34,7 @@ function block(language: string): string {
 describe('Supabase Studio', () => {
   const headers = { 'x-api-key': '', 'Content-Type': 'application/json' }
   const ask = (path: string) =>
-    service.ask(path, { headers: { ...headers, 'x-api-key': service.key }, key: null })
+    service.fetch(path, { headers: { ...headers, 'x-api-key': service.key }, key: null })
 
   test('gets rows with microseconds for its logs, with empty parameters and SQL of its own', async () => {
     const sql = `select id, timestamp, event_message from edge_logs
@@ -80,7 +80,7 @@ describe('Grafana', () => {
     dashboard.panels.flatMap(({ title, targets }) => targets.map(target => [title, target] as const)),
   )('%s finds its columns in the answer', async (_, { type, url, root_selector: root_ = '', columns }) => {
     const filled = url.replace('${interval}', 'daily').replace('${project}', project)
-    const response = await service.ask(filled)
+    const response = await service.fetch(filled)
     expect(response.status).toBe(200)
     const text = await response.text()
     const names =
@@ -95,7 +95,7 @@ test('a spreadsheet gets a table by the function that the page has', async () =>
   const asked: { url: string; headers: Record<string, string> }[] = []
   const question = `usage.api-counts?interval=daily&project=${project}`
   /** Asks nothing by itself: Apps Script's fetch waits, ours cannot, so the real answer is fetched first. */
-  const csv = await (await service.ask(`/api/endpoints/query/${question}&format=csv`)).text()
+  const csv = await (await service.fetch(`/api/endpoints/query/${question}&format=csv`)).text()
   const sandbox = {
     PropertiesService: { getScriptProperties: () => ({ getProperty: () => service.key }) },
     UrlFetchApp: {
@@ -120,13 +120,13 @@ test('a spreadsheet gets a table by the function that the page has', async () =>
   expect(table).toHaveLength(2)
   const path = new URL(asked[0]!.url)
   expect(
-    (await service.ask(path.pathname + path.search, { key: null, headers: asked[0]!.headers })).status,
+    (await service.fetch(path.pathname + path.search, { key: null, headers: asked[0]!.headers })).status,
   ).toBe(200)
 })
 
 test('a shell’s filter names fields that there are', async () => {
   const [, filter = ''] = /\| jq -r '\.result\[\] \| \[(.*?)\]/.exec(page) ?? []
-  const response = await service.ask(
+  const response = await service.fetch(
     `/api/endpoints/query/usage.api-counts?interval=daily&project=${project}`,
   )
   const { result } = (await response.json()) as { result: object[] }
@@ -137,7 +137,7 @@ test('a shell’s filter names fields that there are', async () => {
 
 test('a typed client made by a generator compiles and gets its rows', async () => {
   const input = join(folder, 'openapi.json')
-  writeFileSync(input, await (await service.ask('/openapi.json')).text())
+  writeFileSync(input, await (await service.fetch('/openapi.json')).text())
   await generateApi({ input, output: folder, fileName: 'api.ts', silent: true, cleanOutput: false })
   const values = [
     `const BASE_URL = ${JSON.stringify(service.url)}`,

@@ -116,7 +116,7 @@ test('every field of a stored document is in the map', async () => {
   const service = await startService({ tables: { 'cloudflare.logs.prod': [] } })
   try {
     await service.issue({ limits: { callsPerMinute: null, bytesPerDay: 1 } })
-    await service.ask('/api/endpoints/query/usage.api-counts?interval=daily&project=a')
+    await service.fetch('/api/endpoints/query/usage.api-counts?interval=daily&project=a')
     const database = new DatabaseSync(join(service.env['DATA_DIR']!, 'store.sqlite'), { readOnly: true })
     const stored = database
       .prepare('select distinct collection, name from documents join fields on document = key')
