@@ -1,7 +1,7 @@
 /** Array functions. */
 import type { SqlType } from '../../../../sql/types.ts'
 import { unify } from '../coercion.ts'
-import { elementOf, raise, type Typed, typed } from '../context.ts'
+import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
 import {
@@ -16,17 +16,13 @@ import {
 
 const element = ([array]: Typed[]): SqlType | null => elementOf(array!.type)
 
-const arrayOfKind = (kind: 'INT64' | 'DATE' | 'TIMESTAMP') => (): SqlType => ({
-  kind: 'ARRAY',
-  element: { kind },
-})
+const arrayOfKind = (kind: 'INT64' | 'DATE' | 'TIMESTAMP') => () => arrayOf({ kind })
 
-const end = (position: '1' | '-1') => [
+const end = (position: '1' | '-1') =>
   signature(['ARRAY'], element, array => {
     const empty = `CASE WHEN len(${array}) = 0 THEN ${raise('Array index is out of bounds')} ELSE ${position} END`
     return `(${array})[${empty}]`
-  }),
-]
+  })
 
 export const arrayFunctions: FunctionTable = {
   ARRAY_CONCAT: concat,
@@ -34,12 +30,10 @@ export const arrayFunctions: FunctionTable = {
   ARRAY_LAST: end('-1'),
   ARRAY_LENGTH: named('len', ['ARRAY'], 'INT64'),
   ARRAY_REVERSE: named('list_reverse', ['ARRAY'], sameAsFirst),
-  ARRAY_SLICE: [
-    signature(['ARRAY', 'INT64', 'INT64'], sameAsFirst, (array, from, to) => {
-      const [first, last] = [from, to].map(at => `(CASE WHEN ${at} < 0 THEN ${at} ELSE ${at} + 1 END)`)
-      return `list_slice(${array}, ${first}, ${last})`
-    }),
-  ],
+  ARRAY_SLICE: signature(['ARRAY', 'INT64', 'INT64'], sameAsFirst, (array, from, to) => {
+    const [first, last] = [from, to].map(at => `(CASE WHEN ${at} < 0 THEN ${at} ELSE ${at} + 1 END)`)
+    return `list_slice(${array}, ${first}, ${last})`
+  }),
   ARRAY_TO_STRING: [
     signature(['ARRAY', 'STRING'], 'STRING', (array, between) => `array_to_string(${array}, ${between})`),
     signature(
@@ -49,22 +43,22 @@ export const arrayFunctions: FunctionTable = {
         `array_to_string(list_transform(${array}, lambda e: COALESCE(e, ${missing})), ${between})`,
     ),
   ],
-  GENERATE_ARRAY: [
-    signature(['INT64', 'INT64', 'INT64?'], arrayOfKind('INT64'), (from, to, step = '1') =>
-      series(from, to, step, `(${to} - ${from}) // ${nonZero(step, 'BIGINT')}`),
-    ),
-  ],
-  GENERATE_DATE_ARRAY: [
-    signature(['DATE', 'DATE', 'INTERVAL?'], arrayOfKind('DATE'), (from, to, step = 'to_days(1)') => {
+  GENERATE_ARRAY: signature(['INT64', 'INT64', 'INT64?'], arrayOfKind('INT64'), (from, to, step = '1') =>
+    series(from, to, step, `(${to} - ${from}) // ${nonZero(step, 'BIGINT')}`),
+  ),
+  GENERATE_DATE_ARRAY: signature(
+    ['DATE', 'DATE', 'INTERVAL?'],
+    arrayOfKind('DATE'),
+    (from, to, step = 'to_days(1)') => {
       const [first, last] = [asDatetime(from), asDatetime(to)]
       return `CAST(${series(first, last, step, steps(first, last, step))} AS DATE[])`
-    }),
-  ],
-  GENERATE_TIMESTAMP_ARRAY: [
-    signature(['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'], arrayOfKind('TIMESTAMP'), (from, to, step) =>
-      series(from, to, step, steps(from, to, step)),
-    ),
-  ],
+    },
+  ),
+  GENERATE_TIMESTAMP_ARRAY: signature(
+    ['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'],
+    arrayOfKind('TIMESTAMP'),
+    (from, to, step) => series(from, to, step, steps(from, to, step)),
+  ),
 }
 
 /** BigQuery's limit. DuckDB would fill the memory, and cannot be interrupted while it plans. */

@@ -10,33 +10,28 @@ import { argument, type FunctionTable, sameAsFirst, signature } from './signatur
 const typeOfSecond = ([, second]: Typed[]) => second?.type ?? null
 
 /** The greatest or least argument; NULL if any is, where DuckDB ignores NULLs. */
-const extreme = (duck: string) => [
+const extreme = (duck: string) =>
   signature(['COMMON', 'COMMON*'], sameAsFirst, (...values) => {
     const missing = values.map(value => `${value} IS NULL`).join(' OR ')
     return `(CASE WHEN ${missing} THEN NULL ELSE ${duck}(${values.join(', ')}) END)`
-  }),
-]
+  })
 
 export const conditionFunctions: FunctionTable = {
-  COALESCE: [signature(['COMMON', 'COMMON*'], sameAsFirst, (...values) => `COALESCE(${values.join(', ')})`)],
-  ERROR: [
-    signature(
-      ['STRING'],
-      () => null,
-      text => `error(${text})`,
-    ),
-  ],
+  COALESCE: signature(['COMMON', 'COMMON*'], sameAsFirst, (...values) => `COALESCE(${values.join(', ')})`),
+  ERROR: signature(
+    ['STRING'],
+    () => null,
+    text => `error(${text})`,
+  ),
   GREATEST: extreme('greatest'),
-  IF: [
-    signature(
-      ['BOOL', 'COMMON', 'COMMON'],
-      typeOfSecond,
-      (test, yes, no) => `(CASE WHEN ${test} THEN ${yes} ELSE ${no} END)`,
-    ),
-  ],
-  IFNULL: [signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `COALESCE(${value}, ${other})`)],
+  IF: signature(
+    ['BOOL', 'COMMON', 'COMMON'],
+    typeOfSecond,
+    (test, yes, no) => `(CASE WHEN ${test} THEN ${yes} ELSE ${no} END)`,
+  ),
+  IFNULL: signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `COALESCE(${value}, ${other})`),
   LEAST: extreme('least'),
-  NULLIF: [signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `NULLIF(${value}, ${other})`)],
+  NULLIF: signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `NULLIF(${value}, ${other})`),
   TYPEOF: site => typed(quoteText(typeName(argument(site, 0).type)), 'STRING'),
 }
 

@@ -32,38 +32,33 @@ function map(sql: string | null, to: (sql: string) => string): string | null {
 }
 
 const truncation = (...types: DateType[]): Signature[] =>
-  types.flatMap(type => [
-    signature([type, 'PART'], type, truncations[type]),
-    ...(type === 'TIMESTAMP' ? [signature([type, 'PART', 'STRING'], type, truncations[type])] : []),
-  ])
+  types.map(type =>
+    signature(type === 'TIMESTAMP' ? [type, 'PART', 'STRING?'] : [type, 'PART'], type, truncations[type]),
+  )
 
-const move = (type: DateType, operator: '+' | '-') => [
+const move = (type: DateType, operator: '+' | '-') =>
   signature([type, 'INTERVAL'], type, (value, by) => {
     const moved = `(${value} ${operator} ${by})`
     return type === 'DATE' ? asDate(moved) : moved
-  }),
-]
+  })
 
 /** Counts boundaries of a part that are crossed; TIMESTAMP_DIFF counts whole parts. */
-const difference = (type: Exclude<DateType, 'TIMESTAMP'>) => [
+const difference = (type: Exclude<DateType, 'TIMESTAMP'>) =>
   signature([type, type, 'PART'], 'INT64', (to, from, part) => {
     if (type !== 'DATETIME' && timePart(part) !== (type === 'TIME')) return null
     const cast = type === 'TIME' ? onEpochDay : asDatetime
     return boundaries(cast(from), cast(to), part)
-  }),
-]
+  })
 
-const unix = (per: number) => [
+const unix = (per: number) =>
   signature(['TIMESTAMP'], 'INT64', timestamp => {
     const micros = `epoch_us(${timestamp})`
     // Rounds down, also before 1970, where DuckDB's `//` rounds towards zero.
     return per === 1 ? micros : `((${micros} - (${micros} % ${per} + ${per}) % ${per}) // ${per})`
-  }),
-]
+  })
 
-const fromUnix = (micros: number) => [
-  signature(['INT64'], 'TIMESTAMP', count => `make_timestamptz(${count} * ${micros})`),
-]
+const fromUnix = (micros: number) =>
+  signature(['INT64'], 'TIMESTAMP', count => `make_timestamptz(${count} * ${micros})`)
 
 export const dateFunctions: FunctionTable = {
   CURRENT_DATE: current('DATE', asDate),
@@ -110,20 +105,18 @@ export const dateFunctions: FunctionTable = {
   TIMESTAMP_ADD: move('TIMESTAMP', '+'),
   TIMESTAMP_SUB: move('TIMESTAMP', '-'),
 
-  DATE_DIFF: [...difference('DATE'), ...difference('DATETIME')],
+  DATE_DIFF: [difference('DATE'), difference('DATETIME')],
   DATETIME_DIFF: difference('DATETIME'),
   TIME_DIFF: difference('TIME'),
-  TIMESTAMP_BUCKET: [
-    signature(
-      ['TIMESTAMP', 'INTERVAL', 'TIMESTAMP?'],
-      'TIMESTAMP',
-      (timestamp, width, origin = `TIMESTAMPTZ '1950-01-01 00:00:00+00'`) =>
-        `time_bucket(${width}, ${timestamp}, ${origin})`,
-    ),
-  ],
-  TIMESTAMP_DIFF: [
-    signature(['TIMESTAMP', 'TIMESTAMP', 'PART'], 'INT64', (to, from, part) => wholeParts(from, to, part)),
-  ],
+  TIMESTAMP_BUCKET: signature(
+    ['TIMESTAMP', 'INTERVAL', 'TIMESTAMP?'],
+    'TIMESTAMP',
+    (timestamp, width, origin = `TIMESTAMPTZ '1950-01-01 00:00:00+00'`) =>
+      `time_bucket(${width}, ${timestamp}, ${origin})`,
+  ),
+  TIMESTAMP_DIFF: signature(['TIMESTAMP', 'TIMESTAMP', 'PART'], 'INT64', (to, from, part) =>
+    wholeParts(from, to, part),
+  ),
 
   DATE_TRUNC: truncation('DATE', 'DATETIME', 'TIMESTAMP'),
   DATETIME_TRUNC: truncation('DATETIME'),
@@ -138,13 +131,11 @@ export const dateFunctions: FunctionTable = {
     }),
   ],
 
-  DATE_FROM_UNIX_DATE: [
-    signature(['INT64'], 'DATE', days => `(DATE '1970-01-01' + CAST(${days} AS INTEGER))`),
-  ],
+  DATE_FROM_UNIX_DATE: signature(['INT64'], 'DATE', days => `(DATE '1970-01-01' + CAST(${days} AS INTEGER))`),
   TIMESTAMP_MICROS: fromUnix(1),
   TIMESTAMP_MILLIS: fromUnix(1000),
   TIMESTAMP_SECONDS: fromUnix(1_000_000),
-  UNIX_DATE: [signature(['DATE'], 'INT64', date => `date_diff('day', DATE '1970-01-01', ${date})`)],
+  UNIX_DATE: signature(['DATE'], 'INT64', date => `date_diff('day', DATE '1970-01-01', ${date})`),
   UNIX_MICROS: unix(1),
   UNIX_MILLIS: unix(1000),
   UNIX_SECONDS: unix(1_000_000),

@@ -10,7 +10,7 @@ import { dateFunctions } from './dates.ts'
 import { jsonFunctions } from './json.ts'
 import { numberFunctions } from './numbers.ts'
 import { regexpFunctions } from './regexp.ts'
-import { applySignature, type CallSite, type FunctionTable } from './signature.ts'
+import { applyRule, type CallSite, type FunctionTable } from './signature.ts'
 import { stringFunctions } from './strings.ts'
 
 /** By name in capitals, `NET.HOST` with its dot. */
@@ -26,7 +26,7 @@ const functions: FunctionTable = {
   ...stringFunctions,
   ...windowFunctions,
   // Of a date or time, and of JSON.
-  STRING: [...dateFormatFunctions.STRING, ...jsonFunctions.STRING],
+  STRING: [...dateFormatFunctions.STRING, jsonFunctions.STRING],
 }
 
 /** A function call; SAFE turns its errors into NULL. Throws UnsupportedError for a function that is not in the table. */
@@ -34,12 +34,11 @@ export function call(context: Context, node: Call, scope: Scope): Typed {
   const { name, safe } = functionName(node)
   const known = Object.hasOwn(functions, name) && !node.name.some(part => part.quoted)
   if (!known) throw unsupported(context, node, name)
-  const rule = functions[name]!
   const aggregates = isAggregate(node)
   if (aggregates && !node.over) scope.aggregation.found = true
   const site: CallSite = { context, call: node, scope, name }
   if (!aggregates && !node.over) refuseModifiers(site)
-  const value = Array.isArray(rule) ? applySignature(site, rule) : rule(site)
+  const value = applyRule(site, functions[name]!)
   return safe ? typed(`TRY(${value.sql})`, value.type) : value
 }
 

@@ -1,4 +1,4 @@
-/** JSON functions. DuckDB's work on JSON, and on text once it is known to be JSON. */
+/** JSON functions, over JSON values and over strings that hold JSON. */
 import type { SqlType } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
 import { arrayOf, invalid, raise, structField, structSql, type Typed, typed } from '../context.ts'
@@ -43,22 +43,20 @@ const scalarArrayAt: FunctionRule = site => {
   return typed(found, arrayOf({ kind: 'STRING' }))
 }
 
-/** A JSON value of the kinds given as a SQL value; others are NULL, or an error. */
-const strict = (kinds: string[], returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING', duck: string) => [
+/** The SQL value of a JSON value of these kinds; another kind is an error, and for `lax` NULL. */
+const strict = (kinds: string[], returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING', duck: string) =>
   signature(['JSON'], returns, json => {
     const listed = kinds.map(kind => `'${kind}'`).join(', ')
     const value = `CAST(json_extract_string(${json}, '$') AS ${duck})`
     return `(CASE WHEN json_type(${json}) IN (${listed}) THEN ${value} WHEN ${json} IS NOT NULL THEN CAST(${raise('Bad value for a cast')} AS ${duck}) END)`
-  }),
-]
+  })
 
-const lax = (returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING', duck: string) => [
+const lax = (returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING', duck: string) =>
   signature(['JSON'], returns, json => {
     const scalar = `(CASE WHEN json_type(${json}) NOT IN ('OBJECT', 'ARRAY') THEN json_extract_string(${json}, '$') END)`
     if (returns === 'INT64') return `CAST(round(TRY_CAST(${scalar} AS DECIMAL(38,9))) AS BIGINT)`
     return `TRY_CAST(${scalar} AS ${duck})`
-  }),
-]
+  })
 
 export const jsonFunctions = {
   BOOL: strict(['BOOLEAN'], 'BOOL', 'BOOLEAN'),
@@ -72,14 +70,12 @@ export const jsonFunctions = {
   JSON_OBJECT: jsonObject,
   JSON_QUERY: valueAt,
   JSON_QUERY_ARRAY: arrayAt,
-  JSON_TYPE: [
-    signature(
-      ['JSON'],
-      'STRING',
-      json =>
-        `(CASE json_type(${json}) WHEN 'VARCHAR' THEN 'string' WHEN 'UBIGINT' THEN 'number' WHEN 'BIGINT' THEN 'number' WHEN 'DOUBLE' THEN 'number' ELSE lower(json_type(${json})) END)`,
-    ),
-  ],
+  JSON_TYPE: signature(
+    ['JSON'],
+    'STRING',
+    json =>
+      `(CASE json_type(${json}) WHEN 'VARCHAR' THEN 'string' WHEN 'UBIGINT' THEN 'number' WHEN 'BIGINT' THEN 'number' WHEN 'DOUBLE' THEN 'number' ELSE lower(json_type(${json})) END)`,
+  ),
   JSON_VALUE: scalarAt,
   JSON_VALUE_ARRAY: scalarArrayAt,
   LAX_BOOL: lax('BOOL', 'BOOLEAN'),
@@ -97,7 +93,7 @@ interface JsonArguments {
   path: string
   /** The path to the elements of the array at `path`. */
   elements: string
-  /** The JSON came as a STRING, and goes as one. */
+  /** The JSON is a STRING, and so is the result. */
   text: boolean
 }
 
@@ -168,7 +164,7 @@ const step =
   /\.(?<bare>[^.[\]"'*\s]+)|\."(?<dotted>[^"*]*)"|\['(?<single>[^'"*]*)'\]|\["(?<double>[^"*]*)"\]|(?<index>\[\d+\])/y
 
 /**
- * GoogleSQL's JSONPath (`$.a['b'][0]`) as DuckDB's, with every key quoted; `null` for text that is none.
+ * GoogleSQL's JSONPath (`$.a['b'][0]`) as DuckDB's, with every key quoted; `null` for any other text.
  * https://cloud.google.com/bigquery/docs/reference/standard-sql/json_functions#JSONPath_format
  */
 function duckJsonPath(path: string): string | null {

@@ -30,14 +30,14 @@ const power = named('pow', ['FLOAT64', 'FLOAT64'], 'FLOAT64')
 
 export const numberFunctions: FunctionTable = {
   ABS: named('abs', ['NUMBER'], sameAsFirst),
-  BIT_COUNT: [signature(['INT64'], 'INT64', x => `CAST(bit_count(${x}) AS BIGINT)`)],
+  BIT_COUNT: signature(['INT64'], 'INT64', x => `CAST(bit_count(${x}) AS BIGINT)`),
   CBRT: float('cbrt'),
   CEIL: ceiling,
   CEILING: ceiling,
-  DIV: [signature(['INT64', 'INT64'], 'INT64', (x, y) => `(${x} // ${nonZero(y, 'BIGINT')})`)],
+  DIV: signature(['INT64', 'INT64'], 'INT64', (x, y) => `(${x} // ${nonZero(y, 'BIGINT')})`),
   EXP: float('exp'),
   FLOOR: whole('floor'),
-  IEEE_DIVIDE: [signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, y) => `(${x} / ${y})`)],
+  IEEE_DIVIDE: signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, y) => `(${x} / ${y})`),
   IS_INF: named('isinf', ['FLOAT64'], 'BOOL'),
   IS_NAN: named('isnan', ['FLOAT64'], 'BOOL'),
   LN: float('ln'),
@@ -46,19 +46,17 @@ export const numberFunctions: FunctionTable = {
     signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, base) => `(ln(${x}) / ln(${base}))`),
   ],
   LOG10: float('log10'),
-  MOD: [signature(['INT64', 'INT64'], 'INT64', (x, y) => `(${x} % ${nonZero(y, 'BIGINT')})`)],
-  NULLIFZERO: [signature(['NUMBER'], sameAsFirst, x => `NULLIF(${x}, 0)`)],
+  MOD: signature(['INT64', 'INT64'], 'INT64', (x, y) => `(${x} % ${nonZero(y, 'BIGINT')})`),
+  NULLIFZERO: signature(['NUMBER'], sameAsFirst, x => `NULLIF(${x}, 0)`),
   POW: power,
   POWER: power,
   // The number of bounds that are not above the point.
-  RANGE_BUCKET: [
-    signature(
-      ['NUMBER', 'ARRAY'],
-      'INT64',
-      (point, bounds) =>
-        `(CASE WHEN ${point} IS NOT NULL THEN len(list_filter(${bounds}, lambda b: b <= ${point})) END)`,
-    ),
-  ],
+  RANGE_BUCKET: signature(
+    ['NUMBER', 'ARRAY'],
+    'INT64',
+    (point, bounds) =>
+      `(CASE WHEN ${point} IS NOT NULL THEN len(list_filter(${bounds}, lambda b: b <= ${point})) END)`,
+  ),
   ROUND: [
     ...whole('round'),
     signature(['FLOAT64', 'INT64'], 'FLOAT64', (x, digits) => `round(${x}, CAST(${digits} AS INTEGER))`),
@@ -67,7 +65,7 @@ export const numberFunctions: FunctionTable = {
   SAFE_ADD: site => arithmetic(site, (x, y) => `TRY(${x} + ${y})`),
   SAFE_DIVIDE: safeDivide,
   SAFE_MULTIPLY: site => arithmetic(site, (x, y) => `TRY(${x} * ${y})`),
-  SAFE_NEGATE: [signature(['NUMBER'], sameAsFirst, x => `TRY(-(${x}))`)],
+  SAFE_NEGATE: signature(['NUMBER'], sameAsFirst, x => `TRY(-(${x}))`),
   SAFE_SUBTRACT: site => arithmetic(site, (x, y) => `TRY(${x} - ${y})`),
   SIGN: [
     signature(['INT64'], 'INT64', x => `CAST(sign(${x}) AS BIGINT)`),
@@ -82,7 +80,7 @@ export const numberFunctions: FunctionTable = {
       (x, digits) => `(trunc(${x} * pow(10, ${digits})) / pow(10, ${digits}))`,
     ),
   ],
-  ZEROIFNULL: [signature(['NUMBER'], sameAsFirst, x => `COALESCE(${x}, 0)`)],
+  ZEROIFNULL: signature(['NUMBER'], sameAsFirst, x => `COALESCE(${x}, 0)`),
 }
 
 function arithmetic(site: CallSite, sql: (x: string, y: string) => string): Typed {

@@ -1,6 +1,6 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
-import { invalid, type Typed, typed, unsupported } from '../context.ts'
+import { arrayOf, invalid, type Typed, typed, unsupported } from '../context.ts'
 import { argument, type CallSite, type FunctionTable, named, noMatch, signature } from './signature.ts'
 
 export const regexpFunctions: FunctionTable = {
@@ -8,13 +8,11 @@ export const regexpFunctions: FunctionTable = {
   REGEXP_EXTRACT: extract,
   REGEXP_EXTRACT_ALL: extractAll,
   REGEXP_INSTR: position,
-  REGEXP_REPLACE: [
-    signature(
-      ['STRING', 'STRING', 'STRING'],
-      'STRING',
-      (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
-    ),
-  ],
+  REGEXP_REPLACE: signature(
+    ['STRING', 'STRING', 'STRING'],
+    'STRING',
+    (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
+  ),
   REGEXP_SUBSTR: extract,
 }
 
@@ -28,7 +26,7 @@ function extract(site: CallSite): Typed {
 function extractAll(site: CallSite): Typed {
   const { text, pattern, take } = patternArguments(site)
   const found = take(group => `regexp_extract_all(${text}, ${pattern}, ${group})`)
-  return typed(found, { kind: 'ARRAY', element: { kind: 'STRING' } })
+  return typed(found, arrayOf({ kind: 'STRING' }))
 }
 
 /** One more than the characters before the leftmost match. */

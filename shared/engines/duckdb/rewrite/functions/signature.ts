@@ -32,8 +32,8 @@ export interface CallSite {
   name: string
 }
 
-/** The signatures of a function in order of preference, or its rewriting where signatures do not do. */
-export type FunctionRule = Signature[] | ((site: CallSite) => Typed)
+/** The signature of a function, several in order of preference, or its rewriting where signatures do not do. */
+export type FunctionRule = Signature | Signature[] | ((site: CallSite) => Typed)
 
 /** Functions by name in capitals. */
 export type FunctionTable = Record<string, FunctionRule>
@@ -43,8 +43,8 @@ export function signature(parameters: Parameter[], returns: Signature['returns']
 }
 
 /** The DuckDB function of that name with the same arguments. */
-export function named(duck: string, parameters: Parameter[], returns: Signature['returns']): Signature[] {
-  return [signature(parameters, returns, (...args) => `${duck}(${args.join(', ')})`)]
+export function named(duck: string, parameters: Parameter[], returns: Signature['returns']): Signature {
+  return signature(parameters, returns, (...args) => `${duck}(${args.join(', ')})`)
 }
 
 /** The type of the first argument. */
@@ -65,8 +65,13 @@ export function noMatch(site: CallSite, values: Typed[]) {
   return noSignature(site.context, site.call, `function ${site.name}`, values)
 }
 
-/** The call under the first of these signatures that fits. Throws SqlError if none does. */
-export function applySignature(site: CallSite, signatures: Signature[]): Typed {
+/** A call by the rule of its function. Throws SqlError if no signature fits. */
+export function applyRule(site: CallSite, rule: FunctionRule): Typed {
+  return typeof rule === 'function' ? rule(site) : applySignature(site, [rule].flat())
+}
+
+/** The call under the first of these signatures that fits. */
+function applySignature(site: CallSite, signatures: Signature[]): Typed {
   const values = new Map<number, Typed>()
   const value = (at: number) => {
     const known = values.get(at) ?? argument(site, at)

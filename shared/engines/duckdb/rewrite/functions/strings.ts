@@ -32,29 +32,25 @@ const mostCharacters = 1_048_576
 const ofSize = (length: string, each = '1') =>
   `(CASE WHEN ${each} * ${length} > ${mostCharacters} THEN ${raise('Text is too long')} ELSE ${notNegative(length)} END)`
 
-const trim = (duck: string) => [
+const trim = (duck: string) =>
   signature(
     ['STRING', 'STRING?'],
     'STRING',
     (text, characters = whiteSpace) => `${duck}(${text}, ${characters})`,
-  ),
-]
+  )
 
-const pad = (duck: string) => [
+const pad = (duck: string) =>
   signature(
     ['STRING', 'INT64', 'STRING?'],
     'STRING',
     (text, length, pattern = `' '`) => `${duck}(${text}, CAST(${ofSize(length)} AS INTEGER), ${pattern})`,
-  ),
-]
+  )
 
 /** Position 0, and any before the start, mean the start; a negative one counts from the end. */
-const substring = [
-  signature(['STRING', 'INT64', 'INT64?'], 'STRING', (text, position, length) => {
-    const start = `(CASE WHEN ${position} = 0 OR ${position} < -length(${text}) THEN 1 ELSE ${position} END)`
-    return `substr(${text}, ${start}${length ? `, ${notNegative(length)}` : ''})`
-  }),
-]
+const substring = signature(['STRING', 'INT64', 'INT64?'], 'STRING', (text, position, length) => {
+  const start = `(CASE WHEN ${position} = 0 OR ${position} < -length(${text}) THEN 1 ELSE ${position} END)`
+  return `substr(${text}, ${start}${length ? `, ${notNegative(length)}` : ''})`
+})
 
 const characters = named('length', ['STRING'], 'INT64')
 const bytes = [
@@ -67,82 +63,72 @@ export const stringFunctions: FunctionTable = {
   BYTE_LENGTH: bytes,
   CHARACTER_LENGTH: characters,
   CHAR_LENGTH: characters,
-  CHR: [signature(['INT64'], 'STRING', code => `chr(CAST(${code} AS INTEGER))`)],
-  CODE_POINTS_TO_STRING: [
-    signature(
-      ['ARRAY'],
-      'STRING',
-      codes => `array_to_string(list_transform(${codes}, lambda c: chr(CAST(c AS INTEGER))), '')`,
-    ),
-  ],
+  CHR: signature(['INT64'], 'STRING', code => `chr(CAST(${code} AS INTEGER))`),
+  CODE_POINTS_TO_STRING: signature(
+    ['ARRAY'],
+    'STRING',
+    codes => `array_to_string(list_transform(${codes}, lambda c: chr(CAST(c AS INTEGER))), '')`,
+  ),
   CONCAT: concat,
-  CONTAINS_SUBSTR: [
-    signature(['STRING', 'STRING'], 'BOOL', (text, part) => `contains(lower(${text}), lower(${part}))`),
-  ],
+  CONTAINS_SUBSTR: signature(
+    ['STRING', 'STRING'],
+    'BOOL',
+    (text, part) => `contains(lower(${text}), lower(${part}))`,
+  ),
   EDIT_DISTANCE: named('levenshtein', ['STRING', 'STRING'], 'INT64'),
   ENDS_WITH: named('ends_with', ['STRING', 'STRING'], 'BOOL'),
   FORMAT: format,
   FROM_BASE64: named('from_base64', ['STRING'], 'BYTES'),
   FROM_HEX: named('unhex', ['STRING'], 'BYTES'),
-  INITCAP: [
-    signature(['STRING'], 'STRING', text => {
-      const words = quoteText(
-        '[\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+|[^\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+',
-      )
-      return `array_to_string(list_transform(regexp_extract_all(${text}, ${words}), lambda w: upper(w[1]) || lower(w[2:])), '')`
-    }),
-  ],
+  INITCAP: signature(['STRING'], 'STRING', text => {
+    const words = quoteText('[\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+|[^\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+')
+    return `array_to_string(list_transform(regexp_extract_all(${text}, ${words}), lambda w: upper(w[1]) || lower(w[2:])), '')`
+  }),
   INSTR: named('instr', ['STRING', 'STRING'], 'INT64'),
-  LEFT: [signature(['STRING', 'INT64'], 'STRING', (text, length) => `left(${text}, ${notNegative(length)})`)],
-  LENGTH: [...characters, ...bytes.slice(1)],
+  LEFT: signature(['STRING', 'INT64'], 'STRING', (text, length) => `left(${text}, ${notNegative(length)})`),
+  LENGTH: [characters, signature(['BYTES'], 'INT64', value => `octet_length(${value})`)],
   LOWER: named('lower', ['STRING'], 'STRING'),
   LPAD: pad('lpad'),
   LTRIM: trim('ltrim'),
   MD5: digest('md5'),
-  'NET.HOST': [signature(['STRING'], 'STRING', url => `NULLIF(regexp_extract(${url}, ${urlHost}, 1), '')`)],
+  'NET.HOST': signature(['STRING'], 'STRING', url => `NULLIF(regexp_extract(${url}, ${urlHost}, 1), '')`),
   NORMALIZE: normalize,
   OCTET_LENGTH: bytes,
-  REPEAT: [
-    signature(
-      ['STRING', 'INT64'],
-      'STRING',
-      (text, times) => `repeat(${text}, ${ofSize(times, `length(${text})`)})`,
-    ),
-  ],
+  REPEAT: signature(
+    ['STRING', 'INT64'],
+    'STRING',
+    (text, times) => `repeat(${text}, ${ofSize(times, `length(${text})`)})`,
+  ),
   REPLACE: named('replace', ['STRING', 'STRING', 'STRING'], 'STRING'),
   REVERSE: named('reverse', ['STRING'], 'STRING'),
-  RIGHT: [
-    signature(['STRING', 'INT64'], 'STRING', (text, length) => `right(${text}, ${notNegative(length)})`),
-  ],
+  RIGHT: signature(['STRING', 'INT64'], 'STRING', (text, length) => `right(${text}, ${notNegative(length)})`),
   RPAD: pad('rpad'),
   RTRIM: trim('rtrim'),
   SHA1: digest('sha1'),
   SHA256: digest('sha256'),
-  SPLIT: [
-    signature(
-      ['STRING', 'STRING?'],
-      () => ({ kind: 'ARRAY', element: { kind: 'STRING' } }),
-      (text, delimiter = `','`) => `string_split(${text}, ${delimiter})`,
-    ),
-  ],
+  SPLIT: signature(
+    ['STRING', 'STRING?'],
+    () => arrayOf({ kind: 'STRING' }),
+    (text, delimiter = `','`) => `string_split(${text}, ${delimiter})`,
+  ),
   STARTS_WITH: named('starts_with', ['STRING', 'STRING'], 'BOOL'),
   STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
   SUBSTR: substring,
   SUBSTRING: substring,
   TO_BASE64: named('to_base64', ['BYTES'], 'STRING'),
-  TO_CODE_POINTS: [
-    signature(
-      ['STRING'],
-      () => arrayOf({ kind: 'INT64' }),
-      text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
-    ),
-  ],
-  TO_HEX: [signature(['BYTES'], 'STRING', value => `lower(hex(${value}))`)],
+  TO_CODE_POINTS: signature(
+    ['STRING'],
+    () => arrayOf({ kind: 'INT64' }),
+    text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
+  ),
+  TO_HEX: signature(['BYTES'], 'STRING', value => `lower(hex(${value}))`),
   TRANSLATE: named('translate', ['STRING', 'STRING', 'STRING'], 'STRING'),
   TRIM: trim('trim'),
-  UNICODE: [
-    signature(['STRING'], 'INT64', text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`),
-  ],
+  UNICODE: signature(
+    ['STRING'],
+    'INT64',
+    text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`,
+  ),
   UPPER: named('upper', ['STRING'], 'STRING'),
 }
 
