@@ -91,7 +91,7 @@ describe('lqe key', () => {
     ],
     [
       ['create', '--name', 'a', '--all', '--never', '--right', 'all'],
-      /The rights there are: pii:read, cache:bypass/,
+      /The rights are: pii:read, cache:bypass/,
     ],
     [['revoke', 'nothing'], /There is no such key/],
     [['rotate', 'nothing'], /There is no such key/],

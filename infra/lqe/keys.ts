@@ -1,4 +1,4 @@
-/** `lqe key ...`: issuing, listing, revoking and rotating keys. */
+/** `lqe key ...`: issues, lists, revokes and rotates keys. */
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Store } from '../../shared/stores/store.ts'
 import {
@@ -24,10 +24,10 @@ export function duration(text: string): number {
 }
 
 /**
- * Reads a number of bytes: a whole number and `MB`, `GB` or `TB`, of a thousand thousand bytes and so on.
+ * Reads a number of bytes: a whole number and `MB`, `GB` or `TB`, in powers of 1000.
  * @returns bytes
  */
-export function size(text: string): number {
+function size(text: string): number {
   const match = /^([1-9]\d{0,3})(MB|GB|TB)$/.exec(text)
   if (!match) throw new InvalidArgumentError('Write a whole number and MB, GB or TB, such as 500GB.')
   return Number(match[1]) * { MB: 1e6, GB: 1e9, TB: 1e12 }[match[2] as 'MB' | 'GB' | 'TB']
@@ -67,7 +67,7 @@ export function keyCommand(withStore: WithStore): Command {
       collectRight,
       [],
     )
-    .addOption(new Option('--expires <duration>', 'how long it lives, such as 90d').argParser(duration))
+    .addOption(new Option('--expires <duration>', 'how long it is valid, such as 90d').argParser(duration))
     .addOption(new Option('--never', 'it does not expire').conflicts('expires'))
     .option('--calls-per-minute <number>', 'how often it may be used, in each instance', calls)
     .option('--bytes-per-day <size>', 'what its runs may read in a day, such as 500GB', size)
@@ -80,31 +80,20 @@ export function keyCommand(withStore: WithStore): Command {
     })
   command
     .command('list')
-    .description('print every key; secrets are not kept, so they are not shown')
+    .description('print every key, without its secret, which is not stored')
     .action(async () => withStore(list))
   command
     .command('revoke')
-    .description('make a key useless, everywhere within 30 seconds')
+    .description('make a key invalid, everywhere within 30 seconds')
     .argument('<id>', 'the part between lqe_ and the next _')
-    .action(async (id: string) =>
-      withStore(async store => {
-        await revokeKey(store, id)
-        console.log(`Revoked ${id}. It stops everywhere within 30 seconds.`)
-      }),
-    )
+    .action(async (id: string) => withStore(store => revoke(store, id)))
   command
     .command('rotate')
-    .description('issue a key with the same rights; the old one goes on for a while')
+    .description('issue a key with the same rights; the old one stays valid for a while')
     .argument('<id>', 'the part between lqe_ and the next _')
-    .option('--overlap <duration>', 'how long the old key goes on', duration, 7 * day)
-    .action(async (id: string, options: { overlap: number }) =>
-      withStore(async store => {
-        const issued = await rotateKey(store, id, options.overlap)
-        console.log(`API key: ${issued.key}`)
-        console.log(
-          `It is shown only now. The old key, ${id}, stops at ${issued.oldExpiresAt.toISOString()}.`,
-        )
-      }),
+    .option('--overlap <duration>', 'how long the old key stays valid', duration, 7 * day)
+    .action(async (id: string, { overlap }: { overlap: number }) =>
+      withStore(store => rotate(store, id, overlap)),
     )
   return command
 }
@@ -130,22 +119,31 @@ async function list(store: Store): Promise<void> {
   if (keys.length === 0) console.log('There are no keys. Issue one with: npm run lqe -- key create --help')
   for (const key of keys) {
     const scope = key.endpoints === '*' ? 'every endpoint' : key.endpoints.join(', ')
-    const pins = Object.entries(key.pins).map(([parameter, value]) => ` ${parameter}=${value}`)
-    const rightsText = key.rights.map(right => ` ${right}`)
-    const limits = limitTexts(key.limits ?? null)
+    const pins = Object.entries(key.pins).map(([parameter, value]) => `${parameter}=${value}`)
     const until = key.expiresAt === null ? 'never expires' : `until ${key.expiresAt.toISOString()}`
-    console.log(
-      `${key.id}  ${key.state.padEnd(8)} ${key.name}: ${scope}${pins.join('')}${rightsText.join('')}${limits.join('')}, ${until}`,
-    )
+    const grant = [scope, ...pins, ...key.rights].join(' ')
+    const terms = [grant, ...limitTexts(key.limits ?? null), until].join(', ')
+    console.log(`${key.id}  ${key.state.padEnd(8)} ${key.name}: ${terms}`)
   }
 }
 
 function limitTexts(limits: Limits | null): string[] {
   const { callsPerMinute = null, bytesPerDay = null } = limits ?? {}
   return [
-    ...(callsPerMinute === null ? [] : [`, ${callsPerMinute} calls a minute`]),
-    ...(bytesPerDay === null ? [] : [`, ${bytesPerDay / 1e6} MB a day`]),
+    ...(callsPerMinute === null ? [] : [`${callsPerMinute} calls a minute`]),
+    ...(bytesPerDay === null ? [] : [`${bytesPerDay / 1e6} MB a day`]),
   ]
+}
+
+async function revoke(store: Store, id: string): Promise<void> {
+  await revokeKey(store, id)
+  console.log(`Revoked ${id}. It stops everywhere within 30 seconds.`)
+}
+
+async function rotate(store: Store, id: string, overlap: number): Promise<void> {
+  const issued = await rotateKey(store, id, overlap)
+  console.log(`API key: ${issued.key}`)
+  console.log(`It is shown only now. The old key, ${id}, stops at ${issued.oldExpiresAt.toISOString()}.`)
 }
 
 function collect(value: string, before: string[]): string[] {
@@ -161,6 +159,6 @@ function collectPin(text: string, before: Record<string, string>): Record<string
 
 function collectRight(text: string, before: Right[]): Right[] {
   const right = rights.find(known => known === text)
-  if (!right) throw new InvalidArgumentError(`The rights there are: ${rights.join(', ')}.`)
+  if (!right) throw new InvalidArgumentError(`The rights are: ${rights.join(', ')}.`)
   return [...before, right]
 }

@@ -11,18 +11,19 @@ import { keyCommand } from './keys.ts'
 import { logsCommand } from './logs/command.ts'
 import { LogsError } from './logs/error.ts'
 
-interface Where {
+/** Options of commands that work on the deployed service, too. */
+interface CloudOptions {
   store?: string
   engine?: string
   project?: string
 }
 
-/** The settings, with what the command line says of the cloud in place of the environment. */
+/** The settings: the command line's options for the cloud override the environment. */
 function config(): Config {
-  const where = program.commands.map(command => command.opts<Where>()).find(({ store }) => store) ?? {}
+  const where = program.commands.map(command => command.opts<CloudOptions>()).find(({ store }) => store) ?? {}
   const { store, project, engine = store === 'firestore' ? 'bigquery' : undefined } = where
-  const said = { STORE: store, ENGINE: engine, GOOGLE_CLOUD_PROJECT: project }
-  const given = Object.entries(said).filter(([, value]) => value !== undefined)
+  const options = { STORE: store, ENGINE: engine, GOOGLE_CLOUD_PROJECT: project }
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
   return loadConfig({ ...process.env, ...Object.fromEntries(given) })
 }
 
@@ -43,8 +44,8 @@ function folders() {
 /** Errors whose message is meant for the operator; anything else is a bug and shows its stack. */
 const expected = [QueriesError, KeyError, LogsError, ConfigError, StoreError]
 
-/** Of commands that work on the deployed service too. `logs` has a --project of its own, and no cloud. */
-function anywhere(command: Command): Command {
+/** Adds the options of CloudOptions. `logs` lacks them: it works on this machine, and has another --project. */
+function withCloudOptions(command: Command): Command {
   return command
     .option('--store <store>', 'sqlite, or firestore for the deployed service (with its engine, bigquery)')
     .option('--engine <engine>', 'with --store: duckdb or bigquery')
@@ -53,8 +54,8 @@ function anywhere(command: Command): Command {
 
 const program = new Command('lqe')
   .description('Endpoints, keys and logs of the log query service')
-  .addCommand(anywhere(applyCommand(withServices, () => config().engine === 'duckdb')))
-  .addCommand(anywhere(keyCommand(act => withServices(({ store }) => act(store)))))
+  .addCommand(withCloudOptions(applyCommand(withServices, () => config().engine === 'duckdb')))
+  .addCommand(withCloudOptions(keyCommand(act => withServices(({ store }) => act(store)))))
   .addCommand(logsCommand(folders))
 
 try {

@@ -29,15 +29,16 @@ export interface Source {
 }
 
 /**
- * The lines of a file, which may be compressed with gzip. Lines end with LF or CRLF; a byte order mark at the start is left out.
+ * The lines of a file, which may be compressed with gzip. They end with LF or CRLF; a byte order mark at the start is
+ * left out.
  * @throws LogsError for damaged gzip data; an error of the file system; the signal's reason
  */
 export async function* readLines(source: Source): AsyncGenerator<Line> {
   const stream = source.file === '-' ? (source.stdin ?? process.stdin) : createReadStream(source.file)
   if (source.signal) addAbortSignal(source.signal, stream)
   try {
-    const unpacked = await plain(observed(stream, chunk => source.onBytes?.(chunk.length)))
-    yield* split(observed(unpacked, source.onText))
+    const bytes = observed(stream, chunk => source.onBytes?.(chunk.length))
+    yield* split(observed(unpacked(bytes), source.onText))
   } catch (error) {
     source.signal?.throwIfAborted()
     const code = (error as NodeJS.ErrnoException).code
@@ -54,21 +55,19 @@ async function* observed(stream: AsyncIterable<Buffer>, onBytes: (bytes: Buffer)
 }
 
 /** Unpacks data that begins with gzip's magic number, 1f 8b (RFC 1952). Concatenated gzip files are one. */
-async function plain(chunks: AsyncGenerator<Buffer>): Promise<AsyncIterable<Buffer>> {
+async function* unpacked(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let head = Buffer.alloc(0)
   while (head.length < 2) {
     const next = await chunks.next()
     if (next.done) break
     head = Buffer.concat([head, next.value])
   }
-  const all = prepended(head, chunks)
-  if (head[0] !== 0x1f || head[1] !== 0x8b) return all
-  return pipeline(Readable.from(all), createGunzip(), () => {})
-}
-
-async function* prepended(head: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  if (head.length > 0) yield head
-  yield* rest
+  async function* all() {
+    yield head
+    yield* chunks
+  }
+  const packed = head[0] === 0x1f && head[1] === 0x8b
+  yield* packed ? pipeline(Readable.from(all()), createGunzip(), () => {}) : all()
 }
 
 async function* split(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
