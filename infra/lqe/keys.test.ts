@@ -95,7 +95,7 @@ describe('lqe key', () => {
     ],
     [['revoke', 'nothing'], /There is no such key/],
     [['rotate', 'nothing'], /There is no such key/],
-  ])('%j says what is missing or wrong', async (args, message) => {
+  ])('%j reports the missing or wrong option', async (args, message) => {
     expect(await key(...args)).toMatchObject({ code: 1, err: expect.stringMatching(message) })
   })
 })
@@ -109,7 +109,7 @@ describe('a duration', () => {
     expect(duration(text)).toBe(ms)
   })
 
-  test.each(['', '0d', '90', 'd', '-1d', '1.5h', '1y', '1000000d'])('%j is none', text => {
+  test.each(['', '0d', '90', 'd', '-1d', '1.5h', '1y', '1000000d'])('%j is invalid', text => {
     expect(() => duration(text)).toThrow(InvalidArgumentError)
   })
 })

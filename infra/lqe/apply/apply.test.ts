@@ -43,7 +43,7 @@ async function refusal(): Promise<string> {
 }
 
 describe('apply', () => {
-  test('creates what is new, and changes nothing when it is called again', async () => {
+  test('creates new endpoints, and changes nothing when it is called again', async () => {
     expect(await run()).toEqual(['+ logs.all created', '+ usage.api-counts created', '2 changed.'])
     const before = await services.endpoints.all()
     expect(await run()).toEqual(['= logs.all unchanged', '= usage.api-counts unchanged', '0 changed.'])
@@ -57,7 +57,7 @@ describe('apply', () => {
     expect(await services.endpoints.all()).toEqual([])
   })
 
-  test('shows the lines that change, and removes what has no file any more', async () => {
+  test('shows the lines that change, and removes an endpoint whose files are gone', async () => {
     await run()
     edit('usage.api-counts.yaml', text => text.replace('seconds: 900', 'seconds: 600'))
     rmSync(join(queries, 'logs.all.sql'))
@@ -106,7 +106,7 @@ describe('apply refuses, naming file, line and column,', () => {
     expect(await refusal()).toMatch(/usage\.api-counts\.sql:10:\d+ .*patch.*path/)
   })
 
-  test('a table that there is not', async () => {
+  test('a missing table', async () => {
     edit('usage.api-counts.sql', text => text.replace('cloudflare.logs.prod', 'cloudflare.logs.test'))
     expect(await refusal()).toMatch(/usage\.api-counts\.sql:11:\d+ /)
   })
@@ -116,7 +116,7 @@ describe('apply refuses, naming file, line and column,', () => {
     expect(await refusal()).toMatch(/usage\.api-counts\.yaml:20:10 maxRows must be integer/)
   })
 
-  test('YAML that is none', async () => {
+  test('malformed YAML', async () => {
     edit('usage.api-counts.yaml', text => text.replace('maxRows: 1000', 'maxRows: [1000'))
     expect(await refusal()).toMatch(/usage\.api-counts\.yaml:\d+:\d+ /)
   })

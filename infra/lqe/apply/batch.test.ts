@@ -128,12 +128,12 @@ describe('apply refuses, naming file, line and column,', () => {
     expect(await refusal()).toMatch(expected)
   })
 
-  test('one of an endpoint that has a column called as a parameter is', async () => {
+  test('one of an endpoint that has a column with the name of a parameter', async () => {
     edit('usage.api-counts.sql', "DATETIME(bucket, 'UTC') AS timestamp", "DATETIME(bucket, 'UTC') AS project")
     expect(await refusal()).toMatch(/warm\.sql:1:1 project is a parameter and a column/)
   })
 
-  test('one that is not there', async () => {
+  test('one whose file is missing', async () => {
     rmSync(join(queries, batchQuery))
     expect(await refusal()).toMatch(
       /^usage\.api-counts\.yaml:\d+:\d+ warm\.query names .*, which is not there/,
@@ -162,12 +162,12 @@ describe('apply with a comparison refuses', () => {
     expect(await refusal({ compare: true })).toMatch(/^usage\.api-counts\.warm\.sql:1:1 .*(rows|row that)/)
   })
 
-  test('a definition that gives nothing to compare with', async () => {
+  test('a definition without samples to compare with', async () => {
     edit('usage.api-counts.yaml', /\n +examples: .*\/rest\/v1\/'\]/, '')
     expect(await refusal({ compare: true })).toMatch(/project has neither enum nor examples/)
   })
 
-  test('logs that change all the time, as nothing can be said then', async () => {
+  test('logs that change between all runs', async () => {
     let run = 0
     const engine: QueryEngine = {
       ...services.engine,

@@ -81,7 +81,7 @@ async function checkBatchQuery(
   const shared = parameterColumns(endpoint).filter(({ name }) => own.some(column => column.name === name))
   if (shared.length > 0)
     return [
-      problem(0, `${shared[0]!.name} is a parameter and a column; its two values could not be told apart`),
+      problem(0, `${shared[0]!.name} is a parameter and a column, so its two values would have one name`),
     ]
   const { columns } = await engine.describe(batchStatement(endpoint, sql, null))
   const mismatch = mismatchOf(columns, parameterColumns(endpoint), own)

@@ -34,7 +34,7 @@ function messageOf(error: unknown): string {
   throw error
 }
 
-/** In words; `null` where there is none. */
+/** The difference in words, or `null`. */
 async function differenceOf(endpoint: Endpoint, engine: QueryEngine): Promise<string | null> {
   for (const group of groupsOf(endpoint.warm!, sampleSets(endpoint), set => set))
     for (let attempt = 1; ; attempt++) {

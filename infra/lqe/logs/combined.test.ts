@@ -88,7 +88,7 @@ describe('a line in the combined format', () => {
     expect(request['sb']).toEqual({ auth_user: 'ada [the first] lovelace' })
   })
 
-  test('has nothing where it says -', () => {
+  test('has null for -', () => {
     const { metadata, event_message } = parse(
       line({ client: '-', rest: '- -', referer: '-', agent: '-', request: '-' }),
     )
@@ -119,13 +119,13 @@ describe('a line in the combined format', () => {
     ['GET http://other.example.com HTTP/1.1', ['GET', '/', '', 'HTTP/1.1']],
     ['OPTIONS * HTTP/1.1', ['OPTIONS', '*', '', 'HTTP/1.1']],
     ['CONNECT db.example.com:443 HTTP/1.1', ['CONNECT', 'db.example.com:443', '', 'HTTP/1.1']],
-  ])('that asks %s has method, path, search and protocol', (request, expected) => {
+  ])('with the request %s has method, path, search and protocol', (request, expected) => {
     const { method, path, search, cf } = parse(line({ request })).metadata.request
     expect([method, path, search, cf['httpProtocol']]).toEqual(expected)
   })
 
   test.each(['-', '', String.raw`\x16\x03\x01\x02`, 'hello there', 'GET', 't3 12.1.2'])(
-    'that asks %p is kept, without a URL',
+    'with the request %p is kept, without a URL',
     request => {
       const { metadata, event_message } = parse(line({ request, rest: '400 0' }))
       expect(metadata.request).toMatchObject({ method: null, path: null, search: null, url: null })
@@ -156,7 +156,7 @@ describe('a line in the combined format', () => {
     expect(() => parse(text)).toThrow(BadEntry)
   })
 
-  test('may be anything without harm: it is an entry or a bad one', () => {
+  test('of any text is an entry or a bad one', () => {
     const piece = fc.constantFrom(
       '"',
       '\\',

@@ -34,7 +34,7 @@ async function runProgram(folder: string, args: string[], input: string) {
 }
 
 describe('the command line', () => {
-  test('loads a file and tells the rows and their times', async () => {
+  test('loads a file and prints the number of rows and their times', async () => {
     const folder = newFolder()
     const file = join(folder, 'a.ndjson')
     writeFileSync(file, line)
@@ -70,7 +70,7 @@ describe('the command line', () => {
     [['load', table, '-', '--format', 'xml'], 'Allowed choices are ndjson, combined'],
     [['sample', '--rows', 'many'], 'Write a whole number from 1'],
     [['clear', 'nope'], 'There is no log table "nope"'],
-  ])('says what is wrong with %j', async (args, message) => {
+  ])('reports the error in %j', async (args, message) => {
     const { code, out, err } = await run(newFolder(), args)
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toContain(message)

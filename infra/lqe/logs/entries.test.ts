@@ -44,7 +44,7 @@ describe('an entry', () => {
     ])
   })
 
-  test('loses fields that the table has not, and their full names are told', () => {
+  test('loses fields that the table lacks, and reports their full names', () => {
     const { read, unknown } = reader('postgres.logs')
     const metadata = { parsed: { colour: 'red', ['__proto__']: 1 }, constructor: 'x' }
     expect(read({ id: 'a', timestamp, metadata, extra: 1 })).toEqual({
@@ -149,7 +149,7 @@ describe('a line of JSON', () => {
     '{"a":1}{"b":2}',
     '['.repeat(200_000),
     '['.repeat(200_000) + '1234567890123456',
-  ])('is bad where it is none', text => expect(() => parseJson(text)).toThrow(BadEntry))
+  ])('is bad where it is malformed', text => expect(() => parseJson(text)).toThrow(BadEntry))
 })
 
 /** Microseconds since 1970 of a canonical text. */
@@ -171,7 +171,7 @@ describe('the time of an entry', () => {
   ])('%s is %s', (value, expected) => expect(entryTimestamp(value)).toBe(expected))
 
   test.each([null, true, '', 'yesterday', '2026-02-30', 1.5, 253402300800000000n, '9'.repeat(30), {}, []])(
-    '%p is none',
+    '%p is no time',
     value => expect(entryTimestamp(value)).toBeNull(),
   )
 

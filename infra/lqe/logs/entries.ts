@@ -164,7 +164,7 @@ function contentId(row: Partial<LogEntry>, line: number): string {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
 
-/** Microseconds since 1970 of the first and last moment that BigQuery knows: the years 1 to 9999. */
+/** Microseconds since 1970 of the first and last moment of BigQuery's TIMESTAMP: the years 1 to 9999. */
 const firstMicros = -62_135_596_800_000_000n
 const lastMicros = 253_402_300_799_999_999n
 

@@ -27,7 +27,7 @@ describe('the lines of a log file', () => {
     expect((await linesOf('a\n\nb')).map(({ number }) => number)).toEqual([1, 2, 3])
   })
 
-  test('of nothing are none', async () => {
+  test('of an empty file are an empty list', async () => {
     expect(await linesOf()).toEqual([])
     expect(await linesOf('')).toEqual([])
   })
@@ -36,7 +36,7 @@ describe('the lines of a log file', () => {
     expect(texts(await linesOf('\ufeffa\n\ufeffb'))).toEqual(['a', '\ufeffb'])
   })
 
-  test('tell whether they were UTF-8', async () => {
+  test('have a mark for bytes that are not UTF-8', async () => {
     const lines = await linesOf(Buffer.from([0x61, 0xff, 10]), '€')
     expect(lines).toEqual([
       { number: 1, text: 'a\ufffd', utf8: false },
@@ -90,7 +90,7 @@ describe('the lines of a log file', () => {
     expect(lines.map(({ text }) => text?.length ?? null)).toEqual([1, null, longestLine, 1])
   })
 
-  test('stop when they are told to, even while nothing comes', async () => {
+  test('stop on a signal, even while no bytes come', async () => {
     const controller = new AbortController()
     const stdin = new Readable({ read() {} })
     const reading = all({ file: '-', stdin, signal: controller.signal, onText: () => {} })

@@ -86,7 +86,7 @@ describe('a load of NDJSON', () => {
     expect(loaded.rows).toBe(1)
   })
 
-  test('makes U+FFFD of what is not UTF-8, and says so', async () => {
+  test('makes U+FFFD of bytes that are not UTF-8, and reports them', async () => {
     const bytes = Buffer.concat([
       Buffer.from('{"timestamp":1,"event_message":"a'),
       Buffer.from([0xff]),
@@ -97,7 +97,7 @@ describe('a load of NDJSON', () => {
     expect(said).toEqual(['bytes that are not UTF-8 became U+FFFD; lines: 1'])
   })
 
-  test('tells bad lines by number and reason, and loads the others', async () => {
+  test('reports bad lines by number and reason, and loads the others', async () => {
     const { loaded, said } = await load(
       `${line({})}{"timestamp":"noon"}\nnot json\n${line({ metadata: { parsed: 5 } })}${line({})}`,
     )
@@ -109,13 +109,13 @@ describe('a load of NDJSON', () => {
     ])
   })
 
-  test('tells no more than twenty bad lines, and how many more there are', async () => {
+  test('reports twenty bad lines, and the number of the others', async () => {
     const { said } = await load('x\n'.repeat(25))
     expect(said).toHaveLength(21)
     expect(said[20]).toBe('... and 5 more')
   })
 
-  test('tells a field that the table has not once, with the number of its lines', async () => {
+  test('reports a field that the table lacks once, with the number of its lines', async () => {
     const { said } = await load(line({ metadata: { colour: 1 } }).repeat(3) + line({ size: 1 }))
     expect(said).toEqual([
       'left out: metadata.colour, unknown to the table; lines: 3',
@@ -128,7 +128,7 @@ describe('a load of NDJSON', () => {
     expect(said[0]).toContain('left out: \ufffd[2Jname')
   })
 
-  test('tells a huge line, and loads the others', async () => {
+  test('reports a huge line, and loads the others', async () => {
     const { loaded, said } = await load(line({ event_message: 'x'.repeat(10_000_000) }) + line({}))
     expect(loaded).toMatchObject({ rows: 1, badLines: 1 })
     expect(said).toEqual(['/input:1: longer than 10000000 bytes'])
@@ -186,20 +186,20 @@ describe('a load that cannot be done', () => {
       'There is no log table "nope". The tables are:\n  cloudflare.logs.prod\n',
     ],
     ['names a missing file', { files: ['/missing.log'] }, 'There is no file "/missing.log"'],
-    ['wants no folder', { files: ['/'] }, '"/" is a folder'],
+    ['refuses a folder', { files: ['/'] }, '"/" is a folder'],
     [
-      'wants web requests at the edge',
+      'requires the edge table for web requests',
       { format: 'combined', project: 'p', host: 'h' },
       'load it into cloudflare.logs.prod, not postgres.logs',
     ],
-    ['wants a project', { ...combined, host: 'h' }, '--format combined needs --project'],
-    ['wants a host', { ...combined, project: 'p' }, '--format combined needs --host'],
+    ['requires a project', { ...combined, host: 'h' }, '--format combined needs --project'],
+    ['requires a host', { ...combined, project: 'p' }, '--format combined needs --host'],
     [
-      'wants a host, not a URL',
+      'requires a host, not a URL',
       { ...combined, project: 'p', host: 'https://h' },
       '--format combined needs --host',
     ],
-    ['wants no host for NDJSON', { host: 'h' }, '--project and --host are for --format combined'],
+    ['refuses a host for NDJSON', { host: 'h' }, '--project and --host are for --format combined'],
   ])('%s, and touches nothing', async (_what, options, message) => {
     const folder = newFolder()
     await expect(load('', { folder, ...options })).rejects.toThrow(LogsError)
@@ -240,7 +240,7 @@ describe('a load that cannot be done', () => {
 
 describe('any bytes at all', () => {
   test.each(['ndjson', 'combined'] as const)(
-    'are loaded as %s or told, line by line',
+    'are loaded as %s or reported, line by line',
     async format => {
       const folder = newFolder()
       const site = format === 'combined' ? { project: 'p', host: 'www.example.com' } : {}

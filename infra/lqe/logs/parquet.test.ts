@@ -52,7 +52,7 @@ describe('a stage', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('takes away what a killed process left a day ago, and nothing newer', async () => {
+  test('removes the stage that a killed process left a day ago, and nothing newer', async () => {
     const folder = newFolder()
     const dayAgo = Date.now() / 1000 - 90_000
     for (const name of ['.stage-old', '.stage-new']) mkdirSync(join(folder, name))
@@ -104,7 +104,7 @@ function values(type: SqlType): fc.Arbitrary<Json> {
   return { INT64: integers, BOOL: fc.boolean(), STRING: texts }[type.kind as 'INT64' | 'BOOL' | 'STRING']
 }
 
-/** Without what cannot be told from nothing in a row of a table, and numbers as digits. */
+/** Without nulls and empty lists, which are equal in a row of a table, and with numbers as digits. */
 function plain(value: Json): Json {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null) return value

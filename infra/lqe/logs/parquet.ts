@@ -16,7 +16,7 @@ const charactersPerFile = 256_000_000
 const rowsPerGroup = 16_384
 /** Text gathered before it goes to the disk. */
 const bufferedCharacters = 1_000_000
-/** A dot tells it from the tables' folders. It is beside them because a rename cannot cross file systems. */
+/** The dot sets it apart from the tables' folders. It is beside them because a rename cannot cross file systems. */
 const stagePrefix = '.stage-'
 const day = 86_400_000
 

@@ -142,7 +142,7 @@ describe('a sample written again', () => {
     expect(files(logsFolder, edge)).toEqual(['sample-0001.parquet'])
   })
 
-  test('tells how far it is, and stops when told to, leaving nothing', async () => {
+  test('reports its progress, and stops on a signal, leaving nothing', async () => {
     const logsFolder = newFolder()
     const controller = new AbortController()
     const seen: number[] = []

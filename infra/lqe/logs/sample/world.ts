@@ -1,5 +1,5 @@
 /**
- * The projects and users of the sample logs. Everything that could belong to somebody is from the ranges set aside for
+ * The projects and users of the sample logs. Everything that could be personal is from the ranges reserved for
  * documentation: addresses of RFC 5737 and RFC 3849, names of RFC 2606, network numbers of RFC 5398.
  */
 import { Random } from './random.ts'
