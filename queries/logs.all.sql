@@ -1,6 +1,6 @@
--- The newest entries of a project's edge logs; the other tables are there for callers' own SQL.
+-- The newest entries of a project's edge logs; the other tables are for callers' own SQL.
 -- The bounds compare the bare partition column with an expression of parameters only, so that BigQuery prunes by it.
--- Where the project stands in the metadata, EXISTS keeps one row for one entry.
+-- For a project that is named in the metadata, EXISTS keeps one row for each entry.
 WITH edge_logs AS (
   SELECT t.id, t.timestamp, t.event_message, t.metadata
   FROM `cloudflare.logs.prod` AS t

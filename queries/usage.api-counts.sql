@@ -1,5 +1,5 @@
 -- Requests by API in buckets of time. Times are UTC. The first bound is a constant window for BigQuery to prune
--- partitions by, whatever it makes of the CASE in the second.
+-- partitions by, whether or not it can evaluate the CASE in the second.
 WITH requests AS (
   SELECT
     CASE @interval

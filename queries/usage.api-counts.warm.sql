@@ -1,5 +1,5 @@
 -- Answers many sets of parameters in one scan: the rows of usage.api-counts.sql, each beside the set it belongs to.
--- Sets with the interval daily come in statements of their own (`apart` in the YAML), so the first set tells how far
+-- Sets with the interval daily come in statements of their own (`apart` in the YAML), so the first set decides how far
 -- back to read: an expression of parameters only, by which BigQuery can prune partitions.
 -- Requests are counted once for each URL and bucket. A URL that lacks the text which a pattern begins with cannot match
 -- it, and is not searched: regular expressions are what costs here. The last character of that text is left out, as a

@@ -1,4 +1,4 @@
-/** The recipes of clients.md, each against the service as the client itself would ask it. */
+/** The recipes of clients.md, each with the requests that the client itself would send. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { startService, type TestService } from '../../functions/testing/service.
 const root = join(import.meta.dirname, '../..')
 const page = readFileSync(join(import.meta.dirname, 'clients.md'), 'utf8')
 const project = 'qhzvnxwtrkdplmcoyaeb'
-/** Beside the sources, where a program finds the project's packages. */
+/** In node_modules, where a program finds the project's packages. */
 const folder = mkdtempSync(join(root, 'node_modules/.clients-'))
 
 let service: TestService
@@ -33,10 +33,10 @@ function block(language: string): string {
 
 describe('Supabase Studio', () => {
   const headers = { 'x-api-key': '', 'Content-Type': 'application/json' }
-  const ask = (path: string) =>
+  const get = (path: string) =>
     service.fetch(path, { headers: { ...headers, 'x-api-key': service.key }, key: null })
 
-  test('gets rows with microseconds for its logs, with empty parameters and SQL of its own', async () => {
+  test('gets rows with microseconds for its logs, with empty parameters and its own SQL', async () => {
     const sql = `select id, timestamp, event_message from edge_logs
       cross join unnest(metadata) as m cross join unnest(m.request) as request
       where request.method = 'GET' order by timestamp desc limit 100`
@@ -47,19 +47,19 @@ describe('Supabase Studio', () => {
       sql,
       project_tier: '',
     })
-    const response = await ask(`/api/endpoints/query/logs.all?${query.toString()}`)
+    const response = await get(`/api/endpoints/query/logs.all?${query.toString()}`)
     const { result } = (await response.json()) as { result: { timestamp: number }[] }
     expect(String(result[0]!.timestamp)).toMatch(/^\d{16}$/)
   })
 
   test('gets its usage chart', async () => {
-    const response = await ask(`/api/endpoints/query/usage.api-counts?interval=minutely&project=${project}`)
+    const response = await get(`/api/endpoints/query/usage.api-counts?interval=minutely&project=${project}`)
     const { result } = (await response.json()) as { result: object[] }
     expect(result).toEqual([expect.objectContaining({ total_rest_requests: 1, total_auth_requests: 0 })])
   })
 
   test('finds the message where it looks for it', async () => {
-    const response = await ask(`/api/endpoints/query/logs.all?project=${project}&sql=select+1+from+nowhere`)
+    const response = await get(`/api/endpoints/query/logs.all?project=${project}&sql=select+1+from+nowhere`)
     const { error } = (await response.json()) as { error: { message: string } }
     expect(error.message).toMatch(/nowhere/)
   })
@@ -91,16 +91,16 @@ describe('Grafana', () => {
   })
 })
 
-test('a spreadsheet gets a table by the function that the page has', async () => {
-  const asked: { url: string; headers: Record<string, string> }[] = []
-  const question = `usage.api-counts?interval=daily&project=${project}`
-  /** Asks nothing by itself: Apps Script's fetch waits, ours cannot, so the real answer is fetched first. */
-  const csv = await (await service.fetch(`/api/endpoints/query/${question}&format=csv`)).text()
+test('a spreadsheet gets a table by the function of the page', async () => {
+  const requests: { url: string; headers: Record<string, string> }[] = []
+  const query = `usage.api-counts?interval=daily&project=${project}`
+  // Apps Script's fetch is synchronous and Node's is not, so the response is fetched beforehand.
+  const csv = await (await service.fetch(`/api/endpoints/query/${query}&format=csv`)).text()
   const sandbox = {
     PropertiesService: { getScriptProperties: () => ({ getProperty: () => service.key }) },
     UrlFetchApp: {
       fetch(url: string, { headers }: { headers: Record<string, string> }) {
-        asked.push({ url, headers })
+        requests.push({ url, headers })
         return { getContentText: () => csv }
       },
     },
@@ -113,18 +113,18 @@ test('a spreadsheet gets a table by the function that the page has', async () =>
     },
   }
   const table = vm.runInNewContext(
-    `${block('js')}; LOGQUERY(${JSON.stringify(question)})`,
+    `${block('js')}; LOGQUERY(${JSON.stringify(query)})`,
     sandbox,
   ) as string[][]
   expect(table[0]).toEqual(expect.arrayContaining(['timestamp', 'total_rest_requests']))
   expect(table).toHaveLength(2)
-  const path = new URL(asked[0]!.url)
+  const path = new URL(requests[0]!.url)
   expect(
-    (await service.fetch(path.pathname + path.search, { key: null, headers: asked[0]!.headers })).status,
+    (await service.fetch(path.pathname + path.search, { key: null, headers: requests[0]!.headers })).status,
   ).toBe(200)
 })
 
-test('a shell’s filter names fields that there are', async () => {
+test('a shell’s filter names existing fields', async () => {
   const [, filter = ''] = /\| jq -r '\.result\[\] \| \[(.*?)\]/.exec(page) ?? []
   const response = await service.fetch(
     `/api/endpoints/query/usage.api-counts?interval=daily&project=${project}`,
