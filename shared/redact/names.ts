@@ -1,6 +1,6 @@
 /**
- * Names of headers and fields whose value is personal whatever it looks like: an opaque session cookie has no form to
- * know it by, and a host name in place of a client's address passes every pattern.
+ * Names of headers and fields whose value is personal in any form: an opaque session cookie has no form of its own, and
+ * no pattern finds a host name in the place of a client's address.
  */
 
 /** The kind of value under a name; for personal ones, how the value is written in running text. */

@@ -54,7 +54,7 @@ describe('a value under a personal name', () => {
     'refreshToken',
     'userEmail',
     'phone_number',
-  ])('is taken out whatever it looks like: %s', name => {
+  ])('is replaced in any form: %s', name => {
     expect(redactValue({ [name]: 'opaque' })).toEqual({ [name]: 'REDACTED' })
     expect(redactValue({ [name]: ['a', ['b'], 5] })).toEqual({
       [name]: ['REDACTED', ['REDACTED'], 'REDACTED'],

@@ -47,7 +47,7 @@ describe('an attack that the front end reads as a query', () => {
     .map(query => ({ ...query, tree: parsed(query.sql) }))
     .filter(({ tree }) => tree)
 
-  // The reference's own search for tables does not look into QUALIFY and WINDOW, where ours must find more.
+  // The reference's search for tables skips QUALIFY and WINDOW, where ours must find more.
   test.each(readable)('$title: is one to the reference, and no table is missed', ({ tree, ...query }) => {
     const { tables, error } = verdictOn(query)
     expect(error).toBeUndefined()

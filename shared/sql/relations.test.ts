@@ -35,7 +35,7 @@ describe('tables are found', () => {
 describe('a common table is no table', () => {
   test.each([
     ['where it is in scope', 'with a as (select 1) select 1 from a', []],
-    ['whatever its case', 'with Logs as (select 1) select 1 from LOGS, `logs`', []],
+    ['in any case', 'with Logs as (select 1) select 1 from LOGS, `logs`', []],
     ['in those behind it', 'with a as (select 1), b as (select 1 from a) select 1 from b', []],
     ['in subqueries', 'with a as (select 1) select (select 1 from (select 1 from a))', []],
     ['in a nested WITH', 'with a as (select 1) (with b as (select 1 from a) select 1 from b)', []],

@@ -1,7 +1,7 @@
 import type { Row } from '../../../engines/engine.ts'
 import type { Logs } from './logs.ts'
 
-/** What a dashboard shows, the query it sends, and the rows it has to get, worked out from the flat logs. */
+/** A dashboard's title, its query, and the rows expected, computed from the flat logs. */
 export type Dashboard = [shows: string, sql: string, rows: (logs: Logs) => Row[]]
 
 type Key = string | number | boolean | null
@@ -44,5 +44,5 @@ export const sum = (values: readonly number[]) => values.reduce((total, value) =
 export const average = (values: readonly number[]) => (values.length > 0 ? sum(values) / values.length : null)
 export const known = <Item>(items: readonly (Item | null)[]) => items.filter(item => item !== null)
 export const distinct = <Item>(items: readonly Item[]) => [...new Set(items)]
-/** `2026-03-14T09:00:00`, and after it `.123456Z` where asked for. */
+/** `2026-03-14T09:00:00` of microseconds since 1970. */
 export const isoSecond = (time: number) => new Date(time / 1000).toISOString().slice(0, 19)

@@ -1,4 +1,4 @@
-/** What Postgres says. */
+/** Messages of Postgres. */
 import { type Dashboard, distinct, groups, newestFirst, sorted } from './dashboard.ts'
 
 const parsed = `from postgres_logs as t

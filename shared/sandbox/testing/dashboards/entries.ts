@@ -22,7 +22,7 @@ export function entriesOf(logs: Logs, project: string): Record<string, Entry[]> 
         url: `https://${row.host}${row.path}${row.search ?? ''}`,
         cf: [{ country: row.country }],
         headers: [{ user_agent: row.agent, cf_connecting_ip: row.ip }],
-        // A request without a key has no token to tell the role of.
+        // A request without a key has no token, and so no role.
         sb: row.role === null ? [] : [{ jwt: [{ apikey: [{ payload: [{ role: row.role }] }] }] }],
       }
       const response = {

@@ -1,4 +1,4 @@
-/** Log entries, flat, as the dashboards' expected rows are worked out from; times in microseconds. */
+/** Flat log entries, from which the dashboards' expected rows are computed; times in microseconds since 1970. */
 export interface Edge {
   id: string
   time: number
@@ -8,7 +8,7 @@ export interface Edge {
   search: string | null
   host: string
   status: number
-  /** Milliseconds the origin took; unknown for what the cache answered. */
+  /** Milliseconds that the origin took; not known for answers of the cache. */
   origin: number | null
   country: string | null
   agent: string

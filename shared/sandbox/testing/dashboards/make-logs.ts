@@ -13,7 +13,7 @@ import type {
 } from './logs.ts'
 import { hour, second, start } from './logs.ts'
 
-/** The same entries each time; `name` and `seed` make another project's. */
+/** The same entries each time; another `name` and `seed` give another project's. */
 export function makeLogs(name: string, seed: number): Logs {
   const random = new Random(seed)
   /** Items in the order of their times, each with an id and a time of its own. */

@@ -1,4 +1,4 @@
-/** What edge functions log, and that beside their invocations. */
+/** Logs of edge functions, alone and beside their invocations. */
 import { type Dashboard, floor, groups, known, sorted } from './dashboard.ts'
 import { minute } from './logs.ts'
 

@@ -1,4 +1,4 @@
-/** How good and how fast the edge is: shares, means, quantiles, and who asks. */
+/** Success and speed of the edge: shares, means, quantiles, and callers. */
 import { average, type Dashboard, distinct, groups, known, round, sorted, sum } from './dashboard.ts'
 
 const requests = `from edge_logs as t

@@ -1,4 +1,4 @@
-/** What PostgREST, PgBouncer, Realtime and Storage say. */
+/** Messages of PostgREST, PgBouncer, Realtime and Storage. */
 import { type Dashboard, floor, groups, sorted } from './dashboard.ts'
 import { minute } from './logs.ts'
 

@@ -1,4 +1,4 @@
-/** How much is asked of the edge: counts over time, by path, method and country. */
+/** Traffic of the edge: counts over time, by path, method and country. */
 import { type Dashboard, floor, groups, isoSecond, sorted } from './dashboard.ts'
 import { hour, minute } from './logs.ts'
 
