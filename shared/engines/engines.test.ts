@@ -256,13 +256,16 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
   })
 
   describe('a dry run', () => {
-    test('tells the tables by name, sorted and once, and the columns', async () => {
+    test('lists the tables by name, sorted and once, and the columns', async () => {
       const sql = `WITH l AS (SELECT * FROM \`other.logs\`)
         SELECT l.id, m.status, COUNT(*), @x AS x
         FROM l JOIN \`app.logs\` AS a ON a.id = l.id CROSS JOIN UNNEST(a.metadata) AS m
         GROUP BY l.id, m.status`
-      const { bytes: _, ...told } = await engine().describe({ sql, bindings: bound(array(string), null) })
-      expect(told).toEqual({
+      const { bytes: _, ...described } = await engine().describe({
+        sql,
+        bindings: bound(array(string), null),
+      })
+      expect(described).toEqual({
         kind: 'SELECT',
         tables: ['app.logs', 'other.logs'],
         columns: [

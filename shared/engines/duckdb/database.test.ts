@@ -1,4 +1,4 @@
-/** What the database itself refuses, should a statement ever get past the rewriting. */
+/** The database refuses what the rewriting should never let through. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -8,8 +8,8 @@ const endless = `SELECT COUNT(*) FROM ${['a', 'b', 'c', 'd']
   .map(name => `UNNEST(GENERATE_ARRAY(1, 10000)) AS ${name}`)
   .join(' CROSS JOIN ')} WHERE MOD(a * b + c * d, 7) = 3`
 
-describeDuckDb('a stop', {}, ({ engine, value, failure }) => {
-  test('at any moment leaves a run all its rows or none', async () => {
+describeDuckDb('the end of a run', {}, ({ engine, value, failure }) => {
+  test('at any time leaves it all its rows or none', async () => {
     const sql = 'SELECT x FROM UNNEST(GENERATE_ARRAY(1, 3000)) AS x'
     const outcomes = Array.from({ length: 60 }, async (_, delay) => {
       const abort = new AbortController()
@@ -22,7 +22,7 @@ describeDuckDb('a stop', {}, ({ engine, value, failure }) => {
     for (const outcome of await Promise.all(outcomes)) expect([3000, 'cancelled']).toContain(outcome)
   })
 
-  test('comes to a run that still waits for others', async () => {
+  test('comes also while it waits for other runs', async () => {
     const abort = new AbortController()
     const others = Array.from({ length: 3 }, () => failure(endless, [], { signal: abort.signal }))
     await sleep(50)
@@ -34,7 +34,7 @@ describeDuckDb('a stop', {}, ({ engine, value, failure }) => {
     expect(await value('1')).toBe(1)
   })
 
-  test('set for later than timers reach does not come at once', async () => {
+  test('does not come at once if set for later than timers reach', async () => {
     const result = await engine().run(
       { sql: 'SELECT 1 AS a', bindings: [] },
       { maxRows: 1, timeoutMs: 2 ** 40 },

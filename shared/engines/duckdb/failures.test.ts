@@ -15,20 +15,20 @@ describe('an error of DuckDB', () => {
     ['IO Error: Cannot open file "/home/alice/logs/x.parquet"', 'failed'],
     ['Out of Memory Error: failed to allocate /home/alice', 'failed'],
     ['something else about alice', 'failed'],
-  ])('%s is %s, and nothing of it goes on', (message, reason) => {
+  ])('%s is %s, and nothing of its text is passed on', (message, reason) => {
     const error = engineError(new Error(message))
     expect(error).toMatchObject({ name: 'EngineError', reason })
     expect(error.message).not.toMatch(/alice|secret|data|92|\//)
   })
 
-  test('of a regular expression says what is wrong, without the expression', () => {
+  test('of a regular expression names the fault, without the expression', () => {
     expect(engineError(new Error('Invalid Input Error: missing ): alice('))).toMatchObject({
       reason: 'rejected',
       message: 'Bad regular expression: missing )',
     })
   })
 
-  test('that a rewriting raises says what it is', () => {
+  test('that a rewriting raises keeps its message', () => {
     const message = `Conversion Error: Could not convert string 'Division by zero' to DOUBLE`
     expect(engineError(new Error(message))).toMatchObject({ reason: 'rejected', message: 'Division by zero' })
   })

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe } from '@jest/globals'
+/** Suites for every engine adapter, and for DuckDB alone. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Column } from '../../sql/types.ts'
 import type { Binding, EngineError, QueryEngine, Row, RunLimits, Value } from '../engine.ts'
 import { type Adapter, adapters, duckDb, type OpenEngine } from './adapters.ts'
 
-/** What a suite works with. */
+/** The engine under test, and short ways to use it. */
 export interface Bench {
   engine: () => QueryEngine
   append: OpenEngine['append']
@@ -62,4 +63,39 @@ function benchOf(open: () => OpenEngine): Bench {
           (error: EngineError) => error,
         ),
   }
+}
+
+interface FunctionClaims {
+  /** GoogleSQL expressions and their values after BigQuery's documentation. */
+  values: [expression: string, value: Value][]
+  /** Expressions that are an error in BigQuery too, and a part of the message. */
+  rejected?: [expression: string, message: string][]
+  /** Correct GoogleSQL that the local engine does not support. */
+  unsupported?: string[]
+}
+
+/** Functions and operators of the local engine, each in one expression. */
+export function describeFunctions(
+  what: string,
+  { values, rejected = [], unsupported = [] }: FunctionClaims,
+): void {
+  describeDuckDb(what, {}, ({ value, failure }) => {
+    test.each(values)('%s is %j', async (expression, expected) => {
+      expect(await value(expression)).toEqual(expected)
+    })
+
+    for (const [expression, message] of rejected)
+      test(`${expression} is refused: ${message}`, async () => {
+        const error = await failure(`SELECT ${expression}`)
+        expect(error.message).toContain(message)
+        expect(error.reason).toBe('rejected')
+      })
+
+    for (const expression of unsupported)
+      test(`${expression} is not supported`, async () => {
+        const error = await failure(`SELECT ${expression}`)
+        expect(error.message).toContain('is not supported by the local engine')
+        expect(error.reason).toBe('unsupported')
+      })
+  })
 }

@@ -1,4 +1,4 @@
-import { describeFunctions } from '../../testing/describe-functions.ts'
+import { describeFunctions } from '../../testing/describe-engines.ts'
 
 describeFunctions('casts', {
   values: [

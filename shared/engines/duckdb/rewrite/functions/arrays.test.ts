@@ -1,4 +1,4 @@
-import { describeFunctions } from '../../../testing/describe-functions.ts'
+import { describeFunctions } from '../../../testing/describe-engines.ts'
 
 const hour = 3600e6
 const january1 = 1767225600000000

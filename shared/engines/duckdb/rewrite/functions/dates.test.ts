@@ -1,4 +1,4 @@
-import { describeFunctions } from '../../../testing/describe-functions.ts'
+import { describeFunctions } from '../../../testing/describe-engines.ts'
 
 /** 2026-01-07 is a Wednesday; the current moment is 2026-01-07T12:34:56.789Z. Timestamps are microseconds. */
 const january1 = 1767225600000000

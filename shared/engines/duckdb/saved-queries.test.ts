@@ -16,7 +16,7 @@ const time: SqlType = { kind: 'TIMESTAMP' }
 const bind = (values: Record<string, [SqlType, Value]>): Binding[] =>
   Object.entries(values).map(([name, [type, value]]) => ({ name, type, value }))
 
-/** A request at the edge, of a project whose name is in its host's. */
+/** A request at the edge to a project, whose name is in the host's. */
 const request = (id: string, timestamp: string, project: string, path: string): Row => ({
   id,
   timestamp,
@@ -25,7 +25,7 @@ const request = (id: string, timestamp: string, project: string, path: string): 
   metadata: [{ request: [{ path, url: `https://${project}.example.com${path}` }] }],
 })
 
-/** The moment is 2026-01-07T12:34:56.789Z. */
+/** The current time is 2026-01-07T12:34:56.789Z. */
 const edge = [
   request('1', '2026-01-07T12:34:01Z', 'red', '/rest/v1/a'),
   request('2', '2026-01-07T12:34:59Z', 'red', '/auth/v1/token'),
@@ -66,7 +66,7 @@ describeDuckDb('the saved query', tables, ({ append, rows }) => {
       expect(await ids(sql, '2026-01-06T00:00:00Z', '2026-01-07T12:01:00Z')).toEqual(['3', '4', '6'])
     })
 
-    test('lets a table be read whose project stands in its metadata', async () => {
+    test('reads a table whose project is in its metadata', async () => {
       const sql = query('logs.all').replace(/SELECT id[^)]*$/, 'SELECT id FROM function_logs')
       expect(await ids(sql, null, null)).toEqual(['f'])
     })
