@@ -88,7 +88,8 @@ function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => 
       button.setAttribute('aria-pressed', String(on))
       toggled(i, on)
     }
-    const swatch = el('i', { class: `swatch line-${i + 1}`, 'aria-hidden': 'true' })
+    const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' })
+    swatch.style.background = `var(--line-${i + 1})`
     const properties = { type: 'button', 'aria-pressed': 'true', onclick: press }
     const button = el('button', properties, swatch, name, value)
     return { button, value, name }

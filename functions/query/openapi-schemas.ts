@@ -31,25 +31,21 @@ function schemaOf(type: SqlType): JsonSchema {
 /** The schema of a row or a STRUCT. */
 export function rowSchema(fields: { name: string | null; type: SqlType }[]): JsonSchema {
   const named = fields.map(({ name, type }, i) => [name ?? `_field_${i + 1}`, schemaOf(type)] as const)
-  return {
-    type: 'object',
-    properties: Object.fromEntries(named),
-    required: named.map(([name]) => name),
-    additionalProperties: false,
-  }
+  return { ...objectOf(Object.fromEntries(named)), additionalProperties: false }
 }
 
-export const metaSchema: JsonSchema = {
-  type: 'object',
-  required: ['endpoint', 'version', 'rows', 'truncated', 'redacted'],
-  properties: {
-    endpoint: { type: 'string' },
-    version: { type: 'string', description: 'Changes with the definition' },
-    rows: { type: 'integer' },
-    truncated: { type: 'boolean', description: 'Whether rows were cut at the limit' },
-    redacted: { type: 'boolean' },
-  },
+/** An object whose members are all there. */
+export function objectOf(properties: Record<string, JsonSchema>): JsonSchema {
+  return { type: 'object', properties, required: Object.keys(properties) }
 }
+
+export const metaSchema = objectOf({
+  endpoint: { type: 'string' },
+  version: { type: 'string', description: 'Changes with the definition' },
+  rows: { type: 'integer' },
+  truncated: { type: 'boolean', description: 'Whether rows were cut at the limit' },
+  redacted: { type: 'boolean' },
+})
 
 /** Examples; `openapi.test.ts` reproduces those that need neither a failing engine nor a limit. */
 const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
@@ -101,21 +97,8 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
 }
 
 export const problemSchema: JsonSchema = {
-  type: 'object',
   description: 'RFC 9457',
-  required: [
-    'type',
-    'title',
-    'status',
-    'detail',
-    'instance',
-    'code',
-    'requestId',
-    'errors',
-    'error',
-    'message',
-  ],
-  properties: {
+  ...objectOf({
     type: { type: 'string', format: 'uri' },
     title: { type: 'string' },
     status: { type: 'integer' },
@@ -137,13 +120,9 @@ export const problemSchema: JsonSchema = {
         },
       },
     },
-    error: {
-      type: 'object',
-      required: ['code', 'message'],
-      properties: { code: { type: 'string' }, message: { type: 'string' } },
-    },
+    error: objectOf({ code: { type: 'string' }, message: { type: 'string' } }),
     message: { type: 'string' },
-  },
+  }),
 }
 
 /** By status, with one example for each code. */

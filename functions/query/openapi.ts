@@ -6,7 +6,14 @@ import type { Column } from '../../shared/sql/types.ts'
 import type { Call } from '../http/call.ts'
 import { accessibleEndpoints } from './access.ts'
 import { formats } from './formats.ts'
-import { type JsonSchema, metaSchema, problemResponses, problemSchema, rowSchema } from './openapi-schemas.ts'
+import {
+  type JsonSchema,
+  metaSchema,
+  objectOf,
+  problemResponses,
+  problemSchema,
+  rowSchema,
+} from './openapi-schemas.ts'
 
 /** Without a key: the general part. */
 export async function describeApi(call: Call): Promise<void> {
@@ -33,19 +40,19 @@ interface Described {
   columns: Column[] | null
 }
 
-/** @param endpoints none for the general part, which needs no key */
+/** @param endpoints none = the general part, which needs no key */
 function openApiDocument(endpoints: Described[]): object {
   return {
     openapi: '3.1.0',
     info: {
       title: 'Log query endpoints',
       version: '1',
-      description: 'Saved, parameterised log queries over HTTP. What a key may call is shown to that key.',
+      description: 'Saved, parameterised log queries over HTTP. A key sees the endpoints that it may call.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     security: [{ apiKey: [] }, { bearer: [] }],
-    paths: { ...generalPaths, ...Object.fromEntries(endpoints.flatMap(pathsOf)) },
+    paths: { ...generalPaths, ...Object.fromEntries(endpoints.map(pathOf)) },
     components: {
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-KEY' },
@@ -66,7 +73,7 @@ const answerHeaders = {
   'Last-Modified': header('When the engine ran'),
   ETag: header('For If-None-Match'),
   'Server-Timing': header('Milliseconds for the key, the cache, the engine, redaction'),
-  'X-Ignored-Parameters': header('What was sent and is not declared'),
+  'X-Ignored-Parameters': header('Parameters that were sent and are not declared'),
   'X-Result-Truncated': header('true where rows were cut at the limit'),
 }
 
@@ -88,7 +95,7 @@ const generalPaths = {
   '/api/endpoints/{name}/tables': {
     get: {
       operationId: 'listTables',
-      summary: 'The tables and columns that SQL of one’s own may read',
+      summary: 'The tables and columns that a caller’s own SQL may read',
       parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }],
       responses: {
         '200': { description: 'In the order of the definition', content: json(object) },
@@ -106,7 +113,7 @@ const generalPaths = {
   },
 }
 
-function pathsOf(described: Described): [path: string, item: object][] {
+function pathOf(described: Described): [path: string, item: object] {
   const { endpoint } = described
   const path = `/api/endpoints/query/${endpoint.name}`
   const operation = {
@@ -114,16 +121,16 @@ function pathsOf(described: Described): [path: string, item: object][] {
     parameters: parametersOf(endpoint),
     responses: {
       '200': answerOf(described),
-      '304': { description: 'As If-None-Match has it' },
+      '304': { description: 'The tag in If-None-Match is current' },
       ...problemResponses(path),
     },
   }
   const id = endpoint.name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
   const get = { operationId: id, ...operation }
-  if (!endpoint.sandbox) return [[path, { get }]]
-  const body = { type: 'object', required: ['sql'], properties: { sql: { type: 'string' } } }
+  if (!endpoint.sandbox) return [path, { get }]
+  const body = objectOf({ sql: { type: 'string' } })
   const post = { operationId: `${id}Sql`, requestBody: { required: true, content: json(body) }, ...operation }
-  return [[path, { get, post }]]
+  return [path, { get, post }]
 }
 
 function parametersOf(endpoint: Endpoint): object[] {
@@ -157,11 +164,8 @@ const formatWords = {
 
 function answerOf({ endpoint, columns }: Described): object {
   const rows = columns === null || endpoint.sandbox ? sandboxRows(columns) : rowSchema(columns)
-  const schema = {
-    type: 'object',
-    required: ['result', 'meta'],
-    properties: { result: { type: 'array', items: rows }, meta: { $ref: '#/components/schemas/Meta' } },
-  }
+  const meta = { $ref: '#/components/schemas/Meta' }
+  const schema = objectOf({ result: { type: 'array', items: rows }, meta })
   const text = { schema: { type: 'string' } }
   const names = Object.keys(answerHeaders)
   return {
