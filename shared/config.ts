@@ -1,8 +1,8 @@
-/** Settings: one table, read once. The only reader of the environment (`architecture.test.ts` sees to it). */
+/** Settings: one table, read once. No other file reads the environment (`shared/architecture.test.ts`). */
 import { resolve } from 'node:path'
 
 export interface Config {
-  /** Where the laptop's logs and documents are. */
+  /** Folder of the local logs and documents. */
   dataDir: string
   /** BigQuery schema files of the log tables. */
   tablesDir: string
@@ -16,26 +16,26 @@ export interface Config {
   corsOrigin: string
   /** Longest path and query string, in bytes. */
   maxUrlBytes: number
-  /** How long requests in flight may go on after SIGTERM; Cloud Run kills after 10 s. */
+  /** How long requests in flight may continue after SIGTERM; Cloud Run kills the process after 10 s. */
   drainMs: number
-  /** How long a process remembers keys and definitions, so how long a revoked key may go on. At most 30 s. */
+  /** How long a process remembers keys and definitions, so how long a revoked key still works. At most 30 s. */
   rememberMs: number
   /** Folder of the explorer's files; `null` = there is no page. */
   explorerDir: string | null
-  /** A fixed present for the local engine, ISO 8601; for tests and demonstrations. */
+  /** A fixed current time for the local engine, ISO 8601; for tests and demonstrations. */
   frozenNow: string | null
-  /** `project.dataset`, or `dataset` of the jobs' project: where the log tables are. */
+  /** `project.dataset`, or `dataset` in the jobs' project: the dataset of the log tables. */
   bigQueryDataset: string | null
-  /** `project.dataset.table` by logical name, for tables that are elsewhere or called otherwise. */
+  /** `project.dataset.table` by logical name, for tables in another dataset or with another name. */
   bigQueryTables: ReadonlyMap<string, string>
   bigQueryLocation: string | null
-  /** The most bytes that one query may be billed for. */
+  /** The most bytes that one BigQuery job may be billed for. */
   maxBytesBilled: number | null
   /** Address of a server in place of BigQuery. */
   bigQueryEndpoint: string | null
-  /** Name of the Cloud Run service that this process is of; `null` = it runs elsewhere. */
+  /** Name of the Cloud Run service of this process; `null` = it runs elsewhere. */
   service: string | null
-  /** Whom the tokens of the warm function's caller must be made out to, and the caller's e-mail address: both or none. */
+  /** Audience of the tokens of the warm function's caller, and the caller's e-mail address: both or none. */
   warmAudience: string | null
   warmServiceAccount: string | null
   /** How long the scheduler waits for the warm function, which stops at 80 % of it. */
@@ -47,11 +47,11 @@ export interface Config {
 interface Setting<T> {
   variable: string
   description: string
-  /** What holds where the variable is unset or empty. */
+  /** The value where the variable is unset or empty. */
   default: (env: Environment) => T
   /** Reads the text; `undefined` = not valid. */
   read: (text: string) => T | undefined
-  /** What a valid value looks like, for the error. */
+  /** The form of a valid value, for the error. */
   expected: string
 }
 
@@ -61,13 +61,13 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-/** Set by Cloud Run, and so by Cloud Functions. */
+/** Cloud Run sets the variable, and so do Cloud Functions. */
 const deployed = (env: Environment) => Boolean(env['K_SERVICE'])
 
-/** Google's clients would send this service's credentials there. The second is read by the client itself. */
+/** Google's clients would send this service's credentials to these. The client itself reads the second. */
 const emulators = ['BIGQUERY_EMULATOR_HOST', 'FIRESTORE_EMULATOR_HOST']
 
-/** Every setting there is. The README's table is checked against this one. */
+/** Every setting. A test holds the table in infra/docs/reference.md, "Settings", to this one. */
 export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
   dataDir: {
     variable: 'DATA_DIR',
@@ -227,14 +227,14 @@ export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
 
 /**
  * Reads the settings from an environment.
- * @throws ConfigError naming the variable and what it should be
+ * @throws ConfigError with the variable and the form of a valid value
  */
 export function loadConfig(env: Environment): Config {
   const entries = Object.entries(settings).map(([name, setting]) => [name, valueOf<unknown>(setting, env)])
   const config = Object.fromEntries(entries) as Config
   if (deployed(env) && (config.engine === 'duckdb' || config.store === 'sqlite'))
     throw new ConfigError(
-      'ENGINE and STORE: duckdb and sqlite keep data on a local disk, which Cloud Run has not',
+      'ENGINE and STORE: duckdb and sqlite keep data on a local disk, which Cloud Run does not have',
     )
   if ((config.warmAudience === null) !== (config.warmServiceAccount === null))
     throw new ConfigError('WARM_AUDIENCE and WARM_SERVICE_ACCOUNT: set both, or none')

@@ -1,4 +1,4 @@
-/** What can go wrong for a caller: the code in the answer, its HTTP status and its title. Design, section 4. */
+/** Every error of the API: its code, HTTP status and title. infra/docs/reference.md, "Statuses", says when each occurs. */
 export const errorCodes = {
   invalid_parameter: { status: 400, title: 'A parameter or header is not valid' },
   invalid_query: { status: 400, title: 'The query is not valid' },
@@ -26,7 +26,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** One parameter or header (or place in SQL) and what is wrong with it. */
+/** An error of one parameter or header, or at one place in the SQL. */
 export interface Problem {
   parameter?: string
   header?: string
@@ -36,8 +36,8 @@ export interface Problem {
 }
 
 /**
- * The one error a caller sees. Thrown anywhere, caught once, in the HTTP handler.
- * `detail` and `problems` go to the caller as they are: they never hold a key, a row or a table's real name.
+ * The only error that reaches a caller: thrown anywhere, caught once, in the HTTP handler. `detail` and `problems` are sent
+ * as they are and never hold a key, a row or a table's real name.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError'

@@ -12,7 +12,7 @@ export type Details = Record<string, string | number | boolean | null | string[]
 
 export type Log = (severity: Severity, message: string, details?: Details) => void
 
-/** Writes to standard output, where Cloud Run and a terminal both look. */
+/** Writes to standard output, which Cloud Run collects. */
 export const log: Log = (severity, message, details = {}) => {
   process.stdout.write(
     `${JSON.stringify({ severity, message, time: new Date().toISOString(), ...details })}\n`,

@@ -1,4 +1,4 @@
-/** The only importer of the adapters: from settings to the two ports. */
+/** From settings to services: the only importer of the adapters. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
@@ -43,7 +43,7 @@ export async function openServices(config: Config): Promise<Services> {
   }
 }
 
-/** An adapter is loaded only where it is chosen: the deployed bundle holds no local one, a laptop loads no cloud client. */
+/** Each adapter is loaded only where it is chosen: the deployed bundle has no local one, a laptop loads no cloud client. */
 const engines: Record<Config['engine'], (config: Config) => Promise<QueryEngine>> = {
   async duckdb(config) {
     const [{ openDuckDb }, { readTableSchemas }] = await Promise.all([

@@ -1,8 +1,8 @@
-/** How long the steps of a request took, for the Server-Timing header. */
+/** The duration of each step of a request, for the Server-Timing header. */
 export class Timing {
   private readonly steps = new Map<string, number>()
 
-  /** Measures a step, also one that fails. */
+  /** Measures a step, also if it fails; several of one name are added up. */
   async measure<T>(step: string, act: () => T | Promise<T>): Promise<T> {
     const started = performance.now()
     try {

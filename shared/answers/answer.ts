@@ -1,4 +1,4 @@
-/** From rows to the finished answer: bytes that are made once and sent many times. */
+/** From rows to the finished answer: bytes that are encoded once and sent many times. */
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
@@ -6,10 +6,9 @@ import type { Row, RunResult } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { redactRows } from '../redact/redact.ts'
 
-export const encodings = ['gzip', 'br', 'identity'] as const
-export type Encoding = (typeof encodings)[number]
+export type Encoding = 'gzip' | 'br' | 'identity'
 
-/** What is known of an answer beside its bytes. */
+/** Facts of an answer beside its bytes. */
 export interface Summary {
   rows: number
   truncated: boolean
@@ -18,7 +17,7 @@ export interface Summary {
   columns: string[]
 }
 
-/** A finished JSON body with its encodings, each made when first asked for and kept. */
+/** A finished JSON body in its encodings, each of which is made once, with its first use. */
 export class Answer {
   readonly summary: Summary
   /** SHA-256 of the identity bytes, hex. The body is a function of the rows, so equal rows have equal tags. */
@@ -37,7 +36,7 @@ export class Answer {
     return new Answer(summary, createHash('sha256').update(json).digest('hex'), json.length, 'identity', json)
   }
 
-  /** What the cache has kept; `tag` and `rawBytes` are those of the answer that was stored. */
+  /** An answer from the cache; `tag` and `rawBytes` are those of its identity bytes. */
   static fromGzip(summary: Summary, tag: string, rawBytes: number, bytes: Buffer): Answer {
     return new Answer(summary, tag, rawBytes, 'gzip', bytes)
   }
@@ -50,7 +49,7 @@ export class Answer {
     return making
   }
 
-  /** Bytes that it may come to hold in memory, for the cache's bound. */
+  /** An upper bound of its bytes in memory, for the cache's limit. */
   get weight(): number {
     return Math.ceil(this.rawBytes * 1.25) + 1000
   }
@@ -65,17 +64,14 @@ const makers: Record<Encoding, (answer: Answer) => Promise<Buffer>> = {
     }),
 }
 
-/**
- * Makes the answer of a run: redacted where asked, then encoded once. The engine has cut it to the row limit.
- * The envelope is that of design, section 4.
- */
+/** The answer of a run, whose rows the engine has cut to the limit: redacted where required, then encoded. */
 export function finish(endpoint: Endpoint, result: RunResult, redacted: boolean): Answer {
   const { rows, truncated } = result
   const columns = result.columns.map(column => column.name)
   return enclose(endpoint, redacted ? redactRows(rows) : rows, { truncated, redacted, columns })
 }
 
-/** A redacted answer out of a clear one, without another run. Never the other way round. */
+/** A redacted answer from a clear one, without another run. The reverse does not exist. */
 export async function redactAnswer(endpoint: Endpoint, clear: Answer): Promise<Answer> {
   const { result } = JSON.parse((await clear.bytes('identity')).toString()) as { result: Row[] }
   return enclose(endpoint, redactRows(result), { ...clear.summary, redacted: true })

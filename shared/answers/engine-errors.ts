@@ -1,4 +1,4 @@
-/** Running a statement for an endpoint, and what an engine's failure means to the caller. */
+/** Running a statement for an endpoint; an engine's error becomes the caller's ApiError. */
 import type { Endpoint } from '../endpoints/definition.ts'
 import {
   EngineError,
@@ -8,7 +8,7 @@ import {
   type RunResult,
   type Statement,
 } from '../engines/engine.ts'
-import { ApiError, type Problem } from '../errors.ts'
+import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 
 export interface RunOptions extends Pick<RunLimits, 'signal' | 'labels' | 'jobKey'> {
@@ -16,7 +16,10 @@ export interface RunOptions extends Pick<RunLimits, 'signal' | 'labels' | 'jobKe
   assertWithin?: AssertWithin
 }
 
-/** @throws ApiError for every failure of the engine */
+/**
+ * Runs a statement within the endpoint's row limit and timeout.
+ * @throws ApiError for every failure of the engine
+ */
 export async function runQuery(
   engine: QueryEngine,
   endpoint: Endpoint,
@@ -31,40 +34,55 @@ export async function runQuery(
       ...limits,
     })
   } catch (error) {
-    throw error instanceof EngineError ? failures[error.reason](error, endpoint) : error
+    throw error instanceof EngineError ? apiErrorOf(error, endpoint) : error
   }
 }
 
-const retryAfter = { headers: { 'Retry-After': '5' } }
+interface Meaning {
+  code: ErrorCode
+  /** Without it, the engine's own message goes to the caller: it is about the caller's input. */
+  detail?: string | ((endpoint: Endpoint) => string)
+  /** Whether the same request may succeed a little later. */
+  passing?: true
+}
 
-/** cache.md: decide by reason. Only what the engine says of the caller's own input is passed on. */
-const failures: Record<EngineErrorReason, (cause: EngineError, endpoint: Endpoint) => ApiError> = {
-  rejected: (cause, endpoint) =>
-    new ApiError('invalid_query', cause.message, { problems: suspects(cause, endpoint), cause }),
-  unsupported: (cause, endpoint) =>
-    new ApiError('invalid_query', cause.message, { problems: suspects(cause, endpoint), cause }),
-  misconfigured: cause => new ApiError('internal', 'An internal error.', { cause }),
-  too_many_bytes: cause =>
-    new ApiError('bytes_limit_exceeded', 'The query would read more than is allowed; ask for less.', {
-      cause,
-    }),
-  result_too_large: cause =>
-    new ApiError('result_too_large', 'The result is too large; ask for fewer rows or columns.', { cause }),
-  timeout: (cause, endpoint) =>
-    new ApiError('query_timeout', `The query did not finish within ${endpoint.timeoutSeconds} s.`, { cause }),
-  cancelled: cause =>
-    new ApiError('engine_unavailable', 'The query was cancelled.', { cause, ...retryAfter }),
-  failed: cause => new ApiError('engine_error', 'The query engine failed.', { cause, ...retryAfter }),
-  unavailable: cause =>
-    new ApiError('engine_unavailable', 'The query engine is not available at the moment.', {
-      cause,
-      ...retryAfter,
-    }),
+/** By the reason alone, not by a status: BigQuery gives the same reason under several of them. */
+const meanings: Record<EngineErrorReason, Meaning> = {
+  rejected: { code: 'invalid_query' },
+  unsupported: { code: 'invalid_query' },
+  misconfigured: { code: 'internal', detail: 'An internal error.' },
+  too_many_bytes: {
+    code: 'bytes_limit_exceeded',
+    detail: 'The query would read more than is allowed; ask for less.',
+  },
+  result_too_large: {
+    code: 'result_too_large',
+    detail: 'The result is too large; ask for fewer rows or columns.',
+  },
+  timeout: {
+    code: 'query_timeout',
+    detail: ({ timeoutSeconds }) => `The query did not finish within ${timeoutSeconds} s.`,
+  },
+  cancelled: { code: 'engine_unavailable', detail: 'The query was cancelled.', passing: true },
+  failed: { code: 'engine_error', detail: 'The query engine failed.', passing: true },
+  unavailable: {
+    code: 'engine_unavailable',
+    detail: 'The query engine is not available at the moment.',
+    passing: true,
+  },
+}
+
+function apiErrorOf(cause: EngineError, endpoint: Endpoint): ApiError {
+  const { code, detail, passing } = meanings[cause.reason]
+  if (detail === undefined)
+    return new ApiError(code, cause.message, { problems: suspects(cause, endpoint), cause })
+  const headers: Record<string, string> = passing ? { 'Retry-After': '5' } : {}
+  return new ApiError(code, typeof detail === 'string' ? detail : detail(endpoint), { cause, headers })
 }
 
 /**
- * What the complaint is about: a place in the statement, or a parameter. A bad regular expression is told by the engine
- * without a name; the definition says which parameters are one.
+ * Where the engine's message applies: a place in the statement, or a parameter. For a bad regular expression the engine
+ * names no parameter; the definition says which of them are regular expressions.
  */
 function suspects(error: EngineError, endpoint: Endpoint): Problem[] {
   if (error.place) return [{ parameter: 'sql', ...error.place, detail: error.message }]
