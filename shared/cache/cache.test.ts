@@ -6,9 +6,10 @@ import { Answer } from '../answers/answer.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { type Faults, type Operation, withFaults } from '../stores/testing/faults.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
-import { AnswerCache, type CacheRequest, type CacheTimes, cacheTimes } from './cache.ts'
+import { AnswerCache, type CacheRequest } from './cache.ts'
 import { headAt } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
+import { type CacheTimes, cacheTimes } from './times.ts'
 
 const keyFields: CacheKeyFields = {
   endpointId: 'e1',
@@ -287,7 +288,7 @@ describeStores('the cache', ({ open: openStore }) => {
   })
 
   describe('a failure without a copy', () => {
-    test('is told with a time to come back, and not repeated before', async () => {
+    test('comes with a time to come back, and is not repeated before', async () => {
       const state = engine({ fail: engineDown })
       const cache = open()
       for (let i = 0; i < 5; i++)
@@ -367,7 +368,7 @@ describeStores('the cache', ({ open: openStore }) => {
     })
   })
 
-  describe('what the store holds is not trusted', () => {
+  describe('the content of the store is not trusted', () => {
     test('a payload that was changed is replaced by a new run', async () => {
       const state = engine()
       const cache = open()
@@ -391,7 +392,7 @@ describeStores('the cache', ({ open: openStore }) => {
   })
 
   describe('a caller who bypasses', () => {
-    test('gets a run of the engine, which everybody has from then on', async () => {
+    test('gets a run of the engine, whose answer all callers get from then on', async () => {
       const state = engine()
       const [one, two] = [open(), open()]
       await one.read(request(state.make))

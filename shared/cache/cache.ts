@@ -7,35 +7,14 @@ import type { Answer } from '../answers/answer.ts'
 import { ApiError } from '../errors.ts'
 import { describeError, type Log } from '../log.ts'
 import { type Store, StoreError } from '../stores/store.ts'
-import { timeouts, withTimeout } from '../stores/timeout.ts'
+import { withTimeout } from '../stores/timeout.ts'
 import { CacheEntries, type CacheEntry } from './entries.ts'
 import { asApiError, type Failure, failureFields, isMistake, nextFailure, recordedError } from './failures.ts'
 import { firstFields, type Head, headAt } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
-import { type Lease, type LeaseTimes, leaseTimes, takeLease } from './lease.ts'
+import { type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
-
-export interface CacheTimes extends LeaseTimes {
-  /** An answer in memory is served this long without a look at the store. */
-  memoryMs: number
-  /** How long an answer stays as a stale copy, past its freshness. */
-  staleMs: number
-  /** How often a process looks at the head while another one runs the engine. */
-  pollMs: number
-  /** How long a store that failed is left alone. */
-  storeDownMs: number
-  /** How long an engine that failed is left alone: this long, then twice, four and eight times as long. */
-  backOffMs: number
-}
-
-export const cacheTimes: CacheTimes = {
-  ...leaseTimes,
-  memoryMs: 5000,
-  staleMs: 3_600_000,
-  pollMs: 250,
-  storeDownMs: 1000,
-  backOffMs: 1000,
-}
+import { type CacheTimes, cacheTimes, noteEveryMs, timeouts } from './times.ts'
 
 export interface CacheRequest {
   keyFields: CacheKeyFields
@@ -101,8 +80,6 @@ interface Miss {
 const maxRunsWithoutStore = 4
 /** A payload may be replaced while it is read; one that stays unreadable counts as missing. */
 const maxTornReads = 3
-/** One process records a use of one key at most this often. */
-const noteEveryMs = 60_000
 
 export class AnswerCache {
   private readonly store: Store
@@ -132,12 +109,8 @@ export class AnswerCache {
     const flightKey = request.bypass ? `${key}!` : key
     const joined = this.flights.get(flightKey)
     if (joined) return join(joined)
-    const flight: Flight = {
-      staleCopy: null,
-      result: this.lookUp(key, request, staleCopy => {
-        flight.staleCopy = staleCopy
-      }).finally(() => this.flights.delete(flightKey)),
-    }
+    const flight = { staleCopy: null } as Flight
+    flight.result = this.lookUp(key, request, flight).finally(() => this.flights.delete(flightKey))
     this.flights.set(flightKey, flight)
     return flight.result
   }
@@ -166,15 +139,11 @@ export class AnswerCache {
     while (this.background.size > 0) await Promise.allSettled(this.background)
   }
 
-  private async lookUp(
-    key: string,
-    request: CacheRequest,
-    offerStale: (copy: StaleCopy | null) => void,
-  ): Promise<CacheResult> {
+  private async lookUp(key: string, request: CacheRequest, flight: Flight): Promise<CacheResult> {
     if (this.outage && performance.now() < this.outage.until)
       return this.readWithoutStore(key, request, this.outage.error)
     try {
-      return await this.readThroughStore(key, request, offerStale)
+      return await this.readThroughStore(key, request, flight)
     } catch (error) {
       if (!(error instanceof StoreError)) throw error
       this.logStoreFailure(error)
@@ -185,11 +154,7 @@ export class AnswerCache {
   }
 
   /** Looks at the head until there is an answer to serve, or the lease to make one. */
-  private async readThroughStore(
-    key: string,
-    request: CacheRequest,
-    offerStale: (copy: StaleCopy | null) => void,
-  ): Promise<CacheResult> {
+  private async readThroughStore(key: string, request: CacheRequest, flight: Flight): Promise<CacheResult> {
     const giveUpAt = performance.now() + request.timeoutMs + this.times.leaseMs
     const { freshMs, bypass } = request
     let bypassed: string | null | undefined
@@ -222,7 +187,7 @@ export class AnswerCache {
       }
       const lease = await this.takeLease(key, request.keyFields, head)
       if (lease) {
-        offerStale(staleCopy)
+        flight.staleCopy = staleCopy
         return this.run(lease, { key, request, head, staleCopy })
       }
     }
@@ -275,10 +240,14 @@ export class AnswerCache {
     if (known && ageMs < request.freshMs + this.times.staleMs)
       return this.result(known, ageMs < request.freshMs ? 'hit' : 'stale')
     if (this.runsWithoutStore >= maxRunsWithoutStore)
-      throw new ApiError('store_unavailable', 'The service is short of its store at the moment.', {
-        headers: { 'Retry-After': '2' },
-        cause,
-      })
+      throw new ApiError(
+        'store_unavailable',
+        'The store is not available at the moment, and memory has no answer.',
+        {
+          headers: { 'Retry-After': '2' },
+          cause,
+        },
+      )
     this.runsWithoutStore++
     try {
       const { answer, madeAt = this.entries.clock.now() } = await request.make()

@@ -5,13 +5,13 @@
 import type { Answer } from '../answers/answer.ts'
 import type { ApiError } from '../errors.ts'
 import { type Store, StoreError } from '../stores/store.ts'
-import { timeouts, withTimeout } from '../stores/timeout.ts'
-import { cacheTimes } from './cache.ts'
+import { withTimeout } from '../stores/timeout.ts'
 import { type Failure, failureFields, nextFailure } from './failures.ts'
 import { belongsTo, type Head, headAt, headOf, lightFields } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
+import { cacheTimes, timeouts } from './times.ts'
 
 export interface Claim {
   keyFields: CacheKeyFields

@@ -1,6 +1,7 @@
 /** Failed runs: what is recorded of them, and for how long. shared/cache/README.md, "Failures". */
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
 import type { Plain } from '../stores/store.ts'
+import { mistakeMs } from './times.ts'
 
 /** A failed run, as the head holds it. Times are store time. */
 export interface Failure {
@@ -12,8 +13,6 @@ export interface Failure {
   error: ApiError
 }
 
-/** A caller's own mistake fails again, whoever repeats it. */
-const mistakeMs = 60_000
 /** The back-off doubles with each failure of the engine, up to this factor. */
 const maxBackOffFactor = 8
 

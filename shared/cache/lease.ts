@@ -5,15 +5,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { StoreError, type Fields, type Reference, type Store, type Writing } from '../stores/store.ts'
-import { timeouts, withTimeout } from '../stores/timeout.ts'
-
-export interface LeaseTimes {
-  /** Another process may take a lease that was not renewed for this long. */
-  leaseMs: number
-  renewMs: number
-}
-
-export const leaseTimes: LeaseTimes = { leaseMs: 6000, renewMs: 2000 }
+import { withTimeout } from '../stores/timeout.ts'
+import { cacheTimes, type LeaseTimes, timeouts } from './times.ts'
 
 export interface Lease {
   /** Store time at which it was taken. */
@@ -40,7 +33,7 @@ export async function takeLease(
   at: Reference,
   ifVersion: string | null,
   fields: Fields,
-  times: LeaseTimes = leaseTimes,
+  times: LeaseTimes = cacheTimes,
 ): Promise<Lease | null> {
   const nonce = randomUUID()
   const lease = { nonce, ms: times.leaseMs }

@@ -6,8 +6,7 @@ import { Answer } from '../answers/answer.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { type Faults, withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
-import type { CacheRequest } from './cache.ts'
-import { AnswerCache } from './cache.ts'
+import { AnswerCache, type CacheRequest } from './cache.ts'
 
 let sqlite: Store
 let faults: Faults
@@ -26,7 +25,7 @@ afterEach(async () => {
   await sqlite.close()
 })
 
-function ask(parameters: string, freshMs: number, make: () => Answer): CacheRequest {
+function request(parameters: string, freshMs: number, make: () => Answer): CacheRequest {
   const keyFields = { endpointId: 'e', version: 'v', parameters, sql: null, variant: 'clear' }
   return {
     keyFields,
@@ -50,7 +49,7 @@ describe('an outage of a minute', () => {
       if (failing) throw new ApiError('engine_error', 'The query engine failed.')
       return body()
     }
-    await cache.read(ask('stale', 1000, make))
+    await cache.read(request('stale', 1000, make))
     await sleep(1100)
     failing = true
     runs = 0
@@ -58,7 +57,7 @@ describe('an outage of a minute', () => {
     const until = performance.now() + 60_000
     const caller = async () => {
       for (; performance.now() < until; calls++) {
-        expect((await cache.read(ask('stale', 1000, make))).status).toBe('stale')
+        expect((await cache.read(request('stale', 1000, make))).status).toBe('stale')
         await sleep(1)
       }
     }
@@ -69,38 +68,38 @@ describe('an outage of a minute', () => {
 
   test('of the store leaves hot answers as they are, turns the many others away, and is over within 2 s', async () => {
     const slow: CacheRequest = {
-      ...ask('', 900_000, body),
+      ...request('', 900_000, body),
       make: async () => (await sleep(500), { answer: body() }),
     }
-    await cache.read(ask('hot', 900_000, body))
+    await cache.read(request('hot', 900_000, body))
     await cache.close()
     faults.before = () => {
       throw new StoreError('unavailable', 'down')
     }
-    const told = { hot: 0, refused: 0, run: 0 }
+    const counts = { hot: 0, refused: 0, run: 0 }
     const until = performance.now() + 60_000
     for (let i = 0; performance.now() < until; i++) {
-      expect((await cache.read(ask('hot', 900_000, body))).status).toBe('hit')
-      told.hot++
+      expect((await cache.read(request('hot', 900_000, body))).status).toBe('hit')
+      counts.hot++
       const others = Array.from({ length: 10 }, (_, j) =>
         cache.read({ ...slow, keyFields: { ...slow.keyFields, parameters: `${i}-${j}` } }),
       )
       for (const outcome of await Promise.allSettled(others)) {
-        if (outcome.status === 'fulfilled') told.run++
+        if (outcome.status === 'fulfilled') counts.run++
         else {
           expect(outcome.reason).toMatchObject({
             code: 'store_unavailable',
             headers: { 'Retry-After': '2' },
           })
-          told.refused++
+          counts.refused++
         }
       }
     }
     delete faults.before
     const healed = performance.now()
-    while (!(await cache.read(ask(`new-${Math.random()}`, 900_000, body))).stored) await sleep(20)
+    while (!(await cache.read(request(`new-${Math.random()}`, 900_000, body))).stored) await sleep(20)
     process.stdout.write(
-      `${JSON.stringify(told)}, whole again after ${Math.round(performance.now() - healed)} ms\n`,
+      `${JSON.stringify(counts)}, whole again after ${Math.round(performance.now() - healed)} ms\n`,
     )
     expect(performance.now() - healed).toBeLessThan(2000)
   }, 90_000)

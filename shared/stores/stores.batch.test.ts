@@ -1,4 +1,4 @@
-/** What every Store adapter does with a batch of writes. */
+/** Batches of writes in every Store adapter. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Store } from './store.ts'
 import { freshCollection } from './testing/adapters.ts'

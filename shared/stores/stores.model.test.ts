@@ -1,4 +1,4 @@
-/** Every Store adapter against a model: whatever is done in whatever order, both say the same. */
+/** Every Store adapter against a model: after any writes in any order both hold the same documents. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Fields, Plain, Store, Write } from './store.ts'

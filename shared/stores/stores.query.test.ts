@@ -1,4 +1,4 @@
-/** What every Store adapter finds, and what it refuses to be asked. */
+/** Queries of every Store adapter, and calls that it refuses. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Fields, Filter, Search, Store } from './store.ts'
 import { freshCollection } from './testing/adapters.ts'

@@ -1,4 +1,4 @@
-/** What every Store adapter does with one document. */
+/** One document in every Store adapter. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { StoreError, type Fields, type Reference, type Store } from './store.ts'
 import { freshCollection } from './testing/adapters.ts'
@@ -114,7 +114,7 @@ describeStores('the store', ({ open }) => {
       await store.remove(at)
     })
 
-    test('never has a version again, not even after it was removed and made anew', async () => {
+    test('never has a version again, not even after it was removed and created again', async () => {
       const at = freshReference()
       const versions: string[] = []
       for (let round = 0; round < 5; round++) {

@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { Answer } from '../../answers/answer.ts'
 import { describeStores } from '../../stores/testing/describe-stores.ts'
-import { AnswerCache, type CacheTimes, cacheTimes } from '../cache.ts'
+import { AnswerCache } from '../cache.ts'
+import { type CacheTimes, cacheTimes } from '../times.ts'
 import { type Crowd, startCrowd } from './processes.ts'
 
 export interface Amounts {

@@ -16,7 +16,7 @@ const unavailable: [string, number][] = [
   ['UNAUTHENTICATED', 16],
 ]
 
-test.each(unavailable)('%s means that there is no store for us, and the cause says why', (_, code) => {
+test.each(unavailable)('%s means that the store is not available, and the cause says why', (_, code) => {
   const cause = grpc(code)
   for (const map of [readError, writeError])
     expect(map(cause)).toMatchObject({ name: 'StoreError', reason: 'unavailable', cause })

@@ -60,7 +60,7 @@ describeEmulator('the Firestore adapter', () => {
     () => store.replace(at, { a: 1 }),
   ]
 
-  test('fails within its deadlines while nobody listens, and works within 2 s when somebody does', async () => {
+  test('fails within its timeouts while no server listens, and works within 2 s of its return', async () => {
     await proxy.refuse()
     expect(await failing()).toBeLessThan(1_300)
     await proxy.restore()
@@ -77,7 +77,7 @@ describeEmulator('the Firestore adapter', () => {
     expect(await healing()).toBeLessThan(2_000)
   })
 
-  test('the same with a connection that went dead without a word', async () => {
+  test('the same with a connection that went dead in silence', async () => {
     proxy.losePackets('nothing')
     expect(await failing()).toBeLessThan(1_300)
     expect(await healing()).toBeLessThan(2_000)

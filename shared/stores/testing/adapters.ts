@@ -20,7 +20,7 @@ export interface Adapter {
   open(place?: string): Promise<Store>
 }
 
-export const sqlite: Adapter = {
+const sqlite: Adapter = {
   name: 'SQLite',
   missing: () => null,
   rounds: 50,

@@ -1,0 +1,38 @@
+/** Every duration of the answer cache, in milliseconds. shared/cache/README.md, "Times". */
+
+export interface CacheTimes {
+  /** An answer in memory is served this long without a look at the store. */
+  memoryMs: number
+  /** How long an answer stays as a stale copy, past its freshness. */
+  staleMs: number
+  /** Another process may take a lease that was not renewed for this long. */
+  leaseMs: number
+  renewMs: number
+  /** How often a process looks at the head while another one runs the engine. */
+  pollMs: number
+  /** How long a store that failed is left alone. */
+  storeDownMs: number
+  /** How long an engine that failed is left alone: this long, then twice, four and eight times as long. */
+  backOffMs: number
+}
+
+export type LeaseTimes = Pick<CacheTimes, 'leaseMs' | 'renewMs'>
+
+export const cacheTimes: CacheTimes = {
+  memoryMs: 5000,
+  staleMs: 3_600_000,
+  leaseMs: 6000,
+  renewMs: 2000,
+  pollMs: 250,
+  storeDownMs: 1000,
+  backOffMs: 1000,
+}
+
+/** How long a caller's own mistake is recorded: it fails again with each repetition. */
+export const mistakeMs = 60_000
+
+/** One process records a use of one key at most this often. */
+export const noteEveryMs = 60_000
+
+/** The longest waits for the store. */
+export const timeouts = { head: 1000, lease: 1000, publish: 2000, chunks: 1000, chunksPerMegabyte: 500 }
