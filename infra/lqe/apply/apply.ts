@@ -4,12 +4,17 @@ import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import { check } from './check.ts'
 import { compareBatchQueries } from './compare.ts'
-import { carryOut, estimate, estimateLine, type Plan, planFor } from './plan.ts'
+import { carryOut, estimates, planFor } from './plan.ts'
 import { QueriesError, readQueries } from './read.ts'
 
 const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as const
 
-export interface ApplyOptions {
+interface Services {
+  engine: QueryEngine
+  store: Store
+}
+
+interface ApplyOptions {
   queries: string
   dryRun: boolean
   /** Whether batch queries are run for sample sets and their rows compared, which costs scans. */
@@ -23,35 +28,31 @@ export interface ApplyOptions {
  * @throws QueriesError naming file, line and column; StoreError
  */
 export async function apply(
-  { engine, store }: { engine: QueryEngine; store: Store },
+  { engine, store }: Services,
   { queries, dryRun, compare = false, out }: ApplyOptions,
-): Promise<Plan> {
+): Promise<void> {
   const sources = readQueries(queries)
   const problems = await check(sources, engine)
   if (compare && problems.length === 0) problems.push(...(await compareBatchQueries(sources, engine)))
   if (problems.length > 0) throw new QueriesError(problems)
-  const plan = await planFor(
-    sources.map(({ endpoint }) => endpoint),
-    store,
-  )
-  for (const { change, name, diff } of plan.steps) {
+  const endpoints = sources.map(({ endpoint }) => endpoint)
+  const steps = await planFor(endpoints, store)
+  for (const { change, name, diff } of steps) {
     out(`${signs[change]} ${name} ${change}`)
     if (diff) out(diff.replaceAll(/^/gm, '    '))
   }
-  if (dryRun)
-    for (const { endpoint } of sources)
-      for (const each of await estimate(endpoint, engine)) out(`  ${estimateLine(endpoint, each)}`)
-  else await carryOut(plan, store)
-  const changes = plan.steps.filter(step => step.change !== 'unchanged').length
-  out(dryRun ? `${changes} to change; nothing was done (--dry-run).` : `${changes} changed.`)
-  return plan
+  const changes = steps.filter(step => step.change !== 'unchanged').length
+  if (!dryRun) {
+    await carryOut(steps, store)
+    return out(`${changes} changed.`)
+  }
+  for (const endpoint of endpoints) for (const line of await estimates(endpoint, engine)) out(`  ${line}`)
+  out(`${changes} to change; nothing was done (--dry-run).`)
 }
-
-type Opened = { engine: QueryEngine; store: Store }
 
 /** @param isLocal whether scans are free, so that batch queries are compared by default */
 export function applyCommand(
-  withServices: (act: (services: Opened) => Promise<void>) => Promise<void>,
+  withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
   isLocal: () => boolean,
 ): Command {
   return new Command('apply')

@@ -5,10 +5,7 @@ import { type Endpoint, endpointOf, fieldsOf, typeOf } from '../../../shared/end
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
 
-export interface Plan {
-  steps: Step[]
-}
-
+/** The change that one endpoint needs. */
 interface Step {
   change: 'created' | 'changed' | 'unchanged' | 'removed'
   name: string
@@ -19,21 +16,21 @@ interface Step {
 }
 
 /** @returns the steps, by name; nothing is written */
-export async function planFor(wanted: Endpoint[], store: Store): Promise<Plan> {
+export async function planFor(wanted: Endpoint[], store: Store): Promise<Step[]> {
   const { documents } = await store.query({ collection: endpointsCollection, limit: maxEndpoints })
   const stored = new Map(documents.map(document => [document.id, document]))
   const steps = wanted.map(endpoint => stepFor(endpoint, stored.get(endpoint.id)))
   const kept = new Set(wanted.map(endpoint => endpoint.id))
   for (const document of documents.filter(({ id }) => !kept.has(id))) steps.push(removal(document))
-  return { steps: steps.toSorted((a, b) => a.name.localeCompare(b.name)) }
+  return steps.toSorted((a, b) => a.name.localeCompare(b.name))
 }
 
 /**
  * Writes the plan in one batch, all or nothing.
  * @throws StoreError `conflict` where another process changed the store since the plan was made
  */
-export async function carryOut(plan: Plan, store: Store): Promise<void> {
-  const writes = plan.steps.flatMap(step => step.write ?? [])
+export async function carryOut(steps: Step[], store: Store): Promise<void> {
+  const writes = steps.flatMap(step => step.write ?? [])
   if (writes.length > 0) await store.batch(writes)
 }
 
@@ -71,38 +68,28 @@ function textOf({ sql, version: _, ...settings }: Endpoint): string {
   return `${JSON.stringify(settings, null, 2)}\n${sql}`
 }
 
-interface Estimate {
-  /** `interval=daily`, or empty for an endpoint without choices. */
-  choice: string
-  /** `null` where the engine makes no estimate. */
-  bytes: number | null
-}
-
 /**
- * Dry runs: one for each choice of the first parameter that has an `enum`, as the time window often depends on it.
+ * Estimates from dry runs: one for each choice of the first parameter that has an `enum`, as the time window often
+ * depends on it.
+ * @returns lines such as `usage.api-counts interval=daily reads about 1.5 GB`
  * @throws EngineError
  */
-export async function estimate(endpoint: Endpoint, engine: QueryEngine): Promise<Estimate[]> {
+export async function estimates(endpoint: Endpoint, engine: QueryEngine): Promise<string[]> {
+  const bindings = examples(endpoint)
   const [name, definition] =
     Object.entries(endpoint.parameters).find(([, { enum: choices }]) => choices) ?? []
-  const choices = name === undefined ? [undefined] : (definition?.enum ?? [])
+  const runs = definition?.enum?.map(value => ({
+    subject: `${endpoint.name} ${name}=${value}`,
+    bindings: bindings.map(binding => (binding.name === name ? { ...binding, value } : binding)),
+  })) ?? [{ subject: endpoint.name, bindings }]
   return Promise.all(
-    choices.map(async choice => {
-      const bindings = examples(endpoint).map(binding =>
-        binding.name === name && choice !== undefined ? { ...binding, value: choice } : binding,
-      )
+    runs.map(async ({ subject, bindings }) => {
       const { bytes } = await engine.describe({ sql: endpoint.sql, bindings })
-      return { choice: name === undefined ? '' : `${name}=${choice}`, bytes }
+      return bytes === null
+        ? `${subject}: the engine makes no estimate`
+        : `${subject} reads about ${amount(bytes)}`
     }),
   )
-}
-
-/** A line such as `usage.api-counts interval=daily reads about 1.5 GB`. */
-export function estimateLine({ name }: Endpoint, { choice, bytes }: Estimate): string {
-  const subject = choice === '' ? name : `${name} ${choice}`
-  return bytes === null
-    ? `${subject}: the engine makes no estimate`
-    : `${subject} reads about ${amount(bytes)}`
 }
 
 /** The definition's own examples, or NULL. */

@@ -69,7 +69,7 @@ export function* sampleEntries(rows: number, seed: number, now: Date) {
   for (const time of schedule(rows, end, random)) {
     const request = inventRequest(time, users, random)
     const entries = []
-    for (const { table, delay, message, ...content } of traces(request, random))
+    for (const { table, delay, message, ...content } of entriesOf(request, random))
       entries.push({
         table,
         entry: { id: random.uuid(), timestamp: time + delay, event_message: message, ...content },
@@ -78,16 +78,17 @@ export function* sampleEntries(rows: number, seed: number, now: Date) {
   }
 }
 
-const serviceEntries: Record<Service, (request: Request, random: Random) => Iterable<services.Trace>> = {
-  rest: restEntries,
-  graphql: restEntries,
-  auth: services.authEntries,
-  storage: services.storageEntries,
-  realtime: services.realtimeEntries,
-  functions: services.functionEntries,
-}
+const serviceEntries: Record<Service, (request: Request, random: Random) => Iterable<services.SampleEntry>> =
+  {
+    rest: restEntries,
+    graphql: restEntries,
+    auth: services.authEntries,
+    storage: services.storageEntries,
+    realtime: services.realtimeEntries,
+    functions: services.functionEntries,
+  }
 
-function* traces(request: Request, random: Random): Generator<services.Trace> {
+function* entriesOf(request: Request, random: Random): Generator<services.SampleEntry> {
   yield services.edgeEntry(request, random)
   yield* serviceEntries[request.service](request, random)
 }

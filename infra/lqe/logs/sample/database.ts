@@ -1,10 +1,10 @@
 /** The entries that a request to the REST or GraphQL service leaves: in its own log, the pooler's and the database's. */
 import type { Random } from './random.ts'
 import type { Request } from './requests.ts'
-import { isoTime, type Trace } from './services.ts'
+import { isoTime, type SampleEntry } from './services.ts'
 import { serverAddress } from './world.ts'
 
-export function* restEntries(request: Request, random: Random): Generator<Trace> {
+export function* restEntries(request: Request, random: Random): Generator<SampleEntry> {
   if (random.chance(0.6)) yield serverEntry(request, random)
   if (random.chance(0.12)) yield poolerEntry(request, random)
   if (request.status >= 400 || random.chance(0.15)) yield databaseEntry(request, random)
@@ -13,7 +13,7 @@ export function* restEntries(request: Request, random: Random): Generator<Trace>
 function serverEntry(
   { project, time, user, method, path, search, status, bytes }: Request,
   random: Random,
-): Trace {
+): SampleEntry {
   const target = path.replace('/rest/v1', '').replace('/graphql/v1', '/rpc/graphql') + search
   const [, day, month, year, clock] = new Date(time / 1000).toUTCString().split(' ')
   const moment = `${day}/${month}/${year}:${clock} +0000`
@@ -23,7 +23,7 @@ function serverEntry(
   return entry('postgREST.logs.prod', -900, project.ref, message)
 }
 
-function poolerEntry({ project, time, user }: Request, random: Random): Trace {
+function poolerEntry({ project, time, user }: Request, random: Random): SampleEntry {
   const connection = `C-0x55${random.hex(8)}: postgres/authenticator@${address(user.client.ip, random.integer(1024, 65_535))}`
   const event = random.pick([
     'login attempt: db=postgres user=authenticator tls=TLSv1.3/TLS_AES_256_GCM_SHA384',
@@ -39,8 +39,8 @@ function entry(
   delay: number,
   ref: string,
   message: string,
-  more: Trace['metadata'] = {},
-): Trace {
+  more: SampleEntry['metadata'] = {},
+): SampleEntry {
   return { table, delay, message, project: ref, metadata: { host: `db-${ref}`, ...more } }
 }
 
@@ -55,7 +55,7 @@ interface DatabaseLine {
 }
 
 /** An error that fits the request's status, or one of the usual lines. */
-function databaseEntry(request: Request, random: Random): Trace {
+function databaseEntry(request: Request, random: Random): SampleEntry {
   const { project, user, time, status } = request
   const port = random.integer(1024, 65_535)
   const failed = status >= 400

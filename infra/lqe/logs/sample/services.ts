@@ -6,7 +6,7 @@ import type { Request } from './requests.ts'
 import { serverAddress } from './world.ts'
 
 /** An entry before it has an id. */
-export interface Trace {
+export interface SampleEntry {
   table: string
   /** From the request's own time, in microseconds. */
   delay: number
@@ -23,7 +23,7 @@ export function isoTime(time: number): string {
 }
 
 /** The entry that every request leaves at the edge. */
-export function edgeEntry(request: Request, random: Random): Trace {
+export function edgeEntry(request: Request, random: Random): SampleEntry {
   const { project, user, method, path, search, status, ray } = request
   const { host } = project
   const { ip, agent, place } = user.client
@@ -117,7 +117,7 @@ const authErrors: Partial<Record<number, string>> = {
   429: '429: For security purposes, you can only request this after 54 seconds.',
 }
 
-export function* authEntries(request: Request): Generator<Trace> {
+export function* authEntries(request: Request): Generator<SampleEntry> {
   const { method, path, status, subject, duration, user, project, ray } = request
   const failed = status >= 400
   const action = authEvents[subject]
@@ -157,7 +157,11 @@ export function* authEntries(request: Request): Generator<Trace> {
 }
 
 /** The server's line is JSON; the shipper keeps the line and its fields. */
-function authEntry({ time, project: { ref } }: Request, delay: number, fields: Record<string, Json>): Trace {
+function authEntry(
+  { time, project: { ref } }: Request,
+  delay: number,
+  fields: Record<string, Json>,
+): SampleEntry {
   const line = { ...fields, component: 'api', timestamp: isoTime(time + delay).replace(/\.\d+/, '') }
   return {
     table: 'gotrue.logs.prod',
@@ -168,7 +172,7 @@ function authEntry({ time, project: { ref } }: Request, delay: number, fields: R
   }
 }
 
-export function* storageEntries(request: Request, random: Random): Generator<Trace> {
+export function* storageEntries(request: Request, random: Random): Generator<SampleEntry> {
   const { project, user, method, path, search, status, ray } = request
   const { ref } = project
   const target = `${path.replace('/storage/v1', '')}${search}`
@@ -189,10 +193,10 @@ export function* storageEntries(request: Request, random: Random): Generator<Tra
 const socket = { module: 'Elixir.RealtimeWeb.UserSocket', function: 'connect/3', line: 71 }
 const channel = { module: 'Elixir.RealtimeWeb.RealtimeChannel', function: 'join/3', line: 128 }
 
-export function* realtimeEntries(request: Request, random: Random): Generator<Trace> {
+export function* realtimeEntries(request: Request, random: Random): Generator<SampleEntry> {
   const { project, user, time, status, subject, duration } = request
   const { ip } = user.client
-  const entry = (delay: number, level: string, place: typeof socket, message: string): Trace => ({
+  const entry = (delay: number, level: string, place: typeof socket, message: string): SampleEntry => ({
     table: 'realtime.logs.prod',
     delay,
     message,
@@ -224,7 +228,7 @@ export function* realtimeEntries(request: Request, random: Random): Generator<Tr
 }
 
 /** One entry of the relay, and the lines that the function itself writes. */
-export function* functionEntries(request: Request, random: Random): Generator<Trace> {
+export function* functionEntries(request: Request, random: Random): Generator<SampleEntry> {
   const { project, subject, status, time } = request
   const { id, deployment } = project.functions.find(({ name }) => name === subject)!
   const run = {
@@ -235,7 +239,7 @@ export function* functionEntries(request: Request, random: Random): Generator<Tr
     project_ref: project.ref,
     version: '4',
   }
-  const event = (event_type: string, delay: number, level: string, line: string): Trace => ({
+  const event = (event_type: string, delay: number, level: string, line: string): SampleEntry => ({
     table: 'deno-subhosting-events',
     delay,
     message: `${line}\n`,
@@ -260,7 +264,7 @@ const linesOf = ({ user, duration, bytes }: Request) => [
   JSON.stringify({ event: 'done', bytes }),
 ]
 
-function relayEntry(request: Request, run: Record<string, Json>, random: Random): Trace {
+function relayEntry(request: Request, run: Record<string, Json>, random: Random): SampleEntry {
   const { method, path, status, project, user } = request
   const { host } = project
   const url = `https://${host}${path}`
