@@ -1,39 +1,18 @@
-/** The requests of the sample logs: when they come, what they ask of a project's services, and how they end. */
+/** The requests of the sample logs: their times, their calls of a project's services, and how they end. */
 import type { Random } from './random.ts'
 import { jsonWebToken, type Project, projects, type User } from './world.ts'
 
 export type Service = keyof typeof weights
 
-export interface Request extends Call {
-  /** When the edge answered, in microseconds since 1970. */
-  time: number
-  service: Service
-  project: Project
-  user: User
-  /** How long the service took, in milliseconds. */
-  duration: number
-  /** Bytes of the answer. */
-  bytes: number
-  /** Names the request in every log. */
-  ray: string
-}
-
-interface Call {
-  method: string
-  path: string
-  /** With its `?`, or empty. */
-  search: string
-  status: number
-  /** A table, a bucket's object, a function's name or an action of auth. */
-  subject: string
-}
+export type Request = ReturnType<typeof inventRequest>
 
 const weights = { rest: 45, auth: 20, storage: 15, realtime: 8, functions: 9, graphql: 3 }
 
 /** Three of six requests go to the first project, two to the second. */
 const traffic = [0, 0, 0, 1, 1, 2].map(at => projects[at]!)
 
-export function inventRequest(time: number, users: User[], random: Random): Request {
+/** @param time when the edge answers, in microseconds since 1970 */
+export function inventRequest(time: number, users: User[], random: Random) {
   const service = random.weighted(weights)
   const project = random.pick(traffic)
   const user = random.favourite(users)
@@ -43,20 +22,29 @@ export function inventRequest(time: number, users: User[], random: Random): Requ
     service,
     project,
     user,
+    /** Of the service, in milliseconds. */
     duration: random.longTail(3, 3000),
+    /** Of the answer. */
     bytes: random.longTail(2, 500_000),
+    /** Names the request in every log. */
     ray: random.hex(16),
   }
 }
 
 /** Mostly the first status, sometimes one of the others. */
-function usually(random: Random, hoped: number, ...others: number[]): number {
-  return random.chance(0.93) ? hoped : random.pick(others)
+function usually(random: Random, expected: number, ...others: number[]): number {
+  return random.chance(0.93) ? expected : random.pick(others)
 }
 
-function call(method: string, path: string, status: number, subject: string, search = ''): Call {
+/**
+ * @param subject a table, a bucket's object, a function's name or an action of auth
+ * @param search with its `?`, or empty
+ */
+function call(method: string, path: string, status: number, subject: string, search = '') {
   return { method, path, search, status, subject }
 }
+
+type Call = ReturnType<typeof call>
 
 const services: Record<Service, (project: Project, user: User, random: Random) => Call> = {
   rest(project, user, random) {
@@ -76,9 +64,9 @@ const services: Record<Service, (project: Project, user: User, random: Random) =
 
   auth(project, _user, random) {
     const action = random.weighted(authWeights)
-    const [method, path, query, hoped] = authCalls[action]
+    const [method, path, query, expected] = authCalls[action]
     const link = `?token=${random.hex(16)}&type=signup&redirect_to=${encodeURIComponent(project.site)}`
-    const status = usually(random, hoped, 400, 403, 422, 429)
+    const status = usually(random, expected, 400, 403, 422, 429)
     return call(method, `/auth/v1${path}`, status, action, action === 'verify' ? link : query)
   },
 
