@@ -18,22 +18,11 @@ import { placeInOther } from '../../../shared/sql/places.ts'
 import { print } from '../../../shared/sql/printer.ts'
 import { tablesOf } from '../../../shared/sql/relations.ts'
 import { BigQueryError, toBigQueryError } from './errors.ts'
-import { schemaOf, toBinding } from './resources.ts'
+import { type RunningJob, schemaOf, toBinding } from './resources.ts'
 
 /** Rows of a result at most; a longer one is cut and says so by `totalRows`. */
 const mostRows = 50_000
 const longestJobMs = 600_000
-
-export interface RunningJob {
-  reference: Required<JobReference>
-  configuration: JobConfiguration
-  createdAt: number
-  bytes: number
-  outcome: Promise<RunResult | BigQueryError>
-  /** The outcome, once the job is done. */
-  ended: RunResult | BigQueryError | null
-  stop: AbortController
-}
 
 export class Jobs {
   private readonly engine: QueryEngine

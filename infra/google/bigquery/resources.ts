@@ -3,6 +3,8 @@ import type { Binding, Row, RunResult, Value } from '../../../shared/engines/eng
 import type {
   Cell,
   Job,
+  JobConfiguration,
+  JobReference,
   ParameterType,
   ParameterValue,
   QueryParameter,
@@ -13,7 +15,17 @@ import type { FieldSchema } from '../../../shared/engines/schema.ts'
 import { fieldName } from '../../../shared/engines/values.ts'
 import type { Column, ScalarName, SqlType } from '../../../shared/sql/types.ts'
 import { BigQueryError } from './errors.ts'
-import type { RunningJob } from './jobs.ts'
+
+export interface RunningJob {
+  reference: Required<JobReference>
+  configuration: JobConfiguration
+  createdAt: number
+  bytes: number
+  outcome: Promise<RunResult | BigQueryError>
+  /** The outcome, once the job is done. */
+  ended: RunResult | BigQueryError | null
+  stop: AbortController
+}
 
 export function jobResource({ reference, configuration, createdAt, ended }: RunningJob): Job {
   const error = ended instanceof BigQueryError ? { reason: ended.reason, message: ended.message } : null

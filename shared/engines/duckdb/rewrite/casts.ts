@@ -7,9 +7,8 @@ import type { SqlType } from '../../../sql/types.ts'
 import { typeName } from '../../values.ts'
 import { duckType } from '../syntax.ts'
 import { sameType } from './coercion.ts'
-import { type Context, invalid, raise, type Typed, typed, unsupported } from './context.ts'
+import { type Context, invalid, raise, type Scope, type Typed, typed, unsupported } from './context.ts'
 import { datetimeText, onEpochDay, toDatetime, toTimestamp } from './dates-and-times.ts'
-import type { Scope } from './scope.ts'
 
 type Conversion = (sql: string, to: string) => string
 

@@ -4,7 +4,6 @@ import type { Expression, Node, Query } from '../../../sql/tree.ts'
 import type { Column, ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName, quoteText } from '../syntax.ts'
-import type { Scope } from './scope.ts'
 
 /** One query's tables, parameters and names, and the functions through which the files call each other. */
 export interface Context {
@@ -19,6 +18,41 @@ export interface Context {
   query(node: Query, scope: Scope | null, ctes: Ctes, sorting?: Sorting): Relation
   expression(node: Expression, scope: Scope): Typed
   expressions(nodes: Expression[], scope: Scope): Typed[]
+}
+
+/** What is in sight at one place of a query. */
+export interface Scope {
+  variables: RangeVariable[]
+  /** Columns that USING merged, by lower-case name. */
+  merged: Map<string, VisibleColumn>
+  /** The query around this one, for correlated names. */
+  outer: Scope | null
+  ctes: Ctes
+  /** Aliases of the SELECT list by lower-case name, where they are in sight (HAVING, QUALIFY, ORDER BY). */
+  aliases: Map<string, Typed> | null
+  /** Set once an aggregate function is met that is not a window function. */
+  aggregation: { found: boolean }
+}
+
+/** Something in FROM: rows with columns, or the elements of an array. */
+export type RangeVariable = RelationVariable | ValueVariable
+
+export interface RelationVariable {
+  kind: 'relation'
+  name: string | null
+  columns: VisibleColumn[]
+  /** The order that the relation leaves to its reader; keys count its columns. */
+  order: OrderKey[]
+}
+
+interface ValueVariable {
+  kind: 'value'
+  name: string | null
+  value: Typed
+}
+
+export interface VisibleColumn extends Typed {
+  name: string | null
 }
 
 /** A query in DuckDB SQL. */

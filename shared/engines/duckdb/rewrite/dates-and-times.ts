@@ -6,8 +6,7 @@ import type { Extract, IntervalLiteral } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
 import { coerce, noSignature } from './coercion.ts'
-import { type Context, invalid, type Typed, typed, unsupported } from './context.ts'
-import type { Scope } from './scope.ts'
+import { type Context, invalid, type Scope, type Typed, typed, unsupported } from './context.ts'
 
 /**
  * A TIMESTAMP as the DATETIME in a zone, by default UTC. For UTC and fixed offsets arithmetic on microseconds stands in

@@ -11,7 +11,16 @@ import type {
 import type { StructType } from '../../../sql/types.ts'
 import { cast } from './casts.ts'
 import { noSignature } from './coercion.ts'
-import { type Context, invalid, raise, structField, type Typed, typed, unsupported } from './context.ts'
+import {
+  type Context,
+  invalid,
+  raise,
+  type Scope,
+  structField,
+  type Typed,
+  typed,
+  unsupported,
+} from './context.ts'
 import { extract, intervalLiteral } from './dates-and-times.ts'
 import { caseExpression } from './functions/conditions.ts'
 import { call } from './functions/functions.ts'
@@ -25,7 +34,7 @@ import {
   typedLiteral,
 } from './literals.ts'
 import { between, binary, inOperator, is, isDistinctFrom, like, unary } from './operators.ts'
-import { fieldOf, jsonKey, resolvePath, type Scope } from './scope.ts'
+import { fieldOf, jsonKey, resolvePath } from './scope.ts'
 import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
 
 type Rewriter<Kind> = (context: Context, node: Extract<Expression, { kind: Kind }>, scope: Scope) => Typed

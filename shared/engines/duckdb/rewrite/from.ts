@@ -2,17 +2,8 @@
 import type { DerivedTable, From, Identifier, Join, TableReference } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
 import { condition, unified } from './coercion.ts'
-import { type Context, invalid, type Relation } from './context.ts'
-import {
-  findColumn,
-  nearestName,
-  type RangeVariable,
-  sameName,
-  type Scope,
-  type Source,
-  visibleColumn,
-  withSource,
-} from './scope.ts'
+import { type Context, invalid, type RangeVariable, type Relation, type Scope } from './context.ts'
+import { findColumn, nearestName, sameName, type Source, visibleColumn, withSource } from './scope.ts'
 import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
 
 /** Rewrites FROM. `scope` is the scope around it, without any range variable of this FROM. Throws SqlError. */

@@ -12,8 +12,16 @@ import type { SqlType } from '../../../sql/types.ts'
 import { fieldName, typeName } from '../../values.ts'
 import { duckType, quoteText } from '../syntax.ts'
 import { coerce, unify } from './coercion.ts'
-import { arrayOf, type Context, invalid, structOf, type Typed, typed, unsupported } from './context.ts'
-import type { Scope } from './scope.ts'
+import {
+  arrayOf,
+  type Context,
+  invalid,
+  type Scope,
+  structOf,
+  type Typed,
+  typed,
+  unsupported,
+} from './context.ts'
 
 const literals: Record<Literal['literal'], (node: Literal) => Typed> = {
   STRING: node => typed(quoteText(node.value), 'STRING'),

@@ -12,8 +12,7 @@ import type {
 import type { ScalarName, SqlType } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
 import { coerce, noSignature, numberKinds, unified, unify } from './coercion.ts'
-import { type Context, elementOf, invalid, raise, type Typed, typed } from './context.ts'
-import type { Scope } from './scope.ts'
+import { type Context, elementOf, invalid, raise, type Scope, type Typed, typed } from './context.ts'
 
 type Rule = (left: Typed, right: Typed, operator: BinaryOperator) => Typed | null | undefined
 

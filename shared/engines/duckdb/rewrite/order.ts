@@ -7,8 +7,7 @@
  * it is a plain SELECT.
  */
 import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
-import { type Context, invalid, type OrderKey, type Relation, type Sorting } from './context.ts'
-import type { Scope } from './scope.ts'
+import { type Context, invalid, type OrderKey, type Relation, type Scope, type Sorting } from './context.ts'
 import { itemNumber, type SelectedItem, type SelectResult } from './select.ts'
 import { count, orderDirection } from './windows.ts'
 

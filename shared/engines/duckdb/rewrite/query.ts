@@ -9,11 +9,12 @@ import {
   invalid,
   type OutputColumn,
   type Relation,
+  type Scope,
   type Sorting,
   unsupported,
 } from './context.ts'
 import { tailOfRows, tailOfSelect } from './order.ts'
-import { newScope, type Scope, visibleColumn } from './scope.ts'
+import { newScope, visibleColumn } from './scope.ts'
 import { select } from './select.ts'
 
 /** A query in pieces, so that a WITH inside can move to the front, where DuckDB expects it. */

@@ -7,48 +7,16 @@ import {
   type Ctes,
   elementOf,
   invalid,
-  type OrderKey,
   type OutputColumn,
+  type RangeVariable,
+  type RelationVariable,
+  type Scope,
   structField,
   structOf,
   type Typed,
   typed,
+  type VisibleColumn,
 } from './context.ts'
-
-/** What is in sight at one place of a query. */
-export interface Scope {
-  variables: RangeVariable[]
-  /** Columns that USING merged, by lower-case name. */
-  merged: Map<string, VisibleColumn>
-  /** The query around this one, for correlated names. */
-  outer: Scope | null
-  ctes: Ctes
-  /** Aliases of the SELECT list by lower-case name, where they are in sight (HAVING, QUALIFY, ORDER BY). */
-  aliases: Map<string, Typed> | null
-  /** Set once an aggregate function is met that is not a window function. */
-  aggregation: { found: boolean }
-}
-
-/** Something in FROM: rows with columns, or the elements of an array. */
-export type RangeVariable = RelationVariable | ValueVariable
-
-interface RelationVariable {
-  kind: 'relation'
-  name: string | null
-  columns: VisibleColumn[]
-  /** The order that the relation leaves to its reader; keys count its columns. */
-  order: OrderKey[]
-}
-
-interface ValueVariable {
-  kind: 'value'
-  name: string | null
-  value: Typed
-}
-
-export interface VisibleColumn extends Typed {
-  name: string | null
-}
 
 /** A column of a relation in FROM, under the relation's name `table` in DuckDB. */
 export function visibleColumn(table: string, { name, duck, type }: OutputColumn): VisibleColumn {

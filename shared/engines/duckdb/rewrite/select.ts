@@ -2,9 +2,18 @@
 import type { Expression, GroupBy, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
 import { condition } from './coercion.ts'
-import { type Context, type Ctes, invalid, type OutputColumn, structOf, type Typed } from './context.ts'
+import {
+  type Context,
+  type Ctes,
+  invalid,
+  type OutputColumn,
+  type Scope,
+  structOf,
+  type Typed,
+  type VisibleColumn,
+} from './context.ts'
 import { fromClause } from './from.ts'
-import { columnsOf, newScope, sameName, type Scope, type VisibleColumn, withSource } from './scope.ts'
+import { columnsOf, newScope, sameName, withSource } from './scope.ts'
 import { windowClause } from './windows.ts'
 
 export interface SelectResult {

@@ -7,11 +7,12 @@ import {
   invalid,
   type OutputColumn,
   type Relation,
+  type Scope,
   type Typed,
   typed,
 } from './context.ts'
 import { isAggregate } from './functions/functions.ts'
-import { lambdaScope, type Scope } from './scope.ts'
+import { lambdaScope } from './scope.ts'
 
 export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Scope): Typed {
   const relation = context.query(node.query, scope, scope.ctes)

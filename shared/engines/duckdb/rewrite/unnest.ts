@@ -7,15 +7,18 @@ import type { Expression, Identifier, Join, Node } from '../../../sql/tree.ts'
 import { descendants } from '../../../sql/walk.ts'
 import { typeName } from '../../values.ts'
 import { quoteName } from '../syntax.ts'
-import { type Context, elementOf, invalid, type Typed, typed, unsupported } from './context.ts'
 import {
-  lambdaScope,
+  type Context,
+  elementOf,
+  invalid,
   type RangeVariable,
   type Scope,
-  type Source,
+  type Typed,
+  typed,
+  unsupported,
   type VisibleColumn,
-  withSource,
-} from './scope.ts'
+} from './context.ts'
+import { lambdaScope, type Source, withSource } from './scope.ts'
 
 export interface ArrayReference extends Node {
   array: Expression

@@ -1,9 +1,8 @@
 /** OVER and WINDOW, and ORDER BY inside a window or an aggregate. */
 import type { Call, Count, Frame, FrameBound, OrderItem, Select, Window } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
-import type { Context } from './context.ts'
+import type { Context, Scope } from './context.ts'
 import { parameter } from './literals.ts'
-import type { Scope } from './scope.ts'
 
 /** ` OVER (...)` of a call, or nothing. */
 export function overClause(context: Context, over: Call['over'], scope: Scope): string {

@@ -1,7 +1,6 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
 import type { Call } from '../../../../sql/tree.ts'
-import { type Context, type Typed, typed, unsupported } from '../context.ts'
-import type { Scope } from '../scope.ts'
+import { type Context, type Scope, type Typed, typed, unsupported } from '../context.ts'
 import { aggregateFunctions, windowFunctions } from './aggregates.ts'
 import { arrayFunctions } from './arrays.ts'
 import { conditionFunctions } from './conditions.ts'

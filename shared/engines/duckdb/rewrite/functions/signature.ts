@@ -2,8 +2,7 @@
 import type { Call, Expression } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { coerce, noSignature, numberKinds, unify } from '../coercion.ts'
-import { type Context, invalid, type Typed, typed, unsupported } from '../context.ts'
-import type { Scope } from '../scope.ts'
+import { type Context, invalid, type Scope, type Typed, typed, unsupported } from '../context.ts'
 
 /**
  * What an argument may be: a type; `ANY` value; `ARRAY`; `NUMBER`; `COMMON`, all such arguments brought to one type;
