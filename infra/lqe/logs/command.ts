@@ -26,12 +26,12 @@ export function logsCommand(settings: () => Folders): Command {
   )
   command
     .command('load')
-    .description('load log files into a table; loading a file again replaces what it brought before')
+    .description('load log files into a table; loading a file again replaces its earlier rows')
     .argument('<table>', 'a log table, such as cloudflare.logs.prod')
     .argument('<file...>', 'log files, gzip or not; - is standard input')
-    .addOption(new Option('--format <format>', 'what the lines are').choices(formats).default('ndjson'))
+    .addOption(new Option('--format <format>', 'format of the lines').choices(formats).default('ndjson'))
     .option('--project <ref>', 'with --format combined: the project that the requests belong to')
-    .option('--host <host>', 'with --format combined: the host that was asked, such as www.example.com')
+    .option('--host <host>', 'with --format combined: the requested host, such as www.example.com')
     .option('--shift-to-now', 'move the newest entry to the present, and all others by as much', false)
     .action(async (table: string, files: string[], flags: LoadFlags) => {
       const loaded = await stoppable(signal => runLoad({ ...settings(), ...flags, table, files, signal }))

@@ -13,8 +13,8 @@ async function load(content: string | Buffer, options: Partial<LoadOptions> & { 
   const folder = options.folder ?? newFolder()
   const file = join(folder, 'input')
   writeFileSync(file, content)
-  const said: string[] = []
-  const out = (line: string) => said.push(line.replaceAll(folder, ''))
+  const report: string[] = []
+  const out = (line: string) => report.push(line.replaceAll(folder, ''))
   const all = {
     logsFolder: join(folder, 'logs'),
     tablesFolder,
@@ -25,7 +25,7 @@ async function load(content: string | Buffer, options: Partial<LoadOptions> & { 
   }
   const loaded = await loadLogs(all)
   const rows = (sql: string) => query(all.logsFolder, all.table, sql)
-  return { folder, loaded, said, rows, logs: all.logsFolder }
+  return { folder, loaded, report, rows, logs: all.logsFolder }
 }
 
 const line = (entry: object) => `${JSON.stringify({ timestamp: '2026-01-31T12:00:00Z', ...entry })}\n`
@@ -33,12 +33,12 @@ const line = (entry: object) => `${JSON.stringify({ timestamp: '2026-01-31T12:00
 describe('a load of NDJSON', () => {
   test('keeps every field of plain and of listed metadata', async () => {
     const parsed = { process_id: 7, hint: 'h' }
-    const { rows, loaded, said } = await load(
+    const { rows, loaded, report } = await load(
       line({ id: 'a', event_message: 'm', project: 'p', metadata: { host: 'db', parsed } }) +
         line({ id: 'b', metadata: [{ host: 'db', parsed: [parsed] }] }),
     )
     expect(loaded).toMatchObject({ rows: 2, badLines: 0 })
-    expect(said).toEqual([])
+    expect(report).toEqual([])
     const sql = `SELECT id, event_message, project, metadata[1].host AS host, metadata[1].parsed[1].process_id AS pid,
       metadata[1].parsed[1].hint AS hint, metadata[1].parsed[1].detail AS detail FROM logs ORDER BY id`
     const same = { host: 'db', pid: '7', hint: 'h', detail: null }
@@ -92,17 +92,17 @@ describe('a load of NDJSON', () => {
       Buffer.from([0xff]),
       Buffer.from('"}'),
     ])
-    const { rows, said } = await load(bytes)
+    const { rows, report } = await load(bytes)
     expect(await rows('SELECT event_message FROM logs')).toEqual([{ event_message: 'a\ufffd' }])
-    expect(said).toEqual(['bytes that are not UTF-8 became U+FFFD; lines: 1'])
+    expect(report).toEqual(['bytes that are not UTF-8 became U+FFFD; lines: 1'])
   })
 
   test('reports bad lines by number and reason, and loads the others', async () => {
-    const { loaded, said } = await load(
+    const { loaded, report } = await load(
       `${line({})}{"timestamp":"noon"}\nnot json\n${line({ metadata: { parsed: 5 } })}${line({})}`,
     )
     expect(loaded).toMatchObject({ rows: 2, badLines: 3 })
-    expect(said).toEqual([
+    expect(report).toEqual([
       '/input:2: timestamp must be an ISO 8601 time or microseconds since 1970, not the string "noon"',
       expect.stringMatching(/^\/input:3: not JSON: /),
       '/input:4: metadata.parsed must be an object, not 5',
@@ -110,28 +110,28 @@ describe('a load of NDJSON', () => {
   })
 
   test('reports twenty bad lines, and the number of the others', async () => {
-    const { said } = await load('x\n'.repeat(25))
-    expect(said).toHaveLength(21)
-    expect(said[20]).toBe('... and 5 more')
+    const { report } = await load('x\n'.repeat(25))
+    expect(report).toHaveLength(21)
+    expect(report[20]).toBe('... and 5 more')
   })
 
   test('reports a field that the table lacks once, with the number of its lines', async () => {
-    const { said } = await load(line({ metadata: { colour: 1 } }).repeat(3) + line({ size: 1 }))
-    expect(said).toEqual([
+    const { report } = await load(line({ metadata: { colour: 1 } }).repeat(3) + line({ size: 1 }))
+    expect(report).toEqual([
       'left out: metadata.colour, unknown to the table; lines: 3',
       'left out: size, unknown to the table; lines: 1',
     ])
   })
 
   test('shows no control characters of a log on the terminal', async () => {
-    const { said } = await load(line({ '\u001b[2Jname': 1 }))
-    expect(said[0]).toContain('left out: \ufffd[2Jname')
+    const { report } = await load(line({ '\u001b[2Jname': 1 }))
+    expect(report[0]).toContain('left out: \ufffd[2Jname')
   })
 
   test('reports a huge line, and loads the others', async () => {
-    const { loaded, said } = await load(line({ event_message: 'x'.repeat(10_000_000) }) + line({}))
+    const { loaded, report } = await load(line({ event_message: 'x'.repeat(10_000_000) }) + line({}))
     expect(loaded).toMatchObject({ rows: 1, badLines: 1 })
-    expect(said).toEqual(['/input:1: longer than 10000000 bytes'])
+    expect(report).toEqual(['/input:1: longer than 10000000 bytes'])
   })
 
   test('takes a line of nearly that size', async () => {

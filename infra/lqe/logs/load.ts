@@ -125,7 +125,7 @@ function lineParser({ format = 'ndjson', table, project, host }: LoadOptions): (
   if (!project)
     throw new LogsError('--format combined needs --project: the project that the requests belong to')
   if (!host || !/^[^\s/?#@]+$/.test(host))
-    throw new LogsError('--format combined needs --host: the host that was asked, such as www.example.com')
+    throw new LogsError('--format combined needs --host: the requested host, such as www.example.com')
   return line => parseCombined(line, { project, host })
 }
 

@@ -12,10 +12,10 @@ beforeAll(async () => {
   counts = await writeSample({ logsFolder, tablesFolder, now })
 })
 
-const ask = (table: string, sql: string) => query(logsFolder, table, sql)
+const rowsOf = (table: string, sql: string) => query(logsFolder, table, sql)
 /** The one number of a query. */
 const number = async (table: string, sql: string) =>
-  Number(Object.values((await ask(table, `SELECT ${sql} FROM logs`))[0]!)[0])
+  Number(Object.values((await rowsOf(table, `SELECT ${sql} FROM logs`))[0]!)[0])
 
 describe('the sample logs', () => {
   test('have rows in all nine tables, in proportion', () => {
@@ -70,7 +70,7 @@ describe('the sample logs', () => {
       )
       const sql = `SELECT ${buckets('day', '7 days')} AS days, ${buckets('hour', '1 hour')} AS hours,
         ${buckets('minute', '60 minutes')} AS minutes, ${calls.join(', ')} FROM logs`
-      const { days, hours, minutes, ...services } = (await ask(edge, sql))[0]!
+      const { days, hours, minutes, ...services } = (await rowsOf(edge, sql))[0]!
       expect([days, hours]).toEqual(['8', '1'])
       expect(Number(minutes)).toBeGreaterThan(20)
       expect(Object.values(services)).toHaveLength(6)
@@ -86,7 +86,7 @@ describe('the sample logs', () => {
       'storage.logs.prod.2': 'metadata[1].project',
     }
     for (const table of counts.keys()) {
-      const named = await ask(
+      const named = await rowsOf(
         table,
         `SELECT DISTINCT ${where[table] ?? 'project'} AS ref FROM logs ORDER BY ref`,
       )
@@ -105,7 +105,7 @@ describe('the sample logs', () => {
     const logins = await number('gotrue.logs.prod', `count(*) FILTER (metadata[1].msg = 'Login')`)
     expect(logins).toBeGreaterThan(0)
     const executions = (table: string) =>
-      ask(table, 'SELECT DISTINCT metadata[1].execution_id AS id FROM logs ORDER BY id')
+      rowsOf(table, 'SELECT DISTINCT metadata[1].execution_id AS id FROM logs ORDER BY id')
     const called = new Set((await executions('deno-relay-logs')).map(({ id }) => id))
     expect((await executions('deno-subhosting-events')).every(({ id }) => called.has(id))).toBe(true)
   })
