@@ -323,6 +323,17 @@ describeStores('the cache', ({ open: openStore }) => {
       expect(state.runs).toBe(1)
     })
 
+    test('the log says why, once while it is left alone', async () => {
+      const lines: unknown[] = []
+      const times = { ...quick, storeDownMs: 10_000 }
+      const cache = new AnswerCache(store, times, (...line) => void lines.push(line))
+      faults.before = down
+      for (let i = 0; i < 5; i++) await cache.read(request(engine().make))
+      expect(lines).toEqual([
+        ['WARNING', 'the store failed', expect.objectContaining({ reason: 'unavailable' })],
+      ])
+    })
+
     test('a few others are answered by the engine, the rest gets 503 and when to come back', async () => {
       const state = engine({ ms: 100 })
       const cache = open()
