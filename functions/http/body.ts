@@ -36,7 +36,7 @@ function isJson(contentType = ''): boolean {
   return /^application\/(json|[a-z0-9.+-]+\+json)\s*(;|$)/i.test(contentType)
 }
 
-/** The parser's own message quotes the body, so it goes nowhere. */
+/** The parser's own message quotes the body, so it is dropped. */
 function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))

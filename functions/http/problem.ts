@@ -11,7 +11,7 @@ export interface ProblemDocument {
   instance: string
   code: ErrorCode
   requestId: string
-  /** Each parameter, header or place in the SQL, and what is wrong with it. */
+  /** Each parameter, header or place in the SQL that is wrong, and why. */
   errors: Problem[]
   error: { code: ErrorCode; message: string }
   message: string
@@ -22,7 +22,7 @@ export interface ProblemContext {
   requestId?: string
 }
 
-/** What a caller may know of an error. Anything but an ApiError is a bug of ours: an id, nothing else. */
+/** The part of an error that a caller may see. Anything but an ApiError is a bug: the request's id, nothing else. */
 export function problemDocument(error: unknown, { path, requestId = '' }: ProblemContext): ProblemDocument {
   const known = error instanceof ApiError ? error : new ApiError('internal', 'An internal error.')
   const { code, message, problems, status } = known

@@ -1,6 +1,7 @@
 /** Sending a body in the encoding that the caller prefers, with an ETag, or 304 where the caller has it. */
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Request } from '@google-cloud/functions-framework'
 import type { Encoding } from '../../shared/answers/answer.ts'
 import type { Exchange } from './call.ts'
 
@@ -11,7 +12,7 @@ interface Representation<E extends Encoding> {
   hash: string
   /** Sets the tag of a format apart from those of other formats of the same content. */
   format?: string
-  /** `identity` among them. Of those that the caller weighs equally, Express takes the one that it names first. */
+  /** `identity` among them. */
   encodings: E[]
   bytes(encoding: E): Promise<Buffer>
   /** Headers of the request that decide the representation, beside Accept-Encoding. */
@@ -24,7 +25,7 @@ export async function sendRepresentation<E extends Encoding>(
   { req, res }: Exchange,
   { mediaType, hash, format, encodings, bytes, vary, headers }: Representation<E>,
 ): Promise<void> {
-  const encoding = (req.acceptsEncodings(encodings) || 'identity') as E
+  const encoding = preferredEncoding(req, encodings)
   const marks = [format, encoding === 'identity' ? undefined : encoding]
   const common = { ...headers, ETag: `"${[hash, ...marks].filter(mark => mark !== undefined).join('-')}"` }
   res.vary([...vary, 'Accept-Encoding'].join(', '))
@@ -40,6 +41,14 @@ export async function sendRepresentation<E extends Encoding>(
     ...(encoding === 'identity' ? {} : { 'Content-Encoding': encoding }),
   })
   res.end(body)
+}
+
+/** Of equal weights Express takes the one that the header names first. There gzip goes first, as the cache stores it. */
+function preferredEncoding<E extends Encoding>(req: Request, encodings: E[]): E {
+  const isGzip = (member: string) => Number(member.includes('gzip'))
+  const members = req.headers['accept-encoding']?.split(',')
+  if (members) req.headers['accept-encoding'] = members.toSorted((a, b) => isGzip(b) - isGzip(a)).join(',')
+  return (req.acceptsEncodings(encodings) || 'identity') as E
 }
 
 /** Any representation of the same content will do: RFC 9110, section 13.1.2, compares weakly. */

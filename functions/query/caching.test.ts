@@ -122,6 +122,8 @@ describe('encodings', () => {
     ['gzip', 'gzip'],
     ['br', 'br'],
     ['gzip, br', 'gzip'],
+    ['br, gzip', 'gzip'],
+    ['br, gzip;q=0.5', 'br'],
     ['gzip;q=0.5, br', 'br'],
     ['*', 'gzip'],
     ['identity', null],
