@@ -1,4 +1,4 @@
-/** What the files of the rewriting share: a query's context, relations, typed expressions and errors. */
+/** What the files of the rewriting share: a query's context, relations, scopes, typed expressions and errors. */
 import { type Place, SqlError } from '../../../sql/error.ts'
 import type { Expression, Node, Query } from '../../../sql/tree.ts'
 import type { Column, ScalarName, SqlType, StructType } from '../../../sql/types.ts'
@@ -18,41 +18,6 @@ export interface Context {
   query(node: Query, scope: Scope | null, ctes: Ctes, sorting?: Sorting): Relation
   expression(node: Expression, scope: Scope): Typed
   expressions(nodes: Expression[], scope: Scope): Typed[]
-}
-
-/** What is in sight at one place of a query. */
-export interface Scope {
-  variables: RangeVariable[]
-  /** Columns that USING merged, by lower-case name. */
-  merged: Map<string, VisibleColumn>
-  /** The query around this one, for correlated names. */
-  outer: Scope | null
-  ctes: Ctes
-  /** Aliases of the SELECT list by lower-case name, where they are in sight (HAVING, QUALIFY, ORDER BY). */
-  aliases: Map<string, Typed> | null
-  /** Set once an aggregate function is met that is not a window function. */
-  aggregation: { found: boolean }
-}
-
-/** Something in FROM: rows with columns, or the elements of an array. */
-export type RangeVariable = RelationVariable | ValueVariable
-
-export interface RelationVariable {
-  kind: 'relation'
-  name: string | null
-  columns: VisibleColumn[]
-  /** The order that the relation leaves to its reader; keys count its columns. */
-  order: OrderKey[]
-}
-
-interface ValueVariable {
-  kind: 'value'
-  name: string | null
-  value: Typed
-}
-
-export interface VisibleColumn extends Typed {
-  name: string | null
 }
 
 /** A query in DuckDB SQL. */
@@ -87,6 +52,41 @@ export type Ctes = ReadonlyMap<string, CommonTable>
 
 /** A relation under `duck`, its name in DuckDB. */
 export type CommonTable = Omit<Relation, 'sql'> & { duck: string }
+
+/** The names that an expression can use where it stands; scope.ts resolves them. */
+export interface Scope {
+  variables: RangeVariable[]
+  /** Columns that USING merged, by lower-case name. */
+  merged: Map<string, VisibleColumn>
+  /** The query around this one, for correlated names. */
+  outer: Scope | null
+  ctes: Ctes
+  /** Aliases of the SELECT list by lower-case name, where they are in sight (HAVING, QUALIFY, ORDER BY). */
+  aliases: Map<string, Typed> | null
+  /** Set once an aggregate function is met that is not a window function. */
+  aggregation: { found: boolean }
+}
+
+/** Something in FROM: rows with columns, or the elements of an array. */
+export type RangeVariable = RelationVariable | ValueVariable
+
+export interface RelationVariable {
+  kind: 'relation'
+  name: string | null
+  columns: VisibleColumn[]
+  /** The order of its rows (`Relation.order`), by positions in `columns`. */
+  order: OrderKey[]
+}
+
+interface ValueVariable {
+  kind: 'value'
+  name: string | null
+  value: Typed
+}
+
+export interface VisibleColumn extends Typed {
+  name: string | null
+}
 
 /** DuckDB SQL with the GoogleSQL type of its value. The text can stand anywhere without more parentheses. */
 export interface Typed {

@@ -3,7 +3,7 @@ import type { Case } from '../../../../sql/tree.ts'
 import { typeName } from '../../../values.ts'
 import { quoteText } from '../../syntax.ts'
 import { unified } from '../coercion.ts'
-import { type Context, type Scope, typed, type Typed } from '../context.ts'
+import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { argument, type FunctionTable, sameAsFirst, signature } from './signature.ts'
 
 const typeOfSecond = ([, second]: Typed[]) => second?.type ?? null
