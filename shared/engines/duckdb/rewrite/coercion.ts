@@ -50,10 +50,7 @@ export function coerce(value: Typed, wanted: SqlType): Typed | null {
 function coerceFields(values: Typed[], wanted: StructType): Typed | null {
   const fields = wanted.fields.map((field, at) => values[at] && coerce(values[at], field.type))
   if (values.length !== fields.length || fields.some(field => !field)) return null
-  const sql = structSql(
-    wanted.fields.map(({ name }) => name),
-    fields.map(field => field!.sql),
-  )
+  const sql = structSql(wanted.fields.map(({ name }, at) => ({ name, sql: fields[at]!.sql })))
   return { sql, type: wanted, fields: fields.map(field => field!) }
 }
 
@@ -68,14 +65,11 @@ function withNames(sql: string, from: SqlType, wanted: SqlType, depth: number): 
     const element = `n${depth}`
     return `list_transform(${sql}, lambda ${element}: ${withNames(element, from.element, wanted.element, depth + 1)})`
   }
-  const pairs = structPairs(from, wanted)
-  const struct = structSql(
-    pairs.map(({ name }) => name),
-    pairs.map(({ from, wanted }, at) =>
-      withNames(`struct_extract_at(${sql}, ${at + 1})`, from, wanted, depth),
-    ),
-  )
-  return `(CASE WHEN ${sql} IS NOT NULL THEN ${struct} END)`
+  const fields = structPairs(from, wanted).map(({ name, from, wanted }, at) => ({
+    name,
+    sql: withNames(`struct_extract_at(${sql}, ${at + 1})`, from, wanted, depth),
+  }))
+  return `(CASE WHEN ${sql} IS NOT NULL THEN ${structSql(fields)} END)`
 }
 
 function sameNames(a: SqlType, b: SqlType): boolean {
@@ -143,7 +137,7 @@ export function unify(values: Typed[]): Unified | null {
 }
 
 /** All values as their common type. Throws SqlError if there is none; `what` names the operator or the like. */
-export function unified(context: Context, node: Node, what: string, values: Typed[]): Unified {
+export function unifyOrThrow(context: Context, node: Node, what: string, values: Typed[]): Unified {
   const common = unify(values)
   if (!common) throw noSignature(context, node, what, values)
   return common

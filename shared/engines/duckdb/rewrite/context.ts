@@ -70,7 +70,7 @@ export interface Scope {
 /** Something in FROM: rows with columns, or the elements of an array. */
 export type RangeVariable = RelationVariable | ValueVariable
 
-export interface RelationVariable {
+interface RelationVariable {
   kind: 'relation'
   name: string | null
   columns: VisibleColumn[]
@@ -84,6 +84,7 @@ interface ValueVariable {
   value: Typed
 }
 
+/** A value with the name, if any, by which it can be used. */
 export interface VisibleColumn extends Typed {
   name: string | null
 }
@@ -113,21 +114,15 @@ export function elementOf(type: SqlType | null): SqlType | null {
   return type?.kind === 'ARRAY' ? type.element : null
 }
 
-/** A STRUCT of values. `names` may hold `null` for fields without a name. */
-export function structOf(names: (string | null)[], values: Typed[]): Typed {
-  const fields = values.map(({ type }, at) => ({
-    name: names[at]!,
-    type: type ?? { kind: 'INT64' as const },
-  }))
-  const sql = structSql(
-    names,
-    values.map(value => value.sql),
-  )
-  return typed(sql, { kind: 'STRUCT', fields })
+/** A STRUCT of values, each with the name of its field or `null`. */
+export function structOf(values: VisibleColumn[]): Typed {
+  const fields = values.map(({ name, type }) => ({ name, type: type ?? { kind: 'INT64' as const } }))
+  return typed(structSql(values), { kind: 'STRUCT', fields })
 }
 
-export function structSql(names: (string | null)[], values: string[]): string {
-  return `{${values.map((value, at) => `${quoteText(fieldName(names[at]!, at))}: ${value}`).join(', ')}}`
+/** DuckDB SQL of a STRUCT. */
+export function structSql(fields: { name: string | null; sql: string }[]): string {
+  return `{${fields.map(({ name, sql }, at) => `${quoteText(fieldName(name, at))}: ${sql}`).join(', ')}}`
 }
 
 /** One field of a STRUCT value. */

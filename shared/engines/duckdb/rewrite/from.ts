@@ -1,7 +1,7 @@
 /** FROM: tables, common tables, subqueries and their joins. Arrays are in unnest.ts. */
 import type { DerivedTable, From, Identifier, Join, TableReference } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
-import { condition, unified } from './coercion.ts'
+import { condition, unifyOrThrow } from './coercion.ts'
 import { type Context, invalid, type RangeVariable, type Relation, type Scope } from './context.ts'
 import { findColumn, nearestName, sameName, type Source, visibleColumn, withSource } from './scope.ts'
 import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
@@ -117,7 +117,7 @@ function usingJoin(
   const merged = new Map(both.merged)
   for (const name of node.using) {
     const sides = [left, right].map(side => columnOf(context, name, withSource(bare, side)))
-    const common = unified(context, name, 'USING', sides)
+    const common = unifyOrThrow(context, name, 'USING', sides)
     const [a, b] = common.values.map(value => value.sql) as [string, string]
     conditions.push(`${a} = ${b}`)
     const kept = { RIGHT: b, FULL: `COALESCE(${a}, ${b})` }[node.type as string] ?? a

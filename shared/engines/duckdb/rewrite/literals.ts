@@ -107,7 +107,7 @@ function struct(
   if (values.length === 0) throw unsupported(context, node, 'A STRUCT without fields')
   const keys = new Set(names.map((name, at) => fieldName(name, at).toLowerCase()))
   if (keys.size < names.length) throw unsupported(context, node, 'A STRUCT with two fields of one name')
-  return { ...structOf(names, values), fields: values }
+  return { ...structOf(values.map((value, at) => ({ ...value, name: names[at]! }))), fields: values }
 }
 
 /** The value of an integer literal, else `null`. */

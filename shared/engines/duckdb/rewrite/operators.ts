@@ -11,7 +11,7 @@ import type {
 } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
-import { coerce, noSignature, numberKinds, unified, unify } from './coercion.ts'
+import { coerce, noSignature, numberKinds, unify, unifyOrThrow } from './coercion.ts'
 import { type Context, elementOf, invalid, raise, type Scope, type Typed, typed } from './context.ts'
 
 type Rule = (left: Typed, right: Typed, operator: BinaryOperator) => Typed | null | undefined
@@ -141,11 +141,11 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
     const [column] = columns
     if (!column || columns.length > 1)
       throw invalid(context, among, 'Subquery of type IN must have one column')
-    unified(context, node, 'operator IN', [operand, { sql: column.duck, type: column.type }])
+    unifyOrThrow(context, node, 'operator IN', [operand, { sql: column.duck, type: column.type }])
     return negated(node.not, `(${operand.sql} IN (${sql}))`)
   }
   const values = [operand, ...context.expressions(among.items, scope)]
-  const [first, ...rest] = unified(context, node, 'operator IN', values).values.map(value => value.sql)
+  const [first, ...rest] = unifyOrThrow(context, node, 'operator IN', values).values.map(value => value.sql)
   return negated(node.not, `(${first} IN (${rest.join(', ')}))`)
 }
 
@@ -165,7 +165,7 @@ function inArray(context: Context, node: In, operand: Typed, array: Typed): stri
 
 export function between(context: Context, node: Between, scope: Scope): Typed {
   const values = context.expressions([node.operand, node.low, node.high], scope)
-  const [operand, low, high] = unified(context, node, 'operator BETWEEN', values).values.map(
+  const [operand, low, high] = unifyOrThrow(context, node, 'operator BETWEEN', values).values.map(
     value => value.sql,
   )
   return negated(node.not, `(${operand} BETWEEN ${low} AND ${high})`)
@@ -179,7 +179,7 @@ export function is(context: Context, node: Is, scope: Scope): Typed {
 
 export function isDistinctFrom(context: Context, node: IsDistinctFrom, scope: Scope): Typed {
   const sides = context.expressions([node.left, node.right], scope)
-  const [left, right] = unified(context, node, 'operator IS DISTINCT FROM', sides).values.map(
+  const [left, right] = unifyOrThrow(context, node, 'operator IS DISTINCT FROM', sides).values.map(
     value => value.sql,
   )
   return typed(`(${left} IS ${node.not ? 'NOT ' : ''}DISTINCT FROM ${right})`, 'BOOL')

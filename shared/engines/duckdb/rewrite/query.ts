@@ -1,7 +1,7 @@
 /** Whole queries: WITH, set operations, parentheses. */
 import type { Query, QueryBody, SetOperation, SetOperator, With } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
-import { coerce, unified } from './coercion.ts'
+import { coerce, unifyOrThrow } from './coercion.ts'
 import {
   type CommonTable,
   type Context,
@@ -123,7 +123,7 @@ function setOperation(context: Context, node: SetOperation, outer: Scope | null,
     throw invalid(context, node, 'Queries in a set operation have mismatched column count')
   const columns = left.columns.map((column, at): OutputColumn => {
     const values = [column, right.columns[at]!].map(({ type }) => ({ sql: '', type }))
-    return { ...column, type: unified(context, node, `set operation, column ${at + 1},`, values).type }
+    return { ...column, type: unifyOrThrow(context, node, `set operation, column ${at + 1},`, values).type }
   })
   const [a, b] = sides.map(side => `(${asColumns(context, side, columns)})`)
   const sql = `${a} ${setOperators[node.operator]} ${b}`

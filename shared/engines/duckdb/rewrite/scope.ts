@@ -9,7 +9,6 @@ import {
   invalid,
   type OutputColumn,
   type RangeVariable,
-  type RelationVariable,
   type Scope,
   structField,
   structOf,
@@ -80,7 +79,7 @@ export function resolvePath(context: Context, scope: Scope, path: Identifier[]):
 function inVariable(context: Context, variable: RangeVariable, fields: Identifier[]): Typed {
   if (variable.kind === 'value') return fieldsOf(context, variable.value, fields)
   const [first, ...rest] = fields
-  if (!first) return rowOf(variable)
+  if (!first) return structOf(variable.columns)
   const hits = variable.columns.filter(column => sameName(column.name, first.name))
   if (hits.length > 1) throw ambiguous(context, first)
   if (hits[0]) return fieldsOf(context, hits[0], rest)
@@ -105,14 +104,6 @@ export function columnsOf(variable: RangeVariable): VisibleColumn[] {
   const { type, sql } = variable.value
   if (type?.kind !== 'STRUCT') return []
   return type.fields.map(({ name }, at) => ({ name, ...structField(sql, type, at) }))
-}
-
-/** A row as a STRUCT, for a relation's name used as a value. */
-function rowOf({ columns }: RelationVariable): Typed {
-  return structOf(
-    columns.map(({ name }) => name),
-    columns,
-  )
 }
 
 function fieldsOf(context: Context, value: Typed, fields: Identifier[]): Typed {

@@ -137,10 +137,7 @@ function selectList(
 }
 
 function structList(context: Context, items: SelectedItem[]): { sql: string; columns: OutputColumn[] } {
-  const { sql, type } = structOf(
-    items.map(({ name }) => name),
-    items.map(({ value }) => value),
-  )
+  const { sql, type } = structOf(items.map(({ name, value }) => ({ ...value, name })))
   const duck = context.uniqueName('row')
   return { sql: `${sql} AS ${quoteName(duck)}`, columns: [{ name: null, duck, type }] }
 }

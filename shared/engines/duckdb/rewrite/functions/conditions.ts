@@ -2,7 +2,7 @@
 import type { Case } from '../../../../sql/tree.ts'
 import { typeName } from '../../../values.ts'
 import { quoteText } from '../../syntax.ts'
-import { unified } from '../coercion.ts'
+import { unifyOrThrow } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { argument, type FunctionTable, sameAsFirst, signature } from './signature.ts'
 
@@ -38,9 +38,9 @@ export function caseExpression(context: Context, node: Case, scope: Scope): Type
   const tests = node.branches.map(branch => branch.when)
   const results = [...node.branches.map(branch => branch.then), ...(node.otherwise ? [node.otherwise] : [])]
   const [operand, ...whens] = node.operand
-    ? unified(context, node, 'CASE', context.expressions([node.operand, ...tests], scope)).values
+    ? unifyOrThrow(context, node, 'CASE', context.expressions([node.operand, ...tests], scope)).values
     : [null, ...context.expressions(tests, scope)]
-  const { values, type } = unified(context, node, 'CASE', context.expressions(results, scope))
+  const { values, type } = unifyOrThrow(context, node, 'CASE', context.expressions(results, scope))
   const branches = whens.map((when, at) => ` WHEN ${when!.sql} THEN ${values[at]!.sql}`).join('')
   const otherwise = node.otherwise ? ` ELSE ${values.at(-1)!.sql}` : ''
   return typed(`(CASE ${operand?.sql ?? ''}${branches}${otherwise} END)`, type)

@@ -145,13 +145,11 @@ function readable(sql: string, type: SqlType | null, depth: number): string {
   if (type.kind === 'ARRAY')
     return `list_transform(${sql}, lambda j${depth}: ${readable(`j${depth}`, type.element, depth + 1)})`
   if (type.kind !== 'STRUCT') return asText[type.kind]!(sql)
-  const names = type.fields.map(({ name }) => name)
-  const values = names.map((_, at) => structField(sql, type, at))
-  const struct = structSql(
-    names,
-    values.map(value => readable(value.sql, value.type, depth)),
-  )
-  return `(CASE WHEN ${sql} IS NOT NULL THEN ${struct} END)`
+  const fields = type.fields.map(({ name }, at) => {
+    const field = structField(sql, type, at)
+    return { name, sql: readable(field.sql, field.type, depth) }
+  })
+  return `(CASE WHEN ${sql} IS NOT NULL THEN ${structSql(fields)} END)`
 }
 
 function needsText(type: SqlType): boolean {
