@@ -1,49 +1,6 @@
 /** Settings: one table, read once. No other file reads the environment (`shared/architecture.test.ts`). */
 import { resolve } from 'node:path'
 
-export interface Config {
-  /** Folder of the local logs and documents. */
-  dataDir: string
-  /** BigQuery schema files of the log tables. */
-  tablesDir: string
-  engine: 'duckdb' | 'bigquery'
-  store: 'sqlite' | 'firestore'
-  /** Name of the Firestore database. */
-  firestoreDatabase: string
-  /** Google Cloud project of the service; part of a trace's name in the logs. */
-  project: string | null
-  /** Value of Access-Control-Allow-Origin. */
-  corsOrigin: string
-  /** Longest path and query string, in bytes. */
-  maxUrlBytes: number
-  /** How long requests in flight may continue after SIGTERM; Cloud Run kills the process after 10 s. */
-  drainMs: number
-  /** How long a process remembers keys and definitions, so how long a revoked key still works. At most 30 s. */
-  rememberMs: number
-  /** Folder of the explorer's files; `null` = there is no page. */
-  explorerDir: string | null
-  /** A fixed current time for the local engine, ISO 8601; for tests and demonstrations. */
-  frozenNow: string | null
-  /** `project.dataset`, or `dataset` in the jobs' project: the dataset of the log tables. */
-  bigQueryDataset: string | null
-  /** `project.dataset.table` by logical name, for tables in another dataset or with another name. */
-  bigQueryTables: ReadonlyMap<string, string>
-  bigQueryLocation: string | null
-  /** The most bytes that one BigQuery job may be billed for. */
-  maxBytesBilled: number | null
-  /** Address of a server in place of BigQuery. */
-  bigQueryEndpoint: string | null
-  /** Name of the Cloud Run service of this process; `null` = it runs elsewhere. */
-  service: string | null
-  /** Audience of the tokens of the warm function's caller, and the caller's e-mail address: both or none. */
-  warmAudience: string | null
-  warmServiceAccount: string | null
-  /** How long the scheduler waits for the warm function, which stops at 80 % of it. */
-  warmDeadlineMs: number
-  /** Bytes that one call of the warm function may read. */
-  warmMaxBytes: number
-}
-
 interface Setting<T> {
   variable: string
   description: string
@@ -67,163 +24,178 @@ const deployed = (env: Environment) => Boolean(env['K_SERVICE'])
 /** Google's clients would send this service's credentials to these. The client itself reads the second. */
 const emulators = ['BIGQUERY_EMULATOR_HOST', 'FIRESTORE_EMULATOR_HOST']
 
+function setting<T>(one: Setting<T>): Setting<T> {
+  return one
+}
+
 /** Every setting. A test holds the table in infra/docs/reference.md, "Settings", to this one. */
-export const settings: { [K in keyof Config]: Setting<Config[K]> } = {
-  dataDir: {
+export const settings = {
+  dataDir: setting({
     variable: 'DATA_DIR',
     description: 'Folder of the local logs and documents',
     default: () => resolve('.data'),
     read: text => resolve(text),
     expected: 'a path',
-  },
-  tablesDir: {
+  }),
+  tablesDir: setting({
     variable: 'TABLES_DIR',
     description: 'Folder of the log tables’ schema files',
     default: () => resolve('infra/tables'),
     read: text => resolve(text),
     expected: 'a path',
-  },
-  engine: {
+  }),
+  engine: setting<'duckdb' | 'bigquery'>({
     variable: 'ENGINE',
     description: 'What runs the SQL: duckdb or bigquery',
     default: env => (deployed(env) ? 'bigquery' : 'duckdb'),
     read: oneOf('duckdb', 'bigquery'),
     expected: 'duckdb or bigquery',
-  },
-  store: {
+  }),
+  store: setting<'sqlite' | 'firestore'>({
     variable: 'STORE',
     description: 'What holds definitions, keys and answers: sqlite or firestore',
     default: env => (deployed(env) ? 'firestore' : 'sqlite'),
     read: oneOf('sqlite', 'firestore'),
     expected: 'sqlite or firestore',
-  },
-  firestoreDatabase: {
+  }),
+  firestoreDatabase: setting({
     variable: 'FIRESTORE_DATABASE',
     description: 'Name of the Firestore database',
     default: () => '(default)',
     read: text => (/^(\(default\)|[a-z][a-z0-9-]{3,62})$/.test(text) ? text : undefined),
     expected: '(default) or the name of a database',
-  },
-  project: {
+  }),
+  /** `null` = the project of the credentials. */
+  project: setting<string | null>({
     variable: 'GOOGLE_CLOUD_PROJECT',
     description: 'Google Cloud project, for traces in the logs',
     default: () => null,
     read: text => (/^[a-z][a-z0-9:.-]{4,60}$/.test(text) ? text : undefined),
     expected: 'a project id',
-  },
-  corsOrigin: {
+  }),
+  corsOrigin: setting({
     variable: 'CORS_ORIGIN',
     description: 'Origin of web pages that may read answers; * = any',
     default: () => '*',
     read: text => (/^(\*|https?:\/\/[^/\s]+)$/.test(text) ? text : undefined),
     expected: '* or an origin such as https://console.example.com',
-  },
-  maxUrlBytes: {
+  }),
+  maxUrlBytes: setting({
     variable: 'MAX_URL_BYTES',
     description: 'Longest path and query string',
     default: () => 32_768,
     read: integer(1_000, 100_000),
     expected: 'a whole number from 1000 to 100000',
-  },
-  drainMs: {
+  }),
+  /** Cloud Run kills the process after 10 s. */
+  drainMs: setting({
     variable: 'DRAIN_MS',
     description: 'How long requests in flight may go on after SIGTERM, in milliseconds',
     default: () => 9_000,
     read: integer(0, 600_000),
     expected: 'a whole number from 0 to 600000',
-  },
-  rememberMs: {
+  }),
+  /** Also how long a revoked key still works: at most 30 s. */
+  rememberMs: setting({
     variable: 'REMEMBER_MS',
     description: 'How long keys and definitions are remembered, in milliseconds',
     default: () => 30_000,
     read: integer(1, 30_000),
     expected: 'a whole number from 1 to 30000',
-  },
-  explorerDir: {
+  }),
+  /** `null` = no page. */
+  explorerDir: setting<string | null>({
     variable: 'EXPLORER_DIR',
     description: 'Folder of the page in the browser; off = no page',
     default: () => resolve('explorer'),
     read: text => (text === 'off' ? null : resolve(text)),
     expected: 'a path, or off',
-  },
-  frozenNow: {
+  }),
+  frozenNow: setting<string | null>({
     variable: 'FROZEN_NOW',
     description: 'A fixed present for the local engine, for tests',
     default: () => null,
     read: text => (Number.isNaN(Date.parse(text)) ? undefined : new Date(text).toISOString()),
     expected: 'an ISO 8601 time',
-  },
-  bigQueryDataset: {
+  }),
+  /** `project.dataset`, or a dataset in the jobs' project. */
+  bigQueryDataset: setting<string | null>({
     variable: 'BIGQUERY_DATASET',
     description: 'Where the log tables are; in their names every character but letters, digits and _ is _',
     default: () => null,
     read: text => (/^([a-z][a-z0-9:.-]{4,60}\.)?\w+$/.test(text) ? text : undefined),
     expected: 'project.dataset or dataset',
-  },
-  bigQueryTables: {
+  }),
+  /** `project.dataset.table` by logical name. */
+  bigQueryTables: setting<ReadonlyMap<string, string>>({
     variable: 'BIGQUERY_TABLES',
     description: 'Log tables that are elsewhere or called otherwise',
     default: () => new Map<string, string>(),
     read: realTables,
     expected: 'a list such as postgres.logs=project.dataset.table,gotrue.logs.prod=project.dataset.table',
-  },
-  bigQueryLocation: {
+  }),
+  bigQueryLocation: setting<string | null>({
     variable: 'BIGQUERY_LOCATION',
     description: 'Where the datasets are, for BigQuery’s jobs',
     default: () => null,
     read: text => (/^[A-Za-z][A-Za-z0-9-]{1,40}$/.test(text) ? text : undefined),
     expected: 'a location such as EU or europe-west1',
-  },
-  maxBytesBilled: {
+  }),
+  maxBytesBilled: setting<number | null>({
     variable: 'MAX_BYTES_BILLED',
     description: 'Bytes that one BigQuery job may be billed for; without it there is no limit',
     default: () => null,
     read: integer(1, Number.MAX_SAFE_INTEGER),
     expected: 'a whole number',
-  },
-  bigQueryEndpoint: {
+  }),
+  bigQueryEndpoint: setting<string | null>({
     variable: 'BIGQUERY_EMULATOR_HOST',
     description: 'Address of a server in place of BigQuery; not on Cloud Run',
     default: () => null,
     read: text => (/^https?:\/\/[^/\s]+$/.test(text) ? text : undefined),
     expected: 'an address such as http://localhost:9050',
-  },
-  service: {
+  }),
+  /** `null` = this process runs outside Cloud Run. */
+  service: setting<string | null>({
     variable: 'K_SERVICE',
     description: 'Set by Cloud Run: the name of the service',
     default: () => null,
     read: text => text,
     expected: 'a name',
-  },
-  warmAudience: {
+  }),
+  /** Both this and the service account are set, or none. */
+  warmAudience: setting<string | null>({
     variable: 'WARM_AUDIENCE',
     description: 'Address of the warm function, which its caller’s token must name',
     default: () => null,
     read: text => (/^https:\/\/[^\s?#]+$/.test(text) ? text : undefined),
     expected: 'a URL such as https://europe-west1-my-project.cloudfunctions.net/warm',
-  },
-  warmServiceAccount: {
+  }),
+  warmServiceAccount: setting<string | null>({
     variable: 'WARM_SERVICE_ACCOUNT',
     description: 'Service account that alone may call the warm function',
     default: () => null,
     read: text => (/^[^\s@]+@[^\s@]+$/.test(text) ? text : undefined),
     expected: 'an e-mail address',
-  },
-  warmDeadlineMs: {
+  }),
+  /** The warm function stops at 80 % of it. */
+  warmDeadlineMs: setting({
     variable: 'WARM_DEADLINE_MS',
     description: 'How long the scheduler waits for the warm function, in milliseconds',
     default: () => 240_000,
     read: integer(1_000, 1_800_000),
     expected: 'a whole number from 1000 to 1800000',
-  },
-  warmMaxBytes: {
+  }),
+  warmMaxBytes: setting({
     variable: 'WARM_MAX_BYTES',
     description: 'Bytes that the engine may read in one call of the warm function',
     default: () => 100_000_000_000,
     read: integer(1, Number.MAX_SAFE_INTEGER),
     expected: 'a whole number',
-  },
+  }),
 }
+
+export type Config = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['default']> }
 
 /**
  * Reads the settings from an environment.

@@ -38,46 +38,32 @@ export async function runQuery(
   }
 }
 
-interface Meaning {
-  code: ErrorCode
-  /** Without it, the engine's own message goes to the caller: it is about the caller's input. */
-  detail?: string | ((endpoint: Endpoint) => string)
-  /** Whether the same request may succeed a little later. */
-  passing?: true
-}
-
-/** By the reason alone, not by a status: BigQuery gives the same reason under several of them. */
-const meanings: Record<EngineErrorReason, Meaning> = {
-  rejected: { code: 'invalid_query' },
-  unsupported: { code: 'invalid_query' },
-  misconfigured: { code: 'internal', detail: 'An internal error.' },
-  too_many_bytes: {
-    code: 'bytes_limit_exceeded',
-    detail: 'The query would read more than is allowed; ask for less.',
-  },
-  result_too_large: {
-    code: 'result_too_large',
-    detail: 'The result is too large; ask for fewer rows or columns.',
-  },
-  timeout: {
-    code: 'query_timeout',
-    detail: ({ timeoutSeconds }) => `The query did not finish within ${timeoutSeconds} s.`,
-  },
-  cancelled: { code: 'engine_unavailable', detail: 'The query was cancelled.', passing: true },
-  failed: { code: 'engine_error', detail: 'The query engine failed.', passing: true },
-  unavailable: {
-    code: 'engine_unavailable',
-    detail: 'The query engine is not available at the moment.',
-    passing: true,
-  },
+/**
+ * Code and detail by the reason alone: BigQuery gives one reason under several statuses. The caller's own input is at
+ * fault where there is no detail, and gets the engine's message.
+ */
+const meanings: Record<EngineErrorReason, [code: ErrorCode, detail?: string]> = {
+  rejected: ['invalid_query'],
+  unsupported: ['invalid_query'],
+  misconfigured: ['internal', 'An internal error.'],
+  too_many_bytes: ['bytes_limit_exceeded', 'The query would read more than is allowed; ask for less.'],
+  result_too_large: ['result_too_large', 'The result is too large; ask for fewer rows or columns.'],
+  timeout: ['query_timeout', 'The query did not finish within {timeoutSeconds} s.'],
+  cancelled: ['engine_unavailable', 'The query was cancelled.'],
+  failed: ['engine_error', 'The query engine failed.'],
+  unavailable: ['engine_unavailable', 'The query engine is not available at the moment.'],
 }
 
 function apiErrorOf(cause: EngineError, endpoint: Endpoint): ApiError {
-  const { code, detail, passing } = meanings[cause.reason]
+  const [code, detail] = meanings[cause.reason]
   if (detail === undefined)
     return new ApiError(code, cause.message, { problems: suspects(cause, endpoint), cause })
-  const headers: Record<string, string> = passing ? { 'Retry-After': '5' } : {}
-  return new ApiError(code, typeof detail === 'string' ? detail : detail(endpoint), { cause, headers })
+  const isPassing = code === 'engine_error' || code === 'engine_unavailable'
+  const headers: Record<string, string> = isPassing ? { 'Retry-After': '5' } : {}
+  return new ApiError(code, detail.replace('{timeoutSeconds}', String(endpoint.timeoutSeconds)), {
+    headers,
+    cause,
+  })
 }
 
 /**

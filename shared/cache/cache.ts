@@ -1,6 +1,6 @@
 /**
  * The answer cache: a hit, a stale copy while another caller refreshes or the engine fails, or one run of the engine for
- * each cold key over all processes. shared/cache/README.md is the protocol; `decide` says which of these a request gets.
+ * each cold key over all processes. `readThroughStore` decides which. shared/cache/README.md is the protocol.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from '../answers/answer.ts'
@@ -9,7 +9,7 @@ import { describeError, type Log } from '../log.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import { CacheEntries, type CacheEntry } from './entries.ts'
-import { asApiError, type Failure, failureFields, isMistake, nextFailure, recordedError } from './failures.ts'
+import { asApiError, failureFields, isMistake, nextFailure, recordedError } from './failures.ts'
 import { firstFields, type Head, headAt } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
 import { type Lease, takeLease } from './lease.ts'
@@ -56,16 +56,6 @@ interface Flight {
   /** Set while the engine refreshes a stale copy: later callers get the copy at once. */
   staleCopy: StaleCopy | null
 }
-
-/** What a request gets by the head. */
-type Decision =
-  | { type: 'hit'; head: Head }
-  /** A run failed a short time ago: its error is the answer, or a stale copy covers it. */
-  | { type: 'failed'; failure: Failure }
-  /** Another process runs the engine: a stale copy, or wait for the answer. */
-  | { type: 'wait' }
-  /** A miss: take the lease and run the engine. */
-  | { type: 'run' }
 
 /** A look-up that has to run the engine. */
 interface Miss {
@@ -153,7 +143,10 @@ export class AnswerCache {
     }
   }
 
-  /** Looks at the head until there is an answer to serve, or the lease to make one. */
+  /**
+   * Looks at the head until one of these holds: a fresh answer (a hit), a recorded failure, a stale copy while another
+   * process runs the engine, or the lease to run it here (a miss).
+   */
   private async readThroughStore(key: string, request: CacheRequest, flight: Flight): Promise<CacheResult> {
     const giveUpAt = performance.now() + request.timeoutMs + this.times.leaseMs
     const { freshMs, bypass } = request
@@ -161,34 +154,32 @@ export class AnswerCache {
     let tornReads = 0
     for (let waited = false; performance.now() < giveUpAt; waited = true) {
       const head = await this.entries.readHead(key, request.keyFields, waited || undefined)
+      const now = this.entries.clock.now()
       const generation = head?.stored?.generation ?? null
       if (bypass && bypassed === undefined) bypassed = generation
       const isReadable = head?.stored && tornReads < maxTornReads
       const ageMs = isReadable ? this.entries.ageOf(head.stored!.madeAt) : Number.POSITIVE_INFINITY
-      const isFresh = ageMs < freshMs && generation !== bypassed
       const staleCopy = head && ageMs < freshMs + this.times.staleMs ? () => this.loadStale(key, head) : null
-      const decision = decide(head, { isFresh, bypass, now: this.entries.clock.now() })
-      if (decision.type === 'hit') {
-        const entry = await this.entries.load(key, decision.head)
-        if (!entry) {
-          tornReads++
-          continue
+
+      if (head && ageMs < freshMs && generation !== bypassed) {
+        const entry = await this.entries.load(key, head)
+        if (entry) {
+          this.noteUse(key, request, head)
+          return this.result(entry, waited ? 'collapsed' : 'hit')
         }
-        this.noteUse(key, request, decision.head)
-        return this.result(entry, waited ? 'collapsed' : 'hit')
-      }
-      if (decision.type === 'failed')
-        return this.coverFailure(recordedError(decision.failure, this.entries.clock.now()), staleCopy)
-      if (decision.type === 'wait') {
+        tornReads++
+      } else if (head?.failure && now < head.failure.at + head.failure.ms && !bypass) {
+        return this.coverFailure(recordedError(head.failure, now), staleCopy)
+      } else if (head && head.leasedUntil > now) {
         const copy = bypass ? null : await staleCopy?.()
         if (copy) return copy
         await sleep(this.times.pollMs)
-        continue
-      }
-      const lease = await this.takeLease(key, request.keyFields, head)
-      if (lease) {
-        flight.staleCopy = staleCopy
-        return this.run(lease, { key, request, head, staleCopy })
+      } else {
+        const lease = await this.takeLease(key, request.keyFields, head)
+        if (lease) {
+          flight.staleCopy = staleCopy
+          return this.run(lease, { key, request, head, staleCopy })
+        }
       }
     }
     throw new ApiError('engine_unavailable', 'Another run of this query has not finished in time.', {
@@ -199,11 +190,12 @@ export class AnswerCache {
   /** Runs the engine under the lease, and stores the answer or the failure. */
   private async run(lease: Lease, { key, request, head, staleCopy }: Miss): Promise<CacheResult> {
     try {
-      const { answer, madeAt = lease.takenAt } = await request.make(
-        request.bypass ? undefined : jobKeyOf(key, head),
-      )
+      const jobKey = request.bypass ? undefined : jobKeyOf(key, head)
+      const { answer, madeAt = lease.takenAt } = await request.make(jobKey)
       const entry = this.entries.remember(key, { answer, madeAt, generation: null })
-      this.inBackground(this.publish(lease, { key, request, head, entry }))
+      const expireAt = new Date(madeAt + request.freshMs + this.times.staleMs)
+      const published = publish(this.store, { key, lease, before: head, answer, madeAt, expireAt })
+      this.inBackground(published.then(generation => (entry.generation = generation)))
       return this.result(entry, head?.stored ? 'revalidated' : 'miss', true)
     } catch (thrown) {
       const error = asApiError(thrown)
@@ -212,15 +204,6 @@ export class AnswerCache {
       this.inBackground(lease.finish({ failure: failureFields(failure) }, []))
       return this.coverFailure(recordedError(failure, failure.at), staleCopy)
     }
-  }
-
-  private async publish(
-    lease: Lease,
-    { key, request, head, entry }: Omit<Miss, 'staleCopy'> & { entry: CacheEntry },
-  ): Promise<void> {
-    const { answer, madeAt } = entry
-    const expireAt = new Date(madeAt + request.freshMs + this.times.staleMs)
-    entry.generation = await publish(this.store, { key, lease, before: head, answer, madeAt, expireAt })
   }
 
   /** A stale copy covers a failure of the engine; a caller's own mistake is always answered as such. */
@@ -301,17 +284,6 @@ export class AnswerCache {
     if (error instanceof StoreError && error.reason !== 'conflict')
       this.log('WARNING', 'the store failed', describeError(error))
   }
-}
-
-function decide(
-  head: Head | null,
-  { isFresh, bypass, now }: { isFresh: boolean; bypass: boolean; now: number },
-): Decision {
-  if (!head) return { type: 'run' }
-  if (isFresh) return { type: 'hit', head }
-  const { failure, leasedUntil } = head
-  if (failure && now < failure.at + failure.ms && !bypass) return { type: 'failed', failure }
-  return leasedUntil > now ? { type: 'wait' } : { type: 'run' }
 }
 
 /** Waits for another caller's look-up in this process, or takes its stale copy. */
