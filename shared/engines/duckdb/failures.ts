@@ -21,45 +21,39 @@ const patternFaults = [
   'unexpected )',
 ]
 
-/** The first entry that a message matches, or begins with, gives its meaning. */
-const known: [pattern: RegExp | string, reason: EngineErrorReason, message: string][] = [
-  ...raisedMessages.map((message): (typeof known)[number] => [
+type Meaning = [pattern: RegExp | string, message: string]
+
+/** Faults of the query or of a value in it, by a pattern of DuckDB's message or its beginning; the first one counts. */
+const rejected: Meaning[] = [
+  ...raisedMessages.map((message): Meaning => [
     `Conversion Error: Could not convert string '${message}' to`,
-    'rejected',
     message,
   ]),
-  ...patternFaults.map((fault): (typeof known)[number] => [
+  ...patternFaults.map((fault): Meaning => [
     `Invalid Input Error: ${fault}`,
-    'rejected',
     `Bad regular expression: ${fault}`,
   ]),
-  [/^Conversion Error: Malformed JSON/, 'rejected', 'A value is not JSON'],
-  [/^Invalid Input Error: Malformed JSON/, 'rejected', 'A value is not JSON'],
-  [
-    /^Invalid Input Error: Could not parse string/,
-    'rejected',
-    'A date or time does not have the format given',
-  ],
-  [/TimeZone/, 'rejected', 'Unknown time zone'],
-  [/More than one row returned by a subquery/, 'rejected', 'A scalar subquery returned more than one row'],
-  [/must appear in the GROUP BY clause/, 'rejected', 'A column is neither grouped nor aggregated'],
-  [
-    /(WHERE|GROUP BY) clause cannot contain aggregates/,
-    'rejected',
-    'An aggregate function cannot stand here',
-  ],
-  [/aggregate function calls cannot be nested/, 'rejected', 'Aggregate functions cannot be nested'],
+  [/^(Conversion|Invalid Input) Error: Malformed JSON/, 'A value is not JSON'],
+  [/^Invalid Input Error: Could not parse string/, 'A date or time does not have the format given'],
+  [/TimeZone/, 'Unknown time zone'],
+  [/More than one row returned by a subquery/, 'A scalar subquery returned more than one row'],
+  [/must appear in the GROUP BY clause/, 'A column is neither grouped nor aggregated'],
+  [/(WHERE|GROUP BY) clause cannot contain aggregates/, 'An aggregate function cannot stand here'],
+  [/aggregate function calls cannot be nested/, 'Aggregate functions cannot be nested'],
   [
     /window functions? (is|are) not allowed|cannot contain window functions/i,
-    'rejected',
     'A window function cannot stand here',
   ],
-  [/^Conversion Error.*out of range/, 'rejected', 'A number or date is out of range'],
-  [/^Conversion Error/, 'rejected', 'A value cannot be converted to the type asked for'],
-  [/^Out of Range Error/, 'rejected', 'A number or date is out of range'],
-  [/^Invalid Input Error/, 'rejected', 'A function refuses a value that it is given'],
-  [/^(Binder|Catalog|Parser|Not implemented) Error/, 'unsupported', 'The local engine cannot run this query'],
-  [/^Out of Memory Error/, 'failed', 'The query needs more memory than the local engine has'],
+  [/^Conversion Error.*out of range/, 'A number or date is out of range'],
+  [/^Conversion Error/, 'A value cannot be converted to the type asked for'],
+  [/^Out of Range Error/, 'A number or date is out of range'],
+  [/^Invalid Input Error/, 'A function refuses a value that it is given'],
+]
+
+const meanings: [reason: EngineErrorReason, ...Meaning][] = [
+  ...rejected.map((meaning): (typeof meanings)[number] => ['rejected', ...meaning]),
+  ['unsupported', /^(Binder|Catalog|Parser|Not implemented) Error/, 'The local engine cannot run this query'],
+  ['failed', /^Out of Memory Error/, 'The query needs more memory than the local engine has'],
 ]
 
 /** Any error of a run or of its preparation, as an EngineError. */
@@ -70,7 +64,7 @@ export function engineError(error: unknown): EngineError {
     return new EngineError(reason, error.message, { place: error.place, cause: error })
   }
   const text = messageOf(error)
-  const [, reason, message] = known.find(([pattern]) => matches(text, pattern)) ?? []
+  const [reason, , message] = meanings.find(([, pattern]) => matches(text, pattern)) ?? []
   return new EngineError(reason ?? 'failed', message ?? 'The local engine failed', { cause: error })
 }
 
