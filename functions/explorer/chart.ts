@@ -182,8 +182,14 @@ function timeLabels(_: UPlot, seconds: number[], __: number, ___: number, step: 
   })
 }
 
+/** A canvas takes no `var()` and no `light-dark()`, so an element resolves them. */
 function colour(variable: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(variable).trim()
+  const probe = el('i')
+  probe.style.color = `var(${variable})`
+  document.body.append(probe)
+  const { color } = getComputedStyle(probe)
+  probe.remove()
+  return color
 }
 
 /** Counts stand on zero, with a little air above. */
