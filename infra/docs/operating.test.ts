@@ -36,10 +36,10 @@ describe('the operator’s guide', () => {
 
   testWith('gcloud')(
     'has gcloud commands whose every flag there is',
-    () => {
+    async () => {
       const gcloud = commands.filter(line => line.startsWith('gcloud '))
       expect(gcloud.length).toBeGreaterThan(5)
-      expect(lint(gcloud)).toEqual([])
+      expect(await lint(gcloud)).toEqual([])
     },
     60_000,
   )
