@@ -1,14 +1,16 @@
 /** The folder to deploy, with Google's clients as bundled in it. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { build } from 'esbuild'
 import { edgeRow } from '../../functions/testing/edges.ts'
 import { startService, type TestService } from '../../functions/testing/service.ts'
 import { describeEmulator } from '../../shared/stores/testing/describe-stores.ts'
 import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
 import { buildFunctions } from './build.ts'
+import { messages, unused } from './trim-google-clients.ts'
 import { startBundle } from '../google/backends.ts'
 import { missingEmulator, useEmulator } from '../google/firestore-emulator.ts'
 
@@ -32,6 +34,34 @@ test('a new process takes the code cache of the build', () => {
   expect(execFileSync(process.execPath, ['-e', program], { cwd: dist, env, encoding: 'utf8' })).toBe(
     'false\n',
   )
+})
+
+describe('infra/docs/surgery.md: still needed is', () => {
+  test('each part that is left out of the bundle: Firestore’s client brings it along', async () => {
+    const { metafile } = await build({
+      entryPoints: ['shared/stores/firestore/store.ts'],
+      bundle: true,
+      platform: 'node',
+      write: false,
+      metafile: true,
+    })
+    const modules = Object.keys(metafile.inputs)
+    for (const path of [...unused.map(([path]) => path), messages])
+      expect(modules).toContainEqual(expect.stringMatching(path))
+  })
+
+  test('the code cache: Node’s own has no function that runs after the load, and is for one user', () => {
+    const [file, cache] = [join(folder, 'late.js'), join(folder, 'node-cache')]
+    writeFileSync(file, `exports.early = 'first text'; exports.late = () => 'second text'`)
+    const program = `const { enableCompileCache, flushCompileCache } = require('node:module')
+      enableCompileCache('${cache}'); require('${file}').late(); flushCompileCache()`
+    execFileSync(process.execPath, ['-e', program])
+    const [forUser = ''] = readdirSync(cache)
+    const cached = readdirSync(join(cache, forUser)).map(name => readFileSync(join(cache, forUser, name)))
+    expect(forUser).toMatch(new RegExp(`-${process.getuid!()}$`))
+    expect(String(Buffer.concat(cached))).toContain('first text')
+    expect(String(Buffer.concat(cached))).not.toContain('second text')
+  })
 })
 
 describeEmulator('the trimmed bundle', () => {

@@ -19,11 +19,14 @@ export const unused: [path: RegExp, code: string][] = [
   [/google-gax\/build\/protos\/(?:iam_service|locations|operations)\.js$/, ''],
 ]
 
+/** Definitions of all messages of the Firestore API. */
+export const messages = /firestore-api\/build\/protos\/protos\.json$/
+
 export const trimGoogleClients: Plugin = {
   name: 'trim-google-clients',
   setup({ onLoad }) {
     for (const [filter, contents] of unused) onLoad({ filter }, () => ({ contents }))
-    onLoad({ filter: /firestore-api\/build\/protos\/protos\.json$/ }, ({ path }) => ({
+    onLoad({ filter: messages }, ({ path }) => ({
       contents: JSON.stringify(usedMessages(JSON.parse(readFileSync(path, 'utf8')) as Namespace)),
       loader: 'json',
     }))

@@ -1,0 +1,61 @@
+/** What Firestore's client does by itself: a test that fails names an option of `grpc.ts` to delete. */
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from '@jest/globals'
+import { Firestore } from '@google-cloud/firestore'
+import { useEmulator } from '../../../infra/google/firestore-emulator.ts'
+import { describeEmulator } from '../testing/describe-stores.ts'
+import { startProxy } from '../testing/proxy.ts'
+
+/**
+ * Calls that go out for a read that Firestore refuses, two at most, from a process that ends then: the client cannot be
+ * stopped while it repeats a call.
+ */
+async function callsOfRefusedRead(options: string): Promise<number> {
+  const program = `import { Firestore } from '@google-cloud/firestore'
+    import { grpcOptions } from './shared/stores/firestore/grpc.ts'
+    const count = outgoing => (console.log('call'), outgoing)
+    const options = { projectId: 'test-grpc', ...${options}, 'grpc.callInvocationTransformer': count }
+    new Firestore(options).collection('__reserved__').get().catch(() => process.exit())`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env }, // Jest's own, with the emulator's address
+  })
+  let calls = 0
+  for await (const _ of createInterface(child.stdout)) if (++calls === 2) child.kill('SIGKILL')
+  return calls
+}
+
+describeEmulator('Firestore’s client', () => {
+  test('repeats a read that was refused by itself, and not with the options', async () => {
+    expect(await Promise.all(['{}', 'grpcOptions'].map(callsOfRefusedRead))).toEqual([2, 1])
+  })
+
+  test('goes on with a write when the caller has given up; if it no longer does, the transformer can go', async () => {
+    const { address } = await useEmulator()
+    const proxy = await startProxy(address)
+    const direct = new Firestore({ projectId: 'test-grpc' })
+    process.env['FIRESTORE_EMULATOR_HOST'] = proxy.address
+    const firestore = new Firestore({ projectId: 'test-grpc' })
+    const at = `given-up/${crypto.randomUUID()}`
+    await Promise.all([firestore.doc(at).get(), direct.doc(at).get()])
+    await proxy.refuse()
+    const write = firestore.doc(at).create({ a: 1 })
+    await sleep(500)
+    await proxy.restore()
+    await write
+    expect((await direct.doc(at).get()).exists).toBe(true)
+    await Promise.all([firestore.terminate(), direct.terminate()])
+    await proxy.refuse()
+  })
+})
+
+test('gRPC waits up to two minutes before it connects again; if it waits less, our bound can go', () => {
+  const require = createRequire(import.meta.url)
+  const { BackoffTimeout } = require('@grpc/grpc-js/build/src/backoff-timeout') as {
+    BackoffTimeout: new (act: () => void, options: object) => { maxDelay: number }
+  }
+  expect(new BackoffTimeout(() => {}, {}).maxDelay).toBe(120_000)
+})
