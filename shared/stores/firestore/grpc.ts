@@ -1,6 +1,6 @@
 /**
- * Settings of gRPC beneath the client, and cancelling of its calls, which the client itself does not offer.
- * infra/docs/surgery.md has the measurements.
+ * Settings of gRPC beneath the client, and cancelling of its calls, which the client itself does not offer. See
+ * infra/docs/surgery.md, "Firestore's client: gRPC options".
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
