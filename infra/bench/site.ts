@@ -50,7 +50,7 @@ export async function openSite(): Promise<Site> {
 
 /** The same logs behind Google's clients, as when deployed: Firestore's emulator and the stand-in for BigQuery. */
 export async function openDeployedSite({ folder, env: local }: Site): Promise<Site> {
-  const backends = await startBackends(loadConfig(local), undefined)
+  const backends = await startBackends(loadConfig(local))
   const services = await openServices(loadConfig(backends.env))
   return {
     folder,

@@ -1,4 +1,4 @@
-/** The explorer's files, for the service to serve: bundled, small, and named by their content. */
+/** The explorer's files as the service serves them: bundled, minified, and named by a hash of their content. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -41,7 +41,7 @@ export async function buildExplorer(folder: string): Promise<number> {
     .reduce((sum, bytes) => sum + bytes, 0)
 }
 
-/** Importing the page on SQL of one's own gives its questions: the sentence before each block, and the SQL in it. */
+/** An import of `queries/README.md` gives its examples: the sentence before each block of SQL, and the SQL. */
 const workedExamples: Plugin = {
   name: 'worked-examples',
   setup({ onLoad }) {

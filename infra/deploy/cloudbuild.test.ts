@@ -1,4 +1,4 @@
-/** The deployment as far as it can be checked without an account: by gcloud's own parsers, and against the code. */
+/** The deployment as far as it can be checked without an account: by gcloud's parsers, and against the code. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** The indexes are those that the service's own searches need, and no others: each one is paid for with every write. */
+/** The indexes are those of the service's searches, and no others: each costs with every write. */
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { answersCollection, chunksCollection } from '../../shared/cache/head.ts'
@@ -24,7 +24,7 @@ const { indexes, fieldOverrides } = JSON.parse(
   readFileSync(new URL('firestore.indexes.json', import.meta.url), 'utf8'),
 ) as Indexes
 
-/** Every index there is, as text: `collection: field ASCENDING, ...`. Nothing else is indexed. */
+/** Every index, as text: `collection: field ASCENDING, ...`. Nothing else is indexed. */
 const defined = [
   ...indexes.map(({ collectionGroup, fields }) => ({ collectionGroup, fields })),
   ...fieldOverrides.flatMap(({ collectionGroup, fieldPath, indexes }) =>

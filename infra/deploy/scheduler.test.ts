@@ -1,4 +1,4 @@
-/** Through the real client, over REST, against a server that keeps jobs as Cloud Scheduler does. */
+/** Through the real client, over REST, against a server with the jobs of a Cloud Scheduler. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'

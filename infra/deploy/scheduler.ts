@@ -1,6 +1,6 @@
 /**
- * `node infra/deploy/scheduler.ts`: one Cloud Scheduler job for each endpoint that is kept warm, created or updated; jobs of
- * endpoints that no longer are get removed. Called again, it changes nothing.
+ * `node infra/deploy/scheduler.ts`: creates or updates a Cloud Scheduler job for each warmed endpoint, and removes the jobs
+ * of endpoints that are gone or not warmed any more. It may be repeated.
  */
 import type { CloudSchedulerClient, protos } from '@google-cloud/scheduler'
 import { Command } from 'commander'
@@ -13,11 +13,11 @@ type Job = protos.google.cloud.scheduler.v1.IJob
 export interface Target {
   /** `projects/<project>/locations/<region>` */
   parent: string
-  /** Address of the warm function, and the audience of its caller's token. */
+  /** URL of the warm function, and audience of the caller's token. */
   url: string
-  /** As whom the scheduler calls. */
+  /** E-mail address of the account of the calls. */
   serviceAccount: string
-  /** How long the scheduler waits for an answer. */
+  /** For which the scheduler waits for an answer. */
   deadlineSeconds: number
 }
 
@@ -28,20 +28,20 @@ export interface Step {
 
 type Jobs = Pick<CloudSchedulerClient, 'listJobs' | 'createJob' | 'updateJob' | 'deleteJob'>
 
-/** Jobs with other names are somebody else's. */
+/** Jobs with other names are left alone. */
 const prefix = 'lqe-warm-'
 
-/** The periods that a crontab line can keep up over a whole day, in minutes. */
+/** Periods in minutes that divide a day, as a crontab line can express them. */
 const periods = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440]
 
-/** The crontab line of the longest period that is not longer than this. */
+/** The crontab line of the longest such period of at most `seconds`. */
 export function scheduleFor(seconds: number): string {
   const minutes = periods.findLast(period => period * 60 <= seconds) ?? 1
   if (minutes < 60) return `*/${minutes} * * * *`
   return minutes < 1440 ? `0 */${minutes / 60} * * *` : '0 0 * * *'
 }
 
-/** The job that keeps an endpoint warm. Its name has the endpoint's id, so that it outlives a new name. */
+/** The job that keeps an endpoint warm. It is named by the endpoint's id, which a renamed endpoint keeps. */
 export function jobFor({ id, name, warm }: Endpoint, target: Target): Job & { name: string } {
   const { parent, url, serviceAccount, deadlineSeconds } = target
   return {
@@ -50,7 +50,7 @@ export function jobFor({ id, name, warm }: Endpoint, target: Target): Job & { na
     schedule: scheduleFor(warm!.seconds),
     timeZone: 'Etc/UTC',
     attemptDeadline: { seconds: deadlineSeconds },
-    // One more try for a function that was just being replaced; the next call is never far.
+    // One more try, for a function that is being replaced; the next call follows soon.
     retryConfig: { retryCount: 1, minBackoffDuration: { seconds: 10 }, maxBackoffDuration: { seconds: 60 } },
     httpTarget: {
       uri: `${url}?endpoint=${encodeURIComponent(name)}`,
@@ -60,7 +60,7 @@ export function jobFor({ id, name, warm }: Endpoint, target: Target): Job & { na
   }
 }
 
-/** Compares what should be with what is. Nothing is changed. */
+/** Compares the endpoints with the jobs that exist. Changes nothing. */
 export async function planJobs(endpoints: Endpoint[], target: Target, jobs: Jobs): Promise<Step[]> {
   const [listed] = await jobs.listJobs({ parent: target.parent })
   const present = listed.map(job => job.name ?? '').filter(name => name.includes(`/jobs/${prefix}`))
@@ -72,7 +72,6 @@ export async function planJobs(endpoints: Endpoint[], target: Target, jobs: Jobs
   ]
 }
 
-/** Does one step of the plan. */
 export async function carryOut({ change, job }: Step, { parent }: Target, jobs: Jobs): Promise<void> {
   await actions[change](job, parent, jobs)
 }
@@ -127,7 +126,7 @@ if (import.meta.main)
     .requiredOption('--project <id>', 'project of the jobs')
     .requiredOption('--region <region>', 'location of the jobs')
     .requiredOption('--url <url>', 'address of the warm function')
-    .requiredOption('--service-account <email>', 'as whom the scheduler calls')
+    .requiredOption('--service-account <email>', 'account of the calls')
     .option('--deadline-seconds <seconds>', 'how long the scheduler waits for an answer', '240')
     .option('--queries <folder>', 'folder of the endpoints', 'queries')
     .option('--dry-run', 'only print what would be done', false)

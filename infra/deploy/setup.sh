@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What a Google Cloud project needs before the first deployment: APIs, accounts and their roles, the Firestore database
-# with its indexes, the BigQuery dataset with the log tables. Every step may be repeated: what is there stays.
+# Prepares a Google Cloud project for the first deployment: APIs, accounts and their roles, the Firestore database with its
+# indexes, the BigQuery dataset with the log tables. May be repeated: existing resources stay.
 #
 #   infra/deploy/setup.sh --project=my-project [--region=europe-west1] [--location=EU] [--firestore-location=eur3]
 #                  [--dataset=logs] [--database='(default)'] [--dry-run]
@@ -32,7 +32,7 @@ run() {
   [ -n "$dry_run" ] || "$@"
 }
 
-# The same for what may be there already, which the command tells by failing so.
+# The same for a resource that may exist: then the command fails with "already exists".
 ensure() {
   if [ -n "$dry_run" ]; then run "$@"; return; fi
   local output
@@ -49,7 +49,7 @@ grant() {
     --condition=None --format=none
 }
 
-# account, account: the first may have things run as the second
+# account, account: the first may deploy and run as the second
 let_use() {
   run gcloud iam service-accounts add-iam-policy-binding "$(account "$2")" --project="$project" \
     --member="serviceAccount:$(account "$1")" --role=roles/iam.serviceAccountUser --format=none
@@ -76,7 +76,7 @@ for role in roles/cloudbuild.builds.builder roles/cloudfunctions.developer roles
 done
 for name in query warm scheduler build; do let_use lqe-build "lqe-$name"; done
 
-echo '# Firestore: the database, and what infra/deploy/firestore.indexes.json says: no index but those that are searched by'
+echo '# Firestore: the database, and infra/deploy/firestore.indexes.json: no indexes but those of the searches'
 ensure gcloud firestore databases create --project="$project" --database="$database" \
   --location="$firestore_location" --type=firestore-native --delete-protection
 at=(--project="$project" --database="$database" --async)
@@ -110,7 +110,7 @@ for file in infra/tables/*.json; do
   [[ " $columns " != *' project '* ]] || cluster=(--clustering_fields=project)
   run bq --project_id="$project" mk --force --table --schema="$file" --time_partitioning_type=DAY \
     --time_partitioning_field=timestamp ${cluster[@]+"${cluster[@]}"} --description="$logical" "$table"
-  run bq --project_id="$project" update "$table" "$file" # columns that are new in the file
+  run bq --project_id="$project" update "$table" "$file" # new columns of the file
 done
 for name in query warm build; do
   run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \

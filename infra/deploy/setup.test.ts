@@ -123,7 +123,7 @@ describe('setup.sh', () => {
     return { ...done, calls: readFileSync(calls, 'utf8').trim().split('\n').length }
   }
 
-  test('may be called again: what is there already is no failure', () => {
+  test('may be repeated: an existing resource is no failure', () => {
     const { status, calls } = withFakes('ERROR: Service account lqe-query already exists', 1)
     expect([status, calls]).toEqual([0, commands.length])
   })

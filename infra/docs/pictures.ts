@@ -1,4 +1,4 @@
-/** `node infra/docs/pictures.ts`: draws the README's pictures of the explorer anew, from sample logs of its own. */
+/** `node infra/docs/pictures.ts`: draws the README's pictures of the explorer, from sample logs of its own. */
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

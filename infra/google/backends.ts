@@ -28,10 +28,7 @@ const framework = join(root, 'node_modules/@google-cloud/functions-framework/bui
  * Starts both. Each call gets a project of its own, and so its own documents.
  * @param now the current time of the queries, by default the real one
  */
-export async function startBackends(
-  { dataDir, tablesDir }: Config,
-  now: string | undefined,
-): Promise<Backends> {
+export async function startBackends({ dataDir, tablesDir }: Config, now?: string): Promise<Backends> {
   const { address } = await useEmulator()
   const project = `test-${randomBytes(8).toString('hex')}`
   const dataset = `${project}.logs`

@@ -1,6 +1,6 @@
 /**
- * `npm run cloud-local`: both functions from the built bundle, with Google's own clients, against Google's Firestore
- * emulator and the local BigQuery server. What is deployed, without a cloud.
+ * `npm run cloud-local`: both functions as deployed, on this machine: the built bundle with Google's clients, against
+ * Google's Firestore emulator and the stand-in for BigQuery.
  */
 import { loadConfig } from '../../shared/config.ts'
 import { log } from '../../shared/log.ts'
@@ -26,18 +26,17 @@ else {
 async function start(): Promise<void> {
   const local = loadConfig(process.env)
   await makeSampleLogs(local)
-  const backends = await startBackends(local, undefined)
+  const backends = await startBackends(local)
   const env = { ...process.env, ...backends.env }
   const services = await openServices(loadConfig(env))
   await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
-  const grant = {
+  const { key } = await issueKey(services.store, {
     name: 'local',
-    endpoints: '*' as const,
+    endpoints: '*',
     pins: {},
-    rights: ['cache:bypass' as const],
+    rights: ['cache:bypass'],
     expiresAt: null,
-  }
-  const { key } = await issueKey(services.store, grant)
+  })
   await services.close()
   await buildFunctions('dist', { local: false })
   await buildExplorer('dist/explorer')

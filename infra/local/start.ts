@@ -1,4 +1,4 @@
-/** `npm start`: the service on this machine, with sample logs and a key, ready to be asked. */
+/** `npm start`: the service on this machine, with sample logs, a key and requests to try. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { spawn } from 'node:child_process'
@@ -29,22 +29,25 @@ try {
   process.exitCode = 1
 }
 
-/** Built anew at each start, unless the setting names a folder or says off. Says whether there is a page. */
+/**
+ * Builds the explorer, unless the setting names a folder or says off.
+ * @returns whether the service has a page
+ */
 async function makeExplorer({ dataDir, explorerDir }: Config): Promise<boolean> {
   if (process.env['EXPLORER_DIR']) return explorerDir !== null
   const folder = join(dataDir, 'explorer')
   await buildExplorer(folder)
-  process.env['EXPLORER_DIR'] = folder // for the process that serves
+  process.env['EXPLORER_DIR'] = folder // for the service, which is a process of its own
   return true
 }
 
-/** One key for this machine, kept beside the data so that the second start prints the same. */
+/** The key of this machine, in a file beside the data: each start prints the same. */
 async function localKey({ dataDir }: Config, { store }: Services): Promise<string> {
   const file = join(dataDir, 'local-key')
   if (existsSync(file)) {
-    const kept = readFileSync(file, 'utf8').trim()
-    const works = await createAuthenticator(store)(kept).catch(() => null)
-    if (works) return kept
+    const known = readFileSync(file, 'utf8').trim()
+    const works = await createAuthenticator(store)(known).catch(() => null)
+    if (works) return known
   }
   const { key } = await issueKey(store, {
     name: 'local',
@@ -57,14 +60,14 @@ async function localKey({ dataDir }: Config, { store }: Services): Promise<strin
   return key
 }
 
-/** So that the printed lines show rows of whatever logs there are. */
+/** The project of the printed requests: one with rows, also in logs of the user. */
 async function busiestProject({ engine }: Services): Promise<string> {
   const sql = 'SELECT project FROM `cloudflare.logs.prod` GROUP BY project ORDER BY COUNT(*) DESC LIMIT 1'
   const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 1, timeoutMs: 10_000 })
   return typeof rows[0]?.['project'] === 'string' ? rows[0]['project'] : projects[0]!.ref
 }
 
-/** Hands over to the framework, in a process of its own as when deployed. */
+/** Starts the framework in a process of its own, as when deployed. */
 function serve(ready: () => void): void {
   const framework = join('node_modules', '@google-cloud', 'functions-framework', 'build', 'src', 'main.js')
   const args = [framework, '--target=query', '--source=functions/index.ts', `--port=${port}`]
@@ -72,7 +75,7 @@ function serve(ready: () => void): void {
   let announcement = ''
   const announce = (chunk: Buffer) => {
     announcement += chunk.toString()
-    if (!announcement.includes('URL: ')) return // the framework's own greeting, which ours takes the place of
+    if (!announcement.includes('URL: ')) return // the framework's own greeting, which is left out
     child.stdout.off('data', announce).pipe(process.stdout)
     ready()
   }

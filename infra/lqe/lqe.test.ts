@@ -24,7 +24,7 @@ describe(missing === null ? 'lqe --store firestore' : `lqe --store firestore (le
     const config = loadConfig({ DATA_DIR: folder })
     const logsFolder = join(folder, 'logs')
     await writeSample({ logsFolder, tablesFolder: config.tablesDir, now: new Date(), rows: 500 })
-    backends = await startBackends(config, undefined)
+    backends = await startBackends(config)
   }, 90_000)
 
   afterAll(async () => {
