@@ -36,6 +36,10 @@ test('a new process takes the code cache of the build', () => {
   )
 })
 
+test('the adapters of a laptop are not in the bundle', () => {
+  expect(readFileSync(join(dist, 'service.js'), 'utf8')).not.toMatch(/node:sqlite|@duckdb\/node-api/)
+})
+
 describe('infra/docs/surgery.md: still needed is', () => {
   test('each part that is left out of the bundle: Firestore’s client brings it along', async () => {
     const { metafile } = await build({
