@@ -1,8 +1,9 @@
 /**
  * The syntax tree of a GoogleSQL query.
  *
- * Every node has a `kind`, and in `at` the offset of its first character in the parsed text, in UTF-16 units. The
- * printer makes text from nothing but this tree, so what it does not hold cannot run.
+ * Every node has a `kind`, and in `at` the offset of its first character in the parsed text, in UTF-16 units. Its other
+ * fields are in the order of the text. The printer makes text from nothing but this tree, so what it does not hold
+ * cannot run.
  */
 import type { SqlType, StructType } from './types.ts'
 
@@ -10,17 +11,17 @@ export interface Node {
   at: number
 }
 
+type Kind<Name extends string> = Node & { kind: Name }
+
 /** A name as written. A quoted one (in backticks) is never a keyword, and may hold dots. */
-export interface Identifier {
+export interface Identifier extends Node {
   name: string
   quoted: boolean
-  at: number
 }
 
 // ---- queries
 
-export interface Query extends Node {
-  kind: 'Query'
+export type Query = Kind<'Query'> & {
   with: With | null
   body: QueryBody
   orderBy: OrderItem[]
@@ -28,37 +29,15 @@ export interface Query extends Node {
   offset: Count | null
 }
 
-export interface With extends Node {
-  kind: 'With'
-  recursive: boolean
-  ctes: CommonTable[]
-}
-
-export interface CommonTable extends Node {
-  kind: 'CommonTable'
-  name: Identifier
-  query: Query
-}
+export type With = Kind<'With'> & { recursive: boolean; ctes: CommonTable[] }
+export type CommonTable = Kind<'CommonTable'> & { name: Identifier; query: Query }
 
 export type QueryBody = Select | SetOperation | QueryInParentheses
+export type SetOperation = Kind<'SetOperation'> & { operator: SetOperator; left: QueryBody; right: QueryBody }
+export type SetOperator = `${'UNION' | 'INTERSECT' | 'EXCEPT'} ${'ALL' | 'DISTINCT'}`
+type QueryInParentheses = Kind<'QueryInParentheses'> & { query: Query }
 
-export interface SetOperation extends Node {
-  kind: 'SetOperation'
-  operator: SetOperator
-  left: QueryBody
-  right: QueryBody
-}
-
-export type SetOperator =
-  'UNION ALL' | 'UNION DISTINCT' | 'INTERSECT ALL' | 'INTERSECT DISTINCT' | 'EXCEPT ALL' | 'EXCEPT DISTINCT'
-
-interface QueryInParentheses extends Node {
-  kind: 'QueryInParentheses'
-  query: Query
-}
-
-export interface Select extends Node {
-  kind: 'Select'
+export type Select = Kind<'Select'> & {
   distinct: boolean
   as: 'STRUCT' | 'VALUE' | null
   items: SelectItem[]
@@ -71,29 +50,17 @@ export interface Select extends Node {
 }
 
 export type SelectItem = SelectColumn | SelectStar
-
-export interface SelectColumn extends Node {
-  kind: 'SelectColumn'
-  expression: Expression
-  alias: Identifier | null
-}
-
+export type SelectColumn = Kind<'SelectColumn'> & { expression: Expression; alias: Identifier | null }
 /** `*`, `t.*`, with EXCEPT and REPLACE. */
-export interface SelectStar extends Node {
-  kind: 'SelectStar'
+export type SelectStar = Kind<'SelectStar'> & {
   of: Expression | null
   except: Identifier[]
   replace: SelectColumn[]
 }
 
-export interface GroupBy extends Node {
-  kind: 'GroupBy'
-  grouping: 'LIST' | 'ALL' | 'ROLLUP' | 'CUBE'
-  items: Expression[]
-}
+export type GroupBy = Kind<'GroupBy'> & { grouping: 'LIST' | 'ALL' | 'ROLLUP' | 'CUBE'; items: Expression[] }
 
-export interface OrderItem extends Node {
-  kind: 'OrderItem'
+export type OrderItem = Kind<'OrderItem'> & {
   expression: Expression
   direction: 'ASC' | 'DESC' | null
   nulls: 'FIRST' | 'LAST' | null
@@ -106,30 +73,18 @@ export type Count = Literal | ParameterReference
 
 export type From = TableReference | UnnestReference | DerivedTable | Join | JoinInParentheses
 
+/** What may be written after a table or an array; `WITH OFFSET AS name` is only valid after an array. */
+interface Names {
+  alias: Identifier | null
+  offset: Identifier | null
+}
+
 /** A table, a CTE, or (where a dotted path begins with a range variable) an array of a row in scope. */
-export interface TableReference extends Node {
-  kind: 'TableReference'
-  path: Identifier[]
-  alias: Identifier | null
-  /** `WITH OFFSET AS name`; only valid on an array. */
-  offset: Identifier | null
-}
+export type TableReference = Kind<'TableReference'> & { path: Identifier[] } & Names
+export type UnnestReference = Kind<'UnnestReference'> & { array: Expression } & Names
+export type DerivedTable = Kind<'DerivedTable'> & { query: Query; alias: Identifier | null }
 
-export interface UnnestReference extends Node {
-  kind: 'UnnestReference'
-  array: Expression
-  alias: Identifier | null
-  offset: Identifier | null
-}
-
-export interface DerivedTable extends Node {
-  kind: 'DerivedTable'
-  query: Query
-  alias: Identifier | null
-}
-
-export interface Join extends Node {
-  kind: 'Join'
+export type Join = Kind<'Join'> & {
   /** `COMMA` is the comma between items of FROM. */
   type: 'INNER' | 'LEFT' | 'RIGHT' | 'FULL' | 'CROSS' | 'COMMA'
   left: From
@@ -138,21 +93,13 @@ export interface Join extends Node {
   using: Identifier[]
 }
 
-interface JoinInParentheses extends Node {
-  kind: 'JoinInParentheses'
-  join: Join | JoinInParentheses
-}
+type JoinInParentheses = Kind<'JoinInParentheses'> & { join: Join | JoinInParentheses }
 
 // ---- windows
 
-export interface NamedWindow extends Node {
-  kind: 'NamedWindow'
-  name: Identifier
-  window: Window
-}
+export type NamedWindow = Kind<'NamedWindow'> & { name: Identifier; window: Window }
 
-export interface Window extends Node {
-  kind: 'Window'
+export type Window = Kind<'Window'> & {
   /** The named window it stands for or extends. */
   base: Identifier | null
   partitionBy: Expression[]
@@ -160,17 +107,11 @@ export interface Window extends Node {
   frame: Frame | null
 }
 
-export interface Frame extends Node {
-  kind: 'Frame'
-  unit: 'ROWS' | 'RANGE'
-  start: FrameBound
-  /** `null` for a frame without BETWEEN. */
-  end: FrameBound | null
-}
+/** `end` is `null` for a frame without BETWEEN. */
+export type Frame = Kind<'Frame'> & { unit: 'ROWS' | 'RANGE'; start: FrameBound; end: FrameBound | null }
 
-export interface FrameBound extends Node {
-  kind: 'FrameBound'
-  bound: 'UNBOUNDED PRECEDING' | 'UNBOUNDED FOLLOWING' | 'CURRENT ROW' | 'PRECEDING' | 'FOLLOWING'
+export type FrameBound = Kind<'FrameBound'> & {
+  bound: `${'UNBOUNDED ' | ''}${'PRECEDING' | 'FOLLOWING'}` | 'CURRENT ROW'
   /** The number of rows, for a plain PRECEDING or FOLLOWING. */
   count: Count | null
 }
@@ -178,37 +119,16 @@ export interface FrameBound extends Node {
 // ---- expressions
 
 export type Expression =
-  | Literal
-  | TypedLiteral
-  | IntervalLiteral
-  | ParameterReference
-  | Path
-  | FieldAccess
-  | Subscript
-  | Unary
-  | Binary
-  | Like
-  | In
-  | Between
-  | Is
-  | IsDistinctFrom
-  | Case
-  | Cast
-  | Extract
-  | Exists
-  | ArraySubquery
-  | ScalarSubquery
-  | ArrayLiteral
-  | StructLiteral
-  | Tuple
-  | Parenthesized
-  | Call
-  | NamedArgument
-  | Lambda
+  Value | Operation | Subquery | Case | Cast | Extract | Parenthesized | Call | Argument
+type Value =
+  Constant | ParameterReference | Path | FieldAccess | Subscript | ArrayLiteral | StructLiteral | Tuple
+type Constant = Literal | TypedLiteral | IntervalLiteral
+type Operation = Unary | Binary | Like | In | Between | Is | IsDistinctFrom
+type Subquery = Exists | ArraySubquery | ScalarSubquery
+type Argument = NamedArgument | Lambda
 
 /** `text` is the token as written, a string with its quotes and escapes. */
-export interface Literal extends Node {
-  kind: 'Literal'
+export type Literal = Kind<'Literal'> & {
   literal: 'STRING' | 'BYTES' | 'INTEGER' | 'FLOAT' | 'BOOL' | 'NULL'
   text: string
   /** Decoded text of a STRING; of BYTES, one character (0 to 255) for each byte. Empty for the others. */
@@ -216,203 +136,90 @@ export interface Literal extends Node {
 }
 
 /** `TIMESTAMP '2026-01-01'`, `NUMERIC '1.5'`, ... */
-export interface TypedLiteral extends Node {
-  kind: 'TypedLiteral'
+export type TypedLiteral = Kind<'TypedLiteral'> & {
   type: 'DATE' | 'TIMESTAMP' | 'DATETIME' | 'TIME' | 'NUMERIC' | 'BIGNUMERIC' | 'JSON'
   value: Literal
 }
 
 /** `INTERVAL 5 DAY`, `INTERVAL '1-2' YEAR TO MONTH`. */
-export interface IntervalLiteral extends Node {
-  kind: 'IntervalLiteral'
-  value: Expression
-  part: string
-  to: string | null
-}
-
-export interface ParameterReference extends Node {
-  kind: 'ParameterReference'
-  name: string
-}
-
+export type IntervalLiteral = Kind<'IntervalLiteral'> & { value: Expression; part: string; to: string | null }
+export type ParameterReference = Kind<'ParameterReference'> & { name: string }
 /** A name, with fields: `a`, `a.b.c`. */
-export interface Path extends Node {
-  kind: 'Path'
-  parts: Identifier[]
-}
-
+export type Path = Kind<'Path'> & { parts: Identifier[] }
 /** A field of anything that is not a plain path: `f(x).y`, `a[0].b`. */
-export interface FieldAccess extends Node {
-  kind: 'FieldAccess'
-  of: Expression
-  field: Identifier
-}
+export type FieldAccess = Kind<'FieldAccess'> & { of: Expression; field: Identifier }
 
-export interface Subscript extends Node {
-  kind: 'Subscript'
+export type Subscript = Kind<'Subscript'> & {
   of: Expression
   mode: 'OFFSET' | 'ORDINAL' | 'SAFE_OFFSET' | 'SAFE_ORDINAL' | null
   index: Expression
 }
 
-export interface Unary extends Node {
-  kind: 'Unary'
-  operator: 'NOT' | '-' | '+' | '~'
-  operand: Expression
-}
-
-export interface Binary extends Node {
-  kind: 'Binary'
-  operator: BinaryOperator
-  left: Expression
-  right: Expression
-}
-
-export type BinaryOperator =
-  | 'OR'
-  | 'AND'
-  | '='
-  | '!='
-  | '<>'
-  | '<'
-  | '>'
-  | '<='
-  | '>='
-  | '|'
-  | '^'
-  | '&'
-  | '<<'
-  | '>>'
-  | '+'
-  | '-'
-  | '*'
-  | '/'
-  | '||'
-
-export interface Like extends Node {
-  kind: 'Like'
-  not: boolean
-  left: Expression
-  right: Expression
-}
-
-export interface In extends Node {
-  kind: 'In'
-  not: boolean
-  operand: Expression
-  among: InList | InQuery | InUnnest
-}
-
-interface InList extends Node {
-  kind: 'InList'
+/** `[1, 2]`, `ARRAY[1, 2]`, `ARRAY<INT64>[1, 2]`. */
+export type ArrayLiteral = Kind<'ArrayLiteral'> & {
+  keyword: boolean
+  type: SqlType | null
   items: Expression[]
 }
+/** `STRUCT(1 AS a)`, `STRUCT<a INT64>(1)`; the type is `null` where `STRUCT<...>` is not written. */
+export type StructLiteral = Kind<'StructLiteral'> & { type: StructType | null; items: SelectColumn[] }
+/** `(a, b)`: a struct without a name. */
+export type Tuple = Kind<'Tuple'> & { items: Expression[] }
+export type Parenthesized = Kind<'Parenthesized'> & { expression: Expression }
 
-interface InQuery extends Node {
-  kind: 'InQuery'
-  query: Query
+export type Unary = Kind<'Unary'> & { operator: 'NOT' | '-' | '+' | '~'; operand: Expression }
+
+type Comparison = '=' | '!=' | '<>' | '<' | '>' | '<=' | '>='
+export type BinaryOperator =
+  'OR' | 'AND' | Comparison | '|' | '^' | '&' | '<<' | '>>' | '+' | '-' | '*' | '/' | '||'
+interface Sides {
+  left: Expression
+  right: Expression
 }
+export type Binary = Kind<'Binary'> & { operator: BinaryOperator } & Sides
+export type Like = Kind<'Like'> & { not: boolean } & Sides
+export type IsDistinctFrom = Kind<'IsDistinctFrom'> & { not: boolean } & Sides
 
-interface InUnnest extends Node {
-  kind: 'InUnnest'
-  array: Expression
-}
+export type In = Kind<'In'> & { not: boolean; operand: Expression; among: InList | InQuery | InUnnest }
+type InList = Kind<'InList'> & { items: Expression[] }
+type InQuery = Kind<'InQuery'> & { query: Query }
+type InUnnest = Kind<'InUnnest'> & { array: Expression }
 
-export interface Between extends Node {
-  kind: 'Between'
+export type Between = Kind<'Between'> & {
   not: boolean
   operand: Expression
   low: Expression
   high: Expression
 }
 
-export interface Is extends Node {
-  kind: 'Is'
+export type Is = Kind<'Is'> & {
   not: boolean
   operand: Expression
   what: 'NULL' | 'TRUE' | 'FALSE' | 'UNKNOWN'
 }
 
-export interface IsDistinctFrom extends Node {
-  kind: 'IsDistinctFrom'
-  not: boolean
-  left: Expression
-  right: Expression
-}
-
-export interface Case extends Node {
-  kind: 'Case'
+export type Case = Kind<'Case'> & {
   operand: Expression | null
   branches: CaseBranch[]
   otherwise: Expression | null
 }
+export type CaseBranch = Kind<'CaseBranch'> & { when: Expression; then: Expression }
 
-export interface CaseBranch extends Node {
-  kind: 'CaseBranch'
-  when: Expression
-  then: Expression
-}
-
-export interface Cast extends Node {
-  kind: 'Cast'
+export type Cast = Kind<'Cast'> & {
   safe: boolean
   operand: Expression
   type: SqlType
   format: Expression | null
 }
 
-export interface Extract extends Node {
-  kind: 'Extract'
-  /** In capitals, `WEEK(MONDAY)` included. */
-  part: string
-  operand: Expression
-  zone: Expression | null
-}
+/** `part` is in capitals, `WEEK(MONDAY)` included. */
+export type Extract = Kind<'Extract'> & { part: string; operand: Expression; zone: Expression | null }
 
-export interface Exists extends Node {
-  kind: 'Exists'
-  query: Query
-}
+export type Exists = Kind<'Exists'> & { query: Query }
+export type ArraySubquery = Kind<'ArraySubquery'> & { query: Query }
+export type ScalarSubquery = Kind<'ScalarSubquery'> & { query: Query }
 
-export interface ArraySubquery extends Node {
-  kind: 'ArraySubquery'
-  query: Query
-}
-
-export interface ScalarSubquery extends Node {
-  kind: 'ScalarSubquery'
-  query: Query
-}
-
-/** `[1, 2]`, `ARRAY[1, 2]`, `ARRAY<INT64>[1, 2]`. */
-export interface ArrayLiteral extends Node {
-  kind: 'ArrayLiteral'
-  keyword: boolean
-  type: SqlType | null
-  items: Expression[]
-}
-
-/** `STRUCT(1 AS a)`, `STRUCT<a INT64>(1)`. */
-export interface StructLiteral extends Node {
-  kind: 'StructLiteral'
-  /** The types in `STRUCT<...>`, `null` where not written. */
-  type: StructType | null
-  items: SelectColumn[]
-}
-
-/** `(a, b)`: a struct without a name. */
-export interface Tuple extends Node {
-  kind: 'Tuple'
-  items: Expression[]
-}
-
-export interface Parenthesized extends Node {
-  kind: 'Parenthesized'
-  expression: Expression
-}
-
-export interface Call extends Node {
-  kind: 'Call'
+export type Call = Kind<'Call'> & {
   /** `['SAFE', 'SUBSTR']`, `['NET', 'HOST']`, or one name. */
   name: Identifier[]
   /** `COUNT(*)`. */
@@ -427,43 +234,14 @@ export interface Call extends Node {
 }
 
 /** `ANY_VALUE(x HAVING MAX y)`. */
-export interface HavingExtreme extends Node {
-  kind: 'HavingExtreme'
-  extreme: 'MAX' | 'MIN'
-  expression: Expression
-}
-
+export type HavingExtreme = Kind<'HavingExtreme'> & { extreme: 'MAX' | 'MIN'; expression: Expression }
 /** `f(name => value)`. */
-export interface NamedArgument extends Node {
-  kind: 'NamedArgument'
-  name: Identifier
-  value: Expression
-}
-
+export type NamedArgument = Kind<'NamedArgument'> & { name: Identifier; value: Expression }
 /** `x -> x + 1`. */
-export interface Lambda extends Node {
-  kind: 'Lambda'
-  parameters: Identifier[]
-  body: Expression
-}
+export type Lambda = Kind<'Lambda'> & { parameters: Identifier[]; body: Expression }
 
 /** Every node that carries a `kind`. */
-export type AnyNode =
-  | Query
-  | With
-  | CommonTable
-  | QueryBody
-  | SelectItem
-  | GroupBy
-  | OrderItem
-  | From
-  | NamedWindow
-  | Window
-  | Frame
-  | FrameBound
-  | Expression
-  | InList
-  | InQuery
-  | InUnnest
-  | CaseBranch
-  | HavingExtreme
+export type AnyNode = Query | QueryPart | SelectItem | From | Expression | ExpressionPart
+type QueryPart =
+  With | CommonTable | QueryBody | GroupBy | OrderItem | NamedWindow | Window | Frame | FrameBound
+type ExpressionPart = InList | InQuery | InUnnest | CaseBranch | HavingExtreme

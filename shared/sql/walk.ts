@@ -1,99 +1,31 @@
 import type { AnyNode, Query } from './tree.ts'
 
-/** Nodes directly under this one, in the order of the text. Throws for a kind that is not in the tree's grammar. */
+const kinds: ReadonlySet<string> = new Set(
+  `ArrayLiteral ArraySubquery Between Binary Call Case CaseBranch Cast CommonTable DerivedTable Exists Extract
+  FieldAccess Frame FrameBound GroupBy HavingExtreme In InList InQuery InUnnest IntervalLiteral Is IsDistinctFrom Join
+  JoinInParentheses Lambda Like Literal NamedArgument NamedWindow OrderItem ParameterReference Parenthesized Path
+  Query QueryInParentheses ScalarSubquery Select SelectColumn SelectStar SetOperation StructLiteral Subscript
+  TableReference Tuple TypedLiteral Unary UnnestReference Window With`.split(/\s+/),
+)
+
+/**
+ * Nodes directly under this one, in the order of the text, which is that of its fields: none of them can be left out.
+ * Throws for a kind that is not in the tree's grammar.
+ */
 export function children(node: AnyNode): AnyNode[] {
-  return slots(node).filter(child => child !== null)
-}
-
-function slots(node: AnyNode): (AnyNode | null)[] {
-  switch (node.kind) {
-    case 'Query':
-      return [node.with, node.body, ...node.orderBy, node.limit, node.offset]
-    case 'With':
-      return node.ctes
-    case 'CommonTable':
-    case 'QueryInParentheses':
-    case 'DerivedTable':
-    case 'InQuery':
-    case 'Exists':
-    case 'ArraySubquery':
-    case 'ScalarSubquery':
-      return [node.query]
-    case 'SetOperation':
-    case 'Binary':
-    case 'Like':
-    case 'IsDistinctFrom':
-      return [node.left, node.right]
-    case 'Select':
-      return [...node.items, node.from, node.where, node.groupBy, node.having, node.qualify, ...node.windows]
-    case 'SelectColumn':
-    case 'HavingExtreme':
-    case 'OrderItem':
-    case 'Parenthesized':
-      return [node.expression]
-    case 'SelectStar':
-      return [node.of, ...node.replace]
-    case 'GroupBy':
-    case 'InList':
-    case 'ArrayLiteral':
-    case 'StructLiteral':
-    case 'Tuple':
-      return node.items
-    case 'UnnestReference':
-    case 'InUnnest':
-      return [node.array]
-    case 'Join':
-      return [node.left, node.right, node.on]
-    case 'JoinInParentheses':
-      return [node.join]
-    case 'NamedWindow':
-      return [node.window]
-    case 'Window':
-      return [...node.partitionBy, ...node.orderBy, node.frame]
-    case 'Frame':
-      return [node.start, node.end]
-    case 'FrameBound':
-      return [node.count]
-    case 'TypedLiteral':
-    case 'IntervalLiteral':
-    case 'NamedArgument':
-      return [node.value]
-    case 'FieldAccess':
-      return [node.of]
-    case 'Subscript':
-      return [node.of, node.index]
-    case 'Unary':
-    case 'Is':
-      return [node.operand]
-    case 'In':
-      return [node.operand, node.among]
-    case 'Between':
-      return [node.operand, node.low, node.high]
-    case 'Case':
-      return [node.operand, ...node.branches, node.otherwise]
-    case 'CaseBranch':
-      return [node.when, node.then]
-    case 'Cast':
-      return [node.operand, node.format]
-    case 'Extract':
-      return [node.operand, node.zone]
-    case 'Call':
-      return [...node.arguments, node.having, ...node.orderBy, node.limit, windowOf(node.over)]
-    case 'Lambda':
-      return [node.body]
-    case 'TableReference':
-    case 'Literal':
-    case 'ParameterReference':
-    case 'Path':
-      return []
-    default:
-      return unknownKind(node)
+  if (!kinds.has(node.kind)) return unknownKind(node as never)
+  const found: AnyNode[] = []
+  for (const key in node) {
+    const value: unknown = node[key as keyof AnyNode]
+    if (isNode(value)) found.push(value)
+    else if (Array.isArray(value)) for (const item of value) if (isNode(item)) found.push(item)
   }
+  return found
 }
 
-/** OVER names a window or defines one; an identifier is no node. */
-function windowOf(over: Extract<AnyNode, { kind: 'Call' }>['over']): AnyNode | null {
-  return over && 'kind' in over ? over : null
+/** Names have no kind, and types no offset. */
+function isNode(value: unknown): value is AnyNode {
+  return typeof value === 'object' && value !== null && 'kind' in value && 'at' in value
 }
 
 /** The default of a switch over kinds: it does not compile if a kind is missing, and throws for a tree made by hand. */
