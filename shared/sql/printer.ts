@@ -26,339 +26,236 @@ interface PrintOptions {
  * layout, with keywords in capitals. Parentheses that the tree lacks are added.
  * @throws SqlError for a tree with a name, literal or join that no text stands for
  */
-export function print(query: ast.Query, options: PrintOptions = {}): string {
-  return new Printer(options).query(query)
+export function print(query: ast.Query, { table = () => null }: PrintOptions = {}): string {
+  return new Printer(table).text(query)
 }
 
 class Printer {
-  private readonly tableText: (reference: ast.TableReference) => string | null
+  /** The text for a table instead of its path, or `null`. */
+  readonly table: (reference: ast.TableReference) => string | null
 
-  constructor({ table = () => null }: PrintOptions) {
-    this.tableText = table
+  constructor(table: Printer['table']) {
+    this.table = table
   }
 
-  query(query: ast.Query): string {
-    if (query.offset && !query.limit) throw new SqlError('OFFSET needs a LIMIT')
-    return words(
-      query.with ? this.with(query.with) : '',
-      this.body(query.body),
-      this.orderBy(query.orderBy),
-      this.count(query.limit, 'LIMIT'),
-      this.count(query.offset, 'OFFSET'),
-    )
+  text(node: ast.AnyNode): string {
+    if (!Object.hasOwn(texts, node.kind)) return unknownKind(node as never)
+    const textOf = texts[node.kind] as (node: ast.AnyNode, printer: Printer) => string
+    return textOf(node, this)
   }
 
-  private with({ recursive, ctes }: ast.With): string {
-    const tables = ctes.map(({ name, query }) => `${printName(name)} AS (${this.query(query)})`)
-    return `WITH ${recursive ? 'RECURSIVE ' : ''}${tables.join(', ')}`
+  list(nodes: ast.AnyNode[]): string {
+    return nodes.map(node => this.text(node)).join(', ')
   }
 
-  private body(body: ast.QueryBody): string {
-    switch (body.kind) {
-      case 'Select':
-        return this.select(body)
-      case 'QueryInParentheses':
-        return `(${this.query(body.query)})`
-      case 'SetOperation': {
-        const { left, operator, right } = body
-        const chains = left.kind !== 'SetOperation' || left.operator === operator
-        const first = chains ? this.body(left) : `(${this.body(left)})`
-        return `${first} ${operator} ${right.kind === 'SetOperation' ? `(${this.body(right)})` : this.body(right)}`
-      }
-      default:
-        return unknownKind(body)
-    }
+  /** A clause: its keyword and what follows, or nothing. */
+  clause(keyword: string, content: ast.AnyNode | ast.AnyNode[] | null): string {
+    const nodes = Array.isArray(content) ? content : content ? [content] : []
+    return nodes.length > 0 ? `${keyword} ${this.list(nodes)}` : ''
   }
 
-  private select(select: ast.Select): string {
-    const { distinct, items, from, where, groupBy, having, qualify } = select
-    const windows = select.windows.map(({ name, window }) => `${printName(name)} AS ${this.window(window)}`)
-    return words(
-      `SELECT${distinct ? ' DISTINCT' : ''}${select.as ? ` AS ${select.as}` : ''}`,
-      items.map(item => this.item(item)).join(', '),
-      from ? `FROM ${this.from(from)}` : '',
-      where ? `WHERE ${this.expression(where)}` : '',
-      groupBy ? `GROUP BY ${this.groupBy(groupBy)}` : '',
-      having ? `HAVING ${this.expression(having)}` : '',
-      qualify ? `QUALIFY ${this.expression(qualify)}` : '',
-      windows.length > 0 ? `WINDOW ${windows.join(', ')}` : '',
-    )
+  enclosed(node: ast.AnyNode, inParentheses: boolean): string {
+    return inParentheses ? `(${this.text(node)})` : this.text(node)
   }
 
-  private item(item: ast.SelectItem): string {
-    if (item.kind === 'SelectColumn') return this.column(item)
-    const { of, except, replace } = item
-    return words(
-      of ? `${this.operand(of, precedence.suffix)}.*` : '*',
-      except.length > 0 ? `EXCEPT (${except.map(printName).join(', ')})` : '',
-      replace.length > 0 ? `REPLACE (${replace.map(column => this.column(column)).join(', ')})` : '',
-    )
+  /** In parentheses if its precedence is below `lowest`. */
+  operand(node: ast.Expression, lowest: number): string {
+    return this.enclosed(node, precedenceOf(node) < lowest)
   }
 
-  private groupBy({ grouping, items }: ast.GroupBy): string {
+  /** Comparisons do not chain, so their operands have a higher precedence. */
+  compared(node: ast.Expression): string {
+    return this.operand(node, precedence.bitOr)
+  }
+}
+
+/** The text of each kind of node; `p` prints those below it. */
+const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) => string } = {
+  // ---- queries
+
+  Query: ({ with: common, body, orderBy, limit, offset }, p) => {
+    if (offset && !limit) throw new SqlError('OFFSET needs a LIMIT')
+    const rows = [p.clause('LIMIT', limit), p.clause('OFFSET', offset)]
+    return words(common && p.text(common), p.text(body), p.clause('ORDER BY', orderBy), ...rows)
+  },
+  With: ({ recursive, ctes }, p) => `WITH ${recursive ? 'RECURSIVE ' : ''}${p.list(ctes)}`,
+  CommonTable: ({ name, query }, p) => `${printName(name)} AS (${p.text(query)})`,
+  QueryInParentheses: ({ query }, p) => `(${p.text(query)})`,
+  SetOperation: ({ left, operator, right }, p) => {
+    const first = p.enclosed(left, left.kind === 'SetOperation' && left.operator !== operator)
+    return `${first} ${operator} ${p.enclosed(right, right.kind === 'SetOperation')}`
+  },
+  Select: ({ distinct, as, items, from, where, groupBy, having, qualify, windows }, p) =>
+    words(
+      `SELECT${distinct ? ' DISTINCT' : ''}${as ? ` AS ${as}` : ''}`,
+      p.list(items),
+      p.clause('FROM', from),
+      p.clause('WHERE', where),
+      p.clause('GROUP BY', groupBy),
+      p.clause('HAVING', having),
+      p.clause('QUALIFY', qualify),
+      p.clause('WINDOW', windows),
+    ),
+  SelectColumn: ({ expression, alias }, p) => p.text(expression) + as(alias),
+  SelectStar: ({ of, except, replace }, p) =>
+    words(
+      of ? `${p.operand(of, precedence.suffix)}.*` : '*',
+      names('EXCEPT', except),
+      replace.length > 0 && `REPLACE (${p.list(replace)})`,
+    ),
+  GroupBy: ({ grouping, items }, p) => {
     if (grouping === 'ALL') return 'ALL'
-    return grouping === 'LIST' ? this.list(items) : `${grouping}(${this.list(items)})`
-  }
+    return grouping === 'LIST' ? p.list(items) : `${grouping}(${p.list(items)})`
+  },
+  OrderItem: ({ expression, direction, nulls }, p) =>
+    words(p.text(expression), direction, nulls && `NULLS ${nulls}`),
 
-  private from(from: ast.From): string {
-    switch (from.kind) {
-      case 'TableReference':
-        return this.table(from)
-      case 'UnnestReference':
-        return `UNNEST(${this.expression(from.array)})${as(from.alias)}${withOffset(from.offset)}`
-      case 'DerivedTable':
-        return `(${this.query(from.query)})${as(from.alias)}`
-      case 'Join':
-        return this.join(from)
-      case 'JoinInParentheses':
-        if (hasComma(from.join)) throw new SqlError('a comma cannot join tables inside parentheses')
-        return `(${this.from(from.join)})`
-      default:
-        return unknownKind(from)
-    }
-  }
+  // ---- FROM
 
-  private table(reference: ast.TableReference): string {
-    const text = this.tableText(reference)
-    const alias = reference.alias ?? (text === null ? null : impliedAlias(reference))
-    return (text ?? printPath(reference.path)) + as(alias) + withOffset(reference.offset)
-  }
-
-  /** Joins and commas group from the left; any other grouping needs parentheses. */
-  private join({ type, left, right, on, using }: ast.Join): string {
+  TableReference: (node, p) => {
+    const text = p.table(node)
+    const alias = node.alias ?? (text === null ? null : impliedAlias(node))
+    return (text ?? printPath(node.path)) + as(alias) + withOffset(node.offset)
+  },
+  UnnestReference: ({ array, alias, offset }, p) =>
+    `UNNEST(${p.text(array)})${as(alias)}${withOffset(offset)}`,
+  DerivedTable: ({ query, alias }, p) => `(${p.text(query)})${as(alias)}`,
+  // Joins and commas group from the left; any other grouping needs parentheses.
+  Join: ({ type, left, right, on, using }, p) => {
     if (hasComma(right)) throw new SqlError('a comma cannot join tables to the right of another join')
     if (hasComma(left) && (type === 'RIGHT' || type === 'FULL')) {
       throw new SqlError(`${type} JOIN cannot follow a comma`)
     }
-    const item = right.kind === 'Join' ? `(${this.from(right)})` : this.from(right)
-    if (type === 'COMMA') return `${this.from(left)}, ${item}`
-    return words(
-      this.from(left),
-      type === 'INNER' ? 'JOIN' : `${type} JOIN`,
-      item,
-      on ? `ON ${this.expression(on)}` : '',
-      using.length > 0 ? `USING (${using.map(printName).join(', ')})` : '',
-    )
-  }
+    const item = p.enclosed(right, right.kind === 'Join')
+    if (type === 'COMMA') return `${p.text(left)}, ${item}`
+    const word = type === 'INNER' ? 'JOIN' : `${type} JOIN`
+    return words(p.text(left), word, item, p.clause('ON', on), names('USING', using))
+  },
+  JoinInParentheses: ({ join }, p) => {
+    if (hasComma(join)) throw new SqlError('a comma cannot join tables inside parentheses')
+    return `(${p.text(join)})`
+  },
 
-  // ---- expressions
+  // ---- windows
 
-  private expression(node: ast.Expression): string {
-    switch (node.kind) {
-      case 'Literal':
-        return printLiteral(node)
-      case 'TypedLiteral':
-        return `${node.type} ${printLiteral(node.value)}`
-      case 'IntervalLiteral':
-        return this.interval(node)
-      case 'ParameterReference':
-        return printParameter(node)
-      case 'Path':
-        return printPath(node.parts)
-      case 'FieldAccess':
-        return this.fieldAccess(node)
-      case 'Subscript':
-        return this.subscript(node)
-      case 'Unary':
-        return this.unary(node)
-      case 'Binary':
-        return this.binary(node)
-      case 'Like':
-        return `${this.compared(node.left)}${not(node)} LIKE ${this.compared(node.right)}`
-      case 'In':
-        return `${this.compared(node.operand)}${not(node)} IN ${this.among(node.among)}`
-      case 'Between':
-        return this.between(node)
-      case 'Is':
-        return `${this.compared(node.operand)} IS${not(node)} ${node.what}`
-      case 'IsDistinctFrom':
-        return `${this.compared(node.left)} IS${not(node)} DISTINCT FROM ${this.compared(node.right)}`
-      case 'Case':
-        return this.case(node)
-      case 'Cast':
-        return this.cast(node)
-      case 'Extract':
-        return this.extract(node)
-      case 'Exists':
-        return `EXISTS(${this.query(node.query)})`
-      case 'ArraySubquery':
-        return `ARRAY(${this.query(node.query)})`
-      case 'ScalarSubquery':
-        return `(${this.query(node.query)})`
-      case 'ArrayLiteral':
-        return this.array(node)
-      case 'StructLiteral':
-        return this.struct(node)
-      case 'Tuple':
-        return `(${this.list(node.items)})`
-      case 'Parenthesized':
-        return `(${this.expression(node.expression)})`
-      case 'Call':
-        return this.call(node)
-      case 'NamedArgument':
-        return `${printName(node.name)} => ${this.expression(node.value)}`
-      case 'Lambda':
-        return this.lambda(node)
-      default:
-        return unknownKind(node)
-    }
-  }
+  NamedWindow: ({ name, window }, p) => `${printName(name)} AS ${p.text(window)}`,
+  Window: ({ base, partitionBy, orderBy, frame }, p) => {
+    const order = p.clause('ORDER BY', orderBy)
+    return `(${words(base && printName(base), p.clause('PARTITION BY', partitionBy), order, frame && p.text(frame))})`
+  },
+  Frame: ({ unit, start, end }, p) =>
+    words(unit, end && 'BETWEEN', p.text(start), end && `AND ${p.text(end)}`),
+  FrameBound: ({ bound, count }, p) => words(count && p.text(count), bound),
 
-  /** In parentheses if its precedence is below `lowest`. */
-  private operand(node: ast.Expression, lowest: number): string {
-    const text = this.expression(node)
-    return precedenceOf(node) < lowest ? `(${text})` : text
-  }
+  // ---- values
 
-  /** Comparisons do not chain, so their operands have a higher precedence. */
-  private compared(node: ast.Expression): string {
-    return this.operand(node, precedence.bitOr)
-  }
-
-  /** Without parentheses, a field of a path would read as a longer path. */
-  private fieldAccess({ of, field }: ast.FieldAccess): string {
-    const text = of.kind === 'Path' ? `(${this.expression(of)})` : this.operand(of, precedence.suffix)
+  Literal: printLiteral,
+  TypedLiteral: ({ type, value }) => `${type} ${printLiteral(value)}`,
+  IntervalLiteral: ({ value, part, to }, p) => {
+    const end = to === null ? '' : ` TO ${printPart(to, intervalParts)}`
+    return `INTERVAL ${p.compared(value)} ${printPart(part, intervalParts)}${end}`
+  },
+  ParameterReference: printParameter,
+  Path: ({ parts }) => printPath(parts),
+  // Without parentheses, a field of a path would read as a longer path.
+  FieldAccess: ({ of, field }, p) => {
+    const text = of.kind === 'Path' ? p.enclosed(of, true) : p.operand(of, precedence.suffix)
     return `${text}.${printField(field)}`
-  }
+  },
+  Subscript: ({ of, mode, index }, p) =>
+    `${p.operand(of, precedence.suffix)}[${mode ?? ''}${p.enclosed(index, mode !== null)}]`,
+  ArrayLiteral: ({ keyword, type, items }, p) =>
+    `${keyword ? 'ARRAY' : ''}${type ? `<${printType(type)}>` : ''}[${p.list(items)}]`,
+  StructLiteral: ({ type, items }, p) => `${type ? printType(type) : 'STRUCT'}(${p.list(items)})`,
+  Tuple: ({ items }, p) => `(${p.list(items)})`,
+  Parenthesized: ({ expression }, p) => `(${p.text(expression)})`,
+  Exists: ({ query }, p) => `EXISTS(${p.text(query)})`,
+  ArraySubquery: ({ query }, p) => `ARRAY(${p.text(query)})`,
+  ScalarSubquery: ({ query }, p) => `(${p.text(query)})`,
 
-  /** `- -1`, since `--1` is a comment. */
-  private unary({ operator, operand }: ast.Unary): string {
-    if (operator === 'NOT') return `NOT ${this.operand(operand, precedence.not)}`
-    const text = this.operand(operand, precedence.sign)
+  // ---- operators
+
+  // `- -1`, since `--1` is a comment.
+  Unary: ({ operator, operand }, p) => {
+    if (operator === 'NOT') return `NOT ${p.operand(operand, precedence.not)}`
+    const text = p.operand(operand, precedence.sign)
     return operator + (text.startsWith('-') ? ' ' : '') + text
-  }
-
-  private subscript({ of, mode, index }: ast.Subscript): string {
-    const inside = this.expression(index)
-    return `${this.operand(of, precedence.suffix)}[${mode ? `${mode}(${inside})` : inside}]`
-  }
-
-  /** Operators of one precedence group from the left, comparisons not at all. */
-  private binary(node: ast.Binary): string {
+  },
+  // Operators of one precedence group from the left, comparisons not at all.
+  Binary: (node, p) => {
     const own = precedenceOf(node)
     const first = own === precedence.comparison ? own + 1 : own
-    return `${this.operand(node.left, first)} ${node.operator} ${this.operand(node.right, own + 1)}`
-  }
+    return `${p.operand(node.left, first)} ${node.operator} ${p.operand(node.right, own + 1)}`
+  },
+  Like: ({ left, not, right }, p) => `${p.compared(left)}${negation(not)} LIKE ${p.compared(right)}`,
+  In: ({ operand, not, among }, p) => `${p.compared(operand)}${negation(not)} IN ${p.text(among)}`,
+  InList: ({ items }, p) => `(${p.list(items)})`,
+  InQuery: ({ query }, p) => `(${p.text(query)})`,
+  InUnnest: ({ array }, p) => `UNNEST(${p.text(array)})`,
+  Between: ({ operand, not, low, high }, p) =>
+    `${p.compared(operand)}${negation(not)} BETWEEN ${p.compared(low)} AND ${p.compared(high)}`,
+  Is: ({ operand, not, what }, p) => `${p.compared(operand)} IS${negation(not)} ${what}`,
+  IsDistinctFrom: ({ left, not, right }, p) =>
+    `${p.compared(left)} IS${negation(not)} DISTINCT FROM ${p.compared(right)}`,
 
-  private between(node: ast.Between): string {
-    const range = `${this.compared(node.low)} AND ${this.compared(node.high)}`
-    return `${this.compared(node.operand)}${not(node)} BETWEEN ${range}`
-  }
+  // ---- calls and the like
 
-  private among(among: ast.In['among']): string {
-    switch (among.kind) {
-      case 'InUnnest':
-        return `UNNEST(${this.expression(among.array)})`
-      case 'InQuery':
-        return `(${this.query(among.query)})`
-      case 'InList':
-        return `(${this.list(among.items)})`
-      default:
-        return unknownKind(among)
-    }
-  }
-
-  private case({ operand, branches, otherwise }: ast.Case): string {
-    const texts = branches.map(
-      ({ when, then }) => `WHEN ${this.expression(when)} THEN ${this.expression(then)}`,
+  Case: ({ operand, branches, otherwise }, p) =>
+    words(
+      'CASE',
+      operand && p.text(operand),
+      ...branches.map(branch => p.text(branch)),
+      p.clause('ELSE', otherwise),
+      'END',
+    ),
+  CaseBranch: ({ when, then }, p) => `WHEN ${p.text(when)} THEN ${p.text(then)}`,
+  Cast: ({ safe, operand, type, format }, p) => {
+    const inside = words(p.text(operand), `AS ${printType(type)}`, p.clause('FORMAT', format))
+    return `${safe ? 'SAFE_CAST' : 'CAST'}(${inside})`
+  },
+  Extract: ({ part, operand, zone }, p) => {
+    const from = words(
+      printPart(part, extractParts),
+      p.clause('FROM', operand),
+      p.clause('AT TIME ZONE', zone),
     )
-    if (operand) texts.unshift(this.expression(operand))
-    if (otherwise) texts.push(`ELSE ${this.expression(otherwise)}`)
-    return `CASE ${texts.join(' ')} END`
-  }
-
-  private cast({ safe, operand, type, format }: ast.Cast): string {
-    const form = format ? ` FORMAT ${this.expression(format)}` : ''
-    return `${safe ? 'SAFE_CAST' : 'CAST'}(${this.expression(operand)} AS ${printType(type)}${form})`
-  }
-
-  private interval({ value, part, to }: ast.IntervalLiteral): string {
-    const end = to === null ? '' : ` TO ${printPart(to, intervalParts)}`
-    return `INTERVAL ${this.operand(value, precedence.bitOr)} ${printPart(part, intervalParts)}${end}`
-  }
-
-  private extract({ part, operand, zone }: ast.Extract): string {
-    const at = zone ? ` AT TIME ZONE ${this.expression(zone)}` : ''
-    return `EXTRACT(${printPart(part, extractParts)} FROM ${this.expression(operand)}${at})`
-  }
-
-  private array({ keyword, type, items }: ast.ArrayLiteral): string {
-    return `${keyword ? 'ARRAY' : ''}${type ? `<${printType(type)}>` : ''}[${this.list(items)}]`
-  }
-
-  private struct({ type, items }: ast.StructLiteral): string {
-    return `${type ? printType(type) : 'STRUCT'}(${items.map(item => this.column(item)).join(', ')})`
-  }
-
-  private lambda({ parameters, body }: ast.Lambda): string {
-    const names = parameters.map(printName).join(', ')
-    return `${parameters.length === 1 ? names : `(${names})`} -> ${this.expression(body)}`
-  }
-
-  // ---- lists, windows and calls
-
-  private list(nodes: ast.Expression[]): string {
-    return nodes.map(node => this.expression(node)).join(', ')
-  }
-
-  private column({ expression, alias }: ast.SelectColumn): string {
-    return this.expression(expression) + as(alias)
-  }
-
-  private orderBy(items: ast.OrderItem[]): string {
-    const texts = items.map(({ expression, direction, nulls }) => {
-      const order = (direction ? ` ${direction}` : '') + (nulls ? ` NULLS ${nulls}` : '')
-      return this.expression(expression) + order
-    })
-    return texts.length > 0 ? `ORDER BY ${texts.join(', ')}` : ''
-  }
-
-  private window(window: ast.Window): string {
-    const { base, partitionBy, frame } = window
+    return `EXTRACT(${from})`
+  },
+  Call: (node, p) => {
+    const { star, distinct, nulls, having, orderBy, limit, over } = node
     const inside = words(
-      base ? printName(base) : '',
-      partitionBy.length > 0 ? `PARTITION BY ${this.list(partitionBy)}` : '',
-      this.orderBy(window.orderBy),
-      frame ? `${frame.unit} ${frame.end ? 'BETWEEN ' : ''}${this.bound(frame.start)}` : '',
-      frame?.end ? `AND ${this.bound(frame.end)}` : '',
+      distinct && 'DISTINCT',
+      star ? '*' : p.list(node.arguments),
+      nulls && `${nulls} NULLS`,
+      having && p.text(having),
+      p.clause('ORDER BY', orderBy),
+      p.clause('LIMIT', limit),
     )
-    return `(${inside})`
-  }
-
-  private count(count: ast.Count | null, keyword: string): string {
-    return count ? `${keyword} ${this.expression(count)}` : ''
-  }
-
-  private bound({ bound, count }: ast.FrameBound): string {
-    return count ? `${this.expression(count)} ${bound}` : bound
-  }
-
-  private call(node: ast.Call): string {
-    const { star, distinct, nulls, having, over } = node
-    const inside = words(
-      distinct ? 'DISTINCT' : '',
-      star ? '*' : this.list(node.arguments),
-      nulls ? `${nulls} NULLS` : '',
-      having ? `HAVING ${having.extreme} ${this.expression(having.expression)}` : '',
-      this.orderBy(node.orderBy),
-      this.count(node.limit, 'LIMIT'),
-    )
-    const text = `${printFunction(node)}(${inside})`
-    if (!over) return text
-    return `${text} OVER ${'kind' in over ? this.window(over) : printName(over)}`
-  }
+    const window = over && `OVER ${'kind' in over ? p.text(over) : printName(over)}`
+    return words(`${printFunction(node)}(${inside})`, window)
+  },
+  HavingExtreme: ({ extreme, expression }, p) => `HAVING ${extreme} ${p.text(expression)}`,
+  NamedArgument: ({ name, value }, p) => `${printName(name)} => ${p.text(value)}`,
+  Lambda: ({ parameters, body }, p) => {
+    const list = parameters.map(printName).join(', ')
+    return `${parameters.length === 1 ? list : `(${list})`} -> ${p.text(body)}`
+  },
 }
 
-function not(node: { not: boolean }): string {
-  return node.not ? ' NOT' : ''
+function negation(not: boolean): string {
+  return not ? ' NOT' : ''
 }
 
 function as(alias: Name | null): string {
   return alias ? ` AS ${printName(alias)}` : ''
 }
 
-function words(...texts: string[]): string {
+function words(...texts: (string | false | null)[]): string {
   return texts.filter(Boolean).join(' ')
+}
+
+function names(keyword: string, list: ast.Identifier[]): string {
+  return list.length > 0 ? `${keyword} (${list.map(printName).join(', ')})` : ''
 }
 
 function withOffset(name: ast.Identifier | null): string {
