@@ -77,11 +77,20 @@ function checkField(name: string): void {
 function checkWrite(write: Write): number {
   checkReference(write.at)
   if (write.type === 'remove') return 0
-  const fields = write.type === 'update' ? write.set : write.fields
+  const fields = write.type === 'add' ? added(write) : write.type === 'update' ? write.set : write.fields
   if (write.type === 'update') checkUnset(fields, write.unset ?? [])
   const bytes = sum(Object.entries(fields).map(([name, value]) => bytesOfField(name, value)))
   checkDocumentBytes(write.at, bytes)
   return bytes
+}
+
+/** The fields that an `add` writes. */
+function added({ amounts, set = {} }: Extract<Write, { type: 'add' }>): Fields {
+  const names = Object.keys(amounts)
+  if (names.length === 0) throw invalid('an addition of nothing')
+  if (names.some(name => name in set)) throw invalid('a field both set and added to')
+  if (Object.values(amounts).some(amount => typeof amount !== 'number')) throw invalid('not a number to add')
+  return { ...set, ...amounts }
 }
 
 function checkUnset(set: Fields, unset: string[]): void {

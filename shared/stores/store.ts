@@ -6,6 +6,8 @@
 /** A value of a document. Bytes and dates stand at the top level only. */
 export type Plain = null | boolean | number | string | Plain[] | { [field: string]: Plain }
 export type Fields = { [field: string]: Plain | Uint8Array | Date }
+/** What to add to each field. */
+export type Amounts = { [field: string]: number }
 
 export interface Reference {
   collection: string
@@ -40,6 +42,11 @@ export type Write =
   | { type: 'replace'; at: Reference; fields: Fields; ifVersion?: string }
   /** Sets and removes these fields and leaves the others; the document must exist. */
   | { type: 'update'; at: Reference; set: Fields; unset?: string[]; ifVersion?: string }
+  /**
+   * Adds to fields, each 0 where it is missing or no number, and sets others; creates the document where it is missing.
+   * Any number of them at once lose nothing.
+   */
+  | { type: 'add'; at: Reference; amounts: Amounts; set?: Fields }
   /** Removing a missing document succeeds, unless `ifVersion` is given. */
   | { type: 'remove'; at: Reference; ifVersion?: string }
 
@@ -72,6 +79,8 @@ export interface Store {
    * Fails with `conflict` if the version is another one, or the document is gone.
    */
   update(at: Reference, change: { set: Fields; unset?: string[] }, ifVersion?: string): Promise<Writing>
+  /** Adds to fields of a document, and creates it where it is missing. One whose acknowledgement is lost may count twice. */
+  add(at: Reference, amounts: Amounts, set?: Fields): Promise<Writing>
   remove(at: Reference, ifVersion?: string): Promise<void>
   /** Documents in the order asked for; without one, by id. */
   query(search: Search): Promise<{ documents: Document[]; readAt: number }>

@@ -37,7 +37,7 @@ const value: fc.Arbitrary<Fields[string]> = fc.oneof(
   }),
 )
 const step: fc.Arbitrary<Step> = fc.record({
-  type: fc.constantFrom('create', 'replace', 'update', 'remove'),
+  type: fc.constantFrom('create', 'replace', 'update', 'add', 'remove'),
   id: fc.constantFrom(...ids),
   fields: fc.dictionary(fc.constantFrom('x', 'y', 'z'), value, { minKeys: 1, noNullPrototype: true }),
   under: fc.constantFrom<Under[]>('current', 'earlier', 'none'),
@@ -110,6 +110,10 @@ function toWrite(
         unset: ['x'].filter(name => !(name in fields)),
         ...condition,
       }
+    case 'add': {
+      const { x: _, ...set } = fields
+      return { type, at, amounts: { x: turn + 1 }, set: { ...set, turn } }
+    }
     case 'remove':
       return { type, at, ...condition }
   }
@@ -120,8 +124,8 @@ function applied(model: Model, writes: Write[]): Map<string, Fields | undefined>
   const after = new Map<string, Fields | undefined>()
   for (const write of writes) {
     const before = model.get(write.at.id)
-    if (write.type === 'create' ? before : write.ifVersion && before?.version !== write.ifVersion)
-      return undefined
+    const ifVersion = 'ifVersion' in write ? write.ifVersion : undefined
+    if (write.type === 'create' ? before : ifVersion && before?.version !== ifVersion) return undefined
     if (write.type === 'update' && !before) return undefined
     after.set(write.at.id, fieldsAfter(write, before?.fields))
   }
@@ -130,6 +134,10 @@ function applied(model: Model, writes: Write[]): Map<string, Fields | undefined>
 
 function fieldsAfter(write: Write, before: Fields = {}): Fields | undefined {
   if (write.type === 'remove') return undefined
+  if (write.type === 'add') {
+    const x = typeof before['x'] === 'number' ? before['x'] : 0
+    return { ...before, ...write.set, x: x + write.amounts['x']! }
+  }
   if (write.type !== 'update') return write.fields
   const kept = Object.entries(before).filter(([name]) => !write.unset?.includes(name))
   return { ...Object.fromEntries(kept), ...write.set }

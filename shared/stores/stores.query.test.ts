@@ -158,6 +158,15 @@ describeStores('the store', ({ open }) => {
         refused('invalid'),
       )
     })
+
+    test.each<[string, Record<string, unknown>, Fields]>([
+      ['nothing', {}, { a: 1 }],
+      ['text', { n: '1' }, {}],
+      ['infinity', { n: Infinity }, {}],
+      ['a field that it sets', { n: 1 }, { n: 2 }],
+    ])('an addition of %s', async (_, amounts, set) => {
+      await expect(store.add(at, amounts as never, set)).rejects.toMatchObject(refused('invalid'))
+    })
   })
 
   test('a store that was closed is not available', async () => {

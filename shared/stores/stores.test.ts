@@ -86,6 +86,13 @@ describeStores('the store', ({ open }) => {
       expect(await fieldsAt(at)).toEqual({ b: { x: 3 }, c: new Uint8Array(100), d: true })
     })
 
+    test('counts every one of 50 additions at once, and is made by the first', async () => {
+      const at = freshReference()
+      const adding = (n: number) => store.add(at, { n, half: 0.5 }, { latest: { n } })
+      await Promise.all(Array.from({ length: 50 }, (_, i) => adding(i + 1)))
+      expect(await fieldsAt(at)).toEqual({ n: 1275, half: 25, latest: { n: expect.any(Number) } })
+    })
+
     test('cannot be updated where it is missing', async () => {
       const at = freshReference()
       await expect(store.update(at, { set: { a: 1 } })).rejects.toMatchObject(refused('conflict'))

@@ -42,6 +42,13 @@ function add(batch: WriteBatch, firestore: Firestore, sdk: Sdk, one: Write, mark
       batch.update(reference, change, condition ?? { exists: true })
       return
     }
+    case 'add': {
+      const sums = Object.entries(one.amounts).map(([name, by]) => [name, sdk.FieldValue.increment(by)])
+      const change = { ...one.set, ...Object.fromEntries(sums), [markField]: mark }
+      // With `merge: true` a map would be merged with the map that is there.
+      batch.set(reference, change, { mergeFields: Object.keys(change) })
+      return
+    }
     case 'remove':
       batch.delete(reference, condition)
   }

@@ -1,6 +1,6 @@
 /** Reading documents from a SQLite file: one by its id, or many by filters. */
 import type { SQLInputValue } from 'node:sqlite'
-import type { Document, Filter, Reference, Search } from '../store.ts'
+import type { Document, Fields, Filter, Reference, Search } from '../store.ts'
 import type { Connection, Row } from './connection.ts'
 import { decode, encode } from './values.ts'
 
@@ -46,14 +46,19 @@ function filterValues({ field, value }: Filter): SQLInputValue[] {
   return [field, kind, stored]
 }
 
-const fieldsOf = `select name, kind, value from fields
+const selectFields = `select name, kind, value from fields
   where document = ?1 and (?2 is null or name in (select value from json_each(?2)))`
 
+/** All fields of the document with this key in the file, or those of a mask. */
+export function fieldsOf(connection: Connection, key: number, mask?: string[]): Fields {
+  const rows = connection.rows(selectFields, key, mask ? JSON.stringify(mask) : null)
+  return Object.fromEntries(rows.map(({ name, kind, value }) => [name, decode(kind, value)]))
+}
+
 function toDocument(connection: Connection, row: Row, mask?: string[]): Document {
-  const fields = connection.rows(fieldsOf, Number(row['key']), mask ? JSON.stringify(mask) : null)
   return {
     id: String(row['id']),
-    fields: Object.fromEntries(fields.map(({ name, kind, value }) => [name, decode(kind, value)])),
+    fields: fieldsOf(connection, Number(row['key']), mask),
     version: String(row['version']),
     writtenAt: Number(row['written_at']),
   }

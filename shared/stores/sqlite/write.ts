@@ -2,7 +2,7 @@
 import { StoreError, type Fields, type Reference, type Write, type Writing } from '../store.ts'
 import { bytesOfField, checkDocumentBytes } from '../limits.ts'
 import type { Connection } from './connection.ts'
-import { byReference } from './read.ts'
+import { byReference, fieldsOf } from './read.ts'
 import { encode } from './values.ts'
 
 /**
@@ -35,11 +35,13 @@ function apply(connection: Connection, one: Write, version: number, writtenAt: n
   }
   const [{ key } = {}] = connection.rows(stamp, collection, id, version, writtenAt)
   if (one.type === 'update') change(connection, one.at, Number(key), one.set, one.unset)
+  else if (one.type === 'add') change(connection, one.at, Number(key), sums(connection, Number(key), one))
   else rewrite(connection, Number(key), one.fields)
 }
 
 /** The precondition of a write: no document, any document, or one version. */
 function holds(one: Write, version: string | undefined): boolean {
+  if (one.type === 'add') return true
   if (one.type === 'create') return version === undefined
   if (one.ifVersion !== undefined) return version === one.ifVersion
   return one.type !== 'update' || version !== undefined
@@ -58,6 +60,16 @@ function change(connection: Connection, at: Reference, key: number, set: Fields,
   for (const [name, value] of Object.entries(set)) put(connection, key, name, value)
   const [row] = connection.rows('select sum(bytes) as bytes from fields where document = ?', key)
   checkDocumentBytes(at, Number(row?.['bytes']))
+}
+
+/** The fields of a document after an addition, of those that it changes. */
+function sums(connection: Connection, key: number, { amounts, set }: Extract<Write, { type: 'add' }>): Fields {
+  const before = fieldsOf(connection, key, Object.keys(amounts))
+  const added = Object.entries(amounts).map(([name, by]) => {
+    const value = before[name]
+    return [name, (typeof value === 'number' ? value : 0) + by]
+  })
+  return { ...set, ...Object.fromEntries(added) }
 }
 
 function put(connection: Connection, key: number, name: string, value: Fields[string]): void {
