@@ -11,7 +11,7 @@ import {
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 
-export interface RunOptions extends Pick<RunLimits, 'signal' | 'labels' | 'jobKey'> {
+export interface RunOptions extends Pick<RunLimits, 'maxBytes' | 'signal' | 'labels' | 'jobKey'> {
   /** The check of a statement that holds a caller's own SQL, before it runs. */
   assertWithin?: AssertWithin
 }

@@ -1,13 +1,13 @@
 /** From a query request to its answer: through the cache where the endpoint has one, else straight from the engine. */
 import type { AnswerCache, CacheRequest, CacheResult } from '../cache/cache.ts'
-import type { QueryEngine, Statement } from '../engines/engine.ts'
+import { EngineError, type QueryEngine, type Statement } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
 import { runQuery } from './engine-errors.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
-import type { ByteLimit } from '../keys/limits.ts'
+import type { Allowance, ByteLimit } from '../keys/limits.ts'
 import type { Timing } from '../timing.ts'
 
 export interface QueryRequest {
@@ -46,20 +46,33 @@ export async function readThrough(services: Services, request: QueryRequest): Pr
   const { cache } = services
   const { endpoint, redacted, byteLimit } = request
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
-    const exhausted = await byteLimit?.exhausted()
-    if (exhausted) throw exhausted
-    const answer = await runEngine(services, request)
+    const allowance = (await byteLimit?.today()) ?? null
+    if (allowance?.left === 0) throw allowance.refusal()
+    const answer = await runEngine(services, request, allowance)
     return { answer, status: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
   }
-  const cacheRequest = cacheRequestOf(services, request)
-  const withoutRun = byteLimit && (await answerWithoutRun(cache, byteLimit, cacheRequest))
-  return withoutRun ?? cache.read(cacheRequest)
+  if (!byteLimit) return cache.read(cacheRequestOf(services, request, null))
+  const { keyFields, freshMs } = cacheRequestOf(services, request, null)
+  const hot = request.bypass ? null : cache.hot(keyFields, freshMs)
+  if (hot) return hot
+  const allowance = await byteLimit.today()
+  if (allowance.left > 0) return cache.read(cacheRequestOf(services, request, allowance))
+  const fresh = request.bypass ? null : await cache.peek(keyFields, freshMs)
+  if (fresh) return fresh
+  throw allowance.refusal()
 }
 
-/** A redacted answer is made out of a fresh clear one where there is one, which costs no run. */
-function cacheRequestOf(services: Services, request: QueryRequest): CacheRequest {
+/**
+ * A redacted answer is made out of a fresh clear one where there is one, which costs no run. A run that callers share is
+ * paid for, and bounded, by the one who begins it.
+ */
+function cacheRequestOf(
+  services: Services,
+  request: QueryRequest,
+  allowance: Allowance | null,
+): CacheRequest {
   const { cache } = services
-  const { endpoint, parameters, sql, redacted, bypass } = request
+  const { endpoint, parameters, sql, redacted, bypass, timing } = request
   const clear = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
   const freshMs = endpoint.cacheSeconds * 1000
   return {
@@ -68,50 +81,44 @@ function cacheRequestOf(services: Services, request: QueryRequest): CacheRequest
     timeoutMs: endpoint.timeoutSeconds * 1000,
     noteUse: endpoint.warm !== null && sql === null,
     bypass,
+    timing,
+    ...(allowance ? { maxBytes: allowance.left } : {}),
     async make(jobKey) {
       const copy = redacted && !endpoint.redact && !bypass ? await cache.peek(clear, freshMs) : null
-      if (!copy) return { answer: await runEngine(services, request, jobKey) }
+      if (!copy) return { answer: await runEngine(services, request, allowance, jobKey) }
       return { answer: await redactAnswer(endpoint, copy.answer), madeAt: copy.madeAt }
     },
   }
 }
 
-/**
- * An answer that reads no bytes; `null` where a run is allowed. A hot answer is served without a look at
- * the limit.
- * @throws ApiError `budget_exhausted`
- */
-async function answerWithoutRun(
-  cache: AnswerCache,
-  byteLimit: ByteLimit,
-  { keyFields, freshMs, bypass }: CacheRequest,
-): Promise<CacheResult | null> {
-  const hot = bypass ? null : cache.hot(keyFields, freshMs)
-  if (hot) return hot
-  const exhausted = await byteLimit.exhausted()
-  if (!exhausted) return null
-  const fresh = await cache.peek(keyFields, freshMs)
-  if (fresh) return fresh
-  throw exhausted
-}
-
 async function runEngine(
   { engine, assertWithin }: Services,
-  { endpoint, statement, sql, redacted, byteLimit, labels, timing }: QueryRequest,
+  { endpoint, statement, sql, redacted, labels, timing }: QueryRequest,
+  allowance: Allowance | null,
   jobKey?: string,
 ): Promise<Answer> {
   const options = {
     labels,
     ...(sql === null ? {} : { assertWithin }),
     ...(jobKey === undefined ? {} : { jobKey }),
+    ...(allowance ? { maxBytes: allowance.left } : {}),
   }
   try {
     const result = await timing.measure('engine', () => runQuery(engine, endpoint, statement, options))
-    await byteLimit?.spend(result.bytes ?? 0)
+    const { bytes } = result
+    if (allowance && bytes) await timing.measure('store', () => allowance.spend(bytes))
     return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
   } catch (error) {
+    const refused = error instanceof ApiError && allowance ? refusedBytes(error, allowance.left) : null
+    if (refused !== null) throw allowance!.refusal(refused)
     throw redacted && error instanceof ApiError ? redactError(error) : error
   }
+}
+
+/** The estimate for which a run was refused, where this limit and not the service's own was the lower; else `null`. */
+function refusedBytes({ cause }: ApiError, limit: number): number | null {
+  const bytes = cause instanceof EngineError ? cause.bytes : null
+  return bytes?.limit === limit ? bytes.estimate : null
 }
 
 /** The error without personal data: an engine's message may quote a value. */

@@ -1,64 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
 import { ApiError } from '../errors.ts'
-import { Answer } from '../answers/answer.ts'
-import { type Store, StoreError } from '../stores/store.ts'
+import type { Store } from '../stores/store.ts'
 import { type Faults, type Operation, withFaults } from '../stores/testing/faults.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { AnswerCache, type CacheRequest } from './cache.ts'
 import { headAt } from './head.ts'
-import { cacheKey, type CacheKeyFields } from './key.ts'
+import { cacheKey } from './key.ts'
+import {
+  engine,
+  engineDown,
+  keyFields,
+  lost,
+  made,
+  mistake,
+  quick,
+  request,
+  textOf,
+} from './testing/requests.ts'
 import { type CacheTimes, cacheTimes } from './times.ts'
-
-const keyFields: CacheKeyFields = {
-  endpointId: 'e1',
-  version: 'v1',
-  parameters: '[["project","abc"]]',
-  sql: null,
-  variant: 'clear',
-}
-
-const quick: Partial<CacheTimes> = {
-  memoryMs: 0,
-  pollMs: 10,
-  leaseMs: 300,
-  renewMs: 100,
-  storeDownMs: 50,
-}
-
-const made = (body: string | Buffer) =>
-  Answer.fromJson({ rows: 1, truncated: false, redacted: false, columns: ['a'] }, Buffer.from(body as string))
 
 /** Random bytes do not compress. */
 const oversized = made(randomBytes(16_000_001))
 
-const textOf = async ({ answer }: { answer: Answer }) => (await answer.bytes('identity')).toString()
-
-/** An engine that counts its runs and answers with their number. */
-function engine(options: { ms?: number; fail?: () => ApiError | null } = {}) {
-  const state = { runs: 0, ms: options.ms ?? 0, fail: options.fail ?? (() => null) }
-  const make = async () => {
-    const run = ++state.runs
-    await sleep(state.ms)
-    const error = state.fail()
-    if (error) throw error
-    return { answer: made(`run ${run}`) }
-  }
-  return Object.assign(state, { make })
-}
-
-function request(make: CacheRequest['make'], changes: Partial<CacheRequest> = {}): CacheRequest {
-  return { keyFields, freshMs: 60_000, timeoutMs: 5000, noteUse: false, bypass: false, make, ...changes }
-}
-
-const engineDown = () => new ApiError('engine_error', 'The query engine failed.')
-const mistake = () => new ApiError('invalid_query', 'Bad regular expression.')
-const lost = () => {
-  throw new StoreError('unavailable', 'no acknowledgement')
-}
-
-describeStores('the cache', ({ open: openStore }) => {
+describeStores('the cache', ({ open: openStore, rounds }) => {
   let plain: Store
   let store: Store
   let faults: Faults
@@ -390,6 +357,25 @@ describeStores('the cache', ({ open: openStore }) => {
       expect(await textOf(served)).toBe('run 2')
     })
 
+    test('a document that is no head is replaced by one, whatever its fields', async () => {
+      const value = fc.oneof(fc.constant(null), fc.string({ maxLength: 3 }), fc.integer(), fc.constant({}))
+      const fields = ['question', 'stored', 'lease', 'failure', 'previous', 'usedAt', 'uses', 'ended']
+      const document = fc.dictionary(fc.constantFrom(...fields), value, { noNullPrototype: true })
+      let round = 0
+      await fc.assert(
+        fc.asyncProperty(document, async found => {
+          const other = { ...keyFields, parameters: String(round++) }
+          await plain.replace(headAt(cacheKey(other)), found)
+          calls.length = 0
+          const state = engine()
+          const outcome = await open().read(request(state.make, { keyFields: other }))
+          expect(outcome).toMatchObject({ status: 'miss', stored: true })
+          expect(calls.length).toBeLessThan(10)
+        }),
+        { numRuns: rounds },
+      )
+    })
+
     test('a head of other key fields is not served', async () => {
       const state = engine()
       await open().read(request(state.make))
@@ -403,14 +389,79 @@ describeStores('the cache', ({ open: openStore }) => {
   })
 
   describe('a caller who bypasses', () => {
+    const bypassing = (make: CacheRequest['make']) => request(make, { bypass: true })
+
     test('gets a run of the engine, whose answer all callers get from then on', async () => {
       const state = engine()
       const [one, two] = [open(), open()]
       await one.read(request(state.make))
-      await one.close()
-      expect(await textOf(await one.read(request(state.make, { bypass: true })))).toBe('run 2')
-      await one.close()
+      expect(await textOf(await one.read(bypassing(state.make)))).toBe('run 2')
       expect(await textOf(await two.read(request(state.make)))).toBe('run 2')
+    })
+
+    test('gets a run that began after the request, also among many in several instances', async () => {
+      const caches = [open(), open(), open()]
+      let runs = 0
+      const make = async () => {
+        const began = performance.now()
+        runs++
+        await sleep(30)
+        return { answer: made(String(began)) }
+      }
+      const callers = Array.from({ length: 50 }, async (_, i) => {
+        await sleep(i * 5)
+        const came = performance.now()
+        return Number(await textOf(await caches[i % 3]!.read(bypassing(make)))) - came
+      })
+      expect(Math.min(...(await Promise.all(callers)))).toBeGreaterThanOrEqual(0)
+      expect(runs).toBeLessThan(40)
+    })
+
+    test('gets the error where the engine fails, and no copy', async () => {
+      const state = engine()
+      const cache = open()
+      await cache.read(request(state.make))
+      state.fail = engineDown
+      await expect(cache.read(bypassing(state.make))).rejects.toMatchObject({ code: 'engine_error' })
+      expect((await cache.read(request(state.make))).status).toBe('hit')
+    })
+
+    test('gets a run where the store is away, and no copy in memory', async () => {
+      const state = engine()
+      const cache = open()
+      await cache.read(request(state.make))
+      faults.before = lost
+      expect(await textOf(await cache.read(bypassing(state.make)))).toBe('run 2')
+      state.fail = engineDown
+      await expect(cache.read(bypassing(state.make))).rejects.toMatchObject({ code: 'engine_error' })
+    })
+  })
+
+  describe('a run that the budget of its caller refuses', () => {
+    const refused = () => new ApiError('budget_exhausted', 'Nothing is left.')
+    const poor = (make: CacheRequest['make']) => request(make, { maxBytes: 1 })
+
+    test('is refused to callers with as little, and begun again for one with more', async () => {
+      const poorly = engine({ ms: 50, fail: refused })
+      const richly = engine()
+      const cache = open()
+      const reads = [
+        cache.read(poor(poorly.make)),
+        cache.read(poor(poorly.make)),
+        cache.read(request(richly.make)),
+      ]
+      const [first, second, third] = await Promise.allSettled(reads)
+      for (const one of [first, second])
+        expect(one).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } })
+      expect(third).toMatchObject({ status: 'fulfilled', value: { status: 'miss', stored: true } })
+      expect([poorly.runs, richly.runs]).toEqual([1, 1])
+    })
+
+    test('leaves no failure behind, and no lease', async () => {
+      const state = engine({ fail: refused })
+      await expect(open().read(poor(state.make))).rejects.toThrow()
+      state.fail = () => null
+      expect((await open().read(request(state.make))).status).toBe('miss')
     })
   })
 

@@ -8,13 +8,14 @@ import { ApiError } from '../errors.ts'
 import { describeError, type Log } from '../log.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
+import type { Timing } from '../timing.ts'
 import { CacheEntries, type CacheEntry } from './entries.ts'
-import { asApiError, failureFields, isMistake, nextFailure, recordedError } from './failures.ts'
+import { asApiError, failureFields, isMistake, isOfCaller, nextFailure, recordedError } from './failures.ts'
 import { firstFields, type Head, headAt } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
-import { type CacheTimes, cacheTimes, noteEveryMs, timeouts } from './times.ts'
+import { type CacheTimes, cacheTimes, noteEveryMs } from './times.ts'
 
 export interface CacheRequest {
   keyFields: CacheKeyFields
@@ -24,8 +25,12 @@ export interface CacheRequest {
   timeoutMs: number
   /** Whether reads are recorded for the warmer. */
   noteUse: boolean
-  /** A fresh copy is not enough: the engine runs, or has begun to since. */
+  /** Only an answer of a run that began after this request will do: no copy, not even where the engine fails. */
   bypass: boolean
+  /** The most bytes that `make` may read for this caller; absent = any number. */
+  maxBytes?: number
+  /** Takes the step `store`: the wait for what is written of the answer. */
+  timing?: Timing
   /**
    * Runs the engine. Two calls have the same `jobKey` only where the second took the lease of a process that died, so
    * that the engine can adopt the first one's job. `madeAt` (store time) is given where the answer was derived from an
@@ -38,7 +43,7 @@ export interface CacheResult {
   answer: Answer
   /** `collapsed` (RFC 9211) = another caller's run; `revalidated` = a run that replaces an older answer. */
   status: 'hit' | 'stale' | 'miss' | 'revalidated' | 'collapsed'
-  /** Whether the answer is on its way to the store. */
+  /** Whether the answer is in the store. */
   stored: boolean
   /** Store time at which the engine began, milliseconds since 1970 UTC; NaN where the store has never answered. */
   madeAt: number
@@ -52,7 +57,10 @@ type StaleCopy = () => Promise<CacheResult | null>
 
 /** A look-up under way in this process, which later callers with the same key join. */
 interface Flight {
+  /** Where the map has it. A bypassing one is there only until its engine begins. */
+  key: string
   result: Promise<CacheResult>
+  maxBytes: number
   /** Set while the engine refreshes a stale copy: later callers get the copy at once. */
   staleCopy: StaleCopy | null
 }
@@ -64,6 +72,7 @@ interface Miss {
   /** As it was when the lease was taken. */
   head: Head | null
   staleCopy: StaleCopy | null
+  flight: Flight
 }
 
 /** Without the store there are no leases, so that a process runs the engine for only a few callers at a time. */
@@ -97,12 +106,28 @@ export class AnswerCache {
     const hot = request.bypass ? null : this.hotAt(key, request.freshMs)
     if (hot) return hot
     const flightKey = request.bypass ? `${key}!` : key
+    const { maxBytes = Infinity } = request
     const joined = this.flights.get(flightKey)
-    if (joined) return join(joined)
-    const flight = { staleCopy: null } as Flight
-    flight.result = this.lookUp(key, request, flight).finally(() => this.flights.delete(flightKey))
+    if (joined)
+      return join(joined).catch((error: unknown) => {
+        // The run was refused for the budget of the caller who began it, and this one has more left.
+        if (isOfCaller(error) && maxBytes > joined.maxBytes) return this.read(request)
+        throw error
+      })
+    const flight = { key: flightKey, maxBytes, staleCopy: null } as Flight
+    flight.result = this.lookUp(key, request, flight).finally(() => this.leave(flight))
     this.flights.set(flightKey, flight)
     return flight.result
+  }
+
+  private leave(flight: Flight): void {
+    if (this.flights.get(flight.key) === flight) this.flights.delete(flight.key)
+  }
+
+  /** Runs the engine. A bypassing caller who comes from now on begins a run of its own. */
+  private make(request: CacheRequest, flight: Flight, jobKey?: string): ReturnType<CacheRequest['make']> {
+    if (request.bypass) this.leave(flight)
+    return request.make(jobKey)
   }
 
   /** A fresh answer from memory or store, without a run; `null` where there is none or the store fails. */
@@ -124,14 +149,14 @@ export class AnswerCache {
     return this.hotAt(cacheKey(keyFields), freshMs)
   }
 
-  /** Waits for what is still being published. */
+  /** Waits for writes that took longer than their answers waited. */
   async close(): Promise<void> {
     while (this.background.size > 0) await Promise.allSettled(this.background)
   }
 
   private async lookUp(key: string, request: CacheRequest, flight: Flight): Promise<CacheResult> {
     if (this.outage && performance.now() < this.outage.until)
-      return this.readWithoutStore(key, request, this.outage.error)
+      return this.readWithoutStore(key, request, flight, this.outage.error)
     try {
       return await this.readThroughStore(key, request, flight)
     } catch (error) {
@@ -139,47 +164,43 @@ export class AnswerCache {
       this.logStoreFailure(error)
       if (error.reason === 'unavailable')
         this.outage = { until: performance.now() + this.times.storeDownMs, error }
-      return this.readWithoutStore(key, request, error)
+      return this.readWithoutStore(key, request, flight, error)
     }
   }
 
   /**
    * Looks at the head until one of these holds: a fresh answer (a hit), a recorded failure, a stale copy while another
-   * process runs the engine, or the lease to run it here (a miss).
+   * process runs the engine, or the lease to run it here (a miss). A bypassing request takes the lease alone.
    */
   private async readThroughStore(key: string, request: CacheRequest, flight: Flight): Promise<CacheResult> {
     const giveUpAt = performance.now() + request.timeoutMs + this.times.leaseMs
     const { freshMs, bypass } = request
-    let bypassed: string | null | undefined
     let tornReads = 0
     for (let waited = false; performance.now() < giveUpAt; waited = true) {
       const head = await this.entries.readHead(key, request.keyFields, waited || undefined)
       const now = this.entries.clock.now()
-      const generation = head?.stored?.generation ?? null
-      if (bypass && bypassed === undefined) bypassed = generation
       const isReadable = head?.stored && tornReads < maxTornReads
       const ageMs = isReadable ? this.entries.ageOf(head.stored!.madeAt) : Number.POSITIVE_INFINITY
-      const staleCopy = head && ageMs < freshMs + this.times.staleMs ? () => this.loadStale(key, head) : null
+      const mayServe = head && !bypass && ageMs < freshMs + this.times.staleMs
+      const staleCopy = mayServe ? () => this.loadStale(key, head) : null
 
-      if (head && ageMs < freshMs && generation !== bypassed) {
+      if (head && ageMs < freshMs && !bypass) {
         const entry = await this.entries.load(key, head)
         if (entry) {
-          this.noteUse(key, request, head)
+          await this.noteUse(key, request, head)
           return this.result(entry, waited ? 'collapsed' : 'hit')
         }
         tornReads++
       } else if (head?.failure && now < head.failure.at + head.failure.ms && !bypass) {
         return this.coverFailure(recordedError(head.failure, now), staleCopy)
       } else if (head && head.leasedUntil > now) {
-        const copy = bypass ? null : await staleCopy?.()
+        const copy = await staleCopy?.()
         if (copy) return copy
         await sleep(this.times.pollMs)
       } else {
-        const lease = await this.takeLease(key, request.keyFields, head)
-        if (lease) {
-          flight.staleCopy = staleCopy
-          return this.run(lease, { key, request, head, staleCopy })
-        }
+        flight.staleCopy = staleCopy
+        const lease = await this.takeLease(key, request, head)
+        if (lease) return this.run(lease, { key, request, head, staleCopy, flight })
       }
     }
     throw new ApiError('engine_unavailable', 'Another run of this query has not finished in time.', {
@@ -187,21 +208,28 @@ export class AnswerCache {
     })
   }
 
-  /** Runs the engine under the lease, and stores the answer or the failure. */
-  private async run(lease: Lease, { key, request, head, staleCopy }: Miss): Promise<CacheResult> {
+  /** Runs the engine under the lease, and stores the answer or the failure before it gives either. */
+  private async run(lease: Lease, { key, request, head, staleCopy, flight }: Miss): Promise<CacheResult> {
     try {
       const jobKey = request.bypass ? undefined : jobKeyOf(key, head)
-      const { answer, madeAt = lease.takenAt } = await request.make(jobKey)
+      const { answer, madeAt = lease.takenAt } = await this.make(request, flight, jobKey)
       const entry = this.entries.remember(key, { answer, madeAt, generation: null })
-      const expireAt = new Date(madeAt + request.freshMs + this.times.staleMs)
+      const expireAt = this.expiryOf(request, madeAt)
       const published = publish(this.store, { key, lease, before: head, answer, madeAt, expireAt })
-      this.inBackground(published.then(generation => (entry.generation = generation)))
-      return this.result(entry, head?.stored ? 'revalidated' : 'miss', true)
+      const generation = await this.written(
+        request,
+        published.then(made => (entry.generation = made)),
+      )
+      return this.result(entry, head?.stored ? 'revalidated' : 'miss', generation !== null)
     } catch (thrown) {
       const error = asApiError(thrown)
+      if (isOfCaller(error)) {
+        await this.written(request, lease.finish({}, []))
+        throw error
+      }
       const { backOffMs } = this.times
       const failure = nextFailure(head?.failure ?? null, error, { now: this.entries.clock.now(), backOffMs })
-      this.inBackground(lease.finish({ failure: failureFields(failure) }, []))
+      await this.written(request, lease.finish({ failure: failureFields(failure) }, []))
       return this.coverFailure(recordedError(failure, failure.at), staleCopy)
     }
   }
@@ -216,9 +244,10 @@ export class AnswerCache {
   private async readWithoutStore(
     key: string,
     request: CacheRequest,
+    flight: Flight,
     cause: StoreError,
   ): Promise<CacheResult> {
-    const known = this.entries.inMemory(key)
+    const known = request.bypass ? undefined : this.entries.inMemory(key)
     const ageMs = known ? this.entries.ageOf(known.madeAt) : Number.POSITIVE_INFINITY
     if (known && ageMs < request.freshMs + this.times.staleMs)
       return this.result(known, ageMs < request.freshMs ? 'hit' : 'stale')
@@ -233,27 +262,34 @@ export class AnswerCache {
       )
     this.runsWithoutStore++
     try {
-      const { answer, madeAt = this.entries.clock.now() } = await request.make()
+      const { answer, madeAt = this.entries.clock.now() } = await this.make(request, flight)
       return this.result(this.entries.remember(key, { answer, madeAt, generation: null }), 'miss')
     } finally {
       this.runsWithoutStore--
     }
   }
 
-  private async takeLease(key: string, keyFields: CacheKeyFields, head: Head | null): Promise<Lease | null> {
-    const fields = head ? {} : firstFields(keyFields, this.entries.clock.now())
+  private async takeLease(key: string, request: CacheRequest, head: Head | null): Promise<Lease | null> {
+    const now = this.entries.clock.now()
+    const first = head ? {} : firstFields(request.keyFields, now)
+    const fields = { ...first, expireAt: this.expiryOf(request, now) }
     const lease = await takeLease(this.store, headAt(key), head?.version ?? null, fields, this.times)
     if (lease) this.entries.clock.observe(lease.takenAt)
     return lease
   }
 
+  /** When the store may delete the document of an answer; readers do not depend on it. @param madeAt store time */
+  private expiryOf({ freshMs }: CacheRequest, madeAt: number): Date {
+    return new Date(madeAt + freshMs + this.times.staleMs)
+  }
+
   /** Records a use for the warmer, unless a recent one is recorded or a lease is taken, which the write would break. */
-  private noteUse(key: string, request: CacheRequest, head: Head): void {
+  private async noteUse(key: string, request: CacheRequest, head: Head): Promise<void> {
     const now = this.entries.clock.now()
     const isDue = now - head.usedAt > Math.max(request.freshMs / 4, noteEveryMs)
     if (!request.noteUse || !isDue || head.leasedUntil > now) return
     const set = { usedAt: now, uses: head.uses + 1 }
-    this.inBackground(withTimeout(timeouts.lease, this.store.update(headAt(key), { set }, head.version)))
+    await this.written(request, this.store.update(headAt(key), { set }, head.version))
   }
 
   private async loadStale(key: string, head: Head): Promise<CacheResult | null> {
@@ -271,12 +307,20 @@ export class AnswerCache {
     return this.entries.ageOf(entry.madeAt) < freshMs ? this.result(entry, 'hit') : null
   }
 
-  /** Work that no caller waits for. Where it fails, the lease expires and a later request runs the engine again. */
-  private inBackground(work: Promise<unknown>): void {
-    const settled = work
-      .catch((error: unknown) => this.logStoreFailure(error))
-      .finally(() => this.background.delete(settled))
+  /**
+   * Waits for a write before the response may end, for `writeMs` at most; a later one goes on while the process can. Where
+   * it fails, the lease expires and a later request runs the engine again.
+   * @returns `null` where nothing is known to be written
+   */
+  private async written<T>({ timing }: CacheRequest, write: Promise<T>): Promise<T | null> {
+    const failed = (error: unknown): null => {
+      this.logStoreFailure(error)
+      return null
+    }
+    const settled = write.catch(failed).finally(() => this.background.delete(settled))
     this.background.add(settled)
+    const wait = () => withTimeout(this.times.writeMs, settled).catch(failed)
+    return timing ? timing.measure('store', wait) : wait()
   }
 
   /** A conflict is no failure: another process was faster. */

@@ -49,8 +49,16 @@ export class CacheEntries {
     )
     this.clock.observe(readAt)
     const head = document && headOf(document)
+    if (document && !head) await this.discard(key, document.version)
     if (head && !belongsTo(head, keyFields)) throw new StoreError('invalid', 'a head of other key fields')
     return head
+  }
+
+  /** Removes a document that is no head, unless another process was faster: no lease could ever be taken in it. */
+  private async discard(key: string, version: string): Promise<void> {
+    await withTimeout(timeouts.lease, this.store.remove(headAt(key), version)).catch((error: unknown) => {
+      if (!(error instanceof StoreError && error.reason === 'conflict')) throw error
+    })
   }
 
   /**

@@ -21,6 +21,11 @@ export function isMistake(error: ApiError): boolean {
   return error.status < 500
 }
 
+/** Whether the error is about the budget of one caller; it says nothing of the query, and nothing to other callers. */
+export function isOfCaller(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'budget_exhausted'
+}
+
 export function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError('internal', 'An internal error.', { cause: error })
 }

@@ -46,7 +46,7 @@ export const lightFields = ['question', 'stored', 'lease', 'failure', 'usedAt', 
 /** Reads a head; `null` for a document that is none (edited by hand, or of another layout). */
 export function headOf({ fields, version, writtenAt }: Document): Head | null {
   const keyFields = fields['question'] as unknown as CacheKeyFields | undefined
-  if (typeof keyFields !== 'object' || keyFields === null) return null
+  if (typeof keyFields?.endpointId !== 'string') return null
   const lease = fields['lease'] as { ms: number } | undefined
   const inline = fields['inline']
   return {

@@ -79,8 +79,10 @@ async function writeChunks(store: Store, written: Chunks, gzip: Buffer, expireAt
     const bytes = gzip.subarray(i * maxInlineBytes, (i + 1) * maxInlineBytes)
     return { type: 'replace', at, fields: { bytes, expireAt } }
   })
-  for (let i = 0; i < writes.length; i += chunksInCommit)
-    await withTimeout(timeouts.publish, store.batch(writes.slice(i, i + chunksInCommit)))
+  const commits = Array.from({ length: Math.ceil(writes.length / chunksInCommit) }, (_, i) =>
+    store.batch(writes.slice(i * chunksInCommit, (i + 1) * chunksInCommit)),
+  )
+  await withTimeout(timeouts.publish * commits.length, Promise.all(commits))
 }
 
 /** Removes a generation that no reader can be at any more. The store's expiry takes any that stays behind. */

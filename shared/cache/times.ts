@@ -10,6 +10,11 @@ export interface CacheTimes {
   renewMs: number
   /** How often a process looks at the head while another one runs the engine. */
   pollMs: number
+  /**
+   * The longest that an answer waits for what is written of it: itself, a failure, a use. After the response an instance
+   * of Cloud Run may have no CPU (https://cloud.google.com/run/docs/configuring/billing-settings).
+   */
+  writeMs: number
   /** How long a store that failed is left alone. */
   storeDownMs: number
   /** How long an engine that failed is left alone: this long, then twice, four and eight times as long. */
@@ -24,6 +29,7 @@ export const cacheTimes: CacheTimes = {
   leaseMs: 6000,
   renewMs: 2000,
   pollMs: 250,
+  writeMs: 1000,
   storeDownMs: 1000,
   backOffMs: 1000,
 }

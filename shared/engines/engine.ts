@@ -98,14 +98,17 @@ export class EngineError extends Error {
   readonly reason: EngineErrorReason
   /** Where in the statement's SQL, when known. */
   readonly place: Place | null
+  /** For `too_many_bytes`, when known: an upper bound of what the run would read, and the limit that it is over. */
+  readonly bytes: { estimate: number; limit: number } | null
 
   constructor(
     reason: EngineErrorReason,
     message: string,
-    options: { place?: Place | null; cause?: unknown } = {},
+    options: { place?: Place | null; bytes?: EngineError['bytes']; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause })
     this.reason = reason
     this.place = options.place ?? null
+    this.bytes = options.bytes ?? null
   }
 }

@@ -1,7 +1,10 @@
 /** How much a key may be used: calls a minute in each process, and bytes a day over all of them. */
+import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { timeouts } from '../cache/times.ts'
 import { ApiError } from '../errors.ts'
-import { type Reading, type Store, StoreError } from '../stores/store.ts'
+import { type Reference, type Store, StoreError, type Write } from '../stores/store.ts'
+import { withTimeout } from '../stores/timeout.ts'
 import type { Limits } from './records.ts'
 
 interface Limited {
@@ -41,88 +44,132 @@ export function callCounter(clock: { now(): number } = performance): (caller: Li
 
 /** The bytes that the runs for a key may read in a day: UTC, by the store's clock. */
 export interface ByteLimit {
-  /** ApiError `budget_exhausted` where nothing is left, else `null`. */
-  exhausted(): Promise<ApiError | null>
-  /** Adds what a run has read. */
+  /** What is left of this day. */
+  today(): Promise<Allowance>
+}
+
+/** What runs for a key may still read on a day; they count on the day on which they were allowed. */
+export interface Allowance {
+  /** The most bytes that a run may read; 0 = no run may begin. */
+  left: number
+  /** ApiError `budget_exhausted`. @param estimate the least bytes that a run would read, where it was refused for them */
+  refusal(estimate?: number): ApiError
+  /** Adds what a run has read: exactly once, unless the store is not available. */
   spend(bytes: number): Promise<void>
 }
 
 /** `null` for a caller without such a limit. */
 export type ByteLimits = (caller: Limited) => ByteLimit | null
 
-/** Runs of other processes count so much later. A run's cost is known at its end, so runs under way may pass the limit. */
+/** Runs of other processes count so much later. Each run is bounded by what is left, but runs at once by the same. */
 const rememberMs = 5_000
-const maxAttempts = 5
 const dayMs = 86_400_000
+/** An addition whose fate is not known is repeated; it counts once. */
+const maxAttempts = 2
 
 interface Spent {
+  /** Days since 1970 UTC. */
+  day: number
   bytes: number
   /** Until the next day begins, in milliseconds. */
   leftMs: number
 }
 
-/** Sums up what each key has read today in the collection `spending`, under the key's id. */
+/** Sums up what each key has read in the collection `spending`, in one document for each day. */
 export function openByteLimits(store: Store): ByteLimits {
   const remembered = new LRUCache<string, Spent>({
     max,
     ttl: rememberMs,
     // An entry that is deleted while it is read would fail the request that waits for it.
     ignoreFetchAbort: true,
-    fetchMethod: async keyId => spentIn(await store.get(reference(keyId))),
+    fetchMethod: keyId => readSpent(store, keyId),
   })
 
   /** While the store does not answer nothing counts as spent: the cache lets few runs through then. */
   async function spentBy(keyId: string): Promise<Spent> {
-    return (await remembered.fetch(keyId).catch(ifUnavailable)) ?? { bytes: 0, leftMs: dayMs }
+    const spent = await remembered.fetch(keyId).catch(ifUnavailable)
+    return spent ?? { ...dayAt(Date.now()), bytes: 0 }
   }
 
-  async function add(keyId: string, bytes: number): Promise<void> {
+  async function add(keyId: string, day: number, bytes: number): Promise<void> {
+    const writes = additionOf(keyId, day, bytes)
     for (let attempt = 0; attempt < maxAttempts; attempt++)
       try {
-        const reading = await store.get(reference(keyId))
-        const fields = { day: dayOf(reading), bytes: spentIn(reading).bytes + bytes }
-        if (reading.document) await store.replace(reference(keyId), fields, reading.document.version)
-        else await store.create(reference(keyId), fields)
-        remembered.delete(keyId)
-        return
+        await withTimeout(timeouts.lease, store.batch(writes))
+        break
       } catch (error) {
-        if (!(error instanceof StoreError && error.reason === 'conflict')) return ifUnavailable(error)
+        if (!(error instanceof StoreError)) throw error
+        if (error.reason === 'conflict') break // the attempt before has counted
       }
+    remembered.delete(keyId)
   }
 
   return ({ keyId, limits }) => {
     const limit = limits?.bytesPerDay ?? null
     if (limit === null) return null
     return {
-      async exhausted() {
-        const { bytes, leftMs } = await spentBy(keyId)
-        return bytes < limit ? null : exhausted(leftMs)
-      },
-      async spend(bytes) {
-        if (bytes > 0) await add(keyId, bytes)
+      async today() {
+        const { day, bytes, leftMs } = await spentBy(keyId)
+        const left = Math.max(0, limit - bytes)
+        return {
+          left,
+          refusal: estimate => refusal({ limit, left, estimate, leftMs }),
+          spend: async spent => (spent > 0 ? add(keyId, day, spent) : undefined),
+        }
       },
     }
   }
 }
 
-const reference = (keyId: string) => ({ collection: 'spending', id: keyId })
-
-function dayOf({ readAt }: Reading): number {
-  return Math.floor(readAt / dayMs)
+/** By the machine's clock the wrong day may be read first. */
+async function readSpent(store: Store, keyId: string): Promise<Spent> {
+  for (let { day } = dayAt(Date.now()); ;) {
+    const { document, readAt } = await withTimeout(timeouts.head, store.get(sumAt(keyId, day)))
+    const now = dayAt(readAt)
+    if (now.day === day) return { ...now, bytes: Number(document?.fields['bytes'] ?? 0) }
+    day = now.day
+  }
 }
 
-function spentIn(reading: Reading): Spent {
-  const { day, bytes } = reading.document?.fields ?? {}
-  const isToday = day === dayOf(reading) && typeof bytes === 'number'
-  return { bytes: isToday ? bytes : 0, leftMs: dayMs - (reading.readAt % dayMs) }
+/**
+ * A document of the run's own is created in the same commit: Firestore's client repeats a commit whose acknowledgement
+ * was lost, and would add twice.
+ */
+function additionOf(keyId: string, day: number, bytes: number): Write[] {
+  const expireAt = new Date((day + 2) * dayMs)
+  const at = { collection: 'spending', id: `${keyId}.${day}.${randomUUID()}` }
+  return [
+    { type: 'create', at, fields: { bytes, expireAt } },
+    { type: 'add', at: sumAt(keyId, day), amounts: { bytes }, set: { expireAt } },
+  ]
 }
 
-function exhausted(leftMs: number): ApiError {
-  return new ApiError(
-    'budget_exhausted',
-    'The runs for this API key have read what they may in a day (UTC). Answers that are cached can still be had.',
-    { headers: { 'Retry-After': String(Math.ceil(leftMs / 1000)) } },
-  )
+function sumAt(keyId: string, day: number): Reference {
+  return { collection: 'spending', id: `${keyId}.${day}` }
+}
+
+function dayAt(time: number): Pick<Spent, 'day' | 'leftMs'> {
+  return { day: Math.floor(time / dayMs), leftMs: dayMs - (time % dayMs) }
+}
+
+/** With `Retry-After`, unless the run is too large for a whole day. */
+function refusal({
+  limit,
+  left,
+  estimate = 0,
+  leftMs,
+}: {
+  limit: number
+  left: number
+  estimate: number | undefined
+  leftMs: number
+}): ApiError {
+  const [all, rest, wanted] = [limit, left, estimate].map(bytes => bytes.toLocaleString('en'))
+  const today = `the runs for this API key may read ${rest} bytes more of the ${all} of a day (UTC).`
+  const asked =
+    estimate > 0 ? `The query would read up to ${wanted} bytes, and ${today}` : `T${today.slice(1)}`
+  const headers = estimate > limit ? {} : { 'Retry-After': String(Math.ceil(leftMs / 1000)) }
+  return new ApiError('budget_exhausted', `${asked} Answers that are cached can still be had.`, { headers })
 }
 
 function ifUnavailable(error: unknown): undefined {

@@ -1,7 +1,9 @@
 import type { Store, Writing } from './store.ts'
 
 /** A store's writes of one document, as batches of one. */
-export function singleWrites(batch: Store['batch']): Pick<Store, 'create' | 'replace' | 'update' | 'add' | 'remove'> {
+export function singleWrites(
+  batch: Store['batch'],
+): Pick<Store, 'create' | 'replace' | 'update' | 'add' | 'remove'> {
   return {
     async create(at, fields) {
       return only(await batch([{ type: 'create', at, fields }]))

@@ -102,7 +102,17 @@ export function failureOf(thrown: unknown, sent: SentStatement | null): Failure 
   if (thrown instanceof EngineError) return { error: thrown, retry: false, pause: false }
   const { reason, retry = false, pause = false } = meaningOf(thrown)
   const { message, place } = wording(thrown, reason, sent)
-  return { error: new EngineError(reason, message, { place, cause: causeOf(thrown) }), retry, pause }
+  const bytes = bytesIn(errorDetails(thrown).message)
+  return { error: new EngineError(reason, message, { place, bytes, cause: causeOf(thrown) }), retry, pause }
+}
+
+/**
+ * The estimate and the limit, where BigQuery gives them: "Query exceeded limit for bytes billed: 1000000. 10485760 or
+ * higher required." The estimate is an upper bound, which ignores clustering.
+ */
+function bytesIn(message: string): EngineError['bytes'] {
+  const [, limit, estimate] = /bytes billed: (\d+)\. (\d+) or higher/.exec(message) ?? []
+  return limit && estimate ? { limit: Number(limit), estimate: Number(estimate) } : null
 }
 
 /** The client's own errors hold the whole exchange, with the Authorization header: of them only reason and message. */

@@ -63,7 +63,11 @@ function change(connection: Connection, at: Reference, key: number, set: Fields,
 }
 
 /** The fields of a document after an addition, of those that it changes. */
-function sums(connection: Connection, key: number, { amounts, set }: Extract<Write, { type: 'add' }>): Fields {
+function sums(
+  connection: Connection,
+  key: number,
+  { amounts, set }: Extract<Write, { type: 'add' }>,
+): Fields {
   const before = fieldsOf(connection, key, Object.keys(amounts))
   const added = Object.entries(amounts).map(([name, by]) => {
     const value = before[name]

@@ -1,0 +1,61 @@
+/** For tests of the cache: requests, and an engine that counts its runs. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Answer } from '../../answers/answer.ts'
+import { ApiError } from '../../errors.ts'
+import { StoreError } from '../../stores/store.ts'
+import type { CacheRequest } from '../cache.ts'
+import type { CacheKeyFields } from '../key.ts'
+import type { CacheTimes } from '../times.ts'
+
+export const keyFields: CacheKeyFields = {
+  endpointId: 'e1',
+  version: 'v1',
+  parameters: '[["project","abc"]]',
+  sql: null,
+  variant: 'clear',
+}
+
+export const quick: Partial<CacheTimes> = {
+  memoryMs: 0,
+  pollMs: 10,
+  leaseMs: 300,
+  renewMs: 100,
+  storeDownMs: 50,
+}
+
+export const made = (body: string | Buffer): Answer =>
+  Answer.fromJson({ rows: 1, truncated: false, redacted: false, columns: ['a'] }, Buffer.from(body as string))
+
+export const textOf = async ({ answer }: { answer: Answer }): Promise<string> =>
+  (await answer.bytes('identity')).toString()
+
+interface CountingEngine {
+  runs: number
+  ms: number
+  fail: () => ApiError | null
+  make: CacheRequest['make']
+}
+
+/** An engine that counts its runs and answers with their number. */
+export function engine(options: { ms?: number; fail?: () => ApiError | null } = {}): CountingEngine {
+  const state = { runs: 0, ms: options.ms ?? 0, fail: options.fail ?? (() => null) }
+  const make = async () => {
+    const run = ++state.runs
+    await sleep(state.ms)
+    const error = state.fail()
+    if (error) throw error
+    return { answer: made(`run ${run}`) }
+  }
+  return Object.assign(state, { make })
+}
+
+export function request(make: CacheRequest['make'], changes: Partial<CacheRequest> = {}): CacheRequest {
+  return { keyFields, freshMs: 60_000, timeoutMs: 5000, noteUse: false, bypass: false, make, ...changes }
+}
+
+export const engineDown = (): ApiError => new ApiError('engine_error', 'The query engine failed.')
+export const mistake = (): ApiError => new ApiError('invalid_query', 'Bad regular expression.')
+/** What a store throws that has done its work. */
+export const lost = (): never => {
+  throw new StoreError('unavailable', 'no acknowledgement')
+}
