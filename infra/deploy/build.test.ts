@@ -116,12 +116,17 @@ describeEmulator('the trimmed bundle', () => {
     }
   })
 
-  test('a key’s budget is spent by what BigQuery read', async () => {
-    const key = await service.issue({ limits: { callsPerMinute: null, bytesPerDay: 1 } })
+  test('a key’s budget bounds each run by its estimate, and is spent by what BigQuery read', async () => {
+    const keyFor = (bytesPerDay: number) => service.issue({ limits: { callsPerMinute: null, bytesPerDay } })
     const logs = `/api/endpoints/query/logs.all?project=${project}`
+    const refused = await service.fetch(logs, { key: await keyFor(1) })
+    const { detail, ...problem } = (await refused.json()) as { detail: string }
+    expect(problem).toMatchObject({ status: 429, code: 'budget_exhausted' })
+    expect(detail).toMatch(/read up to [\d,]{3,} bytes, and .* may read 1 bytes more of the 1 of a day/)
+    const estimate = Number(/up to ([\d,]+)/.exec(detail)![1]!.replaceAll(',', ''))
+    const key = await keyFor(estimate)
     expect((await service.fetch(logs, { key })).status).toBe(200)
-    const refused = await service.fetch(logs, { key })
-    expect(await refused.json()).toMatchObject({ status: 429, code: 'budget_exhausted' })
+    expect((await service.fetch(logs, { key })).status).toBe(429)
   })
 
   test('the endpoints are listed, and a caller’s own query runs', async () => {

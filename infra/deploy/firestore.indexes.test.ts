@@ -76,6 +76,8 @@ describe('the indexes of Firestore', () => {
     expect(expiring.map(({ collectionGroup, fieldPath }) => [collectionGroup, fieldPath])).toEqual([
       [answersCollection, 'expireAt'],
       [chunksCollection, 'expireAt'],
+      ['spending', 'expireAt'],
+      ['warming', 'expireAt'],
     ])
   })
 })

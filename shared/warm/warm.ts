@@ -57,6 +57,9 @@ async function warmOne(
   return tally.end()
 }
 
+/** The store may delete the turn of an endpoint that is no longer warmed. */
+const keepMs = 7 * 86_400_000
+
 /**
  * One call at a time for each endpoint, over all processes: overlapping calls would share the parameter sets between
  * them, and each would pay for a scan. Two that overlap all the same still run no set twice, by the leases of the cache.
@@ -67,7 +70,8 @@ async function warmOne(
 async function withLease(store: Store, at: Reference, act: (now: number) => Promise<void>): Promise<boolean> {
   const { document, readAt } = await withTimeout(timeouts.head, store.get(at))
   if (document && leasedUntil(document) > readAt) return false
-  const lease = await takeLease(store, at, document?.version ?? null, {})
+  const expireAt = new Date(readAt + keepMs)
+  const lease = await takeLease(store, at, document?.version ?? null, { expireAt })
   if (!lease) return false
   try {
     await act(lease.takenAt)
