@@ -39,6 +39,16 @@ export async function runQuery(
 }
 
 /**
+ * @param error what `runQuery` threw
+ * @returns the estimate for which a run was refused, where this limit and no lower one refused it; else `null`
+ */
+export function estimateOver(limit: number, error: unknown): number | null {
+  const cause = error instanceof ApiError ? error.cause : null
+  const bytes = cause instanceof EngineError ? cause.bytes : null
+  return bytes?.limit === limit ? bytes.estimate : null
+}
+
+/**
  * Code and detail by the reason alone: BigQuery gives one reason under several statuses. The caller's own input is at
  * fault where there is no detail, and gets the engine's message.
  */

@@ -1,11 +1,11 @@
 /** From a query request to its answer: through the cache where the endpoint has one, else straight from the engine. */
 import type { AnswerCache, CacheRequest, CacheResult } from '../cache/cache.ts'
-import { EngineError, type QueryEngine, type Statement } from '../engines/engine.ts'
+import type { QueryEngine, Statement } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
-import { runQuery } from './engine-errors.ts'
+import { estimateOver, runQuery } from './engine-errors.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 import type { Allowance, ByteLimit } from '../keys/limits.ts'
 import type { Timing } from '../timing.ts'
@@ -109,16 +109,10 @@ async function runEngine(
     if (allowance && bytes) await timing.measure('store', () => allowance.spend(bytes))
     return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
   } catch (error) {
-    const refused = error instanceof ApiError && allowance ? refusedBytes(error, allowance.left) : null
+    const refused = allowance && estimateOver(allowance.left, error)
     if (refused !== null) throw allowance!.refusal(refused)
     throw redacted && error instanceof ApiError ? redactError(error) : error
   }
-}
-
-/** The estimate for which a run was refused, where this limit and not the service's own was the lower; else `null`. */
-function refusedBytes({ cause }: ApiError, limit: number): number | null {
-  const bytes = cause instanceof EngineError ? cause.bytes : null
-  return bytes?.limit === limit ? bytes.estimate : null
 }
 
 /** The error without personal data: an engine's message may quote a value. */

@@ -1,15 +1,17 @@
 /**
- * For the warmer: the right to refresh one known answer. It is the lease that readers take, so that a reader and a warmer
- * never run the engine for the same key at the same time, and the one that lost the lease stores nothing.
+ * For the warmer: the right to refresh one known answer. For a run of its own it is the lease that readers take, so that a
+ * reader and a warmer never run the engine for the same key at the same time. Many answers of one run have the warmer's
+ * lease in common: each is stored in one write, unless a reader has taken the lease of the key or stored an answer.
  */
+import { randomUUID } from 'node:crypto'
 import type { Answer } from '../answers/answer.ts'
 import type { ApiError } from '../errors.ts'
-import { type Store, StoreError } from '../stores/store.ts'
+import { type Fields, type Store, StoreError } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import { type Failure, failureFields, nextFailure } from './failures.ts'
 import { belongsTo, type Head, headAt, headOf, lightFields } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
-import { type Lease, takeLease } from './lease.ts'
+import { conditionalWrite, type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
 import { cacheTimes, timeouts } from './times.ts'
 
@@ -45,6 +47,44 @@ export async function claim(store: Store, wanted: Wanted): Promise<Claim | Refus
   if (refusal) return refusal
   const lease = await takeLease(store, headAt(key), head.version, {}, cacheTimes)
   return lease ? claimed(store, { ...wanted, key, head, lease }) : 'leased'
+}
+
+/**
+ * Without a lease of its own.
+ * @param head as it was found
+ * @param madeAt store time at which the engine begins
+ */
+export function claimTogether(
+  store: Store,
+  { freshMs, head, madeAt }: { freshMs: number; head: Head; madeAt: number },
+): Claim {
+  const { keyFields } = head
+  const key = cacheKey(keyFields)
+  const lease = leaseless(store, { key, head, madeAt })
+  return claimed(store, { keyFields, freshMs, olderThanMs: 0, key, head, lease })
+}
+
+/** Writes as the holder of a lease would, as long as no other process has taken one or stored an answer since. */
+function leaseless(store: Store, { key, head, madeAt }: { key: string; head: Head; madeAt: number }): Lease {
+  const at = headAt(key)
+  const ended = randomUUID()
+  const isOurs = (fields: Fields) => fields['ended'] === ended
+  return {
+    takenAt: madeAt,
+    async finish(set, unset) {
+      if (Object.keys(set).length + unset.length === 0) return true // there is no lease to release
+      for (let { version } = head; ;) {
+        const update = () => store.update(at, { set: { ...set, ended }, unset }, version)
+        if (await conditionalWrite(store, at, update, isOurs)) return true
+        const { document, readAt } = await withTimeout(timeouts.head, store.get(at, lightFields))
+        const now = document && headOf(document)
+        const isTaken = !now || now.leasedUntil > readAt
+        if (isTaken || now.stored?.generation !== head.stored?.generation) return false
+        version = now.version // a use was recorded meanwhile
+      }
+    },
+    abandon() {},
+  }
 }
 
 /** Why this head's answer is not to be refreshed now; `null` where it is. @param now store time */

@@ -96,7 +96,7 @@ function nonceIn(fields: Fields): string | undefined {
  * @returns `null` where nothing was written
  * @throws StoreError where reading back fails too
  */
-async function conditionalWrite(
+export async function conditionalWrite(
   store: Store,
   at: Reference,
   write: () => Promise<Writing>,

@@ -47,7 +47,7 @@ describe('a definition', () => {
     [{ maxRows: 0 }, '/maxRows must be >= 1'],
     [{ cache: {} }, "/cache must have required property 'seconds'"],
     [{ warm: { seconds: 5 } }, '/warm/seconds must be >= 60'],
-    [{ warm: { seconds: 300, maxSets: 501 } }, '/warm/maxSets must be <= 500'],
+    [{ warm: { seconds: 300, maxSets: 10_001 } }, '/warm/maxSets must be <= 10000'],
     [{ warm: { seconds: 300, query: '../a.warm.sql' } }, '/warm/query must match pattern'],
     [{ warm: { seconds: 300, query: 'a.warm.sql' } }, '/warm/query names a.warm.sql, which is not there'],
     [{ warm: { seconds: 300, apart: { project: ['a'] } } }, '/warm must have property query when'],

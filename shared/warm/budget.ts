@@ -1,3 +1,16 @@
+type Spent = 'out_of_time' | 'out_of_bytes'
+
+/** A run that was not begun, not finished, or refused by its estimate, for want of time or bytes. */
+export class OutOfBudget extends Error {
+  override readonly name = 'OutOfBudget'
+  readonly reason: Spent
+
+  constructor(reason: Spent) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
 /** The most that one call of the warmer may cost: time, and bytes read by the engine. */
 export class Budget {
   /** Aborts when the time is up, so that runs under way end too. */
@@ -10,13 +23,18 @@ export class Budget {
     this.maxBytes = bytes
   }
 
-  /** Adds what a run has read. Its cost is known at its end, so runs under way may pass the limit. */
+  /** The most that a run may read; runs at the same time have the same. */
+  get leftBytes(): number {
+    return Math.max(0, this.maxBytes - this.readBytes)
+  }
+
+  /** Adds what a run has read. */
   spend(bytes: number | null): void {
     this.readBytes += bytes ?? 0
   }
 
   /** Why no further run may begin; `null` while something is left. */
-  get spent(): 'out_of_time' | 'out_of_bytes' | null {
+  get spent(): Spent | null {
     if (this.signal.aborted) return 'out_of_time'
     return this.readBytes >= this.maxBytes ? 'out_of_bytes' : null
   }

@@ -1,17 +1,16 @@
 /** Which answers of an endpoint are due to be refreshed. */
 import { type Refusal, refusalOf } from '../cache/claim.ts'
 import { answersCollection, type Head, headOf, lightFields } from '../cache/head.ts'
-import type { CacheKeyFields } from '../cache/key.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { bindingsFrom } from '../endpoints/parameters.ts'
 import { redactionVersion } from '../redact/redact.ts'
-import type { Store } from '../stores/store.ts'
+import type { Filter, Store } from '../stores/store.ts'
 import type { ParameterSet } from './batch.ts'
 
-/** A parameter set in use, and its answers that are due: clear, redacted, or both. */
+/** A parameter set in use, and the heads of its answers that are due: clear, redacted, or both. */
 export interface DueSet {
   set: ParameterSet
-  answers: CacheKeyFields[]
+  answers: Head[]
 }
 
 interface Due {
@@ -22,8 +21,8 @@ interface Due {
 
 /** An answer that was read once is not in use: else every one-off query would be run again and again. */
 const leastUses = 2
-/** So many heads are read for each set that may be warmed, as others stand among them. */
-const readForEach = 10
+/** Heads read at a time: the most that a search may ask for. */
+const pageSize = 1_000
 /** Schedulers are not on time to the second, and an answer is a little younger than the interval when they call. */
 const margin = 0.2
 
@@ -39,31 +38,49 @@ export function dueAfterMs(seconds: number): number {
  */
 export async function findDue(store: Store, endpoint: Endpoint, now: number): Promise<Due> {
   const { maxSets, seconds } = endpoint.warm!
-  const { documents } = await store.query({
-    collection: answersCollection,
-    where: [
-      { field: 'endpoint', operator: '==', value: endpoint.id },
-      { field: 'usedAt', operator: '>', value: now - endpoint.cacheSeconds * 1000 },
-    ],
-    orderBy: { field: 'usedAt', direction: 'desc' },
-    limit: Math.min(1000, maxSets * readForEach),
-    fields: lightFields,
-  })
-  const inUse = documents.flatMap(document => {
-    const head = headOf(document)
-    const set = head && isInUse(head, endpoint) && bindingsFrom(endpoint, head.keyFields.parameters)
-    return set ? [{ head, set }] : []
-  })
   const refused: Refusal[] = []
   const sets = new Map<string, DueSet>()
-  for (const { head, set } of inUse.slice(0, maxSets)) {
-    const refusal = refusalOf(head, { now, olderThanMs: dueAfterMs(seconds) })
+  let found = 0
+  for await (const head of recentHeads(store, endpoint, now)) {
     const { parameters } = head.keyFields
+    const set = isInUse(head, endpoint) && bindingsFrom(endpoint, parameters)
+    if (!set) continue
+    const refusal = refusalOf(head, { now, olderThanMs: dueAfterMs(seconds) })
     if (refusal) refused.push(refusal)
-    else if (sets.has(parameters)) sets.get(parameters)!.answers.push(head.keyFields)
-    else sets.set(parameters, { set, answers: [head.keyFields] })
+    else if (sets.has(parameters)) sets.get(parameters)!.answers.push(head)
+    else sets.set(parameters, { set, answers: [head] })
+    if (++found === maxSets) break
   }
   return { sets: [...sets.values()], refused }
+}
+
+/**
+ * Heads of the endpoint that were read within their freshness, the last first, page by page. A page begins at the time at
+ * which the one before ended, as several heads may have that time; a head that is read meanwhile may come twice or not.
+ */
+async function* recentHeads(store: Store, { id, cacheSeconds }: Endpoint, now: number): AsyncGenerator<Head> {
+  const seen = new Set<string>()
+  const within: Filter[] = [
+    { field: 'endpoint', operator: '==', value: id },
+    { field: 'usedAt', operator: '>', value: now - cacheSeconds * 1000 },
+  ]
+  for (let until: Filter[] = []; ;) {
+    const { documents } = await store.query({
+      collection: answersCollection,
+      where: [...within, ...until],
+      orderBy: { field: 'usedAt', direction: 'desc' },
+      limit: pageSize,
+      fields: lightFields,
+    })
+    const unseen = documents.filter(document => !seen.has(document.id))
+    for (const document of unseen) {
+      seen.add(document.id)
+      const head = headOf(document)
+      if (head) yield head
+    }
+    if (unseen.length === 0 || documents.length < pageSize) return
+    until = [{ field: 'usedAt', operator: '<=', value: Number(documents.at(-1)!.fields['usedAt']) }]
+  }
 }
 
 /** Of this version of the endpoint and of the redaction, of the endpoint's own query, and read more than once. */

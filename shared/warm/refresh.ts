@@ -1,15 +1,15 @@
 /** Refreshes due answers: each set by the endpoint's own query, or many by the batch query in one scan. */
 import pMap from 'p-map'
 import { finish } from '../answers/answer.ts'
-import { runQuery } from '../answers/engine-errors.ts'
+import { estimateOver, runQuery } from '../answers/engine-errors.ts'
 import { redactError } from '../answers/read-through.ts'
-import { claim, type Claim } from '../cache/claim.ts'
+import { claim, type Claim, claimTogether } from '../cache/claim.ts'
 import { asApiError } from '../cache/failures.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { QueryEngine, RunResult, Statement } from '../engines/engine.ts'
 import type { Store } from '../stores/store.ts'
 import { batchStatement, groupsOf, splitRows } from './batch.ts'
-import type { Budget } from './budget.ts'
+import { type Budget, OutOfBudget } from './budget.ts'
 import { dueAfterMs, type DueSet } from './due.ts'
 import type { Tally } from './report.ts'
 
@@ -19,6 +19,8 @@ interface Work {
   endpoint: Endpoint
   budget: Budget
   tally: Tally
+  /** The store's time. */
+  now(): number
 }
 
 /** A set with the leases of its answers. */
@@ -28,8 +30,10 @@ interface HeldSet extends DueSet {
 
 /** Runs of the engine at a time. */
 const runs = { concurrency: 4 }
-/** Sets at a time for which the store is called. */
-const storeCalls = { concurrency: 10 }
+/** Answers of a batch that are stored at a time. */
+const storeCalls = { concurrency: 32 }
+/** Sets of one batch query, whose rows are all in memory together. */
+const setsInBatch = 500
 /** One scan for many sets takes longer than one for a single set, though not by much. */
 const batchPatience = 3
 
@@ -37,7 +41,10 @@ const batchPatience = 3
 export async function refresh(work: Work, sets: DueSet[]): Promise<void> {
   const warming = work.endpoint.warm!
   if (warming.sql === null) await pMap(sets, due => refreshAlone(work, due), runs)
-  else for (const group of groupsOf(warming, sets, ({ set }) => set)) await refreshTogether(work, group)
+  else
+    for (const group of groupsOf(warming, sets, ({ set }) => set))
+      for (let i = 0; i < group.length; i += setsInBatch)
+        await refreshTogether(work, group.slice(i, i + setsInBatch))
 }
 
 async function refreshAlone(work: Work, due: DueSet): Promise<void> {
@@ -47,22 +54,20 @@ async function refreshAlone(work: Work, due: DueSet): Promise<void> {
 
 /** By the batch query. Where that fails, each set is tried alone, so that one bad set spoils nothing. */
 async function refreshTogether(work: Work, due: DueSet[]): Promise<void> {
-  const tried = await pMap(due, one => hold(work, one), storeCalls)
-  const held = tried.filter(one => one !== null)
-  const runEach = () => pMap(held, one => runAlone(work, one), runs)
-  if (held.length < 2 || work.budget.spent) {
-    await runEach()
+  if (due.length < 2 || work.budget.spent) {
+    await pMap(due, one => refreshAlone(work, one), runs)
     return
   }
+  const held = due.map(one => holdTogether(work, one))
   try {
     const results = await runBatch(work, held)
     await pMap(held, (one, i) => publish(work, one, results[i]!), storeCalls)
   } catch (error) {
-    if (brokenEngine.has(asApiError(error).code)) {
+    if (error instanceof OutOfBudget || brokenEngine.has(asApiError(error).code)) {
       await pMap(held, one => giveUp(work, one, error), storeCalls)
     } else {
       work.tally.batchFailed(error)
-      await runEach()
+      await pMap(due, one => refreshAlone(work, one), runs)
     }
   }
 }
@@ -74,7 +79,7 @@ const brokenEngine = new Set(['engine_error', 'engine_unavailable'])
 async function hold({ store, endpoint, budget, tally }: Work, due: DueSet): Promise<HeldSet | null> {
   const claims: Claim[] = []
   const times = { freshMs: endpoint.cacheSeconds * 1000, olderThanMs: dueAfterMs(endpoint.warm!.seconds) }
-  for (const keyFields of due.answers)
+  for (const { keyFields } of due.answers)
     try {
       const outcome = budget.spent ?? (await claim(store, { keyFields, ...times }))
       if (typeof outcome === 'string') tally.skipped(outcome)
@@ -85,8 +90,15 @@ async function hold({ store, endpoint, budget, tally }: Work, due: DueSet): Prom
   return claims.length > 0 ? { ...due, claims } : null
 }
 
+/** Without a call of the store: the warmer's own lease is that of the whole batch. */
+function holdTogether({ store, endpoint, now }: Work, due: DueSet): HeldSet {
+  const times = { freshMs: endpoint.cacheSeconds * 1000, madeAt: now() }
+  return { ...due, claims: due.answers.map(head => claimTogether(store, { head, ...times })) }
+}
+
 async function runAlone(work: Work, held: HeldSet): Promise<void> {
-  if (work.budget.spent) return giveUp(work, held, null)
+  const { spent } = work.budget
+  if (spent) return giveUp(work, held, new OutOfBudget(spent))
   const { sql } = work.endpoint
   try {
     await publish(work, held, await runCounted(work, work.endpoint, { sql, bindings: held.set }))
@@ -114,11 +126,15 @@ async function runCounted(
   statement: Statement,
 ): Promise<RunResult> {
   let bytes: number | null = null
+  const maxBytes = budget.leftBytes
   try {
     const labels = { endpoint: endpoint.name, key: 'warm' }
-    const result = await runQuery(engine, endpoint, statement, { signal: budget.signal, labels })
+    const result = await runQuery(engine, endpoint, statement, { signal: budget.signal, maxBytes, labels })
     bytes = result.bytes
     return result
+  } catch (error) {
+    if (budget.signal.aborted) throw new OutOfBudget('out_of_time')
+    throw estimateOver(maxBytes, error) === null ? error : new OutOfBudget('out_of_bytes')
   } finally {
     budget.spend(bytes)
     tally.ran(bytes)
@@ -138,12 +154,11 @@ async function publish({ endpoint, tally }: Work, { claims }: HeldSet, result: R
     }
 }
 
-/** The failure is stored in the head; but not that the time was up, which says nothing of the set. */
-async function giveUp({ budget, tally }: Work, { claims }: HeldSet, error: unknown): Promise<void> {
-  const reason = budget.spent
+/** The failure is stored in the head; but not that the budget was spent, which says nothing of the set. */
+async function giveUp({ tally }: Work, { claims }: HeldSet, error: unknown): Promise<void> {
   for (const claim of claims)
-    if (reason && (error === null || budget.signal.aborted)) {
-      tally.skipped(reason)
+    if (error instanceof OutOfBudget) {
+      tally.skipped(error.reason)
       await claim.release()
     } else {
       tally.failed(error)

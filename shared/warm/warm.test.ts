@@ -46,7 +46,7 @@ describeStores('warming', adapter => {
       const due = await findDue(scene.store, own, readAt)
       const { engine, store } = scene
       const tally = new Tally(own.name, () => {})
-      const work = { engine, store, endpoint: own, budget: new Budget(plenty), tally }
+      const work = { engine, store, endpoint: own, budget: new Budget(plenty), tally, now: () => readAt }
       await Promise.all([1, 2].map(() => refresh(work, due.sets)))
       expect(scene.engine.ran.flat().toSorted()).toEqual(names(10))
     })

@@ -46,9 +46,11 @@ async function warmOne(
   const tally = new Tally(endpoint.name, log)
   try {
     const held = await withLease(store, { collection: 'warming', id: endpoint.id }, async now => {
+      const since = performance.now()
       const { sets, refused } = await findDue(store, endpoint, now)
       for (const refusal of refused) tally.skipped(refusal)
-      await refresh({ engine, store, endpoint, budget, tally }, sets)
+      const clock = () => now + performance.now() - since
+      await refresh({ engine, store, endpoint, budget, tally, now: clock }, sets)
     })
     if (!held) tally.skipped('another_call')
   } catch (error) {
