@@ -1,6 +1,15 @@
 import { describe, expect, test } from '@jest/globals'
 import { describeStores } from '../stores/testing/describe-stores.ts'
-import { bodyOf, endpointWith, names, keyFieldsFor, redacted, sceneOn, use } from './testing/fixture.ts'
+import {
+  bodyOf,
+  endpointWith,
+  names,
+  keyFieldsFor,
+  redacted,
+  sceneOn,
+  use,
+  useMany,
+} from './testing/fixture.ts'
 
 const own = endpointWith()
 
@@ -68,6 +77,19 @@ describeStores('warming', adapter => {
       await scene.run([endpoint])
       expect(scene.engine.ran.flat().sort()).toEqual(['p3', 'p4', 'p5'])
     })
+
+    test('takes all answers in use, however many pages of heads they fill', async () => {
+      const count = adapter.name === 'SQLite' ? 2_345 : 1_100
+      const warm = { seconds: 300, maxSets: 10_000 }
+      const endpoint = endpointWith({ warm: { ...warm, query: 'a.warm.sql', apart: { span: ['long'] } } })
+      await useMany(scene.store, endpoint, names(count))
+      let calls = 0
+      scene.faults.before = () => void calls++
+      const report = await scene.run([endpoint])
+      expect(report).toMatchObject({ refreshed: count, failed: 0, runs: Math.ceil(count / 500) })
+      // One write for each, and few calls for all.
+      expect(calls).toBeLessThan(count + 20)
+    }, 60_000)
 
     test('leaves out an endpoint without warming or without a cache', async () => {
       for (const endpoint of [endpointWith({ warm: undefined }), endpointWith({ cache: { seconds: 0 } })])

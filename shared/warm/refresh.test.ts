@@ -56,6 +56,27 @@ describeStores('warming', adapter => {
       expect(scene.logged.map(([message]) => message)).toEqual(['the batch query failed'])
     })
 
+    test('leaves an answer alone that a reader stores or runs meanwhile, and not one whose use is recorded', async () => {
+      const [stored, leased, used] = names(3).map(name => keyFieldsFor(batched, name)) as [
+        CacheKeyFields,
+        CacheKeyFields,
+        CacheKeyFields,
+      ]
+      for (const keyFields of [stored, leased, used]) await use(scene.store, batched, { keyFields })
+      scene.engine.before = async () => {
+        const at = headAt(cacheKey(stored))
+        const { document } = await scene.store.get(at, ['stored'])
+        const now = { ...(document!.fields['stored'] as object), generation: 'the reader’s' }
+        await scene.store.update(at, { set: { stored: now } })
+        await scene.store.update(headAt(cacheKey(leased)), { set: { lease: { nonce: 'reader', ms: 6000 } } })
+        await scene.store.update(headAt(cacheKey(used)), { set: { uses: 3 } })
+      }
+      const { endpoints } = await scene.run([batched])
+      expect(endpoints[0]).toMatchObject({ refreshed: 1, skipped: { not_stored: 2 } })
+      expect(await bodyOf(scene.store, used)).toContain('"made":"now"')
+      expect(await bodyOf(scene.store, leased)).toContain('"made":"before"')
+    })
+
     test('that fails with the engine is not followed by more runs', async () => {
       scene.engine.before = () => {
         throw new EngineError('unavailable', 'down')

@@ -89,9 +89,26 @@ describeStores('warming', adapter => {
       expect(report.endpoints[0]!.skipped).toEqual({ out_of_bytes: 20 - report.runs })
     })
 
+    test('bounds each run by what is left, and one that would read more is left out, not failed', async () => {
+      const limits: number[] = []
+      scene.engine.before = ([project], _, { maxBytes }) => {
+        limits.push(maxBytes!)
+        const bytes = { estimate: 1000, limit: maxBytes! }
+        if (project === 'p2') throw new EngineError('too_many_bytes', 'too many', { bytes })
+      }
+      for (const [i, name] of names(3).entries())
+        await use(scene.store, own, { keyFields: keyFieldsFor(own, name), usedMs: 10_000 - i * 1000 })
+      const { endpoints } = await scene.run([own], { ...plenty, bytes: 500 })
+      expect(endpoints[0]).toMatchObject({ refreshed: 2, failed: {}, skipped: { out_of_bytes: 1 } })
+      expect(Math.max(...limits)).toBe(500)
+      expect(Math.min(...limits)).toBeGreaterThanOrEqual(300)
+      scene.engine.before = () => {}
+      expect((await scene.run([own])).endpoints[0]).toMatchObject({ refreshed: 1, skipped: { fresh: 2 } })
+    })
+
     test('of time ends runs under way too, and no set counts as failed', async () => {
       for (const name of names(6)) await use(scene.store, own, { keyFields: keyFieldsFor(own, name) })
-      scene.engine.before = (_, __, signal) =>
+      scene.engine.before = (_, __, { signal }) =>
         new Promise((_resolve, reject) => {
           signal!.addEventListener('abort', () => reject(new EngineError('cancelled', 'time is up')))
         })

@@ -2,14 +2,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach } from '@jest/globals'
 import { AnswerCache } from '../../cache/cache.ts'
-import { headAt } from '../../cache/head.ts'
+import { answersCollection, firstFields, headAt } from '../../cache/head.ts'
 import { cacheKey, type CacheKeyFields } from '../../cache/key.ts'
-import type { Binding, QueryEngine, Row, Statement } from '../../engines/engine.ts'
+import type { Binding, QueryEngine, Row, RunLimits, Statement } from '../../engines/engine.ts'
 import { type Endpoint, endpointFrom } from '../../endpoints/definition.ts'
 import { finish } from '../../answers/answer.ts'
 import { redactionVersion } from '../../redact/redact.ts'
 import type { Details } from '../../log.ts'
-import type { Fields, Store } from '../../stores/store.ts'
+import type { Fields, Store, Write } from '../../stores/store.ts'
 import type { Adapter } from '../../stores/testing/adapters.ts'
 import { type Faults, withFaults } from '../../stores/testing/faults.ts'
 import type { WarmReport } from '../report.ts'
@@ -78,6 +78,20 @@ export async function use(store: Store, endpoint: Endpoint, usage: Use): Promise
   await store.update(at, { set: { stored, usedAt: readAt - usedMs, uses, ...fields } })
 }
 
+/** Many answers in use, as `use` stores one: by a few writes, and without a payload. */
+export async function useMany(store: Store, endpoint: Endpoint, projects: string[]): Promise<void> {
+  const { readAt } = await store.get({ collection: answersCollection, id: 'none' })
+  const sizes = { chunks: 0, bytes: 1, rawBytes: 1, sha256: '', etag: '' }
+  const summary = { rows: 0, truncated: false, redacted: false, columns: [] }
+  const stored = { generation: 'before', ...sizes, ...summary, madeAt: readAt - 400_000 }
+  const writes = projects.map((project, i): Write => {
+    const keyFields = keyFieldsFor(endpoint, project)
+    const fields = { ...firstFields(keyFields, readAt - 10_000 - i / 8), uses: 2, stored }
+    return { type: 'create', at: headAt(cacheKey(keyFields)), fields }
+  })
+  for (let i = 0; i < writes.length; i += 500) await store.batch(writes.slice(i, i + 500))
+}
+
 /** What readers get now, without another run. */
 export async function bodyOf(store: Store, keyFields: CacheKeyFields): Promise<string | null> {
   const found = await new AnswerCache(store, { memoryMs: 0 }).peek(keyFields, 3_600_000)
@@ -90,7 +104,7 @@ interface CountingEngine extends QueryEngine {
   /** Projects of each run, in order; of one set, or of all of @sets. */
   ran: string[][]
   /** Called before each run; what it throws, the run throws. */
-  before: (projects: string[], statement: Statement, signal?: AbortSignal) => void | Promise<void>
+  before: (projects: string[], statement: Statement, limits: RunLimits) => void | Promise<void>
 }
 
 /** Answers `{made: 'now', project}` for each set, with the parameters' columns for a batch. */
@@ -99,11 +113,11 @@ function countingEngine({ ms = 5, bytes = 100 } = {}): CountingEngine {
   const engine: CountingEngine = {
     ran: [],
     before: () => {},
-    async run(statement, { signal }) {
+    async run(statement, limits) {
       const sets = setsOf(statement)
       const projects = sets.map(({ project }) => project as string)
       engine.ran.push(projects)
-      await engine.before(projects, statement, signal)
+      await engine.before(projects, statement, limits)
       await sleep(ms)
       const rows = sets.map(set => ({ ...set, made: 'now', of: set['project'] ?? null }))
       const own = ['made', 'of'].map(name => ({ name, type: string }))
