@@ -7,7 +7,7 @@
 export type Plain = null | boolean | number | string | Plain[] | { [field: string]: Plain }
 export type Fields = { [field: string]: Plain | Uint8Array | Date }
 /** What to add to each field. */
-export type Amounts = { [field: string]: number }
+type Amounts = { [field: string]: number }
 
 export interface Reference {
   collection: string
