@@ -19,6 +19,7 @@ export const errorCodes = {
   budget_exhausted: { status: 429, title: 'The budget is used up' },
   internal: { status: 500, title: 'Internal error' },
   engine_error: { status: 502, title: 'The query engine failed' },
+  overloaded: { status: 503, title: 'The service is busy with other large results' },
   engine_unavailable: { status: 503, title: 'The service is not available at the moment' },
   store_unavailable: { status: 503, title: 'The store is not available at the moment' },
   query_timeout: { status: 504, title: 'The query took too long' },

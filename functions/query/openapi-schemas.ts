@@ -82,8 +82,12 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
   not_acceptable: { detail: 'An answer can be had as application/json, text/csv, application/x-ndjson.' },
   payload_too_large: { detail: 'The body may hold at most 262144 bytes.' },
   uri_too_long: { detail: 'The path and query string may hold at most 32768 bytes; send long SQL by POST.' },
-  bytes_limit_exceeded: { detail: 'The query would read more than is allowed; ask for less.' },
-  result_too_large: { detail: 'The result is too large; ask for fewer rows or columns.' },
+  bytes_limit_exceeded: {
+    detail: 'The query would read up to 87,960,930,222 bytes, and may read 50,000,000,000; ask for less.',
+  },
+  result_too_large: {
+    detail: 'The result passes 10,000,000 bytes of JSON with row 212; ask for fewer rows or columns.',
+  },
   rate_limited: { detail: 'This API key may be used 60 times a minute; come back later.' },
   budget_exhausted: {
     detail:
@@ -91,6 +95,7 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
   },
   internal: { detail: 'An internal error.' },
   engine_error: { detail: 'The query engine failed.' },
+  overloaded: { detail: 'The service is busy with other large results; come back in a few seconds.' },
   engine_unavailable: { detail: 'The query engine is not available at the moment.' },
   store_unavailable: { detail: 'API keys cannot be checked at the moment.' },
   query_timeout: { detail: 'The query did not finish within 30 s.' },

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { AnswerCache } from '../../shared/cache/cache.ts'
 import { loadConfig } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import type { RunResult } from '../../shared/engines/engine.ts'
+import type { Result } from '../../shared/engines/engine.ts'
 import { readParameters } from '../../shared/endpoints/parameters.ts'
 import { readThrough } from '../../shared/answers/read-through.ts'
 import { openServices, type Services } from '../../shared/services.ts'
@@ -90,12 +90,13 @@ export async function storeAnswer(
   site: Site,
   name: string,
   query: string,
-  result: RunResult,
+  result: Result,
 ): Promise<{ call: Call; gzip: Buffer; identity: Buffer }> {
   const endpoint = await endpointNamed(site, name)
   const { bindings, canonical } = readParameters(endpoint, query, {})
   const cache = new AnswerCache(site.services.store)
-  const engine = { ...site.services.engine, run: async () => result }
+  const run = async () => ({ ...result, bytes: null, slotMs: null, jobId: null })
+  const engine = { ...site.services.engine, run }
   const { answer } = await readThrough(
     { ...site.services, engine, cache },
     {
@@ -116,7 +117,7 @@ export async function storeAnswer(
 }
 
 /** The usage chart by the minute: about 12 KB of JSON, a typical answer. */
-export function minutesOfUsage(): RunResult {
+export function minutesOfUsage(): Result {
   const counts = ['rest', 'storage', 'auth', 'realtime'].map(api => `total_${api}_requests`)
   const columns = [
     { name: 'timestamp', type: { kind: 'DATETIME' as const } },
@@ -126,11 +127,11 @@ export function minutesOfUsage(): RunResult {
     timestamp: new Date(Date.UTC(2026, 0, 31, 12, minute)).toISOString().slice(0, 19),
     ...Object.fromEntries(counts.map((name, at) => [name, (minute * 7919 * (at + 1)) % 10_000])),
   }))
-  return { columns, rows, truncated: false, bytes: null }
+  return { columns, rows, truncated: false }
 }
 
 /** Rows of the edge log as a caller gets them, with all their metadata. */
-export async function logRows({ services }: Site, count: number): Promise<RunResult> {
+export async function logRows({ services }: Site, count: number): Promise<Result> {
   const sql = `SELECT id, timestamp, event_message, metadata FROM \`cloudflare.logs.prod\` LIMIT ${count}`
   return services.engine.run({ sql, bindings: [] }, { maxRows: count, timeoutMs: 60_000 })
 }

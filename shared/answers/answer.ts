@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
-import type { Row, RunResult } from '../engines/engine.ts'
+import type { Result, Row } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { redactRows } from '../redact/redact.ts'
 
@@ -65,7 +65,7 @@ const makers: Record<Encoding, (answer: Answer) => Promise<Buffer>> = {
 }
 
 /** The answer of a run, whose rows the engine has cut to the limit: redacted where required, then encoded. */
-export function finish(endpoint: Endpoint, result: RunResult, redacted: boolean): Answer {
+export function finish(endpoint: Endpoint, result: Result, redacted: boolean): Answer {
   const { rows, truncated } = result
   const columns = result.columns.map(column => column.name)
   return enclose(endpoint, redacted ? redactRows(rows) : rows, { truncated, redacted, columns })

@@ -49,31 +49,32 @@ export function estimateOver(limit: number, error: unknown): number | null {
 }
 
 /**
- * Code and detail by the reason alone: BigQuery gives one reason under several statuses. The caller's own input is at
- * fault where there is no detail, and gets the engine's message.
+ * Code and detail by the reason alone: BigQuery gives one reason under several statuses. `{message}` is the engine's,
+ * and so is the whole detail where there is none here: the caller's own input is at fault.
  */
 const meanings: Record<EngineErrorReason, [code: ErrorCode, detail?: string]> = {
   rejected: ['invalid_query'],
   unsupported: ['invalid_query'],
   misconfigured: ['internal', 'An internal error.'],
-  too_many_bytes: ['bytes_limit_exceeded', 'The query would read more than is allowed; ask for less.'],
-  result_too_large: ['result_too_large', 'The result is too large; ask for fewer rows or columns.'],
+  too_many_bytes: ['bytes_limit_exceeded', '{message}; ask for less.'],
+  result_too_large: ['result_too_large', '{message}; ask for fewer rows or columns.'],
+  overloaded: ['overloaded', 'The service is busy with other large results; come back in a few seconds.'],
   timeout: ['query_timeout', 'The query did not finish within {timeoutSeconds} s.'],
   cancelled: ['engine_unavailable', 'The query was cancelled.'],
   failed: ['engine_error', 'The query engine failed.'],
   unavailable: ['engine_unavailable', 'The query engine is not available at the moment.'],
 }
 
+const passing = new Set<ErrorCode>(['engine_error', 'engine_unavailable', 'overloaded'])
+
 function apiErrorOf(cause: EngineError, endpoint: Endpoint): ApiError {
   const [code, detail] = meanings[cause.reason]
   if (detail === undefined)
     return new ApiError(code, cause.message, { problems: suspects(cause, endpoint), cause })
-  const isPassing = code === 'engine_error' || code === 'engine_unavailable'
-  const headers: Record<string, string> = isPassing ? { 'Retry-After': '5' } : {}
-  return new ApiError(code, detail.replace('{timeoutSeconds}', String(endpoint.timeoutSeconds)), {
-    headers,
-    cause,
-  })
+  const text = detail
+    .replace('{message}', () => cause.message)
+    .replace('{timeoutSeconds}', String(endpoint.timeoutSeconds))
+  return new ApiError(code, text, { headers: passing.has(code) ? { 'Retry-After': '5' } : {}, cause })
 }
 
 /**

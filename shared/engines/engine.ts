@@ -32,6 +32,10 @@ export interface RunLimits {
   maxRows: number
   /** Milliseconds until the run is cancelled and fails with `timeout`. */
   timeoutMs: number
+  /** The most bytes of JSON text that the rows may be; a larger result fails while it is read. Absent = no limit. */
+  maxResultBytes?: number
+  /** Called with the bytes of JSON text of each row that is read. An EngineError that it throws ends the run. */
+  onBytes?: (bytes: number) => void
   /** The most bytes the engine may scan (billed bytes on BigQuery); absent = no limit for this run. */
   maxBytes?: number
   /** Cancels the run; it then fails with `cancelled`. */
@@ -45,12 +49,20 @@ export interface RunLimits {
   jobKey?: string
 }
 
-export interface RunResult {
+export interface Result {
   columns: Column[]
   rows: Row[]
   truncated: boolean
+}
+
+/** A result, and what the engine says of the run. */
+export interface RunResult extends Result {
   /** Bytes scanned, where the engine reports them. */
   bytes: number | null
+  /** Milliseconds of work of all the engine's workers together, where it reports them. */
+  slotMs: number | null
+  /** The engine's own name for the run, where it has one. */
+  jobId: string | null
 }
 
 /** The result of a dry run. */
@@ -78,7 +90,8 @@ export interface QueryEngine {
  * - `rejected`: the engine refuses the statement or a value in it (the SQL's or a parameter's fault)
  * - `unsupported`: correct GoogleSQL that this engine cannot run
  * - `misconfigured`: a missing table or right; the operator's fault, its message is not for callers
- * - `too_many_bytes`, `result_too_large`: a limit
+ * - `too_many_bytes`, `result_too_large`: a limit, which the message names
+ * - `overloaded`: this process has no room for the result at the moment (thrown by `onBytes`)
  * - `timeout`, `cancelled`
  * - `failed`: the engine broke; `unavailable`: it cannot be reached or is overloaded; both may be tried again
  */
@@ -88,6 +101,7 @@ export type EngineErrorReason =
   | 'misconfigured'
   | 'too_many_bytes'
   | 'result_too_large'
+  | 'overloaded'
   | 'timeout'
   | 'cancelled'
   | 'failed'

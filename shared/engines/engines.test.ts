@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import type { Column, SqlType } from '../sql/types.ts'
-import type { Binding, Value } from './engine.ts'
+import { type Binding, EngineError, type Value } from './engine.ts'
 import { describeEngines, plenty } from './testing/describe-engines.ts'
 
 const string: SqlType = { kind: 'STRING' }
@@ -100,8 +100,8 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
   describe('rows', () => {
     test('come back in order, by column', async () => {
       const sql = `SELECT x, 'a' AS a FROM UNNEST([3, 1, 2]) AS x ORDER BY x`
-      const { bytes: _, ...result } = await engine().run({ sql, bindings: [] }, plenty)
-      expect(result).toEqual({
+      const { columns, rows, truncated } = await engine().run({ sql, bindings: [] }, plenty)
+      expect({ columns, rows, truncated }).toEqual({
         columns: [
           { name: 'x', type: whole },
           { name: 'a', type: string },
@@ -131,6 +131,45 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
       const sql = `SELECT a, b FROM UNNEST(GENERATE_ARRAY(1, 100000)) AS a CROSS JOIN UNNEST(GENERATE_ARRAY(1, 100000)) AS b`
       const result = await engine().run({ sql, bindings: [] }, { maxRows: 10, timeoutMs: 10_000 })
       expect(result.rows).toHaveLength(10)
+    })
+
+    test('of more JSON than the limit fail while they are read, and the message says where', async () => {
+      const sql = `SELECT REPEAT('a', 100000) AS a FROM UNNEST(GENERATE_ARRAY(1, 400))`
+      const counted: number[] = []
+      const onBytes = (bytes: number) => void counted.push(bytes)
+      const error = await failure(sql, [], { maxResultBytes: 1_000_000, onBytes })
+      expect(error).toMatchObject({
+        reason: 'result_too_large',
+        message: 'The result passes 1,000,000 bytes of JSON with row 10',
+      })
+      expect(counted).toEqual(Array.from({ length: 9 }, () => `{"a":"${'a'.repeat(100_000)}"},`.length))
+    })
+
+    test('are counted as JSON in UTF-8, with escapes, and as many as fit come back', async () => {
+      const sql = `SELECT 'ä"' AS a FROM UNNEST([1, 2])`
+      const bytes = Buffer.byteLength('{"a":"ä\\""},') * 2
+      const run = (maxResultBytes: number) =>
+        engine().run({ sql, bindings: [] }, { ...plenty, maxResultBytes })
+      expect((await run(bytes)).rows).toHaveLength(2)
+      await expect(run(bytes - 1)).rejects.toMatchObject({ reason: 'result_too_large' })
+    })
+
+    test('beyond the limit of rows do not count', async () => {
+      const sql = `SELECT REPEAT('a', 1000) AS a FROM UNNEST([1, 2, 3])`
+      const result = await engine().run(
+        { sql, bindings: [] },
+        { ...plenty, maxRows: 2, maxResultBytes: 2500 },
+      )
+      expect(result).toMatchObject({ truncated: true, rows: { length: 2 } })
+    })
+
+    test('for which there is no room end the run with the error of the one that counts', async () => {
+      const full = new EngineError('overloaded', 'no room')
+      const onBytes = () => {
+        throw full
+      }
+      expect(await failure('SELECT 1', [], { onBytes })).toBe(full)
+      expect(await value('1')).toBe(1)
     })
 
     test('that arrive while the engine runs are seen by the next run', async () => {

@@ -1,6 +1,6 @@
 /** The batch query: many parameter sets go to one statement, whose rows are split by set. */
 import { type Endpoint, parameterColumns, type Warming } from '../endpoints/definition.ts'
-import type { Binding, Row, RunResult, Statement, Value } from '../engines/engine.ts'
+import type { Binding, Result, Row, Statement, Value } from '../engines/engine.ts'
 
 /** One binding for each parameter of the endpoint, sorted by name. */
 export type ParameterSet = Binding[]
@@ -27,7 +27,7 @@ export function batchStatement(endpoint: Endpoint, sql: string, sets: ParameterS
  * number of rows. A set without rows gets an empty result.
  * @throws Error for a wrong batch query: it has a row of no set, or more rows than the engine was to give
  */
-export function splitRows(endpoint: Endpoint, sets: ParameterSet[], result: RunResult): RunResult[] {
+export function splitRows(endpoint: Endpoint, sets: ParameterSet[], result: Result): Result[] {
   if (result.truncated) throw new Error('the batch query has more rows than its sets may have together')
   const names = parameterColumns(endpoint).map(({ name }) => name)
   const columns = result.columns.filter(({ name }) => !names.includes(name))
@@ -40,7 +40,7 @@ export function splitRows(endpoint: Endpoint, sets: ParameterSet[], result: RunR
   return sets.map(set => {
     const all = rows.get(keyOfSet(set))!
     const truncated = all.length > endpoint.maxRows
-    return { columns, rows: all.slice(0, endpoint.maxRows), truncated, bytes: null }
+    return { columns, rows: all.slice(0, endpoint.maxRows), truncated }
   })
 }
 

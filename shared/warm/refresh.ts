@@ -6,7 +6,7 @@ import { redactError } from '../answers/read-through.ts'
 import { claim, type Claim, claimTogether } from '../cache/claim.ts'
 import { asApiError } from '../cache/failures.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
-import type { QueryEngine, RunResult, Statement } from '../engines/engine.ts'
+import type { QueryEngine, Result, RunResult, Statement } from '../engines/engine.ts'
 import type { Store } from '../stores/store.ts'
 import { batchStatement, groupsOf, splitRows } from './batch.ts'
 import { type Budget, OutOfBudget } from './budget.ts'
@@ -107,7 +107,7 @@ async function runAlone(work: Work, held: HeldSet): Promise<void> {
   }
 }
 
-async function runBatch(work: Work, held: HeldSet[]): Promise<RunResult[]> {
+async function runBatch(work: Work, held: HeldSet[]): Promise<Result[]> {
   const { endpoint } = work
   const sets = held.map(({ set }) => set)
   const limits = {
@@ -142,7 +142,7 @@ async function runCounted(
 }
 
 /** One result serves the clear and the redacted answer. */
-async function publish({ endpoint, tally }: Work, { claims }: HeldSet, result: RunResult): Promise<void> {
+async function publish({ endpoint, tally }: Work, { claims }: HeldSet, result: Result): Promise<void> {
   for (const claim of claims)
     try {
       const stored = await claim.store(finish(endpoint, result, isRedacted(claim)))

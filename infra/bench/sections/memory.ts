@@ -1,5 +1,5 @@
 /** Memory at 8 concurrent answers of 14 MB each, stored by another process. */
-import type { RunResult } from '../../../shared/engines/engine.ts'
+import type { Result } from '../../../shared/engines/engine.ts'
 import { type Call, functionOf, peakMemoryOf, request, untilAnswer, withServers } from '../server.ts'
 import { logRows, project, type Site, storeAnswer } from '../site.ts'
 import { type Measurement, median } from '../measure.ts'
@@ -53,7 +53,7 @@ async function measure(
 }
 
 /** Rows of the logs, repeated. */
-async function largeResult(site: Site): Promise<RunResult> {
+async function largeResult(site: Site): Promise<Result> {
   const result = await logRows(site, 1000)
   const once = JSON.stringify(result.rows).length
   const copies = Math.ceil((megabytes * 1e6) / once)

@@ -47,12 +47,15 @@ const reasons: Record<EngineErrorReason, string> = {
   result_too_large: 'responseTooLarge',
   timeout: 'stopped',
   cancelled: 'stopped',
+  overloaded: 'backendError',
   failed: 'jobBackendError',
   unavailable: 'backendError',
 }
 
 /** Messages of the local engine, and those of BigQuery, which quotes values. */
 const messages: [local: RegExp, bigQuery: string][] = [
+  [/^The query took too long$/, 'Job execution was cancelled: Job timed out after 1 sec'],
+  [/^The query was cancelled$/, 'Job execution was cancelled: User requested cancellation'],
   [/^Bad regular expression: (.*)$/, 'Cannot parse regular expression: $1: quoted'],
   [
     /^The value of parameter @(\w+) is not a valid (\w+).*$/,

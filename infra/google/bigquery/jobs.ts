@@ -60,9 +60,10 @@ export class Jobs {
       bytes,
       outcome,
       ended: null,
+      endedAt: null,
       stop,
     }
-    void outcome.then(ended => (job.ended = ended))
+    void outcome.then(ended => Object.assign(job, { ended, endedAt: this.now() }))
     this.running.set(jobId, job)
     return job
   }

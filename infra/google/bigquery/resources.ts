@@ -1,5 +1,5 @@
 /** Jobs, pages of results, values and types in the forms of BigQuery's REST interface, and parameters from them. */
-import type { Binding, Row, RunResult, Value } from '../../../shared/engines/engine.ts'
+import type { Binding, Result, Row, RunResult, Value } from '../../../shared/engines/engine.ts'
 import type {
   Cell,
   Job,
@@ -24,10 +24,11 @@ export interface RunningJob {
   outcome: Promise<RunResult | BigQueryError>
   /** The outcome, once the job is done. */
   ended: RunResult | BigQueryError | null
+  endedAt: number | null
   stop: AbortController
 }
 
-export function jobResource({ reference, configuration, createdAt, ended }: RunningJob): Job {
+export function jobResource({ reference, configuration, createdAt, ended, endedAt }: RunningJob): Job {
   const error = ended instanceof BigQueryError ? { reason: ended.reason, message: ended.message } : null
   return {
     jobReference: reference,
@@ -36,7 +37,10 @@ export function jobResource({ reference, configuration, createdAt, ended }: Runn
       state: ended ? 'DONE' : 'RUNNING',
       ...(error ? { errorResult: error, errors: [error] } : {}),
     },
-    statistics: { creationTime: String(createdAt) },
+    statistics: {
+      creationTime: String(createdAt),
+      ...(endedAt ? { totalSlotMs: String(endedAt - createdAt) } : {}),
+    },
   }
 }
 
@@ -55,21 +59,32 @@ export function incompletePage({ reference }: RunningJob): ResultsPage {
 /** @param pageRows the most rows on a page, whatever the request says */
 export function resultsPage(
   job: RunningJob,
-  result: RunResult,
+  result: Result,
   { maxResults, from, int64 }: PageRequest,
   pageRows: number,
 ): ResultsPage {
   const { columns, rows, truncated } = result
-  const to = Math.min(from + Math.min(maxResults, pageRows), rows.length)
+  const asked = rows.slice(from, from + Math.min(maxResults, pageRows))
+  const page = fitting(asked.map(row => toWireRow(row, columns, int64)))
+  const to = from + page.length
   return {
     jobReference: job.reference,
     jobComplete: true,
     schema: schemaOf(columns),
     totalRows: String(rows.length + (truncated ? 1 : 0)),
     totalBytesProcessed: String(job.bytes),
-    rows: rows.slice(from, to).map(row => toWireRow(row, columns, int64)),
+    rows: page,
     ...(to < rows.length ? { pageToken: `row-${to}` } : {}),
   }
+}
+
+/** https://cloud.google.com/bigquery/docs/paging-results: 20 MB of data, and one row in any case. */
+const pageBytes = 20_000_000
+
+function fitting<T>(rows: T[]): T[] {
+  let bytes = 0
+  const end = rows.findIndex(row => (bytes += JSON.stringify(row).length) > pageBytes)
+  return end < 0 ? rows : rows.slice(0, Math.max(1, end))
 }
 
 const legacyNames: Partial<Record<ScalarName, string>> = {

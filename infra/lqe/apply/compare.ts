@@ -1,5 +1,5 @@
 /** Compares a batch query with the endpoint's own: both are run for sample sets, and must give the same rows. */
-import { EngineError, type QueryEngine, type RunResult, type Value } from '../../../shared/engines/engine.ts'
+import { EngineError, type QueryEngine, type Result, type Value } from '../../../shared/engines/engine.ts'
 import {
   type Endpoint,
   type ParameterDefinition,
@@ -70,8 +70,8 @@ function samplesOf({ type, format, enum: choices, examples = [], default: preset
   return format === 'iso-timestamp' ? values.map(value => isoTimestamp(String(value))) : values
 }
 
-async function runEach(endpoint: Endpoint, engine: QueryEngine, sets: ParameterSet[]): Promise<RunResult[]> {
-  const results: RunResult[] = []
+async function runEach(endpoint: Endpoint, engine: QueryEngine, sets: ParameterSet[]): Promise<Result[]> {
+  const results: Result[] = []
   for (const bindings of sets)
     results.push(
       await engine.run(
@@ -82,11 +82,7 @@ async function runEach(endpoint: Endpoint, engine: QueryEngine, sets: ParameterS
   return results
 }
 
-async function runTogether(
-  endpoint: Endpoint,
-  engine: QueryEngine,
-  sets: ParameterSet[],
-): Promise<RunResult[]> {
+async function runTogether(endpoint: Endpoint, engine: QueryEngine, sets: ParameterSet[]): Promise<Result[]> {
   const result = await engine.run(batchStatement(endpoint, endpoint.warm!.sql!, sets), {
     maxRows: sets.length * (endpoint.maxRows + 1),
     timeoutMs: endpoint.timeoutSeconds * 1000,
@@ -94,7 +90,7 @@ async function runTogether(
   return splitRows(endpoint, sets, result)
 }
 
-function textOf({ columns, rows, truncated }: RunResult): string {
+function textOf({ columns, rows, truncated }: Result): string {
   return JSON.stringify([columns.map(({ name }) => name), rows, truncated])
 }
 

@@ -85,7 +85,7 @@ export interface Job {
   jobReference: JobReference
   configuration?: JobConfiguration
   status?: { state: 'PENDING' | 'RUNNING' | 'DONE'; errorResult?: ErrorProto; errors?: ErrorProto[] }
-  statistics?: { creationTime?: string; query?: QueryStatistics }
+  statistics?: { creationTime?: string; totalSlotMs?: string; query?: QueryStatistics }
 }
 
 export interface JobReference {

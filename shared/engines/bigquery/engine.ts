@@ -56,8 +56,7 @@ class BigQueryEngine implements QueryEngine {
         configuration: limited(configurationOf(sent), limits, this.options.maxBytesBilled),
         location: this.options.location,
         key: jobKeyOf(sent, limits),
-        timeoutMs: limits.timeoutMs,
-        maxRows: limits.maxRows,
+        limits,
       })
       try {
         return await this.retrying(sent, deadline, () => job.result())

@@ -82,6 +82,7 @@ const wordings: Partial<Record<EngineErrorReason, typeof rejection>> = {
   rejected: rejection,
   unsupported: rejection,
   misconfigured: misconfiguration,
+  too_many_bytes: message => ({ message: tooManyBytes(message), place: null }),
 }
 
 /** In place of BigQuery's own messages. */
@@ -91,6 +92,7 @@ const messages: Record<EngineErrorReason, string> = {
   misconfigured: 'BigQuery cannot be used: look at credentials, project and billing',
   too_many_bytes: 'The query would read too much',
   result_too_large: 'The result is too large',
+  overloaded: 'There is no room for the result',
   timeout: 'The query took too long',
   cancelled: 'The query was cancelled',
   failed: 'BigQuery failed',
@@ -150,9 +152,13 @@ export function errorDetails(thrown: unknown): ErrorDetails {
   }
 }
 
+/** After `jobTimeoutMs` a job has the reason of one that was cancelled (dbt-labs/dbt-adapters#1974 quotes the error). */
+const timedOut = /job timed out/i
+
 function meaningOf(thrown: unknown): Meaning {
   if (thrown instanceof SqlError) return { reason: 'rejected' }
   const { reason, status, message } = errorDetails(thrown)
+  if (reason === 'stopped' && timedOut.test(message)) return { reason: 'timeout' }
   if (reason !== null && Object.hasOwn(byReason, reason)) return byReason[reason]!
   if (status !== null) return byStatus[status] ?? { reason: 'failed' }
   if (/credential|project id/i.test(message)) return misconfigured
@@ -208,6 +214,14 @@ export function rejection(message: string, sent: SentStatement): Wording {
   // An error with a place is about the text: names and types, not values.
   const fit = !aboutResources.test(text) && !sent.hidden.some(word => holds(text, word))
   return { message: fit ? text : 'The query is not valid', place }
+}
+
+/** Says by how much a limit of bytes is passed, where BigQuery does. */
+function tooManyBytes(message: string): string {
+  const bytes = bytesIn(message)
+  if (!bytes) return messages.too_many_bytes
+  const [estimate, limit] = [bytes.estimate, bytes.limit].map(count => count.toLocaleString('en'))
+  return `The query would read up to ${estimate} bytes, and may read ${limit}`
 }
 
 /** A missing table, under its name in the statement, or a missing right; for the operator. */

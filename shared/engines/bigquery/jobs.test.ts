@@ -104,7 +104,10 @@ describe('a job', () => {
 
   test('does not read more than the lower of the two byte limits', async () => {
     const capped = local.another({ maxBytesBilled: 1 })
-    await expect(capped.run(statement, limits)).rejects.toMatchObject({ reason: 'too_many_bytes' })
+    await expect(capped.run(statement, limits)).rejects.toMatchObject({
+      reason: 'too_many_bytes',
+      message: expect.stringMatching(/^The query would read up to [\d,]{3,} bytes, and may read 1$/),
+    })
     await expect(run({ maxBytes: 1 })).rejects.toMatchObject({ reason: 'too_many_bytes' })
     const roomy = local.another({ maxBytesBilled: 1_000_000 })
     expect(await roomy.run(statement, limits)).toMatchObject({ bytes: expect.any(Number) })

@@ -1,7 +1,9 @@
 /** One run as a BigQuery job: started under an id of our own or adopted, read page by page, cancelled. */
 import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Deadline } from '../deadline.ts'
 import type { RunLimits, RunResult } from '../engine.ts'
+import { ResultRows } from '../rows.ts'
 import {
   type Call,
   type Job,
@@ -14,6 +16,7 @@ import {
 } from './client.ts'
 import { errorDetails, JobError } from './failures.ts'
 import type { SentStatement } from './statement.ts'
+import { Turns } from '../turns.ts'
 import { resultColumns, rowReader } from './values.ts'
 
 /** The longest that one request for results waits for the job: BigQuery's own default. */
@@ -22,6 +25,12 @@ const longestPollMs = 10_000
 const pauseMs = 50
 /** How much older than the run's time limit an adopted job may be: the lease of a process that died, and some more. */
 const adoptionMs = 10_000
+/** Rows of the first page at most; by then their size is known. BigQuery itself ends a page at about 20 MB. */
+const firstPageRows = 1000
+/** Of this process: a page holds several times its 20 MB while it is parsed, and its size is known only then. */
+const pageReads = new Turns(4)
+/** How much longer than its rows a run waits for what the job has cost. */
+const statisticsMs = 250
 /** Job ids of one key; a run that finds all of them taken uses a random one. */
 const idsOfKey = 3
 
@@ -30,9 +39,7 @@ export interface JobOptions {
   location: string | null
   /** Equal for runs that may share a job. */
   key: string
-  /** Time limit of a run. */
-  timeoutMs: number
-  maxRows: number
+  limits: RunLimits
 }
 
 export class JobRun {
@@ -97,26 +104,50 @@ export class JobRun {
       query: { location },
     })
     const age = at - Number(job.statistics?.creationTime)
-    if (job.status?.errorResult || !(age < this.options.timeoutMs + adoptionMs)) return false
+    if (job.status?.errorResult || !(age < this.options.limits.timeoutMs + adoptionMs)) return false
     this.job = referenceOf(job)
     return true
   }
 
+  /** Waits for the job without its rows, then reads them and, at the same time, what the job has cost. */
   private async read(): Promise<RunResult> {
-    const { maxRows } = this.options
-    const first = await this.page(maxRows)
-    const columns = resultColumns(first.schema?.fields)
+    const { limits } = this.options
+    const { schema, totalRows, totalBytesProcessed } = await this.page(0)
+    const slotMs = this.slotMs()
+    const columns = resultColumns(schema?.fields)
     const row = rowReader(columns)
-    const rows = (first.rows ?? []).map(row)
-    const total = Number(first.totalRows ?? 0)
-    for (let { pageToken } = first; rows.length < Math.min(total, maxRows);) {
-      if (!pageToken) throw new UnreadableReply('rows are missing')
-      const page = await this.page(maxRows - rows.length, pageToken)
-      for (const cells of page.rows ?? []) rows.push(row(cells))
-      pageToken = page.pageToken
+    const total = Number(totalRows ?? 0)
+    const found = new ResultRows(limits)
+    const wanted = Math.min(total, limits.maxRows)
+    let pageToken: string | undefined
+    for (let most = firstPageRows; found.rows.length < wanted; most = Infinity) {
+      const maxResults = Math.min(found.room, most)
+      pageToken = await pageReads.with(this.deadline, async () => {
+        const page = await this.page(maxResults, pageToken)
+        for (const cells of page.rows ?? []) found.add(row(cells))
+        return page.pageToken
+      })
+      if (!pageToken && found.rows.length < wanted) throw new UnreadableReply('rows are missing')
     }
-    const bytes = first.totalBytesProcessed === undefined ? null : Number(first.totalBytesProcessed)
-    return { columns, rows: rows.slice(0, maxRows), truncated: total > maxRows, bytes }
+    return {
+      columns,
+      rows: found.rows,
+      truncated: total > limits.maxRows,
+      bytes: totalBytesProcessed === undefined ? null : Number(totalBytesProcessed),
+      slotMs: await Promise.race([slotMs, pause(statisticsMs, null, { ref: false })]),
+      jobId: this.job!.jobId!,
+    }
+  }
+
+  /** `jobs.get` alone has it. `null` where it does not answer: the rows are worth more. */
+  private async slotMs(): Promise<number | null> {
+    const { jobId, location } = this.job!
+    const query = { location, fields: 'statistics(totalSlotMs)' }
+    const job = await this.rest
+      .call<Pick<Job, 'statistics'>>({ method: 'GET', path: `/jobs/${jobId}`, query })
+      .catch(() => null)
+    const told = job?.body.statistics?.totalSlotMs
+    return told === undefined ? null : Number(told)
   }
 
   /** Waits until the job is complete. */

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Column } from '../../sql/types.ts'
 import type { Deadline } from '../deadline.ts'
+import { Turns } from '../turns.ts'
 import { quoteName, quoteText } from './syntax.ts'
 import { prepareTableFolder, tableFolder } from './tables.ts'
 
@@ -65,8 +66,7 @@ const interruptMs = 20
 export class Connections {
   private readonly instance: DuckDBInstance
   private readonly idle: DuckDBConnection[] = []
-  private readonly waiting = new Set<() => void>()
-  private running = 0
+  private readonly turns = new Turns(mostRuns)
 
   constructor(instance: DuckDBInstance) {
     this.instance = instance
@@ -80,8 +80,7 @@ export class Connections {
     deadline: Deadline,
     use: (connection: DuckDBConnection) => Promise<Result>,
   ): Promise<Result> {
-    await this.acquire(deadline)
-    try {
+    return this.turns.with(deadline, async () => {
       const connection = this.idle.pop() ?? (await this.instance.connect())
       let repeating: NodeJS.Timeout | undefined
       const forget = deadline.onEnd(() => {
@@ -98,37 +97,11 @@ export class Connections {
         if (deadline.error) connection.closeSync()
         else this.idle.push(connection)
       }
-    } finally {
-      this.release()
-    }
+    })
   }
 
   close(): void {
     for (const connection of this.idle.splice(0)) connection.closeSync()
     this.instance.closeSync()
-  }
-
-  private async acquire(deadline: Deadline): Promise<void> {
-    if (this.running < mostRuns) {
-      this.running++
-      return
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.waiting.add(resolve)
-    const forget = deadline.onEnd(error => {
-      // A place that was given already is released by `with`.
-      if (this.waiting.delete(resolve)) reject(error)
-    })
-    await promise.finally(forget)
-  }
-
-  /** Passes the place on to the run that has waited longest. */
-  private release(): void {
-    const [next] = this.waiting
-    if (!next) this.running--
-    else {
-      this.waiting.delete(next)
-      next()
-    }
   }
 }

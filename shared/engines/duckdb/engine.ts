@@ -9,7 +9,6 @@ import {
   type Description,
   EngineError,
   type QueryEngine,
-  type Row,
   type RunLimits,
   type RunResult,
   type Statement,
@@ -17,7 +16,8 @@ import {
 import { Connections, openDatabase } from './database.ts'
 import { engineError, isFatal } from './failures.ts'
 import { rewrite, type Rewritten } from './rewrite/rewrite.ts'
-import { boundText, rowsOf } from './values.ts'
+import { ResultRows } from '../rows.ts'
+import { boundText, rowReader } from './values.ts'
 
 export interface DuckDbOptions {
   /** Holds a folder `<table>/` of Parquet files for each table. */
@@ -61,7 +61,7 @@ class DuckDbEngine implements QueryEngine {
       const values = this.values(statement, rewritten)
       const connections = await this.connections()
       return connections.with(deadline, connection =>
-        fetchRows(connection, rewritten, values, limits.maxRows, deadline),
+        fetchRows(connection, rewritten, values, limits, deadline),
       )
     })
   }
@@ -144,25 +144,29 @@ async function fetchRows(
   connection: DuckDBConnection,
   { sql, columns }: Rewritten,
   values: Map<string, string | null>,
-  maxRows: number,
+  limits: RunLimits,
   deadline: Deadline,
 ): Promise<RunResult> {
   deadline.check()
-  // With the limit in the SQL, DuckDB need not sort or read more rows.
-  const limited = `SELECT * FROM (${sql}) AS "result" LIMIT ${maxRows + 1}`
+  // With the limit in the SQL, DuckDB need not sort or read more rows. One more tells whether rows are cut.
+  const limited = `SELECT * FROM (${sql}) AS "result" LIMIT ${limits.maxRows + 1}`
   const prepared = await prepare(connection, limited)
   try {
     bind(prepared, values)
     deadline.check()
     const result = await prepared.stream()
-    const rows: Row[] = []
+    const found = new ResultRows(limits)
+    let count = 0
     for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
       deadline.check()
-      for (const row of rowsOf(chunk, columns)) rows.push(row)
+      const row = rowReader(chunk, columns)
+      for (let at = 0; at < chunk.rowCount; at++) found.add(row(at))
+      count += chunk.rowCount
     }
     // An interrupted result may end early as if it were complete.
     deadline.check()
-    return { columns, rows: rows.slice(0, maxRows), truncated: rows.length > maxRows, bytes: null }
+    const told = { bytes: null, slotMs: null, jobId: null }
+    return { columns, rows: found.rows, truncated: count > limits.maxRows, ...told }
   } finally {
     prepared.destroySync()
   }

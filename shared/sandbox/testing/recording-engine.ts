@@ -6,7 +6,14 @@ export class RecordingEngine implements QueryEngine {
 
   run(statement: Statement): Promise<RunResult> {
     this.statements.push(statement)
-    return Promise.resolve({ columns: [], rows: [], truncated: false, bytes: null })
+    return Promise.resolve({
+      columns: [],
+      rows: [],
+      truncated: false,
+      bytes: null,
+      slotMs: null,
+      jobId: null,
+    })
   }
 
   describe(statement: Statement): Promise<Description> {

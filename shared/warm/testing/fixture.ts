@@ -62,7 +62,7 @@ export interface Use {
 export async function use(store: Store, endpoint: Endpoint, usage: Use): Promise<void> {
   const { keyFields, ageMs = 400_000, usedMs = 10_000, uses = 2, fields = {} } = usage
   const cache = new AnswerCache(store, { memoryMs: 0 })
-  const result = { columns: [], rows: [{ made: 'before' }], truncated: false, bytes: null }
+  const result = { columns: [], rows: [{ made: 'before' }], truncated: false }
   await cache.read({
     keyFields,
     freshMs: endpoint.cacheSeconds * 1000,
@@ -110,6 +110,7 @@ interface CountingEngine extends QueryEngine {
 /** Answers `{made: 'now', project}` for each set, with the parameters' columns for a batch. */
 function countingEngine({ ms = 5, bytes = 100 } = {}): CountingEngine {
   const string = { kind: 'STRING' } as const
+  const told = { bytes, slotMs: null, jobId: null }
   const engine: CountingEngine = {
     ran: [],
     before: () => {},
@@ -126,10 +127,10 @@ function countingEngine({ ms = 5, bytes = 100 } = {}): CountingEngine {
           columns: [...['project', 'span'].map(name => ({ name, type: string })), ...own],
           rows,
           truncated: false,
-          bytes,
+          ...told,
         }
       const ownRows = rows.map(({ made, of }) => ({ made, of }))
-      return { columns: own, rows: ownRows, truncated: false, bytes }
+      return { columns: own, rows: ownRows, truncated: false, ...told }
     },
     describe: () => Promise.reject(new Error('not used')),
     close: async () => {},

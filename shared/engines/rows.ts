@@ -1,0 +1,42 @@
+import { EngineError, type Row, type RunLimits } from './engine.ts'
+
+/** The rows of one result as they are read, within the limits of the run. */
+export class ResultRows {
+  readonly rows: Row[] = []
+  private readonly limits: Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes'>
+  private bytes = 0
+
+  constructor(limits: Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes'>) {
+    this.limits = limits
+  }
+
+  get isFull(): boolean {
+    return this.rows.length >= this.limits.maxRows
+  }
+
+  /** How many more rows may come: by the limit of rows, and by that of bytes if they are as large as those so far. */
+  get room(): number {
+    const { maxRows, maxResultBytes = Infinity } = this.limits
+    const meanBytes = this.bytes / this.rows.length || 1
+    // One more shows that the limit is passed.
+    return Math.min(maxRows - this.rows.length, Math.floor((maxResultBytes - this.bytes) / meanBytes) + 1)
+  }
+
+  /**
+   * Adds the next row, unless there is no room for more rows. Counted by its JSON text, since the answer holds that.
+   * @throws EngineError `result_too_large`, and what `onBytes` throws
+   */
+  add(row: Row): void {
+    if (this.isFull) return
+    const { maxResultBytes = Infinity, onBytes } = this.limits
+    const bytes = Buffer.byteLength(JSON.stringify(row)) + 1 // and a comma
+    this.bytes += bytes
+    if (this.bytes > maxResultBytes)
+      throw new EngineError(
+        'result_too_large',
+        `The result passes ${maxResultBytes.toLocaleString('en')} bytes of JSON with row ${this.rows.length + 1}`,
+      )
+    onBytes?.(bytes)
+    this.rows.push(row)
+  }
+}
