@@ -3,17 +3,28 @@ import { ConfigError, loadConfig, settings } from './config.ts'
 
 describe('the settings', () => {
   test('of an empty environment are a laptop’s', () => {
-    expect(loadConfig({})).toMatchObject({ engine: 'duckdb', store: 'sqlite', corsOrigin: '*' })
+    expect(loadConfig({})).toMatchObject({
+      engine: 'duckdb',
+      store: 'sqlite',
+      corsOrigin: '*',
+      maxBytesBilled: null,
+    })
   })
 
   test('on Cloud Run are the cloud’s', () => {
-    expect(loadConfig({ K_SERVICE: 'query' })).toMatchObject({ engine: 'bigquery', store: 'firestore' })
+    expect(loadConfig({ K_SERVICE: 'query' })).toMatchObject({
+      engine: 'bigquery',
+      store: 'firestore',
+      maxBytesBilled: 50_000_000_000,
+    })
   })
 
   test.each([
     ['ENGINE', 'postgres'],
     ['STORE', 'redis'],
     ['MAX_URL_BYTES', 'many'],
+    ['MAX_RESULT_BYTES', '40000000'],
+    ['MAX_BYTES_IN_FLIGHT', '1'],
     ['DRAIN_MS', '-1'],
     ['CORS_ORIGIN', 'https://a.example/path'],
     ['GOOGLE_CLOUD_PROJECT', 'no such id'],

@@ -1,4 +1,5 @@
 /** Settings: one table, read once. No other file reads the environment (`shared/architecture.test.ts`). */
+import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 
 interface Setting<T> {
@@ -87,6 +88,22 @@ export const settings = {
     read: integer(1_000, 100_000),
     expected: 'a whole number from 1000 to 100000',
   }),
+  /** A definition may say otherwise, up to `maxResultBytes` in `shared/endpoints/definition.schema.json`. */
+  maxResultBytes: setting({
+    variable: 'MAX_RESULT_BYTES',
+    description: 'JSON that the rows of one answer may be, in bytes, where the definition says nothing',
+    default: () => 10_000_000,
+    read: integer(1_000, 33_000_000),
+    expected: 'a whole number from 1000 to 33000000',
+  }),
+  /** With the process itself (150 MB) and the cache's memory (64 MB) it stays under 60 % of 1 GiB: infra/bench, "memory". */
+  maxBytesInFlight: setting({
+    variable: 'MAX_BYTES_IN_FLIGHT',
+    description: 'Memory for results that are read, made and sent; beyond it, requests get 503',
+    default: () => Math.floor(memoryBytes() / 4),
+    read: integer(1_000_000, Number.MAX_SAFE_INTEGER),
+    expected: 'a whole number from 1000000',
+  }),
   /** Cloud Run kills the process after 10 s. */
   drainMs: setting({
     variable: 'DRAIN_MS',
@@ -143,8 +160,9 @@ export const settings = {
   }),
   maxBytesBilled: setting<number | null>({
     variable: 'MAX_BYTES_BILLED',
-    description: 'Bytes that one BigQuery job may be billed for; without it there is no limit',
-    default: () => null,
+    description: 'Bytes that one BigQuery job may be billed for; none = no limit',
+    // $0.31 at $6.25 for a TiB. BigQuery compares an upper bound, which ignores clustering.
+    default: env => (deployed(env) ? 50_000_000_000 : null),
     read: integer(1, Number.MAX_SAFE_INTEGER),
     expected: 'a whole number',
   }),
@@ -213,6 +231,11 @@ export function loadConfig(env: Environment): Config {
   for (const variable of emulators)
     if (deployed(env) && env[variable]) throw new ConfigError(`${variable}: not on Cloud Run`)
   return config
+}
+
+/** Of the container, where it has a limit. */
+function memoryBytes(): number {
+  return Math.min(process.constrainedMemory() || Infinity, totalmem())
 }
 
 function valueOf<T>(setting: Setting<T>, env: Environment): T {

@@ -17,6 +17,7 @@ export const errorCodes = {
   result_too_large: { status: 422, title: 'The result is too large' },
   rate_limited: { status: 429, title: 'Too many requests' },
   budget_exhausted: { status: 429, title: 'The budget is used up' },
+  client_closed_request: { status: 499, title: 'The client has gone' },
   internal: { status: 500, title: 'Internal error' },
   engine_error: { status: 502, title: 'The query engine failed' },
   overloaded: { status: 503, title: 'The service is busy with other large results' },

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 import type { QueryEngine } from './engines/engine.ts'
+import { BytesInFlight } from './answers/in-flight.ts'
 import { AnswerCache } from './cache/cache.ts'
 import { log } from './log.ts'
 import { type ColumnsOf, rememberColumns } from './endpoints/columns.ts'
@@ -18,6 +19,7 @@ export interface Services {
   endpoints: Endpoints
   columnsOf: ColumnsOf
   cache: AnswerCache
+  inFlight: BytesInFlight
   assertWithin: AssertWithin
   authenticate: Authenticate
   byteLimits: ByteLimits
@@ -26,11 +28,13 @@ export interface Services {
 
 export async function openServices(config: Config): Promise<Services> {
   const [engine, store] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
-  const cache = new AnswerCache(store, {}, log)
+  const inFlight = new BytesInFlight(config.maxBytesInFlight)
+  const cache = new AnswerCache(store, {}, log, inFlight)
   return {
     engine,
     store,
     cache,
+    inFlight,
     endpoints: openEndpoints(store, config),
     columnsOf: rememberColumns(engine),
     assertWithin: rememberVerdicts(engine),

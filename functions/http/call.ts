@@ -62,6 +62,16 @@ export function httpFunction(
   }
 }
 
+/** Aborts when the client has gone before its response has been sent. */
+export function goneSignal(res: Response): AbortSignal {
+  const gone = new AbortController()
+  res.once('close', () => {
+    if (!res.writableFinished) gone.abort()
+  })
+  if (res.destroyed) gone.abort()
+  return gone.signal
+}
+
 function splitUrl(url: string): [path: string, query: string] {
   const mark = url.indexOf('?')
   return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]

@@ -1,9 +1,10 @@
 /** The steps from a request for an endpoint's rows to its response, in order. */
 import { readThrough } from '../../shared/answers/read-through.ts'
+import type { RunCost } from '../../shared/engines/engine.ts'
 import { readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { Timing } from '../../shared/timing.ts'
-import type { Call } from '../http/call.ts'
+import { type Call, goneSignal } from '../http/call.ts'
 import { accessEndpoint } from './access.ts'
 import { formatFor } from './formats.ts'
 import { redactionFor } from './redaction.ts'
@@ -28,6 +29,8 @@ export async function answer(call: Call): Promise<void> {
     bypass: wantsBypass(call, caller),
     byteLimit: services.byteLimits(caller),
     labels: { endpoint: endpoint.name, key: caller.keyId },
+    gone: () => goneSignal(call.res),
+    onRun: ({ bytes, slotMs, jobId }: RunCost) => Object.assign(call.notes, { bytes, slotMs, job: jobId }),
     timing,
   }
   const result = await timing

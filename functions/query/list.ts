@@ -19,6 +19,7 @@ export async function listEndpoints(call: Call): Promise<void> {
         ...definition,
       })),
       maxRows: endpoint.maxRows,
+      maxResultBytes: endpoint.maxResultBytes,
       cacheSeconds,
       sandbox,
       redact,

@@ -93,6 +93,7 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
     detail:
       'The runs for this API key have read what they may in a day (UTC). Answers that are cached can still be had.',
   },
+  client_closed_request: { detail: 'The client has gone.' },
   internal: { detail: 'An internal error.' },
   engine_error: { detail: 'The query engine failed.' },
   overloaded: { detail: 'The service is busy with other large results; come back in a few seconds.' },

@@ -1,4 +1,6 @@
 /** Sending a finished answer, with the headers that say how it came about. */
+import type { Encoding } from '../../shared/answers/answer.ts'
+import { memoryOfRows } from '../../shared/answers/in-flight.ts'
 import type { AnswerResult } from '../../shared/answers/read-through.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Timing } from '../../shared/timing.ts'
@@ -26,11 +28,23 @@ export async function respond(call: Call, response: Response): Promise<void> {
     hash: answer.tag.slice(0, 32),
     ...(format.write ? { format: format.name } : {}),
     encodings: ['gzip', 'br', 'identity'],
-    bytes: async encoding =>
-      format.write ? encode(await inFormat(answer, format.write), encoding) : answer.bytes(encoding),
+    bytes: encoding => bodyOf(call, response, encoding),
     vary,
     headers: headersOf(response),
   })
+}
+
+/** JSON from which on a body is counted while it is sent; small answers cost nothing and are never refused. */
+const largeBytes = 250_000
+
+/** @throws ApiError `overloaded` */
+function bodyOf({ res, services }: Call, { format, result }: Response, encoding: Encoding): Promise<Buffer> {
+  const { answer } = result
+  const { write } = format
+  const make = async () => (write ? encode(await inFormat(answer, write), encoding) : answer.bytes(encoding))
+  if (answer.rawBytes < largeBytes) return make()
+  const cost = write ? memoryOfRows * answer.rawBytes : answer.has(encoding) ? 0 : answer.rawBytes
+  return services.inFlight.body(res, { key: `${answer.tag} ${format.name} ${encoding}`, cost, make })
 }
 
 function headersOf({ endpoint, result, timing, ignored }: Response): Record<string, string> {

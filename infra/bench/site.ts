@@ -108,6 +108,8 @@ export async function storeAnswer(
       bypass: false,
       byteLimit: null,
       labels: {},
+      gone: () => new AbortController().signal,
+      onRun: () => {},
       timing: new Timing(),
     },
   )

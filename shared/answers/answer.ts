@@ -23,13 +23,17 @@ export class Answer {
   /** SHA-256 of the identity bytes, hex. The body is a function of the rows, so equal rows have equal tags. */
   readonly tag: string
   readonly rawBytes: number
+  /** Bytes of the encodings made so far. */
+  heldBytes = 0
+  /** Called when another encoding has been made. */
+  onGrown: () => void = () => {}
   private readonly made = new Map<Encoding, Promise<Buffer>>()
 
   private constructor(summary: Summary, tag: string, rawBytes: number, encoding: Encoding, bytes: Buffer) {
     this.summary = summary
     this.tag = tag
     this.rawBytes = rawBytes
-    this.made.set(encoding, Promise.resolve(bytes))
+    this.made.set(encoding, Promise.resolve(this.kept(bytes)))
   }
 
   static fromJson(summary: Summary, json: Buffer): Answer {
@@ -44,15 +48,34 @@ export class Answer {
   bytes(encoding: Encoding): Promise<Buffer> {
     const known = this.made.get(encoding)
     if (known) return known
-    const making = makers[encoding](this)
+    const making = makers[encoding](this).then(bytes => {
+      const kept = this.kept(bytes)
+      this.onGrown()
+      return kept
+    })
     this.made.set(encoding, making)
     return making
   }
 
-  /** An upper bound of its bytes in memory, for the cache's limit. */
-  get weight(): number {
-    return Math.ceil(this.rawBytes * 1.25) + 1000
+  has(encoding: Encoding): boolean {
+    return this.made.has(encoding)
   }
+
+  private kept(bytes: Buffer): Buffer {
+    this.heldBytes += bytes.length
+    return rightSized(bytes)
+  }
+}
+
+/**
+ * Bytes in memory of their own. Small ones stand in a larger buffer, which they would keep alive: zlib's chunks are 16 KB,
+ * Node's pool has at least 8.
+ */
+function rightSized(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength === bytes.length) return bytes
+  const own = Buffer.allocUnsafeSlow(bytes.length)
+  own.set(bytes)
+  return own
 }
 
 const makers: Record<Encoding, (answer: Answer) => Promise<Buffer>> = {

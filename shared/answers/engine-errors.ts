@@ -11,13 +11,13 @@ import {
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 
-export interface RunOptions extends Pick<RunLimits, 'maxBytes' | 'signal' | 'labels' | 'jobKey'> {
+export interface RunOptions extends Pick<RunLimits, 'maxBytes' | 'onBytes' | 'signal' | 'labels' | 'jobKey'> {
   /** The check of a statement that holds a caller's own SQL, before it runs. */
   assertWithin?: AssertWithin
 }
 
 /**
- * Runs a statement within the endpoint's row limit and timeout.
+ * Runs a statement within the endpoint's limits of rows and bytes, and its timeout.
  * @throws ApiError for every failure of the engine
  */
 export async function runQuery(
@@ -31,6 +31,7 @@ export async function runQuery(
     return await engine.run(statement, {
       maxRows: endpoint.maxRows,
       timeoutMs: endpoint.timeoutSeconds * 1000,
+      ...(endpoint.maxResultBytes === null ? {} : { maxResultBytes: endpoint.maxResultBytes }),
       ...limits,
     })
   } catch (error) {

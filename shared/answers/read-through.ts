@@ -1,11 +1,12 @@
 /** From a query request to its answer: through the cache where the endpoint has one, else straight from the engine. */
 import type { AnswerCache, CacheRequest, CacheResult } from '../cache/cache.ts'
-import type { QueryEngine, Statement } from '../engines/engine.ts'
+import { EngineError, type QueryEngine, type RunCost, type Statement } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
-import { estimateOver, runQuery } from './engine-errors.ts'
+import { estimateOver, runQuery, type RunOptions } from './engine-errors.ts'
+import type { BytesInFlight } from './in-flight.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 import type { Allowance, ByteLimit } from '../keys/limits.ts'
 import type { Timing } from '../timing.ts'
@@ -25,6 +26,10 @@ export interface QueryRequest {
   byteLimit: ByteLimit | null
   /** Labels of the engine's job. */
   labels: Record<string, string>
+  /** A signal that aborts when the client has gone; made only where it is asked for. */
+  gone: () => AbortSignal
+  /** Takes what the engine says of a run for this request, also of one that fails. */
+  onRun: (cost: RunCost) => void
   timing: Timing
 }
 
@@ -32,6 +37,7 @@ export interface QueryRequest {
 interface Services {
   engine: QueryEngine
   cache: AnswerCache
+  inFlight: BytesInFlight
   assertWithin: AssertWithin
 }
 
@@ -48,7 +54,11 @@ export async function readThrough(services: Services, request: QueryRequest): Pr
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
     const allowance = (await byteLimit?.today()) ?? null
     if (allowance?.left === 0) throw allowance.refusal()
-    const answer = await runEngine(services, request, allowance)
+    // Where nothing will be cached, a run is of use to this client alone.
+    const signal = request.gone()
+    const answer = await runEngine(services, request, allowance, { signal }).catch((cause: unknown) => {
+      throw signal.aborted ? new ApiError('client_closed_request', 'The client has gone.', { cause }) : cause
+    })
     return { answer, status: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
   }
   if (!byteLimit) return cache.read(cacheRequestOf(services, request, null))
@@ -64,7 +74,8 @@ export async function readThrough(services: Services, request: QueryRequest): Pr
 
 /**
  * A redacted answer is made out of a fresh clear one where there is one, which costs no run. A run that callers share is
- * paid for, and bounded, by the one who begins it.
+ * paid for, and bounded, by the one who begins it; it goes on when that one's client has gone, since others may wait for it,
+ * here and in other processes, the scan is paid for, and the client that comes back finds the answer.
  */
 function cacheRequestOf(
   services: Services,
@@ -85,34 +96,49 @@ function cacheRequestOf(
     ...(allowance ? { maxBytes: allowance.left } : {}),
     async make(jobKey) {
       const copy = redacted && !endpoint.redact && !bypass ? await cache.peek(clear, freshMs) : null
-      if (!copy) return { answer: await runEngine(services, request, allowance, jobKey) }
+      const own = jobKey === undefined ? {} : { jobKey }
+      if (!copy) return { answer: await runEngine(services, request, allowance, own) }
       return { answer: await redactAnswer(endpoint, copy.answer), madeAt: copy.madeAt }
     },
   }
 }
 
 async function runEngine(
-  { engine, assertWithin }: Services,
-  { endpoint, statement, sql, redacted, labels, timing }: QueryRequest,
+  { engine, inFlight, assertWithin }: Services,
+  { endpoint, statement, sql, redacted, labels, onRun, timing }: QueryRequest,
   allowance: Allowance | null,
-  jobKey?: string,
+  own: Pick<RunOptions, 'jobKey' | 'signal'>,
 ): Promise<Answer> {
+  const pay = async (cost: RunCost) => {
+    onRun(cost)
+    const { bytes } = cost
+    if (allowance && bytes) await timing.measure('store', () => allowance.spend(bytes))
+  }
   const options = {
+    ...own,
     labels,
     ...(sql === null ? {} : { assertWithin }),
-    ...(jobKey === undefined ? {} : { jobKey }),
     ...(allowance ? { maxBytes: allowance.left } : {}),
   }
   try {
-    const result = await timing.measure('engine', () => runQuery(engine, endpoint, statement, options))
-    const { bytes } = result
-    if (allowance && bytes) await timing.measure('store', () => allowance.spend(bytes))
-    return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
+    return await inFlight.run(async onBytes => {
+      const run = () => runQuery(engine, endpoint, statement, { ...options, onBytes })
+      const result = await timing.measure('engine', run)
+      await pay(result)
+      return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
+    })
   } catch (error) {
+    const cost = costOf(error)
+    if (cost) await pay(cost)
     const refused = allowance && estimateOver(allowance.left, error)
     if (refused !== null) throw allowance!.refusal(refused)
     throw redacted && error instanceof ApiError ? redactError(error) : error
   }
+}
+
+/** What a run has cost that ended with an error of the engine. */
+function costOf(error: unknown): RunCost | null {
+  return error instanceof ApiError && error.cause instanceof EngineError ? error.cause.cost : null
 }
 
 /** The error without personal data: an engine's message may quote a value. */

@@ -4,13 +4,22 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Answer } from '../answers/answer.ts'
+import { BytesInFlight } from '../answers/in-flight.ts'
 import { ApiError } from '../errors.ts'
 import { describeError, type Log } from '../log.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import type { Timing } from '../timing.ts'
 import { CacheEntries, type CacheEntry } from './entries.ts'
-import { asApiError, failureFields, isMistake, isOfCaller, nextFailure, recordedError } from './failures.ts'
+import {
+  asApiError,
+  failureFields,
+  isMistake,
+  isOfCaller,
+  isOfQuery,
+  nextFailure,
+  recordedError,
+} from './failures.ts'
 import { firstFields, type Head, headAt } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
 import { type Lease, takeLease } from './lease.ts'
@@ -90,11 +99,16 @@ export class AnswerCache {
   private outage: { until: number; error: StoreError } | null = null
   private runsWithoutStore = 0
 
-  constructor(store: Store, times: Partial<CacheTimes> = {}, log: Log = () => {}) {
+  constructor(
+    store: Store,
+    times: Partial<CacheTimes> = {},
+    log: Log = () => {},
+    inFlight = new BytesInFlight(Infinity),
+  ) {
     this.store = store
     this.times = { ...cacheTimes, ...times }
     this.log = log
-    this.entries = new CacheEntries(store)
+    this.entries = new CacheEntries(store, inFlight)
   }
 
   /**
@@ -223,9 +237,9 @@ export class AnswerCache {
       return this.result(entry, head?.stored ? 'revalidated' : 'miss', generation !== null)
     } catch (thrown) {
       const error = asApiError(thrown)
-      if (isOfCaller(error)) {
+      if (!isOfQuery(error)) {
         await this.written(request, lease.finish({}, []))
-        throw error
+        return this.coverFailure(error, staleCopy)
       }
       const { backOffMs } = this.times
       const failure = nextFailure(head?.failure ?? null, error, { now: this.entries.clock.now(), backOffMs })

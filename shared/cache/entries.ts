@@ -1,6 +1,7 @@
 /** Entries of the answer cache: in the memory of this process, and in the store. Ages follow the store's clock. */
 import { LRUCache } from 'lru-cache'
 import { Answer } from '../answers/answer.ts'
+import type { BytesInFlight } from '../answers/in-flight.ts'
 import { type Store, StoreError } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import { belongsTo, type Head, headAt, headOf, lightFields } from './head.ts'
@@ -21,16 +22,22 @@ export interface CacheEntry {
 /** All answers in the memory of one process together. */
 const maxBytes = 64 * 1024 * 1024
 
+/** Resident memory of one entry of 100,000, without its bytes: key, tag, summary, answer, buffers, entry. */
+const bytesAround = 3000
+const bytesOfColumn = 50
+
 export class CacheEntries {
   readonly clock = new StoreClock()
   private readonly store: Store
+  private readonly inFlight: BytesInFlight
   private readonly memory = new LRUCache<string, CacheEntry>({
     maxSize: maxBytes,
-    sizeCalculation: ({ answer }) => answer.weight,
+    sizeCalculation: memoryOf,
   })
 
-  constructor(store: Store) {
+  constructor(store: Store, inFlight: BytesInFlight) {
     this.store = store
+    this.inFlight = inFlight
   }
 
   /** The entry in memory, fresh or not. */
@@ -64,7 +71,7 @@ export class CacheEntries {
   /**
    * The answer that a head names, from memory where that has it.
    * @returns `null` where the payload is damaged, or is being replaced at this moment
-   * @throws StoreError `unavailable`
+   * @throws StoreError `unavailable`, ApiError `overloaded`
    */
   async load(key: string, head: Head): Promise<CacheEntry | null> {
     const stored = head.stored!
@@ -75,7 +82,10 @@ export class CacheEntries {
     }
     const whole = head.inline || stored.chunks > 0 ? head : await this.readHead(key, head.keyFields, false)
     if (whole?.stored?.generation !== stored.generation) return null
-    const bytes = await readPayload(this.store, key, stored, whole.inline)
+    // Of chunks, both they and the whole are in memory for a moment.
+    const bytes = await this.inFlight.during(stored.chunks > 0 ? 2 * stored.bytes : 0, () =>
+      readPayload(this.store, key, stored, whole.inline),
+    )
     if (!bytes) return null
     const { rows, truncated, redacted, columns, etag, rawBytes, madeAt, generation } = stored
     const answer = Answer.fromGzip({ rows, truncated, redacted, columns }, etag, rawBytes, bytes)
@@ -86,6 +96,11 @@ export class CacheEntries {
   remember(key: string, made: Omit<CacheEntry, 'checkedAt'>): CacheEntry {
     const entry = { ...made, checkedAt: performance.now() }
     this.memory.set(key, entry)
+    entry.answer.onGrown = () => {
+      if (this.memory.peek(key) !== entry) return
+      this.memory.delete(key)
+      this.memory.set(key, entry)
+    }
     return entry
   }
 
@@ -93,6 +108,11 @@ export class CacheEntries {
   ageOf(storeTime: number): number {
     return Math.max(0, this.clock.now() - storeTime) || 0
   }
+}
+
+/** Bytes that an entry takes in memory: its encodings, and the objects and texts around them. */
+function memoryOf({ answer }: CacheEntry): number {
+  return answer.heldBytes + bytesAround + answer.summary.columns.length * bytesOfColumn
 }
 
 /** A slow answer makes the store look late; a larger difference is a clock that was set. */

@@ -26,6 +26,11 @@ export function isOfCaller(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'budget_exhausted'
 }
 
+/** Whether the error says something of the query, and not of one caller's budget or of the memory of one process. */
+export function isOfQuery(error: ApiError): boolean {
+  return !isOfCaller(error) && error.code !== 'overloaded'
+}
+
 export function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError('internal', 'An internal error.', { cause: error })
 }

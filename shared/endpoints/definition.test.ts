@@ -26,6 +26,7 @@ describe('a definition', () => {
       name: 'a.b',
       required: ['project'],
       maxRows: 1000,
+      maxResultBytes: null,
       timeoutSeconds: 30,
       cacheSeconds: 0,
       warm: null,
@@ -45,6 +46,7 @@ describe('a definition', () => {
     [{ description: '' }, '/description must NOT have fewer than 1 characters'],
     [{ cached: true }, ' must NOT have additional properties: cached'],
     [{ maxRows: 0 }, '/maxRows must be >= 1'],
+    [{ maxResultBytes: 40_000_000 }, '/maxResultBytes must be <= 33000000'],
     [{ cache: {} }, "/cache must have required property 'seconds'"],
     [{ warm: { seconds: 5 } }, '/warm/seconds must be >= 60'],
     [{ warm: { seconds: 300, maxSets: 10_001 } }, '/warm/maxSets must be <= 10000'],
@@ -85,7 +87,13 @@ describe('the version of a definition', () => {
     endpointFrom('a.b', { ...definition, ...change }, sql).version
 
   test('changes with everything that decides an answer', () => {
-    const changes = [{ maxRows: 5 }, { redact: true }, { sandbox: true }, { cache: { seconds: 60 } }]
+    const changes = [
+      { maxRows: 5 },
+      { maxResultBytes: 5000 },
+      { redact: true },
+      { sandbox: true },
+      { cache: { seconds: 60 } },
+    ]
     const versions = [version({}), version({}, 'SELECT 2'), ...changes.map(change => version(change))]
     expect(new Set(versions).size).toBe(versions.length)
   })

@@ -17,6 +17,8 @@ export interface Endpoint {
   parameters: Record<string, ParameterDefinition>
   required: string[]
   maxRows: number
+  /** Bytes of JSON that the rows of an answer may be; `null` = as many as the service's settings say. */
+  maxResultBytes: number | null
   timeoutSeconds: number
   /** 0 = every call runs the query. */
   cacheSeconds: number
@@ -63,6 +65,7 @@ interface DefinitionFile {
   description: string
   parameters: { required?: string[]; properties: Record<string, ParameterDefinition> }
   maxRows: number
+  maxResultBytes?: number
   timeoutSeconds: number
   cache: { seconds: number }
   warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
@@ -103,7 +106,18 @@ export function endpointFrom(
   const file = structuredClone(definition)
   const validate = validator()
   if (!validate(file)) throw new DefinitionError((validate.errors ?? []).map(problemOf))
-  const { id, description, parameters, maxRows, timeoutSeconds, cache, warm, sandbox, redact } = file
+  const {
+    id,
+    description,
+    parameters,
+    maxRows,
+    maxResultBytes = null,
+    timeoutSeconds,
+    cache,
+    warm,
+    sandbox,
+    redact,
+  } = file
   assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
   assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
   const saved = {
@@ -114,6 +128,7 @@ export function endpointFrom(
     parameters: parameters.properties,
     required: (parameters.required ?? []).toSorted(),
     maxRows,
+    maxResultBytes,
     timeoutSeconds,
     cacheSeconds: cache.seconds,
     warm: warm ? warmingOf(warm, readBatchQuery) : null,

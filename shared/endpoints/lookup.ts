@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { type Endpoint, endpointOf } from './definition.ts'
 import { ApiError } from '../errors.ts'
-import type { Store } from '../stores/store.ts'
+import type { Document, Store } from '../stores/store.ts'
 
 export const endpointsCollection = 'endpoints'
 
@@ -17,16 +17,26 @@ export interface Endpoints {
 }
 
 /**
- * Reads endpoints through a memory; a changed definition is in force everywhere after `rememberMs` milliseconds.
+ * Reads endpoints through a memory, with the settings where a definition leaves something to them; a changed definition is in force everywhere after `rememberMs` milliseconds.
  * Its calls throw ApiError `store_unavailable` where the store fails and nothing is remembered.
  */
-export function openEndpoints(store: Store, { rememberMs }: { rememberMs: number }): Endpoints {
+export function openEndpoints(
+  store: Store,
+  { rememberMs, maxResultBytes }: { rememberMs: number; maxResultBytes: number },
+): Endpoints {
+  const endpointIn = (document: Document): Endpoint => {
+    const endpoint = endpointOf(document)
+    return { ...endpoint, maxResultBytes: endpoint.maxResultBytes ?? maxResultBytes }
+  }
   const remembered = new LRUCache<string, { endpoint: Endpoint | null }>({
     max: 1000,
     ttl: rememberMs,
     // An entry that is pushed out while it is read would fail the request that waits for it.
     ignoreFetchAbort: true,
-    fetchMethod: async idOrName => ({ endpoint: await read(store, idOrName) }),
+    fetchMethod: async idOrName => {
+      const document = await read(store, idOrName)
+      return { endpoint: document && endpointIn(document) }
+    },
   })
   return {
     async find(idOrName) {
@@ -41,7 +51,7 @@ export function openEndpoints(store: Store, { rememberMs }: { rememberMs: number
         limit: maxEndpoints,
       } as const
       const { documents } = await store.query(search).catch(unavailable)
-      return documents.map(endpointOf)
+      return documents.map(endpointIn)
     },
   }
 }
@@ -49,10 +59,10 @@ export function openEndpoints(store: Store, { rememberMs }: { rememberMs: number
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const namePattern = /^[A-Za-z0-9._-]{1,100}$/
 
-async function read(store: Store, idOrName: string): Promise<Endpoint | null> {
+async function read(store: Store, idOrName: string): Promise<Document | null> {
   if (uuidPattern.test(idOrName)) {
     const { document } = await store.get({ collection: endpointsCollection, id: idOrName }).catch(unavailable)
-    return document && endpointOf(document)
+    return document
   }
   const search = {
     collection: endpointsCollection,
@@ -60,7 +70,7 @@ async function read(store: Store, idOrName: string): Promise<Endpoint | null> {
     limit: 1,
   }
   const { documents } = await store.query(search).catch(unavailable)
-  return documents[0] ? endpointOf(documents[0]) : null
+  return documents[0] ?? null
 }
 
 function unavailable(cause: unknown): never {

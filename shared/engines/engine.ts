@@ -55,15 +55,17 @@ export interface Result {
   truncated: boolean
 }
 
-/** A result, and what the engine says of the run. */
-export interface RunResult extends Result {
-  /** Bytes scanned, where the engine reports them. */
+/** What the engine says of a run; `null` for what it does not say. */
+export interface RunCost {
+  /** Bytes scanned. */
   bytes: number | null
-  /** Milliseconds of work of all the engine's workers together, where it reports them. */
+  /** Milliseconds of work, of all the engine's workers together. */
   slotMs: number | null
-  /** The engine's own name for the run, where it has one. */
+  /** The engine's own name for the run. */
   jobId: string | null
 }
+
+export interface RunResult extends Result, RunCost {}
 
 /** The result of a dry run. */
 export interface Description {
@@ -114,6 +116,8 @@ export class EngineError extends Error {
   readonly place: Place | null
   /** For `too_many_bytes`, when known: an upper bound of what the run would read, and the limit that it is over. */
   readonly bytes: { estimate: number; limit: number } | null
+  /** Of a run that has begun: one that fails costs, too. */
+  cost: RunCost | null = null
 
   constructor(
     reason: EngineErrorReason,

@@ -3,15 +3,13 @@ import { EngineError, type Row, type RunLimits } from './engine.ts'
 /** The rows of one result as they are read, within the limits of the run. */
 export class ResultRows {
   readonly rows: Row[] = []
+  /** Whether there were more rows than the limit. */
+  truncated = false
   private readonly limits: Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes'>
   private bytes = 0
 
   constructor(limits: Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes'>) {
     this.limits = limits
-  }
-
-  get isFull(): boolean {
-    return this.rows.length >= this.limits.maxRows
   }
 
   /** How many more rows may come: by the limit of rows, and by that of bytes if they are as large as those so far. */
@@ -23,12 +21,15 @@ export class ResultRows {
   }
 
   /**
-   * Adds the next row, unless there is no room for more rows. Counted by its JSON text, since the answer holds that.
+   * Adds the next row, unless the rows are cut before it. It is counted by its JSON text, which is what the answer holds.
    * @throws EngineError `result_too_large`, and what `onBytes` throws
    */
   add(row: Row): void {
-    if (this.isFull) return
-    const { maxResultBytes = Infinity, onBytes } = this.limits
+    const { maxRows, maxResultBytes = Infinity, onBytes } = this.limits
+    if (this.rows.length === maxRows) {
+      this.truncated = true
+      return
+    }
     const bytes = Buffer.byteLength(JSON.stringify(row)) + 1 // and a comma
     this.bytes += bytes
     if (this.bytes > maxResultBytes)

@@ -1,6 +1,7 @@
 /** The batch query: many parameter sets go to one statement, whose rows are split by set. */
 import { type Endpoint, parameterColumns, type Warming } from '../endpoints/definition.ts'
-import type { Binding, Result, Row, Statement, Value } from '../engines/engine.ts'
+import type { Binding, Result, Statement, Value } from '../engines/engine.ts'
+import { ResultRows } from '../engines/rows.ts'
 
 /** One binding for each parameter of the endpoint, sorted by name. */
 export type ParameterSet = Binding[]
@@ -24,23 +25,25 @@ export function batchStatement(endpoint: Endpoint, sql: string, sets: ParameterS
 
 /**
  * The rows of a batch for each set, as the endpoint's own query would give them: the same columns, cut at the same
- * number of rows. A set without rows gets an empty result.
- * @throws Error for a wrong batch query: it has a row of no set, or more rows than the engine was to give
+ * number of rows, within the same limit of bytes. A set without rows gets an empty result.
+ * @throws Error for a wrong batch query: it has a row of no set, or more rows than the engine was to give;
+ *   EngineError `result_too_large` for a set that is too large by itself
  */
 export function splitRows(endpoint: Endpoint, sets: ParameterSet[], result: Result): Result[] {
   if (result.truncated) throw new Error('the batch query has more rows than its sets may have together')
   const names = parameterColumns(endpoint).map(({ name }) => name)
   const columns = result.columns.filter(({ name }) => !names.includes(name))
-  const rows = new Map(sets.map(set => [keyOfSet(set), [] as Row[]]))
+  const { maxRows, maxResultBytes } = endpoint
+  const limits = { maxRows, ...(maxResultBytes === null ? {} : { maxResultBytes }) }
+  const rows = new Map(sets.map(set => [keyOfSet(set), new ResultRows(limits)]))
   for (const row of result.rows) {
     const own = rows.get(JSON.stringify(names.map(name => row[name] ?? null)))
     if (!own) throw new Error('the batch query has a row that belongs to no set')
-    own.push(Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null])))
+    own.add(Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null])))
   }
   return sets.map(set => {
-    const all = rows.get(keyOfSet(set))!
-    const truncated = all.length > endpoint.maxRows
-    return { columns, rows: all.slice(0, endpoint.maxRows), truncated }
+    const own = rows.get(keyOfSet(set))!
+    return { columns, rows: own.rows, truncated: own.truncated }
   })
 }
 

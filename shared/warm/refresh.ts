@@ -37,6 +37,9 @@ const setsInBatch = 500
 /** One scan for many sets takes longer than one for a single set, though not by much. */
 const batchPatience = 3
 
+/** JSON of a batch, whose rows are in memory twice while they are split. A larger one is run set by set. */
+const maxBatchBytes = 50_000_000
+
 /** Refreshes the answers of these sets. Every failure is counted, and ends with its set. */
 export async function refresh(work: Work, sets: DueSet[]): Promise<void> {
   const warming = work.endpoint.warm!
@@ -114,6 +117,7 @@ async function runBatch(work: Work, held: HeldSet[]): Promise<Result[]> {
     ...endpoint,
     // One row more for each set tells whether it is cut.
     maxRows: sets.length * (endpoint.maxRows + 1),
+    maxResultBytes: maxBatchBytes,
     timeoutSeconds: endpoint.timeoutSeconds * batchPatience,
   }
   const result = await runCounted(work, limits, batchStatement(endpoint, endpoint.warm!.sql!, sets))

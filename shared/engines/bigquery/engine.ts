@@ -61,7 +61,10 @@ class BigQueryEngine implements QueryEngine {
       try {
         return await this.retrying(sent, deadline, () => job.result())
       } catch (error) {
-        if (error instanceof EngineError && ['timeout', 'cancelled'].includes(error.reason)) job.cancel()
+        if (error instanceof EngineError) {
+          if (['timeout', 'cancelled'].includes(error.reason)) job.cancel()
+          error.cost = job.cost
+        }
         throw error
       }
     })

@@ -82,7 +82,7 @@ const wordings: Partial<Record<EngineErrorReason, typeof rejection>> = {
   rejected: rejection,
   unsupported: rejection,
   misconfigured: misconfiguration,
-  too_many_bytes: message => ({ message: tooManyBytes(message), place: null }),
+  too_many_bytes: message => ({ message: bytesMessage(message), place: null }),
 }
 
 /** In place of BigQuery's own messages. */
@@ -217,7 +217,7 @@ export function rejection(message: string, sent: SentStatement): Wording {
 }
 
 /** Says by how much a limit of bytes is passed, where BigQuery does. */
-function tooManyBytes(message: string): string {
+function bytesMessage(message: string): string {
   const bytes = bytesIn(message)
   if (!bytes) return messages.too_many_bytes
   const [estimate, limit] = [bytes.estimate, bytes.limit].map(count => count.toLocaleString('en'))

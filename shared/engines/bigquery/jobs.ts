@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Deadline } from '../deadline.ts'
-import type { RunLimits, RunResult } from '../engine.ts'
+import type { RunCost, RunLimits, RunResult } from '../engine.ts'
 import { ResultRows } from '../rows.ts'
 import {
   type Call,
@@ -48,6 +48,7 @@ export class JobRun {
   private readonly options: JobOptions
   /** The job to cancel. */
   private job: JobReference | null = null
+  private bytes: number | null = null
 
   constructor(rest: Rest, deadline: Deadline, options: JobOptions) {
     this.rest = rest
@@ -64,6 +65,11 @@ export class JobRun {
       if (await this.start(jobId(this.options.key, number))) return this.read()
     await this.start(jobId(randomUUID(), 0))
     return this.read()
+  }
+
+  /** As far as it is known by now. */
+  get cost(): RunCost {
+    return { bytes: this.bytes, slotMs: null, jobId: this.job?.jobId ?? null }
   }
 
   /** Cancels the job without waiting for it. */
@@ -113,6 +119,7 @@ export class JobRun {
   private async read(): Promise<RunResult> {
     const { limits } = this.options
     const { schema, totalRows, totalBytesProcessed } = await this.page(0)
+    this.bytes = totalBytesProcessed === undefined ? null : Number(totalBytesProcessed)
     const slotMs = this.slotMs()
     const columns = resultColumns(schema?.fields)
     const row = rowReader(columns)
@@ -129,14 +136,11 @@ export class JobRun {
       })
       if (!pageToken && found.rows.length < wanted) throw new UnreadableReply('rows are missing')
     }
-    return {
-      columns,
-      rows: found.rows,
-      truncated: total > limits.maxRows,
-      bytes: totalBytesProcessed === undefined ? null : Number(totalBytesProcessed),
+    const cost = {
+      ...this.cost,
       slotMs: await Promise.race([slotMs, pause(statisticsMs, null, { ref: false })]),
-      jobId: this.job!.jobId!,
     }
+    return { columns, rows: found.rows, truncated: total > limits.maxRows, ...cost }
   }
 
   /** `jobs.get` alone has it. `null` where it does not answer: the rows are worth more. */

@@ -156,17 +156,15 @@ async function fetchRows(
     deadline.check()
     const result = await prepared.stream()
     const found = new ResultRows(limits)
-    let count = 0
     for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
       deadline.check()
       const row = rowReader(chunk, columns)
       for (let at = 0; at < chunk.rowCount; at++) found.add(row(at))
-      count += chunk.rowCount
     }
     // An interrupted result may end early as if it were complete.
     deadline.check()
     const told = { bytes: null, slotMs: null, jobId: null }
-    return { columns, rows: found.rows, truncated: count > limits.maxRows, ...told }
+    return { columns, rows: found.rows, truncated: found.truncated, ...told }
   } finally {
     prepared.destroySync()
   }

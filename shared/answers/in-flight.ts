@@ -1,0 +1,116 @@
+/**
+ * The memory of results on their way through this process: rows that an engine gives, stored bytes that are read, bodies
+ * that are sent. The cache's own memory is not part of it (`shared/cache/entries.ts`).
+ */
+import { finished, type Writable } from 'node:stream'
+import { EngineError } from '../engines/engine.ts'
+import { ApiError } from '../errors.ts'
+
+/** So many bytes of memory for each byte of JSON: rows as objects, their JSON as text, and its bytes. */
+export const memoryOfRows = 3
+/** What a run must find free before it begins, so that it is refused before it has cost anything. */
+const freeForRun = 2_000_000
+
+/** A body that one or more responses send at the moment. */
+interface Body {
+  bytes: Promise<Buffer>
+  size: number
+  responses: number
+}
+
+interface BodyRequest {
+  /** Equal for equal bodies. */
+  key: string
+  /** Memory that making it takes, and 0 where its bytes are in memory already. */
+  cost: number
+  make: () => Promise<Buffer>
+}
+
+export class BytesInFlight {
+  private readonly maxBytes: number
+  private readonly bodies = new Map<string, Body>()
+  private bytes = 0
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes
+  }
+
+  /**
+   * Counts the rows of a run until `act` has made an answer of them. `onBytes` is the one of `RunLimits`; it throws
+   * EngineError `overloaded`.
+   * @throws ApiError `overloaded` before `act` begins, and what `act` throws
+   */
+  async run<T>(act: (onBytes: (bytes: number) => void) => Promise<T>): Promise<T> {
+    if (!this.hasRoomFor(freeForRun)) throw overloaded()
+    let held = 0
+    const onBytes = (bytes: number) => {
+      const more = bytes * memoryOfRows
+      if (!this.hasRoomFor(more)) throw new EngineError('overloaded', 'There is no room for the result')
+      held += more
+      this.bytes += more
+    }
+    try {
+      return await act(onBytes)
+    } finally {
+      this.bytes -= held
+    }
+  }
+
+  /**
+   * Counts `bytes` while `act` runs.
+   * @throws ApiError `overloaded` before `act` begins, and what `act` throws
+   */
+  async during<T>(bytes: number, act: () => Promise<T>): Promise<T> {
+    if (!this.hasRoomFor(bytes)) throw overloaded()
+    this.bytes += bytes
+    try {
+      return await act()
+    } finally {
+      this.bytes -= bytes
+    }
+  }
+
+  /**
+   * The bytes of a body, made and counted once for all responses that send it at the same time.
+   * @throws ApiError `overloaded`, and what `make` throws
+   */
+  async body(response: Writable, { key, cost, make }: BodyRequest): Promise<Buffer> {
+    const body = this.bodies.get(key) ?? this.begin(key, cost, make)
+    body.responses++
+    finished(response, () => {
+      body.responses--
+      if (body.responses > 0) return
+      this.bodies.delete(key)
+      this.bytes -= body.size
+    })
+    return body.bytes
+  }
+
+  private begin(key: string, cost: number, make: () => Promise<Buffer>): Body {
+    if (cost > 0 && !this.hasRoomFor(cost)) throw overloaded()
+    const body: Body = { bytes: make(), size: cost, responses: 0 }
+    this.bytes += cost
+    body.bytes.then(
+      ({ length }) => {
+        if (this.bodies.get(key) !== body) return
+        this.bytes += length - body.size
+        body.size = length
+      },
+      () => {}, // each response gets the error
+    )
+    this.bodies.set(key, body)
+    return body
+  }
+
+  private hasRoomFor(bytes: number): boolean {
+    return this.bytes + bytes <= this.maxBytes
+  }
+}
+
+function overloaded(): ApiError {
+  return new ApiError(
+    'overloaded',
+    'The service is busy with other large results; come back in a few seconds.',
+    { headers: { 'Retry-After': '5' } },
+  )
+}
