@@ -91,7 +91,7 @@ export const settings = {
   /** A definition may say otherwise, up to `maxResultBytes` in `shared/endpoints/definition.schema.json`. */
   maxResultBytes: setting({
     variable: 'MAX_RESULT_BYTES',
-    description: 'JSON that the rows of one answer may be, in bytes, where the definition says nothing',
+    description: 'Bytes of JSON that the rows of one answer may be, unless the definition says',
     default: () => 10_000_000,
     read: integer(1_000, 33_000_000),
     expected: 'a whole number from 1000 to 33000000',
@@ -99,7 +99,7 @@ export const settings = {
   /** With the process itself (150 MB) and the cache's memory (64 MB) it stays under 60 % of 1 GiB: infra/bench, "memory". */
   maxBytesInFlight: setting({
     variable: 'MAX_BYTES_IN_FLIGHT',
-    description: 'Memory for results that are read, made and sent; beyond it, requests get 503',
+    description: 'Bytes of memory for results that are read, made and sent; more get 503',
     default: () => Math.floor(memoryBytes() / 4),
     read: integer(1_000_000, Number.MAX_SAFE_INTEGER),
     expected: 'a whole number from 1000000',
@@ -160,7 +160,7 @@ export const settings = {
   }),
   maxBytesBilled: setting<number | null>({
     variable: 'MAX_BYTES_BILLED',
-    description: 'Bytes that one BigQuery job may be billed for; none = no limit',
+    description: 'Bytes that one BigQuery job may be billed for; 50 GB on Cloud Run',
     // $0.31 at $6.25 for a TiB. BigQuery compares an upper bound, which ignores clustering.
     default: env => (deployed(env) ? 50_000_000_000 : null),
     read: integer(1, Number.MAX_SAFE_INTEGER),
