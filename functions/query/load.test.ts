@@ -105,9 +105,12 @@ describe('a result of more bytes than the limit', () => {
 describe('large results at once', () => {
   test('get a 503 with Retry-After past the bound, which is not held against the query; small hot ones never', async () => {
     await service.fetch(address('small'))
-    const slow = [open(address('large', 1)), open(address('large', 2))]
-    expect((await slow[0]!.response).statusCode).toBe(200)
-    expect((await slow[1]!.response).statusCode).toBe(200)
+    const slow = []
+    for (const n of [1, 2]) {
+      const one = open(address('large', n))
+      slow.push(one)
+      expect((await one.response).statusCode).toBe(200)
+    }
     const before = runs.length
     const refused = await service.fetch(address('large.cached'))
     expect(refused.status).toBe(503)
@@ -129,7 +132,7 @@ describe('large results at once', () => {
       ['csv', 'identity'],
     ] as const) {
       const path = `${address('large.cached', 3)}&format=${format}`
-      const slow = Array.from({ length: 80 }, () => open(path, { 'Accept-Encoding': encoding }))
+      const slow = Array.from({ length: 10 }, () => open(path, { 'Accept-Encoding': encoding }))
       const statuses = await Promise.all(slow.map(async ({ response }) => (await response).statusCode))
       expect(new Set(statuses)).toEqual(new Set([200]))
       for (const { request } of slow) request.destroy()

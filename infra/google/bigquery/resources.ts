@@ -56,16 +56,25 @@ export function incompletePage({ reference }: RunningJob): ResultsPage {
   return { jobReference: reference, jobComplete: false }
 }
 
-/** @param pageRows the most rows on a page, whatever the request says */
+/** Of a page, whatever the request says. */
+export interface PageLimits {
+  pageRows: number
+  /** One row comes in any case. */
+  pageBytes: number
+}
+
 export function resultsPage(
   job: RunningJob,
   result: Result,
   { maxResults, from, int64 }: PageRequest,
-  pageRows: number,
+  { pageRows, pageBytes }: PageLimits,
 ): ResultsPage {
   const { columns, rows, truncated } = result
   const asked = rows.slice(from, from + Math.min(maxResults, pageRows))
-  const page = fitting(asked.map(row => toWireRow(row, columns, int64)))
+  const page = fitting(
+    asked.map(row => toWireRow(row, columns, int64)),
+    pageBytes,
+  )
   const to = from + page.length
   return {
     jobReference: job.reference,
@@ -78,10 +87,7 @@ export function resultsPage(
   }
 }
 
-/** https://cloud.google.com/bigquery/docs/paging-results: 20 MB of data, and one row in any case. */
-const pageBytes = 20_000_000
-
-function fitting<T>(rows: T[]): T[] {
+function fitting<T>(rows: T[], pageBytes: number): T[] {
   let bytes = 0
   const end = rows.findIndex(row => (bytes += JSON.stringify(row).length) > pageBytes)
   return end < 0 ? rows : rows.slice(0, Math.max(1, end))

@@ -14,7 +14,7 @@ import type { Column } from '../../../shared/sql/types.ts'
 import { BigQueryError } from './errors.ts'
 import { type ApiMethod, type Fault, Faults } from './faults.ts'
 import { Jobs, TableCatalog } from './jobs.ts'
-import { incompletePage, jobResource, resultsPage } from './resources.ts'
+import { incompletePage, jobResource, type PageLimits, resultsPage } from './resources.ts'
 
 export interface BigQueryServerOptions {
   logsFolder: string
@@ -28,7 +28,12 @@ export interface BigQueryServerOptions {
   now?: string
   /** Rows of a page at most. */
   pageRows?: number
+  /** Bytes of a page at most, though one row in any case. */
+  pageBytes?: number
 }
+
+/** https://cloud.google.com/bigquery/docs/paging-results */
+const usualPageBytes = 20_000_000
 
 /** A request to the server. */
 interface ApiRequest {
@@ -50,10 +55,18 @@ export interface BigQueryServer {
 
 /** Listens on this machine only. Takes any credentials, or none. */
 export async function startBigQueryServer(options: BigQueryServerOptions): Promise<BigQueryServer> {
-  const { logsFolder, tables, dataset, now, port = 0, pageRows = 10_000 } = options
+  const {
+    logsFolder,
+    tables,
+    dataset,
+    now,
+    port = 0,
+    pageRows = 10_000,
+    pageBytes = usualPageBytes,
+  } = options
   const engine = openDuckDb({ logsFolder, tables, ...(now === undefined ? {} : { now }) })
   const jobs = new Jobs(engine, new TableCatalog(tables.keys(), dataset, logsFolder))
-  const api = new Api(jobs, pageRows)
+  const api = new Api(jobs, { pageRows, pageBytes })
   const server = createServer((request, response) => void api.answer(request, response))
   await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -81,11 +94,11 @@ class Api {
   readonly faults = new Faults()
   readonly requests: ApiRequest[] = []
   private readonly jobs: Jobs
-  private readonly pageRows: number
+  private readonly limits: PageLimits
 
-  constructor(jobs: Jobs, pageRows: number) {
+  constructor(jobs: Jobs, limits: PageLimits) {
     this.jobs = jobs
-    this.pageRows = pageRows
+    this.limits = limits
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -140,8 +153,8 @@ class Api {
     if (ended instanceof BigQueryError) throw ended
     const from = Number((query.get('pageToken') ?? 'row-0').slice('row-'.length))
     const int64 = query.get('formatOptions.useInt64Timestamp') === 'true'
-    const maxResults = Number(query.get('maxResults') ?? this.pageRows)
-    return resultsPage(job, ended, { maxResults, from, int64 }, this.pageRows)
+    const maxResults = Number(query.get('maxResults') ?? this.limits.pageRows)
+    return resultsPage(job, ended, { maxResults, from, int64 }, this.limits)
   }
 
   private async applyFault(

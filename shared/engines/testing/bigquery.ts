@@ -2,7 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type BigQueryServer, startBigQueryServer } from '../../../infra/google/bigquery/server.ts'
+import {
+  type BigQueryServer,
+  type BigQueryServerOptions,
+  startBigQueryServer,
+} from '../../../infra/google/bigquery/server.ts'
 import type { Column } from '../../sql/types.ts'
 import { type BigQueryOptions, openBigQuery } from '../bigquery/engine.ts'
 import type { QueryEngine, Row } from '../engine.ts'
@@ -22,17 +26,16 @@ const dataset = 'local-project.app_logs'
 
 export async function openLocalBigQuery(
   tables: Record<string, Column[]>,
-  { now, pageRows }: { now?: string; pageRows?: number } = {},
+  options: Pick<BigQueryServerOptions, 'now' | 'pageRows' | 'pageBytes'> = {},
 ): Promise<LocalBigQuery> {
   const logsFolder = mkdtempSync(join(tmpdir(), 'engine-'))
   const server = await startBigQueryServer({
     logsFolder,
     tables: new Map(Object.entries(tables)),
     dataset,
-    ...(now === undefined ? {} : { now }),
-    ...(pageRows === undefined ? {} : { pageRows }),
+    ...options,
   })
-  const another: LocalBigQuery['another'] = options =>
+  const another: LocalBigQuery['another'] = more =>
     openBigQuery({
       project,
       dataset,
@@ -41,7 +44,7 @@ export async function openLocalBigQuery(
       location: null,
       maxBytesBilled: null,
       retryMs: 1,
-      ...options,
+      ...more,
     })
   const engine = another()
   return {
