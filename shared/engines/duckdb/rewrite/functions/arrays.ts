@@ -4,15 +4,7 @@ import { unify } from '../coercion.ts'
 import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
-import {
-  allArguments,
-  type CallSite,
-  type FunctionTable,
-  named,
-  noMatch,
-  sameAsFirst,
-  signature,
-} from './signature.ts'
+import { type CallSite, type FunctionTable, named, sameAsFirst, signature } from './signature.ts'
 
 const element = ([array]: Typed[]): SqlType | null => elementOf(array!.type)
 
@@ -75,8 +67,8 @@ function steps(from: string, to: string, step: string): string {
 }
 
 function concat(site: CallSite): Typed {
-  const values = allArguments(site)
+  const values = site.allArguments()
   const common = unify(values)
-  if (!common || (common.type && common.type.kind !== 'ARRAY')) throw noMatch(site, values)
+  if (!common || (common.type && common.type.kind !== 'ARRAY')) throw site.noMatch(values)
   return typed(`(${common.values.map(value => value.sql).join(' || ')})`, common.type)
 }

@@ -4,7 +4,7 @@ import { typeName } from '../../../values.ts'
 import { quoteText } from '../../syntax.ts'
 import { unifyOrThrow } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
-import { argument, type FunctionTable, sameAsFirst, signature } from './signature.ts'
+import { each, type FunctionTable, sameAsFirst, signature } from './signature.ts'
 
 const typeOfSecond = ([, second]: Typed[]) => second?.type ?? null
 
@@ -22,16 +22,15 @@ export const conditionFunctions: FunctionTable = {
     () => null,
     text => `error(${text})`,
   ),
-  GREATEST: extreme('greatest'),
+  ...each('GREATEST LEAST', extreme),
   IF: signature(
     ['BOOL', 'COMMON', 'COMMON'],
     typeOfSecond,
     (test, yes, no) => `(CASE WHEN ${test} THEN ${yes} ELSE ${no} END)`,
   ),
   IFNULL: signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `COALESCE(${value}, ${other})`),
-  LEAST: extreme('least'),
   NULLIF: signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `NULLIF(${value}, ${other})`),
-  TYPEOF: site => typed(quoteText(typeName(argument(site, 0).type)), 'STRING'),
+  TYPEOF: site => typed(quoteText(typeName(site.argument(0).type)), 'STRING'),
 }
 
 export function caseExpression(context: Context, node: Case, scope: Scope): Typed {

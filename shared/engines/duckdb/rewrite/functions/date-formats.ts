@@ -5,7 +5,7 @@
 import type { ScalarName } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
-import { type Typed, typed, unsupported } from '../context.ts'
+import { type Typed, typed } from '../context.ts'
 import {
   asDate,
   asDatetime,
@@ -15,15 +15,7 @@ import {
   toDatetime,
   toTimestamp,
 } from '../dates-and-times.ts'
-import {
-  argument,
-  type CallSite,
-  type FunctionRule,
-  type FunctionTable,
-  literalText,
-  noMatch,
-  signature,
-} from './signature.ts'
+import { type CallSite, type FunctionRule, type FunctionTable, signature } from './signature.ts'
 
 const datetimeFormat = '%Y-%m-%d %H:%M:%S'
 
@@ -56,7 +48,7 @@ function formatting(type: ScalarName, toDatetime: (sql: string) => string): Func
 function formatTimestamp(site: CallSite): Typed {
   const timestamp = argumentAs(site, 1, 'TIMESTAMP')
   if (site.call.arguments.length < 3) return formatted(site, { sql: toDatetime(timestamp), offset: '0' })
-  const sql = toDatetime(timestamp, argument(site, 2).sql)
+  const sql = toDatetime(timestamp, site.argument(2).sql)
   return formatted(site, { sql, offset: `((epoch_us(${sql}) - epoch_us(${timestamp})) // 60000000)` })
 }
 
@@ -66,15 +58,15 @@ function parsing(type: ScalarName, fromDatetime: (sql: string) => string): Funct
 
 function parseTimestamp(site: CallSite): Typed {
   const { sql, zoned } = parsed(site)
-  const zone = site.call.arguments.length > 2 ? argument(site, 2).sql : undefined
+  const zone = site.call.arguments.length > 2 ? site.argument(2).sql : undefined
   return typed(zoned ? sql : toTimestamp(sql, zone), 'TIMESTAMP')
 }
 
 /** The SQL of an argument as a type. Throws SqlError if it is not of that type. */
 function argumentAs(site: CallSite, at: number, type: ScalarName): string {
-  const value = argument(site, at)
+  const value = site.argument(at)
   const coerced = coerce(value, { kind: type })
-  if (!coerced) throw noMatch(site, [value])
+  if (!coerced) throw site.noMatch([value])
   return coerced.sql
 }
 
@@ -145,12 +137,12 @@ function formatted(site: CallSite, datetime: ZonedDatetime): Typed {
     if (plain) parts.push(`strftime(${datetime.sql}, ${quoteText(plain)})`)
     plain = ''
   }
-  for (const piece of split(literalText(site, site.call.arguments[0]))) {
+  for (const piece of split(site.literalText(site.call.arguments[0]))) {
     const same = piece.startsWith('%') ? formatElements[piece] : piece
     if (same !== undefined) plain += same
     else {
       const sql = computedElements[piece]?.(datetime)
-      if (!sql) throw unsupported(site.context, site.call, `${piece} in ${site.name}`)
+      if (!sql) throw site.unsupported(`${piece} in ${site.name}`)
       flush()
       parts.push(sql)
     }
@@ -177,13 +169,13 @@ const parseElements: Record<string, string> = {
  * in order: with and without a fraction of a second. Throws UnsupportedError for an element that cannot be read.
  */
 function parsed(site: CallSite): { sql: string; zoned: boolean } {
-  const pieces = split(literalText(site, site.call.arguments[0]))
+  const pieces = split(site.literalText(site.call.arguments[0]))
   let formats = ['']
   for (const piece of pieces) {
     const fraction = /^%E(?:\*|#|\d)S$/.test(piece)
     const known = piece.startsWith('%') ? parseElements[piece] : piece
     if (fraction) formats = formats.flatMap(start => [`${start}%S.%f`, `${start}%S`])
-    else if (known === undefined) throw unsupported(site.context, site.call, `${piece} in ${site.name}`)
+    else if (known === undefined) throw site.unsupported(`${piece} in ${site.name}`)
     else formats = formats.map(start => start + known)
   }
   const zoned = pieces.some(piece => piece === '%z' || piece === '%Ez')

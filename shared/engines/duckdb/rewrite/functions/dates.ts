@@ -14,7 +14,7 @@ import {
   truncated,
   wholeParts,
 } from '../dates-and-times.ts'
-import { argument, type FunctionRule, type FunctionTable, signature, type Signature } from './signature.ts'
+import { type FunctionRule, type FunctionTable, signature, type Signature } from './signature.ts'
 
 type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
 
@@ -144,7 +144,7 @@ export const dateFunctions: FunctionTable = {
 /** The current time, in a time zone if one is given, as a type. */
 function current(type: ScalarName, from: (datetime: string) => string): FunctionRule {
   return site => {
-    const zone = site.call.arguments.length > 0 ? argument(site, 0).sql : undefined
+    const zone = site.call.arguments.length > 0 ? site.argument(0).sql : undefined
     return typed(from(toDatetime(site.context.now, zone)), type)
   }
 }

@@ -9,7 +9,7 @@ import { dateFunctions } from './dates.ts'
 import { jsonFunctions } from './json.ts'
 import { numberFunctions } from './numbers.ts'
 import { regexpFunctions } from './regexp.ts'
-import { applyRule, type CallSite, type FunctionTable } from './signature.ts'
+import { applyRule, CallSite, type FunctionTable } from './signature.ts'
 import { stringFunctions } from './strings.ts'
 
 /** By name in capitals, `NET.HOST` with its dot. */
@@ -35,7 +35,7 @@ export function call(context: Context, node: Call, scope: Scope): Typed {
   if (!known) throw unsupported(context, node, name)
   const aggregates = isAggregate(node)
   if (aggregates && !node.over) scope.aggregation.found = true
-  const site: CallSite = { context, call: node, scope, name }
+  const site = new CallSite(context, node, scope, name)
   if (!aggregates && !node.over) refuseModifiers(site)
   const value = applyRule(site, functions[name]!)
   return safe ? typed(`TRY(${value.sql})`, value.type) : value
@@ -54,8 +54,9 @@ export function isAggregate(call: Call): boolean {
 }
 
 /** DISTINCT and the like are for aggregate functions. */
-function refuseModifiers({ context, call, name }: CallSite): void {
+function refuseModifiers(site: CallSite): void {
+  const { call, name } = site
   const modified =
     call.distinct || call.nulls || call.having || call.orderBy.length > 0 || call.limit || call.star
-  if (modified) throw unsupported(context, call, `${name} with DISTINCT, ORDER BY, LIMIT or the like`)
+  if (modified) throw site.unsupported(`${name} with DISTINCT, ORDER BY, LIMIT or the like`)
 }

@@ -1,19 +1,9 @@
 /** JSON functions, over JSON values and over strings that hold JSON. */
 import type { SqlType } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
-import { arrayOf, invalid, raise, structField, structSql, type Typed, typed } from '../context.ts'
+import { arrayOf, raise, structField, structSql, type Typed, typed } from '../context.ts'
 import { datetimeText, toDatetime } from '../dates-and-times.ts'
-import {
-  allArguments,
-  argument,
-  type CallSite,
-  type FunctionRule,
-  type FunctionTable,
-  literalText,
-  named,
-  noMatch,
-  signature,
-} from './signature.ts'
+import { type CallSite, type FunctionRule, type FunctionTable, named, signature } from './signature.ts'
 
 /** The scalar at a path, as text. */
 const scalarAt: FunctionRule = site => {
@@ -84,8 +74,8 @@ export const jsonFunctions = {
   LAX_STRING: lax('STRING', 'VARCHAR'),
   PARSE_JSON: named('json', ['STRING'], 'JSON'),
   STRING: strict(['VARCHAR'], 'STRING', 'VARCHAR'),
-  TO_JSON: site => typed(toJson(argument(site, 0)), 'JSON'),
-  TO_JSON_STRING: site => typed(`COALESCE(CAST(${toJson(argument(site, 0))} AS VARCHAR), 'null')`, 'STRING'),
+  TO_JSON: site => typed(toJson(site.argument(0)), 'JSON'),
+  TO_JSON_STRING: site => typed(`COALESCE(CAST(${toJson(site.argument(0))} AS VARCHAR), 'null')`, 'STRING'),
 } satisfies FunctionTable
 
 interface JsonArguments {
@@ -98,9 +88,9 @@ interface JsonArguments {
 }
 
 function jsonArguments(site: CallSite): JsonArguments {
-  const value = argument(site, 0)
+  const value = site.argument(0)
   const text = value.type?.kind !== 'JSON'
-  if (text && value.type !== null && value.type.kind !== 'STRING') throw noMatch(site, [value])
+  if (text && value.type !== null && value.type.kind !== 'STRING') throw site.noMatch([value])
   // Text that is not JSON is NULL at every path.
   const json = text ? `(CASE WHEN json_valid(${value.sql}) THEN CAST(${value.sql} AS JSON) END)` : value.sql
   const path = site.call.arguments.length > 1 ? jsonPath(site) : '$'
@@ -108,20 +98,20 @@ function jsonArguments(site: CallSite): JsonArguments {
 }
 
 function jsonPath(site: CallSite): string {
-  const path = duckJsonPath(literalText(site, site.call.arguments[1]))
-  if (path === null) throw invalid(site.context, site.call, 'Invalid JSONPath')
+  const path = duckJsonPath(site.literalText(site.call.arguments[1]))
+  if (path === null) throw site.invalid('Invalid JSONPath')
   return path
 }
 
 function jsonArray(site: CallSite): Typed {
-  const values = allArguments(site).map(toJson)
+  const values = site.allArguments().map(toJson)
   return typed(`json_array(${values.join(', ')})`, 'JSON')
 }
 
 function jsonObject(site: CallSite): Typed {
-  const values = allArguments(site)
+  const values = site.allArguments()
   const odd = values.length % 2 === 1 || values.some((key, at) => at % 2 === 0 && key.type?.kind !== 'STRING')
-  if (odd) throw noMatch(site, values)
+  if (odd) throw site.noMatch(values)
   return typed(
     `json_object(${values.map((value, at) => (at % 2 === 0 ? value.sql : toJson(value))).join(', ')})`,
     'JSON',

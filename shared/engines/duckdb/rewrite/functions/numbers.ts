@@ -3,21 +3,11 @@ import type { SqlType } from '../../../../sql/types.ts'
 import { unify } from '../coercion.ts'
 import { type Typed, typed } from '../context.ts'
 import { exact, nonZero } from '../operators.ts'
-import {
-  argument,
-  type CallSite,
-  type FunctionTable,
-  named,
-  noMatch,
-  sameAsFirst,
-  signature,
-} from './signature.ts'
+import { type CallSite, each, type FunctionTable, named, sameAsFirst, signature } from './signature.ts'
 
 /** FLOAT64 for an integer, its own type for any other number. */
 const fraction = ([first]: Typed[]): SqlType | null =>
   first?.type?.kind === 'INT64' ? { kind: 'FLOAT64' } : (first?.type ?? null)
-
-const float = (duck: string) => named(duck, ['FLOAT64'], 'FLOAT64')
 
 /** Rounding to a whole number of the same type; for an integer, that integer as a FLOAT64. */
 const whole = (duck: string) => [
@@ -31,21 +21,18 @@ const power = named('pow', ['FLOAT64', 'FLOAT64'], 'FLOAT64')
 export const numberFunctions: FunctionTable = {
   ABS: named('abs', ['NUMBER'], sameAsFirst),
   BIT_COUNT: signature(['INT64'], 'INT64', x => `CAST(bit_count(${x}) AS BIGINT)`),
-  CBRT: float('cbrt'),
+  ...each('CBRT EXP LN LOG10 SQRT', duck => named(duck, ['FLOAT64'], 'FLOAT64')),
   CEIL: ceiling,
   CEILING: ceiling,
   DIV: signature(['INT64', 'INT64'], 'INT64', (x, y) => `(${x} // ${nonZero(y, 'BIGINT')})`),
-  EXP: float('exp'),
   FLOOR: whole('floor'),
   IEEE_DIVIDE: signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, y) => `(${x} / ${y})`),
   IS_INF: named('isinf', ['FLOAT64'], 'BOOL'),
   IS_NAN: named('isnan', ['FLOAT64'], 'BOOL'),
-  LN: float('ln'),
   LOG: [
     signature(['FLOAT64'], 'FLOAT64', x => `ln(${x})`),
     signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, base) => `(ln(${x}) / ln(${base}))`),
   ],
-  LOG10: float('log10'),
   MOD: signature(['INT64', 'INT64'], 'INT64', (x, y) => `(${x} % ${nonZero(y, 'BIGINT')})`),
   NULLIFZERO: signature(['NUMBER'], sameAsFirst, x => `NULLIF(${x}, 0)`),
   POW: power,
@@ -71,7 +58,6 @@ export const numberFunctions: FunctionTable = {
     signature(['INT64'], 'INT64', x => `CAST(sign(${x}) AS BIGINT)`),
     signature(['NUMBER'], 'FLOAT64', x => `CAST(sign(${x}) AS DOUBLE)`),
   ],
-  SQRT: float('sqrt'),
   TRUNC: [
     ...whole('trunc'),
     signature(
@@ -84,9 +70,9 @@ export const numberFunctions: FunctionTable = {
 }
 
 function arithmetic(site: CallSite, sql: (x: string, y: string) => string): Typed {
-  const values = [argument(site, 0), argument(site, 1)]
+  const values = [site.argument(0), site.argument(1)]
   const common = unify(values)
-  if (!common?.type) throw noMatch(site, values)
+  if (!common?.type) throw site.noMatch(values)
   return exact(sql(common.values[0]!.sql, common.values[1]!.sql), common.type)
 }
 

@@ -1,7 +1,7 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
-import { arrayOf, invalid, type Typed, typed, unsupported } from '../context.ts'
-import { argument, type CallSite, type FunctionTable, named, noMatch, signature } from './signature.ts'
+import { arrayOf, invalid, type Typed, typed } from '../context.ts'
+import { type CallSite, type FunctionTable, named, signature } from './signature.ts'
 
 export const regexpFunctions: FunctionTable = {
   REGEXP_CONTAINS: named('regexp_matches', ['STRING', 'STRING'], 'BOOL'),
@@ -32,7 +32,7 @@ function extractAll(site: CallSite): Typed {
 /** One more than the characters before the leftmost match. */
 function position(site: CallSite): Typed {
   const { text, pattern, take } = patternArguments(site)
-  if (take(String) !== '0') throw unsupported(site.context, site.call, 'REGEXP_INSTR with a group')
+  if (take(String) !== '0') throw site.unsupported('REGEXP_INSTR with a group')
   const before = `regexp_extract(${text}, '^((?s:.*?))(?:' || ${pattern} || ')', 1)`
   return typed(
     `(CASE WHEN regexp_matches(${text}, ${pattern}) THEN length(${before}) + 1 ELSE 0 END)`,
@@ -49,10 +49,10 @@ interface PatternArguments {
 
 function patternArguments(site: CallSite): PatternArguments {
   const { arguments: nodes } = site.call
-  if (nodes.length > 2) throw unsupported(site.context, site.call, `${site.name} with a position`)
-  const [text, pattern] = [argument(site, 0), argument(site, 1)]
+  if (nodes.length > 2) throw site.unsupported(`${site.name} with a position`)
+  const [text, pattern] = [site.argument(0), site.argument(1)]
   if ([text, pattern].some(({ type }) => type !== null && type.kind !== 'STRING'))
-    throw noMatch(site, [text, pattern])
+    throw site.noMatch([text, pattern])
   return { text: text.sql, pattern: pattern.sql, take: groupOf(site, nodes[1]!, pattern.sql) }
 }
 

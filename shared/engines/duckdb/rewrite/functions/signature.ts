@@ -1,5 +1,6 @@
 /** How the rewriting of a GoogleSQL function is written down: parameters, result type and DuckDB SQL. */
-import type { Call, Expression } from '../../../../sql/tree.ts'
+import type { SqlError } from '../../../../sql/error.ts'
+import type { Call, Expression, Node } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { coerce, noSignature, numberKinds, unify } from '../coercion.ts'
 import { type Context, invalid, type Scope, type Typed, typed, unsupported } from '../context.ts'
@@ -23,12 +24,48 @@ export interface Signature {
 }
 
 /** A call and where it stands. */
-export interface CallSite {
-  context: Context
-  call: Call
-  scope: Scope
+export class CallSite {
+  readonly context: Context
+  readonly call: Call
+  readonly scope: Scope
   /** In capitals, without SAFE. */
-  name: string
+  readonly name: string
+
+  constructor(context: Context, call: Call, scope: Scope, name: string) {
+    this.context = context
+    this.call = call
+    this.scope = scope
+    this.name = name
+  }
+
+  argument(at: number): Typed {
+    const node = this.call.arguments[at]
+    if (!node) throw this.invalid(`${this.name} needs more arguments`)
+    return this.context.expression(node, this.scope)
+  }
+
+  allArguments(): Typed[] {
+    return this.context.expressions(this.call.arguments, this.scope)
+  }
+
+  /** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */
+  literalText(node: Expression | undefined): string {
+    if (node?.kind === 'Literal' && node.literal === 'STRING') return node.value
+    throw this.unsupported(`${this.name} with anything but a literal here`, node)
+  }
+
+  /** BigQuery's error for arguments of wrong types. */
+  noMatch(values: Typed[]): SqlError {
+    return noSignature(this.context, this.call, `function ${this.name}`, values)
+  }
+
+  invalid(message: string, node: Node = this.call): SqlError {
+    return invalid(this.context, node, message)
+  }
+
+  unsupported(what: string, node: Node = this.call): SqlError {
+    return unsupported(this.context, node, what)
+  }
 }
 
 /** The signature of a function, several in order of preference, or its rewriting where signatures do not do. */
@@ -46,23 +83,13 @@ export function named(duck: string, parameters: Parameter[], returns: Signature[
   return signature(parameters, returns, (...args) => `${duck}(${args.join(', ')})`)
 }
 
+/** A table of functions by one rule, whose names DuckDB has too, in small letters. */
+export function each(names: string, rule: (duck: string) => FunctionRule): FunctionTable {
+  return Object.fromEntries(names.split(' ').map(name => [name, rule(name.toLowerCase())]))
+}
+
 /** The type of the first argument. */
 export const sameAsFirst = ([first]: Typed[]): SqlType | null => first?.type ?? null
-
-export function argument(site: CallSite, at: number): Typed {
-  const node = site.call.arguments[at]
-  if (!node) throw invalid(site.context, site.call, `${site.name} needs more arguments`)
-  return site.context.expression(node, site.scope)
-}
-
-export function allArguments({ call, context, scope }: CallSite): Typed[] {
-  return context.expressions(call.arguments, scope)
-}
-
-/** BigQuery's error for arguments of wrong types. */
-export function noMatch(site: CallSite, values: Typed[]) {
-  return noSignature(site.context, site.call, `function ${site.name}`, values)
-}
 
 /** A call by the rule of its function. Throws SqlError if no signature fits. */
 export function applyRule(site: CallSite, rule: FunctionRule): Typed {
@@ -73,25 +100,23 @@ export function applyRule(site: CallSite, rule: FunctionRule): Typed {
 function applySignature(site: CallSite, signatures: Signature[]): Typed {
   const values = new Map<number, Typed>()
   const value = (at: number) => {
-    const known = values.get(at) ?? argument(site, at)
+    const known = values.get(at) ?? site.argument(at)
     values.set(at, known)
     return known
   }
   const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
-  if (fitting.length === 0)
-    throw invalid(site.context, site.call, `Number of arguments does not match for function ${site.name}`)
+  if (fitting.length === 0) throw site.invalid(`Number of arguments does not match for function ${site.name}`)
   for (const exact of [true, false])
     for (const candidate of fitting) {
       const args = bind(site, candidate.parameters, value, exact)
       if (args) return applied(site, candidate, args)
     }
-  throw noMatch(site, [...values.values()])
+  throw site.noMatch([...values.values()])
 }
 
 function applied(site: CallSite, { returns, sql }: Signature, args: Typed[]): Typed {
   const text = sql(...args.map(arg => arg.sql))
-  if (text === null)
-    throw invalid(site.context, site.call, `${site.name} does not support this date part for this type`)
+  if (text === null) throw site.invalid(`${site.name} does not support this date part for this type`)
   return typed(text, typeof returns === 'function' ? returns(args) : returns)
 }
 
@@ -112,7 +137,7 @@ function bind(
   const args = site.call.arguments.map((node, at) => {
     const kind = kinds[at]!
     if (kind === 'PART') return typed(datePart(site, node), null)
-    if (kind === 'TEXT') return typed(literalText(site, node), null)
+    if (kind === 'TEXT') return typed(site.literalText(node), null)
     return fit(value(at), kind, exact)
   })
   if (args.includes(null)) return null
@@ -139,11 +164,5 @@ function datePart(site: CallSite, node: Expression): string {
   const [day] = node.kind === 'Call' ? node.arguments : []
   if (node.kind === 'Call' && day?.kind === 'Path')
     return `${node.name[0]!.name}(${day.parts[0]!.name})`.toUpperCase()
-  throw invalid(site.context, node, `${site.name} needs a date part such as DAY here`)
-}
-
-/** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */
-export function literalText(site: CallSite, node: Expression | undefined): string {
-  if (node?.kind === 'Literal' && node.literal === 'STRING') return node.value
-  throw unsupported(site.context, node ?? site.call, `${site.name} with anything but a literal here`)
+  throw site.invalid(`${site.name} needs a date part such as DAY here`, node)
 }

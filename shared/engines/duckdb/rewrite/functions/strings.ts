@@ -1,18 +1,8 @@
 /** String and bytes functions, and NET.HOST; those with regular expressions are in regexp.ts. */
 import { quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
-import { arrayOf, invalid, raise, type Typed, typed, unsupported } from '../context.ts'
-import {
-  allArguments,
-  argument,
-  type CallSite,
-  type FunctionTable,
-  literalText,
-  named,
-  noMatch,
-  sameAsFirst,
-  signature,
-} from './signature.ts'
+import { arrayOf, raise, type Typed, typed } from '../context.ts'
+import { type CallSite, each, type FunctionTable, named, sameAsFirst, signature } from './signature.ts'
 
 /** TRIM removes Unicode's white space; DuckDB's removes spaces only. */
 const whiteSpace = quoteText(
@@ -46,6 +36,9 @@ const pad = (duck: string) =>
     (text, length, pattern = `' '`) => `${duck}(${text}, CAST(${ofSize(length)} AS INTEGER), ${pattern})`,
   )
 
+const cut = (duck: string) =>
+  signature(['STRING', 'INT64'], 'STRING', (text, length) => `${duck}(${text}, ${notNegative(length)})`)
+
 /** Position 0, and any before the start, mean the start; a negative one counts from the end. */
 const substring = signature(['STRING', 'INT64', 'INT64?'], 'STRING', (text, position, length) => {
   const start = `(CASE WHEN ${position} = 0 OR ${position} < -length(${text}) THEN 1 ELSE ${position} END)`
@@ -59,6 +52,14 @@ const bytes = [
 ]
 
 export const stringFunctions: FunctionTable = {
+  ...each('LOWER REVERSE UPPER', duck => named(duck, ['STRING'], 'STRING')),
+  ...each('ENDS_WITH STARTS_WITH', duck => named(duck, ['STRING', 'STRING'], 'BOOL')),
+  ...each('INSTR STRPOS', duck => named(duck, ['STRING', 'STRING'], 'INT64')),
+  ...each('REPLACE TRANSLATE', duck => named(duck, ['STRING', 'STRING', 'STRING'], 'STRING')),
+  ...each('LTRIM RTRIM TRIM', trim),
+  ...each('LPAD RPAD', pad),
+  ...each('LEFT RIGHT', cut),
+  ...each('MD5 SHA1 SHA256', digest),
   ASCII: named('ascii', ['STRING'], 'INT64'),
   BYTE_LENGTH: bytes,
   CHARACTER_LENGTH: characters,
@@ -76,7 +77,6 @@ export const stringFunctions: FunctionTable = {
     (text, part) => `contains(lower(${text}), lower(${part}))`,
   ),
   EDIT_DISTANCE: named('levenshtein', ['STRING', 'STRING'], 'INT64'),
-  ENDS_WITH: named('ends_with', ['STRING', 'STRING'], 'BOOL'),
   FORMAT: format,
   FROM_BASE64: named('from_base64', ['STRING'], 'BYTES'),
   FROM_HEX: named('unhex', ['STRING'], 'BYTES'),
@@ -84,13 +84,7 @@ export const stringFunctions: FunctionTable = {
     const words = quoteText('[\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+|[^\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+')
     return `array_to_string(list_transform(regexp_extract_all(${text}, ${words}), lambda w: upper(w[1]) || lower(w[2:])), '')`
   }),
-  INSTR: named('instr', ['STRING', 'STRING'], 'INT64'),
-  LEFT: signature(['STRING', 'INT64'], 'STRING', (text, length) => `left(${text}, ${notNegative(length)})`),
   LENGTH: [characters, signature(['BYTES'], 'INT64', value => `octet_length(${value})`)],
-  LOWER: named('lower', ['STRING'], 'STRING'),
-  LPAD: pad('lpad'),
-  LTRIM: trim('ltrim'),
-  MD5: digest('md5'),
   'NET.HOST': signature(['STRING'], 'STRING', url => `NULLIF(regexp_extract(${url}, ${urlHost}, 1), '')`),
   NORMALIZE: normalize,
   OCTET_LENGTH: bytes,
@@ -99,20 +93,11 @@ export const stringFunctions: FunctionTable = {
     'STRING',
     (text, times) => `repeat(${text}, ${ofSize(times, `length(${text})`)})`,
   ),
-  REPLACE: named('replace', ['STRING', 'STRING', 'STRING'], 'STRING'),
-  REVERSE: named('reverse', ['STRING'], 'STRING'),
-  RIGHT: signature(['STRING', 'INT64'], 'STRING', (text, length) => `right(${text}, ${notNegative(length)})`),
-  RPAD: pad('rpad'),
-  RTRIM: trim('rtrim'),
-  SHA1: digest('sha1'),
-  SHA256: digest('sha256'),
   SPLIT: signature(
     ['STRING', 'STRING?'],
     () => arrayOf({ kind: 'STRING' }),
     (text, delimiter = `','`) => `string_split(${text}, ${delimiter})`,
   ),
-  STARTS_WITH: named('starts_with', ['STRING', 'STRING'], 'BOOL'),
-  STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
   SUBSTR: substring,
   SUBSTRING: substring,
   TO_BASE64: named('to_base64', ['BYTES'], 'STRING'),
@@ -122,14 +107,11 @@ export const stringFunctions: FunctionTable = {
     text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
   ),
   TO_HEX: signature(['BYTES'], 'STRING', value => `lower(hex(${value}))`),
-  TRANSLATE: named('translate', ['STRING', 'STRING', 'STRING'], 'STRING'),
-  TRIM: trim('trim'),
   UNICODE: signature(
     ['STRING'],
     'INT64',
     text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`,
   ),
-  UPPER: named('upper', ['STRING'], 'STRING'),
 }
 
 /** DuckDB's digests are hexadecimal text. */
@@ -142,18 +124,18 @@ function digest(duck: string) {
 
 /** Of bytes, or of values cast to strings; NULL if one of them is. */
 function concat(site: CallSite): Typed {
-  const values = allArguments(site)
+  const values = site.allArguments()
   const binary = values.some(value => value.type?.kind === 'BYTES')
   const parts = values.map(value => (binary ? value.sql : convert(value, { kind: 'STRING' })))
-  if (parts.length === 0 || parts.includes(null)) throw noMatch(site, values)
+  if (parts.length === 0 || parts.includes(null)) throw site.noMatch(values)
   return typed(`(${parts.join(' || ')})`, binary ? sameAsFirst(values) : 'STRING')
 }
 
 function normalize(site: CallSite): Typed {
   const [, mode] = site.call.arguments
   const form = mode?.kind === 'Path' ? mode.parts[0]!.name.toUpperCase() : 'NFC'
-  if (form !== 'NFC') throw unsupported(site.context, site.call, `NORMALIZE to ${form}`)
-  return typed(`nfc_normalize(${argument(site, 0).sql})`, 'STRING')
+  if (form !== 'NFC') throw site.unsupported(`NORMALIZE to ${form}`)
+  return typed(`nfc_normalize(${site.argument(0).sql})`, 'STRING')
 }
 
 /** The conversions of FORMAT and the type that each takes; `t` is a value cast to a string. */
@@ -169,22 +151,22 @@ function ofType<Type>(type: Type, letters: string): Record<string, Type> {
 
 /** FORMAT with the conversions that DuckDB's printf knows too. */
 function format(site: CallSite): Typed {
-  const pattern = literalText(site, site.call.arguments[0])
+  const pattern = site.literalText(site.call.arguments[0])
   const values: string[] = []
   const translated = pattern.replace(
     /%%|%([-+ 0#]*\d*(?:\.\d+)?)(.?)/gs,
     (whole, flags: string, letter: string) => {
       if (whole === '%%') return whole
       const type = conversions[letter]
-      if (!type) throw unsupported(site.context, site.call, `FORMAT with ${whole}`)
-      const value = argument(site, values.length + 1)
+      if (!type) throw site.unsupported(`FORMAT with ${whole}`)
+      const value = site.argument(values.length + 1)
       const sql = convert(value, { kind: type })
-      if (sql === null || (letter === 's' && value.type?.kind !== 'STRING')) throw noMatch(site, [value])
+      if (sql === null || (letter === 's' && value.type?.kind !== 'STRING')) throw site.noMatch([value])
       values.push(sql)
       return `%${flags}${letter === 't' ? 's' : letter}`
     },
   )
   if (values.length + 1 !== site.call.arguments.length)
-    throw invalid(site.context, site.call, 'FORMAT has not as many values as conversions')
+    throw site.invalid('FORMAT has not as many values as conversions')
   return typed(`printf(${[quoteText(translated), ...values].join(', ')})`, 'STRING')
 }
