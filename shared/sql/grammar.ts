@@ -16,21 +16,17 @@ export const reservedFunctions: ReadonlySet<string> = new Set(['GROUPING', 'IF',
 
 /** Parts of GoogleSQL that are refused, by the word or symbol that shows them, with the message. */
 export const unsupported: ReadonlyMap<string, string> = new Map([
+  ...['COLLATE', 'LATERAL', 'MATCH_RECOGNIZE', 'NEW', 'PIVOT', 'TABLESAMPLE', 'UNPIVOT'].map(
+    word => [word, `${word} is not supported`] as const,
+  ),
   ['|>', 'pipe syntax is not supported'],
   ['?', 'parameters need a name: write @name'],
   ['{', 'braces are not supported'],
-  ['COLLATE', 'COLLATE is not supported'],
   ['FETCH', 'FETCH is not supported: write LIMIT'],
   ['FOR', 'FOR SYSTEM_TIME is not supported'],
   ['GROUPING', 'GROUPING SETS is not supported'],
-  ['LATERAL', 'LATERAL is not supported'],
-  ['MATCH_RECOGNIZE', 'MATCH_RECOGNIZE is not supported'],
   ['NATURAL', 'NATURAL JOIN is not supported'],
-  ['NEW', 'NEW is not supported'],
-  ['PIVOT', 'PIVOT is not supported'],
   ['RANGE', 'RANGE values are not supported'],
-  ['TABLESAMPLE', 'TABLESAMPLE is not supported'],
-  ['UNPIVOT', 'UNPIVOT is not supported'],
 ])
 
 /** The parts of a date or time that `INTERVAL` takes. */
@@ -62,29 +58,21 @@ export const precedence = {
   suffix: 12,
 } as const
 
-const binary: Record<BinaryOperator, number> = {
-  OR: precedence.or,
-  AND: precedence.and,
-  '=': precedence.comparison,
-  '!=': precedence.comparison,
-  '<>': precedence.comparison,
-  '<': precedence.comparison,
-  '>': precedence.comparison,
-  '<=': precedence.comparison,
-  '>=': precedence.comparison,
-  '|': precedence.bitOr,
-  '^': precedence.bitXor,
-  '&': precedence.bitAnd,
-  '<<': precedence.shift,
-  '>>': precedence.shift,
-  '+': precedence.sum,
-  '-': precedence.sum,
-  '*': precedence.product,
-  '/': precedence.product,
-  '||': precedence.product,
-}
+const binary: [number, BinaryOperator[]][] = [
+  [precedence.or, ['OR']],
+  [precedence.and, ['AND']],
+  [precedence.comparison, ['=', '!=', '<>', '<', '>', '<=', '>=']],
+  [precedence.bitOr, ['|']],
+  [precedence.bitXor, ['^']],
+  [precedence.bitAnd, ['&']],
+  [precedence.shift, ['<<', '>>']],
+  [precedence.sum, ['+', '-']],
+  [precedence.product, ['*', '/', '||']],
+]
 
-export const binaryPrecedence: ReadonlyMap<string, number> = new Map(Object.entries(binary))
+export const binaryPrecedence: ReadonlyMap<string, number> = new Map(
+  binary.flatMap(([level, operators]) => operators.map(operator => [operator, level])),
+)
 
 /** Kinds of expression that need parentheses before `.field` and `[index]`. */
 const looseKinds: Partial<Record<Expression['kind'], number>> = {
@@ -104,7 +92,7 @@ const looseKinds: Partial<Record<Expression['kind'], number>> = {
 
 /** An expression needs parentheses in a place of higher precedence than its own. */
 export function precedenceOf(expression: Expression): number {
-  if (expression.kind === 'Binary') return binary[expression.operator]
+  if (expression.kind === 'Binary') return binaryPrecedence.get(expression.operator)!
   if (expression.kind === 'Unary') return expression.operator === 'NOT' ? precedence.not : precedence.sign
   return looseKinds[expression.kind] ?? precedence.suffix
 }

@@ -533,32 +533,22 @@ class Parser extends Cursor {
       : { kind: 'Parenthesized', expression: items[0]!, at }
   }
 
+  private readonly keywords: Record<string, (() => ast.Expression) | undefined> = {
+    NULL: () => this.constant('NULL'),
+    TRUE: () => this.constant('BOOL'),
+    FALSE: () => this.constant('BOOL'),
+    CASE: () => this.case(),
+    CAST: () => this.cast(),
+    EXTRACT: () => this.extract(),
+    EXISTS: () => ({ kind: 'Exists', at: this.next().at, query: this.subquery() }),
+    INTERVAL: () => this.interval(),
+    ARRAY: () => this.array(),
+    STRUCT: () => this.struct(),
+  }
+
   private keyword(): ast.Expression {
-    switch (this.token.value) {
-      case 'NULL':
-        return this.constant('NULL')
-      case 'TRUE':
-      case 'FALSE':
-        return this.constant('BOOL')
-      case 'CASE':
-        return this.case()
-      case 'CAST':
-        return this.cast()
-      case 'EXTRACT':
-        return this.extract()
-      case 'EXISTS':
-        return { kind: 'Exists', at: this.next().at, query: this.subquery() }
-      case 'INTERVAL':
-        return this.interval()
-      case 'ARRAY':
-        return this.array()
-      case 'STRUCT':
-        return this.struct()
-      case 'WITH':
-        throw this.refusal('WITH inside an expression is not supported')
-      default:
-        return this.named()
-    }
+    if (this.isWord('WITH')) throw this.refusal('WITH inside an expression is not supported')
+    return this.keywords[this.token.value]?.() ?? this.named()
   }
 
   /** In capitals, so that equal queries have equal text. */

@@ -7,7 +7,7 @@ import type { SqlType } from '../../../sql/types.ts'
 import { typeName } from '../../values.ts'
 import { duckType } from '../syntax.ts'
 import { sameType } from './coercion.ts'
-import { type Context, invalid, raise, type Scope, type Typed, typed, unsupported } from './context.ts'
+import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { datetimeText, onEpochDay, toDatetime, toTimestamp } from './dates-and-times.ts'
 
 type Conversion = (sql: string, to: string) => string
@@ -63,11 +63,11 @@ function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): string {
 }
 
 export function cast(context: Context, node: Cast, scope: Scope): Typed {
-  if (node.format) throw unsupported(context, node, 'CAST with FORMAT')
+  if (node.format) throw context.unsupported(node, 'CAST with FORMAT')
   const value = context.expression(node.operand, scope)
   const sql = convert(value, node.type)
   if (sql === null)
-    throw invalid(context, node, `Invalid cast from ${typeName(value.type)} to ${typeName(node.type)}`)
+    throw context.invalid(node, `Invalid cast from ${typeName(value.type)} to ${typeName(node.type)}`)
   return typed(node.safe ? `TRY(${sql})` : sql, node.type)
 }
 

@@ -6,7 +6,7 @@ import type { Node } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName, typeName } from '../../values.ts'
 import { duckType } from '../syntax.ts'
-import { type Context, invalid, structSql, type Typed } from './context.ts'
+import { type Context, structSql, type Typed } from './context.ts'
 
 /** The types to which a type is coerced. */
 const widened: Partial<Record<ScalarName, ScalarName[]>> = {
@@ -152,5 +152,5 @@ export function condition(context: Context, node: Node, what: string, value: Typ
 /** BigQuery's error for operands or arguments of wrong types. */
 export function noSignature(context: Context, node: Node, what: string, values: Typed[]) {
   const types = values.map(value => typeName(value.type)).join(', ')
-  return invalid(context, node, `No matching signature for ${what} for argument types: ${types || 'none'}`)
+  return context.invalid(node, `No matching signature for ${what} for argument types: ${types || 'none'}`)
 }

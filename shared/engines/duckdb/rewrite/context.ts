@@ -1,5 +1,5 @@
 /** What the files of the rewriting share: a query's context, relations, scopes, typed expressions and errors. */
-import { type Place, SqlError } from '../../../sql/error.ts'
+import { SqlError } from '../../../sql/error.ts'
 import type { Expression, Node, Query } from '../../../sql/tree.ts'
 import type { Column, ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
@@ -13,8 +13,9 @@ export interface Context {
   now: string
   /** A name that nothing else in this query has. */
   uniqueName(hint: string): string
-  /** Where a node stands in the SQL text. */
-  place(node: Node): Place
+  /** Errors at a node's place in the SQL text. */
+  invalid(node: Node, message: string): SqlError
+  unsupported(node: Node, what: string): UnsupportedError
   query(node: Query, scope: Scope | null, ctes: Ctes, sorting?: Sorting): Relation
   expression(node: Expression, scope: Scope): Typed
   expressions(nodes: Expression[], scope: Scope): Typed[]
@@ -133,14 +134,6 @@ export function structField(sql: string, { fields }: StructType, at: number): Ty
 
 /** Correct GoogleSQL that cannot run here; any other SqlError of the rewriting is a fault in the query. */
 export class UnsupportedError extends SqlError {}
-
-export function unsupported(context: Context, node: Node, what: string): UnsupportedError {
-  return new UnsupportedError(`${what} is not supported by the local engine`, context.place(node))
-}
-
-export function invalid(context: Context, node: Node, message: string): SqlError {
-  return new SqlError(message, context.place(node))
-}
 
 /**
  * DuckDB SQL that fails with `message` once it is evaluated, of type BIGINT or DOUBLE.

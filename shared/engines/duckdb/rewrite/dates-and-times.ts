@@ -6,7 +6,7 @@ import type { Extract, IntervalLiteral } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
 import { coerce, noSignature } from './coercion.ts'
-import { type Context, invalid, type Scope, type Typed, typed, unsupported } from './context.ts'
+import { type Context, type Scope, type Typed, typed } from './context.ts'
 
 /**
  * A TIMESTAMP as the DATETIME in a zone, by default UTC. For UTC and fixed offsets arithmetic on microseconds stands in
@@ -159,7 +159,7 @@ export function interval(count: string, part: string): string | null {
 }
 
 export function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope): Typed {
-  if (node.to) throw unsupported(context, node, `INTERVAL ... ${node.part} TO ${node.to}`)
+  if (node.to) throw context.unsupported(node, `INTERVAL ... ${node.part} TO ${node.to}`)
   const value = context.expression(node.value, scope)
   const number = coerce(value, { kind: 'INT64' })
   const sql = number && interval(number.sql, node.part)
@@ -181,6 +181,6 @@ export function extract(context: Context, node: Extract, scope: Scope): Typed {
     return typed(`CAST(${civil} AS ${duckType({ kind: node.part as ScalarName })})`, node.part as ScalarName)
   const has = hasBoth || (kind === 'TIME' ? timePart(node.part) : kind === 'DATE' && !timePart(node.part))
   const sql = has ? extractedPart(civil, node.part) : null
-  if (!sql) throw invalid(context, node, `EXTRACT cannot take ${node.part} from a ${kind ?? 'NULL'}`)
+  if (!sql) throw context.invalid(node, `EXTRACT cannot take ${node.part} from a ${kind ?? 'NULL'}`)
   return typed(sql, 'INT64')
 }

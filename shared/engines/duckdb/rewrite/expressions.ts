@@ -1,26 +1,9 @@
 /** Expressions: which function rewrites which kind, and the kinds that have no file of their own. */
-import type {
-  Expression,
-  FieldAccess,
-  Lambda,
-  NamedArgument,
-  Parenthesized,
-  Path,
-  Subscript,
-} from '../../../sql/tree.ts'
+import type { Expression, Subscript } from '../../../sql/tree.ts'
 import type { StructType } from '../../../sql/types.ts'
 import { cast } from './casts.ts'
 import { noSignature } from './coercion.ts'
-import {
-  type Context,
-  invalid,
-  raise,
-  type Scope,
-  structField,
-  type Typed,
-  typed,
-  unsupported,
-} from './context.ts'
+import { type Context, raise, type Scope, structField, type Typed, typed } from './context.ts'
 import { extract, intervalLiteral } from './dates-and-times.ts'
 import { caseExpression } from './functions/conditions.ts'
 import { call } from './functions/functions.ts'
@@ -49,18 +32,22 @@ const rewriters: { [Kind in Expression['kind']]: Rewriter<Kind> } = {
   Cast: cast,
   Exists: exists,
   Extract: extract,
-  FieldAccess: fieldAccess,
+  FieldAccess: (context, node, scope) => fieldOf(context, context.expression(node.of, scope), node.field),
   In: inOperator,
   IntervalLiteral: intervalLiteral,
   Is: is,
   IsDistinctFrom: isDistinctFrom,
-  Lambda: lambda,
+  Lambda(context, node) {
+    throw context.unsupported(node, 'A lambda here')
+  },
   Like: like,
   Literal: literal,
-  NamedArgument: namedArgument,
+  NamedArgument(context, node) {
+    throw context.unsupported(node, `A named argument (${node.name.name} =>)`)
+  },
   ParameterReference: parameter,
-  Parenthesized: parenthesized,
-  Path: path,
+  Parenthesized: (context, node, scope) => context.expression(node.expression, scope),
+  Path: (context, node, scope) => resolvePath(context, scope, node.parts),
   ScalarSubquery: scalarSubquery,
   StructLiteral: structLiteral,
   Subscript: subscript,
@@ -76,28 +63,8 @@ const longestExpression = 1_000_000
 export function expression(context: Context, node: Expression, scope: Scope): Typed {
   const rewrite = rewriters[node.kind] as Rewriter<Expression['kind']>
   const value = rewrite(context, node, scope)
-  if (value.sql.length > longestExpression) throw unsupported(context, node, 'An expression of this size')
+  if (value.sql.length > longestExpression) throw context.unsupported(node, 'An expression of this size')
   return value
-}
-
-function path(context: Context, node: Path, scope: Scope): Typed {
-  return resolvePath(context, scope, node.parts)
-}
-
-function fieldAccess(context: Context, node: FieldAccess, scope: Scope): Typed {
-  return fieldOf(context, context.expression(node.of, scope), node.field)
-}
-
-function parenthesized(context: Context, node: Parenthesized, scope: Scope): Typed {
-  return context.expression(node.expression, scope)
-}
-
-function lambda(context: Context, node: Lambda): never {
-  throw unsupported(context, node, 'A lambda here')
-}
-
-function namedArgument(context: Context, node: NamedArgument): never {
-  throw unsupported(context, node, `A named argument (${node.name.name} =>)`)
 }
 
 /** `array[OFFSET(n)]` and the like, `json['key']`, and a STRUCT's field by its position. */
@@ -122,8 +89,8 @@ function position(node: Subscript, array: string, index: string): string {
 function fieldAt(context: Context, node: Subscript, of: Typed, type: StructType): Typed {
   const first = node.mode === 'ORDINAL' || node.mode === 'SAFE_ORDINAL' ? 1 : 0
   const at = literalInteger(node.index)
-  if (at === null) throw invalid(context, node, 'A STRUCT subscript must be a literal integer')
-  if (!type.fields[at - first]) throw invalid(context, node, `STRUCT has no field at ${at}`)
+  if (at === null) throw context.invalid(node, 'A STRUCT subscript must be a literal integer')
+  if (!type.fields[at - first]) throw context.invalid(node, `STRUCT has no field at ${at}`)
   return structField(of.sql, type, at - first)
 }
 

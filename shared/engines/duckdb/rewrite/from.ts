@@ -2,7 +2,7 @@
 import type { DerivedTable, From, Identifier, Join, TableReference } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
 import { condition, unifyOrThrow } from './coercion.ts'
-import { type Context, invalid, type RangeVariable, type Relation, type Scope } from './context.ts'
+import type { Context, RangeVariable, Relation, Scope } from './context.ts'
 import { findColumn, nearestName, sameName, type Source, visibleColumn, withSource } from './scope.ts'
 import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
 
@@ -31,7 +31,7 @@ function arrayReference(node: From, scope: Scope): ArrayReference | null {
 }
 
 function tableReference(context: Context, node: TableReference, scope: Scope): Source {
-  if (node.offset) throw invalid(context, node.offset, 'WITH OFFSET is for arrays')
+  if (node.offset) throw context.invalid(node.offset, 'WITH OFFSET is for arrays')
   const last = node.path.at(-1)!
   const alias = node.alias?.name ?? last.name.split('.').at(-1)!
   const common = node.path.length === 1 ? scope.ctes.get(last.name.toLowerCase()) : undefined
@@ -49,7 +49,7 @@ function tableReference(context: Context, node: TableReference, scope: Scope): S
 
 function unknownTable(context: Context, node: TableReference, name: string, scope: Scope) {
   const near = nearestName(name, [...scope.ctes.keys(), ...context.tables.keys()])
-  return invalid(context, node, `Table not found: ${name}${near ? `; did you mean ${near}?` : ''}`)
+  return context.invalid(node, `Table not found: ${name}${near ? `; did you mean ${near}?` : ''}`)
 }
 
 /** A derived table does not see its neighbours, only the scope around the whole query. */
@@ -100,7 +100,7 @@ function checkNames(context: Context, node: Join, left: Source, right: Source): 
   const twice = right.variables.find(
     ({ name }) => name !== null && left.variables.some(variable => sameName(variable.name, name)),
   )
-  if (twice) throw invalid(context, node.right, `Duplicate table alias ${twice.name} in the same FROM clause`)
+  if (twice) throw context.invalid(node.right, `Duplicate table alias ${twice.name} in the same FROM clause`)
 }
 
 /** USING as ON, and each of its columns once, from the side that has it. */
@@ -128,6 +128,6 @@ function usingJoin(
 
 function columnOf(context: Context, name: Identifier, scope: Scope) {
   const column = findColumn(context, scope, name)
-  if (!column) throw invalid(context, name, `Column ${name.name} in USING is not on both sides of the join`)
+  if (!column) throw context.invalid(name, `Column ${name.name} in USING is not on both sides of the join`)
   return column
 }

@@ -12,16 +12,7 @@ import type { SqlType } from '../../../sql/types.ts'
 import { fieldName, typeName } from '../../values.ts'
 import { duckType, quoteText } from '../syntax.ts'
 import { coerce, unify } from './coercion.ts'
-import {
-  arrayOf,
-  type Context,
-  invalid,
-  type Scope,
-  structOf,
-  type Typed,
-  typed,
-  unsupported,
-} from './context.ts'
+import { arrayOf, type Context, type Scope, structOf, type Typed, typed } from './context.ts'
 
 const literals: Record<Literal['literal'], (node: Literal) => Typed> = {
   STRING: node => typed(quoteText(node.value), 'STRING'),
@@ -44,7 +35,7 @@ export function typedLiteral(_: Context, node: TypedLiteral): Typed {
 export function parameter(context: Context, node: ParameterReference): Typed {
   const name = node.name.toLowerCase()
   const type = context.parameters.get(name)
-  if (!type) throw invalid(context, node, `Query parameter '${node.name}' not found`)
+  if (!type) throw context.invalid(node, `Query parameter '${node.name}' not found`)
   return { ...typed(boundValue(`$p_${name}`, type.kind, duckType(type)), type), origin: 'parameter' }
 }
 
@@ -62,15 +53,14 @@ export function arrayLiteral(context: Context, node: ArrayLiteral, scope: Scope)
     return typed(`CAST([${cast.join(', ')}] AS ${duckType(arrayOf(element))})`, arrayOf(element))
   }
   const common = unify(items)
-  if (!common) throw invalid(context, node, 'Array elements have no common type')
+  if (!common) throw context.invalid(node, 'Array elements have no common type')
   const sql = `[${common.values.map(item => item.sql).join(', ')}]`
   return { ...typed(sql, arrayOf(common.type)), origin: 'literal' }
 }
 
 function itemAs(context: Context, node: Expression, item: Typed, type: SqlType): string {
   const value = coerce(item, type)
-  if (!value)
-    throw invalid(context, node, `A value of type ${typeName(item.type)} is not a ${typeName(type)}`)
+  if (!value) throw context.invalid(node, `A value of type ${typeName(item.type)} is not a ${typeName(type)}`)
   return value.sql
 }
 
@@ -86,7 +76,7 @@ export function structLiteral(context: Context, node: StructLiteral, scope: Scop
   )
   if (!node.type) return struct(context, node, names, values)
   const { fields } = node.type
-  if (fields.length !== values.length) throw invalid(context, node, 'STRUCT has not as many values as fields')
+  if (fields.length !== values.length) throw context.invalid(node, 'STRUCT has not as many values as fields')
   const cast = values.map((value, at) =>
     typed(itemAs(context, node.items[at]!.expression, value, fields[at]!.type), fields[at]!.type),
   )
@@ -104,9 +94,9 @@ function struct(
   names: (string | null)[],
   values: Typed[],
 ): Typed {
-  if (values.length === 0) throw unsupported(context, node, 'A STRUCT without fields')
+  if (values.length === 0) throw context.unsupported(node, 'A STRUCT without fields')
   const keys = new Set(names.map((name, at) => fieldName(name, at).toLowerCase()))
-  if (keys.size < names.length) throw unsupported(context, node, 'A STRUCT with two fields of one name')
+  if (keys.size < names.length) throw context.unsupported(node, 'A STRUCT with two fields of one name')
   return { ...structOf(values.map((value, at) => ({ ...value, name: names[at]! }))), fields: values }
 }
 

@@ -3,6 +3,7 @@ import type {
   Between,
   Binary,
   BinaryOperator,
+  Expression,
   In,
   Is,
   IsDistinctFrom,
@@ -12,7 +13,7 @@ import type {
 import type { ScalarName, SqlType } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
 import { coerce, noSignature, numberKinds, unify, unifyOrThrow } from './coercion.ts'
-import { type Context, elementOf, invalid, raise, type Scope, type Typed, typed } from './context.ts'
+import { type Context, elementOf, raise, type Scope, type Typed, typed } from './context.ts'
 
 type Rule = (left: Typed, right: Typed, operator: BinaryOperator) => Typed | null | undefined
 
@@ -140,12 +141,12 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
     const { columns, sql } = context.query(among.query, scope, scope.ctes)
     const [column] = columns
     if (!column || columns.length > 1)
-      throw invalid(context, among, 'Subquery of type IN must have one column')
-    unifyOrThrow(context, node, 'operator IN', [operand, { sql: column.duck, type: column.type }])
+      throw context.invalid(among, 'Subquery of type IN must have one column')
+    alike(context, node, 'IN', [operand, { sql: column.duck, type: column.type }])
     return negated(node.not, `(${operand.sql} IN (${sql}))`)
   }
   const values = [operand, ...context.expressions(among.items, scope)]
-  const [first, ...rest] = unifyOrThrow(context, node, 'operator IN', values).values.map(value => value.sql)
+  const [first, ...rest] = alike(context, node, 'IN', values)
   return negated(node.not, `(${first} IN (${rest.join(', ')}))`)
 }
 
@@ -165,9 +166,7 @@ function inArray(context: Context, node: In, operand: Typed, array: Typed): stri
 
 export function between(context: Context, node: Between, scope: Scope): Typed {
   const values = context.expressions([node.operand, node.low, node.high], scope)
-  const [operand, low, high] = unifyOrThrow(context, node, 'operator BETWEEN', values).values.map(
-    value => value.sql,
-  )
+  const [operand, low, high] = alike(context, node, 'BETWEEN', values)
   return negated(node.not, `(${operand} BETWEEN ${low} AND ${high})`)
 }
 
@@ -179,10 +178,13 @@ export function is(context: Context, node: Is, scope: Scope): Typed {
 
 export function isDistinctFrom(context: Context, node: IsDistinctFrom, scope: Scope): Typed {
   const sides = context.expressions([node.left, node.right], scope)
-  const [left, right] = unifyOrThrow(context, node, 'operator IS DISTINCT FROM', sides).values.map(
-    value => value.sql,
-  )
+  const [left, right] = alike(context, node, 'IS DISTINCT FROM', sides)
   return typed(`(${left} IS ${node.not ? 'NOT ' : ''}DISTINCT FROM ${right})`, 'BOOL')
+}
+
+/** The SQL of an operator's operands, brought to one type. */
+function alike(context: Context, node: Expression, operator: string, values: Typed[]): string[] {
+  return unifyOrThrow(context, node, `operator ${operator}`, values).values.map(value => value.sql)
 }
 
 function negated(not: boolean, sql: string): Typed {

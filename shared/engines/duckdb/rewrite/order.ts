@@ -7,7 +7,7 @@
  * it is a plain SELECT.
  */
 import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
-import { type Context, invalid, type OrderKey, type Relation, type Scope, type Sorting } from './context.ts'
+import type { Context, OrderKey, Relation, Scope, Sorting } from './context.ts'
 import { itemNumber, type SelectedItem, type SelectResult } from './select.ts'
 import { count, orderDirection } from './windows.ts'
 
@@ -69,7 +69,7 @@ function orderKey(context: Context, item: OrderItem, selected: SelectResult, ord
   const direction = orderDirection(item)
   const { items, scope } = selected
   if (!ordinals && item.expression.kind === 'Literal')
-    throw invalid(context, item, 'ORDER BY a number does not go with SELECT AS STRUCT')
+    throw context.invalid(item, 'ORDER BY a number does not go with SELECT AS STRUCT')
   const named = itemNumber(context, item.expression, items)
   const sql = named === null ? context.expression(item.expression, scope).sql : items[named]!.value.sql
   if (!ordinals) return { sql, column: null, direction }

@@ -2,17 +2,7 @@
 import type { Query, QueryBody, SetOperation, SetOperator, With } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
 import { coerce, unifyOrThrow } from './coercion.ts'
-import {
-  type CommonTable,
-  type Context,
-  type Ctes,
-  invalid,
-  type OutputColumn,
-  type Relation,
-  type Scope,
-  type Sorting,
-  unsupported,
-} from './context.ts'
+import type { CommonTable, Context, Ctes, OutputColumn, Relation, Scope, Sorting } from './context.ts'
 import { tailOfRows, tailOfSelect } from './order.ts'
 import { newScope, visibleColumn } from './scope.ts'
 import { select } from './select.ts'
@@ -33,7 +23,7 @@ export function query(
   ctes: Ctes,
   sorting: Sorting = 'sorted',
 ): Relation {
-  if (depthOf(outer) > deepest) throw unsupported(context, node, `A subquery more than ${deepest} deep`)
+  if (depthOf(outer) > deepest) throw context.unsupported(node, `A subquery more than ${deepest} deep`)
   const pieces = piecesOf(context, node, outer, ctes, sorting)
   return { ...pieces, sql: whole(pieces) }
 }
@@ -56,13 +46,13 @@ function piecesOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes
 
 /** Each common table under a unique name; it sees the tables before it, and is never correlated. */
 function commonTables(context: Context, node: With, around: Ctes) {
-  if (node.recursive) throw unsupported(context, node, 'WITH RECURSIVE')
+  if (node.recursive) throw context.unsupported(node, 'WITH RECURSIVE')
   const ctes = new Map<string, CommonTable>(around)
   const texts: string[] = []
   const names = new Set<string>()
   for (const { name, query } of node.ctes) {
     const key = name.name.toLowerCase()
-    if (names.has(key)) throw invalid(context, name, `Duplicate alias ${name.name} for WITH subquery`)
+    if (names.has(key)) throw context.invalid(name, `Duplicate alias ${name.name} for WITH subquery`)
     names.add(key)
     const relation = context.query(query, null, ctes, 'deferred')
     const duck = context.uniqueName(name.name)
@@ -120,7 +110,7 @@ function setOperation(context: Context, node: SetOperation, outer: Scope | null,
   const sides = [node.left, node.right].map(side => operand(context, side, outer, ctes, 'sorted'))
   const [left, right] = sides as [Pieces, Pieces]
   if (left.columns.length !== right.columns.length)
-    throw invalid(context, node, 'Queries in a set operation have mismatched column count')
+    throw context.invalid(node, 'Queries in a set operation have mismatched column count')
   const columns = left.columns.map((column, at): OutputColumn => {
     const values = [column, right.columns[at]!].map(({ type }) => ({ sql: '', type }))
     return { ...column, type: unifyOrThrow(context, node, `set operation, column ${at + 1},`, values).type }

@@ -1,11 +1,11 @@
 /** GoogleSQL to DuckDB SQL: from the syntax tree, by names and types, never by text. */
-import { placeOf } from '../../../sql/error.ts'
+import { placeOf, SqlError } from '../../../sql/error.ts'
 import { statementLimits } from '../../../sql/limits.ts'
 import { parse } from '../../../sql/parser.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName } from '../syntax.ts'
-import { type Context, invalid, type OutputColumn, type Relation, structField } from './context.ts'
+import { type Context, type OutputColumn, type Relation, structField, UnsupportedError } from './context.ts'
 import { expression } from './expressions.ts'
 import { query } from './query.ts'
 
@@ -36,7 +36,9 @@ export function rewrite(
       return 'CAST($now AS TIMESTAMPTZ)'
     },
     uniqueName: hint => `${hint}_${++names}`,
-    place: node => placeOf(sql, node.at),
+    invalid: (node, message) => new SqlError(message, placeOf(sql, node.at)),
+    unsupported: (node, what) =>
+      new UnsupportedError(`${what} is not supported by the local engine`, placeOf(sql, node.at)),
     query: (node, outer, ctes, sorting) => query(context, node, outer, ctes, sorting),
     expression: (node, scope) => expression(context, node, scope),
     expressions: (nodes, scope) => nodes.map(node => expression(context, node, scope)),
@@ -46,8 +48,7 @@ export function rewrite(
   const seen = new Set<string>()
   for (const { name } of columns) {
     if (seen.has(name.toLowerCase()))
-      throw invalid(
-        context,
+      throw context.invalid(
         tree,
         `Duplicate column names in the result are not supported. Found duplicate(s): ${name}`,
       )

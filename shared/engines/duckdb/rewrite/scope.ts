@@ -6,7 +6,6 @@ import {
   type Context,
   type Ctes,
   elementOf,
-  invalid,
   type OutputColumn,
   type RangeVariable,
   type Scope,
@@ -115,7 +114,7 @@ export function fieldOf(context: Context, value: Typed, field: Identifier): Type
   const { type, sql } = value
   if (type?.kind === 'JSON') return typed(`json_extract(${sql}, ${jsonKey(field.name)})`, 'JSON')
   if (type?.kind !== 'STRUCT')
-    throw invalid(context, field, `Cannot access field ${field.name} on a value with type ${typeName(type)}`)
+    throw context.invalid(field, `Cannot access field ${field.name} on a value with type ${typeName(type)}`)
   const at = type.fields.findIndex(({ name }) => sameName(name, field.name))
   if (at >= 0) return structField(sql, type, at)
   const names = type.fields.flatMap(({ name }) => name ?? [])
@@ -137,11 +136,11 @@ function namesIn(scope: Scope): string[] {
 
 function unrecognized(context: Context, node: Identifier, message: string, names: string[]) {
   const near = nearestName(node.name, names)
-  return invalid(context, node, near ? `${message}; did you mean ${near}?` : message)
+  return context.invalid(node, near ? `${message}; did you mean ${near}?` : message)
 }
 
 function ambiguous(context: Context, name: Identifier) {
-  return invalid(context, name, `Column name ${name.name} is ambiguous`)
+  return context.invalid(name, `Column name ${name.name} is ambiguous`)
 }
 
 /** The candidate most like a misspelt name, or `null` where none is near. Letter case and underscores do not count. */

@@ -1,11 +1,10 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
-import type { Expression, GroupBy, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
+import type { Expression, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
 import { condition } from './coercion.ts'
 import {
   type Context,
   type Ctes,
-  invalid,
   type OutputColumn,
   type Scope,
   structOf,
@@ -45,7 +44,7 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
     `SELECT ${node.distinct ? 'DISTINCT ' : ''}${list.sql}`,
     from && ` FROM ${from.sql}`,
     clause(context, 'WHERE', node.where, scope),
-    node.groupBy && groupByClause(context, node.groupBy, node, items, scope),
+    groupByClause(context, node, items, scope),
     clause(context, 'HAVING', node.having, aliased),
     clause(context, 'QUALIFY', node.qualify, aliased),
     windowClause(context, node, scope),
@@ -72,7 +71,7 @@ function impliedName(node: Expression): string | null {
 /** `*` and `t.*`: all columns but those of EXCEPT, with those of REPLACE in place. */
 function starItems(context: Context, node: SelectStar, scope: Scope): SelectedItem[] {
   const columns = node.of ? fieldsOfRow(context, node.of, scope) : allColumns(scope)
-  if (columns.length === 0) throw invalid(context, node, 'SELECT * needs a FROM clause with columns')
+  if (columns.length === 0) throw context.invalid(node, 'SELECT * needs a FROM clause with columns')
   const dropped = (name: string | null) => node.except.some(except => sameName(name, except.name))
   return columns
     .filter(column => !dropped(column.name))
@@ -101,7 +100,7 @@ function fieldsOfRow(context: Context, node: Expression, scope: Scope): VisibleC
   const variable = only && more.length === 0 && scope.variables.find(({ name }) => sameName(name, only.name))
   if (variable) return columnsOf(variable)
   const value = context.expression(node, scope)
-  if (value.type?.kind !== 'STRUCT') throw invalid(context, node, 'Dot-star is not supported for this type')
+  if (value.type?.kind !== 'STRUCT') throw context.invalid(node, 'Dot-star is not supported for this type')
   return columnsOf({ kind: 'value', name: null, value })
 }
 
@@ -124,7 +123,7 @@ function selectList(
 ): { sql: string; columns: OutputColumn[] } {
   if (node.as === 'STRUCT') return structList(context, items)
   if (node.as === 'VALUE' && items.length !== 1)
-    throw invalid(context, node, 'SELECT AS VALUE must have exactly one column')
+    throw context.invalid(node, 'SELECT AS VALUE must have exactly one column')
   const taken = new Set<string>()
   const columns = items.map(({ name, value }) => {
     const free = name !== null && !taken.has(name.toLowerCase())
@@ -148,42 +147,29 @@ function clause(context: Context, keyword: string, node: Expression | null, scop
   )
 }
 
-function groupByClause(
-  context: Context,
-  node: GroupBy,
-  of: Select,
-  items: SelectedItem[],
-  scope: Scope,
-): string {
-  if (node.grouping === 'ALL') return ' GROUP BY ALL'
-  const ordinals = node.grouping === 'LIST' && of.as !== 'STRUCT'
-  const keys = node.items.map(key => groupingKey(context, key, items, scope, ordinals))
-  return ` GROUP BY ${node.grouping === 'LIST' ? keys.join(', ') : `${node.grouping}(${keys.join(', ')})`}`
-}
-
-/** An item of the SELECT list by its number or its name, which hides a column of the same name; or an expression. */
-function groupingKey(
-  context: Context,
-  key: Expression,
-  items: SelectedItem[],
-  scope: Scope,
-  ordinals: boolean,
-): string {
-  const at = itemNumber(context, key, items)
-  if (at === null) return context.expression(key, scope).sql
-  return ordinals ? String(at + 1) : items[at]!.value.sql
+/** A key is an item of the SELECT list by its number or its name, which hides a column's; or an expression. */
+function groupByClause(context: Context, node: Select, items: SelectedItem[], scope: Scope): string | null {
+  if (!node.groupBy) return null
+  const { grouping, items: keys } = node.groupBy
+  if (grouping === 'ALL') return ' GROUP BY ALL'
+  const texts = keys.map(key => {
+    const at = itemNumber(context, key, items)
+    if (at === null) return context.expression(key, scope).sql
+    return grouping === 'LIST' && node.as !== 'STRUCT' ? String(at + 1) : items[at]!.value.sql
+  })
+  return ` GROUP BY ${grouping === 'LIST' ? texts.join(', ') : `${grouping}(${texts.join(', ')})`}`
 }
 
 /** Which item of the SELECT list a key of GROUP BY or ORDER BY names, from 0; `null` if it is an expression. */
 export function itemNumber(context: Context, key: Expression, items: SelectedItem[]): number | null {
   if (key.kind === 'Literal' && key.literal === 'INTEGER') {
     const at = Number(key.text) - 1
-    if (!items[at]) throw invalid(context, key, `There is no column ${key.text} in the SELECT list`)
+    if (!items[at]) throw context.invalid(key, `There is no column ${key.text} in the SELECT list`)
     return at
   }
   if (key.kind !== 'Path' || key.parts.length > 1) return null
   const hits = items.flatMap(({ name }, at) => (sameName(name, key.parts[0]!.name) ? [at] : []))
   const same = new Set(hits.map(at => items[at]!.value.sql))
-  if (same.size > 1) throw invalid(context, key, `Column name ${key.parts[0]!.name} is ambiguous`)
+  if (same.size > 1) throw context.invalid(key, `Column name ${key.parts[0]!.name} is ambiguous`)
   return hits[0] ?? null
 }

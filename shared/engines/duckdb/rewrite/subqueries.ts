@@ -4,7 +4,6 @@ import { descendants } from '../../../sql/walk.ts'
 import {
   arrayOf,
   type Context,
-  invalid,
   type OutputColumn,
   type Relation,
   type Scope,
@@ -28,7 +27,7 @@ export function arraySubquery(context: Context, node: ArraySubquery, scope: Scop
 function onlyColumn(context: Context, node: Expression, relation: Relation, what: string): OutputColumn {
   const [column, ...more] = relation.columns
   if (!column || more.length > 0)
-    throw invalid(context, node, `${what} cannot have more than one column unless using SELECT AS STRUCT`)
+    throw context.invalid(node, `${what} cannot have more than one column unless using SELECT AS STRUCT`)
   return column
 }
 

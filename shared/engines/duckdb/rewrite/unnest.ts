@@ -10,12 +10,10 @@ import { quoteName } from '../syntax.ts'
 import {
   type Context,
   elementOf,
-  invalid,
   type RangeVariable,
   type Scope,
   type Typed,
   typed,
-  unsupported,
   type VisibleColumn,
 } from './context.ts'
 import { lambdaScope, type Source, withSource } from './scope.ts'
@@ -57,8 +55,7 @@ export function arrayStep(
 /** Refuses what cannot be joined to an array. */
 function checkArrayJoin(context: Context, node: Join): void {
   if (node.type === 'RIGHT' || node.type === 'FULL' || node.using.length > 0)
-    throw unsupported(
-      context,
+    throw context.unsupported(
       node,
       `A ${node.type} JOIN with an array${node.using.length > 0 ? ' and USING' : ''}`,
     )
@@ -67,8 +64,7 @@ function checkArrayJoin(context: Context, node: Join): void {
 function elementsOf(context: Context, node: ArrayReference, scope: Scope): Typed {
   const array = context.expression(node.array, scope)
   if (array.type !== null && array.type.kind !== 'ARRAY')
-    throw invalid(
-      context,
+    throw context.invalid(
       node,
       `Values referenced in UNNEST must be arrays. UNNEST contains expression of type ${typeName(array.type)}`,
     )
@@ -104,7 +100,7 @@ function matching(
   scope: Scope,
 ): Typed {
   const nested = [...descendants(condition)].some(inner => inner.kind === 'Query')
-  if (nested || node.offset) throw unsupported(context, condition, 'LEFT JOIN UNNEST on this condition')
+  if (nested || node.offset) throw context.unsupported(condition, 'LEFT JOIN UNNEST on this condition')
   const { element, scope: inner } = lambdaScope(context, array, node.alias?.name ?? null, scope)
   const test = context.expression(condition, inner).sql
   return { ...array, sql: `list_filter(${array.sql}, lambda ${element}: ${test})` }

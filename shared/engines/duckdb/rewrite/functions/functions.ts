@@ -1,6 +1,6 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
 import type { Call } from '../../../../sql/tree.ts'
-import { type Context, type Scope, type Typed, typed, unsupported } from '../context.ts'
+import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { aggregateFunctions, windowFunctions } from './aggregates.ts'
 import { arrayFunctions } from './arrays.ts'
 import { conditionFunctions } from './conditions.ts'
@@ -32,7 +32,7 @@ const functions: FunctionTable = {
 export function call(context: Context, node: Call, scope: Scope): Typed {
   const { name, safe } = functionName(node)
   const known = Object.hasOwn(functions, name) && !node.name.some(part => part.quoted)
-  if (!known) throw unsupported(context, node, name)
+  if (!known) throw context.unsupported(node, name)
   const aggregates = isAggregate(node)
   if (aggregates && !node.over) scope.aggregation.found = true
   const site = new CallSite(context, node, scope, name)

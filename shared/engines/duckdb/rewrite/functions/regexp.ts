@@ -1,6 +1,6 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
-import { arrayOf, invalid, type Typed, typed } from '../context.ts'
+import { arrayOf, type Typed, typed } from '../context.ts'
 import { type CallSite, type FunctionTable, named, signature } from './signature.ts'
 
 export const regexpFunctions: FunctionTable = {
@@ -63,8 +63,7 @@ function groupOf(site: CallSite, node: Expression, pattern: string): PatternArgu
   if (node.kind !== 'Literal')
     return sql => `(CASE WHEN regexp_matches(${pattern}, ${hasGroup}) THEN ${sql(1)} ELSE ${sql(0)} END)`
   const groups = countGroups(node.value)
-  if (groups > 1)
-    throw invalid(site.context, node, `${site.name} takes a regular expression with at most one group`)
+  if (groups > 1) throw site.invalid(`${site.name} takes a regular expression with at most one group`, node)
   return sql => sql(groups === 1 ? 1 : 0)
 }
 

@@ -3,7 +3,7 @@ import type { SqlError } from '../../../../sql/error.ts'
 import type { Call, Expression, Node } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { coerce, noSignature, numberKinds, unify } from '../coercion.ts'
-import { type Context, invalid, type Scope, type Typed, typed, unsupported } from '../context.ts'
+import { type Context, type Scope, type Typed, typed } from '../context.ts'
 
 /**
  * What an argument may be: a type; `ANY` value; `ARRAY`; `NUMBER`; `COMMON`, all such arguments brought to one type;
@@ -60,11 +60,11 @@ export class CallSite {
   }
 
   invalid(message: string, node: Node = this.call): SqlError {
-    return invalid(this.context, node, message)
+    return this.context.invalid(node, message)
   }
 
   unsupported(what: string, node: Node = this.call): SqlError {
-    return unsupported(this.context, node, what)
+    return this.context.unsupported(node, what)
   }
 }
 
