@@ -67,44 +67,28 @@ function weekStart(part: string): number | null {
   return at < 0 ? null : at
 }
 
-const truncatable: Record<string, string> = {
-  MICROSECOND: 'microsecond',
-  MILLISECOND: 'millisecond',
-  SECOND: 'second',
-  MINUTE: 'minute',
-  HOUR: 'hour',
-  DAY: 'day',
-  MONTH: 'month',
-  QUARTER: 'quarter',
-  YEAR: 'year',
-  ISOYEAR: 'isoyear',
-}
+/** Parts of which DuckDB knows the same, by the name in small letters. */
+const truncatable: ReadonlySet<string> = new Set(
+  'MICROSECOND MILLISECOND SECOND MINUTE HOUR DAY MONTH QUARTER YEAR ISOYEAR'.split(' '),
+)
 
 /** A DATETIME truncated to a part; `null` for a part to which GoogleSQL does not truncate. */
 export function truncated(datetime: string, part: string): string | null {
   const start = weekStart(part)
-  if (start === null) return part in truncatable ? `date_trunc('${truncatable[part]}', ${datetime})` : null
+  if (start === null) return truncatable.has(part) ? `date_trunc('${part.toLowerCase()}', ${datetime})` : null
   // DuckDB's weeks begin on Monday: shift the first day of the week to Monday, and back.
   const days = (8 - start) % 7
   if (days === 0) return `date_trunc('week', ${datetime})`
   return `(date_trunc('week', ${datetime} + to_days(${days})) - to_days(${days}))`
 }
 
-/** DuckDB's name of a part, or its expression for a part that it counts in another way. */
+/** Parts that DuckDB names or counts in another way, by its name or its expression. */
 const extracted: Record<string, string | ((datetime: string) => string)> = {
   MICROSECOND: datetime => `(extract('microsecond' FROM ${datetime}) % 1000000)`,
   MILLISECOND: datetime => `(extract('millisecond' FROM ${datetime}) % 1000)`,
-  SECOND: 'second',
-  MINUTE: 'minute',
-  HOUR: 'hour',
   DAYOFWEEK: datetime => `(extract('dow' FROM ${datetime}) + 1)`,
-  DAY: 'day',
   DAYOFYEAR: 'doy',
   ISOWEEK: 'week',
-  MONTH: 'month',
-  QUARTER: 'quarter',
-  YEAR: 'year',
-  ISOYEAR: 'isoyear',
 }
 
 /** A part of a DATETIME as an integer; `null` for a part that it does not have. */
@@ -113,7 +97,7 @@ function extractedPart(datetime: string, part: string): string | null {
   // Days before the first such weekday of the year are in week 0.
   if (start !== null && part !== 'ISOWEEK')
     return `((extract('doy' FROM ${datetime}) + 6 - (extract('dow' FROM ${datetime}) + ${7 - start}) % 7) // 7)`
-  const how = extracted[part]
+  const how = extracted[part] ?? (truncatable.has(part) ? part.toLowerCase() : undefined)
   return typeof how === 'string' ? `extract('${how}' FROM ${datetime})` : (how?.(datetime) ?? null)
 }
 
@@ -137,7 +121,7 @@ export function boundaries(from: string, to: string, part: string): string | nul
   if (part === 'ISOYEAR') return `(extract('isoyear' FROM ${to}) - extract('isoyear' FROM ${from}))`
   if (weekStart(part) !== null)
     return `(date_diff('day', ${truncated(from, part)!}, ${truncated(to, part)!}) // 7)`
-  return part in truncatable ? `date_diff('${truncatable[part]}', ${from}, ${to})` : null
+  return truncatable.has(part) ? `date_diff('${part.toLowerCase()}', ${from}, ${to})` : null
 }
 
 const intervals: Record<string, (count: string) => string> = {
