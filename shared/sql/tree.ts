@@ -147,7 +147,7 @@ export type ParameterReference = Kind<'ParameterReference'> & { name: string }
 /** A name, with fields: `a`, `a.b.c`. */
 export type Path = Kind<'Path'> & { parts: Identifier[] }
 /** A field of anything that is not a plain path: `f(x).y`, `a[0].b`. */
-export type FieldAccess = Kind<'FieldAccess'> & { of: Expression; field: Identifier }
+type FieldAccess = Kind<'FieldAccess'> & { of: Expression; field: Identifier }
 
 export type Subscript = Kind<'Subscript'> & {
   of: Expression
@@ -236,9 +236,9 @@ export type Call = Kind<'Call'> & {
 /** `ANY_VALUE(x HAVING MAX y)`. */
 export type HavingExtreme = Kind<'HavingExtreme'> & { extreme: 'MAX' | 'MIN'; expression: Expression }
 /** `f(name => value)`. */
-export type NamedArgument = Kind<'NamedArgument'> & { name: Identifier; value: Expression }
+type NamedArgument = Kind<'NamedArgument'> & { name: Identifier; value: Expression }
 /** `x -> x + 1`. */
-export type Lambda = Kind<'Lambda'> & { parameters: Identifier[]; body: Expression }
+type Lambda = Kind<'Lambda'> & { parameters: Identifier[]; body: Expression }
 
 /** Every node that carries a `kind`. */
 export type AnyNode = Query | QueryPart | SelectItem | From | Expression | ExpressionPart
