@@ -14,12 +14,15 @@ import { issueKey } from '../../shared/keys/records.ts'
 import { patchFramework } from '../http/framework.ts'
 import { queryHandler } from '../query/handler.ts'
 import { startBackends, startBundle } from '../../infra/google/backends.ts'
+import type { BigQueryServer } from '../../infra/google/bigquery/server.ts'
 
 export interface TestService {
   url: string
   /** A key with every right. */
   key: string
   services: Services
+  /** Where the engine is BigQuery. */
+  bigQuery: BigQueryServer | null
   /** The environment of another process that serves the same data. */
   env: Environment
   /** Log lines so far. */
@@ -76,6 +79,7 @@ export async function startService({
     url,
     key,
     services,
+    bigQuery: backends?.bigQuery ?? null,
     env: settings,
     logged,
     issue,

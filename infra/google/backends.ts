@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startBigQueryServer } from './bigquery/server.ts'
+import { type BigQueryServer, startBigQueryServer } from './bigquery/server.ts'
 import type { Config, Environment } from '../../shared/config.ts'
 import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import type { Details, Log, Severity } from '../../shared/log.ts'
@@ -18,6 +18,7 @@ import { freePort } from '../../shared/testing/free-port.ts'
 export interface Backends {
   /** Settings with which the service uses them. */
   env: Record<string, string>
+  bigQuery: BigQueryServer
   stop(): Promise<void>
 }
 
@@ -47,7 +48,7 @@ export async function startBackends({ dataDir, tablesDir }: Config, now?: string
     FIRESTORE_EMULATOR_HOST: address,
     METADATA_SERVER_DETECTION: 'none', // the emulators need no credentials
   }
-  return { env, stop: () => bigQuery.close() }
+  return { env, bigQuery, stop: () => bigQuery.close() }
 }
 
 /**

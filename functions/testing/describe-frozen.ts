@@ -1,0 +1,188 @@
+/** The promises of the cache with instances of the deployed bundle that stand still whenever they have no request. */
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { buildFunctions } from '../../infra/deploy/build.ts'
+import { headAt } from '../../shared/cache/head.ts'
+import { cacheKey } from '../../shared/cache/key.ts'
+import type { Document } from '../../shared/stores/store.ts'
+import { describeEmulator } from '../../shared/stores/testing/describe-stores.ts'
+import { edgeRow } from './edges.ts'
+import { type Instance, startInstance } from './instances.ts'
+import { startService, type TestService } from './service.ts'
+
+export interface Amounts {
+  instances: number
+  /** Of a cold key, in each instance at once. */
+  callers: number
+  rounds: number
+  /** In every so many rounds an instance is killed while its callers wait. */
+  killEvery: number
+}
+
+const now = '2026-03-10T12:30:30.000Z'
+const project = 'abcdefghijklmnopqrst'
+
+export function describeFrozen(amounts: Amounts): void {
+  describeEmulator('instances that stand still between requests', () => {
+    let folder: string
+    let service: TestService
+    let instances: Instance[]
+    let warm: Instance
+
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'frozen-'))
+      symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+      const source = join(folder, 'dist')
+      await buildFunctions(source, { local: false })
+      const rows = [edgeRow('one', '2026-03-10T12:00:00Z', project, '/rest/v1/items')]
+      const tables = { 'cloudflare.logs.prod': rows }
+      service = await startService({ tables, env: { FROZEN_NOW: now }, bundle: source })
+      const env = { ...(service.env as Record<string, string>), EXPLORER_DIR: 'off' }
+      warm = await startInstance('warm', { source, env })
+      instances = []
+      for (let i = 0; i < amounts.instances; i++)
+        instances.push(await startInstance('query', { source, env }))
+    }, 120_000)
+
+    afterAll(async () => {
+      await Promise.all([...instances, warm].map(instance => instance.stop()))
+      await service.stop()
+      rmSync(folder, { recursive: true, force: true })
+    })
+
+    let made = 0
+    /** A parameter set that no call has had yet. */
+    const coldPath = () => `/api/endpoints/query/usage.api-counts?interval=daily&project=${project}|${++made}`
+
+    async function call(at: Instance, path: string, key = service.key) {
+      const response = await fetch(at.url + path, { headers: { 'X-API-KEY': key } })
+      const text = await response.text()
+      return { status: response.status, cache: response.headers.get('cache-status') ?? '', text }
+    }
+
+    /** Jobs sent to BigQuery, also those that another process adopts. */
+    const runs = () => service.bigQuery!.requests.filter(({ method }) => method === 'insert').length
+
+    async function documentsIn(collection: string): Promise<Document[]> {
+      const { documents } = await service.services.store.query({ collection, limit: 1000 })
+      return documents
+    }
+
+    async function headOf(path: string): Promise<Document> {
+      const endpoint = (await service.services.endpoints.find('usage.api-counts'))!
+      const parameters = JSON.stringify([...new URL(path, 'http://host').searchParams])
+      const keyFields = { endpointId: endpoint.id, version: endpoint.version, sql: null, variant: 'clear' }
+      const { document } = await service.services.store.get(headAt(cacheKey({ ...keyFields, parameters })))
+      return document!
+    }
+
+    test('a cold answer is in the store when it has been sent, and costs one run over all instances', async () => {
+      const path = coldPath()
+      const before = runs()
+      const answers = []
+      for (const instance of instances) answers.push(await call(instance, path))
+      expect(answers.map(({ cache }) => cache)).toEqual([
+        'lqe; fwd=miss; stored',
+        ...instances.slice(1).map(() => expect.stringMatching(/^lqe; hit/)),
+      ])
+      expect(runs() - before).toBe(1)
+    })
+
+    test('a failed run is recorded for all instances when its answer has been sent', async () => {
+      const path = `${coldPath()}(`
+      const before = runs()
+      for (const instance of instances) expect((await call(instance, path)).status).toBe(400)
+      expect(runs() - before).toBe(1)
+    })
+
+    test('a use is counted when its answer has been sent', async () => {
+      const path = coldPath()
+      await call(instances[0]!, path)
+      const { id, fields } = await headOf(path)
+      const usedAt = Number(fields['usedAt']) - 300_000
+      await service.services.store.update({ collection: 'answers', id }, { set: { usedAt } })
+      expect((await call(instances[1]!, path)).cache).toMatch(/^lqe; hit/)
+      expect((await headOf(path)).fields).toMatchObject({ uses: 2 })
+    })
+
+    test('50 runs at once for a key are spent to the byte', async () => {
+      const limits = { callsPerMinute: null, bytesPerDay: 1e12 }
+      const [one, many] = [await service.issue({ limits }), await service.issue({ limits })]
+      await call(instances[0]!, coldPath(), one)
+      const calls = Array.from({ length: 50 }, (_, i) =>
+        call(instances[i % instances.length]!, coldPath(), many),
+      )
+      for (const { status } of await Promise.all(calls)) expect(status).toBe(200)
+      const sums = await documentsIn('spending')
+      const spent = (key: string) => {
+        const id = key.split('_')[1]!
+        const [sum] = sums.filter(document => new RegExp(`^${id}\\.\\d+$`).test(document.id))
+        return Number(sum?.fields['bytes'])
+      }
+      expect(spent(one)).toBeGreaterThan(0)
+      expect(spent(many)).toBe(50 * spent(one))
+    }, 60_000)
+
+    test('the warmer’s answers are in the store and its lease is free when its report has been sent', async () => {
+      const path = coldPath()
+      await call(instances[0]!, path)
+      const { id, fields } = await headOf(path)
+      const stored = { ...(fields['stored'] as object), madeAt: Number(fields['usedAt']) - 400_000 }
+      await service.services.store.update({ collection: 'answers', id }, { set: { stored, uses: 2 } })
+      const response = await fetch(warm.url, { method: 'POST' })
+      expect(await response.json()).toMatchObject({ refreshed: 1, failed: 0 })
+      expect((await documentsIn('warming')).map(({ fields }) => Object.keys(fields))).toEqual([
+        expect.not.arrayContaining(['lease']),
+      ])
+      expect((await headOf(path)).fields['stored']).not.toMatchObject({ madeAt: stored.madeAt })
+    })
+
+    const { rounds, callers, killEvery } = amounts
+    test(
+      `${rounds} rounds of ${amounts.instances} x ${callers} callers cost one job each, also where an instance is killed`,
+      async () => {
+        const counts = { rounds: 0, kills: 0, answered: 0, lost: 0, inserts: 0, jobs: 0 }
+        const jobs = () => service.bigQuery!.jobs.count
+        for (; counts.rounds < rounds; counts.rounds++) {
+          const path = coldPath()
+          const before = { inserts: runs(), jobs: jobs() }
+          const killed = (counts.rounds + 1) % killEvery === 0 ? counts.rounds % instances.length : null
+          const answers = instances.map(async (instance, at) => {
+            const all = Array.from({ length: callers }, () => call(instance, path))
+            if (at === killed) {
+              await new Promise(resolve => setTimeout(resolve, Math.random() * 100))
+              await instance.replace()
+              counts.kills++
+            }
+            return Promise.all(all)
+          })
+          const got = await Promise.all(answers)
+          const kept = got.filter((_, at) => at !== killed).flat()
+          expect(kept.map(({ status }) => status)).toEqual(kept.map(() => 200))
+          expect(new Set(kept.map(({ text }) => text)).size).toBe(1)
+          counts.answered += got.flat().filter(({ status }) => status === 200).length
+          counts.lost += got.flat().filter(({ status }) => status !== 200).length
+          expect(jobs() - before.jobs).toBe(1)
+          if (killed === null) {
+            expect(runs() - before.inserts).toBe(1)
+            expect((await headOf(path)).fields).not.toHaveProperty('lease')
+          }
+          counts.inserts += runs() - before.inserts
+          counts.jobs += jobs() - before.jobs
+        }
+        process.stdout.write(`${JSON.stringify(counts)}\n`)
+      },
+      rounds * 10_000,
+    )
+
+    test('nothing of all this is without an expiry, and no lease is left', async () => {
+      for (const collection of ['answers', 'spending', 'warming'])
+        for (const { fields } of await documentsIn(collection)) {
+          expect(fields['expireAt']).toBeInstanceOf(Date)
+          expect(fields).not.toHaveProperty('lease')
+        }
+    })
+  })
+}
