@@ -13,7 +13,7 @@ export async function readBody(req: IncomingMessage & { body?: unknown }): Promi
   const length = Number(req.headers['content-length'] ?? 0)
   if (length === 0 && req.headers['transfer-encoding'] === undefined) return
   if (length > maxBodyBytes) throw tooLarge()
-  const bytes = await collect(req)
+  const bytes = await collect(req).catch(cutShort)
   req.body = undefined
   if (bytes.length === 0 || !isJson(req.headers['content-type'])) return
   if ((req.headers['content-encoding'] ?? 'identity') !== 'identity')
@@ -24,12 +24,19 @@ export async function readBody(req: IncomingMessage & { body?: unknown }): Promi
 async function collect(req: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of req as AsyncIterable<Buffer>) {
+  // Destroyed, the request would take its connection with it, and the caller would see no answer.
+  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > maxBodyBytes) throw tooLarge()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
+}
+
+/** The caller went away, or ended its half of the connection, in the middle of the body. */
+function cutShort(cause: unknown): never {
+  if (cause instanceof ApiError) throw cause
+  throw new ApiError('invalid_request', 'The body ends before its length.', { cause })
 }
 
 function isJson(contentType = ''): boolean {

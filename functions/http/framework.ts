@@ -11,6 +11,8 @@
  * - It sends each request through layers that parse bodies and set execution ids and timeouts: a quarter of a hot
  *   answer's CPU. Only the last layer stays, the route to the function.
  * - Node refuses a URL past 16 KB with an empty 431. With more room for headers the handler can answer 414.
+ * - Express has no route for a target that is not a path, such as `*`, and calls that an error without a cause.
+ * - Node closes a CONNECT without an answer.
  * - It exits on a signal while requests are in flight (`drain.ts`).
  */
 import domain from 'node:domain'
@@ -40,6 +42,7 @@ export function patchFramework(options: DrainOptions): void {
     express.router.stack.splice(0, express.router.stack.length - 1)
     const server = createServer({ maxHeaderSize: maxHeaderBytes }, withOwnErrors(express, options.log))
     server.on('clientError', refuseUnreadable)
+    server.on('connect', (_, socket) => refuseUnreadable(new Error('no proxy'), socket))
     server.once('listening', () => setImmediate(() => drainOnSignal(server, options)))
     return server
   }
@@ -54,10 +57,18 @@ function inertDomain(): domain.Domain {
 
 function withOwnErrors(app: ExpressApp, log: Log) {
   return (req: IncomingMessage, res: ServerResponse) => {
+    req.url = pathIn(req.url)
     readBody(req)
-      .then(() => app(req, res, error => refuse(error, req, res, log)))
+      .then(() => app(req, res, (error = notAPath()) => refuse(error, req, res, log)))
       .catch((error: unknown) => refuse(error, req, res, log))
   }
+}
+
+/** A target in absolute form means its path (RFC 9112, section 3.2.2). */
+function pathIn(target = ''): string {
+  const [, rest] = /^https?:\/\/[^/?#]+(.*)$/i.exec(target) ?? []
+  if (rest === undefined) return target
+  return rest.startsWith('/') ? rest : `/${rest}`
 }
 
 function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, log: Log): void {
@@ -69,6 +80,10 @@ function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, log: 
   })
   sendProblem(res, known, { path: (req.url ?? '/').split('?', 1)[0]! })
   if (!req.complete) res.once('finish', () => req.destroy()) // the rest of the body is not read
+}
+
+function notAPath(): ApiError {
+  return new ApiError('invalid_request', 'The target of the request is not a path that begins with /.')
 }
 
 /** Express marks errors of the request with a status; anything else is a bug. */
