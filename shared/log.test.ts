@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { EngineError } from './engines/engine.ts'
 import { ApiError } from './errors.ts'
-import { describeError, traceOf } from './log.ts'
+import { describeError, occasionally, traceOf } from './log.ts'
 import { StoreError } from './stores/store.ts'
 
 describe('an error in the log', () => {
@@ -52,4 +52,15 @@ describe('a trace', () => {
   test.each([undefined, '', 'garbage', `${header}-x`])('of %j is none', text => {
     expect(traceOf(text, 'my-project')).toEqual({})
   })
+})
+
+test('a store that is away costs one line a second for each reason', () => {
+  let now = 0
+  const lines: unknown[] = []
+  const write = occasionally((_, __, details) => lines.push(details?.['reason']), { now: () => now })
+  const fail = (reason: 'unavailable' | 'invalid') =>
+    write('WARNING', 'the store failed', describeError(new StoreError(reason, 'x')))
+  for (; now < 3_000; now += 10) fail('unavailable')
+  fail('invalid')
+  expect(lines).toEqual(['unavailable', 'unavailable', 'unavailable', 'invalid'])
 })

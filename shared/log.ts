@@ -19,6 +19,18 @@ export const log: Log = (severity, message, details = {}) => {
   )
 }
 
+/** The same log with at most one line a second for each message and reason: a store that is away fails with every call. */
+export function occasionally(write: Log, clock: { now(): number } = performance): Log {
+  const written = new Map<string, number>()
+  return (severity, message, details = {}) => {
+    const kind = [message, details['error'], details['reason'], details['code']].join(' ')
+    const now = clock.now()
+    if (now - (written.get(kind) ?? -Infinity) < 1_000) return
+    written.set(kind, now)
+    write(severity, message, details)
+  }
+}
+
 /**
  * The trace that a request belongs to, in the field by which Cloud Logging groups lines.
  * @param traceparent the W3C header, or `undefined`

@@ -5,7 +5,7 @@ import { type Config, ConfigError } from './config.ts'
 import type { QueryEngine } from './engines/engine.ts'
 import { BytesInFlight } from './answers/in-flight.ts'
 import { AnswerCache } from './cache/cache.ts'
-import { log } from './log.ts'
+import { log, occasionally } from './log.ts'
 import { type ColumnsOf, rememberColumns } from './endpoints/columns.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
 import { type ByteLimits, openByteLimits } from './keys/limits.ts'
@@ -28,18 +28,21 @@ export interface Services {
 
 export async function openServices(config: Config): Promise<Services> {
   const [engine, store] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
+  /** Of a store that fails while the service goes on without it. */
+  const storeLog = occasionally(log)
+  const { rememberMs, maxResultBytes } = config
   const inFlight = new BytesInFlight(config.maxBytesInFlight)
-  const cache = new AnswerCache(store, {}, log, inFlight)
+  const cache = new AnswerCache(store, {}, storeLog, inFlight)
   return {
     engine,
     store,
     cache,
     inFlight,
-    endpoints: openEndpoints(store, config),
+    endpoints: openEndpoints(store, { rememberMs, maxResultBytes, log: storeLog }),
     columnsOf: rememberColumns(engine),
     assertWithin: rememberVerdicts(engine),
-    byteLimits: openByteLimits(store),
-    authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
+    byteLimits: openByteLimits(store, storeLog),
+    authenticate: createAuthenticator(store, { rememberMs, log: storeLog }),
     async close() {
       await cache.close()
       await Promise.all([engine.close(), store.close()])

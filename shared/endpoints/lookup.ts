@@ -1,7 +1,7 @@
 /** Finds an endpoint in the store by the name or id in a request. */
-import { LRUCache } from 'lru-cache'
 import { type Endpoint, endpointOf } from './definition.ts'
-import { ApiError } from '../errors.ts'
+import type { Log } from '../log.ts'
+import { rememberReads } from '../stores/memory.ts'
 import type { Document, Store } from '../stores/store.ts'
 
 export const endpointsCollection = 'endpoints'
@@ -16,43 +16,50 @@ export interface Endpoints {
   all(): Promise<Endpoint[]>
 }
 
+interface Options {
+  rememberMs: number
+  /** Where a definition leaves it to the settings. */
+  maxResultBytes: number
+  log?: Log
+  clock?: { now(): number }
+}
+
 /**
- * Reads endpoints through a memory, with the settings where a definition leaves something to them; a changed definition is in force everywhere after `rememberMs` milliseconds.
- * Its calls throw ApiError `store_unavailable` where the store fails and nothing is remembered.
+ * Reads endpoints through a memory (`../stores/memory.ts`, also for what holds while the store does not answer); a
+ * changed definition is in force everywhere after `rememberMs` milliseconds. The list is read each time.
+ * @returns throws ApiError `store_unavailable`
  */
 export function openEndpoints(
   store: Store,
-  { rememberMs, maxResultBytes }: { rememberMs: number; maxResultBytes: number },
+  { rememberMs, maxResultBytes, log = () => {}, clock = performance }: Options,
 ): Endpoints {
   const endpointIn = (document: Document): Endpoint => {
     const endpoint = endpointOf(document)
     return { ...endpoint, maxResultBytes: endpoint.maxResultBytes ?? maxResultBytes }
   }
-  const remembered = new LRUCache<string, { endpoint: Endpoint | null }>({
+  const common = { clock, log, unavailable: 'The service cannot read its definitions at the moment.' }
+  const one = rememberReads({
+    ...common,
     max: 1000,
-    ttl: rememberMs,
-    // An entry that is pushed out while it is read would fail the request that waits for it.
-    ignoreFetchAbort: true,
-    fetchMethod: async idOrName => {
+    rememberMs,
+    async read(idOrName) {
       const document = await read(store, idOrName)
-      return { endpoint: document && endpointIn(document) }
+      return { value: document && endpointIn(document) }
     },
+  })
+  const list = rememberReads({
+    ...common,
+    max: 1,
+    rememberMs: 0,
+    read: async () => ({ value: (await readAll(store)).map(endpointIn) }),
   })
   return {
     async find(idOrName) {
       const key = uuidPattern.test(idOrName) ? idOrName.toLowerCase() : idOrName
       if (!uuidPattern.test(key) && !namePattern.test(key)) return null
-      return (await remembered.forceFetch(key)).endpoint
+      return one(key, undefined)
     },
-    async all() {
-      const search = {
-        collection: endpointsCollection,
-        orderBy: { field: 'name', direction: 'asc' },
-        limit: maxEndpoints,
-      } as const
-      const { documents } = await store.query(search).catch(unavailable)
-      return documents.map(endpointIn)
-    },
+    all: () => list('all', undefined),
   }
 }
 
@@ -61,7 +68,7 @@ const namePattern = /^[A-Za-z0-9._-]{1,100}$/
 
 async function read(store: Store, idOrName: string): Promise<Document | null> {
   if (uuidPattern.test(idOrName)) {
-    const { document } = await store.get({ collection: endpointsCollection, id: idOrName }).catch(unavailable)
+    const { document } = await store.get({ collection: endpointsCollection, id: idOrName })
     return document
   }
   const search = {
@@ -69,13 +76,15 @@ async function read(store: Store, idOrName: string): Promise<Document | null> {
     where: [{ field: 'name', operator: '==' as const, value: idOrName }],
     limit: 1,
   }
-  const { documents } = await store.query(search).catch(unavailable)
+  const { documents } = await store.query(search)
   return documents[0] ?? null
 }
 
-function unavailable(cause: unknown): never {
-  throw new ApiError('store_unavailable', 'The service cannot read its definitions at the moment.', {
-    headers: { 'Retry-After': '2' },
-    cause,
+async function readAll(store: Store): Promise<Document[]> {
+  const { documents } = await store.query({
+    collection: endpointsCollection,
+    orderBy: { field: 'name', direction: 'asc' },
+    limit: maxEndpoints,
   })
+  return documents
 }

@@ -69,7 +69,8 @@ export interface RunResult extends Result, RunCost {}
 
 /** The result of a dry run. */
 export interface Description {
-  kind: 'SELECT'
+  /** BigQuery's name for the type of the statement: `SELECT` for a query. */
+  kind: string
   /** Logical names of the tables read, sorted; the full real name of one that the statement does not name. */
   tables: string[]
   /** Full names of the routines called that are not built in; absent where there are none. */

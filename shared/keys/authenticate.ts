@@ -3,7 +3,9 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
-import { StoreError, type Store } from '../stores/store.ts'
+import type { Log } from '../log.ts'
+import { rememberReads } from '../stores/memory.ts'
+import type { Store } from '../stores/store.ts'
 import { callCounter } from './limits.ts'
 import { type Grant, keyReference, type Limits, readRecord, stateOf } from './records.ts'
 import { readKey, sha256 } from './text.ts'
@@ -23,35 +25,35 @@ const max = 10_000
 const refusedMs = 2_000
 
 /**
- * `authenticate` with a memory and a count of calls. While the store does not answer, remembered keys are accepted for
- * their time and all others refused.
+ * Who sends a key, by a read of the store that is remembered (`../stores/memory.ts`, also for what holds while the store
+ * does not answer), and a count of calls. A text that cannot be a key costs no read.
  * @param rememberMs how long a key is accepted without another read, in milliseconds: a revoked key works for so long
  * @param clock milliseconds from any start but 0
- * @returns as `authenticate`; also throws ApiError `rate_limited`
+ * @returns throws ApiError `unauthenticated`, the same for every reason, `rate_limited`, or `store_unavailable`
  */
 export function createAuthenticator(
   store: Store,
-  { rememberMs = 30_000, clock = performance }: { rememberMs?: number; clock?: { now(): number } } = {},
+  {
+    rememberMs = 30_000,
+    log = () => {},
+    clock = performance,
+  }: { rememberMs?: number; log?: Log; clock?: { now(): number } } = {},
 ): Authenticate {
-  const settings = { max, perf: clock, ttlResolution: 0 }
   /** Apart from the callers, so that invented keys push out real ones only while they are looked up. */
-  const refused = new LRUCache<string, ApiError>({ ...settings, ttl: refusedMs })
-  const callers = new LRUCache<string, Caller, SentKey>({
-    ...settings,
-    ttl: rememberMs,
-    ignoreFetchAbort: true,
-    async fetchMethod(print, _, { options, context }) {
+  const refused = new LRUCache<string, ApiError>({ max, ttl: refusedMs, perf: clock, ttlResolution: 0 })
+  const callers = rememberReads<Caller, SentKey>({
+    max,
+    rememberMs,
+    clock,
+    log,
+    unavailable: 'API keys cannot be checked at the moment.',
+    async read(print, sent) {
       const start = clock.now()
-      try {
-        const { caller, leftMs } = await lookUp(store, context)
-        // Counted from before the read. To the cache 0 is for ever, and less than 0 is over.
-        options.ttl = start + Math.min(rememberMs, leftMs) - clock.now() || -1
-        return caller
-      } catch (error) {
-        if (error instanceof ApiError && error.code === 'unauthenticated')
-          refused.set(print, error, { start })
-        throw error
-      }
+      const found = await lookUp(store, sent)
+      if (found) return found
+      const refusal = unauthenticated()
+      refused.set(print, refusal, { start })
+      throw refusal
     },
   })
   const count = callCounter(clock)
@@ -60,18 +62,10 @@ export function createAuthenticator(
     const print = sent.id + sent.hash
     const refusal = refused.get(print)
     if (refusal) throw refusal
-    const caller = await callers.forceFetch(print, { context: sent })
+    const caller = await callers(print, sent)
     count(caller)
     return caller
   }
-}
-
-/**
- * Who sends this key, by one read of the store; a text that cannot be a key costs none.
- * @throws ApiError `unauthenticated`, the same for every reason, or `store_unavailable` when the store does not answer
- */
-export async function authenticate(store: Store, key: string | undefined): Promise<Caller> {
-  return (await lookUp(store, readSent(key))).caller
 }
 
 interface SentKey {
@@ -86,15 +80,14 @@ function readSent(key: string | undefined): SentKey {
   return { id: text.id, hash: sha256(text.secret) }
 }
 
-/** The caller, and for how many milliseconds the key is valid, by the store's clock. */
-async function lookUp(store: Store, sent: SentKey): Promise<{ caller: Caller; leftMs: number }> {
-  const { document, readAt } = await store.get(keyReference(sent.id)).catch(unavailable)
+/** The caller, and for how many milliseconds the key is valid, by the store's clock; `null` for a key that is not. */
+async function lookUp(store: Store, sent: SentKey): Promise<{ value: Caller; validMs: number } | null> {
+  const { document, readAt } = await store.get(keyReference(sent.id))
   const record = document && readRecord(document.fields)
-  if (!record || !sameHash(record.hash, sent.hash) || stateOf(record, readAt) !== 'active')
-    throw unauthenticated()
+  if (!record || !sameHash(record.hash, sent.hash) || stateOf(record, readAt) !== 'active') return null
   const { name, endpoints, pins, rights, expiresAt, limits = null } = record
-  const leftMs = expiresAt ? expiresAt.getTime() - readAt : Infinity
-  return { caller: { keyId: sent.id, name, endpoints, pins, rights, limits }, leftMs }
+  const validMs = expiresAt ? expiresAt.getTime() - readAt : Infinity
+  return { value: { keyId: sent.id, name, endpoints, pins, rights, limits }, validMs }
 }
 
 function sameHash(stored: string, sent: string): boolean {
@@ -105,12 +98,6 @@ function unauthenticated(): ApiError {
   return new ApiError('unauthenticated', 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.', {
     headers: { 'WWW-Authenticate': 'Bearer realm="log-query-endpoints"' },
   })
-}
-
-function unavailable(cause: unknown): never {
-  if (!(cause instanceof StoreError)) throw cause
-  const headers = { 'Retry-After': '2' }
-  throw new ApiError('store_unavailable', 'API keys cannot be checked at the moment.', { headers, cause })
 }
 
 /**

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { timeouts } from '../cache/times.ts'
 import { ApiError } from '../errors.ts'
+import { describeError, type Log } from '../log.ts'
 import { type Reference, type Store, StoreError, type Write } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import type { Limits } from './records.ts'
@@ -76,7 +77,7 @@ interface Spent {
 }
 
 /** Sums up what each key has read in the collection `spending`, in one document for each day. */
-export function openByteLimits(store: Store): ByteLimits {
+export function openByteLimits(store: Store, log: Log = () => {}): ByteLimits {
   const remembered = new LRUCache<string, Spent>({
     max,
     ttl: rememberMs,
@@ -84,6 +85,11 @@ export function openByteLimits(store: Store): ByteLimits {
     ignoreFetchAbort: true,
     fetchMethod: keyId => readSpent(store, keyId),
   })
+
+  function ifUnavailable(error: unknown): undefined {
+    if (!(error instanceof StoreError)) throw error
+    log('WARNING', 'the store failed', describeError(error))
+  }
 
   /** While the store does not answer nothing counts as spent: the cache lets few runs through then. */
   async function spentBy(keyId: string): Promise<Spent> {
@@ -98,8 +104,8 @@ export function openByteLimits(store: Store): ByteLimits {
         await withTimeout(timeouts.lease, store.batch(writes))
         break
       } catch (error) {
-        if (!(error instanceof StoreError)) throw error
-        if (error.reason === 'conflict') break // the attempt before has counted
+        if (error instanceof StoreError && error.reason === 'conflict') break // the attempt before has counted
+        ifUnavailable(error)
       }
     remembered.delete(keyId)
   }
@@ -170,8 +176,4 @@ function refusal({
     estimate > 0 ? `The query would read up to ${wanted} bytes, and ${today}` : `T${today.slice(1)}`
   const headers = estimate > limit ? {} : { 'Retry-After': String(Math.ceil(leftMs / 1000)) }
   return new ApiError('budget_exhausted', `${asked} Answers that are cached can still be had.`, { headers })
-}
-
-function ifUnavailable(error: unknown): undefined {
-  if (!(error instanceof StoreError)) throw error
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Store } from '../stores/store.ts'
 import { withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
-import { authenticate } from './authenticate.ts'
+import { createAuthenticator } from './authenticate.ts'
 import { issueKey, listKeys, revokeKey, rotateKey } from './records.ts'
 
 const grant = {
@@ -12,6 +12,8 @@ const grant = {
   rights: ['pii:read' as const],
   expiresAt: null,
 }
+
+const authenticate = (from: Store, key: string) => createAuthenticator(from)(key)
 
 let clock: number
 let store: Store

@@ -1,6 +1,7 @@
 /** A statement runs only if the engine's own dry run reads nothing beyond the endpoint's tables. */
 import { expect, test } from '@jest/globals'
 import { type Description, EngineError, type QueryEngine, type Statement } from '../engines/engine.ts'
+import { describeError } from '../log.ts'
 import { rememberVerdicts } from './verdict.ts'
 
 const endpoint = {
@@ -60,12 +61,19 @@ test.each<[string, Partial<Description>]>([
   ['a table', { tables: ['edge.logs', 'acme.warehouse.salaries'] }],
   ['a table of another case', { tables: ['EDGE.logs'] }],
   ['a routine', { tables: ['edge.logs'], routines: ['acme.warehouse.read_all'] }],
-])('%s that is not the endpoint’s is refused, by no name, every time', async (_, reads) => {
+])('%s that is not the endpoint’s is refused every time, by its name in the log alone', async (_, reads) => {
   const { assertWithin } = engineThatReads(sql => (sql === statement.sql ? reads : { tables: ['edge.logs'] }))
   for (const attempt of [assertWithin, assertWithin]) {
     const error = await attempt(endpoint, statement).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ name: 'ApiError', code: 'internal', message: 'An internal error.' })
+    const named = [...(reads.tables ?? []), ...(reads.routines ?? [])].find(name => name !== 'edge.logs')
+    expect(describeError(error)['engine']).toBe(`the dry run of a sandboxed statement reads ${named}`)
   }
+})
+
+test('a statement that is no query by the dry run is refused', async () => {
+  const { assertWithin } = engineThatReads(() => ({ kind: 'INSERT' }))
+  await expect(assertWithin(endpoint, statement)).rejects.toMatchObject({ code: 'internal' })
 })
 
 test('the tables of a view pass, where the endpoint’s own tables read that view', async () => {

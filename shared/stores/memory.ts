@@ -1,0 +1,83 @@
+/** Keys and definitions are read through a memory, which also covers an outage of the store. */
+import { LRUCache } from 'lru-cache'
+import { ApiError } from '../errors.ts'
+import { describeError, type Log } from '../log.ts'
+import { StoreError } from './store.ts'
+import { withTimeout } from './timeout.ts'
+
+/** While the store does not answer, what was read is in force for so long: a revocation then takes as long. */
+const outageMs = 300_000
+/** During an outage the store is asked again after so long. */
+const retryMs = 5_000
+/** The longest wait for the store where memory has the value; without one the adapter's own limit counts. */
+const patienceMs = 1_000
+
+interface MemoryOptions<Value, Context> {
+  /** Values kept; the least recently used goes first. */
+  max: number
+  /** How long a value is used without another read, milliseconds. 0 = each call reads. */
+  rememberMs: number
+  /** @returns the value, and for how many milliseconds from the read on it is valid at all; throws StoreError */
+  read(key: string, context: Context): Promise<{ value: Value; validMs?: number }>
+  /** What the caller is told where the store does not answer and memory does not have the value. */
+  unavailable: string
+  log: Log
+  /** Milliseconds from any start but 0. */
+  clock?: { now(): number }
+}
+
+interface Known<Value> {
+  value: Value
+  /** Before the read. */
+  readAt: number
+  validMs: number
+}
+
+/**
+ * Reads by key; calls for one key share one read.
+ * @returns throws ApiError `store_unavailable`, and what `read` throws beside StoreError `unavailable`
+ */
+export function rememberReads<Value, Context = undefined>({
+  max,
+  rememberMs,
+  read,
+  unavailable,
+  log,
+  clock = performance,
+}: MemoryOptions<Value, Context>): (key: string, context: Context) => Promise<Value> {
+  const memory = new LRUCache<string, Known<Value>, { context: Context }>({
+    max,
+    perf: clock,
+    ttlResolution: 0,
+    ttl: rememberMs,
+    // An entry that is pushed out while it is read would fail the request that waits for it.
+    ignoreFetchAbort: true,
+    async fetchMethod(key, known, { options, context: { context } }) {
+      const readAt = clock.now()
+      /** To the cache 0 is for ever, and less than 0 is over. */
+      const keepUntil = (time: number) => (options.ttl = time - clock.now() || -1)
+      try {
+        const reading = read(key, context)
+        const { value, validMs = Infinity } = await (known ? withTimeout(patienceMs, reading) : reading)
+        keepUntil(readAt + Math.min(rememberMs, validMs))
+        return { value, readAt, validMs }
+      } catch (error) {
+        if (!isUnavailable(error)) throw error
+        const endsAt = known ? known.readAt + Math.min(outageMs, known.validMs) : 0
+        if (!known || clock.now() >= endsAt) throw storeUnavailable(unavailable, error)
+        log('WARNING', 'the store failed', describeError(error))
+        keepUntil(Math.min(clock.now() + retryMs, endsAt))
+        return known
+      }
+    },
+  })
+  return async (key, context) => (await memory.forceFetch(key, { context: { context } })).value
+}
+
+function isUnavailable(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.reason === 'unavailable'
+}
+
+function storeUnavailable(detail: string, cause: StoreError): ApiError {
+  return new ApiError('store_unavailable', detail, { headers: { 'Retry-After': '2' }, cause })
+}
