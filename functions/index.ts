@@ -8,10 +8,16 @@ import { queryHandler } from './query/handler.ts'
 import { warmHandler } from './warm/handler.ts'
 
 const config = loadConfig(process.env)
-const services = openServices(config)
+const stopping = new AbortController()
+const services = openServices(config, stopping.signal)
 services.catch(() => {}) // each request that awaits it gets the error
 
-patchFramework({ log, drainMs: config.drainMs, close: async () => (await services).close() })
+patchFramework({
+  log,
+  drainMs: config.drainMs,
+  interrupt: () => stopping.abort(),
+  close: async () => (await services).close(),
+})
 
 http('query', queryHandler({ services, config, log }))
 http('warm', warmHandler({ services, config, log }))

@@ -26,8 +26,10 @@ export interface Services {
   close(): Promise<void>
 }
 
-export async function openServices(config: Config): Promise<Services> {
-  const [engine, store] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
+/** @param stopping ends the engine's runs, where the process ends before them */
+export async function openServices(config: Config, stopping?: AbortSignal): Promise<Services> {
+  const [opened, store] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
+  const engine = stopping ? untilStopped(opened, stopping) : opened
   /** Of a store that fails while the service goes on without it. */
   const storeLog = occasionally(log)
   const { rememberMs, maxResultBytes } = config
@@ -47,6 +49,15 @@ export async function openServices(config: Config): Promise<Services> {
       await cache.close()
       await Promise.all([engine.close(), store.close()])
     },
+  }
+}
+
+function untilStopped(engine: QueryEngine, stopping: AbortSignal): QueryEngine {
+  return {
+    run: (statement, { signal = stopping, ...limits }) =>
+      engine.run(statement, { ...limits, signal: AbortSignal.any([signal, stopping]) }),
+    describe: statement => engine.describe(statement),
+    close: () => engine.close(),
   }
 }
 

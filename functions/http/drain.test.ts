@@ -5,6 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { apply } from '../../infra/lqe/apply/apply.ts'
+import { loadConfig } from '../../shared/config.ts'
+import { issueKey } from '../../shared/keys/records.ts'
+import { openServices } from '../../shared/services.ts'
 import { type FunctionProcess, startFunction } from '../testing/framework.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -26,7 +30,7 @@ async function start(ms: number, { patched = true } = {}): Promise<FunctionProce
   const source = join(folder, 'function.mjs')
   const patch = `
     import { patchFramework } from ${JSON.stringify(join(root, 'functions/http/framework.ts'))}
-    patchFramework({ log: () => {}, drainMs: 3000, close: async () => console.log('closed') })`
+    patchFramework({ log: () => {}, drainMs: 3000, interrupt: () => {}, close: async () => console.log('closed') })`
   writeFileSync(
     source,
     `import { createRequire } from 'node:module'
@@ -79,6 +83,35 @@ describe('a signal to stop', () => {
     expect(await lost.catch(() => 500)).toBe(500)
     expect((await ended)[0]).toBe(1)
   }, 15_000)
+
+  test('interrupts a query of hours in time for its callers’ answers, and ends well', async () => {
+    const env = { DATA_DIR: folder, DRAIN_MS: '2500', EXPLORER_DIR: 'off' }
+    const services = await openServices(loadConfig(env))
+    await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
+    const all = { name: 'test', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
+    const { key } = await issueKey(services.store, all)
+    await services.close()
+    server = await startFunction('query', { env })
+    const { child, url, output } = server
+    const arrays = ['a', 'b', 'c'].map(name => `UNNEST(GENERATE_ARRAY(1, 100000)) AS ${name}`)
+    const sql = `SELECT COUNT(*) AS n FROM ${arrays.join(', ')}`
+    const query = new URLSearchParams({ project: 'a', sql }).toString()
+    const ended = once(child, 'exit')
+    const answers = Array.from({ length: 5 }, async () => {
+      const response = await fetch(`${url}/api/endpoints/query/logs.all?${query}`, {
+        headers: { 'X-API-KEY': key },
+      })
+      const { code } = (await response.json()) as { code: string }
+      return [response.status, response.headers.get('retry-after'), code]
+    })
+    await sleep(1_000)
+    child.kill('SIGTERM')
+    expect(await Promise.all(answers)).toEqual(
+      Array.from({ length: 5 }, () => [503, '5', 'engine_unavailable']),
+    )
+    expect((await ended)[0]).toBe(0)
+    expect(output()).toContain('"message":"interrupting"')
+  }, 20_000)
 
   test('ends the requests in flight by the framework alone; if it no longer does, drain.ts can go', async () => {
     const slow = await start(500, { patched: false })

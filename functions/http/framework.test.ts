@@ -38,7 +38,7 @@ async function start(patch: string): Promise<FunctionProcess> {
 beforeAll(async () => {
   const framework = JSON.stringify(join(root, 'functions/http/framework.ts'))
   const patch = `import { patchFramework } from ${framework}
-    patchFramework({ log: () => {}, drainMs: 0, close: async () => {} })`
+    patchFramework({ log: () => {}, drainMs: 0, interrupt: () => {}, close: async () => {} })`
   ;[unpatched, patched] = await Promise.all([start(''), start(patch)])
 }, 30_000)
 

@@ -11,7 +11,12 @@ const config = loadConfig(process.env)
 const services = openServices(config)
 
 const { create } = domain
-patchFramework({ log, drainMs: config.drainMs, close: async () => (await services).close() })
+patchFramework({
+  log,
+  drainMs: config.drainMs,
+  interrupt: () => {},
+  close: async () => (await services).close(),
+})
 domain.create = create
 
 http('query', queryHandler({ services, config, log }))
