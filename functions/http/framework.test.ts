@@ -1,4 +1,6 @@
 /** What functions-framework does by itself, and with the patch. A test of "by itself" that fails names a patch to delete. */
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -87,6 +89,28 @@ describe('a body', () => {
     while (!unpatched.output().includes('canary')) await sleep(20)
     expect(patched.output()).not.toContain('canary')
   })
+})
+
+/** The status of the answer to a bare request, `null` for none. */
+async function statusOf({ url }: FunctionProcess, method: string, target: string): Promise<number | null> {
+  const { hostname: host, port } = new URL(url)
+  const sent = request({ host, port, method, path: target, agent: false }).end()
+  const [event] = await Promise.race([
+    once(sent, 'response') as Promise<[IncomingMessage]>,
+    once(sent, 'connect') as Promise<[IncomingMessage]>,
+  ]).catch(() => [null])
+  sent.destroy()
+  return event?.statusCode ?? null
+}
+
+test('a target that is not a path: 404 with a page by itself, 400 with the patch', async () => {
+  expect(await statusOf(unpatched, 'GET', '*')).toBe(404)
+  expect(await statusOf(patched, 'GET', '*')).toBe(400)
+})
+
+test('CONNECT: closed without an answer by itself, 400 with the patch', async () => {
+  expect(await statusOf(unpatched, 'CONNECT', 'a:443')).toBe(null)
+  expect(await statusOf(patched, 'CONNECT', 'a:443')).toBe(400)
 })
 
 test('a URL of 20 KB: an empty 431 by itself, an answer of the function with the patch', async () => {
