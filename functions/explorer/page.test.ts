@@ -9,6 +9,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { buildExplorer } from '../../infra/deploy/build-explorer.ts'
 import { chromiumPath, launch } from '../testing/browser.ts'
 import { edgeRow } from '../testing/edges.ts'
+import { serveBehind } from '../testing/prefix.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
 const now = '2026-03-10T12:30:30.000Z'
@@ -49,6 +50,8 @@ inChromium('the page in Chromium', () => {
   let page: Page
   /** Errors in the console, and requests to another host: no test may leave any. */
   let wrong: string[]
+  /** Where the page is. */
+  let address: string
 
   beforeAll(async () => {
     browser = await launch(chromiumPath!)
@@ -58,6 +61,7 @@ inChromium('the page in Chromium', () => {
 
   beforeEach(async () => {
     wrong = []
+    address = service.url
     context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     page = await context.newPage()
@@ -67,7 +71,7 @@ inChromium('the page in Chromium', () => {
       if (message.type() === 'error' && !refused) wrong.push(message.text())
     })
     page.on('request', request => {
-      if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(service.url))
+      if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(new URL(address).origin))
         wrong.push(request.url())
     })
   })
@@ -77,8 +81,8 @@ inChromium('the page in Chromium', () => {
     expect(wrong).toEqual([])
   })
 
-  async function open(link: string): Promise<void> {
-    await page.goto(`${service.url}/#${link}`)
+  async function open(link: string, slash = '/'): Promise<void> {
+    await page.goto(`${address}${slash}#${link}`)
     await page.getByLabel('API key').fill(service.key)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: link.split('?')[0]!, level: 2 }).waitFor()
@@ -95,6 +99,23 @@ inChromium('the page in Chromium', () => {
     await page.keyboard.press('Control+a')
     await page.keyboard.insertText(sql)
   }
+
+  test.each(['', '/'])('works behind the path of a function, at .../query%s', async slash => {
+    const proxy = await serveBehind('/query', service.url)
+    try {
+      address = proxy.url
+      await open(usage, slash)
+      await page.getByRole('tab', { name: 'Chart' }).waitFor()
+      expect(page.url()).toBe(`${proxy.url}/#${usage}`)
+      await page.getByRole('button', { name: 'Copy as curl' }).click()
+      await page.getByText('Copied.').waitFor()
+      const copied = await page.evaluate(() => navigator.clipboard.readText())
+      expect(copied).toContain(`'${proxy.url}/api/endpoints/query/usage.api-counts?`)
+    } finally {
+      await page.close()
+      await proxy.stop()
+    }
+  })
 
   test('keeps the key in the tab and out of the address', async () => {
     await open(usage)

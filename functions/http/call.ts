@@ -72,7 +72,9 @@ export function goneSignal(res: Response): AbortSignal {
   return gone.signal
 }
 
+/** Slashes at the start count as one: clients append `/api/...` to a server's address that ends with one. */
 function splitUrl(url: string): [path: string, query: string] {
   const mark = url.indexOf('?')
-  return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
+  const [path, query] = mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)]
+  return [path.replace(/^\/+/, '/'), query]
 }

@@ -35,10 +35,10 @@ describe('the page’s files', () => {
     expect(again.status).toBe(304)
   })
 
-  test('the page allows nothing from another host, nothing inline and no frame', async () => {
+  test('the page allows nothing from another host, nothing inline but its one script, and no frame', async () => {
     const { headers } = await service.fetch('/', { key: null })
     const policy = headers.get('content-security-policy')
-    expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';")
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self' 'sha256-[\w+/]{43}='; style-src 'self';/)
     expect(policy).toContain("frame-ancestors 'none'")
     expect(policy).not.toMatch(/unsafe|https?:|\*/)
     expect(headers.get('x-content-type-options')).toBe('nosniff')

@@ -6,6 +6,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { errorCodes, type ErrorCode } from '../../shared/errors.ts'
 import { edgeRow } from '../testing/edges.ts'
+import { serveBehind } from '../testing/prefix.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
 const project = 'qhzvnxwtrkdplmcoyaeb'
@@ -33,6 +34,7 @@ interface Documented {
 }
 
 interface OpenApi {
+  servers: { url: string }[]
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, object> }
 }
@@ -63,6 +65,24 @@ describe('the OpenAPI document', () => {
       expect([valid, errors]).toEqual([true, undefined])
     }
     expect(Object.keys(general.paths)).toEqual(['/api/endpoints', '/api/endpoints/{name}/tables', '/health'])
+  })
+
+  test('names the address that it came from, at the root of a host and behind the path of a function', async () => {
+    const proxy = await serveBehind('/query', service.url)
+    try {
+      for (const root of [service.url, proxy.url]) {
+        const at = `${root}/openapi.json`
+        const { servers, paths } = (await (await fetch(at)).json()) as OpenApi
+        const server = new URL(servers[0]!.url, at).href
+        expect(server).toBe(`${root}/`)
+        // As the specification says, and as clients do that take the slash away first.
+        for (const base of [server, server.replace(/\/$/, '')])
+          for (const path of Object.keys(paths))
+            expect([200, 401]).toContain((await fetch(base + path.replace('{name}', 'plain'))).status)
+      }
+    } finally {
+      await proxy.stop()
+    }
   })
 
   test('shows a key only the endpoints that it may call', async () => {

@@ -50,7 +50,7 @@ function openApiDocument(endpoints: Described[]): object {
       description: 'Saved, parameterised log queries over HTTP. A key sees the endpoints that it may call.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
+    servers,
     security: [{ apiKey: [] }, { bearer: [] }],
     paths: { ...generalPaths, ...Object.fromEntries(endpoints.map(pathOf)) },
     components: {
@@ -63,6 +63,14 @@ function openApiDocument(endpoints: Described[]): object {
     },
   }
 }
+
+/**
+ * Relative to the address of this document (OpenAPI 3.1.0, "Relative References in URLs"). A deployed function has two
+ * addresses: the root of its run.app host, and https://REGION-PROJECT.cloudfunctions.net/query, where the service sees
+ * neither the last part of the address nor a header that names it
+ * (https://cloud.google.com/functions/docs/reference/headers).
+ */
+const servers = [{ url: '.', description: 'Where this document is served' }]
 
 const header = (description: string) => ({ description, schema: { type: 'string' } })
 
