@@ -6,17 +6,18 @@ import { ApiError } from './errors.ts'
 import { EngineError } from './engines/engine.ts'
 import { StoreError } from './stores/store.ts'
 
-export type Severity = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR'
+export type Severity = 'DEBUG' | 'INFO' | 'NOTICE' | 'WARNING' | 'ERROR'
 
 export type Details = Record<string, string | number | boolean | null | string[]>
 
 export type Log = (severity: Severity, message: string, details?: Details) => void
 
 /** Writes to standard output, which Cloud Run collects. */
-export const log: Log = (severity, message, details = {}) => {
-  process.stdout.write(
-    `${JSON.stringify({ severity, message, time: new Date().toISOString(), ...details })}\n`,
-  )
+export const log: Log = (...line) => void process.stdout.write(`${lineOf(...line)}\n`)
+
+/** A line without its end, for a program whose standard output is for people. */
+export function lineOf(severity: Severity, message: string, details: Details = {}): string {
+  return JSON.stringify({ severity, message, time: new Date().toISOString(), ...details })
 }
 
 /** The same log with at most one line a second for each message and reason: a store that is away fails with every call. */

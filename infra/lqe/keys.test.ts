@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -71,6 +71,25 @@ describe('lqe key', () => {
     expect(rotated).toMatch(/API key: lqe_\w+\n.*The old key, \w+, stops at 20/)
     expect((await key('revoke', id!)).out).toContain(`Revoked ${id}`)
     expect((await key('list')).out).toMatch(new RegExp(`${id}  revoked`))
+  })
+
+  test('writes an audit line for each change, without the key', async () => {
+    const line = ({ err }: { err: string }) => JSON.parse(err) as Record<string, unknown>
+    const created = await key('create', '--name', 'console', '--all', '--never', '--right', 'pii:read')
+    const issued = line(created)
+    const id = issued['key'] as string
+    const by = expect.stringContaining(hostname())
+    const grant = { name: 'console', endpoints: '*', rights: ['pii:read'] }
+    expect(issued).toMatchObject({ severity: 'NOTICE', message: 'key issued', ...grant, by })
+    const rotation = await key('rotate', id)
+    const rotated = line(rotation)
+    expect(rotated).toMatchObject({ severity: 'NOTICE', message: 'key rotated', replaces: id, by })
+    expect(line(await key('revoke', id))).toMatchObject({ message: 'key revoked', key: id, by })
+    for (const { out, err } of [created, rotation]) {
+      const secret = /lqe_\w{11}_(\w{49})/.exec(out)![1]!
+      expect(err).not.toContain(secret.slice(0, 10))
+    }
+    expect((await key('revoke', 'nothing')).err).not.toContain('{')
   })
 
   test.each([

@@ -1,5 +1,7 @@
 /** `lqe key ...`: issues, lists, revokes and rotates keys. */
+import { hostname, userInfo } from 'node:os'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { type Details, lineOf } from '../../shared/log.ts'
 import type { Store } from '../../shared/stores/store.ts'
 import {
   issueKey,
@@ -84,7 +86,7 @@ export function keyCommand(withStore: WithStore): Command {
     .action(async () => withStore(list))
   command
     .command('revoke')
-    .description('make a key invalid, everywhere within 30 seconds')
+    .description('make a key invalid, everywhere within 30 seconds (five minutes while the store is away)')
     .argument('<id>', 'the part between lqe_ and the next _')
     .action(async (id: string) => withStore(store => revoke(store, id)))
   command
@@ -96,6 +98,24 @@ export function keyCommand(withStore: WithStore): Command {
       withStore(store => rotate(store, id, overlap)),
     )
   return command
+}
+
+/**
+ * An audit line on standard error: Cloud Logging has it where the command runs in Cloud Build or a job, and a terminal
+ * shows it. `by` is what this machine says; what Google says is in Firestore's own audit log (infra/docs/operating.md,
+ * "Who changed a key"). The store keeps no name: any that a command wrote there could be anyone's.
+ */
+function audit(message: string, details: Details): void {
+  console.error(lineOf('NOTICE', message, { ...details, by: accountHere() }))
+}
+
+/** `null` in a container whose user has no entry. */
+function accountHere(): string | null {
+  try {
+    return `${userInfo().username}@${hostname()}`
+  } catch {
+    return null
+  }
 }
 
 async function create(store: Store, options: CreateOptions): Promise<void> {
@@ -110,6 +130,7 @@ async function create(store: Store, options: CreateOptions): Promise<void> {
     expiresAt,
     limits: { callsPerMinute, bytesPerDay },
   })
+  audit('key issued', { key: issued.id, name, endpoints, rights: right })
   console.log(`API key: ${issued.key}`)
   console.log(`It is shown only now. Its id, for list, revoke and rotate: ${issued.id}`)
 }
@@ -137,11 +158,13 @@ function limitTexts(limits: Limits | null): string[] {
 
 async function revoke(store: Store, id: string): Promise<void> {
   await revokeKey(store, id)
+  audit('key revoked', { key: id })
   console.log(`Revoked ${id}. It stops everywhere within 30 seconds.`)
 }
 
 async function rotate(store: Store, id: string, overlap: number): Promise<void> {
   const issued = await rotateKey(store, id, overlap)
+  audit('key rotated', { key: issued.id, replaces: id, oldExpiresAt: issued.oldExpiresAt.toISOString() })
   console.log(`API key: ${issued.key}`)
   console.log(`It is shown only now. The old key, ${id}, stops at ${issued.oldExpiresAt.toISOString()}.`)
 }
