@@ -93,7 +93,7 @@ const stores: Record<Config['store'], (config: Config) => Promise<Store>> = {
   async sqlite(config) {
     mkdirSync(config.dataDir, { recursive: true })
     const { openSqlite } = await import('./stores/sqlite/store.ts')
-    return openSqlite({ file: join(config.dataDir, 'store.sqlite') })
+    return openSqlite({ file: join(config.dataDir, 'store.sqlite'), log })
   },
   async firestore(config) {
     const { openFirestore } = await import('./stores/firestore/store.ts')

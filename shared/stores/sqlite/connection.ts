@@ -1,4 +1,5 @@
 /** A SQLite file as a database of documents: its tables, its transactions, its clock. */
+import { statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 
@@ -11,6 +12,8 @@ export interface Connection {
   transaction<T>(mode: 'deferred' | 'immediate', work: () => T): T
   /** Inside a transaction: the store's time, milliseconds since 1970 UTC, not before any write that the transaction sees. */
   time(): number
+  /** Whether the file under this name is still the one that was opened. */
+  isCurrent(): boolean
   close(): void
 }
 
@@ -41,25 +44,38 @@ const schema = `
   insert into state select 0, 0 where not exists (select 1 from state);
 `
 
+/** SQLite waits for other processes with the whole process blocked: so long for each try, and the rest between tries. */
+const blockedMs = 5
+
 /**
  * Opens the file, or creates it; any number of processes may do so at once.
  * @param now the machine's clock, milliseconds since 1970 UTC
- * @param busyMs how long to wait for other processes
+ * @param busyMs how long to wait for other processes, with other work going on
  * @throws what SQLite throws
  */
 export async function connect(file: string, now: () => number, busyMs: number): Promise<Connection> {
   const { DatabaseSync } = await import('node:sqlite')
-  const until = performance.now() + busyMs
-  for (;;) {
-    const database = new DatabaseSync(file, { timeout: busyMs })
+  return whileBusy(busyMs, () => {
+    const database = new DatabaseSync(file, { timeout: blockedMs })
     try {
       prepareFile(database)
-      return connection(database, now)
+      return connection(database, file, now)
     } catch (error) {
       database.close()
+      throw error
+    }
+  })
+}
+
+/** Repeats what SQLite refuses because another process holds the file, for `busyMs` milliseconds. */
+export async function whileBusy<T>(busyMs: number, act: () => T): Promise<T> {
+  const until = performance.now() + busyMs
+  for (;;) {
+    try {
+      return act()
+    } catch (error) {
       if (!isBusy(error) || performance.now() > until) throw error
     }
-    // SQLite's own busy timeout does not cover two processes that switch a new file to WAL at once.
     await sleep(5 + Math.random() * 20)
   }
 }
@@ -81,7 +97,9 @@ function isBusy(error: unknown): boolean {
   )
 }
 
-function connection(database: DatabaseSync, now: () => number): Connection {
+function connection(database: DatabaseSync, file: string, now: () => number): Connection {
+  const opened = inodeOf(file)
+  const isCurrent = () => inodeOf(file) === opened
   const clock = monotonicClock(now)
   const prepared = new Map<string, ReturnType<DatabaseSync['prepare']>>()
 
@@ -107,8 +125,18 @@ function connection(database: DatabaseSync, now: () => number): Connection {
     rows,
     transaction,
     time: () => clock(Number(rows('select latest from state')[0]?.['latest'])),
-    close: () => database.close(),
+    isCurrent,
+    close() {
+      // SQLite leaves the log of a file that was replaced, and would apply it to the file that took its place.
+      if (!isCurrent()) database.exec('pragma wal_checkpoint(truncate)')
+      database.close()
+    },
   }
+}
+
+/** `undefined` where there is no such file, as for a database in memory. */
+function inodeOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.ino
 }
 
 /**

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -125,6 +125,28 @@ describe('a file that cannot be used', () => {
     await store.close()
   })
 
+  test('does not hold up the process while another one holds it: reads go on, and writes wait', async () => {
+    const store = openSqlite({ file })
+    await store.create(at('a'), {})
+    const other = start(`
+      import { DatabaseSync } from 'node:sqlite'
+      const database = new DatabaseSync(${JSON.stringify(file)})
+      database.exec('begin immediate')
+      console.log('holding')
+      setTimeout(() => database.exec('rollback'), 500)`)
+    const ended = finished(other)
+    await once(other.stdout!, 'data')
+    const writes = Promise.all([1, 2, 3].map(n => store.replace(at(`b${n}`), { n })))
+    const order: string[] = []
+    const done = writes.then(() => order.push('writes'))
+    for (let read = 0; read < 20; read++) await store.get(at('a'))
+    order.push('reads')
+    await done
+    expect(order).toEqual(['reads', 'writes'])
+    await ended
+    await store.close()
+  })
+
   test('is not available when it is no database', async () => {
     writeFileSync(file, 'no database at all, but long enough to be taken for one. '.repeat(100))
     const store = openSqlite({ file })
@@ -137,6 +159,56 @@ describe('a file that cannot be used', () => {
     await expect(store.get(at('a'))).rejects.toMatchObject(unavailable)
     mkdirSync(join(folder, 'later'))
     expect((await store.get(at('a'))).document).toBeNull()
+    await store.close()
+  })
+})
+
+describe('a file that goes away while it is in use', () => {
+  let logged: string[]
+  const log = (severity: string, message: string) => void logged.push(`${severity} ${message}`)
+  const gone = { ...unavailable, cause: { code: 'ENOENT' } }
+  /** With what SQLite keeps beside it. */
+  const remove = () => ['', '-wal', '-shm'].forEach(end => rmSync(file + end, { force: true }))
+
+  beforeEach(() => {
+    logged = []
+  })
+
+  test('is missed at once, and not made again, as an empty store would refuse every key', async () => {
+    const store = openSqlite({ file, log })
+    await store.create(at('a'), {})
+    remove()
+    await expect(store.get(at('a'))).rejects.toMatchObject(gone)
+    await expect(store.replace(at('b'), {})).rejects.toMatchObject(gone)
+    expect(existsSync(file)).toBe(false)
+    expect(logged).toEqual(['ERROR the store file is gone'])
+    await store.close()
+  })
+
+  test('is opened when it comes back, and by a new process at once', async () => {
+    const store = openSqlite({ file, log })
+    await store.create(at('a'), {})
+    remove()
+    await expect(store.get(at('a'))).rejects.toMatchObject(gone)
+    const next = openSqlite({ file, log })
+    await next.create(at('b'), {})
+    await store.create(at('c'), {})
+    const ids = (await next.query({ collection: 'things', limit: 10 })).documents.map(({ id }) => id)
+    expect(ids).toEqual(['b', 'c'])
+    await Promise.all([store.close(), next.close()])
+  })
+
+  test('is exchanged for the one that takes its place, by calls that come at once', async () => {
+    const backup = openSqlite({ file: `${file}.backup` })
+    await backup.create(at('kept'), {})
+    await backup.close()
+    const store = openSqlite({ file, log })
+    await store.create(at('a'), {})
+    renameSync(`${file}.backup`, file)
+    const readings = await Promise.all(Array.from({ length: 10 }, () => store.get(at('kept'))))
+    expect(readings.filter(({ document }) => document === null)).toEqual([])
+    expect((await store.get(at('a'))).document).toBeNull()
+    expect(logged).toEqual(['WARNING the store file was replaced'])
     await store.close()
   })
 })

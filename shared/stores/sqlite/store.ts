@@ -1,8 +1,10 @@
 /** The Store port on SQLite: one file, shared by any number of processes on one machine. */
+import { existsSync } from 'node:fs'
+import type { Log } from '../../log.ts'
 import { StoreError, type Store, type Write, type Writing } from '../store.ts'
 import { checkMask, checkReference, checkSearch, checkWrites } from '../limits.ts'
 import { singleWrites } from '../single-writes.ts'
-import { connect, type Connection } from './connection.ts'
+import { connect, type Connection, whileBusy } from './connection.ts'
 import { find, read } from './read.ts'
 import { write } from './write.ts'
 
@@ -11,26 +13,46 @@ export interface SqliteOptions {
   file: string
   /** The machine's clock, milliseconds since 1970 UTC. */
   now?: () => number
-  /** How long a call waits for other processes before it fails with `unavailable`, in milliseconds. It blocks this one. */
+  /** How long a call waits for other processes before it fails with `unavailable`, in milliseconds. */
   busyMs?: number
+  log?: Log
 }
 
 /**
- * Opens the file with the first call; after a failure the next call tries again.
+ * Opens the file with the first call; after a failure the next call tries again. Where the file is replaced meanwhile, the
+ * new one is opened. Where it is deleted, calls fail until there is one again: an empty store would refuse every key.
  * Throws the port's StoreErrors; `unavailable` = locked for too long, unreadable, unwritable or closed.
  */
-export function openSqlite({ file, now = Date.now, busyMs = 5_000 }: SqliteOptions): Store {
+export function openSqlite({ file, now = Date.now, busyMs = 5_000, log = () => {} }: SqliteOptions): Store {
   let connecting: Promise<Connection> | undefined
+  let lost = false
   let closed = false
 
   async function call<T>(work: (connection: Connection) => T): Promise<T> {
     try {
-      if (closed) throw new StoreError('unavailable', 'the store is closed')
-      connecting ??= connect(file, now, busyMs)
-      return work(await connecting.catch(forget))
+      const connection = await current()
+      return await whileBusy(busyMs, () => work(connection))
     } catch (error) {
       throw storeError(error)
     }
+  }
+
+  /** A connection to the file that has the name now. */
+  async function current(): Promise<Connection> {
+    if (closed) throw new StoreError('unavailable', 'the store is closed')
+    if (lost && !existsSync(file))
+      throw new StoreError('unavailable', 'the file is gone', { cause: { code: 'ENOENT' } })
+    const opened = (connecting ??= connect(file, now, busyMs))
+    const connection = await opened.catch(forget)
+    if (connection.isCurrent()) return connection
+    if (connecting === opened) {
+      connecting = undefined
+      lost = true
+      if (existsSync(file)) log('WARNING', 'the store file was replaced')
+      else log('ERROR', 'the store file is gone')
+      connection.close()
+    }
+    return current()
   }
 
   function forget(error: unknown): never {
