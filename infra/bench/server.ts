@@ -2,29 +2,10 @@
  * Servers under measurement, each a process of its own whose CPU and memory the operating system counts; and requests to
  * them, all from this process.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import http, { type IncomingHttpHeaders } from 'node:http'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../../shared/testing/free-port.ts'
-
-export interface Server {
-  port: number
-  child: ChildProcess
-}
-
-/** To be started as `node <args>`, with additions to the environment. */
-export interface Program {
-  args: string[]
-  env?: Record<string, string>
-}
-
-/** A function of functions-framework, started as `npm start` and Google's buildpack start it. */
-export function functionOf(source: string, target: string, env: Record<string, string> = {}): Program {
-  const main = join('node_modules', '@google-cloud', 'functions-framework', 'build', 'src', 'main.js')
-  return { args: [main, `--target=${target}`, `--source=${source}`], env }
-}
+import { type Program, type Server, start, stop } from '../local/process.ts'
 
 /** Runs `act` with the programs started, and ends them after it. */
 export async function withServers<Name extends string, T>(
@@ -33,30 +14,14 @@ export async function withServers<Name extends string, T>(
 ): Promise<T> {
   const servers: Partial<Record<Name, Server>> = {}
   try {
-    for (const name of Object.keys(programs) as Name[]) servers[name] = await start(programs[name])
+    for (const name of Object.keys(programs) as Name[]) {
+      servers[name] = await start(programs[name])
+      servers[name].child.stdout!.resume()
+    }
     return await act(servers as Record<Name, Server>)
   } finally {
     await Promise.all((Object.values(servers) as Server[]).map(stop))
   }
-}
-
-/** Standard output goes to a pipe that is read, as when deployed. */
-async function start({ args, env = {} }: Program): Promise<Server> {
-  const port = await freePort()
-  const { PATH, HOME } = process.env
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { PATH, HOME, NODE_ENV: 'production', ...env, PORT: String(port) },
-  })
-  child.stdout.resume()
-  return { port, child }
-}
-
-async function stop({ child }: Server): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = new Promise(resolve => child.once('exit', resolve))
-  child.kill('SIGKILL')
-  await ended
 }
 
 /** Clock ticks per second in /proc: 100 on every Linux that Node runs on. */

@@ -2,18 +2,15 @@
  * The service as deployed, on this machine: the built bundle (`npm run build`) in a process of its own, with Google's
  * clients, against Google's Firestore emulator and the stand-in for BigQuery.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type BigQueryServer, startBigQueryServer } from './bigquery/server.ts'
 import type { Config, Environment } from '../../shared/config.ts'
 import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import type { Details, Log, Severity } from '../../shared/log.ts'
 import { useEmulator } from './firestore-emulator.ts'
-import { freePort } from '../../shared/testing/free-port.ts'
+import { functionOf, start, stop, untilUp } from '../local/process.ts'
 
 export interface Backends {
   /** Settings with which the service uses them. */
@@ -21,9 +18,6 @@ export interface Backends {
   bigQuery: BigQueryServer
   stop(): Promise<void>
 }
-
-const root = join(import.meta.dirname, '../..')
-const framework = join(root, 'node_modules/@google-cloud/functions-framework/build/src/main.js')
 
 /**
  * Starts both. Each call gets a project of its own, and so its own documents.
@@ -59,19 +53,14 @@ export async function startBundle(
   target: 'query' | 'warm',
   env: Environment,
   log: Log,
-  where: { folder?: string; port?: number } = {},
+  { folder = join(import.meta.dirname, '../../dist'), port }: { folder?: string; port?: number } = {},
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const { folder = join(root, 'dist'), port = await freePort() } = where
-  const args = [framework, `--target=${target}`, `--source=${folder}`, `--port=${port}`]
-  const child = spawn(process.execPath, args, {
-    cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_ENV: 'production', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const server = await start({ ...functionOf(folder, target, env), cwd: folder, port })
+  createInterface(server.child.stdout!).on('line', line => relay(line, log))
+  await untilUp(server).catch(cause => {
+    throw new Error('the bundle does not start; is there one? npm run build makes it', { cause })
   })
-  createInterface(child.stdout).on('line', line => relay(line, log))
-  const url = `http://127.0.0.1:${port}`
-  await untilUp(url, child)
-  return { url, stop: () => stop(child) }
+  return { url: server.url, stop: () => stop(server) }
 }
 
 function relay(line: string, log: Log): void {
@@ -81,24 +70,4 @@ function relay(line: string, log: Log): void {
     message: string
   } & Details
   log(severity, message, details)
-}
-
-async function untilUp(url: string, child: ChildProcess): Promise<void> {
-  for (const until = Date.now() + 30_000; Date.now() < until; await sleep(50)) {
-    if (child.exitCode !== null)
-      throw new Error('the bundle does not start; is there one? npm run build makes it')
-    const up = await fetch(`${url}/health`).then(
-      () => true,
-      () => false,
-    )
-    if (up) return
-  }
-  throw new Error('the bundle does not answer')
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
-  const ended = once(child, 'exit')
-  child.kill('SIGKILL')
-  await ended
 }

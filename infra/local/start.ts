@@ -1,7 +1,6 @@
 /** `npm start`: the service on this machine, with sample logs, a key and requests to try. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { spawn } from 'node:child_process'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { createAuthenticator } from '../../shared/keys/authenticate.ts'
@@ -10,9 +9,10 @@ import { apply } from '../lqe/apply/apply.ts'
 import { buildExplorer } from '../deploy/build-explorer.ts'
 import { QueriesError } from '../lqe/apply/read.ts'
 import { projects } from '../lqe/logs/sample.ts'
+import { functionOf, start, untilUp } from './process.ts'
 import { makeSampleLogs } from './samples.ts'
 
-const port = process.env['PORT'] ?? '8080'
+const port = Number(process.env['PORT'] ?? '8080')
 
 try {
   const config = loadConfig(process.env)
@@ -22,7 +22,12 @@ try {
   const [key, project] = [await localKey(config, services), await busiestProject(services)]
   await services.close()
   const explorer = await makeExplorer(config)
-  serve(() => greet(key, project, explorer))
+  const server = await start({ ...functionOf('functions/index.ts', 'query', process.env), port })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.child.kill(signal))
+  server.child.on('exit', code => process.exit(code ?? 1))
+  await untilUp(server)
+  greet(key, project, explorer)
+  server.child.stdout!.pipe(process.stdout)
 } catch (error) {
   if (!(error instanceof QueriesError || error instanceof ConfigError)) throw error
   console.error(error.message)
@@ -65,23 +70,6 @@ async function busiestProject({ engine }: Services): Promise<string> {
   const sql = 'SELECT project FROM `cloudflare.logs.prod` GROUP BY project ORDER BY COUNT(*) DESC LIMIT 1'
   const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 1, timeoutMs: 10_000 })
   return typeof rows[0]?.['project'] === 'string' ? rows[0]['project'] : projects[0]!.ref
-}
-
-/** Starts the framework in a process of its own, as when deployed. */
-function serve(ready: () => void): void {
-  const framework = join('node_modules', '@google-cloud', 'functions-framework', 'build', 'src', 'main.js')
-  const args = [framework, '--target=query', '--source=functions/index.ts', `--port=${port}`]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  let announcement = ''
-  const announce = (chunk: Buffer) => {
-    announcement += chunk.toString()
-    if (!announcement.includes('URL: ')) return // the framework's own greeting, which is left out
-    child.stdout.off('data', announce).pipe(process.stdout)
-    ready()
-  }
-  child.stdout.on('data', announce)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
-  child.on('exit', code => process.exit(code ?? 1))
 }
 
 function greet(key: string, project: string, explorer: boolean): void {

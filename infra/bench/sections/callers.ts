@@ -1,5 +1,6 @@
 /** A cold key, requested by 50 callers of each of 4 processes at once: how often the engine runs. */
-import { type Call, functionOf, request, untilAnswer, withServers } from '../server.ts'
+import { functionOf } from '../../local/process.ts'
+import { type Call, request, untilAnswer, withServers } from '../server.ts'
 import { project, type Site } from '../site.ts'
 import type { Measurement } from '../measure.ts'
 

@@ -1,7 +1,8 @@
 /** A hot answer against a bare function that sends the same bytes, and against `node:http` alone. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Call, functionOf, loadServer, type Server, untilAnswer, withServers } from '../server.ts'
+import { functionOf, type Server } from '../../local/process.ts'
+import { type Call, loadServer, untilAnswer, withServers } from '../server.ts'
 import { alternately, compared, type Measurement } from '../measure.ts'
 import { minutesOfUsage, project, type Site, storeAnswer } from '../site.ts'
 

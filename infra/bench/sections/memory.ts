@@ -1,6 +1,7 @@
 /** Memory at 8 concurrent answers of 14 MB each, stored by another process. */
 import type { Result } from '../../../shared/engines/engine.ts'
-import { type Call, functionOf, peakMemoryOf, request, untilAnswer, withServers } from '../server.ts'
+import { functionOf } from '../../local/process.ts'
+import { type Call, peakMemoryOf, request, untilAnswer, withServers } from '../server.ts'
 import { logRows, project, type Site, storeAnswer } from '../site.ts'
 import { type Measurement, median } from '../measure.ts'
 

@@ -1,13 +1,6 @@
 /** A miss, from request to answer with its lease and its publishing, against the engine alone. */
-import {
-  type Call,
-  functionOf,
-  loadServer,
-  request,
-  type Server,
-  untilAnswer,
-  withServers,
-} from '../server.ts'
+import { functionOf, type Server } from '../../local/process.ts'
+import { type Call, loadServer, request, untilAnswer, withServers } from '../server.ts'
 import { alternately, compared, type Measurement } from '../measure.ts'
 import { project, type Site } from '../site.ts'
 

@@ -1,0 +1,64 @@
+/** Servers in processes of their own; functions among them are started as Google's buildpack starts them. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Environment } from '../../shared/config.ts'
+import { freePort } from '../../shared/testing/free-port.ts'
+
+const root = join(import.meta.dirname, '../..')
+const framework = join(root, 'node_modules/@google-cloud/functions-framework/build/src/main.js')
+
+/** To be started as `node <args>`. */
+export interface Program {
+  args: string[]
+  /** Beside PATH and HOME. */
+  env?: Environment
+  cwd?: string
+  /** Any free one by default. */
+  port?: number | undefined
+  stderr?: 'inherit' | 'pipe'
+}
+
+export interface Server {
+  url: string
+  port: number
+  /** Its standard output goes to a pipe, as when deployed; somebody has to read it. */
+  child: ChildProcess
+}
+
+/** A function of functions-framework. */
+export function functionOf(source: string, target: string, env: Environment = {}): Program {
+  return { args: [framework, `--target=${target}`, `--source=${source}`], env }
+}
+
+export async function start({ args, env, cwd = root, ...given }: Program): Promise<Server> {
+  const port = given.port ?? (await freePort())
+  const { PATH, HOME } = process.env
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: { PATH, HOME, NODE_ENV: 'production', ...env, PORT: String(port) },
+    stdio: ['ignore', 'pipe', given.stderr ?? 'inherit'],
+  })
+  return { url: `http://127.0.0.1:${port}`, port, child }
+}
+
+/** Waits until the server takes connections. @throws Error where it ends before */
+export async function untilUp({ port, child }: Server): Promise<void> {
+  for (const until = Date.now() + 30_000; Date.now() < until; await sleep(20)) {
+    if (child.exitCode !== null) throw new Error('the server ended as it started')
+    const socket = connect(port, '127.0.0.1')
+    const up = await once(socket, 'connect').catch(() => null)
+    socket.destroy()
+    if (up) return
+  }
+  throw new Error('the server takes no connections')
+}
+
+export async function stop({ child }: Server): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGKILL')
+  await ended
+}
