@@ -2,7 +2,10 @@
 
 export type Child = Node | string | null | undefined | false
 
-type Properties = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>
+export type Properties = Record<
+  string,
+  string | number | boolean | null | undefined | ((event: Event) => void)
+>
 
 /** @param properties attributes; `onclick` and the like are listeners; `true` is an attribute without a value */
 export function el<K extends keyof HTMLElementTagNameMap>(

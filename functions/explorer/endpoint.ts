@@ -77,7 +77,7 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
     running = own
     button.textContent = 'Stop'
     status.textContent = 'Running …'
-    place.setAttribute('aria-busy', 'true')
+    place.ariaBusy = 'true'
     void run(own.signal)
       .catch(stopped)
       .then(outcome => {
@@ -85,7 +85,7 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
         running = null
         button.textContent = 'Run'
         status.textContent = outcome.status
-        place.removeAttribute('aria-busy')
+        place.ariaBusy = null
         if (outcome.element) show(place, outcome.element)
       })
   }

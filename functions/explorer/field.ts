@@ -1,5 +1,5 @@
 /** One parameter as a field: a label, its description, a control of its type, and room for a problem. */
-import { el, newId, show } from './dom.ts'
+import { el, newId, type Properties, show } from './dom.ts'
 import type { Parameter } from './service.ts'
 
 export interface Field {
@@ -14,10 +14,8 @@ export interface Field {
 
 interface Control {
   element: HTMLElement
-  /** Takes the focus, and `aria-invalid` where there is a problem. */
-  focusable: HTMLElement
-  value(): string
-  set(value: string): void
+  /** Radio buttons, or one other input. */
+  inputs: (HTMLInputElement | HTMLSelectElement)[]
 }
 
 /** The problem goes away when the value changes. */
@@ -25,102 +23,80 @@ export function field(parameter: Parameter): Field {
   const { name, description } = parameter
   const [id, about, trouble] = [newId(), newId(), newId()]
   const problem = el('p', { class: 'problem', id: trouble })
-  const control = controlOf(parameter, id, `${about} ${trouble}`)
+  const { element, inputs } = controlOf(parameter, id, `${about} ${trouble}`)
+  const radios = inputs.filter(input => input.type === 'radio') as HTMLInputElement[]
+  const chosen = () => (radios.length > 0 ? radios.find(radio => radio.checked) : inputs[0])
   const hint = el('p', { class: 'hint', id: about }, description ?? '', exampleOf(parameter))
   const showProblem = (detail: string | null) => {
     show(problem, detail && sentence(detail))
-    if (detail) control.focusable.setAttribute('aria-invalid', 'true')
-    else control.focusable.removeAttribute('aria-invalid')
+    ;(chosen() ?? inputs[0]!).ariaInvalid = detail && 'true'
   }
-  control.element.addEventListener('input', () => showProblem(null))
+  element.addEventListener('input', () => showProblem(null))
   return {
     name,
-    element: el('div', { class: 'field' }, labelOf(parameter, id, control), control.element, problem, hint),
-    value: control.value,
-    set: control.set,
-    focus: () => control.focusable.focus(),
+    element: el('div', { class: 'field' }, labelOf(parameter, id, radios.length > 0), element, problem, hint),
+    value: () => chosen()?.value.trim() ?? '',
+    set: value => {
+      if (radios.length === 0) inputs[0]!.value = value
+      for (const radio of radios) radio.checked = radio.value === value
+    },
+    focus: () => (chosen() ?? inputs[0]!).focus(),
     showProblem,
   }
 }
 
-/** A group of radio buttons is named by a text, any other control by a label. */
-function labelOf({ name, required }: Parameter, id: string, { element }: Control): HTMLElement {
-  const caption = [el('code', {}, name), required ? el('span', { class: 'required' }, 'required') : null]
-  return element.role === 'radiogroup'
+/** A group is named by a text, any other control by a label. */
+function labelOf({ name, required }: Parameter, id: string, group: boolean): HTMLElement {
+  const caption = [el('code', {}, name), required && el('span', { class: 'required' }, 'required')]
+  return group
     ? el('span', { class: 'label', id: `${id}-label` }, ...caption)
     : el('label', { for: id }, ...caption)
 }
 
-function controlOf(parameter: Parameter, id: string, described: string): Control {
-  const choices = choicesOf(parameter)
-  if (choices) return choiceControl(id, choices, described, parameter.required)
-  return parameter.format === 'iso-timestamp'
-    ? timeControl(id, parameter.name, described)
-    : textControl(id, parameter, described)
-}
-
-function choicesOf({ enum: choices, type, required }: Parameter): string[] | null {
-  if (choices) return choices.map(String)
-  return type === 'boolean' ? (required ? ['true', 'false'] : ['', 'true', 'false']) : null
-}
-
 /** A few choices stand side by side; many fold into a list. */
-function choiceControl(id: string, choices: string[], described: string, required: boolean): Control {
-  const all = required || choices.includes('') ? choices : ['', ...choices]
-  return all.length > 6 ? listControl(id, all, described) : radioControl(id, all, described)
+function controlOf(parameter: Parameter, id: string, described: string): Control {
+  const { enum: listed, type, required, format } = parameter
+  const choices = listed?.map(String) ?? (type === 'boolean' ? ['true', 'false'] : null)
+  const properties = { id, 'aria-describedby': described }
+  if (!choices)
+    return format === 'iso-timestamp' ? timeControl(parameter, properties) : text(parameter, properties)
+  if (!required && !choices.includes('')) choices.unshift('')
+  const named = choices.map(value => [value, value || 'any'] as const)
+  if (choices.length <= 6) return segments({ ...properties, 'aria-labelledby': `${id}-label` }, named)
+  const element = el('select', properties, ...named.map(([value, name]) => el('option', { value }, name)))
+  return { element, inputs: [element] }
 }
 
-function radioControl(id: string, choices: string[], described: string): Control {
-  const radios = choices.map((value, i) =>
-    el('input', { type: 'radio', id: `${id}-${i}`, name: id, value, checked: i === 0 }),
-  )
-  const labels = radios.map((radio, i) =>
-    el('label', { for: `${id}-${i}` }, radio, el('span', {}, choices[i] || 'any')),
-  )
-  const properties = { class: 'segments', role: 'radiogroup', 'aria-labelledby': `${id}-label` }
-  const element = el('div', { ...properties, 'aria-describedby': described }, ...labels)
-  return {
-    element,
-    get focusable() {
-      return radios.find(radio => radio.checked) ?? radios[0]!
-    },
-    value: () => radios.find(radio => radio.checked)?.value ?? '',
-    set: value => {
-      for (const radio of radios) radio.checked = radio.value === value
-    },
-  }
+/** Radio buttons side by side, of which the first is checked. */
+export function segments(properties: Properties, choices: (readonly [value: string, text: string])[]) {
+  const name = newId()
+  const inputs = choices.map(([value], i) => el('input', { type: 'radio', name, value, checked: i === 0 }))
+  const labels = inputs.map((input, i) => el('label', {}, input, el('span', {}, choices[i]![1])))
+  return { element: el('div', { ...properties, class: 'segments', role: 'radiogroup' }, ...labels), inputs }
 }
 
-function listControl(id: string, choices: string[], described: string): Control {
-  const options = choices.map(value => el('option', { value }, value || 'any'))
-  const select = el('select', { id, 'aria-describedby': described }, ...options)
-  return plain(select)
-}
-
-function textControl(id: string, parameter: Parameter, described: string): Control {
+function text(parameter: Parameter, properties: Properties): Control {
   const numeric = parameter.type === 'integer' || parameter.type === 'number'
-  const input = el('input', {
-    id,
+  const element = el('input', {
+    ...properties,
     type: 'text',
     inputmode: numeric ? 'decimal' : null,
     placeholder: parameter.default === undefined ? null : `${parameter.default} unless you say otherwise`,
     maxlength: parameter.maxLength ?? null,
     'aria-required': parameter.required && 'true',
-    'aria-describedby': described,
     autocomplete: 'off',
     autocapitalize: 'off',
     spellcheck: 'false',
   })
-  return plain(input)
+  return { element, inputs: [element] }
 }
 
 /** The text is the value, so that any time the service takes can be written; the picker only writes into it. All in UTC. */
-function timeControl(id: string, name: string, described: string): Control {
+function timeControl({ name }: Parameter, properties: Properties): Control {
   const text = el('input', {
-    id,
+    ...properties,
     type: 'text',
     placeholder: 'any',
-    'aria-describedby': described,
     autocomplete: 'off',
     spellcheck: 'false',
   })
@@ -131,40 +107,20 @@ function timeControl(id: string, name: string, described: string): Control {
     tabindex: -1,
     'aria-hidden': 'true',
     'aria-label': `Pick ${name}`,
+    onchange: () => {
+      text.value = picker.value === '' ? '' : iso(Date.parse(`${picker.value}Z`))
+      text.dispatchEvent(new Event('input', { bubbles: true }))
+    },
   })
-  const pick = el(
-    'button',
-    { type: 'button', class: 'pick', 'aria-label': `Pick a time for ${name}`, title: 'Pick a time (UTC)' },
-    'Pick',
-  )
-  pick.addEventListener('click', () => {
+  const onclick = () => {
     const known = Date.parse(text.value)
     picker.value = Number.isNaN(known) ? '' : iso(known).slice(0, 19)
     picker.showPicker()
-  })
-  picker.addEventListener('change', () => {
-    text.value = picker.value === '' ? '' : iso(Date.parse(`${picker.value}Z`))
-    text.dispatchEvent(new Event('input', { bubbles: true }))
-  })
-  return {
-    element: el('div', { class: 'time' }, text, el('span', { class: 'pick-place' }, picker, pick)),
-    focusable: text,
-    value: () => text.value.trim(),
-    set: value => {
-      text.value = value
-    },
   }
-}
-
-function plain(element: HTMLInputElement | HTMLSelectElement): Control {
-  return {
-    element,
-    focusable: element,
-    value: () => element.value.trim(),
-    set: value => {
-      element.value = value
-    },
-  }
+  const title = { 'aria-label': `Pick a time for ${name}`, title: 'Pick a time (UTC)' }
+  const pick = el('button', { type: 'button', class: 'pick', ...title, onclick }, 'Pick')
+  const element = el('div', { class: 'time' }, text, el('span', { class: 'pick-place' }, picker, pick))
+  return { element, inputs: [text] }
 }
 
 function exampleOf({ examples = [] }: Parameter): HTMLElement | null {

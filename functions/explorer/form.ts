@@ -1,6 +1,6 @@
 /** The form of an endpoint, made from its parameters, with the service's problems beside their fields. */
 import type { Problem } from '../../shared/errors.ts'
-import { el, newId } from './dom.ts'
+import { el, newId, show } from './dom.ts'
 import { type Field, field, iso } from './field.ts'
 import type { Endpoint, Parameter } from './service.ts'
 
@@ -30,7 +30,7 @@ export function form({ parameters, redact }: Endpoint, given: Record<string, str
     element: el(
       'div',
       { class: 'fields' },
-      ...fields.map(({ element }) => element),
+      ...fields.map(made => made.element),
       quickRanges(parameters, fields),
     ),
     redaction: redaction.field.element,
@@ -51,14 +51,8 @@ function detailOf(problems: Problem[], { name }: Field): string | null {
 
 function redactionSwitch(byDefault: boolean) {
   const [id, hint, trouble] = [newId(), newId(), newId()]
-  const described = `${hint} ${trouble}`
-  const input = el('input', {
-    type: 'checkbox',
-    role: 'switch',
-    id,
-    checked: byDefault,
-    'aria-describedby': described,
-  })
+  const checkbox = { type: 'checkbox', role: 'switch', id, checked: byDefault }
+  const input = el('input', { ...checkbox, 'aria-describedby': `${hint} ${trouble}` })
   const problem = el('p', { class: 'problem', id: trouble })
   const about = byDefault
     ? 'This endpoint does so by itself; lifting it takes a key with the right pii:read.'
@@ -74,13 +68,9 @@ function redactionSwitch(byDefault: boolean) {
       el('p', { class: 'hint', id: hint }, about),
     ),
     value: () => String(input.checked),
-    set: value => {
-      input.checked = value === 'true'
-    },
+    set: value => void (input.checked = value === 'true'),
     focus: () => input.focus(),
-    showProblem: detail => {
-      problem.textContent = detail ?? ''
-    },
+    showProblem: detail => show(problem, detail),
   }
   input.addEventListener('input', () => made.showProblem(null))
   return { field: made, on: () => input.checked }

@@ -102,26 +102,14 @@ function noEndpoints(): HTMLElement {
 
 /** The endpoints that the key may call. */
 function endpointList(endpoints: Endpoint[], choose: (endpoint: Endpoint) => void) {
-  const buttons = new Map(endpoints.map(endpoint => [endpoint.name, entry(endpoint, choose)]))
-  const element = el(
-    'nav',
-    { 'aria-label': 'Endpoints' },
-    el('h2', {}, 'Endpoints'),
-    el('ul', {}, ...[...buttons.values()].map(button => el('li', {}, button))),
-  )
+  const buttons = endpoints.map(endpoint => {
+    const words = [el('strong', {}, endpoint.name), el('span', {}, endpoint.description)]
+    return el('button', { type: 'button', onclick: () => choose(endpoint) }, ...words)
+  })
+  const list = el('ul', {}, ...buttons.map(button => el('li', {}, button)))
+  const element = el('nav', { 'aria-label': 'Endpoints' }, el('h2', {}, 'Endpoints'), list)
   const mark = (chosen: string) => {
-    for (const [name, button] of buttons)
-      if (name === chosen) button.setAttribute('aria-current', 'true')
-      else button.removeAttribute('aria-current')
+    for (const [i, { name }] of endpoints.entries()) buttons[i]!.ariaCurrent = name === chosen ? 'true' : null
   }
   return { element, mark }
-}
-
-function entry(endpoint: Endpoint, choose: (endpoint: Endpoint) => void): HTMLButtonElement {
-  return el(
-    'button',
-    { type: 'button', onclick: () => choose(endpoint) },
-    el('strong', {}, endpoint.name),
-    el('span', {}, endpoint.description),
-  )
 }

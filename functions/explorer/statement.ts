@@ -4,6 +4,7 @@ import type { Problem } from '../../shared/errors.ts'
 import type { TableDescription } from '../query/tables.ts'
 import { el, newId, show } from './dom.ts'
 import type { Editor } from './editor.ts'
+import { segments } from './field.ts'
 import { type Endpoint, listTables } from './service.ts'
 
 export interface Statement {
@@ -47,9 +48,17 @@ export function statement({ key, endpoint, sql, run }: Setup): Statement {
     room.hidden = !mine
     if (mine) void open('').then(() => editor?.focus())
   }
+  const modes = segments({ 'aria-label': 'What runs' }, [
+    ['saved', 'Saved query'],
+    ['own', 'SQL of your own'],
+  ])
+  for (const [i, input] of modes.inputs.entries()) {
+    input.checked = own === (i === 1)
+    input.addEventListener('change', () => choose(i === 1))
+  }
   if (own) void open(sql ?? '')
   return {
-    element: el('div', { class: 'statement' }, modes(own, choose), room),
+    element: el('div', { class: 'statement' }, modes.element, room),
     text: () => (own ? (editor?.text() ?? sql ?? '') : null),
     showProblems(problems) {
       editor?.underline(problems.filter(({ line }) => line !== undefined))
@@ -58,35 +67,14 @@ export function statement({ key, endpoint, sql, run }: Setup): Statement {
   }
 }
 
-function modes(own: boolean, choose: (mine: boolean) => void): HTMLElement {
-  const id = newId()
-  const mode = (mine: boolean, name: string) =>
-    el(
-      'label',
-      {},
-      el('input', { type: 'radio', name: id, checked: mine === own, onchange: () => choose(mine) }),
-      el('span', {}, name),
-    )
-  return el(
-    'div',
-    { class: 'segments', role: 'radiogroup', 'aria-label': 'What runs' },
-    mode(false, 'Saved query'),
-    mode(true, 'SQL of your own'),
-  )
-}
-
 /** The examples that read tables of this endpoint. */
 function exampleMenu(tables: TableDescription[], choose: (sql: string) => void): HTMLElement | null {
   const reads = (sql: string) => tables.some(({ name }) => new RegExp(`FROM\\s+${name}\\b`).test(sql))
   const fitting = examples.filter(({ sql }) => reads(sql))
   if (fitting.length === 0) return null
   const id = newId()
-  const options = fitting.map(({ title }, i) => el('option', { value: i }, title))
-  const first = el('option', { value: '' }, 'Choose one …')
-  const select = el('select', { id }, first, ...options)
-  select.addEventListener('change', () => {
-    const example = fitting[select.selectedIndex - 1]
-    if (example) choose(example.sql)
-  })
+  const options = fitting.map(({ title, sql }) => el('option', { value: sql }, title))
+  const onchange = () => select.value !== '' && choose(select.value)
+  const select = el('select', { id, onchange }, el('option', { value: '' }, 'Choose one …'), ...options)
   return el('div', { class: 'examples' }, el('label', { for: id }, 'Worked examples'), select)
 }
