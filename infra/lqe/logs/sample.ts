@@ -69,10 +69,10 @@ export function* sampleEntries(rows: number, seed: number, now: Date) {
   for (const time of schedule(rows, end, random)) {
     const request = inventRequest(time, users, random)
     const entries = []
-    for (const { table, delay, message, ...content } of entriesOf(request, random))
+    for (const { table, delay, message: event_message, ...content } of entriesOf(request, random))
       entries.push({
         table,
-        entry: { id: random.uuid(), timestamp: time + delay, event_message: message, ...content },
+        entry: { id: random.uuid(), timestamp: time + delay, event_message, ...content },
       })
     yield entries
   }

@@ -10,10 +10,8 @@ export function* restEntries(request: Request, random: Random): Generator<Sample
   if (request.status >= 400 || random.chance(0.15)) yield databaseEntry(request, random)
 }
 
-function serverEntry(
-  { project, time, user, method, path, search, status, bytes }: Request,
-  random: Random,
-): SampleEntry {
+function serverEntry(request: Request, random: Random): SampleEntry {
+  const { project, time, user, method, path, search, status, bytes } = request
   const target = path.replace('/rest/v1', '').replace('/graphql/v1', '/rpc/graphql') + search
   const [, day, month, year, clock] = new Date(time / 1000).toUTCString().split(' ')
   const moment = `${day}/${month}/${year}:${clock} +0000`
@@ -34,13 +32,7 @@ function poolerEntry({ project, time, user }: Request, random: Random): SampleEn
   return entry('pgbouncer.logs.prod', -2_100, project.ref, message)
 }
 
-function entry(
-  table: string,
-  delay: number,
-  ref: string,
-  message: string,
-  more: SampleEntry['metadata'] = {},
-): SampleEntry {
+function entry(table: string, delay: number, ref: string, message: string, more = {}): SampleEntry {
   return { table, delay, message, project: ref, metadata: { host: `db-${ref}`, ...more } }
 }
 
@@ -89,29 +81,31 @@ function databaseEntry(request: Request, random: Random): SampleEntry {
 
 function errorLine({ status, subject, user }: Request): DatabaseLine {
   const query = `select * from "public"."${subject}" where "email" = '${user.email}'`
-  const denied = {
-    state: '42501',
-    message: `new row violates row-level security policy for table "${subject}"`,
-    query,
+  switch (status) {
+    case 401:
+    case 403:
+      return {
+        state: '42501',
+        message: `new row violates row-level security policy for table "${subject}"`,
+        query,
+      }
+    case 409:
+      return {
+        state: '23505',
+        message: `duplicate key value violates unique constraint "${subject}_email_key"`,
+        detail: `Key (email)=(${user.email}) already exists.`,
+        query: `insert into "public"."${subject}" ("email") values ($1)`,
+      }
+    case 500:
+      return { state: '57014', message: 'canceling statement due to statement timeout', query }
+    default:
+      return {
+        state: '42703',
+        message: `column ${subject}.e_mail does not exist`,
+        hint: `Perhaps you meant to reference the column "${subject}.email".`,
+        query,
+      }
   }
-  const unknown = {
-    state: '42703',
-    message: `column ${subject}.e_mail does not exist`,
-    hint: `Perhaps you meant to reference the column "${subject}.email".`,
-    query,
-  }
-  const lines: Partial<Record<number, DatabaseLine>> = {
-    401: denied,
-    403: denied,
-    409: {
-      state: '23505',
-      message: `duplicate key value violates unique constraint "${subject}_email_key"`,
-      detail: `Key (email)=(${user.email}) already exists.`,
-      query: `insert into "public"."${subject}" ("email") values ($1)`,
-    },
-    500: { state: '57014', message: 'canceling statement due to statement timeout', query },
-  }
-  return lines[status] ?? unknown
 }
 
 function usualLines({ user, subject }: Request, port: number, random: Random): DatabaseLine[] {

@@ -16,8 +16,10 @@ export function inventRequest(time: number, users: User[], random: Random) {
   const service = random.weighted(weights)
   const project = random.pick(traffic)
   const user = random.favourite(users)
+  const call = services[service](project, user, random)
   return {
-    ...services[service](project, user, random),
+    ...call,
+    url: `https://${project.host}${call.path}${call.search}`,
     time,
     service,
     project,
@@ -73,19 +75,17 @@ const services: Record<Service, (project: Project, user: User, random: Random) =
   storage(project, user, random) {
     const bucket = random.favourite(project.buckets)
     const object = `${bucket}/${random.hex(6)}.${random.pick(['jpg', 'png', 'pdf'])}`
-    const folder = '/storage/v1/object'
-    switch (random.weighted({ public: 60, sign: 15, upload: 15, list: 10 })) {
-      case 'upload':
-        return call('POST', `${folder}/${object}`, usually(random, 200, 400, 403, 413), object)
-      case 'list':
-        return call('POST', `${folder}/list/${bucket}`, usually(random, 200, 400), bucket)
-      case 'sign': {
-        const search = `?token=${jsonWebToken({ url: object, sub: user.id }, random)}`
-        return call('GET', `${folder}/sign/${object}`, usually(random, 200, 400), object, search)
-      }
-      case 'public':
-        return call('GET', `${folder}/public/${object}`, usually(random, 200, 206, 304, 400, 404), object)
-    }
+    const action = random.weighted({ public: 60, sign: 15, upload: 15, list: 10 })
+    const [method, folder, ...statuses] = storageCalls[action]
+    const subject = action === 'list' ? bucket : object
+    const token = action === 'sign' ? `?token=${jsonWebToken({ url: object, sub: user.id }, random)}` : ''
+    return call(
+      method,
+      `/storage/v1/object${folder}/${subject}`,
+      usually(random, ...statuses),
+      subject,
+      token,
+    )
   },
 
   realtime(_project, user, random) {
@@ -115,6 +115,14 @@ const authCalls: Record<keyof typeof authWeights, [string, string, string, numbe
   verify: ['GET', '/verify', '', 303],
   logout: ['POST', '/logout', '?scope=global', 204],
   recover: ['POST', '/recover', '', 200],
+}
+
+/** Method, folder, and the statuses, the usual one first. */
+const storageCalls: Record<'public' | 'sign' | 'upload' | 'list', [string, string, number, ...number[]]> = {
+  public: ['GET', '/public', 200, 206, 304, 400, 404],
+  sign: ['GET', '/sign', 200, 400],
+  upload: ['POST', '', 200, 400, 403, 413],
+  list: ['POST', '/list', 200, 400],
 }
 
 const hour = 3_600_000_000

@@ -12,7 +12,7 @@ export interface SampleEntry {
   delay: number
   message: string
   /** Its objects are plain, not lists of one. */
-  metadata: Record<string, Json>
+  metadata: Fields
   /** Absent where the table names the project in its metadata only. */
   project?: string
 }
@@ -24,46 +24,51 @@ export function isoTime(time: number): string {
 
 /** The entry that every request leaves at the edge. */
 export function edgeEntry(request: Request, random: Random): SampleEntry {
-  const { project, user, method, path, search, status, ray } = request
-  const { host } = project
+  const { project, user, method, path, search, url, status, ray } = request
   const { ip, agent, place } = user.client
-  const url = `https://${host}${path}${search}`
   const stored = request.service === 'storage'
-  const worker_id = random.hex(6).toUpperCase()
+  const logflare_worker = { worker_id: random.hex(6).toUpperCase() }
   const cf = network(request, random)
-  const requestHeaders = {
+  const asked = {
     accept: stored ? 'image/*' : 'application/json',
-    user_agent: agent,
     cf_connecting_ip: ip,
     x_real_ip: ip,
     cf_ipcountry: place.country,
     cf_ray: ray,
-    host,
     referer: `${project.site}/`,
-    x_client_info: user.client.library,
     x_forwarded_proto: 'https',
     content_length: method === 'GET' ? null : '182',
   }
-  const responseHeaders = {
+  const sent = {
     cf_ray: `${ray}-${place.colo}`,
-    date: new Date(request.time / 1000).toUTCString(),
-    content_length: String(request.bytes),
     sb_gateway_version: '1',
     content_type: stored ? 'image/jpeg' : 'application/json; charset=utf-8',
     cf_cache_status: stored ? random.pick(['HIT', 'HIT', 'MISS']) : 'DYNAMIC',
     x_sb_error_code: gatewayErrors[status] ?? null,
   }
-  const [protocol, sb] = ['https:', credentials(request)]
+  const exchange = exchangeOf(request, { path, search, cf }, asked, { origin_time: request.duration }, sent)
+  const message = edgeMessage(method, status, ip, ray, url, agent)
   return {
     table: edgeTable,
     delay: 0,
-    message: edgeMessage(method, status, ip, ray, url, agent),
+    message,
     project: project.ref,
-    metadata: {
-      logflare_worker: { worker_id },
-      request: { method, path, search, url, host, protocol, cf, headers: requestHeaders, sb },
-      response: { status_code: status, origin_time: request.duration, headers: responseHeaders },
-    },
+    metadata: { logflare_worker, ...exchange },
+  }
+}
+
+type Fields = Record<string, Json>
+
+/** A request and its response, as the edge and the relay of functions log them. */
+function exchangeOf(call: Request, request: Fields, asked: Fields, response: Fields, sent: Fields) {
+  const { method, url, status, bytes, project, user, time } = call
+  const { host } = project
+  const client = { host, user_agent: user.client.agent, x_client_info: user.client.library }
+  const sb = credentials(call)
+  const answer = { date: new Date(time / 1000).toUTCString(), content_length: String(bytes) }
+  return {
+    request: { ...request, method, url, host, protocol: 'https:', sb, headers: { ...client, ...asked } },
+    response: { ...response, status_code: status, headers: { ...answer, ...sent } },
   }
 }
 
@@ -91,14 +96,9 @@ function credentials({ project, user, time }: Request): Json {
     signature_prefix: user.token.slice(-43, -37),
     expires_at: Math.floor(time / 1_000_000) + 3600,
   }
+  const apikey = { payload: { ...key, role: 'anon' } }
   const session = { role: 'authenticated', subject: user.id, session_id: user.session }
-  return {
-    auth_user: user.id,
-    jwt: {
-      apikey: { payload: { ...key, role: 'anon' } },
-      authorization: { payload: { ...key, ...session } },
-    },
-  }
+  return { auth_user: user.id, jwt: { apikey, authorization: { payload: { ...key, ...session } } } }
 }
 
 /** Events of auth, by the action of a request that succeeds. */
@@ -119,6 +119,7 @@ const authErrors: Partial<Record<number, string>> = {
 
 export function* authEntries(request: Request): Generator<SampleEntry> {
   const { method, path, status, subject, duration, user, project, ray } = request
+  const remote_addr = user.client.ip
   const failed = status >= 400
   const action = authEvents[subject]
   const traits = { provider: 'email', user_id: user.id }
@@ -129,24 +130,16 @@ export function* authEntries(request: Request): Generator<SampleEntry> {
     status: String(status),
     duration: String(duration * 1_000_000),
     request_id: ray,
-    remote_addr: user.client.ip,
+    remote_addr,
     referer: project.site,
     level: failed ? 'warning' : 'info',
     ...(failed && { error: authErrors[status]! }),
     ...(!failed && action && { auth_event: { action, actor_id: user.id, actor_via_sso: false, traits } }),
   })
   if (failed) return
+  const login = { action: 'login', login_method: 'password', metering: true, ...traits }
   if (subject === 'login')
-    yield authEntry(request, -1_200, {
-      level: 'info',
-      msg: 'Login',
-      action: 'login',
-      login_method: 'password',
-      metering: true,
-      ...traits,
-      request_id: ray,
-      remote_addr: user.client.ip,
-    })
+    yield authEntry(request, -1_200, { level: 'info', msg: 'Login', ...login, request_id: ray, remote_addr })
   if (subject === 'recover')
     yield authEntry(request, -900, {
       level: 'info',
@@ -157,37 +150,22 @@ export function* authEntries(request: Request): Generator<SampleEntry> {
 }
 
 /** The server's line is JSON; the shipper keeps the line and its fields. */
-function authEntry(
-  { time, project: { ref } }: Request,
-  delay: number,
-  fields: Record<string, Json>,
-): SampleEntry {
+function authEntry({ time, project: { ref } }: Request, delay: number, fields: Fields): SampleEntry {
   const line = { ...fields, component: 'api', timestamp: isoTime(time + delay).replace(/\.\d+/, '') }
-  return {
-    table: 'gotrue.logs.prod',
-    delay,
-    message: JSON.stringify(line),
-    project: ref,
-    metadata: { ...line, host: `db-${ref}`, project: ref },
-  }
+  const metadata = { ...line, host: `db-${ref}`, project: ref }
+  return { table: 'gotrue.logs.prod', delay, message: JSON.stringify(line), project: ref, metadata }
 }
 
 export function* storageEntries(request: Request, random: Random): Generator<SampleEntry> {
   const { project, user, method, path, search, status, ray } = request
   const { ref } = project
   const target = `${path.replace('/storage/v1', '')}${search}`
-  yield {
-    table: 'storage.logs.prod.2',
-    delay: -500,
-    message: [ref, method, status, user.client.ip, ray, target, user.client.agent].join(' | '),
-    metadata: {
-      context: { host: `storage-${serverAddress(project).replaceAll('.', '-')}`, pid: random.integer(1, 40) },
-      level: status >= 500 ? 'error' : 'info',
-      project: ref,
-      reqId: ray,
-      tenantId: ref,
-    },
-  }
+  const message = [ref, method, status, user.client.ip, ray, target, user.client.agent].join(' | ')
+  const level = status >= 500 ? 'error' : 'info'
+  const host = `storage-${serverAddress(project).replaceAll('.', '-')}`
+  const context = { host, pid: random.integer(1, 40) }
+  const metadata = { context, level, project: ref, reqId: ray, tenantId: ref }
+  yield { table: 'storage.logs.prod.2', delay: -500, message, metadata }
 }
 
 const socket = { module: 'Elixir.RealtimeWeb.UserSocket', function: 'connect/3', line: 71 }
@@ -264,39 +242,24 @@ const linesOf = ({ user, duration, bytes }: Request) => [
   JSON.stringify({ event: 'done', bytes }),
 ]
 
-function relayEntry(request: Request, run: Record<string, Json>, random: Random): SampleEntry {
-  const { method, path, status, project, user } = request
-  const { host } = project
-  const url = `https://${host}${path}`
-  const requestHeaders = {
+function relayEntry(request: Request, run: Fields, random: Random): SampleEntry {
+  const { method, path, status, url, user, duration } = request
+  const asked = {
     accept: '*/*',
     accept_encoding: 'gzip, br',
     connection: 'keep-alive',
     content_length: '182',
-    host,
-    user_agent: user.client.agent,
-    x_client_info: user.client.library,
     cookie: `sb-access-token=${user.token}; theme=${random.pick(['dark', 'light'])}`,
   }
-  const responseHeaders = {
-    content_length: String(request.bytes),
+  const sent = {
     content_type: 'application/json',
     server: 'edge',
-    date: new Date(request.time / 1000).toUTCString(),
     vary: 'Accept-Encoding',
     x_sb_edge_region: 'eu-central-1',
     x_served_by: 'edge-runtime',
   }
-  const location = { url, pathname: path, search: '', host, port: '', protocol: 'https:' }
-  return {
-    table: 'deno-relay-logs',
-    delay: -300,
-    message: `${method} | ${status} | ${url}`,
-    metadata: {
-      ...run,
-      execution_time_ms: request.duration,
-      request: { ...location, method, headers: requestHeaders, sb: credentials(request) },
-      response: { status_code: status, headers: responseHeaders },
-    },
-  }
+  const exchange = exchangeOf(request, { pathname: path, search: '', port: '' }, asked, {}, sent)
+  const message = `${method} | ${status} | ${url}`
+  const metadata = { ...run, execution_time_ms: duration, ...exchange }
+  return { table: 'deno-relay-logs', delay: -300, message, metadata }
 }
