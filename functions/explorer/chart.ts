@@ -34,30 +34,21 @@ export function chart(series: Series): HTMLElement {
     else draw(width)
   }).observe(place)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plot && draw(plot.width))
-  return el('div', { class: 'chart' }, keys.element, board(series, place, step), spoken, hiddenLines(series))
-}
-
-/** The part of the chart that takes the keyboard focus. */
-function board({ lines }: Series, place: HTMLElement, step: (event: KeyboardEvent) => void): HTMLElement {
-  const names = lines.map(({ name }) => name).join(', ')
-  return el(
-    'div',
-    {
-      class: 'board',
-      role: 'group',
-      tabindex: 0,
-      'aria-roledescription': 'chart',
-      'aria-label': `${names} over time. Arrow keys read the values; the table has them all.`,
-      onkeydown: event => step(event as KeyboardEvent),
-    },
-    place,
-  )
+  const names = series.lines.map(({ name }) => name).join(', ')
+  const focusable = {
+    class: 'board',
+    role: 'group',
+    tabindex: 0,
+    'aria-roledescription': 'chart',
+    'aria-label': `${names} over time. Arrow keys read the values; the table has them all.`,
+    onkeydown: (event: Event) => step(event as KeyboardEvent),
+  }
+  return el('div', { class: 'chart' }, keys.element, el('div', focusable, place), spoken, hiddenLines(series))
 }
 
 function hiddenLines({ lines, hidden }: Series): HTMLElement | null {
-  if (hidden === 0) return null
   const text = `The ${lines.length} largest of ${lines.length + hidden} lines; the table has all.`
-  return el('p', { class: 'hint' }, text)
+  return hidden === 0 ? null : el('p', { class: 'hint' }, text)
 }
 
 /** The index of the next time that has values, from either end where the cursor is nowhere. */
@@ -68,24 +59,15 @@ function nextWithValues({ times, lines }: Series, from: number | null, step: num
   return index
 }
 
-interface Legend {
-  element: HTMLElement
-  isOn(line: number): boolean
-  /** @param at the time under the cursor; `null` = there is none */
-  show(at: string | null, values: (number | null)[]): void
-  /** The values that it shows, as a sentence. */
-  text(): string
-}
-
 /** Names and colours of the lines, each a button that hides its line, with the values under the cursor. */
-function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => void): Legend {
+function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => void) {
   const moment = el('span', { class: 'moment' })
   const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 3 })
   const entries = lines.map(({ name }, i) => {
     const value = el('b', {})
     const press = () => {
-      const on = button.getAttribute('aria-pressed') !== 'true'
-      button.setAttribute('aria-pressed', String(on))
+      const on = button.ariaPressed !== 'true'
+      button.ariaPressed = String(on)
       toggled(i, on)
     }
     const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' })
@@ -96,22 +78,23 @@ function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => 
   })
   return {
     element: el('div', { class: 'legend' }, ...entries.map(({ button }) => button), moment),
-    isOn: line => entries[line]!.button.getAttribute('aria-pressed') === 'true',
-    show(at, values) {
+    isOn: (line: number) => entries[line]!.button.ariaPressed === 'true',
+    /** @param at the time under the cursor; `null` = there is none */
+    show(at: string | null, values: (number | null)[]) {
       moment.textContent = at ?? 'Point at the chart for values'
       for (const [i, { value }] of entries.entries()) {
         const number = values[i] ?? null
         value.textContent = number === null ? (at === null ? '' : '–') : numbers.format(number)
       }
     },
+    /** The values that it shows, as a sentence. */
     text: () =>
       `${moment.textContent}: ${entries.map(({ name, value }) => `${name} ${value.textContent}`).join(', ')}`,
   }
 }
 
-function options({ times, lines }: Series, keys: Legend, width: number): UPlot.Options {
-  const point = (index: number | null | undefined) => {
-    const at = index === null || index === undefined ? null : index
+function options({ times, lines }: Series, keys: ReturnType<typeof legend>, width: number): UPlot.Options {
+  const point = (at: number | null = null) => {
     const values = lines.map(line => (at === null ? null : (line.values[at] ?? null)))
     keys.show(at === null ? null : momentOf(times[at]!), values)
   }
@@ -123,10 +106,7 @@ function options({ times, lines }: Series, keys: Legend, width: number): UPlot.O
     cursor: { y: false, move: snapped, drag: { x: true, y: false }, points: { size: 9 } },
     hooks: { setCursor: [({ cursor }) => point(cursor.idx)] },
     axes: axes(),
-    scales: {
-      y: { range: (_, low, high) => fromZero(low, high) },
-      x: { range: (_, low, high) => widened(low, high) },
-    },
+    scales: { y: { range: fromZero }, x: { range: widened } },
     series: [{}, ...lines.map(({ name }, i) => line(name, i, keys.isOn(i)))],
   }
 }
@@ -147,9 +127,8 @@ function alone(plot: UPlot, series: number, all: boolean): number[] | null {
 }
 
 function axes(): UPlot.Axis[] {
-  const font = '12px system-ui, sans-serif'
   const common = {
-    font,
+    font: '12px system-ui, sans-serif',
     stroke: colour('--muted'),
     grid: { stroke: colour('--rule'), width: 1 },
     ticks: { show: false },
@@ -169,15 +148,11 @@ function snapped(plot: UPlot, left: number, top: number): [number, number] {
 
 /** The time of day, with the day where it begins; only days, where the steps are as long. */
 function timeLabels(_: UPlot, seconds: number[], __: number, ___: number, step: number): string[] {
+  const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
   return seconds.map((second, i) => {
-    const text = new Date(second * 1000).toISOString()
-    const day = new Date(second * 1000).toLocaleDateString('en-GB', {
-      day: 'numeric',
-      month: 'short',
-      timeZone: 'UTC',
-    })
+    const day = days.format(second * 1000)
     if (step >= 86_400) return day
-    const time = text.slice(11, step < 60 ? 19 : 16)
+    const time = new Date(second * 1000).toISOString().slice(11, step < 60 ? 19 : 16)
     return i === 0 || time === '00:00' ? `${time}\n${day}` : time
   })
 }
@@ -193,14 +168,14 @@ function colour(variable: string): string {
 }
 
 /** Counts stand on zero, with a little air above. */
-function fromZero(low: number | null, high: number | null): [number, number] {
+function fromZero(_: UPlot, low: number | null, high: number | null): [number, number] {
   const [bottom, top] = [Math.min(0, low ?? 0), Math.max(0, high ?? 0)]
   const air = (top - bottom || 1) * 0.08
   return [bottom < 0 ? bottom - air : 0, top + (top > 0 || bottom === 0 ? air : 0)]
 }
 
 /** A single time gets an hour around it. */
-function widened(low: number | null, high: number | null): [number, number] {
+function widened(_: UPlot, low: number | null, high: number | null): [number, number] {
   if (low === null || high === null) return [0, 1]
   return low === high ? [low - 1800, high + 1800] : [low, high]
 }

@@ -28,17 +28,15 @@ export function keyForm(enter: (key: string) => Promise<void>, problem: string |
     'aria-invalid': problem !== null && 'true',
   })
   const button = el('button', { class: 'primary' }, 'Open')
+  const onsubmit = (event: Event) => {
+    event.preventDefault()
+    if (input.value.trim() === '') return input.focus()
+    button.disabled = true
+    void enter(input.value.trim())
+  }
   const form = el(
     'form',
-    {
-      class: 'card key-card',
-      onsubmit: event => {
-        event.preventDefault()
-        if (input.value.trim() === '') return input.focus()
-        button.disabled = true
-        void enter(input.value.trim())
-      },
-    },
+    { class: 'card key-card', onsubmit },
     el('h2', {}, 'Look into your logs'),
     el('p', {}, 'Run the saved queries of this service, see them as charts and tables, and write your own.'),
     el('label', { for: id }, 'API key'),

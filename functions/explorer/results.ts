@@ -9,10 +9,7 @@ import { table } from './table.ts'
 export async function results(query: Query, answer: Answer): Promise<HTMLElement> {
   const { rows } = answer
   const chartable = series(rows)
-  const label = `Rows of ${query.endpoint.name}`
-  const views: [name: string, make: () => HTMLElement | Promise<HTMLElement>][] = [
-    ['Table', () => table(rows, label)],
-  ]
+  const views: View[] = [['Table', () => table(rows, `Rows of ${query.endpoint.name}`)]]
   if (chartable) views.unshift(['Chart', async () => (await import('./chart.ts')).chart(chartable)])
   return el(
     'section',
@@ -22,30 +19,20 @@ export async function results(query: Query, answer: Answer): Promise<HTMLElement
   )
 }
 
+type View = [name: string, make: () => HTMLElement | Promise<HTMLElement>]
+
 /** Tabs as the ARIA practices have them: arrows move between them, Tab goes into the panel. */
-async function tabs(
-  views: [name: string, make: () => HTMLElement | Promise<HTMLElement>][],
-  beside: HTMLElement,
-): Promise<HTMLElement> {
+async function tabs(views: View[], beside: HTMLElement): Promise<HTMLElement> {
   const id = newId()
-  const panel = el('div', { role: 'tabpanel', id: `${id}-panel`, 'aria-labelledby': `${id}-0` })
+  const panel = el('div', { role: 'tabpanel', id: `${id}-panel` })
   const made = new Map<number, HTMLElement>()
-  const buttons = views.map(([name], i) =>
-    el(
-      'button',
-      {
-        type: 'button',
-        role: 'tab',
-        id: `${id}-${i}`,
-        'aria-controls': `${id}-panel`,
-        onclick: () => void select(i),
-      },
-      name,
-    ),
-  )
+  const buttons = views.map(([name], i) => {
+    const tab = { type: 'button', role: 'tab', id: `${id}-${i}`, 'aria-controls': panel.id }
+    return el('button', { ...tab, onclick: () => void select(i) }, name)
+  })
   async function select(i: number): Promise<void> {
     for (const [j, button] of buttons.entries()) {
-      button.setAttribute('aria-selected', String(i === j))
+      button.ariaSelected = String(i === j)
       button.tabIndex = i === j ? 0 : -1
     }
     panel.setAttribute('aria-labelledby', `${id}-${i}`)
@@ -55,10 +42,10 @@ async function tabs(
   }
   const list = el('div', { role: 'tablist', 'aria-label': 'View' }, ...buttons)
   list.addEventListener('keydown', ({ key }) => {
-    const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0
-    if (step === 0) return
-    const next =
-      (buttons.findIndex(({ tabIndex }) => tabIndex === 0) + step + buttons.length) % buttons.length
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[key]
+    if (step === undefined) return
+    const { length } = buttons
+    const next = (buttons.findIndex(({ tabIndex }) => tabIndex === 0) + step + length) % length
     void select(next)
     buttons[next]!.focus()
   })
@@ -68,26 +55,18 @@ async function tabs(
 
 function actions(query: Query, { rows }: Answer): HTMLElement {
   const said = el('span', { class: 'said', role: 'status' })
-  const copy = (name: string, text: () => string) =>
-    el(
-      'button',
-      {
-        type: 'button',
-        onclick: () => {
-          navigator.clipboard.writeText(text()).then(
-            () => (said.textContent = 'Copied.'),
-            () => (said.textContent = 'The browser did not allow copying.'),
-          )
-        },
-      },
-      name,
+  const action = (name: string, act: () => void) => el('button', { type: 'button', onclick: act }, name)
+  const copy = (text: string) =>
+    navigator.clipboard.writeText(text).then(
+      () => (said.textContent = 'Copied.'),
+      () => (said.textContent = 'The browser did not allow copying.'),
     )
   return el(
     'div',
     { class: 'actions' },
-    copy('Copy link', () => location.href),
-    copy('Copy as curl', () => asCurl(query)),
-    el('button', { type: 'button', onclick: () => save(query.endpoint.name, rows) }, 'Download CSV'),
+    action('Copy link', () => void copy(location.href)),
+    action('Copy as curl', () => void copy(asCurl(query))),
+    action('Download CSV', () => save(query.endpoint.name, rows)),
     said,
   )
 }
@@ -101,16 +80,9 @@ function save(name: string, rows: Answer['rows']): void {
 }
 
 function noRows(): HTMLElement {
-  return el(
-    'div',
-    { class: 'card empty' },
-    el('h3', {}, 'No rows'),
-    el(
-      'p',
-      {},
-      'The query ran and found nothing. Try a longer time, or look at how the parameters are written.',
-    ),
-  )
+  const advice = 'Try a longer time, or look at how the parameters are written.'
+  const text = el('p', {}, `The query ran and found nothing. ${advice}`)
+  return el('div', { class: 'card empty' }, el('h3', {}, 'No rows'), text)
 }
 
 /** How an answer came about: from where, how old, how much, how long each step took. */
@@ -125,12 +97,12 @@ function facts({ endpoint }: Query, { rows, truncated, redacted, headers, took }
     el(
       'dl',
       {},
-      ...fact('Rows', String(rows.length)),
-      ...fact('From', origin(status), status),
-      ...(age === null || age === '0' ? [] : fact('Age', duration(Number(age)), made ?? undefined)),
-      ...fact('Personal data', redacted ? 'redacted' : 'as it is'),
-      ...fact('In all', `${Math.round(took)} ms`, 'from asking to the last byte'),
-      ...steps(headers.get('server-timing')).flatMap(([step, time]) => fact(step, time)),
+      fact('Rows', String(rows.length)),
+      fact('From', origin(status), status),
+      age === null || age === '0' ? null : fact('Age', duration(Number(age)), made),
+      fact('Personal data', redacted ? 'redacted' : 'as it is'),
+      fact('In all', `${Math.round(took)} ms`, 'from asking to the last byte'),
+      ...steps(headers.get('server-timing') ?? ''),
     ),
     truncated &&
       el('p', { class: 'notice' }, `There were more rows; the endpoint gives ${endpoint.maxRows} at most.`),
@@ -138,8 +110,8 @@ function facts({ endpoint }: Query, { rows, truncated, redacted, headers, took }
   )
 }
 
-function fact(name: string, value: string, raw?: string): HTMLElement[] {
-  return [el('div', { title: raw ?? null }, el('dt', {}, name), el('dd', {}, value))]
+function fact(name: string, value: string, raw: string | null = null): HTMLElement {
+  return el('div', { title: raw }, el('dt', {}, name), el('dd', {}, value))
 }
 
 /** Cache-Status in words; the header itself is shown on hover. */
@@ -161,11 +133,11 @@ const stepNames: Record<string, string> = {
 }
 
 /** `Server-Timing: auth;dur=0.4, cache;dur=20` */
-function steps(header: string | null): [name: string, time: string][] {
-  return [...(header ?? '').matchAll(/([\w-]+);dur=([\d.]+)/g)].map(([, name, time]) => [
-    stepNames[name!] ?? name!,
-    `${Number(time) < 10 ? Number(time).toFixed(1) : Math.round(Number(time))} ms`,
-  ])
+function steps(header: string): HTMLElement[] {
+  return [...header.matchAll(/([\w-]+);dur=([\d.]+)/g)].map(([, name, dur]) => {
+    const time = Number(dur)
+    return fact(stepNames[name!] ?? name!, `${time < 10 ? time.toFixed(1) : Math.round(time)} ms`)
+  })
 }
 
 function duration(seconds: number): string {
@@ -176,6 +148,7 @@ function duration(seconds: number): string {
 /** A problem in the service's own words, with advice. @param left problems that stand beside no field */
 export function failure({ problem, retryAfter }: ServiceError, left: Problem[]): HTMLElement {
   const { title, detail, code, requestId } = problem
+  const request = requestId ? [' · request ', el('code', {}, requestId)] : []
   return el(
     'section',
     { class: 'card failure', role: 'alert' },
@@ -183,15 +156,8 @@ export function failure({ problem, retryAfter }: ServiceError, left: Problem[]):
     el('p', {}, detail),
     ...left.map(other => placed(other, detail)).map(text => text && el('p', {}, text)),
     retryAfter && el('p', {}, `It can be asked again in ${retryAfter} s.`),
-    code && advice[code] ? el('p', {}, advice[code]) : null,
-    code &&
-      el(
-        'p',
-        { class: 'hint' },
-        el('code', {}, code),
-        requestId ? ' · request ' : null,
-        requestId ? el('code', {}, requestId) : null,
-      ),
+    code && advice[code] && el('p', {}, advice[code]),
+    code && el('p', { class: 'hint' }, el('code', {}, code), ...request),
   )
 }
 

@@ -25,10 +25,13 @@ export interface Query {
   redact: boolean
 }
 
-export interface Answer {
-  rows: Row[]
+interface Meta {
   truncated: boolean
   redacted: boolean
+}
+
+export interface Answer extends Meta {
+  rows: Row[]
   headers: Headers
   /** From the request's start to the last byte, in milliseconds. */
   took: number
@@ -65,18 +68,9 @@ export async function runQuery(key: string, query: Query, signal: AbortSignal): 
   const started = performance.now()
   const post = body === null ? {} : { method: 'POST', body }
   const response = await send(key, path, { ...post, headers, signal })
-  const { result, meta } = (await response.json()) as {
-    result: Row[]
-    meta: { truncated: boolean; redacted: boolean }
-  }
+  const { result: rows, meta } = (await response.json()) as { result: Row[]; meta: Meta }
   const took = performance.now() - started
-  return {
-    rows: result,
-    truncated: meta.truncated,
-    redacted: meta.redacted,
-    headers: response.headers,
-    took,
-  }
+  return { rows, truncated: meta.truncated, redacted: meta.redacted, headers: response.headers, took }
 }
 
 /** SQL goes in a body: there it can be long, and is in no log of addresses. */
@@ -95,7 +89,7 @@ export function asCurl(query: Query): string {
   const { Accept: _, ...own } = headers
   const given = Object.entries(own).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)
   return [
-    `curl -s ${quoted(new URL(path, location.href.replace(/#.*/s, '')).href)}`,
+    `curl -s ${quoted(new URL(path, location.href).href)}`,
     '-H "X-API-KEY: $KEY"',
     ...given,
     ...(body === null ? [] : [`--data-raw ${quoted(body)}`]),
@@ -120,12 +114,11 @@ async function send(key: string, path: string, init: RequestInit = {}): Promise<
   )
   if (response.ok) return response
   const problem = (await response.json().catch(() => null)) as ProblemDocument | null
-  throw new ServiceError(
-    problem ?? {
-      title: `The service answered ${response.status}`,
-      detail: 'Its answer says no more than that.',
-      status: response.status,
-    },
-    response.headers.get('retry-after'),
-  )
+  const { status } = response
+  const bare = {
+    title: `The service answered ${status}`,
+    detail: 'Its answer says no more than that.',
+    status,
+  }
+  throw new ServiceError(problem ?? bare, response.headers.get('retry-after'))
 }

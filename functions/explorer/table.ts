@@ -27,8 +27,8 @@ class Table {
   private readonly rows: Row[]
   private readonly columns: Column[]
   private readonly body: HTMLElement
-  private readonly above: Spacer
-  private readonly below: Spacer
+  private readonly above: HTMLTableRowElement
+  private readonly below: HTMLTableRowElement
   private readonly shown = new Map<number, Shown>()
   /** Heights of the open rows' fields, in pixels. */
   private readonly open = new Map<number, number>()
@@ -41,8 +41,8 @@ class Table {
     this.columns = columns(rows)
     this.above = spacer(this.columns.length + 1)
     this.below = spacer(this.columns.length + 1)
-    this.body = el('tbody', {}, this.above.row, this.below.row)
-    const grid = gridOf(this.columns, this.body, { label, rows: rows.length })
+    this.body = el('tbody', {}, this.above, this.below)
+    const grid = gridOf(this.columns, this.body, label, rows.length)
     this.frame = el('div', { class: 'table', role: 'region', 'aria-label': label, tabindex: 0 }, grid)
     this.listen()
   }
@@ -64,14 +64,14 @@ class Table {
     const from = Math.max(0, this.rowAt(this.frame.scrollTop) - beyond)
     const to = Math.min(this.rows.length, this.rowAt(this.frame.scrollTop + this.frame.clientHeight) + beyond)
     this.removeOutside(from, to)
-    let next = this.above.row.nextElementSibling
+    let next = this.above.nextElementSibling
     for (let index = from; index < to; index++) {
       const known = this.shown.get(index)
       if (known) next = (known.more ?? known.line).nextElementSibling
       else this.body.insertBefore(this.add(index).line, next)
     }
-    this.above.setHeight(this.topOf(from))
-    this.below.setHeight(this.topOf(this.rows.length) - this.topOf(to))
+    setHeight(this.above, this.topOf(from))
+    setHeight(this.below, this.topOf(this.rows.length) - this.topOf(to))
     for (const index of this.open.keys()) if (this.shown.has(index)) this.unfold(index)
   }
 
@@ -108,12 +108,11 @@ class Table {
   }
 
   private fold(index: number): void {
-    const row = this.shown.get(index)
+    const row = this.shown.get(index)!
     this.open.delete(index)
-    row?.more?.remove()
-    if (!row) return
+    row.more?.remove()
     row.more = null
-    row.button.setAttribute('aria-expanded', 'false')
+    row.button.ariaExpanded = 'false'
   }
 
   private unfold(index: number): void {
@@ -122,7 +121,7 @@ class Table {
     const inner = el('div', { class: 'detail' }, fieldsOf(this.rows[index]!))
     row.more = el('tr', { class: 'more' }, el('td', { colspan: this.columns.length + 1 }, inner))
     row.line.after(row.more)
-    row.button.setAttribute('aria-expanded', 'true')
+    row.button.ariaExpanded = 'true'
     if (!this.open.has(index)) this.open.set(index, inner.offsetHeight)
     this.sizes.observe(inner)
   }
@@ -141,7 +140,8 @@ class Table {
   private step(event: KeyboardEvent): void {
     if (!(event.target instanceof HTMLButtonElement)) return
     const last = this.rows.length - 1
-    const to = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, Home: 0, End: last }[event.key]
+    const { active } = this
+    const to = { ArrowDown: active + 1, ArrowUp: active - 1, Home: 0, End: last }[event.key]
     if (to === undefined) return
     event.preventDefault()
     this.active = Math.max(0, Math.min(last, to))
@@ -153,9 +153,7 @@ class Table {
 
   private scrollTo(top: number): void {
     const { scrollTop, clientHeight } = this.frame
-    if (top < scrollTop) this.frame.scrollTop = top
-    else if (top + 3 * rowHeight > scrollTop + clientHeight)
-      this.frame.scrollTop = top + 3 * rowHeight - clientHeight
+    this.frame.scrollTop = Math.min(top, Math.max(scrollTop, top + 3 * rowHeight - clientHeight))
   }
 
   private indexOf(matches: (row: Shown) => boolean): number | undefined {
@@ -181,43 +179,31 @@ class Table {
   }
 }
 
-function gridOf(
-  shape: Column[],
-  body: HTMLElement,
-  { label, rows }: { label: string; rows: number },
-): HTMLElement {
+function gridOf(shape: Column[], body: HTMLElement, label: string, rows: number): HTMLElement {
   const open = el('th', { scope: 'col' }, el('span', { class: 'unseen' }, 'Open'))
+  const cols = shape.map(({ width }) => sized(el('col'), `${width}ch`))
   const grid = el(
     'table',
     { 'aria-rowcount': rows + 1, 'aria-label': label },
-    el('colgroup', {}, el('col', { class: 'fold' }), ...shape.map(colOf)),
+    el('colgroup', {}, el('col', { class: 'fold' }), ...cols),
     el('thead', {}, el('tr', {}, open, ...shape.map(({ heading }) => heading))),
     body,
   )
-  grid.style.width = `calc(${shape.reduce((sum, { width }) => sum + width, 0)}ch + 2.4rem)`
-  return grid
+  return sized(grid, `calc(${shape.reduce((sum, { width }) => sum + width, 0)}ch + 2.4rem)`)
 }
 
-function colOf({ width }: Column): HTMLElement {
-  const col = el('col')
-  col.style.width = `${width}ch`
-  return col
-}
-
-interface Spacer {
-  row: HTMLElement
-  setHeight(pixels: number): void
+function sized(element: HTMLElement, width: string): HTMLElement {
+  element.style.width = width
+  return element
 }
 
 /** Stands for the rows that are out of sight. */
-function spacer(span: number): Spacer {
-  const cell = el('td', { colspan: span })
-  return {
-    row: el('tr', { class: 'spacer', 'aria-hidden': 'true' }, cell),
-    setHeight(pixels) {
-      cell.style.height = `${pixels}px`
-    },
-  }
+function spacer(span: number): HTMLTableRowElement {
+  return el('tr', { class: 'spacer', 'aria-hidden': 'true' }, el('td', { colspan: span }))
+}
+
+function setHeight({ cells }: HTMLTableRowElement, pixels: number): void {
+  cells[0]!.style.height = `${pixels}px`
 }
 
 interface Column {
@@ -233,8 +219,9 @@ function columns(rows: Row[]): Column[] {
   return columnsOf(rows).map(name => {
     const values = sample.map(row => row[name] ?? null)
     const filled = values.filter(value => value !== null)
-    const time = filled.length > 0 && filled.every(value => timeText(value) !== null)
-    const number = !time && filled.length > 0 && filled.every(value => typeof value === 'number')
+    const all = (test: (value: Value) => boolean) => filled.length > 0 && filled.every(test)
+    const time = all(value => timeText(value) !== null)
+    const number = !time && all(value => typeof value === 'number')
     const longest = Math.max(name.length + (time ? 4 : 0), ...values.map(value => shortText(value).length))
     const zone = time && el('span', { class: 'zone' }, ' UTC')
     return {

@@ -33,8 +33,7 @@ export function timeText(value: Value): string | null {
   return new Date(millis)
     .toISOString()
     .replace('T', ' ')
-    .replace(/Z$/, '')
-    .replace(/\.000$/, '')
+    .replace(/(\.000)?Z$/, '')
 }
 
 /** GoogleSQL writes an object in a log entry as a list of one, which reads better as the object. */
