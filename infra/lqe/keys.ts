@@ -3,42 +3,29 @@ import { hostname, userInfo } from 'node:os'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Details, lineOf } from '../../shared/log.ts'
 import type { Store } from '../../shared/stores/store.ts'
-import {
-  issueKey,
-  type Limits,
-  listKeys,
-  revokeKey,
-  type Right,
-  rights,
-  rotateKey,
-} from '../../shared/keys/records.ts'
+import { issueKey, listKeys, revokeKey, type Right, rights, rotateKey } from '../../shared/keys/records.ts'
 
 const day = 86_400_000
+const idHint = 'the part between lqe_ and the next _'
+const known = rights.join(', ')
 
-/**
- * Reads a duration: a whole number and `m`, `h` or `d`.
- * @returns milliseconds
- */
-export function duration(text: string): number {
-  const match = /^([1-9]\d{0,4})([mhd])$/.exec(text)
-  if (!match) throw new InvalidArgumentError('Write a whole number and m, h or d, such as 90d.')
-  return Number(match[1]) * { m: 60_000, h: 3_600_000, d: day }[match[2] as 'm' | 'h' | 'd']
+/** A reader of a whole number and a unit. @returns the number in the units' common measure */
+function quantity(units: Record<string, number>, digits: number, hint: string): (text: string) => number {
+  const form = new RegExp(`^([1-9]\\d{0,${digits - 1}})(${Object.keys(units).join('|')})$`)
+  return text => {
+    const [, number, unit] = form.exec(text) ?? []
+    if (number === undefined) throw new InvalidArgumentError(`Write a whole number${hint}`)
+    return Number(number) * units[unit!]!
+  }
 }
 
-/**
- * Reads a number of bytes: a whole number and `MB`, `GB` or `TB`, in powers of 1000.
- * @returns bytes
- */
-function size(text: string): number {
-  const match = /^([1-9]\d{0,3})(MB|GB|TB)$/.exec(text)
-  if (!match) throw new InvalidArgumentError('Write a whole number and MB, GB or TB, such as 500GB.')
-  return Number(match[1]) * { MB: 1e6, GB: 1e9, TB: 1e12 }[match[2] as 'MB' | 'GB' | 'TB']
-}
+/** @returns milliseconds */
+export const duration = quantity({ m: 60_000, h: 3_600_000, d: day }, 5, ' and m, h or d, such as 90d.')
 
-function calls(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('Write a whole number, such as 60.')
-  return Number(text)
-}
+/** @returns bytes, in powers of 1000 */
+const size = quantity({ MB: 1e6, GB: 1e9, TB: 1e12 }, 4, ' and MB, GB or TB, such as 500GB.')
+
+const calls = quantity({ '': 1 }, 6, ', such as 60.')
 
 interface CreateOptions {
   name: string
@@ -63,12 +50,7 @@ export function keyCommand(withStore: WithStore): Command {
     .option('--endpoint <name>', 'an endpoint it may call; repeat for more', collect, [])
     .addOption(new Option('--all', 'it may call every endpoint').conflicts('endpoint'))
     .option('--pin <parameter=value>', 'a parameter that is fixed for it; repeat for more', collectPin, {})
-    .option(
-      '--right <right>',
-      `what else it may do (${rights.join(', ')}); repeat for more`,
-      collectRight,
-      [],
-    )
+    .option('--right <right>', `what else it may do (${known}); repeat for more`, collectRight, [])
     .addOption(new Option('--expires <duration>', 'how long it is valid, such as 90d').argParser(duration))
     .addOption(new Option('--never', 'it does not expire').conflicts('expires'))
     .option('--calls-per-minute <number>', 'how often it may be used, in each instance', calls)
@@ -87,12 +69,12 @@ export function keyCommand(withStore: WithStore): Command {
   command
     .command('revoke')
     .description('make a key invalid, everywhere within 30 seconds (five minutes while the store is away)')
-    .argument('<id>', 'the part between lqe_ and the next _')
+    .argument('<id>', idHint)
     .action(async (id: string) => withStore(store => revoke(store, id)))
   command
     .command('rotate')
     .description('issue a key with the same rights; the old one stays valid for a while')
-    .argument('<id>', 'the part between lqe_ and the next _')
+    .argument('<id>', idHint)
     .option('--overlap <duration>', 'how long the old key stays valid', duration, 7 * day)
     .action(async (id: string, { overlap }: { overlap: number }) =>
       withStore(store => rotate(store, id, overlap)),
@@ -120,17 +102,11 @@ function accountHere(): string | null {
 
 async function create(store: Store, options: CreateOptions): Promise<void> {
   const expiresAt = options.expires === undefined ? null : new Date(Date.now() + options.expires)
-  const { name, right, pin, callsPerMinute = null, bytesPerDay = null } = options
+  const { name, right: rights, pin: pins, callsPerMinute = null, bytesPerDay = null } = options
   const endpoints = options.all ? '*' : options.endpoint
-  const issued = await issueKey(store, {
-    name,
-    endpoints,
-    pins: pin,
-    rights: right,
-    expiresAt,
-    limits: { callsPerMinute, bytesPerDay },
-  })
-  audit('key issued', { key: issued.id, name, endpoints, rights: right })
+  const limits = { callsPerMinute, bytesPerDay }
+  const issued = await issueKey(store, { name, endpoints, pins, rights, expiresAt, limits })
+  audit('key issued', { key: issued.id, name, endpoints, rights })
   console.log(`API key: ${issued.key}`)
   console.log(`It is shown only now. Its id, for list, revoke and rotate: ${issued.id}`)
 }
@@ -143,17 +119,12 @@ async function list(store: Store): Promise<void> {
     const pins = Object.entries(key.pins).map(([parameter, value]) => `${parameter}=${value}`)
     const until = key.expiresAt === null ? 'never expires' : `until ${key.expiresAt.toISOString()}`
     const grant = [scope, ...pins, ...key.rights].join(' ')
-    const terms = [grant, ...limitTexts(key.limits ?? null), until].join(', ')
+    const { callsPerMinute, bytesPerDay } = key.limits ?? {}
+    const calls = callsPerMinute && `${callsPerMinute} calls a minute`
+    const bytes = bytesPerDay && `${bytesPerDay / 1e6} MB a day`
+    const terms = [grant, calls, bytes, until].filter(Boolean).join(', ')
     console.log(`${key.id}  ${key.state.padEnd(8)} ${key.name}: ${terms}`)
   }
-}
-
-function limitTexts(limits: Limits | null): string[] {
-  const { callsPerMinute = null, bytesPerDay = null } = limits ?? {}
-  return [
-    ...(callsPerMinute === null ? [] : [`${callsPerMinute} calls a minute`]),
-    ...(bytesPerDay === null ? [] : [`${bytesPerDay / 1e6} MB a day`]),
-  ]
 }
 
 async function revoke(store: Store, id: string): Promise<void> {
@@ -181,7 +152,7 @@ function collectPin(text: string, before: Record<string, string>): Record<string
 }
 
 function collectRight(text: string, before: Right[]): Right[] {
-  const right = rights.find(known => known === text)
-  if (!right) throw new InvalidArgumentError(`The rights are: ${rights.join(', ')}.`)
+  const right = rights.find(name => name === text)
+  if (!right) throw new InvalidArgumentError(`The rights are: ${known}.`)
   return [...before, right]
 }

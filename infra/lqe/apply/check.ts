@@ -7,7 +7,7 @@ import { emptyBindings, type Endpoint, parameterColumns } from '../../../shared/
 import { placeOf, SqlError } from '../../../shared/sql/error.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { printType } from '../../../shared/sql/printer.ts'
-import type { Query, QueryBody, Select } from '../../../shared/sql/tree.ts'
+import type { QueryBody } from '../../../shared/sql/tree.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
 import { batchStatement } from '../../../shared/warm/batch.ts'
@@ -43,21 +43,18 @@ async function pointing(file: string, look: () => Promise<FileProblem[]>): Promi
 /** Each `@name` in the SQL is declared, and each declared parameter is used. */
 function parametersAgree({ endpoint, sqlFile, yamlFile, placeInYaml }: EndpointSource): FileProblem[] {
   const used = parameterNames(parse(endpoint.sql))
-  const undeclared = [...used]
-    .filter(([name]) => !Object.hasOwn(endpoint.parameters, name))
-    .map(([name, at]) => ({
-      file: sqlFile,
-      ...placeOf(endpoint.sql, at),
-      detail: `@${name} is not declared in ${yamlFile}`,
-    }))
-  const unused = Object.keys(endpoint.parameters)
-    .filter(name => !used.has(name))
-    .map(name => ({
-      file: yamlFile,
-      ...placeInYaml(`/parameters/properties/${name}`),
-      detail: `${name} is declared, but @${name} is not in the SQL`,
-    }))
-  return [...undeclared, ...unused]
+  const problems: FileProblem[] = []
+  for (const [name, at] of used) {
+    const detail = `@${name} is not declared in ${yamlFile}`
+    if (!Object.hasOwn(endpoint.parameters, name))
+      problems.push({ file: sqlFile, ...placeOf(endpoint.sql, at), detail })
+  }
+  for (const name of Object.keys(endpoint.parameters)) {
+    const detail = `${name} is declared, but @${name} is not in the SQL`
+    const place = placeInYaml(`/parameters/properties/${name}`)
+    if (!used.has(name)) problems.push({ file: yamlFile, ...place, detail })
+  }
+  return problems
 }
 
 /**
@@ -79,13 +76,11 @@ async function checkBatchQuery(
     return strangers.map(([name, at]) => problem(at, `@${name} is not known: a batch query takes @sets`))
   if (used.size === 0) return [problem(0, 'takes no @sets')]
   const shared = parameterColumns(endpoint).filter(({ name }) => own.some(column => column.name === name))
-  if (shared.length > 0)
-    return [
-      problem(0, `${shared[0]!.name} is a parameter and a column, so its two values would have one name`),
-    ]
+  const clash = `${shared[0]?.name} is a parameter and a column, so its two values would have one name`
+  if (shared.length > 0) return [problem(0, clash)]
   const { columns } = await engine.describe(batchStatement(endpoint, sql, null))
   const mismatch = mismatchOf(columns, parameterColumns(endpoint), own)
-  return mismatch ? [problem(placeOfColumn(query, mismatch.column), mismatch.detail)] : []
+  return mismatch ? [problem(placeOfColumn(query.body, mismatch.column), mismatch.detail)] : []
 }
 
 /** First the parameters, in any order, then the endpoint's columns, in theirs. */
@@ -105,12 +100,7 @@ function inWords(column: Column | undefined): string {
   return column ? `${column.name} ${printType(column.type)}` : 'nothing'
 }
 
-function placeOfColumn({ body }: Query, column: number): number {
-  const { items, at } = firstSelect(body)
-  return items[column]?.at ?? at
-}
-
-function firstSelect(body: QueryBody): Select {
-  if (body.kind === 'Select') return body
-  return firstSelect(body.kind === 'SetOperation' ? body.left : body.query.body)
+function placeOfColumn(body: QueryBody, column: number): number {
+  if (body.kind === 'Select') return body.items[column]?.at ?? body.at
+  return placeOfColumn(body.kind === 'SetOperation' ? body.left : body.query.body, column)
 }

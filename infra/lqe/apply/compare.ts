@@ -70,23 +70,21 @@ function samplesOf({ type, format, enum: choices, examples = [], default: preset
   return format === 'iso-timestamp' ? values.map(value => isoTimestamp(String(value))) : values
 }
 
-async function runEach(endpoint: Endpoint, engine: QueryEngine, sets: ParameterSet[]): Promise<Result[]> {
+type Run = (endpoint: Endpoint, engine: QueryEngine, sets: ParameterSet[]) => Promise<Result[]>
+
+const runEach: Run = async ({ sql, maxRows, timeoutSeconds }, engine, sets) => {
   const results: Result[] = []
   for (const bindings of sets)
-    results.push(
-      await engine.run(
-        { sql: endpoint.sql, bindings },
-        { maxRows: endpoint.maxRows, timeoutMs: endpoint.timeoutSeconds * 1000 },
-      ),
-    )
+    results.push(await engine.run({ sql, bindings }, { maxRows, timeoutMs: timeoutSeconds * 1000 }))
   return results
 }
 
-async function runTogether(endpoint: Endpoint, engine: QueryEngine, sets: ParameterSet[]): Promise<Result[]> {
-  const result = await engine.run(batchStatement(endpoint, endpoint.warm!.sql!, sets), {
+const runTogether: Run = async (endpoint, engine, sets) => {
+  const limits = {
     maxRows: sets.length * (endpoint.maxRows + 1),
     timeoutMs: endpoint.timeoutSeconds * 1000,
-  })
+  }
+  const result = await engine.run(batchStatement(endpoint, endpoint.warm!.sql!, sets), limits)
   return splitRows(endpoint, sets, result)
 }
 

@@ -41,12 +41,8 @@ function stepFor(endpoint: Endpoint, document: Document | undefined): Step {
   if (!document) return { change: 'created', name, diff: null, write: { type: 'create', at, fields } }
   if (document.fields['definition'] === fields['definition'])
     return { change: 'unchanged', name, diff: null, write: null }
-  return {
-    change: 'changed',
-    name,
-    diff: diffOf(endpointOf(document), endpoint),
-    write: { type: 'replace', at, fields, ifVersion: document.version },
-  }
+  const write: Write = { type: 'replace', at, fields, ifVersion: document.version }
+  return { change: 'changed', name, diff: diffOf(endpointOf(document), endpoint), write }
 }
 
 function removal({ id, version, fields }: Document): Step {

@@ -43,13 +43,14 @@ export interface EndpointSource {
  * @throws QueriesError with every problem of every file
  */
 export function readQueries(folder: string): EndpointSource[] {
-  const files = new Set(readdirSync(folder))
+  const files = new Set(readdirSync(folder).toSorted())
   const problems: FileProblem[] = []
   const sources: EndpointSource[] = []
-  for (const file of [...files].filter(isEndpointSql).toSorted())
-    if (!files.has(file.replace(/\.sql$/, '.yaml')))
+  for (const file of files)
+    if (/(?<!\.warm)\.sql$/.test(file) && !files.has(file.replace(/\.sql$/, '.yaml')))
       problems.push(problemOf(join(folder, file), 'has no .yaml beside it'))
-  for (const file of [...files].filter(name => name.endsWith('.yaml')).toSorted()) {
+  for (const file of files) {
+    if (!file.endsWith('.yaml')) continue
     try {
       sources.push(readOne(folder, file.slice(0, -'.yaml'.length), files))
     } catch (error) {
@@ -63,17 +64,11 @@ export function readQueries(folder: string): EndpointSource[] {
   return sources
 }
 
-const batchEnding = '.warm.sql'
-
-function isEndpointSql(file: string): boolean {
-  return file.endsWith('.sql') && !file.endsWith(batchEnding)
-}
-
 /** A batch query that no YAML names would never run. */
 function unusedBatchQueries(folder: string, files: Set<string>, sources: EndpointSource[]): FileProblem[] {
   const used = new Set(sources.map(({ warmFile }) => warmFile))
   return [...files]
-    .filter(file => file.endsWith(batchEnding) && !used.has(join(folder, file)))
+    .filter(file => file.endsWith('.warm.sql') && !used.has(join(folder, file)))
     .map(file => problemOf(join(folder, file), 'is the warm.query of no endpoint'))
 }
 
@@ -87,8 +82,8 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
   const lines = new LineCounter()
   const document = parseDocument(readFileSync(yamlFile, 'utf8'), { lineCounter: lines })
   const unreadable = document.errors.map(({ message, pos }) => {
-    const { line, col } = lines.linePos(pos[0])
-    return { file: yamlFile, line, column: col, detail: message.split('\n', 1)[0]! }
+    const { line, col: column } = lines.linePos(pos[0])
+    return { file: yamlFile, line, column, detail: message.split('\n', 1)[0]! }
   })
   if (unreadable.length > 0) throw new QueriesError(unreadable)
   const placeInYaml = (pointer: string) => placeOfPointer(document, lines, pointer)
@@ -103,13 +98,11 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
     return { endpoint, sqlFile, yamlFile, warmFile, placeInYaml }
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
-    throw new QueriesError(
-      error.problems.map(({ pointer, detail }) => ({
-        file: yamlFile,
-        ...placeInYaml(pointer),
-        detail: `${pointer.slice(1).replaceAll('/', '.')} ${detail}`.trim(),
-      })),
-    )
+    const named = error.problems.map(({ pointer, detail: words }) => {
+      const detail = `${pointer.slice(1).replaceAll('/', '.')} ${words}`.trim()
+      return { file: yamlFile, ...placeInYaml(pointer), detail }
+    })
+    throw new QueriesError(named)
   }
 }
 

@@ -37,29 +37,26 @@ export function parseCombined(line: string, { project, host }: { project: string
   const match = frame.exec(line.trimEnd())
   if (!match) throw new BadEntry('not in the combined log format')
   const field = (name: string) => known(match.groups?.[name])
-  const [client, user, agent, request] = [field('client'), field('user'), field('agent'), field('request')]
-  const { method, path, search, url, protocol } = parseRequest(request ?? '', host)
+  const [client, user, user_agent, request] = [
+    field('client'),
+    field('user'),
+    field('agent'),
+    field('request'),
+  ]
+  const { protocol, ...parts } = parseRequest(request ?? '', host)
+  const { method, url } = parts
   const status = field('status') === null ? null : Number(field('status'))
   return {
     timestamp: parseTime(field('time') ?? ''),
-    event_message: edgeMessage(method, status, client, null, url ?? request, agent),
+    event_message: edgeMessage(method, status, client, null, url ?? request, user_agent),
     project,
     metadata: {
       request: {
-        method,
-        path,
-        search,
-        url,
+        ...parts,
         host,
         protocol: 'https:',
         cf: { httpProtocol: protocol },
-        headers: {
-          cf_connecting_ip: client,
-          x_real_ip: client,
-          host,
-          referer: field('referer'),
-          user_agent: agent,
-        },
+        headers: { cf_connecting_ip: client, x_real_ip: client, host, referer: field('referer'), user_agent },
         sb: user && { auth_user: user },
       },
       response: { status_code: status, headers: { content_length: field('length') } },

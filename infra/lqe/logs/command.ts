@@ -3,27 +3,14 @@ import { statSync } from 'node:fs'
 import cliProgress from 'cli-progress'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { LogsError } from './error.ts'
-import { type Format, formats, type Loaded, loadLogs } from './load.ts'
-import { clearLogs } from './parquet.ts'
+import { formats, type Loaded, type LoadOptions, loadLogs } from './load.ts'
+import { clearLogs, type Folders } from './parquet.ts'
 import { defaults, writeSample } from './sample.ts'
-
-interface Folders {
-  logsFolder: string
-  tablesFolder: string
-}
-
-interface LoadFlags {
-  format: Format
-  project?: string
-  host?: string
-  shiftToNow: boolean
-}
 
 /** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs */
 export function logsCommand(settings: () => Folders): Command {
-  const command = new Command('logs').description(
-    'logs on this machine: load files, make samples, clear tables',
-  )
+  const about = 'logs on this machine: load files, make samples, clear tables'
+  const command = new Command('logs').description(about)
   command
     .command('load')
     .description('load log files into a table; loading a file again replaces its earlier rows')
@@ -34,9 +21,12 @@ export function logsCommand(settings: () => Folders): Command {
     .option('--host <host>', 'with --format combined: the requested host, such as www.example.com')
     .option('--shift-to-now', 'move the newest entry to the present, and all others by as much', false)
     .action(async (table: string, files: string[], flags: LoadFlags) => {
-      const loaded = await stoppable(signal => runLoad({ ...settings(), ...flags, table, files, signal }))
-      console.log(summary(table, loaded))
-      if (loaded.rows === 0) process.exitCode = 1
+      const { rows, badLines, first, last } = await stoppable(signal =>
+        runLoad({ ...settings(), ...flags, table, files, signal }),
+      )
+      const range = rows > 0 ? `; from ${first} to ${last}` : ''
+      console.log(`${table}: rows loaded: ${rows}; bad lines: ${badLines}${range}`)
+      if (rows === 0) process.exitCode = 1
     })
   command
     .command('sample')
@@ -44,11 +34,11 @@ export function logsCommand(settings: () => Folders): Command {
     .option('--rows <number>', 'how many requests', wholeNumber, defaults.rows)
     .option('--seed <number>', 'the same seed makes the same logs', wholeNumber, defaults.seed)
     .action(async (flags: { rows: number; seed: number }) => {
-      const options = { ...settings(), ...flags, now: new Date() }
       const counts = await stoppable(signal =>
-        withProgress('requests', flags.rows, bar =>
-          writeSample({ ...options, signal, onProgress: done => bar.update(done) }),
-        ),
+        withProgress('requests', flags.rows, bar => {
+          const onProgress = (done: number) => bar.update(done)
+          return writeSample({ ...settings(), ...flags, now: new Date(), signal, onProgress })
+        }),
       )
       for (const [table, rows] of counts) console.log(`${table}: ${rows} rows`)
     })
@@ -63,9 +53,9 @@ export function logsCommand(settings: () => Folders): Command {
   return command
 }
 
-async function runLoad(
-  options: Folders & LoadFlags & { table: string; files: string[]; signal: AbortSignal },
-) {
+type LoadFlags = Pick<LoadOptions, 'format' | 'project' | 'host' | 'shiftToNow'>
+
+async function runLoad(options: Omit<LoadOptions, 'out'>): Promise<Loaded> {
   const sizes = options.files.map(file => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
   // The length of standard input is unknown.
   const total = options.files.includes('-') ? 0 : sizes.reduce((sum, size) => sum + size, 0)
@@ -107,11 +97,6 @@ async function stoppable<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T
   } finally {
     for (const signal of signals) process.off(signal, stop)
   }
-}
-
-function summary(table: string, { rows, badLines, first, last }: Loaded): string {
-  const range = rows > 0 ? `; from ${first} to ${last}` : ''
-  return `${table}: rows loaded: ${rows}; bad lines: ${badLines}${range}`
 }
 
 function wholeNumber(text: string): number {

@@ -45,25 +45,14 @@ export interface LogEntry {
 /** Gives a value its column's type; throws BadEntry. */
 type Reader = (value: Json) => Json
 
-interface Scalar {
-  expected: string
-  /** `undefined` where the value is not of the type. */
-  read: (value: Json) => Json | undefined
-}
-
-const scalars: Partial<Record<ScalarName, Scalar>> = {
+/** By type, the values in words, and what reads one: `null` where it is not of the type. */
+const scalars: Partial<Record<ScalarName, [expected: string, read: Reader]>> = {
   // DuckDB refuses half a surrogate pair.
-  STRING: {
-    expected: 'a string',
-    read: value => (typeof value === 'string' ? value.toWellFormed() : undefined),
-  },
-  BOOL: { expected: 'true or false', read: value => (typeof value === 'boolean' ? value : undefined) },
-  INT64: { expected: 'a 64-bit integer', read: readInteger },
-  FLOAT64: { expected: 'a number', read: readFloat },
-  TIMESTAMP: {
-    expected: 'an ISO 8601 time or microseconds since 1970',
-    read: value => entryTimestamp(value) ?? undefined,
-  },
+  STRING: ['a string', value => (typeof value === 'string' ? value.toWellFormed() : null)],
+  BOOL: ['true or false', value => (typeof value === 'boolean' ? value : null)],
+  INT64: ['a 64-bit integer', readInteger],
+  FLOAT64: ['a number', readFloat],
+  TIMESTAMP: ['an ISO 8601 time or microseconds since 1970', entryTimestamp],
 }
 
 /**
@@ -86,17 +75,17 @@ export function entryReader(
 }
 
 function reader(type: SqlType, path: string, unknown: (field: string) => void): Reader {
-  if (type.kind === 'ARRAY') return listReader(reader(type.element, path, unknown))
+  if (type.kind === 'ARRAY') {
+    const item = reader(type.element, path, unknown)
+    // BigQuery's lists hold no nulls.
+    return value =>
+      [value]
+        .flat()
+        .filter(each => each !== null)
+        .map(item)
+  }
   if (type.kind === 'STRUCT') return objectReader(type.fields, `${path}.`, unknown)
   return scalarReader(type.kind, path)
-}
-
-/** BigQuery's lists hold no nulls. */
-function listReader(item: Reader): Reader {
-  return value => {
-    const list = Array.isArray(value) ? value : [value]
-    return list.filter(each => each !== null).map(each => item(each))
-  }
 }
 
 /** @param prefix of a field's name in messages, such as `metadata.request.` */
@@ -119,27 +108,27 @@ function objectReader(fields: StructField[], prefix: string, unknown: (field: st
 }
 
 function scalarReader(kind: ScalarName, path: string): Reader {
-  const scalar = scalars[kind]
-  if (!scalar) throw new LogsError(`The column ${path} has the type ${kind}, which log entries cannot have`)
+  const [expected, read] = scalars[kind] ?? []
+  if (!read) throw new LogsError(`The column ${path} has the type ${kind}, which log entries cannot have`)
   return value => {
-    const result = scalar.read(value)
-    if (result === undefined) throw new BadEntry(`${path} must be ${scalar.expected}, not ${kindOf(value)}`)
+    const result = read(value)
+    if (result === null) throw new BadEntry(`${path} must be ${expected}, not ${kindOf(value)}`)
     return result
   }
 }
 
 /** Integers that a double cannot hold stay text on their way into Parquet. */
-function readInteger(value: Json): Json | undefined {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined
-  if (typeof value === 'string' && !/^-?\d{1,19}$/.test(value)) return undefined
-  if (typeof value !== 'string' && typeof value !== 'bigint') return undefined
+function readInteger(value: Json): Json {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : null
+  if (typeof value === 'string' && !/^-?\d{1,19}$/.test(value)) return null
+  if (typeof value !== 'string' && typeof value !== 'bigint') return null
   const integer = BigInt(value)
-  return BigInt.asIntN(64, integer) === integer ? String(integer) : undefined
+  return BigInt.asIntN(64, integer) === integer ? String(integer) : null
 }
 
-function readFloat(value: Json): Json | undefined {
+function readFloat(value: Json): Json {
   if (typeof value === 'bigint') return Number(value)
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
+  return Number.isFinite(value) ? value : null
 }
 
 /** A value in words, for a message. */
@@ -147,12 +136,9 @@ function kindOf(value: Json): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'an object'
-  if (typeof value === 'string') return `the string ${JSON.stringify(shortened(value))}`
-  return shortened(String(value))
-}
-
-function shortened(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 37)}...` : text
+  const text = String(value)
+  const short = text.length > 40 ? `${text.slice(0, 37)}...` : text
+  return typeof value === 'string' ? `the string ${JSON.stringify(short)}` : short
 }
 
 /** A UUID of version 8, the version for custom content (RFC 9562, section 5.8). */
@@ -160,8 +146,12 @@ function contentId(row: Partial<LogEntry>, line: number): string {
   const hash = createHash('sha256')
     .update(`${line}\n${JSON.stringify(row)}`)
     .digest('hex')
-  const variant = '89ab'[Number.parseInt(hash[16]!, 16) & 3]!
-  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
+  return uuidOf(hash, 8, Number.parseInt(hash[16]!, 16) & 3)
+}
+
+/** A UUID of the version, of hexadecimal digits. @param variant the two free bits of its digit */
+export function uuidOf(hex: string, version: number, variant: number): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-${'89ab'[variant]}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /** Microseconds since 1970 of the first and last moment of BigQuery's TIMESTAMP: the years 1 to 9999. */
@@ -173,7 +163,7 @@ const lastMicros = 253_402_300_799_999_999n
  * (`2026-01-31 12:00:00.5 UTC`), or whole microseconds since 1970 as a number or as digits.
  * @returns `2026-01-31T12:00:00.500000Z`, so that earlier times are smaller texts; `null` for anything else
  */
-export function entryTimestamp(value: unknown): string | null {
+export function entryTimestamp(value: Json): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? fromMicros(BigInt(value)) : null
   if (typeof value === 'bigint') return fromMicros(value)
   if (typeof value !== 'string') return null

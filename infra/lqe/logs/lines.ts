@@ -71,19 +71,17 @@ async function* unpacked(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer>
 }
 
 async function* split(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
-  let number = 0
+  let [number, length] = [0, 0]
   let parts: Buffer[] = []
-  let length = 0
   const take = (part: Buffer) => {
     length += part.length
     if (length > longestLine) parts = []
     else parts.push(part)
   }
   const line = (): Line => {
-    const result = decode(++number, length > longestLine ? null : Buffer.concat(parts))
-    parts = []
-    length = 0
-    return result
+    const bytes = length > longestLine ? null : Buffer.concat(parts)
+    ;[parts, length] = [[], 0]
+    return decode(++number, bytes)
   }
   for await (const chunk of chunks) {
     let from = 0

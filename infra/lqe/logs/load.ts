@@ -7,14 +7,20 @@ import { edgeTable, parseCombined } from './combined.ts'
 import { BadEntry, entryReader, fromMicros, type Json, type LogEntry, parseJson } from './entries.ts'
 import { LogsError } from './error.ts'
 import { type Line, longestLine, readLines } from './lines.ts'
-import { ParquetWriter, publish, shiftTimes, tableColumns, timeRange, withStage } from './parquet.ts'
+import {
+  type Folders,
+  ParquetWriter,
+  publish,
+  shiftTimes,
+  tableColumns,
+  timeRange,
+  withStage,
+} from './parquet.ts'
 
 export const formats = ['ndjson', 'combined'] as const
 export type Format = (typeof formats)[number]
 
-export interface LoadOptions {
-  logsFolder: string
-  tablesFolder: string
+export interface LoadOptions extends Folders {
   table: string
   /** Paths; `-` is standard input. Gzip is recognized by its first bytes. */
   files: string[]
@@ -102,7 +108,7 @@ function lineReader(options: LoadOptions, columns: Column[], report: LoadReport)
   return (file, line) => {
     try {
       if (line.text === null) throw new BadEntry(`longer than ${longestLine} bytes`)
-      if (!line.utf8) report.notUtf8()
+      if (!line.utf8) report.notUtf8 += 1
       return line.text.trim() === '' ? null : read(parse(line.text), line.number)
     } catch (error) {
       if (!(error instanceof BadEntry)) throw error
@@ -114,11 +120,10 @@ function lineReader(options: LoadOptions, columns: Column[], report: LoadReport)
 
 function lineParser({ format = 'ndjson', table, project, host }: LoadOptions): (line: string) => Json {
   if (format === 'ndjson') {
-    if (project !== undefined || host !== undefined)
-      throw new LogsError(
-        '--project and --host are for --format combined; NDJSON names the project in each line',
-      )
-    return parseJson
+    if (project === undefined && host === undefined) return parseJson
+    throw new LogsError(
+      '--project and --host are for --format combined; NDJSON names the project in each line',
+    )
   }
   if (table !== edgeTable)
     throw new LogsError(`--format combined holds web requests: load it into ${edgeTable}, not ${table}`)
@@ -150,9 +155,9 @@ const keptNames = 1000
 /** Bad lines, fields that the table lacks, and bytes that are not UTF-8, for the operator. */
 class LoadReport {
   badLines = 0
+  notUtf8 = 0
   readonly #lines: string[] = []
   readonly #unknown = new Map<string, number>()
-  #notUtf8 = 0
 
   bad(file: string, line: number, reason: string): void {
     this.badLines += 1
@@ -160,12 +165,8 @@ class LoadReport {
   }
 
   unknown(field: string): void {
-    if (this.#unknown.has(field) || this.#unknown.size < keptNames)
-      this.#unknown.set(field, (this.#unknown.get(field) ?? 0) + 1)
-  }
-
-  notUtf8(): void {
-    this.#notUtf8 += 1
+    const count = this.#unknown.get(field) ?? 0
+    if (count > 0 || this.#unknown.size < keptNames) this.#unknown.set(field, count + 1)
   }
 
   print(out: (line: string) => void): void {
@@ -175,7 +176,7 @@ class LoadReport {
     for (const [name, count] of names)
       out(printable(`left out: ${name}, unknown to the table; lines: ${count}`))
     if (this.#unknown.size > shown) out(`... and ${this.#unknown.size - shown} more unknown fields`)
-    if (this.#notUtf8 > 0) out(`bytes that are not UTF-8 became U+FFFD; lines: ${this.#notUtf8}`)
+    if (this.notUtf8 > 0) out(`bytes that are not UTF-8 became U+FFFD; lines: ${this.notUtf8}`)
   }
 }
 

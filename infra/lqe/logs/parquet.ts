@@ -20,6 +20,11 @@ const bufferedCharacters = 1_000_000
 const stagePrefix = '.stage-'
 const day = 86_400_000
 
+export interface Folders {
+  logsFolder: string
+  tablesFolder: string
+}
+
 /**
  * The columns of a log table, from its schema file.
  * @throws LogsError that lists the tables there are
@@ -100,12 +105,7 @@ export class ParquetWriter {
     this.rows += 1
     this.#pending += line.length
     if (this.#text.length >= bufferedCharacters) this.#spill()
-    if (this.rows % rowsPerFile === 0 || this.#pending >= charactersPerFile) await this.#convert()
-  }
-
-  /** Turns the remaining rows into the last file. */
-  async finish(): Promise<void> {
-    if (this.#pending > 0) await this.#convert()
+    if (this.rows % rowsPerFile === 0 || this.#pending >= charactersPerFile) await this.finish()
   }
 
   #spill(): void {
@@ -113,7 +113,9 @@ export class ParquetWriter {
     this.#text = ''
   }
 
-  async #convert(): Promise<void> {
+  /** Turns the remaining rows into the last file. */
+  async finish(): Promise<void> {
+    if (this.#pending === 0) return
     this.#spill()
     const file = join(this.#folder, `${String(this.files.length + 1).padStart(4, '0')}.parquet`)
     // A character is at most three bytes of UTF-8 for each unit that `length` counts.
@@ -181,14 +183,14 @@ export function publish({ logsFolder }: Stage, name: string, { table, files }: P
  * @returns how many Parquet files were removed
  * @throws LogsError for an unknown table
  */
-export async function clearLogs(options: {
-  logsFolder: string
-  tablesFolder: string
-  table: string
-}): Promise<number> {
-  const columns = tableColumns(options.tablesFolder, options.table)
-  const folder = tableFolder(options.logsFolder, options.table)
-  return withStage(options.logsFolder, async stage => {
+export async function clearLogs({
+  logsFolder,
+  tablesFolder,
+  table,
+}: Folders & { table: string }): Promise<number> {
+  const columns = tableColumns(tablesFolder, table)
+  const folder = tableFolder(logsFolder, table)
+  return withStage(logsFolder, async stage => {
     const made = mkdtempSync(join(stage.folder, 'empty-'))
     await prepareTableFolder(stage.connection, made, columns)
     const [empty] = readdirSync(made) as [string]

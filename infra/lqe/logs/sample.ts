@@ -1,7 +1,7 @@
 /** Sample logs: eight days of invented requests to three projects, with the entries of each in the log of every service. */
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { entryReader } from './entries.ts'
-import { ParquetWriter, publish, withStage } from './parquet.ts'
+import { type Folders, ParquetWriter, publish, withStage } from './parquet.ts'
 import { restEntries } from './sample/database.ts'
 import { Random } from './sample/random.ts'
 import { inventRequest, type Request, schedule, type Service } from './sample/requests.ts'
@@ -10,9 +10,7 @@ import { inventUsers, projects } from './sample/world.ts'
 
 export { projects }
 
-interface SampleOptions {
-  logsFolder: string
-  tablesFolder: string
+interface SampleOptions extends Folders {
   /** The last moment of the logs. */
   now: Date
   /** How many requests at the edge; the other tables get the entries that belong to these. */

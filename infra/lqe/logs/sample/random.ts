@@ -1,3 +1,5 @@
+import { uuidOf } from '../entries.ts'
+
 /**
  * A generator of pseudo-random numbers (mulberry32), by which the same seed makes the same logs on every machine:
  * `Math.random` cannot be seeded. Not for secrets.
@@ -53,8 +55,7 @@ export class Random {
 
   /** A UUID of version 4. */
   uuid(): string {
-    const [hex, variant] = [this.hex(32), '89ab'[this.integer(0, 3)]!]
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
+    return uuidOf(this.hex(32), 4, this.integer(0, 3))
   }
 
   #bits(): number {
