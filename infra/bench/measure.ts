@@ -14,12 +14,15 @@ export interface Measurement {
 
 /**
  * Measures each in turn, `rounds` times over: other load on the machine falls on all of them alike.
+ * @param warmUp rounds before, which do not count
  * @returns the numbers of each, in order
  */
 export async function alternately<Name extends string>(
   rounds: number,
   measures: Record<Name, () => number | Promise<number>>,
+  warmUp = 0,
 ): Promise<Record<Name, number[]>> {
+  if (warmUp > 0) await alternately(warmUp, measures)
   const names = Object.keys(measures) as Name[]
   const numbers = Object.fromEntries(names.map(name => [name, []])) as unknown as Record<Name, number[]>
   for (let round = 0; round < rounds; round++)
@@ -85,11 +88,6 @@ export function printTable(measurements: Measurement[]): void {
   })
   const all = [['what', 'measured', 'target', '', 'medians'], ...rows]
   const widths = [0, 1, 2, 3].map(column => Math.max(...all.map(row => row[column]!.length)))
-  for (const row of all)
-    console.log(
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
+  const padded = all.map(row => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+  for (const line of padded) console.log(line.trimEnd())
 }

@@ -63,14 +63,9 @@ export function request(
 
 /** Repeats a request until it gets status 200. */
 export async function untilAnswer(server: Server, call: Call): Promise<void> {
-  const giveUpAt = performance.now() + 30_000
-  while (performance.now() < giveUpAt) {
-    const status = await request(server, call).then(
-      answer => answer.status,
-      () => 0,
-    )
-    if (status === 200) return
-    await sleep(2)
+  for (const until = performance.now() + 30_000; performance.now() < until; await sleep(2)) {
+    const answer = await request(server, call).catch(() => null)
+    if (answer?.status === 200) return
   }
   throw new Error(`no answer from ${call.path} in 30 s`)
 }

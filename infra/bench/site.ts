@@ -35,41 +35,23 @@ export async function openSite(): Promise<Site> {
     tablesFolder: config.tablesDir,
     now: new Date(),
   })
-  const services = await openServices(config)
-  return {
-    folder,
-    env,
-    services,
-    headers: await headersFor(services),
-    async close() {
-      await services.close()
-      rmSync(folder, { recursive: true, force: true })
-    },
-  }
+  return siteOf(folder, env, async () => rmSync(folder, { recursive: true, force: true }))
 }
 
 /** The same logs behind Google's clients, as when deployed: Firestore's emulator and the stand-in for BigQuery. */
 export async function openDeployedSite({ folder, env: local }: Site): Promise<Site> {
   const backends = await startBackends(loadConfig(local))
-  const services = await openServices(loadConfig(backends.env))
-  return {
-    folder,
-    env: backends.env,
-    services,
-    headers: await headersFor(services),
-    async close() {
-      await services.close()
-      await backends.stop()
-    },
-  }
+  return siteOf(folder, backends.env, backends.stop)
 }
 
 /** Saves the shipped endpoints and makes a key for them. */
-async function headersFor(services: Services): Promise<Record<string, string>> {
+async function siteOf(folder: string, env: Site['env'], stop: () => Promise<void>): Promise<Site> {
+  const services = await openServices(loadConfig(env))
+  const close = () => services.close().then(stop)
   await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
   const grant = { name: 'bench', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
   const { key } = await issueKey(services.store, grant)
-  return { 'X-API-KEY': key }
+  return { folder, env, services, headers: { 'X-API-KEY': key }, close }
 }
 
 /** The project in the requests. */

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { missingEmulator } from '../../google/firestore-emulator.ts'
 import { buildFunctions, bundle } from '../../deploy/build.ts'
 import { functionOf, type Program } from '../../local/process.ts'
-import { type Call, cpuOf, untilAnswer, withServers } from '../server.ts'
+import { cpuOf, untilAnswer, withServers } from '../server.ts'
 import { alternately, compared, type Measurement } from '../measure.ts'
 import { minutesOfUsage, openDeployedSite, project, type Site, storeAnswer } from '../site.ts'
 
@@ -38,32 +38,23 @@ async function against(bare: string, site: Site, service: string, what: string):
   await buildFunctions(service, { local: site.env['STORE'] !== 'firestore' })
   const query = `interval=minutely&project=${project}`
   const { call } = await storeAnswer(site, 'usage.api-counts', query, minutesOfUsage())
-  const cpu: Record<string, number[]> = { ours: [], bare: [] }
-  const first = (name: string, program: Program) => async () => {
-    const { clock, spent } = await firstAnswer(program, call)
-    cpu[name]!.push(spent)
-    return clock
+  const cpu: Record<'ours' | 'theirs', number[]> = { ours: [], theirs: [] }
+  const first = (name: keyof typeof cpu, program: Program) => async () => {
+    const started = performance.now()
+    return withServers({ server: program }, async ({ server }) => {
+      await untilAnswer(server, call)
+      const clock = performance.now() - started
+      cpu[name].push(cpuOf(server))
+      return clock
+    })
   }
   const clock = await alternately(rounds, {
     ours: first('ours', functionOf(service, 'query', site.env)),
-    bare: first('bare', functionOf(bare, 'bare')),
+    theirs: first('theirs', functionOf(bare, 'bare')),
   })
-  const pair = { ours: cpu['ours']!, theirs: cpu['bare']! }
+  const name = `${what}: bare function`
   return [
-    compared(`${what}: bare function, on the clock`, {
-      ours: clock.ours,
-      theirs: clock.bare,
-      unit: 'ms',
-      bound,
-    }),
-    compared(`${what}: bare function, CPU`, { ...pair, unit: 'ms CPU', bound }),
+    compared(`${name}, on the clock`, { ...clock, unit: 'ms', bound }),
+    compared(`${name}, CPU`, { ...cpu, unit: 'ms CPU', bound }),
   ]
-}
-
-async function firstAnswer(program: Program, call: Call): Promise<{ clock: number; spent: number }> {
-  const started = performance.now()
-  return withServers({ server: program }, async ({ server }) => {
-    await untilAnswer(server, call)
-    return { clock: performance.now() - started, spent: cpuOf(server) }
-  })
 }

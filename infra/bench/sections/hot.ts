@@ -1,7 +1,7 @@
 /** A hot answer against a bare function that sends the same bytes, and against `node:http` alone. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { functionOf, type Server } from '../../local/process.ts'
+import { functionOf } from '../../local/process.ts'
 import { type Call, loadServer, untilAnswer, withServers } from '../server.ts'
 import { alternately, compared, type Measurement } from '../measure.ts'
 import { minutesOfUsage, project, type Site, storeAnswer } from '../site.ts'
@@ -34,23 +34,16 @@ async function measure(
   }
   return withServers(programs, async servers => {
     for (const server of Object.values(servers)) await untilAnswer(server, call)
-    const cpu = (server: Server) => async () =>
-      (await loadServer(server, { call: () => call, count: requests, connections: 8 })).cpu
-    const { ours, withDomains, bare, raw } = servers
-    const turns = { ours: cpu(ours), withDomains: cpu(withDomains), bare: cpu(bare), raw: cpu(raw) }
-    await alternately(1, turns) // warms up
-    const spent = await alternately(rounds, turns)
+    const cpu = (name: keyof typeof programs) => async () =>
+      (await loadServer(servers[name], { call: () => call, count: requests, connections: 8 })).cpu
+    const turns = { ours: cpu('ours'), withDomains: cpu('withDomains'), bare: cpu('bare'), raw: cpu('raw') }
+    const { ours, withDomains, bare, raw } = await alternately(rounds, turns, 1)
     const name = `hot, ${body.length} bytes ${file.endsWith('.gz') ? 'gzip' : 'identity'}`
     const unit = 'us CPU'
     return [
-      compared(`${name}: bare function`, { ours: spent.ours, theirs: spent.bare, unit, bound: 1 }),
-      compared(`${name}: node:http`, { ours: spent.ours, theirs: spent.raw, unit, bound: null }),
-      compared(`${name}: ours with domains`, {
-        ours: spent.ours,
-        theirs: spent.withDomains,
-        unit,
-        bound: null,
-      }),
+      compared(`${name}: bare function`, { ours, theirs: bare, unit, bound: 1 }),
+      compared(`${name}: node:http`, { ours, theirs: raw, unit, bound: null }),
+      compared(`${name}: ours with domains`, { ours, theirs: withDomains, unit, bound: null }),
     ]
   })
 }

@@ -20,27 +20,24 @@ export async function memory(site: Site): Promise<Measurement[]> {
   }
   const sent = `${answers} answers of ${Math.round(raw / 1e6)} MB at once`
   return [
-    await measure(site, { name: `memory, ${sent}, sent as gzip`, calls, encoding: 'gzip' }),
-    await measure(site, { name: `memory, ${sent}, sent as identity`, calls, encoding: 'identity' }),
+    await measure(site, `memory, ${sent}, sent as gzip`, calls, 'gzip'),
+    await measure(site, `memory, ${sent}, sent as identity`, calls, 'identity'),
   ]
 }
 
 const query = (end: string) => `interval=daily&project=${project}%7C${end}`
 
-async function measure(
-  site: Site,
-  { name, calls, encoding }: { name: string; calls: Call[]; encoding: string },
-): Promise<Measurement> {
+async function measure(site: Site, name: string, plain: Call[], encoding: string): Promise<Measurement> {
+  const calls = plain.map(({ path, headers }) => ({
+    path,
+    headers: { ...headers, 'Accept-Encoding': encoding },
+  }))
   const [idle, peak]: [number[], number[]] = [[], []]
   for (let round = 0; round < rounds; round++)
     await withServers({ server: functionOf('functions/index.ts', 'query', site.env) }, async ({ server }) => {
       await untilAnswer(server, { path: '/health' })
       idle.push(peakMemoryOf(server))
-      const sent = await Promise.all(
-        calls.map(({ path, headers }) =>
-          request(server, { path, headers: { ...headers, 'Accept-Encoding': encoding } }),
-        ),
-      )
+      const sent = await Promise.all(calls.map(call => request(server, call)))
       if (sent.some(({ status }) => status !== 200)) throw new Error('a large answer failed')
       peak.push(peakMemoryOf(server))
     })

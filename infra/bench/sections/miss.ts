@@ -20,21 +20,19 @@ export async function miss(site: Site): Promise<Measurement[]> {
   }
   const measurements: Measurement[] = []
   for (const [endpoint, query] of Object.entries(queries))
-    measurements.push(
-      ...(await withServers(programs, servers => measure(servers, { endpoint, query, site }))),
-    )
+    measurements.push(...(await withServers(programs, servers => measure(servers, endpoint, query, site))))
   return measurements
 }
 
 async function measure(
-  { ours, engine }: { ours: Server; engine: Server },
-  { endpoint, query, site }: { endpoint: string; query: string; site: Site },
+  { ours, engine }: Record<'ours' | 'engine', Server>,
+  endpoint: string,
+  query: string,
+  site: Site,
 ): Promise<Measurement[]> {
   let calls = 0
-  const next = (): Call => ({
-    path: `/api/endpoints/query/${endpoint}?${query}${calls++}`,
-    headers: site.headers,
-  })
+  const { headers } = site
+  const next = (): Call => ({ path: `/api/endpoints/query/${endpoint}?${query}${calls++}`, headers })
   const runs: Call = { path: `/?${String(new URLSearchParams({ endpoint, query, runs: String(misses) }))}` }
   await untilAnswer(ours, next())
   await untilAnswer(engine, runs)
@@ -43,8 +41,7 @@ async function measure(
     engine: async () =>
       (await loadServer(engine, { call: () => runs, count: 1, connections: 1 })).cpu / misses,
   }
-  await alternately(1, turns) // warms up
-  const cpu = await alternately(rounds, turns)
+  const cpu = await alternately(rounds, turns, 1)
   const { whole, within } = await clocks(ours, next)
   const name = `miss, ${endpoint}: engine alone`
   return [

@@ -25,16 +25,12 @@ export async function warm(site: Site): Promise<Measurement[]> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-warm-'))
   const { tablesDir: tablesFolder } = loadConfig({})
   const now = new Date()
-  await writeSample({ logsFolder: join(folder, 'logs'), tablesFolder, now, rows })
+  const logsFolder = join(folder, 'logs')
+  await writeSample({ logsFolder, tablesFolder, now, rows })
   const local = { DATA_DIR: folder, FROZEN_NOW: now.toISOString() }
   const tables = readTableSchemas(tablesFolder)
   const dataset = 'bench.logs'
-  const server = await startBigQueryServer({
-    logsFolder: join(folder, 'logs'),
-    tables,
-    dataset,
-    now: local.FROZEN_NOW,
-  })
+  const server = await startBigQueryServer({ logsFolder, tables, dataset, now: local.FROZEN_NOW })
   const cloud = { ENGINE: 'bigquery', BIGQUERY_DATASET: dataset, BIGQUERY_EMULATOR_HOST: server.url }
   const services = await openServices(loadConfig(local))
   const billed = await openServices(loadConfig({ ...local, ...cloud, GOOGLE_CLOUD_PROJECT: 'bench-project' }))

@@ -1,16 +1,5 @@
-/** A bare function of the framework: answers each request with the bytes of a file, or `hello`. */
-import { readFileSync } from 'node:fs'
+/** A bare function of the framework. */
 import { http } from '@google-cloud/functions-framework'
+import { sendBytes } from './bytes.ts'
 
-const file = process.env['BODY_FILE']
-const body = file ? readFileSync(file) : Buffer.from('hello')
-const headers = {
-  'Content-Type': 'application/json; charset=utf-8',
-  'Content-Length': body.length,
-  ...(file?.endsWith('.gz') ? { 'Content-Encoding': 'gzip' } : {}),
-}
-
-http('bare', (_, res) => {
-  res.writeHead(200, headers)
-  res.end(body)
-})
+http('bare', sendBytes)
