@@ -17,6 +17,7 @@ import { parse } from '../../../shared/sql/parser.ts'
 import { placeInOther } from '../../../shared/sql/places.ts'
 import { print } from '../../../shared/sql/printer.ts'
 import { tablesOf } from '../../../shared/sql/relations.ts'
+import type { TableReference } from '../../../shared/sql/tree.ts'
 import { BigQueryError, toBigQueryError } from './errors.ts'
 import { type RunningJob, schemaOf, toBinding } from './resources.ts'
 
@@ -43,7 +44,7 @@ export class Jobs {
   }
 
   /** @param failing the reason with which the job fails, for a test */
-  start(reference: JobReference, configuration: JobConfiguration, failing: string | null): RunningJob {
+  start(reference: JobReference, configuration: JobConfiguration, failing?: string): RunningJob {
     const { projectId, jobId = `job_${this.running.size}`, location = 'US' } = reference
     if (this.running.has(jobId))
       throw new BigQueryError('duplicate', `Already Exists: Job ${projectId}:${location}.${jobId}`)
@@ -69,7 +70,9 @@ export class Jobs {
   }
 
   /** The statistics of a dry run. */
-  async describe(configuration: JobConfiguration): Promise<NonNullable<Job['statistics']>['query']> {
+  async describe(
+    configuration: JobConfiguration,
+  ): Promise<NonNullable<NonNullable<Job['statistics']>['query']>> {
     const { statement, tables } = this.resolve(configuration)
     const { columns } = await this.engine.describe(statement).catch((error: unknown) => {
       throw this.atPlaceSent(error, statement.sql, configuration)
@@ -77,11 +80,7 @@ export class Jobs {
     return {
       statementType: 'SELECT',
       totalBytesProcessed: String(bytesOf(tables)),
-      referencedTables: tables.map(({ projectId, datasetId, tableId }) => ({
-        projectId,
-        datasetId,
-        tableId,
-      })),
+      referencedTables: tables.map(({ reference }) => reference),
       schema: schemaOf(columns),
     }
   }
@@ -141,9 +140,7 @@ interface ServerTable {
   logical: string
   /** Folder of its Parquet files. */
   folder: string
-  projectId: string
-  datasetId: string
-  tableId: string
+  reference: { projectId: string; datasetId: string; tableId: string }
 }
 
 /** Real names and folders for the logical names of the local engine. */
@@ -156,8 +153,8 @@ export class TableCatalog {
     const names = new TableNames({ dataset, tables: new Map() }, projectId)
     const tables = [...logicalNames].map(logical => {
       const real = names.real(logical)
-      const tableId = real.slice(dataset.length + 1)
-      return [real, { logical, folder: join(logsFolder, logical), projectId, datasetId, tableId }] as const
+      const reference = { projectId, datasetId, tableId: real.slice(dataset.length + 1) }
+      return [real, { logical, folder: join(logsFolder, logical), reference }] as const
     })
     this.byRealName = new Map(tables)
   }
@@ -171,28 +168,20 @@ export class TableCatalog {
     const found = new Map(
       tablesOf(tree).map(reference => [reference, this.find(nameOf(reference), placeOf(sql, reference.at))]),
     )
-    const local = print(tree, {
-      table: reference => {
-        const table = found.get(reference)
-        return table ? `\`${table.logical}\`` : null
-      },
-    })
-    return { sql: local, tables: [...new Set(found.values())] }
+    const table = (reference: TableReference) => {
+      const logical = found.get(reference)?.logical
+      return logical === undefined ? null : `\`${logical}\``
+    }
+    return { sql: print(tree, { table }), tables: [...new Set(found.values())] }
   }
 
   private find(real: string, { line, column }: Place): ServerTable {
     const table = this.byRealName.get(real)
     if (table) return table
-    const at = `at [${line}:${column}]`
-    if (!real.includes('.'))
-      throw new BigQueryError(
-        'invalid',
-        `Table "${real}" must be qualified with a dataset (e.g. dataset.table) ${at}`,
-      )
-    throw new BigQueryError(
-      'notFound',
-      `Not found: Table ${real.replace('.', ':')} was not found in location US ${at}`,
-    )
+    const [reason, message] = real.includes('.')
+      ? ['notFound', `Not found: Table ${real.replace('.', ':')} was not found in location US`]
+      : ['invalid', `Table "${real}" must be qualified with a dataset (e.g. dataset.table)`]
+    throw new BigQueryError(reason, `${message} at [${line}:${column}]`)
   }
 }
 

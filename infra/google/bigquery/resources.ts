@@ -28,20 +28,13 @@ export interface RunningJob {
   stop: AbortController
 }
 
-export function jobResource({ reference, configuration, createdAt, ended, endedAt }: RunningJob): Job {
-  const error = ended instanceof BigQueryError ? { reason: ended.reason, message: ended.message } : null
-  return {
-    jobReference: reference,
-    configuration,
-    status: {
-      state: ended ? 'DONE' : 'RUNNING',
-      ...(error ? { errorResult: error, errors: [error] } : {}),
-    },
-    statistics: {
-      creationTime: String(createdAt),
-      ...(endedAt ? { totalSlotMs: String(endedAt - createdAt) } : {}),
-    },
-  }
+export function jobResource(job: RunningJob): Job {
+  const { reference: jobReference, configuration, createdAt, ended, endedAt } = job
+  const error = ended instanceof BigQueryError && { reason: ended.reason, message: ended.message }
+  const state = ended ? ('DONE' as const) : ('RUNNING' as const)
+  const status = { state, ...(error && { errorResult: error, errors: [error] }) }
+  const slots = endedAt ? { totalSlotMs: String(endedAt - createdAt) } : {}
+  return { jobReference, configuration, status, statistics: { creationTime: String(createdAt), ...slots } }
 }
 
 interface PageRequest {
@@ -132,12 +125,9 @@ export function toBinding({ name, parameterType, parameterValue }: QueryParamete
 
 function toType({ type, arrayType, structTypes = [] }: ParameterType): SqlType {
   if (arrayType) return { kind: 'ARRAY', element: toType(arrayType) }
-  if (type === 'STRUCT')
-    return {
-      kind: 'STRUCT',
-      fields: structTypes.map(field => ({ name: field.name ?? null, type: toType(field.type) })),
-    }
-  return { kind: type as ScalarName }
+  if (type !== 'STRUCT') return { kind: type as ScalarName }
+  const fields = structTypes.map(field => ({ name: field.name ?? null, type: toType(field.type) }))
+  return { kind: 'STRUCT', fields }
 }
 
 function toValue({ value = null, arrayValues, structValues }: ParameterValue, type: SqlType): Value {

@@ -14,7 +14,7 @@ import type { Column } from '../../../shared/sql/types.ts'
 import { BigQueryError } from './errors.ts'
 import { type ApiMethod, type Fault, Faults } from './faults.ts'
 import { Jobs, TableCatalog } from './jobs.ts'
-import { incompletePage, jobResource, type PageLimits, resultsPage } from './resources.ts'
+import { incompletePage, jobResource, type PageLimits, resultsPage, type RunningJob } from './resources.ts'
 
 export interface BigQueryServerOptions {
   logsFolder: string
@@ -107,7 +107,7 @@ class Api {
       const call = await read(request)
       this.requests.push(call)
       const fault = this.faults.next(call.method)
-      const done = fault && !fault.after ? null : await this.carryOut(call, null)
+      const done = fault && !fault.after ? null : await this.carryOut(call)
       if (fault) await this.applyFault(fault, call, done, response)
       else send(response, 200, done)
     } catch (error) {
@@ -116,37 +116,24 @@ class Api {
     }
   }
 
-  private async carryOut(call: ApiRequest, failing: string | null): Promise<object> {
-    switch (call.method) {
-      case 'insert':
-        return this.insert(call.body!, failing)
-      case 'get':
-        return jobResource(this.jobs.get(call.jobId!))
-      case 'cancel': {
-        const job = this.jobs.get(call.jobId!)
-        job.stop.abort()
-        return { job: jobResource(job) }
-      }
-      case 'results':
-        return this.results(call)
-    }
+  private async carryOut({ method, jobId, body, query }: ApiRequest, failing?: string): Promise<object> {
+    if (method === 'insert') return this.insert(body!, failing)
+    const job = this.jobs.get(jobId!)
+    if (method === 'results') return this.results(job, query)
+    if (method === 'get') return jobResource(job)
+    job.stop.abort()
+    return { job: jobResource(job) }
   }
 
-  private async insert({ jobReference, configuration }: Job, failing: string | null): Promise<Job> {
+  private async insert({ jobReference, configuration }: Job, failing?: string): Promise<Job> {
     if (!configuration) throw new BigQueryError('invalid', 'Required parameter is missing: configuration')
     if (!configuration.dryRun) return jobResource(this.jobs.start(jobReference, configuration, failing))
     const query = await this.jobs.describe(configuration)
-    return {
-      jobReference,
-      configuration,
-      status: { state: 'DONE' },
-      ...(query ? { statistics: { query } } : {}),
-    }
+    return { jobReference, configuration, status: { state: 'DONE' }, statistics: { query } }
   }
 
   /** Waits for the job as long as the request's `timeoutMs`. */
-  private async results({ jobId, query }: ApiRequest): Promise<object> {
-    const job = this.jobs.get(jobId!)
+  private async results(job: RunningJob, query: URLSearchParams): Promise<object> {
     const waited = sleep(Number(query.get('timeoutMs') ?? 10_000), null, { ref: false })
     const ended = await Promise.race([job.outcome, waited])
     if (ended === null) return incompletePage(job)
@@ -164,15 +151,12 @@ class Api {
     response: ServerResponse,
   ): Promise<void> {
     if (effect === 'silence') return
-    if (effect === 'reset') {
-      response.socket?.destroy()
-      return
-    }
+    if (effect === 'reset') return void response.socket?.destroy()
     if (effect === 'incomplete') return send(response, 200, incompletePage(this.jobs.get(call.jobId!)))
     if ('jobReason' in effect) return send(response, 200, await this.carryOut(call, effect.jobReason))
     if ('delayMs' in effect) {
       await sleep(effect.delayMs, null, { ref: false })
-      return send(response, 200, done ?? (await this.carryOut(call, null)))
+      return send(response, 200, done ?? (await this.carryOut(call)))
     }
     if ('text' in effect)
       return sendText(response, effect.status, effect.text, effect.type ?? 'application/json')
