@@ -39,8 +39,11 @@ export function objectOf(properties: Record<string, JsonSchema>): JsonSchema {
   return { type: 'object', properties, required: Object.keys(properties) }
 }
 
+const text = { type: 'string' }
+const position = { type: 'integer', description: 'In the SQL, from 1' }
+
 export const metaSchema = objectOf({
-  endpoint: { type: 'string' },
+  endpoint: text,
   version: { type: 'string', description: 'Changes with the definition' },
   rows: { type: 'integer' },
   truncated: { type: 'boolean', description: 'Whether rows were cut at the limit' },
@@ -106,28 +109,22 @@ export const problemSchema: JsonSchema = {
   description: 'RFC 9457',
   ...objectOf({
     type: { type: 'string', format: 'uri' },
-    title: { type: 'string' },
+    title: text,
     status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string' },
+    detail: text,
+    instance: text,
     code: { type: 'string', enum: Object.keys(errorCodes) },
-    requestId: { type: 'string' },
+    requestId: text,
     errors: {
       type: 'array',
       items: {
         type: 'object',
         required: ['detail'],
-        properties: {
-          parameter: { type: 'string' },
-          header: { type: 'string' },
-          line: { type: 'integer', description: 'In the SQL, from 1' },
-          column: { type: 'integer', description: 'In the SQL, from 1' },
-          detail: { type: 'string' },
-        },
+        properties: { parameter: text, header: text, line: position, column: position, detail: text },
       },
     },
-    error: objectOf({ code: { type: 'string' }, message: { type: 'string' } }),
-    message: { type: 'string' },
+    error: objectOf({ code: text, message: text }),
+    message: text,
   }),
 }
 
@@ -141,15 +138,9 @@ export function problemResponses(path: string): Record<string, object> {
 function response(status: number, codes: ErrorCode[], path: string): object {
   const own = codes.filter(code => errorCodes[code].status === status)
   const examples = own.map(code => [code, { summary: errorCodes[code].title, value: example(code, path) }])
-  return {
-    description: own.map(code => errorCodes[code].title).join('; '),
-    content: {
-      'application/problem+json': {
-        schema: { $ref: '#/components/schemas/Problem' },
-        examples: Object.fromEntries(examples),
-      },
-    },
-  }
+  const body = { schema: { $ref: '#/components/schemas/Problem' }, examples: Object.fromEntries(examples) }
+  const description = own.map(code => errorCodes[code].title).join('; ')
+  return { description, content: { 'application/problem+json': body } }
 }
 
 function example(code: ErrorCode, path: string): object {

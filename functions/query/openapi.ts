@@ -21,7 +21,7 @@ export async function describeApi(call: Call): Promise<void> {
   res.setHeader('Cache-Control', 'private, no-cache')
   res.vary('X-API-KEY, Authorization')
   const endpoints = keyFromHeaders(req.headers) === undefined ? [] : await accessibleEndpoints(call)
-  const described = endpoints.map(async (endpoint): Promise<Described> => {
+  const described = endpoints.map(async endpoint => {
     const columns = await services.columnsOf(endpoint, endpoint.sql).catch(unknownColumns)
     return { endpoint, columns }
   })
@@ -72,7 +72,9 @@ function openApiDocument(endpoints: Described[]): object {
  */
 const servers = [{ url: '.', description: 'Where this document is served' }]
 
-const header = (description: string) => ({ description, schema: { type: 'string' } })
+const text = { type: 'string' }
+
+const header = (description: string) => ({ description, schema: text })
 
 const answerHeaders = {
   'X-Request-Id': header('Names this call in the log'),
@@ -89,24 +91,23 @@ const json = (schema: JsonSchema) => ({ 'application/json': { schema } })
 
 const object = { type: 'object' }
 
+const ok = (description: string) => ({ '200': { description, content: json(object) } })
+
 const generalPaths = {
   '/api/endpoints': {
     get: {
       operationId: 'listEndpoints',
       summary: 'The endpoints that the key may call',
-      responses: {
-        '200': { description: 'By name', content: json(object) },
-        ...problemResponses('/api/endpoints'),
-      },
+      responses: { ...ok('By name'), ...problemResponses('/api/endpoints') },
     },
   },
   '/api/endpoints/{name}/tables': {
     get: {
       operationId: 'listTables',
       summary: 'The tables and columns that a caller’s own SQL may read',
-      parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }],
+      parameters: [{ name: 'name', in: 'path', required: true, schema: text }],
       responses: {
-        '200': { description: 'In the order of the definition', content: json(object) },
+        ...ok('In the order of the definition'),
         ...problemResponses('/api/endpoints/logs.all/tables'),
       },
     },
@@ -116,7 +117,7 @@ const generalPaths = {
       operationId: 'health',
       summary: 'Whether the process serves',
       security: [],
-      responses: { '200': { description: 'It does', content: json(object) } },
+      responses: ok('It does'),
     },
   },
 }
@@ -136,7 +137,7 @@ function pathOf(described: Described): [path: string, item: object] {
   const id = endpoint.name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
   const get = { operationId: id, ...operation }
   if (!endpoint.sandbox) return [path, { get }]
-  const body = objectOf({ sql: { type: 'string' } })
+  const body = objectOf({ sql: text })
   const post = { operationId: `${id}Sql`, requestBody: { required: true, content: json(body) }, ...operation }
   return [path, { get, post }]
 }
@@ -149,12 +150,7 @@ function parametersOf(endpoint: Endpoint): object[] {
     ...(definition.description === undefined ? {} : { description: definition.description }),
     schema: parameterSchema(definition),
   }))
-  const sql = {
-    name: 'sql',
-    in: 'query',
-    description: 'A query over the endpoint’s tables',
-    schema: { type: 'string' },
-  }
+  const sql = { name: 'sql', in: 'query', description: 'A query over the endpoint’s tables', schema: text }
   const format = { name: 'format', in: 'query', schema: { enum: formats.map(({ name }) => name) } }
   const redaction = { name: 'SVC-ENDPOINT-REDACT-PII', in: 'header', schema: { enum: ['true', 'false'] } }
   const named = Object.hasOwn(endpoint.parameters, 'format') ? [] : [format]
@@ -171,19 +167,15 @@ const formatWords = {
 }
 
 function answerOf({ endpoint, columns }: Described): object {
-  const rows = columns === null || endpoint.sandbox ? sandboxRows(columns) : rowSchema(columns)
+  // A caller's own SQL has columns of its own.
+  const own = endpoint.sandbox && columns ? { anyOf: [rowSchema(columns), object] } : null
+  const rows = columns ? (own ?? rowSchema(columns)) : object
   const meta = { $ref: '#/components/schemas/Meta' }
   const schema = objectOf({ result: { type: 'array', items: rows }, meta })
-  const text = { schema: { type: 'string' } }
   const names = Object.keys(answerHeaders)
   return {
     description: 'The rows',
     headers: Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }])),
-    content: { ...json(schema), 'text/csv': text, 'application/x-ndjson': text },
+    content: { ...json(schema), 'text/csv': { schema: text }, 'application/x-ndjson': { schema: text } },
   }
-}
-
-/** A caller's own SQL has columns of its own. */
-function sandboxRows(columns: Column[] | null): JsonSchema {
-  return columns === null ? object : { anyOf: [rowSchema(columns), object] }
 }

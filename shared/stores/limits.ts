@@ -124,15 +124,13 @@ function bytesOf(value: unknown, depth = 0): number {
   if (typeof value === 'number' && Number.isFinite(value)) return 8
   if (typeof value === 'string') return bytesOfText(value)
   if (value instanceof Date && depth === 0 && value >= firstDate && value <= lastDate) return 8
-  if (Array.isArray(value)) return sum(value.map(item => bytesOfItem(item, depth + 1)))
+  if (Array.isArray(value)) {
+    if (value.some(Array.isArray)) throw invalid('an array directly inside an array')
+    return sum(value.map(item => bytesOf(item, depth + 1)))
+  }
   if (isMap(value))
     return sum(Object.entries(value).map(([key, item]) => bytesOfKey(key) + bytesOf(item, depth + 1)))
   throw invalid(`a value that no document can hold: ${Object.prototype.toString.call(value)}`)
-}
-
-function bytesOfItem(item: unknown, depth: number): number {
-  if (Array.isArray(item)) throw invalid('an array directly inside an array')
-  return bytesOf(item, depth)
 }
 
 function bytesOfKey(key: string): number {
