@@ -60,17 +60,12 @@ export function openEditor(text: string, run: () => void): Editor {
 }
 
 /** From the place that the service names to the end of the word there. */
-function diagnosticOf({ line = 1, column = 1, detail }: Problem, doc: Text): Diagnostic {
+function diagnosticOf({ line = 1, column = 1, detail: message }: Problem, doc: Text): Diagnostic {
   const { from, to, text } = doc.line(Math.min(Math.max(1, line), doc.lines))
   const start = Math.min(from + column - 1, to)
   const word = /^(\w+(\.\w+)*|\S)/.exec(text.slice(start - from))?.[0] ?? ''
-  const end = start + word.length
-  return {
-    from: end > start ? start : Math.max(from, start - 1),
-    to: Math.max(end, start),
-    severity: 'error',
-    message: detail,
-  }
+  const first = word ? start : Math.max(from, start - 1)
+  return { from: first, to: start + word.length, severity: 'error', message }
 }
 
 /**
@@ -174,8 +169,8 @@ function completionOf(tables: TableDescription[]): Extension {
       const fields = fieldsAt(word.text.slice(0, dot).split('.'), aliases)
       return fields.length === 0 ? null : { from, options: fields.flatMap(completion), validFor: /^\w*$/ }
     }
-    const options = [...tables.map(tableCompletion), ...inReach(aliases), ...builtIns]
-    return { from, options, validFor: /^\w*$/ }
+    const named = tables.map(({ name: label }) => ({ label, type: 'class', detail: 'table', boost: 2 }))
+    return { from, options: [...named, ...inReach(aliases), ...builtIns], validFor: /^\w*$/ }
   }
   return autocompletion({ override: [complete], icons: false })
 }
@@ -202,31 +197,21 @@ function aliasesIn(sql: string, tables: TableDescription[]): Aliases {
 function fieldsAt(path: string[], aliases: Aliases): ColumnDescription[] {
   const [first, ...rest] = path
   const start = aliases.get(first!)
-  const columns = start ?? [...aliases.values()].flat()
-  return (start ? rest : path).reduce<ColumnDescription[]>(
-    (fields, name) => fields.find(field => field.name === name)?.fields ?? [],
-    columns,
-  )
+  let fields = start ?? [...aliases.values()].flat()
+  for (const name of start ? rest : path) fields = fields.find(field => field.name === name)?.fields ?? []
+  return fields
 }
 
 function inReach(aliases: Aliases): Completion[] {
   const names = [...aliases.keys()].map(label => ({ label, type: 'variable', detail: 'alias', boost: 1 }))
-  const columns = [...new Set([...aliases.values()].flat())].flatMap(completion)
-  return unique([...columns, ...names])
-}
-
-function tableCompletion({ name }: TableDescription): Completion {
-  return { label: name, type: 'class', detail: 'table', boost: 2 }
+  const columns = [...aliases.values()].flat().flatMap(completion)
+  const options = [...columns, ...names].toReversed()
+  return [...new Map(options.map(option => [option.label, option])).values()]
 }
 
 function completion({ name, type, repeated }: ColumnDescription): Completion[] {
-  return name === null
-    ? []
-    : [{ label: name, type: 'property', detail: repeated ? `${type}, repeated` : type, boost: 3 }]
-}
-
-function unique(options: Completion[]): Completion[] {
-  return [...new Map(options.toReversed().map(option => [option.label, option])).values()]
+  const detail = repeated ? `${type}, repeated` : type
+  return name === null ? [] : [{ label: name, type: 'property', detail, boost: 3 }]
 }
 
 const builtIns: Completion[] = [

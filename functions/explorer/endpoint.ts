@@ -3,15 +3,10 @@ import { el, show } from './dom.ts'
 import { form } from './form.ts'
 import type { Link } from './link.ts'
 import { failure, results } from './results.ts'
-import { type Endpoint, runQuery, ServiceError } from './service.ts'
+import { type Endpoint, type Parameter, runQuery, ServiceError } from './service.ts'
 import { statement } from './statement.ts'
 
-export interface OpenEndpoint {
-  element: HTMLElement
-  values(): Record<string, string>
-  /** Cancels the query that is running. */
-  close(): void
-}
+export type OpenEndpoint = ReturnType<typeof openEndpoint>
 
 interface Opening {
   key: string
@@ -22,7 +17,8 @@ interface Opening {
   remember(link: Link): void
 }
 
-export function openEndpoint({ key, endpoint, link, remember }: Opening): OpenEndpoint {
+/** @returns its element, the form's values, and `close`, which cancels the query that is running */
+export function openEndpoint({ key, endpoint, link, remember }: Opening) {
   const fields = form(endpoint, link?.values ?? {})
   const runs = runner(async signal => {
     const query = { endpoint, values: fields.values(), sql: sql?.text() ?? null, redact: fields.redact() }
@@ -51,7 +47,8 @@ export function openEndpoint({ key, endpoint, link, remember }: Opening): OpenEn
     el('div', { class: 'run' }, runs.button, hint, runs.status, fields.redaction),
     runs.place,
   )
-  const missing = missingIn(endpoint, fields.values())
+  const given = fields.values()
+  const missing = endpoint.parameters.filter(({ name, required }) => required && !given[name])
   if (missing.length === 0 && !link?.sql) runs.start()
   else show(runs.place, invitation(missing))
   return { element, values: fields.values, close: runs.stop }
@@ -108,14 +105,10 @@ function runOnEnter(event: KeyboardEvent, run: () => void): void {
 }
 
 /** A link with SQL waits for a press: following it must not make its reader pay for a scan. */
-function invitation(missing: string[]): HTMLElement {
+function invitation(missing: Parameter[]): HTMLElement {
   const text =
     missing.length === 0
       ? 'This link brings a query of its own. Read it, then press Run.'
-      : `Fill in ${missing.join(' and ')}, then press Run.`
+      : `Fill in ${missing.map(({ name }) => name).join(' and ')}, then press Run.`
   return el('div', { class: 'card empty' }, el('h3', {}, 'Nothing asked yet'), el('p', {}, text))
-}
-
-function missingIn({ parameters }: Endpoint, values: Record<string, string>): string[] {
-  return parameters.filter(({ name, required }) => required && !values[name]).map(({ name }) => name)
 }

@@ -16,12 +16,8 @@ export interface Form {
 
 /** @param given values of the link that was followed */
 export function form({ parameters, redact }: Endpoint, given: Record<string, string>): Form {
-  const fields = parameters.map(parameter => {
-    const made = field(parameter)
-    const value = given[parameter.name]
-    if (value !== undefined) made.set(value)
-    return made
-  })
+  const fields = parameters.map(field)
+  for (const { name, set } of fields) if (given[name] !== undefined) set(given[name])
   // Sent as well: the service says which parameters it ignores.
   const undeclared = Object.entries(given).filter(([name]) => !fields.some(made => made.name === name))
   const redaction = redactionSwitch(redact)
@@ -37,16 +33,20 @@ export function form({ parameters, redact }: Endpoint, given: Record<string, str
     values: () => Object.fromEntries([...fields.map(made => [made.name, made.value()]), ...undeclared]),
     redact: redaction.on,
     showProblems(problems) {
-      for (const made of all) made.showProblem(detailOf(problems, made))
-      all.find(made => detailOf(problems, made) !== null)?.focus()
-      return problems.filter(problem => !all.some(made => detailOf([problem], made) !== null))
+      const byField = Map.groupBy(problems, ({ parameter, header }) => parameter ?? header?.toLowerCase())
+      const named = all.filter(({ name }) => byField.has(name))
+      for (const made of all)
+        made.showProblem(
+          byField
+            .get(made.name)
+            ?.map(({ detail }) => detail)
+            .join('; ') ?? null,
+        )
+      named[0]?.focus()
+      for (const { name } of named) byField.delete(name)
+      return [...byField.values()].flat()
     },
   }
-}
-
-function detailOf(problems: Problem[], { name }: Field): string | null {
-  const own = problems.filter(({ parameter, header }) => (parameter ?? header?.toLowerCase()) === name)
-  return own.length === 0 ? null : own.map(({ detail }) => detail).join('; ')
 }
 
 function redactionSwitch(byDefault: boolean) {
@@ -86,8 +86,8 @@ const ranges: [label: string, minutes: number | null][] = [
 
 /** Ranges up to now, where a parameter is the time that entries come after, and perhaps another that they come before. */
 function quickRanges(parameters: Parameter[], fields: Field[]): HTMLElement | null {
-  const times = parameters.filter(({ format }) => format === 'iso-timestamp').map(({ name }) => name)
-  const named = (pattern: RegExp) => fields.find(({ name }) => times.includes(name) && pattern.test(name))
+  const times = fields.filter((_, i) => parameters[i]!.format === 'iso-timestamp')
+  const named = (pattern: RegExp) => times.find(({ name }) => pattern.test(name))
   const start = named(/start|from|since|after/i)
   const end = named(/end|until|to$|before/i)
   if (!start) return null
@@ -99,10 +99,7 @@ function quickRanges(parameters: Parameter[], fields: Field[]): HTMLElement | nu
     return el('button', { type: 'button', onclick: set }, label)
   })
   const id = newId()
-  return el(
-    'div',
-    { class: 'field ranges', role: 'group', 'aria-labelledby': id },
-    el('span', { class: 'label', id }, 'Quick ranges'),
-    el('div', {}, ...buttons),
-  )
+  const label = el('span', { class: 'label', id }, 'Quick ranges')
+  const group = { class: 'field ranges', role: 'group', 'aria-labelledby': id }
+  return el('div', group, label, el('div', {}, ...buttons))
 }

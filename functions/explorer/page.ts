@@ -33,11 +33,8 @@ function askForKey(problem: string | null = null): void {
 
 function explore(key: string, endpoints: Endpoint[]): void {
   const leave = el('button', { type: 'button', class: 'quiet', onclick: forgetAndLeave }, 'Change key')
-  show(
-    header,
-    title(),
-    el('span', { class: 'key-shown' }, 'Key ', el('code', {}, `${key.slice(0, 8)}…`), leave),
-  )
+  const shown = el('code', {}, `${key.slice(0, 8)}…`)
+  show(header, title(), el('span', { class: 'key-shown' }, 'Key ', shown, leave))
   main.className = 'workroom'
   if (endpoints.length === 0) return show(main, noEndpoints())
 
@@ -57,11 +54,8 @@ function explore(key: string, endpoints: Endpoint[]): void {
     document.title = `${endpoint.name} · Log explorer`
     open?.close()
     open = openEndpoint({ key, endpoint, link: sought, remember })
-    show(
-      place,
-      link && !sought && el('p', { class: 'notice', role: 'alert' }, unknownEndpoint(link)),
-      open.element,
-    )
+    const unknown = link && !sought && `There is no endpoint ${link.endpoint} for this key. Here is another.`
+    show(place, unknown && el('p', { class: 'notice', role: 'alert' }, unknown), open.element)
   }
   const follow = (link: Link) => {
     remember(link)
@@ -87,17 +81,9 @@ function title(): HTMLElement {
   return el('h1', {}, 'Log explorer')
 }
 
-function unknownEndpoint({ endpoint }: Link): string {
-  return `There is no endpoint ${endpoint} for this key. Here is another.`
-}
-
 function noEndpoints(): HTMLElement {
-  return el(
-    'section',
-    { class: 'card' },
-    el('h2', {}, 'Nothing to call yet'),
-    el('p', {}, 'This key is good, but may call no endpoint. Its issuer can add endpoints to it.'),
-  )
+  const text = 'This key is good, but may call no endpoint. Its issuer can add endpoints to it.'
+  return el('section', { class: 'card' }, el('h2', {}, 'Nothing to call yet'), el('p', {}, text))
 }
 
 /** The endpoints that the key may call. */
