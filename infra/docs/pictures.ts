@@ -1,22 +1,18 @@
 /** `node infra/docs/pictures.ts`: draws the README's pictures of the explorer, from sample logs of its own. */
-import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import { start } from '../local/process.ts'
 import { chromiumPath, launch } from '../../functions/testing/browser.ts'
 
 const folder = join(import.meta.dirname, 'pictures')
-const port = 30_000 + Math.floor(Math.random() * 20_000)
 
 if (!chromiumPath) throw new Error('There is no Chromium on this machine.')
 mkdirSync(folder, { recursive: true })
 const dataDir = mkdtempSync(join(tmpdir(), 'pictures-'))
-const service = spawn(process.execPath, ['infra/local/start.ts'], {
-  cwd: join(import.meta.dirname, '../..'),
-  env: { DATA_DIR: dataDir, PORT: String(port) },
-})
+const { child: service } = await start({ args: ['infra/local/start.ts'], env: { DATA_DIR: dataDir } })
 const ended = new Promise(resolve => service.once('exit', resolve))
 const browser = await launch(chromiumPath)
 try {
@@ -36,7 +32,7 @@ try {
 
 async function greeting(): Promise<{ link: string; key: string }> {
   let printed = ''
-  service.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
+  service.stdout!.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   for (;;) {
     const [, key] = /API key: (lqe_\w+)/.exec(printed) ?? []
     const [link] = /http:\S+#\S+/.exec(printed) ?? []

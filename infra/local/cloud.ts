@@ -30,13 +30,8 @@ async function start(): Promise<void> {
   const env = { ...process.env, ...backends.env }
   const services = await openServices(loadConfig(env))
   await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
-  const { key } = await issueKey(services.store, {
-    name: 'local',
-    endpoints: '*',
-    pins: {},
-    rights: ['cache:bypass'],
-    expiresAt: null,
-  })
+  const grant = { name: 'local', endpoints: '*' as const, pins: {}, expiresAt: null }
+  const { key } = await issueKey(services.store, { ...grant, rights: ['cache:bypass'] })
   await services.close()
   await buildFunctions('dist', { local: false })
   await buildExplorer('dist/explorer')
@@ -44,11 +39,8 @@ async function start(): Promise<void> {
     await startBundle('query', env, log, { port }),
     await startBundle('warm', env, log, { port: port + 1 }),
   ]
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(
-      signal,
-      () => void Promise.all(running.map(({ stop }) => stop())).finally(() => process.exit(0)),
-    )
+  const end = () => void Promise.all(running.map(({ stop }) => stop())).finally(() => process.exit(0))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
   console.log(`
 As deployed: query at http://localhost:${port}, warm at http://localhost:${port + 1}
 API key: ${key}

@@ -54,13 +54,8 @@ async function localKey({ dataDir }: Config, { store }: Services): Promise<strin
     const works = await createAuthenticator(store)(known).catch(() => null)
     if (works) return known
   }
-  const { key } = await issueKey(store, {
-    name: 'local',
-    endpoints: '*',
-    pins: {},
-    rights: ['pii:read', 'cache:bypass'],
-    expiresAt: null,
-  })
+  const grant = { name: 'local', endpoints: '*' as const, pins: {}, expiresAt: null }
+  const { key } = await issueKey(store, { ...grant, rights: ['pii:read', 'cache:bypass'] })
   writeFileSync(file, `${key}\n`, { mode: 0o600 })
   return key
 }
@@ -72,17 +67,18 @@ async function busiestProject({ engine }: Services): Promise<string> {
   return typeof rows[0]?.['project'] === 'string' ? rows[0]['project'] : projects[0]!.ref
 }
 
-function greet(key: string, project: string, explorer: boolean): void {
+function greet(key: string, ref: string, explorer: boolean): void {
+  const project = encodeURIComponent(ref)
   const base = `http://localhost:${port}/api/endpoints/query`
-  const page = `http://localhost:${port}/#usage.api-counts?interval=daily&project=${encodeURIComponent(project)}`
+  const page = `http://localhost:${port}/#usage.api-counts?interval=daily&project=${project}`
   console.log(`
 Serving at http://localhost:${port}
 API key: ${key}
 ${explorer ? `\nIn a browser, with that key:\n  ${page}\n` : ''}
 The newest log entries of a project:
-  curl -s '${base}/logs.all?project=${encodeURIComponent(project)}' -H 'X-API-KEY: ${key}'
+  curl -s '${base}/logs.all?project=${project}' -H 'X-API-KEY: ${key}'
 
 Requests by day over the last 7 days (also hourly, minutely):
-  curl -s '${base}/usage.api-counts?interval=daily&project=${encodeURIComponent(project)}' -H 'X-API-KEY: ${key}'
+  curl -s '${base}/usage.api-counts?interval=daily&project=${project}' -H 'X-API-KEY: ${key}'
 `)
 }

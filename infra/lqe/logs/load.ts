@@ -18,7 +18,7 @@ import {
 } from './parquet.ts'
 
 export const formats = ['ndjson', 'combined'] as const
-export type Format = (typeof formats)[number]
+type Format = (typeof formats)[number]
 
 export interface LoadOptions extends Folders {
   table: string
