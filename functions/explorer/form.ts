@@ -4,52 +4,37 @@ import { el, newId, show } from './dom.ts'
 import { type Field, field, iso } from './field.ts'
 import type { Endpoint, Parameter } from './service.ts'
 
-export interface Form {
-  element: HTMLElement
-  /** The switch for redaction, which is no parameter. */
-  redaction: HTMLElement
-  values(): Record<string, string>
-  redact(): boolean
-  /** Puts each problem beside the field it names, and the cursor into the first. @returns those that name no field */
-  showProblems(problems: Problem[]): Problem[]
-}
-
 /** @param given values of the link that was followed */
-export function form({ parameters, redact }: Endpoint, given: Record<string, string>): Form {
+export function form({ parameters, redact }: Endpoint, given: Record<string, string>) {
   const fields = parameters.map(field)
   for (const { name, set } of fields) if (given[name] !== undefined) set(given[name])
   // Sent as well: the service says which parameters it ignores.
   const undeclared = Object.entries(given).filter(([name]) => !fields.some(made => made.name === name))
   const redaction = redactionSwitch(redact)
-  const all = [...fields, redaction.field]
+  const all = [...fields, redaction]
+  const elements = fields.map(made => made.element)
   return {
-    element: el(
-      'div',
-      { class: 'fields' },
-      ...fields.map(made => made.element),
-      quickRanges(parameters, fields),
-    ),
-    redaction: redaction.field.element,
-    values: () => Object.fromEntries([...fields.map(made => [made.name, made.value()]), ...undeclared]),
-    redact: redaction.on,
-    showProblems(problems) {
-      const byField = Map.groupBy(problems, ({ parameter, header }) => parameter ?? header?.toLowerCase())
-      const named = all.filter(({ name }) => byField.has(name))
-      for (const made of all)
-        made.showProblem(
-          byField
-            .get(made.name)
-            ?.map(({ detail }) => detail)
-            .join('; ') ?? null,
-        )
-      named[0]?.focus()
-      for (const { name } of named) byField.delete(name)
-      return [...byField.values()].flat()
+    element: el('div', { class: 'fields' }, ...elements, quickRanges(parameters, fields)),
+    /** The switch for redaction, which is no parameter. */
+    redaction: redaction.element,
+    values: (): Record<string, string> =>
+      Object.fromEntries([...fields.map(made => [made.name, made.value()]), ...undeclared]),
+    redact: () => redaction.value() === 'true',
+    /** Puts each problem beside the field it names, and the cursor into the first. @returns those that name no field */
+    showProblems(problems: Problem[]): Problem[] {
+      const nameIn = ({ parameter, header }: Problem) => parameter ?? header?.toLowerCase()
+      const byField = Map.groupBy(problems, nameIn)
+      for (const made of all) {
+        const details = byField.get(made.name)?.map(({ detail }) => detail)
+        made.showProblem(details?.join('; ') ?? null)
+      }
+      all.find(({ name }) => byField.has(name))?.focus()
+      return problems.filter(problem => !all.some(({ name }) => name === nameIn(problem)))
     },
   }
 }
 
-function redactionSwitch(byDefault: boolean) {
+function redactionSwitch(byDefault: boolean): Field {
   const [id, hint, trouble] = [newId(), newId(), newId()]
   const checkbox = { type: 'checkbox', role: 'switch', id, checked: byDefault }
   const input = el('input', { ...checkbox, 'aria-describedby': `${hint} ${trouble}` })
@@ -58,22 +43,17 @@ function redactionSwitch(byDefault: boolean) {
     ? 'This endpoint does so by itself; lifting it takes a key with the right pii:read.'
     : 'Addresses, e-mails, tokens and the like become REDACTED.'
   const label = el('label', { for: id, class: 'switch' }, input, 'Redact personal data')
-  const made: Field = {
+  const explanation = el('p', { class: 'hint', id: hint }, about)
+  const showProblem = (detail: string | null) => show(problem, detail)
+  input.addEventListener('input', () => showProblem(null))
+  return {
     name: 'svc-endpoint-redact-pii',
-    element: el(
-      'div',
-      { class: 'field redaction' },
-      label,
-      problem,
-      el('p', { class: 'hint', id: hint }, about),
-    ),
+    element: el('div', { class: 'field redaction' }, label, problem, explanation),
     value: () => String(input.checked),
     set: value => void (input.checked = value === 'true'),
     focus: () => input.focus(),
-    showProblem: detail => show(problem, detail),
+    showProblem,
   }
-  input.addEventListener('input', () => made.showProblem(null))
-  return { field: made, on: () => input.checked }
 }
 
 const ranges: [label: string, minutes: number | null][] = [

@@ -7,14 +7,6 @@ import type { Editor } from './editor.ts'
 import { segments } from './field.ts'
 import { type Endpoint, listTables } from './service.ts'
 
-export interface Statement {
-  element: HTMLElement
-  /** `null` = the saved query. */
-  text(): string | null
-  /** Underlines the problems that have a place in the text. @returns all of them, to be listed */
-  showProblems(problems: Problem[]): Problem[]
-}
-
 interface Setup {
   key: string
   endpoint: Endpoint
@@ -22,7 +14,7 @@ interface Setup {
   run: () => void
 }
 
-export function statement({ key, endpoint, sql, run }: Setup): Statement {
+export function statement({ key, endpoint, sql, run }: Setup) {
   let editor: Editor | null = null
   let own = sql !== null
   const place = el('div', { class: 'editor' })
@@ -59,8 +51,10 @@ export function statement({ key, endpoint, sql, run }: Setup): Statement {
   if (own) void open(sql ?? '')
   return {
     element: el('div', { class: 'statement' }, modes.element, room),
+    /** `null` = the saved query. */
     text: () => (own ? (editor?.text() ?? sql ?? '') : null),
-    showProblems(problems) {
+    /** Underlines the problems that have a place in the text. @returns all of them, to be listed */
+    showProblems(problems: Problem[]): Problem[] {
       editor?.underline(problems.filter(({ line }) => line !== undefined))
       return problems
     },

@@ -45,9 +45,7 @@ interface PageRequest {
   int64: boolean
 }
 
-export function incompletePage({ reference }: RunningJob): ResultsPage {
-  return { jobReference: reference, jobComplete: false }
-}
+export const incompletePage = ({ reference }: RunningJob) => ({ jobReference: reference, jobComplete: false })
 
 /** Of a page, whatever the request says. */
 export interface PageLimits {

@@ -149,7 +149,7 @@ class Api {
     call: ApiRequest,
     done: object | null,
     response: ServerResponse,
-  ): Promise<void> {
+  ) {
     if (effect === 'silence') return
     if (effect === 'reset') return void response.socket?.destroy()
     if (effect === 'incomplete') return send(response, 200, incompletePage(this.jobs.get(call.jobId!)))

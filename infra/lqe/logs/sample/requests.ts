@@ -79,13 +79,8 @@ const services: Record<Service, (project: Project, user: User, random: Random) =
     const [method, folder, ...statuses] = storageCalls[action]
     const subject = action === 'list' ? bucket : object
     const token = action === 'sign' ? `?token=${jsonWebToken({ url: object, sub: user.id }, random)}` : ''
-    return call(
-      method,
-      `/storage/v1/object${folder}/${subject}`,
-      usually(random, ...statuses),
-      subject,
-      token,
-    )
+    const path = `/storage/v1/object${folder}/${subject}`
+    return call(method, path, usually(random, ...statuses), subject, token)
   },
 
   realtime(_project, user, random) {

@@ -140,13 +140,9 @@ export function* authEntries(request: Request): Generator<SampleEntry> {
   const login = { action: 'login', login_method: 'password', metering: true, ...traits }
   if (subject === 'login')
     yield authEntry(request, -1_200, { level: 'info', msg: 'Login', ...login, request_id: ray, remote_addr })
-  if (subject === 'recover')
-    yield authEntry(request, -900, {
-      level: 'info',
-      msg: `recovery mail sent to ${user.email}`,
-      request_id: ray,
-      args: ['recovery', user.email, `${project.site}/reset`],
-    })
+  const args = ['recovery', user.email, `${project.site}/reset`]
+  const msg = `recovery mail sent to ${user.email}`
+  if (subject === 'recover') yield authEntry(request, -900, { level: 'info', msg, request_id: ray, args })
 }
 
 /** The server's line is JSON; the shipper keeps the line and its fields. */
@@ -174,27 +170,21 @@ const channel = { module: 'Elixir.RealtimeWeb.RealtimeChannel', function: 'join/
 export function* realtimeEntries(request: Request, random: Random): Generator<SampleEntry> {
   const { project, user, time, status, subject, duration } = request
   const { ip } = user.client
-  const entry = (delay: number, level: string, place: typeof socket, message: string): SampleEntry => ({
-    table: 'realtime.logs.prod',
-    delay,
-    message,
-    metadata: {
-      external_id: project.ref,
-      level,
-      project: project.ref,
-      context: {
-        ...place,
-        application: 'realtime',
-        domain: ['elixir'],
-        time: time + delay,
-        file: `lib/${place.module.split('.')[1]}.ex`,
-        gl: `<0.${random.integer(2000, 2600)}.0>`,
-        pid: `<0.${random.integer(3000, 99_999)}.0>`,
-        mfa: [place.module, ...place.function.split('/')],
-        vm: { node: `realtime@${serverAddress(project)}` },
-      },
-    },
-  })
+  const entry = (delay: number, level: string, place: typeof socket, message: string): SampleEntry => {
+    const context = {
+      ...place,
+      application: 'realtime',
+      domain: ['elixir'],
+      time: time + delay,
+      file: `lib/${place.module.split('.')[1]}.ex`,
+      gl: `<0.${random.integer(2000, 2600)}.0>`,
+      pid: `<0.${random.integer(3000, 99_999)}.0>`,
+      mfa: [place.module, ...place.function.split('/')],
+      vm: { node: `realtime@${serverAddress(project)}` },
+    }
+    const metadata = { external_id: project.ref, level, project: project.ref, context }
+    return { table: 'realtime.logs.prod', delay, message, metadata }
+  }
   if (status >= 400) {
     yield entry(0, 'error', socket, `MalformedJWT: The token provided is not a valid JWT (peer ${ip})`)
     return
