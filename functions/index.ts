@@ -4,7 +4,7 @@ import { loadConfig } from '../shared/config.ts'
 import { log } from '../shared/log.ts'
 import { openServices } from '../shared/services.ts'
 import { patchFramework } from './http/framework.ts'
-import { queryHandler } from './query/handler.ts'
+import { queryHandler } from './query/routes.ts'
 import { warmHandler } from './warm/handler.ts'
 
 const config = loadConfig(process.env)

@@ -1,6 +1,6 @@
 /**
  * Every change to functions-framework 5.0.5: `infra/docs/surgery.md`, "functions-framework". `framework.test.ts` and
- * `drain.test.ts` show what it does without them, so each can go when its test there fails:
+ * `shutdown.test.ts` show what it does without them, so each can go when its test there fails:
  *
  * - It makes a `node:domain` for each request, which switches async hooks on for every promise of the process. The
  *   handlers here catch everything and leave no promise loose, so a domain would catch nothing.
@@ -13,7 +13,7 @@
  * - Node refuses a URL past 16 KB with an empty 431. With more room for headers the handler can answer 414.
  * - Express has no route for a target that is not a path, such as `*`, and calls that an error without a cause.
  * - Node closes a CONNECT without an answer.
- * - It exits on a signal while requests are in flight (`drain.ts`).
+ * - It exits on a signal while requests are in flight (`shutdown.ts`).
  */
 import domain from 'node:domain'
 import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -21,7 +21,7 @@ import type { Duplex } from 'node:stream'
 import { ApiError } from '../../shared/errors.ts'
 import { describeError, type Log } from '../../shared/log.ts'
 import { readBody } from './body.ts'
-import { type DrainOptions, drainOnSignal } from './drain.ts'
+import { type DrainOptions, drainOnSignal } from './shutdown.ts'
 import { problemDocument, sendProblem } from './problem.ts'
 
 interface ExpressApp {

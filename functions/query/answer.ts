@@ -1,5 +1,5 @@
 /** The steps from a request for an endpoint's rows to its response, in order. */
-import { readThrough } from '../../shared/answers/read-through.ts'
+import { getAnswer } from '../../shared/answers/get-answer.ts'
 import type { RunCost } from '../../shared/engines/engine.ts'
 import { readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
@@ -34,7 +34,7 @@ export async function answer(call: Call): Promise<void> {
     timing,
   }
   const result = await timing
-    .measure('cache', () => readThrough(services, request))
+    .measure('cache', () => getAnswer(services, request))
     .catch((error: unknown) => {
       throw mapErrorToCallerSql(error, composed, callerSql)
     })

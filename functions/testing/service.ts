@@ -12,7 +12,7 @@ import type { Details, Log, Severity } from '../../shared/log.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { issueKey } from '../../shared/keys/records.ts'
 import { patchFramework } from '../http/framework.ts'
-import { queryHandler } from '../query/handler.ts'
+import { queryHandler } from '../query/routes.ts'
 import { startBackends, startBundle } from '../../infra/google/backends.ts'
 import type { BigQueryServer } from '../../infra/google/bigquery/server.ts'
 

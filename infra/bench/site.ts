@@ -7,7 +7,7 @@ import { loadConfig } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Result } from '../../shared/engines/engine.ts'
 import { readParameters } from '../../shared/endpoints/parameters.ts'
-import { readThrough } from '../../shared/answers/read-through.ts'
+import { getAnswer } from '../../shared/answers/get-answer.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { Timing } from '../../shared/timing.ts'
 import { issueKey } from '../../shared/keys/records.ts'
@@ -79,7 +79,7 @@ export async function storeAnswer(
   const cache = new AnswerCache(site.services.store)
   const run = async () => ({ ...result, bytes: null, slotMs: null, jobId: null })
   const engine = { ...site.services.engine, run }
-  const { answer } = await readThrough(
+  const { answer } = await getAnswer(
     { ...site.services, engine, cache },
     {
       endpoint,

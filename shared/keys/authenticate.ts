@@ -8,7 +8,7 @@ import { rememberReads } from '../stores/memory.ts'
 import type { Store } from '../stores/store.ts'
 import { callCounter } from './limits.ts'
 import { type Grant, keyReference, type Limits, readRecord, stateOf } from './records.ts'
-import { readKey, sha256 } from './text.ts'
+import { readKey, sha256 } from './key-text.ts'
 
 /** What a request may do, by the key that came with it. */
 export interface Caller extends Omit<Grant, 'expiresAt' | 'limits'> {

@@ -3,7 +3,7 @@
  * rotate them.
  */
 import type { Fields, Reading, Reference, Store } from '../stores/store.ts'
-import { makeKey, sha256, writeKey, type KeyText } from './text.ts'
+import { makeKey, sha256, writeKey, type KeyText } from './key-text.ts'
 
 export const rights = ['pii:read', 'cache:bypass'] as const
 

@@ -14,7 +14,7 @@ import type {
   TableReference,
 } from '../sql/tree.ts'
 import { children } from '../sql/walk.ts'
-import { netFunctions, plainFunctions } from './functions.ts'
+import { netFunctions, plainFunctions } from './allowed-functions.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {

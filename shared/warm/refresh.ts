@@ -2,7 +2,7 @@
 import pMap from 'p-map'
 import { finish } from '../answers/answer.ts'
 import { estimateOver, runQuery } from '../answers/engine-errors.ts'
-import { redactError } from '../answers/read-through.ts'
+import { redactError } from '../answers/get-answer.ts'
 import { claim, type Claim, claimTogether } from '../cache/claim.ts'
 import { asApiError } from '../cache/failures.ts'
 import type { Endpoint } from '../endpoints/definition.ts'

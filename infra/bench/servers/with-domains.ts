@@ -5,7 +5,7 @@ import { loadConfig } from '../../../shared/config.ts'
 import { log } from '../../../shared/log.ts'
 import { openServices } from '../../../shared/services.ts'
 import { patchFramework } from '../../../functions/http/framework.ts'
-import { queryHandler } from '../../../functions/query/handler.ts'
+import { queryHandler } from '../../../functions/query/routes.ts'
 
 const config = loadConfig(process.env)
 const services = openServices(config)

@@ -6,7 +6,7 @@ import { noSignature } from './coercion.ts'
 import { type Context, raise, type Scope, structField, type Typed, typed } from './context.ts'
 import { extract, intervalLiteral } from './dates-and-times.ts'
 import { caseExpression } from './functions/conditions.ts'
-import { call } from './functions/functions.ts'
+import { call } from './functions/calls.ts'
 import {
   arrayLiteral,
   literal,

@@ -10,7 +10,7 @@ import {
   type Typed,
   typed,
 } from './context.ts'
-import { isAggregate } from './functions/functions.ts'
+import { isAggregate } from './functions/calls.ts'
 import { lambdaScope } from './scope.ts'
 
 export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Scope): Typed {

@@ -8,7 +8,7 @@ import { type Call, type Exchange, httpFunction, type Route } from '../http/call
 import { allowOrigin, preflight } from '../http/cors.ts'
 import { nothingHere } from '../http/problem.ts'
 import { answer } from './answer.ts'
-import { explorerRoutes } from './explorer.ts'
+import { explorerRoutes } from './explorer-files.ts'
 import { listEndpoints } from './list.ts'
 import { describeApi } from './openapi.ts'
 import { describeTables } from './tables.ts'

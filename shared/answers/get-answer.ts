@@ -48,7 +48,7 @@ export type AnswerResult = Omit<CacheResult, 'status'> & { status: CacheResult['
  * engine.
  * @throws ApiError
  */
-export async function readThrough(services: Services, request: QueryRequest): Promise<AnswerResult> {
+export async function getAnswer(services: Services, request: QueryRequest): Promise<AnswerResult> {
   const { cache } = services
   const { endpoint, redacted, byteLimit } = request
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
