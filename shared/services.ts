@@ -10,6 +10,7 @@ import { type ColumnsOf, rememberColumns } from './endpoints/columns.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
 import { type ByteLimits, openByteLimits } from './keys/limits.ts'
 import { type AssertWithin, rememberVerdicts } from './sandbox/verdict.ts'
+import { logged } from './stores/logged.ts'
 import type { Store } from './stores/store.ts'
 import { type Authenticate, createAuthenticator } from './keys/authenticate.ts'
 
@@ -28,11 +29,10 @@ export interface Services {
 
 /** @param stopping ends the engine's runs, where the process ends before them */
 export async function openServices(config: Config, stopping?: AbortSignal): Promise<Services> {
-  const [opened, store] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
+  const [opened, unlogged] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
   const engine = stopping ? untilStopped(opened, stopping) : opened
-  /** Of a store that fails while the service goes on without it. */
   const storeLog = occasionally(log)
-  const { rememberMs, maxResultBytes } = config
+  const store = logged(unlogged, storeLog)
   const inFlight = new BytesInFlight(config.maxBytesInFlight)
   const cache = new AnswerCache(store, {}, storeLog, inFlight)
   return {
@@ -40,11 +40,11 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
     store,
     cache,
     inFlight,
-    endpoints: openEndpoints(store, { rememberMs, maxResultBytes, log: storeLog }),
+    endpoints: openEndpoints(store, config),
     columnsOf: rememberColumns(engine),
     assertWithin: rememberVerdicts(engine),
-    byteLimits: openByteLimits(store, storeLog),
-    authenticate: createAuthenticator(store, { rememberMs, log: storeLog }),
+    byteLimits: openByteLimits(store),
+    authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
     async close() {
       await cache.close()
       await Promise.all([engine.close(), store.close()])

@@ -1,6 +1,5 @@
 /** Finds an endpoint in the store by the name or id in a request. */
 import { type Endpoint, endpointOf } from './definition.ts'
-import type { Log } from '../log.ts'
 import { rememberReads } from '../stores/memory.ts'
 import type { Document, Store } from '../stores/store.ts'
 
@@ -20,7 +19,6 @@ interface Options {
   rememberMs: number
   /** Where a definition leaves it to the settings. */
   maxResultBytes: number
-  log?: Log
   clock?: { now(): number }
 }
 
@@ -31,13 +29,13 @@ interface Options {
  */
 export function openEndpoints(
   store: Store,
-  { rememberMs, maxResultBytes, log = () => {}, clock = performance }: Options,
+  { rememberMs, maxResultBytes, clock = performance }: Options,
 ): Endpoints {
   const endpointIn = (document: Document): Endpoint => {
     const endpoint = endpointOf(document)
     return { ...endpoint, maxResultBytes: endpoint.maxResultBytes ?? maxResultBytes }
   }
-  const common = { clock, log, unavailable: 'The service cannot read its definitions at the moment.' }
+  const common = { clock, unavailable: 'The service cannot read its definitions at the moment.' }
   const one = rememberReads({
     ...common,
     max: 1000,

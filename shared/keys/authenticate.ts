@@ -3,7 +3,6 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
-import type { Log } from '../log.ts'
 import { rememberReads } from '../stores/memory.ts'
 import type { Store } from '../stores/store.ts'
 import { callCounter } from './limits.ts'
@@ -33,11 +32,7 @@ const refusedMs = 2_000
  */
 export function createAuthenticator(
   store: Store,
-  {
-    rememberMs = 30_000,
-    log = () => {},
-    clock = performance,
-  }: { rememberMs?: number; log?: Log; clock?: { now(): number } } = {},
+  { rememberMs = 30_000, clock = performance }: { rememberMs?: number; clock?: { now(): number } } = {},
 ): Authenticate {
   /** Apart from the callers, so that invented keys push out real ones only while they are looked up. */
   const refused = new LRUCache<string, ApiError>({ max, ttl: refusedMs, perf: clock, ttlResolution: 0 })
@@ -45,7 +40,6 @@ export function createAuthenticator(
     max,
     rememberMs,
     clock,
-    log,
     unavailable: 'API keys cannot be checked at the moment.',
     async read(print, sent) {
       const start = clock.now()

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { timeouts } from '../cache/times.ts'
 import { ApiError } from '../errors.ts'
-import { describeError, type Log } from '../log.ts'
 import { type Reference, type Store, StoreError, type Write } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import type { Limits } from './records.ts'
@@ -77,7 +76,7 @@ interface Spent {
 }
 
 /** Sums up what each key has read in the collection `spending`, in one document for each day. */
-export function openByteLimits(store: Store, log: Log = () => {}): ByteLimits {
+export function openByteLimits(store: Store): ByteLimits {
   const remembered = new LRUCache<string, Spent>({
     max,
     ttl: rememberMs,
@@ -85,11 +84,6 @@ export function openByteLimits(store: Store, log: Log = () => {}): ByteLimits {
     ignoreFetchAbort: true,
     fetchMethod: keyId => readSpent(store, keyId),
   })
-
-  function ifUnavailable(error: unknown): undefined {
-    if (!(error instanceof StoreError)) throw error
-    log('WARNING', 'the store failed', describeError(error))
-  }
 
   /** While the store does not answer nothing counts as spent: the cache lets few runs through then. */
   async function spentBy(keyId: string): Promise<Spent> {
@@ -176,4 +170,8 @@ function refusal({
     estimate > 0 ? `The query would read up to ${wanted} bytes, and ${today}` : `T${today.slice(1)}`
   const headers = estimate > limit ? {} : { 'Retry-After': String(Math.ceil(leftMs / 1000)) }
   return new ApiError('budget_exhausted', `${asked} Answers that are cached can still be had.`, { headers })
+}
+
+function ifUnavailable(error: unknown): undefined {
+  if (!(error instanceof StoreError)) throw error
 }

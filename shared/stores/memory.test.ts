@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { openEndpoints } from '../endpoints/lookup.ts'
 import { createAuthenticator } from '../keys/authenticate.ts'
 import { issueKey, revokeKey } from '../keys/records.ts'
-import type { Details } from '../log.ts'
 import { openSqlite } from './sqlite/store.ts'
 import { StoreError, type Store, type StoreErrorReason } from './store.ts'
 import { rememberReads } from './memory.ts'
@@ -11,18 +10,16 @@ import { withFaults } from './testing/faults.ts'
 
 let clock: number
 let failing: StoreErrorReason | null
-let logged: Details[]
 let reads: number
 let store: Store
 beforeEach(() => {
   clock = Date.now()
   failing = null
-  logged = []
   reads = 0
   store = withFaults(openSqlite({ file: ':memory:', now: () => clock }), {
     before(operation) {
       if (operation === 'get' || operation === 'query') reads++
-      if (failing) throw new StoreError(failing, 'down', { cause: { code: 14 } })
+      if (failing) throw new StoreError(failing, 'down')
     },
   })
 })
@@ -30,8 +27,6 @@ beforeEach(() => {
 const minute = 60_000
 const common = {
   rememberMs: 30_000,
-  log: (severity: string, message: string, details: Details = {}) =>
-    void logged.push({ severity, message, ...details }),
   clock: { now: () => clock },
 }
 
@@ -117,7 +112,7 @@ describe.each(Object.entries(memories))('%s', (_, remember) => {
     await expect(use()).rejects.toMatchObject({ code: 'store_unavailable' })
   })
 
-  test('asks a store that is away every 5 s, and logs why it failed', async () => {
+  test('asks a store that is away every 5 s', async () => {
     const { use } = await remember()
     await use()
     failing = 'unavailable'
@@ -128,8 +123,6 @@ describe.each(Object.entries(memories))('%s', (_, remember) => {
     clock += 5_001
     await use()
     expect(reads).toBe(2)
-    const line = { severity: 'WARNING', message: 'the store failed', reason: 'unavailable', code: 14 }
-    expect(logged).toEqual([expect.objectContaining(line), expect.objectContaining(line)])
   })
 
   test('does not take a bug for an outage', async () => {

@@ -1,7 +1,6 @@
 /** Keys and definitions are read through a memory, which also covers an outage of the store. */
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
-import { describeError, type Log } from '../log.ts'
 import { StoreError } from './store.ts'
 import { withTimeout } from './timeout.ts'
 
@@ -21,7 +20,6 @@ interface MemoryOptions<Value, Context> {
   read(key: string, context: Context): Promise<{ value: Value; validMs?: number }>
   /** What the caller is told where the store does not answer and memory does not have the value. */
   unavailable: string
-  log: Log
   /** Milliseconds from any start but 0. */
   clock?: { now(): number }
 }
@@ -42,7 +40,6 @@ export function rememberReads<Value, Context = undefined>({
   rememberMs,
   read,
   unavailable,
-  log,
   clock = performance,
 }: MemoryOptions<Value, Context>): (key: string, context: Context) => Promise<Value> {
   const memory = new LRUCache<string, Known<Value>, { context: Context }>({
@@ -65,7 +62,6 @@ export function rememberReads<Value, Context = undefined>({
         if (!isUnavailable(error)) throw error
         const endsAt = known ? known.readAt + Math.min(outageMs, known.validMs) : 0
         if (!known || clock.now() >= endsAt) throw storeUnavailable(unavailable, error)
-        log('WARNING', 'the store failed', describeError(error))
         keepUntil(Math.min(clock.now() + retryMs, endsAt))
         return known
       }
