@@ -1,11 +1,12 @@
 /** The database refuses what the rewriting should never let through. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { addRows } from '../testing/parquet.ts'
 import { openDatabase } from './database.ts'
+import { engineError } from './failures.ts'
 
 const columns = [{ name: 'id', type: { kind: 'STRING' } as const }]
 const folder = mkdtempSync(join(tmpdir(), 'database-'))
@@ -31,6 +32,24 @@ describe('the database', () => {
     expect(await count()).toEqual([[0]])
     await addRows(join(folder, 'logs'), 'app.logs', columns, [{ id: 'a' }, { id: 'b' }])
     expect(await count()).toEqual([[2]])
+  })
+
+  test.each(['empty', 'cut', 'changed'])('fails, and blames no caller, where a file is %s', async how => {
+    await addRows(join(folder, 'logs'), 'app.logs', columns, [{ id: 'x'.repeat(10_000) }])
+    const files = readdirSync(join(folder, 'logs', 'app.logs')).map(name =>
+      join(folder, 'logs', 'app.logs', name),
+    )
+    const file = files.find(name => name.endsWith('.parquet'))!
+    const whole = readFileSync(file)
+    const damage = {
+      empty: [],
+      cut: [...whole.subarray(0, 60)],
+      changed: [...Buffer.from('no Parquet at all')],
+    }
+    writeFileSync(file, Buffer.from(damage[how as keyof typeof damage]))
+    const outcome = await connection.run('SELECT id FROM "app.logs"').catch(engineError)
+    writeFileSync(file, whole)
+    expect(outcome).toMatchObject({ reason: 'failed', message: 'A log file is damaged' })
   })
 
   test.each([

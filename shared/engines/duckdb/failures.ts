@@ -50,7 +50,12 @@ const rejected: Meaning[] = [
   [/^Invalid Input Error/, 'A function refuses a value that it is given'],
 ]
 
+/** Of a file of the logs, not of a value. */
+const damaged =
+  /^Invalid Input Error: (File '.*' too small to be a Parquet file|No magic bytes found|Failed to read file ")/
+
 const meanings: [reason: EngineErrorReason, ...Meaning][] = [
+  ['failed', damaged, 'A log file is damaged'],
   ...rejected.map((meaning): (typeof meanings)[number] => ['rejected', ...meaning]),
   ['unsupported', /^(Binder|Catalog|Parser|Not implemented) Error/, 'The local engine cannot run this query'],
   ['failed', /^Out of Memory Error/, 'The query needs more memory than the local engine has'],
