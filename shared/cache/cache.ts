@@ -306,9 +306,16 @@ export class AnswerCache {
     await this.written(request, this.store.update(headAt(key), { set }, head.version))
   }
 
+  /** `null` also where the store fails: then it is as if there were no copy. */
   private async loadStale(key: string, head: Head): Promise<CacheResult | null> {
-    const entry = await this.entries.load(key, head)
-    return entry && this.result(entry, 'stale')
+    try {
+      const entry = await this.entries.load(key, head)
+      return entry && this.result(entry, 'stale')
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error
+      this.logStoreFailure(error)
+      return null
+    }
   }
 
   private result({ answer, madeAt }: CacheEntry, status: CacheResult['status'], stored = false): CacheResult {

@@ -13,7 +13,7 @@ import { belongsTo, type Head, headAt, headOf, lightFields } from './head.ts'
 import { cacheKey, type CacheKeyFields } from './key.ts'
 import { conditionalWrite, type Lease, takeLease } from './lease.ts'
 import { publish } from './payload.ts'
-import { cacheTimes, timeouts } from './times.ts'
+import { cacheTimes, type LeaseTimes, timeouts } from './times.ts'
 
 export interface Claim {
   keyFields: CacheKeyFields
@@ -37,7 +37,11 @@ interface Wanted {
 }
 
 /** @throws StoreError `unavailable` */
-export async function claim(store: Store, wanted: Wanted): Promise<Claim | Refusal> {
+export async function claim(
+  store: Store,
+  wanted: Wanted,
+  times: LeaseTimes = cacheTimes,
+): Promise<Claim | Refusal> {
   const { keyFields, olderThanMs } = wanted
   const key = cacheKey(keyFields)
   const { document, readAt } = await withTimeout(timeouts.head, store.get(headAt(key), lightFields))
@@ -45,7 +49,7 @@ export async function claim(store: Store, wanted: Wanted): Promise<Claim | Refus
   if (!head || !belongsTo(head, keyFields)) return 'gone'
   const refusal = refusalOf(head, { now: readAt, olderThanMs })
   if (refusal) return refusal
-  const lease = await takeLease(store, headAt(key), head.version, {}, cacheTimes)
+  const lease = await takeLease(store, headAt(key), head.version, {}, times)
   return lease ? claimed(store, { ...wanted, key, head, lease }) : 'leased'
 }
 
