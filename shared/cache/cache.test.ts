@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { EngineError } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import type { Store } from '../stores/store.ts'
 import { type Faults, type Operation, withFaults } from '../stores/testing/faults.ts'
@@ -464,6 +465,16 @@ describeStores('the cache', ({ open: openStore, rounds }) => {
       state.fail = () => null
       expect((await open().read(request(state.make))).status).toBe('miss')
     })
+  })
+
+  test('a run that is interrupted as its process ends leaves no failure behind, and no lease', async () => {
+    const cause = new EngineError('cancelled', 'The query was cancelled')
+    const state = engine({
+      fail: () => new ApiError('engine_unavailable', 'The query was cancelled.', { cause }),
+    })
+    await expect(open().read(request(state.make))).rejects.toMatchObject({ code: 'engine_unavailable' })
+    state.fail = () => null
+    expect((await open().read(request(state.make))).status).toBe('miss')
   })
 
   describe('reads', () => {

@@ -1,4 +1,5 @@
 /** Failed runs: what is recorded of them, and for how long. shared/cache/README.md, "Failures". */
+import { EngineError } from '../engines/engine.ts'
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
 import type { Plain } from '../stores/store.ts'
 import { mistakeMs } from './times.ts'
@@ -26,9 +27,10 @@ export function isOfCaller(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'budget_exhausted'
 }
 
-/** Whether the error says something of the query, and not of one caller's budget or of the memory of one process. */
+/** Whether the error says something of the query, and not of one caller's budget or of one process: its memory or end. */
 export function isOfQuery(error: ApiError): boolean {
-  return !isOfCaller(error) && error.code !== 'overloaded'
+  const isInterrupted = error.cause instanceof EngineError && error.cause.reason === 'cancelled'
+  return !isOfCaller(error) && !isInterrupted && error.code !== 'overloaded'
 }
 
 export function asApiError(error: unknown): ApiError {
