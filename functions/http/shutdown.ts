@@ -3,8 +3,10 @@
  * services close, the process ends. The framework's own handlers, which these replace, answer 500 to one request
  * in flight and exit.
  */
-import type { Server } from 'node:http'
+import type { Server, ServerResponse } from 'node:http'
+import { ApiError } from '../../shared/errors.ts'
 import { describeError, type Log } from '../../shared/log.ts'
+import { sendProblem } from './problem.ts'
 
 export interface DrainOptions {
   log: Log
@@ -18,6 +20,11 @@ export interface DrainOptions {
 
 /** Replaces every handler of SIGTERM and SIGINT in this process. */
 export function drainOnSignal(server: Server, options: DrainOptions): void {
+  const open = new Set<ServerResponse>()
+  server.on('request', (_, res) => {
+    open.add(res)
+    res.once('close', () => open.delete(res))
+  })
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.removeAllListeners(signal)
@@ -25,27 +32,40 @@ export function drainOnSignal(server: Server, options: DrainOptions): void {
       if (stopping) return // a terminal signals the whole process group, and npm passes the signal on once more
       stopping = true
       options.log('INFO', 'stopping', { signal })
-      drain(server, options)
+      drain(server, open, options)
     })
   }
 }
 
-/** For the answers of interrupted requests, in milliseconds. */
+/** Before the deadline, in milliseconds: for the answers of interrupted requests, and for those that give none. */
 const answerMs = 1_000
+const refuseMs = 300
 
-function drain(server: Server, { log, drainMs, interrupt, close }: DrainOptions): void {
+function drain(
+  server: Server,
+  open: Set<ServerResponse>,
+  { log, drainMs, interrupt, close }: DrainOptions,
+): void {
   const interruption = setTimeout(() => {
-    log('WARNING', 'interrupting')
+    log('WARNING', 'interrupting', { requests: open.size })
     interrupt()
   }, drainMs - answerMs)
+  const refusal = setTimeout(() => {
+    for (const res of open) if (!res.headersSent) sendProblem(res, ending(), { path: '' })
+  }, drainMs - refuseMs)
   const deadline = setTimeout(() => process.exit(1), drainMs)
   const idle = setInterval(() => server.closeIdleConnections(), 50) // kept alive by clients after their last answer
   server.close(() => {
-    clearTimeout(interruption)
-    clearTimeout(deadline)
+    for (const timer of [interruption, refusal, deadline]) clearTimeout(timer)
     clearInterval(idle)
     close()
       .catch((error: unknown) => log('ERROR', 'closing failed', describeError(error)))
       .finally(() => process.exit(0))
   })
+}
+
+/** For a request that waits for something that no interruption reaches, such as a run in another process. */
+function ending(): ApiError {
+  const headers = { 'Retry-After': '5' }
+  return new ApiError('engine_unavailable', 'This instance of the service has to stop.', { headers })
 }
