@@ -100,7 +100,7 @@ export const settings = {
   maxBytesInFlight: setting({
     variable: 'MAX_BYTES_IN_FLIGHT',
     description: 'Bytes of memory for results that are read, made and sent; more get 503',
-    default: () => Math.floor(memoryBytes() / 4),
+    default: () => Math.floor(memoryBytes() / 6),
     read: integer(1_000_000, Number.MAX_SAFE_INTEGER),
     expected: 'a whole number from 1000000',
   }),

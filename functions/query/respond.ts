@@ -43,8 +43,13 @@ function bodyOf({ res, services }: Call, { format, result }: Response, encoding:
   const { write } = format
   const make = async () => (write ? encode(await inFormat(answer, write), encoding) : answer.bytes(encoding))
   if (answer.rawBytes < largeBytes) return make()
-  const cost = write ? memoryOfRows * answer.rawBytes : answer.has(encoding) ? 0 : answer.rawBytes
-  return services.inFlight.body(res, { key: `${answer.tag} ${format.name} ${encoding}`, cost, make })
+  const isMade = !write && answer.has(encoding)
+  return services.inFlight.body(res, {
+    key: `${answer.tag} ${format.name} ${encoding}`,
+    cost: isMade ? 0 : memoryOfRows * answer.rawBytes,
+    make,
+    held: body => answer.heldBytes + (write ? body.length : 0),
+  })
 }
 
 function headersOf({ endpoint, result, timing, ignored }: Response): Record<string, string> {

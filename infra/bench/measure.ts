@@ -71,7 +71,7 @@ export function bounded(
   }
 }
 
-export function median(numbers: number[]): number {
+function median(numbers: number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }

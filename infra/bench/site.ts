@@ -3,12 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AnswerCache } from '../../shared/cache/cache.ts'
+import { headAt } from '../../shared/cache/head.ts'
+import { cacheKey, type CacheKeyFields } from '../../shared/cache/key.ts'
 import { loadConfig } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Result } from '../../shared/engines/engine.ts'
 import { readParameters } from '../../shared/endpoints/parameters.ts'
 import { getAnswer } from '../../shared/answers/get-answer.ts'
 import { openServices, type Services } from '../../shared/services.ts'
+import type { Write } from '../../shared/stores/store.ts'
 import { Timing } from '../../shared/timing.ts'
 import { issueKey } from '../../shared/keys/records.ts'
 import { apply } from '../lqe/apply/apply.ts'
@@ -99,6 +102,36 @@ export async function storeAnswer(
   const call = { path: `/api/endpoints/query/${name}?${query}`, headers: site.headers }
   return { call, gzip: await answer.bytes('gzip'), identity: await answer.bytes('identity') }
 }
+
+/**
+ * Stores copies of an answer for other parameters, as processes have stored them that ran the query: by their documents.
+ * @param queryOf the query string of the n-th
+ */
+export async function copyAnswer(
+  site: Site,
+  name: string,
+  { from, queryOf, count }: { from: string; queryOf: (n: number) => string; count: number },
+): Promise<void> {
+  const { store } = site.services
+  const endpoint = await endpointNamed(site, name)
+  const { id: endpointId, version } = endpoint
+  const keyFieldsOf = (query: string): CacheKeyFields => {
+    const { canonical: parameters } = readParameters(endpoint, query, {})
+    return { endpointId, version, parameters, sql: null, variant: 'clear' }
+  }
+  const { document } = await store.get(headAt(cacheKey(keyFieldsOf(from))))
+  for (let n = 0; n < count; n += copiesAtOnce) {
+    const writes = Array.from({ length: Math.min(copiesAtOnce, count - n) }, (_, i): Write => {
+      const keyFields = keyFieldsOf(queryOf(n + i))
+      const fields = { ...document!.fields, question: { ...keyFields } }
+      return { type: 'create', at: headAt(cacheKey(keyFields)), fields }
+    })
+    await store.batch(writes)
+  }
+}
+
+/** Writes of one commit. */
+const copiesAtOnce = 400
 
 /** The usage chart by the minute: about 12 KB of JSON, a typical answer. */
 export function minutesOfUsage(): Result {

@@ -19,6 +19,8 @@ export interface Program {
   /** Any free one by default. */
   port?: number | undefined
   stderr?: 'inherit' | 'pipe'
+  /** Runs Node; by default Node itself. */
+  command?: string[]
 }
 
 export interface Server {
@@ -36,7 +38,8 @@ export function functionOf(source: string, target: string, env: Environment = {}
 export async function start({ args, env, cwd = root, ...given }: Program): Promise<Server> {
   const port = given.port ?? (await freePort())
   const { PATH, HOME } = process.env
-  const child = spawn(process.execPath, args, {
+  const [file, ...before] = given.command ?? [process.execPath]
+  const child = spawn(file!, [...before, ...args], {
     cwd,
     env: { PATH, HOME, NODE_ENV: 'production', ...env, PORT: String(port) },
     stdio: ['ignore', 'pipe', given.stderr ?? 'inherit'],

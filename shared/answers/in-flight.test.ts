@@ -23,7 +23,7 @@ function body(inFlight: BytesInFlight, key: string, bytes: number, response = ne
     made++
     return Buffer.alloc(bytes)
   }
-  const sent = inFlight.body(response, { key, cost: bytes, make })
+  const sent = inFlight.body(response, { key, cost: bytes, make, held: made => made.length })
   sent.catch(() => {})
   return { sent, response, isMade: () => made > 0 }
 }
@@ -83,7 +83,7 @@ describe('a body', () => {
     const inFlight = new BytesInFlight(10 * million)
     await body(inFlight, 'a', 9 * million).sent
     const kept = Buffer.alloc(5 * million)
-    const request = { key: 'b', cost: 0, make: async () => kept }
+    const request = { key: 'b', cost: 0, make: async () => kept, held: () => kept.length }
     expect(await inFlight.body(new PassThrough(), request)).toBe(kept)
     await expect(inFlight.during(1, async () => {})).rejects.toMatchObject(overloaded)
   })
@@ -92,7 +92,9 @@ describe('a body', () => {
     const inFlight = new BytesInFlight(10 * million)
     const response = new PassThrough()
     const make = () => Promise.reject(new Error('no'))
-    await expect(inFlight.body(response, { key: 'a', cost: 9 * million, make })).rejects.toThrow('no')
+    await expect(
+      inFlight.body(response, { key: 'a', cost: 9 * million, make, held: () => 0 }),
+    ).rejects.toThrow('no')
     response.destroy()
     await turn()
     await inFlight.during(10 * million, async () => {})

@@ -6,7 +6,7 @@ import { finished, type Writable } from 'node:stream'
 import { EngineError } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 
-/** So many bytes of memory for each byte of JSON: rows as objects, their JSON as text, and its bytes. */
+/** So many bytes of memory for each byte of JSON: rows as objects, their JSON as text, and its bytes; or parts, and the whole. */
 export const memoryOfRows = 3
 /** What a run must find free before it begins, so that it is refused before it has cost anything. */
 const freeForRun = 2_000_000
@@ -24,6 +24,8 @@ interface BodyRequest {
   /** Memory that making it takes, and 0 where its bytes are in memory already. */
   cost: number
   make: () => Promise<Buffer>
+  /** Memory that it keeps alive once it is made, itself included. */
+  held: (body: Buffer) => number
 }
 
 export class BytesInFlight {
@@ -74,27 +76,28 @@ export class BytesInFlight {
    * The bytes of a body, made and counted once for all responses that send it at the same time.
    * @throws ApiError `overloaded`, and what `make` throws
    */
-  async body(response: Writable, { key, cost, make }: BodyRequest): Promise<Buffer> {
-    const body = this.bodies.get(key) ?? this.begin(key, cost, make)
+  async body(response: Writable, request: BodyRequest): Promise<Buffer> {
+    const body = this.bodies.get(request.key) ?? this.begin(request)
     body.responses++
     finished(response, () => {
       body.responses--
       if (body.responses > 0) return
-      this.bodies.delete(key)
+      this.bodies.delete(request.key)
       this.bytes -= body.size
     })
     return body.bytes
   }
 
-  private begin(key: string, cost: number, make: () => Promise<Buffer>): Body {
+  private begin({ key, cost, make, held }: BodyRequest): Body {
     if (cost > 0 && !this.hasRoomFor(cost)) throw overloaded()
     const body: Body = { bytes: make(), size: cost, responses: 0 }
     this.bytes += cost
     body.bytes.then(
-      ({ length }) => {
+      made => {
         if (this.bodies.get(key) !== body) return
-        this.bytes += length - body.size
-        body.size = length
+        const size = held(made)
+        this.bytes += size - body.size
+        body.size = size
       },
       () => {}, // each response gets the error
     )

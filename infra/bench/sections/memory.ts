@@ -1,59 +1,169 @@
-/** Memory at 8 concurrent answers of 14 MB each, stored by another process. */
+/**
+ * Memory of one instance as deployed, in a process that may take 1 GiB and no more: many small answers in use, then as many
+ * callers as an instance serves, each of whom wants a largest answer. `memory.soak.ts` holds it to the bound.
+ */
+import http from 'node:http'
+import { randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { loadConfig } from '../../../shared/config.ts'
+import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { Result } from '../../../shared/engines/engine.ts'
-import { functionOf } from '../../local/process.ts'
-import { type Call, peakMemoryOf, request, untilAnswer, withServers } from '../server.ts'
-import { logRows, project, type Site, storeAnswer } from '../site.ts'
-import { type Measurement, median } from '../measure.ts'
+import { functionOf, type Server } from '../../local/process.ts'
+import { limitMemory } from '../memory-limit.ts'
+import { type Call, loadServer, peakMemoryOf, request, untilAnswer, withServers } from '../server.ts'
+import { copyAnswer, minutesOfUsage, project, type Site, storeAnswer } from '../site.ts'
+import { startBigQueryServer } from '../../google/bigquery/server.ts'
+import type { Measurement } from '../measure.ts'
 
-const answers = 8
-const megabytes = 14
-const rounds = 3
+/** `_QUERY_MEMORY` and `_QUERY_CONCURRENCY` of `cloudbuild.yaml`. */
+const instance = { memory: 2 ** 30, callers: 80 }
+/** What an instance may take of its memory. */
+export const boundMB = (0.6 * instance.memory) / 2 ** 20
+
+/** JSON of an answer: the most that a definition may allow, and so varied that it is near the most that is stored. */
+const largestMB = 32
+const smallAnswers = 100_000
+/** Different largest answers, which cannot all be in memory. */
+const others = 10
+const endpoint = 'usage.api-counts'
+
+export interface Figure {
+  what: string
+  /** Resident memory of the process, at its highest so far. */
+  peakMB: number
+  /** Answers by their status. */
+  statuses: Record<number, number>
+}
 
 export async function memory(site: Site): Promise<Measurement[]> {
-  const result = await largeResult(site)
-  const calls: Call[] = []
-  let raw = 0
-  for (let n = 0; n < answers; n++) {
-    const { call, identity } = await storeAnswer(site, 'usage.api-counts', query(`large-${n}`), result)
-    calls.push(call)
-    raw = identity.length
-  }
-  const sent = `${answers} answers of ${Math.round(raw / 1e6)} MB at once`
-  return [
-    await measure(site, `memory, ${sent}, sent as gzip`, calls, 'gzip'),
-    await measure(site, `memory, ${sent}, sent as identity`, calls, 'identity'),
-  ]
-}
-
-const query = (end: string) => `interval=daily&project=${project}%7C${end}`
-
-async function measure(site: Site, name: string, plain: Call[], encoding: string): Promise<Measurement> {
-  const calls = plain.map(({ path, headers }) => ({
-    path,
-    headers: { ...headers, 'Accept-Encoding': encoding },
+  const { figures, isEnforced } = await memoryUnderLoad(site, { count: smallAnswers })
+  return figures.map(({ what, peakMB, statuses }) => ({
+    name: `memory: ${what}`,
+    value: `${peakMB.toFixed(0)} MB`,
+    target: `<= ${boundMB.toFixed(0)} MB`,
+    met: peakMB <= boundMB,
+    note: `${inWords(statuses)}; limit of 1 GiB ${isEnforced ? 'by a control group' : 'not enforced here'}`,
   }))
-  const [idle, peak]: [number[], number[]] = [[], []]
-  for (let round = 0; round < rounds; round++)
-    await withServers({ server: functionOf('functions/index.ts', 'query', site.env) }, async ({ server }) => {
-      await untilAnswer(server, { path: '/health' })
-      idle.push(peakMemoryOf(server))
-      const sent = await Promise.all(calls.map(call => request(server, call)))
-      if (sent.some(({ status }) => status !== 200)) throw new Error('a large answer failed')
-      peak.push(peakMemoryOf(server))
+}
+
+export function inWords(statuses: Record<number, number>): string {
+  return Object.entries(statuses)
+    .map(([status, count]) => `${count} x ${status}`)
+    .join(', ')
+}
+
+/** The figures in the order in which the load grows; no step waits for memory of the one before to be free. */
+export async function memoryUnderLoad(
+  site: Site,
+  { count }: { count: number },
+): Promise<{ figures: Figure[]; isEnforced: boolean }> {
+  const small = (n: number): Call => ({ path: pathOf(`small-${n}`), headers: site.headers })
+  await storeAnswer(site, endpoint, queryOf('small'), minutesOfUsage())
+  const copies = { from: queryOf('small'), queryOf: (n: number) => queryOf(`small-${n}`), count }
+  await copyAnswer(site, endpoint, copies)
+  const large: Call[] = []
+  for (let n = 0; n <= others; n++)
+    large.push((await storeAnswer(site, endpoint, queryOf(`large-${n}`), largest())).call)
+
+  const figures: Figure[] = []
+  const isEnforced = await inInstance(site.env, async server => {
+    const note = (what: string, statuses: Record<number, number>) =>
+      figures.push({ what, peakMB: peakMemoryOf(server), statuses })
+    note('at the start', {})
+    await loadServer(server, { call: small, count, connections: 20 })
+    note(`${count.toLocaleString('en')} small answers in use`, { 200: count })
+    for (const encoding of ['gzip', 'identity', 'br'])
+      note(
+        `${instance.callers} callers of the largest answer, ${encoding}`,
+        await all(server, () => sent(large[0]!, { 'Accept-Encoding': encoding })),
+      )
+    note(
+      `${instance.callers} callers of the largest answer, as CSV`,
+      await all(server, () => sent({ ...large[0]!, path: `${large[0]!.path}&format=csv` })),
+    )
+    note(
+      `${instance.callers} callers of ${others} largest answers`,
+      await all(server, n => sent(large[1 + (n % others)]!)),
+    )
+  })
+  await withBigQuery(site, async env => {
+    await inInstance(env, async server => {
+      for (const [what, megabytes] of [
+        ['of 9 MB', 9],
+        ['of more than the limit', 12],
+      ] as const)
+        figures.push({
+          what: `${instance.callers} runs ${what} on BigQuery`,
+          statuses: await all(server, n => sent(runOf(megabytes, n), site.headers)),
+          peakMB: peakMemoryOf(server),
+        })
     })
-  return {
-    name,
-    value: `${(median(peak) / median(idle)).toFixed(1)}x`,
-    target: '',
-    met: null,
-    note: `${median(peak).toFixed(0)} MB at its peak, ${median(idle).toFixed(0)} MB before`,
+  })
+  return { figures, isEnforced }
+}
+
+/** @returns whether the kernel held the process to its memory */
+async function inInstance(
+  env: Record<string, string>,
+  act: (server: Server) => Promise<void>,
+): Promise<boolean> {
+  const limit = limitMemory(instance.memory)
+  const program = functionOf('functions/index.ts', 'query', { ...env, ...limit.env })
+  try {
+    await withServers({ server: { ...program, command: limit.command } }, async ({ server }) => {
+      await untilAnswer(server, { path: '/health' })
+      await act(server)
+    })
+  } finally {
+    await limit.remove()
+  }
+  return limit.isEnforced
+}
+
+/** The local engine's own memory is not that of a deployed instance. */
+async function withBigQuery(
+  { env }: Site,
+  act: (env: Record<string, string>) => Promise<void>,
+): Promise<void> {
+  const { dataDir, tablesDir } = loadConfig(env)
+  const dataset = 'local.logs'
+  const tables = readTableSchemas(tablesDir)
+  const server = await startBigQueryServer({ logsFolder: join(dataDir, 'logs'), tables, dataset })
+  const settings = { ENGINE: 'bigquery', BIGQUERY_DATASET: dataset, BIGQUERY_EMULATOR_HOST: server.url }
+  try {
+    await act({ ...env, ...settings })
+  } finally {
+    await server.close()
   }
 }
 
-/** Rows of the logs, repeated. */
-async function largeResult(site: Site): Promise<Result> {
-  const result = await logRows(site, 1000)
-  const once = JSON.stringify(result.rows).length
-  const copies = Math.ceil((megabytes * 1e6) / once)
-  return { ...result, rows: Array.from({ length: copies }, () => result.rows).flat() }
+/** A caller's own query, of an endpoint without a cache: each caller gets a run. */
+function runOf(megabytes: number, n: number): Call {
+  const sql = `SELECT REPEAT('a', 999900) AS a, ${n} AS n FROM UNNEST(GENERATE_ARRAY(1, ${megabytes}))`
+  return { path: `/api/endpoints/query/logs.all?project=${project}&sql=${encodeURIComponent(sql)}` }
+}
+
+const queryOf = (end: string) => `interval=daily&project=${project}%7C${end}`
+const pathOf = (end: string) => `/api/endpoints/query/${endpoint}?${queryOf(end)}`
+
+function sent(call: Call, headers: Record<string, string> = {}): Call {
+  return { ...call, headers: { ...call.headers, ...headers } }
+}
+
+/** All callers at once, each on a connection of its own. */
+async function all(server: Server, call: (n: number) => Call): Promise<Record<number, number>> {
+  const agent = new http.Agent({ maxSockets: instance.callers })
+  const calls = Array.from({ length: instance.callers }, (_, n) => request(server, call(n), agent))
+  const statuses: Record<number, number> = {}
+  for (const { status } of await Promise.all(calls)) statuses[status] = (statuses[status] ?? 0) + 1
+  return statuses
+}
+
+/** Digits at random take nearly half their size as gzip. */
+function largest(): Result {
+  const digits = () => String(randomInt(1e14)).padStart(14, '0')
+  const text = () => Array.from({ length: 70 }, digits).join('')
+  const count = Math.floor((largestMB * 1e6) / 1000)
+  const columns = [{ name: 'digits', type: { kind: 'STRING' as const } }]
+  return { columns, rows: Array.from({ length: count }, () => ({ digits: text() })), truncated: false }
 }
