@@ -147,3 +147,32 @@ test('a store that is silent holds a caller up for a second, where memory has th
   clock += 30_001
   expect(await read('a', undefined)).toBe('known')
 })
+
+test('in an outage one call in 5 s waits for the store, however many keys are known; unknown ones always ask', async () => {
+  let down = false
+  let asked = 0
+  const read = rememberReads({
+    ...common,
+    max: 100,
+    unavailable: 'no',
+    async read(key) {
+      asked++
+      if (down) throw new StoreError('unavailable', 'down')
+      return { value: key }
+    },
+  })
+  const keys = Array.from({ length: 50 }, (_, n) => `key ${n}`)
+  for (const key of keys) await read(key, undefined)
+  down = true
+  asked = 0
+  clock += 30_001
+  for (const key of keys) expect(await read(key, undefined)).toBe(key)
+  expect(asked).toBe(1)
+  await expect(read('unknown', undefined)).rejects.toMatchObject({ code: 'store_unavailable' })
+  expect(asked).toBe(2)
+  down = false
+  expect(await read('unknown', undefined)).toBe('unknown')
+  clock += 5_001
+  for (const key of keys) await read(key, undefined)
+  expect(asked).toBe(3 + keys.length)
+})

@@ -42,6 +42,8 @@ export function rememberReads<Value, Context = undefined>({
   unavailable,
   clock = performance,
 }: MemoryOptions<Value, Context>): (key: string, context: Context) => Promise<Value> {
+  /** A store that did not answer is left alone by all keys that memory has. */
+  let away: { error: StoreError; until: number } | null = null
   const memory = new LRUCache<string, Known<Value>, { context: Context }>({
     max,
     perf: clock,
@@ -54,15 +56,18 @@ export function rememberReads<Value, Context = undefined>({
       /** To the cache 0 is for ever, and less than 0 is over. */
       const keepUntil = (time: number) => (options.ttl = time - clock.now() || -1)
       try {
+        if (known && away && readAt < away.until) throw away.error
         const reading = read(key, context)
         const { value, validMs = Infinity } = await (known ? withTimeout(patienceMs, reading) : reading)
+        away = null
         keepUntil(readAt + Math.min(rememberMs, validMs))
         return { value, readAt, validMs }
       } catch (error) {
         if (!isUnavailable(error)) throw error
+        if (error !== away?.error) away = { error, until: clock.now() + retryMs }
         const endsAt = known ? known.readAt + Math.min(outageMs, known.validMs) : 0
         if (!known || clock.now() >= endsAt) throw storeUnavailable(unavailable, error)
-        keepUntil(Math.min(clock.now() + retryMs, endsAt))
+        keepUntil(Math.min(away.until, endsAt))
         return known
       }
     },
