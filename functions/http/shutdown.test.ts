@@ -30,13 +30,14 @@ async function start(ms: number, { patched = true } = {}): Promise<FunctionProce
   const source = join(folder, 'function.mjs')
   const patch = `
     import { patchFramework } from ${JSON.stringify(join(root, 'functions/http/framework.ts'))}
-    patchFramework({ log: () => {}, drainMs: 3000, interrupt: () => {}, close: async () => console.log('closed') })`
+    patchFramework({ log: (_, message) => console.log(message), drainMs: 3000, interrupt: () => {}, close: async () => console.log('closed') })`
   writeFileSync(
     source,
     `import { createRequire } from 'node:module'
      ${patched ? patch : ''}
      const { http } = createRequire(${JSON.stringify(join(root, 'package.json'))})('@google-cloud/functions-framework')
      http('slow', async (req, res) => {
+       console.log('in flight')
        await new Promise(resolve => setTimeout(resolve, ${ms}))
        res.end('done')
      })`,
@@ -45,18 +46,25 @@ async function start(ms: number, { patched = true } = {}): Promise<FunctionProce
   return server
 }
 
-/** The answers to `count` requests that are in flight when `signal` comes: a body, or `null` for none. */
-async function answersAtSignal({ child, url }: FunctionProcess, signal: NodeJS.Signals, count: number) {
+/** The answers to `count` requests that are in flight when `signal` comes: a body, or `null` for none. No more are taken. */
+async function answersAtSignal(
+  { child, url, output }: FunctionProcess,
+  signal: NodeJS.Signals,
+  count: number,
+  patched = true,
+) {
   const answers = Array.from({ length: count }, () =>
     fetch(url).then(
       async response => ({ status: response.status, body: await response.text() }),
       () => null,
     ),
   )
-  await sleep(200)
+  while (output().split('in flight').length <= count) await sleep(10)
   child.kill(signal)
-  await sleep(50)
-  await expect(fetch(url)).rejects.toThrow()
+  if (patched) {
+    while (!output().includes('stopping')) await sleep(10)
+    await expect(fetch(url)).rejects.toThrow()
+  }
   return Promise.all(answers)
 }
 
@@ -113,7 +121,7 @@ describe('a signal to stop', () => {
 
   test('ends the requests in flight by the framework alone; if it no longer does, shutdown.ts can go', async () => {
     const slow = await start(500, { patched: false })
-    const answers = await answersAtSignal(slow, 'SIGTERM', 5)
+    const answers = await answersAtSignal(slow, 'SIGTERM', 5, false)
     expect(answers.filter(answer => answer?.body === 'done')).toEqual([])
   }, 15_000)
 })
