@@ -1,0 +1,274 @@
+/** BigQuery's REST API as far as set-up needs it: datasets, tables and GRANT. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { demand, isRole } from './permissions.ts'
+import { type Call, create, get, type Json, list, projectOf, Refusal, remove, type Route } from './plane.ts'
+import { checkMember } from './projects.ts'
+
+interface Field {
+  name: string
+  type: string
+  mode?: string
+  fields?: Field[]
+}
+
+interface Table extends Json {
+  schema: { fields: Field[] }
+  timePartitioning?: { type: string; field: string; expirationMs?: string }
+  clustering?: { fields: string[] }
+}
+
+const parent = 'bigquery/v2/projects/{project}'
+const datasetName = ({ params }: Pick<Call, 'params'>) =>
+  `projects/${params['project']}/datasets/${params['dataset']}`
+const tableName = (call: Call) => `${datasetName(call)}/tables/${call.params['table']}`
+
+export const bigQueryRoutes: Route[] = [
+  {
+    method: 'POST',
+    path: `${parent}/datasets`,
+    permission: 'bigquery.datasets.create',
+    handle: call => {
+      const { datasetId, projectId } = call.body['datasetReference'] as {
+        datasetId: string
+        projectId: string
+      }
+      const name = datasetName({ params: { project: projectId, dataset: datasetId } })
+      if (call.state.resources[name])
+        throw new Refusal('ALREADY_EXISTS', `Already Exists: Dataset ${projectId}:${datasetId}`)
+      return create(call.state, name, {
+        kind: 'bigquery#dataset',
+        id: `${projectId}:${datasetId}`,
+        ...call.body,
+      })
+    },
+  },
+  {
+    method: 'GET',
+    path: `${parent}/datasets/{dataset}`,
+    permission: 'bigquery.datasets.get',
+    on: datasetName,
+    handle: dataset,
+  },
+  {
+    method: 'DELETE',
+    path: `${parent}/datasets/{dataset}`,
+    permission: 'bigquery.datasets.delete',
+    handle: call => {
+      const { id } = dataset(call)
+      const tables = Object.keys(call.state.resources).filter(name =>
+        name.startsWith(`${datasetName(call)}/`),
+      )
+      // "datasets.delete": tables go with it only where `deleteContents` says so.
+      if (tables.length > 0 && call.query.get('deleteContents') !== 'true')
+        throw new Refusal('FAILED_PRECONDITION', `Dataset ${String(id)} is still in use`)
+      for (const name of [...tables, datasetName(call)]) remove(call.state, name)
+      return {}
+    },
+  },
+  {
+    method: 'GET',
+    path: `${parent}/datasets/{dataset}/tables`,
+    permission: 'bigquery.tables.list',
+    on: datasetName,
+    handle: call => (dataset(call), { tables: list(call.state, `${datasetName(call)}/tables`) }),
+  },
+  {
+    method: 'POST',
+    path: `${parent}/datasets/{dataset}/tables`,
+    permission: 'bigquery.tables.create',
+    on: datasetName,
+    handle: call => {
+      dataset(call)
+      const { tableId } = call.body['tableReference'] as { tableId: string }
+      const id = `${call.params['project']}:${call.params['dataset']}.${tableId}`
+      const name = `${datasetName(call)}/tables/${tableId}`
+      if (call.state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Already Exists: Table ${id}`)
+      if (call.body['schema']) checkLayout(call.body as Table)
+      const type = call.body['view'] ? 'VIEW' : 'TABLE'
+      const { timePartitioning } = call.body as Table
+      const own = timePartitioning ? { timePartitioning: withExpiry(timePartitioning) } : {}
+      return create(call.state, name, { kind: 'bigquery#table', id, type, ...call.body, ...own })
+    },
+  },
+  {
+    method: 'GET',
+    path: `${parent}/datasets/{dataset}/tables/{table}`,
+    permission: 'bigquery.tables.get',
+    on: datasetName,
+    handle: table,
+  },
+  {
+    method: 'PATCH',
+    path: `${parent}/datasets/{dataset}/tables/{table}`,
+    permission: 'bigquery.tables.update',
+    on: datasetName,
+    handle: updateTable,
+  },
+  {
+    method: 'PUT',
+    path: `${parent}/datasets/{dataset}/tables/{table}`,
+    permission: 'bigquery.tables.update',
+    on: datasetName,
+    handle: updateTable,
+  },
+  { method: 'POST', path: `${parent}/jobs`, permission: 'bigquery.jobs.create', handle: runGrant },
+  {
+    method: 'GET',
+    path: `${parent}/jobs/{job}`,
+    permission: 'bigquery.jobs.create',
+    handle: call => get(call.state, `projects/${call.params['project']}/jobs/${call.params['job']}`),
+  },
+  {
+    method: 'GET',
+    path: `${parent}/queries/{job}`,
+    permission: 'bigquery.jobs.create',
+    handle: call => ({
+      jobComplete: true,
+      jobReference: { projectId: call.params['project'], jobId: call.params['job'], location: 'EU' },
+      schema: { fields: [] },
+      totalRows: '0',
+    }),
+  },
+]
+
+/** bq builds its client from it; gcloud's installation has it in a file. */
+export function discoveryDocument(): Json {
+  const root = execFileSync('gcloud', ['info', '--format=value(installation.sdk_root)'], {
+    encoding: 'utf8',
+  }).trim()
+  return JSON.parse(readFileSync(join(root, 'platform/bq/discovery_next/bigquery.json'), 'utf8')) as Json
+}
+
+function dataset(call: Call): Json {
+  const found = call.state.resources[datasetName(call)]
+  if (!found)
+    throw new Refusal('NOT_FOUND', `Not found: Dataset ${call.params['project']}:${call.params['dataset']}`)
+  return found
+}
+
+function table(call: Call): Table {
+  const { project, dataset: set, table: id } = call.params
+  const found = (dataset(call), call.state.resources[tableName(call)])
+  if (!found) throw new Refusal('NOT_FOUND', `Not found: Table ${project}:${set}.${id}`)
+  return found as Table
+}
+
+function updateTable(call: Call): Json {
+  const present = table(call)
+  // bq sends null for what its flags do not name, and the API takes it for nothing.
+  const given = Object.entries(call.body).filter(([, value]) => value !== null)
+  const wanted = Object.fromEntries(given) as Partial<Table>
+  if (wanted.schema) checkSchema(String(present['id']), present.schema.fields, wanted.schema.fields, '')
+  const { type, field } = wanted.timePartitioning ?? {}
+  const partitioning = present.timePartitioning
+  if (type && (type !== partitioning?.type || field !== partitioning.field))
+    throw new Refusal(
+      'INVALID_ARGUMENT',
+      'Cannot change partitioning/clustering spec for a partitioned/clustered table.',
+    )
+  checkLayout({ ...present, ...wanted })
+  Object.assign(present, wanted, { timePartitioning: withExpiry(wanted.timePartitioning ?? partitioning) })
+  return present
+}
+
+/** A negative expiry is none; 64-bit numbers are strings in JSON. */
+function withExpiry(partitioning: Table['timePartitioning']): Table['timePartitioning'] {
+  const { expirationMs, ...rest } = partitioning ?? { type: '', field: '' }
+  return Number(expirationMs ?? -1) < 0 ? rest : { ...rest, expirationMs: String(expirationMs) }
+}
+
+/** "Modifying table schemas": columns are added, NULLABLE or REPEATED, and relaxed; with this method nothing else. */
+function checkSchema(id: string, present: Field[], wanted: Field[], path: string): void {
+  const refuse = (detail: string) => {
+    throw new Refusal('INVALID_ARGUMENT', `Provided Schema does not match Table ${id}. ${detail}`)
+  }
+  for (const field of present) {
+    const now = wanted.find(({ name }) => name.toLowerCase() === field.name.toLowerCase())
+    const name = `${path}${field.name}`
+    if (!now) return refuse(`Field ${name} is missing in new schema`)
+    if (typeOf(now) !== typeOf(field))
+      refuse(`Field ${name} has changed type from ${field.type} to ${now.type}`)
+    const [before = 'NULLABLE', after = 'NULLABLE'] = [field.mode, now.mode]
+    if (before !== after && !(before === 'REQUIRED' && after === 'NULLABLE'))
+      refuse(`Field ${name} has changed mode from ${before} to ${after}`)
+    checkSchema(id, field.fields ?? [], now.fields ?? [], `${name}.`)
+  }
+  for (const { name, mode } of wanted)
+    if (mode === 'REQUIRED' && !present.some(field => field.name === name))
+      throw new Refusal(
+        'INVALID_ARGUMENT',
+        `Provided Schema does not match Table ${id}. Cannot add required fields to an existing schema. (field: ${path}${name})`,
+      )
+}
+
+function typeOf({ type }: Field): string {
+  const standard: Record<string, string> = {
+    INT64: 'INTEGER',
+    FLOAT64: 'FLOAT',
+    BOOL: 'BOOLEAN',
+    STRUCT: 'RECORD',
+  }
+  return standard[type] ?? type
+}
+
+/** "Creating partitioned tables" and "Creating clustered tables": what a table may be divided and sorted by. */
+function checkLayout({ schema, timePartitioning, clustering }: Table): void {
+  const column = (name: string) => schema.fields.find(field => field.name === name)
+  if (timePartitioning) {
+    const type = column(timePartitioning.field)?.type ?? 'none'
+    const units = type === 'DATE' ? ['DAY', 'MONTH', 'YEAR'] : ['HOUR', 'DAY', 'MONTH', 'YEAR']
+    if (!['TIMESTAMP', 'DATETIME', 'DATE'].includes(type) || !units.includes(timePartitioning.type))
+      throw new Refusal(
+        'INVALID_ARGUMENT',
+        `Cannot partition by ${timePartitioning.type} of ${timePartitioning.field} (${type})`,
+      )
+  }
+  const clustered = clustering?.fields ?? []
+  if (clustered.length > 4) throw new Refusal('INVALID_ARGUMENT', 'Too many clustering fields: at most 4')
+  for (const name of clustered) {
+    const { type = 'none', mode } = column(name) ?? {}
+    if (
+      mode === 'REPEATED' ||
+      ['none', 'RECORD', 'STRUCT', 'FLOAT', 'FLOAT64', 'JSON', 'BYTES', 'ARRAY'].includes(type)
+    )
+      throw new Refusal(
+        'INVALID_ARGUMENT',
+        `Field ${name} cannot be a clustering field: it must be top-level and not repeated`,
+      )
+  }
+}
+
+/** `GRANT roles ON SCHEMA dataset TO members`: "Data control language (DCL) statements in GoogleSQL". */
+const grant =
+  /^GRANT `(?<role>[\w./]+)` ON SCHEMA `(?<project>[^`]+)`\.`(?<dataset>[^`]+)` TO (?<members>"[^"]+"(,"[^"]+")*)$/
+
+function runGrant(call: Call): Json {
+  const { configuration, jobReference } = call.body as {
+    configuration: { query: { query: string } }
+    jobReference: { jobId: string }
+  }
+  const groups = grant.exec(configuration.query.query)?.groups
+  if (!groups) throw new Refusal('INVALID_ARGUMENT', 'Syntax error: the stand-in runs GRANT and nothing else')
+  const { role = '', members = '', ...params } = groups
+  dataset({ ...call, params })
+  demand(call, 'bigquery.datasets.setIamPolicy', [`projects/${params['project']}`, datasetName({ params })])
+  if (!isRole(role)) throw new Refusal('INVALID_ARGUMENT', `Role ${role} is not supported for this resource.`)
+  const policy = (call.state.policies[datasetName({ params })] ??= { bindings: [] })
+  let binding = policy.bindings!.find(one => one.role === role)
+  if (!binding) policy.bindings!.push((binding = { role, members: [] }))
+  for (const member of members.slice(1, -1).split('","')) {
+    checkMember(call, member, projectOf(call)[1].constraints)
+    if (!binding.members.includes(member)) binding.members.push(member)
+  }
+  // The job is not kept: the same statement again changes nothing.
+  return {
+    kind: 'bigquery#job',
+    id: `${call.params['project']}:EU.${jobReference.jobId}`,
+    jobReference,
+    configuration,
+    status: { state: 'DONE' },
+    statistics: { creationTime: '0', startTime: '0', endTime: '0', query: { statementType: 'GRANT' } },
+  }
+}

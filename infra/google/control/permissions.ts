@@ -1,0 +1,81 @@
+/** Who may do what: the roles that the deployment grants, and the permissions in them that the stand-in checks. */
+import { type Call, Refusal, type State } from './plane.ts'
+
+/**
+ * Of the permissions of each role those that a method of the stand-in needs.
+ * "IAM roles and permissions index" (cloud.google.com/iam/docs/roles-permissions), read in August 2026.
+ */
+const roles: Record<string, string> = {
+  'roles/cloudbuild.builds.builder': `artifactregistry.repositories.uploadArtifacts cloudbuild.builds.create
+    cloudbuild.builds.get logging.logEntries.create resourcemanager.projects.get storage.objects.create
+    storage.objects.get`,
+  'roles/cloudfunctions.developer': `cloudbuild.builds.get cloudfunctions.functions.create
+    cloudfunctions.functions.delete cloudfunctions.functions.get cloudfunctions.functions.list
+    cloudfunctions.functions.sourceCodeSet cloudfunctions.functions.update cloudfunctions.operations.get
+    resourcemanager.projects.get run.revisions.get run.revisions.list run.routes.invoke run.services.create
+    run.services.delete run.services.get run.services.getIamPolicy run.services.list run.services.update
+    serviceusage.services.get serviceusage.services.list`,
+  'roles/run.admin': `resourcemanager.projects.get run.operations.get run.revisions.delete run.revisions.get
+    run.revisions.list run.routes.invoke run.services.create run.services.delete run.services.get
+    run.services.getIamPolicy run.services.list run.services.setIamPolicy run.services.update`,
+  'roles/run.invoker': 'run.routes.invoke',
+  'roles/cloudscheduler.admin': `cloudscheduler.jobs.create cloudscheduler.jobs.delete cloudscheduler.jobs.get
+    cloudscheduler.jobs.list cloudscheduler.jobs.run cloudscheduler.jobs.update resourcemanager.projects.get
+    serviceusage.services.get serviceusage.services.list`,
+  'roles/bigquery.jobUser': 'bigquery.jobs.create resourcemanager.projects.get',
+  'roles/bigquery.dataViewer': `bigquery.datasets.get bigquery.tables.get bigquery.tables.getData
+    bigquery.tables.list resourcemanager.projects.get`,
+  'roles/datastore.user': `datastore.databases.get datastore.entities.create datastore.entities.delete
+    datastore.entities.get datastore.entities.list datastore.entities.update resourcemanager.projects.get`,
+  'roles/iam.serviceAccountUser': `iam.serviceAccounts.actAs iam.serviceAccounts.get
+    resourcemanager.projects.get`,
+  'roles/iam.serviceAccountOpenIdTokenCreator': 'iam.serviceAccounts.getOpenIdToken',
+}
+
+/** "Service accounts overview": owners do not sign as a service account without one of the token creator roles. */
+const notOwners = ['iam.serviceAccounts.getOpenIdToken', 'iam.serviceAccounts.getAccessToken']
+
+export function isRole(role: string): boolean {
+  return role === 'roles/owner' || role in roles
+}
+
+function contains(role: string, permission: string): boolean {
+  if (role === 'roles/owner') return !notOwners.includes(permission)
+  return roles[role]?.split(/\s+/).includes(permission) ?? false
+}
+
+/** Grants are inherited from the project: "Resource hierarchy for access control". */
+export function isPermitted(state: State, caller: string, permission: string, resources: string[]): boolean {
+  const member = caller.endsWith('.gserviceaccount.com') ? `serviceAccount:${caller}` : `user:${caller}`
+  const bindings = resources.flatMap(name => state.policies[name]?.bindings ?? [])
+  return bindings.some(
+    ({ role, members }) =>
+      contains(role, permission) && (members.includes(member) || members.includes('allUsers')),
+  )
+}
+
+/** @throws Refusal in the words of IAM */
+export function demand({ state, caller }: Call, permission: string, resources: string[]): void {
+  if (isPermitted(state, caller, permission, resources)) return
+  const resource = resources.at(-1)!
+  throw new Refusal(
+    'PERMISSION_DENIED',
+    `Permission '${permission}' denied on resource '${resource}' (or it may not exist).`,
+    [
+      {
+        '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+        reason: 'IAM_PERMISSION_DENIED',
+        domain: 'iam.googleapis.com',
+        metadata: { permission, resource },
+      },
+    ],
+  )
+}
+
+/** Who lets something run as a service account must be allowed to use it: "Attach service accounts to resources". */
+export function demandActAs(call: Call, project: string, account: string): void {
+  const name = `projects/${project}/serviceAccounts/${account}`
+  if (!call.state.resources[name])
+    throw new Refusal('INVALID_ARGUMENT', `Service account ${account} does not exist.`)
+  demand(call, 'iam.serviceAccounts.actAs', [`projects/${project}`, name])
+}

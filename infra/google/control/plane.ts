@@ -1,0 +1,187 @@
+/** What the stand-in for Google's control plane keeps, how it refuses, and how a service describes its methods. */
+import { createHash, randomUUID } from 'node:crypto'
+
+export type Json = Record<string, unknown>
+
+export interface Policy {
+  bindings?: { role: string; members: string[]; condition?: unknown }[]
+  etag?: string
+  version?: number
+}
+
+interface Project {
+  number: string
+  /** Enabled APIs, as `run.googleapis.com`. */
+  apis: string[]
+  /** Constraints of the organization that are enforced, as `iam.allowedPolicyMemberDomains`. */
+  constraints: string[]
+}
+
+interface Operation {
+  /** How often a client still hears that it is not done. */
+  polls: number
+  /** Milliseconds since 1970: an operation that nobody waits for ends too. */
+  until: number
+  /** Names of the resources that are being changed: changes to them are refused until it is done. */
+  locks: string[]
+  body: Json
+}
+
+/** Plain JSON: `structuredClone` saves it. */
+export interface State {
+  projects: Record<string, Project>
+  /** IAM policies by resource name. */
+  policies: Record<string, Policy>
+  /** All else by resource name. */
+  resources: Record<string, Json>
+  operations: Record<string, Operation>
+}
+
+export interface Call {
+  /** `owner@example.com`, or the e-mail address of a service account. */
+  caller: string
+  method: string
+  /** Path of the request without the API's prefix. */
+  path: string
+  params: Record<string, string>
+  query: URLSearchParams
+  body: Json
+  state: State
+  /** Address of the stand-in. */
+  address: string
+}
+
+export interface Route {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** `{name}` matches a segment; the first segment is the API without `.googleapis.com`. */
+  path: string
+  /** What the caller must be permitted, on the project or on the resource that `on` names. */
+  permission: string | null
+  on?: (call: Call) => string
+  handle: (call: Call) => Json
+}
+
+/** Status codes of Google's APIs: "API design guide", "Errors". */
+const statuses = {
+  INVALID_ARGUMENT: 400,
+  FAILED_PRECONDITION: 400,
+  UNAUTHENTICATED: 401,
+  PERMISSION_DENIED: 403,
+  NOT_FOUND: 404,
+  ABORTED: 409,
+  ALREADY_EXISTS: 409,
+  // Not 501, which gcloud takes for an outage and tries again for half a minute.
+  UNIMPLEMENTED: 400,
+} as const
+
+/** How a method says no. */
+export class Refusal extends Error {
+  readonly code: number
+  readonly body: Json
+  constructor(status: keyof typeof statuses, message: string, details: Json[] = []) {
+    super(message)
+    this.code = statuses[status]
+    // BigQuery's clients read `errors[0].reason`, all others `status` and `details`.
+    const reason = { ALREADY_EXISTS: 'duplicate', NOT_FOUND: 'notFound', PERMISSION_DENIED: 'accessDenied' }
+    const errors = [{ message, domain: 'global', reason: (reason as Json)[status] ?? 'invalid' }]
+    this.body = { error: { code: this.code, status, message, errors, details } }
+  }
+}
+
+export function projectOf({ params, state }: Pick<Call, 'params' | 'state'>): [string, Project] {
+  const named = params['project'] ?? ''
+  const found = Object.entries(state.projects).find(([id, { number }]) => id === named || number === named)
+  if (!found) throw new Refusal('PERMISSION_DENIED', `Project '${named}' not found or permission denied.`)
+  return found
+}
+
+export function get(state: State, name: string): Json {
+  const found = state.resources[name]
+  if (!found) throw new Refusal('NOT_FOUND', `Resource '${name}' was not found`)
+  return found
+}
+
+export function create(state: State, name: string, resource: Json): Json {
+  if (state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Resource '${name}' already exists`)
+  return (state.resources[name] = resource)
+}
+
+/** The resources directly below a collection, as `projects/p/serviceAccounts`. */
+export function list(state: State, collection: string): Json[] {
+  return Object.entries(state.resources)
+    .filter(([name]) => name.startsWith(`${collection}/`) && !name.slice(collection.length + 1).includes('/'))
+    .map(([, resource]) => resource)
+}
+
+export function remove(state: State, name: string): Json {
+  const resource = get(state, name)
+  delete state.resources[name]
+  delete state.policies[name]
+  return resource
+}
+
+/** Fields of a resource that an update mask names, from `changes`; a missing one is cleared. */
+export function patch(resource: Json, changes: Json, mask: string[]): void {
+  for (const path of mask) {
+    const [head = '', ...rest] = path
+      .replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+      .split('.')
+    if (rest.length > 0)
+      patch((resource[head] ??= {}) as Json, (changes[head] ?? {}) as Json, [rest.join('.')])
+    else if (changes[head] === undefined) delete resource[head]
+    else resource[head] = changes[head]
+  }
+}
+
+export function etagOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12)
+}
+
+/** How long an operation lasts that nobody asks about. */
+const operationMs = 5000
+const operationPolls = 1
+
+/** Starts a long-running operation: its effect is there at once, and its end after a poll. */
+export function operate(
+  { state }: Call,
+  parent: string,
+  body: { response?: Json; error?: Json; metadata?: Json },
+  locks: string[] = [],
+): Json {
+  const name = `${parent}/${parent.startsWith('operations') ? 'acat.' : ''}${randomUUID()}`
+  state.operations[name] = {
+    polls: operationPolls,
+    until: Date.now() + operationMs,
+    locks,
+    body: { ...body },
+  }
+  return { name, done: false, ...(body.metadata ? { metadata: body.metadata } : {}) }
+}
+
+export function poll(state: State, name: string): Json {
+  const operation = state.operations[name]
+  if (!operation) throw new Refusal('NOT_FOUND', `Operation '${name}' was not found`)
+  const done = isDone(operation)
+  operation.polls--
+  const { metadata, ...result } = operation.body
+  return { name, done, ...(metadata ? { metadata } : {}), ...(done ? result : {}) }
+}
+
+function isDone({ polls, until }: Operation): boolean {
+  return polls <= 0 || Date.now() >= until
+}
+
+/** Whether an operation that is not done is changing the resource. */
+export function isLocked(state: State, name: string): boolean {
+  return Object.values(state.operations).some(one => !isDone(one) && one.locks.includes(name))
+}
+
+/** The operations' polling method of an API. */
+export function operationRoute(path: string): Route {
+  return {
+    method: 'GET',
+    path,
+    permission: null,
+    handle: ({ state, path }) => poll(state, path.replace(/^\/v\d\//, '')),
+  }
+}

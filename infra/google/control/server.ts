@@ -1,0 +1,194 @@
+/**
+ * A strict stand-in for Google's control plane: gcloud, bq and Google's clients talk to it as to Google, and it refuses
+ * what Google refuses. One server for all APIs; the first segment of a path names the API.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { bigQueryRoutes, discoveryDocument } from './bigquery.ts'
+import { buildRoutes } from './builds.ts'
+import { firestoreRoutes } from './firestore.ts'
+import { functionRoutes, keepSource } from './functions.ts'
+import { demand } from './permissions.ts'
+import { type Call, type Json, projectOf, Refusal, type Route, type State } from './plane.ts'
+import { projectRoutes } from './projects.ts'
+import { runRoutes } from './run.ts'
+import { schedulerRoutes } from './scheduler.ts'
+
+export interface ControlPlane {
+  address: string
+  state: State
+  /** What was asked, as `owner@example.com POST /iam/v1/projects/p/serviceAccounts 200`. */
+  calls: string[]
+  stop(): Promise<void>
+}
+
+/** A project as its owner has it after creating it and paying for it. */
+export function newProject(id: string, owner = 'owner@example.com'): State {
+  return {
+    projects: { [id]: { number: '123456789012', apis: [...enabledFromTheStart], constraints: [] } },
+    policies: { [`projects/${id}`]: { bindings: [{ role: 'roles/owner', members: [`user:${owner}`] }] } },
+    resources: {},
+    operations: {},
+  }
+}
+
+/**
+ * "Enabled services" of Service Usage lists some 30; those that are used here. Projects that are made by tools
+ * (Terraform's `google_project` with `disable_default_services`, say) may have fewer, so only the one is counted on that
+ * cannot be missing.
+ */
+const enabledFromTheStart = ['serviceusage.googleapis.com']
+
+/**
+ * With credentials of a user these two are called on behalf of gcloud's own project, not of the project in question;
+ * for a service account it is the account's project that must have them enabled ("Project and quota", gcloud's
+ * `billing/quota_project`).
+ */
+const freeForUsers = ['cloudresourcemanager.googleapis.com', 'serviceusage.googleapis.com']
+
+const routes: Route[] = [
+  ...projectRoutes,
+  ...firestoreRoutes,
+  ...bigQueryRoutes,
+  ...functionRoutes,
+  ...runRoutes,
+  ...buildRoutes,
+  ...schedulerRoutes,
+]
+
+const compiled = routes.map(route => ({
+  route,
+  pattern: new RegExp(
+    `^/${route.path.replaceAll(/[.()*$]/g, String.raw`\$&`).replaceAll(/\{(\w+)\}/g, '(?<$1>[^/:]+)')}$`,
+  ),
+}))
+
+/** Starts it on a free port of this machine, with the state that is given. */
+export async function startControlPlane(state: State): Promise<ControlPlane> {
+  const calls: string[] = []
+  const server = createServer((req, res) => {
+    void readBody(req).then(body => {
+      const [status, answer] = serve(req, body, state, address)
+      calls.push(`${callerOf(req) ?? 'unknown'} ${req.method} ${pathOf(req).pathname} ${status}`)
+      send(res, status, answer)
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    address,
+    state,
+    calls,
+    stop: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** What gcloud and bq need in their environment to call it as `account`, whose name is in `tokenFile`. */
+export function clientEnvironment(
+  address: string,
+  { configFolder, tokenFile }: Record<'configFolder' | 'tokenFile', string>,
+) {
+  const apis = new Set(routes.map(({ path }) => path.split('/')[0]!))
+  const overrides = [...apis].map(api => [
+    `CLOUDSDK_API_ENDPOINT_OVERRIDES_${api.toUpperCase()}`,
+    `${address}/${api}/`,
+  ])
+  return {
+    ...(Object.fromEntries(overrides) as Record<string, string>),
+    // bq takes the root of all APIs and finds BigQuery's path in the discovery document.
+    CLOUDSDK_API_ENDPOINT_OVERRIDES_BIGQUERY: `${address}/`,
+    // gcloud puts the region before the host (`command_lib/run/connection_context.py`), so that a name is needed here,
+    // and a proxy that knows it.
+    CLOUDSDK_API_ENDPOINT_OVERRIDES_RUN: 'http://run.test/run/',
+    http_proxy: address,
+    no_proxy: '127.0.0.1,localhost',
+    CLOUDSDK_CONFIG: configFolder,
+    CLOUDSDK_AUTH_ACCESS_TOKEN_FILE: tokenFile,
+    CLOUDSDK_CORE_DISABLE_PROMPTS: '1',
+    CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK: '1',
+  }
+}
+
+function serve(req: IncomingMessage, text: Buffer, state: State, address: string): [number, Json] {
+  const { pathname, searchParams: query, hostname } = pathOf(req)
+  try {
+    if (pathname === '/$discovery/rest') return [200, discoveryDocument()]
+    if (req.method === 'PUT' && pathname.startsWith('/upload/'))
+      return [200, keepSource(state, pathname, text)]
+    const caller = callerOf(req)
+    if (!caller) throw new Refusal('UNAUTHENTICATED', 'Request had invalid authentication credentials.')
+    const { route, params } = find(req.method ?? '', pathname)
+    const region = /^(.+)-run\.test$/.exec(hostname)?.[1]
+    if (region) params['location'] = region
+    const path = pathname.slice(pathname.indexOf('/', 1))
+    const body = (text.length > 0 ? JSON.parse(text.toString()) : {}) as Json
+    const call: Call = { caller, method: route.method, path, params, query, body, state, address }
+    check(call, route)
+    return [200, route.handle(call)]
+  } catch (error) {
+    if (error instanceof Refusal) return [error.code, error.body]
+    return [500, { error: { code: 500, status: 'INTERNAL', message: String((error as Error).stack) } }]
+  }
+}
+
+function find(method: string, path: string): { route: Route; params: Record<string, string> } {
+  for (const { route, pattern } of compiled) {
+    const match = route.method === method ? pattern.exec(path) : null
+    if (match) return { route, params: { ...match.groups } }
+  }
+  throw new Refusal('UNIMPLEMENTED', `the stand-in has no ${method} ${path}`)
+}
+
+/** First the API, then the permission, as Google's front end does. */
+function check(call: Call, { path, permission, on }: Route): void {
+  const api = `${path.split('/')[0]}.googleapis.com`
+  if (call.params['project'] === '-') call.params['project'] = projectOfAccount(call)
+  if (call.params['project'] === undefined) return // an operation
+  const [id, { apis, number }] = projectOf(call)
+  call.params['project'] = id
+  const isUser = !call.caller.endsWith('.gserviceaccount.com')
+  if (!apis.includes(api) && !(isUser && freeForUsers.includes(api)))
+    throw new Refusal(
+      'PERMISSION_DENIED',
+      `${api} has not been used in project ${number} before or it is disabled. Enable it, then retry.`,
+      [
+        {
+          '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+          reason: 'SERVICE_DISABLED',
+          domain: 'googleapis.com',
+          metadata: { service: api, consumer: `projects/${number}` },
+        },
+      ],
+    )
+  if (permission) demand(call, permission, [`projects/${id}`, ...(on ? [on(call)] : [])])
+}
+
+/** `lqe-build@my-project.iam.gserviceaccount.com` is of `my-project`. */
+function projectOfAccount({ params }: Call): string {
+  return /@([^.]+)\./.exec(params['account'] ?? '')?.[1] ?? ''
+}
+
+function callerOf(req: IncomingMessage): string | undefined {
+  return /^Bearer (\S+@\S+)$/.exec(req.headers.authorization ?? '')?.[1]
+}
+
+/** Through a proxy the whole address is asked for. */
+function pathOf(req: IncomingMessage): URL {
+  const url = new URL(req.url ?? '/', 'http://localhost')
+  url.pathname = decodeURIComponent(url.pathname)
+  return url
+}
+
+async function readBody(req: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of req) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+function send(res: ServerResponse, status: number, answer: Json): void {
+  res.writeHead(status, { 'Content-Type': 'application/json; charset=UTF-8' }).end(JSON.stringify(answer))
+}
