@@ -1,16 +1,35 @@
 #!/usr/bin/env bash
-# Prepares a Google Cloud project for the first deployment: APIs, accounts and their roles, the Firestore database with its
-# indexes, the BigQuery dataset with the log tables. May be repeated: existing resources stay.
+# Prepares a Google Cloud project for the first deployment: APIs, accounts and their roles, the Firestore database with
+# its indexes, the BigQuery dataset with the log tables, and on request a trigger for a repository. It compares the
+# project with what is needed and does the rest, so it can be run again at any time, also after it was interrupted.
 #
-#   infra/deploy/setup.sh --project=my-project [--region=europe-west1] [--location=EU] [--firestore-location=eur3]
-#                  [--dataset=logs] [--database='(default)'] [--dry-run]
+#   infra/deploy/setup.sh --project=my-project [option ...]
 #
-# --dry-run prints the commands and does nothing. Needs gcloud, bq and Node, and an account that owns the project.
+#   --region=europe-west1         of the functions, the scheduler's jobs and the trigger
+#   --location=EU                 of the dataset
+#   --firestore-location=eur3     of the database
+#   --dataset=logs                dataset of the log tables
+#   --database='(default)'        Firestore database
+#   --tables=infra/tables         folder of the tables' schemas
+#   --partition=DAY               or HOUR, where a table grows by more than some 10 GB a day; for new tables
+#   --partition-expiry-days=N     partitions are deleted after N days; 0: never (the default for new tables)
+#   --project-column              a column `project` for the tables that have it in their metadata only
+#   --repository=OWNER/NAME       a trigger that builds and deploys each push to main: a GitHub repository to which the
+#                                 Cloud Build app is connected, or projects/../connections/../repositories/.. (2nd gen)
+#   --branch=^main$               branches that the trigger builds, as a regular expression
+#   --only=apis,accounts,...      some of the steps: apis accounts roles firestore tables trigger
+#   --dry-run                     print the commands for an empty project, and run none
+#
+# Needs gcloud, bq and Node, and an account that owns the project.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export CLOUDSDK_CORE_DISABLE_PROMPTS=1
+PATH=$PWD/node_modules/.bin:$PATH # the Node of this repository, where there is one
 
-project='' region=europe-west1 location=EU firestore_location=eur3 dataset=logs database='(default)' dry_run=''
+project='' region=europe-west1 location=EU firestore_location=eur3 dataset=logs database='(default)' tables=infra/tables
+partition=DAY expiry_days='' project_column='' repository='' branch='^main$' dry_run=''
+only=apis,accounts,roles,firestore,tables,trigger
+first_pause=${SETUP_FIRST_PAUSE:-2} # seconds before the first retry; tests have less time
 for argument in "$@"; do
   case $argument in
     --project=*) project=${argument#*=} ;;
@@ -19,102 +38,190 @@ for argument in "$@"; do
     --firestore-location=*) firestore_location=${argument#*=} ;;
     --dataset=*) dataset=${argument#*=} ;;
     --database=*) database=${argument#*=} ;;
+    --tables=*) tables=${argument#*=} ;;
+    --partition=HOUR | --partition=DAY) partition=${argument#*=} ;;
+    --partition-expiry-days=*) expiry_days=${argument#*=} ;;
+    --project-column) project_column=--project-column ;;
+    --repository=*) repository=${argument#*=} ;;
+    --branch=*) branch=${argument#*=} ;;
+    --only=*) only=${argument#*=} ;;
     --dry-run) dry_run=yes ;;
     *) echo "setup.sh: $argument is not known; see the head of this file" >&2; exit 2 ;;
   esac
 done
 if [ -z "$project" ]; then echo 'setup.sh: say which project: --project=my-project' >&2; exit 2; fi
 
-# Prints a command as it could be pasted, and runs it.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Google's words for what passes by itself: a change beside another (Firestore answers 409 "underlying data changed",
+# a policy "concurrent policy changes"), an API or account so new that not all of Google knows it.
+passing='ABORTED|underlying data changed|contention|concurrent|has not been used in project|Service account .* does not exist'
+
+# Prints a command as it could be pasted, and runs it; up to five times with longer and longer pauses while it fails for
+# a reason that passes. What is there already is no failure: somebody else has just made it.
 run() {
   printf '%q ' "$@" | sed 's/ $//'
   echo
-  [ -n "$dry_run" ] || "$@"
-}
-
-# The same for a resource that may exist: then the command fails with "already exists".
-ensure() {
-  if [ -n "$dry_run" ]; then run "$@"; return; fi
-  local output
-  if output=$(run "$@" 2>&1) || grep -qiE 'already[ _]exists' <<<"$output"; then echo "$output"; return; fi
+  [ -z "$dry_run" ] || return 0
+  local output pause=$first_pause attempt
+  for attempt in 1 2 3 4 5; do
+    if output=$("$@" 2>&1) || grep -qiE 'already[ _]exists' <<<"$output"; then
+      [ -z "$output" ] || echo "$output"
+      return 0
+    fi
+    grep -qiE "$passing" <<<"$output" && [ "$attempt" -lt 5 ] || break
+    echo "# again in $pause s: $(grep -oiE -m1 "$passing" <<<"$output" | head -n1)"
+    sleep "$pause"
+    pause=$(node -p "$pause * 2")
+  done
   echo "$output" >&2
   return 1
 }
 
+# Prints what the project has. Nothing for --dry-run, which is for an empty project.
+present() {
+  [ -z "$dry_run" ] || return 0
+  local output pause=$first_pause attempt
+  for attempt in 1 2 3 4 5; do
+    if output=$("$@" 2>"$work/error"); then echo "$output"; return 0; fi
+    output+=$(cat "$work/error") # bq prints its errors where others print results
+    grep -qiE "$passing" <<<"$output" && [ "$attempt" -lt 5 ] || break
+    sleep "$pause"
+    pause=$(node -p "$pause * 2")
+  done
+  echo "$output" >&2
+  return 1
+}
+
+has_line() { grep -qxF -- "$2" <<<"$1"; }
 account() { echo "$1@$project.iam.gserviceaccount.com"; }
 
-# account, role: for the whole project
-grant() {
-  run gcloud projects add-iam-policy-binding "$project" --member="serviceAccount:$(account "$1")" --role="$2" \
-    --condition=None --format=none
+# gcloud itself calls Resource Manager and Service Usage in the name of the account that deploys, whose project must have
+# them enabled.
+set_up_apis() {
+  run gcloud services enable --project="$project" \
+    artifactregistry.googleapis.com bigquery.googleapis.com cloudbuild.googleapis.com cloudfunctions.googleapis.com \
+    cloudresourcemanager.googleapis.com cloudscheduler.googleapis.com firestore.googleapis.com iam.googleapis.com \
+    iamcredentials.googleapis.com logging.googleapis.com monitoring.googleapis.com run.googleapis.com \
+    serviceusage.googleapis.com storage.googleapis.com
 }
 
-# account, account: the first may deploy and run as the second
-let_use() {
-  run gcloud iam service-accounts add-iam-policy-binding "$(account "$2")" --project="$project" \
-    --member="serviceAccount:$(account "$1")" --role=roles/iam.serviceAccountUser --format=none
+# One account for each function, one that calls warm, one that builds and deploys.
+set_up_accounts() {
+  local emails name
+  emails=$(present gcloud iam service-accounts list --project="$project" --format='value(email)')
+  for name in query warm scheduler build; do
+    has_line "$emails" "$(account "lqe-$name")" ||
+      run gcloud iam service-accounts create "lqe-$name" --project="$project" --display-name="Log query endpoints: $name"
+  done
 }
 
-echo '# APIs'
-run gcloud services enable --project="$project" \
-  artifactregistry.googleapis.com bigquery.googleapis.com cloudbuild.googleapis.com cloudfunctions.googleapis.com \
-  cloudscheduler.googleapis.com firestore.googleapis.com iam.googleapis.com logging.googleapis.com run.googleapis.com
-
-echo '# Accounts: one for each function, one that calls warm, one that builds and deploys'
-for name in query warm scheduler build; do
-  ensure gcloud iam service-accounts create "lqe-$name" --project="$project" --display-name="Log query endpoints: $name"
-done
-
-echo '# Roles: reading the dataset is granted below; calling warm is granted when it is deployed'
-for name in query warm; do
-  grant "lqe-$name" roles/bigquery.jobUser
-  grant "lqe-$name" roles/datastore.user
-done
-for role in roles/cloudbuild.builds.builder roles/cloudfunctions.developer roles/run.admin roles/cloudscheduler.admin \
-  roles/bigquery.jobUser roles/datastore.user; do
-  grant lqe-build "$role"
-done
-for name in query warm scheduler build; do let_use lqe-build "lqe-$name"; done
-
-echo '# Firestore: the database, and infra/deploy/firestore.indexes.json: no indexes but those of the searches'
-ensure gcloud firestore databases create --project="$project" --database="$database" \
-  --location="$firestore_location" --type=firestore-native --delete-protection
-at=(--project="$project" --database="$database" --async)
-while read -r -a words <&3; do
-  case ${words[0]} in
-    index) ensure gcloud firestore indexes composite create --query-scope=collection "${at[@]}" "${words[@]:1}" ;;
-    field) run gcloud firestore indexes fields update "${at[@]}" "${words[@]:1}" ;;
-    expiry) run gcloud firestore fields ttls update "${at[@]}" "${words[@]:1}" --enable-ttl ;;
-  esac
-done 3< <(node -e '
-  const { indexes, fieldOverrides } = JSON.parse(fs.readFileSync("infra/deploy/firestore.indexes.json"))
-  const say = (kind, group, ...words) => console.log(kind, `--collection-group=${group}`, ...words)
-  for (const { collectionGroup, fields } of indexes)
-    say("index", collectionGroup, ...fields.map(field =>
-      `--field-config=field-path=${field.fieldPath},order=${field.order.toLowerCase()}`))
-  for (const { collectionGroup, fieldPath, indexes, ttl } of fieldOverrides) {
-    const wanted = indexes.map(({ order }) => `--index=order=${order.toLowerCase()}`)
-    say("field", collectionGroup, fieldPath, ...(wanted.length > 0 ? wanted : ["--disable-indexes"]))
-    if (ttl) say("expiry", collectionGroup, fieldPath)
+# Reading the dataset is granted with the tables; calling warm is granted when it is deployed.
+set_up_roles() {
+  local granted name role
+  granted=$(present gcloud projects get-iam-policy "$project" --flatten='bindings[].members' \
+    --filter='NOT bindings.condition:*' --format='value[separator=" "](bindings.members,bindings.role)')
+  grant() {
+    has_line "$granted" "serviceAccount:$(account "$1") $2" ||
+      run gcloud projects add-iam-policy-binding "$project" --member="serviceAccount:$(account "$1")" --role="$2" \
+        --condition=None --format=none
   }
-')
+  for name in query warm; do
+    grant "lqe-$name" roles/bigquery.jobUser
+    grant "lqe-$name" roles/datastore.user
+  done
+  for role in roles/cloudbuild.builds.builder roles/cloudfunctions.developer roles/run.admin roles/cloudscheduler.admin \
+    roles/bigquery.jobUser roles/datastore.user; do
+    grant lqe-build "$role"
+  done
+  # The build has functions, jobs and itself run as these; for its smoke test it signs one call as the scheduler.
+  for name in query warm scheduler build; do
+    grant_on "$name" roles/iam.serviceAccountUser
+  done
+  grant_on scheduler roles/iam.serviceAccountOpenIdTokenCreator
+}
 
-echo '# BigQuery: the dataset, the log tables from infra/tables, and who may read them'
-run bq --location="$location" --project_id="$project" mk --force --dataset "$project:$dataset"
-for file in infra/tables/*.json; do
-  logical=$(basename "$file" .json)
-  table="$project:$dataset.${logical//[^A-Za-z0-9_]/_}"
-  # Four tables have the project within their metadata only, and BigQuery clusters by columns.
-  columns=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).map(column => column.name).join(" ")' "$file")
-  cluster=()
-  [[ " $columns " != *' project '* ]] || cluster=(--clustering_fields=project)
-  run bq --project_id="$project" mk --force --table --schema="$file" --time_partitioning_type=DAY \
-    --time_partitioning_field=timestamp ${cluster[@]+"${cluster[@]}"} --description="$logical" "$table"
-  run bq --project_id="$project" update "$table" "$file" # new columns of the file
-done
-for name in query warm build; do
+# account, role on it: for lqe-build
+grant_on() {
+  run gcloud iam service-accounts add-iam-policy-binding "$(account "lqe-$1")" --project="$project" \
+    --member="serviceAccount:$(account lqe-build)" --role="$2" --format=none
+}
+
+# The database, and what infra/deploy/firestore.indexes.json says: no index but those that are searched by. One change at
+# a time, each waited for: two at once are refused.
+set_up_firestore() {
+  local at kind words
+  at=(--project="$project" --database="$database")
+  present gcloud firestore databases list --project="$project" --format='value(name)' >"$work/databases"
+  if grep -qxF "projects/$project/databases/$database" "$work/databases"; then
+    present gcloud firestore indexes composite list "${at[@]}" --format=json >"$work/indexes"
+    present gcloud firestore indexes fields list "${at[@]}" --format=json >"$work/fields"
+    present gcloud firestore fields ttls list "${at[@]}" --format=json >"$work/expiry"
+  else
+    run gcloud firestore databases create "${at[@]}" --location="$firestore_location" --type=firestore-native \
+      --delete-protection
+  fi
+  node infra/deploy/firestore-plan.ts "$work" >"$work/plan"
+  while read -r kind words <&3; do
+    read -r -a words <<<"$words"
+    case $kind in
+      index) run gcloud firestore indexes composite create --query-scope=collection "${at[@]}" "${words[@]}" ;;
+      field) run gcloud firestore indexes fields update "${at[@]}" "${words[@]}" ;;
+      expiry) run gcloud firestore fields ttls update "${at[@]}" "${words[@]}" --enable-ttl ;;
+    esac
+  done 3<"$work/plan"
+}
+
+# The dataset, the log tables, and who may read them. Columns that the table has and the file has not stay.
+set_up_tables() {
+  local file logical name id names members=() options words
+  run bq --location="$location" --project_id="$project" mk --force --dataset "$project:$dataset"
+  names=$(present bq --project_id="$project" ls --format=json --max_results=10000 "$project:$dataset")
+  for file in "$tables"/*.json; do
+    logical=$(basename "$file" .json)
+    id=${logical//[^A-Za-z0-9_]/_}
+    : >"$work/table"
+    if grep -qF "\"tableId\":\"$id\"" <<<"$names"; then
+      present bq --project_id="$project" show --format=json "$project:$dataset.$id" >"$work/table"
+    fi
+    options=(--partition="$partition" --schema-out="$work/$id.json" ${expiry_days:+"--expiry-days=$expiry_days"}
+      ${project_column:+"$project_column"})
+    node infra/deploy/table-plan.ts "$file" "$work/table" "${options[@]}" >"$work/plan"
+    while read -r -a words <&3; do
+      case ${words[0]} in
+        note) echo "# $id: ${words[*]:1}" ;;
+        mk) run bq --project_id="$project" "${words[@]}" --description="$logical" "$project:$dataset.$id" ;;
+        update) run bq --project_id="$project" "${words[@]}" "$project:$dataset.$id" "$work/$id.json" ;;
+      esac
+    done 3<"$work/plan"
+  done
+  for name in query warm build; do members+=("\"serviceAccount:$(account "lqe-$name")\""); done
   run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
-    "GRANT \`roles/bigquery.dataViewer\` ON SCHEMA \`$project\`.\`$dataset\` TO \"serviceAccount:$(account "lqe-$name")\""
+    "GRANT \`roles/bigquery.dataViewer\` ON SCHEMA \`$project\`.\`$dataset\` TO $(IFS=,; echo "${members[*]}")"
+}
+
+# A push to the repository builds and deploys. To connect a repository takes a browser, once.
+set_up_trigger() {
+  [ -n "$repository" ] || return 0
+  local names verb=create source kind=github
+  names=$(present gcloud builds triggers list --project="$project" --region="$region" --format='value(name)')
+  ! has_line "$names" lqe-deploy || verb=update
+  case $repository in
+    projects/*) source=(--repository="$repository") ;;
+    *) source=(--repo-owner="${repository%%/*}" --repo-name="${repository#*/}") ;;
+  esac
+  local subject=(--name=lqe-deploy)
+  [ "$verb" = create ] || subject=(lqe-deploy)
+  run gcloud builds triggers "$verb" "$kind" "${subject[@]}" --project="$project" --region="$region" "${source[@]}" \
+    --branch-pattern="$branch" --build-config=cloudbuild.yaml \
+    --service-account="projects/$project/serviceAccounts/$(account lqe-build)" \
+    "--$([ "$verb" = create ] || echo update-)substitutions=_REGION=$region,_DATASET=$dataset,_LOCATION=$location,_DATABASE=$database"
+}
+
+for step in ${only//,/ }; do
+  echo "# $step"
+  "set_up_$step"
 done
 
 echo '# Done. Next:'
