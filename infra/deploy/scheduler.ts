@@ -7,6 +7,7 @@ import { Command } from 'commander'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { isWarmed } from '../../shared/warm/warm.ts'
 import { readQueries } from '../lqe/apply/read.ts'
+import { authorizedFetch, overrideOf } from './google-api.ts'
 
 type Job = protos.google.cloud.scheduler.v1.IJob
 
@@ -103,9 +104,27 @@ interface Flags {
   dryRun: boolean
 }
 
+/** Options of the client where gcloud has been sent elsewhere: REST without TLS. The client takes a host, and no path. */
+function elsewhere(): object {
+  const override = overrideOf('cloudscheduler')
+  if (!override) return {}
+  const auth = {
+    getUniverseDomain: async () => 'googleapis.com',
+    getClient: async () => ({}),
+    fetch: authorizedFetch,
+  }
+  return {
+    fallback: true,
+    apiEndpoint: override.hostname,
+    port: Number(override.port),
+    protocol: 'http',
+    auth,
+  }
+}
+
 async function main(flags: Flags): Promise<void> {
   const { v1 } = await import('@google-cloud/scheduler')
-  const jobs = new v1.CloudSchedulerClient({ projectId: flags.project })
+  const jobs = new v1.CloudSchedulerClient({ projectId: flags.project, ...elsewhere() })
   const target: Target = {
     ...flags,
     parent: `projects/${flags.project}/locations/${flags.region}`,

@@ -46,6 +46,12 @@ export const bigQueryRoutes: Route[] = [
   },
   {
     method: 'GET',
+    path: `${parent}/datasets`,
+    permission: 'bigquery.datasets.get',
+    handle: ({ state, params }) => ({ datasets: list(state, `projects/${params['project']}/datasets`) }),
+  },
+  {
+    method: 'GET',
     path: `${parent}/datasets/{dataset}`,
     permission: 'bigquery.datasets.get',
     on: datasetName,
@@ -113,7 +119,7 @@ export const bigQueryRoutes: Route[] = [
     on: datasetName,
     handle: updateTable,
   },
-  { method: 'POST', path: `${parent}/jobs`, permission: 'bigquery.jobs.create', handle: runGrant },
+  { method: 'POST', path: `${parent}/jobs`, permission: 'bigquery.jobs.create', handle: runStatement },
   {
     method: 'GET',
     path: `${parent}/jobs/{job}`,
@@ -240,18 +246,19 @@ function checkLayout({ schema, timePartitioning, clustering }: Table): void {
   }
 }
 
-/** `GRANT roles ON SCHEMA dataset TO members`: "Data control language (DCL) statements in GoogleSQL". */
-const grant =
-  /^GRANT `(?<role>[\w./]+)` ON SCHEMA `(?<project>[^`]+)`\.`(?<dataset>[^`]+)` TO (?<members>"[^"]+"(,"[^"]+")*)$/
+/** `GRANT` and `REVOKE`: "Data control language (DCL) statements in GoogleSQL". */
+const statement =
+  /^(?<verb>GRANT|REVOKE) `(?<role>[\w./]+)` ON SCHEMA `(?<project>[^`]+)`\.`(?<dataset>[^`]+)` (?:TO|FROM) (?<members>"[^"]+"(,"[^"]+")*)$/
 
-function runGrant(call: Call): Json {
+function runStatement(call: Call): Json {
   const { configuration, jobReference } = call.body as {
     configuration: { query: { query: string } }
     jobReference: { jobId: string }
   }
-  const groups = grant.exec(configuration.query.query)?.groups
-  if (!groups) throw new Refusal('INVALID_ARGUMENT', 'Syntax error: the stand-in runs GRANT and nothing else')
-  const { role = '', members = '', ...params } = groups
+  const groups = statement.exec(configuration.query.query)?.groups
+  if (!groups)
+    throw new Refusal('INVALID_ARGUMENT', 'Syntax error: the stand-in runs GRANT and REVOKE and nothing else')
+  const { verb = '', role = '', members = '', ...params } = groups
   dataset({ ...call, params })
   demand(call, 'bigquery.datasets.setIamPolicy', [`projects/${params['project']}`, datasetName({ params })])
   if (!isRole(role)) throw new Refusal('INVALID_ARGUMENT', `Role ${role} is not supported for this resource.`)
@@ -260,7 +267,8 @@ function runGrant(call: Call): Json {
   if (!binding) policy.bindings!.push((binding = { role, members: [] }))
   for (const member of members.slice(1, -1).split('","')) {
     checkMember(call, member, projectOf(call)[1].constraints)
-    if (!binding.members.includes(member)) binding.members.push(member)
+    binding.members = binding.members.filter(one => one !== member)
+    if (verb === 'GRANT') binding.members.push(member)
   }
   // The job is not kept: the same statement again changes nothing.
   return {
@@ -269,6 +277,6 @@ function runGrant(call: Call): Json {
     jobReference,
     configuration,
     status: { state: 'DONE' },
-    statistics: { creationTime: '0', startTime: '0', endTime: '0', query: { statementType: 'GRANT' } },
+    statistics: { creationTime: '0', startTime: '0', endTime: '0', query: { statementType: verb } },
   }
 }

@@ -1,4 +1,5 @@
 /** Cloud Build: triggers, and the connected repositories that they listen to. */
+import { randomUUID } from 'node:crypto'
 import { demandActAs } from './permissions.ts'
 import { type Call, create, etagOf, get, type Json, list, Refusal, remove, type Route } from './plane.ts'
 
@@ -10,8 +11,23 @@ const triggerName = (call: Call) => {
   return `${parentName(call)}/triggers/${(found?.['id'] as string) ?? call.params['trigger']}`
 }
 
+/** "Configure user-specified service accounts": who submits a build must be allowed to act as its account. */
+function startBuild(call: Call): Json {
+  const { serviceAccount, options } = call.body as { serviceAccount?: string; options?: { logging?: string } }
+  demandActAs(call, call.params['project']!, serviceAccount?.split('/').at(-1) ?? '')
+  if (!options?.logging)
+    throw new Refusal(
+      'INVALID_ARGUMENT',
+      'if build.service_account is specified, the build must say where its logs go',
+    )
+  const name = `${parentName(call)}/builds/${randomUUID()}`
+  create(call.state, name, { ...call.body, name, status: 'QUEUED' })
+  return { name: name.replace('/builds/', '/operations/'), metadata: { build: { name } } }
+}
+
 /** Triggers may be named by id or name ("REST Resource: projects.locations.triggers"). */
 export const buildRoutes: Route[] = [
+  { method: 'POST', path: `${parent}/builds`, permission: 'cloudbuild.builds.create', handle: startBuild },
   {
     method: 'POST',
     path: `${parent}/triggers`,

@@ -15,7 +15,7 @@ import {
   type Route,
   type State,
 } from './plane.ts'
-import { deployRevision, removeService, serviceUrl } from './run.ts'
+import { deployRevision, removeService, type Service, serviceUrl } from './run.ts'
 
 interface Function extends Json {
   name: string
@@ -67,7 +67,7 @@ export const functionRoutes: Route[] = [
     method: 'GET',
     path: `${parent}/functions/{function}`,
     permission: 'cloudfunctions.functions.get',
-    handle: call => get(call.state, functionName(call)),
+    handle: call => withTraffic(call, get(call.state, functionName(call)) as Function),
   },
   {
     method: 'POST',
@@ -104,6 +104,13 @@ export const functionRoutes: Route[] = [
   },
   operationRoute(`${parent}/operations/{operation}`),
 ]
+
+/** "ServiceConfig": `allTrafficOnLatestRevision` is read off the service. */
+function withTraffic({ state }: Call, found: Function): Json {
+  const { spec } = get(state, found.name.replace('/functions/', '/services/')) as Service
+  const all = spec.traffic.some(({ latestRevision, percent }) => latestRevision === true && percent === 100)
+  return { ...found, serviceConfig: { ...found.serviceConfig, allTrafficOnLatestRevision: all } }
+}
 
 /** Checks what is checked before anything is built, builds, and makes a revision. */
 function deploy(call: Call, wanted: Function, keep: () => void): Json {

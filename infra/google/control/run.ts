@@ -32,7 +32,7 @@ const knative = 'run/apis/serving.knative.dev/v1/namespaces/{project}'
 const locationOf = ({ params }: Call) => `projects/${params['project']}/locations/${params['location']}`
 const serviceName = (call: Call) => `${locationOf(call)}/services/${call.params['service']}`
 /** "Allowing public (unauthenticated) access", "Disable the Cloud Run Invoker IAM check". */
-const invokerCheckDisabled = 'run.googleapis.com/invoker-iam-disabled'
+export const invokerCheckDisabled = 'run.googleapis.com/invoker-iam-disabled'
 
 export const runRoutes: Route[] = [
   {
@@ -162,7 +162,7 @@ function replace(call: Call): Json {
 
 /** A changed template is a new revision; traffic goes where the service says. */
 function update(call: Call, name: string, service: Service, { template, traffic }: Service['spec']): void {
-  const isNew = JSON.stringify(template) !== JSON.stringify(service.spec?.template)
+  const isNew = canonical(template) !== canonical(service.spec?.template)
   const generation = service.metadata.generation + 1
   const latest = isNew
     ? addRevision(call, name, template, generation)
@@ -185,6 +185,15 @@ function update(call: Call, name: string, service: Service, { template, traffic 
     url,
     address: { url },
   }
+}
+
+/** Clients send fields in an order of their own, and leave out what is empty. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part)) return part
+    const entries = Object.entries(part).filter(([, one]) => JSON.stringify(one) !== '{}')
+    return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+  })
 }
 
 function addRevision(call: Call, service: string, template: Template, generation: number): string {

@@ -13,6 +13,7 @@ import { type Call, type Json, projectOf, Refusal, type Route, type State } from
 import { projectRoutes } from './projects.ts'
 import { runRoutes } from './run.ts'
 import { schedulerRoutes } from './scheduler.ts'
+import { forward, type Processes } from './serving.ts'
 
 export interface ControlPlane {
   address: string
@@ -63,10 +64,17 @@ const compiled = routes.map(route => ({
   ),
 }))
 
-/** Starts it on a free port of this machine, with the state that is given. */
-export async function startControlPlane(state: State): Promise<ControlPlane> {
+/**
+ * Starts it on a free port of this machine, with the state that is given.
+ * @param processes for requests to the services; without it they have no answer
+ */
+export async function startControlPlane(state: State, processes?: Processes): Promise<ControlPlane> {
   const calls: string[] = []
   const server = createServer((req, res) => {
+    if (processes && req.url?.startsWith('/run.app/')) {
+      void forward({ req, res, state, address, processes })
+      return
+    }
     void readBody(req).then(body => {
       const [status, answer] = serve(req, body, state, address)
       calls.push(`${callerOf(req) ?? 'unknown'} ${req.method} ${pathOf(req).pathname} ${status}`)
@@ -135,7 +143,9 @@ function serve(req: IncomingMessage, text: Buffer, state: State, address: string
   }
 }
 
-function find(method: string, path: string): { route: Route; params: Record<string, string> } {
+function find(method: string, asked: string): { route: Route; params: Record<string, string> } {
+  // Google's clients for Node.js take a host and no path; the only one in use is that of Cloud Scheduler.
+  const path = asked.startsWith('/v1/') ? `/cloudscheduler${asked}` : asked
   for (const { route, pattern } of compiled) {
     const match = route.method === method ? pattern.exec(path) : null
     if (match) return { route, params: { ...match.groups } }

@@ -1,0 +1,121 @@
+/** Runs the steps of cloudbuild.yaml one after the other on this machine, as the build's service account. */
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { parse } from 'yaml'
+import { clientEnvironment, type ControlPlane } from './server.ts'
+
+interface Step {
+  id: string
+  name: string
+  entrypoint: string
+  args: string[]
+  env?: string[]
+}
+
+interface Build {
+  steps: Step[]
+  substitutions: Record<string, string>
+  serviceAccount: string
+  options: object
+}
+
+export interface BuildOptions {
+  plane: ControlPlane
+  project: string
+  /** For gcloud's settings and the token. */
+  folder: string
+  substitutions?: Record<string, string>
+  /** Of the processes, besides what points them at the stand-in. */
+  env?: Record<string, string>
+  /** Why a step is not run here, or `null`; called with each step's id. */
+  leaveOut: (id: string) => string | null
+  /** Gets each line. */
+  out: (line: string) => void
+}
+
+/** Programs that an image has, of those that steps start. The images for gcloud have no Node.js. */
+const images: Record<string, string[]> = {
+  'node:24': ['npm', 'node', 'cp', 'bash'],
+  'gcr.io/google.com/cloudsdktool/google-cloud-cli:slim': ['gcloud', 'bash'],
+  'gcr.io/google.com/cloudsdktool/google-cloud-cli:emulators': ['gcloud', 'bash'],
+}
+
+/** @throws Error with the last lines of the step that failed, and of a build that its owner may not start */
+export async function runBuild(file: string, options: BuildOptions): Promise<void> {
+  const { plane, project, folder, substitutions, leaveOut, out } = options
+  const build = parse(readFileSync(file, 'utf8')) as Build
+  const values = { ...build.substitutions, ...substitutions, PROJECT_ID: project }
+  const fill = (text: string) => substitute(text, values)
+  const account = fill(build.serviceAccount).split('/').at(-1)!
+  await submit(options, { ...build, serviceAccount: fill(build.serviceAccount) })
+  const tokenFile = join(folder, 'build-token')
+  writeFileSync(tokenFile, account)
+  const env = {
+    ...clientEnvironment(plane.address, { configFolder: join(folder, 'build-config'), tokenFile }),
+    HOME: folder,
+    ...options.env,
+  }
+  for (const step of build.steps) {
+    const reason = leaveOut(step.id)
+    if (reason) out(`== ${step.id}: left out here: ${reason}`)
+    else {
+      out(`== ${step.id}: ${step.entrypoint} ${step.args.map(fill).join(' ')}`)
+      const own = Object.fromEntries((step.env ?? []).map(pair => splitOnce(fill(pair))))
+      await runStep({ ...step, args: step.args.map(fill) }, { ...env, ...own }, out)
+    }
+  }
+}
+
+/** As `gcloud builds submit` does after its upload. */
+async function submit({ plane, project }: BuildOptions, build: Build): Promise<void> {
+  const response = await fetch(`${plane.address}/cloudbuild/v1/projects/${project}/locations/global/builds`, {
+    method: 'POST',
+    headers: { Authorization: 'Bearer owner@example.com' },
+    body: JSON.stringify(build),
+  })
+  if (!response.ok) throw new Error(`the build cannot be started: ${await response.text()}`)
+}
+
+/** "Substituting variable values": a name that is not known is an error. */
+function substitute(text: string, values: Record<string, string>): string {
+  return text.replaceAll(/\$\$|\$\{?(\w+)\}?/g, (all, name?: string) => {
+    if (name === undefined) return '$'
+    if (values[name] === undefined) throw new Error(`cloudbuild.yaml: ${all} is not a known substitution`)
+    return values[name]
+  })
+}
+
+function splitOnce(pair: string): [string, string] {
+  const at = pair.indexOf('=')
+  return [pair.slice(0, at), pair.slice(at + 1)]
+}
+
+async function runStep(
+  { id, name, entrypoint, args }: Step,
+  env: Record<string, string>,
+  out: BuildOptions['out'],
+): Promise<void> {
+  const has = images[name] ?? []
+  if (!has.includes(entrypoint)) throw new Error(`${id}: the image ${name} has no ${entrypoint}`)
+  const path = (process.env['PATH'] ?? '').split(delimiter)
+  const node = join(import.meta.dirname, '../../../node_modules/.bin')
+  const child = spawn(entrypoint, args, {
+    env: { ...env, PATH: (has.includes('node') ? [node, ...path] : withoutNode(path)).join(delimiter) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      for (const line of chunk.toString().split('\n').filter(Boolean)) {
+        lines.push(line)
+        out(`   ${line}`)
+      }
+    })
+  const code = await new Promise(resolve => child.on('close', resolve))
+  if (code !== 0) throw new Error(`${id} failed (${String(code)}):\n${lines.slice(-15).join('\n')}`)
+}
+
+function withoutNode(path: string[]): string[] {
+  return path.filter(folder => !existsSync(join(folder, 'node')) || existsSync(join(folder, 'gcloud')))
+}

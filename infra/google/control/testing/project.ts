@@ -1,0 +1,76 @@
+/** For tests: a project on a stand-in of Google's control plane, and scripts run in it by its owner with the real gcloud. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { clientEnvironment, type ControlPlane, newProject, startControlPlane } from '../server.ts'
+import type { State } from '../plane.ts'
+import type { Processes } from '../serving.ts'
+
+export interface Project {
+  id: string
+  plane: ControlPlane
+  /** For settings and tokens; it is removed with the project. */
+  folder: string
+  /** Runs a program as the owner or as another account. */
+  run(program: string, args: string[], as?: string): Promise<Done>
+  /** The same, and stops it with all that it started after the step that `behind` says yes to. */
+  runAndKill(program: string, args: string[], behind: (line: string) => boolean): Promise<Done>
+  close(): Promise<void>
+}
+
+export interface Done {
+  /** `null` after a kill. */
+  status: number | null
+  output: string
+}
+
+/** @param state that of a project `my-project` which has nothing yet, if it is left out */
+export async function openProject({
+  id = 'my-project',
+  state = newProject(id),
+  processes,
+}: { id?: string; state?: State; processes?: Processes } = {}): Promise<Project> {
+  const folder = mkdtempSync(join(tmpdir(), 'control-'))
+  const plane = await startControlPlane(state, processes)
+  const start = (program: string, args: string[], as: string): ChildProcess => {
+    const tokenFile = join(folder, `token-${as}`)
+    writeFileSync(tokenFile, as)
+    const env = {
+      ...clientEnvironment(plane.address, { configFolder: join(folder, 'gcloud'), tokenFile }),
+      PATH: process.env['PATH'],
+      HOME: folder,
+      SETUP_FIRST_PAUSE: '0.1',
+    }
+    // A group of its own, so that a kill reaches gcloud too.
+    return spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+  return {
+    id,
+    plane,
+    folder,
+    run: (program, args, as = 'owner@example.com') => finished(start(program, args, as), () => false),
+    runAndKill: (program, args, behind) => finished(start(program, args, 'owner@example.com'), behind),
+    close: async () => {
+      await plane.stop()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+async function finished(child: ChildProcess, killBehind: (line: string) => boolean): Promise<Done> {
+  let output = ''
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on('data', (chunk: Buffer) => {
+      const text = chunk.toString()
+      output += text
+      if (text.split('\n').some(line => killBehind(line))) process.kill(-child.pid!, 'SIGKILL')
+    })
+  const status = await new Promise<number | null>(resolve => child.on('close', resolve))
+  return { status, output }
+}
+
+/** What a script may have changed: all but the operations, whose names differ from run to run. */
+export function lasting({ projects, policies, resources }: State): Omit<State, 'operations'> {
+  return structuredClone({ projects, policies, resources })
+}
