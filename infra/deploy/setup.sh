@@ -29,7 +29,7 @@ PATH=$PWD/node_modules/.bin:$PATH # the Node of this repository, where there is 
 project='' region=europe-west1 location=EU firestore_location=eur3 dataset=logs database='(default)' tables=infra/tables
 partition=DAY expiry_days='' project_column='' repository='' branch='^main$' dry_run=''
 only=apis,accounts,roles,firestore,tables,trigger
-first_pause=${SETUP_FIRST_PAUSE:-2} # seconds before the first retry; tests have less time
+first_pause=${SETUP_FIRST_PAUSE:-3} # seconds before the first retry; tests have less time
 for argument in "$@"; do
   case $argument in
     --project=*) project=${argument#*=} ;;

@@ -138,7 +138,7 @@ export function etagOf(value: unknown): string {
 }
 
 /** How long an operation lasts that nobody asks about. */
-const operationMs = 5000
+const operationMs = 2000
 const operationPolls = 1
 
 /** Starts a long-running operation: its effect is there at once, and its end after a poll. */

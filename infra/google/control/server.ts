@@ -20,6 +20,8 @@ export interface ControlPlane {
   state: State
   /** What was asked, as `owner@example.com POST /iam/v1/projects/p/serviceAccounts 200`. */
   calls: string[]
+  /** Hears of each call as its effect is there and before its answer leaves. */
+  watch: (call: string) => void
   stop(): Promise<void>
 }
 
@@ -77,22 +79,26 @@ export async function startControlPlane(state: State, processes?: Processes): Pr
     }
     void readBody(req).then(body => {
       const [status, answer] = serve(req, body, state, address)
-      calls.push(`${callerOf(req) ?? 'unknown'} ${req.method} ${pathOf(req).pathname} ${status}`)
+      const call = `${callerOf(req) ?? 'unknown'} ${req.method} ${pathOf(req).pathname} ${status}`
+      calls.push(call)
+      plane.watch(call)
       send(res, status, answer)
     })
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return {
+  const plane: ControlPlane = {
     address,
     state,
     calls,
+    watch: () => {},
     stop: () =>
       new Promise(resolve => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
   }
+  return plane
 }
 
 /** What gcloud and bq need in their environment to call it as `account`, whose name is in `tokenFile`. */

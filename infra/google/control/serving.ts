@@ -66,7 +66,9 @@ export async function forward({
   const refused = refusal(state, name, service, address, req.headers.authorization)
   if (refused !== null) return end(res, refused)
   const revision = state.resources[`${name}/revisions/${target.revisionName}`] as Revision
-  const to = new URL(path.startsWith('/') ? path : `/${path}`, await processes(revision, state))
+  const base = await processes(revision, state).catch(() => null)
+  if (base === null) return end(res, 503) // the revision does not start
+  const to = new URL(path.startsWith('/') ? path : `/${path}`, base)
   const headers = { ...req.headers, host: to.host }
   // "Authenticating service-to-service": the signature is replaced, so that it cannot be used again.
   if (headers.authorization?.startsWith('Bearer '))

@@ -14,8 +14,8 @@ export interface Project {
   folder: string
   /** Runs a program as the owner or as another account. */
   run(program: string, args: string[], as?: string): Promise<Done>
-  /** The same, and stops it with all that it started after the step that `behind` says yes to. */
-  runAndKill(program: string, args: string[], behind: (line: string) => boolean): Promise<Done>
+  /** The same as the owner, killed with all that it started as the stand-in has done what `behind` says yes to. */
+  runAndKill(program: string, args: string[], behind: (call: string) => boolean): Promise<Done>
   close(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export async function openProject({
       ...clientEnvironment(plane.address, { configFolder: join(folder, 'gcloud'), tokenFile }),
       PATH: process.env['PATH'],
       HOME: folder,
-      SETUP_FIRST_PAUSE: '0.1',
+      SETUP_FIRST_PAUSE: '0.5',
     }
     // A group of its own, so that a kill reaches gcloud too.
     return spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -49,8 +49,14 @@ export async function openProject({
     id,
     plane,
     folder,
-    run: (program, args, as = 'owner@example.com') => finished(start(program, args, as), () => false),
-    runAndKill: (program, args, behind) => finished(start(program, args, 'owner@example.com'), behind),
+    run: (program, args, as = 'owner@example.com') => finished(start(program, args, as)),
+    runAndKill: (program, args, behind) => {
+      const child = start(program, args, 'owner@example.com')
+      plane.watch = call => {
+        if (behind(call) && child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
+      }
+      return finished(child).finally(() => (plane.watch = () => {}))
+    },
     close: async () => {
       await plane.stop()
       rmSync(folder, { recursive: true })
@@ -58,16 +64,17 @@ export async function openProject({
   }
 }
 
-async function finished(child: ChildProcess, killBehind: (line: string) => boolean): Promise<Done> {
+async function finished(child: ChildProcess): Promise<Done> {
   let output = ''
   for (const stream of [child.stdout!, child.stderr!])
-    stream.on('data', (chunk: Buffer) => {
-      const text = chunk.toString()
-      output += text
-      if (text.split('\n').some(line => killBehind(line))) process.kill(-child.pid!, 'SIGKILL')
-    })
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const status = await new Promise<number | null>(resolve => child.on('close', resolve))
   return { status, output }
+}
+
+/** Whether a call of the stand-in changed something. */
+export function changes(call: string): boolean {
+  return / (POST|PUT|PATCH|DELETE) \S+ 200$/.test(call) && !/:getIamPolicy /.test(call)
 }
 
 /** What a script may have changed: all but the operations, whose names differ from run to run. */
