@@ -3,6 +3,7 @@
  * minutes and a token of the scheduler's account. It changes nothing, and BigQuery reads no bytes for it.
  */
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import { loadConfig } from '../../shared/config.ts'
 import { issueKey, revokeKey } from '../../shared/keys/keys.ts'
@@ -35,7 +36,8 @@ async function main(flags: Flags): Promise<void> {
   const { query, warm } = addressesIn(flags)
   const services = await openServices(loadConfig(process.env))
   const grant = { name: 'smoke test', endpoints: '*' as const, pins: {}, rights: [] }
-  const { key, id } = await issueKey(services.store, { ...grant, expiresAt: new Date(Date.now() + keyMs) })
+  const expiresAt = new Date(Date.now() + keyMs)
+  const { key, id } = await persist(() => issueKey(services.store, { ...grant, expiresAt }))
   try {
     const defined = await services.endpoints.find(flags.call.split('?')[0]!)
     if (!defined && flags.definitions === 'needed') throw new Error(`there is no endpoint ${flags.call}`)
@@ -96,21 +98,28 @@ function checksOfWarm(address: string, token: string): Check[] {
   ]
 }
 
-/** Cloud Run needs a moment for a new address or binding, so that a first failure is none. */
 async function carryOut({ title, url, init, status, contains = '' }: Check): Promise<void> {
-  let seen = ''
-  for (const pause of [1, 2, 4, 8, null]) {
-    const response = await fetch(url, init).catch((error: unknown) => error as Error)
-    const body = response instanceof Error ? response.message : await response.text()
-    if (!(response instanceof Error) && response.status === status && body.includes(contains)) {
-      console.log(`passed: ${title}`)
-      return
+  await persist(async () => {
+    const response = await fetch(url, init)
+    const body = await response.text()
+    if (response.status !== status || !body.includes(contains))
+      throw new Error(
+        `failed: ${title}: ${url} answered ${response.status}, not ${status}: ${body.slice(0, 500)}`,
+      )
+  })
+  console.log(`passed: ${title}`)
+}
+
+/** A new address, binding or connection needs a moment: a first failure is none. */
+async function persist<T>(attempt: () => Promise<T>): Promise<T> {
+  for (const seconds of [1, 2, 4, 8]) {
+    try {
+      return await attempt()
+    } catch {
+      await sleep(seconds * Number(process.env['SMOKE_PAUSE_MS'] ?? 1000))
     }
-    seen = `${response instanceof Error ? 'no answer' : response.status} ${body.slice(0, 500)}`
-    if (pause)
-      await new Promise(resolve => setTimeout(resolve, pause * Number(process.env['SMOKE_PAUSE_MS'] ?? 1000)))
   }
-  throw new Error(`failed: ${title}: ${url} answered ${seen}, not ${status}`)
+  return attempt()
 }
 
 if (import.meta.main)

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { demand, isRole } from './permissions.ts'
-import { type Call, create, get, type Json, list, projectOf, Refusal, remove, type Route } from './plane.ts'
+import { type Call, create, get, type Json, list, Refusal, remove, type Route } from './plane.ts'
 import { checkMember } from './projects.ts'
 
 interface Field {
@@ -266,7 +266,7 @@ function runStatement(call: Call): Json {
   let binding = policy.bindings!.find(one => one.role === role)
   if (!binding) policy.bindings!.push((binding = { role, members: [] }))
   for (const member of members.slice(1, -1).split('","')) {
-    checkMember(call, member, projectOf(call)[1].constraints)
+    checkMember(call, member)
     binding.members = binding.members.filter(one => one !== member)
     if (verb === 'GRANT') binding.members.push(member)
   }

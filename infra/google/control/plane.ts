@@ -15,6 +15,8 @@ interface Project {
   apis: string[]
   /** Constraints of the organization that are enforced, as `iam.allowedPolicyMemberDomains`. */
   constraints: string[]
+  /** APIs and accounts so new that the next use of each is refused; `null`: all know of them at once. */
+  news: string[] | null
 }
 
 interface Operation {
@@ -93,6 +95,13 @@ export function projectOf({ params, state }: Pick<Call, 'params' | 'state'>): [s
   const found = Object.entries(state.projects).find(([id, { number }]) => id === named || number === named)
   if (!found) throw new Refusal('PERMISSION_DENIED', `Project '${named}' not found or permission denied.`)
   return found
+}
+
+/** Whether this is the use of something new that is refused. */
+export function isNews({ news }: Project, name: string): boolean {
+  const at = news?.indexOf(name) ?? -1
+  if (at >= 0) news!.splice(at, 1)
+  return at >= 0
 }
 
 export function get(state: State, name: string): Json {

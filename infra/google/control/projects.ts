@@ -5,6 +5,7 @@ import {
   create,
   etagOf,
   get,
+  isNews,
   type Json,
   list,
   operate,
@@ -73,6 +74,7 @@ export const projectRoutes: Route[] = [
           'ALREADY_EXISTS',
           `Service account ${accountId} already exists within project projects/${project}.`,
         )
+      projectOf(call)[1].news?.push(email)
       return create(call.state, name, { name, email, projectId: project, ...serviceAccount })
     },
   },
@@ -130,6 +132,7 @@ function enable(call: Call, services: string[]): Json {
   const unknown = services.filter(name => !name.endsWith('.googleapis.com'))
   if (unknown.length > 0)
     throw new Refusal('NOT_FOUND', `Not found or permission denied for service(s): ${unknown.join(', ')}.`)
+  project.news?.push(...services.filter(name => !project.apis.includes(name)))
   project.apis = [...new Set([...project.apis, ...services])].sort()
   return operate(call, 'operations', { response: {} })
 }
@@ -167,22 +170,23 @@ export function policyRoutes(path: string, kind: string, on: (call: Call) => str
 
 /** "Policy": roles and service accounts must be there; "Restricting identities by domain" for `allUsers`. */
 function checkPolicy(call: Call, { bindings = [] }: Policy): void {
-  const [, { constraints }] = projectOf(call)
   for (const { role, members } of bindings) {
     if (!isRole(role))
       throw new Refusal('INVALID_ARGUMENT', `Role ${role} is not supported for this resource.`)
-    for (const member of members) checkMember(call, member, constraints)
+    for (const member of members) checkMember(call, member)
   }
 }
 
-export function checkMember(call: Call, member: string, constraints: string[]): void {
+export function checkMember(call: Call, member: string): void {
+  const [, project] = projectOf(call)
   const [kind, email = ''] = member.split(':')
-  if (kind === 'allUsers' && constraints.includes('iam.allowedPolicyMemberDomains'))
+  if (kind === 'allUsers' && project.constraints.includes('iam.allowedPolicyMemberDomains'))
     throw new Refusal(
       'FAILED_PRECONDITION',
       'One or more users named in the policy do not belong to a permitted customer, perhaps due to an organization policy.',
     )
   const account = `projects/${/@([^.]+)\./.exec(email)?.[1]}/serviceAccounts/${email}`
-  if (kind === 'serviceAccount' && !call.state.resources[account])
+  // "Create service accounts": for a minute or more not all of Google knows a new account.
+  if (kind === 'serviceAccount' && (!call.state.resources[account] || isNews(project, email)))
     throw new Refusal('INVALID_ARGUMENT', `Service account ${email} does not exist.`)
 }

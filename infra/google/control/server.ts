@@ -9,7 +9,7 @@ import { buildRoutes } from './builds.ts'
 import { firestoreRoutes } from './firestore.ts'
 import { functionRoutes, keepSource } from './functions.ts'
 import { demand } from './permissions.ts'
-import { type Call, type Json, projectOf, Refusal, type Route, type State } from './plane.ts'
+import { type Call, isNews, type Json, projectOf, Refusal, type Route, type State } from './plane.ts'
 import { projectRoutes } from './projects.ts'
 import { runRoutes } from './run.ts'
 import { schedulerRoutes } from './scheduler.ts'
@@ -28,7 +28,9 @@ export interface ControlPlane {
 /** A project as its owner has it after creating it and paying for it. */
 export function newProject(id: string, owner = 'owner@example.com'): State {
   return {
-    projects: { [id]: { number: '123456789012', apis: [...enabledFromTheStart], constraints: [] } },
+    projects: {
+      [id]: { number: '123456789012', apis: [...enabledFromTheStart], constraints: [], news: null },
+    },
     policies: { [`projects/${id}`]: { bindings: [{ role: 'roles/owner', members: [`user:${owner}`] }] } },
     resources: {},
     operations: {},
@@ -164,10 +166,11 @@ function check(call: Call, { path, permission, on }: Route): void {
   const api = `${path.split('/')[0]}.googleapis.com`
   if (call.params['project'] === '-') call.params['project'] = projectOfAccount(call)
   if (call.params['project'] === undefined) return // an operation
-  const [id, { apis, number }] = projectOf(call)
+  const [id, project] = projectOf(call)
+  const { apis, number } = project
   call.params['project'] = id
   const isUser = !call.caller.endsWith('.gserviceaccount.com')
-  if (!apis.includes(api) && !(isUser && freeForUsers.includes(api)))
+  if ((!apis.includes(api) || isNews(project, api)) && !(isUser && freeForUsers.includes(api)))
     throw new Refusal(
       'PERMISSION_DENIED',
       `${api} has not been used in project ${number} before or it is disabled. Enable it, then retry.`,

@@ -1,0 +1,136 @@
+/** setup.sh for real, with gcloud and bq, killed behind every change that it makes in a project on the stand-in. */
+import { cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { changes, lasting, openProject, type Project } from '../google/control/testing/project.ts'
+import { withRepository } from '../google/control/testing/states.ts'
+import type { State } from '../google/control/plane.ts'
+import { newProject } from '../google/control/server.ts'
+
+const hour = 3_600_000
+const repository = 'an-owner/a-repository'
+const steps = ['apis', 'accounts', 'roles', 'firestore', 'tables', 'trigger'] as const
+
+let project: Project
+afterEach(() => project.close())
+
+function emptyProject(): State {
+  return withRepository(newProject('my-project'), repository)
+}
+
+/** Two of the nine tables: one has the project as a column. */
+function twoTables(): string {
+  const folder = join(project.folder, 'tables')
+  mkdirSync(folder, { recursive: true })
+  for (const name of ['pgbouncer.logs.prod', 'deno-subhosting-events'])
+    cpSync(`infra/tables/${name}.json`, join(folder, `${name}.json`))
+  return folder
+}
+
+async function setup(...args: string[]): Promise<string> {
+  const { status, output } = await project.run('infra/deploy/setup.sh', argumentsOf(args))
+  expect([status, output.slice(-3000)]).toEqual([0, expect.anything()])
+  return output
+}
+
+function argumentsOf(args: string[]): string[] {
+  return ['--project=my-project', `--repository=${repository}`, ...args]
+}
+
+describe('setup.sh', () => {
+  test(
+    'makes all that is needed, and a second run changes nothing',
+    async () => {
+      project = await openProject({ state: emptyProject() })
+      await setup()
+      const { resources, policies } = project.plane.state
+      const count = (pattern: RegExp) => Object.keys(resources).filter(name => pattern.test(name)).length
+      expect(count(/\/serviceAccounts\//)).toBe(4)
+      expect(count(/\/collectionGroups\/.*\/(fields|indexes)\//)).toBe(11)
+      expect(count(/\/datasets\/logs\/tables\//)).toBe(9)
+      expect(count(/\/triggers\//)).toBe(1)
+      expect(policies['projects/my-project']!.bindings).toHaveLength(7)
+      const before = lasting(project.plane.state)
+      await setup()
+      expect(lasting(project.plane.state)).toEqual(before)
+    },
+    hour,
+  )
+
+  test(
+    'gets through while APIs and accounts are so new that not all of Google knows them',
+    async () => {
+      const state = emptyProject()
+      state.projects['my-project']!.news = []
+      project = await openProject({ state })
+      const output = await setup(`--tables=${twoTables()}`)
+      expect(output).toMatch(/# again in .*: has not been used in project/i)
+      expect(output).toMatch(/# again in .*: Service account .* does not exist/i)
+      expect(state.projects['my-project']!.news).not.toContain('firestore.googleapis.com')
+    },
+    hour,
+  )
+
+  test(
+    'finds its way in a project that has some of it, made by hand',
+    async () => {
+      const state = emptyProject()
+      project = await openProject({ state })
+      const database = 'projects/my-project/databases/(default)'
+      state.projects['my-project']!.apis.push('iam.googleapis.com', 'firestore.googleapis.com')
+      const account = 'projects/my-project/serviceAccounts/lqe-warm@my-project.iam.gserviceaccount.com'
+      state.resources[account] = { name: account, email: 'lqe-warm@my-project.iam.gserviceaccount.com' }
+      state.resources[database] = { name: database, type: 'FIRESTORE_NATIVE', locationId: 'eur3' }
+      const field = `${database}/collectionGroups/keys/fields/createdAt`
+      state.resources[field] = {
+        name: field,
+        indexConfig: { indexes: [{ fields: [{ order: 'ASCENDING' }] }] },
+      }
+      await setup(`--tables=${twoTables()}`)
+      const output = await setup(`--tables=${twoTables()}`, '--partition=HOUR', '--project-column')
+      expect(output).toContain('is partitioned by DAY, which cannot be changed')
+      expect(
+        state.resources['projects/my-project/datasets/logs/tables/deno_subhosting_events'],
+      ).toMatchObject({
+        clustering: { fields: ['project', 'timestamp'] },
+      })
+      expect(state.resources[field]).toMatchObject({
+        indexConfig: { indexes: [{ fields: [{ order: 'DESCENDING' }] }] },
+      })
+    },
+    hour,
+  )
+
+  test(
+    'goes on after a kill behind every change, and ends where it ends without one',
+    async () => {
+      project = await openProject({ state: emptyProject() })
+      const { state } = project.plane
+      let kills = 0
+      for (const step of steps) {
+        const args = [`--only=${step}`, `--tables=${twoTables()}`]
+        const before = structuredClone(state)
+        project.plane.calls.length = 0
+        await setup(...args)
+        const after = lasting(state)
+        const made = project.plane.calls.filter(changes).length
+        for (let at = 1; at <= made; at++) {
+          Object.assign(state, structuredClone(before))
+          let seen = 0
+          const { status } = await project.runAndKill(
+            'infra/deploy/setup.sh',
+            argumentsOf(args),
+            call => changes(call) && ++seen === at,
+          )
+          expect([step, at, status]).toEqual([step, at, null])
+          await setup(...args)
+          expect({ step, at, ...lasting(state) }).toEqual({ step, at, ...after })
+          kills++
+        }
+        console.log(`${step}: killed behind each of ${made} changes`)
+      }
+      expect(kills).toBeGreaterThan(35)
+    },
+    hour,
+  )
+})
