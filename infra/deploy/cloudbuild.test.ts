@@ -49,16 +49,23 @@ function submitError(file: string): Promise<string> {
 }
 
 describe('cloudbuild.yaml', () => {
-  test('installs, tests, builds, deploys both functions, applies the endpoints and schedules the warming', () => {
+  test('installs, tests, builds, deploys both functions, tests them, sends traffic, applies the endpoints and schedules the warming', () => {
     expect(build.steps.map(({ id }) => id)).toEqual([
       'install',
+      'lend-node',
       'test',
       'build',
+      'hold-traffic',
       'deploy-query',
+      'invoker-check-query',
       'deploy-warm',
       'let-scheduler-call-warm',
+      'tag',
+      'smoke',
+      'send-traffic',
       'apply',
       'schedule',
+      'verify',
     ])
   })
 

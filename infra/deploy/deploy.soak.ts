@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { loadConfig } from '../../shared/config.ts'
-import { issueKey } from '../../shared/keys/keys.ts'
+import { issueKey } from '../../shared/keys/records.ts'
 import { openServices } from '../../shared/services.ts'
 import { openRehearsal, region, type Rehearsal } from '../google/control/rehearsal.ts'
 import type { Service } from '../google/control/run.ts'

@@ -12,7 +12,7 @@ export function overrideOf(api: string): URL | null {
 }
 
 /** For the header `Authorization`. */
-export async function accessToken(): Promise<string> {
+async function accessToken(): Promise<string> {
   const file = process.env['CLOUDSDK_AUTH_ACCESS_TOKEN_FILE']
   if (file) return readFileSync(file, 'utf8').trim()
   const { GoogleAuth } = await import('google-auth-library')

@@ -7,7 +7,7 @@ import { email, region, trafficOf, withRevisions } from '../google/control/testi
 import { testWith } from '../google/testing/gcloud.ts'
 
 const test = testWith('gcloud')
-const minutes = 60_000
+const minutes = 180_000
 const where = ['--project=my-project', `--region=${region}`]
 
 let project: Project

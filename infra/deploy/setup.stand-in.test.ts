@@ -7,7 +7,7 @@ import { withAccounts, withApis } from '../google/control/testing/states.ts'
 import { testWith } from '../google/testing/gcloud.ts'
 
 const test = testWith('bq') // where bq is, gcloud is
-const minutes = 60_000
+const minutes = 180_000
 
 let project: Project
 afterEach(() => project.close())

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Command } from 'commander'
 import { loadConfig } from '../../shared/config.ts'
-import { issueKey, revokeKey } from '../../shared/keys/keys.ts'
+import { issueKey, revokeKey } from '../../shared/keys/records.ts'
 import { openServices } from '../../shared/services.ts'
 import { identityToken } from './google-api.ts'
 

@@ -123,17 +123,15 @@ interface Flags {
 
 function main(schemaFile: string, presentFile: string, flags: Flags): void {
   const text = readFileSync(presentFile, 'utf8').trim()
-  const { lines, schema } = planTable(
-    JSON.parse(readFileSync(schemaFile, 'utf8')) as Field[],
-    text === '' ? null : (JSON.parse(text) as Table),
-    {
-      partition: flags.partition,
-      projectColumn: flags.projectColumn,
-      ...(flags.expiryDays === undefined ? {} : { expiryDays: Number(flags.expiryDays) }),
-    },
-  )
+  const file = JSON.parse(readFileSync(schemaFile, 'utf8')) as Field[]
+  const { lines, schema } = planTable(file, text === '' ? null : (JSON.parse(text) as Table), {
+    partition: flags.partition,
+    projectColumn: flags.projectColumn,
+    ...(flags.expiryDays === undefined ? {} : { expiryDays: Number(flags.expiryDays) }),
+  })
   writeFileSync(flags.schemaOut, JSON.stringify(schema, null, 2))
-  for (const line of lines) console.log(line.replace('--table', `--table --schema=${flags.schemaOut}`))
+  const made = JSON.stringify(schema) === JSON.stringify(file) ? schemaFile : flags.schemaOut
+  for (const line of lines) console.log(line.replace('--table', `--table --schema=${made}`))
 }
 
 if (import.meta.main)

@@ -167,7 +167,7 @@ export function operate(
   return { name, done: false, ...(body.metadata ? { metadata: body.metadata } : {}) }
 }
 
-export function poll(state: State, name: string): Json {
+function poll(state: State, name: string): Json {
   const operation = state.operations[name]
   if (!operation) throw new Refusal('NOT_FOUND', `Operation '${name}' was not found`)
   const done = isDone(operation)

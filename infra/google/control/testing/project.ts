@@ -19,7 +19,7 @@ export interface Project {
   close(): Promise<void>
 }
 
-export interface Done {
+interface Done {
   /** `null` after a kill. */
   status: number | null
   output: string
