@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { demand, isRole } from './permissions.ts'
-import { type Call, create, get, type Json, list, Refusal, remove, type Route } from './plane.ts'
+import { type Call, create, type Json, list, listed, Refusal, remove, route } from './plane.ts'
 import { checkMember } from './projects.ts'
 
 interface Field {
@@ -19,146 +19,93 @@ interface Table extends Json {
   clustering?: { fields: string[] }
 }
 
-const parent = 'bigquery/v2/projects/{project}'
-const datasetName = ({ params }: Pick<Call, 'params'>) =>
-  `projects/${params['project']}/datasets/${params['dataset']}`
-const tableName = (call: Call) => `${datasetName(call)}/tables/${call.params['table']}`
+const project = 'bigquery/v2/projects/{project}'
+const datasets = `${project}/datasets`
+const tables = `${datasets}/{dataset}/tables`
 
-export const bigQueryRoutes: Route[] = [
-  {
-    method: 'POST',
-    path: `${parent}/datasets`,
-    permission: 'bigquery.datasets.create',
-    handle: call => {
-      const { datasetId, projectId } = call.body['datasetReference'] as {
-        datasetId: string
-        projectId: string
-      }
-      const name = datasetName({ params: { project: projectId, dataset: datasetId } })
-      if (call.state.resources[name])
-        throw new Refusal('ALREADY_EXISTS', `Already Exists: Dataset ${projectId}:${datasetId}`)
-      return create(call.state, name, {
-        kind: 'bigquery#dataset',
-        id: `${projectId}:${datasetId}`,
-        ...call.body,
-      })
-    },
-  },
-  {
-    method: 'GET',
-    path: `${parent}/datasets`,
-    permission: 'bigquery.datasets.get',
-    handle: ({ state, params }) => ({ datasets: list(state, `projects/${params['project']}/datasets`) }),
-  },
-  {
-    method: 'GET',
-    path: `${parent}/datasets/{dataset}`,
-    permission: 'bigquery.datasets.get',
-    on: datasetName,
-    handle: dataset,
-  },
-  {
-    method: 'DELETE',
-    path: `${parent}/datasets/{dataset}`,
-    permission: 'bigquery.datasets.delete',
-    handle: call => {
-      const { id } = dataset(call)
-      const tables = Object.keys(call.state.resources).filter(name =>
-        name.startsWith(`${datasetName(call)}/`),
-      )
-      // "datasets.delete": tables go with it only where `deleteContents` says so.
-      if (tables.length > 0 && call.query.get('deleteContents') !== 'true')
-        throw new Refusal('FAILED_PRECONDITION', `Dataset ${String(id)} is still in use`)
-      for (const name of [...tables, datasetName(call)]) remove(call.state, name)
-      return {}
-    },
-  },
-  {
-    method: 'GET',
-    path: `${parent}/datasets/{dataset}/tables`,
-    permission: 'bigquery.tables.list',
-    on: datasetName,
-    handle: call => (dataset(call), { tables: list(call.state, `${datasetName(call)}/tables`) }),
-  },
-  {
-    method: 'POST',
-    path: `${parent}/datasets/{dataset}/tables`,
-    permission: 'bigquery.tables.create',
-    on: datasetName,
-    handle: call => {
-      dataset(call)
-      const { tableId } = call.body['tableReference'] as { tableId: string }
-      const id = `${call.params['project']}:${call.params['dataset']}.${tableId}`
-      const name = `${datasetName(call)}/tables/${tableId}`
-      if (call.state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Already Exists: Table ${id}`)
-      if (call.body['schema']) checkLayout(call.body as Table)
-      const type = call.body['view'] ? 'VIEW' : 'TABLE'
-      const { timePartitioning } = call.body as Table
-      const own = timePartitioning ? { timePartitioning: withExpiry(timePartitioning) } : {}
-      return create(call.state, name, { kind: 'bigquery#table', id, type, ...call.body, ...own })
-    },
-  },
-  {
-    method: 'GET',
-    path: `${parent}/datasets/{dataset}/tables/{table}`,
-    permission: 'bigquery.tables.get',
-    on: datasetName,
-    handle: table,
-  },
-  {
-    method: 'PATCH',
-    path: `${parent}/datasets/{dataset}/tables/{table}`,
-    permission: 'bigquery.tables.update',
-    on: datasetName,
-    handle: updateTable,
-  },
-  {
-    method: 'PUT',
-    path: `${parent}/datasets/{dataset}/tables/{table}`,
-    permission: 'bigquery.tables.update',
-    on: datasetName,
-    handle: updateTable,
-  },
-  { method: 'POST', path: `${parent}/jobs`, permission: 'bigquery.jobs.create', handle: runStatement },
-  {
-    method: 'GET',
-    path: `${parent}/jobs/{job}`,
-    permission: 'bigquery.jobs.create',
-    handle: call => get(call.state, `projects/${call.params['project']}/jobs/${call.params['job']}`),
-  },
-  {
-    method: 'GET',
-    path: `${parent}/queries/{job}`,
-    permission: 'bigquery.jobs.create',
-    handle: call => ({
-      jobComplete: true,
-      jobReference: { projectId: call.params['project'], jobId: call.params['job'], location: 'EU' },
-      schema: { fields: [] },
-      totalRows: '0',
-    }),
-  },
+export const bigQueryRoutes = [
+  route('GET', datasets, 'bigquery.datasets.get', listed('datasets')),
+  route('POST', datasets, 'bigquery.datasets.create', createDataset),
+  route('GET', `${datasets}/{dataset}`, 'bigquery.datasets.get', dataset),
+  route('DELETE', `${datasets}/{dataset}`, 'bigquery.datasets.delete', deleteDataset),
+  route('GET', tables, 'bigquery.tables.list', call => {
+    dataset(call)
+    return { tables: list(call.state, call.name) }
+  }),
+  route('POST', tables, 'bigquery.tables.create', createTable),
+  route('GET', `${tables}/{table}`, 'bigquery.tables.get', table),
+  route('PATCH', `${tables}/{table}`, 'bigquery.tables.update', updateTable),
+  route('POST', `${project}/jobs`, 'bigquery.jobs.create', runStatement),
+  route('GET', `${project}/queries/{job}`, 'bigquery.jobs.create', ({ params }) => ({
+    jobComplete: true,
+    jobReference: { projectId: params['project'], jobId: params['job'], location: 'EU' },
+    schema: { fields: [] },
+    totalRows: '0',
+  })),
 ]
+
+let discovery: Json | undefined
 
 /** bq builds its client from it; gcloud's installation has it in a file. */
 export function discoveryDocument(): Json {
-  const root = execFileSync('gcloud', ['info', '--format=value(installation.sdk_root)'], {
+  discovery ??= JSON.parse(
+    readFileSync(join(installation(), 'platform/bq/discovery_next/bigquery.json'), 'utf8'),
+  ) as Json
+  return discovery
+}
+
+function installation(): string {
+  return execFileSync('gcloud', ['info', '--format=value(installation.sdk_root)'], {
     encoding: 'utf8',
   }).trim()
-  return JSON.parse(readFileSync(join(root, 'platform/bq/discovery_next/bigquery.json'), 'utf8')) as Json
+}
+
+function datasetName({ params }: Pick<Call, 'params'>): string {
+  return `projects/${params['project']}/datasets/${params['dataset']}`
 }
 
 function dataset(call: Call): Json {
+  const { project, dataset } = call.params
   const found = call.state.resources[datasetName(call)]
-  if (!found)
-    throw new Refusal('NOT_FOUND', `Not found: Dataset ${call.params['project']}:${call.params['dataset']}`)
+  if (!found) throw new Refusal('NOT_FOUND', `Not found: Dataset ${project}:${dataset}`)
   return found
 }
 
+function createDataset(call: Call): Json {
+  const { datasetId } = call.body['datasetReference'] as { datasetId: string }
+  const [id, name] = [`${call.params['project']}:${datasetId}`, `${call.name}/${datasetId}`]
+  if (call.state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Already Exists: Dataset ${id}`)
+  return create(call.state, name, { kind: 'bigquery#dataset', id, ...call.body })
+}
+
+/** "datasets.delete": tables go with it only where `deleteContents` says so. */
+function deleteDataset(call: Call): Json {
+  const { id } = dataset(call)
+  const below = Object.keys(call.state.resources).filter(name => name.startsWith(`${call.name}/`))
+  if (below.length > 0 && call.query.get('deleteContents') !== 'true')
+    throw new Refusal('FAILED_PRECONDITION', `Dataset ${String(id)} is still in use`)
+  for (const name of [...below, call.name]) remove(call.state, name)
+  return {}
+}
+
 function table(call: Call): Table {
+  dataset(call)
   const { project, dataset: set, table: id } = call.params
-  const found = (dataset(call), call.state.resources[tableName(call)])
+  const found = call.state.resources[call.name]
   if (!found) throw new Refusal('NOT_FOUND', `Not found: Table ${project}:${set}.${id}`)
   return found as Table
+}
+
+function createTable(call: Call): Json {
+  dataset(call)
+  const wanted = call.body as Table
+  const { tableId } = wanted['tableReference'] as { tableId: string }
+  const id = `${call.params['project']}:${call.params['dataset']}.${tableId}`
+  const name = `${call.name}/${tableId}`
+  if (call.state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Already Exists: Table ${id}`)
+  checkLayout(wanted)
+  const timePartitioning = withExpiry(wanted.timePartitioning)
+  return create(call.state, name, { kind: 'bigquery#table', id, type: 'TABLE', ...wanted, timePartitioning })
 }
 
 function updateTable(call: Call): Json {

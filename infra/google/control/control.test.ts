@@ -95,7 +95,7 @@ describe('a caller', () => {
       answer('POST', 'iam/v1/projects/my-project/serviceAccounts', { accountId: 'another' }, builder)
     const jobs = () => answer('GET', `cloudscheduler/v1/${region}/jobs`, undefined, builder)
     expect(await jobs()).toMatch(
-      /^403 .*Permission 'cloudscheduler.jobs.list' denied on resource 'projects\/my-project'/,
+      /^403 .*Permission 'cloudscheduler.jobs.list' denied on resource 'projects\/my-project/,
     )
     expect(await grant('roles/cloudscheduler.admin')).toBe('200')
     expect(await jobs()).toBe('200')

@@ -3,16 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { demandActAs, isPermitted } from './permissions.ts'
 import {
   type Call,
-  create,
   get,
   type Json,
-  list,
+  listed,
   operate,
-  operationRoute,
   patch,
+  polled,
   Refusal,
   remove,
-  type Route,
+  route,
   type State,
 } from './plane.ts'
 import { deployRevision, removeService, type Service, serviceUrl } from './run.ts'
@@ -28,92 +27,57 @@ interface Function extends Json {
   serviceConfig: { serviceAccountEmail?: string; allTrafficOnLatestRevision?: boolean } & Json
 }
 
-const parent = 'cloudfunctions/v2/projects/{project}/locations/{location}'
-const parentName = ({ params }: Call) => `projects/${params['project']}/locations/${params['location']}`
-const functionName = (call: Call) => `${parentName(call)}/functions/${call.params['function']}`
+const location = 'cloudfunctions/v2/projects/{project}/locations/{location}'
+const functions = `${location}/functions`
 
 /** "Runtime support": those that are not past their decommission date in November 2026, of Node. */
 const runtimes = ['nodejs22', 'nodejs24']
 
-export const functionRoutes: Route[] = [
-  {
-    method: 'GET',
-    path: `${parent}/runtimes`,
-    permission: null,
-    handle: () => ({ runtimes: runtimes.map(name => ({ name, environment: 'GEN_2', stage: 'GA' })) }),
-  },
-  {
-    method: 'POST',
-    path: `${parent}/functions:generateUploadUrl`,
-    permission: 'cloudfunctions.functions.sourceCodeSet',
-    handle: call => {
-      const storageSource = {
-        bucket: `gcf-v2-uploads-${call.params['location']}`,
-        object: `${randomBytes(8).toString('hex')}.zip`,
-      }
-      return {
-        uploadUrl: `${call.address}/upload/${storageSource.bucket}/${storageSource.object}`,
-        storageSource,
-      }
-    },
-  },
-  {
-    method: 'GET',
-    path: `${parent}/functions`,
-    permission: 'cloudfunctions.functions.list',
-    handle: call => ({ functions: list(call.state, `${parentName(call)}/functions`) }),
-  },
-  {
-    method: 'GET',
-    path: `${parent}/functions/{function}`,
-    permission: 'cloudfunctions.functions.get',
-    handle: call => withTraffic(call, get(call.state, functionName(call)) as Function),
-  },
-  {
-    method: 'POST',
-    path: `${parent}/functions`,
-    permission: 'cloudfunctions.functions.create',
-    handle: call => {
-      const name = `${parentName(call)}/functions/${call.query.get('functionId')}`
-      const wanted = { ...call.body, name } as Function
-      if (call.state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Resource '${name}' already exists`)
-      return deploy(call, wanted, () => create(call.state, name, wanted))
-    },
-  },
-  {
-    method: 'PATCH',
-    path: `${parent}/functions/{function}`,
-    permission: 'cloudfunctions.functions.update',
-    handle: call => {
-      const present = get(call.state, functionName(call))
-      const wanted = structuredClone(present) as Function
-      patch(wanted, call.body, call.query.get('updateMask')!.split(','))
-      return deploy(call, wanted, () => (call.state.resources[wanted.name] = wanted))
-    },
-  },
-  {
-    method: 'DELETE',
-    path: `${parent}/functions/{function}`,
-    permission: 'cloudfunctions.functions.delete',
-    handle: call => {
-      const name = functionName(call)
-      remove(call.state, name)
-      removeService(call.state, name.replace('/functions/', '/services/'))
-      return operation(call, { response: {} }, name)
-    },
-  },
-  operationRoute(`${parent}/operations/{operation}`),
+export const functionRoutes = [
+  route('GET', `${location}/runtimes`, null, () => ({
+    runtimes: runtimes.map(name => ({ name, environment: 'GEN_2', stage: 'GA' })),
+  })),
+  route('POST', `${functions}:generateUploadUrl`, 'cloudfunctions.functions.sourceCodeSet', uploadUrl),
+  route('GET', functions, 'cloudfunctions.functions.list', listed('functions')),
+  route('GET', `${functions}/{function}`, 'cloudfunctions.functions.get', withTraffic),
+  route('POST', functions, 'cloudfunctions.functions.create', call => {
+    const name = `${call.name}/${call.query.get('functionId')}`
+    if (call.state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Resource '${name}' already exists`)
+    return deploy(call, { ...call.body, name } as Function)
+  }),
+  route('PATCH', `${functions}/{function}`, 'cloudfunctions.functions.update', call => {
+    const wanted = structuredClone(get(call.state, call.name)) as Function
+    patch(wanted, call.body, call.query.get('updateMask')!.split(','))
+    return deploy(call, wanted)
+  }),
+  route('DELETE', `${functions}/{function}`, 'cloudfunctions.functions.delete', call => {
+    remove(call.state, call.name)
+    removeService(call.state, serviceOf(call.name))
+    return operation(call, { response: {} }, call.name)
+  }),
+  route('GET', `${location}/operations/{operation}`, null, polled),
 ]
 
+function serviceOf(name: string): string {
+  return name.replace('/functions/', '/services/')
+}
+
+function uploadUrl({ address, params }: Call): Json {
+  const bucket = `gcf-v2-uploads-${params['location']}`
+  const object = `${randomBytes(8).toString('hex')}.zip`
+  return { uploadUrl: `${address}/upload/${bucket}/${object}`, storageSource: { bucket, object } }
+}
+
 /** "ServiceConfig": `allTrafficOnLatestRevision` is read off the service. */
-function withTraffic({ state }: Call, found: Function): Json {
-  const { spec } = get(state, found.name.replace('/functions/', '/services/')) as Service
+function withTraffic({ state, name }: Call): Json {
+  const found = get(state, name) as Function
+  const { spec } = get(state, serviceOf(name)) as Service
   const all = spec.traffic.some(({ latestRevision, percent }) => latestRevision === true && percent === 100)
   return { ...found, serviceConfig: { ...found.serviceConfig, allTrafficOnLatestRevision: all } }
 }
 
 /** Checks what is checked before anything is built, builds, and makes a revision. */
-function deploy(call: Call, wanted: Function, keep: () => void): Json {
+function deploy(call: Call, wanted: Function): Json {
   const project = call.params['project']!
   const { buildConfig, serviceConfig } = wanted
   if (!runtimes.includes(buildConfig.runtime ?? ''))
@@ -131,7 +95,7 @@ function deploy(call: Call, wanted: Function, keep: () => void): Json {
       wanted.name,
     )
 
-  const service = wanted.name.replace('/functions/', '/services/')
+  const service = serviceOf(wanted.name)
   const revision = deployRevision(call, service, {
     annotations: { 'cloudfunctions.googleapis.com/source': source },
     serviceConfig,
@@ -140,7 +104,7 @@ function deploy(call: Call, wanted: Function, keep: () => void): Json {
   const uri = serviceUrl(call.address, service)
   Object.assign(serviceConfig, { service, uri, revision })
   Object.assign(wanted, { environment: 'GEN_2', state: 'ACTIVE', url: uri })
-  keep()
+  call.state.resources[wanted.name] = wanted
   return operation(call, { response: wanted }, wanted.name)
 }
 
@@ -160,7 +124,7 @@ function operation(call: Call, result: { response?: Json; error?: Json }, target
     target,
     stages,
   }
-  return operate(call, `${parentName(call)}/operations`, { ...result, metadata })
+  return operate(call, `${target.replace(/\/functions\/.*/, '')}/operations`, { ...result, metadata })
 }
 
 function sourceName({ bucket, object }: { bucket: string; object: string }): string {

@@ -42,10 +42,10 @@ export interface State {
 export interface Call {
   /** `owner@example.com`, or the e-mail address of a service account. */
   caller: string
-  method: string
-  /** Path of the request without the API's prefix. */
-  path: string
+  /** Of the path: `project`, `location`, ... */
   params: Record<string, string>
+  /** Name of the resource or the collection in the path: `projects/p/serviceAccounts/a@p.iam.gserviceaccount.com`. */
+  name: string
   query: URLSearchParams
   body: Json
   state: State
@@ -54,13 +54,21 @@ export interface Call {
 }
 
 export interface Route {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  method: string
   /** `{name}` matches a segment; the first segment is the API without `.googleapis.com`. */
   path: string
-  /** What the caller must be permitted, on the project or on the resource that `on` names. */
+  /** Needed on the resource in the path, its parents or the project. */
   permission: string | null
-  on?: (call: Call) => string
   handle: (call: Call) => Json
+}
+
+export function route(
+  method: string,
+  path: string,
+  permission: Route['permission'],
+  handle: Route['handle'],
+): Route {
+  return { method, path, permission, handle }
 }
 
 /** Status codes of Google's APIs: "API design guide", "Errors". */
@@ -185,12 +193,10 @@ export function isLocked(state: State, name: string): boolean {
   return Object.values(state.operations).some(one => !isDone(one) && one.locks.includes(name))
 }
 
-/** The operations' polling method of an API. */
-export function operationRoute(path: string): Route {
-  return {
-    method: 'GET',
-    path,
-    permission: null,
-    handle: ({ state, path }) => poll(state, path.replace(/^\/v\d\//, '')),
-  }
-}
+/** The methods that are alike for all resources. */
+export const read = ({ state, name }: Call) => get(state, name)
+export const removed = ({ state, name }: Call) => (remove(state, name), {})
+export const listed =
+  (key: string) =>
+  ({ state, name }: Call) => ({ [key]: list(state, name) })
+export const polled = ({ state, name }: Call) => poll(state, name)

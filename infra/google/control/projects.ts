@@ -7,110 +7,60 @@ import {
   get,
   isNews,
   type Json,
-  list,
+  listed,
   operate,
-  operationRoute,
   type Policy,
+  polled,
   projectOf,
+  read,
   Refusal,
-  remove,
+  removed,
   type Route,
+  route,
 } from './plane.ts'
 
-const accountName = ({ params }: Call) => `projects/${params['project']}/serviceAccounts/${params['account']}`
-const accountAt = 'iam/v1/projects/{project}/serviceAccounts/{account}'
+const services = 'serviceusage/v1/projects/{project}/services'
+const accounts = 'iam/v1/projects/{project}/serviceAccounts'
+const signing = 'iamcredentials/v1/projects/{project}/serviceAccounts/{account}'
 
-export const projectRoutes: Route[] = [
-  {
-    method: 'POST',
-    path: 'serviceusage/v1/projects/{project}/services:batchEnable',
-    permission: 'serviceusage.services.enable',
-    handle: call => enable(call, call.body['serviceIds'] as string[]),
-  },
-  {
-    method: 'POST',
-    path: 'serviceusage/v1/projects/{project}/services/{service}:enable',
-    permission: 'serviceusage.services.enable',
-    handle: call => enable(call, [call.params['service']!]),
-  },
-  {
-    method: 'GET',
-    path: 'serviceusage/v1/projects/{project}/services/{service}',
-    permission: 'serviceusage.services.get',
-    handle: call => {
-      const [id, { apis }] = projectOf(call)
-      const name = call.params['service']!
-      return { name: `projects/${id}/services/${name}`, state: apis.includes(name) ? 'ENABLED' : 'DISABLED' }
-    },
-  },
-  operationRoute('serviceusage/v1/operations/{operation}'),
-  {
-    method: 'GET',
-    path: 'cloudresourcemanager/v1/projects/{project}',
-    permission: 'resourcemanager.projects.get',
-    handle: call => {
-      const [projectId, { number }] = projectOf(call)
-      return { projectId, projectNumber: number, lifecycleState: 'ACTIVE', name: projectId }
-    },
-  },
-  ...policyRoutes(
-    'cloudresourcemanager/v1/projects/{project}',
-    'resourcemanager.projects',
-    ({ params }) => `projects/${params['project']}`,
-  ),
-  {
-    method: 'POST',
-    path: 'iam/v1/projects/{project}/serviceAccounts',
-    permission: 'iam.serviceAccounts.create',
-    handle: call => {
-      const { accountId, serviceAccount } = call.body as { accountId: string; serviceAccount?: Json }
-      if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(accountId))
-        throw new Refusal('INVALID_ARGUMENT', `Invalid service account id ${accountId}: 6 to 30 characters`)
-      const project = call.params['project']!
-      const email = `${accountId}@${project}.iam.gserviceaccount.com`
-      const name = `projects/${project}/serviceAccounts/${email}`
-      if (call.state.resources[name])
-        throw new Refusal(
-          'ALREADY_EXISTS',
-          `Service account ${accountId} already exists within project projects/${project}.`,
-        )
-      projectOf(call)[1].news?.push(email)
-      return create(call.state, name, { name, email, projectId: project, ...serviceAccount })
-    },
-  },
-  {
-    method: 'GET',
-    path: 'iam/v1/projects/{project}/serviceAccounts',
-    permission: 'iam.serviceAccounts.list',
-    handle: ({ state, params }) => ({
-      accounts: list(state, `projects/${params['project']}/serviceAccounts`),
-    }),
-  },
-  {
-    method: 'GET',
-    path: accountAt,
-    permission: 'iam.serviceAccounts.get',
-    on: accountName,
-    handle: call => get(call.state, accountName(call)),
-  },
-  {
-    method: 'DELETE',
-    path: accountAt,
-    permission: 'iam.serviceAccounts.delete',
-    handle: call => (remove(call.state, accountName(call)), {}),
-  },
-  ...policyRoutes(accountAt, 'iam.serviceAccounts', accountName),
-  {
-    method: 'POST',
-    path: 'iamcredentials/v1/projects/{project}/serviceAccounts/{account}:generateIdToken',
-    permission: 'iam.serviceAccounts.getOpenIdToken',
-    on: accountName,
-    handle: call => {
-      get(call.state, accountName(call))
-      return { token: identityToken(call.params['account']!, call.body['audience'] as string) }
-    },
-  },
+export const projectRoutes = [
+  route('POST', `${services}:batchEnable`, 'serviceusage.services.enable', enable),
+  route('GET', `${services}/{service}`, 'serviceusage.services.get', call => {
+    const enabled = projectOf(call)[1].apis.includes(call.params['service']!)
+    return { name: call.name, state: enabled ? 'ENABLED' : 'DISABLED' }
+  }),
+  route('GET', 'serviceusage/v1/operations/{operation}', null, polled),
+  route('GET', 'cloudresourcemanager/v1/projects/{project}', 'resourcemanager.projects.get', call => {
+    const [projectId, { number }] = projectOf(call)
+    return { projectId, projectNumber: number, lifecycleState: 'ACTIVE', name: projectId }
+  }),
+  ...policyRoutes('cloudresourcemanager/v1/projects/{project}', 'resourcemanager.projects'),
+  route('GET', accounts, 'iam.serviceAccounts.list', listed('accounts')),
+  route('POST', accounts, 'iam.serviceAccounts.create', createAccount),
+  route('GET', `${accounts}/{account}`, 'iam.serviceAccounts.get', read),
+  route('DELETE', `${accounts}/{account}`, 'iam.serviceAccounts.delete', removed),
+  ...policyRoutes(`${accounts}/{account}`, 'iam.serviceAccounts'),
+  route('POST', `${signing}:generateIdToken`, 'iam.serviceAccounts.getOpenIdToken', call => {
+    get(call.state, call.name)
+    return { token: identityToken(call.params['account']!, call.body['audience'] as string) }
+  }),
 ]
+
+function createAccount(call: Call): Json {
+  const { accountId, serviceAccount } = call.body as { accountId: string; serviceAccount?: Json }
+  if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(accountId))
+    throw new Refusal('INVALID_ARGUMENT', `Invalid service account id ${accountId}: 6 to 30 characters`)
+  const [projectId, project] = projectOf(call)
+  const email = `${accountId}@${projectId}.iam.gserviceaccount.com`
+  const name = `${call.name}/${email}`
+  if (call.state.resources[name])
+    throw new Refusal(
+      'ALREADY_EXISTS',
+      `Service account ${accountId} already exists within project ${projectId}.`,
+    )
+  project.news?.push(email)
+  return create(call.state, name, { name, email, projectId, ...serviceAccount })
+}
 
 /** A token as Google signs them; the signature is the stand-in's word. */
 export function identityToken(email: string, audience: string): string {
@@ -127,45 +77,42 @@ export function identityToken(email: string, audience: string): string {
   return [part({ alg: 'RS256', typ: 'JWT' }), part(claims), 'signed-by-the-stand-in'].join('.')
 }
 
-function enable(call: Call, services: string[]): Json {
+function enable(call: Call): Json {
   const [, project] = projectOf(call)
-  const unknown = services.filter(name => !name.endsWith('.googleapis.com'))
+  const names = call.body['serviceIds'] as string[]
+  const unknown = names.filter(name => !name.endsWith('.googleapis.com'))
   if (unknown.length > 0)
     throw new Refusal('NOT_FOUND', `Not found or permission denied for service(s): ${unknown.join(', ')}.`)
-  project.news?.push(...services.filter(name => !project.apis.includes(name)))
-  project.apis = [...new Set([...project.apis, ...services])].sort()
+  project.news?.push(...names.filter(name => !project.apis.includes(name)))
+  project.apis = [...new Set([...project.apis, ...names])].sort()
   return operate(call, 'operations', { response: {} })
 }
 
 /** `getIamPolicy` and `setIamPolicy` of a kind of resource. */
-export function policyRoutes(path: string, kind: string, on: (call: Call) => string): Route[] {
-  const read = ({ state, ...call }: Call): Json => {
-    const name = on({ state, ...call })
-    if (!name.startsWith('projects/') || name.split('/').length > 2) get(state, name)
-    const policy = state.policies[name] ?? {}
-    return { ...policy, etag: etagOf(policy) }
-  }
+export function policyRoutes(path: string, kind: string): Route[] {
   return [
-    { method: 'GET', path: `${path}:getIamPolicy`, permission: `${kind}.getIamPolicy`, on, handle: read },
-    { method: 'POST', path: `${path}:getIamPolicy`, permission: `${kind}.getIamPolicy`, on, handle: read },
-    {
-      method: 'POST',
-      path: `${path}:setIamPolicy`,
-      permission: `${kind}.setIamPolicy`,
-      on,
-      handle: call => {
-        const { etag, ...policy } = call.body['policy'] as Policy
-        if (etag !== undefined && etag !== read(call)['etag'])
-          throw new Refusal(
-            'ABORTED',
-            'There were concurrent policy changes. Please retry the whole read-modify-write.',
-          )
-        checkPolicy(call, policy)
-        call.state.policies[on(call)] = policy
-        return read(call)
-      },
-    },
+    route('GET', `${path}:getIamPolicy`, `${kind}.getIamPolicy`, getPolicy),
+    route('POST', `${path}:getIamPolicy`, `${kind}.getIamPolicy`, getPolicy),
+    route('POST', `${path}:setIamPolicy`, `${kind}.setIamPolicy`, setPolicy),
   ]
+}
+
+function getPolicy({ state, name }: Call): Json {
+  if (name.split('/').length > 2) get(state, name) // a project is there, or the call has been refused
+  const policy = state.policies[name] ?? {}
+  return { ...policy, etag: etagOf(policy) }
+}
+
+function setPolicy(call: Call): Json {
+  const { etag, ...policy } = call.body['policy'] as Policy
+  if (etag !== undefined && etag !== getPolicy(call)['etag'])
+    throw new Refusal(
+      'ABORTED',
+      'There were concurrent policy changes. Please retry the whole read-modify-write.',
+    )
+  checkPolicy(call, policy)
+  call.state.policies[call.name] = policy
+  return getPolicy(call)
 }
 
 /** "Policy": roles and service accounts must be there; "Restricting identities by domain" for `allUsers`. */

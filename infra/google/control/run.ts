@@ -1,6 +1,6 @@
 /** The Cloud Run Admin API (v1, which gcloud uses): services, their revisions, and which of them gets the traffic. */
 import { demand, demandActAs } from './permissions.ts'
-import { type Call, create, get, type Json, list, Refusal, remove, type Route, type State } from './plane.ts'
+import { type Call, create, get, type Json, list, read, Refusal, remove, route, type State } from './plane.ts'
 import { policyRoutes } from './projects.ts'
 
 interface Metadata extends Json {
@@ -29,80 +29,29 @@ export interface Service extends Json {
 }
 
 const knative = 'run/apis/serving.knative.dev/v1/namespaces/{project}'
-const locationOf = ({ params }: Call) => `projects/${params['project']}/locations/${params['location']}`
-const serviceName = (call: Call) => `${locationOf(call)}/services/${call.params['service']}`
 /** "Allowing public (unauthenticated) access", "Disable the Cloud Run Invoker IAM check". */
 export const invokerCheckDisabled = 'run.googleapis.com/invoker-iam-disabled'
 
-export const runRoutes: Route[] = [
-  {
-    method: 'GET',
-    path: `${knative}/services`,
-    permission: 'run.services.list',
-    handle: call => ({ kind: 'ServiceList', items: list(call.state, `${locationOf(call)}/services`) }),
-  },
-  {
-    method: 'GET',
-    path: `${knative}/services/{service}`,
-    permission: 'run.services.get',
-    on: serviceName,
-    handle: call => get(call.state, serviceName(call)),
-  },
-  {
-    method: 'PUT',
-    path: `${knative}/services/{service}`,
-    permission: 'run.services.update',
-    on: serviceName,
-    handle: replace,
-  },
-  {
-    method: 'DELETE',
-    path: `${knative}/services/{service}`,
-    permission: 'run.services.delete',
-    on: serviceName,
-    handle: call => {
-      get(call.state, serviceName(call))
-      removeService(call.state, serviceName(call))
-      return { kind: 'Status', status: 'Success' }
-    },
-  },
-  {
-    method: 'GET',
-    path: `${knative}/revisions`,
-    permission: 'run.revisions.list',
-    handle: call => {
-      const selected = /serving\.knative\.dev\/service\s*=\s*([\w-]+)/.exec(
-        call.query.get('labelSelector') ?? '',
-      )?.[1]
-      return {
-        kind: 'RevisionList',
-        items: revisionsOf(call.state, `${locationOf(call)}/services/${selected}`).reverse(),
-      }
-    },
-  },
-  {
-    method: 'GET',
-    path: `${knative}/revisions/{revision}`,
-    permission: 'run.revisions.get',
-    handle: call => {
-      const service = call.params['revision']!.replace(/-\d{5}-\w{3}$/, '')
-      return get(call.state, `${locationOf(call)}/services/${service}/revisions/${call.params['revision']}`)
-    },
-  },
-  ...policyRoutes(
-    'run/v1/projects/{project}/locations/{location}/services/{service}',
-    'run.services',
-    serviceName,
-  ),
+export const runRoutes = [
+  route('GET', `${knative}/services`, 'run.services.list', ({ state, name }) => ({
+    kind: 'ServiceList',
+    items: list(state, name),
+  })),
+  route('GET', `${knative}/services/{service}`, 'run.services.get', read),
+  route('PUT', `${knative}/services/{service}`, 'run.services.update', replace),
+  route('GET', `${knative}/revisions`, 'run.revisions.list', listRevisions),
+  ...policyRoutes('run/v1/projects/{project}/locations/{location}/services/{service}', 'run.services'),
 ]
+
+function listRevisions({ state, name, query }: Call): Json {
+  const service = /serving\.knative\.dev\/service\s*=\s*([\w-]+)/.exec(query.get('labelSelector') ?? '')?.[1]
+  const parent = name.replace(/revisions$/, `services/${service}/revisions`)
+  return { kind: 'RevisionList', items: list(state, parent).reverse() }
+}
 
 /** `https://candidate---query-hash-ew.a.run.app` is `ADDRESS/run.app/candidate---query` here. */
 export function serviceUrl(address: string, name: string, tag?: string): string {
   return `${address}/run.app/${tag ? `${tag}---` : ''}${name.split('/').at(-1)}`
-}
-
-function revisionsOf(state: State, service: string): Json[] {
-  return list(state, `${service}/revisions`)
 }
 
 /** Makes a revision from a function, and the service where there is none; returns the revision's name. */
@@ -149,7 +98,7 @@ function newService(call: Call, name: string): Service {
 }
 
 function replace(call: Call): Json {
-  const name = serviceName(call)
+  const { name } = call
   const present = get(call.state, name) as Service
   const { metadata, spec } = structuredClone(call.body) as Service
   if (metadata.annotations[invokerCheckDisabled] !== present.metadata.annotations[invokerCheckDisabled])

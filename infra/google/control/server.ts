@@ -138,11 +138,13 @@ function serve(req: IncomingMessage, text: Buffer, state: State, address: string
     const caller = callerOf(req)
     if (!caller) throw new Refusal('UNAUTHENTICATED', 'Request had invalid authentication credentials.')
     const { route, params } = find(req.method ?? '', pathname)
+    // gcloud's regional endpoints of Cloud Run have the location in the host's name only.
     const region = /^(.+)-run\.test$/.exec(hostname)?.[1]
     if (region) params['location'] = region
-    const path = pathname.slice(pathname.indexOf('/', 1))
+    if (params['project'] !== undefined) params['project'] = projectId(state, params)
     const body = (text.length > 0 ? JSON.parse(text.toString()) : {}) as Json
-    const call: Call = { caller, method: route.method, path, params, query, body, state, address }
+    const name = nameOf(route.path, params)
+    const call: Call = { caller, params, name, query, body, state, address }
     check(call, route)
     return [200, route.handle(call)]
   } catch (error) {
@@ -161,14 +163,39 @@ function find(method: string, asked: string): { route: Route; params: Record<str
   throw new Refusal('UNIMPLEMENTED', `the stand-in has no ${method} ${path}`)
 }
 
+/** Projects go by id and by number, and those of accounts by `-` too. */
+function projectId(state: State, params: Call['params']): string {
+  // `lqe-build@my-project.iam.gserviceaccount.com` is of `my-project`.
+  const ofAccount = /@([^.]+)\./.exec(params['account'] ?? '')?.[1] ?? ''
+  const project = params['project'] === '-' ? ofAccount : params['project']!
+  return projectOf({ state, params: { project } })[0]
+}
+
+/** `bigquery/v2/projects/{project}/datasets/{dataset}` becomes `projects/p/datasets/d`. */
+function nameOf(path: string, params: Call['params']): string {
+  return path
+    .replace(/:\w+$/, '')
+    .replace(
+      /^run\/apis\/serving\.knative\.dev\/v1\/namespaces\/\{project\}/,
+      'run/v1/projects/{project}/locations/{location}',
+    )
+    .replace(/^\w+\/v\d\//, '')
+    .replaceAll(/\{(\w+)\}/g, (_, key: string) => params[key] ?? '-')
+}
+
+/** The resource and all that it is in: `projects/p/datasets/d/tables` is in `projects/p/datasets/d` and `projects/p`. */
+function withParents(name: string): string[] {
+  const segments = name.split('/')
+  const lengths = Array.from({ length: Math.floor(segments.length / 2) }, (_, at) => 2 * at + 2)
+  return lengths.map(length => segments.slice(0, length).join('/'))
+}
+
 /** First the API, then the permission, as Google's front end does. */
-function check(call: Call, { path, permission, on }: Route): void {
+function check(call: Call, { path, permission }: Route): void {
   const api = `${path.split('/')[0]}.googleapis.com`
-  if (call.params['project'] === '-') call.params['project'] = projectOfAccount(call)
   if (call.params['project'] === undefined) return // an operation
-  const [id, project] = projectOf(call)
+  const [, project] = projectOf(call)
   const { apis, number } = project
-  call.params['project'] = id
   const isUser = !call.caller.endsWith('.gserviceaccount.com')
   if ((!apis.includes(api) || isNews(project, api)) && !(isUser && freeForUsers.includes(api)))
     throw new Refusal(
@@ -183,12 +210,7 @@ function check(call: Call, { path, permission, on }: Route): void {
         },
       ],
     )
-  if (permission) demand(call, permission, [`projects/${id}`, ...(on ? [on(call)] : [])])
-}
-
-/** `lqe-build@my-project.iam.gserviceaccount.com` is of `my-project`. */
-function projectOfAccount({ params }: Call): string {
-  return /@([^.]+)\./.exec(params['account'] ?? '')?.[1] ?? ''
+  if (permission) demand(call, permission, withParents(call.name))
 }
 
 function callerOf(req: IncomingMessage): string | undefined {
