@@ -1,7 +1,19 @@
 /** Cloud Build: triggers, and the connected repositories that they listen to. */
 import { randomUUID } from 'node:crypto'
 import { demandActAs } from './permissions.ts'
-import { type Call, create, etagOf, get, type Json, list, listed, Refusal, remove, route } from './plane.ts'
+import {
+  type Call,
+  create,
+  etagOf,
+  get,
+  type Json,
+  list,
+  listed,
+  patch,
+  Refusal,
+  remove,
+  route,
+} from './plane.ts'
 
 const parent = 'cloudbuild/v1/projects/{project}/locations/{location}'
 
@@ -41,16 +53,18 @@ function createTrigger(call: Call): Json {
   const { name } = call.body as { name: string }
   if (list(call.state, call.name).some(trigger => trigger['name'] === name))
     throw new Refusal('ALREADY_EXISTS', `trigger '${name}' already exists`)
-  checkTrigger(call)
+  checkTrigger(call, call.body)
   const id = Buffer.from(etagOf(name)).toString('hex')
   const resourceName = `${call.name}/${id}`
   return create(call.state, resourceName, { ...call.body, id, resourceName })
 }
 
 function updateTrigger(call: Call): Json {
-  checkTrigger(call)
   const trigger = get(call.state, triggerName(call))
-  return Object.assign(trigger, call.body, { id: trigger['id'], resourceName: trigger['resourceName'] })
+  const wanted = structuredClone(trigger)
+  patch(wanted, call.body, call.query.get('updateMask')!.split(','))
+  checkTrigger(call, wanted)
+  return Object.assign(trigger, wanted)
 }
 
 /** A trigger is named by its id or its name ("REST Resource: projects.locations.triggers"). */
@@ -63,12 +77,12 @@ function triggerName(call: Call): string {
 }
 
 /** "Create and manage build triggers": the account is given, may be used, and the repository is connected. */
-function checkTrigger(call: Call): void {
+function checkTrigger(call: Call, trigger: Json): void {
   const {
     serviceAccount = '',
     repositoryEventConfig,
     github,
-  } = call.body as {
+  } = trigger as {
     serviceAccount?: string
     repositoryEventConfig?: { repository: string }
     github?: { owner: string; name: string }
