@@ -102,8 +102,10 @@ describe('the environment', () => {
     const programs = [
       'functions/index.ts',
       'infra/lqe/lqe.ts',
-      'infra/deploy/scheduler.ts',
       'infra/deploy/entry.ts',
+      'infra/deploy/google-api.ts',
+      'infra/deploy/scheduler.ts',
+      'infra/deploy/smoke.ts',
     ]
     expect(
       readers.filter(

@@ -12,7 +12,11 @@ const group = 'projects/p/databases/(default)/collectionGroups'
 describe('the plan for Firestore', () => {
   test('has everything for an empty database: the index, each field, and expiry after the field’s indexes', () => {
     const plan = planFirestore(wanted, nothing)
-    expect(plan).toHaveLength(wanted.indexes.length + wanted.fieldOverrides.length + 2)
+    expect(plan).toHaveLength(
+      wanted.indexes.length +
+        wanted.fieldOverrides.length +
+        wanted.fieldOverrides.filter(({ ttl }) => ttl).length,
+    )
     expect(plan).toEqual(
       expect.arrayContaining([
         'index --collection-group=answers --field-config=field-path=endpoint,order=ascending --field-config=field-path=usedAt,order=descending',
@@ -41,6 +45,8 @@ describe('the plan for Firestore', () => {
       'field --collection-group=answers * --disable-indexes',
       'expiry --collection-group=answers expireAt',
       'expiry --collection-group=answerChunks expireAt',
+      'expiry --collection-group=spending expireAt',
+      'expiry --collection-group=warming expireAt',
     ])
   })
 

@@ -104,6 +104,8 @@ describe('setup.sh', () => {
     expect(about('fields ttls update')).toEqual([
       '--collection-group=answers expireAt --enable-ttl',
       '--collection-group=answerChunks expireAt --enable-ttl',
+      '--collection-group=spending expireAt --enable-ttl',
+      '--collection-group=warming expireAt --enable-ttl',
     ])
   })
 
