@@ -1,3 +1,4 @@
 import { describeFrozen } from '../testing/describe-frozen.ts'
 
-describeFrozen({ instances: 4, callers: 50, rounds: 100, killEvery: 3 })
+/** With the times of production. */
+describeFrozen({ instances: 4, callers: 50, rounds: 100, killEvery: 3, losses: 50, outageMs: 60_000 })

@@ -2,12 +2,15 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { buildFunctions } from '../../infra/deploy/build.ts'
+import { type Emulator, useEmulator } from '../../infra/google/firestore-emulator.ts'
 import { headAt } from '../../shared/cache/head.ts'
 import { cacheKey } from '../../shared/cache/key.ts'
 import type { Document } from '../../shared/stores/store.ts'
 import { describeEmulator } from '../../shared/stores/testing/describe-stores.ts'
+import { type Proxy, startProxy } from '../../shared/stores/testing/proxy.ts'
 import { edgeRow } from './edges.ts'
 import { type Instance, startInstance } from './instances.ts'
 import { startService, type TestService } from './service.ts'
@@ -19,6 +22,10 @@ export interface Amounts {
   rounds: number
   /** In every so many rounds an instance is killed while its callers wait. */
   killEvery: number
+  /** How long the store stands still, and how long the engine is away, milliseconds. */
+  outageMs: number
+  /** Cold answers whose acknowledgements from the store get lost. */
+  losses: number
 }
 
 const now = '2026-03-10T12:30:30.000Z'
@@ -30,6 +37,8 @@ export function describeFrozen(amounts: Amounts): void {
     let service: TestService
     let instances: Instance[]
     let warm: Instance
+    let emulator: Emulator
+    let proxy: Proxy
 
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'frozen-'))
@@ -39,7 +48,13 @@ export function describeFrozen(amounts: Amounts): void {
       const rows = [edgeRow('one', '2026-03-10T12:00:00Z', project, '/rest/v1/items')]
       const tables = { 'cloudflare.logs.prod': rows }
       service = await startService({ tables, env: { FROZEN_NOW: now }, bundle: source })
-      const env = { ...(service.env as Record<string, string>), EXPLORER_DIR: 'off' }
+      emulator = await useEmulator()
+      proxy = await startProxy(emulator.address)
+      const env = {
+        ...(service.env as Record<string, string>),
+        EXPLORER_DIR: 'off',
+        FIRESTORE_EMULATOR_HOST: proxy.address,
+      }
       warm = await startInstance('warm', { source, env })
       instances = []
       for (let i = 0; i < amounts.instances; i++)
@@ -49,6 +64,7 @@ export function describeFrozen(amounts: Amounts): void {
     afterAll(async () => {
       await Promise.all([...instances, warm].map(instance => instance.stop()))
       await service.stop()
+      await proxy.refuse()
       rmSync(folder, { recursive: true, force: true })
     })
 
@@ -107,22 +123,24 @@ export function describeFrozen(amounts: Amounts): void {
       expect((await headOf(path)).fields).toMatchObject({ uses: 2 })
     })
 
+    const limits = { callsPerMinute: null, bytesPerDay: 1e12 }
+
+    async function spentBy(key: string): Promise<number> {
+      const id = key.split('_')[1]!
+      const sums = await documentsIn('spending')
+      const sum = sums.find(document => new RegExp(`^${id}\\.\\d+$`).test(document.id))
+      return Number(sum?.fields['bytes'] ?? 0)
+    }
+
     test('50 runs at once for a key are spent to the byte', async () => {
-      const limits = { callsPerMinute: null, bytesPerDay: 1e12 }
       const [one, many] = [await service.issue({ limits }), await service.issue({ limits })]
       await call(instances[0]!, coldPath(), one)
       const calls = Array.from({ length: 50 }, (_, i) =>
         call(instances[i % instances.length]!, coldPath(), many),
       )
       for (const { status } of await Promise.all(calls)) expect(status).toBe(200)
-      const sums = await documentsIn('spending')
-      const spent = (key: string) => {
-        const id = key.split('_')[1]!
-        const [sum] = sums.filter(document => new RegExp(`^${id}\\.\\d+$`).test(document.id))
-        return Number(sum?.fields['bytes'])
-      }
-      expect(spent(one)).toBeGreaterThan(0)
-      expect(spent(many)).toBe(50 * spent(one))
+      expect(await spentBy(one)).toBeGreaterThan(0)
+      expect(await spentBy(many)).toBe(50 * (await spentBy(one)))
     }, 60_000)
 
     test('the warmer’s answers are in the store and its lease is free when its report has been sent', async () => {
@@ -152,7 +170,7 @@ export function describeFrozen(amounts: Amounts): void {
           const answers = instances.map(async (instance, at) => {
             const all = Array.from({ length: callers }, () => call(instance, path))
             if (at === killed) {
-              await new Promise(resolve => setTimeout(resolve, Math.random() * 100))
+              await sleep(Math.random() * 100)
               await instance.replace()
               counts.kills++
             }
@@ -175,6 +193,84 @@ export function describeFrozen(amounts: Amounts): void {
         process.stdout.write(`${JSON.stringify(counts)}\n`)
       },
       rounds * 10_000,
+    )
+
+    const { losses, outageMs } = amounts
+    test(`${losses} cold answers with lost acknowledgements cost one job each and count once`, async () => {
+      const [one, many] = [await service.issue({ limits }), await service.issue({ limits })]
+      for (const key of [one, many])
+        for (const instance of instances) await call(instance, '/api/endpoints', key)
+      await call(instances[0]!, coldPath(), one)
+      const counts = { answers: 0, stored: 0 }
+      for (; counts.answers < losses; counts.answers++) {
+        const before = service.bigQuery!.jobs.count
+        const answer = call(instances[counts.answers % instances.length]!, coldPath(), many)
+        await sleep(Math.random() * 60)
+        proxy.losePackets('requests')
+        await sleep(150)
+        proxy.breakConnections()
+        const { status, cache } = await answer
+        expect(status).toBe(200)
+        if (cache.endsWith('stored')) counts.stored++
+        expect(service.bigQuery!.jobs.count - before).toBe(1)
+      }
+      expect(await spentBy(many)).toBe(losses * (await spentBy(one)))
+      process.stdout.write(`lost acknowledgements: ${JSON.stringify(counts)}\n`)
+    }, 300_000)
+
+    /** Calls each path at each instance again and again; all have to be answered. */
+    async function callFor(ms: number, paths: string[]): Promise<number> {
+      let answered = 0
+      const until = performance.now() + ms
+      const caller = async (instance: Instance) => {
+        for (let i = 0; performance.now() < until; i++, answered++) {
+          const { status, text } = await call(instance, paths[i % paths.length]!)
+          expect([status, text]).toEqual([200, expect.any(String)])
+        }
+      }
+      await Promise.all(instances.map(caller))
+      return answered
+    }
+
+    test(
+      `while the store stands still for ${outageMs / 1000} s every hot answer is served`,
+      async () => {
+        const paths = [coldPath(), coldPath()]
+        for (const instance of instances) for (const path of paths) await call(instance, path)
+        process.kill(emulator.pid, 'SIGSTOP')
+        try {
+          const answered = await callFor(outageMs, paths)
+          process.stdout.write(`without the store: ${answered} answered, none refused\n`)
+          expect(answered).toBeGreaterThan(10)
+        } finally {
+          process.kill(emulator.pid, 'SIGCONT')
+        }
+        const healed = performance.now()
+        while (!(await call(instances[0]!, coldPath())).cache.endsWith('stored')) await sleep(50)
+        expect(performance.now() - healed).toBeLessThan(5000)
+      },
+      outageMs + 60_000,
+    )
+
+    test(
+      `while the engine is away for ${outageMs / 1000} s every warm answer is served, by few runs`,
+      async () => {
+        const paths = [coldPath(), coldPath(), coldPath()]
+        for (const path of paths) {
+          await call(instances[0]!, path)
+          const { id, fields } = await headOf(path)
+          const stored = { ...(fields['stored'] as object), madeAt: Number(fields['usedAt']) - 1_000_000 }
+          await service.services.store.update({ collection: 'answers', id }, { set: { stored } })
+        }
+        await sleep(5000) // until memory looks at the store again
+        const before = runs()
+        service.bigQuery!.faults.add({ method: 'insert', effect: 'reset', times: Infinity })
+        const answered = await callFor(outageMs, paths)
+        service.bigQuery!.faults.clear()
+        process.stdout.write(`without the engine: ${answered} answered, ${runs() - before} tries of a run\n`)
+        expect(answered).toBeGreaterThan(10)
+      },
+      outageMs + 60_000,
     )
 
     test('nothing of all this is without an expiry, and no lease is left', async () => {

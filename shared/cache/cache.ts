@@ -129,8 +129,8 @@ export class AnswerCache {
         throw error
       })
     const flight = { key: flightKey, maxBytes, staleCopy: null } as Flight
+    this.flights.set(flightKey, flight) // before the look-up: without the store the engine begins at once
     flight.result = this.lookUp(key, request, flight).finally(() => this.leave(flight))
-    this.flights.set(flightKey, flight)
     return flight.result
   }
 
