@@ -225,7 +225,7 @@ export function describeFrozen(amounts: Amounts): void {
       const caller = async (instance: Instance) => {
         for (let i = 0; performance.now() < until; i++, answered++) {
           const { status, text } = await call(instance, paths[i % paths.length]!)
-          expect([status, text]).toEqual([200, expect.any(String)])
+          expect([status, text]).toEqual([200, expect.stringContaining('"result"')])
         }
       }
       await Promise.all(instances.map(caller))

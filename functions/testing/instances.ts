@@ -4,7 +4,7 @@
  * https://cloud.google.com/run/docs/configuring/billing-settings
  */
 import { once } from 'node:events'
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type FunctionProcess, startFunction } from './framework.ts'
 
@@ -47,7 +47,6 @@ export async function startInstance(
   }
 }
 
-const agent = new Agent({ keepAlive: true })
 const requests = new WeakMap<FunctionProcess, number>()
 
 /** The caller gets the end of the response after the instance has stopped. A broken connection is a 502. */
@@ -64,7 +63,8 @@ function forward(to: FunctionProcess, incoming: IncomingMessage, response: Serve
     response.writeHead(status, answered).end(body)
   }
   count(1)
-  const sent = request(to.url + url, { method, headers, agent }, answer => {
+  // A connection of its own: a kept one may be closed by the instance in the moment in which it goes on.
+  const sent = request(to.url + url, { method, headers, agent: false }, answer => {
     const chunks: Buffer[] = []
     answer.on('data', (chunk: Buffer) => chunks.push(chunk))
     answer.on('end', () => end(answer.statusCode ?? 502, answer.headers, Buffer.concat(chunks)))

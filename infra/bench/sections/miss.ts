@@ -1,8 +1,12 @@
-/** A miss, from request to answer with its lease and its publishing, against the engine alone. */
+/**
+ * A miss, from request to answer with its lease and its publishing, against the engine alone; and what the caller pays for
+ * an answer that is stored before it is sent, also as deployed.
+ */
+import { missingEmulator } from '../../google/firestore-emulator.ts'
 import { functionOf, type Server } from '../../local/process.ts'
 import { type Call, loadServer, request, untilAnswer, withServers } from '../server.ts'
 import { alternately, compared, type Measurement } from '../measure.ts'
-import { project, type Site } from '../site.ts'
+import { openDeployedSite, project, type Site } from '../site.ts'
 
 const rounds = 25
 const misses = 10
@@ -21,7 +25,35 @@ export async function miss(site: Site): Promise<Measurement[]> {
   const measurements: Measurement[] = []
   for (const [endpoint, query] of Object.entries(queries))
     measurements.push(...(await withServers(programs, servers => measure(servers, endpoint, query, site))))
-  return measurements
+  measurements.push(await publishing('miss', site))
+  const missing = missingEmulator()
+  if (missing !== null) {
+    console.error(`miss as deployed is left out: ${missing}`)
+    return measurements
+  }
+  const cloud = await openDeployedSite(site)
+  try {
+    return [...measurements, await publishing('miss, as deployed', cloud)]
+  } finally {
+    await cloud.close()
+  }
+}
+
+/** Whole requests against the same ones without their wait for the store. */
+async function publishing(what: string, site: Site): Promise<Measurement> {
+  const { headers } = site
+  const query = queries['usage.api-counts']
+  let calls = 0
+  const next = (): Call => ({ path: `/api/endpoints/query/usage.api-counts?${query}|p${calls++}`, headers })
+  const programs = { ours: functionOf('functions/index.ts', 'query', site.env) }
+  return withServers(programs, async ({ ours }) => {
+    await untilAnswer(ours, next())
+    await clocks(ours, next) // warms up
+    const { whole, storing } = await clocks(ours, next)
+    const without = whole.map((ms, i) => ms - storing[i]!)
+    const name = `${what}: without waiting until it is stored`
+    return compared(name, { ours: whole, theirs: without, unit: 'ms', bound: null })
+  })
 }
 
 async function measure(
@@ -50,14 +82,19 @@ async function measure(
   ]
 }
 
-/** The time of whole requests, and of the engine within the same ones, by their Server-Timing. */
-async function clocks(server: Server, next: () => Call): Promise<{ whole: number[]; within: number[] }> {
-  const times = { whole: [] as number[], within: [] as number[] }
+/** The time of whole requests, and of the engine and the writing within the same ones, by their Server-Timing. */
+async function clocks(
+  server: Server,
+  next: () => Call,
+): Promise<Record<'whole' | 'within' | 'storing', number[]>> {
+  const times = { whole: [] as number[], within: [] as number[], storing: [] as number[] }
   for (let n = 0; n < rounds * misses; n++) {
     const started = performance.now()
     const { headers } = await request(server, next())
     times.whole.push(performance.now() - started)
-    times.within.push(Number(/engine;dur=([\d.]+)/.exec(String(headers['server-timing']))?.[1]))
+    const steps = String(headers['server-timing'])
+    times.within.push(Number(/engine;dur=([\d.]+)/.exec(steps)?.[1]))
+    times.storing.push(Number(/store;dur=([\d.]+)/.exec(steps)?.[1] ?? 0))
   }
   return times
 }

@@ -102,6 +102,8 @@ class History {
   /** Of 100 store calls, how many fail before they do anything, and how many lose their acknowledgement. */
   private faulty = { before: 0, after: 0 }
   private spent = 0
+  /** The store answers a killed process with an error at the end. */
+  private readonly over = Promise.withResolvers<never>()
 
   constructor(seed: number, plain: Store) {
     this.random = randomFrom(seed)
@@ -115,9 +117,14 @@ class History {
       callers.push(this.act())
       if (this.random(3) === 0) await sleep(this.random(8))
     }
-    await Promise.all(callers)
-    await this.endWell()
-    return this.counts
+    try {
+      await Promise.all(callers)
+      await this.endWell()
+      return this.counts
+    } finally {
+      this.over.promise.catch(() => {})
+      this.over.reject(new StoreError('unavailable', 'the process was killed'))
+    }
   }
 
   private act(): Promise<void> {
@@ -138,7 +145,7 @@ class History {
     const { promise: killed, resolve } = Promise.withResolvers<'killed'>()
     let isDead = false
     const fail = (share: number) => {
-      if (isDead) return new Promise<void>(() => {})
+      if (isDead) return this.over.promise
       if (this.random(100) >= share) return undefined
       this.model.faultAt = performance.now()
       this.counts.faults++
