@@ -13,7 +13,7 @@ describe('an error of DuckDB', () => {
     ['Binder Error: Referenced column "alice" not found', 'unsupported'],
     ['Catalog Error: Table with name alice does not exist!', 'unsupported'],
     ['IO Error: Cannot open file "/home/alice/logs/x.parquet"', 'failed'],
-    ['Out of Memory Error: failed to allocate /home/alice', 'failed'],
+    ['Out of Memory Error: failed to allocate /home/alice', 'result_too_large'],
     ['something else about alice', 'failed'],
   ])('%s is %s, and nothing of its text is passed on', (message, reason) => {
     const error = engineError(new Error(message))

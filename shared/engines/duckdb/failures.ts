@@ -58,7 +58,7 @@ const meanings: [reason: EngineErrorReason, ...Meaning][] = [
   ['failed', damaged, 'A log file is damaged'],
   ...rejected.map((meaning): (typeof meanings)[number] => ['rejected', ...meaning]),
   ['unsupported', /^(Binder|Catalog|Parser|Not implemented) Error/, 'The local engine cannot run this query'],
-  ['failed', /^Out of Memory Error/, 'The query needs more memory than the local engine has'],
+  ['result_too_large', /^Out of Memory Error/, 'The query needs more memory than the local engine has'],
 ]
 
 /** Any error of a run or of its preparation, as an EngineError. */
