@@ -1,14 +1,14 @@
 /**
  * A key may fix parameters, so that its holder sees the rows of one project only. The holder's own SQL keeps to that
  * only if every table of the endpoint filters by the pin, which the endpoint's tree shows. A condition counts only
- * in the plain forms of `shared/sandbox/README.md`, "Pins": OR, NOT, COALESCE(@pin, ...), functions of a column, ON
- * and HAVING let other rows pass, or may.
+ * in the plain forms of `shared/sandbox/README.md`, "Pins": OR, NOT, COALESCE(@pin, ...), searches such as
+ * REGEXP_CONTAINS and LIKE, functions of a column, ON and HAVING let other rows pass, or may.
  */
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { nameKey } from '../sql/relations.ts'
-import type { AnyNode, Call, Exists, Expression, From, Identifier, Path, Select } from '../sql/tree.ts'
-import { children } from '../sql/walk.ts'
+import type { AnyNode, Exists, Expression, From, Identifier, Path, Select } from '../sql/tree.ts'
+import { children, parameterNames } from '../sql/walk.ts'
 import { tablesOfEndpoint } from './tables.ts'
 
 /**
@@ -21,7 +21,10 @@ export function assertPinsHold(endpoint: Pick<Endpoint, 'sql'>, pins: Record<str
     const filter = new PinFilter(pin, new Set<AnyNode>(real))
     for (const { name, cte } of byKey.values()) {
       if (filter.covers(cte, { names: new Map(), roots: new Set() })) continue
-      const reason = `this endpoint's table ${name} does not filter by it`
+      const how = parameterNames(cte.query).has(pin)
+        ? ' with column = @' + pin + ', which alone confines'
+        : ''
+      const reason = `this endpoint's table ${name} does not filter by it${how}`
       const detail = `The API key fixes @${pin}, and ${reason}: SQL of your own could read other rows with it.`
       throw new ApiError('sandbox_violation', detail)
     }
@@ -92,10 +95,6 @@ class PinFilter {
       const { left, right } = condition
       return [...this.comparedWithPin(left, right, rows), ...this.comparedWithPin(right, left, rows)]
     }
-    if (condition.kind === 'Call' && isSearch(condition)) {
-      const [column, pattern] = condition.arguments
-      return this.comparedWithPin(column!, pattern!, rows)
-    }
     const select = condition.kind === 'Exists' ? plainSelect(condition) : null
     return select?.from ? [...this.filteredBy(select.where, withRowsOf(select.from, rows))] : []
   }
@@ -104,11 +103,6 @@ class PinFilter {
     if (column.kind !== 'Path' || value.kind !== 'ParameterReference' || value.name !== this.pin) return []
     return [rootOf(column, rows)]
   }
-}
-
-/** `REGEXP_CONTAINS(column, @pin)`: the pinned pattern limits the rows as it does in the endpoint's own query. */
-function isSearch({ name, arguments: given }: Call): boolean {
-  return name.length === 1 && name[0]!.name.toUpperCase() === 'REGEXP_CONTAINS' && given.length === 2
 }
 
 function conjuncts(condition: Expression | null): Expression[] {
