@@ -10,10 +10,11 @@ let service: TestService
 let plain: string
 let calls = 0
 
-function define(name: string, id: string, redact: boolean): void {
+function define(name: string, id: string, redact: boolean, sandbox = 'false'): void {
   writeFileSync(
     join(folder, `${name}.sql`),
-    `SELECT '${address}' AS ip, [STRUCT('mail to kim@example.com' AS text)] AS nested, @nonce AS nonce`,
+    `WITH seen AS (SELECT '${address}' AS ip)
+    SELECT ip, [STRUCT('mail to kim@example.com' AS text)] AS nested, @nonce AS nonce FROM seen`,
   )
   writeFileSync(
     join(folder, `${name}.yaml`),
@@ -21,6 +22,7 @@ function define(name: string, id: string, redact: boolean): void {
 description: d
 parameters: {properties: {nonce: {type: string}}}
 redact: ${redact}
+sandbox: ${sandbox}
 cache: {seconds: 60}
 `,
   )
@@ -30,6 +32,9 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'redaction-'))
   define('open', '01', false)
   define('closed', '02', true)
+  define('own', '03', true, 'true')
+  define('lenient', '04', true, '{redacted: allow}')
+  define('clear', '05', false, 'true')
   service = await startService({ tables: {}, queries: folder })
   plain = await service.issue({})
 }, 30_000)
@@ -42,7 +47,7 @@ afterAll(async () => {
 const fresh = (name: string) => `/api/endpoints/query/${name}?nonce=${++calls}`
 
 interface Body {
-  result: { ip: string; nested: { text: string }[] }[]
+  result: { ip: string; mirrored?: string; nested: { text: string }[] }[]
   meta: { redacted: boolean }
   code?: string
 }
@@ -125,6 +130,35 @@ describe('an endpoint that redacts', () => {
   test('stays redacted where one of two headers says so', async () => {
     const both = { ...off, 'LF-ENDPOINT-REDACT-PII': 'true' }
     expect((await send(fresh('closed'), both, service.key)).body.result[0]!.ip).toBe('REDACTED')
+  })
+})
+
+describe('SQL of a caller’s own', () => {
+  const sql = '&sql=SELECT REVERSE(ip) AS mirrored FROM seen'
+  const reversed = [...address].toReversed().join('')
+
+  test('on an endpoint that redacts is for keys with pii:read: it shows values in forms that redaction cannot know', async () => {
+    const refused = await send(fresh('own') + sql, {})
+    expect([refused.response.status, refused.body]).toEqual([
+      403,
+      expect.objectContaining({
+        code: 'redaction_locked',
+        errors: [{ parameter: 'sql', detail: 'needs the right pii:read on an endpoint that redacts' }],
+      }),
+    ])
+    expect((await send(fresh('own') + sql, on)).response.status).toBe(403)
+    expect((await send(fresh('own') + sql, {}, service.key)).body.result[0]!.mirrored).toBe(reversed)
+    expect((await send(fresh('own'), {})).body.result[0]!.ip).toBe('REDACTED')
+  })
+
+  test('is for every key where the definition allows it', async () => {
+    expect((await send(fresh('lenient') + sql, {})).body.result[0]!.mirrored).toBe(reversed)
+  })
+
+  test('on an endpoint that does not redact may ask for redaction', async () => {
+    const plain = '&sql=SELECT ip FROM seen'
+    expect((await send(fresh('clear') + plain, on)).body.result[0]!.ip).toBe('REDACTED')
+    expect((await send(fresh('clear') + plain, {})).body.result[0]!.ip).toBe(address)
   })
 })
 

@@ -34,7 +34,7 @@ export function mapErrorToCallerSql(
 
 /**
  * The endpoint's own query, or the caller's inside its sandbox.
- * @throws ApiError `sandbox_disabled`, `sandbox_violation`, `invalid_query`, `invalid_parameter`
+ * @throws ApiError `sandbox_disabled`, `redaction_locked`, `sandbox_violation`, `invalid_query`, `invalid_parameter`
  */
 export function compose(
   endpoint: Endpoint,
@@ -48,10 +48,21 @@ export function compose(
     throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL; leave sql out.', {
       problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
     })
+  assertRedactionHolds(endpoint, caller)
   assertPinsHold(endpoint, caller.pins)
   const { sql, normal, parameters: used } = sandbox(endpoint, callerSql)
   const needed = bindings.filter(({ name }) => used.includes(name))
   return { statement: { sql, bindings: needed }, sql: normal }
+}
+
+/** TO_HEX, REVERSE or a filter shows any value to a caller's own SQL, in a form that redaction cannot know. */
+function assertRedactionHolds(endpoint: Endpoint, caller: Caller): void {
+  if (!endpoint.redact || endpoint.sandboxDespiteRedaction || caller.rights.includes('pii:read')) return
+  throw new ApiError(
+    'redaction_locked',
+    'This endpoint redacts personal data, and SQL of your own could show it in another form; leave sql out.',
+    { problems: [{ parameter: 'sql', detail: 'needs the right pii:read on an endpoint that redacts' }] },
+  )
 }
 
 /**

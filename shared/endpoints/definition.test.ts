@@ -32,7 +32,23 @@ describe('a definition', () => {
       warm: null,
       sandbox: false,
       redact: false,
+      sandboxDespiteRedaction: false,
     })
+  })
+
+  test('may allow callers’ SQL though the endpoint redacts', () => {
+    const settings = [true, false, { redacted: 'refuse' }, { redacted: 'allow' }].map(sandbox => {
+      const endpoint = endpointFrom('a.b', { ...definition, sandbox }, 'SELECT 1')
+      return [endpoint.sandbox, endpoint.sandboxDespiteRedaction]
+    })
+    expect(settings).toEqual([
+      [true, false],
+      [false, false],
+      [true, false],
+      [true, true],
+    ])
+    expect(problems({ sandbox: { redacted: true } }).join()).toContain('/sandbox')
+    expect(problems({ sandbox: {} }).join()).toContain('/sandbox')
   })
 
   test('is left unchanged', () => {
@@ -92,6 +108,7 @@ describe('the version of a definition', () => {
       { maxResultBytes: 5000 },
       { redact: true },
       { sandbox: true },
+      { sandbox: { redacted: 'allow' } },
       { cache: { seconds: 60 } },
     ]
     const versions = [version({}), version({}, 'SELECT 2'), ...changes.map(change => version(change))]

@@ -26,6 +26,8 @@ export interface Endpoint {
   warm: Warming | null
   sandbox: boolean
   redact: boolean
+  /** Whether `sandbox` holds for callers without `pii:read` though the endpoint redacts; SQL shows them any value. */
+  sandboxDespiteRedaction: boolean
   /** Hash of everything above that decides an answer, so of all but the description. */
   version: string
 }
@@ -69,7 +71,7 @@ interface DefinitionFile {
   timeoutSeconds: number
   cache: { seconds: number }
   warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
-  sandbox: boolean
+  sandbox: boolean | { redacted: 'allow' | 'refuse' }
   redact: boolean
 }
 
@@ -132,8 +134,9 @@ export function endpointFrom(
     timeoutSeconds,
     cacheSeconds: cache.seconds,
     warm: warm ? warmingOf(warm, readBatchQuery) : null,
-    sandbox,
+    sandbox: sandbox !== false,
     redact,
+    sandboxDespiteRedaction: typeof sandbox === 'object' && sandbox.redacted === 'allow',
   }
   return { ...saved, version: versionOf(saved) }
 }

@@ -71,6 +71,19 @@ describe('apply', () => {
     expect((await services.endpoints.all()).map(({ name }) => name)).toEqual(['usage.api-counts'])
   })
 
+  test('warns of an endpoint that redacts and takes SQL, which shows values past redaction', async () => {
+    edit('logs.all.yaml', text => text.replace('redact: false', 'redact: true'))
+    expect((await run(true)).filter(line => line.startsWith('!'))).toEqual([
+      '! logs.all redacts: its callers’ SQL takes a key with pii:read; sandbox: { redacted: allow } lifts that',
+    ])
+    edit('logs.all.yaml', text => text.replace('sandbox: true', 'sandbox: { redacted: allow }'))
+    expect((await run(true)).filter(line => line.startsWith('!'))).toEqual([
+      '! logs.all redacts: sandbox allows it all the same, so every caller can read any value through SQL',
+    ])
+    edit('logs.all.yaml', text => text.replace('redact: true', 'redact: false'))
+    expect((await run(true)).filter(line => line.startsWith('!'))).toEqual([])
+  })
+
   test('is all or nothing when another process changes the store meanwhile', async () => {
     await run()
     edit('logs.all.yaml', text => text.replace('maxRows: 1000', 'maxRows: 500'))

@@ -1,5 +1,6 @@
 /** `lqe apply`: reads, checks, plans and applies a folder of endpoints. */
 import { Command } from 'commander'
+import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import { check } from './check.ts'
@@ -41,6 +42,7 @@ export async function apply(
     out(`${signs[change]} ${name} ${change}`)
     if (diff) out(diff.replaceAll(/^/gm, '    '))
   }
+  for (const endpoint of endpoints) for (const line of warnings(endpoint)) out(`! ${line}`)
   const changes = steps.filter(step => step.change !== 'unchanged').length
   if (!dryRun) {
     await carryOut(steps, store)
@@ -48,6 +50,15 @@ export async function apply(
   }
   for (const endpoint of endpoints) for (const line of await estimates(endpoint, engine)) out(`  ${line}`)
   out(`${changes} to change; nothing was done (--dry-run).`)
+}
+
+/** SQL such as TO_HEX(x) shows any value past redaction. */
+function warnings({ name, redact, sandbox, sandboxDespiteRedaction }: Endpoint): string[] {
+  if (!redact || !sandbox) return []
+  const effect = sandboxDespiteRedaction
+    ? 'sandbox allows it all the same, so every caller can read any value through SQL'
+    : 'its callers’ SQL takes a key with pii:read; sandbox: { redacted: allow } lifts that'
+  return [`${name} redacts: ${effect}`]
 }
 
 /** @param isLocal whether scans are free, so that batch queries are compared by default */
