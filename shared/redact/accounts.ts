@@ -1,6 +1,6 @@
 /** Numbers of accounts: payment cards and IBANs, which differ from other numbers by issuer, length and check digits. */
 import { mark } from './prefilter.ts'
-import { gap, type PersonalClass, type Span, wordEnd, wordStart } from './personal-class.ts'
+import { gap, isAt, type PersonalClass, type Span, wordEnd, wordStart } from './personal-class.ts'
 
 /**
  * Prefixes and lengths in use, by ISO/IEC 7812 and the issuers' own tables. None begins with 1, as times since 1970 do in
@@ -54,9 +54,14 @@ export const card: PersonalClass = {
   part: cardIn,
 }
 
+/** An id or a size by its name, `blk_-5195120009388265`, or a negative number: one in 40 would pass for a card. */
+const idBefore =
+  /(?<=(?:(?<![A-Za-z])(?:ids?|IDs?|blk|block|uuid|guid|trace|span|offset|size|bytes|lsn|xid|tx|seq|nonce)|(?<!card|pan)[_-]id|[a-z]Id)["'\\]{0,4}[ _:=#-]{0,2}["'\\]{0,4}-?|[\s_=:(,[]-)/y
+
 /** The last group of three or fewer may be the expiry or the code that follows the number. */
 function cardIn(hit: RegExpExecArray): Span | null {
   const whole = hit[1]!
+  if (/^\d+$/.test(whole) && isAt(idBefore, hit.input, hit.index)) return null
   if (isCard(withoutGaps(whole))) return [hit.index, hit.index + whole.length]
   const number = whole.replace(trailingGroup, '')
   return number !== whole && isCard(withoutGaps(number)) ? [hit.index, hit.index + number.length] : null

@@ -1,7 +1,7 @@
 /** How to reach a person: e-mail addresses and phone numbers. */
 import { mark } from './prefilter.ts'
+import { outsideEscape } from './escapes.ts'
 import {
-  encodable,
   endOf,
   gap,
   type PersonalClass,
@@ -25,13 +25,12 @@ const version = String.raw`${replacement}\.|\d+\.\d+\.\d+(?:-|\.(?:tgz|tar|zip|j
  * rarer than the characters of a name. The host after the user information of a URL stays.
  */
 const characters = String.raw`(?:[${local}]|%2B)+`
-const name = String.raw`${startOf(local)}${characters}|${characters}|"[^\s"\\@]{1,64}"`
-const at = encodable('@', '40')
+const name = String.raw`${startOf(local)}${outsideEscape}${characters}|${characters}|"[^\s"\\@]{1,64}"`
 export const email: PersonalClass = {
   name: 'e-mail address',
   marks: mark.at,
   pattern: new RegExp(
-    String.raw`(?=[@%])(?<!${replacement})${at}(?<=(${name})${at})(?!${version})(?:${label}\.)+${topLabel}`,
+    String.raw`(?<!${replacement})@(?<=(${name})@)(?!${version})(?:${label}\.)+${topLabel}`,
     'gi',
   ),
   part: hit => [hit.index - hit[1]!.length, endOf(hit)],

@@ -13,8 +13,20 @@ export const credentials: PersonalClass[] = [
     // `postgres://user:password@host`, with the user's name; RFC 3986, section 3.2.1.
     name: 'user information of a URL',
     marks: mark.at,
-    pattern:
-      /(?<=\/\/)(?!REDACTED)[^\s/"'<>\\?#]+(?<!REDACTED)(?=@)|(?<=%2F%2F)(?!REDACTED)(?:[\w.~-]|%(?!2F|40)[0-9A-F]{2})+(?<!REDACTED)(?=%40)/gi,
+    pattern: /(?<=\/\/|\\\/\\\/)(?!REDACTED)[^\s/"'<>\\?#]+(?<!REDACTED)(?=@)/g,
+  },
+  {
+    // People leave `/`, `?` and `#` in a password as they are; in a URL of the web they begin its other parts.
+    name: 'user information of a connection string',
+    marks: mark.at,
+    pattern: /(?<=(?<!https?):\/\/)(?!REDACTED)[^\s/"'<>:@]*:(?!\d{1,5}[/?])[^\s"'<>@]+(?<!REDACTED)(?=@)/gi,
+  },
+  {
+    // `user:password@tcp(host)` of Go's MySQL driver, `user/password@//host` of Oracle.
+    name: 'user information of a data source',
+    marks: mark.at,
+    pattern: /@(?=(?:tcp|udp|unix)\d?\(|\/\/)(?<=((?<![\w.$#-])[\w.$#-]{1,64}[:/][^\s@"'<>]{1,256})@)/g,
+    part: hit => (hit[1]!.endsWith('REDACTED') ? null : [hit.index - hit[1]!.length, hit.index]),
   },
   {
     // RFC 7519, and any other JSON object in Base64, as cookies and page tokens have it; one cut short as well.
@@ -44,10 +56,16 @@ export const credentials: PersonalClass[] = [
   {
     name: 'Basic credentials',
     marks: mark.credential,
-    pattern: new RegExp(String.raw`${wordStart}basic${space}{1,4}([\w+/-]{4,}(?:={0,2}|(?:%3D){0,2}))`, 'gi'),
+    pattern: new RegExp(String.raw`${wordStart}basic${space}{1,4}([\w+/-]{4,}={0,2})`, 'gi'),
     part: hit => {
-      const decoded = Buffer.from(hit[1]!.replace(/[=%].*/, ''), 'base64').toString('latin1')
+      const decoded = Buffer.from(hit[1]!, 'base64').toString('latin1')
       return userAndPassword.test(decoded) ? lastGroup(hit) : null
     },
+  },
+  {
+    // RFC 7468, whole or cut short.
+    name: 'private key',
+    marks: mark.option,
+    pattern: /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,
   },
 ]

@@ -1,22 +1,15 @@
 /** IPv4 addresses, and the signs by which versions of the same form differ from them. */
+import { endsEscape } from './escapes.ts'
 import { mark } from './prefilter.ts'
-import { endOf, endsEscape, type PersonalClass, startOf } from './personal-class.ts'
+import { endOf, isAt, type PersonalClass, type Span, startOf } from './personal-class.ts'
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|[01]?\d?\d)`
 
-/** Also with octets of three digits, `203.000.113.007`. Not as part of a longer number or word: `1.2.3.4.5`, `1.2.3.4a`. */
-const pattern = new RegExp(
-  String.raw`${startOf(String.raw`\d`)}${octet}(?:\.${octet}){3}(?![\dA-Za-z]|\.\d)`,
-  'g',
-)
-
-/** `203.0.113.0/24`; in `http://203.0.113.7/24` the number is a path. */
-const range = /(?<!\/\/[\d.]{7,15})\/\d{1,2}(?![\w./-])/y
-
+/** Also with octets of three digits, `203.000.113.007`. Not as part of a longer number or word: `1.2.3.4a`. */
 export const ipv4: PersonalClass = {
   name: 'IPv4 address',
   marks: mark.dots,
-  pattern,
+  pattern: new RegExp(String.raw`${startOf(String.raw`\d`)}${octet}(?:\.${octet}){3}(?![\dA-Za-z])`, 'g'),
   part(hit) {
     const end = endOf(hit)
     if (isVersion(hit.input, hit.index, end)) return null
@@ -24,44 +17,109 @@ export const ipv4: PersonalClass = {
   },
 }
 
-/** Signs of a version before the four numbers, by the character next to them. All have a bounded length. */
+/** `203.0.113.0/24`; in `http://203.0.113.7/24` the number is a path. */
+const range = /(?<!\/\/[\d.]{7,15})\/\d{1,2}(?![\w./-])/y
+
+/** A fifth number: a port, as tcpdump and netstat write it, by its size or its place; otherwise a part of a version. */
+const fifth = /\.\d/y
+const portAfter = /\.(?:(?:25[6-9]|2[6-9]\d|[3-9]\d\d|\d{4,5})(?![\w.])|\d{1,5}(?: > |: ))/y
+const portOf = /(?<= > [\d.]{7,15})\.\d{1,5}(?![\w.])/y
+
+/** Signs of a version around the four numbers, by the character before them. All have a bounded length. */
 function isVersion(text: string, start: number, end: number): boolean {
   if (isAt(releaseAfter, text, end)) return true
+  if (isAt(fifth, text, end) && !isAt(portAfter, text, end) && !isAt(portOf, text, end)) return true
   const before = text.charAt(start - 1)
-  if (/[A-Za-z]/.test(before)) return !endsEscape(text, start) || isProduct(text, start, end)
-  if (before === '.') return isAt(memberBefore, text, start)
+  if (/[A-Za-z]/.test(before))
+    return endsEscape(text, start) ? isProduct(text, start, end) : isGlued(text, start)
+  if (before === '.') return isMember(text, start, end)
   if (before === '/') return isProduct(text, start, end)
-  if (before === '-' || before === '_') return isAt(fileBefore, text, start) && isAt(fileAfter, text, end)
-  return /[\s:="'\\]/.test(before) && isAt(versionBefore, text, start)
+  if (before === '~') return isAt(packageBefore, text, start)
+  if (before === '-' && (isAt(dayBefore, text, start) || isAt(versionBefore, text, start))) return true
+  if (before === '-' || before === '_') return isAt(nameBefore, text, start) && isAt(fileAfter, text, end)
+  return /[\s:="'\\(]/.test(before) && isAt(versionBefore, text, start)
 }
 
-/** `so.1.2.3.4`: a name, or a fifth number. */
-const memberBefore = /(?<=\w\.)/y
+/** `v1.2.3.4`, `jdk1.8.0.102`; in `host129.206.196.21.example.com` the word is part of a host's name. */
+export function isGlued(text: string, start: number): boolean {
+  return isAt(versionWordBefore, text, start)
+}
+const versionWordBefore =
+  /(?<=(?<![A-Za-z])(?:v|ver|version|rev|rel|release|rv|rc|build|alpha|beta|fw|firmware|gcc|jdk|jre|openssl|lib[a-z]{1,12}))/iy
+
+/** After a full stop: `libfoo.so.1.2.3.4` and a fifth number, but not the name of a host. */
+function isMember(text: string, start: number, end: number): boolean {
+  if (!isAt(labelBefore, text, start)) return true
+  return isAt(versionLabelBefore, text, start) || isAt(fileAfter, text, end)
+}
+const labelBefore = /(?<=[A-Za-z-]\d{0,9}\.)/y
+const versionLabelBefore = /(?<=(?<![A-Za-z])(?:so|v|ver|version|rev|rel|release|build|dylib)\.)/iy
 
 /** `version 1.2.3.4`, `"appVersion":"1.2.3.4"`, `"Chromium";v="120.0.0.0"`, `PostgreSQL 15.1.0.147`: by a word. */
 const versionBefore =
-  /(?<=(?:version|(?<![A-Za-z])(?:v|ver|rev|rv|build|PostgreSQL|Chrome|Chromium|Opera))[\\"']{0,4}\s?[:=]?\s?[\\"']{0,4})/iy
+  /(?<=(?:versions?|(?<![A-Za-z])(?:v|ver|rev|rv|build|firmware|oid|PostgreSQL|Flash(?: Player)?|Chrome|Chromium|Opera))[\\"']{0,4}\s?[:=(-]?\s?[\\"']{0,4})/iy
+
+/** `KB3149090~amd64~~6.1.1.0`, Debian's `1.0~1.2.3.4`; `=~` and `!~` search. */
+const packageBefore = /(?<=[\w~]~)/y
+
+/** A time of day after a date, `2005-07-15-23.49.42.108`, as DB2 writes it. */
+const dayBefore = /(?<=\d{4}-\d\d-\d\d-)\d\d\.\d\d\.\d\d\.\d/y
 
 /** Products whose versions have four numbers: `Chrome/120.0.0.0`, also `Chrome%2F120.0.0.0` and `Chrome\/120.0.0.0`. */
 const productBefore =
-  /(?<=(?:^|[\s"'`(;,+=[|]|%20)(?:(?:Headless)?Chrome|Chromium|CriOS|Edg|EdgA|EdgiOS|OPR|OPT|OPX|Opera|Brave|SamsungBrowser|Version|Vivaldi|YaBrowser|envoy|kong|nginx|openresty|tengine|zlib)(?:\\?\/|%2F))/y
+  /(?<=(?:^|[\s"'`(;,+=[|]|%20)(?:(?:Headless)?Chrome|Chromium|CriOS|Firefox|FxiOS|Edg|EdgA|EdgiOS|OPR|OPT|OPX|Opera|Brave|SamsungBrowser|UCBrowser|UP\.Browser|Version|Vivaldi|YaBrowser|GSA|envoy|kong|nginx|openresty|tengine|zlib)(?:\\?\/|%2F))/y
 
-/** Any product in the User-Agent header of a browser. Elsewhere `Client/203.0.113.7` is an address. */
-const browserProductBefore = /(?<=Mozilla.{0,400}(?:[\s(;,+]|%20)[A-Z][\w.-]{0,40}(?:\\?\/|%2F))/y
+/**
+ * Any product in a User-Agent header: a text that begins with a product, `okhttp/4.9.3`, and its version, up to the next
+ * quotation mark or bar (RFC 9110, section 10.1.5). Elsewhere `Client/203.0.113.7` is an address.
+ */
+const agentProductBefore =
+  /(?<=(?:Mozilla|(?:^|["|'\n]\s{0,2})(?!HTTP)[A-Z][\w.-]{1,40}\/\d{1,4}\.\d{1,4}(?:\.\d{1,6})?(?=[ ;)]))[^"|\n]{0,400}(?:[\s(;,+]|%20)[A-Z][\w.-]{0,40}(?:\\?\/|%2F))/iy
 const endpointAfter = /[:/]\d/y
 
 function isProduct(text: string, start: number, end: number): boolean {
   if (isAt(endpointAfter, text, end)) return false
-  return isAt(productBefore, text, start) || isAt(browserProductBefore, text, start)
+  return isAt(productBefore, text, start) || isAt(agentProductBefore, text, start)
 }
 
 /** The parts of a file's name, `libfoo-1.2.3.4.so`, and of a version, `1.2.3.4-beta`. */
-const fileBefore = /(?<=\w[-_])/y
+const nameBefore = /(?<=\w[-_])/y
 const fileAfter =
   /[-.](?:apk|bz2|crate|css|deb|dll|dmg|dylib|exe|gem|gz|jar|js|json|min|msi|nupkg|pkg|rpm|so|tar|tgz|whl|xz|zip|el\d|linux|darwin|win32|amd64|arm64|x86)\b/iy
 const releaseAfter = /[-+](?:alpha|beta|build|dev|preview|rc|snapshot)/iy
 
-function isAt(sticky: RegExp, text: string, at: number): boolean {
-  sticky.lastIndex = at
-  return sticky.test(text)
+// ---- in the names of hosts
+
+/** Numbers joined by hyphens, taken as one run, so that a part of a list or a date is no address. */
+const hyphenated = /(?<!\d-?)\d{1,10}(?:-\d{1,10}){3,}/g
+const octetInName = /^(?:0\d\d|25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/
+
+/** A letter directly before the numbers, or joined to them: `ec2-10-0-0-5`, `h64-187-1-131`. */
+const letterBefore = /(?<=[A-Za-z][-_]?)/y
+const domainAfter = /(?:-[A-Za-z][\w-]{0,60})?\.[A-Za-z]/y
+
+/** `ec2-203-0-113-7.compute.example`, `82-68-222-195.dsl.example`. Bare numbers may be a date, a version or a range. */
+export const ipv4InHostName: PersonalClass = {
+  name: 'IPv4 address in a host name',
+  marks: mark.dashes,
+  pattern: hyphenated,
+  part(hit) {
+    const { input, index } = hit
+    const end = endOf(hit)
+    if (/\w/.test(input.charAt(end)) || isAt(fileAfter, input, end)) return null
+    const named = isAt(letterBefore, input, index)
+    if (named && (isGlued(input, index) || isAt(versionBefore, input, index))) return null
+    const address = addressAmong(hit[0].split('-'), named, isAt(domainAfter, input, end))
+    if (!address || !address.every(number => octetInName.test(number)) || /^0+$/.test(address[0]!))
+      return null
+    const start = input.indexOf(address.join('-'), index)
+    return [start, start + address.join('-').length]
+  },
+}
+
+/** Four numbers with a name or a domain; with both, the last four of more; with a name, those before a port or an id. */
+function addressAmong(numbers: string[], named: boolean, inDomain: boolean): string[] | null {
+  if (numbers.length === 4) return named || inDomain ? numbers : null
+  if (named && inDomain) return numbers.slice(-4)
+  return named && numbers.length === 5 && numbers[4]!.length > 3 ? numbers.slice(0, 4) : null
 }

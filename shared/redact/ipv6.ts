@@ -1,7 +1,8 @@
-/** IPv6 addresses in every form: compressed, v4-mapped, with zone, range, port or brackets, and encoded in URLs. */
+/** IPv6 addresses in every form: compressed, v4-mapped, with zone, range, port or brackets. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { mark } from './prefilter.ts'
-import { endOf, endsEscape, type PersonalClass, type Span } from './personal-class.ts'
+import { endsEscape } from './escapes.ts'
+import { endOf, type PersonalClass, type Span } from './personal-class.ts'
 
 /**
  * Two groups without a digit, such as `a::b`, are names in program text, and `::` is punctuation. No such address is in
@@ -9,8 +10,8 @@ import { endOf, endsEscape, type PersonalClass, type Span } from './personal-cla
  */
 const names = /^[a-f]{0,4}::[a-f]{0,4}$/i
 
-/** The longest address, its colons encoded, between a port and a word. */
-const longest = 120
+/** The longest address between a port and a word. */
+const longest = 60
 
 const opening = /(?:\[|%5B)$/i
 const closing = /\]|%5D/iy
@@ -21,62 +22,47 @@ const range = /\/\d{1,3}(?!\d)/y
 /** An address does not begin right after a word, or after the full stop of a number, replaced or not. */
 const wordAtEnd = /[A-Za-z0-9]$|(?:\d|REDACTED)\.$/
 
-/** A run of an address's characters from its first colon on, for each way to write the colon. */
-export const ipv6: PersonalClass[] = [
-  {
-    name: 'IPv6 address',
-    marks: mark.colons,
-    pattern: /:(?=:|[0-9a-f]{1,4}:[0-9a-f]{0,4}:)[0-9a-f:.]+/gi,
-    part: addressIn(':'),
-  },
-  {
-    name: 'IPv6 address in a URL',
-    marks: mark.percent,
-    pattern: /%3A(?:[0-9a-f.]|%3A)+/gi,
-    part: addressIn('%3A'),
-  },
-  {
-    name: 'IPv6 address in a URL in a URL',
-    marks: mark.percent,
-    pattern: /%253A(?:[0-9a-f.]|%253A)+/gi,
-    part: addressIn('%253A'),
-  },
-]
-
-function addressIn(colon: string): (hit: RegExpExecArray) => Span | null {
-  const separator = new RegExp(colon, 'i')
-  return hit => {
-    const start = startOfRun(hit.input, hit.index)
-    if (endOf(hit) - start > longest) return null
-    const groups = hit.input.slice(start, endOf(hit)).split(separator)
-    // Seven groups are the least without `::`, the last of them an IPv4 address.
-    if (groups.length < 7 && !hit[0].toUpperCase().includes(colon + colon)) return null
-    const address = findAddress(hit.input, start, groups, colon.length)
-    return address && withSurroundings(hit.input, address)
-  }
+/** A run of an address's characters from its first colon on. */
+export const ipv6: PersonalClass = {
+  name: 'IPv6 address',
+  marks: mark.colons,
+  pattern: /:(?=:|[0-9a-f]{1,4}:[0-9a-f]{0,4}:)[0-9a-f:.]+/gi,
+  part: addressIn,
 }
 
-/** The group before the first colon, up to four digits, is part of the run; an escape before it is not. */
+function addressIn(hit: RegExpExecArray): Span | null {
+  const start = startOfRun(hit.input, hit.index)
+  if (endOf(hit) - start > longest) return null
+  const groups = hit.input.slice(start, endOf(hit)).split(':')
+  // Seven groups are the least without `::`, the last of them an IPv4 address.
+  if (groups.length < 7 && !hit[0].includes('::')) return null
+  const address = findAddress(hit.input, start, groups)
+  return address && withSurroundings(hit.input, address)
+}
+
+/**
+ * The group before the first colon, up to four digits, is part of the run. An escape before it is not, but for one that
+ * begins an address in use: in SQL, `LIKE '%2001:db8::%'` begins with a wildcard.
+ */
 function startOfRun(text: string, at: number): number {
   let start = at
   while (start > at - 4 && /[0-9a-f]/i.test(text.charAt(start - 1))) start--
-  if (text.charAt(start - 1) === '%') start += 2
-  else if (text.charAt(start - 2) === '%' && start < at) start += 1
-  return Math.min(start, at)
+  const isRouted = at - start === 4 && /^2[0-9a-d]/i.test(text.slice(start, at))
+  return !isRouted && start + 2 <= at && endsEscape(text, start + 2) ? start + 2 : start
 }
 
 /**
  * The longest address among the groups of a run. At the left a word or a colon may come before it (`from:2001:db8::1`),
  * at the right a port, a full stop or a word may follow. A word that goes on outside the run is never part of it.
  */
-function findAddress(text: string, start: number, groups: string[], colonLength: number): Span | null {
+function findAddress(text: string, start: number, groups: string[]): Span | null {
   const wordBefore = wordAtEnd.test(text.slice(Math.max(0, start - 12), start)) && !endsEscape(text, start)
-  const runLength = groups.join('').length + (groups.length - 1) * colonLength
+  const runLength = groups.join(':').length
   const wordAfter = /[A-Za-z0-9]/.test(text.charAt(start + runLength))
   for (const dropped of wordBefore ? [1, 2] : [0, 1]) {
-    const from = start + groups.slice(0, dropped).join('').length + dropped * colonLength
+    const from = start + groups.slice(0, dropped).join('').length + dropped
     for (const rest of endings(groups.slice(dropped), wordAfter)) {
-      const to = from + rest.join('').length + (rest.length - 1) * colonLength
+      const to = from + rest.join(':').length
       // After `name::` only a full address: `std::1` is none.
       if (dropped === 2 && rest.includes('')) continue
       if (isAddress(rest.join(':'), text, from, to)) return [from, to]
@@ -87,7 +73,7 @@ function findAddress(text: string, start: number, groups: string[], colonLength:
 
 /**
  * The groups that may form an address, the longest first: all of them; without final full stops; without the text after
- * the last full stop or an ellipsis; without the last group. An IPv4 address ends an IPv6 address.
+ * the last full stop or an ellipsis; without the last group, and a colon that may follow it. An IPv4 address ends an IPv6 address.
  */
 function endings(groups: string[], wordAfter: boolean): string[][] {
   const mapped = groups.findIndex(group => isIPv4(group)) + 1
@@ -95,7 +81,8 @@ function endings(groups: string[], wordAfter: boolean): string[][] {
   const last = groups.at(-1) ?? ''
   const others = groups.slice(0, -1)
   const lasts = [last, last.replace(/\.+$/, ''), last.replace(/\.[^.]*$/, ''), last.replace(/\.\..*/, '')]
-  return [...lasts.filter(group => !wordAfter || group !== last).map(group => [...others, group]), others]
+  const whole = lasts.filter(group => !wordAfter || group !== last).map(group => [...others, group])
+  return last === '' ? [...whole, others, others.slice(0, -1)] : [...whole, others]
 }
 
 function isAddress(address: string, text: string, from: number, to: number): boolean {

@@ -15,6 +15,8 @@ export type NameKind =
   | 'datum'
   /** A version: there `1.2.3.4` is no address. */
   | 'version'
+  /** An id: there a number that would pass for a card's is none. */
+  | 'id'
 
 /**
  * The last words of a name decide, so that `x-amz-security-token` and `userEmail` are known, but not `token_type`,
@@ -22,31 +24,53 @@ export type NameKind =
  */
 export const names: Record<Exclude<NameKind, 'other'>, string> = {
   line: 'authorization cookie cookies cookie2 digest-auth',
-  secret: 'cvc cvv pass-phrase pass-word passwd pgpassword pwd secret secrets',
+  secret: 'auth-pw cvc cvv pass-code pass-phrase pass-word passwd pgpassword pwd secret secrets',
   datum: [
-    'access-key anon-key api-key encryption-key private-key secret-key service-key service-role-key signing-key',
+    'access-key account-key anon-key api-key encryption-key master-key private-key secret-key service-key',
+    'service-role-key shared-access-key shared-access-signature signing-key subscription-key',
     'amz-credential amz-signature goog-credential goog-signature credential credentials otp',
-    'access-token auth-token id-token jwt refresh-token token token-hash',
+    'access-token auth-token bearer id-token jwt jwt-assertion refresh-token session-key token token-hash',
+    'client-principal oidc-data oidc-identity user-info',
     'client-ip connecting-ip ip ip-addr ip-address peer-ip real-ip remote-ip source-ip src-ip user-ip',
     'client-addr client-address client-host connection-from forwarded forwarded-for peer-addr peer-address',
     'remote-addr remote-address remote-host',
     'e-mail e-mail-address e-mails fax mail msisdn phone phone-number phones telephone',
+    'bssid mac-addr mac-address',
     'bsn card-number credit-card iban national-id passport-number social-security-number ssn',
   ].join(' '),
   version: 'build release v ver version',
+  id: 'blk block guid id ids lsn nonce offset seq span trace uuid xid',
 }
 
-const kinds = (Object.keys(names) as (keyof typeof names)[]).map((kind): [NameKind, RegExp] => [
-  kind,
-  new RegExp(`(?:^|-)(?:${names[kind].replaceAll('-', '-?').replaceAll(' ', '|')})$`),
+/** Words that are often run together with those before them: `csrftoken`, `dbpassword`, `clientsecret`. */
+const runTogether = new Map<string, NameKind>([
+  ['passw(?:or)?d|passphrase|secret', 'secret'],
+  ['token|api-?key|cookie', 'datum'],
 ])
+
+/** `PublicKeyToken=b77a5c561934e089` is a part of the name of a .NET assembly, and anybody's to know. */
+const notPersonal = 'public-?key-?token'
+
+const kinds: [RegExp, NameKind][] = [
+  [new RegExp(`(?:^|-)(?:${notPersonal})$`), 'other'],
+  ...(Object.keys(names) as (keyof typeof names)[]).map((kind): [RegExp, NameKind] => [
+    new RegExp(`(?:^|-)(?:${names[kind].replaceAll('-', '-?').replaceAll(' ', '|')})$`),
+    kind,
+  ]),
+  ...[...runTogether].map(([ending, kind]): [RegExp, NameKind] => [new RegExp(`(?:${ending})$`), kind]),
+]
+
+/** Whether values under a name of this kind are personal in any form. */
+export function isPersonal(kind: NameKind): boolean {
+  return kind === 'line' || kind === 'secret' || kind === 'datum'
+}
 
 /** @param name in any case and joining: `X-Real-IP`, `x_real_ip`, `xRealIp` */
 export function kindOf(name: string): NameKind {
   const known = knownNames.get(name)
   if (known !== undefined) return known
   const words = wordsOf(name)
-  const kind = kinds.find(([, pattern]) => pattern.test(words))?.[0] ?? 'other'
+  const kind = kinds.find(([pattern]) => pattern.test(words))?.[1] ?? 'other'
   if (knownNames.size >= mostNames) knownNames.clear()
   knownNames.set(name, kind)
   return kind

@@ -1,4 +1,5 @@
 /** A class of personal data, its replacement in a text, and the pieces of patterns that classes share. */
+import { escape } from './escapes.ts'
 
 /** Stands in place of personal data. No class finds it again, so redacting twice changes nothing. */
 export const replacement = 'REDACTED'
@@ -16,18 +17,28 @@ export interface PersonalClass {
   part?: (hit: RegExpExecArray) => Span | null
 }
 
-/** @returns `text` with every member of the class replaced; the same string when there is none */
-export function takeOut({ pattern, part }: PersonalClass, text: string): string {
-  let kept = ''
-  let from = 0
+/** @returns the members of the class in `text`, in order and apart from each other */
+export function spansIn({ pattern, part }: PersonalClass, text: string): Span[] {
+  const spans: Span[] = []
   pattern.lastIndex = 0
   for (let hit = pattern.exec(text); hit; hit = pattern.exec(text)) {
     const span: Span | null = part ? part(hit) : [hit.index, endOf(hit)]
     if (!span) continue
-    const [start, end, quotes = ''] = span
-    if (start >= from) kept += text.slice(from, start) + quotes + replacement + quotes
+    const last = spans.at(-1)
+    if (last && span[0] < last[1]) spans[spans.length - 1] = [last[0], span[1], last[2] ?? '']
+    else spans.push(span)
+    pattern.lastIndex = Math.max(span[1], hit.index + 1)
+  }
+  return spans
+}
+
+/** @returns `text` with every span replaced; the same string when there is none */
+export function replaceSpans(text: string, spans: Span[]): string {
+  let kept = ''
+  let from = 0
+  for (const [start, end, quotes = ''] of spans) {
+    kept += text.slice(from, start) + quotes + replacement + quotes
     from = end
-    pattern.lastIndex = end
   }
   return from === 0 ? text : kept + text.slice(from)
 }
@@ -42,26 +53,17 @@ export function lastGroup(hit: RegExpExecArray): Span {
   return [endOf(hit) - hit.at(-1)!.length, endOf(hit)]
 }
 
-// ---- edges of words
-/*
- * Where a word may begin and how its parts may be joined. Log texts are often quoted inside others, so an escape is an
- * edge as a space is: in `\n203.0.113.7` and `ip%3D203.0.113.7` no letter touches the address.
- */
+/** Whether `sticky` matches at `at`; a lookbehind tests what stands before. */
+export function isAt(sticky: RegExp, text: string, at: number): boolean {
+  sticky.lastIndex = at
+  return sticky.test(text)
+}
 
-/** The escapes of JSON, of URLs and of a terminal's colours. */
-export const escape = String.raw`\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\[[0-9;]{0,9}m`
+// ---- edges of words
 
 /** The source of a pattern for a place with none of `characters` before it, except as the end of an escape. */
 export function startOf(characters: string): string {
-  const outside = String.raw`(?!(?<=%)[0-9A-Fa-f]{2}|(?<=%[0-9A-Fa-f])[0-9A-Fa-f]|(?<=\\)(?:[nrtbfv]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}))`
-  return `(?:(?<![${characters}])|(?<=${escape}))${outside}`
-}
-
-const escapeAtEnd = new RegExp(`(?:${escape})$`)
-
-/** Whether an escape ends right before `at`. */
-export function endsEscape(text: string, at: number): boolean {
-  return escapeAtEnd.test(text.slice(Math.max(0, at - 12), at))
+  return `(?:(?<![${characters}])|(?<=${escape}))`
 }
 
 /** Between words; an underscore joins none, as in `ip_203.0.113.7_hits`. */
@@ -71,8 +73,3 @@ export const wordEnd = '(?![A-Za-z0-9])'
 /** Spaces in prose and in URLs; `gap` separates groups of digits. */
 export const space = String.raw`(?:\s|%20|\+)`
 export const gap = String.raw`(?:[ \u00a0+-]|%20)`
-
-/** A character as itself or as its percent escape, once or twice encoded. */
-export function encodable(character: string, hex: string): string {
-  return `(?:${character}|%(?:25)?${hex})`
-}

@@ -3,38 +3,50 @@
  * over the characters; two plain patterns find those that no single character shows.
  */
 
-/** One bit for each. A percent sign stands for every character that it can encode. */
+/** One bit for each. */
 export const mark = {
   at: 1,
   assignment: 2,
   plus: 4,
-  percent: 8,
+  /** A percent sign or a backslash. */
+  escape: 8,
   /** Two colons: the least of an IPv6 address. */
   colons: 16,
-  /** Three dots between four digits: the least of an IPv4 address. */
+  /** Three dots between digits: the least of an IPv4 address. */
   dots: 32,
+  /** Three hyphens between digits: the least of an IPv4 address in a host name. */
+  dashes: 64,
+  /** Five colons, or hyphens between hexadecimal digits: the least of a MAC address. */
+  pairs: 128,
+  /** Two dots between hexadecimal digits: the least of a MAC address in fours. */
+  fours: 256,
   /** The beginning of a card's number or an IBAN. */
-  account: 64,
+  account: 512,
   /** The beginning of a credential. */
-  credential: 128,
+  credential: 1024,
+  /** Two hyphens. */
+  option: 2048,
+  /** A word for a secret, in a text with a quotation mark. */
+  statement: 4096,
 } as const
 
-const [digit, colon, dot, hexadecimal, credentialLetter] = [1 << 12, 1 << 13, 1 << 14, 1 << 15, 1 << 16]
-const slash = '/'.charCodeAt(0)
-const allMarks = (1 << 12) - 1
+const [hexadecimal, joint, credentialLetter, quote, digit] = [1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20]
+const [dot, dash, slash] = ['.'.charCodeAt(0), '-'.charCodeAt(0), '/'.charCodeAt(0)]
+const allMarks = (1 << 16) - 1
 const accountStart = /\d\d\d\d[\d +%\u00a0-]{8}|[A-Za-z][A-Za-z]\d\d[A-Za-z0-9 +%\u00a0-]{11}/
 const credentialStart = /eyJ[\w-]{9}|[Bb]earer|[Bb]asic|BEARER|BASIC|_\w{20}/
+const statementWord = /[Pp]ass[wp]|PASS[WP]|[Pp]wd|PWD|[Ii]dentified|IDENTIFIED|[Ss]ecret|SECRET|crypt|CRYPT/
 
 const marksOfCharacters: [string, number][] = [
   ['0123456789', digit | hexadecimal],
-  ['abcdef-', hexadecimal],
-  [':', colon],
-  ['.', dot],
+  ['abcdefABCDEF', hexadecimal],
+  [':.-', joint],
   ['=', mark.assignment],
   ['@', mark.at],
   ['+', mark.plus],
   ['BbJ_', credentialLetter],
-  ['%', mark.percent | mark.at | mark.assignment | mark.plus],
+  ['%\\', mark.escape],
+  ['\'"`$', quote],
 ]
 
 const marksByCode = new Int32Array(128)
@@ -48,20 +60,37 @@ export function marksOf(text: string): number {
   let digits = 0
   let colons = 0
   let dots = 0
+  let dashes = 0
+  let pairs = 0
+  let fours = 0
   for (let at = 0; at < text.length; at++) {
-    const found = marksByCode[text.charCodeAt(at) & 127]!
+    const code = text.charCodeAt(at)
+    const found = marksByCode[code & 127]!
     marks |= found
     digits += found & digit
-    dots += found & dot
-    if ((found & colon) === 0) continue
-    colons += colon
-    if (!isBeforeSlashes(text, at)) marks |= mark.assignment
+    if ((found & joint) === 0) continue
+    const around = marksByCode[text.charCodeAt(at - 1) & 127]! & marksByCode[text.charCodeAt(at + 1) & 127]!
+    if (code === dot) {
+      if ((around & digit) !== 0) dots++
+      if ((around & hexadecimal) !== 0) fours++
+    } else if (code === dash) {
+      if ((around & digit) !== 0) dashes++
+      if ((around & hexadecimal) !== 0) pairs++
+      if (text.charCodeAt(at + 1) === dash) marks |= mark.option
+    } else {
+      colons++
+      if (!isBeforeSlashes(text, at)) marks |= mark.assignment
+    }
   }
-  if (digits >= 4 * digit && dots >= 3 * dot) marks |= mark.dots
-  if (colons >= 2 * colon) marks |= mark.colons
+  if (dots >= 3) marks |= mark.dots
+  if (dashes >= 3) marks |= mark.dashes
+  if (colons >= 2) marks |= mark.colons
+  if (colons >= 5 || pairs >= 5) marks |= mark.pairs
+  if (fours >= 2) marks |= mark.fours
   if (digits >= 7 * digit && accountStart.test(text)) marks |= mark.account
   if ((marks & credentialLetter) !== 0 && text.length >= 10 && credentialStart.test(text))
     marks |= mark.credential
+  if ((marks & quote) !== 0 && statementWord.test(text)) marks |= mark.statement
   return marks & allMarks
 }
 
@@ -70,15 +99,13 @@ function isBeforeSlashes(text: string, at: number): boolean {
   return text.charCodeAt(at + 1) === slash && text.charCodeAt(at + 2) === slash
 }
 
-/**
- * A UUID or a hash in hexadecimal, by its length: logs are full of them. No card is so long, nor an IBAN of these letters.
- */
+/** A UUID or a hash in hexadecimal, by its length: logs are full of them. No card and no IBAN of these letters is so long. */
 function isId(text: string): boolean {
   const { length } = text
   if (length !== 36 && length !== 32 && length !== 40 && length !== 64) return false
   for (let at = 0; at < length; at++) {
     const code = text.charCodeAt(at)
-    if (code > 127 || (marksByCode[code]! & hexadecimal) === 0) return false
+    if (code > 127 || ((marksByCode[code]! & hexadecimal) === 0 && code !== dash)) return false
   }
   return true
 }

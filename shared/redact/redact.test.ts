@@ -176,15 +176,14 @@ describe('rows', () => {
 })
 
 describe('the version of the policy', () => {
-  const classes = [ipv4, ...ipv6]
+  const classes = [ipv4, ipv6]
 
   test('changes with every part of the tables', () => {
     const versions = [
       versionOf(classes, names),
       versionOf(classes.toReversed(), names),
-      versionOf([{ ...ipv4, pattern: /x/g }, ...ipv6], names),
-      versionOf([{ ...ipv4, part: () => null }, ...ipv6], names),
-      versionOf([{ ...ipv4, marks: 0 }, ...ipv6], names),
+      versionOf([{ ...ipv4, pattern: /x/g }, ipv6], names),
+      versionOf([{ ...ipv4, marks: 0 }, ipv6], names),
       versionOf(classes, { ...names, secret: `${names.secret} pin` }),
     ]
     expect(new Set(versions).size).toBe(versions.length)
@@ -201,6 +200,7 @@ const fragments =
   '203.0.113.7 2001:db8::1 ::1 fe80::1%eth0 ::ffff:1.2.3.4 tom@example.com +31612345678 eyJhbGciOiJIUzI1NiJ9 ~ \n \r\n ' +
   '4111111111111111 4111~1111~1111~1111 DE89370400440532013000 Chrome/ tom example.com cookie token password ip email ' +
   'authorization version v Bearer~ Basic~ dXNlcjpwYXNz abc123 REDACTED null $1 1 12 a x \\n %40 %3A %20 %3D "" \\" // :: :~ ' +
+  'PASSWORD IDENTIFIED~BY --password 00:1b:44:11:3a:b7 ip-10-0-0-5 1-2-3-4 host %22 %27 \\u0022 \\u003d ~ Some( ' +
   '@ . : = % \\ " \' + - _ / [ ] { } , ; & ? # | ( ) < >'
 const fragment = fc.constantFrom(...fragments.split(/ /).map(part => part.replaceAll('~', ' ')))
 const text = fc
@@ -244,7 +244,9 @@ describe('the time for 1 MB is at most 30 times that for 100 KB, of', () => {
   /** A tilde stands for a space. */
   const repeated =
     'a 1 . : % @ \\ " - ~ _a 1. 1.1.1.1. 1: ::1 a@ a@a.b1. %3A +1~2345~ 4111~ DE89~3704~ -eyJ Bearer~a cookie:~ cookie=" ' +
-    'password=\'\' "token":[" //a "[::1 fe80::1% ::1.1.1.1 \\u00 Chrome/1.1.1.1~ Ab/1.1.1.1~ [0; \ud800 REDACTED:'
+    'password=\'\' "token":[" //a "[::1 fe80::1% ::1.1.1.1 \\u00 Chrome/1.1.1.1~ Ab/1.1.1.1~ [0; \ud800 REDACTED: ' +
+    "1- a-1-1-1-1- 00:11: 00-aa- a.1.1.1.1 abcd.ef01. password~' set~password~for~ password~$a$ --token~ identified~by~ " +
+    '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( \\\\u0022 %2525 token=Some( A/1.1~ token=a.b'
 
   test.each(repeated.split(' '))('%j over and over', part => {
     const piece = part.replaceAll('~', ' ')

@@ -1,15 +1,7 @@
 /**
  * Replaces personal data in an answer by `REDACTED`, before the answer is stored.
  *
- * The classes, in the order of work:
- * - value of a personal name: `cookie: ...`, `password=...`, `"x-real-ip":"..."` (`fields.ts`, `names.ts`)
- * - user information of a URL: `postgres://user:password@host` (`credentials.ts`)
- * - JWT: `eyJ...`; API key: `lqe_...`, `github_pat_...`, `sk_live_...` (`credentials.ts`)
- * - bearer token and Basic credentials: `Bearer ...`, `Basic dXNlcjpwYXNz` (`credentials.ts`)
- * - e-mail address: `tom@example.com`, `tom%40example.com` (`contacts.ts`)
- * - IBAN and payment card, by country or issuer, length and check digits (`accounts.ts`)
- * - phone number in E.164: `+31612345678`, `+1 (415) 555-0132` (`contacts.ts`)
- * - IPv6 and IPv4 address, with range, zone or brackets, also encoded in a URL (`ipv6.ts`, `ipv4.ts`)
+ * `README.md` has the classes: what is in, what is out, and why.
  *
  * A leak is worse than a replacement too many. Versions, times, UUIDs, hashes and ordinary numbers stay: logs are
  * read for them. Keys and numbers of JSON values are the subject of `rows.ts`.
@@ -17,28 +9,43 @@
 import { createHash } from 'node:crypto'
 import type { Row } from '../engines/engine.ts'
 import { card, iban } from './accounts.ts'
-import { takeOut, type PersonalClass } from './personal-class.ts'
+import { type PersonalClass, replaceSpans, type Span, spansIn } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
+import { decode } from './escapes.ts'
 import { field } from './fields.ts'
-import { ipv4 } from './ipv4.ts'
+import { ipv4, ipv4InHostName } from './ipv4.ts'
 import { ipv6 } from './ipv6.ts'
-import { marksOf } from './prefilter.ts'
+import { mac } from './mac.ts'
 import { names } from './names.ts'
+import { mark, marksOf } from './prefilter.ts'
 import { walkRows } from './rows.ts'
+import { statements } from './statements.ts'
 
 /** In the order of work: a class whose members may hold members of another comes before it. */
-const classes: PersonalClass[] = [field, ...credentials, email, iban, card, phone, ...ipv6, ipv4]
+export const classes: PersonalClass[] = [
+  field,
+  ...statements,
+  ...credentials,
+  email,
+  iban,
+  card,
+  phone,
+  ipv6,
+  ...mac,
+  ipv4,
+  ipv4InHostName,
+]
 
-/** Raise it with each change of the rules that shows neither in the table of classes nor in the names. */
-const edition = 1
+/** Raise it with each change of the rules that shows neither in the names nor in a pattern of a class. */
+const revision = 2
 
 /** The policy's name in the cache key, so that an answer redacted under another policy is never served. */
 export const redactionVersion: string = versionOf(classes, names)
 
 /** @returns `text` with all personal data replaced by `REDACTED`; linear in its length, and the same when done twice */
 export function redactText(text: string): string {
-  const redacted = takeOutAll(marksOf(text), text)
+  const redacted = takeOutAll(text)
   return redacted !== text && touched.test(redacted) ? redactAgain(redacted) : redacted
 }
 
@@ -46,7 +53,7 @@ export function redactText(text: string): string {
 function redactAgain(text: string): string {
   let redacted = text
   for (let round = 1; round < mostRounds; round++) {
-    const again = takeOutAll(marksOf(redacted), redacted)
+    const again = takeOutAll(redacted)
     if (again === redacted) break
     redacted = again
   }
@@ -56,11 +63,33 @@ function redactAgain(text: string): string {
 const touched = /[^\s"'=]REDACTED|REDACTED[^\s"',;]/
 const mostRounds = 8
 
-function takeOutAll(marks: number, text: string): string {
+function takeOutAll(text: string): string {
+  const marks = marksOf(text)
   if (marks === 0) return text
   let redacted = text
   for (const personal of classes)
-    if ((marks & personal.marks) === personal.marks) redacted = takeOut(personal, redacted)
+    if (isPossible(personal, marks)) redacted = replaceSpans(redacted, spansIn(personal, redacted))
+  return (marks & mark.escape) === 0 ? redacted : takeOutDecoded(redacted)
+}
+
+function isPossible(personal: PersonalClass, marks: number): boolean {
+  return (marks & personal.marks) === personal.marks
+}
+
+/** Finds data in the text with its escapes decoded, and replaces it in the text as it is. */
+function takeOutDecoded(text: string): string {
+  let decoded = decode(text)
+  if (!decoded) return text
+  const marks = marksOf(decoded.text)
+  let redacted = text
+  for (const personal of classes) {
+    if (!decoded || !isPossible(personal, marks)) continue
+    const { places } = decoded
+    const spans = spansIn(personal, decoded.text).map(([start, end]): Span => [places[start]!, places[end]!])
+    if (spans.length === 0) continue
+    redacted = replaceSpans(redacted, spans)
+    decoded = decode(redacted)
+  }
   return redacted
 }
 
@@ -72,11 +101,14 @@ export function redactRows(rows: Row[]): Row[] {
   return walkRows(rows, redactText)
 }
 
-/** @returns a hash of the table of classes, of the names and of the edition */
+/**
+ * The source of a pattern is the same in the sources and in a bundle, which that of a function is not.
+ * @returns a hash of the classes' patterns, of the names and of the revision
+ */
 export function versionOf(classes: PersonalClass[], names: Record<string, string>): string {
-  const table = classes.map(({ name, marks, pattern, part }) => [name, marks, String(pattern), String(part)])
+  const table = classes.map(({ name, marks, pattern }) => [name, marks, String(pattern)])
   return createHash('sha256')
-    .update(JSON.stringify([edition, table, names]))
+    .update(JSON.stringify([revision, table, names]))
     .digest('hex')
     .slice(0, 16)
 }

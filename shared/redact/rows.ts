@@ -6,7 +6,7 @@
 import type { Row, Value } from '../engines/engine.ts'
 import { isCard } from './accounts.ts'
 import { replacement } from './personal-class.ts'
-import { kindOf } from './names.ts'
+import { isPersonal, kindOf, type NameKind } from './names.ts'
 
 type Redact = (text: string) => string
 type Fields = Record<string, Value>
@@ -18,8 +18,8 @@ type Fields = Record<string, Value>
 interface Place {
   name: string
   redactedName: string
+  kind: NameKind
   personal: boolean
-  version: boolean
   text: string
   redactedText: string
   fields: Place[]
@@ -38,16 +38,15 @@ export function walkRows(rows: Row[], redact: Redact): Row[] {
 
 function placeOf(name: string, redact: Redact): Place {
   const kind = kindOf(name)
-  const version = kind === 'version'
-  const personal = kind !== 'other' && !version
+  const personal = isPersonal(kind)
   const nothing = { text: '', redactedText: '', fields: [], renames: false }
-  return { name, redactedName: redact(name), personal, version, ...nothing }
+  return { name, redactedName: redact(name), kind, personal, ...nothing }
 }
 
 function redactAt(place: Place, value: Value, redact: Redact): Value {
   if (typeof value === 'string')
     return value === place.text ? place.redactedText : redactString(place, value, redact)
-  if (typeof value === 'number') return place.personal || isCardNumber(value) ? replacement : value
+  if (typeof value === 'number') return isPersonalNumber(place, value) ? replacement : value
   if (value === null || typeof value === 'boolean') return value
   if (Array.isArray(value)) return redactList(place, value, redact)
   return renamed(place, redactFields(place, value, redact))
@@ -59,15 +58,17 @@ function redactString(place: Place, text: string, redact: Redact): string {
   return place.redactedText
 }
 
-function redactedText({ personal, version }: Place, text: string, redact: Redact): string {
+function redactedText({ kind, personal }: Place, text: string, redact: Redact): string {
   if (personal) return text === '' ? text : replacement
-  return version && dottedNumbers.test(text) ? text : redact(text)
+  return harmless[kind]?.test(text) ? text : redact(text)
 }
 
-const dottedNumbers = /^\d+(?:\.\d+)+$/
+/** Texts that are what their name says, though they look like an address or a card. */
+const harmless: Partial<Record<NameKind, RegExp>> = { version: /^\d+(?:\.\d+)+$/, id: /^-?\d+$/ }
 
 /** A card has 13 digits at least. */
-function isCardNumber(value: number): boolean {
+function isPersonalNumber({ kind, personal }: Place, value: number): boolean {
+  if (personal || kind === 'id') return personal
   return value >= 1e12 && Number.isSafeInteger(value) && isCard(String(value))
 }
 

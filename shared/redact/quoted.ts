@@ -1,0 +1,91 @@
+/** Quoted text at any depth of quoting: JSON in a string in JSON, doubled marks in CSV and SQL, literals of languages. */
+import type { Span } from './personal-class.ts'
+
+/** The source of a pattern for a quotation mark: escaped any number of times, or doubled as in CSV. */
+export const quoteMark = String.raw`\\{0,31}["'\`]{1,2}`
+
+/** What may stand before the mark of a literal: `E'...'` in SQL, `b'...'` in Python, `Some("...")` in Rust. */
+const literal = /(?:[BEFNRUXbefnrux]|[Uu]&|[A-Z]\w{0,40}\()(?=\\{0,31}["'`])/y
+const dollarQuote = /\$(?:[A-Za-z_]\w{0,62})?\$/y
+
+const quote = new RegExp(quoteMark, 'y')
+const empty = /(?=[\s&;,)\]}]|$)/y
+const comma = /\s{0,9},\s{0,9}/y
+const blank = /\s{0,9}/y
+
+/**
+ * The text of a literal at `at`, without its marks.
+ * @param around the quotation mark around the value's name, by which a doubled mark differs from an empty value
+ * @returns `null` where no literal stands; an empty span for one without text
+ */
+export function literalText(text: string, at: number, around?: string): [start: number, end: number] | null {
+  const from = at + (matchAt(literal, text, at)?.length ?? 0)
+  const mark = openingQuote(text, from, around)
+  if (mark !== null) return [from + mark.length, closingQuote(text, from + mark.length, mark)]
+  const dollars = matchAt(dollarQuote, text, at)
+  if (dollars === null) return null
+  const end = text.indexOf(dollars, at + dollars.length)
+  return [at + dollars.length, end < 0 ? text.length : end]
+}
+
+/**
+ * From the first to the last of the strings in a list that has been opened before `at`.
+ * @returns `null` where no string stands
+ */
+export function quotedList(text: string, at: number, around?: string): Span | null {
+  const first = at + matchAt(blank, text, at)!.length
+  const opening = openingQuote(text, first, around)
+  if (opening === null) return null
+  let end = closingQuote(text, first + opening.length, opening)
+  for (;;) {
+    const next = end + opening.length
+    const between = matchAt(comma, text, next)
+    if (between === null || !text.startsWith(opening, next + between.length)) break
+    end = closingQuote(text, next + between.length + opening.length, opening)
+  }
+  return end > first + opening.length ? [first + opening.length, end] : null
+}
+
+/** The quotation mark that opens a value at `at`, or `null`. */
+function openingQuote(text: string, at: number, around: string | undefined): string | null {
+  if (around !== undefined && text.startsWith(around, at)) return around
+  const found = matchAt(quote, text, at)
+  if (found === null) return null
+  const doubled = /(["'`])\1$/.test(found) && matchAt(empty, text, at + found.length) === null
+  return doubled ? found : found.replace(/(["'`])["'`]$/, '$1')
+}
+
+/** Where the next `opening` stands that closes and is not part of the text, or the end of `text`. */
+function closingQuote(text: string, from: number, opening: string): number {
+  const sign = opening.at(-1)!
+  const doubled = opening.at(-2) === sign
+  const escapes = doubled ? 0 : opening.length - 1
+  for (let at = text.indexOf(sign, from); at >= 0; at = text.indexOf(sign, at + 1)) {
+    const before = backslashesBefore(text, at, from)
+    const pair = before === 0 && text.charAt(at + 1) === sign
+    if (doubled && pair) return at
+    // SQL doubles a quotation mark that is part of the text.
+    if (opening === "'" && pair) at++
+    else if (!doubled && closes(before, escapes)) return at - Math.min(before, escapes)
+  }
+  return text.length
+}
+
+/**
+ * A mark quoted k times has 2^k - 1 backslashes, and a backslash of the text has 2^(k+1): by this a closing
+ * mark differs from one in the text. With fewer than at the opening, the string around the whole text ends here.
+ */
+function closes(backslashes: number, escapes: number): boolean {
+  return backslashes < escapes || backslashes % (2 * (escapes + 1)) === escapes
+}
+
+function backslashesBefore(text: string, at: number, from: number): number {
+  let count = 0
+  while (at - count > from && text.charAt(at - count - 1) === '\\') count++
+  return count
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | null {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0] ?? null
+}

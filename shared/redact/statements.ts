@@ -1,0 +1,51 @@
+/** Secrets that a word of a statement or of a command names, with a space between: `PASSWORD 'x'`, `--password x`. */
+import { kindOf } from './names.ts'
+import { endOf, type PersonalClass, type Span, startOf } from './personal-class.ts'
+import { mark } from './prefilter.ts'
+import { literalText } from './quoted.ts'
+
+/** PostgreSQL: CREATE and ALTER ROLE, USER MAPPING; MySQL and Oracle: IDENTIFIED BY, SET PASSWORD; DuckDB: SECRET. */
+const blank = String.raw`(?:\s|\+|\\[nrt])`
+const words = [
+  'password',
+  'pass(?:wd|phrase)|pwd',
+  String.raw`secret(?=${blank}{1,9}\\{0,31}['$])`,
+  String.raw`identified${blank}{1,9}(?:with${blank}{1,9}[\w'"\`]{1,64}${blank}{1,9})?(?:by|as)(?:${blank}{1,9}password)?`,
+]
+const calls = [
+  String.raw`set${blank}{1,9}password${blank}{1,9}for${blank}{1,9}[^=;]{1,200}=(?:${blank}{0,9}password${blank}{0,9}\()?`,
+  String.raw`(?:password|crypt)${blank}{0,9}\(`,
+]
+const clause = String.raw`(?:(?:${words.join('|')})${blank}{1,9}|(?:${calls.join('|')})${blank}{0,9})`
+
+export const statements: PersonalClass[] = [
+  {
+    name: 'password of a statement',
+    marks: mark.statement,
+    pattern: new RegExp(String.raw`${startOf(String.raw`\w-`)}${clause}(?=[A-Z&]{0,2}\\{0,31}["'\`$])`, 'gi'),
+    part: hit => literalOf(hit.input, endOf(hit)),
+  },
+  {
+    name: 'value of an option',
+    marks: mark.option,
+    pattern: /(?<![\w-])--([A-Za-z][\w-]{2,60})[ +]{1,3}(?=[^\s-])/g,
+    part(hit) {
+      const kind = kindOf(hit[1]!)
+      if (kind !== 'secret' && kind !== 'datum') return null
+      const start = endOf(hit)
+      return literalOf(hit.input, start) ?? wordAt(hit.input, start)
+    },
+  },
+]
+
+function literalOf(text: string, at: number): Span | null {
+  const literal = literalText(text, at)
+  return literal && literal[1] > literal[0] ? literal : null
+}
+
+function wordAt(text: string, at: number): Span | null {
+  word.lastIndex = at
+  const found = word.exec(text)?.[0] ?? ''
+  return found === '' ? null : [at, at + found.length]
+}
+const word = /[^\s"'`;|<>()]+/y
