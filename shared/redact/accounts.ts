@@ -46,7 +46,7 @@ const inGroups = String.raw`\d{4}(?:${gap}\d{4}){3}(?:${gap}\d{1,3})?|\d{4}${gap
  */
 export const card: PersonalClass = {
   name: 'payment card',
-  marks: mark.account,
+  marks: mark.card,
   pattern: new RegExp(
     String.raw`(?=\d{4})${wordStart}(?<!(?:\d|REDACTED)\.|[0-9A-Fa-f]{32}-)(?=((?:${inOne}|${inGroups})${wordEnd}(?!\.\d)))\d{4}`,
     'g',
@@ -85,7 +85,7 @@ const lengthOf = new Map(ibanLengths.split(' ').map(entry => [entry.slice(0, 2),
 /** ISO 13616: country, two check digits, up to 30 letters and digits, often in groups of four. */
 export const iban: PersonalClass = {
   name: 'IBAN',
-  marks: mark.account,
+  marks: mark.iban,
   pattern: new RegExp(
     String.raw`(?=[A-Za-z]{2}\d{2})${wordStart}(?=([A-Za-z]{2}\d{2}(?:${gap}?[A-Za-z0-9]{4}){2,7}(?:${gap}?[A-Za-z0-9]{1,3})?))\w{4}`,
     'g',

@@ -27,29 +27,21 @@ export function endsEscape(text: string, at: number): boolean {
  */
 const encoded = /%(?:25)*([2-7][0-9A-F]|0[9AD])|(?<!\\)\\{1,32}(?:u00|x)([2-6][0-9A-F]|7[0-9A-E])/gi
 
-/** A text with its escapes decoded, and where each of its characters, and its end, stand in the source. */
-export interface Decoded {
-  text: string
-  places: number[]
+/** @returns the text with its escapes decoded */
+export function decode(source: string): string {
+  return source.replace(encoded, (_, ofUrl?: string, ofJson?: string) =>
+    String.fromCharCode(Number.parseInt(ofUrl ?? ofJson!, 16)),
+  )
 }
 
-/** @returns `null` for a text without an escape */
-export function decode(source: string): Decoded | null {
-  let text = ''
-  let from = 0
+/** @returns where each character of `decode(source)`, and its end, stand in the source */
+export function placesOf(source: string): number[] {
   const places: number[] = []
-  const keepUpTo = (end: number) => {
-    for (let at = from; at < end; at++) places.push(at)
-    text += source.slice(from, end)
-  }
-  for (const { 0: found, 1: ofUrl, 2: ofJson, index } of source.matchAll(encoded)) {
-    keepUpTo(index)
-    places.push(index)
-    text += String.fromCharCode(Number.parseInt(ofUrl ?? ofJson!, 16))
+  let from = 0
+  for (const { 0: found, index } of source.matchAll(encoded)) {
+    for (let at = from; at <= index; at++) places.push(at)
     from = index + found.length
   }
-  if (from === 0) return null
-  keepUpTo(source.length)
-  places.push(source.length)
-  return { text, places }
+  for (let at = from; at <= source.length; at++) places.push(at)
+  return places
 }

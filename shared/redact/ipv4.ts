@@ -117,9 +117,12 @@ export const ipv4InHostName: PersonalClass = {
   },
 }
 
-/** Four numbers with a name or a domain; with both, the last four of more; with a name, those before a port or an id. */
+/**
+ * Four numbers with a name or a domain; of more, the last four with both, or after a name that ends in a number
+ * (`pool2-10-0-0-5`), or those before a port or an id.
+ */
 function addressAmong(numbers: string[], named: boolean, inDomain: boolean): string[] | null {
   if (numbers.length === 4) return named || inDomain ? numbers : null
-  if (named && inDomain) return numbers.slice(-4)
-  return named && numbers.length === 5 && numbers[4]!.length > 3 ? numbers.slice(0, 4) : null
+  if (!named || (numbers.length > 5 && !inDomain)) return null
+  return !inDomain && numbers[4]!.length > 3 ? numbers.slice(0, 4) : numbers.slice(-4)
 }

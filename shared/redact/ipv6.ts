@@ -31,14 +31,22 @@ export const ipv6: PersonalClass = {
 }
 
 function addressIn(hit: RegExpExecArray): Span | null {
-  const start = startOfRun(hit.input, hit.index)
-  if (endOf(hit) - start > longest) return null
-  const groups = hit.input.slice(start, endOf(hit)).split(':')
+  const { input } = hit
+  const start = startOfRun(input, hit.index)
+  const end = endOf(hit)
+  if (end - start > longest) return null
+  // Most stand alone.
+  if (!inWord.test(input.charAt(start - 1)) && !inWord.test(input.charAt(end))) {
+    const run = input.slice(start, end)
+    if (isAddress(run, input, start, end)) return withSurroundings(input, [start, end])
+  }
+  const groups = input.slice(start, end).split(':')
   // Seven groups are the least without `::`, the last of them an IPv4 address.
   if (groups.length < 7 && !hit[0].includes('::')) return null
-  const address = findAddress(hit.input, start, groups)
-  return address && withSurroundings(hit.input, address)
+  const address = findAddress(input, start, groups)
+  return address && withSurroundings(input, address)
 }
+const inWord = /[A-Za-z0-9.%]/
 
 /**
  * The group before the first colon, up to four digits, is part of the run. An escape before it is not, but for one that
@@ -46,9 +54,16 @@ function addressIn(hit: RegExpExecArray): Span | null {
  */
 function startOfRun(text: string, at: number): number {
   let start = at
-  while (start > at - 4 && /[0-9a-f]/i.test(text.charAt(start - 1))) start--
+  while (start > at - 4 && isHexadecimal(text.charCodeAt(start - 1))) start--
+  if (text.charAt(start - 2) === '%' && endsEscape(text, start + 1)) return start + 1
+  if (text.charAt(start - 1) !== '%' || at - start < 2) return start
   const isRouted = at - start === 4 && /^2[0-9a-d]/i.test(text.slice(start, at))
-  return !isRouted && start + 2 <= at && endsEscape(text, start + 2) ? start + 2 : start
+  return !isRouted && endsEscape(text, start + 2) ? start + 2 : start
+}
+
+function isHexadecimal(code: number): boolean {
+  const lower = code | 32
+  return (code >= 48 && code <= 57) || (lower >= 97 && lower <= 102)
 }
 
 /**

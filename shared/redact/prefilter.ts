@@ -6,34 +6,38 @@
 /** One bit for each. */
 export const mark = {
   at: 1,
+  /** An equals sign, or a colon other than those of a URL's scheme, a time and an address: logs are full of them. */
   assignment: 2,
   plus: 4,
   /** A percent sign or a backslash. */
   escape: 8,
-  /** Two colons: the least of an IPv6 address. */
+  /** Two colons together, or six: the least of an IPv6 address. */
   colons: 16,
   /** Three dots between digits: the least of an IPv4 address. */
   dots: 32,
   /** Three hyphens between digits: the least of an IPv4 address in a host name. */
   dashes: 64,
-  /** Five colons, or hyphens between hexadecimal digits: the least of a MAC address. */
+  /** Colons or hyphens with two characters between, twice: the least of a MAC address. */
   pairs: 128,
-  /** Two dots between hexadecimal digits: the least of a MAC address in fours. */
+  /** Dots with four characters between. */
   fours: 256,
-  /** The beginning of a card's number or an IBAN. */
-  account: 512,
+  /** Twelve digits and gaps: the beginning of a card's number. */
+  card: 512,
   /** The beginning of a credential. */
   credential: 1024,
   /** Two hyphens. */
   option: 2048,
   /** A word for a secret, in a text with a quotation mark. */
   statement: 4096,
+  /** The beginning of an IBAN. */
+  iban: 8192,
 } as const
 
 const [hexadecimal, joint, credentialLetter, quote, digit] = [1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20]
-const [dot, dash, slash] = ['.'.charCodeAt(0), '-'.charCodeAt(0), '/'.charCodeAt(0)]
+const [dot, dash, slash, colon] = [0x2e, 0x2d, 0x2f, 0x3a]
 const allMarks = (1 << 16) - 1
-const accountStart = /\d\d\d\d[\d +%\u00a0-]{8}|[A-Za-z][A-Za-z]\d\d[A-Za-z0-9 +%\u00a0-]{11}/
+const cardStart = /\d\d\d\d[\d +%\u00a0-]{8}/
+const ibanStart = /(?:^|[^A-Za-z0-9]|%[0-9A-F]{2})[A-Za-z][A-Za-z]\d\d[A-Za-z0-9 +%\u00a0-]{11}/
 const credentialStart = /eyJ[\w-]{9}|[Bb]earer|[Bb]asic|BEARER|BASIC|_\w{20}/
 const statementWord = /[Pp]ass[wp]|PASS[WP]|[Pp]wd|PWD|[Ii]dentified|IDENTIFIED|[Ss]ecret|SECRET|crypt|CRYPT/
 
@@ -62,41 +66,42 @@ export function marksOf(text: string): number {
   let dots = 0
   let dashes = 0
   let pairs = 0
-  let fours = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     const found = marksByCode[code & 127]!
     marks |= found
     digits += found & digit
     if ((found & joint) === 0) continue
-    const around = marksByCode[text.charCodeAt(at - 1) & 127]! & marksByCode[text.charCodeAt(at + 1) & 127]!
+    const next = text.charCodeAt(at + 1)
+    const numbers = marksByCode[text.charCodeAt(at - 1) & 127]! & marksByCode[next & 127]! & digit
     if (code === dot) {
-      if ((around & digit) !== 0) dots++
-      if ((around & hexadecimal) !== 0) fours++
-    } else if (code === dash) {
-      if ((around & digit) !== 0) dashes++
-      if ((around & hexadecimal) !== 0) pairs++
-      if (text.charCodeAt(at + 1) === dash) marks |= mark.option
-    } else {
-      colons++
-      if (!isBeforeSlashes(text, at)) marks |= mark.assignment
+      if (numbers !== 0) dots++
+      if (text.charCodeAt(at + 5) === dot) marks |= mark.fours
+      continue
     }
+    if (text.charCodeAt(at + 3) === code) pairs++
+    if (code === dash) {
+      if (numbers !== 0) dashes++
+      else if (next === dash) marks |= mark.option
+      continue
+    }
+    colons++
+    if (next === colon) marks |= mark.colons
+    else if (numbers === 0 && next > 0 && !(next === slash && text.charCodeAt(at + 2) === slash))
+      marks |= mark.assignment
   }
   if (dots >= 3) marks |= mark.dots
   if (dashes >= 3) marks |= mark.dashes
-  if (colons >= 2) marks |= mark.colons
-  if (colons >= 5 || pairs >= 5) marks |= mark.pairs
-  if (fours >= 2) marks |= mark.fours
-  if (digits >= 7 * digit && accountStart.test(text)) marks |= mark.account
+  if (colons >= 6) marks |= mark.colons
+  if (pairs >= 2) marks |= mark.pairs
+  if (digits >= 7 * digit) {
+    if (cardStart.test(text)) marks |= mark.card
+    if (ibanStart.test(text)) marks |= mark.iban
+  }
   if ((marks & credentialLetter) !== 0 && text.length >= 10 && credentialStart.test(text))
     marks |= mark.credential
   if ((marks & quote) !== 0 && statementWord.test(text)) marks |= mark.statement
   return marks & allMarks
-}
-
-/** The colon of a URL's scheme assigns no value, and logs are full of URLs. */
-function isBeforeSlashes(text: string, at: number): boolean {
-  return text.charCodeAt(at + 1) === slash && text.charCodeAt(at + 2) === slash
 }
 
 /** A UUID or a hash in hexadecimal, by its length: logs are full of them. No card and no IBAN of these letters is so long. */

@@ -12,7 +12,7 @@ import { card, iban } from './accounts.ts'
 import { type PersonalClass, replaceSpans, type Span, spansIn } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
-import { decode } from './escapes.ts'
+import { decode, placesOf } from './escapes.ts'
 import { field } from './fields.ts'
 import { ipv4, ipv4InHostName } from './ipv4.ts'
 import { ipv6 } from './ipv6.ts'
@@ -79,15 +79,17 @@ function isPossible(personal: PersonalClass, marks: number): boolean {
 /** Finds data in the text with its escapes decoded, and replaces it in the text as it is. */
 function takeOutDecoded(text: string): string {
   let decoded = decode(text)
-  if (!decoded) return text
-  const marks = marksOf(decoded.text)
+  if (decoded === text) return text
+  const marks = marksOf(decoded)
   let redacted = text
   for (const personal of classes) {
-    if (!decoded || !isPossible(personal, marks)) continue
-    const { places } = decoded
-    const spans = spansIn(personal, decoded.text).map(([start, end]): Span => [places[start]!, places[end]!])
+    const spans = isPossible(personal, marks) ? spansIn(personal, decoded) : []
     if (spans.length === 0) continue
-    redacted = replaceSpans(redacted, spans)
+    const places = placesOf(redacted)
+    redacted = replaceSpans(
+      redacted,
+      spans.map(([start, end]): Span => [places[start]!, places[end]!]),
+    )
     decoded = decode(redacted)
   }
   return redacted

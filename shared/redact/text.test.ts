@@ -228,6 +228,8 @@ const takenOut: Record<string, [string, string][]> = {
     ['h64-187-1-131.example.net', 'hREDACTED.example.net'],
     ['customer-187-141-143-180-sta.example', 'customer-REDACTED-sta.example'],
     ['lns-bzn-29-82-248-10-5.adsl.example', 'lns-bzn-29-REDACTED.adsl.example'],
+    ['airbears2-10-142-110-255 kernel', 'airbears2-REDACTED kernel'],
+    ['ip-10-0-0-5-8080', 'ip-REDACTED-8080'],
     ['ip-10-0-0-5:8080', 'ip-REDACTED:8080'],
     ['"host":"ip-10-0-0-5"', '"host":"ip-REDACTED"'],
   ],
