@@ -280,6 +280,7 @@ const takenOut: Record<string, [string, string][]> = {
     ["LIKE '%2001:db8::1%'", "LIKE '%REDACTED%'"],
     ["LIKE '%fe80::1'", "LIKE '%REDACTED'"],
     ['[myid=1]/0:0:0:0:0:0:0:0:2181:QuorumCnxManager', '[myid=1]/REDACTED:2181:QuorumCnxManager'],
+    ['/0:0:0:0:0:0:0:0:2181:FastLeaderElection', '/REDACTED:2181:FastLeaderElection'],
     ['2001\\u003adb8\\u003a\\u003a1', 'REDACTED'],
   ],
   'e-mail addresses': [
