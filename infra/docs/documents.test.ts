@@ -5,6 +5,7 @@ import { dirname, join, normalize } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from '@jest/globals'
 import { startService } from '../../functions/testing/service.ts'
+import { classes } from '../../shared/redact/redact.ts'
 
 /** What is in the repository, or will be: a file that is not committed yet counts. */
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -98,6 +99,13 @@ test('every room of the map is a folder or file, and every folder of the house i
     each => statSync(each).isDirectory() && !each.endsWith('/testing'),
   )
   expect(houses.filter(each => !rooms.includes(each))).toEqual([])
+})
+
+test('every class of personal data is in the reference, with what is out and why', () => {
+  const [, page = ''] = readFileSync('infra/docs/reference.md', 'utf8').split('## Redaction\n')
+  const rows = [...page.split('\n## ')[0]!.matchAll(/^\| (\w[^|]*?) +\| \S/gm)].map(match => match[1])
+  expect(classes.map(({ name }) => name).filter(name => !rows.includes(name))).toEqual([])
+  expect(rows.slice(1)).toHaveLength(classes.length)
 })
 
 /** Fields by collection, as the map says. */

@@ -85,6 +85,102 @@ describe('an IPv4 address', () => {
   })
 })
 
+describe('an IPv4 address in the name of a host', () => {
+  const octet = fc.oneof(fc.nat(255), fc.nat(9))
+  const name = fc
+    .stringMatching(/^[a-z]{2,8}$/)
+    .filter(word => !/^(?:rel|rev|ver|rc|rv|fw|gcc|jdk|jre|lib.*)$/.test(word))
+  const address = fc.tuple(fc.integer({ min: 1, max: 255 }), octet, octet, octet)
+
+  test('is taken out, joined by dots or hyphens, before a domain and after a word', () => {
+    fc.assert(
+      fc.property(address, name, inSurroundings, (four, word, [before, after]) => {
+        for (const sign of ['.', '-']) {
+          const text = four.join(sign)
+          isTakenOut(text, [`${before}${word}`, `.example.net${after}`])
+          isTakenOut(text, [`${before}${word}-`, `.example.net${after}`])
+        }
+        isTakenOut(four.join('-'), [`${before}${word}-`, after.startsWith('.') ? '' : after])
+      }),
+    )
+  })
+
+  test('is none after a word for a version', () => {
+    fc.assert(
+      fc.property(address, fc.constantFrom('v', 'version', 'rc', 'build'), (four, word) => {
+        const texts = [
+          `app ${word}${four.join('.')}`,
+          `app-${word}${four.join('-')}`,
+          `${word}-${four.join('-')}`,
+        ]
+        for (const text of texts) expect(redactText(text)).toBe(text)
+      }),
+    )
+  })
+})
+
+describe('a MAC address', () => {
+  const pairs = fc.array(fc.nat(255), { minLength: 6, maxLength: 6 })
+  const inHex = (octets: number[]) => octets.map(octet => octet.toString(16).padStart(2, '0'))
+
+  test('is taken out of every surrounding, in each of its forms', () => {
+    fc.assert(
+      fc.property(pairs, inSurroundings, (octets, around) => {
+        const hexadecimal = inHex(octets)
+        isTakenOut(hexadecimal.join(':'), around)
+        isTakenOut(hexadecimal.join(':').toUpperCase(), around)
+        if (/[a-f]/.test(hexadecimal.join(''))) isTakenOut(hexadecimal.join('-'), around)
+      }),
+    )
+  })
+
+  test('is none in a fingerprint of 12, 16 or 20 octets', () => {
+    const count = fc.constantFrom(12, 16, 20)
+    const fingerprint = count.chain(length => fc.array(fc.nat(255), { minLength: length, maxLength: length }))
+    fc.assert(
+      fc.property(fingerprint, octets => {
+        const text = `fingerprint ${inHex(octets).join(':')} of`
+        expect(redactText(text)).toBe(text)
+      }),
+    )
+  })
+})
+
+describe('any member', () => {
+  const member = fc.constantFrom(
+    '203.0.113.7',
+    '2001:db8::1',
+    'tom@example.com',
+    '00:1b:44:11:3a:b7',
+    '+31612345678',
+    'Bearer abc123',
+    'password=hunter2',
+    "PASSWORD 'hunter2'",
+    '{"token":"hunter2"}',
+    'postgres://user:hunter2@db',
+  )
+  const secret = /203\.0|2001:|tom|00:1b|316123|abc123|hunter2/
+  const escapes: Record<string, (text: string) => string> = {
+    'in a URL': encodeURIComponent,
+    'in a URL in a URL': text => encodeURIComponent(encodeURIComponent(text)),
+    'in JSON': text => JSON.stringify({ text }),
+    'in JSON in JSON': text => JSON.stringify({ text: JSON.stringify({ text }) }),
+    'in JSON of ASCII letters and digits': text =>
+      text.replaceAll(/[^\w. ]/g, sign => `\\u00${sign.charCodeAt(0).toString(16)}`),
+    'between wildcards': text => `LIKE '%${text}%'`,
+  }
+
+  test.each(Object.entries(escapes))('is taken out %s', (_, write) => {
+    fc.assert(
+      fc.property(member, member, (one, other) => {
+        expect(
+          decodeURIComponent(redactText(write(`${one} and ${other}`)).replaceAll(/%(?![2-7])/g, ' ')),
+        ).not.toMatch(secret)
+      }),
+    )
+  })
+})
+
 /** Names in programs: see `ipv6.ts`. */
 const isName = (address: string) => /^[a-f]{0,4}::[a-f]{0,4}$/i.test(address)
 

@@ -31,21 +31,21 @@ function isVersion(text: string, start: number, end: number): boolean {
   if (isAt(fifth, text, end) && !isAt(portAfter, text, end) && !isAt(portOf, text, end)) return true
   const before = text.charAt(start - 1)
   if (/[A-Za-z]/.test(before))
-    return endsEscape(text, start) ? isProduct(text, start, end) : isGlued(text, start)
+    return endsEscape(text, start) ? isProduct(text, start, end) : isNumberOfVersion(text, start)
   if (before === '.') return isMember(text, start, end)
   if (before === '/') return isProduct(text, start, end)
   if (before === '~') return isAt(packageBefore, text, start)
-  if (before === '-' && (isAt(dayBefore, text, start) || isAt(versionBefore, text, start))) return true
+  if (before === '-' && (isAt(dayBefore, text, start) || isNumberOfVersion(text, start))) return true
   if (before === '-' || before === '_') return isAt(nameBefore, text, start) && isAt(fileAfter, text, end)
   return /[\s:="'\\(]/.test(before) && isAt(versionBefore, text, start)
 }
 
-/** `v1.2.3.4`, `jdk1.8.0.102`; in `host129.206.196.21.example.com` the word is part of a host's name. */
-export function isGlued(text: string, start: number): boolean {
+/** `v1.2.3.4`, `jdk1.8.0.102`, `release-1.2.3.4`; in `host129.206.196.21.example.com` the word is part of a host's name. */
+function isNumberOfVersion(text: string, start: number): boolean {
   return isAt(versionWordBefore, text, start)
 }
 const versionWordBefore =
-  /(?<=(?<![A-Za-z])(?:v|ver|version|rev|rel|release|rv|rc|build|alpha|beta|fw|firmware|gcc|jdk|jre|openssl|lib[a-z]{1,12}))/iy
+  /(?<=(?<![A-Za-z])(?:v|ver|version|rev|rel|release|rv|rc|build|alpha|beta|fw|firmware|gcc|jdk|jre|openssl|lib[a-z]{1,12})[-_]?)/iy
 
 /** After a full stop: `libfoo.so.1.2.3.4` and a fifth number, but not the name of a host. */
 function isMember(text: string, start: number, end: number): boolean {
@@ -108,7 +108,7 @@ export const ipv4InHostName: PersonalClass = {
     const end = endOf(hit)
     if (/\w/.test(input.charAt(end)) || isAt(fileAfter, input, end)) return null
     const named = isAt(letterBefore, input, index)
-    if (named && (isGlued(input, index) || isAt(versionBefore, input, index))) return null
+    if (named && isNumberOfVersion(input, index)) return null
     const address = addressAmong(hit[0].split('-'), named, isAt(domainAfter, input, end))
     if (!address || !address.every(number => octetInName.test(number)) || /^0+$/.test(address[0]!))
       return null

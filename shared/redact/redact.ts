@@ -1,7 +1,7 @@
 /**
  * Replaces personal data in an answer by `REDACTED`, before the answer is stored.
  *
- * `README.md` has the classes: what is in, what is out, and why.
+ * `infra/docs/reference.md`, "Redaction", has the classes: what is in, what is out, and why.
  *
  * A leak is worse than a replacement too many. Versions, times, UUIDs, hashes and ordinary numbers stay: logs are
  * read for them. Keys and numbers of JSON values are the subject of `rows.ts`.
