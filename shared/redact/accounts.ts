@@ -56,7 +56,7 @@ export const card: PersonalClass = {
 
 /** An id or a size by its name, `blk_-5195120009388265`, or a negative number: one in 40 would pass for a card. */
 const idBefore =
-  /(?<=(?:(?<![A-Za-z])(?:ids?|IDs?|blk|block|uuid|guid|trace|span|offset|size|bytes|lsn|xid|tx|seq|nonce)|(?<!card|pan)[_-]id|[a-z]Id)["'\\]{0,4}[ _:=#-]{0,2}["'\\]{0,4}-?|[\s_=:(,[]-)/y
+  /(?<=(?:(?<![A-Za-z])(?:ids?|IDs?|blk|block|uuid|guid|trace|span|offset|size|bytes|lsn|xid|txn?|seq|nonce)|(?<!card|pan)[_-]id|[a-z]Id)["'\\]{0,4}[ _:=#-]{0,2}["'\\]{0,4}-?|[\s_=:(,[]-)/y
 
 /** The last group of three or fewer may be the expiry or the code that follows the number. */
 function cardIn(hit: RegExpExecArray): Span | null {

@@ -22,10 +22,11 @@ export const credentials: PersonalClass[] = [
     pattern: /(?<=(?<!https?):\/\/)(?!REDACTED)[^\s/"'<>:@]*:(?!\d{1,5}[/?])[^\s"'<>@]+(?<!REDACTED)(?=@)/gi,
   },
   {
-    // `user:password@tcp(host)` of Go's MySQL driver, `user/password@//host` of Oracle.
+    // `user:password@tcp(host)` of Go's MySQL driver, `user/password@//host` and `jdbc:oracle:thin:` of Oracle.
     name: 'user information of a data source',
     marks: mark.at,
-    pattern: /@(?=(?:tcp|udp|unix)\d?\(|\/\/)(?<=((?<![\w.$#-])[\w.$#-]{1,64}[:/][^\s@"'<>]{1,256})@)/g,
+    pattern:
+      /@(?<=((?<=:(?:thin|oci):)[^\s@/]{1,64}\/[^\s@]{1,256}|(?<![\w.$#-])[\w.$#-]{1,64}[:/][^\s@"'<>]{1,256}(?=@(?:\/\/|(?:tcp|udp|unix)\d?\()))@)/g,
     part: hit => (hit[1]!.endsWith('REDACTED') ? null : [hit.index - hit[1]!.length, hit.index]),
   },
   {

@@ -47,7 +47,7 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
   const literal = literalText(text, at, naming.after)
   if (literal) return literal[1] > literal[0] ? literal : null
   const start = naming.kind !== 'line' && opening.test(text.charAt(at)) ? at + 1 : at
-  const value = start > at ? word : endingFor(naming)
+  const value = start > at ? (naming.kind === 'secret' ? bracketed : word) : endingFor(naming)
   value.lastIndex = start
   const found = value.exec(text)?.[0] ?? ''
   const end = start + found.length
@@ -80,6 +80,8 @@ const prose = /^[A-Za-z]?[a-z]{1,19}[.!?]?$/
 
 /** Values that no quotation marks hold. Each pattern is sticky. */
 const word = /(?:[^\s&;,"'`<>()[\]{}|\\]|\\(?![nrtu"'`\\]))+/y
+/** ODBC puts braces around a password with a semicolon or a space. */
+const bracketed = /[^"'`<>()[\]{}\r\n]{1,200}/y
 const assignedLine = /[^"'`&,}\\\r\n]+/y
 /** Ends where the JSON string around it does; other quotation marks are the value's own. */
 const line = /(?:[^"\\\r\n]|\\+(?![rn"\\])|\\*"(?!\s{0,3}(?:,\s{0,3}\\*"|[}\]])))+/y

@@ -9,9 +9,13 @@ const octet = String.raw`(?:25[0-5]|2[0-4]\d|[01]?\d?\d)`
 export const ipv4: PersonalClass = {
   name: 'IPv4 address',
   marks: mark.dots,
-  pattern: new RegExp(String.raw`${startOf(String.raw`\d`)}${octet}(?:\.${octet}){3}(?![\dA-Za-z])`, 'g'),
+  pattern: new RegExp(
+    // Read by lookahead: in `ns1.203.0.113.7` a refused candidate begins one number before the address.
+    String.raw`${startOf(String.raw`\d`)}(?=(${octet}(?:\.${octet}){3})(?![\dA-Za-z]))\d+`,
+    'g',
+  ),
   part(hit) {
-    const end = endOf(hit)
+    const end = hit.index + hit[1]!.length
     if (isVersion(hit.input, hit.index, end)) return null
     return [hit.index, isAt(range, hit.input, end) ? range.lastIndex : end]
   },
@@ -47,17 +51,19 @@ function isNumberOfVersion(text: string, start: number): boolean {
 const versionWordBefore =
   /(?<=(?<![A-Za-z])(?:v|ver|version|rev|rel|release|rv|rc|build|alpha|beta|fw|firmware|gcc|jdk|jre|openssl|lib[a-z]{1,12})[-_]?)/iy
 
-/** After a full stop: `libfoo.so.1.2.3.4` and a fifth number, but not the name of a host. */
+/** After a full stop: `libfoo.so.1.2.3.4` and a fifth number, but not the name of a host, `ns1.203.0.113.7`. */
 function isMember(text: string, start: number, end: number): boolean {
-  if (!isAt(labelBefore, text, start)) return true
-  return isAt(versionLabelBefore, text, start) || isAt(fileAfter, text, end)
+  const inHostName =
+    isAt(labelBefore, text, start) || (isAt(numberedBefore, text, start) && isAt(domainAfter, text, end))
+  return !inHostName || isAt(versionLabelBefore, text, start) || isAt(fileAfter, text, end)
 }
-const labelBefore = /(?<=[A-Za-z-]\d{0,9}\.)/y
-const versionLabelBefore = /(?<=(?<![A-Za-z])(?:so|v|ver|version|rev|rel|release|build|dylib)\.)/iy
+const labelBefore = /(?<=[A-Za-z]\d{0,9}\.)/y
+const numberedBefore = /(?<=-\d{1,9}\.)/y
+const versionLabelBefore = /(?<=(?<![A-Za-z])(?:so|v|ver|version|rev|rel|release|build|dylib|rc)\d{0,9}\.)/iy
 
 /** `version 1.2.3.4`, `"appVersion":"1.2.3.4"`, `"Chromium";v="120.0.0.0"`, `PostgreSQL 15.1.0.147`: by a word. */
 const versionBefore =
-  /(?<=(?:versions?|(?<![A-Za-z])(?:v|ver|rev|rv|build|firmware|oid|PostgreSQL|Flash(?: Player)?|Chrome|Chromium|Opera))[\\"']{0,4}\s?[:=(-]?\s?[\\"']{0,4})/iy
+  /(?<=(?:versions?|(?<![A-Za-z])(?:v\.?|ver\.?|rev\.?|rv|build|firmware|oid|PostgreSQL|Flash(?: Player)?|Chrome|Chromium|Opera))[\\"']{0,4}\s?[:=(-]?\s?[\\"']{0,4})/iy
 
 /** `KB3149090~amd64~~6.1.1.0`, Debian's `1.0~1.2.3.4`; `=~` and `!~` search. */
 const packageBefore = /(?<=[\w~]~)/y
@@ -67,7 +73,7 @@ const dayBefore = /(?<=\d{4}-\d\d-\d\d-)\d\d\.\d\d\.\d\d\.\d/y
 
 /** Products whose versions have four numbers: `Chrome/120.0.0.0`, also `Chrome%2F120.0.0.0` and `Chrome\/120.0.0.0`. */
 const productBefore =
-  /(?<=(?:^|[\s"'`(;,+=[|]|%20)(?:(?:Headless)?Chrome|Chromium|CriOS|Firefox|FxiOS|Edg|EdgA|EdgiOS|OPR|OPT|OPX|Opera|Brave|SamsungBrowser|UCBrowser|UP\.Browser|Version|Vivaldi|YaBrowser|GSA|envoy|kong|nginx|openresty|tengine|zlib)(?:\\?\/|%2F))/y
+  /(?<=(?:^|[\s"'`(;,+=[|]|%20)(?:(?:Headless)?Chrome|Chromium|CriOS|Firefox|FxiOS|Safari|Edge?|EdgA|EdgiOS|OPR|OPT|OPX|Opera|Brave|SamsungBrowser|UCBrowser|UP\.Browser|Version|Vivaldi|YaBrowser|GSA|envoy|kong|nginx|openresty|tengine|zlib)(?:\\?\/|%2F))/y
 
 /**
  * Any product in a User-Agent header: a text that begins with a product, `okhttp/4.9.3`, and its version, up to the next

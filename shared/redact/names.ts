@@ -24,7 +24,8 @@ export type NameKind =
  */
 export const names: Record<Exclude<NameKind, 'other'>, string> = {
   line: 'authorization cookie cookies cookie2 digest-auth',
-  secret: 'auth-pw cvc cvv pass-code pass-phrase pass-word passwd pgpassword pwd secret secrets',
+  secret:
+    'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word passwd pgpassword pwd redis-pass secret secrets smtp-pass user-pass',
   datum: [
     'access-key account-key anon-key api-key encryption-key master-key private-key secret-key service-key',
     'service-role-key shared-access-key shared-access-signature signing-key subscription-key',
