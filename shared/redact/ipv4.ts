@@ -41,7 +41,7 @@ function isVersion(text: string, start: number, end: number): boolean {
   if (before === '~') return isAt(packageBefore, text, start)
   if (before === '-' && (isAt(dayBefore, text, start) || isNumberOfVersion(text, start))) return true
   if (before === '-' || before === '_') return isAt(nameBefore, text, start) && isAt(fileAfter, text, end)
-  return /[\s:="'\\(]/.test(before) && isAt(versionBefore, text, start)
+  return /[\s:="'\\(]/.test(before) && (isAt(versionBefore, text, start) || isAt(relationBefore, text, start))
 }
 
 /** `v1.2.3.4`, `jdk1.8.0.102`, `release-1.2.3.4`; in `host129.206.196.21.example.com` the word is part of a host's name. */
@@ -64,6 +64,9 @@ const versionLabelBefore = /(?<=(?<![A-Za-z])(?:so|v|ver|version|rev|rel|release
 /** `version 1.2.3.4`, `"appVersion":"1.2.3.4"`, `"Chromium";v="120.0.0.0"`, `PostgreSQL 15.1.0.147`: by a word. */
 const versionBefore =
   /(?<=(?:versions?|(?<![A-Za-z])(?:v\.?|ver\.?|rev\.?|rv|build|firmware|oid|PostgreSQL|Flash(?: Player)?|Chrome|Chromium|Opera))[\\"']{0,4}\s?[:=(-]?\s?[\\"']{0,4})/iy
+
+/** A relation to a package of Debian, `zlib1g (>= 1:1.2.3.4)`. */
+const relationBefore = /(?<=\((?:<<|<=|=|>=|>>) (?:\d:)?)/y
 
 /** `KB3149090~amd64~~6.1.1.0`, Debian's `1.0~1.2.3.4`; `=~` and `!~` search. */
 const packageBefore = /(?<=[\w~]~)/y
@@ -92,7 +95,8 @@ function isProduct(text: string, start: number, end: number): boolean {
 const nameBefore = /(?<=\w[-_])/y
 const fileAfter =
   /[-.](?:apk|bz2|crate|css|deb|dll|dmg|dylib|exe|gem|gz|jar|js|json|min|msi|nupkg|pkg|rpm|so|tar|tgz|whl|xz|zip|el\d|linux|darwin|win32|amd64|arm64|x86)\b/iy
-const releaseAfter = /[-+](?:alpha|beta|build|dev|preview|rc|snapshot)/iy
+const releaseAfter =
+  /[-+](?:alpha|beta|build|dev|preview|rc|snapshot|dfsg|deb\d|git|\d{1,3}(?:ubuntu|deb|build|~|\+|\.(?:el|fc)\d))/iy
 
 // ---- in the names of hosts
 

@@ -42,6 +42,8 @@ const leftAlone: Record<string, string[]> = {
     'build 4.3.2.1',
     'Package_for_KB3149090~31bf3856ad364e35~amd64~~6.1.1.0',
     'libfoo (= 1.0~1.2.3.4)',
+    'zlib1g (>= 1:1.2.3.4), libpam0g (<< 0.99.7.1)',
+    'libfoo 1.2.3.57+dfsg1-2, libbar 2.2.7.1-3~ and libbaz 1.2.3.4-5ubuntu1',
     'UP.Browser/6.2.3.3.c.1.101 (GUI)',
     'SAMSUNG-GT-E2232/1.0 Openwave/6.2.3 Profile/MIDP-2.0 Client/6.2.3.3 (GUI)',
     'okhttp/4.9.3 Widget/1.2.3.4',
