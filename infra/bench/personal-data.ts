@@ -45,7 +45,7 @@ function wordsOf(line: string): { text: string; at: number }[] {
 
 /** Quoted texts whose first word is a product with a version, as in the combined format of web servers. */
 function userAgents(line: string): [start: number, end: number][] {
-  const quotes = [...line].flatMap((character, at) => (character === '"' ? [at] : []))
+  const quotes = [...line.matchAll(/"/g)].map(({ index }) => index)
   return quotes.flatMap((start, number): [number, number][] => {
     const end = quotes[number + 1]
     if (end === undefined) return []
@@ -75,9 +75,9 @@ function hostQuadsIn(word: string): Member[] {
   const [label = '', ...domain] = word.split('.')
   const parts = label.split('-')
   const numbers = parts.map(part => Number(part))
-  const inLabel = [...label].some(isLetter) || isLetter(domain.at(-1)?.[0])
+  const inLabel = label.split('').some(isLetter) || isLetter(domain.at(-1)?.[0])
   return parts.flatMap((part, at): Member[] => {
-    const first = part.slice([...part].findLastIndex(isLetter) + 1)
+    const first = part.slice(part.split('').findLastIndex(isLetter) + 1)
     const address = [first, ...parts.slice(at + 1, at + 4)]
     const isQuad = address.length === 4 && address.every(octet => octet !== '' && Number(octet) <= 255)
     const beside = (part === first && numbers[at - 1]! >= 0) || numbers[at + 4]! >= 0
@@ -99,9 +99,7 @@ function ipv6In(word: string): string[] {
     part.split(':').slice(0, -1).join(':'),
     part.split(':').slice(1).join(':'),
   ])
-  return bare.filter(
-    part => isIPv6(part) && part !== '::' && [...part].some(sign => sign >= '0' && sign <= '9'),
-  )
+  return bare.filter(part => isIPv6(part) && part !== '::' && /[0-9]/.test(part))
 }
 
 function isMac(word: string): boolean {

@@ -1,7 +1,7 @@
 /** IPv4 addresses, and the signs by which versions of the same form differ from them. */
 import { endsEscape } from './escapes.ts'
 import { mark } from './prefilter.ts'
-import { endOf, isAt, type PersonalClass, type Span, startOf } from './personal-class.ts'
+import { endOf, isAt, type PersonalClass, startOf } from './personal-class.ts'
 
 const octet = String.raw`(?:25[0-5]|2[0-4]\d|[01]?\d?\d)`
 
