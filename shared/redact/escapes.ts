@@ -34,14 +34,14 @@ export function decode(source: string): string {
   )
 }
 
-/** @returns where each character of `decode(source)`, and its end, stand in the source */
-export function placesOf(source: string): number[] {
-  const places: number[] = []
-  let from = 0
-  for (const { 0: found, index } of source.matchAll(encoded)) {
-    for (let at = from; at <= index; at++) places.push(at)
-    from = index + found.length
-  }
-  for (let at = from; at <= source.length; at++) places.push(at)
-  return places
+/** @returns where the given places of `decode(source)`, in ascending order, stand in the source */
+export function placesInSource(source: string, places: number[]): number[] {
+  const escapes = source.matchAll(encoded)
+  let escape = escapes.next().value
+  let longer = 0
+  return places.map(place => {
+    for (; escape && escape.index - longer < place; escape = escapes.next().value)
+      longer += escape[0].length - 1
+    return place + longer
+  })
 }

@@ -35,18 +35,18 @@ function isVersion(text: string, start: number, end: number): boolean {
   if (isAt(fifth, text, end) && !isAt(portAfter, text, end) && !isAt(portOf, text, end)) return true
   const before = text.charAt(start - 1)
   if (/[A-Za-z]/.test(before))
-    return endsEscape(text, start) ? isProduct(text, start, end) : isNumberOfVersion(text, start)
+    return endsEscape(text, start) ? isProduct(text, start, end) : isNumberOfVersion(text, start, end)
   if (before === '.') return isMember(text, start, end)
   if (before === '/') return isProduct(text, start, end)
   if (before === '~') return isAt(packageBefore, text, start)
-  if (before === '-' && (isAt(dayBefore, text, start) || isNumberOfVersion(text, start))) return true
+  if (before === '-' && (isAt(dayBefore, text, start) || isNumberOfVersion(text, start, end))) return true
   if (before === '-' || before === '_') return isAt(nameBefore, text, start) && isAt(fileAfter, text, end)
   return /[\s:="'\\(]/.test(before) && (isAt(versionBefore, text, start) || isAt(relationBefore, text, start))
 }
 
-/** `v1.2.3.4`, `jdk1.8.0.102`, `release-1.2.3.4`; in `host129.206.196.21.example.com` the word is part of a host's name. */
-function isNumberOfVersion(text: string, start: number): boolean {
-  return isAt(versionWordBefore, text, start)
+/** `v1.2.3.4`, `jdk1.8.0.102`, `release-1.2.3.4`; in `build-10-0-0-5.example.com` the word is part of a host's name. */
+function isNumberOfVersion(text: string, start: number, end: number): boolean {
+  return isAt(versionWordBefore, text, start) && (!isAt(domainAfter, text, end) || isAt(fileAfter, text, end))
 }
 const versionWordBefore =
   /(?<=(?<![A-Za-z])(?:v|ver|version|rev|rel|release|rv|rc|build|alpha|beta|fw|firmware|gcc|jdk|jre|openssl|lib[a-z]{1,12})[-_]?)/iy
@@ -106,7 +106,7 @@ const octetInName = /^(?:0\d\d|25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/
 
 /** A letter directly before the numbers, or joined to them: `ec2-10-0-0-5`, `h64-187-1-131`. */
 const letterBefore = /(?<=[A-Za-z][-_]?)/y
-const domainAfter = /(?:-[A-Za-z][\w-]{0,60})?\.[A-Za-z]/y
+const domainAfter = /(?:-[A-Za-z][\w-]{0,60})?\.[a-z]/y
 
 /** `ec2-203-0-113-7.compute.example`, `82-68-222-195.dsl.example`. Bare numbers may be a date, a version or a range. */
 export const ipv4InHostName: PersonalClass = {
@@ -118,7 +118,7 @@ export const ipv4InHostName: PersonalClass = {
     const end = endOf(hit)
     if (/\w/.test(input.charAt(end)) || isAt(fileAfter, input, end)) return null
     const named = isAt(letterBefore, input, index)
-    if (named && isNumberOfVersion(input, index)) return null
+    if (named && isNumberOfVersion(input, index, end)) return null
     const address = addressAmong(hit[0].split('-'), named, isAt(domainAfter, input, end))
     if (!address || !address.every(number => octetInName.test(number)) || /^0+$/.test(address[0]!))
       return null

@@ -33,9 +33,12 @@ export const mark = {
   iban: 8192,
 } as const
 
-const [hexadecimal, joint, credentialLetter, quote, digit] = [1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20]
+/** What is noted on the way to the marks. */
+const [digit, hexadecimal, joint, quote] = [1 << 14, 1 << 15, 1 << 16, 1 << 17]
+const [credentialLetter, schemeLetter, blank] = [1 << 18, 1 << 19, 1 << 20]
+const allMarks = (1 << 14) - 1
+
 const [dot, dash, slash, colon] = [0x2e, 0x2d, 0x2f, 0x3a]
-const allMarks = (1 << 16) - 1
 const cardStart = /\d\d\d\d[\d +%\u00a0-]{8}/
 const ibanStart = /(?:^|[^A-Za-z0-9]|%[0-9A-F]{2})[A-Za-z][A-Za-z]\d\d[A-Za-z0-9 +%\u00a0-]{11}/
 const credentialStart = /eyJ[\w-]{9}|[Bb]earer|[Bb]asic|BEARER|BASIC|_\w{20}/
@@ -48,7 +51,9 @@ const marksOfCharacters: [string, number][] = [
   ['=', mark.assignment],
   ['@', mark.at],
   ['+', mark.plus],
-  ['BbJ_', credentialLetter],
+  ['J_', credentialLetter],
+  ['Bb', schemeLetter],
+  [' \t\r\n+%', blank],
   ['%\\', mark.escape],
   ['\'"`$', quote],
 ]
@@ -98,10 +103,15 @@ export function marksOf(text: string): number {
     if (cardStart.test(text)) marks |= mark.card
     if (ibanStart.test(text)) marks |= mark.iban
   }
-  if ((marks & credentialLetter) !== 0 && text.length >= 10 && credentialStart.test(text))
-    marks |= mark.credential
+  if (text.length >= 10 && mayHoldCredential(marks) && credentialStart.test(text)) marks |= mark.credential
   if ((marks & quote) !== 0 && statementWord.test(text)) marks |= mark.statement
   return marks & allMarks
+}
+
+/** `Bearer` and `Basic` have a space behind them. */
+function mayHoldCredential(marks: number): boolean {
+  const scheme = schemeLetter | blank
+  return (marks & credentialLetter) !== 0 || (marks & scheme) === scheme
 }
 
 /** A UUID or a hash in hexadecimal, by its length: logs are full of them. No card and no IBAN of these letters is so long. */

@@ -12,7 +12,7 @@ import { card, iban } from './accounts.ts'
 import { type PersonalClass, replaceSpans, type Span, spansIn } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
-import { decode, placesOf } from './escapes.ts'
+import { decode, placesInSource } from './escapes.ts'
 import { field } from './fields.ts'
 import { ipv4, ipv4InHostName } from './ipv4.ts'
 import { ipv6 } from './ipv6.ts'
@@ -85,10 +85,13 @@ function takeOutDecoded(text: string): string {
   for (const personal of classes) {
     const spans = isPossible(personal, marks) ? spansIn(personal, decoded) : []
     if (spans.length === 0) continue
-    const places = placesOf(redacted)
+    const places = placesInSource(
+      redacted,
+      spans.flatMap(([start, end]) => [start, end]),
+    )
     redacted = replaceSpans(
       redacted,
-      spans.map(([start, end]): Span => [places[start]!, places[end]!]),
+      spans.map((_, at): Span => [places[2 * at]!, places[2 * at + 1]!]),
     )
     decoded = decode(redacted)
   }
