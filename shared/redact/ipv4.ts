@@ -11,7 +11,7 @@ export const ipv4: PersonalClass = {
   marks: mark.dots,
   pattern: new RegExp(
     // Read by lookahead: in `ns1.203.0.113.7` a refused candidate begins one number before the address.
-    String.raw`${startOf(String.raw`\d`)}(?=(${octet}(?:\.${octet}){3})(?![\dA-Za-z]))\d+`,
+    String.raw`(?=\d{1,3}\.\d)${startOf(String.raw`\d`)}(?=(${octet}(?:\.${octet}){3})(?![\dA-Za-z]))\d+`,
     'g',
   ),
   part(hit) {
@@ -31,6 +31,8 @@ const portOf = /(?<= > [\d.]{7,15})\.\d{1,5}(?![\w.])/y
 
 /** Signs of a version around the four numbers, by the character before them. All have a bounded length. */
 function isVersion(text: string, start: number, end: number): boolean {
+  // Most stand alone.
+  if (end === text.length && start === 0) return false
   if (isAt(releaseAfter, text, end)) return true
   if (isAt(fifth, text, end) && !isAt(portAfter, text, end) && !isAt(portOf, text, end)) return true
   const before = text.charAt(start - 1)
