@@ -4,28 +4,30 @@ import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { invalidParameter, readSingle } from '../../shared/endpoints/query-string.ts'
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'
+import type { Query } from '../../shared/sql/tree.ts'
 import { placeInCaller, sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
-/** The statement to run, and the normal form of the caller's SQL; `null` where the endpoint's own query runs. */
+/** The statement to run, and the caller's SQL in its normal form and as a tree; `null` where the endpoint's own runs. */
 export interface Composed {
   statement: Statement
   sql: string | null
+  tree: Query | null
 }
 
 /** Moves the places in an error from the composed statement to the caller's own SQL, and drops those outside it. */
 export function mapErrorToCallerSql(
   error: unknown,
-  { statement, sql }: Composed,
+  { statement, sql, tree }: Composed,
   callerSql: string | null,
 ): unknown {
   if (!(error instanceof ApiError)) return error
   const problems = error.problems.map(({ line, column, ...problem }) => {
     if (line === undefined || column === undefined) return problem
     const place =
-      callerSql === null || sql === null
+      callerSql === null || sql === null || tree === null
         ? null
-        : placeInCaller({ sql: statement.sql, normal: sql }, callerSql, { line, column })
+        : placeInCaller({ sql: statement.sql, normal: sql, tree }, callerSql, { line, column })
     return { ...problem, ...place }
   })
   const { code, message, headers, cause } = error
@@ -43,16 +45,16 @@ export function compose(
   callerSql: string | null,
 ): Composed {
   const { bindings } = parameters
-  if (callerSql === null) return { statement: { sql: endpoint.sql, bindings }, sql: null }
+  if (callerSql === null) return { statement: { sql: endpoint.sql, bindings }, sql: null, tree: null }
   if (!endpoint.sandbox)
     throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL; leave sql out.', {
       problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
     })
   assertRedactionHolds(endpoint, caller)
   assertPinsHold(endpoint, caller.pins)
-  const { sql, normal, parameters: used } = sandbox(endpoint, callerSql)
+  const { sql, normal, tree, parameters: used } = sandbox(endpoint, callerSql)
   const needed = bindings.filter(({ name }) => used.includes(name))
-  return { statement: { sql, bindings: needed }, sql: normal }
+  return { statement: { sql, bindings: needed }, sql: normal, tree }
 }
 
 /** TO_HEX, REVERSE or a filter shows any value to a caller's own SQL, in a form that redaction cannot know. */

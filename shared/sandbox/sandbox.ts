@@ -7,11 +7,12 @@ import { ApiError } from '../errors.ts'
 import { offsetOf, type Place, placeOf, SqlError } from '../sql/error.ts'
 import { statementLimits } from '../sql/limits.ts'
 import { parse } from '../sql/parser.ts'
-import { placeInOther } from '../sql/places.ts'
+import { nodeAt } from '../sql/places.ts'
 import { print } from '../sql/printer.ts'
 import { tablesOf } from '../sql/relations.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
-import { parameterNames } from '../sql/walk.ts'
+import { descendants, parameterNames } from '../sql/walk.ts'
+import { expandStars, unnestPaths } from './expand.ts'
 import { check, Violation } from './rules.ts'
 import { compose, type EndpointTables, tablesOfEndpoint } from './tables.ts'
 
@@ -20,6 +21,8 @@ export interface Sandboxed {
   sql: string
   /** The caller's query in its normal form, for the cache key: layout and comments make no difference. */
   normal: string
+  /** The tree of `normal`, with the offsets of the caller's text. */
+  tree: Query
   /** The endpoint's tables that it reads, in the endpoint's spelling and order. */
   tables: string[]
   /** Names of the parameters in the statement. */
@@ -39,6 +42,7 @@ export function sandbox(endpoint: Pick<Endpoint, 'sql' | 'parameters'>, callerSq
   return {
     sql: statementOf(composed, query, tables),
     normal: print(query),
+    tree: query,
     tables: [...tables.byKey].filter(([key]) => used.has(key)).map(([, { name }]) => name),
     parameters: [...parameterNames(composed).keys()],
   }
@@ -50,14 +54,15 @@ export function sandbox(endpoint: Pick<Endpoint, 'sql' | 'parameters'>, callerSq
  * @returns `null` where the place is not in the caller's part
  */
 export function placeInCaller(
-  { sql, normal }: Pick<Sandboxed, 'sql' | 'normal'>,
+  { sql, normal, tree }: Pick<Sandboxed, 'sql' | 'normal' | 'tree'>,
   callerSql: string,
   place: Place,
 ): Place | null {
   const start = sql === normal ? 0 : sql.length - normal.length - 1
   const at = offsetOf(sql, place) - start
   if (at < 0 || at >= normal.length || !sql.startsWith(normal, start)) return null
-  return placeInOther(normal, placeOf(normal, at), callerSql)
+  const node = nodeAt(normal, at, tree)
+  return node && placeOf(callerSql, node.at)
 }
 
 function parseCaller(sql: string): Query {
@@ -73,6 +78,7 @@ function parseCaller(sql: string): Query {
   }
 }
 
+/** Checks the query, and writes out what it leaves out (`expand.ts`). Returns the keys of the tables that it reads. */
 function checkCaller(
   query: Query,
   sql: string,
@@ -80,7 +86,12 @@ function checkCaller(
   parameters: Endpoint['parameters'],
 ): Set<string> {
   try {
-    return check(query, { tables: tables.byKey, parameters: new Set(Object.keys(parameters)) })
+    unnestPaths(query)
+    const used = check(query, { tables: tables.byKey, parameters: new Set(Object.keys(parameters)) })
+    const columns = [...tables.byKey].map(([key, table]) => [key, table.columns] as const)
+    const [problem] = expandStars(query, new Map(columns)).problems
+    if (problem) throw problem
+    return used
   } catch (error) {
     if (!(error instanceof Violation)) throw error
     const names = [...tables.byKey.values()].map(({ name }) => name)
@@ -112,6 +123,9 @@ function statementOf(composed: Query, caller: Query, tables: EndpointTables): st
     const own = new Set(tables.real.map(pathKey))
     if (!tablesOf(again).every(table => table.at < callerBegins && own.has(pathKey(table)))) {
       throw new Error('the printed statement reads a table outside')
+    }
+    if ([...descendants(caller)].some(({ kind }) => kind === 'SelectStar')) {
+      throw new Error('the printed statement has columns without a name')
     }
     return sql
   } catch (cause) {

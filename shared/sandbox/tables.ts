@@ -7,11 +7,13 @@ import { print } from '../sql/printer.ts'
 import { nameKey, tablesOf } from '../sql/relations.ts'
 import type { CommonTable, Query, TableReference } from '../sql/tree.ts'
 import { descendants } from '../sql/walk.ts'
+import { type Columns, expandStars } from './expand.ts'
 
 interface EndpointTable {
   /** In the endpoint's spelling. */
   name: string
   cte: CommonTable
+  columns: Columns
   /** Keys of the tables before it that it may read: too many at worst, never too few. */
   reads: ReadonlySet<string>
 }
@@ -84,12 +86,15 @@ function parseEndpoint(sql: string): Query {
 
 function readTables(query: Query): EndpointTables {
   const byKey = new Map<string, EndpointTable>()
+  // On a copy: the statement keeps each * that the endpoint's author wrote.
+  const { common } = expandStars(structuredClone(query), new Map())
   for (const cte of query.with?.ctes ?? []) {
     const names = [...descendants(cte)].flatMap(node =>
       node.kind === 'TableReference' ? node.path.slice(0, 1) : [],
     )
     const reads = new Set(names.map(({ name }) => nameKey(name)).filter(key => byKey.has(key)))
-    byKey.set(nameKey(cte.name.name), { name: cte.name.name, cte, reads })
+    const key = nameKey(cte.name.name)
+    byKey.set(key, { name: cte.name.name, cte, columns: common.get(key)!, reads })
   }
   const real = tablesOf(query).filter(({ at }) => at < query.body.at)
   return { recursive: query.with?.recursive ?? false, byKey, real }

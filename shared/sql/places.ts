@@ -1,6 +1,7 @@
 import { offsetOf, type Place, placeOf } from './error.ts'
 import { statementLimits } from './limits.ts'
 import { parse } from './parser.ts'
+import type { AnyNode, Query } from './tree.ts'
 import { descendants } from './walk.ts'
 
 /** Real table names may be longer than logical ones. */
@@ -12,10 +13,14 @@ const limits = { ...statementLimits, bytes: Infinity, tokens: Infinity }
  * @throws SqlError if one of the texts does not parse
  */
 export function placeInOther(from: string, place: Place, to: string): Place | null {
-  const at = offsetOf(from, place)
-  const nodes = [...descendants(parse(from, limits))]
+  const node = nodeAt(from, offsetOf(from, place), parse(to, limits))
+  return node && placeOf(to, node.at)
+}
+
+/** The node of `tree` that has the number of the node at the offset `at` in `text`, which is another text of that tree. */
+export function nodeAt(text: string, at: number, tree: Query): AnyNode | null {
+  const nodes = [...descendants(parse(text, limits))]
   const before = nodes.filter(node => node.at <= at).map(node => node.at)
   const number = nodes.findIndex(node => node.at === Math.max(...before))
-  const other = number < 0 ? undefined : [...descendants(parse(to, limits))][number]
-  return other ? placeOf(to, other.at) : null
+  return number < 0 ? null : ([...descendants(tree)][number] ?? null)
 }

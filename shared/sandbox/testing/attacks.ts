@@ -217,8 +217,12 @@ export const attacks: Attacks[] = [
       'an alias as a dataset, in a correlated subquery':
         'SELECT (SELECT MAX(s) FROM d.secret) FROM edge_logs AS d',
       'a CTE as a dataset': 'WITH d AS (SELECT 1 AS x) SELECT s FROM d.secret',
-      'the array of a row, without UNNEST': 'SELECT m FROM edge_logs AS e, e.metadata AS m',
-      'the array of a row, joined': 'SELECT m FROM edge_logs AS e LEFT JOIN e.metadata AS m',
+      'an alias as a dataset, right of FULL JOIN':
+        'SELECT s FROM edge_logs AS d FULL JOIN d.secret USING (id)',
+      'an alias as a dataset, in a join in parentheses':
+        'SELECT s FROM edge_logs AS d CROSS JOIN (d.secret CROSS JOIN auth_logs)',
+      'an alias that is a whole path as a dataset': 'SELECT s FROM edge_logs AS `d.e`, d.secret',
+      'an alias in backticks with the dot': 'SELECT s FROM edge_logs AS d, `d.secret`',
       'a window name as a dataset':
         'SELECT (SELECT MAX(s) FROM w.secret) FROM edge_logs WINDOW w AS (ORDER BY id)',
       'the views of a dataset': 'SELECT table_name FROM dataset.INFORMATION_SCHEMA.TABLES',
@@ -440,18 +444,39 @@ export const attacks: Attacks[] = [
   {
     rule: 'rule 8: columns are named',
     code: 'sandbox_violation',
-    stops: /^\* is not allowed in a select list/,
+    stops: /^\* cannot stand for columns here, since .* not known/,
     attempts: {
-      'a bare star': 'SELECT * FROM edge_logs',
-      'the star of a row': 'SELECT e.* FROM edge_logs AS e',
       'the star of a struct': 'SELECT e.metadata[0].* FROM edge_logs AS e',
-      'a star with EXCEPT': 'SELECT * EXCEPT (id) FROM edge_logs',
-      'a star with a subquery in REPLACE':
-        'SELECT * REPLACE ((SELECT MAX(s) FROM secret) AS id) FROM edge_logs',
-      'a star in a subquery': 'SELECT id FROM (SELECT * FROM edge_logs)',
-      'a star in EXISTS': 'SELECT EXISTS (SELECT * FROM edge_logs)',
-      'a star in a CTE': 'WITH a AS (SELECT * FROM edge_logs) SELECT id FROM a',
-      'a star in the second branch': 'SELECT 1 UNION ALL SELECT * FROM edge_logs',
+      'the star of an array': 'SELECT e.metadata.* FROM edge_logs AS e',
+      'the star of a subquery': 'SELECT (SELECT AS STRUCT id FROM edge_logs LIMIT 1).*',
+      'a star over the fields of an array': 'SELECT * FROM edge_logs AS e, UNNEST(e.metadata) AS m',
+      'a star over the fields of a value': 'SELECT * FROM (SELECT AS VALUE e FROM edge_logs AS e)',
+      'a star over a star that is not known':
+        'SELECT * FROM (SELECT * FROM edge_logs AS e, UNNEST(e.metadata) AS m)',
+      'a star in the second branch':
+        'SELECT 1 UNION ALL SELECT * FROM edge_logs AS e CROSS JOIN UNNEST(e.metadata)',
+      'a star in EXISTS with DISTINCT':
+        'SELECT EXISTS (SELECT DISTINCT * FROM edge_logs AS e, UNNEST(e.metadata) AS m)',
+    },
+  },
+  {
+    rule: 'rule 8: a star stands for columns that are there',
+    code: 'sandbox_violation',
+    stops: /^\* (cannot stand for columns here, since (FROM has no table|two columns|column 1)|needs a FROM)/,
+    attempts: {
+      'the star of a table that is not in FROM': 'SELECT secret.* FROM edge_logs',
+      'a star without FROM': 'SELECT *',
+      'a star over two columns of one name': 'SELECT * FROM (SELECT 1 AS x, 2 AS x)',
+      'a star over a column without a name': 'SELECT * FROM (SELECT COUNT(*) FROM edge_logs)',
+    },
+  },
+  {
+    rule: 'rule 8: a star does not make a statement without end',
+    code: 'invalid_query',
+    stops: /^\* stands for too many columns/,
+    attempts: {
+      'many stars': `SELECT ${times(10_000, '*', ', ')} FROM edge_logs`,
+      'a star over many columns, many times': `WITH a AS (SELECT ${Array.from({ length: 500 }, (_, i) => `1 AS c${i}`).join(', ')}) SELECT ${times(100, '*', ', ')} FROM a`,
     },
   },
   {
@@ -478,6 +503,12 @@ export const attacks: Attacks[] = [
     stops: /"secret" is not a table of this endpoint/,
     attempts: {
       'the select list': `SELECT ${secret}`,
+      'REPLACE of a star': `SELECT * REPLACE (${secret} AS id) FROM edge_logs`,
+      'REPLACE of the star of a row': `SELECT e.* REPLACE (${secret} AS id) FROM edge_logs AS e`,
+      'REPLACE of a star in EXISTS': `SELECT EXISTS (SELECT * REPLACE (${secret} AS id) FROM edge_logs)`,
+      'a star over the table': 'SELECT * FROM secret',
+      'a star over a subquery over the table': 'SELECT * FROM (SELECT * FROM secret)',
+      'a star in EXISTS': 'SELECT EXISTS (SELECT * FROM secret)',
       WHERE: `SELECT id FROM edge_logs WHERE id = ${secret}`,
       'GROUP BY': `SELECT 1 FROM edge_logs GROUP BY ${secret}`,
       'GROUP BY ROLLUP': `SELECT 1 FROM edge_logs GROUP BY ROLLUP (id, ${secret})`,

@@ -1,0 +1,126 @@
+/** What a caller leaves out is written out: the columns of `*`, and UNNEST around the array of a row. */
+import { describe, expect, test } from '@jest/globals'
+import { ApiError } from '../errors.ts'
+import { sandbox } from './sandbox.ts'
+import { endpoint } from './testing/endpoints.ts'
+
+const shop = endpoint(
+  `WITH orders AS (SELECT id, o.total, o.lines FROM \`p.orders\` AS o),
+   named AS (SELECT * FROM orders),
+   counted AS (SELECT *, 1 AS \`group\` FROM orders),
+   open AS (SELECT * FROM \`p.open\`)
+   SELECT id FROM orders`,
+)
+
+/** The caller's part of the statement. */
+const written = (sql: string) => sandbox(shop, sql).normal
+
+function refusal(sql: string): string {
+  try {
+    sandbox(shop, sql)
+  } catch (error) {
+    if (error instanceof ApiError) return error.problems[0]!.detail
+    throw error
+  }
+  throw new Error(`not refused: ${sql}`)
+}
+
+describe('the columns that a * stands for', () => {
+  test.each([
+    [
+      "of the endpoint's table are those of its SELECT",
+      'SELECT * FROM orders',
+      'orders.id, orders.total, orders.lines FROM orders',
+    ],
+    ["follow the endpoint's own *", 'SELECT * FROM named AS n', 'n.id, n.total, n.lines FROM named AS n'],
+    [
+      'have backticks where they need them',
+      'SELECT counted.* EXCEPT (id, total, lines) FROM counted',
+      'counted.`group` FROM counted',
+    ],
+    [
+      'of a subquery without a name are bare',
+      'SELECT * FROM (SELECT 1 AS a, 2 AS `from`)',
+      'a, `from` FROM (SELECT 1 AS a, 2 AS `from`)',
+    ],
+    [
+      'of a common table follow its * ',
+      'WITH a AS (SELECT *, 1 AS n FROM orders) SELECT a.* FROM a',
+      'a.id, a.total, a.lines, a.n FROM a',
+    ],
+    [
+      'are those of the first query of a UNION',
+      'SELECT * FROM (SELECT 1 AS a UNION ALL SELECT 2 AS b)',
+      'a FROM (SELECT 1 AS a UNION ALL SELECT 2 AS b)',
+    ],
+    [
+      'of a join are those of its tables',
+      'SELECT * EXCEPT (lines) FROM orders AS o, (SELECT 1 AS x) AS y',
+      'o.id, o.total, y.x FROM orders AS o, (SELECT 1 AS x) AS y',
+    ],
+    [
+      'of USING come first and once',
+      'SELECT * FROM (SELECT 1 AS n, 2 AS id) AS a JOIN orders USING (id)',
+      'id, a.n, orders.total, orders.lines FROM (SELECT 1 AS n, 2 AS id) AS a JOIN orders USING (id)',
+    ],
+    [
+      'of an array of scalars are its elements and offset',
+      'SELECT * FROM UNNEST([1]) AS x WITH OFFSET AS i',
+      'x, i FROM UNNEST([1]) AS x WITH OFFSET AS i',
+    ],
+    [
+      'of an array of structs are their fields',
+      'SELECT * FROM UNNEST([STRUCT(1 AS a)]) AS x',
+      'x.a FROM UNNEST([STRUCT(1 AS a)]) AS x',
+    ],
+    [
+      'leave out EXCEPT and put in REPLACE',
+      'SELECT * EXCEPT (lines) REPLACE (1 AS ID) FROM orders',
+      '1 AS ID, orders.total FROM orders',
+    ],
+    ['are of no interest to EXISTS', 'SELECT EXISTS(SELECT * FROM open)', 'EXISTS(SELECT 1 FROM open)'],
+  ])('%s', (_, sql, expected) => {
+    expect(written(sql).replace(/^WITH .*?\) (?=SELECT)/, '')).toBe(`SELECT ${expected}`)
+  })
+
+  test.each([
+    ['SELECT * FROM open', 'the columns of * inside it are not known'],
+    ['SELECT * FROM orders AS o, UNNEST(o.lines) AS l', 'the fields of l are not known'],
+    ['SELECT * FROM orders, (SELECT 1 AS a)', 'a subquery has no name: give it one with AS'],
+    ['SELECT * FROM (SELECT 1)', 'column 1 has no name: give it one with AS'],
+    ['SELECT * FROM (SELECT o.*, p.* FROM orders AS o, orders AS p)', 'two columns are called id'],
+  ])('are not known in %j', (sql, why) => {
+    expect(refusal(sql)).toBe(`* cannot stand for columns here, since ${why}; name the columns`)
+  })
+
+  test.each(['SELECT * EXCEPT (idd) FROM orders', 'SELECT * REPLACE (1 AS idd) FROM orders'])(
+    'have all names of EXCEPT and REPLACE: %s',
+    sql => {
+      expect(refusal(sql)).toBe('* has no column idd')
+    },
+  )
+})
+
+describe('the array of a row in FROM', () => {
+  test.each([
+    ['SELECT 1 FROM orders AS o, o.lines', 'SELECT 1 FROM orders AS o, UNNEST(o.lines) AS lines'],
+    [
+      'SELECT 1 FROM orders, Orders.lines AS l WITH OFFSET',
+      'SELECT 1 FROM orders, UNNEST(Orders.lines) AS l WITH OFFSET AS offset',
+    ],
+    [
+      'SELECT 1 FROM orders AS o LEFT JOIN o.lines AS l',
+      'SELECT 1 FROM orders AS o LEFT JOIN UNNEST(o.lines) AS l',
+    ],
+    [
+      'SELECT 1 FROM orders AS o, o.lines AS l, l.parts.select',
+      'SELECT 1 FROM orders AS o, UNNEST(o.lines) AS l, UNNEST(l.parts.select) AS `select`',
+    ],
+    [
+      'SELECT ARRAY(SELECT l.n FROM orders AS o, o.lines AS l)',
+      'SELECT ARRAY(SELECT l.n FROM orders AS o, UNNEST(o.lines) AS l)',
+    ],
+  ])('%s has UNNEST', (sql, expected) => {
+    expect(written(sql)).toBe(expected)
+  })
+})
