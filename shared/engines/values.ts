@@ -27,10 +27,27 @@ export function withoutZeros(text: string): string {
   return text.includes('.') ? text.replace(/\.?0+$/, '') : text
 }
 
-/** Parses JSON text; integers that a number would not hold exactly become their digits. */
+/** How deep BigQuery's JSON values nest; see PARSE_JSON in its JSON functions. */
+const deepestJson = 500
+
+/**
+ * Parses JSON text; integers that a number would not hold exactly become their digits.
+ * @throws EngineError `rejected` for a value that is too deep
+ */
 export function parseExactJson(text: string): Value {
+  if (text.length > deepestJson && depthOfJson(text) > deepestJson)
+    throw new EngineError('rejected', `A JSON value is nested more than ${deepestJson} levels deep`)
   // Sixteen digits in a row, in a string too, are rare: only then is each value looked at, which is slow.
   return JSON.parse(text, /\d{16}/.test(text) ? exactInteger : undefined) as Value
+}
+
+function depthOfJson(text: string): number {
+  let [depth, deepest] = [0, 0]
+  for (const [sign] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{}\]]/g)) {
+    if (sign === '[' || sign === '{') deepest = Math.max(deepest, ++depth)
+    else if (sign === ']' || sign === '}') depth--
+  }
+  return deepest
 }
 
 /** `context` is the source text of a primitive value (ECMAScript 2025, in Node since 21). */

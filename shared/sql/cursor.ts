@@ -1,6 +1,7 @@
 import { placeOf, SqlError } from './error.ts'
 import type { Limits } from './limits.ts'
 import { reservedWords, unsupported } from './grammar.ts'
+import { nearestName } from './nearest.ts'
 import type { Token } from './tokens.ts'
 import { tokenize } from './tokens.ts'
 import type { Identifier } from './tree.ts'
@@ -148,15 +149,46 @@ export class Cursor {
     const { kind, text, value } = this.token
     const known = unsupported.get(kind === 'word' ? value : kind === 'symbol' ? text : '')
     if (known) return this.refusal(known)
+    const misspelt = this.misspelt(0) ?? this.misspelt(-1)
+    if (misspelt) return misspelt
+    if (!wanted && kind === 'word' && clauses.includes(value))
+      return this.refusal(`there is ${value} where it cannot be: ${orderOfClauses}`)
     const found =
       kind === 'end' ? 'the query ends' : `there is ${text.length > 40 ? text.slice(0, 40) + '...' : text}`
     return this.refusal(wanted ? `${found} where ${wanted} should be` : `${found} where it cannot be`)
+  }
+
+  /** For a word that is almost a keyword; the parser may have taken it for an alias, and stopped at the next word. */
+  protected misspelt(ahead: -1 | 0): SqlError | null {
+    const { kind, text, value, at } = this.ahead(ahead)
+    if (kind !== 'word' || value.length < 3 || reservedWords.has(value)) return null
+    const keyword = nearestName(value, clauseWords)
+    if (keyword === null || keyword === value) return null
+    return this.refusal(`there is ${text} where ${keyword} is expected`, at)
   }
 
   protected refusal(message: string, at = this.token.at): SqlError {
     return new SqlError(message, placeOf(this.sql, at))
   }
 }
+
+const clauses = ['FROM', 'WHERE', 'GROUP', 'HAVING', 'QUALIFY', 'WINDOW', 'ORDER', 'LIMIT']
+
+const orderOfClauses =
+  'the order of clauses is SELECT, FROM, WHERE, GROUP BY, HAVING, QUALIFY, WINDOW, ORDER BY, LIMIT'
+
+/** Keywords between the parts of a query, where a misspelt one looks like an alias. */
+const clauseWords = [
+  ...clauses,
+  'SELECT',
+  'GROUP BY',
+  'ORDER BY',
+  'JOIN',
+  'UNION',
+  'CROSS',
+  'OFFSET',
+  'UNNEST',
+]
 
 interface Parenthesis {
   /** Index of the token that closes it, -1 if none does. */

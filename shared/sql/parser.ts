@@ -9,6 +9,8 @@ import {
   precedence,
   precedenceOf,
   reservedFunctions,
+  reservedWords,
+  unsupported,
 } from './grammar.ts'
 import type * as ast from './tree.ts'
 import type { ScalarName, SqlType, StructField, StructType } from './types.ts'
@@ -126,7 +128,7 @@ class Parser extends Cursor {
     if (this.isWord('SELECT')) return this.select()
     if (this.isWord('FROM')) throw this.refusal('queries that begin with FROM are not supported')
     if (kind !== 'word') throw this.unexpected('SELECT')
-    throw this.refusal(`only SELECT queries are allowed: this starts with ${text}`)
+    throw this.misspelt(0) ?? this.refusal(`only SELECT queries are allowed: this starts with ${text}`)
   }
 
   private select(): ast.Select {
@@ -568,8 +570,11 @@ class Parser extends Cursor {
   }
 
   private pathOrCall(): ast.Path | ast.Call {
-    const { kind, value, at } = this.token
+    const { kind, text, value, at } = this.token
     const callable = kind === 'word' && reservedFunctions.has(value) && this.isSymbol('(', 1)
+    const reserved = kind === 'word' && reservedWords.has(value) && !unsupported.has(value)
+    if (reserved && !callable)
+      throw this.refusal(`there is ${text} where an expression should be; as a name it needs backticks`)
     const name = callable ? this.anyIdentifier() : this.identifier()
     return this.isSymbol('(') ? this.call([name]) : { kind: 'Path', parts: [name], at }
   }

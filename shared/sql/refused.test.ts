@@ -33,6 +33,18 @@ const statements: Refused[] = [
   ['1', 'there is 1 where SELECT should be', '1:1'],
 ]
 
+/** The message names the keyword that is expected, once, at the place of the misspelt one. */
+const misspelt: Refused[] = [
+  ['selct 1', 'there is selct where SELECT is expected', '1:1'],
+  ['select a form t', 'there is form where FROM is expected', '1:10'],
+  ['select a from t wehre b', 'there is wehre where WHERE is expected', '1:17'],
+  ['select a from t groupby a', 'there is groupby where GROUP BY is expected', '1:17'],
+  ['select a from t order by a limt 1', 'there is limt where LIMIT is expected', '1:28'],
+  ['select a from t jion u using (a)', 'there is jion where JOIN is expected', '1:17'],
+  ['select a from t limit 1 where b', 'there is WHERE where it cannot be: the order of clauses is', '1:25'],
+  ['select a b c from t', 'there is c where it cannot be', '1:12'],
+]
+
 const unsupported: Refused[] = [
   ['from t', 'queries that begin with FROM are not supported', '1:1'],
   ['select 1 from (from t)', 'queries that begin with FROM are not supported', '1:16'],
@@ -77,7 +89,7 @@ const unsupported: Refused[] = [
 
 const grammar: Refused[] = [
   ['select', 'the query ends where an expression should be', '1:7'],
-  ['select from t', 'from is a reserved word: put it in backticks', '1:8'],
+  ['select from t', 'there is from where an expression should be', '1:8'],
   ['select 1 as select', 'select is a reserved word', '1:13'],
   ['select 1 2', 'there is 2 where it cannot be', '1:10'],
   ['select (1', 'the query ends where ) should be', '1:10'],
@@ -92,14 +104,14 @@ const grammar: Refused[] = [
   ['select a between 1 and 2 = b', 'comparisons do not chain', '1:26'],
   ['select a in (1) in (2)', 'comparisons do not chain', '1:17'],
   ['select a is null + 1', 'there is + where it cannot be', '1:18'],
-  ['select a = not b', 'not is a reserved word', '1:12'],
+  ['select a = not b', 'there is not where an expression should be; as a name it needs backticks', '1:12'],
   ['select a not b', 'there is not where it cannot be', '1:10'],
   ['select a is b', 'where NULL or TRUE or FALSE or UNKNOWN should be', '1:13'],
   ['select a between 1', 'the query ends where AND should be', '1:19'],
   ['select a in 1', 'there is 1 where ( should be', '1:13'],
   ['select a in ()', 'where an expression should be', '1:14'],
   ['select a > > b', 'there is > where an expression should be', '1:12'],
-  ['select case end', 'end is a reserved word', '1:13'],
+  ['select case end', 'there is end where an expression should be', '1:13'],
   ['select case when a end', 'there is end where THEN should be', '1:20'],
   ['select case when a then b', 'the query ends where END should be', '1:26'],
   ['select cast(a string)', 'there is string where AS should be', '1:15'],
@@ -176,6 +188,7 @@ const tokens: Refused[] = [
 
 describe.each([
   ['statements other than one query', statements],
+  ['a misspelt keyword', misspelt],
   ['what is not supported', unsupported],
   ['what is not grammar', grammar],
   ['what is not a token', tokens],

@@ -28,6 +28,17 @@ describe('a message', () => {
     expect(place).toEqual({ line: 6, column: 3 })
   })
 
+  test('about a field of an array of records shows the UNNEST, not the type', () => {
+    const type = 'ARRAY<STRUCT<request ARRAY<STRUCT<path STRING>>>>'
+    const { message } = rejection(
+      `Cannot access field request on a value with type ${type} ${at('pth')}`,
+      sent,
+    )
+    expect(message).toBe(
+      'An array of records has no field request: add CROSS JOIN UNNEST(...) AS x with the array to FROM, and write x.request',
+    )
+  })
+
   test.each([
     ['Cannot parse regular expression: missing ): (', 'Bad regular expression: missing )'],
     [

@@ -198,6 +198,12 @@ const aboutValues: [pattern: RegExp, message: string][] = [
   ],
 ]
 
+/** Objects in the logs are arrays of one record. */
+const fieldOfArray: [RegExp, string] = [
+  /^Cannot access field (\S+) on a value with type ARRAY<.*$/s,
+  'An array of records has no field $1: add CROSS JOIN UNNEST(...) AS x with the array to FROM, and write x.$1',
+]
+
 /** Messages that name resources. */
 const aboutResources =
   /access denied|permission|not found: (table|dataset|project|routine|job)|[\w-]+:[\w-]+\.\w/i
@@ -208,7 +214,7 @@ const aboutResources =
  */
 export function rejection(message: string, sent: SentStatement): Wording {
   const { text, place } = parted(message, sent)
-  const known = aboutValues.find(([pattern]) => pattern.test(text))
+  const known = [...aboutValues, fieldOfArray].find(([pattern]) => pattern.test(text))
   if (known) return { message: replacement(text, known), place }
   if (!place) return { message: 'A function refuses a value that it is given', place }
   // An error with a place is about the text: names and types, not values.

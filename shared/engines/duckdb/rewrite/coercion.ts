@@ -40,6 +40,7 @@ export function sameType(a: SqlType, b: SqlType): boolean {
 export function coerce(value: Typed, wanted: SqlType): Typed | null {
   if (value.type === null) return { sql: `CAST(${value.sql} AS ${duckType(wanted)})`, type: wanted }
   if (value.fields && wanted.kind === 'STRUCT') return coerceFields(value.fields, wanted)
+  if (value.empty && wanted.kind === 'ARRAY') return { sql: `CAST([] AS ${duckType(wanted)})`, type: wanted }
   if (sameType(value.type, wanted)) return { ...value, ...renamed(value.sql, value.type, wanted) }
   if (!converts(value, value.type, wanted)) return null
   const { sql } = renamed(value.sql, value.type, wanted)

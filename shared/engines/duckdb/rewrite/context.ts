@@ -99,6 +99,8 @@ export interface Typed {
   origin?: 'literal' | 'parameter'
   /** The values of a struct that was written out, each of which is coerced by its own rules. */
   fields?: Typed[]
+  /** An array without elements that was written out: it has the type of what surrounds it. */
+  empty?: boolean
 }
 
 export function typed(sql: string, type: ScalarName | SqlType | null): Typed {

@@ -1,9 +1,10 @@
 /** FROM: tables, common tables, subqueries and their joins. Arrays are in unnest.ts. */
 import type { DerivedTable, From, Identifier, Join, TableReference } from '../../../sql/tree.ts'
+import { nearestName } from '../../../sql/nearest.ts'
 import { quoteName } from '../syntax.ts'
 import { condition, unifyOrThrow } from './coercion.ts'
 import type { Context, RangeVariable, Relation, Scope } from './context.ts'
-import { findColumn, nearestName, sameName, type Source, visibleColumn, withSource } from './scope.ts'
+import { findColumn, sameName, type Source, visibleColumn, withSource } from './scope.ts'
 import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
 
 /** Rewrites FROM. `scope` is the scope around it, without any range variable of this FROM. Throws SqlError. */

@@ -55,7 +55,7 @@ export function arrayLiteral(context: Context, node: ArrayLiteral, scope: Scope)
   const common = unify(items)
   if (!common) throw context.invalid(node, 'Array elements have no common type')
   const sql = `[${common.values.map(item => item.sql).join(', ')}]`
-  return { ...typed(sql, arrayOf(common.type)), origin: 'literal' }
+  return { ...typed(sql, arrayOf(common.type)), origin: 'literal', empty: items.length === 0 }
 }
 
 function itemAs(context: Context, node: Expression, item: Typed, type: SqlType): string {

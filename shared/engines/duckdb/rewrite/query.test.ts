@@ -302,6 +302,7 @@ describeDuckDb(
     describe('refusals', () => {
       test.each([
         ['SELECT statuscode FROM logs', 'Unrecognized name: statuscode; did you mean status_code?', 1, 8],
+        ['SELECT log_attributes FROM logs', 'log_attributes; there are logs, status_code', 1, 8],
         ['SELECT l.statuscode\nFROM logs AS l', 'did you mean status_code?', 1, 10],
         ['SELECT 1 FROM log', 'Table not found: log; did you mean logs?', 1, 15],
         ['SELECT x FROM UNNEST([1]) AS x WHERE y = 1', 'Unrecognized name: y', 1, 38],

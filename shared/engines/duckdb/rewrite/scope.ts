@@ -1,5 +1,7 @@
 /** Name resolution: range variables, their columns and fields, aliases of the SELECT list. */
 import type { Identifier } from '../../../sql/tree.ts'
+import { nearestName } from '../../../sql/nearest.ts'
+import type { SqlType, StructField } from '../../../sql/types.ts'
 import { typeName } from '../../values.ts'
 import { quoteName, quoteText } from '../syntax.ts'
 import {
@@ -67,21 +69,26 @@ export function resolvePath(context: Context, scope: Scope, path: Identifier[]):
   for (let at: Scope | null = scope; at; at = at.outer) {
     const variable = at.variables.find(variable => sameName(variable.name, first.name))
     const alias = at.aliases?.get(first.name.toLowerCase())
-    if (alias) return fieldsOf(context, alias, fields)
-    if (variable) return inVariable(context, variable, fields)
+    if (alias) return fieldsOf(context, alias, fields, path)
+    if (variable) return inVariable(context, variable, fields, path)
     const column = findColumn(context, at, first)
-    if (column) return fieldsOf(context, column, fields)
+    if (column) return fieldsOf(context, column, fields, path)
   }
   throw unrecognized(context, first, `Unrecognized name: ${first.name}`, namesIn(scope))
 }
 
-function inVariable(context: Context, variable: RangeVariable, fields: Identifier[]): Typed {
-  if (variable.kind === 'value') return fieldsOf(context, variable.value, fields)
+function inVariable(
+  context: Context,
+  variable: RangeVariable,
+  fields: Identifier[],
+  path: Identifier[],
+): Typed {
+  if (variable.kind === 'value') return fieldsOf(context, variable.value, fields, path)
   const [first, ...rest] = fields
   if (!first) return structOf(variable.columns)
   const hits = variable.columns.filter(column => sameName(column.name, first.name))
   if (hits.length > 1) throw ambiguous(context, first)
-  if (hits[0]) return fieldsOf(context, hits[0], rest)
+  if (hits[0]) return fieldsOf(context, hits[0], rest, path)
   const names = variable.columns.flatMap(column => column.name ?? [])
   throw unrecognized(context, first, `Name ${first.name} not found inside ${variable.name}`, names)
 }
@@ -105,8 +112,42 @@ export function columnsOf(variable: RangeVariable): VisibleColumn[] {
   return type.fields.map(({ name }, at) => ({ name, ...structField(sql, type, at) }))
 }
 
-function fieldsOf(context: Context, value: Typed, fields: Identifier[]): Typed {
-  return fields.reduce((of, field) => fieldOf(context, of, field), value)
+/** The `fields` at the end of a path, of the value that the names before them stand for. */
+function fieldsOf(context: Context, value: Typed, fields: Identifier[], path: Identifier[]): Typed {
+  return fields.reduce((of, field, at) => {
+    const records = elementOf(of.type)
+    if (records?.kind === 'STRUCT') throw fieldOfArray(context, records, path, fields.slice(at))
+    return fieldOf(context, of, field)
+  }, value)
+}
+
+/** For fields of an array of structs, as every object in the logs is one: shows the UNNESTs that lead to them. */
+function fieldOfArray(context: Context, records: SqlType, path: Identifier[], fields: Identifier[]) {
+  const names = path.map(({ name }) => name)
+  const array = names.slice(0, names.length - fields.length).join('.')
+  const joins: string[] = []
+  const aliases = new Set<string>()
+  const unnest = (array: string, name: string) => {
+    const short = name[0]!.toLowerCase()
+    const alias = aliases.has(short) ? name : short
+    aliases.add(alias)
+    joins.push(`CROSS JOIN UNNEST(${array}) AS ${alias}`)
+    return alias
+  }
+  let found = unnest(array, names.at(-fields.length - 1)!)
+  let type: SqlType | null = records
+  for (const [at, { name }] of fields.entries()) {
+    const inside: StructField[] = type?.kind === 'STRUCT' ? type.fields : []
+    type = inside.find(field => sameName(field.name, name))?.type ?? null
+    found = `${found}.${name}`
+    if (type?.kind !== 'ARRAY' || at === fields.length - 1) continue
+    found = unnest(found, name)
+    type = type.element
+  }
+  return context.invalid(
+    fields[0]!,
+    `${array} is an array of records: add ${joins.join(' ')} to FROM, and write ${found}`,
+  )
 }
 
 /** One field of a STRUCT or JSON value. Throws SqlError if it has none of that name. */
@@ -121,9 +162,10 @@ export function fieldOf(context: Context, value: Typed, field: Identifier): Type
   throw unrecognized(context, field, `Field name ${field.name} does not exist`, names)
 }
 
-/** A JSONPath to one key, as a DuckDB literal. */
+/** The path to one key, as a DuckDB literal: in a JSONPath, `*` would stand for every key, in quotes too. */
 export function jsonKey(key: string): string {
-  return quoteText(`$."${key.replaceAll('"', '\\"')}"`)
+  if (!/["*]/.test(key)) return quoteText(`$."${key}"`)
+  return quoteText(`/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
 }
 
 function namesIn(scope: Scope): string[] {
@@ -134,43 +176,14 @@ function namesIn(scope: Scope): string[] {
   return names.filter(name => name !== null)
 }
 
+/** With the nearest name, or all of them if they are few. */
 function unrecognized(context: Context, node: Identifier, message: string, names: string[]) {
   const near = nearestName(node.name, names)
-  return context.invalid(node, near ? `${message}; did you mean ${near}?` : message)
+  const all = [...new Set(names)]
+  const few = all.length > 0 && all.length <= 12 ? `; there are ${all.join(', ')}` : ''
+  return context.invalid(node, message + (near ? `; did you mean ${near}?` : few))
 }
 
 function ambiguous(context: Context, name: Identifier) {
   return context.invalid(name, `Column name ${name.name} is ambiguous`)
-}
-
-/** The candidate most like a misspelt name, or `null` where none is near. Letter case and underscores do not count. */
-export function nearestName(name: string, candidates: Iterable<string>): string | null {
-  const wanted = plain(name)
-  let best: string | null = null
-  let allowed = Math.max(1, Math.floor(wanted.length / 4))
-  for (const candidate of new Set(candidates)) {
-    const distance = editDistance(wanted, plain(candidate))
-    if (distance > allowed || (best !== null && distance === allowed)) continue
-    best = candidate
-    allowed = distance
-  }
-  return best
-}
-
-function plain(name: string): string {
-  return name.toLowerCase().replaceAll('_', '').slice(0, 100)
-}
-
-/** Letters to insert, delete or replace (Levenshtein), row by row. */
-function editDistance(a: string, b: string): number {
-  let above = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      row.push(Math.min(replaced, above[j]! + 1, row[j - 1]! + 1))
-    }
-    above = row
-  }
-  return above[b.length]!
 }

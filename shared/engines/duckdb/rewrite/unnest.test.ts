@@ -178,6 +178,21 @@ describeDuckDb('UNNEST', { logs }, ({ append, rows: query, failure }) => {
     ['SELECT 1 FROM UNNEST(5)', 'rejected', 'must be arrays'],
     ['SELECT 1 FROM logs, UNNEST(id)', 'rejected', 'expression of type STRING'],
     ['SELECT m.path FROM logs, UNNEST(metadata) AS m', 'rejected', 'Field name path does not exist'],
+    [
+      'SELECT metadata.request.path FROM logs',
+      'rejected',
+      'metadata is an array of records: add CROSS JOIN UNNEST(metadata) AS m CROSS JOIN UNNEST(m.request) AS r to FROM, and write r.path',
+    ],
+    [
+      'SELECT t.metadata.project FROM logs AS t',
+      'rejected',
+      'add CROSS JOIN UNNEST(t.metadata) AS m to FROM, and write m.project',
+    ],
+    [
+      'SELECT m.response.status FROM logs, UNNEST(metadata) AS m',
+      'rejected',
+      'add CROSS JOIN UNNEST(m.response) AS r to FROM, and write r.status',
+    ],
     ['SELECT 1 FROM logs WITH OFFSET', 'rejected', 'WITH OFFSET is for arrays'],
     ['SELECT 1 FROM logs FULL JOIN UNNEST(metadata) ON TRUE', 'unsupported', 'FULL JOIN with an array'],
     [

@@ -53,5 +53,5 @@ function frameBound(context: Context, node: FrameBound): string {
 
 /** A number of rows: a literal or a parameter. */
 export function count(context: Context, node: Count): string {
-  return node.kind === 'Literal' ? node.text : parameter(context, node).sql
+  return node.kind === 'Literal' ? String(BigInt(node.text)) : parameter(context, node).sql
 }

@@ -69,6 +69,7 @@ function steps(from: string, to: string, step: string): string {
 function concat(site: CallSite): Typed {
   const values = site.allArguments()
   const common = unify(values)
-  if (!common || (common.type && common.type.kind !== 'ARRAY')) throw site.noMatch(values)
+  if (values.length === 0 || !common || (common.type && common.type.kind !== 'ARRAY'))
+    throw site.noMatch(values)
   return typed(`(${common.values.map(value => value.sql).join(' || ')})`, common.type)
 }

@@ -126,7 +126,7 @@ function same(elements: string): Record<string, string> {
 /** The elements and the plain text between them. */
 function split(format: string): string[] {
   const pieces = format.match(/%E(?:\*S|#S|\dS|4Y|z)|%[OE]?.|[^%]+|%/gsu) ?? []
-  return pieces.flatMap(piece => (longhand[piece] ? split(longhand[piece]) : [piece]))
+  return pieces.flatMap(piece => (Object.hasOwn(longhand, piece) ? split(longhand[piece]!) : [piece]))
 }
 
 /** Text of a DATETIME in the format of a call. Throws UnsupportedError for an element that cannot be written. */
@@ -179,6 +179,8 @@ function parsed(site: CallSite): { sql: string; zoned: boolean } {
     else formats = formats.map(start => start + known)
   }
   const zoned = pieces.some(piece => piece === '%z' || piece === '%Ez')
+  // In the place of an offset, GoogleSQL also reads the Z of UTC.
+  if (zoned) formats = formats.flatMap(format => [format, format.replaceAll('%z', 'Z')])
   const list = formats.map(quoteText).join(', ')
   return { sql: `strptime(${argumentAs(site, 1, 'STRING')}, [${list}])`, zoned }
 }

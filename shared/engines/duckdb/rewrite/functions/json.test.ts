@@ -2,6 +2,9 @@ import { describeFunctions } from '../../../testing/describe-engines.ts'
 
 describeFunctions('JSON', {
   values: [
+    ['PARSE_JSON(\'{"*": 1, "a": 2}\').`*`', 1],
+    ['PARSE_JSON(\'{"a": 2}\')["*"]', null],
+    [`PARSE_JSON(CONCAT(REPEAT('[', 500), REPEAT(']', 500))) IS NULL`, false],
     [`JSON_VALUE('{"a": {"b": "x"}}', '$.a.b')`, 'x'],
     [`JSON_VALUE('{"a": {"b": "x"}}', '$.a')`, null],
     [`JSON_VALUE('{"a": null}', '$.a')`, null],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { nearestName } from './scope.ts'
+import { nearestName } from './nearest.ts'
 
 describe('the nearest name', () => {
   const names = ['status_code', 'statusText', 'path', 'id', 'event_message']
@@ -8,7 +8,7 @@ describe('the nearest name', () => {
     ['statuscode', 'status_code'],
     ['STATUS_CODE', 'status_code'],
     ['satus_code', 'status_code'],
-    ['paht', null],
+    ['paht', 'path'],
     ['pat', 'path'],
     ['eventmesage', 'event_message'],
     ['ids', 'id'],
