@@ -22,7 +22,7 @@ export interface Amounts {
   rounds: number
   /** In every so many rounds an instance is killed while its callers wait. */
   killEvery: number
-  /** How long the store stands still, and how long the engine is away, milliseconds. */
+  /** How long the store stands still, and how long the engine is away, milliseconds; 0 leaves both out. */
   outageMs: number
   /** Runs at once for one key. */
   runs: number
@@ -167,7 +167,7 @@ export function describeFrozen(amounts: Amounts): void {
     test(
       `${rounds} rounds of ${amounts.instances} x ${callers} callers cost one job each, also where an instance is killed`,
       async () => {
-        const counts = { rounds: 0, kills: 0, answered: 0, lost: 0, inserts: 0, jobs: 0 }
+        const counts = { rounds: 0, kills: 0, answered: 0, lost: 0, slow: 0, inserts: 0, jobs: 0 }
         const jobs = () => service.bigQuery!.jobs.count
         for (; counts.rounds < rounds; counts.rounds++) {
           const path = coldPath()
@@ -188,8 +188,11 @@ export function describeFrozen(amounts: Amounts): void {
           expect(new Set(kept.map(({ text }) => text)).size).toBe(1)
           counts.answered += got.flat().filter(({ status }) => status === 200).length
           counts.lost += got.flat().filter(({ status }) => status !== 200).length
-          expect(jobs() - before.jobs).toBe(1)
-          if (killed === null) {
+          // Where the store took longer than a second, the answer says so, and another run is right.
+          const slow = kept.some(({ cache }) => cache.endsWith('fwd=miss'))
+          if (slow) counts.slow++
+          else expect(jobs() - before.jobs).toBe(1)
+          if (killed === null && !slow) {
             expect(runs() - before.inserts).toBe(1)
             if (kept.some(({ cache }) => cache.endsWith('stored')))
               expect((await headOf(path)).fields).not.toHaveProperty('lease')
@@ -198,6 +201,7 @@ export function describeFrozen(amounts: Amounts): void {
           counts.jobs += jobs() - before.jobs
         }
         process.stdout.write(`${JSON.stringify(counts)}\n`)
+        expect(counts.slow).toBeLessThan(rounds / 2)
       },
       rounds * 10_000,
     )
@@ -239,7 +243,8 @@ export function describeFrozen(amounts: Amounts): void {
       return answered
     }
 
-    test(
+    const outage = outageMs > 0 ? test : () => {}
+    outage(
       `while the store stands still for ${outageMs / 1000} s every hot answer is served`,
       async () => {
         const paths = [coldPath(), coldPath()]
@@ -259,7 +264,7 @@ export function describeFrozen(amounts: Amounts): void {
       outageMs + 60_000,
     )
 
-    test(
+    outage(
       `while the engine is away for ${outageMs / 1000} s every warm answer is served, by few runs`,
       async () => {
         const paths = [coldPath(), coldPath(), coldPath()]
