@@ -1,8 +1,8 @@
 /** The folder to deploy, with Google's clients as bundled in it. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { build } from 'esbuild'
 import { edgeRow } from '../../functions/testing/edges.ts'
@@ -12,6 +12,7 @@ import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
 import { buildFunctions } from './build.ts'
 import { messages, unused } from './trim-google-clients.ts'
 import { startBundle } from '../google/backends.ts'
+import { start, stop, untilUp } from '../local/process.ts'
 import { missingEmulator, useEmulator } from '../google/firestore-emulator.ts'
 
 const project = 'abcdefghijklmnopqrst'
@@ -35,6 +36,38 @@ test('a new process takes the code cache of the build', () => {
     'false\n',
   )
 })
+
+test('installs in a bare folder as the buildpack does, with the packages that were tested, and serves', async () => {
+  interface Lock {
+    packages: Record<string, { version?: string; integrity?: string }>
+  }
+  const bare = mkdtempSync(join(tmpdir(), 'bare-'))
+  try {
+    cpSync(dist, bare, { recursive: true })
+    const { '': _, ...locked } = lockOf<Lock>(bare).packages
+    const tested = lockOf<Lock>('.').packages
+    expect(Object.keys(locked)).toContain('node_modules/@google-cloud/functions-framework')
+    for (const [path, { version, integrity }] of Object.entries(locked))
+      expect({ path, ...tested[path] }).toMatchObject({ path, version, integrity })
+    const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` }
+    const npm = (...args: string[]) => execFileSync('npm', args, { cwd: bare, env, stdio: 'pipe' })
+    npm('ci', '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund')
+    npm('run', 'gcp-build')
+    const settings = { STORE: 'firestore', ENGINE: 'bigquery', BIGQUERY_DATASET: 'd', EXPLORER_DIR: 'off' }
+    const command = [process.execPath, join(bare, 'node_modules/.bin/functions-framework')]
+    const server = await start({ command, args: ['--target=query'], env: settings, cwd: bare })
+    server.child.stdout!.resume()
+    await untilUp(server)
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+    await stop(server)
+  } finally {
+    rmSync(bare, { recursive: true, force: true })
+  }
+}, 60_000)
+
+function lockOf<T>(place: string): T {
+  return JSON.parse(readFileSync(join(place, 'package-lock.json'), 'utf8')) as T
+}
 
 test('the adapters of a laptop are not in the bundle', () => {
   expect(readFileSync(join(dist, 'service.js'), 'utf8')).not.toMatch(/node:sqlite|@duckdb\/node-api/)

@@ -4,7 +4,7 @@
  * node_modules/.bin on PATH.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
 import { buildExplorer } from './build-explorer.ts'
@@ -67,7 +67,11 @@ export async function buildFunctions(folder: string, { local }: { local: boolean
   return statSync(outfile).size
 }
 
-/** The framework is the only dependency; the buildpack runs `gcp-build` after an upload. */
+/**
+ * The framework is the only dependency; the buildpack runs `gcp-build` after an upload. The lock file is the repository's,
+ * pruned by npm: with it the buildpack runs `npm ci`, so that the packages deployed are those that were tested.
+ * https://github.com/GoogleCloudPlatform/buildpacks/tree/main/cmd/nodejs/npm
+ */
 function writePackage(folder: string): void {
   const { version, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     version: string
@@ -78,6 +82,12 @@ function writePackage(folder: string): void {
   const scripts = { 'gcp-build': 'node index.js' }
   const deployed = { ...own, scripts, dependencies: { [framework]: dependencies[framework] } }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(deployed, null, 2)}\n`)
+  copyFileSync('package-lock.json', join(folder, 'package-lock.json'))
+  const prune = ['install', '--package-lock-only', '--omit=dev', '--ignore-scripts', '--offline']
+  execFileSync('npm', [...prune, '--loglevel=error', '--no-fund', '--no-audit'], {
+    cwd: folder,
+    stdio: 'pipe',
+  })
 }
 
 if (import.meta.main) {

@@ -1,5 +1,5 @@
 /**
- * `node infra/google/control/rehearsal.ts`: set-up, build, deployment, smoke test, a call by the scheduler, a query, a second
+ * `npm run rehearse`: set-up, build, deployment, smoke test, a call by the scheduler, a query, a second
  * deployment, a rollback and a removal, with the real scripts, gcloud and bq, on a machine without an account. Google's
  * control plane, BigQuery and Cloud Run are stand-ins, Firestore is Google's emulator. Prints each step.
  */
