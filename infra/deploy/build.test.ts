@@ -38,14 +38,11 @@ test('a new process takes the code cache of the build', () => {
 })
 
 test('installs in a bare folder as the buildpack does, with the packages that were tested, and serves', async () => {
-  interface Lock {
-    packages: Record<string, { version?: string; integrity?: string }>
-  }
   const bare = mkdtempSync(join(tmpdir(), 'bare-'))
   try {
     cpSync(dist, bare, { recursive: true })
-    const { '': _, ...locked } = lockOf<Lock>(bare).packages
-    const tested = lockOf<Lock>('.').packages
+    const { '': _, ...locked } = packagesOf(bare)
+    const tested = packagesOf('.')
     expect(Object.keys(locked)).toContain('node_modules/@google-cloud/functions-framework')
     for (const [path, { version, integrity }] of Object.entries(locked))
       expect({ path, ...tested[path] }).toMatchObject({ path, version, integrity })
@@ -65,8 +62,12 @@ test('installs in a bare folder as the buildpack does, with the packages that we
   }
 }, 60_000)
 
-function lockOf<T>(place: string): T {
-  return JSON.parse(readFileSync(join(place, 'package-lock.json'), 'utf8')) as T
+/** By their path in node_modules, as the lock file has them. */
+function packagesOf(folder: string): Record<string, { version?: string; integrity?: string }> {
+  const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')) as {
+    packages: ReturnType<typeof packagesOf>
+  }
+  return lock.packages
 }
 
 test('the adapters of a laptop are not in the bundle', () => {
