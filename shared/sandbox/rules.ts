@@ -3,6 +3,7 @@
  * stops. Every node is visited, LIMIT, OVER, HAVING MAX and lambdas included, and a kind without a rule is refused:
  * a subquery hides in the one expression that a walk leaves out.
  */
+import { nearestName } from '../sql/nearest.ts'
 import { nameKey } from '../sql/relations.ts'
 import type {
   AnyNode,
@@ -15,6 +16,7 @@ import type {
 } from '../sql/tree.ts'
 import { children } from '../sql/walk.ts'
 import { netFunctions, plainFunctions } from './allowed-functions.ts'
+import { functionInstead, tableInstead } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {
@@ -125,14 +127,16 @@ class Walk {
    */
   private table({ path, offset, at }: TableReference, scope: ReadonlySet<string>): void {
     const [name, ...fields] = path
+    const text = path.map(part => part.name).join('.')
     if (fields.length > 0) {
-      const hint = 'the array of a row is read with UNNEST'
+      const hint = tableInstead(text) ?? 'the array of a row is read with UNNEST'
       throw new Violation(`${shown(...path)} is not a table of this endpoint: ${hint}`, at)
     }
     const key = name && plainName.test(name.name) ? nameKey(name.name) : null
     const own = key !== null && scope.has(key)
     if (key === null || !(own || this.offer.tables.has(key))) {
-      throw new Violation(`${shown(...path)} is not a table of this endpoint`, at)
+      const hint = tableInstead(text)
+      throw new Violation(`${shown(...path)} is not a table of this endpoint${hint ? `: ${hint}` : ''}`, at)
     }
     if (offset) throw new Violation('WITH OFFSET goes with UNNEST', offset.at, 'invalid_query')
     if (!own) this.used.add(key)
@@ -149,6 +153,15 @@ class Walk {
   }
 }
 
+/** What to write for a function of another dialect, or for a misspelt one. */
+function hint(names: string[]): string {
+  const name = names.at(names[0] === 'SAFE' ? 1 : 0)!
+  const instead = names.length > 1 && names[0] !== 'SAFE' ? null : functionInstead(name)
+  if (instead !== null) return `: write ${instead}`
+  const near = names.length === 1 ? nearestName(name, plainFunctions) : null
+  return near && near !== name ? `; did you mean ${near}?` : ''
+}
+
 /** Rule 7: a name with any other dot, or in backticks, may be a routine that reads tables. */
 function refuseUnlessKnown({ name, at }: Call): void {
   const names = name.map(part => part.name.toUpperCase())
@@ -158,6 +171,6 @@ function refuseUnlessKnown({ name, at }: Call): void {
     (names.length === 2 && first === 'SAFE' && plainFunctions.has(second!)) ||
     (names.length === 2 && first === 'NET' && netFunctions.has(second!))
   if (!known || name.some(part => part.quoted)) {
-    throw new Violation(`the function ${shown(...name)} is not allowed`, at)
+    throw new Violation(`the function ${shown(...name)} is not allowed${hint(names)}`, at)
   }
 }

@@ -122,6 +122,20 @@ describe('a refusal', () => {
     expect(problems).toMatchObject([{ parameter: 'sql', line: 2, column: 5 }])
   })
 
+  test.each([
+    ['SELECT toStartOfMinute(timestamp) FROM edge_logs', 'write TIMESTAMP_TRUNC(x, MINUTE)'],
+    ['SELECT sumIf(1, TRUE)', 'write SUM(IF(condition, x, 0))'],
+    ['SELECT now()', 'write CURRENT_TIMESTAMP()'],
+    ['SELECT COUNTIFF(TRUE)', 'did you mean COUNTIF?'],
+    ["SELECT id FROM logs WHERE source = 'edge_logs'", 'FROM edge_logs'],
+    [
+      "SELECT log_attributes['request.path'] FROM `logs.all.otel`",
+      'CROSS JOIN UNNEST(m.request) AS r and write r.path',
+    ],
+  ])('of another dialect, %s, says what to write', (sql, instead) => {
+    expect(refusal(sql, logs).problems[0]!.detail).toContain(instead)
+  })
+
   test('of a long name cuts it', () => {
     expect(refusal(`SELECT 1 FROM \`${'\u{1f600}'.repeat(9_000)}\``).message.length).toBeLessThan(200)
     expect(refusal(`SELECT 1 FROM refunds ${'x'.repeat(9_000)} y`).message.length).toBeLessThan(400)

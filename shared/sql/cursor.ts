@@ -149,6 +149,7 @@ export class Cursor {
     const { kind, text, value } = this.token
     const known = unsupported.get(kind === 'word' ? value : kind === 'symbol' ? text : '')
     if (known) return this.refusal(known)
+    if (this.isWord('ILIKE', -1)) return this.refusal(unsupported.get('ILIKE')!, this.ahead(-1).at)
     const misspelt = this.misspelt(0) ?? this.misspelt(-1)
     if (misspelt) return misspelt
     if (!wanted && kind === 'word' && clauses.includes(value))

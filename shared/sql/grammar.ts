@@ -16,16 +16,28 @@ export const reservedFunctions: ReadonlySet<string> = new Set(['GROUPING', 'IF',
 
 /** Parts of GoogleSQL that are refused, by the word or symbol that shows them, with the message. */
 export const unsupported: ReadonlyMap<string, string> = new Map([
-  ...['COLLATE', 'LATERAL', 'MATCH_RECOGNIZE', 'NEW', 'PIVOT', 'TABLESAMPLE', 'UNPIVOT'].map(
+  ...['COLLATE', 'MATCH_RECOGNIZE', 'NEW', 'TABLESAMPLE'].map(
     word => [word, `${word} is not supported`] as const,
   ),
+  [
+    'LATERAL',
+    'LATERAL is not supported: write a subquery in SELECT, or CROSS JOIN UNNEST(ARRAY(SELECT ...))',
+  ],
+  ['PIVOT', 'PIVOT is not supported: write COUNTIF(x = 1) AS one, COUNTIF(x = 2) AS two, ... and GROUP BY'],
+  [
+    'UNPIVOT',
+    "UNPIVOT is not supported: write CROSS JOIN UNNEST([STRUCT('a' AS name, a AS value), ('b', b)])",
+  ],
   ['|>', 'pipe syntax is not supported'],
   ['?', 'parameters need a name: write @name'],
   ['{', 'braces are not supported'],
   ['FETCH', 'FETCH is not supported: write LIMIT'],
   ['FOR', 'FOR SYSTEM_TIME is not supported'],
   ['GROUPING', 'GROUPING SETS is not supported'],
-  ['NATURAL', 'NATURAL JOIN is not supported'],
+  ['NATURAL', 'NATURAL JOIN is not supported: write JOIN ... USING (columns)'],
+  ['ILIKE', "ILIKE is not supported: write LOWER(x) LIKE '%text%', or REGEXP_CONTAINS(x, '(?i)text')"],
+  [':', 'casts with :: are not supported: write CAST(x AS type)'],
+  ['->', "JSON operators are not supported: write JSON_VALUE(x, '$.key')"],
   ['RANGE', 'RANGE values are not supported'],
 ])
 

@@ -399,7 +399,7 @@ export const attacks: Attacks[] = [
   {
     rule: 'rule 7: only functions of the list are called',
     code: 'sandbox_violation',
-    stops: /^the function ".*" is not allowed$/,
+    stops: /^the function ".*" is not allowed/,
     attempts: {
       'ERROR, whose message is no row': 'SELECT ERROR(event_message) FROM edge_logs',
       SESSION_USER: 'SELECT SESSION_USER()',
