@@ -5,7 +5,7 @@
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { offsetOf, type Place, placeOf, SqlError } from '../sql/error.ts'
-import { statementLimits } from '../sql/limits.ts'
+import { defaultLimits, statementLimits } from '../sql/limits.ts'
 import { parse } from '../sql/parser.ts'
 import { nodeAt } from '../sql/places.ts'
 import { print } from '../sql/printer.ts'
@@ -65,9 +65,9 @@ export function placeInCaller(
   return node && placeOf(callerSql, node.at)
 }
 
-function parseCaller(sql: string): Query {
+function parseCaller(sql: string, limits = defaultLimits): Query {
   try {
-    return parse(sql)
+    return parse(sql, limits)
   } catch (error) {
     if (!(error instanceof SqlError)) throw error
     const detail = error.message.slice(0, 300).toWellFormed()
@@ -116,7 +116,7 @@ function sentence(text: string): string {
 function statementOf(composed: Query, caller: Query, tables: EndpointTables): string {
   try {
     const sql = print(composed)
-    const again = parse(sql, statementLimits)
+    const again = reparsed(sql, caller)
     if (!sameTree(again, composed)) throw new Error('the printed statement reads differently')
     // Without the endpoint's WITH, the statement is the caller's query alone, which may read no real table.
     const callerBegins = composed === caller ? 0 : again.body.at
@@ -129,7 +129,18 @@ function statementOf(composed: Query, caller: Query, tables: EndpointTables): st
     }
     return sql
   } catch (cause) {
+    if (cause instanceof ApiError) throw cause
     throw new ApiError('internal', 'An internal error.', { cause })
+  }
+}
+
+/** @throws ApiError `invalid_query` where the caller's query has grown beyond the limits as it was written out */
+function reparsed(sql: string, caller: Query): Query {
+  try {
+    return parse(sql, statementLimits)
+  } catch (error) {
+    parseCaller(print(caller), statementLimits)
+    throw error
   }
 }
 

@@ -199,7 +199,7 @@ interface Parenthesis {
 }
 
 /** What may follow `(SELECT ...)` when that is itself the start of a query. */
-const afterQuery = new Set([')', 'UNION', 'INTERSECT', 'EXCEPT', 'ORDER', 'LIMIT'])
+const afterQuery = new Set([')', '|>', 'UNION', 'INTERSECT', 'EXCEPT', 'ORDER', 'LIMIT'])
 
 /**
  * Every `(` by its index. `((SELECT 1) UNION ALL ...)` holds a query and `((SELECT 1) + 1)` an expression; which

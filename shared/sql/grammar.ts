@@ -28,7 +28,6 @@ export const unsupported: ReadonlyMap<string, string> = new Map([
     'UNPIVOT',
     "UNPIVOT is not supported: write CROSS JOIN UNNEST([STRUCT('a' AS name, a AS value), ('b', b)])",
   ],
-  ['|>', 'pipe syntax is not supported'],
   ['?', 'parameters need a name: write @name'],
   ['{', 'braces are not supported'],
   ['FETCH', 'FETCH is not supported: write LIMIT'],

@@ -12,6 +12,18 @@ import {
   reservedWords,
   unsupported,
 } from './grammar.ts'
+import {
+  filtered,
+  joinable,
+  named,
+  type Pipe,
+  pipedQuery,
+  pipeOver,
+  pipeOverQuery,
+  queryOf,
+  selectOver,
+  settled,
+} from './pipes.ts'
 import type * as ast from './tree.ts'
 import type { ScalarName, SqlType, StructField, StructType } from './types.ts'
 import { scalarAliases, scalarNames } from './types.ts'
@@ -46,6 +58,9 @@ const comparisonWords = ['LIKE', 'IN', 'BETWEEN', 'IS'] as const
 /** Operators of a FROM item, which are no reserved words and look like its alias. */
 const tableOperators = ['PIVOT', 'UNPIVOT', 'MATCH_RECOGNIZE'] as const
 
+const pipeOperatorNames =
+  'WHERE, SELECT, EXTEND, SET, DROP, AS, AGGREGATE, DISTINCT, ORDER BY, LIMIT, JOIN, UNION, INTERSECT and EXCEPT'
+
 interface Operator {
   name: string
   precedence: number
@@ -71,12 +86,20 @@ class Parser extends Cursor {
     return this.nested(() => {
       const { at } = this.token
       const common = this.with()
-      const body = this.body()
-      const orderBy = this.orderBy()
-      const limit = this.rowCount('LIMIT')
-      const offset = limit && this.rowCount('OFFSET')
-      return { kind: 'Query', with: common, body, orderBy, limit, offset, at }
+      const query = this.takeWords('FROM') ? this.pipes(pipeOver(this.from())) : this.plainQuery()
+      return { ...query, with: common, at }
     })
+  }
+
+  /** A query without its WITH; the operators of a pipe may follow it. */
+  private plainQuery(): ast.Query {
+    const { at } = this.token
+    const body = this.body()
+    const orderBy = this.orderBy()
+    const limit = this.rowCount('LIMIT')
+    const offset = limit && this.rowCount('OFFSET')
+    const query: ast.Query = { kind: 'Query', with: null, body, orderBy, limit, offset, at }
+    return this.isSymbol('|>') ? this.pipes(pipeOverQuery(query)) : query
   }
 
   private subquery(): ast.Query {
@@ -126,15 +149,14 @@ class Parser extends Cursor {
       return { kind: 'QueryInParentheses', query: this.subquery(), at }
     }
     if (this.isWord('SELECT')) return this.select()
-    if (this.isWord('FROM')) throw this.refusal('queries that begin with FROM are not supported')
+    if (this.isWord('FROM')) throw this.refusal('a query that begins with FROM needs parentheses here')
     if (kind !== 'word') throw this.unexpected('SELECT')
     throw this.misspelt(0) ?? this.refusal(`only SELECT queries are allowed: this starts with ${text}`)
   }
 
   private select(): ast.Select {
     const { at } = this.next()
-    if (++this.selects > this.limits.selects)
-      throw this.refusal(`the query has over ${this.limits.selects} SELECTs`, at)
+    this.countSelect(at)
     if (this.isWord('WITH')) throw this.refusal('SELECT WITH is not supported')
     const distinct = this.takeOneOf('DISTINCT', 'ALL') === 'DISTINCT'
     return {
@@ -152,6 +174,171 @@ class Parser extends Cursor {
     }
   }
 
+  private countSelect(at: number): void {
+    if (++this.selects > this.limits.selects)
+      throw this.refusal(`the query has over ${this.limits.selects} SELECTs`, at)
+  }
+
+  // ---- pipes: operators after a query or a FROM, each of which makes one more query of it
+
+  private pipes(start: Pipe): ast.Query {
+    let pipe = start
+    for (let links = 1; this.takeSymbol('|>'); links++) {
+      this.checkLinks(links)
+      this.countSelect(this.token.at)
+      pipe = this.pipeOperator(pipe)
+    }
+    return pipedQuery(pipe)
+  }
+
+  private pipeOperator(pipe: Pipe): Pipe {
+    const { kind, text, value, at } = this.token
+    const operator = kind === 'word' ? this.pipeOperators.get(value) : undefined
+    if (!operator) {
+      const found = kind === 'end' ? 'the query ends' : `there is ${text.slice(0, 40)}`
+      throw this.refusal(`${found} where a pipe operator should be: one of ${pipeOperatorNames}`, at)
+    }
+    return operator(pipe)
+  }
+
+  private readonly pipeOperators: ReadonlyMap<string, (pipe: Pipe) => Pipe> = new Map([
+    [
+      'WHERE',
+      pipe =>
+        filtered(
+          settled(pipe),
+          this.after('WHERE', () => this.expression()),
+        ),
+    ],
+    ['SELECT', pipe => this.pipeSelect(pipe)],
+    ['EXTEND', pipe => this.pipeColumns(pipe, { items: this.after('EXTEND', () => this.items()) })],
+    [
+      'SET',
+      pipe => this.pipeStar(pipe, { replace: this.after('SET', () => this.list(() => this.assignment())) }),
+    ],
+    [
+      'DROP',
+      pipe => this.pipeStar(pipe, { except: this.after('DROP', () => this.list(() => this.identifier())) }),
+    ],
+    [
+      'AS',
+      pipe =>
+        named(
+          pipe,
+          this.after('AS', () => this.identifier()),
+        ),
+    ],
+    ['AGGREGATE', pipe => this.pipeAggregate(pipe)],
+    ['DISTINCT', pipe => this.after('DISTINCT', () => this.pipeStar(pipe, {}, true))],
+    ['ORDER', pipe => ({ ...settled(pipe), orderBy: this.orderBy() })],
+    ['LIMIT', pipe => this.pipeLimit(pipe)],
+    ...(['UNION', 'INTERSECT', 'EXCEPT'] as const).map(
+      word => [word, (pipe: Pipe) => this.pipeSetOperation(pipe)] as const,
+    ),
+    ...(['JOIN', 'INNER', 'CROSS', 'LEFT', 'RIGHT', 'FULL'] as const).map(
+      word => [word, (pipe: Pipe) => this.pipeJoin(pipe)] as const,
+    ),
+  ])
+
+  private after<Content>(word: string, content: () => Content): Content {
+    this.expectWords(word)
+    return content()
+  }
+
+  private pipeSelect(pipe: Pipe): Pipe {
+    const { at } = this.next()
+    const distinct = this.takeOneOf('DISTINCT', 'ALL') === 'DISTINCT'
+    return this.pipeOf(pipe, { distinct, items: this.items(), at })
+  }
+
+  /** A pipe over a SELECT with these clauses. */
+  private pipeOf(pipe: Pipe, clauses: Partial<ast.Select>): Pipe {
+    return pipeOverQuery(queryOf(selectOver(settled(pipe), clauses), pipe))
+  }
+
+  /** All columns, and more behind them. */
+  private pipeColumns(pipe: Pipe, { items }: Pick<ast.Select, 'items'>): Pipe {
+    const { at } = items[0]!
+    return this.pipeOf(pipe, {
+      items: [{ kind: 'SelectStar', of: null, except: [], replace: [], at }, ...items],
+    })
+  }
+
+  private pipeStar(pipe: Pipe, star: Partial<ast.SelectStar>, distinct = false): Pipe {
+    const { at } = this.token
+    const items: ast.SelectItem[] = [{ kind: 'SelectStar', of: null, except: [], replace: [], at, ...star }]
+    return this.pipeOf(pipe, { distinct, items })
+  }
+
+  /** `column = value` */
+  private assignment(): ast.SelectColumn {
+    const { at } = this.token
+    const alias = this.identifier()
+    this.expectSymbol('=')
+    return { kind: 'SelectColumn', expression: this.expression(), alias, at }
+  }
+
+  /** `AGGREGATE ... GROUP BY ...`: the keys come first, and are grouped by their number. */
+  private pipeAggregate(pipe: Pipe): Pipe {
+    const { at } = this.next()
+    const values = this.isWord('GROUP') ? [] : this.items()
+    if (!this.takeWords('GROUP')) return this.pipeOf(pipe, { items: values, at })
+    const sorted = this.takeWords('AND', 'ORDER')
+    this.expectWords('BY')
+    const keys = this.list(() => this.pipeKey())
+    const numbers = keys.map(({ key }, index): ast.Literal => ({
+      kind: 'Literal',
+      literal: 'INTEGER',
+      text: String(index + 1),
+      value: '',
+      at: key.at,
+    }))
+    const groupBy: ast.GroupBy = { kind: 'GroupBy', grouping: 'LIST', items: numbers, at }
+    const grouped = this.pipeOf(pipe, { items: [...keys.map(({ key }) => key), ...values], groupBy, at })
+    if (!sorted) return grouped
+    const orderBy = keys.map(({ direction }, index): ast.OrderItem => {
+      const expression = numbers[index]!
+      return { kind: 'OrderItem', expression, direction, nulls: null, at: expression.at }
+    })
+    return { ...grouped, orderBy }
+  }
+
+  private pipeKey(): { key: ast.SelectColumn; direction: ast.OrderItem['direction'] } {
+    const { at } = this.token
+    const expression = this.expression()
+    if (expression.kind === 'Literal')
+      throw this.refusal('in a pipe, GROUP BY takes no number of a column', at)
+    const key: ast.SelectColumn = { kind: 'SelectColumn', expression, alias: this.alias(), at }
+    return { key, direction: this.takeOneOf('ASC', 'DESC') }
+  }
+
+  private pipeLimit(pipe: Pipe): Pipe {
+    const uncut = pipe.limit ? settled(pipe) : pipe
+    const limit = this.rowCount('LIMIT')
+    return { ...uncut, limit, offset: this.rowCount('OFFSET') }
+  }
+
+  private pipeSetOperation(pipe: Pipe): Pipe {
+    const operator = this.setOperator()!
+    const { at } = pipe
+    let left: ast.QueryBody = { kind: 'QueryInParentheses', query: pipedQuery(pipe), at }
+    for (const right of this.list(() => this.operand()))
+      left = { kind: 'SetOperation', operator, left, right, at }
+    return pipeOverQuery(queryOf(left, pipe))
+  }
+
+  private pipeJoin(pipe: Pipe): Pipe {
+    const { at } = this.token
+    const left = joinable(pipe)
+    if (!left) throw this.refusal('a JOIN after |> WHERE is not supported here: write the JOIN before it', at)
+    const type = this.joinType()!
+    if (hasComma(left.from) && (type === 'RIGHT' || type === 'FULL'))
+      throw this.refusal(`${type} JOIN behind a comma needs parentheses`, at)
+    return pipeOver(this.join(left.from, type, at))
+  }
+
+  // ---- select lists
+
   /** The select list; a comma may follow its last item. */
   private items(): ast.SelectItem[] {
     const items = [this.selectItem()]
@@ -160,7 +347,7 @@ class Parser extends Cursor {
   }
 
   private atEndOfItems(): boolean {
-    return this.atEnd() || this.isWord('FROM') || this.isSymbol(')') || this.isSymbol(';')
+    return this.atEnd() || this.isWord('FROM') || [')', ';', '|>'].some(symbol => this.isSymbol(symbol))
   }
 
   private selectItem(): ast.SelectItem {

@@ -46,10 +46,16 @@ const misspelt: Refused[] = [
 ]
 
 const unsupported: Refused[] = [
-  ['from t', 'queries that begin with FROM are not supported', '1:1'],
-  ['select 1 from (from t)', 'queries that begin with FROM are not supported', '1:16'],
-  ['select 1 |> where x', 'pipe syntax is not supported', '1:10'],
-  ['select 1 from t |> select x', 'pipe syntax is not supported', '1:17'],
+  ['select 1 union all from t', 'a query that begins with FROM needs parentheses here', '1:20'],
+  [
+    'from t |> rename a as b',
+    'there is rename where a pipe operator should be: one of WHERE, SELECT',
+    '1:11',
+  ],
+  ['from t |>', 'the query ends where a pipe operator should be', '1:10'],
+  ['from t |> aggregate count(*) group by 1', 'in a pipe, GROUP BY takes no number of a column', '1:39'],
+  ['from t, u |> where a |> join v using (a)', 'write the JOIN before it', '1:25'],
+  ['from t, u |> full join v using (a)', 'FULL JOIN behind a comma needs parentheses', '1:14'],
   ['select 1 from t tablesample system (1 percent)', 'TABLESAMPLE is not supported', '1:17'],
   ['select 1 from t pivot (sum(x) for y in (1))', 'PIVOT is not supported', '1:17'],
   ['select 1 from t as x unpivot (a for b in (c))', 'UNPIVOT is not supported', '1:22'],

@@ -1,0 +1,95 @@
+/**
+ * Pipe syntax (https://cloud.google.com/bigquery/docs/reference/standard-sql/pipe-syntax) as ordinary queries: each operator
+ * that changes the columns is a SELECT around those before it. So the tree has no node for pipes, and what runs is
+ * plain SQL.
+ */
+import { precedence, precedenceOf } from './grammar.ts'
+import type { Count, Expression, From, Identifier, OrderItem, Query, QueryBody, Select } from './tree.ts'
+
+/** The operators so far: `SELECT * FROM from WHERE where ORDER BY ... LIMIT ...`. */
+export interface Pipe {
+  from: From
+  where: Expression | null
+  orderBy: OrderItem[]
+  limit: Count | null
+  offset: Count | null
+  at: number
+}
+
+export function pipeOver(from: From): Pipe {
+  return { from, where: null, orderBy: [], limit: null, offset: null, at: from.at }
+}
+
+export function pipeOverQuery(query: Query, alias: Identifier | null = null): Pipe {
+  return pipeOver({ kind: 'DerivedTable', query, alias, at: query.at })
+}
+
+export function queryOf(body: QueryBody, { at }: Pick<Pipe, 'at'>): Query {
+  return { kind: 'Query', with: null, body, orderBy: [], limit: null, offset: null, at }
+}
+
+/** The whole pipe as one query. */
+export function pipedQuery(pipe: Pipe): Query {
+  const { from, where, orderBy, limit, offset, at } = pipe
+  const own = { orderBy, limit, offset }
+  const inner = from.kind === 'DerivedTable' && !from.alias && !where ? from.query : null
+  if (inner && !isSorted(pipe)) return inner
+  if (inner && !isSorted(inner) && !inner.with) return { ...inner, ...own }
+  const all = { kind: 'SelectStar' as const, of: null, except: [], replace: [], at }
+  return { ...queryOf(selectOver(pipe, { items: [all] }), pipe), ...own }
+}
+
+function isSorted({ orderBy, limit }: Pick<Pipe, 'orderBy' | 'limit'>): boolean {
+  return orderBy.length > 0 || limit !== null
+}
+
+/** The pipe as a table of its own, where it is sorted or cut: operators after that do not change which rows there are. */
+export function settled(pipe: Pipe): Pipe {
+  return isSorted(pipe) ? pipeOverQuery(pipedQuery(pipe)) : pipe
+}
+
+/** A SELECT with the FROM and WHERE of a pipe. */
+export function selectOver({ from, where, at }: Pipe, clauses: Partial<Select>): Select {
+  return {
+    kind: 'Select',
+    distinct: false,
+    as: null,
+    items: [],
+    from,
+    where,
+    groupBy: null,
+    having: null,
+    qualify: null,
+    windows: [],
+    at,
+    ...clauses,
+  }
+}
+
+export function filtered(pipe: Pipe, condition: Expression): Pipe {
+  const { where } = pipe
+  if (!where) return { ...pipe, where: condition }
+  const left = inParentheses(where, precedence.and)
+  const right = inParentheses(condition, precedence.and + 1)
+  return { ...pipe, where: { kind: 'Binary', operator: 'AND', left, right, at: where.at } }
+}
+
+function inParentheses(expression: Expression, lowest: number): Expression {
+  if (precedenceOf(expression) >= lowest) return expression
+  return { kind: 'Parenthesized', expression, at: expression.at }
+}
+
+/** The pipe under a name. */
+export function named(pipe: Pipe, alias: Identifier): Pipe {
+  return pipeOverQuery(pipedQuery(pipe), alias)
+}
+
+/** The pipe as the left side of a join: a condition before it becomes part of the table, which keeps its name. */
+export function joinable(pipe: Pipe): Pipe | null {
+  const plain = settled(pipe)
+  if (!plain.where) return plain
+  const { from } = plain
+  if (from.kind === 'Join' || from.kind === 'JoinInParentheses') return null
+  const name = from.alias ?? (from.kind === 'TableReference' ? from.path.at(-1)! : null)
+  return pipeOverQuery(pipedQuery(plain), name)
+}
