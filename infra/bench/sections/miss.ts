@@ -44,7 +44,7 @@ async function publishing(what: string, site: Site): Promise<Measurement> {
   const { headers } = site
   const query = queries['usage.api-counts']
   let calls = 0
-  const next = (): Call => ({ path: `/api/endpoints/query/usage.api-counts?${query}|p${calls++}`, headers })
+  const next = (): Call => ({ path: `/api/endpoints/query/usage.api-counts?${query}%7Cp${calls++}`, headers })
   const programs = { ours: functionOf('functions/index.ts', 'query', site.env) }
   return withServers(programs, async ({ ours }) => {
     await untilAnswer(ours, next())
