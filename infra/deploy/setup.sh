@@ -58,6 +58,9 @@ trap 'rm -rf "$work"' EXIT
 # a policy "concurrent policy changes"), an API or account so new that not all of Google knows it.
 passing='ABORTED|underlying data changed|contention|concurrent|has not been used in project|Service account .* does not exist'
 
+# Whether the second text holds the pattern; bq breaks its messages into lines of 80 characters.
+says() { tr -s '[:space:]' ' ' <<<"$2" | grep -iE "$1" >/dev/null; }
+
 # Prints a command as it could be pasted, and runs it; up to five times with longer and longer pauses while it fails for
 # a reason that passes. What is there already is no failure: somebody else has just made it.
 run() {
@@ -66,12 +69,12 @@ run() {
   [ -z "$dry_run" ] || return 0
   local output pause=$first_pause attempt
   for attempt in 1 2 3 4 5; do
-    if output=$("$@" 2>&1) || grep -qiE 'already[ _]exists' <<<"$output"; then
+    if output=$("$@" 2>&1) || says 'already[ _]exists' "$output"; then
       [ -z "$output" ] || echo "$output"
       return 0
     fi
-    grep -qiE "$passing" <<<"$output" && [ "$attempt" -lt 5 ] || break
-    echo "# again in $pause s: $(grep -oiE -m1 "$passing" <<<"$output" | head -n1)"
+    says "$passing" "$output" && [ "$attempt" -lt 5 ] || break
+    echo "# again in $pause s: $(tr -s '[:space:]' ' ' <<<"$output" | grep -oiE "$passing" | head -n1)"
     sleep "$pause"
     pause=$(node -p "$pause * 2")
   done
@@ -86,7 +89,7 @@ present() {
   for attempt in 1 2 3 4 5; do
     if output=$("$@" 2>"$work/error"); then echo "$output"; return 0; fi
     output+=$(cat "$work/error") # bq prints its errors where others print results
-    grep -qiE "$passing" <<<"$output" && [ "$attempt" -lt 5 ] || break
+    says "$passing" "$output" && [ "$attempt" -lt 5 ] || break
     sleep "$pause"
     pause=$(node -p "$pause * 2")
   done

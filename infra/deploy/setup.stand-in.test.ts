@@ -51,9 +51,10 @@ describe('setup.sh', () => {
   )
 
   test(
-    'adds what is new to a table to which a pipeline has added columns, and keeps those',
+    'adds what is new to a table to which a pipeline has added columns, keeps those, and waits for a new API',
     async () => {
       const state = withAccounts()
+      state.projects['my-project']!.news = ['bigquery.googleapis.com']
       const dataset = 'projects/my-project/datasets/logs'
       state.resources[dataset] = { datasetReference: { projectId: 'my-project', datasetId: 'logs' } }
       const fields = [
@@ -86,6 +87,7 @@ describe('setup.sh', () => {
         '--partition-expiry-days=30',
       )
       expect([status, output]).toEqual([0, expect.stringContaining('successfully updated')])
+      expect(output).toMatch(/# again in [\d.]+ s: has not been used in project/)
       expect(table.schema.fields.map(({ name }) => name)).toEqual([
         'id',
         'timestamp',
