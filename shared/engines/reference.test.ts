@@ -1,0 +1,47 @@
+/**
+ * DuckDB answers the corpus as Google's reference evaluator does (`testing/reference/corpus.ts`), but for the known
+ * differences in `testing/reference/differences/`. `UPDATE_DIFFERENCES=1` writes those down as they are.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { duckDb, type OpenEngine } from './testing/adapters.ts'
+import { questionsOf, subjects } from './testing/reference/corpus.ts'
+import { type Difference, differencesOf } from './testing/reference/judge.ts'
+import { tables } from './testing/reference/tables.ts'
+
+const folder = join(import.meta.dirname, 'testing/reference/differences')
+
+let open: OpenEngine
+
+beforeAll(async () => {
+  open = await duckDb.open(
+    Object.fromEntries(Object.entries(tables).map(([name, { columns }]) => [name, columns])),
+  )
+  for (const [name, { rows }] of Object.entries(tables)) await open.append(name, rows)
+}, 60_000)
+
+afterAll(() => open.close())
+
+describe('the answers of DuckDB', () => {
+  test.each(subjects)('to %s are those of the reference, but for the known differences', async subject => {
+    const found = await differencesOf(open.engine, subject)
+    if (process.env['UPDATE_DIFFERENCES']) writeKnown(subject, found)
+    expect(found).toEqual(known(subject))
+  }, 60_000)
+})
+
+test('there are at least 2,000 questions', () => {
+  expect(subjects.flatMap(questionsOf).length).toBeGreaterThanOrEqual(2_000)
+})
+
+function known(subject: string): Map<string, Difference> {
+  const lines = readFileSync(join(folder, `${subject}.ndjson`), 'utf8').split('\n').filter(Boolean)
+  return new Map(lines.map(line => JSON.parse(line) as [string, Difference]))
+}
+
+function writeKnown(subject: string, found: Map<string, Difference>): void {
+  mkdirSync(folder, { recursive: true })
+  const lines = [...found].map(entry => `${JSON.stringify(entry)}\n`)
+  writeFileSync(join(folder, `${subject}.ndjson`), lines.join(''))
+}

@@ -1,0 +1,40 @@
+-- Aggregates and GROUP BY, over rows and over none.
+--- queries
+SELECT «COUNT(*)¦COUNT(1)¦COUNT(status)¦COUNT(DISTINCT status)¦COUNT(DISTINCT method)¦COUNT(NULL)¦SUM(status)¦SUM(bytes)¦SUM(cost)¦SUM(DISTINCT status)¦AVG(status)¦AVG(DISTINCT status)¦AVG(cost)¦MIN(status)¦MAX(status)¦MIN(ms)¦MAX(ms)¦SUM(ms)¦AVG(ms)¦MIN(method)¦MAX(path)¦MIN(ts)¦MAX(ts)¦MIN(cost)¦COUNTIF(status >= 400)¦COUNTIF(DISTINCT status >= 400)¦COUNTIF(NULL)¦LOGICAL_AND(status < 600)¦LOGICAL_OR(status >= 500)¦BIT_AND(status)¦BIT_OR(status)¦BIT_XOR(status)¦ANY_VALUE(NULL)¦STRING_AGG(method ORDER BY id)¦STRING_AGG(method, '|' ORDER BY id DESC)¦STRING_AGG(DISTINCT method ORDER BY method)¦STRING_AGG(method, ',' ORDER BY id LIMIT 2)¦STRING_AGG(country, '' ORDER BY id)¦ARRAY_AGG(id ORDER BY id)¦SUM(IF(status >= 500, 1, 0))¦SUM(CASE WHEN method = 'GET' THEN bytes END)¦SUM(bytes) / COUNT(*)¦SUM(bytes) / COUNT(bytes)¦COUNTIF(status >= 500) / COUNT(*)¦SAFE_DIVIDE(COUNTIF(status >= 500), COUNT(*))¦ROUND(100 * COUNTIF(status >= 500) / NULLIF(COUNT(*), 0), 2)¦100.0 * SUM(IF(status = 200, 1, 0)) / COUNT(*)¦COALESCE(SUM(bytes), 0)¦IFNULL(AVG(bytes), 0)¦MAX(status) - MIN(status)¦COUNT(*) + 1¦IF(COUNT(*) = 0, 'none', 'some')¦AVG(IF(method = 'GET', status, NULL))¦MAX(LENGTH(path))¦COUNT(DISTINCT IF(status = 200, country, NULL))¦MIN(id) OVER ()» AS value FROM «requests WHERE id < 9¦nothing¦requests WHERE FALSE»;
+SELECT «COUNT(*) AS n, SUM(bytes) AS total, AVG(status) AS mean¦MIN(ms) AS low, MAX(ms) AS high¦COUNT(DISTINCT path) AS paths, COUNTIF(status >= 400) AS bad¦STRING_AGG(DISTINCT country ORDER BY country) AS countries¦ANY_VALUE(method) AS method¦SUM(cost) AS cost, AVG(cost) AS mean¦ARRAY_AGG(id ORDER BY id) AS ids¦LOGICAL_OR(status > 400) AS any_bad¦SAFE_DIVIDE(SUM(bytes), COUNTIF(status = 200)) AS each», method AS key FROM «requests¦nothing» GROUP BY method ORDER BY key;
+SELECT «method¦country¦status¦path¦LOWER(method)¦DIV(status, 100)¦TIMESTAMP_TRUNC(ts, MINUTE)¦ts¦ms¦cost¦status >= 400¦IFNULL(country, '-')¦SUBSTR(path, 1, 5)¦CASE WHEN status < 400 THEN 'ok' ELSE 'bad' END¦EXTRACT(MINUTE FROM ts)¦ARRAY_LENGTH(tags)¦DATE(ts)¦NULL¦1 + 1¦(method, status)» AS k, COUNT(*) AS n FROM requests GROUP BY k ORDER BY «n DESC, MIN(id)¦MAX(id)»;
+SELECT method, COUNT(*) AS n FROM requests GROUP BY «1¦method¦requests.method» HAVING «n > 1¦COUNT(*) > 1¦method IS NOT NULL¦SUM(bytes) > 500¦MAX(status) = 200» ORDER BY method;
+SELECT method, country, COUNT(*) AS n FROM requests GROUP BY «method, country¦1, 2¦ROLLUP(method, country)¦CUBE(method, country)» ORDER BY method, country, n;
+SELECT COUNT(*) AS n FROM requests GROUP BY method ORDER BY n«¦ DESC»;
+SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM requests GROUP BY method);
+SELECT DISTINCT «method¦country, method¦status IS NULL¦tags[SAFE_OFFSET(0)]¦DIV(status, 100)¦ms¦TIMESTAMP_TRUNC(ts, MINUTE)» FROM requests;
+SELECT DISTINCT method FROM requests ORDER BY method «¦DESC¦LIMIT 2¦DESC NULLS FIRST»;
+SELECT status, COUNT(*) AS count FROM requests GROUP BY status ORDER BY count DESC, status;
+SELECT status, COUNT(*) FROM requests GROUP BY status ORDER BY COUNT(*) DESC, status;
+SELECT status AS method, COUNT(*) AS n FROM requests GROUP BY method ORDER BY n, method;
+SELECT UPPER(method) AS method, COUNT(*) AS n FROM requests GROUP BY method ORDER BY n, method;
+SELECT «method FROM requests GROUP BY status¦method, COUNT(*) FROM requests¦COUNT(*) FROM requests GROUP BY 2¦COUNT(*) AS n FROM requests GROUP BY n¦SUM(method) FROM requests¦AVG(ts) FROM requests¦SUM(COUNT(*)) FROM requests¦COUNT(DISTINCT *) FROM requests¦COUNT(id, status) FROM requests¦MAX(tags) FROM requests¦COUNT(*) FROM requests HAVING id > 1¦id FROM requests HAVING id > 1¦COUNT(*) FROM requests WHERE COUNT(*) > 1¦STRING_AGG(id) FROM requests¦STRING_AGG(method, id) FROM requests¦ARRAY_AGG(id LIMIT -1) FROM requests¦tags FROM requests GROUP BY tags¦headers, COUNT(*) FROM requests GROUP BY headers¦SUM(DISTINCT) FROM requests¦MAX() FROM requests¦COUNT(status) FILTER (WHERE id > 1) FROM requests»;
+SELECT COUNT(*) FROM requests HAVING COUNT(*) > «1¦100»;
+SELECT method, «ANY_VALUE(id HAVING MAX ts)¦ANY_VALUE(id HAVING MIN ts)¦MAX(id HAVING MAX status)¦MAX(id HAVING MIN status)¦SUM(id HAVING MAX ms)¦COUNT(id HAVING MIN country)¦STRING_AGG(path HAVING MAX id)¦ARRAY_AGG(id HAVING MAX bytes)¦AVG(status HAVING MIN id)» AS v FROM requests GROUP BY method ORDER BY method;
+SELECT «ANY_VALUE(method HAVING MAX id)¦MAX(ms HAVING MIN bytes)» FROM «requests¦nothing»;
+SELECT TIMESTAMP_TRUNC(ts, MINUTE) AS minute, COUNT(*) AS n, COUNTIF(status >= 500) AS errors, ROUND(AVG(status), 1) AS mean FROM requests WHERE ts > '2026-03-14' GROUP BY minute ORDER BY minute;
+SELECT path, COUNT(*) AS n, ROUND(100 * COUNT(*) / SUM(COUNT(*)) OVER (), 1) AS percent FROM requests GROUP BY path ORDER BY n DESC, path;
+SELECT method, SUM(bytes) AS bytes FROM requests GROUP BY method HAVING bytes > 0 ORDER BY bytes DESC;
+SELECT COUNT(*) AS n, MAX(n2) AS m FROM (SELECT method, COUNT(*) AS n2 FROM «requests¦nothing» GROUP BY method);
+SELECT «MIN¦MAX»(x) FROM UNNEST([«'a', 'B', 'ä', ''¦DATE '2024-01-01', DATE '2023-01-01'¦TRUE, FALSE¦b'a', b'\xff'¦TIMESTAMP '2024-01-01', NULL¦'a', NULL¦TIME '10:00:00', TIME '09:00:00'»]) AS x;
+SELECT STRING_AGG(x, «','¦''¦NULL¦'--'» ORDER BY x) FROM UNNEST(['b', NULL, 'a', 'a']) AS x;
+SELECT STRING_AGG(«DISTINCT x ORDER BY x¦DISTINCT x, ',' ORDER BY x DESC¦x ORDER BY x LIMIT 1¦x, ', ' ORDER BY LENGTH(x), x¦CAST(x AS BYTES) ORDER BY x¦x || '!' ORDER BY x» ) FROM UNNEST(['bb', NULL, 'a', 'a']) AS x;
+SELECT ARRAY_AGG(«x IGNORE NULLS ORDER BY x¦DISTINCT x IGNORE NULLS ORDER BY x¦x ORDER BY x¦x IGNORE NULLS ORDER BY x DESC LIMIT 2¦DISTINCT x ORDER BY x DESC¦STRUCT(x) ORDER BY x¦[x]») FROM UNNEST([3, NULL, 1, 3]) AS x;
+SELECT x, COUNT(*) AS n FROM UNNEST([«1.0, 1, CAST('NaN' AS FLOAT64), CAST('NaN' AS FLOAT64)¦0.0, -0.0¦'a', 'A', 'a '¦NULL, NULL, 1¦NUMERIC '1.0', NUMERIC '1'¦DATE '2024-01-01', '2024-1-1'¦b'a', b'A'¦TRUE, NULL, TRUE»]) AS x GROUP BY x;
+SELECT COUNT(DISTINCT x) FROM UNNEST([«1.0, 1, CAST('NaN' AS FLOAT64), CAST('NaN' AS FLOAT64)¦0.0, -0.0¦'a', 'A', NULL¦1, 1, NULL»]) AS x;
+SELECT r.method, COUNT(t) AS tags FROM requests AS r LEFT JOIN UNNEST(tags) AS t GROUP BY r.method ORDER BY method;
+SELECT method, (SELECT COUNT(*) FROM regions) AS regions, COUNT(*) AS n FROM requests GROUP BY method ORDER BY method;
+SELECT method, COUNT(*) n FROM requests r GROUP BY r.method ORDER BY r.method;
+SELECT id / 2 AS half, COUNT(*) FROM requests GROUP BY id / 2 ORDER BY id / 2;
+SELECT id + 1 FROM requests GROUP BY id ORDER BY id + 1;
+SELECT STRUCT(method, status) AS k, COUNT(*) AS n FROM requests GROUP BY k ORDER BY n DESC, k.method, k.status;
+--- queries to 14 digits
+SELECT «VAR_SAMP(status)¦VAR_POP(status)¦VARIANCE(status)¦STDDEV(status)¦STDDEV_POP(status)¦STDDEV_SAMP(cost)¦CORR(status, bytes)¦COVAR_POP(status, id)¦COVAR_SAMP(status, id)» AS value FROM «requests WHERE id < 9¦nothing¦requests WHERE id = 1»;
+SELECT «MAX¦MIN¦SUM¦AVG¦COUNT»(x) FROM UNNEST([«1, 2, NULL¦CAST('NaN' AS FLOAT64), 1, 2¦CAST('NaN' AS FLOAT64), CAST('-inf' AS FLOAT64)¦-0.0, 0.0¦NUMERIC '1.1', NUMERIC '-2.2'¦0.1, 0.2, 0.3, 0.4»]) AS x;
+SELECT «VAR_SAMP¦VAR_POP¦STDDEV_SAMP¦STDDEV_POP»(x) FROM UNNEST([«1¦1, 2¦1, NULL¦2.5, 3.5, 10¦CAST('NaN' AS FLOAT64), 1¦CAST('inf' AS FLOAT64), 1, 2¦NUMERIC '1', NUMERIC '3'¦1e9, 1e9 + 1, 1e9 + 2»]) AS x;
+SELECT CORR(a, b), COVAR_POP(a, b), COVAR_SAMP(a, b) FROM UNNEST([STRUCT(1 AS a, 2 AS b)«¦, (2, 4), (3, 6)¦, (2, NULL)¦, (1, 5)¦, (2, 1), (3, 7), (4, 2)»]);
