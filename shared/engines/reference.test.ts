@@ -24,11 +24,15 @@ beforeAll(async () => {
 afterAll(() => open.close())
 
 describe('the answers of DuckDB', () => {
-  test.each(subjects)('to %s are those of the reference, but for the known differences', async subject => {
-    const found = await differencesOf(open.engine, subject)
-    if (process.env['UPDATE_DIFFERENCES']) writeKnown(subject, found)
-    expect(found).toEqual(known(subject))
-  }, 60_000)
+  test.each(subjects)(
+    'to %s are those of the reference, but for the known differences',
+    async subject => {
+      const found = await differencesOf(open.engine, subject)
+      if (process.env['UPDATE_DIFFERENCES']) writeKnown(subject, found)
+      expect(found).toEqual(known(subject))
+    },
+    60_000,
+  )
 })
 
 test('there are at least 2,000 questions', () => {
@@ -36,7 +40,9 @@ test('there are at least 2,000 questions', () => {
 })
 
 function known(subject: string): Map<string, Difference> {
-  const lines = readFileSync(join(folder, `${subject}.ndjson`), 'utf8').split('\n').filter(Boolean)
+  const lines = readFileSync(join(folder, `${subject}.ndjson`), 'utf8')
+    .split('\n')
+    .filter(Boolean)
   return new Map(lines.map(line => JSON.parse(line) as [string, Difference]))
 }
 

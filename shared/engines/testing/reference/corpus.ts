@@ -27,6 +27,10 @@ export interface Failed {
 /** The answer to a question: an error, the rows of a query, or for each row of a grid a value or an error. */
 export type Answer = Failed | (Value | Failed)[]
 
+export function isFailed(value: unknown): value is Failed {
+  return typeof value === 'object' && value !== null && 'error' in value && Object.keys(value).length === 1
+}
+
 const folder = join(import.meta.dirname, 'corpus')
 
 /** The names of the files, without their ends. */
@@ -59,7 +63,11 @@ function sections(text: string): Section[] {
       const [title, ...lines] = section.split('\n')
       const [, grid = null, digits = null] =
         /^(?:each row of (\w+)|queries(?: to (\d+) digits)?)$/.exec(title!) ?? refused(title!)
-      return { grid, digits: digits && Number(digits), text: withoutComments(lines.join('\n')) }
+      return {
+        grid,
+        digits: digits === null ? null : Number(digits),
+        text: withoutComments(lines.join('\n')),
+      }
     })
 }
 

@@ -1,9 +1,9 @@
 /** An engine's answers to the corpus, beside those of the reference. */
+import pMap from 'p-map'
 import { defaultLimits } from '../../../sql/limits.ts'
 import { parse } from '../../../sql/parser.ts'
 import { EngineError, type QueryEngine, type Row, type Value } from '../../engine.ts'
-import { type Answer, type Failed, type Question, questionsOf, recordedAnswers } from './corpus.ts'
-import { tables } from './tables.ts'
+import { type Answer, type Failed, isFailed, type Question, questionsOf, recordedAnswers } from './corpus.ts'
 
 /**
  * What an engine gives in place of the right answer: for a query its rows or error, for an expression its values or
@@ -16,17 +16,20 @@ const limits = { maxRows: 10_000, timeoutMs: 20_000 }
 /** The differences of a subject, by question. Throws Error for a question that has no recorded answer. */
 export async function differencesOf(engine: QueryEngine, subject: string): Promise<Map<string, Difference>> {
   const recorded = recordedAnswers(subject)
-  const found = new Map<string, Difference>()
-  for (const question of questionsOf(subject)) {
-    const right = recorded.get(question.id)
-    if (right === undefined) throw new Error(`no recorded answer to ${question.id}: see record.ts`)
-    const difference = question.grid
-      ? await differenceOverGrid(engine, question, right)
-      : await differenceOfQuery(engine, question, right)
-    // As the file holds it: JSON has one zero.
-    if (difference !== null) found.set(question.id, JSON.parse(text(difference)) as Difference)
-  }
-  return found
+  const found = await pMap(
+    questionsOf(subject),
+    async question => {
+      const right = recorded.get(question.id)
+      if (right === undefined) throw new Error(`no recorded answer to ${question.id}: see record.ts`)
+      const difference = question.grid
+        ? await differenceOverGrid(engine, question, right)
+        : await differenceOfQuery(engine, question, right)
+      // As the file holds it: JSON has one zero.
+      return [question.id, JSON.parse(text(difference)) as Difference] as const
+    },
+    { concurrency: 4 },
+  )
+  return new Map(found.filter(([, difference]) => difference !== null))
 }
 
 async function differenceOfQuery(
@@ -78,12 +81,7 @@ async function differenceOverGrid(
   return Object.keys(found).length > 0 ? found : null
 }
 
-async function valueOf(
-  engine: QueryEngine,
-  sql: string,
-  grid: string,
-  n: number,
-): Promise<Value | Failed> {
+async function valueOf(engine: QueryEngine, sql: string, grid: string, n: number): Promise<Value | Failed> {
   const given = await run(engine, `SELECT ${sql} AS value FROM ${grid} WHERE n = ${n}`)
   return 'error' in given ? given : given[0]!['value']!
 }
@@ -97,12 +95,7 @@ async function run(engine: QueryEngine, sql: string): Promise<Row[] | Failed> {
   }
 }
 
-const byNumber = (values: Value[]) =>
-  Object.fromEntries(values.map((value, at) => [String(at + 1), value]))
-
-function isFailed(value: Value | Failed): value is Failed {
-  return typeof value === 'object' && value !== null && 'error' in value && Object.keys(value).length === 1
-}
+const byNumber = (values: Value[]) => Object.fromEntries(values.map((value, at) => [String(at + 1), value]))
 
 const text = (value: unknown) => JSON.stringify(value)
 

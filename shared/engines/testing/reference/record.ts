@@ -35,8 +35,8 @@ async function answerTo({ id, sql, grid }: Question): Promise<Answer | null> {
   if ('rows' in verdict) return grid ? verdict.rows.map(row => row['value']!) : verdict.rows
   if (!grid) return { error: verdict.error }
   const each: (Value | Failed)[] = []
-  for (const row of tables[grid]!.rows) {
-    const one = await zetasql.evaluate(`SELECT ${sql} AS value FROM ${grid} WHERE n = ${String(row['n'])}`)
+  for (let n = 1; n <= tables[grid]!.rows.length; n++) {
+    const one = await zetasql.evaluate(`SELECT ${sql} AS value FROM ${grid} WHERE n = ${n}`)
     if ('unjudged' in one) return notJudged(id, one.unjudged)
     each.push('rows' in one ? one.rows[0]!['value']! : { error: one.error })
   }

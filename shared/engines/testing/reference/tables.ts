@@ -88,7 +88,7 @@ const grids = {
     [1e22, 1e21],
     [1.7976931348623157e308, 10],
     [5e-324, 2],
-    [9007199254740993, 1],
+    [9007199254740992, 1],
   ]),
   numerics: grid('d NUMERIC, e NUMERIC', [
     [null, '1'],
@@ -262,7 +262,7 @@ const grids = {
     '{a:1}',
     'plain text',
   ]),
-/** Whole JSON values as text, to be parsed. */
+  /** Whole JSON values as text, to be parsed. */
   documents: list('s STRING', [
     null,
     'null',
@@ -288,8 +288,14 @@ const grids = {
       [3, 1, 2, 3],
       ['b', 'a', 'b', ''],
     ],
-    [[-5, 0, 5], ['ä', 'z', 'Z', '日']],
-    [['9223372036854775807', 1], ['a,b', 'c']],
+    [
+      [-5, 0, 5],
+      ['ä', 'z', 'Z', '日'],
+    ],
+    [
+      ['9223372036854775807', 1],
+      ['a,b', 'c'],
+    ],
   ]),
 }
 
@@ -334,4 +340,3 @@ const logs = {
 } // prettier-ignore
 
 export const tables: Record<string, Table> = { ...grids, ...logs }
-export const isGrid = (name: string): boolean => Object.hasOwn(grids, name)

@@ -8,14 +8,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Column } from '../../../sql/types.ts'
-import { type Binding, EngineError, type Row, type Value } from '../../engine.ts'
+import { type Binding, EngineError, type Row } from '../../engine.ts'
+import type { Table } from './tables.ts'
 import { columnOf, encode, type ProtoColumn, protoType, rowOf, type ValueProto } from './zetasql-values.ts'
-
-export interface Table {
-  columns: Column[]
-  rows: Row[]
-}
 
 /** What the reference makes of a query: its rows, its error, or nothing where it cannot judge. */
 export type Verdict = { rows: Row[] } | { error: string } | { unjudged: string }
@@ -98,11 +93,11 @@ export class ZetaSql {
   async start(tables = this.tables): Promise<void> {
     this.stop()
     this.tables = tables
-    const require = createRequire(join(this.folder, 'x.js'))
-    const library = join(require.resolve('@fivetrandevelopers/zetasql'), '../zetasql')
+    const load = createRequire(join(this.folder, 'x.js'))
+    const library = join(load.resolve('@fivetrandevelopers/zetasql'), '../zetasql')
     const binary = `remote_server${process.arch.startsWith('arm') ? '_arm' : ''}${process.platform === 'darwin' ? '' : '.so'}`
     this.server = spawn(join(library, binary), ['localhost', String(this.port)], { stdio: 'ignore' })
-    this.service = connect(require, join(library, 'protos'), this.port)
+    this.service = connect(load, join(library, 'protos'), this.port)
     await this.ready()
     const all = await this.call<LanguageOptions>('GetLanguageOptions', { maximumFeatures: true })
     const features = all.enabledLanguageFeatures.filter(feature => !notInBigQuery.includes(feature))
@@ -225,9 +220,9 @@ interface ProtoLoader {
   loadSync(file: string, options: object): object
 }
 
-function connect(require: NodeJS.Require, protos: string, port: number): Service {
-  const grpc = require('@grpc/grpc-js') as Grpc
-  const loader = require('@grpc/proto-loader') as ProtoLoader
+function connect(load: NodeJS.Require, protos: string, port: number): Service {
+  const grpc = load('@grpc/grpc-js') as Grpc
+  const loader = load('@grpc/proto-loader') as ProtoLoader
   const definition = loader.loadSync('local_service.proto', {
     includeDirs: [protos],
     enums: String,

@@ -1,62 +1,64 @@
 /**
- * Records the verdicts of Google's reference parser (ZetaSQL) on the corpus in `verdicts.json`. The parser is 354 MB
- * and no dependency: install `@fivetrandevelopers/zetasql` 1.13.0 in a folder outside, and name that folder;
- * then format the file.
+ * Records what Google's reference (ZetaSQL) makes of the sandbox's corpora: its verdict on each statement, in
+ * `verdicts.json`, and the rows of the dashboards, beside their queries. `shared/engines/testing/reference/zetasql.ts` says
+ * how it is installed; name its folder, then format `verdicts.json`:
  *
  *     node shared/sandbox/testing/reference/record.ts <folder>
  */
 import { writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { readTableSchemas } from '../../../engines/duckdb/tables.ts'
+import type { Row } from '../../../engines/engine.ts'
+import type { Table } from '../../../engines/testing/reference/tables.ts'
+import { ZetaSql } from '../../../engines/testing/reference/zetasql.ts'
+import {
+  bindings,
+  dashboardsOf,
+  entries,
+  statementOf,
+  subjects,
+  writeRows,
+} from '../dashboards/dashboards.ts'
 import { composed, judgedAttacks, type Judged, type Verdict } from './corpus.ts'
 
-/** The part of the package that is used here. */
-interface ZetaSql {
-  runServer(port: number): Promise<never>
-  terminateServer(): void
-  LanguageOptions: new () => { enableMaximumLanguageFeatures(): Promise<{ options: object }> }
-  ZetaSQLClient: { init(port: number): void; getInstance(): Client }
+const zetasql = new ZetaSql(process.argv[2] ?? '')
+
+function tables(): Record<string, Table> {
+  const schemas = readTableSchemas(join(import.meta.dirname, '../../../../infra/tables'))
+  return Object.fromEntries(
+    Object.entries(entries()).map(([name, rows]) => [name, { columns: schemas.get(name)!, rows }]),
+  )
 }
 
-interface Client {
-  testConnection(): Promise<boolean>
-  extractTableNamesFromStatement(request: { sqlStatement: string; options: object }): Promise<{
-    tableName: { tableNameSegment: string[] }[]
-  }>
-}
-
-const port = 50_791
-
-async function record(folder: string): Promise<void> {
-  const zetasql = createRequire(join(resolve(folder), 'x.js'))('@fivetrandevelopers/zetasql') as ZetaSql
-  void zetasql.runServer(port)
-  zetasql.ZetaSQLClient.init(port)
-  const client = zetasql.ZetaSQLClient.getInstance()
-  await client.testConnection()
-  const { options } = await new zetasql.LanguageOptions().enableMaximumLanguageFeatures()
+async function recordVerdicts(): Promise<void> {
   const verdicts: Record<string, Verdict> = {}
-  for (const query of [...judgedAttacks, ...composed]) {
-    // In BigQuery QUALIFY is a reserved word.
-    verdicts[query.title] = await judge(client, { ...options, reservedKeywords: ['QUALIFY'] }, query)
-  }
-  zetasql.terminateServer()
+  for (const query of [...judgedAttacks, ...composed]) verdicts[query.title] = await judge(query)
   const lines = Object.entries(verdicts).map(
     ([title, verdict]) => `${JSON.stringify(title)}: ${JSON.stringify(verdict)}`,
   )
   writeFileSync(join(import.meta.dirname, 'verdicts.json'), `{\n${lines.join(',\n')}\n}\n`)
 }
 
-async function judge(client: Client, options: object, { sql, hash }: Judged): Promise<Verdict> {
+async function judge({ sql, hash }: Judged): Promise<Verdict> {
   try {
-    const { tableName } = await client.extractTableNamesFromStatement({ sqlStatement: sql, options })
-    return {
-      hash,
-      tables: tableName.map(({ tableNameSegment }) => tableNameSegment.join('.').toLowerCase()).toSorted(),
-    }
+    const names = await zetasql.tableNames(sql)
+    return { hash, tables: names.map(name => name.toLowerCase()).toSorted() }
   } catch (error) {
     return { hash, error: String((error as { details?: string }).details ?? error) }
   }
 }
 
-await record(process.argv[2] ?? '')
-process.exit()
+async function recordRows(subject: string): Promise<void> {
+  const rows = new Map<string, Row[]>()
+  for (const { shows, sql } of dashboardsOf(subject)) {
+    const verdict = await zetasql.evaluate(statementOf(sql), bindings)
+    if ('rows' in verdict) rows.set(shows, verdict.rows)
+    else process.stdout.write(`no rows: ${shows}: ${JSON.stringify(verdict)}\n`)
+  }
+  writeRows(subject, rows)
+}
+
+await zetasql.start(tables())
+await recordVerdicts()
+for (const subject of subjects) await recordRows(subject)
+zetasql.stop()
