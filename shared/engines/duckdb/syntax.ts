@@ -19,6 +19,15 @@ function withoutNul(text: string): string {
   return text
 }
 
+/**
+ * Text cast to a DuckDB type. DuckDB (1.5) computes the cast of a struct's field where it reads the field, even if TRY or a
+ * condition stands around the cast, and so fails for text that they keep from it: not if the field is part of more.
+ */
+export function castText(sql: string, to: string): string {
+  const isField = /\)\."(?:[^"]|"")*"$/.test(sql)
+  return `CAST(${isField ? `(${sql} || '')` : sql} AS ${to})`
+}
+
 /** DuckDB's TIMESTAMP is GoogleSQL's DATETIME, and its TIMESTAMPTZ GoogleSQL's TIMESTAMP. */
 const scalars: Record<ScalarName, string> = {
   // BigQuery has 76 digits, 38 of them after the point; DuckDB has 38 altogether.

@@ -3,9 +3,9 @@
  * A pair of types that is not here cannot be cast.
  */
 import type { Cast } from '../../../sql/tree.ts'
-import type { SqlType } from '../../../sql/types.ts'
+import type { ScalarName, SqlType } from '../../../sql/types.ts'
 import { typeName } from '../../values.ts'
-import { duckType } from '../syntax.ts'
+import { castText, duckType, quoteText } from '../syntax.ts'
 import { sameType } from './coercion.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { datetimeText, onEpochDay, toDatetime, toTimestamp } from './dates-and-times.ts'
@@ -22,23 +22,55 @@ const wholeNumber: Conversion = sql =>
 const truth: Conversion = sql =>
   `(CASE WHEN lower(${sql}) = 'true' THEN true WHEN lower(${sql}) = 'false' THEN false WHEN ${sql} IS NOT NULL THEN CAST(${raise('Bad value for a cast')} AS BOOLEAN) END)`
 
+const dateShape = '\\d{4}-\\d{1,2}-\\d{1,2}'
+const timeShape = '([01]?\\d|2[0-3]):\\d{1,2}:\\d{1,2}(\\.\\d{0,6})?'
+const zoneShape = ' ?([Zz]|[+-]\\d{1,2}(:?\\d\\d)?)| [A-Za-z_]+(/[A-Za-z0-9_+-]+)*'
+
+const shapes: Record<string, string> = {
+  DATE: dateShape,
+  DATETIME: `${dateShape}([ Tt]${timeShape})?`,
+  TIME: timeShape,
+  TIMESTAMP: `${dateShape}([ Tt]${timeShape})?(${zoneShape})?`,
+}
+
+/** Whether a literal's text has the shape that GoogleSQL takes for dates and times. */
+export function hasShape(text: string, type: ScalarName): boolean {
+  const shape = shapes[type]
+  return shape === undefined || new RegExp(`^(?:${shape})$`).test(text)
+}
+
+/** Text of one shape; DuckDB reads more, such as `infinity` as a date. */
+function onlyText(shape: string): Conversion {
+  return (sql, to) =>
+    `CAST(CASE WHEN regexp_full_match(${sql}, ${quoteText(shape)}) THEN ${sql} WHEN ${sql} IS NOT NULL THEN '?' END AS ${to})`
+}
+
 const plainPairs = [
   'INT64>BOOL INT64>INT64 INT64>NUMERIC INT64>BIGNUMERIC INT64>FLOAT64 INT64>STRING',
   'NUMERIC>INT64 NUMERIC>NUMERIC NUMERIC>BIGNUMERIC NUMERIC>FLOAT64',
   'BIGNUMERIC>INT64 BIGNUMERIC>NUMERIC BIGNUMERIC>BIGNUMERIC BIGNUMERIC>FLOAT64',
-  'FLOAT64>FLOAT64 FLOAT64>NUMERIC FLOAT64>BIGNUMERIC BOOL>BOOL BOOL>INT64 BOOL>STRING',
-  'STRING>NUMERIC STRING>BIGNUMERIC STRING>FLOAT64 STRING>STRING',
-  'STRING>DATE STRING>DATETIME STRING>TIME STRING>TIMESTAMP',
+  'FLOAT64>FLOAT64 FLOAT64>BIGNUMERIC BOOL>BOOL BOOL>INT64 BOOL>STRING',
   'DATE>STRING DATE>DATE DATE>DATETIME DATETIME>DATE DATETIME>DATETIME DATETIME>TIME',
 ]
 
-const conversions: Record<string, Conversion> = {
+/** By `FROM>TO`. */
+export const conversions: Record<string, Conversion> = {
   ...Object.fromEntries(plainPairs.flatMap(line => line.split(' ')).map(pair => [pair, plain])),
   // Halves away from zero; DuckDB's own cast rounds them to even.
   'FLOAT64>INT64': sql => `CAST(round(${sql}) AS BIGINT)`,
-  'FLOAT64>STRING': sql => `regexp_replace(CAST(${sql} AS VARCHAR), '\\.0$', '')`,
+  'FLOAT64>STRING': floatText,
+  // By its digits: DuckDB multiplies, which rounds.
+  'FLOAT64>NUMERIC': sql => `CAST(printf('%.9f', ${sql}) AS DECIMAL(38,9))`,
   'NUMERIC>STRING': sql => trimmedDecimal(sql, 'NUMERIC'),
   'BIGNUMERIC>STRING': sql => trimmedDecimal(sql, 'BIGNUMERIC'),
+  'STRING>STRING': sql => sql,
+  'STRING>NUMERIC': castText,
+  'STRING>BIGNUMERIC': castText,
+  'STRING>FLOAT64': castText,
+  'STRING>DATE': onlyText(shapes['DATE']!),
+  'STRING>DATETIME': onlyText(shapes['DATETIME']!),
+  'STRING>TIME': onlyText(shapes['TIME']!),
+  'STRING>TIMESTAMP': onlyText(shapes['TIMESTAMP']!),
   'STRING>BOOL': truth,
   'STRING>INT64': wholeNumber,
   'STRING>BYTES': sql => `encode(${sql})`,
@@ -57,8 +89,14 @@ const conversions: Record<string, Conversion> = {
   'TIME>STRING': sql => datetimeText(onEpochDay(sql), '%H:%M:%S'),
 }
 
+/** 15 digits where they are enough to tell the number from its neighbours, else 17. */
+export function floatText(sql: string): string {
+  const [short, long] = [`printf('%.15g', ${sql})`, `printf('%.17g', ${sql})`]
+  return `(CASE WHEN CAST(${short} AS DOUBLE) = ${sql} THEN ${short} ELSE ${long} END)`
+}
+
 /** Rounding leaves DuckDB's decimals with fewer places, or none: with all of them there is a point to trim to. */
-function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): string {
+export function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): string {
   return `rtrim(rtrim(CAST(CAST(${sql} AS ${duckType({ kind })}) AS VARCHAR), '0'), '.')`
 }
 

@@ -11,6 +11,7 @@ import type {
 import type { SqlType } from '../../../sql/types.ts'
 import { fieldName, typeName } from '../../values.ts'
 import { duckType, quoteText } from '../syntax.ts'
+import { hasShape } from './casts.ts'
 import { coerce, unify } from './coercion.ts'
 import { arrayOf, type Context, type Scope, structOf, type Typed, typed } from './context.ts'
 
@@ -27,7 +28,8 @@ export function literal(_: Context, node: Literal): Typed {
   return { ...literals[node.literal](node), origin: 'literal' }
 }
 
-export function typedLiteral(_: Context, node: TypedLiteral): Typed {
+export function typedLiteral(context: Context, node: TypedLiteral): Typed {
+  if (!hasShape(node.value.value, node.type)) throw context.invalid(node, `Invalid ${node.type} literal`)
   return typed(`CAST(${quoteText(node.value.value)} AS ${duckType({ kind: node.type })})`, node.type)
 }
 

@@ -89,7 +89,8 @@ export function encode(type: SqlType, value: Value): ValueProto {
   if (value === null) return {}
   if (type.kind === 'ARRAY')
     return { arrayValue: { element: (value as Value[]).map(item => encode(type.element, item)) } }
-  if (type.kind !== 'STRUCT') return forms[type.kind].write(String(value))
+  if (type.kind !== 'STRUCT')
+    return typeof value === 'object' ? readOnly() : forms[type.kind].write(String(value))
   const fields = value as Record<string, Value>
   return {
     structValue: {
