@@ -1,5 +1,5 @@
 /** Expressions: which function rewrites which kind, and the kinds that have no file of their own. */
-import type { Expression, Subscript } from '../../../sql/tree.ts'
+import type { Expression, Identifier, Path, Subscript } from '../../../sql/tree.ts'
 import type { StructType } from '../../../sql/types.ts'
 import { cast } from './casts.ts'
 import { noSignature } from './coercion.ts'
@@ -17,7 +17,7 @@ import {
   typedLiteral,
 } from './literals.ts'
 import { between, binary, inOperator, is, isDistinctFrom, like, unary } from './operators.ts'
-import { fieldOf, jsonKey, resolvePath } from './scope.ts'
+import { fieldOf, findPath, jsonKey, unknownName } from './scope.ts'
 import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
 
 type Rewriter<Kind> = (context: Context, node: Extract<Expression, { kind: Kind }>, scope: Scope) => Typed
@@ -47,7 +47,7 @@ const rewriters: { [Kind in Expression['kind']]: Rewriter<Kind> } = {
   },
   ParameterReference: parameter,
   Parenthesized: (context, node, scope) => context.expression(node.expression, scope),
-  Path: (context, node, scope) => resolvePath(context, scope, node.parts),
+  Path: path,
   ScalarSubquery: scalarSubquery,
   StructLiteral: structLiteral,
   Subscript: subscript,
@@ -65,6 +65,28 @@ export function expression(context: Context, node: Expression, scope: Scope): Ty
   const value = rewrite(context, node, scope)
   if (value.sql.length > longestExpression) throw context.unsupported(node, 'An expression of this size')
   return value
+}
+
+function path(context: Context, node: Path, scope: Scope): Typed {
+  const value = findPath(context, scope, node.parts) ?? currentTime(context, node, scope)
+  if (value) return value
+  throw unknownName(context, scope, node.parts)
+}
+
+/** CURRENT_TIMESTAMP and its like are calls without parentheses where nothing else has their name. */
+function currentTime(context: Context, { parts, at }: Path, scope: Scope): Typed | null {
+  const [name, ...fields] = parts as [Identifier, ...Identifier[]]
+  if (!/^CURRENT_(DATE|DATETIME|TIME|TIMESTAMP)$/i.test(name.name) || fields.length > 0) return null
+  const inside = {
+    arguments: [],
+    distinct: false,
+    star: false,
+    nulls: null,
+    having: null,
+    orderBy: [],
+    limit: null,
+  }
+  return call(context, { kind: 'Call', name: parts, ...inside, over: null, at }, scope)
 }
 
 /** `array[OFFSET(n)]` and the like, `json['key']`, and a STRUCT's field by its position. */

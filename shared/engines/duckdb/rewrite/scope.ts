@@ -63,8 +63,8 @@ export function sameName(a: string | null, b: string): boolean {
   return a !== null && a.toLowerCase() === b.toLowerCase()
 }
 
-/** The value of a path such as `status`, `t.metadata` or `r.headers.host`. Throws SqlError for an unknown name. */
-export function resolvePath(context: Context, scope: Scope, path: Identifier[]): Typed {
+/** The value of a path such as `status`, `t.metadata` or `r.headers.host`; `null` if its first name is unknown. */
+export function findPath(context: Context, scope: Scope, path: Identifier[]): Typed | null {
   const [first, ...fields] = path as [Identifier, ...Identifier[]]
   for (let at: Scope | null = scope; at; at = at.outer) {
     const variable = at.variables.find(variable => sameName(variable.name, first.name))
@@ -74,7 +74,12 @@ export function resolvePath(context: Context, scope: Scope, path: Identifier[]):
     const column = findColumn(context, at, first)
     if (column) return fieldsOf(context, column, fields, path)
   }
-  throw unrecognized(context, first, `Unrecognized name: ${first.name}`, namesIn(scope))
+  return null
+}
+
+/** For a path whose first name is unknown. */
+export function unknownName(context: Context, scope: Scope, [first]: Identifier[]) {
+  return unrecognized(context, first!, `Unrecognized name: ${first!.name}`, namesIn(scope))
 }
 
 function inVariable(
