@@ -138,15 +138,19 @@ export function structField(sql: string, { fields }: StructType, at: number): Ty
 export class UnsupportedError extends SqlError {}
 
 /**
- * DuckDB SQL that fails with `message` once it is evaluated, of type BIGINT or DOUBLE.
+ * DuckDB SQL that fails with `message` once it is evaluated, of a type.
  * `error()` would do, but DuckDB takes it for volatile and then refuses it under TRY and inside lambdas.
  */
-export function raise(message: RaisedMessage, type: 'BIGINT' | 'DOUBLE' = 'BIGINT'): string {
+export function raise(
+  message: RaisedMessage,
+  type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)' = 'BIGINT',
+): string {
   return `CAST('${message}' AS ${type})`
 }
 
 /** Messages of `raise`; of DuckDB's conversion errors only these reach callers. */
 export const raisedMessages = [
+  'A number is out of range',
   'Array index is out of bounds',
   'Array is too large',
   'Bad value for a cast',

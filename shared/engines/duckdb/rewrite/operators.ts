@@ -31,10 +31,10 @@ const binaries: Record<BinaryOperator, Rule> = {
   '|': bitwise,
   '^': (left, right) => bitwise(left, right, '^') && typed(`xor(${left.sql}, ${right.sql})`, 'INT64'),
   '&': bitwise,
-  '<<': bitwise,
-  '>>': bitwise,
+  '<<': shifted,
+  '>>': shifted,
   '+': (left, right) => arithmetic(left, right, '+') ?? moved(left, right, '+') ?? moved(right, left, '+'),
-  '-': (left, right) => arithmetic(left, right, '-') ?? moved(left, right, '-'),
+  '-': (left, right) => arithmetic(left, right, '-') ?? moved(left, right, '-') ?? elapsed(left, right),
   '*': (left, right) => arithmetic(left, right, '*'),
   '/': divided,
   '||': concatenated,
@@ -42,9 +42,19 @@ const binaries: Record<BinaryOperator, Rule> = {
 
 export function binary(context: Context, node: Binary, scope: Scope): Typed {
   const [left, right] = context.expressions([node.left, node.right], scope) as [Typed, Typed]
+  for (const side of [node.left, node.right])
+    if (!takesNull.includes(node.operator) && isNull(side)) throw nullOperand(context, side, node.operator)
   const result = binaries[node.operator](left, right, node.operator)
   if (!result) throw noSignature(context, node, `operator ${node.operator}`, [left, right])
   return result
+}
+
+const takesNull: BinaryOperator[] = ['AND', 'OR', '||']
+
+const isNull = (node: Expression) => node.kind === 'Literal' && node.literal === 'NULL'
+
+function nullOperand(context: Context, node: Expression, operator: string) {
+  return context.invalid(node, `Operands of ${operator} cannot be literal NULL`)
 }
 
 function logical(left: Typed, right: Typed, operator: string): Typed | null {
@@ -52,14 +62,45 @@ function logical(left: Typed, right: Typed, operator: string): Typed | null {
   return sides.includes(null) ? null : typed(`(${left.sql} ${operator} ${right.sql})`, 'BOOL')
 }
 
-function comparison(left: Typed, right: Typed, operator: string): Typed | null {
+function comparison(left: Typed, right: Typed, operator: BinaryOperator): Typed | null {
   const common = unify([left, right])
-  return common && typed(`(${common.values[0]!.sql} ${operator} ${common.values[1]!.sql})`, 'BOOL')
+  if (!common || incomparable.includes(common.type?.kind ?? 'BOOL')) return null
+  const [a, b] = common.values as [Typed, Typed]
+  const compared = `${a.sql} ${operator} ${b.sql}`
+  return typed(
+    `(${common.type?.kind === 'FLOAT64' ? withoutNaN(a, b, operator, compared) : compared})`,
+    'BOOL',
+  )
+}
+
+const incomparable: SqlType['kind'][] = ['ARRAY', 'JSON']
+
+/** Nothing is equal to NaN, less or greater, itself included; to DuckDB it is the greatest number and equal to itself. */
+function withoutNaN(a: Typed, b: Typed, operator: BinaryOperator, compared: string): string {
+  const [one, other] = operator === '<' || operator === '<=' ? [b, a] : [a, b]
+  if (one.origin === 'literal' || (operator.length === 1 && operator === '=' && other.origin === 'literal'))
+    return compared
+  const strange = `isnan(${one.sql}) AND ${other.sql} IS NOT NULL`
+  if (operator === '!=' || operator === '<>')
+    return other.origin === 'literal' ? compared : `${compared} OR (${strange})`
+  return `${compared} AND NOT (${strange})`
 }
 
 function bitwise(left: Typed, right: Typed, operator: string): Typed | null {
   const whole = [left, right].every(side => side.type === null || side.type.kind === 'INT64')
   return whole ? typed(`(${left.sql} ${operator} ${right.sql})`, 'INT64') : null
+}
+
+/** Of the 64 bits, without regard to the sign; DuckDB keeps the sign, and refuses to lose a bit. */
+function shifted(left: Typed, right: Typed, operator: string): Typed | null {
+  if (!bitwise(left, right, operator)) return null
+  const count = `CAST(${right.sql} AS INTEGER)`
+  const bits = `CAST(CAST(CAST(${left.sql} AS BIGINT) AS BIT) ${operator} ${count} AS BIGINT)`
+  const least = raise('Length must not be negative')
+  return typed(
+    `(CASE WHEN ${right.sql} < 0 THEN ${least} WHEN ${right.sql} > 63 THEN 0 * ${left.sql} ELSE ${bits} END)`,
+    'INT64',
+  )
 }
 
 function arithmetic(left: Typed, right: Typed, operator: string): Typed | null {
@@ -86,10 +127,20 @@ function divided(left: Typed, right: Typed): Typed | null {
   const common = numbers(left, right)
   if (!common) return null
   const type: SqlType = common.type.kind === 'INT64' ? { kind: 'FLOAT64' } : common.type
-  return exact(`(${common.values[0]!.sql} / ${nonZero(common.values[1]!.sql, 'DOUBLE')})`, type)
+  const [dividend, divisor] = common.values.map(value => value.sql) as [string, string]
+  return exact(`(${dividend} / ${divisorOf(dividend, divisor, 'DOUBLE')})`, type)
 }
 
-export function nonZero(sql: string, type: 'BIGINT' | 'DOUBLE'): string {
+/** The divisor, an error where it is zero; but NULL divided by zero is NULL. */
+export function divisorOf(
+  dividend: string,
+  divisor: string,
+  type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)',
+): string {
+  return `(CASE WHEN ${dividend} IS NOT NULL THEN ${nonZero(divisor, type)} END)`
+}
+
+export function nonZero(sql: string, type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)'): string {
   return `(CASE WHEN ${sql} = 0 THEN ${raise('Division by zero', type)} ELSE ${sql} END)`
 }
 
@@ -105,6 +156,18 @@ function moved(point: Typed, by: Typed, operator: '+' | '-'): Typed | null {
   return type && typed(`(${point.sql} ${operator} ${by.sql})`, type)
 }
 
+/** The INTERVAL between two points of one type: of TIMESTAMPs in hours, of DATEs in days, of DATETIMEs in both. */
+function elapsed(to: Typed, from: Typed): Typed | null {
+  const kind = to.type?.kind
+  if (kind === undefined || kind !== from.type?.kind) return null
+  const sql: Partial<Record<string, string>> = {
+    DATE: `to_days(CAST(${to.sql} - ${from.sql} AS INTEGER))`,
+    DATETIME: `(${to.sql} - ${from.sql})`,
+    TIMESTAMP: `to_microseconds(epoch_us(${to.sql}) - epoch_us(${from.sql}))`,
+  }
+  return sql[kind] ? typed(sql[kind], 'INTERVAL') : null
+}
+
 function concatenated(left: Typed, right: Typed): Typed | null {
   const common = unify([left, right])
   const type = common?.type ?? { kind: 'STRING' }
@@ -116,6 +179,7 @@ export function unary(context: Context, node: Unary, scope: Scope): Typed {
   const { operand, operator } = node
   if (operator === '-' && operand.kind === 'Literal' && operand.literal === 'INTEGER')
     return { ...typed(`CAST(${-BigInt(operand.text)} AS BIGINT)`, 'INT64'), origin: 'literal' }
+  if (isNull(operand) && operator === 'NOT') throw nullOperand(context, operand, operator)
   const value = context.expression(operand, scope)
   const kind = value.type?.kind ?? (operator === 'NOT' ? 'BOOL' : 'INT64')
   const allowed = { NOT: ['BOOL'], '~': ['INT64'], '-': numberKinds, '+': numberKinds }[operator]
@@ -124,6 +188,8 @@ export function unary(context: Context, node: Unary, scope: Scope): Typed {
 }
 
 export function like(context: Context, node: Like, scope: Scope): Typed {
+  const none = [node.left, node.right].find(isNull)
+  if (none) throw nullOperand(context, none, 'LIKE')
   const sides = context.expressions([node.left, node.right], scope)
   const [text, pattern] = sides.map(side => coerce(side, { kind: 'STRING' }))
   if (!text || !pattern) throw noSignature(context, node, 'operator LIKE', sides)
@@ -146,8 +212,11 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
     return negated(node.not, `(${operand.sql} IN (${sql}))`)
   }
   const values = [operand, ...context.expressions(among.items, scope)]
-  const [first, ...rest] = alike(context, node, 'IN', values)
-  return negated(node.not, `(${first} IN (${rest.join(', ')}))`)
+  const { values: common, type } = unifyOrThrow(context, node, 'operator IN', values)
+  const [first, ...rest] = common.map(value => value.sql)
+  const isIn = `${first} IN (${rest.join(', ')})`
+  if (type?.kind !== 'FLOAT64') return negated(node.not, `(${isIn})`)
+  return negated(node.not, `(CASE WHEN isnan(${first}) THEN false ELSE ${isIn} END)`)
 }
 
 /** Without a match the result is NULL, not false, if either side holds a NULL; but an empty array has no match. */
