@@ -24,9 +24,11 @@ export function toDatetime(timestamp: string, zone?: string): string {
 export function toTimestamp(datetime: string, zone?: string): string {
   if (zone === undefined) return `make_timestamptz(epoch_us(${datetime}))`
   const offset = offsetMicros(zone)
-  return offset === null
-    ? `timezone(${zone}, ${datetime})`
-    : `make_timestamptz(epoch_us(${datetime}) - ${offset})`
+  if (offset !== null) return `make_timestamptz(epoch_us(${datetime}) - ${offset})`
+  // Of an hour that comes twice, when summer time ends, GoogleSQL takes the first, DuckDB the second.
+  const second = `timezone(${zone}, ${datetime})`
+  const first = `(${second} - to_hours(1))`
+  return `(CASE WHEN timezone(${zone}, ${first}) = ${datetime} THEN ${first} ELSE ${second} END)`
 }
 
 /** The offset of a zone literal such as `'+05:30'` or `'UTC'`, else `null`: it is a name for DuckDB to look up. */

@@ -35,6 +35,11 @@ export const dateFormatFunctions = {
       'STRING',
       timestamp => `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`,
     ),
+    signature(['TIMESTAMP', 'STRING'], 'STRING', (timestamp, zone) => {
+      const local = toDatetime(timestamp, zone)
+      const minutes = minutesAhead(local, timestamp)
+      return `(${datetimeText(local, datetimeFormat)} || regexp_replace(${zoneOffset(minutes, ':')}, ':00$', ''))`
+    }),
     signature(['DATETIME'], 'STRING', datetime => datetimeText(datetime, datetimeFormat)),
     signature(['DATE'], 'STRING', date => `CAST(${date} AS VARCHAR)`),
     signature(['TIME'], 'STRING', time => datetimeText(onEpochDay(time), '%H:%M:%S')),
@@ -49,7 +54,12 @@ function formatTimestamp(site: CallSite): Typed {
   const timestamp = argumentAs(site, 1, 'TIMESTAMP')
   if (site.call.arguments.length < 3) return formatted(site, { sql: toDatetime(timestamp), offset: '0' })
   const sql = toDatetime(timestamp, site.argument(2).sql)
-  return formatted(site, { sql, offset: `((epoch_us(${sql}) - epoch_us(${timestamp})) // 60000000)` })
+  return formatted(site, { sql, offset: minutesAhead(sql, timestamp) })
+}
+
+/** How far the clocks of a zone are ahead of UTC. */
+function minutesAhead(local: string, timestamp: string): string {
+  return `((epoch_us(${local}) - epoch_us(${timestamp})) // 60000000)`
 }
 
 function parsing(type: ScalarName, fromDatetime: (sql: string) => string): FunctionRule {
@@ -57,6 +67,8 @@ function parsing(type: ScalarName, fromDatetime: (sql: string) => string): Funct
 }
 
 function parseTimestamp(site: CallSite): Typed {
+  if (site.literalText(site.call.arguments[0]) === '%s')
+    return typed(`make_timestamptz(CAST(${argumentAs(site, 1, 'STRING')} AS BIGINT) * 1000000)`, 'TIMESTAMP')
   const { sql, zoned } = parsed(site)
   const zone = site.call.arguments.length > 2 ? site.argument(2).sql : undefined
   return typed(zoned ? sql : toTimestamp(sql, zone), 'TIMESTAMP')
@@ -92,6 +104,7 @@ const longhand: Record<string, string> = {
 /** Elements that mean the same in DuckDB's strftime, under its name. */
 const formatElements: Record<string, string> = {
   ...same('%A %a %B %b %d %G %H %I %j %M %m %p %S %u %U %V %W %w %Y %y %%'),
+  '%E0S': '%S',
   '%E3S': '%S.%g',
   '%E6S': '%S.%f',
   '%n': '\n',
@@ -108,10 +121,25 @@ const computedElements: Record<string, (datetime: ZonedDatetime) => string | nul
   '%Q': ({ sql }) => `CAST(extract('quarter' FROM ${sql}) AS VARCHAR)`,
   '%g': ({ sql }) => `right(strftime(${sql}, '%G'), 2)`,
   '%E*S': ({ sql }) => `rtrim(rtrim(strftime(${sql}, '%S.%f'), '0'), '.')`,
-  '%s': ({ sql, offset }) => offset && `CAST((epoch_us(${sql}) // 1000000) - 60 * ${offset} AS VARCHAR)`,
-  '%z': ({ offset }) => offset && zoneOffset(offset, ''),
-  '%Ez': ({ offset }) => offset && zoneOffset(offset, ':'),
-  '%Z': ({ offset }) => (offset === '0' ? `'UTC'` : null),
+  '%s': ({ sql, offset }) => `CAST(${floorSeconds(sql)} - 60 * ${offset ?? '0'} AS VARCHAR)`,
+  '%z': ({ sql, offset }) => offset && unlessNull(sql, zoneOffset(offset, '')),
+  '%Ez': ({ sql, offset }) => offset && unlessNull(sql, zoneOffset(offset, ':')),
+  '%Z': ({ sql, offset }) => offset && unlessNull(sql, zoneName(offset)),
+}
+
+const unlessNull = (value: string, sql: string) => `CASE WHEN ${value} IS NOT NULL THEN ${sql} END`
+
+/** `UTC`, `UTC+1` or `UTC+0530`. */
+function zoneName(minutes: string): string {
+  const parts = `format('{:02d}{:02d}', abs(${minutes}) // 60, abs(${minutes}) % 60)`
+  const short = `regexp_replace(regexp_replace(${parts}, '^0?(\\d+)00$', '\\1'), '^0$', '')`
+  return `('UTC' || CASE WHEN ${minutes} > 0 THEN '+' WHEN ${minutes} < 0 THEN '-' ELSE '' END || CASE WHEN ${minutes} = 0 THEN '' ELSE ${short} END)`
+}
+
+/** Whole seconds since 1970, rounded down before it too. */
+function floorSeconds(datetime: string): string {
+  const micros = `epoch_us(${datetime})`
+  return `((${micros} - (${micros} % 1000000 + 1000000) % 1000000) // 1000000)`
 }
 
 function zoneOffset(minutes: string, between: string): string {
@@ -181,6 +209,9 @@ function parsed(site: CallSite): { sql: string; zoned: boolean } {
   const zoned = pieces.some(piece => piece === '%z' || piece === '%Ez')
   // In the place of an offset, GoogleSQL also reads the Z of UTC.
   if (zoned) formats = formats.flatMap(format => [format, format.replaceAll('%z', 'Z')])
-  const list = formats.map(quoteText).join(', ')
-  return { sql: `strptime(${argumentAs(site, 1, 'STRING')}, [${list}])`, zoned }
+  const text = argumentAs(site, 1, 'STRING')
+  // Without a year the date is in 1970; DuckDB's would be in 1900.
+  const year = pieces.some(piece => /^%(Y|y|E4Y)$/.test(piece))
+  const list = formats.map(format => quoteText(year ? format : `%Y ${format}`)).join(', ')
+  return { sql: `strptime(${year ? text : `'1970 ' || ${text}`}, [${list}])`, zoned }
 }

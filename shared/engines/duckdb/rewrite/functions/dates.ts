@@ -1,6 +1,9 @@
 /** Date and time functions; those from and to text are in date-formats.ts. */
 import type { ScalarName } from '../../../../sql/types.ts'
-import { typed } from '../context.ts'
+import { castText } from '../../syntax.ts'
+import { conversions } from '../casts.ts'
+import { coerce } from '../coercion.ts'
+import { type Typed, typed } from '../context.ts'
 import {
   asDate,
   asDatetime,
@@ -14,7 +17,13 @@ import {
   truncated,
   wholeParts,
 } from '../dates-and-times.ts'
-import { type FunctionRule, type FunctionTable, signature, type Signature } from './signature.ts'
+import {
+  type CallSite,
+  type FunctionRule,
+  type FunctionTable,
+  signature,
+  type Signature,
+} from './signature.ts'
 
 type DateType = 'DATE' | 'DATETIME' | 'TIME' | 'TIMESTAMP'
 
@@ -23,8 +32,13 @@ const truncations: Record<DateType, (value: string, part: string, zone?: string)
   DATE: (value, part) => map(timePart(part) ? null : truncated(asDatetime(value), part), asDate),
   DATETIME: (value, part) => truncated(value, part),
   TIME: (value, part) => map(timePart(part) ? truncated(onEpochDay(value), part) : null, asTime),
-  TIMESTAMP: (value, part, zone) =>
-    map(truncated(toDatetime(value, zone), part), sql => toTimestamp(sql, zone)),
+  TIMESTAMP: (value, part, zone) => {
+    const local = toDatetime(value, zone)
+    const start = truncated(local, part)
+    // Within an hour that comes twice, the difference tells which one it is.
+    if (start && zone && timePart(part)) return `(${value} - (${local} - ${start}))`
+    return map(start, sql => toTimestamp(sql, zone))
+  },
 }
 
 function map(sql: string | null, to: (sql: string) => string): string | null {
@@ -36,11 +50,33 @@ const truncation = (...types: DateType[]): Signature[] =>
     signature(type === 'TIMESTAMP' ? [type, 'PART', 'STRING?'] : [type, 'PART'], type, truncations[type]),
   )
 
-const move = (type: DateType, operator: '+' | '-') =>
-  signature([type, 'INTERVAL'], type, (value, by) => {
-    const moved = `(${value} ${operator} ${by})`
-    return type === 'DATE' ? asDate(moved) : moved
-  })
+/** A value moved by an interval. DATE_ADD of a TIMESTAMP is TIMESTAMP_ADD, and so on; only TIME_ADD takes no other. */
+const move =
+  (type: DateType, operator: '+' | '-') =>
+  (site: CallSite): Typed => {
+    const given = site.argument(0)
+    const other = type !== 'TIME' && given.type && ['DATE', 'DATETIME', 'TIMESTAMP'].includes(given.type.kind)
+    const kind = other ? (given.type!.kind as DateType) : type
+    const [value, by] = [coerce(given, { kind }), site.argument(1)]
+    if (!value || site.call.arguments.length > 2 || by.type?.kind !== 'INTERVAL')
+      throw site.noMatch([given, by])
+    const node = site.call.arguments[1]!
+    if (node.kind === 'IntervalLiteral' && !moves(kind, node.part))
+      throw site.invalid(`${site.name} does not support the ${node.part} date part for a ${kind}`, node)
+    const moved = `(${value.sql} ${operator} ${by.sql})`
+    return typed(kind === 'DATE' ? asDate(moved) : moved, kind)
+  }
+
+/** Whether values of a type move by a part: a DATE has no hours, and for a TIMESTAMP months have no one length. */
+function moves(type: DateType, part: string): boolean {
+  if (type === 'DATETIME') return true
+  if (type === 'DATE') return !timePart(part)
+  return timePart(part) || (type === 'TIMESTAMP' && part === 'DAY')
+}
+
+const timestampDifference = signature(['TIMESTAMP', 'TIMESTAMP', 'PART'], 'INT64', (to, from, part) =>
+  wholeParts(from, to, part),
+)
 
 /** Counts boundaries of a part that are crossed; TIMESTAMP_DIFF counts whole parts. */
 const difference = (type: Exclude<DateType, 'TIMESTAMP'>) =>
@@ -70,6 +106,7 @@ export const dateFunctions: FunctionTable = {
     signature(['DATE'], 'DATE', date => date),
     signature(['DATETIME'], 'DATE', asDate),
     signature(['TIMESTAMP', 'STRING?'], 'DATE', (timestamp, zone) => asDate(toDatetime(timestamp, zone))),
+    signature(['STRING'], 'DATE', text => conversions['STRING>DATE']!(text, 'DATE')),
     signature(['INT64', 'INT64', 'INT64'], 'DATE', (...parts) => `make_date(${parts.join(', ')})`),
   ],
   DATETIME: [
@@ -77,6 +114,7 @@ export const dateFunctions: FunctionTable = {
     signature(['TIMESTAMP', 'STRING?'], 'DATETIME', (timestamp, zone) => toDatetime(timestamp, zone)),
     signature(['DATE'], 'DATETIME', asDatetime),
     signature(['DATE', 'TIME'], 'DATETIME', (date, time) => `(${date} + ${time})`),
+    signature(['STRING'], 'DATETIME', text => conversions['STRING>DATETIME']!(text, 'TIMESTAMP')),
     signature(
       ['INT64', 'INT64', 'INT64', 'INT64', 'INT64', 'INT64'],
       'DATETIME',
@@ -91,9 +129,11 @@ export const dateFunctions: FunctionTable = {
   ],
   TIMESTAMP: [
     signature(['TIMESTAMP'], 'TIMESTAMP', timestamp => timestamp),
-    signature(['STRING'], 'TIMESTAMP', text => `CAST(${text} AS TIMESTAMPTZ)`),
+    signature(['STRING'], 'TIMESTAMP', text => conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ')),
     signature(['DATETIME', 'STRING?'], 'TIMESTAMP', (datetime, zone) => toTimestamp(datetime, zone)),
-    signature(['STRING', 'STRING'], 'TIMESTAMP', (text, zone) => toTimestamp(asDatetime(text), zone)),
+    signature(['STRING', 'STRING'], 'TIMESTAMP', (text, zone) =>
+      toTimestamp(castText(text, 'TIMESTAMP'), zone),
+    ),
   ],
 
   DATE_ADD: move('DATE', '+'),
@@ -105,8 +145,8 @@ export const dateFunctions: FunctionTable = {
   TIMESTAMP_ADD: move('TIMESTAMP', '+'),
   TIMESTAMP_SUB: move('TIMESTAMP', '-'),
 
-  DATE_DIFF: [difference('DATE'), difference('DATETIME')],
-  DATETIME_DIFF: difference('DATETIME'),
+  DATE_DIFF: [difference('DATE'), difference('DATETIME'), timestampDifference],
+  DATETIME_DIFF: [difference('DATETIME'), timestampDifference],
   TIME_DIFF: difference('TIME'),
   TIMESTAMP_BUCKET: signature(
     ['TIMESTAMP', 'INTERVAL', 'TIMESTAMP?'],
@@ -114,16 +154,15 @@ export const dateFunctions: FunctionTable = {
     (timestamp, width, origin = `TIMESTAMPTZ '1950-01-01 00:00:00+00'`) =>
       `time_bucket(${width}, ${timestamp}, ${origin})`,
   ),
-  TIMESTAMP_DIFF: signature(['TIMESTAMP', 'TIMESTAMP', 'PART'], 'INT64', (to, from, part) =>
-    wholeParts(from, to, part),
-  ),
+  TIMESTAMP_DIFF: timestampDifference,
 
   DATE_TRUNC: truncation('DATE', 'DATETIME', 'TIMESTAMP'),
-  DATETIME_TRUNC: truncation('DATETIME'),
+  DATETIME_TRUNC: truncation('DATETIME', 'TIMESTAMP'),
   TIME_TRUNC: truncation('TIME'),
   TIMESTAMP_TRUNC: truncation('TIMESTAMP', 'DATETIME'),
   LAST_DAY: [
     signature(['DATE'], 'DATE', date => `last_day(${date})`),
+    signature(['DATETIME'], 'DATE', datetime => `last_day(${asDate(datetime)})`),
     signature(['DATE', 'PART'], 'DATE', (date, part) => {
       const start = truncated(asDatetime(date), part)
       const length = interval('1', part.startsWith('WEEK') || part === 'ISOWEEK' ? 'WEEK' : part)
