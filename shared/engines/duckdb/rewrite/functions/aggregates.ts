@@ -23,8 +23,10 @@ export const aggregateFunctions: FunctionTable = {
   GROUPING: site => typed(aggregate(site, 'grouping'), 'INT64'),
   LOGICAL_AND: site => typed(aggregate(site, 'bool_and'), 'BOOL'),
   LOGICAL_OR: site => typed(aggregate(site, 'bool_or'), 'BOOL'),
-  ...each('ANY_VALUE MAX MIN', duck => site => (site.call.having ? extremeBy(site) : ofSameType(duck)(site))),
+  ANY_VALUE: site => (site.call.having ? extremeBy(site) : ofSameType('any_value')(site)),
+  MAX: site => (site.call.having ? extremeBy(site) : greatest(site)),
   MAX_BY: ofSameType('arg_max_null'),
+  MIN: site => (site.call.having ? extremeBy(site) : least(site)),
   MIN_BY: ofSameType('arg_min_null'),
   STDDEV: statistic('stddev_samp', 1),
   ...each('STDDEV_POP STDDEV_SAMP VAR_POP VAR_SAMP', duck => statistic(duck, 1)),
@@ -66,6 +68,7 @@ function windowed(site: CallSite, duck: string): string {
 /** A call of a DuckDB aggregate with DISTINCT, ORDER BY, IGNORE NULLS and OVER as in the GoogleSQL call. */
 function aggregate(site: CallSite, duck: string, args = argumentList(site), nulls = site.call.nulls): string {
   const { call, context, scope } = site
+  if (call.having) throw site.unsupported(`${site.name} with HAVING ${call.having.extreme}`)
   if (args.length === 0) throw site.noMatch([])
   const order = call.orderBy.length > 0 ? ` ${orderByClause(context, call.orderBy, scope)}` : ''
   const filter = nulls === 'IGNORE' ? ` FILTER (WHERE ${args[0]} IS NOT NULL)` : ''
@@ -105,7 +108,25 @@ function average(site: CallSite): Typed {
 function countIf(site: CallSite): Typed {
   const test = site.argument(0)
   if (!coerce(test, { kind: 'BOOL' })) throw site.noMatch([test])
-  return typed(`count(CASE WHEN ${test.sql} THEN 1 END)${over(site)}`, 'INT64')
+  return typed(aggregate(site, 'count', [`CASE WHEN ${test.sql} THEN 1 END`]), 'INT64')
+}
+
+function greatest(site: CallSite): Typed {
+  const value = site.argument(0)
+  if (value.type?.kind === 'ARRAY' || value.type?.kind === 'JSON') throw site.noMatch([value])
+  return typed(aggregate(site, 'max'), value.type)
+}
+
+/** A NaN is the least of all, and DuckDB's greatest. */
+function least(site: CallSite): Typed {
+  const { type, sql } = site.argument(0)
+  if (type?.kind === 'ARRAY' || type?.kind === 'JSON') throw site.noMatch([site.argument(0)])
+  const value = aggregate(site, 'min')
+  if (type?.kind !== 'FLOAT64') return typed(value, type)
+  return typed(
+    `(CASE WHEN ${aggregate(site, 'bool_or', [`isnan(${sql})`])} THEN CAST('NaN' AS DOUBLE) ELSE ${value} END)`,
+    type,
+  )
 }
 
 /** `ANY_VALUE(x HAVING MAX y)`: x where y is greatest. */
@@ -138,6 +159,7 @@ function stringAgg(site: CallSite): Typed {
   const value = site.argument(0)
   if (value.type !== null && value.type.kind !== 'STRING') throw site.noMatch([value])
   const between = site.call.arguments.length > 1 ? site.argument(1).sql : `','`
+  if (between === 'NULL') throw site.invalid('The delimiter of STRING_AGG must not be NULL')
   if (!site.call.limit) return typed(aggregate(site, 'string_agg', [value.sql, between]), 'STRING')
   const list = aggregate(site, 'list', [value.sql], 'IGNORE')
   return typed(`array_to_string(${limited(site, list)}, ${between})`, 'STRING')
