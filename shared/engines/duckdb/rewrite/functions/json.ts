@@ -1,6 +1,7 @@
 /** JSON functions, over JSON values and over strings that hold JSON. */
 import type { SqlType } from '../../../../sql/types.ts'
-import { quoteText } from '../../syntax.ts'
+import { castText, quoteText } from '../../syntax.ts'
+import { floatText, trimmedDecimal } from '../casts.ts'
 import { arrayOf, raise, structField, structSql, type Typed, typed } from '../context.ts'
 import { datetimeText, toDatetime } from '../dates-and-times.ts'
 import { type CallSite, type FunctionRule, type FunctionTable, named, signature } from './signature.ts'
@@ -16,7 +17,8 @@ const scalarAt: FunctionRule = site => {
 const valueAt: FunctionRule = site => {
   const { json, path, text } = jsonArguments(site)
   const found = `json_extract(${json}, ${path})`
-  return text ? typed(`CAST(${found} AS VARCHAR)`, 'STRING') : typed(found, 'JSON')
+  // In text, a null of JSON is NULL; as a value it stays what it is.
+  return text ? typed(`NULLIF(CAST(${found} AS VARCHAR), 'null')`, 'STRING') : typed(found, 'JSON')
 }
 
 const arrayAt: FunctionRule = site => {
@@ -29,7 +31,9 @@ const arrayAt: FunctionRule = site => {
 
 const scalarArrayAt: FunctionRule = site => {
   const { json, path, elements } = jsonArguments(site)
-  const found = `(CASE WHEN json_type(${json}, ${path}) = 'ARRAY' THEN json_extract_string(${json}, ${elements}) END)`
+  // With an object or an array in it, it is no array of scalars.
+  const scalars = `NOT list_has_any(json_type(${json}, ${elements}), ['OBJECT', 'ARRAY'])`
+  const found = `(CASE WHEN json_type(${json}, ${path}) = 'ARRAY' AND ${scalars} THEN json_extract_string(${json}, ${elements}) END)`
   return typed(found, arrayOf({ kind: 'STRING' }))
 }
 
@@ -75,7 +79,7 @@ export const jsonFunctions = {
   PARSE_JSON: named('json', ['STRING'], 'JSON'),
   STRING: strict(['VARCHAR'], 'STRING', 'VARCHAR'),
   TO_JSON: site => typed(toJson(site.argument(0)), 'JSON'),
-  TO_JSON_STRING: site => typed(`COALESCE(CAST(${toJson(site.argument(0))} AS VARCHAR), 'null')`, 'STRING'),
+  TO_JSON_STRING: toJsonString,
 } satisfies FunctionTable
 
 interface JsonArguments {
@@ -92,7 +96,9 @@ function jsonArguments(site: CallSite): JsonArguments {
   const text = value.type?.kind !== 'JSON'
   if (text && value.type !== null && value.type.kind !== 'STRING') throw site.noMatch([value])
   // Text that is not JSON is NULL at every path.
-  const json = text ? `(CASE WHEN json_valid(${value.sql}) THEN CAST(${value.sql} AS JSON) END)` : value.sql
+  const json = text
+    ? `(CASE WHEN json_valid(${value.sql}) THEN ${castText(value.sql, 'JSON')} END)`
+    : value.sql
   const path = site.call.arguments.length > 1 ? jsonPath(site) : '$'
   return { json, path: quoteText(path), elements: quoteText(`${path}[*]`), text }
 }
@@ -101,6 +107,59 @@ function jsonPath(site: CallSite): string {
   const path = duckJsonPath(site.literalText(site.call.arguments[1]))
   if (path === null) throw site.invalid('Invalid JSONPath')
   return path
+}
+
+function toJsonString(site: CallSite): Typed {
+  const { sql, type } = site.argument(0)
+  const text = jsonText(sql, type, 0)
+  if (site.call.arguments.length < 2) return typed(text, 'STRING')
+  return typed(`(CASE WHEN ${site.argument(1).sql} THEN ${pretty(text)} ELSE ${text} END)`, 'STRING')
+}
+
+/** With two spaces for each level, where DuckDB's has four. */
+function pretty(text: string): string {
+  const line = `repeat(' ', (length(l) - length(ltrim(l))) // 2) || ltrim(l)`
+  return `array_to_string(list_transform(string_split(json_pretty(CAST(${text} AS JSON)), chr(10)), lambda l: ${line}), chr(10))`
+}
+
+/** Beyond these, numbers of JSON are not exact for all readers: GoogleSQL writes integers as strings. */
+const exactly = (x: string) => `${x} BETWEEN -9007199254740992 AND 9007199254740992`
+
+const quoted = (text: string) => `('"' || ${text} || '"')`
+
+/** JSON text of scalars, as GoogleSQL writes it; of other types it is that of DuckDB. */
+const scalarTexts: Partial<Record<SqlType['kind'], (sql: string) => string>> = {
+  INT64: sql =>
+    `(CASE WHEN ${exactly(sql)} THEN CAST(${sql} AS VARCHAR) ELSE ${quoted(`CAST(${sql} AS VARCHAR)`)} END)`,
+  FLOAT64: sql =>
+    `(CASE WHEN isfinite(${sql}) THEN ${floatText(sql)} WHEN isnan(${sql}) THEN '"NaN"' WHEN ${sql} > 0 THEN '"Infinity"' ELSE '"-Infinity"' END)`,
+  NUMERIC: sql => decimalText(sql, trimmedDecimal(sql, 'NUMERIC')),
+  BIGNUMERIC: sql => decimalText(sql, trimmedDecimal(sql, 'BIGNUMERIC')),
+  // U+2028 and U+2029 end a line in JavaScript.
+  STRING: sql =>
+    `replace(replace(CAST(to_json(${sql}) AS VARCHAR), chr(8232), '\\u2028'), chr(8233), '\\u2029')`,
+}
+
+function decimalText(sql: string, text: string): string {
+  return `(CASE WHEN ${exactly(sql)} AND ${sql} % 1 = 0 THEN ${text} ELSE ${quoted(text)} END)`
+}
+
+function jsonText(sql: string, type: SqlType | null, depth: number): string {
+  return `(CASE WHEN ${sql} IS NULL THEN 'null' ELSE ${knownText(sql, type, depth)} END)`
+}
+
+/** Of a value that is not NULL. */
+function knownText(sql: string, type: SqlType | null, depth: number): string {
+  if (type === null) return `'null'`
+  if (type.kind === 'ARRAY')
+    return `('[' || array_to_string(list_transform(${sql}, lambda j${depth}: ${jsonText(`j${depth}`, type.element, depth + 1)}), ',') || ']')`
+  if (type.kind !== 'STRUCT')
+    return scalarTexts[type.kind]?.(sql) ?? `CAST(${toJson({ sql, type })} AS VARCHAR)`
+  const fields = type.fields.map(({ name }, at) => {
+    const field = structField(sql, type, at)
+    return `${quoteText(`${at === 0 ? '' : ','}${JSON.stringify(name ?? '')}:`)} || ${jsonText(field.sql, field.type, depth)}`
+  })
+  return `('{' || ${[...fields, `'}'`].join(' || ')})`
 }
 
 function jsonArray(site: CallSite): Typed {

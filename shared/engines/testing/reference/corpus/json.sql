@@ -1,7 +1,7 @@
 -- JSON, as text in messages and as values.
 --- each row of bodies
 JSON_VALUE(s«¦, '$'¦, '$.a'¦, '$.b'¦, '$.c'¦, '$.d'¦, '$.f.g'¦, '$.d[0]'¦, '$.d[2].e'¦, '$[1].a'¦, '$.a.a.a.a.a'¦, '$."a.b"'¦, '$."a b"'¦, '$.ü'¦, '$.nothing'»)
-JSON_QUERY(s«¦, '$'¦, '$.a'¦, '$.b'¦, '$.c'¦, '$.d'¦, '$.f'¦, '$.d[0]'¦, '$[0]'¦, '$.a.a'¦, '$.nothing'»)
+JSON_QUERY(s«, '$'¦, '$.a'¦, '$.b'¦, '$.c'¦, '$.d'¦, '$.f'¦, '$.d[0]'¦, '$[0]'¦, '$.a.a'¦, '$.nothing'»)
 JSON_EXTRACT(s, «'$'¦'$.a'¦'$.c'¦'$.d'¦"$['a.b']"¦'$.d[1]'»)
 JSON_EXTRACT_SCALAR(s, «'$.a'¦'$.b'¦'$.d'¦'$.c'¦"$['a b']"»)
 JSON_QUERY_ARRAY(s«¦, '$.d'¦, '$.a'»)
@@ -39,7 +39,7 @@ PARSE_JSON(s)['«a¦d»']
 PARSE_JSON(s)[«0¦3¦9»]
 PARSE_JSON(s) IS NULL
 JSON_VALUE(PARSE_JSON(s)«¦, '$.a'¦, '$[0]'¦, '$.d[0]'»)
-JSON_QUERY(PARSE_JSON(s)«¦, '$.a'¦, '$[4]'»)
+JSON_QUERY(PARSE_JSON(s)«, '$.a'¦, '$[4]'»)
 JSON_«QUERY¦VALUE»_ARRAY(PARSE_JSON(s)«¦, '$.d'»)
 JSON_STRIP_NULLS(PARSE_JSON(s))
 JSON_REMOVE(PARSE_JSON(s), '$.a')
