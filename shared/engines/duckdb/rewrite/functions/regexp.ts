@@ -35,7 +35,7 @@ function position(site: CallSite): Typed {
   if (take(String) !== '0') throw site.unsupported('REGEXP_INSTR with a group')
   const before = `regexp_extract(${text}, '^((?s:.*?))(?:' || ${pattern} || ')', 1)`
   return typed(
-    `(CASE WHEN regexp_matches(${text}, ${pattern}) THEN length(${before}) + 1 ELSE 0 END)`,
+    `(CASE WHEN NOT regexp_matches(${text}, ${pattern}) OR ${pattern} = '' THEN 0 WHEN ${pattern} IS NOT NULL THEN length(${before}) + 1 END)`,
     'INT64',
   )
 }

@@ -89,7 +89,7 @@ describeFunctions('string functions', {
     [`NET.HOST('https://user@example.com:8080/path?x')`, 'example.com'],
     [`NET.HOST('//example.com')`, 'example.com'],
     [`NET.HOST('https://[::1]:80/')`, '[::1]'],
-    [`NET.HOST('no host')`, null],
+    [`NET.HOST('no host')`, 'no host'],
   ],
   rejected: [
     [`SUBSTR('abc', 1, -1)`, 'Length must not be negative'],

@@ -9,8 +9,9 @@ const whiteSpace = quoteText(
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 )
 
-/** A URL's host: after the scheme's `//` and a user's name, up to the port or the path. A bare name has none. */
-const urlHost = quoteText('^\\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^@/?#\\s]*@)?(\\[[^\\]]*\\]|[^:/?#\\s]+)')
+const urlScheme = quoteText('^\\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//')
+/** A URL's host without its scheme: after a user's name, up to the port or the path. */
+const urlHost = quoteText('^\\s*(?:[^@/?#]*@)?(\\[[^\\]]*\\]|[^:/?#]+)')
 
 const notNegative = (length: string) =>
   `(CASE WHEN ${length} < 0 THEN ${raise('Length must not be negative')} ELSE ${length} END)`
@@ -52,7 +53,6 @@ const bytes = [
 ]
 
 export const stringFunctions: FunctionTable = {
-  ...each('LOWER REVERSE UPPER', duck => named(duck, ['STRING'], 'STRING')),
   ...each('ENDS_WITH STARTS_WITH', duck => named(duck, ['STRING', 'STRING'], 'BOOL')),
   ...each('INSTR STRPOS', duck => named(duck, ['STRING', 'STRING'], 'INT64')),
   ...each('REPLACE TRANSLATE', duck => named(duck, ['STRING', 'STRING', 'STRING'], 'STRING')),
@@ -60,7 +60,11 @@ export const stringFunctions: FunctionTable = {
   ...each('LPAD RPAD', pad),
   ...each('LEFT RIGHT', cut),
   ...each('MD5 SHA1 SHA256', digest),
-  ASCII: named('ascii', ['STRING'], 'INT64'),
+  ASCII: signature(
+    ['STRING'],
+    'INT64',
+    text => `(CASE WHEN ascii(${text}) > 127 THEN ${raise('Bad value for a cast')} ELSE ascii(${text}) END)`,
+  ),
   BYTE_LENGTH: bytes,
   CHARACTER_LENGTH: characters,
   CHAR_LENGTH: characters,
@@ -78,14 +82,24 @@ export const stringFunctions: FunctionTable = {
   ),
   EDIT_DISTANCE: named('levenshtein', ['STRING', 'STRING'], 'INT64'),
   FORMAT: format,
-  FROM_BASE64: named('from_base64', ['STRING'], 'BYTES'),
+  // Without the padding that DuckDB insists on.
+  FROM_BASE64: signature(
+    ['STRING'],
+    'BYTES',
+    text => `from_base64(${text} || repeat('=', (4 - length(${text}) % 4) % 4))`,
+  ),
   FROM_HEX: named('unhex', ['STRING'], 'BYTES'),
   INITCAP: signature(['STRING'], 'STRING', text => {
     const words = quoteText('[\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+|[^\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+')
     return `array_to_string(list_transform(regexp_extract_all(${text}, ${words}), lambda w: upper(w[1]) || lower(w[2:])), '')`
   }),
   LENGTH: [characters, signature(['BYTES'], 'INT64', value => `octet_length(${value})`)],
-  'NET.HOST': signature(['STRING'], 'STRING', url => `NULLIF(regexp_extract(${url}, ${urlHost}, 1), '')`),
+  LOWER: signature(['STRING'], 'STRING', text => `lower(replace(${text}, 'İ', 'i̇'))`),
+  'NET.HOST': signature(
+    ['STRING'],
+    'STRING',
+    url => `NULLIF(rtrim(regexp_extract(regexp_replace(${url}, ${urlScheme}, ''), ${urlHost}, 1)), '')`,
+  ),
   NORMALIZE: normalize,
   OCTET_LENGTH: bytes,
   REPEAT: signature(
@@ -93,10 +107,18 @@ export const stringFunctions: FunctionTable = {
     'STRING',
     (text, times) => `repeat(${text}, ${ofSize(times, `length(${text})`)})`,
   ),
+  // By characters of Unicode, where DuckDB keeps accents with their letters.
+  REVERSE: signature(
+    ['STRING'],
+    'STRING',
+    text =>
+      `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE array_to_string(list_reverse(regexp_extract_all(${text}, '(?s).')), '') END)`,
+  ),
   SPLIT: signature(
     ['STRING', 'STRING?'],
     () => arrayOf({ kind: 'STRING' }),
-    (text, delimiter = `','`) => `string_split(${text}, ${delimiter})`,
+    (text, delimiter = `','`) =>
+      `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
   ),
   SUBSTR: substring,
   SUBSTRING: substring,
@@ -112,6 +134,7 @@ export const stringFunctions: FunctionTable = {
     'INT64',
     text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`,
   ),
+  UPPER: signature(['STRING'], 'STRING', text => `upper(replace(${text}, 'ß', 'SS'))`),
 }
 
 /** DuckDB's digests are hexadecimal text. */
