@@ -2,6 +2,7 @@
 import { quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
+import { format } from './format.ts'
 import { type CallSite, each, type FunctionTable, named, sameAsFirst, signature } from './signature.ts'
 
 /** TRIM removes Unicode's white space; DuckDB's removes spaces only. */
@@ -159,37 +160,4 @@ function normalize(site: CallSite): Typed {
   const form = mode?.kind === 'Path' ? mode.parts[0]!.name.toUpperCase() : 'NFC'
   if (form !== 'NFC') throw site.unsupported(`NORMALIZE to ${form}`)
   return typed(`nfc_normalize(${site.argument(0).sql})`, 'STRING')
-}
-
-/** The conversions of FORMAT and the type that each takes; `t` is a value cast to a string. */
-const conversions: Record<string, 'INT64' | 'FLOAT64' | 'STRING'> = {
-  ...ofType('INT64', 'dixXo'),
-  ...ofType('FLOAT64', 'fFeEgG'),
-  ...ofType('STRING', 'st'),
-}
-
-function ofType<Type>(type: Type, letters: string): Record<string, Type> {
-  return Object.fromEntries(letters.split('').map(letter => [letter, type]))
-}
-
-/** FORMAT with the conversions that DuckDB's printf knows too. */
-function format(site: CallSite): Typed {
-  const pattern = site.literalText(site.call.arguments[0])
-  const values: string[] = []
-  const translated = pattern.replace(
-    /%%|%([-+ 0#]*\d*(?:\.\d+)?)(.?)/gs,
-    (whole, flags: string, letter: string) => {
-      if (whole === '%%') return whole
-      const type = conversions[letter]
-      if (!type) throw site.unsupported(`FORMAT with ${whole}`)
-      const value = site.argument(values.length + 1)
-      const sql = convert(value, { kind: type })
-      if (sql === null || (letter === 's' && value.type?.kind !== 'STRING')) throw site.noMatch([value])
-      values.push(sql)
-      return `%${flags}${letter === 't' ? 's' : letter}`
-    },
-  )
-  if (values.length + 1 !== site.call.arguments.length)
-    throw site.invalid('FORMAT has not as many values as conversions')
-  return typed(`printf(${[quoteText(translated), ...values].join(', ')})`, 'STRING')
 }
