@@ -1,6 +1,6 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
-import { arrayOf, type Typed, typed } from '../context.ts'
+import { arrayOf, raise, type Typed, typed } from '../context.ts'
 import { type CallSite, type FunctionTable, named, signature } from './signature.ts'
 
 export const regexpFunctions: FunctionTable = {
@@ -19,11 +19,28 @@ export const regexpFunctions: FunctionTable = {
 /** The match, or its group if the pattern has one; NULL, not an empty string, where nothing matches. */
 function extract(site: CallSite): Typed {
   const { text, pattern, take } = patternArguments(site)
+  if (site.call.arguments.length > 2) return typed(nthMatch(site, text, take(String), pattern), 'STRING')
   const found = take(group => `regexp_extract(${text}, ${pattern}, ${group})`)
   return typed(`(CASE WHEN regexp_matches(${text}, ${pattern}) THEN ${found} END)`, 'STRING')
 }
 
+/** The n-th match from a position on; the arguments after the pattern are both. */
+function nthMatch(site: CallSite, text: string, group: string, pattern: string): string {
+  const [position, occurrence] = [positive(site, 2), positive(site, 3)]
+  const rest = `substr(${text}, ${position})`
+  return `(CASE WHEN ${position} <= length(${text}) + 1 THEN regexp_extract_all(${rest}, ${pattern}, ${group})[${occurrence}] END)`
+}
+
+/** An argument that counts from 1, by default 1. */
+function positive(site: CallSite, at: number): string {
+  if (site.call.arguments.length <= at) return '1'
+  const { sql, type } = site.argument(at)
+  if (type?.kind !== 'INT64') throw site.noMatch([site.argument(at)])
+  return `(CASE WHEN ${sql} < 1 THEN ${raise('A number is out of range')} ELSE ${sql} END)`
+}
+
 function extractAll(site: CallSite): Typed {
+  if (site.call.arguments.length > 2) throw site.noMatch(site.allArguments())
   const { text, pattern, take } = patternArguments(site)
   const found = take(group => `regexp_extract_all(${text}, ${pattern}, ${group})`)
   return typed(found, arrayOf({ kind: 'STRING' }))
@@ -31,6 +48,7 @@ function extractAll(site: CallSite): Typed {
 
 /** One more than the characters before the leftmost match. */
 function position(site: CallSite): Typed {
+  if (site.call.arguments.length > 2) throw site.unsupported('REGEXP_INSTR with a position')
   const { text, pattern, take } = patternArguments(site)
   if (take(String) !== '0') throw site.unsupported('REGEXP_INSTR with a group')
   const before = `regexp_extract(${text}, '^((?s:.*?))(?:' || ${pattern} || ')', 1)`
@@ -49,7 +67,6 @@ interface PatternArguments {
 
 function patternArguments(site: CallSite): PatternArguments {
   const { arguments: nodes } = site.call
-  if (nodes.length > 2) throw site.unsupported(`${site.name} with a position`)
   const [text, pattern] = [site.argument(0), site.argument(1)]
   if ([text, pattern].some(({ type }) => type !== null && type.kind !== 'STRING'))
     throw site.noMatch([text, pattern])

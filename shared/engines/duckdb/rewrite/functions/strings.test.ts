@@ -113,7 +113,6 @@ describeFunctions('string functions', {
     `NORMALIZE('a', NFKD)`,
     `NET.REG_DOMAIN('a.example.com')`,
     `NET.PUBLIC_SUFFIX('a.example.com')`,
-    `REGEXP_EXTRACT('abc', 'b', 2)`,
     `FORMAT('%T', b'a')`,
     '`lower`("a")',
   ],

@@ -55,7 +55,11 @@ const bytes = [
 
 export const stringFunctions: FunctionTable = {
   ...each('ENDS_WITH STARTS_WITH', duck => named(duck, ['STRING', 'STRING'], 'BOOL')),
-  ...each('INSTR STRPOS', duck => named(duck, ['STRING', 'STRING'], 'INT64')),
+  STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
+  INSTR: [
+    named('strpos', ['STRING', 'STRING'], 'INT64'),
+    signature(['STRING', 'STRING', 'INT64', 'INT64?'], 'INT64', nthPosition),
+  ],
   ...each('REPLACE TRANSLATE', duck => named(duck, ['STRING', 'STRING', 'STRING'], 'STRING')),
   ...each('LTRIM RTRIM TRIM', trim),
   ...each('LPAD RPAD', pad),
@@ -115,6 +119,8 @@ export const stringFunctions: FunctionTable = {
     text =>
       `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE array_to_string(list_reverse(regexp_extract_all(${text}, '(?s).')), '') END)`,
   ),
+  // DuckDB has no way to replace what is no UTF-8: that is an error.
+  SAFE_CONVERT_BYTES_TO_STRING: named('decode', ['BYTES'], 'STRING'),
   SPLIT: signature(
     ['STRING', 'STRING?'],
     () => arrayOf({ kind: 'STRING' }),
@@ -136,6 +142,20 @@ export const stringFunctions: FunctionTable = {
     text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`,
   ),
   UPPER: signature(['STRING'], 'STRING', text => `upper(replace(${text}, 'ß', 'SS'))`),
+}
+
+/**
+ * Where a part stands for the n-th time, from a position on, or for a negative one from that position from the end
+ * backwards; 0 for nowhere. The places are those from which the text goes on with the part, so they may overlap.
+ */
+function nthPosition(text: string, part: string, position: string, occurrence = '1'): string {
+  const checked = `(CASE WHEN ${position} = 0 OR ${occurrence} < 1 THEN ${raise('A number is out of range')} ELSE ${position} END)`
+  const size = `CASE WHEN length(${text}) > 10000 THEN ${raise('Text is too long')} ELSE length(${text}) END`
+  const starts = `list_filter(range(1, ${size} + 2), lambda p: substr(${text}, p, length(${part})) = ${part})`
+  const ahead = `list_filter(${starts}, lambda q: q >= ${position})[${occurrence}]`
+  const back = `list_reverse(list_filter(${starts}, lambda q: q <= length(${text}) + 1 + ${position}))[${occurrence}]`
+  const known = `${text} IS NOT NULL AND ${part} IS NOT NULL`
+  return `(CASE WHEN ${checked} > 0 AND ${known} THEN COALESCE(${ahead}, 0) WHEN ${checked} < 0 AND ${known} THEN COALESCE(${back}, 0) END)`
 }
 
 /** DuckDB's digests are hexadecimal text. */
