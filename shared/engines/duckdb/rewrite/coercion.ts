@@ -39,6 +39,8 @@ export function sameType(a: SqlType, b: SqlType): boolean {
 /** The same value as DuckDB SQL of type `wanted`, or `null` where GoogleSQL does not convert by itself. */
 export function coerce(value: Typed, wanted: SqlType): Typed | null {
   if (value.type === null) return { sql: `CAST(${value.sql} AS ${duckType(wanted)})`, type: wanted }
+  // An empty array literal is of every array type.
+  if (value.sql === '[]' && wanted.kind === 'ARRAY') return { ...value, type: wanted }
   if (value.fields && wanted.kind === 'STRUCT') return coerceFields(value.fields, wanted)
   if (value.empty && wanted.kind === 'ARRAY') return { sql: `CAST([] AS ${duckType(wanted)})`, type: wanted }
   if (sameType(value.type, wanted)) return { ...value, ...renamed(value.sql, value.type, wanted) }

@@ -56,6 +56,8 @@ export function arrayLiteral(context: Context, node: ArrayLiteral, scope: Scope)
   }
   const common = unify(items)
   if (!common) throw context.invalid(node, 'Array elements have no common type')
+  if (common.type?.kind === 'ARRAY')
+    throw context.invalid(node, 'An array cannot hold arrays: put each into a STRUCT')
   const sql = `[${common.values.map(item => item.sql).join(', ')}]`
   return { ...typed(sql, arrayOf(common.type)), origin: 'literal', empty: items.length === 0 }
 }

@@ -72,6 +72,8 @@ function impliedName(node: Expression): string | null {
 function starItems(context: Context, node: SelectStar, scope: Scope): SelectedItem[] {
   const columns = node.of ? fieldsOfRow(context, node.of, scope) : allColumns(scope)
   if (columns.length === 0) throw context.invalid(node, 'SELECT * needs a FROM clause with columns')
+  const missing = node.except.find(except => !columns.some(({ name }) => sameName(name, except.name)))
+  if (missing) throw context.invalid(missing, `Column ${missing.name} in SELECT * EXCEPT list does not exist`)
   const dropped = (name: string | null) => node.except.some(except => sameName(name, except.name))
   return columns
     .filter(column => !dropped(column.name))

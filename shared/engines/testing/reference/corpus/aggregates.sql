@@ -4,7 +4,7 @@ SELECT «COUNT(*)¦COUNT(1)¦COUNT(status)¦COUNT(DISTINCT status)¦COUNT(DISTIN
 SELECT «COUNT(*) AS n, SUM(bytes) AS total, AVG(status) AS mean¦MIN(ms) AS low, MAX(ms) AS high¦COUNT(DISTINCT path) AS paths, COUNTIF(status >= 400) AS bad¦STRING_AGG(DISTINCT country ORDER BY country) AS countries¦ANY_VALUE(method) AS method¦SUM(cost) AS cost, AVG(cost) AS mean¦ARRAY_AGG(id ORDER BY id) AS ids¦LOGICAL_OR(status > 400) AS any_bad¦SAFE_DIVIDE(SUM(bytes), COUNTIF(status = 200)) AS each», method AS key FROM «requests¦nothing» GROUP BY method ORDER BY key;
 SELECT «method¦country¦status¦path¦LOWER(method)¦DIV(status, 100)¦TIMESTAMP_TRUNC(ts, MINUTE)¦ts¦ms¦cost¦status >= 400¦IFNULL(country, '-')¦SUBSTR(path, 1, 5)¦CASE WHEN status < 400 THEN 'ok' ELSE 'bad' END¦EXTRACT(MINUTE FROM ts)¦ARRAY_LENGTH(tags)¦DATE(ts)¦NULL¦1 + 1¦(method, status)» AS k, COUNT(*) AS n FROM requests GROUP BY k ORDER BY «n DESC, MIN(id)¦MAX(id)»;
 SELECT method, COUNT(*) AS n FROM requests GROUP BY «1¦method¦requests.method» HAVING «n > 1¦COUNT(*) > 1¦method IS NOT NULL¦SUM(bytes) > 500¦MAX(status) = 200» ORDER BY method;
-SELECT method, country, COUNT(*) AS n FROM requests GROUP BY «method, country¦1, 2¦ROLLUP(method, country)¦CUBE(method, country)» ORDER BY method, country, n;
+SELECT method, country, COUNT(*) AS n FROM requests GROUP BY «method, country¦1, 2» ORDER BY method, country, n;
 SELECT COUNT(*) AS n FROM requests GROUP BY method ORDER BY n«¦ DESC»;
 SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM requests GROUP BY method);
 SELECT DISTINCT «method¦country, method¦status IS NULL¦tags[SAFE_OFFSET(0)]¦DIV(status, 100)¦ms¦TIMESTAMP_TRUNC(ts, MINUTE)» FROM requests;
