@@ -9,7 +9,7 @@
 import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
 import type { Context, OrderKey, Relation, Scope, Sorting } from './context.ts'
 import { itemNumber, type SelectedItem, type SelectResult } from './select.ts'
-import { count, orderDirection } from './windows.ts'
+import { count, nanKey, orderDirection } from './windows.ts'
 
 /** What follows the body of a query, and the order that it leaves to its reader. */
 export type Tail = { sql: string } & Pick<Relation, 'order'>
@@ -19,6 +19,8 @@ interface Key {
   /** The output column that it is, or `null`. */
   column: number | null
   direction: string
+  /** The key before it that puts NaN in its place, or nothing. */
+  nan: string
 }
 
 /** The tail of a query over a SELECT. */
@@ -31,7 +33,7 @@ export function tailOfSelect(
 ): Tail {
   const keys =
     node.orderBy.length > 0
-      ? node.orderBy.map(item => orderKey(context, item, selected, body.as !== 'STRUCT'))
+      ? node.orderBy.map(item => orderKey(context, item, selected, body))
       : inheritedKeys(body, selected)
   return tail(context, node, keys, sorting)
 }
@@ -47,7 +49,7 @@ export function tailOfRows(
   const keys = node.orderBy.map((item): Key => {
     const column = itemNumber(context, item.expression, items)
     const sql = column === null ? context.expression(item.expression, scope).sql : String(column + 1)
-    return { sql, column, direction: orderDirection(item) }
+    return { sql, column, direction: orderDirection(item), nan: '' }
   })
   return tail(context, node, keys, sorting)
 }
@@ -58,23 +60,28 @@ function tail(context: Context, node: Query, keys: Key[], sorting: Sorting): Tai
     : []
   const cut = node.limit !== null || node.offset !== null
   const sorts = keys.length > 0 && (cut || sorting === 'sorted' || left.length === 0)
-  const orderBy = sorts ? ` ORDER BY ${keys.map(key => key.sql + key.direction).join(', ')}` : ''
+  const orderBy = sorts ? ` ORDER BY ${keys.map(key => key.nan + key.sql + key.direction).join(', ')}` : ''
   const limit = node.limit ? ` LIMIT ${count(context, node.limit)}` : ''
   const offset = node.offset ? ` OFFSET ${count(context, node.offset)}` : ''
   return { sql: orderBy + limit + offset, order: left }
 }
 
 /** An item of the SELECT list by number or name, which comes before a column of FROM; or an expression over both. */
-function orderKey(context: Context, item: OrderItem, selected: SelectResult, ordinals: boolean): Key {
+function orderKey(context: Context, item: OrderItem, selected: SelectResult, body: Select): Key {
+  const ordinals = body.as !== 'STRUCT'
   const direction = orderDirection(item)
   const { items, scope } = selected
   if (!ordinals && item.expression.kind === 'Literal')
     throw context.invalid(item, 'ORDER BY a number does not go with SELECT AS STRUCT')
   const named = itemNumber(context, item.expression, items)
-  const sql = named === null ? context.expression(item.expression, scope).sql : items[named]!.value.sql
-  if (!ordinals) return { sql, column: null, direction }
+  const key = named === null ? context.expression(item.expression, scope) : items[named]!.value
+  const { sql } = key
+  // DISTINCT sorts by what it selects only.
+  const nan = body.distinct ? '' : nanKey(key, item)
+  if (!ordinals) return { sql, column: null, direction, nan }
   const column = named ?? items.findIndex(({ value }) => value.sql === sql)
-  return column < 0 ? { sql, column: null, direction } : { sql: String(column + 1), column, direction }
+  if (column < 0) return { sql, column: null, direction, nan }
+  return { sql: String(column + 1), column, direction, nan }
 }
 
 /** The order of the only table read, if each of its rows gives one row. */
@@ -85,6 +92,6 @@ function inheritedKeys(body: Select, { scope, items }: SelectResult): Key[] {
   return variable.order.map(({ column, direction }) => {
     const { sql } = variable.columns[column]!
     const at = items.findIndex(({ value }) => value.sql === sql)
-    return { sql, column: at < 0 || body.as === 'STRUCT' ? null : at, direction }
+    return { sql, column: at < 0 || body.as === 'STRUCT' ? null : at, direction, nan: '' }
   })
 }

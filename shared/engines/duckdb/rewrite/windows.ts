@@ -1,7 +1,7 @@
 /** OVER and WINDOW, and ORDER BY inside a window or an aggregate. */
 import type { Call, Count, Frame, FrameBound, OrderItem, Select, Window } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
-import type { Context, Scope } from './context.ts'
+import type { Context, Scope, Typed } from './context.ts'
 import { parameter } from './literals.ts'
 
 /** ` OVER (...)` of a call, or nothing. */
@@ -24,16 +24,31 @@ function windowSpecification(context: Context, node: Window, scope: Scope): stri
   const parts = [
     node.base && quoteName(node.base.name),
     keys.length > 0 && `PARTITION BY ${keys.join(', ')}`,
-    node.orderBy.length > 0 && orderByClause(context, node.orderBy, scope),
+    node.orderBy.length > 0 && orderByClause(context, node.orderBy, scope, ranges(node.frame)),
     node.frame && frame(context, node.frame),
   ]
   return `(${parts.filter(Boolean).join(' ')})`
 }
 
 /** `ORDER BY ...` inside a window or an aggregate: names are columns there, never aliases. */
-export function orderByClause(context: Context, items: OrderItem[], scope: Scope): string {
-  const keys = items.map(item => `${context.expression(item.expression, scope).sql}${orderDirection(item)}`)
+export function orderByClause(context: Context, items: OrderItem[], scope: Scope, single = false): string {
+  const keys = items.map(item => {
+    const key = context.expression(item.expression, scope)
+    return (single ? '' : nanKey(key, item)) + key.sql + orderDirection(item)
+  })
   return `ORDER BY ${keys.join(', ')}`
+}
+
+/** A distance from the current row's key needs one key. */
+function ranges(frame: Window['frame']): boolean {
+  return frame?.unit === 'RANGE' && Boolean(frame.start.count ?? frame.end?.count)
+}
+
+/** A key before that of a FLOAT64: NaN is the least number, and DuckDB's greatest. */
+export function nanKey({ sql, type }: Typed, item: OrderItem): string {
+  if (type?.kind !== 'FLOAT64') return ''
+  const opposite = item.direction === 'DESC' ? 'ASC' : 'DESC'
+  return `isnan(${sql})${orderDirection(item).replace(/ASC|DESC/, opposite)}, `
 }
 
 /** NULL counts as the smallest value, unless the query says where it goes. */

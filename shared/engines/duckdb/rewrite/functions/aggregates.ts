@@ -19,7 +19,8 @@ export const aggregateFunctions: FunctionTable = {
   ...each('BIT_AND BIT_OR BIT_XOR', ofSameType),
   COUNT: site => typed(site.call.star ? `count(*)${over(site)}` : aggregate(site, 'count'), 'INT64'),
   COUNTIF: countIf,
-  ...each('CORR COVAR_POP COVAR_SAMP', duck => statistic(duck, 2)),
+  CORR: correlation,
+  ...each('COVAR_POP COVAR_SAMP', duck => statistic(duck, 2)),
   GROUPING: site => typed(aggregate(site, 'grouping'), 'INT64'),
   LOGICAL_AND: site => typed(aggregate(site, 'bool_and'), 'BOOL'),
   LOGICAL_OR: site => typed(aggregate(site, 'bool_or'), 'BOOL'),
@@ -39,8 +40,8 @@ export const windowFunctions: FunctionTable = {
   ...each('CUME_DIST PERCENT_RANK', duck => ofType(duck, 'FLOAT64')),
   ...each('DENSE_RANK NTILE RANK ROW_NUMBER', duck => ofType(duck, 'INT64')),
   ...each('FIRST_VALUE LAG LAST_VALUE LEAD NTH_VALUE', ofFirst),
-  PERCENTILE_CONT: ofType('quantile_cont', 'FLOAT64'),
-  PERCENTILE_DISC: ofFirst('quantile_disc'),
+  PERCENTILE_CONT: site => typed(percentile(site, 'quantile_cont', 'FLOAT64'), 'FLOAT64'),
+  PERCENTILE_DISC: site => typed(percentile(site, 'quantile_disc'), site.argument(0).type),
 }
 
 function over(site: CallSite): string {
@@ -59,10 +60,19 @@ function ofFirst(duck: string) {
   return (site: CallSite): Typed => typed(windowed(site, duck), site.argument(0).type)
 }
 
-function windowed(site: CallSite, duck: string): string {
+/** DuckDB leaves NULLs out, and cannot count them. */
+function percentile(site: CallSite, duck: string, as?: 'FLOAT64'): string {
+  const [value, share] = site.allArguments()
+  if (site.call.nulls === 'RESPECT') throw site.unsupported(`${site.name} with RESPECT NULLS`)
+  const number = value && as ? coerce(value, { kind: as }) : value
+  if (!number || !share) throw site.noMatch(site.allArguments())
+  return windowed(site, duck, [number.sql, share.sql])
+}
+
+function windowed(site: CallSite, duck: string, args = argumentList(site)): string {
   if (!site.call.over) throw site.invalid(`${site.name} needs an OVER clause`)
   const nulls = site.call.nulls ? ` ${site.call.nulls} NULLS` : ''
-  return `${duck}(${argumentList(site).join(', ')}${nulls})${over(site)}`
+  return `${duck}(${args.join(', ')}${nulls})${over(site)}`
 }
 
 /** A call of a DuckDB aggregate with DISTINCT, ORDER BY, IGNORE NULLS and OVER as in the GoogleSQL call. */
@@ -86,6 +96,12 @@ function statistic(duck: string, size: number) {
     if (values.length !== size || numbers.length !== size) throw site.noMatch(values)
     return typed(aggregate(site, duck, numbers), 'FLOAT64')
   }
+}
+
+/** Of fewer than two pairs there is none; DuckDB gives NaN. */
+function correlation(site: CallSite): Typed {
+  const value = statistic('corr', 2)(site)
+  return typed(`(CASE WHEN ${statistic('regr_count', 2)(site).sql} > 1 THEN ${value.sql} END)`, 'FLOAT64')
 }
 
 /** DuckDB adds integers up to a wider type: cast back, a sum that does not fit is an error as in BigQuery. */

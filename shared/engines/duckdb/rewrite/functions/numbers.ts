@@ -4,6 +4,7 @@ import { unify } from '../coercion.ts'
 import { raise, type Typed, typed } from '../context.ts'
 import { divisorOf, exact } from '../operators.ts'
 import {
+  applyRule,
   type CallSite,
   each,
   type FunctionTable,
@@ -27,8 +28,14 @@ const ceiling = whole('ceil')
 const power = [
   signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, y) => finite(`pow(${x}, ${y})`, x, y)),
   signature(['INT64', 'INT64'], 'FLOAT64', (x, y) => finite(`pow(${x}, ${y})`, x, y)),
-  decimal((x, y) => `pow(${x}, ${y})`, 2),
 ]
+
+/** Of a NUMERIC and a whole number or another NUMERIC it is a NUMERIC. */
+function raised(site: CallSite): Typed {
+  const kinds = site.allArguments().map(({ type }) => type?.kind)
+  const exact = kinds.includes('NUMERIC') && !kinds.includes('FLOAT64')
+  return applyRule(site, exact ? decimal((x, y) => `pow(${x}, ${y})`, 2) : power)
+}
 
 /** A function of FLOAT64 for a NUMERIC, to which DuckDB brings the result only from a DOUBLE. */
 function decimal(sql: (...xs: string[]) => string, size = 1): Signature {
@@ -73,8 +80,8 @@ export const numberFunctions: FunctionTable = {
     signature(['NUMERIC', 'NUMERIC'], 'NUMERIC', (x, y) => `(${x} % ${divisorOf(x, y, 'DECIMAL(38,9)')})`),
   ],
   NULLIFZERO: signature(['NUMBER'], sameAsFirst, x => `NULLIF(${x}, 0)`),
-  POW: power,
-  POWER: power,
+  POW: raised,
+  POWER: raised,
   // The number of bounds that are not above the point.
   RANGE_BUCKET: signature(
     ['NUMBER', 'ARRAY'],

@@ -37,9 +37,6 @@ WITH slots AS (SELECT s FROM UNNEST(GENERATE_TIMESTAMP_ARRAY('2026-03-14 09:00:0
 SELECT * FROM requests PIVOT(COUNT(*) FOR method IN ('GET', 'POST'));
 SELECT * FROM (SELECT country, method, status FROM requests) PIVOT(«COUNT(*)¦MAX(status)¦SUM(status) AS total, COUNT(*) AS n» FOR method IN ('GET'«¦, 'POST' AS post»)) ORDER BY country;
 SELECT * FROM (SELECT id, status, bytes FROM requests WHERE id < 3) UNPIVOT(v FOR k IN (status, bytes)) ORDER BY id, k;
-SELECT AS STRUCT id, status FROM requests WHERE id < 3 ORDER BY «id¦1»;
-SELECT AS VALUE id FROM requests WHERE id < 3 ORDER BY id;
-SELECT AS VALUE STRUCT(id AS a, status AS b) FROM requests WHERE id = 1;
 SELECT r FROM requests AS r WHERE id = 1;
 SELECT r.headers FROM requests AS r WHERE id = 3;
 SELECT ALL id FROM requests WHERE id = 1;

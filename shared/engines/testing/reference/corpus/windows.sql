@@ -6,9 +6,6 @@ SELECT id, «SUM(status)¦COUNT(status)¦AVG(status)¦MIN(id)¦FIRST_VALUE(id)¦
 SELECT id, SUM(id) OVER (ORDER BY id RANGE BETWEEN «2 PRECEDING AND CURRENT ROW¦1 PRECEDING AND 1 FOLLOWING¦UNBOUNDED PRECEDING AND CURRENT ROW¦CURRENT ROW AND 3 FOLLOWING») AS v FROM requests ORDER BY id;
 SELECT id, COUNT(*) OVER (ORDER BY UNIX_SECONDS(ts) RANGE BETWEEN 60 PRECEDING AND CURRENT ROW) AS n FROM requests ORDER BY id;
 SELECT id, «SUM(bytes)¦COUNT(*)¦MAX(status)¦AVG(cost)¦COUNT(DISTINCT method)¦SUM(DISTINCT status)¦LOGICAL_OR(status >= 500)» OVER («¦PARTITION BY method¦PARTITION BY DIV(status, 100)») AS v FROM requests ORDER BY id;
-SELECT id, PERCENTILE_«CONT¦DISC»(«status¦bytes¦cost», «0¦0.5¦0.9¦1») OVER () AS p FROM requests WHERE id < 9 ORDER BY id LIMIT 1;
-SELECT DISTINCT method, PERCENTILE_CONT(status, 0.5) OVER (PARTITION BY method) AS p FROM requests ORDER BY method;
-SELECT DISTINCT PERCENTILE_«CONT¦DISC»(x, «0.25¦0.5¦0.99»«¦ RESPECT NULLS») OVER () AS p FROM UNNEST([1, 2, 4, 8, NULL]) AS x;
 SELECT id FROM requests «WHERE TRUE QUALIFY¦QUALIFY» ROW_NUMBER() OVER (PARTITION BY method ORDER BY id DESC) = 1 ORDER BY id;
 SELECT id, RANK() OVER (ORDER BY status DESC) AS place FROM requests WHERE TRUE QUALIFY place <= «1¦3» ORDER BY id;
 SELECT method, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS place FROM requests GROUP BY method ORDER BY place, method;
@@ -24,3 +21,8 @@ SELECT «ROW_NUMBER() FROM requests¦ROW_NUMBER() OVER () + RANK() OVER () FROM 
 SELECT id, «IF(status != LAG(status) OVER (ORDER BY id), 1, 0)¦status - FIRST_VALUE(status) OVER (ORDER BY id)¦ROUND(status / SUM(status) OVER (), 4)¦100 * CUME_DIST() OVER (ORDER BY id)¦COUNT(*) OVER (PARTITION BY IFNULL(country, '-'))» AS v FROM requests ORDER BY id;
 SELECT ROW_NUMBER() OVER (ORDER BY id) AS n FROM nothing;
 SELECT id, ROW_NUMBER() OVER (ORDER BY country NULLS LAST, id) AS «first¦n» FROM requests ORDER BY id;
+--- queries to 14 digits
+-- GoogleSQL does not say how the two values around a percentile are weighed.
+SELECT id, PERCENTILE_«CONT¦DISC»(«status¦bytes¦cost», «0¦0.5¦0.9¦1») OVER () AS p FROM requests WHERE id < 9 ORDER BY id LIMIT 1;
+SELECT DISTINCT method, PERCENTILE_CONT(status, 0.5) OVER (PARTITION BY method) AS p FROM requests ORDER BY method;
+SELECT DISTINCT PERCENTILE_«CONT¦DISC»(x, «0.25¦0.5¦0.99»«¦ RESPECT NULLS») OVER () AS p FROM UNNEST([1, 2, 4, 8, NULL]) AS x;
