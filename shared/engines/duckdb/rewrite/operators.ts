@@ -44,9 +44,16 @@ export function binary(context: Context, node: Binary, scope: Scope): Typed {
   const [left, right] = context.expressions([node.left, node.right], scope) as [Typed, Typed]
   for (const side of [node.left, node.right])
     if (!takesNull.includes(node.operator) && isNull(side)) throw nullOperand(context, side, node.operator)
+  if (right.type?.kind === 'INTERVAL' && left.type?.kind === 'TIMESTAMP') checkMonths(context, node.right)
   const result = binaries[node.operator](left, right, node.operator)
   if (!result) throw noSignature(context, node, `operator ${node.operator}`, [left, right])
   return result
+}
+
+/** A month has no one length, so a TIMESTAMP, which is a point in time and not in a calendar, does not move by it. */
+function checkMonths(context: Context, node: Expression): void {
+  if (node.kind === 'IntervalLiteral' && /^(MONTH|QUARTER|YEAR)$/.test(node.part))
+    throw context.invalid(node, `A TIMESTAMP does not move by ${node.part}`)
 }
 
 const takesNull: BinaryOperator[] = ['AND', 'OR', '||']

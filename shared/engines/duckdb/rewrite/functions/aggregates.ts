@@ -69,8 +69,22 @@ function percentile(site: CallSite, duck: string, as?: 'FLOAT64'): string {
   return windowed(site, duck, [number.sql, share.sql])
 }
 
+/** Functions of places in an order need one, and look at all rows, whatever the frame. */
+const ofPlaces = /^(CUME_DIST|DENSE_RANK|LAG|LEAD|NTILE|PERCENT_RANK|RANK)$/
+
+function checkWindow(site: CallSite): void {
+  const { name } = site
+  const { over } = site.call
+  if (!over || !('kind' in over) || over.base) return
+  if (ofPlaces.test(name) && over.orderBy.length === 0)
+    throw site.invalid(`${name} needs ORDER BY in its window`)
+  if ((ofPlaces.test(name) || name === 'ROW_NUMBER') && over.frame)
+    throw site.invalid(`${name} takes no frame in its window`)
+}
+
 function windowed(site: CallSite, duck: string, args = argumentList(site)): string {
   if (!site.call.over) throw site.invalid(`${site.name} needs an OVER clause`)
+  checkWindow(site)
   const nulls = site.call.nulls ? ` ${site.call.nulls} NULLS` : ''
   return `${duck}(${args.join(', ')}${nulls})${over(site)}`
 }
@@ -80,6 +94,8 @@ function aggregate(site: CallSite, duck: string, args = argumentList(site), null
   const { call, context, scope } = site
   if (call.having) throw site.unsupported(`${site.name} with HAVING ${call.having.extreme}`)
   if (args.length === 0) throw site.noMatch([])
+  if (call.distinct && call.over && 'kind' in call.over && call.over.orderBy.length > 0)
+    throw site.invalid('DISTINCT does not go with ORDER BY in the window')
   const order = call.orderBy.length > 0 ? ` ${orderByClause(context, call.orderBy, scope)}` : ''
   const filter = nulls === 'IGNORE' ? ` FILTER (WHERE ${args[0]} IS NOT NULL)` : ''
   return `${duck}(${call.distinct ? 'DISTINCT ' : ''}${args.join(', ')}${order})${filter}${over(site)}`

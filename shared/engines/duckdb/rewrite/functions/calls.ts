@@ -37,6 +37,8 @@ export function call(context: Context, node: Call, scope: Scope): Typed {
   if (aggregates && !node.over) scope.aggregation.found = true
   const site = new CallSite(context, node, scope, name)
   if (!aggregates && !node.over) refuseModifiers(site)
+  if (node.over && !aggregates && !Object.hasOwn(windowFunctions, name))
+    throw site.invalid(`Function ${name} does not support an OVER clause`)
   const value = applyRule(site, functions[name]!)
   return safe ? typed(`TRY(${value.sql})`, value.type) : value
 }

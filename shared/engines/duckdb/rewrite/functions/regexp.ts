@@ -1,20 +1,38 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
-import { type CallSite, type FunctionTable, named, signature } from './signature.ts'
+import { applyRule, type CallSite, type FunctionTable, named, signature } from './signature.ts'
 
 export const regexpFunctions: FunctionTable = {
   REGEXP_CONTAINS: named('regexp_matches', ['STRING', 'STRING'], 'BOOL'),
   REGEXP_EXTRACT: extract,
   REGEXP_EXTRACT_ALL: extractAll,
   REGEXP_INSTR: position,
-  REGEXP_REPLACE: signature(
-    ['STRING', 'STRING', 'STRING'],
-    'STRING',
-    (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
-  ),
+  REGEXP_REPLACE: replace,
   REGEXP_SUBSTR: extract,
 }
+
+function replace(site: CallSite): Typed {
+  const [, pattern, replacement] = site.call.arguments
+  if (pattern?.kind === 'Literal' && replacement?.kind === 'Literal') {
+    const used = [...replacement.value.matchAll(/\\(.)/gs)].map(([, what]) =>
+      what === '\\' ? 0 : Number(what),
+    )
+    // NaN for what is no digit.
+    if (used.some(group => !(group <= countGroups(pattern.value))))
+      throw site.invalid(
+        'The replacement names a group that the regular expression does not have',
+        replacement,
+      )
+  }
+  return applyRule(site, replacing)
+}
+
+const replacing = signature(
+  ['STRING', 'STRING', 'STRING'],
+  'STRING',
+  (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
+)
 
 /** The match, or its group if the pattern has one; NULL, not an empty string, where nothing matches. */
 function extract(site: CallSite): Typed {
