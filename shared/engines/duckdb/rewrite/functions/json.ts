@@ -8,17 +8,20 @@ import { type CallSite, type FunctionRule, type FunctionTable, named, signature 
 
 /** The scalar at a path, as text. */
 const scalarAt: FunctionRule = site => {
-  const { json, path } = jsonArguments(site)
+  const { json, path, written } = jsonArguments(site)
   const nested = `json_type(${json}, ${path}) IN ('OBJECT', 'ARRAY')`
-  return typed(`(CASE WHEN NOT ${nested} THEN json_extract_string(${json}, ${path}) END)`, 'STRING')
+  const scalar = written(`json_extract_string(${json}, ${path})`)
+  return typed(`(CASE WHEN NOT ${nested} THEN ${scalar} END)`, 'STRING')
 }
 
 /** Any value at a path, as JSON. */
 const valueAt: FunctionRule = site => {
-  const { json, path, text } = jsonArguments(site)
+  const { json, path, text, written } = jsonArguments(site)
   const found = `json_extract(${json}, ${path})`
   // In text, a null of JSON is NULL; as a value it stays what it is.
-  return text ? typed(`NULLIF(CAST(${found} AS VARCHAR), 'null')`, 'STRING') : typed(found, 'JSON')
+  return text
+    ? typed(`NULLIF(${written(`CAST(${found} AS VARCHAR)`)}, 'null')`, 'STRING')
+    : typed(found, 'JSON')
 }
 
 const arrayAt: FunctionRule = site => {
@@ -89,6 +92,8 @@ interface JsonArguments {
   elements: string
   /** The JSON is a STRING, and so is the result. */
   text: boolean
+  /** From the text that DuckDB gives for the value at the path to that which was written there, such as 1.50 or 1e3. */
+  written(found: string): string
 }
 
 function jsonArguments(site: CallSite): JsonArguments {
@@ -100,7 +105,26 @@ function jsonArguments(site: CallSite): JsonArguments {
     ? `(CASE WHEN json_valid(${value.sql}) THEN ${castText(value.sql, 'JSON')} END)`
     : value.sql
   const path = site.call.arguments.length > 1 ? jsonPath(site) : '$'
-  return { json, path: quoteText(path), elements: quoteText(`${path}[*]`), text }
+  const at = { json, path: quoteText(path), elements: quoteText(`${path}[*]`), text }
+  return { ...at, written: found => (text ? numberText(value.sql, at, path, found) : found) }
+}
+
+/**
+ * DuckDB writes the fractions of JSON anew. The text of a number is that behind its key which has the same value; the
+ * key's place is not looked at, so an equal number in other digits behind an equal key before it would stand for it.
+ */
+function numberText(
+  source: string,
+  { json, path }: { json: string; path: string },
+  at: string,
+  found: string,
+): string {
+  const key = /\."([^"]*)"$/.exec(at)?.[1]
+  if (key === undefined && at !== '$') return found
+  const before = key === undefined ? '^\\s*' : `"${key.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')}"\\s*:\\s*`
+  const number = `regexp_extract(${source}, ${quoteText(`${before}(-?[0-9][0-9.eE+-]*)`)}, 1)`
+  const same = `TRY_CAST(${number} AS DOUBLE) = TRY_CAST(${found} AS DOUBLE)`
+  return `(CASE WHEN json_type(${json}, ${path}) = 'DOUBLE' AND ${same} THEN ${number} ELSE ${found} END)`
 }
 
 function jsonPath(site: CallSite): string {
