@@ -1,28 +1,18 @@
 /**
  * Queries such as dashboards send pass the sandbox, run on DuckDB, and give the rows that Google's reference evaluator
- * gives, but for the known differences: `testing/dashboards/dashboards.ts`.
+ * gives: `testing/dashboards/dashboards.ts`.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { ApiError } from '../errors.ts'
 import { openDuckDb } from '../engines/duckdb/engine.ts'
 import { readTableSchemas } from '../engines/duckdb/tables.ts'
-import { EngineError, type QueryEngine, type Value } from '../engines/engine.ts'
+import type { QueryEngine, Row, Value } from '../engines/engine.ts'
 import { addRows } from '../engines/testing/parquet.ts'
 import { sandbox } from './sandbox.ts'
 import { bindings, dashboardsOf, entries, recordedRows, subjects } from './testing/dashboards/dashboards.ts'
 import { logs as endpoint } from './testing/endpoints.ts'
-
-/** Dashboards that are refused today, with the code of the refusal; those with other rows, with the rows. */
-const knownDifferences: Record<string, Value> = {
-  // SELECT * in a caller's query.
-  'all columns of an entry': 'sandbox_violation',
-  'one list of all services': 'sandbox_violation',
-  // The path of an array after a comma.
-  'a comma before the path of an array': 'sandbox_violation',
-}
 
 const tables = readTableSchemas(join(import.meta.dirname, '../../infra/tables'))
 const logsFolder = mkdtempSync(join(tmpdir(), 'dashboards-'))
@@ -40,18 +30,10 @@ afterAll(async () => {
   rmSync(logsFolder, { recursive: true, force: true })
 })
 
-/** The rows, or the code of the refusal. */
-async function answer(callerSql: string): Promise<Value> {
-  try {
-    const { sql, parameters } = sandbox(endpoint, callerSql)
-    const bound = bindings.filter(({ name }) => parameters.includes(name))
-    const { rows } = await engine.run({ sql, bindings: bound }, { maxRows: 1_000, timeoutMs: 30_000 })
-    return rows
-  } catch (error) {
-    if (error instanceof ApiError) return error.code
-    if (error instanceof EngineError) return error.reason
-    throw error
-  }
+async function rowsOf(callerSql: string): Promise<Row[]> {
+  const { sql, parameters } = sandbox(endpoint, callerSql)
+  const bound = bindings.filter(({ name }) => parameters.includes(name))
+  return (await engine.run({ sql, bindings: bound }, { maxRows: 1_000, timeoutMs: 30_000 })).rows
 }
 
 /** Sums of FLOAT64s in another order differ in their last digits, and GoogleSQL leaves the order open. */
@@ -67,13 +49,7 @@ describe.each(subjects)('%s', subject => {
   test.each(dashboardsOf(subject))('$shows', async ({ shows, sql }) => {
     const right = recorded.get(shows)
     if (!right) throw new Error('no recorded rows: see testing/reference/record.ts')
-    const given = rounded(await answer(sql))
-    const known = knownDifferences[shows]
-    if (known === undefined) expect(given).toEqual(rounded(right))
-    else {
-      expect(given).not.toEqual(rounded(right))
-      expect(given).toEqual(known)
-    }
+    expect(rounded(await rowsOf(sql))).toEqual(rounded(right))
   })
 })
 

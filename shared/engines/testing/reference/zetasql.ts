@@ -144,7 +144,8 @@ export class ZetaSql {
   async tableNames(sql: string): Promise<string[]> {
     const response = await this.call<{ tableName?: { tableNameSegment: string[] }[] }>(
       'ExtractTableNamesFromStatement',
-      { sqlStatement: sql, options: this.language },
+      // Attacks are other statements than queries too.
+      { sqlStatement: sql, options: { ...this.language, supportedStatementKinds: [] } },
     )
     return (response.tableName ?? []).map(({ tableNameSegment }) => tableNameSegment.join('.'))
   }
