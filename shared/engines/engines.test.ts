@@ -243,7 +243,6 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
       'CALL f()',
       `SELECT * FROM read_csv('/etc/passwd')`,
       `SELECT * FROM '/etc/passwd'`,
-      'FROM `app.logs`',
       'SELECT',
       '',
     ])('%j is no query', async sql => {
