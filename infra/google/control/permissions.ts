@@ -27,6 +27,15 @@ const roles: Record<string, string> = {
     bigquery.tables.list resourcemanager.projects.get`,
   'roles/datastore.user': `datastore.databases.get datastore.entities.create datastore.entities.delete
     datastore.entities.get datastore.entities.list datastore.entities.update resourcemanager.projects.get`,
+  'roles/logging.configWriter': `logging.logMetrics.create logging.logMetrics.delete logging.logMetrics.get
+    logging.logMetrics.list logging.logMetrics.update resourcemanager.projects.get`,
+  'roles/monitoring.editor': `monitoring.alertPolicies.create monitoring.alertPolicies.delete
+    monitoring.alertPolicies.get monitoring.alertPolicies.list monitoring.alertPolicies.update
+    monitoring.dashboards.create monitoring.dashboards.delete monitoring.dashboards.list monitoring.dashboards.update
+    monitoring.notificationChannels.create monitoring.notificationChannels.delete
+    monitoring.notificationChannels.list monitoring.uptimeCheckConfigs.create monitoring.uptimeCheckConfigs.delete
+    monitoring.uptimeCheckConfigs.get monitoring.uptimeCheckConfigs.list monitoring.uptimeCheckConfigs.update
+    resourcemanager.projects.get`,
   'roles/iam.serviceAccountUser': `iam.serviceAccounts.actAs iam.serviceAccounts.get
     resourcemanager.projects.get`,
   'roles/iam.serviceAccountOpenIdTokenCreator': 'iam.serviceAccounts.getOpenIdToken',

@@ -8,6 +8,7 @@ import { bigQueryRoutes, discoveryDocument } from './bigquery.ts'
 import { buildRoutes } from './builds.ts'
 import { firestoreRoutes } from './firestore.ts'
 import { functionRoutes, keepSource } from './functions.ts'
+import { monitoringRoutes } from './monitoring.ts'
 import { demand } from './permissions.ts'
 import { type Call, isNews, type Json, projectOf, Refusal, type Route, type State } from './plane.ts'
 import { projectRoutes } from './projects.ts'
@@ -59,6 +60,7 @@ const routes: Route[] = [
   ...runRoutes,
   ...buildRoutes,
   ...schedulerRoutes,
+  ...monitoringRoutes,
 ]
 
 const compiled = routes.map(route => ({
