@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Removes the service from a Google Cloud project: the scheduler's jobs, the trigger, both functions, the accounts and what
-# they were granted. It can be run again. Data stay, unless they are named:
+# Removes the service from a Google Cloud project: alerts, dashboard and metrics, the scheduler's jobs, the trigger, both
+# functions, the accounts and what they were granted. It can be run again. Data stay, unless they are named:
 #
 #   infra/deploy/remove.sh --project=my-project [--region=europe-west1] [--dataset=logs] [--database='(default)']
 #                          [--delete-dataset=logs] [--delete-database='(default)'] [--dry-run]
@@ -43,6 +43,28 @@ run() {
 has_line() { grep -qxF -- "$2" <<<"$1"; }
 account() { echo "$1@$project.iam.gserviceaccount.com"; }
 accounts=(lqe-query lqe-warm lqe-scheduler lqe-build)
+kept=()
+
+# First, so that the removal itself raises no alert. Policies before the channels that they use: Google refuses it otherwise.
+echo '# monitoring'
+ours() { sed -n 's/^lqe //p'; }
+at=(--project="$project" --format='value[separator=" "](userLabels.service,name)')
+for name in $(gcloud alpha monitoring policies list "${at[@]}" | ours); do
+  run gcloud alpha monitoring policies delete "$name" --project="$project"
+done
+for name in $(gcloud monitoring uptime list-configs "${at[@]}" | ours); do
+  run gcloud monitoring uptime delete "$name" --project="$project"
+done
+for name in $(gcloud beta monitoring channels list "${at[@]}" | ours); do
+  run gcloud beta monitoring channels delete "$name" --project="$project" ||
+    kept+=("notification channel $name, which other policies use")
+done
+for name in $(gcloud monitoring dashboards list --project="$project" --format='value(name.basename())'); do
+  [ "$name" != lqe ] || run gcloud monitoring dashboards delete lqe --project="$project"
+done
+for name in $(gcloud logging metrics list --project="$project" --format='value(name)'); do
+  case $name in lqe_*) run gcloud logging metrics delete "$name" --project="$project" ;; esac
+done
 
 echo '# jobs of the scheduler'
 jobs=$(gcloud scheduler jobs list --project="$project" --location="$region" --format='value(name.basename())')
@@ -88,7 +110,6 @@ for name in "${accounts[@]}"; do
     run gcloud iam service-accounts delete "$(account "$name")" --project="$project"
 done
 
-kept=()
 echo '# data'
 databases=$(gcloud firestore databases list --project="$project" --format='value(name)')
 if has_line "$databases" "projects/$project/databases/$database"; then

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Prepares a Google Cloud project for the first deployment: APIs, accounts and their roles, the Firestore database with
-# its indexes, the BigQuery dataset with the log tables, and on request a trigger for a repository. It compares the
-# project with what is needed and does the rest, so it can be run again at any time, also after it was interrupted.
+# its indexes, the BigQuery dataset with the log tables, metrics with a dashboard and alerts, and on request a trigger for a
+# repository. It compares the project with what is needed and does the rest, so it can be run again at any time, also after
+# it was interrupted.
 #
 #   infra/deploy/setup.sh --project=my-project [option ...]
 #
@@ -17,7 +18,8 @@
 #   --repository=OWNER/NAME       a trigger that builds and deploys each push to main: a GitHub repository to which the
 #                                 Cloud Build app is connected, or projects/../connections/../repositories/.. (2nd gen)
 #   --branch=^main$               branches that the trigger builds, as a regular expression
-#   --only=apis,accounts,...      some of the steps: apis accounts roles firestore tables trigger
+#   --notify=ME@EXAMPLE.COM       address that alerts are sent to; without it they are shown in the console only
+#   --only=apis,accounts,...      some of the steps: apis accounts roles firestore tables monitoring trigger
 #   --dry-run                     print the commands for an empty project, and run none
 #
 # Needs gcloud, bq and Node, and an account that owns the project.
@@ -27,8 +29,8 @@ export CLOUDSDK_CORE_DISABLE_PROMPTS=1
 PATH=$PWD/node_modules/.bin:$PATH # the Node of this repository, where there is one
 
 project='' region=europe-west1 location=EU firestore_location=eur3 dataset=logs database='(default)' tables=infra/tables
-partition=DAY expiry_days='' project_column='' repository='' branch='^main$' dry_run=''
-only=apis,accounts,roles,firestore,tables,trigger
+partition=DAY expiry_days='' project_column='' repository='' branch='^main$' notify='' dry_run=''
+only=apis,accounts,roles,firestore,tables,monitoring,trigger
 first_pause=${SETUP_FIRST_PAUSE:-3} # seconds before the first retry; tests have less time
 for argument in "$@"; do
   case $argument in
@@ -44,6 +46,7 @@ for argument in "$@"; do
     --project-column) project_column=--project-column ;;
     --repository=*) repository=${argument#*=} ;;
     --branch=*) branch=${argument#*=} ;;
+    --notify=*@*) notify=${argument#*=} ;;
     --only=*) only=${argument#*=} ;;
     --dry-run) dry_run=yes ;;
     *) echo "setup.sh: $argument is not known; see the head of this file" >&2; exit 2 ;;
@@ -55,25 +58,28 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Google's words for what passes by itself: a change beside another (Firestore answers 409 "underlying data changed",
-# a policy "concurrent policy changes"), an API or account so new that not all of Google knows it.
-passing='ABORTED|underlying data changed|contention|concurrent|has not been used in project|Service account .* does not exist'
+# a policy "concurrent policy changes"), an API, account or metric so new that not all of Google knows it.
+passing='ABORTED|underlying data changed|contention|concurrent|has not been used in project'
+passing+='|Service account .* does not exist|Cannot find metric'
 
 # Whether the second text holds the pattern; bq breaks its messages into lines of 80 characters.
 says() { tr -s '[:space:]' ' ' <<<"$2" | grep -iE "$1" >/dev/null; }
 
 # Prints a command as it could be pasted, and runs it; up to five times with longer and longer pauses while it fails for
-# a reason that passes. What is there already is no failure: somebody else has just made it.
+# a reason that passes, and up to nine times, for twelve minutes, while a metric is not known. What is there already is no
+# failure: somebody else has just made it.
 run() {
   printf '%q ' "$@" | sed 's/ $//'
   echo
   [ -z "$dry_run" ] || return 0
   local output pause=$first_pause attempt
-  for attempt in 1 2 3 4 5; do
+  for attempt in 1 2 3 4 5 6 7 8 9; do
     if output=$("$@" 2>&1) || says 'already[ _]exists' "$output"; then
       [ -z "$output" ] || echo "$output"
       return 0
     fi
-    says "$passing" "$output" && [ "$attempt" -lt 5 ] || break
+    says "$passing" "$output" && [ "$attempt" -lt 9 ] || break
+    [ "$attempt" -lt 5 ] || says 'Cannot find metric' "$output" || break
     echo "# again in $pause s: $(tr -s '[:space:]' ' ' <<<"$output" | grep -oiE "$passing" | head -n1)"
     sleep "$pause"
     pause=$(node -p "$pause * 2")
@@ -202,6 +208,28 @@ set_up_tables() {
   for name in query warm build; do members+=("\"serviceAccount:$(account "lqe-$name")\""); done
   run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
     "GRANT \`roles/bigquery.dataViewer\` ON SCHEMA \`$project\`.\`$dataset\` TO $(IFS=,; echo "${members[*]}")"
+}
+
+# Log-based metrics, the uptime check, the dashboard and the alert policies of infra/deploy/monitoring/. A policy is refused
+# until its metric is known, which takes up to ten minutes (terraform-provider-google, issue 11102).
+set_up_monitoring() {
+  local addresses words
+  if [ -n "$notify" ]; then
+    addresses=$(present gcloud beta monitoring channels list --project="$project" --format='value(labels.email_address)')
+    has_line "$addresses" "$notify" ||
+      run gcloud beta monitoring channels create --project="$project" --type=email --display-name="lqe: $notify" \
+        --channel-labels=email_address="$notify" --user-labels=service=lqe
+  fi
+  present gcloud logging metrics list --project="$project" --format=json >"$work/metrics"
+  present gcloud beta monitoring channels list --project="$project" --format=json >"$work/channels"
+  present gcloud monitoring uptime list-configs --project="$project" --format=json >"$work/uptime"
+  present gcloud monitoring dashboards list --project="$project" --format=json >"$work/dashboards"
+  present gcloud alpha monitoring policies list --project="$project" --format=json >"$work/policies"
+  node infra/deploy/monitoring-plan.ts "$work" --project="$project" --region="$region" ${notify:+"--notify=$notify"} \
+    >"$work/plan"
+  while read -r -a words <&3; do
+    run gcloud "${words[@]}" --project="$project"
+  done 3<"$work/plan"
 }
 
 # A push to the repository builds and deploys. To connect a repository takes a browser, once.

@@ -1,0 +1,180 @@
+/**
+ * `node infra/deploy/monitoring-plan.ts FOLDER --project=P --region=R [--notify=EMAIL]`: prints what a project lacks of
+ * `infra/deploy/monitoring/`, one change a line as arguments for gcloud. In the folder are gcloud's lists of what the
+ * project has (`metrics`, `channels`, `uptime`, `dashboards`, `policies`, each JSON; a file that is not there is an empty
+ * list), and the plan writes the files there that its arguments name.
+ */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+type Json = Record<string, unknown>
+
+/** What Cloud Monitoring and Cloud Logging list; each is found by its name, or by its display name where Google names it. */
+export type Present = Record<'metrics' | 'channels' | 'uptime' | 'dashboards' | 'policies', Json[]>
+
+export interface Site {
+  project: string
+  region: string
+  /** E-mail address that alerts go to; without it policies keep the channels that they have. */
+  notify?: string | undefined
+}
+
+interface Change {
+  args: string[]
+  /** Content of the file whose path comes after the last argument. */
+  file?: Json
+}
+
+interface Policy extends Json {
+  displayName: string
+  conditions: { displayName: string; name?: string }[]
+  notificationChannels?: string[]
+}
+
+interface UptimeCheck extends Json {
+  displayName: string
+  monitoredResource: { type: string; labels: Record<string, string> }
+  httpCheck: { path: string }
+  userLabels: Record<string, string>
+  period: string
+  timeout: string
+  selectedRegions: string[]
+}
+
+const folder = new URL('monitoring/', import.meta.url)
+
+/** Metrics before the policies that name them, which are refused otherwise. */
+export function planMonitoring(site: Site, present: Present): Change[] {
+  return [
+    ...readAll('metrics/', site).flatMap(([name, metric]) => planMetric(name, metric, present.metrics)),
+    ...planUptime(read('uptime.json', site) as UptimeCheck, present.uptime),
+    ...planDashboard(read('dashboard.json', site), present.dashboards),
+    ...readAll('policies/', site).flatMap(([, policy]) => planPolicy(policy as Policy, site, present)),
+  ]
+}
+
+function planMetric(name: string, metric: Json, present: Json[]): Change[] {
+  const there = present.find(one => one['name'] === name)
+  if (there && holds(there, metric)) return []
+  const verb = there ? 'update' : 'create'
+  return [{ args: ['logging', 'metrics', verb, name, '--config-from-file='], file: metric }]
+}
+
+function planDashboard(dashboard: Json, present: Json[]): Change[] {
+  const id = (dashboard['name'] as string).split('/').at(-1)!
+  const there = present.find(({ name }) => (name as string).endsWith(`/dashboards/${id}`))
+  // Google answers with the project's number in the name.
+  const { name: _, ...content } = dashboard
+  if (there && holds(there, content)) return []
+  const subject = there ? ['update', id] : ['create']
+  const file = there ? { ...content, etag: there['etag'] } : dashboard
+  return [{ args: ['monitoring', 'dashboards', ...subject, '--config-from-file='], file }]
+}
+
+/** In gcloud 528 policies are there as `gcloud alpha` only. */
+function planPolicy(wanted: Policy, { notify }: Site, { policies, channels }: Present): Change[] {
+  const there = policies.find(one => one['displayName'] === wanted.displayName) as Policy | undefined
+  const policy = { ...wanted, notificationChannels: channelsOf(there, notify, channels) }
+  if (!there)
+    return [{ args: ['alpha', 'monitoring', 'policies', 'create', '--policy-from-file='], file: policy }]
+  if (holds(there, policy)) return []
+  // An update replaces all that it does not name; a condition without its name would be a new one, and end its incidents.
+  const named = wanted.conditions.map(condition => {
+    const { name } = there.conditions.find(one => one.displayName === condition.displayName) ?? {}
+    return name ? { ...condition, name } : condition
+  })
+  const file = { ...policy, conditions: named, enabled: there['enabled'] }
+  const id = (there['name'] as string).split('/').at(-1)!
+  return [{ args: ['alpha', 'monitoring', 'policies', 'update', id, '--policy-from-file='], file }]
+}
+
+/** Those that somebody has given the policy by hand stay. */
+function channelsOf(policy: Policy | undefined, notify: string | undefined, channels: Json[]): string[] {
+  const own = policy?.notificationChannels ?? []
+  const channel = channels.find(({ labels }) => notify && (labels as Json)['email_address'] === notify)
+  return channel ? [...new Set([...own, channel['name'] as string])] : own
+}
+
+/** gcloud takes uptime checks as flags only. Its host cannot be changed: another host is another check. */
+function planUptime(check: UptimeCheck, present: Json[]): Change[] {
+  const { displayName, monitoredResource, httpCheck, userLabels } = check
+  const there = present.find(one => holds(one, { displayName, monitoredResource }))
+  if (there && holds(there, { ...check })) return []
+  const pairs = (labels: Record<string, string>) =>
+    Object.entries(labels)
+      .map(pair => pair.join('='))
+      .join()
+  const regions = check.selectedRegions.map(region => region.toLowerCase().replace('_', '-')).join()
+  const subject = there
+    ? [
+        'update',
+        (there['name'] as string).split('/').at(-1)!,
+        '--set-status-classes=2xx',
+        `--set-regions=${regions}`,
+      ]
+    : [
+        'create',
+        displayName,
+        '--resource-type=uptime-url',
+        `--resource-labels=${pairs(monitoredResource.labels)}`,
+        '--status-classes=2xx',
+        `--regions=${regions}`,
+        `--user-labels=${pairs(userLabels)}`,
+        '--protocol=https',
+      ]
+  const settings = ['--port=443', `--path=${httpCheck.path}`, '--validate-ssl=true']
+  const times = [`--period=${parseInt(check.period) / 60}`, `--timeout=${parseInt(check.timeout)}`]
+  return [{ args: ['monitoring', 'uptime', ...subject, ...settings, ...times] }]
+}
+
+/** Whether all that is wanted is there; Google adds fields, and leaves out those that are zero or empty. */
+function holds(there: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    const items = (there ?? []) as unknown[]
+    return items.length === wanted.length && wanted.every((one, at) => holds(items[at], one))
+  }
+  if (typeof wanted === 'object' && wanted !== null)
+    return Object.entries(wanted).every(([key, value]) => holds((there as Json | undefined)?.[key], value))
+  return there === wanted || String(there) === String(wanted) || (there === undefined && !wanted)
+}
+
+/** Those of a folder with their names. */
+function readAll(path: string, site: Site): [name: string, content: Json][] {
+  const files = readdirSync(new URL(path, folder)).sort()
+  return files.map(file => [file.replace('.json', ''), read(path + file, site)])
+}
+
+/** With the project and the address of `query` in place of `{project}` and `{host}`. */
+function read(path: string, { project, region }: Site): Json {
+  const text = readFileSync(new URL(path, folder), 'utf8')
+  const host = `${region}-${project}.cloudfunctions.net`
+  return JSON.parse(text.replaceAll('{project}', project).replaceAll('{host}', host)) as Json
+}
+
+if (import.meta.main) {
+  const options = {
+    project: { type: 'string' },
+    region: { type: 'string' },
+    notify: { type: 'string' },
+  } as const
+  const { values, positionals } = parseArgs({ options, allowPositionals: true })
+  const work = positionals[0] ?? ''
+  const list = (name: string) => {
+    const file = join(work, name)
+    return ((existsSync(file) && JSON.parse(readFileSync(file, 'utf8') || '[]')) || []) as Json[]
+  }
+  const present: Present = {
+    metrics: list('metrics'),
+    channels: list('channels'),
+    uptime: list('uptime'),
+    dashboards: list('dashboards'),
+    policies: list('policies'),
+  }
+  const site = { project: values.project ?? '', region: values.region ?? '', notify: values.notify }
+  for (const [at, { args, file }] of planMonitoring(site, present).entries()) {
+    const path = file ? join(work, `monitoring-${at}.json`) : ''
+    if (file) writeFileSync(path, JSON.stringify(file, null, 2))
+    console.log(args.join(' ') + path)
+  }
+}
