@@ -31,7 +31,9 @@ export function warmHandler({ services, config, log, publicKeys }: WarmDependenc
       throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
     notes['checked'] = await check(req.get('authorization'))
     const { engine, store, endpoints } = await services
-    const wanted = await wantedEndpoints(endpoints, readSingle(query, 'endpoint'))
+    const name = readSingle(query, 'endpoint')
+    const wanted = await wantedEndpoints(endpoints, name)
+    if (name !== null) notes['endpoint'] = name
     const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
     const report = await warm({ engine, store, log }, wanted, allowance)
     Object.assign(notes, summaryOf(report))

@@ -143,6 +143,9 @@ describe('remove.sh', () => {
         /# Kept:[\s\S]*Firestore database \(default\)[\s\S]*dataset logs with its tables/,
       )
       expect(names(/\/(functions|services|jobs|triggers|serviceAccounts)\//)).toEqual([])
+      expect(names(/\/(metrics|alertPolicies|dashboards|uptimeCheckConfigs|notificationChannels)\//)).toEqual(
+        [],
+      )
       expect(names(/\/tables\//)).toHaveLength(9)
       expect(JSON.stringify(plane.state.policies)).not.toContain('lqe-')
       const before = lasting(plane.state)

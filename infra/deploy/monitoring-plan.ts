@@ -75,7 +75,8 @@ function planDashboard(dashboard: Json, present: Json[]): Change[] {
 /** In gcloud 528 policies are there as `gcloud alpha` only. */
 function planPolicy(wanted: Policy, { notify }: Site, { policies, channels }: Present): Change[] {
   const there = policies.find(one => one['displayName'] === wanted.displayName) as Policy | undefined
-  const policy = { ...wanted, notificationChannels: channelsOf(there, notify, channels) }
+  const notificationChannels = channelsOf(there, notify, channels)
+  const policy = { ...wanted, ...(notificationChannels.length > 0 ? { notificationChannels } : {}) }
   if (!there)
     return [{ args: ['alpha', 'monitoring', 'policies', 'create', '--policy-from-file='], file: policy }]
   if (holds(there, policy)) return []
@@ -96,36 +97,35 @@ function channelsOf(policy: Policy | undefined, notify: string | undefined, chan
   return channel ? [...new Set([...own, channel['name'] as string])] : own
 }
 
-/** gcloud takes uptime checks as flags only. Its host cannot be changed: another host is another check. */
+/**
+ * gcloud takes uptime checks as flags only, and its update clears the labels (`command_lib/monitoring/util.py` of version
+ * 528, `ModifyUptimeCheck`), so that a check is replaced. The policy finds it by its host.
+ */
 function planUptime(check: UptimeCheck, present: Json[]): Change[] {
-  const { displayName, monitoredResource, httpCheck, userLabels } = check
+  const { displayName, monitoredResource, httpCheck, userLabels, selectedRegions, period, timeout } = check
   const there = present.find(one => holds(one, { displayName, monitoredResource }))
-  if (there && holds(there, { ...check })) return []
+  if (there && holds(there, check)) return []
   const pairs = (labels: Record<string, string>) =>
     Object.entries(labels)
       .map(pair => pair.join('='))
       .join()
-  const regions = check.selectedRegions.map(region => region.toLowerCase().replace('_', '-')).join()
-  const subject = there
-    ? [
-        'update',
-        (there['name'] as string).split('/').at(-1)!,
-        '--set-status-classes=2xx',
-        `--set-regions=${regions}`,
-      ]
-    : [
-        'create',
-        displayName,
-        '--resource-type=uptime-url',
-        `--resource-labels=${pairs(monitoredResource.labels)}`,
-        '--status-classes=2xx',
-        `--regions=${regions}`,
-        `--user-labels=${pairs(userLabels)}`,
-        '--protocol=https',
-      ]
-  const settings = ['--port=443', `--path=${httpCheck.path}`, '--validate-ssl=true']
-  const times = [`--period=${parseInt(check.period) / 60}`, `--timeout=${parseInt(check.timeout)}`]
-  return [{ args: ['monitoring', 'uptime', ...subject, ...settings, ...times] }]
+  const flags = [
+    '--resource-type=uptime-url',
+    `--resource-labels=${pairs(monitoredResource.labels)}`,
+    `--user-labels=${pairs(userLabels)}`,
+    `--regions=${selectedRegions.map(region => region.toLowerCase().replace('_', '-')).join()}`,
+    '--protocol=https',
+    '--port=443',
+    `--path=${httpCheck.path}`,
+    '--validate-ssl=true',
+    '--status-classes=2xx',
+    `--period=${parseInt(period) / 60}`,
+    `--timeout=${parseInt(timeout)}`,
+  ]
+  const replaced = there
+    ? [{ args: ['monitoring', 'uptime', 'delete', (there['name'] as string).split('/').at(-1)!] }]
+    : []
+  return [...replaced, { args: ['monitoring', 'uptime', 'create', displayName, ...flags] }]
 }
 
 /** Whether all that is wanted is there; Google adds fields, and leaves out those that are zero or empty. */
@@ -162,7 +162,7 @@ if (import.meta.main) {
   const work = positionals[0] ?? ''
   const list = (name: string) => {
     const file = join(work, name)
-    return ((existsSync(file) && JSON.parse(readFileSync(file, 'utf8') || '[]')) || []) as Json[]
+    return ((existsSync(file) && JSON.parse(readFileSync(file, 'utf8').trim() || '[]')) || []) as Json[]
   }
   const present: Present = {
     metrics: list('metrics'),

@@ -49,20 +49,25 @@ kept=()
 echo '# monitoring'
 ours() { sed -n 's/^lqe //p'; }
 at=(--project="$project" --format='value[separator=" "](userLabels.service,name)')
-for name in $(gcloud alpha monitoring policies list "${at[@]}" | ours); do
+policies=$(gcloud alpha monitoring policies list "${at[@]}" | ours)
+for name in $policies; do
   run gcloud alpha monitoring policies delete "$name" --project="$project"
 done
-for name in $(gcloud monitoring uptime list-configs "${at[@]}" | ours); do
+checks=$(gcloud monitoring uptime list-configs "${at[@]}" | ours)
+for name in $checks; do
   run gcloud monitoring uptime delete "$name" --project="$project"
 done
-for name in $(gcloud beta monitoring channels list "${at[@]}" | ours); do
+channels=$(gcloud beta monitoring channels list "${at[@]}" | ours)
+for name in $channels; do
   run gcloud beta monitoring channels delete "$name" --project="$project" ||
     kept+=("notification channel $name, which other policies use")
 done
-for name in $(gcloud monitoring dashboards list --project="$project" --format='value(name.basename())'); do
+dashboards=$(gcloud monitoring dashboards list --project="$project" --format='value(name.basename())')
+for name in $dashboards; do
   [ "$name" != lqe ] || run gcloud monitoring dashboards delete lqe --project="$project"
 done
-for name in $(gcloud logging metrics list --project="$project" --format='value(name)'); do
+metrics=$(gcloud logging metrics list --project="$project" --format='value(name)')
+for name in $metrics; do
   case $name in lqe_*) run gcloud logging metrics delete "$name" --project="$project" ;; esac
 done
 

@@ -15,7 +15,7 @@ const { indexes, fieldOverrides } = JSON.parse(
   indexes: object[]
   fieldOverrides: object[]
 }
-const steps = ['apis', 'accounts', 'roles', 'firestore', 'tables', 'trigger'] as const
+const steps = ['apis', 'accounts', 'roles', 'firestore', 'tables', 'monitoring', 'trigger'] as const
 
 let project: Project
 afterEach(() => project.close())
@@ -40,7 +40,7 @@ async function setup(...args: string[]): Promise<string> {
 }
 
 function argumentsOf(args: string[]): string[] {
-  return ['--project=my-project', `--repository=${repository}`, ...args]
+  return ['--project=my-project', `--repository=${repository}`, '--notify=night@example.com', ...args]
 }
 
 describe('setup.sh', () => {
@@ -56,6 +56,7 @@ describe('setup.sh', () => {
       expect(count(/\/collectionGroups\/.*\/fields\//)).toBe(fieldOverrides.length)
       expect(count(/\/datasets\/logs\/tables\//)).toBe(9)
       expect(count(/\/triggers\//)).toBe(1)
+      expect(count(/\/(metrics|alertPolicies|dashboards|uptimeCheckConfigs|notificationChannels)\//)).toBe(14)
       expect(policies['projects/my-project']!.bindings).toHaveLength(7)
       const before = lasting(project.plane.state)
       await setup()
@@ -73,6 +74,7 @@ describe('setup.sh', () => {
       const output = await setup(`--tables=${twoTables()}`)
       expect(output).toMatch(/# again in .*: has not been used in project/i)
       expect(output).toMatch(/# again in .*: Service account .* does not exist/i)
+      expect(output).toMatch(/# again in .*: Cannot find metric/i)
       expect(state.projects['my-project']!.news).not.toContain('firestore.googleapis.com')
     },
     hour,
@@ -136,7 +138,7 @@ describe('setup.sh', () => {
         }
         console.log(`${step}: killed behind each of ${made} changes`)
       }
-      expect(kills).toBeGreaterThan(35)
+      expect(kills).toBeGreaterThan(49)
     },
     hour,
   )

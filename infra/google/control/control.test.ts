@@ -17,6 +17,8 @@ const apis = [
   'firestore',
   'iam',
   'iamcredentials',
+  'logging',
+  'monitoring',
   'run',
 ]
 
@@ -340,4 +342,63 @@ describe('functions', () => {
       req.end(JSON.stringify(body))
     })
   }
+})
+
+describe('monitoring', () => {
+  const metrics = 'logging/v2/projects/my-project/metrics'
+  const policies = 'monitoring/v3/projects/my-project/alertPolicies'
+  const channels = 'monitoring/v3/projects/my-project/notificationChannels'
+  const metric = { name: 'failures', filter: 'severity>=ERROR' }
+  const filter = 'resource.type="cloud_run_revision" AND metric.type="logging.googleapis.com/user/failures"'
+  const policy = (changes: Json = {}, more: Json = {}) => ({
+    displayName: 'Failures',
+    combiner: 'OR',
+    conditions: [{ conditionThreshold: { filter, duration: '60s', ...changes } }],
+    ...more,
+  })
+  const make = (body: Json) => answer('POST', policies, body)
+
+  test('has policies about metrics that there are, and that are known by then', async () => {
+    await enableAll()
+    expect(await make(policy())).toMatch(/^404 NOT_FOUND Cannot find metric/)
+    const query = 'sum(increase(logging_googleapis_com:user_failures_sum[1h])) > 1'
+    const conditions = [{ conditionPrometheusQueryLanguage: { query } }]
+    expect(await make(policy({}, { conditions }))).toMatch(/^404 NOT_FOUND Cannot find metric/)
+    plane.state.projects['my-project']!.news = []
+    expect(await answer('POST', metrics, metric)).toBe('200')
+    expect(await make(policy())).toMatch(/up to 10 minutes/)
+    expect(await make(policy())).toBe('200')
+  })
+
+  test.each([
+    [policy({ duration: '90s' }), /duration 90s/],
+    [policy({ filter: 'metric.type="a"' }), /the resource type/],
+    [policy({ filter: 'resource.type="a"' }), /the metric type/],
+    [policy({}, { combiner: undefined }), /combiner is required/],
+    [policy({}, { conditions: [] }), /one to six/],
+    [policy({}, { notificationChannels: ['projects/my-project/notificationChannels/1'] }), /not found/],
+  ])('refuses a policy that is not whole: %#', async (body, expected) => {
+    await enableAll()
+    await answer('POST', metrics, metric)
+    expect(await make(body)).toMatch(expected)
+  })
+
+  test('keeps a channel that a policy uses', async () => {
+    await enableAll()
+    await answer('POST', metrics, metric)
+    const { name } = (await call('POST', channels, { type: 'email', labels: { email_address: 'a@b.c' } }))
+      .body
+    await make(policy({}, { notificationChannels: [name] }))
+    expect(await answer('DELETE', `monitoring/v3/${String(name)}`)).toMatch(/^400 FAILED_PRECONDITION/)
+  })
+
+  test('has metrics with an extractor for each label and for a distribution', async () => {
+    await enableAll()
+    const metricDescriptor = { valueType: 'DISTRIBUTION', labels: [{ key: 'a' }] }
+    expect(await answer('POST', metrics, { ...metric, metricDescriptor })).toMatch(/^400 .*Label keys/)
+    const labelExtractors = { a: 'EXTRACT(jsonPayload.a)' }
+    expect(await answer('POST', metrics, { ...metric, metricDescriptor, labelExtractors })).toMatch(
+      /^400 .*value_extractor/,
+    )
+  })
 })

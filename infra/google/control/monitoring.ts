@@ -51,10 +51,6 @@ export const monitoringRoutes = [
     const name = `${call.name}/${idOf(call.body)}`
     return create(call.state, name, { ...checkedUptime(call.body), name })
   }),
-  route('GET', `${checks}/{check}`, 'monitoring.uptimeCheckConfigs.get', read),
-  route('PATCH', `${checks}/{check}`, 'monitoring.uptimeCheckConfigs.update', call =>
-    replace(call, checkedUptime(call.body)),
-  ),
   route('DELETE', `${checks}/{check}`, 'monitoring.uptimeCheckConfigs.delete', removed),
 
   route('GET', dashboards, 'monitoring.dashboards.list', listed('dashboards')),

@@ -34,8 +34,7 @@ const roles: Record<string, string> = {
     monitoring.dashboards.create monitoring.dashboards.delete monitoring.dashboards.list monitoring.dashboards.update
     monitoring.notificationChannels.create monitoring.notificationChannels.delete
     monitoring.notificationChannels.list monitoring.uptimeCheckConfigs.create monitoring.uptimeCheckConfigs.delete
-    monitoring.uptimeCheckConfigs.get monitoring.uptimeCheckConfigs.list monitoring.uptimeCheckConfigs.update
-    resourcemanager.projects.get`,
+    monitoring.uptimeCheckConfigs.list resourcemanager.projects.get`,
   'roles/iam.serviceAccountUser': `iam.serviceAccounts.actAs iam.serviceAccounts.get
     resourcemanager.projects.get`,
   'roles/iam.serviceAccountOpenIdTokenCreator': 'iam.serviceAccounts.getOpenIdToken',

@@ -1,0 +1,245 @@
+/** The files of `monitoring/` against the lines that the service writes, against each other, and against the guide. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { http } from '@google-cloud/functions-framework'
+import { getTestServer } from '@google-cloud/functions-framework/testing'
+import { startService, type TestService } from '../../functions/testing/service.ts'
+import { warmHandler } from '../../functions/warm/handler.ts'
+import { loadConfig } from '../../shared/config.ts'
+import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
+import { lineOf, type Log } from '../../shared/log.ts'
+import { startBigQueryServer, type BigQueryServer } from '../google/bigquery/server.ts'
+import { parseFilter, valueAt } from '../google/testing/log-filter.ts'
+import { planMonitoring, type Present } from './monitoring-plan.ts'
+
+type Json = Record<string, unknown>
+
+interface Metric {
+  filter: string
+  labelExtractors: Record<string, string>
+  valueExtractor?: string
+}
+
+const folder = 'infra/deploy/monitoring'
+const read = (path: string) => JSON.parse(readFileSync(join(folder, path), 'utf8')) as Json
+const metrics = new Map(
+  readdirSync(join(folder, 'metrics')).map(file => [file.replace('.json', ''), read(`metrics/${file}`)]),
+)
+const policies = readdirSync(join(folder, 'policies')).map(file => read(`policies/${file}`))
+
+/** "Structured logging", "Special JSON fields": these leave the payload. */
+function entryOf(line: string, service: string): Json {
+  const { severity, time: _, ...jsonPayload } = JSON.parse(line) as Json
+  const resource = { type: 'cloud_run_revision', labels: { service_name: service } }
+  return { severity, resource, jsonPayload }
+}
+
+describe('the metrics', () => {
+  const endpoint = 'usage.api-counts'
+  const path = `/api/endpoints/query/${endpoint}?interval=hourly&project=abcdefgh`
+  const env: Record<string, string> = { FROZEN_NOW: '2026-03-10T12:30:30.000Z' }
+  const entries: Json[] = []
+  let bigQuery: BigQueryServer
+  let service: TestService
+
+  /** All that a service writes goes through here, as Cloud Run would collect it. */
+  const logOf =
+    (name: string): Log =>
+    (...line) =>
+      void entries.push(entryOf(lineOf(...line), name))
+
+  async function callWarm(query: string): Promise<number> {
+    const config = loadConfig({ ...env })
+    const name = `warm-${entries.length}`
+    http(name, warmHandler({ services: service.services, config, log: logOf('warm') }))
+    const server = getTestServer(name)
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const { status } = await fetch(`http://127.0.0.1:${port}/${query}`, { method: 'POST' })
+    server.closeAllConnections()
+    server.close()
+    return status
+  }
+
+  beforeAll(async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'monitoring-'))
+    bigQuery = await startBigQueryServer({
+      logsFolder: join(dataDir, 'logs'),
+      tables: readTableSchemas('infra/tables'),
+      dataset: 'test-project.logs',
+      now: env['FROZEN_NOW']!,
+    })
+    Object.assign(env, {
+      DATA_DIR: dataDir,
+      ENGINE: 'bigquery',
+      GOOGLE_CLOUD_PROJECT: 'test-project',
+      BIGQUERY_DATASET: 'test-project.logs',
+      BIGQUERY_EMULATOR_HOST: bigQuery.url,
+      METADATA_SERVER_DETECTION: 'none',
+    })
+    const printed = jest.spyOn(process.stdout, 'write').mockImplementation(text => {
+      entries.push(entryOf(String(text), 'query'))
+      return true
+    })
+    try {
+      service = await startService({ tables: {}, env, bundle: null })
+      const newKey = await service.issue({})
+      const statuses: number[] = []
+      for (const [sent, init] of [[path], [path], [path, { key: 'wrong' }], ['/health']] as const)
+        statuses.push((await service.fetch(sent, init)).status)
+      statuses.push(await callWarm(`?endpoint=${endpoint}`), await callWarm('?endpoint=logs.all'))
+      rmSync(join(dataDir, 'store.sqlite'))
+      statuses.push((await service.fetch(path, { key: newKey })).status, await callWarm(''))
+      expect(statuses).toEqual([200, 200, 401, 200, 200, 404, 503, 503])
+    } finally {
+      printed.mockRestore()
+    }
+    entries.push(
+      ...service.logged.map(({ severity, message, details }) =>
+        entryOf(lineOf(severity, message, details), 'query'),
+      ),
+    )
+  }, 60_000)
+
+  afterAll(async () => {
+    await service.stop()
+    await bigQuery.close()
+    rmSync(env['DATA_DIR']!, { recursive: true })
+  })
+
+  /** What a metric takes from the lines that its filter matches: labels, and the value of a distribution. */
+  function counted(name: string): Json[] {
+    const { filter, labelExtractors, valueExtractor } = metrics.get(name) as unknown as Metric
+    const matches = parseFilter(filter)
+    const extract = (entry: Json, extractor: string) =>
+      valueAt(entry, /^EXTRACT\((.*)\)$/.exec(extractor)![1]!)
+    return entries.filter(matches).map(entry => ({
+      ...Object.fromEntries(
+        Object.entries(labelExtractors).map(([label, extractor]) => [label, extract(entry, extractor)]),
+      ),
+      ...(valueExtractor ? { value: extract(entry, valueExtractor) } : {}),
+    }))
+  }
+
+  test('count each answer by what the cache did, and no other request', () => {
+    expect(counted('lqe_answers')).toEqual([
+      { cache: 'miss', endpoint },
+      { cache: 'hit', endpoint },
+    ])
+  })
+
+  test('count a call of warm that did its work by endpoint, and none that failed', () => {
+    expect(entries.filter(entry => valueAt(entry, 'jsonPayload.message') === 'warm')).toHaveLength(3)
+    expect(counted('lqe_warmed')).toEqual([{ endpoint }])
+  })
+
+  test('have the bytes of each run, of query and of warm', () => {
+    const run = entries.find(entry => valueAt(entry, 'jsonPayload.cache') === 'miss')!
+    expect(counted('lqe_bytes')).toEqual([{ endpoint, value: valueAt(run, 'jsonPayload.bytes') }])
+    const warmed = entries.find(entry => valueAt(entry, 'jsonPayload.message') === 'warm')!
+    expect(warmed['jsonPayload']).toHaveProperty('bytes', null) // nothing was to be refreshed
+  })
+
+  test('count failures of the store with the reason, and the requests that it cost', () => {
+    const failures = counted('lqe_store_failures')
+    const messages = entries
+      .filter(parseFilter((metrics.get('lqe_store_failures') as unknown as Metric).filter))
+      .map(entry => valueAt(entry, 'jsonPayload.message'))
+    expect(new Set(messages)).toEqual(new Set(['the store failed', 'request', 'warm']))
+    expect(new Set(failures.map(({ reason }) => reason))).toEqual(new Set(['unavailable']))
+  })
+})
+
+describe('a filter in the subset', () => {
+  test.each(['a="b" AND c="d" OR e="f"', 'a!="b"', '(a="b"', 'a="b" c="d"', 'a=~"b"'])(
+    'is not %s, which is refused',
+    text => {
+      expect(() => parseFilter(text)).toThrow()
+    },
+  )
+})
+
+describe('the policies', () => {
+  const guide = readFileSync('infra/docs/operating.md', 'utf8')
+
+  test('are each explained in the guide, in the section that they name', () => {
+    const cited = policies.map(
+      policy => /"(.*)"\.$/.exec((policy['documentation'] as Json)['content'] as string)![1]!,
+    )
+    expect(new Set(cited).size).toBe(6)
+    const sections = [...guide.matchAll(/^### (.*)$/gm)].map(match => match[1])
+    expect(sections).toEqual(expect.arrayContaining(cited))
+  })
+
+  test('and the dashboard name no metric of ours that there is not, and use each', () => {
+    const text = JSON.stringify([policies, read('dashboard.json')])
+    const named = [
+      ...text.matchAll(
+        /(?:logging\.googleapis\.com\/user\/|logging_googleapis_com:user_)(lqe_\w+?)(?:_sum)?\b/g,
+      ),
+    ]
+    expect(new Set(named.map(match => match[1]))).toEqual(new Set(metrics.keys()))
+  })
+})
+
+describe('the plan for the monitoring', () => {
+  const site = { project: 'my-project', region: 'europe-west1' }
+  const nothing: Present = { metrics: [], channels: [], uptime: [], dashboards: [], policies: [] }
+  const channel = {
+    name: 'projects/p/notificationChannels/1',
+    labels: { email_address: 'night@example.com' },
+  }
+  const policyOf = (displayName: string) => policies.find(policy => policy['displayName'] === displayName)!
+  const store = {
+    ...policyOf('Store unavailable'),
+    name: 'projects/p/alertPolicies/7',
+    conditions: (policyOf('Store unavailable')['conditions'] as Json[]).map(one => ({
+      ...one,
+      name: 'projects/p/alertPolicies/7/conditions/8',
+    })),
+    creationRecord: { mutateTime: '2026-03-10T12:00:00Z' },
+    notificationChannels: ['projects/p/notificationChannels/2'],
+    enabled: false,
+  }
+  const changesOf = (present: Partial<Present>, more = {}) =>
+    planMonitoring({ ...site, ...more }, { ...nothing, ...present })
+
+  test('makes metrics before the policies that name them', () => {
+    const kinds = changesOf({}).map(({ args }) => args.slice(0, -2).join(' '))
+    expect(kinds.lastIndexOf('logging metrics create')).toBeLessThan(
+      changesOf({}).findIndex(({ args }) => args.includes('policies')),
+    )
+    expect(kinds).toHaveLength(metrics.size + 2 + policies.length)
+  })
+
+  test('leaves alone what is there, with what Google adds', () => {
+    const about = changesOf({ policies: [store] }).filter(
+      ({ file }) => file?.['displayName'] === 'Store unavailable',
+    )
+    expect(about).toEqual([])
+  })
+
+  test('adds the address to a policy, and keeps its other channels, its conditions and whether it is on', () => {
+    const [update] = changesOf(
+      { policies: [store], channels: [channel] },
+      { notify: 'night@example.com' },
+    ).filter(({ args }) => args.includes('update'))
+    expect(update).toMatchObject({
+      args: ['alpha', 'monitoring', 'policies', 'update', '7', '--policy-from-file='],
+      file: {
+        notificationChannels: ['projects/p/notificationChannels/2', 'projects/p/notificationChannels/1'],
+        enabled: false,
+        conditions: [{ name: 'projects/p/alertPolicies/7/conditions/8' }],
+      },
+    })
+  })
+
+  test('updates a dashboard under its etag', () => {
+    const there = { name: 'projects/123/dashboards/lqe', displayName: 'Another', etag: 'e1' }
+    const update = changesOf({ dashboards: [there] }).find(({ args }) => args.includes('dashboards'))
+    expect(update).toMatchObject({ args: expect.arrayContaining(['update', 'lqe']), file: { etag: 'e1' } })
+  })
+})
