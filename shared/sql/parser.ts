@@ -139,8 +139,14 @@ class Parser extends Cursor {
   }
 
   private setOperator(): ast.SetOperator | null {
-    const operator = this.takeOneOf('UNION', 'INTERSECT', 'EXCEPT')
-    return operator && `${operator} ${this.expectOneOf('ALL', 'DISTINCT')}`
+    const word = this.takeOneOf('UNION', 'INTERSECT', 'EXCEPT')
+    if (!word) return null
+    const operator: ast.SetOperator = `${word} ${this.expectOneOf('ALL', 'DISTINCT')}`
+    if (this.isWord('BY') || this.isWord('CORRESPONDING') || this.isWord('STRICT'))
+      throw this.refusal(
+        `${operator} by the names of columns is not supported: give both queries the same columns in one order`,
+      )
+    return operator
   }
 
   private operand(): ast.QueryBody {
@@ -379,10 +385,26 @@ class Parser extends Cursor {
     const { at } = this.token
     if (!this.takeWords('GROUP', 'BY')) return null
     if (this.takeWords('ALL')) return { kind: 'GroupBy', grouping: 'ALL', items: [], at }
-    if (this.isWord('GROUPING') && this.isWord('SETS', 1)) throw this.unexpected()
-    const grouping = this.takeOneOf('ROLLUP', 'CUBE')
+    const sets = this.takeWords('GROUPING', 'SETS') ? 'GROUPING SETS' : null
+    const grouping = sets ?? this.takeOneOf('ROLLUP', 'CUBE')
     if (!grouping) return { kind: 'GroupBy', grouping: 'LIST', items: this.expressions(), at }
-    return { kind: 'GroupBy', grouping, items: this.parenthesized(() => this.expressions()), at }
+    return {
+      kind: 'GroupBy',
+      grouping,
+      items: this.parenthesized(() => this.list(() => this.groupingSet())),
+      at,
+    }
+  }
+
+  /** A key, or keys in parentheses: none stand for the total. */
+  private groupingSet(): ast.Expression {
+    const { at } = this.token
+    if (this.isWord('ROLLUP') || this.isWord('CUBE'))
+      throw this.refusal(`${this.token.value} inside GROUPING SETS is not supported: write its sets`)
+    if (!this.isSymbol('(') || !this.isSymbol(')', 1)) return this.expression()
+    this.next()
+    this.next()
+    return { kind: 'Tuple', items: [], at }
   }
 
   private namedWindow(): ast.NamedWindow {
@@ -600,8 +622,9 @@ class Parser extends Cursor {
     const not = this.takeWords('NOT')
     switch (name) {
       case 'LIKE':
-        return { kind: 'Like', not, left, right: this.pattern(), at }
+        return this.like(left, not)
       case 'IN':
+        this.next()
         return { kind: 'In', not, operand: left, among: this.among(), at }
       case 'BETWEEN': {
         this.next()
@@ -616,16 +639,21 @@ class Parser extends Cursor {
     }
   }
 
-  private pattern(): ast.Expression {
+  private like(left: ast.Expression, not: boolean): ast.Like | ast.LikeAny {
+    const { at } = left
     this.next()
-    if (this.isWord('ANY') || this.isWord('SOME') || this.isWord('ALL')) {
-      throw this.refusal('LIKE ANY, LIKE SOME and LIKE ALL are not supported')
-    }
-    return this.operators(precedence.bitOr)
+    const word = this.takeOneOf('ANY', 'SOME', 'ALL')
+    if (!word) return { kind: 'Like', not, left, right: this.operators(precedence.bitOr), at }
+    const among = this.among()
+    if (among.kind === 'InQuery')
+      throw this.refusal(
+        `LIKE ${word} takes no subquery: write EXISTS (SELECT 1 FROM ... WHERE x LIKE pattern)`,
+        among.at,
+      )
+    return { kind: 'LikeAny', not, quantifier: word === 'ALL' ? 'ALL' : 'ANY', operand: left, among, at }
   }
 
   private among(): ast.In['among'] {
-    this.next()
     const { at } = this.token
     if (this.takeWords('UNNEST')) {
       return { kind: 'InUnnest', array: this.parenthesized(() => this.expression()), at }

@@ -96,6 +96,7 @@ describe('both kinds of tree have every kind of node', () => {
     JoinInParentheses: true,
     Lambda: true,
     Like: true,
+    LikeAny: true,
     Literal: true,
     NamedArgument: true,
     NamedWindow: true,

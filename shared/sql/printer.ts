@@ -105,7 +105,7 @@ const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) =
     ),
   GroupBy: ({ grouping, items }, p) => {
     if (grouping === 'ALL') return 'ALL'
-    return grouping === 'LIST' ? p.list(items) : `${grouping}(${p.list(items)})`
+    return grouping === 'LIST' ? p.list(items) : `${grouping} (${p.list(items)})`
   },
   OrderItem: ({ expression, direction, nulls }, p) =>
     words(p.text(expression), direction, nulls && `NULLS ${nulls}`),
@@ -188,6 +188,8 @@ const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) =
     return `${p.operand(node.left, first)} ${node.operator} ${p.operand(node.right, own + 1)}`
   },
   Like: ({ left, not, right }, p) => `${p.compared(left)}${negation(not)} LIKE ${p.compared(right)}`,
+  LikeAny: ({ operand, not, quantifier, among }, p) =>
+    `${p.compared(operand)}${negation(not)} LIKE ${quantifier} ${p.text(among)}`,
   In: ({ operand, not, among }, p) => `${p.compared(operand)}${negation(not)} IN ${p.text(among)}`,
   InList: ({ items }, p) => `(${p.list(items)})`,
   InQuery: ({ query }, p) => `(${p.text(query)})`,

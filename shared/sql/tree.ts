@@ -58,7 +58,11 @@ export type SelectStar = Kind<'SelectStar'> & {
   replace: SelectColumn[]
 }
 
-export type GroupBy = Kind<'GroupBy'> & { grouping: 'LIST' | 'ALL' | 'ROLLUP' | 'CUBE'; items: Expression[] }
+/** An item of ROLLUP, CUBE and GROUPING SETS may be a Tuple, which is a set of keys and may be empty. */
+export type GroupBy = Kind<'GroupBy'> & {
+  grouping: 'LIST' | 'ALL' | 'ROLLUP' | 'CUBE' | 'GROUPING SETS'
+  items: Expression[]
+}
 
 export type OrderItem = Kind<'OrderItem'> & {
   expression: Expression
@@ -123,7 +127,7 @@ export type Expression =
 type Value =
   Constant | ParameterReference | Path | FieldAccess | Subscript | ArrayLiteral | StructLiteral | Tuple
 type Constant = Literal | TypedLiteral | IntervalLiteral
-type Operation = Unary | Binary | Like | In | Between | Is | IsDistinctFrom
+type Operation = Unary | Binary | Like | LikeAny | In | Between | Is | IsDistinctFrom
 type Subquery = Exists | ArraySubquery | ScalarSubquery
 type Argument = NamedArgument | Lambda
 
@@ -178,6 +182,13 @@ interface Sides {
 }
 export type Binary = Kind<'Binary'> & { operator: BinaryOperator } & Sides
 export type Like = Kind<'Like'> & { not: boolean } & Sides
+/** `x LIKE ANY ('a%', 'b%')`, `x LIKE ALL UNNEST(patterns)`; SOME is ANY. */
+export type LikeAny = Kind<'LikeAny'> & {
+  not: boolean
+  quantifier: 'ANY' | 'ALL'
+  operand: Expression
+  among: InList | InUnnest
+}
 export type IsDistinctFrom = Kind<'IsDistinctFrom'> & { not: boolean } & Sides
 
 export type In = Kind<'In'> & { not: boolean; operand: Expression; among: InList | InQuery | InUnnest }

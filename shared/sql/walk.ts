@@ -3,7 +3,7 @@ import type { AnyNode, Query } from './tree.ts'
 const kinds: ReadonlySet<string> = new Set(
   `ArrayLiteral ArraySubquery Between Binary Call Case CaseBranch Cast CommonTable DerivedTable Exists Extract
   FieldAccess Frame FrameBound GroupBy HavingExtreme In InList InQuery InUnnest IntervalLiteral Is IsDistinctFrom Join
-  JoinInParentheses Lambda Like Literal NamedArgument NamedWindow OrderItem ParameterReference Parenthesized Path
+  JoinInParentheses Lambda Like LikeAny Literal NamedArgument NamedWindow OrderItem ParameterReference Parenthesized Path
   Query QueryInParentheses ScalarSubquery Select SelectColumn SelectStar SetOperation StructLiteral Subscript
   TableReference Tuple TypedLiteral Unary UnnestReference Window With`.split(/\s+/),
 )

@@ -350,7 +350,7 @@ export const attacks: Attacks[] = [
     rule: 'rule 6: what is more than a plain SELECT does not parse',
     code: 'invalid_query',
     stops:
-      /not supported|need a name|cannot be|should be|reserved word|only SELECT|is missing|needs parentheses of its own/,
+      /not supported|need a name|cannot be|should be|reserved word|only SELECT|is missing|needs parentheses of its own|takes no subquery/,
     attempts: {
       'a table function': 'SELECT x FROM dataset.f(1)',
       'a table function without a dataset': 'SELECT x FROM f(1)',
@@ -387,7 +387,6 @@ export const attacks: Attacks[] = [
       'a positional parameter': 'SELECT ?',
       LATERAL: 'SELECT 1 FROM edge_logs AS e, LATERAL (SELECT s FROM secret)',
       'NATURAL JOIN': 'SELECT 1 FROM edge_logs NATURAL JOIN secret',
-      'GROUPING SETS': 'SELECT 1 FROM edge_logs GROUP BY GROUPING SETS ((id))',
       'SELECT INTO': 'SELECT 1 INTO x FROM secret',
       'SELECT WITH': 'SELECT WITH DIFFERENTIAL_PRIVACY id FROM secret',
       'a WITH expression': 'SELECT WITH(a AS (SELECT MAX(s) FROM secret), a)',
@@ -539,6 +538,11 @@ export const attacks: Attacks[] = [
       'GROUP BY': `SELECT 1 FROM edge_logs GROUP BY ${secret}`,
       'GROUP BY ROLLUP': `SELECT 1 FROM edge_logs GROUP BY ROLLUP (id, ${secret})`,
       'GROUP BY CUBE': `SELECT 1 FROM edge_logs GROUP BY CUBE (id, ${secret})`,
+      'GROUP BY GROUPING SETS': `SELECT 1 FROM edge_logs GROUP BY GROUPING SETS (id, ${secret})`,
+      'a set of GROUPING SETS': `SELECT 1 FROM edge_logs GROUP BY GROUPING SETS ((), (id, ${secret}))`,
+      'LIKE ANY of a list': `SELECT 'a' LIKE ANY ('b', ${secret})`,
+      'LIKE ALL of an array': `SELECT 'a' NOT LIKE ALL UNNEST([${secret}])`,
+      'left of LIKE SOME': `SELECT ${secret} LIKE SOME ('a')`,
       HAVING: `SELECT 1 FROM edge_logs GROUP BY id HAVING COUNT(*) > ${secret}`,
       QUALIFY: `SELECT 1 FROM edge_logs QUALIFY ROW_NUMBER() OVER () = ${secret}`,
       'ORDER BY': `SELECT 1 FROM edge_logs ORDER BY ${secret}`,

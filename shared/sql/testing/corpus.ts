@@ -143,6 +143,8 @@ const expressions: Record<string, string> = {
     a = b and c = d
     a <-1
     a like '%b'
+    a like any ('x', b)
+    a not like all unnest(b)
     a not like b || '%'
     a is null
     a is not null

@@ -43,6 +43,12 @@ export function operation(
     node('Unary', { operator: fc.constantFrom('NOT', '-', '+', '~'), operand: of }),
     node('Binary', { operator: fc.constantFrom(...operators), left: of, right: of }),
     node('Like', { not, left: of, right: of }),
+    node('LikeAny', {
+      not,
+      quantifier: fc.constantFrom('ANY', 'ALL'),
+      operand: of,
+      among: fc.oneof(node('InList', { items: list(of) }), node('InUnnest', { array: of })),
+    }),
     node('IsDistinctFrom', { not, left: of, right: of }),
     node('Is', { not, operand: of, what: fc.constantFrom('NULL', 'TRUE', 'FALSE', 'UNKNOWN') }),
     node('Between', { not, operand: of, low: of, high: of }),

@@ -35,7 +35,7 @@ function selectItem(of: fc.Arbitrary<Expression>): fc.Arbitrary<SelectItem> {
 function select(of: fc.Arbitrary<Expression>, from: fc.Arbitrary<From>): fc.Arbitrary<Select> {
   const grouping = fc.oneof(
     node('GroupBy', { grouping: fc.constant('ALL'), items: empty }),
-    node('GroupBy', { grouping: fc.constantFrom('LIST', 'ROLLUP', 'CUBE'), items: few(of) }),
+    node('GroupBy', { grouping: fc.constantFrom('LIST', 'ROLLUP', 'CUBE', 'GROUPING SETS'), items: few(of) }),
   )
   return node('Select', {
     distinct: fc.boolean(),

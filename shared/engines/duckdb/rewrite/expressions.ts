@@ -16,7 +16,7 @@ import {
   tuple,
   typedLiteral,
 } from './literals.ts'
-import { between, binary, inOperator, is, isDistinctFrom, like, unary } from './operators.ts'
+import { between, binary, inOperator, is, isDistinctFrom, like, likeAny, unary } from './operators.ts'
 import { fieldOf, findPath, jsonKey, unknownName } from './scope.ts'
 import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
 
@@ -41,6 +41,7 @@ const rewriters: { [Kind in Expression['kind']]: Rewriter<Kind> } = {
     throw context.unsupported(node, 'A lambda here')
   },
   Like: like,
+  LikeAny: likeAny,
   Literal: literal,
   NamedArgument(context, node) {
     throw context.unsupported(node, `A named argument (${node.name.name} =>)`)

@@ -8,10 +8,11 @@ import type {
   Is,
   IsDistinctFrom,
   Like,
+  LikeAny,
   Unary,
 } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../sql/types.ts'
-import { duckType } from '../syntax.ts'
+import { duckType, quoteName } from '../syntax.ts'
 import { coerce, noSignature, numberKinds, unify, unifyOrThrow } from './coercion.ts'
 import { type Context, elementOf, raise, type Scope, type Typed, typed } from './context.ts'
 
@@ -201,6 +202,32 @@ export function like(context: Context, node: Like, scope: Scope): Typed {
   const [text, pattern] = sides.map(side => coerce(side, { kind: 'STRING' }))
   if (!text || !pattern) throw noSignature(context, node, 'operator LIKE', sides)
   return negated(node.not, `(${text.sql} LIKE ${pattern.sql} ESCAPE '\\')`)
+}
+
+/** As a chain of OR or AND, of the patterns that are listed or of those in an array. */
+export function likeAny(context: Context, node: LikeAny, scope: Scope): Typed {
+  const { among, quantifier } = node
+  const any = quantifier === 'ANY'
+  const operand = context.expression(node.operand, scope)
+  const matches = (pattern: Typed): string => {
+    const sides = [operand, pattern].map(side => coerce(side, { kind: 'STRING' }))
+    if (sides.includes(null))
+      throw noSignature(context, node, `operator LIKE ${quantifier}`, [operand, pattern])
+    return `(${sides[0]!.sql} LIKE ${sides[1]!.sql} ESCAPE '\\')`
+  }
+  if (among.kind === 'InList') {
+    const tests = context.expressions(among.items, scope).map(matches)
+    return negated(node.not, `(${tests.join(any ? ' OR ' : ' AND ')})`)
+  }
+  const array = context.expression(among.array, scope)
+  if (array.type && array.type.kind !== 'ARRAY')
+    throw noSignature(context, node, 'operator LIKE UNNEST', [array])
+  const pattern = quoteName(context.uniqueName('p'))
+  const test = matches({ sql: pattern, type: elementOf(array.type) ?? { kind: 'STRING' } })
+  const tests = `list_transform(${array.sql}, lambda ${pattern}: ${test})`
+  const unknown = `list_count(${tests}) < len(${tests})`
+  const decided = `list_contains(${tests}, ${any})`
+  return negated(node.not, `(CASE WHEN ${decided} THEN ${any} WHEN ${unknown} THEN NULL ELSE ${!any} END)`)
 }
 
 export function inOperator(context: Context, node: In, scope: Scope): Typed {

@@ -177,6 +177,30 @@ const claims: Record<string, Claim[]> = {
       [{ m: 1, n: 2 }],
     ],
     [
+      'GROUPING SETS groups by each set, and by nothing for the total',
+      'SELECT x, y, COUNT(*) AS n FROM (SELECT 1 AS x, 2 AS y UNION ALL SELECT 1, 3) GROUP BY GROUPING SETS (x, (x, y), ()) ORDER BY x, y',
+      [
+        { x: null, y: null, n: 2 },
+        { x: 1, y: null, n: 2 },
+        { x: 1, y: 2, n: 1 },
+        { x: 1, y: 3, n: 1 },
+      ],
+    ],
+    [
+      'ROLLUP takes several keys for one',
+      'SELECT x, y, SUM(1) AS s FROM (SELECT 1 AS x, 2 AS y) GROUP BY ROLLUP(x, (y, x)) ORDER BY x, y',
+      [
+        { x: null, y: null, s: 1 },
+        { x: 1, y: null, s: 1 },
+        { x: 1, y: 2, s: 1 },
+      ],
+    ],
+    [
+      'a pipe gives what its query gives',
+      `FROM ${numbers} |> WHERE x > 1 |> EXTEND x * 2 AS y |> AGGREGATE SUM(y) AS s GROUP BY x |> ORDER BY s DESC |> LIMIT 1`,
+      [{ x: 3, s: 6 }],
+    ],
+    [
       'ROLLUP adds the total',
       'SELECT x, COUNT(*) AS n, GROUPING(x) AS g FROM UNNEST([1, 1, 2]) AS x GROUP BY ROLLUP(x) ORDER BY x',
       [

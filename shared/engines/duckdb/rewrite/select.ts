@@ -154,12 +154,15 @@ function groupByClause(context: Context, node: Select, items: SelectedItem[], sc
   if (!node.groupBy) return null
   const { grouping, items: keys } = node.groupBy
   if (grouping === 'ALL') return ' GROUP BY ALL'
-  const texts = keys.map(key => {
+  const text = (key: Expression): string => {
+    if (grouping !== 'LIST' && key.kind === 'Tuple') return `(${key.items.map(text).join(', ')})`
+    if (grouping !== 'LIST' && key.kind === 'Parenthesized') return text(key.expression)
     const at = itemNumber(context, key, items)
     if (at === null) return context.expression(key, scope).sql
     return grouping === 'LIST' && node.as !== 'STRUCT' ? String(at + 1) : items[at]!.value.sql
-  })
-  return ` GROUP BY ${grouping === 'LIST' ? texts.join(', ') : `${grouping}(${texts.join(', ')})`}`
+  }
+  const texts = keys.map(text)
+  return ` GROUP BY ${grouping === 'LIST' ? texts.join(', ') : `${grouping} (${texts.join(', ')})`}`
 }
 
 /** Which item of the SELECT list a key of GROUP BY or ORDER BY names, from 0; `null` if it is an expression. */

@@ -1,0 +1,38 @@
+/**
+ * Queries of the shapes that Supabase Studio sends to `logs.all` (logs explorer, reports, unified logs, service flow; its
+ * sources are public) pass the sandbox and run. What they answer is for `dashboards.test.ts`.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
+import { typeOf } from '../endpoints/definition.ts'
+import { openDuckDb } from '../engines/duckdb/engine.ts'
+import { readTableSchemas } from '../engines/duckdb/tables.ts'
+import { sandbox } from './sandbox.ts'
+import { logs as endpoint } from './testing/endpoints.ts'
+
+const text = readFileSync(join(import.meta.dirname, 'testing/studio.sql'), 'utf8')
+const queries = [...text.matchAll(/^-- (.+)\n([\s\S]+?;)$/gm)].map(
+  ([, shows, sql]) => [shows!, sql!] as const,
+)
+
+const logsFolder = mkdtempSync(join(tmpdir(), 'studio-'))
+const tables = readTableSchemas(join(import.meta.dirname, '../../infra/tables'))
+const engine = openDuckDb({ logsFolder, tables })
+
+afterAll(async () => {
+  await engine.close()
+  rmSync(logsFolder, { recursive: true, force: true })
+})
+
+test.each(queries)('%s', async (_, callerSql) => {
+  const { sql, parameters } = sandbox(endpoint, callerSql)
+  const bindings = parameters.map(name => ({ name, type: typeOf(endpoint.parameters[name]!), value: null }))
+  const { columns } = await engine.run({ sql, bindings }, { maxRows: 100, timeoutMs: 30_000 })
+  expect(columns.length).toBeGreaterThan(0)
+})
+
+test('there are queries of every part of Studio', () => {
+  expect(queries.length).toBeGreaterThanOrEqual(20)
+})
