@@ -1,5 +1,5 @@
 /**
- * `node infra/bench/recall.ts FOLDER`: what the redactor finds in a folder of logs, against `personal-data.ts`. Recall is the
+ * `npm run recall -- FOLDER`: what the redactor finds in a folder of logs, against `personal-data.ts`. Recall is the
  * share of members that are gone from a redacted line; precision the share of replacements that cover a member. What
  * differs is printed, most frequent first, for a person to judge: a replacement may also be a credential by its name.
  */

@@ -1,5 +1,7 @@
 /** `npm start`: the service on this machine, with sample logs, a key and requests to try. */
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
@@ -16,6 +18,7 @@ const port = Number(process.env['PORT'] ?? '8080')
 
 try {
   const config = loadConfig(process.env)
+  await assertFree(port)
   await makeSampleLogs(config)
   const services = await openServices(config)
   await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
@@ -32,6 +35,16 @@ try {
   if (!(error instanceof QueriesError || error instanceof ConfigError)) throw error
   console.error(error.message)
   process.exitCode = 1
+}
+
+/** @throws ConfigError where another program listens on the port */
+async function assertFree(port: number): Promise<void> {
+  const server = createServer().listen(port)
+  await once(server, 'listening').catch(() => {
+    throw new ConfigError(`Port ${port} is not free: set another one, as in PORT=8081 npm start`)
+  })
+  server.close()
+  await once(server, 'close')
 }
 
 /**

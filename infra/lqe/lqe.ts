@@ -59,6 +59,9 @@ const program = new Command('lqe')
   .addCommand(logsCommand(folders))
 
 try {
+  // `npm run lqe apply --dry-run`, without the `--` after lqe: npm keeps the option, and apply would apply.
+  if (process.env['npm_config_dry_run'] === 'true')
+    throw new ConfigError('npm took --dry-run for itself: npm run lqe -- apply --dry-run')
   await program.parseAsync()
 } catch (error) {
   if (!expected.some(known => error instanceof known)) throw error

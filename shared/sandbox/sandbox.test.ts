@@ -111,6 +111,10 @@ describe('a refusal', () => {
     )
   })
 
+  test('that asks "did you mean" ends in one mark', () => {
+    expect(refusal('SELECT COUTN(*) FROM refunds').message).toMatch(/did you mean COUNT\? The query may read/)
+  })
+
   test('of a table of an endpoint without tables says that there is none', () => {
     const none = endpoint('SELECT id FROM `p.d.t`')
     expect(refusal('SELECT 1 FROM t', none).message).toMatch(/The query may read no table\.$/)
