@@ -169,8 +169,9 @@ describeStores('the cache', ({ open: openStore, rounds }) => {
 
   describe('a lease', () => {
     test('is renewed while a long run goes on', async () => {
-      const state = engine({ ms: 700 })
-      const [one, two] = [open(), open()]
+      const state = engine({ ms: 1500 })
+      const lasting = { ...quick, leaseMs: 1000, renewMs: 150 } // a renewal may take an emulator half a second
+      const [one, two] = [open(lasting), open(lasting)]
       const first = one.read(request(state.make))
       await sleep(30)
       expect((await two.read(request(state.make))).status).toBe('collapsed')
