@@ -66,6 +66,7 @@ function withOwnErrors(app: ExpressApp, log: Log) {
 
 /** A target in absolute form means its path (RFC 9112, section 3.2.2). */
 function pathIn(target = ''): string {
+  if (target.startsWith('/')) return target
   const [, rest] = /^https?:\/\/[^/?#]+(.*)$/i.exec(target) ?? []
   if (rest === undefined) return target
   return rest.startsWith('/') ? rest : `/${rest}`

@@ -65,7 +65,7 @@ export function explorerRoutes({ explorerDir }: Config): Route[] {
       hash: file.hash,
       encodings: ['gzip', 'identity'],
       bytes: async encoding => file.bytes[encoding],
-      vary: [],
+      vary: 'Accept-Encoding',
       headers: { ...headersOf(file.bytes.identity), 'X-Content-Type-Options': 'nosniff' },
     })
   }

@@ -30,6 +30,8 @@ export const formats: Format[] = [
 export function formatFor(req: Request, query: string, endpoint: Endpoint): Format {
   const named = Object.hasOwn(endpoint.parameters, 'format') ? null : readSingle(query, 'format')
   if (named !== null) return byName(named)
+  const { accept = '*/*' } = req.headers
+  if (accept === '*/*') return formats[0]!
   const mediaType = req.accepts(formats.map(format => format.mediaType))
   const format = formats.find(known => known.mediaType === mediaType)
   if (format) return format

@@ -17,7 +17,8 @@ interface Response {
   ignored: string[]
 }
 
-const vary = ['Accept', 'X-API-KEY', 'Authorization', 'SVC-ENDPOINT-REDACT-PII', 'LF-ENDPOINT-REDACT-PII']
+const vary =
+  'Accept, X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept-Encoding'
 
 export async function respond(call: Call, response: Response): Promise<void> {
   const { format, result } = response
