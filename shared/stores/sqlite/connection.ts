@@ -1,5 +1,5 @@
 /** A SQLite file as a database of documents: its tables, its transactions, its clock. */
-import { statSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 
@@ -56,6 +56,7 @@ const blockedMs = 5
 export async function connect(file: string, now: () => number, busyMs: number): Promise<Connection> {
   const { DatabaseSync } = await import('node:sqlite')
   return whileBusy(busyMs, () => {
+    makePrivate(file)
     const database = new DatabaseSync(file, { timeout: blockedMs })
     try {
       prepareFile(database)
@@ -65,6 +66,19 @@ export async function connect(file: string, now: () => number, busyMs: number): 
       throw error
     }
   })
+}
+
+/**
+ * Makes the file, and what SQLite keeps beside it, readable by its owner alone: it holds answers in clear. SQLite gives
+ * new files beside it the same mode. Where that is not ours to do, SQLite says what is wrong, or nothing is.
+ */
+function makePrivate(file: string): void {
+  if (file === ':memory:') return
+  try {
+    closeSync(openSync(file, 'a', 0o600))
+    for (const end of ['', '-wal', '-shm'])
+      if (statSync(file + end, { throwIfNoEntry: false })) chmodSync(file + end, 0o600)
+  } catch {}
 }
 
 /** Repeats what SQLite refuses because another process holds the file, for `busyMs` milliseconds. */

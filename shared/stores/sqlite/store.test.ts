@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -161,6 +170,17 @@ describe('a file that cannot be used', () => {
     expect((await store.get(at('a'))).document).toBeNull()
     await store.close()
   })
+})
+
+test('only the owner may read the file and those beside it, also where others could before', async () => {
+  const modes = () => ['', '-wal', '-shm'].map(end => (statSync(file + end).mode & 0o777).toString(8))
+  for (let round = 0; round < 2; round++) {
+    const store = openSqlite({ file })
+    await store.create(at(`a${round}`), {})
+    expect(modes()).toEqual(['600', '600', '600'])
+    await store.close()
+    chmodSync(file, 0o644)
+  }
 })
 
 describe('a file that goes away while it is in use', () => {
