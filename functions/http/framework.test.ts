@@ -69,6 +69,13 @@ test('layers before the function: many by itself, only the route with the patch'
   expect((await seen(patched)).layers).toBe(1)
 })
 
+test('a type that a browser may guess: by itself, not with the patch', async () => {
+  const sniffing = async ({ url }: FunctionProcess) =>
+    (await fetch(url)).headers.get('x-content-type-options')
+  expect(await sniffing(unpatched)).toBeNull()
+  expect(await sniffing(patched)).toBe('nosniff')
+})
+
 test('a path that is not UTF-8: a page by itself, a problem document with the patch', async () => {
   expect(await answer(unpatched, '/%ff')).toMatchObject({
     status: 400,

@@ -13,10 +13,11 @@
  * - Node refuses a URL past 16 KB with an empty 431. With more room for headers the handler can answer 414.
  * - Express has no route for a target that is not a path, such as `*`, and calls that an error without a cause.
  * - Node closes a CONNECT without an answer.
+ * - Node answers some requests by itself; every answer gets `X-Content-Type-Options: nosniff`.
  * - It exits on a signal while requests are in flight (`shutdown.ts`).
  */
 import domain from 'node:domain'
-import http, { type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import http, { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ApiError } from '../../shared/errors.ts'
 import { describeError, type Log } from '../../shared/log.ts'
@@ -29,7 +30,18 @@ interface ExpressApp {
   router: { stack: unknown[] }
 }
 
-const maxHeaderBytes = 256 * 1024
+/** Rows are text that others wrote: no browser may take an answer for something else than its Content-Type says. */
+const noSniffing = ['X-Content-Type-Options', 'nosniff'] as const
+
+/** Node answers some requests by itself, such as one with an unknown `Expect`: those answers have the header too. */
+class UnsniffedResponse extends ServerResponse<IncomingMessage> {
+  constructor(...args: ConstructorParameters<typeof ServerResponse<IncomingMessage>>) {
+    super(...args)
+    this.setHeader(...noSniffing)
+  }
+}
+
+const serverOptions = { maxHeaderSize: 256 * 1024, ServerResponse: UnsniffedResponse }
 
 /** Changes every server that the framework makes from now on in this process, and every domain of the process. */
 export function patchFramework(options: DrainOptions): void {
@@ -40,7 +52,7 @@ export function patchFramework(options: DrainOptions): void {
     if (!app || !('handle' in app)) return createServer(...(args as Parameters<typeof createServer>))
     const express = app as unknown as ExpressApp
     express.router.stack.splice(0, express.router.stack.length - 1)
-    const server = createServer({ maxHeaderSize: maxHeaderBytes }, withOwnErrors(express, options.log))
+    const server = createServer(serverOptions, withOwnErrors(express, options.log))
     server.on('clientError', refuseUnreadable)
     server.on('connect', (_, socket) => refuseUnreadable(new Error('no proxy'), socket))
     server.once('listening', () => setImmediate(() => drainOnSignal(server, options)))
@@ -110,6 +122,7 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
     `HTTP/1.1 ${refusal.status} ${http.STATUS_CODES[refusal.status]}`,
     'Content-Type: application/problem+json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
+    noSniffing.join(': '),
     'Connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)

@@ -47,7 +47,9 @@ async function send(bytes: string, after: 'wait' | 'end' | 'leave' = 'wait'): Pr
   if (after === 'leave') setTimeout(() => socket.destroy(), 2)
   await Promise.race([closed, sleep(5_000, undefined, { ref: false })])
   socket.destroy()
-  return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(match => Number(match[1]))
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(match => Number(match[1]))
+  expect(received.match(/\r\nX-Content-Type-Options: nosniff\r\n/gi) ?? []).toHaveLength(statuses.length)
+  return statuses
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PROPFIND', 'TRACE', 'QUERY', 'M-SEARCH', 'CONNECT', 'get']

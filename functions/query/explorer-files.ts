@@ -66,7 +66,7 @@ export function explorerRoutes({ explorerDir }: Config): Route[] {
       encodings: ['gzip', 'identity'],
       bytes: async encoding => file.bytes[encoding],
       vary: 'Accept-Encoding',
-      headers: { ...headersOf(file.bytes.identity), 'X-Content-Type-Options': 'nosniff' },
+      headers: headersOf(file.bytes.identity),
     })
   }
   const page = (call: Call) => send(call, 'index.html', pageHeaders)

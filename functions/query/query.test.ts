@@ -295,6 +295,24 @@ describe('keys', () => {
 describe('HTTP', () => {
   const path = `${logs}?project=${project}`
 
+  test.each([
+    ['/', 'GET'],
+    ['/health', 'GET'],
+    ['/openapi.json', 'GET'],
+    ['/nothing', 'GET'],
+    ['/%ff', 'GET'],
+    ['/health', 'DELETE'],
+    ['/api/endpoints', 'GET'],
+    ['/api/endpoints', 'OPTIONS'],
+    ['/api/endpoints/logs.all/tables', 'GET'],
+    [`/api/endpoints/query/logs.all?project=${project}`, 'GET'],
+    [`/api/endpoints/query/logs.all?project=${project}&format=csv`, 'HEAD'],
+    ['/api/endpoints/query/logs.all', 'POST'],
+  ])('lets no browser guess a type: %s by %s', async (path, method) => {
+    const { headers } = await service.fetch(path, { method })
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+  })
+
   test('takes a GET with a JSON content type and no body', async () => {
     const headers = { 'Content-Type': 'application/json; charset=utf-8' }
     expect((await service.fetch(path, { headers })).status).toBe(200)
