@@ -1,24 +1,20 @@
 /** The usage chart over a million rows at the edge, against a query written by hand for DuckDB over the same files. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { loadConfig } from '../../../shared/config.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { openServices } from '../../../shared/services.ts'
-import { writeSample } from '../../lqe/logs/sample.ts'
+import { millionLogs } from '../many-logs.ts'
 import { alternately, compared, cpuOfThis, type Measurement } from '../measure.ts'
 import { endpointNamed, project, type Site } from '../site.ts'
 
 const rounds = 7
-const rows = 1_000_000
 
 export async function chart(site: Site): Promise<Measurement[]> {
-  const { folder, now } = await manyLogs()
+  const { folder, now, edge } = await millionLogs()
   const services = await openServices(loadConfig({ DATA_DIR: folder, FROZEN_NOW: now }))
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
   const connection = await instance.connect()
-  const byHand = await connection.prepare(handWritten(join(folder, 'logs', 'cloudflare.logs.prod')))
+  const byHand = await connection.prepare(handWritten(edge))
   try {
     const endpoint = await endpointNamed(site, 'usage.api-counts')
     const { bindings } = readParameters(endpoint, `interval=daily&project=${project}`, {})
@@ -46,22 +42,6 @@ export async function chart(site: Site): Promise<Measurement[]> {
     instance.closeSync()
     await services.close()
   }
-}
-
-/** Made once, in some minutes, and kept in the system's folder for temporary files. */
-async function manyLogs(): Promise<{ folder: string; now: string }> {
-  const folder = join(tmpdir(), `log-query-bench-${rows}`)
-  const finished = join(folder, 'made-at')
-  if (!existsSync(finished)) {
-    console.error(`making ${rows} rows in ${folder}; it takes some minutes`)
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder, { recursive: true })
-    const now = new Date()
-    const { tablesDir: tablesFolder } = loadConfig({})
-    await writeSample({ logsFolder: join(folder, 'logs'), tablesFolder, now, rows })
-    writeFileSync(finished, now.toISOString())
-  }
-  return { folder, now: readFileSync(finished, 'utf8') }
 }
 
 /** The daily chart alone, in DuckDB's own SQL. */

@@ -8,7 +8,7 @@ import { addRows } from '../testing/parquet.ts'
 import { openDatabase } from './database.ts'
 import { engineError } from './failures.ts'
 
-const columns = [{ name: 'id', type: { kind: 'STRING' } as const }]
+const columns = ['id', 'message'].map(name => ({ name, type: { kind: 'STRING' } as const }))
 const folder = mkdtempSync(join(tmpdir(), 'database-'))
 const outside = join(folder, 'outside.csv')
 let instance: DuckDBInstance
@@ -33,6 +33,17 @@ describe('the database', () => {
     await addRows(join(folder, 'logs'), 'app.logs', columns, [{ id: 'a' }, { id: 'b' }])
     expect(await count()).toEqual([[2]])
   })
+
+  test.each([100, 1000])(
+    'finds the first %d rows by number, and fetches their columns after',
+    async limit => {
+      const plan = await connection.runAndReadAll(
+        `EXPLAIN SELECT id, message FROM "app.logs" WHERE id > $1 ORDER BY id DESC LIMIT ${limit}`,
+        ['a'],
+      )
+      expect(JSON.stringify(plan.getRows())).toMatch(/SEMI.*file_row_number/)
+    },
+  )
 
   test.each(['empty', 'cut', 'changed'])('fails, and blames no caller, where a file is %s', async how => {
     await addRows(join(folder, 'logs'), 'app.logs', columns, [{ id: 'x'.repeat(10_000) }])

@@ -1,0 +1,88 @@
+/** The newest 100 entries of a project among a million and ten million, against DuckDB by hand with rows found first. */
+import { DuckDBInstance } from '@duckdb/node-api'
+import { loadConfig } from '../../../shared/config.ts'
+import { readParameters } from '../../../shared/endpoints/parameters.ts'
+import { openServices } from '../../../shared/services.ts'
+import { type ManyLogs, millionLogs, tenMillionLogs } from '../many-logs.ts'
+import { alternately, compared, type Measurement } from '../measure.ts'
+import { endpointNamed, project, type Site } from '../site.ts'
+
+const rounds = 7
+
+export async function newest(site: Site): Promise<Measurement[]> {
+  const million = await openBoth(site, await millionLogs())
+  const tenMillion = await openBoth(site, await tenMillionLogs())
+  try {
+    for (const { ours, byHand } of [million, tenMillion]) assertSame(await ours(), await byHand())
+    const clock = await alternately(rounds, {
+      million: timed(million.ours),
+      byHand: timed(million.byHand),
+      tenMillion: timed(tenMillion.ours),
+    })
+    const unit = 'ms'
+    return [
+      compared('newest 100 of a million rows: DuckDB by hand, rows found first', {
+        ours: clock.million,
+        theirs: clock.byHand,
+        unit,
+        bound: 1.5,
+      }),
+      compared('newest 100 of ten million rows: of a million', {
+        ours: clock.tenMillion,
+        theirs: clock.million,
+        unit,
+        bound: 2,
+      }),
+    ]
+  } finally {
+    await million.close()
+    await tenMillion.close()
+  }
+}
+
+const timed = (act: () => Promise<unknown>) => async () => {
+  const started = performance.now()
+  await act()
+  return performance.now() - started
+}
+
+type Rows = () => Promise<object[]>
+
+/** The endpoint's own query and the one by hand, over the same files. */
+async function openBoth(site: Site, { folder, edge }: ManyLogs) {
+  const services = await openServices(loadConfig({ DATA_DIR: folder }))
+  const endpoint = await endpointNamed(site, 'logs.all')
+  const { bindings } = readParameters(endpoint, `project=${project}`, {})
+  const limits = { maxRows: endpoint.maxRows, timeoutMs: 600_000 }
+  const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
+  const connection = await instance.connect()
+  await connection.run('SET parquet_metadata_cache = true')
+  const prepared = await connection.prepare(handWritten(edge))
+  prepared.bind({ project })
+  const ours: Rows = async () => (await services.engine.run({ sql: endpoint.sql, bindings }, limits)).rows
+  const byHand: Rows = async () => (await prepared.runAndReadAll()).getRowObjectsJson()
+  const close = async () => {
+    prepared.destroySync()
+    connection.closeSync()
+    instance.closeSync()
+    await services.close()
+  }
+  return { ours, byHand, close }
+}
+
+function handWritten(folder: string): string {
+  const rows = `read_parquet('${folder}/*.parquet', filename = true, file_row_number = true)`
+  return `
+    SELECT id, timestamp, event_message, metadata FROM ${rows}
+    SEMI JOIN (
+      SELECT filename, file_row_number FROM ${rows} WHERE project = $project ORDER BY timestamp DESC LIMIT 100
+    ) USING (filename, file_row_number)
+    ORDER BY timestamp DESC`
+}
+
+/** Only equal results are compared. */
+function assertSame(ours: object[], theirs: object[]): void {
+  const ids = (rows: object[]) =>
+    JSON.stringify(rows.map(row => ('id' in row ? String(row.id) : '')).toSorted())
+  if (ours.length === 0 || ids(ours) !== ids(theirs)) throw new Error('the query by hand finds other rows')
+}
