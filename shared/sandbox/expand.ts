@@ -3,17 +3,19 @@
  * array of a row (`FROM logs AS t, t.metadata`). So the statement that runs names its columns, and every table in FROM
  * is one name.
  */
+import { keysOfPivot, keysOfUnpivot, matchedNames, nameOfColumn, nameOfPivoted, sameName } from '../sql/columns.ts'
 import { reservedWords } from '../sql/grammar.ts'
 import { defaultLimits } from '../sql/limits.ts'
 import { nameKey } from '../sql/relations.ts'
 import type {
   AnyNode,
-  DerivedTable,
   Exists,
   Expression,
   From,
   Identifier,
+  Join,
   Path,
+  Pivot,
   Query,
   QueryBody,
   Select,
@@ -21,6 +23,7 @@ import type {
   SelectItem,
   SelectStar,
   TableReference,
+  Unpivot,
   UnnestReference,
 } from '../sql/tree.ts'
 import { children } from '../sql/walk.ts'
@@ -82,7 +85,7 @@ function unnested({ path, alias, offset, at }: TableReference): UnnestReference 
   return { kind: 'UnnestReference', array, alias: alias ?? identifier(path.at(-1)!.name, at), offset, at }
 }
 
-function rowName(from: TableReference | UnnestReference | DerivedTable): string | null {
+function rowName(from: Exclude<From, { kind: 'Join' | 'JoinInParentheses' }>): string | null {
   if (from.alias) return from.alias.name
   return from.kind === 'TableReference' ? from.path.at(-1)!.name : null
 }
@@ -131,13 +134,15 @@ class Stars {
     return columns
   }
 
-  /** A set operation has the columns of its first query. */
+  /** A set operation has the columns of its first query, unless it matches them by name. */
   private body(body: QueryBody, tables: Tables): Columns {
     if (body.kind === 'QueryInParentheses') return this.query(body.query, tables)
     if (body.kind === 'Select') return this.select(body, tables)
-    const columns = this.body(body.left, tables)
-    this.body(body.right, tables)
-    return columns
+    const [left, right] = [body.left, body.right].map(side => this.body(side, tables)) as [Columns, Columns]
+    if (!body.byName || 'unknown' in left) return left
+    if ('unknown' in right) return right
+    const names = matchedNames(body.byName, [...left], [...right])
+    return 'problem' in names ? { unknown: names.problem } : names
   }
 
   private select(select: Select, tables: Tables): Columns {
@@ -165,6 +170,9 @@ class Stars {
         return rows(rowName(from), columnsOfTable(from, tables))
       case 'DerivedTable':
         return rows(rowName(from), this.query(from.query, tables))
+      case 'Pivot':
+      case 'Unpivot':
+        return rows(rowName(from), this.turned(from, tables))
       case 'UnnestReference': {
         this.visit(from.array, tables)
         const element = rows(rowName(from), columnsOfElement(from.array, rowName(from)))
@@ -172,6 +180,20 @@ class Stars {
         return { rows: [...element.rows, ...offset], merged: [] }
       }
     }
+  }
+
+  /** PIVOT passes columns on that it does not name, as `*` does, so they have to be known. */
+  private turned(from: Pivot | Unpivot, tables: Tables): Columns {
+    const [input] = this.from(from.of, tables).rows
+    for (const child of children(from)) if (child !== from.of) this.visit(child, tables)
+    if ('unknown' in input!.columns) {
+      const operator = from.kind.toUpperCase()
+      this.problems.push(unnamed(`${operator} cannot pass columns on here`, input!.columns.unknown, from.at))
+      return input!.columns
+    }
+    const columns = input!.columns.map(name => ({ name }))
+    const keys = from.kind === 'Pivot' ? keysOfPivot(from, columns) : keysOfUnpivot(from, columns)
+    return named([...keys.map(({ name }) => name), ...newColumns(from)])
   }
 
   /** The columns of a `*`; the `*` itself, with a problem, where they are not known. */
@@ -203,6 +225,11 @@ function ignoreColumns({ query: { body } }: Exists): void {
 
 function rows(name: string | null, columns: Columns): Source {
   return { rows: [{ name, columns }], merged: [] }
+}
+
+function newColumns(from: Pivot | Unpivot): (string | null)[] {
+  if (from.kind === 'Unpivot') return [...from.values, from.name].map(({ name }) => name)
+  return from.values.flatMap(value => from.aggregates.map(aggregate => nameOfPivoted(aggregate, value)))
 }
 
 function columnsOfTable({ path }: TableReference, tables: Tables): Columns {
@@ -254,12 +281,6 @@ function named(names: (string | null)[]): Columns {
   return { unknown: `column ${names.indexOf(null) + 1} has no name: give it one with AS` }
 }
 
-function nameOfColumn({ expression, alias }: SelectColumn): string | null {
-  if (alias) return alias.name
-  if (expression.kind === 'Path') return expression.parts.at(-1)!.name
-  return expression.kind === 'FieldAccess' ? expression.field.name : null
-}
-
 /** The columns of all rows in order, those that USING merged first and once. */
 function allColumns({ rows, merged }: Source, at: number): SelectColumn[] {
   if (rows.length === 0) throw new Violation('* needs a FROM', at)
@@ -272,23 +293,25 @@ function allColumns({ rows, merged }: Source, at: number): SelectColumn[] {
 /** `t.*`, where `t` is a range variable. */
 function columnsOfRow(of: Expression, { rows }: Source, at: number): SelectColumn[] {
   const name = of.kind === 'Path' && of.parts.length === 1 ? of.parts[0]!.name : null
-  const row = name === null ? undefined : rows.find(row => row.name !== null && same(row.name, name))
+  const row = name === null ? undefined : rows.find(row => row.name !== null && sameName(row.name, name))
   if (row) return columnsOfRows(row, at, false)
-  throw unnamed(name === null ? 'these fields are not known' : `FROM has no table ${name}`, at)
+  throw unnamed(starHas, name === null ? 'these fields are not known' : `FROM has no table ${name}`, at)
 }
 
 /** @param alone whether these are the only rows, so that a column needs no table before it */
 function columnsOfRows({ name, columns }: Rows, at: number, alone: boolean): SelectColumn[] {
-  if ('unknown' in columns) throw unnamed(columns.unknown, at)
+  if ('unknown' in columns) throw unnamed(starHas, columns.unknown, at)
   // The elements of an array of scalars, and their offset, have the name of the column itself.
-  const itself = columns.length === 1 && name !== null && same(columns[0]!, name)
+  const itself = columns.length === 1 && name !== null && sameName(columns[0]!, name)
   if (itself || (name === null && alone)) return columns.map(own => column([own], at))
-  if (name === null) throw unnamed('a subquery has no name: give it one with AS', at)
+  if (name === null) throw unnamed(starHas, 'a subquery has no name: give it one with AS', at)
   return columns.map(own => column([name, own], at))
 }
 
-function unnamed(why: string, at: number): Violation {
-  return new Violation(`* cannot stand for columns here, since ${why}; name the columns`, at)
+const starHas = '* cannot stand for columns here'
+
+function unnamed(what: string, why: string, at: number): Violation {
+  return new Violation(`${what}, since ${why}; name the columns`, at)
 }
 
 function exceptAndReplace({ except, replace }: SelectStar, columns: SelectColumn[]): SelectColumn[] {
@@ -298,7 +321,7 @@ function exceptAndReplace({ except, replace }: SelectStar, columns: SelectColumn
   const dropped = except.map(({ name }) => name)
   return columns
     .filter((_, at) => !includes(dropped, names[at]!))
-    .map(column => replace.find(item => same(item.alias!.name, nameOfColumn(column)!)) ?? column)
+    .map(column => replace.find(item => sameName(item.alias!.name, nameOfColumn(column)!)) ?? column)
 }
 
 function column(path: string[], at: number): SelectColumn {
@@ -317,9 +340,5 @@ function bytesOf(column: Expression): number {
 }
 
 function includes(names: string[], name: string): boolean {
-  return names.some(other => same(other, name))
-}
-
-function same(a: string, b: string): boolean {
-  return nameKey(a) === nameKey(b)
+  return names.some(other => sameName(other, name))
 }

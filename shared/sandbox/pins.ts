@@ -76,6 +76,11 @@ class PinFilter {
         return this.covers(from.array, rows)
       case 'TableReference':
         return true
+      case 'Pivot':
+      case 'Unpivot': {
+        const parts = children(from).filter(child => child !== from.of)
+        return this.coversFrom(from.of, rows, outer) && parts.every(part => this.covers(part, rows))
+      }
       case 'JoinInParentheses':
         return this.coversFrom(from.join, rows, outer)
       case 'Join': {
@@ -140,6 +145,10 @@ function withRowsOf(from: From, rows: Rows): Rows {
       const names = from.offset ? new Map(rows.names).set(nameKey(from.offset.name), from) : rows.names
       return withRow({ names, roots: rows.roots }, root ?? from, from.alias)
     }
+    case 'Pivot':
+    case 'Unpivot':
+      // A condition on its rows is none on those of its table, which is a root that no column reaches.
+      return withRow(withRow(rows, from.of, null), from, from.alias)
     case 'JoinInParentheses':
       return withRowsOf(from.join, rows)
     case 'Join':

@@ -62,9 +62,9 @@ const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/
 const harmless: ReadonlySet<string> = new Set(
   `ArrayLiteral ArraySubquery Between Binary Case CaseBranch Cast DerivedTable Exists Extract FieldAccess
   Frame FrameBound GroupBy HavingExtreme In InList InQuery InUnnest IntervalLiteral Is IsDistinctFrom Join
-  JoinInParentheses Lambda Like LikeAny Literal NamedArgument NamedWindow OrderItem Parenthesized Path Query
+  JoinInParentheses Lambda Like LikeAny Literal NamedArgument NamedWindow OrderItem Parenthesized Path Pivot Query
   QueryInParentheses ScalarSubquery Select SelectColumn SelectStar SetOperation StructLiteral Subscript Tuple
-  TypedLiteral Unary UnnestReference Window`.split(/\s+/),
+  TypedLiteral Unary UnnestReference Unpivot UnpivotGroup Window`.split(/\s+/),
 )
 
 class Walk {

@@ -219,10 +219,17 @@ function matchParentheses(tokens: Token[]): Map<number, Parenthesis> {
       const parenthesis = found.get(start)!
       parenthesis.close = index
       const inner = found.get(start + 1)
-      if (inner?.query) parenthesis.query = afterQuery.has(keyOf(tokens[inner.close + 1]!))
+      if (inner?.query) parenthesis.query = continuesQuery(tokens, inner.close + 1)
     }
   }
   return found
+}
+
+/** What stands before a set operator, as in LEFT OUTER UNION; before JOIN it is a table in parentheses that goes on. */
+function continuesQuery(tokens: Token[], index: number): boolean {
+  let at = index
+  while (['INNER', 'LEFT', 'FULL', 'OUTER'].includes(keyOf(tokens[at]!))) at++
+  return afterQuery.has(keyOf(tokens[at]!))
 }
 
 /** `WITH (` is not a query but an expression, one that is not supported. */

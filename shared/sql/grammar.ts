@@ -23,11 +23,6 @@ export const unsupported: ReadonlyMap<string, string> = new Map([
     'LATERAL',
     'LATERAL is not supported: write a subquery in SELECT, or CROSS JOIN UNNEST(ARRAY(SELECT ...))',
   ],
-  ['PIVOT', 'PIVOT is not supported: write COUNTIF(x = 1) AS one, COUNTIF(x = 2) AS two, ... and GROUP BY'],
-  [
-    'UNPIVOT',
-    "UNPIVOT is not supported: write CROSS JOIN UNNEST([STRUCT('a' AS name, a AS value), ('b', b)])",
-  ],
   ['?', 'parameters need a name: write @name'],
   ['{', 'braces are not supported'],
   ['FETCH', 'FETCH is not supported: write LIMIT'],

@@ -23,6 +23,7 @@ import {
   queryOf,
   selectOver,
   settled,
+  turnable,
 } from './pipes.ts'
 import type * as ast from './tree.ts'
 import type { ScalarName, SqlType, StructField, StructType } from './types.ts'
@@ -57,9 +58,12 @@ const subscriptModes = ['OFFSET', 'ORDINAL', 'SAFE_OFFSET', 'SAFE_ORDINAL'] as c
 const comparisonWords = ['LIKE', 'IN', 'BETWEEN', 'IS'] as const
 /** Operators of a FROM item, which are no reserved words and look like its alias. */
 const tableOperators = ['PIVOT', 'UNPIVOT', 'MATCH_RECOGNIZE'] as const
+const setWords = ['UNION', 'INTERSECT', 'EXCEPT'] as const
+/** What may stand before a set operator that matches columns by name; OUTER alone is FULL OUTER. */
+const setModes = ['INNER', 'LEFT', 'FULL', 'OUTER'] as const
 
 const pipeOperatorNames =
-  'WHERE, SELECT, EXTEND, SET, DROP, AS, AGGREGATE, DISTINCT, ORDER BY, LIMIT, JOIN, UNION, INTERSECT and EXCEPT'
+  'WHERE, SELECT, EXTEND, SET, DROP, AS, AGGREGATE, DISTINCT, ORDER BY, LIMIT, JOIN, UNION, INTERSECT, EXCEPT, PIVOT and UNPIVOT'
 
 interface Operator {
   name: string
@@ -131,22 +135,42 @@ class Parser extends Cursor {
       const operator = this.setOperator()
       if (!operator) return left
       this.checkLinks(links)
-      if (left.kind === 'SetOperation' && left.operator !== operator) {
+      if (left.kind === 'SetOperation' && !sameOperation(left, operator)) {
         throw this.refusal(`${first} and ${value} in one query need parentheses`, at)
       }
-      left = { kind: 'SetOperation', operator, left, right: this.operand(), at: left.at }
+      left = { kind: 'SetOperation', ...operator, left, right: this.operand(), at: left.at }
     }
   }
 
-  private setOperator(): ast.SetOperator | null {
-    const word = this.takeOneOf('UNION', 'INTERSECT', 'EXCEPT')
-    if (!word) return null
-    const operator: ast.SetOperator = `${word} ${this.expectOneOf('ALL', 'DISTINCT')}`
-    if (this.isWord('BY') || this.isWord('CORRESPONDING') || this.isWord('STRICT'))
-      throw this.refusal(
-        `${operator} by the names of columns is not supported: give both queries the same columns in one order`,
-      )
-    return operator
+  /** How many words a mode before a set operator has; `null` where no set operator comes next. */
+  private wordsOfMode(): number | null {
+    const mode = setModes.some(word => this.isWord(word)) ? 1 : 0
+    const words = mode === 1 && this.isWord('OUTER', 1) ? 2 : mode
+    return setWords.some(word => this.isWord(word, words)) ? words : null
+  }
+
+  private setOperator(): SetOperator | null {
+    if (this.wordsOfMode() === null) return null
+    const { at } = this.token
+    const mode = this.takeOneOf(...setModes)
+    if (mode === 'LEFT' || mode === 'FULL') this.takeWords('OUTER')
+    const operator: ast.SetOperator = `${this.expectOneOf(...setWords)} ${this.expectOneOf('ALL', 'DISTINCT')}`
+    const byName = this.byName(mode === 'OUTER' ? 'FULL' : mode)
+    if (mode && !byName) throw this.refusal(`${mode} ${operator} needs BY NAME after it`, at)
+    return { operator, byName }
+  }
+
+  /** `BY NAME [ON (...)]` or `[STRICT] CORRESPONDING [BY (...)]`. */
+  private byName(mode: 'INNER' | 'LEFT' | 'FULL' | null): ast.ByName | null {
+    if (this.takeWords('BY', 'NAME'))
+      return { mode: mode ?? 'STRICT', on: this.takeWords('ON') ? this.identifiers() : [] }
+    const strict = mode === null && this.takeWords('STRICT')
+    if (strict) this.expectWords('CORRESPONDING')
+    else if (!this.takeWords('CORRESPONDING')) return null
+    return {
+      mode: mode ?? (strict ? 'STRICT' : 'INNER'),
+      on: this.takeWords('BY') ? this.identifiers() : [],
+    }
   }
 
   private operand(): ast.QueryBody {
@@ -241,8 +265,15 @@ class Parser extends Cursor {
     ...(['UNION', 'INTERSECT', 'EXCEPT'] as const).map(
       word => [word, (pipe: Pipe) => this.pipeSetOperation(pipe)] as const,
     ),
-    ...(['JOIN', 'INNER', 'CROSS', 'LEFT', 'RIGHT', 'FULL'] as const).map(
-      word => [word, (pipe: Pipe) => this.pipeJoin(pipe)] as const,
+    ...(['JOIN', 'INNER', 'CROSS', 'LEFT', 'RIGHT', 'FULL', 'OUTER'] as const).map(
+      word =>
+        [
+          word,
+          (pipe: Pipe) => (this.wordsOfMode() === null ? this.pipeJoin(pipe) : this.pipeSetOperation(pipe)),
+        ] as const,
+    ),
+    ...(['PIVOT', 'UNPIVOT'] as const).map(
+      word => [word, (pipe: Pipe) => pipeOver(this.turned(turnable(pipe)))] as const,
     ),
   ])
 
@@ -329,7 +360,7 @@ class Parser extends Cursor {
     const { at } = pipe
     let left: ast.QueryBody = { kind: 'QueryInParentheses', query: pipedQuery(pipe), at }
     for (const right of this.list(() => this.operand()))
-      left = { kind: 'SetOperation', operator, left, right, at }
+      left = { kind: 'SetOperation', ...operator, left, right, at }
     return pipeOverQuery(queryOf(left, pipe))
   }
 
@@ -444,6 +475,7 @@ class Parser extends Cursor {
 
   private joinType(): ast.Join['type'] | null {
     if (this.isWord('NATURAL')) throw this.unexpected()
+    if (this.wordsOfMode() !== null) return null
     if (this.takeWords('JOIN')) return 'INNER'
     const type = this.takeOneOf('INNER', 'CROSS', 'LEFT', 'RIGHT', 'FULL')
     if (!type) return null
@@ -465,10 +497,77 @@ class Parser extends Cursor {
 
   private item(): ast.From {
     return this.nested(() => {
-      const item = this.isSymbol('(') ? this.inFromParentheses() : this.tableOrArray()
+      const operand = this.isSymbol('(') ? this.inFromParentheses() : this.tableOrArray()
+      const item = this.turned(operand)
       if ([...tableOperators, 'TABLESAMPLE', 'FOR'].some(word => this.isWord(word))) throw this.unexpected()
       return item
     })
+  }
+
+  /** A table, and PIVOT or UNPIVOT after it. */
+  private turned(of: ast.From): ast.From {
+    const { at, value } = this.token
+    const operator = this.operatorFollows() ? this.takeOneOf('PIVOT', 'UNPIVOT') : null
+    if (!operator) return of
+    if ((of.kind !== 'TableReference' && of.kind !== 'DerivedTable') || ('offset' in of && of.offset))
+      throw this.refusal(`${value} goes with a table or a subquery`, at)
+    const turn = operator === 'PIVOT' ? this.pivot(of) : this.unpivot(of)
+    return { ...turn, alias: this.tableAlias() }
+  }
+
+  private pivot(of: ast.Pivot['of']): ast.Pivot {
+    return this.parenthesized(() => {
+      const aggregates = this.list(() => this.pivotItem())
+      this.expectWords('FOR')
+      const by = this.arithmetic()
+      this.expectWords('IN')
+      const values = this.parenthesized(() => this.list(() => this.pivotItem()))
+      return { kind: 'Pivot', of, aggregates, by, values, alias: null, at: of.at }
+    })
+  }
+
+  private pivotItem(): ast.SelectColumn {
+    const { at } = this.token
+    return { kind: 'SelectColumn', expression: this.expression(), alias: this.alias(), at }
+  }
+
+  private unpivot(of: ast.Unpivot['of']): ast.Unpivot {
+    const nulls = this.takeOneOf('INCLUDE', 'EXCLUDE')
+    if (nulls) this.expectWords('NULLS')
+    return this.parenthesized(() => {
+      const values = this.isSymbol('(') ? this.identifiers() : [this.identifier()]
+      this.expectWords('FOR')
+      const name = this.identifier()
+      this.expectWords('IN')
+      const groups = this.parenthesized(() => this.list(() => this.unpivotGroup()))
+      return { kind: 'Unpivot', of, nulls, values, name, groups, alias: null, at: of.at }
+    })
+  }
+
+  private unpivotGroup(): ast.UnpivotGroup {
+    const { at } = this.token
+    const columns = this.isSymbol('(')
+      ? this.parenthesized(() => this.list(() => this.columnPath()))
+      : [this.columnPath()]
+    if (this.takeWords('AS') || this.token.kind === 'string' || this.token.kind === 'integer')
+      return { kind: 'UnpivotGroup', columns, label: this.unpivotLabel(), at }
+    return { kind: 'UnpivotGroup', columns, label: null, at }
+  }
+
+  private columnPath(): ast.Path {
+    const { at } = this.token
+    const parts = [this.identifier()]
+    while (this.takeSymbol('.')) {
+      this.checkLinks(parts.length)
+      parts.push(this.anyIdentifier())
+    }
+    return { kind: 'Path', parts, at }
+  }
+
+  private unpivotLabel(): ast.Literal {
+    const { kind } = this.token
+    if (kind !== 'string' && kind !== 'integer') throw this.unexpected("a label, as in a AS 'first'")
+    return this.literal(literalKinds[kind])
   }
 
   private inFromParentheses(): ast.From {
@@ -1063,6 +1162,18 @@ class Parser extends Cursor {
     if (this.token.kind !== 'integer') throw this.unexpected('the size of a type')
     return Number(this.next().text)
   }
+}
+
+type SetOperator = Pick<ast.SetOperation, 'operator' | 'byName'>
+
+/** Without parentheses, operations in a chain are all the same. */
+function sameOperation(one: SetOperator, other: SetOperator): boolean {
+  const names = ({ byName }: SetOperator) => byName?.on.map(({ name }) => name.toLowerCase()).join()
+  return (
+    one.operator === other.operator &&
+    one.byName?.mode === other.byName?.mode &&
+    names(one) === names(other)
+  )
 }
 
 /** An array of the row on the left needs no condition; neither side of it can be missing. */

@@ -40,6 +40,18 @@ test.each([
     'FROM t |> UNION ALL (SELECT 1), (FROM u)',
     '(SELECT * FROM t) UNION ALL (SELECT 1) UNION ALL (SELECT * FROM u)',
   ],
+  [
+    'FROM t |> WHERE a |> PIVOT (COUNT(*) FOR b IN (1)) AS p |> SELECT p._1',
+    'SELECT p._1 FROM (SELECT * FROM t WHERE a) AS t PIVOT(COUNT(*) FOR b IN (1)) AS p',
+  ],
+  [
+    'FROM t AS x, u |> UNPIVOT (v FOR k IN (a, b)) |> WHERE v > 1',
+    'SELECT * FROM (SELECT * FROM t AS x, u) UNPIVOT((v) FOR k IN ((a), (b))) WHERE v > 1',
+  ],
+  [
+    'FROM t |> LEFT OUTER UNION ALL BY NAME ON (a) (SELECT 1 AS a), (FROM u)',
+    '(SELECT * FROM t) LEFT UNION ALL CORRESPONDING BY (a) (SELECT 1 AS a) LEFT UNION ALL CORRESPONDING BY (a) (SELECT * FROM u)',
+  ],
   ['SELECT a FROM t LIMIT 3 |> AGGREGATE MAX(a) AS m', 'SELECT MAX(a) AS m FROM (SELECT a FROM t LIMIT 3)'],
   [
     'WITH c AS (FROM t |> LIMIT 3) FROM c |> SELECT a,',

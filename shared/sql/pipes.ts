@@ -4,7 +4,18 @@
  * plain SQL.
  */
 import { precedence, precedenceOf } from './grammar.ts'
-import type { Count, Expression, From, Identifier, OrderItem, Query, QueryBody, Select } from './tree.ts'
+import type {
+  Count,
+  DerivedTable,
+  Expression,
+  From,
+  Identifier,
+  OrderItem,
+  Query,
+  QueryBody,
+  Select,
+  TableReference,
+} from './tree.ts'
 
 /** The operators so far: `SELECT * FROM from WHERE where ORDER BY ... LIMIT ...`. */
 export interface Pipe {
@@ -92,4 +103,11 @@ export function joinable(pipe: Pipe): Pipe | null {
   if (from.kind === 'Join' || from.kind === 'JoinInParentheses') return null
   const name = from.alias ?? (from.kind === 'TableReference' ? from.path.at(-1)! : null)
   return pipeOverQuery(pipedQuery(plain), name)
+}
+
+/** The pipe as a table that PIVOT and UNPIVOT take: one that is plain, under its name. */
+export function turnable(pipe: Pipe): TableReference | DerivedTable {
+  const { from, where } = joinable(pipe) ?? pipe
+  if (!where && (from.kind === 'TableReference' || from.kind === 'DerivedTable')) return from
+  return { kind: 'DerivedTable', query: pipedQuery(pipe), alias: null, at: pipe.at }
 }

@@ -104,6 +104,7 @@ describe('both kinds of tree have every kind of node', () => {
     ParameterReference: true,
     Parenthesized: true,
     Path: true,
+    Pivot: true,
     Query: true,
     QueryInParentheses: true,
     ScalarSubquery: true,
@@ -118,6 +119,8 @@ describe('both kinds of tree have every kind of node', () => {
     TypedLiteral: true,
     Unary: true,
     UnnestReference: true,
+    Unpivot: true,
+    UnpivotGroup: true,
     Window: true,
     With: true,
   }

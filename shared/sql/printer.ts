@@ -81,9 +81,10 @@ const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) =
   With: ({ recursive, ctes }, p) => `WITH ${recursive ? 'RECURSIVE ' : ''}${p.list(ctes)}`,
   CommonTable: ({ name, query }, p) => `${printName(name)} AS (${p.text(query)})`,
   QueryInParentheses: ({ query }, p) => `(${p.text(query)})`,
-  SetOperation: ({ left, operator, right }, p) => {
-    const first = p.enclosed(left, left.kind === 'SetOperation' && left.operator !== operator)
-    return `${first} ${operator} ${p.enclosed(right, right.kind === 'SetOperation')}`
+  SetOperation: ({ left, right, ...operation }, p) => {
+    const text = printOperator(operation)
+    const first = p.enclosed(left, left.kind === 'SetOperation' && printOperator(left) !== text)
+    return `${first} ${text} ${p.enclosed(right, right.kind === 'SetOperation')}`
   },
   Select: ({ distinct, as, items, from, where, groupBy, having, qualify, windows }, p) =>
     words(
@@ -120,6 +121,13 @@ const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) =
   UnnestReference: ({ array, alias, offset }, p) =>
     `UNNEST(${p.text(array)})${as(alias)}${withOffset(offset)}`,
   DerivedTable: ({ query, alias }, p) => `(${p.text(query)})${as(alias)}`,
+  Pivot: ({ of, aggregates, by, values, alias }, p) =>
+    `${p.text(of)} PIVOT(${p.list(aggregates)} FOR ${p.compared(by)} IN (${p.list(values)}))${as(alias)}`,
+  Unpivot: ({ of, nulls, values, name, groups, alias }, p) => {
+    const columns = `(${values.map(printName).join(', ')}) FOR ${printName(name)} IN (${p.list(groups)})`
+    return `${p.text(of)} UNPIVOT${nulls ? ` ${nulls} NULLS ` : ''}(${columns})${as(alias)}`
+  },
+  UnpivotGroup: ({ columns, label }, p) => `(${p.list(columns)})${label ? ` AS ${p.text(label)}` : ''}`,
   // Joins and commas group from the left; any other grouping needs parentheses.
   Join: ({ type, left, right, on, using }, p) => {
     if (hasComma(right)) throw new SqlError('a comma cannot join tables to the right of another join')
@@ -242,6 +250,19 @@ const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) =
     const list = parameters.map(printName).join(', ')
     return `${parameters.length === 1 ? list : `(${list})`} -> ${p.text(body)}`
   },
+}
+
+/** In the form of CORRESPONDING, which the reference reads in more of its versions than BY NAME. */
+function printOperator({ operator, byName }: Pick<ast.SetOperation, 'operator' | 'byName'>): string {
+  if (!byName) return operator
+  const { mode, on } = byName
+  return words(
+    (mode === 'LEFT' || mode === 'FULL') && mode,
+    operator,
+    mode === 'STRICT' && mode,
+    'CORRESPONDING',
+    names('BY', on),
+  )
 }
 
 function negation(not: boolean): string {

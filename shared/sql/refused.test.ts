@@ -57,9 +57,6 @@ const unsupported: Refused[] = [
   ['from t, u |> where a |> join v using (a)', 'write the JOIN before it', '1:25'],
   ['from t, u |> full join v using (a)', 'FULL JOIN behind a comma needs parentheses', '1:14'],
   ['select 1 from t tablesample system (1 percent)', 'TABLESAMPLE is not supported', '1:17'],
-  ['select 1 from t pivot (sum(x) for y in (1))', 'PIVOT is not supported', '1:17'],
-  ['select 1 from t as x unpivot (a for b in (c))', 'UNPIVOT is not supported', '1:22'],
-  ['select 1 from t unpivot include nulls (a for b in (c))', 'UNPIVOT is not supported', '1:17'],
   ['select 1 from t match_recognize (order by x)', 'MATCH_RECOGNIZE is not supported', '1:17'],
   ['select @{hint = 1} 2', 'hints are not supported', '1:8'],
   ['select 1 from t @{a=1}', 'hints are not supported', '1:17'],
@@ -76,11 +73,6 @@ const unsupported: Refused[] = [
     'select 1 from t group by grouping sets (a, rollup (b))',
     'ROLLUP inside GROUPING SETS is not supported',
     '1:44',
-  ],
-  [
-    'select 1 as a union all by name select 2 as a',
-    'give both queries the same columns in one order',
-    '1:25',
   ],
   ["select a from t order by a collate 'und:ci'", 'COLLATE is not supported', '1:28'],
   ["select collate(a, 'und:ci')", 'COLLATE is not supported', '1:8'],
@@ -162,6 +154,24 @@ const grammar: Refused[] = [
   ['select sum(a) over (rows between x and y)', 'the bound of a frame', '1:34'],
 ]
 
+const turned: Refused[] = [
+  ['select 1 from t pivot (sum(x) for y in (1)) pivot (sum(a) for b in (1))', 'there is pivot', '1:45'],
+  ['select 1 from unnest(a) pivot (sum(x) for y in (1))', 'PIVOT goes with a table or a subquery', '1:25'],
+  ['select 1 from (a join b on c) unpivot (x for y in (z))', 'UNPIVOT goes with a table', '1:31'],
+  ['select 1 from t pivot (sum(x) for y > 1 in (true))', 'there is > where IN should be', '1:37'],
+  ['select 1 from t pivot (sum(x) for y in ())', 'where an expression should be', '1:41'],
+  ['select 1 from t unpivot (a for b in (f(c)))', 'there is ( where ) should be', '1:39'],
+  ['select 1 from t unpivot (a for b in (c as x))', "where a label, as in a AS 'first' should be", '1:43'],
+  ['select 1 from t unpivot include (a for b in (c))', 'where NULLS should be', '1:33'],
+  ['select 1 as a left union all select 2 as a', 'LEFT UNION ALL needs BY NAME after it', '1:15'],
+  ['select 1 as a union all strict by name select 2 as a', 'where CORRESPONDING should be', '1:32'],
+  [
+    'select 1 as a union all by name select 2 as a union all select 3 as a',
+    'UNION and UNION in one query need parentheses',
+    '1:47',
+  ],
+]
+
 const tokens: Refused[] = [
   ["select 'a", 'this string is not closed', '1:8'],
   ["select '''a''", 'this string is not closed', '1:8'],
@@ -209,6 +219,7 @@ describe.each([
   ['a misspelt keyword', misspelt],
   ['what is not supported', unsupported],
   ['what is not grammar', grammar],
+  ['PIVOT, UNPIVOT and set operations by name', turned],
   ['what is not a token', tokens],
 ])('%s', (_subject, cases) => {
   test.each(cases)('%j: %s', (sql, message, at) => {

@@ -1,4 +1,4 @@
-import type { AnyNode, From, Identifier, Query, Select, TableReference } from './tree.ts'
+import type { AnyNode, From, Identifier, Pivot, Query, Select, TableReference, Unpivot } from './tree.ts'
 import { children, unknownKind } from './walk.ts'
 
 /** The names in scope: common tables, and the rows of FROM (`t` in `t.array`). */
@@ -78,6 +78,9 @@ class TableSearch {
       case 'DerivedTable':
         this.visit(from.query, outer)
         return from.alias ? rowName(from.alias) : []
+      case 'Pivot':
+      case 'Unpivot':
+        return this.turned(from, scope, outer)
       case 'JoinInParentheses':
         return this.from(from.join, outer, outer)
       case 'Join': {
@@ -91,6 +94,14 @@ class TableSearch {
       default:
         return unknownKind(from)
     }
+  }
+
+  /** PIVOT takes a table, never an array of a row; its expressions see that table's rows. */
+  private turned(from: Pivot | Unpivot, scope: Scope, outer: Scope): string[] {
+    const rows = this.from(from.of, { ctes: scope.ctes, rows: new Set() }, outer)
+    const parts = children(from).filter(child => child !== from.of)
+    this.visitAll(parts, withRows(outer, rows))
+    return from.alias ? rowName(from.alias) : []
   }
 
   private table(reference: TableReference, scope: Scope): void {

@@ -33,8 +33,20 @@ export type With = Kind<'With'> & { recursive: boolean; ctes: CommonTable[] }
 export type CommonTable = Kind<'CommonTable'> & { name: Identifier; query: Query }
 
 export type QueryBody = Select | SetOperation | QueryInParentheses
-export type SetOperation = Kind<'SetOperation'> & { operator: SetOperator; left: QueryBody; right: QueryBody }
+export type SetOperation = Kind<'SetOperation'> & {
+  operator: SetOperator
+  /** `null` where columns are matched by their places. */
+  byName: ByName | null
+  left: QueryBody
+  right: QueryBody
+}
 export type SetOperator = `${'UNION' | 'INTERSECT' | 'EXCEPT'} ${'ALL' | 'DISTINCT'}`
+/** How columns are matched by their names: BY NAME alone is STRICT, CORRESPONDING alone is INNER. */
+export interface ByName {
+  mode: 'STRICT' | 'INNER' | 'LEFT' | 'FULL'
+  /** `ON (columns)`, empty for all columns. */
+  on: Identifier[]
+}
 type QueryInParentheses = Kind<'QueryInParentheses'> & { query: Query }
 
 export type Select = Kind<'Select'> & {
@@ -75,7 +87,7 @@ export type Count = Literal | ParameterReference
 
 // ---- FROM
 
-export type From = TableReference | UnnestReference | DerivedTable | Join | JoinInParentheses
+export type From = TableReference | UnnestReference | DerivedTable | Pivot | Unpivot | Join | JoinInParentheses
 
 /** What may be written after a table or an array; `WITH OFFSET AS name` is only valid after an array. */
 interface Names {
@@ -87,6 +99,29 @@ interface Names {
 export type TableReference = Kind<'TableReference'> & { path: Identifier[] } & Names
 export type UnnestReference = Kind<'UnnestReference'> & { array: Expression } & Names
 export type DerivedTable = Kind<'DerivedTable'> & { query: Query; alias: Identifier | null }
+
+/** `table PIVOT(aggregates FOR value IN (values)) AS alias`: a column for each value and aggregate. */
+export type Pivot = Kind<'Pivot'> & {
+  of: TableReference | DerivedTable
+  aggregates: SelectColumn[]
+  by: Expression
+  values: SelectColumn[]
+  alias: Identifier | null
+}
+
+/** `table UNPIVOT(values FOR name IN (groups)) AS alias`: a row for each group of columns. */
+export type Unpivot = Kind<'Unpivot'> & {
+  of: TableReference | DerivedTable
+  nulls: 'INCLUDE' | 'EXCLUDE' | null
+  /** The new columns, as many as each group has. */
+  values: Identifier[]
+  /** The new column that says which group it is. */
+  name: Identifier
+  groups: UnpivotGroup[]
+  alias: Identifier | null
+}
+/** `(a, b) AS 'label'`. */
+export type UnpivotGroup = Kind<'UnpivotGroup'> & { columns: Path[]; label: Literal | null }
 
 export type Join = Kind<'Join'> & {
   /** `COMMA` is the comma between items of FROM. */
@@ -254,5 +289,5 @@ type Lambda = Kind<'Lambda'> & { parameters: Identifier[]; body: Expression }
 /** Every node that carries a `kind`. */
 export type AnyNode = Query | QueryPart | SelectItem | From | Expression | ExpressionPart
 type QueryPart =
-  With | CommonTable | QueryBody | GroupBy | OrderItem | NamedWindow | Window | Frame | FrameBound
+  With | CommonTable | QueryBody | GroupBy | OrderItem | UnpivotGroup | NamedWindow | Window | Frame | FrameBound
 type ExpressionPart = InList | InQuery | InUnnest | CaseBranch | HavingExtreme

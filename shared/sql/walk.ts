@@ -4,8 +4,8 @@ const kinds: ReadonlySet<string> = new Set(
   `ArrayLiteral ArraySubquery Between Binary Call Case CaseBranch Cast CommonTable DerivedTable Exists Extract
   FieldAccess Frame FrameBound GroupBy HavingExtreme In InList InQuery InUnnest IntervalLiteral Is IsDistinctFrom Join
   JoinInParentheses Lambda Like LikeAny Literal NamedArgument NamedWindow OrderItem ParameterReference Parenthesized Path
-  Query QueryInParentheses ScalarSubquery Select SelectColumn SelectStar SetOperation StructLiteral Subscript
-  TableReference Tuple TypedLiteral Unary UnnestReference Window With`.split(/\s+/),
+  Pivot Query QueryInParentheses ScalarSubquery Select SelectColumn SelectStar SetOperation StructLiteral Subscript
+  TableReference Tuple TypedLiteral Unary UnnestReference Unpivot UnpivotGroup Window With`.split(/\s+/),
 )
 
 /**

@@ -349,6 +349,14 @@ const relations: Record<string, string> = {
     a cross join b cross join c
     a, b join c on true, d
     a join b on a.x in (select y from z) join c using (x)`,
+  turns: `
+    t pivot (count(*) for a in ('x', 'y' as why, null))
+    t as u pivot (sum(u.a) as s, min(b) m for c + 1 in (1, -2 as two)) as p
+    (select 1) pivot (sum(a) for (b, c) in ((1, 'x'))) p join u on true
+    t unpivot (v for k in (a, b as 'B', c.d 'C'))
+    t unpivot include nulls ((v, w) for k in ((a, b) as 1, (c, d) 2)) as u
+    (select 1) as s unpivot exclude nulls ((v) for k in ((a)))
+    t pivot pivot (max(a) for b in (1)) pivot, u unpivot`,
   parentheses: `
     (a join b on true)
     (a cross join b) join c on true
@@ -424,7 +432,17 @@ const queries: Record<string, string> = {
     ((select 1))
     ((select 1) union all (select 2)) order by 1
     (select 1) order by 1
-    (select 1 order by 1) limit 1`,
+    (select 1 order by 1) limit 1
+    select 1 as a union all by name select 2 as a
+    select 1 as a union all by name on (a) select 2 as a union all by name on (a) select 3 as a
+    select 1 as a inner union all by name select 2 as a
+    select 1 as a left union distinct by name on (a) select 2 as a
+    select 1 as a left outer intersect distinct by name select 2 as a
+    select a from t full outer union all by name select 2 as b from t
+    select a from t left union all corresponding select 2 as a
+    select a from t outer union all corresponding by (a, b) select 2 as b
+    select 1 as a except distinct strict corresponding select 2 as a
+    select 1 as a union all corresponding select 2 as a`,
   'common tables': `
     with a as (select 1) select * from a
     with a as (select 1), b as (select * from a) select * from b, a

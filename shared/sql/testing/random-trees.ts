@@ -13,7 +13,17 @@ import {
   window,
 } from './random-expressions.ts'
 import * as tokens from './random-tokens.ts'
-import type { Expression, From, Join, Query, QueryBody, Select, SelectItem, SetOperator } from '../tree.ts'
+import type {
+  ByName,
+  Expression,
+  From,
+  Join,
+  Query,
+  QueryBody,
+  Select,
+  SelectItem,
+  SetOperator,
+} from '../tree.ts'
 
 /** One measure of depth for queries, FROM and expressions, so that they do not multiply. */
 const bounded = { maxDepth: 4, depthIdentifier: 'tree' }
@@ -61,11 +71,39 @@ const operators: SetOperator[] = [
 
 /** A chain of one operator, as without parentheses there is no other. */
 function setOperation(operand: fc.Arbitrary<QueryBody>): fc.Arbitrary<QueryBody> {
+  const byName = fc.record<ByName>({
+    mode: fc.constantFrom('STRICT', 'INNER', 'LEFT', 'FULL'),
+    on: few(tokens.identifier, 0),
+  })
   return fc
-    .tuple(fc.constantFrom(...operators), few(operand, 2))
-    .map(([operator, operands]) =>
-      operands.reduce((left, right) => ({ kind: 'SetOperation', operator, left, right, at: 0 })),
+    .tuple(fc.constantFrom(...operators), fc.option(byName), few(operand, 2))
+    .map(([operator, byName, operands]) =>
+      operands.reduce((left, right) => ({ kind: 'SetOperation', operator, byName, left, right, at: 0 })),
     )
+}
+
+/** PIVOT and UNPIVOT of a table or a subquery. */
+function turned(of: fc.Arbitrary<Expression>, query: fc.Arbitrary<Query>): fc.Arbitrary<From>[] {
+  const table = fc.oneof(
+    node('TableReference', { path: tokens.path, alias, offset: none }),
+    node('DerivedTable', { query, alias }),
+  )
+  const items = few(node('SelectColumn', { expression: of, alias }))
+  const columns = few(node('Path', { parts: tokens.path }))
+  const label = fc.option(
+    tokens.literal.filter(({ literal }) => literal === 'STRING' || literal === 'INTEGER'),
+  )
+  return [
+    node('Pivot', { of: table, aggregates: items, by: of, values: items, alias }),
+    node('Unpivot', {
+      of: table,
+      nulls: fc.option(fc.constantFrom('INCLUDE', 'EXCLUDE')),
+      values: few(tokens.identifier),
+      name: tokens.identifier,
+      groups: few(node('UnpivotGroup', { columns, label })),
+      alias,
+    }),
+  ]
 }
 
 /** A join of one of these types; those without a condition have none. */
@@ -137,6 +175,7 @@ function item(tie: Tie): fc.Arbitrary<From> {
     node('UnnestReference', { array: tie('expression'), alias, offset: alias }),
     node('DerivedTable', { query: tie('query'), alias }),
     node('JoinInParentheses', { join: tie('joined') }),
+    ...turned(tie('expression'), tie('query')),
   )
 }
 

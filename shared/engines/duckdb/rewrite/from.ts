@@ -1,10 +1,11 @@
 /** FROM: tables, common tables, subqueries and their joins. Arrays are in unnest.ts. */
-import type { DerivedTable, From, Identifier, Join, TableReference } from '../../../sql/tree.ts'
+import type { DerivedTable, From, Identifier, Join, Pivot, TableReference, Unpivot } from '../../../sql/tree.ts'
 import { nearestName } from '../../../sql/nearest.ts'
 import { quoteName } from '../syntax.ts'
 import { condition, unifyOrThrow } from './coercion.ts'
 import type { Context, RangeVariable, Relation, Scope } from './context.ts'
-import { findColumn, sameName, type Source, visibleColumn, withSource } from './scope.ts'
+import { pivot, unpivot } from './pivot.ts'
+import { findColumn, newScope, sameName, type Source, visibleColumn, withSource } from './scope.ts'
 import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
 
 /** Rewrites FROM. `scope` is the scope around it, without any range variable of this FROM. Throws SqlError. */
@@ -12,6 +13,7 @@ export function fromClause(context: Context, node: From, scope: Scope): Source {
   if (node.kind === 'Join') return join(context, node, scope)
   if (node.kind === 'JoinInParentheses') return fromClause(context, node.join, scope)
   if (node.kind === 'DerivedTable') return derivedTable(context, node, scope)
+  if (node.kind === 'Pivot' || node.kind === 'Unpivot') return turnedTable(context, node, scope)
   const array = arrayReference(node, scope)
   return array ? firstArray(context, array, scope) : tableReference(context, node as TableReference, scope)
 }
@@ -56,6 +58,15 @@ function unknownTable(context: Context, node: TableReference, name: string, scop
 /** A derived table does not see its neighbours, only the scope around the whole query. */
 function derivedTable(context: Context, node: DerivedTable, scope: Scope): Source {
   const relation = context.query(node.query, scope.outer, scope.ctes, 'deferred')
+  return relationSource(context, node.alias?.name ?? null, `(${relation.sql})`, relation)
+}
+
+function turnedTable(context: Context, node: Pivot | Unpivot, scope: Scope): Source {
+  const { of } = node
+  const bare = newScope(scope.ctes, scope.outer)
+  const input = of.kind === 'TableReference' ? tableReference(context, of, bare) : derivedTable(context, of, bare)
+  const relation =
+    node.kind === 'Pivot' ? pivot(context, node, input, scope) : unpivot(context, node, input, scope)
   return relationSource(context, node.alias?.name ?? null, `(${relation.sql})`, relation)
 }
 

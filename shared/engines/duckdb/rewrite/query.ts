@@ -1,8 +1,18 @@
 /** Whole queries: WITH, set operations, parentheses. */
-import type { Query, QueryBody, SetOperation, SetOperator, With } from '../../../sql/tree.ts'
+import { matchedNames, sameName } from '../../../sql/columns.ts'
+import type { ByName, Query, QueryBody, SetOperation, SetOperator, With } from '../../../sql/tree.ts'
 import { quoteName } from '../syntax.ts'
 import { coerce, unifyOrThrow } from './coercion.ts'
-import type { CommonTable, Context, Ctes, OutputColumn, Relation, Scope, Sorting } from './context.ts'
+import {
+  type CommonTable,
+  type Context,
+  type Ctes,
+  type OutputColumn,
+  type Relation,
+  type Scope,
+  type Sorting,
+  typed,
+} from './context.ts'
 import { tailOfRows, tailOfSelect } from './order.ts'
 import { newScope, visibleColumn } from './scope.ts'
 import { select } from './select.ts'
@@ -109,22 +119,68 @@ const setOperators: Record<SetOperator, string> = {
 function setOperation(context: Context, node: SetOperation, outer: Scope | null, ctes: Ctes): Pieces {
   const sides = [node.left, node.right].map(side => operand(context, side, outer, ctes, 'sorted'))
   const [left, right] = sides as [Pieces, Pieces]
-  if (left.columns.length !== right.columns.length)
-    throw context.invalid(node, 'Queries in a set operation have mismatched column count')
-  const columns = left.columns.map((column, at): OutputColumn => {
-    const values = [column, right.columns[at]!].map(({ type }) => ({ sql: '', type }))
-    return { ...column, type: unifyOrThrow(context, node, `set operation, column ${at + 1},`, values).type }
+  const pairs = node.byName
+    ? matchedColumns(context, node, node.byName, left, right)
+    : columnsByPlace(context, node, left, right)
+  const columns = pairs.map((pair, at): OutputColumn => {
+    const values = pair.map(column => ({ sql: '', type: column?.type ?? null }))
+    const { type } = unifyOrThrow(context, node, `set operation, column ${at + 1},`, values)
+    return { ...(pair[0] ?? pair[1]!), duck: context.uniqueName('c'), type }
   })
-  const [a, b] = sides.map(side => `(${asColumns(context, side, columns)})`)
+  const [a, b] = sides.map((side, at) => {
+    const own = pairs.map(pair => pair[at]!)
+    return `(${asColumns(context, side, own, columns)})`
+  })
   const sql = `${a} ${setOperators[node.operator]} ${b}`
   return { sql, ctes: [], columns, valueTable: left.valueTable && right.valueTable, order: [] }
 }
 
-/** A query with its columns cast to the common types. */
-function asColumns(context: Context, side: Pieces, columns: OutputColumn[]): string {
+/** For each column of a set operation those of its two queries, `null` where one has none. */
+type Pair = [OutputColumn | null, OutputColumn | null]
+
+function columnsByPlace(context: Context, node: SetOperation, left: Pieces, right: Pieces): Pair[] {
+  if (left.columns.length !== right.columns.length)
+    throw context.invalid(node, 'Queries in a set operation have mismatched column count')
+  return left.columns.map((column, at) => [column, right.columns[at]!])
+}
+
+function matchedColumns(
+  context: Context,
+  node: SetOperation,
+  byName: ByName,
+  left: Pieces,
+  right: Pieces,
+): Pair[] {
+  const [leftNames, rightNames] = [left, right].map(({ columns, valueTable }) => {
+    const names = columns.flatMap(({ name }) => name ?? [])
+    if (valueTable || names.length < columns.length)
+      throw context.invalid(node, 'BY NAME needs a name for every column: give it one with AS')
+    const twice = names.find((name, at) => names.slice(0, at).some(other => sameName(other, name)))
+    if (twice !== undefined && byName.on.length === 0)
+      throw context.invalid(node, `BY NAME needs different names: two columns are called ${twice}`)
+    return names
+  }) as [string[], string[]]
+  const names = matchedNames(byName, leftNames, rightNames)
+  if ('problem' in names) throw context.invalid(node, capitalized(names.problem))
+  const columnOf = ({ columns }: Pieces, name: string) =>
+    columns.find(column => column.name !== null && sameName(column.name, name)) ?? null
+  return names.map(name => [columnOf(left, name), columnOf(right, name)])
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** A query with its columns cast to the common types, NULL for those that it does not have. */
+function asColumns(
+  context: Context,
+  side: Pieces,
+  own: (OutputColumn | null)[],
+  columns: OutputColumn[],
+): string {
   const name = quoteName(context.uniqueName('q'))
-  const items = side.columns.map((column, at) => {
-    const value = visibleColumn(name, column)
+  const items = own.map((column, at) => {
+    const value = column ? visibleColumn(name, column) : typed('NULL', null)
     const { type, duck } = columns[at]!
     return `${type ? coerce(value, type)!.sql : value.sql} AS ${quoteName(duck)}`
   })

@@ -1,5 +1,6 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
 import type { Expression, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
+import { nameOfColumn } from '../../../sql/columns.ts'
 import { quoteName } from '../syntax.ts'
 import { condition } from './coercion.ts'
 import {
@@ -59,13 +60,7 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
 }
 
 function selectedItem(context: Context, item: SelectColumn, scope: Scope): SelectedItem {
-  const name = item.alias?.name ?? impliedName(item.expression)
-  return { name, value: context.expression(item.expression, scope) }
-}
-
-function impliedName(node: Expression): string | null {
-  if (node.kind === 'Path') return node.parts.at(-1)!.name
-  return node.kind === 'FieldAccess' ? node.field.name : null
+  return { name: nameOfColumn(item), value: context.expression(item.expression, scope) }
 }
 
 /** `*` and `t.*`: all columns but those of EXCEPT, with those of REPLACE in place. */

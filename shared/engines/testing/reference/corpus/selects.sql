@@ -34,9 +34,6 @@ WITH a AS (SELECT id, status FROM requests WHERE id < 5)«, b AS (SELECT id FROM
 WITH RECURSIVE n AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM n WHERE x < 5) SELECT «x FROM n ORDER BY x¦SUM(x) FROM n»;
 WITH requests AS (SELECT 1 AS id) SELECT * FROM requests;
 WITH slots AS (SELECT s FROM UNNEST(GENERATE_TIMESTAMP_ARRAY('2026-03-14 09:00:00', '2026-03-14 09:05:00', INTERVAL 1 MINUTE)) AS s) SELECT s, COUNT(r.id) AS n FROM slots LEFT JOIN requests AS r ON TIMESTAMP_TRUNC(r.ts, MINUTE) = s GROUP BY s ORDER BY s;
-SELECT * FROM requests PIVOT(COUNT(*) FOR method IN ('GET', 'POST'));
-SELECT * FROM (SELECT country, method, status FROM requests) PIVOT(«COUNT(*)¦MAX(status)¦SUM(status) AS total, COUNT(*) AS n» FOR method IN ('GET'«¦, 'POST' AS post»)) ORDER BY country;
-SELECT * FROM (SELECT id, status, bytes FROM requests WHERE id < 3) UNPIVOT(v FOR k IN (status, bytes)) ORDER BY id, k;
 SELECT r FROM requests AS r WHERE id = 1;
 SELECT r.headers FROM requests AS r WHERE id = 3;
 SELECT ALL id FROM requests WHERE id = 1;
