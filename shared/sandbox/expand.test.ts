@@ -78,6 +78,42 @@ describe('the columns that a * stands for', () => {
       'SELECT * EXCEPT (lines) REPLACE (1 AS ID) FROM orders',
       '1 AS ID, orders.total FROM orders',
     ],
+    [
+      'of an array whose fields only the engine knows stay a * of its name',
+      'SELECT * EXCEPT (lines, sku) FROM orders AS o CROSS JOIN UNNEST(o.lines) AS l WITH OFFSET AS i',
+      'o.id, o.total, l.* EXCEPT (sku), i FROM orders AS o CROSS JOIN UNNEST(o.lines) AS l WITH OFFSET AS i',
+    ],
+    [
+      'of subqueries and arrays without a name give them one',
+      'SELECT * FROM orders, (SELECT 1 AS t0), UNNEST(orders.lines)',
+      'orders.id, orders.total, orders.lines, t1.t0, t2.* FROM orders, (SELECT 1 AS t0) AS t1, UNNEST(orders.lines) AS t2',
+    ],
+    [
+      'without a name get one',
+      'SELECT * FROM (SELECT id, UPPER(total), 1 AS f0_, 2 FROM orders)',
+      'id, f1_, f0_, f2_ FROM (SELECT id, UPPER(total) AS f1_, 1 AS f0_, 2 AS f2_ FROM orders)',
+    ],
+    [
+      'of a struct stay as they are',
+      'SELECT o.lines[0].*, STRUCT(1 AS a).* FROM orders AS o',
+      'o.lines[0].*, STRUCT(1 AS a).* FROM orders AS o',
+    ],
+    [
+      'of PIVOT are those that it does not read, and one for each value and aggregate',
+      "SELECT * FROM orders PIVOT (MAX(id) AS m, COUNT(*) AS n FOR total IN (1, -2.5, 'x', NULL AS none)) AS p",
+      `p.lines, p.m_1, p.n_1, p.m_minus_2_point_5, p.n_minus_2_point_5, p.m_x, p.n_x, p.m_none, p.n_none FROM orders ` +
+        "PIVOT(MAX(id) AS m, COUNT(*) AS n FOR total IN (1, -2.5, 'x', NULL AS none)) AS p",
+    ],
+    [
+      'of UNPIVOT are those in no group, and the new ones',
+      'SELECT * FROM orders AS o UNPIVOT (v FOR k IN (o.id, total))',
+      'lines, v, k FROM orders AS o UNPIVOT((v) FOR k IN ((o.id), (total)))',
+    ],
+    [
+      'of a FULL UNION by name are those of both queries',
+      'SELECT * FROM (SELECT 1 AS a FULL UNION ALL BY NAME SELECT 2 AS b, 3 AS A)',
+      'a, b FROM (SELECT 1 AS a FULL UNION ALL CORRESPONDING SELECT 2 AS b, 3 AS A)',
+    ],
     ['are of no interest to EXISTS', 'SELECT EXISTS(SELECT * FROM open)', 'EXISTS(SELECT 1 FROM open)'],
   ])('%s', (_, sql, expected) => {
     expect(written(sql).replace(/^WITH .*?\) (?=SELECT)/, '')).toBe(`SELECT ${expected}`)
@@ -85,9 +121,8 @@ describe('the columns that a * stands for', () => {
 
   test.each([
     ['SELECT * FROM open', 'the columns of * inside it are not known'],
-    ['SELECT * FROM orders AS o, UNNEST(o.lines) AS l', 'the fields of l are not known'],
-    ['SELECT * FROM orders, (SELECT 1 AS a)', 'a subquery has no name: give it one with AS'],
-    ['SELECT * FROM (SELECT 1)', 'column 1 has no name: give it one with AS'],
+    ['SELECT * FROM orders AS o JOIN UNNEST(o.lines) AS l USING (id)', 'the fields of l are not known'],
+    ['SELECT total.*, nothing.* FROM orders', 'FROM has no table nothing'],
     ['SELECT * FROM (SELECT o.*, p.* FROM orders AS o, orders AS p)', 'two columns are called id'],
   ])('are not known in %j', (sql, why) => {
     expect(refusal(sql)).toBe(`* cannot stand for columns here, since ${why}; name the columns`)

@@ -3,7 +3,14 @@
  * array of a row (`FROM logs AS t, t.metadata`). So the statement that runs names its columns, and every table in FROM
  * is one name.
  */
-import { keysOfPivot, keysOfUnpivot, matchedNames, nameOfColumn, nameOfPivoted, sameName } from '../sql/columns.ts'
+import {
+  keysOfPivot,
+  keysOfUnpivot,
+  matchedNames,
+  nameOfColumn,
+  nameOfPivoted,
+  sameName,
+} from '../sql/columns.ts'
 import { reservedWords } from '../sql/grammar.ts'
 import { defaultLimits } from '../sql/limits.ts'
 import { nameKey } from '../sql/relations.ts'
@@ -26,16 +33,29 @@ import type {
   Unpivot,
   UnnestReference,
 } from '../sql/tree.ts'
-import { children } from '../sql/walk.ts'
+import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './rules.ts'
 
 /** The names of a table's columns in order, or the reason why they are not known. */
-export type Columns = readonly string[] | { unknown: string }
+export type Columns = readonly string[] | Unknown
+
+interface Unknown {
+  unknown: string
+}
+
+/** A column, and what gets a name if it has none and a `*` stands for it: an item, or an array in FROM. */
+interface Column {
+  name: string | null
+  item: SelectColumn | UnnestReference | null
+}
 
 /** A range variable of FROM. */
 interface Rows {
+  /** What gets a name if it has none and a `*` stands for its columns. */
+  from: Exclude<From, { kind: 'Join' | 'JoinInParentheses' }> | null
   name: string | null
-  columns: Columns
+  /** `'fields'` for the elements of an array that only the engine knows: `*` becomes `name.*`. */
+  columns: readonly Column[] | Unknown | 'fields'
 }
 
 /** FROM: its range variables, and the columns that USING has merged. */
@@ -44,7 +64,8 @@ interface Source {
   merged: string[]
 }
 
-type Tables = ReadonlyMap<string, Columns>
+type Known = readonly Column[] | Unknown
+type Tables = ReadonlyMap<string, Known>
 
 /** Bytes of all names that take the place of `*`: with them a statement still keeps to `statementLimits`. */
 const mostAdded = 4 * defaultLimits.bytes
@@ -91,23 +112,74 @@ function rowName(from: Exclude<From, { kind: 'Join' | 'JoinInParentheses' }>): s
 }
 
 /**
- * Replaces every `*` of the select lists by the columns that it stands for, where they are known.
+ * Replaces every `*` of the select lists by the columns that it stands for, where they are known. What is left of it is
+ * `name.*` for the fields of an array's elements, as in `FROM logs, UNNEST(metadata) AS m`: those hold no more than the array.
+ * Tables, arrays and columns without a name get one where that needs it.
  * @param tables the columns of the tables that the query may read, by key
- * @returns the columns of the query and of its common tables, and why each `*` that is left could not be replaced
+ * @returns why each `*` that is left could not be replaced
  */
-export function expandStars(
-  query: Query,
-  tables: Tables,
-): { columns: Columns; common: Map<string, Columns>; problems: Violation[] } {
-  const stars = new Stars()
-  const common = stars.commonTables(query, tables)
-  return { columns: stars.rest(query, common), common, problems: stars.problems }
+export function expandStars(query: Query, tables: ReadonlyMap<string, Columns>): Violation[] {
+  const stars = new Stars(query, true)
+  const known = [...tables].map(([key, columns]): [string, Known] => [
+    key,
+    'unknown' in columns ? columns : columns.map(name => ({ name, item: null })),
+  ])
+  stars.rest(query, stars.commonTables(query, new Map(known)))
+  return stars.problems
+}
+
+/** The columns of the common tables of a query, whose tree stays as it is: its author may write `*`. */
+export function columnsOfTables(query: Query): Map<string, Columns> {
+  const copy = structuredClone(query)
+  const tables = new Stars(copy, false).commonTables(copy, new Map())
+  return new Map([...tables].map(([key, columns]) => [key, namesOf(columns)]))
+}
+
+/** The first `*` that stands for columns of a table, which a statement has to name. */
+export function starOfTable(query: Query): SelectStar | null {
+  const nodes = [...descendants(query)]
+  const tables = nodes.filter(
+    node =>
+      node.kind === 'TableReference' ||
+      node.kind === 'DerivedTable' ||
+      node.kind === 'Pivot' ||
+      node.kind === 'Unpivot',
+  )
+  const names = tables.flatMap(table => rowName(table) ?? [])
+  const stars = nodes.filter(node => node.kind === 'SelectStar')
+  return stars.find(({ of }) => !of || (isName(of) && includes(names, of.parts[0]!.name))) ?? null
+}
+
+function isName(of: Expression): of is Path {
+  return of.kind === 'Path' && of.parts.length === 1
+}
+
+function namesOf(columns: Known): Columns {
+  if ('unknown' in columns) return columns
+  const nameless = columns.findIndex(({ name }) => name === null)
+  if (nameless >= 0) return { unknown: `column ${nameless + 1} has no name` }
+  return columns.map(({ name }) => name!)
 }
 
 /** From the inside out, so that a query whose columns are asked for has no `*` left. */
 class Stars {
   readonly problems: Violation[] = []
+  /** Names that the query has already, so that one which is given stands for nothing else. */
+  private readonly taken: Set<string>
   private added = 0
+
+  /** Whether what has no name may get one. */
+  private readonly naming: boolean
+
+  constructor(query: Query, naming: boolean) {
+    this.naming = naming
+    const nodes = [...descendants(query)]
+    const names = nodes.flatMap(node => {
+      if (node.kind === 'Path') return node.parts
+      return 'alias' in node ? (node.alias ?? []) : []
+    })
+    this.taken = new Set(names.map(({ name }) => nameKey(name)))
+  }
 
   private visit(node: AnyNode, tables: Tables): void {
     if (node.kind === 'Exists') ignoreColumns(node)
@@ -115,12 +187,12 @@ class Stars {
     else for (const child of children(node)) this.visit(child, tables)
   }
 
-  private query(query: Query, tables: Tables): Columns {
+  private query(query: Query, tables: Tables): Known {
     return this.rest(query, this.commonTables(query, tables))
   }
 
   /** @returns the tables that the query sees, its own common tables included */
-  commonTables(query: Query, outer: Tables): Map<string, Columns> {
+  commonTables(query: Query, outer: Tables): Map<string, Known> {
     const tables = new Map(outer)
     for (const { name, query: common } of query.with?.ctes ?? [])
       tables.set(nameKey(name.name), this.query(common, tables))
@@ -128,24 +200,27 @@ class Stars {
   }
 
   /** All of a query but its WITH. */
-  rest(query: Query, tables: Tables): Columns {
+  rest(query: Query, tables: Tables): Known {
     const columns = this.body(query.body, tables)
     for (const item of query.orderBy) this.visit(item, tables)
     return columns
   }
 
   /** A set operation has the columns of its first query, unless it matches them by name. */
-  private body(body: QueryBody, tables: Tables): Columns {
+  private body(body: QueryBody, tables: Tables): Known {
     if (body.kind === 'QueryInParentheses') return this.query(body.query, tables)
     if (body.kind === 'Select') return this.select(body, tables)
-    const [left, right] = [body.left, body.right].map(side => this.body(side, tables)) as [Columns, Columns]
-    if (!body.byName || 'unknown' in left) return left
-    if ('unknown' in right) return right
-    const names = matchedNames(body.byName, [...left], [...right])
-    return 'problem' in names ? { unknown: names.problem } : names
+    const left = this.body(body.left, tables)
+    const right = this.body(body.right, tables)
+    if (!body.byName) return left
+    const [ours, theirs] = [left, right].map(namesOf) as [Columns, Columns]
+    if ('unknown' in ours) return ours
+    if ('unknown' in theirs) return theirs
+    const names = matchedNames(body.byName, [...ours], [...theirs])
+    return 'problem' in names ? { unknown: names.problem } : named(names)
   }
 
-  private select(select: Select, tables: Tables): Columns {
+  private select(select: Select, tables: Tables): Known {
     const source = select.from ? this.from(select.from, tables) : { rows: [], merged: [] }
     for (const child of children(select)) if (child !== select.from) this.visit(child, tables)
     select.items = select.items.flatMap(item =>
@@ -158,59 +233,142 @@ class Stars {
     switch (from.kind) {
       case 'JoinInParentheses':
         return this.from(from.join, tables)
-      case 'Join': {
-        const left = this.from(from.left, tables)
-        const right = this.from(from.right, tables)
-        if (from.on) this.visit(from.on, tables)
-        const using = from.using.map(({ name }) => name)
-        const merged = [...left.merged, ...right.merged].filter(name => !includes(using, name))
-        return { rows: [...left.rows, ...right.rows], merged: [...using, ...merged] }
-      }
+      case 'Join':
+        return this.join(from, tables)
       case 'TableReference':
-        return rows(rowName(from), columnsOfTable(from, tables))
+        return rows(from, columnsOfTable(from, tables))
       case 'DerivedTable':
-        return rows(rowName(from), this.query(from.query, tables))
+        return rows(from, this.query(from.query, tables))
       case 'Pivot':
       case 'Unpivot':
-        return rows(rowName(from), this.turned(from, tables))
+        return rows(from, this.turned(from, tables))
       case 'UnnestReference': {
         this.visit(from.array, tables)
-        const element = rows(rowName(from), columnsOfElement(from.array, rowName(from)))
-        const offset = from.offset ? rows(from.offset.name, [from.offset.name]).rows : []
-        return { rows: [...element.rows, ...offset], merged: [] }
+        const element = rows(from, columnsOfElement(from))
+        const { offset } = from
+        const place = offset && { from: null, name: offset.name, columns: named([offset.name]) }
+        return { rows: place ? [...element.rows, place] : element.rows, merged: [] }
       }
     }
   }
 
+  private join(from: Join, tables: Tables): Source {
+    const left = this.from(from.left, tables)
+    const right = this.from(from.right, tables)
+    if (from.on) this.visit(from.on, tables)
+    const using = from.using.map(({ name }) => name)
+    const merged = [...left.merged, ...right.merged].filter(name => !includes(using, name))
+    const all = [...left.rows, ...right.rows]
+    const rows = using.length === 0 ? all : all.map(withKnownFields)
+    return { rows, merged: [...using, ...merged] }
+  }
+
   /** PIVOT passes columns on that it does not name, as `*` does, so they have to be known. */
-  private turned(from: Pivot | Unpivot, tables: Tables): Columns {
-    const [input] = this.from(from.of, tables).rows
+  private turned(from: Pivot | Unpivot, tables: Tables): Known {
+    const { columns } = this.from(from.of, tables).rows[0]!
     for (const child of children(from)) if (child !== from.of) this.visit(child, tables)
-    if ('unknown' in input!.columns) {
+    if (columns === 'fields' || 'unknown' in columns) {
+      const why = columns === 'fields' ? 'its columns are not known' : columns.unknown
       const operator = from.kind.toUpperCase()
-      this.problems.push(unnamed(`${operator} cannot pass columns on here`, input!.columns.unknown, from.at))
-      return input!.columns
+      this.problems.push(unnamed(`${operator} cannot pass columns on here`, why, from.at))
+      return { unknown: why }
     }
-    const columns = input!.columns.map(name => ({ name }))
-    const keys = from.kind === 'Pivot' ? keysOfPivot(from, columns) : keysOfUnpivot(from, columns)
-    return named([...keys.map(({ name }) => name), ...newColumns(from)])
+    const keys = from.kind === 'Pivot' ? keysOfPivot(from, [...columns]) : keysOfUnpivot(from, [...columns])
+    const made = newColumns(from)
+    if (keys.some(({ name }) => name === null) || made.includes(null))
+      return { unknown: `a column of ${from.kind.toUpperCase()} has no name: give it one with AS` }
+    return named([...keys.map(({ name }) => name!), ...made.map(name => name!)])
   }
 
   /** The columns of a `*`; the `*` itself, with a problem, where they are not known. */
   private star(star: SelectStar, source: Source): SelectItem[] {
     try {
-      const all = star.of ? columnsOfRow(star.of, source, star.at) : allColumns(source, star.at)
-      const columns = exceptAndReplace(star, all)
-      for (const { expression } of columns) this.added += bytesOf(expression)
+      const all = star.of ? this.columnsOfRow(star, star.of, source) : this.allColumns(star, source)
+      const items = exceptAndReplace(star, all)
+      for (const item of items) this.added += item.kind === 'SelectColumn' ? bytesOf(item.expression) : 0
       if (this.added > mostAdded)
         throw new Violation('* stands for too many columns', star.at, 'invalid_query')
-      return columns
+      return items
     } catch (error) {
       if (!(error instanceof Violation)) throw error
       this.problems.push(error)
       return [star]
     }
   }
+
+  /** The columns of all rows in order, those that USING merged first and once. */
+  private allColumns({ at }: SelectStar, { rows, merged }: Source): SelectItem[] {
+    if (rows.length === 0) throw new Violation('* needs a FROM', at)
+    const own = rows.flatMap(row => this.columnsOfRows(row, at, rows.length === 1))
+    const shown = own.filter(item => item.kind === 'SelectStar' || !includes(merged, nameOfColumn(item)!))
+    return [...merged.map(name => column([name], at)), ...shown]
+  }
+
+  /** `t.*`, where `t` is a range variable; the fields of any other value stay as they are. */
+  private columnsOfRow(star: SelectStar, of: Expression, { rows }: Source): SelectItem[] {
+    const name = isName(of) ? of.parts[0]!.name : null
+    const row = name === null ? undefined : rows.find(row => row.name !== null && sameName(row.name, name))
+    if (row) return this.columnsOfRows(row, star.at, false)
+    if (name !== null && !rows.some(row => mayHave(row, name)))
+      throw unnamed(starHas, `FROM has no table ${name}`, star.at)
+    return [{ ...star, except: [], replace: [] }]
+  }
+
+  /** @param alone whether these are the only rows, so that a column needs no table before it */
+  private columnsOfRows(row: Rows, at: number, alone: boolean): SelectItem[] {
+    const { columns } = row
+    if (columns === 'fields') {
+      const parts = [identifier(this.nameOfRows(row), at)]
+      return [{ kind: 'SelectStar', of: { kind: 'Path', parts, at }, except: [], replace: [], at }]
+    }
+    if ('unknown' in columns) throw unnamed(starHas, columns.unknown, at)
+    const names = columns.map(column => this.nameOfItem(column))
+    row.name ??= row.from && rowName(row.from)
+    // The elements of an array of scalars, and their offset, have the name of the column itself.
+    const itself = names.length === 1 && row.name !== null && sameName(names[0]!, row.name)
+    if (itself || (row.name === null && alone)) return names.map(own => column([own], at))
+    return names.map(own => column([this.nameOfRows(row), own], at))
+  }
+
+  /** The name of rows in FROM, which get one if they have none. */
+  private nameOfRows(row: Rows): string {
+    if (row.name === null && row.from) {
+      if (!this.naming) throw unnamed(starHas, 'a subquery has no name', row.from.at)
+      row.from.alias = identifier(this.freeName('t', ''), row.from.at)
+      row.name = row.from.alias.name
+    }
+    return row.name!
+  }
+
+  /** BigQuery calls columns without a name `f0_`, `f1_`, ... where they are shown. */
+  private nameOfItem(column: Column): string {
+    if (column.name === null) {
+      const { item } = column
+      if (!this.naming) throw unnamed(starHas, 'a column has no name', item!.at)
+      item!.alias = identifier(this.freeName('f', '_'), item!.at)
+      column.name = item!.alias.name
+    }
+    return column.name
+  }
+
+  private freeName(start: string, end: string): string {
+    let number = 0
+    while (this.taken.has(`${start}${number}${end}`)) number++
+    this.taken.add(`${start}${number}${end}`)
+    return `${start}${number}${end}`
+  }
+}
+
+/** Whether a name may be a column of these rows. */
+function mayHave({ columns }: Rows, wanted: string): boolean {
+  if (columns === 'fields' || 'unknown' in columns) return true
+  return columns.some(({ name }) => name !== null && sameName(name, wanted))
+}
+
+/** Which of the fields USING has merged is not known. */
+function withKnownFields(row: Rows): Rows {
+  if (row.columns !== 'fields') return row
+  return { ...row, columns: { unknown: `the fields of ${row.name ?? 'the array'} are not known` } }
 }
 
 /** EXISTS looks at no column, so `SELECT *` there needs none. */
@@ -223,36 +381,58 @@ function ignoreColumns({ query: { body } }: Exists): void {
   body.items = [{ kind: 'SelectColumn', expression, alias: null, at }]
 }
 
-function rows(name: string | null, columns: Columns): Source {
-  return { rows: [{ name, columns }], merged: [] }
+function rows(from: NonNullable<Rows['from']>, columns: Rows['columns']): Source {
+  return { rows: [{ from, name: rowName(from), columns }], merged: [] }
 }
 
 function newColumns(from: Pivot | Unpivot): (string | null)[] {
   if (from.kind === 'Unpivot') return [...from.values, from.name].map(({ name }) => name)
-  return from.values.flatMap(value => from.aggregates.map(aggregate => nameOfPivoted(aggregate, value)))
+  const isDate = from.values.some(({ expression }) => expression.kind === 'TypedLiteral')
+  return from.values.flatMap(value =>
+    from.aggregates.map(aggregate => {
+      const name = nameOfPivoted(aggregate, value, isDate)
+      // Beside a column of type DATE, which is not known here, such a text would make another name.
+      return name === nameOfPivoted(aggregate, value, true) || !isDateLike(value) ? name : null
+    }),
+  )
 }
 
-function columnsOfTable({ path }: TableReference, tables: Tables): Columns {
+function isDateLike({ expression }: SelectColumn): boolean {
+  return expression.kind === 'Literal' && /^\d+-\d+-\d+$/.test(expression.value)
+}
+
+function columnsOfTable({ path }: TableReference, tables: Tables): Known {
   const name = path.map(part => part.name).join('.')
   const known = path.length === 1 ? tables.get(nameKey(name)) : undefined
   return known ?? { unknown: `the columns of ${name} are not known` }
 }
 
 /** An array of structs has their fields as columns, any other one column. */
-function columnsOfElement(array: Expression, name: string | null): Columns {
-  const unknown = { unknown: `the fields of ${name ?? 'the array'} are not known` }
-  if (array.kind === 'Call') return scalarArrays.has(nameOfFunction(array)) ? element(name) : unknown
-  if (array.kind !== 'ArrayLiteral') return unknown
+function columnsOfElement(from: UnnestReference): Rows['columns'] {
+  const { array } = from
+  const scalar = [{ name: rowName(from), item: from }]
+  if (array.kind === 'Call') return scalarArrays.has(nameOfFunction(array)) ? scalar : 'fields'
+  if (array.kind === 'ArraySubquery') return hasScalars(array.query) ? scalar : 'fields'
+  if (array.kind !== 'ArrayLiteral') return 'fields'
   const [first] = array.items
   const struct = array.type ?? (first?.kind === 'StructLiteral' ? first.type : null)
-  if (struct?.kind === 'STRUCT') return named(struct.fields.map(field => field.name))
-  if (first?.kind === 'StructLiteral') return named(first.items.map(nameOfColumn))
-  const scalar = struct !== null || first?.kind === 'Literal' || first?.kind === 'TypedLiteral'
-  return scalar ? element(name) : unknown
+  if (struct && struct.kind !== 'STRUCT') return scalar
+  const fields = struct?.fields ?? (first?.kind === 'StructLiteral' ? first.items : null)
+  if (!fields) return first && valueKinds.has(first.kind) ? scalar : 'fields'
+  const names = fields.flatMap(field => ('kind' in field ? nameOfColumn(field) : field.name) ?? [])
+  return names.length < fields.length ? { unknown: 'a field of the array has no name' } : named(names)
 }
 
-function element(name: string | null): Columns {
-  return named([name])
+/** Expressions that are never structs. */
+const valueKinds: ReadonlySet<string> = new Set(
+  'Literal TypedLiteral Unary Binary Cast Extract IntervalLiteral Like In Between Is Exists'.split(' '),
+)
+
+/** Whether the only column of a query is its element, and of a kind that is no struct. */
+function hasScalars({ body }: Query): boolean {
+  if (body.kind !== 'Select' || body.as !== null || body.items.length !== 1) return false
+  const [item] = body.items
+  return item?.kind === 'SelectColumn' && valueKinds.has(item.expression.kind)
 }
 
 function nameOfFunction({ name }: Extract<Expression, { kind: 'Call' }>): string {
@@ -265,47 +445,22 @@ const scalarArrays: ReadonlySet<string> = new Set(
   JSON_QUERY_ARRAY JSON_VALUE_ARRAY REGEXP_EXTRACT_ALL SPLIT TO_CODE_POINTS`.split(/\s+/),
 )
 
-function columnsOf(select: Select): Columns {
+function columnsOf(select: Select): Known {
   if (select.as === 'VALUE') return { unknown: 'the fields of SELECT AS VALUE are not known' }
   const items = select.items.filter(item => item.kind === 'SelectColumn')
   if (items.length < select.items.length) return { unknown: 'the columns of * inside it are not known' }
-  return named(items.map(nameOfColumn))
+  return withoutDoubles(items.map(item => ({ name: nameOfColumn(item), item })))
 }
 
-/** The names, if each column has one and no two have the same. */
-function named(names: (string | null)[]): Columns {
-  const known = names.filter(name => name !== null)
-  const twice = known.find((name, at) => includes(known.slice(0, at), name))
-  if (twice !== undefined) return { unknown: `two columns are called ${twice}` }
-  if (known.length === names.length) return known
-  return { unknown: `column ${names.indexOf(null) + 1} has no name: give it one with AS` }
+function named(names: string[]): Known {
+  return withoutDoubles(names.map(name => ({ name, item: null })))
 }
 
-/** The columns of all rows in order, those that USING merged first and once. */
-function allColumns({ rows, merged }: Source, at: number): SelectColumn[] {
-  if (rows.length === 0) throw new Violation('* needs a FROM', at)
-  const own = rows.flatMap(row =>
-    columnsOfRows(row, at, rows.length === 1).filter(column => !includes(merged, nameOfColumn(column)!)),
-  )
-  return [...merged.map(name => column([name], at)), ...own]
-}
-
-/** `t.*`, where `t` is a range variable. */
-function columnsOfRow(of: Expression, { rows }: Source, at: number): SelectColumn[] {
-  const name = of.kind === 'Path' && of.parts.length === 1 ? of.parts[0]!.name : null
-  const row = name === null ? undefined : rows.find(row => row.name !== null && sameName(row.name, name))
-  if (row) return columnsOfRows(row, at, false)
-  throw unnamed(starHas, name === null ? 'these fields are not known' : `FROM has no table ${name}`, at)
-}
-
-/** @param alone whether these are the only rows, so that a column needs no table before it */
-function columnsOfRows({ name, columns }: Rows, at: number, alone: boolean): SelectColumn[] {
-  if ('unknown' in columns) throw unnamed(starHas, columns.unknown, at)
-  // The elements of an array of scalars, and their offset, have the name of the column itself.
-  const itself = columns.length === 1 && name !== null && sameName(columns[0]!, name)
-  if (itself || (name === null && alone)) return columns.map(own => column([own], at))
-  if (name === null) throw unnamed(starHas, 'a subquery has no name: give it one with AS', at)
-  return columns.map(own => column([name, own], at))
+/** The columns, unless two have the same name. */
+function withoutDoubles(columns: Column[]): Known {
+  const names = columns.flatMap(({ name }) => name ?? [])
+  const twice = names.find((name, at) => includes(names.slice(0, at), name))
+  return twice === undefined ? columns : { unknown: `two columns are called ${twice}` }
 }
 
 const starHas = '* cannot stand for columns here'
@@ -314,14 +469,26 @@ function unnamed(what: string, why: string, at: number): Violation {
   return new Violation(`${what}, since ${why}; name the columns`, at)
 }
 
-function exceptAndReplace({ except, replace }: SelectStar, columns: SelectColumn[]): SelectColumn[] {
-  const names = columns.map(column => nameOfColumn(column)!)
-  for (const { name, at } of [...except, ...replace.map(item => item.alias!)])
-    if (!includes(names, name)) throw new Violation(`* has no column ${name}`, at, 'invalid_query')
+/** Names that are no column's are a field's, where a `name.*` has fields that are not known here. */
+function exceptAndReplace({ except, replace }: SelectStar, items: SelectItem[]): SelectItem[] {
+  const columns = items.filter(item => item.kind === 'SelectColumn')
+  const names = columns.map(item => nameOfColumn(item)!)
+  const own = ({ name }: Identifier) => includes(names, name)
+  const others = {
+    except: except.filter(name => !own(name)),
+    replace: replace.filter(item => !own(item.alias!)),
+  }
+  const [other] = [...others.except, ...others.replace.map(item => item.alias!)]
+  const stars = items.filter(item => item.kind === 'SelectStar')
+  if (other && stars.length !== 1)
+    throw new Violation(`* has no column ${other.name}`, other.at, 'invalid_query')
   const dropped = except.map(({ name }) => name)
-  return columns
-    .filter((_, at) => !includes(dropped, names[at]!))
-    .map(column => replace.find(item => sameName(item.alias!.name, nameOfColumn(column)!)) ?? column)
+  return items.flatMap((item): SelectItem[] => {
+    if (item.kind === 'SelectStar') return [{ ...item, ...others }]
+    const name = nameOfColumn(item)!
+    if (includes(dropped, name)) return []
+    return [replace.find(({ alias }) => sameName(alias!.name, name)) ?? item]
+  })
 }
 
 function column(path: string[], at: number): SelectColumn {

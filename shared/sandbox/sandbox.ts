@@ -11,8 +11,8 @@ import { nodeAt } from '../sql/places.ts'
 import { print } from '../sql/printer.ts'
 import { tablesOf } from '../sql/relations.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
-import { descendants, parameterNames } from '../sql/walk.ts'
-import { expandStars, unnestPaths } from './expand.ts'
+import { parameterNames } from '../sql/walk.ts'
+import { expandStars, starOfTable, unnestPaths } from './expand.ts'
 import { check, Violation } from './rules.ts'
 import { compose, type EndpointTables, tablesOfEndpoint } from './tables.ts'
 
@@ -89,8 +89,10 @@ function checkCaller(
     unnestPaths(query)
     const used = check(query, { tables: tables.byKey, parameters: new Set(Object.keys(parameters)) })
     const columns = [...tables.byKey].map(([key, table]) => [key, table.columns] as const)
-    const [problem] = expandStars(query, new Map(columns)).problems
+    const [problem] = expandStars(query, new Map(columns))
     if (problem) throw problem
+    const left = starOfTable(query)
+    if (left) throw new Violation('* cannot stand for columns here: name the columns', left.at)
     return used
   } catch (error) {
     if (!(error instanceof Violation)) throw error
@@ -124,9 +126,7 @@ function statementOf(composed: Query, caller: Query, tables: EndpointTables): st
     if (!tablesOf(again).every(table => table.at < callerBegins && own.has(pathKey(table)))) {
       throw new Error('the printed statement reads a table outside')
     }
-    if ([...descendants(caller)].some(({ kind }) => kind === 'SelectStar')) {
-      throw new Error('the printed statement has columns without a name')
-    }
+    if (starOfTable(caller)) throw new Error('the printed statement has columns without a name')
     return sql
   } catch (cause) {
     if (cause instanceof ApiError) throw cause

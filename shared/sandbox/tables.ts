@@ -7,7 +7,7 @@ import { print } from '../sql/printer.ts'
 import { nameKey, tablesOf } from '../sql/relations.ts'
 import type { CommonTable, Query, TableReference } from '../sql/tree.ts'
 import { descendants } from '../sql/walk.ts'
-import { type Columns, expandStars } from './expand.ts'
+import { type Columns, columnsOfTables } from './expand.ts'
 
 interface EndpointTable {
   /** In the endpoint's spelling. */
@@ -86,15 +86,14 @@ function parseEndpoint(sql: string): Query {
 
 function readTables(query: Query): EndpointTables {
   const byKey = new Map<string, EndpointTable>()
-  // On a copy: the statement keeps each * that the endpoint's author wrote.
-  const { common } = expandStars(structuredClone(query), new Map())
+  const columns = columnsOfTables(query)
   for (const cte of query.with?.ctes ?? []) {
     const names = [...descendants(cte)].flatMap(node =>
       node.kind === 'TableReference' ? node.path.slice(0, 1) : [],
     )
     const reads = new Set(names.map(({ name }) => nameKey(name)).filter(key => byKey.has(key)))
     const key = nameKey(cte.name.name)
-    byKey.set(key, { name: cte.name.name, cte, columns: common.get(key)!, reads })
+    byKey.set(key, { name: cte.name.name, cte, columns: columns.get(key)!, reads })
   }
   const real = tablesOf(query).filter(({ at }) => at < query.body.at)
   return { recursive: query.with?.recursive ?? false, byKey, real }

@@ -74,7 +74,9 @@ function nameOfValue(value: Expression, start: string, isDate: boolean): string 
   if (value.kind === 'Literal') return nameOfLiteral(value, start, isDate)
   if (value.kind !== 'TypedLiteral') return null
   if (value.type === 'DATE') return nameOfDate(value.value.value, start)
-  return value.type === 'NUMERIC' || value.type === 'BIGNUMERIC' ? nameOfNumber(value.value.value, start) : null
+  return value.type === 'NUMERIC' || value.type === 'BIGNUMERIC'
+    ? nameOfNumber(value.value.value, start)
+    : null
 }
 
 function nameOfLiteral({ literal, text, value }: Literal, start: string, isDate: boolean): string | null {
@@ -117,14 +119,23 @@ export function labelOfGroup({ columns }: UnpivotGroup): string {
  * The names of the columns of a set operation by name, in order.
  * @returns a sentence, where the columns of the two queries do not go together
  */
-export function matchedNames({ mode, on }: ByName, left: string[], right: string[]): string[] | { problem: string } {
+export function matchedNames(
+  { mode, on }: ByName,
+  left: string[],
+  right: string[],
+): string[] | { problem: string } {
   const common = left.filter(name => includes(right, name))
   const wanted = on.map(({ name }) => name)
   if (mode === 'STRICT') {
-    for (const [one, other, which] of [[left, right, 'second'], [right, left, 'first']] as const) {
+    for (const [one, other, which] of [
+      [left, right, 'second'],
+      [right, left, 'first'],
+    ] as const) {
       const missing = one.find(name => !includes(other, name))
       if (missing !== undefined)
-        return { problem: `BY NAME needs the same columns on both sides: the ${which} query has no ${missing}` }
+        return {
+          problem: `BY NAME needs the same columns on both sides: the ${which} query has no ${missing}`,
+        }
     }
   }
   if (on.length > 0) {
@@ -133,7 +144,9 @@ export function matchedNames({ mode, on }: ByName, left: string[], right: string
     const unwanted = mode === 'STRICT' ? left.find(name => !includes(wanted, name)) : undefined
     if (missing !== undefined) return { problem: `the columns of BY NAME ON are not there: ${missing}` }
     if (unwanted !== undefined)
-      return { problem: `BY NAME ON must list all columns: add ${unwanted}, or write INNER before the operator` }
+      return {
+        problem: `BY NAME ON must list all columns: add ${unwanted}, or write INNER before the operator`,
+      }
     return wanted
   }
   if ((mode === 'INNER' || mode === 'LEFT') && common.length === 0)

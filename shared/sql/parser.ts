@@ -1170,9 +1170,7 @@ type SetOperator = Pick<ast.SetOperation, 'operator' | 'byName'>
 function sameOperation(one: SetOperator, other: SetOperator): boolean {
   const names = ({ byName }: SetOperator) => byName?.on.map(({ name }) => name.toLowerCase()).join()
   return (
-    one.operator === other.operator &&
-    one.byName?.mode === other.byName?.mode &&
-    names(one) === names(other)
+    one.operator === other.operator && one.byName?.mode === other.byName?.mode && names(one) === names(other)
   )
 }
 

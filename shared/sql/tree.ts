@@ -87,7 +87,8 @@ export type Count = Literal | ParameterReference
 
 // ---- FROM
 
-export type From = TableReference | UnnestReference | DerivedTable | Pivot | Unpivot | Join | JoinInParentheses
+export type From =
+  TableReference | UnnestReference | DerivedTable | Pivot | Unpivot | Join | JoinInParentheses
 
 /** What may be written after a table or an array; `WITH OFFSET AS name` is only valid after an array. */
 interface Names {
@@ -289,5 +290,14 @@ type Lambda = Kind<'Lambda'> & { parameters: Identifier[]; body: Expression }
 /** Every node that carries a `kind`. */
 export type AnyNode = Query | QueryPart | SelectItem | From | Expression | ExpressionPart
 type QueryPart =
-  With | CommonTable | QueryBody | GroupBy | OrderItem | UnpivotGroup | NamedWindow | Window | Frame | FrameBound
+  | With
+  | CommonTable
+  | QueryBody
+  | GroupBy
+  | OrderItem
+  | UnpivotGroup
+  | NamedWindow
+  | Window
+  | Frame
+  | FrameBound
 type ExpressionPart = InList | InQuery | InUnnest | CaseBranch | HavingExtreme

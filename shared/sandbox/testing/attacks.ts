@@ -218,6 +218,13 @@ export const attacks: Attacks[] = [
       'an alias as a dataset, left of RIGHT JOIN': 'SELECT s FROM edge_logs AS d RIGHT JOIN d.secret ON TRUE',
       'an alias as a dataset, in a correlated subquery':
         'SELECT (SELECT MAX(s) FROM d.secret) FROM edge_logs AS d',
+      'an alias as a dataset, in PIVOT':
+        "SELECT s FROM edge_logs AS d, d.secret PIVOT (COUNT(*) FOR s IN ('a'))",
+      'an alias as a dataset, in UNPIVOT': 'SELECT a FROM edge_logs AS d, d.secret UNPIVOT (a FOR b IN (s))',
+      'an alias as a dataset, under PIVOT':
+        "SELECT s FROM (SELECT id FROM edge_logs) AS d PIVOT (COUNT(*) FOR id IN ('a')), d.secret",
+      'an alias as a dataset, beside a query by name':
+        'SELECT d.id FROM edge_logs AS d UNION ALL BY NAME SELECT s AS id FROM d.secret',
       'a CTE as a dataset': 'WITH d AS (SELECT 1 AS x) SELECT s FROM d.secret',
       'an alias as a dataset, right of FULL JOIN':
         'SELECT s FROM edge_logs AS d FULL JOIN d.secret USING (id)',
@@ -366,12 +373,9 @@ export const attacks: Attacks[] = [
       'a MODEL argument': 'SELECT ABS(MODEL secret)',
       'FOR SYSTEM_TIME': 'SELECT id FROM edge_logs FOR SYSTEM_TIME AS OF (SELECT MAX(s) FROM secret)',
       TABLESAMPLE: 'SELECT id FROM edge_logs TABLESAMPLE SYSTEM (1 PERCENT)',
-      PIVOT: "SELECT id FROM edge_logs PIVOT (COUNT(id) FOR id IN ('a'))",
-      UNPIVOT: 'SELECT id FROM edge_logs UNPIVOT (a FOR b IN (c))',
       'a pipe that calls a table function': 'FROM edge_logs |> CALL dataset.f()',
       'a pipe that samples': 'FROM edge_logs |> TABLESAMPLE SYSTEM (1 PERCENT)',
       'a pipe that asserts': "FROM edge_logs |> ASSERT EXISTS (SELECT 1 FROM secret), 'x'",
-      'a pipe that pivots': "FROM edge_logs |> PIVOT (COUNT(id) FOR id IN ('a'))",
       'a pipe with a WITH': 'FROM edge_logs |> WITH a AS (SELECT s FROM secret) |> SELECT id',
       'a pipe that writes': 'FROM edge_logs |> INSERT INTO secret',
       'a pipe that makes a table': 'FROM edge_logs |> CREATE TABLE x',
@@ -452,28 +456,39 @@ export const attacks: Attacks[] = [
     code: 'sandbox_violation',
     stops: /^\* cannot stand for columns here, since .* not known/,
     attempts: {
-      'the star of a struct': 'SELECT e.metadata[0].* FROM edge_logs AS e',
-      'the star of an array': 'SELECT e.metadata.* FROM edge_logs AS e',
-      'the star of a subquery': 'SELECT (SELECT AS STRUCT id FROM edge_logs LIMIT 1).*',
-      'a star over the fields of an array': 'SELECT * FROM edge_logs AS e, UNNEST(e.metadata) AS m',
       'a star over the fields of a value': 'SELECT * FROM (SELECT AS VALUE e FROM edge_logs AS e)',
       'a star over a star that is not known':
         'SELECT * FROM (SELECT * FROM edge_logs AS e, UNNEST(e.metadata) AS m)',
       'a star in the second branch':
-        'SELECT 1 UNION ALL SELECT * FROM edge_logs AS e CROSS JOIN UNNEST(e.metadata)',
+        'SELECT 1 UNION ALL SELECT * FROM (SELECT * FROM edge_logs AS e CROSS JOIN UNNEST(e.metadata))',
       'a star in EXISTS with DISTINCT':
-        'SELECT EXISTS (SELECT DISTINCT * FROM edge_logs AS e, UNNEST(e.metadata) AS m)',
+        'SELECT EXISTS (SELECT DISTINCT * FROM (SELECT m.* FROM edge_logs AS e, UNNEST(e.metadata) AS m))',
+      'a star over fields that USING has merged':
+        'SELECT * FROM edge_logs AS e JOIN UNNEST(e.metadata) AS m USING (id)',
     },
   },
   {
     rule: 'rule 8: a star stands for columns that are there',
     code: 'sandbox_violation',
-    stops: /^\* (cannot stand for columns here, since (FROM has no table|two columns|column 1)|needs a FROM)/,
+    stops: /^\* (cannot stand for columns here(, since (FROM has no table|two columns)|: name)|needs a FROM)/,
     attempts: {
       'the star of a table that is not in FROM': 'SELECT secret.* FROM edge_logs',
       'a star without FROM': 'SELECT *',
       'a star over two columns of one name': 'SELECT * FROM (SELECT 1 AS x, 2 AS x)',
-      'a star over a column without a name': 'SELECT * FROM (SELECT COUNT(*) FROM edge_logs)',
+      'the star of a row outside': 'SELECT (SELECT AS STRUCT e.* FROM UNNEST([1]) AS x) FROM edge_logs AS e',
+      'the star of an array with the name of a table':
+        'SELECT e.* FROM UNNEST(ARRAY(SELECT e FROM edge_logs AS e)) AS e',
+    },
+  },
+  {
+    rule: 'rule 8: PIVOT passes on columns that are known',
+    code: 'sandbox_violation',
+    stops: /^(UN)?PIVOT cannot pass columns on here, since/,
+    attempts: {
+      'PIVOT of a star that is not known':
+        "SELECT a FROM (SELECT m.* FROM edge_logs AS e, UNNEST(e.metadata) AS m) PIVOT (COUNT(*) FOR level IN ('a'))",
+      'UNPIVOT of the fields of a value':
+        'SELECT a FROM (SELECT AS VALUE e FROM edge_logs AS e) UNPIVOT (a FOR b IN (id))',
     },
   },
   {
@@ -527,6 +542,27 @@ export const attacks: Attacks[] = [
       'a pipe with UNION ALL': 'FROM edge_logs |> SELECT id |> UNION ALL (SELECT s FROM secret)',
       'a pipe with EXCEPT DISTINCT': 'FROM edge_logs |> SELECT id |> EXCEPT DISTINCT (FROM secret)',
       'a pipe under the name of the table': 'FROM edge_logs |> AS secret |> CROSS JOIN secret AS x',
+
+      'a pipe with PIVOT': `FROM edge_logs |> PIVOT (MAX(${secret}) FOR id IN ('a'))`,
+      'a pipe that turns the table': "FROM secret |> PIVOT (COUNT(*) FOR id IN ('a'))",
+      'a pipe with UNION by name': 'FROM edge_logs |> LEFT UNION ALL BY NAME (SELECT s AS id FROM secret)',
+
+      'PIVOT of the table': "SELECT a FROM secret PIVOT (COUNT(*) FOR id IN ('a'))",
+      'PIVOT of a subquery over the table':
+        "SELECT a FROM (SELECT s FROM secret) PIVOT (COUNT(*) FOR s IN ('a'))",
+      'an aggregate of PIVOT': `SELECT a FROM edge_logs PIVOT (MAX(${secret}) FOR id IN ('a'))`,
+      'the condition of an aggregate of PIVOT':
+        "SELECT a FROM edge_logs PIVOT (COUNTIF(EXISTS (SELECT 1 FROM secret)) FOR id IN ('a'))",
+      'FOR of PIVOT': `SELECT a FROM edge_logs PIVOT (COUNT(*) FOR ${secret} IN ('a'))`,
+      'a value of PIVOT': `SELECT a FROM edge_logs PIVOT (COUNT(*) FOR id IN (${secret} AS a))`,
+      'PIVOT on the right of a join': `SELECT 1 FROM edge_logs, secret PIVOT (COUNT(*) FOR id IN ('a')) AS p`,
+      'UNPIVOT of the table': 'SELECT a FROM secret UNPIVOT (a FOR b IN (s))',
+      'UNPIVOT of a subquery over the table':
+        'SELECT a FROM (SELECT s FROM secret) AS x UNPIVOT (a FOR b IN (x.s))',
+      'UNION by name': 'SELECT id FROM edge_logs UNION ALL BY NAME SELECT s AS id FROM secret',
+      'FULL UNION by name': 'SELECT id FROM edge_logs FULL OUTER UNION ALL BY NAME SELECT s FROM secret',
+      'EXCEPT by name and a list':
+        'SELECT id FROM edge_logs LEFT EXCEPT DISTINCT BY NAME ON (id) SELECT s AS id FROM secret',
 
       'REPLACE of a star': `SELECT * REPLACE (${secret} AS id) FROM edge_logs`,
       'REPLACE of the star of a row': `SELECT e.* REPLACE (${secret} AS id) FROM edge_logs AS e`,

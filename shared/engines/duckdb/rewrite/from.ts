@@ -1,5 +1,13 @@
 /** FROM: tables, common tables, subqueries and their joins. Arrays are in unnest.ts. */
-import type { DerivedTable, From, Identifier, Join, Pivot, TableReference, Unpivot } from '../../../sql/tree.ts'
+import type {
+  DerivedTable,
+  From,
+  Identifier,
+  Join,
+  Pivot,
+  TableReference,
+  Unpivot,
+} from '../../../sql/tree.ts'
 import { nearestName } from '../../../sql/nearest.ts'
 import { quoteName } from '../syntax.ts'
 import { condition, unifyOrThrow } from './coercion.ts'
@@ -64,7 +72,8 @@ function derivedTable(context: Context, node: DerivedTable, scope: Scope): Sourc
 function turnedTable(context: Context, node: Pivot | Unpivot, scope: Scope): Source {
   const { of } = node
   const bare = newScope(scope.ctes, scope.outer)
-  const input = of.kind === 'TableReference' ? tableReference(context, of, bare) : derivedTable(context, of, bare)
+  const input =
+    of.kind === 'TableReference' ? tableReference(context, of, bare) : derivedTable(context, of, bare)
   const relation =
     node.kind === 'Pivot' ? pivot(context, node, input, scope) : unpivot(context, node, input, scope)
   return relationSource(context, node.alias?.name ?? null, `(${relation.sql})`, relation)

@@ -52,7 +52,10 @@ function pivoted(
   rows: Scope,
 ): VisibleColumn {
   if (!aggregate.alias && aggregates.length > 1)
-    throw context.invalid(aggregate, 'PIVOT with several aggregates needs a name for each: give it one with AS')
+    throw context.invalid(
+      aggregate,
+      'PIVOT with several aggregates needs a name for each: give it one with AS',
+    )
   const constant = context.expression(value.expression, newScope(rows.ctes, null))
   if (type && !coerce(constant, type))
     throw context.invalid(
@@ -85,7 +88,10 @@ function onlyWhere(context: Context, condition: Expression, node: Expression): C
   if (node.kind !== 'Call' || node.over || !isAggregate(node) || !(node.star || node.arguments.length > 0))
     throw context.invalid(node, 'PIVOT takes an aggregate function, as in PIVOT(COUNT(*) FOR ...)')
   if (node.having || (keepNulls.includes(name) && node.nulls !== 'IGNORE'))
-    throw context.invalid(node, `PIVOT takes no ${node.having ? `${name} with HAVING` : `${name} without IGNORE NULLS`}`)
+    throw context.invalid(
+      node,
+      `PIVOT takes no ${node.having ? `${name} with HAVING` : `${name} without IGNORE NULLS`}`,
+    )
   const { at } = node
   const call = (name: string, ...args: Expression[]): Call => ({
     ...node,
@@ -119,7 +125,9 @@ export function unpivot(context: Context, node: Unpivot, input: Source, scope: S
   const names = [...node.values, node.name].map(({ name }) => name)
   const groups = node.groups.map((group, at) => {
     const label = isNumber ? group.label!.text : quoteText(group.label?.value ?? labelOfGroup(group))
-    return structSql([...turned[at]!.map(({ sql }) => sql), label].map((sql, at) => ({ name: `v${at}`, sql })))
+    return structSql(
+      [...turned[at]!.map(({ sql }) => sql), label].map((sql, at) => ({ name: `v${at}`, sql })),
+    )
   })
   const keys = keysOfUnpivot(node, columnsOf(rows.variables[0]!))
   const passed = selectList(context, keys)
@@ -130,7 +138,11 @@ export function unpivot(context: Context, node: Unpivot, input: Source, scope: S
     const type = types[at] ?? { kind: isNumber ? 'INT64' : 'STRING' }
     return { name, ...typed(`(${table}.${element}).${quoteName(`v${at}`)}`, type) }
   })
-  const kept = passed.columns.map(({ name, duck, type }) => ({ name, sql: `${table}.${quoteName(duck)}`, type }))
+  const kept = passed.columns.map(({ name, duck, type }) => ({
+    name,
+    sql: `${table}.${quoteName(duck)}`,
+    type,
+  }))
   const { items, columns } = selectList(context, [...kept, ...made])
   const empty = made.slice(0, -1).map(({ sql }) => `${sql} IS NULL`)
   const where = node.nulls === 'INCLUDE' ? '' : ` WHERE NOT (${empty.join(' AND ')})`
@@ -151,7 +163,10 @@ function typesOfValues(context: Context, node: Unpivot, turned: Typed[][]): Outp
   for (const [at, group] of turned.entries()) {
     const place = node.groups[at]!
     if (group.length !== node.values.length)
-      throw context.invalid(place, `UNPIVOT needs ${node.values.length} columns in each group, as many as new ones`)
+      throw context.invalid(
+        place,
+        `UNPIVOT needs ${node.values.length} columns in each group, as many as new ones`,
+      )
     for (const [column, { sql, type }] of group.entries()) {
       if (seen.has(sql)) throw context.invalid(place, 'Column names in UNPIVOT IN clause cannot be repeated')
       seen.add(sql)

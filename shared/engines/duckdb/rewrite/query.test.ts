@@ -58,6 +58,60 @@ const claims: Record<string, Claim[]> = {
       `SELECT [STRUCT(1 AS x)] AS a UNION ALL SELECT [STRUCT(2 AS y)]`,
       [{ a: [{ x: 1 }] }, { a: [{ x: 2 }] }],
     ],
+    [
+      'by name take the columns in the order of the left',
+      'SELECT 1 AS a, 2 AS b UNION ALL BY NAME SELECT 3 AS B, 4 AS a ORDER BY a',
+      [
+        { a: 1, b: 2 },
+        { a: 4, b: 3 },
+      ],
+    ],
+    [
+      'by name and INNER keep what both have',
+      'SELECT 1 AS a, 2 AS b INNER UNION ALL BY NAME SELECT 3 AS c, 4 AS b ORDER BY b',
+      [{ b: 2 }, { b: 4 }],
+    ],
+    [
+      'by name and LEFT keep the columns of the left, NULL where the right has none',
+      'SELECT 1 AS a, 2 AS b LEFT UNION ALL BY NAME SELECT 3 AS c, 4 AS b ORDER BY b',
+      [
+        { a: 1, b: 2 },
+        { a: null, b: 4 },
+      ],
+    ],
+    [
+      'by name and FULL keep all columns',
+      "SELECT 1 AS a FULL OUTER UNION ALL BY NAME SELECT 'x' AS b ORDER BY a",
+      [
+        { a: null, b: 'x' },
+        { a: 1, b: null },
+      ],
+    ],
+    [
+      'by name in a chain match every query with those before it',
+      'SELECT 1 AS a FULL UNION ALL BY NAME SELECT 2 AS b FULL UNION ALL BY NAME SELECT 3 AS c, 4 AS a ORDER BY a',
+      [
+        { a: null, b: 2, c: null },
+        { a: 1, b: null, c: null },
+        { a: 4, b: null, c: 3 },
+      ],
+    ],
+    [
+      'by name and a list take its columns in its order',
+      'SELECT 1 AS a, 2 AS b, 5 AS c FULL UNION ALL BY NAME ON (d, b) SELECT 3 AS d, 4 AS b ORDER BY b',
+      [
+        { d: null, b: 2 },
+        { d: 3, b: 4 },
+      ],
+    ],
+    [
+      'by name and LEFT take EXCEPT and INTERSECT too',
+      '(SELECT 1 AS a, 2 AS b LEFT EXCEPT DISTINCT BY NAME SELECT 2 AS b) UNION ALL (SELECT 3 AS a, 4 AS b INTERSECT DISTINCT BY NAME SELECT 4 AS b, 3 AS a) ORDER BY a',
+      [
+        { a: 1, b: 2 },
+        { a: 3, b: 4 },
+      ],
+    ],
     ['UNION DISTINCT drops doubles', 'SELECT 1 AS a UNION DISTINCT SELECT 1', [{ a: 1 }]],
     [
       'INTERSECT keeps what both have',
@@ -341,6 +395,23 @@ describeDuckDb(
         ['SELECT 1 FROM logs AS a, logs AS A', 'Duplicate table alias A', 1, 26],
         ['WITH t AS (SELECT 1), T AS (SELECT 2) SELECT 1', 'Duplicate alias T', 1, 23],
         ['SELECT 1 AS a UNION ALL SELECT 1, 2', 'mismatched column count', 1, 1],
+        [
+          'SELECT 1 AS a, 2 AS b UNION ALL BY NAME SELECT 1 AS a',
+          'BY NAME needs the same columns on both sides: the second query has no b',
+          1,
+          1,
+        ],
+        ['SELECT 1 AS a UNION ALL BY NAME SELECT 1 AS a, 2 AS c', 'the first query has no c', 1, 1],
+        ['SELECT 1 AS a UNION ALL BY NAME SELECT 2', 'BY NAME needs a name for every column', 1, 1],
+        ['SELECT 1 AS a, 2 AS a UNION ALL BY NAME SELECT 2 AS a', 'two columns are called a', 1, 1],
+        ['SELECT 1 AS a LEFT UNION ALL BY NAME SELECT 2 AS b', 'no column name in common', 1, 1],
+        ['SELECT 1 AS a UNION ALL BY NAME ON (b) SELECT 2 AS a', 'are not there: b', 1, 1],
+        [
+          "SELECT 1 AS a INNER UNION ALL BY NAME SELECT 'x' AS a",
+          'No matching signature for set operation',
+          1,
+          1,
+        ],
         [`SELECT 1 AS a UNION ALL SELECT 'x'`, 'No matching signature for set operation', 1, 1],
         ['SELECT x FROM UNNEST([1]) AS x ORDER BY 2', 'There is no column 2', 1, 41],
         ['SELECT 1 FROM logs WHERE status_code', 'No matching signature for WHERE clause', 1, 26],

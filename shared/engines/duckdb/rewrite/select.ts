@@ -97,7 +97,8 @@ function fieldsOfRow(context: Context, node: Expression, scope: Scope): VisibleC
   const variable = only && more.length === 0 && scope.variables.find(({ name }) => sameName(name, only.name))
   if (variable) return columnsOf(variable)
   const value = context.expression(node, scope)
-  if (value.type?.kind !== 'STRUCT') throw context.invalid(node, 'Dot-star is not supported for this type')
+  if (value.type?.kind !== 'STRUCT')
+    throw context.invalid(node, 'Dot-star takes the fields of a STRUCT, and this is none: leave .* out')
   return columnsOf({ kind: 'value', name: null, value })
 }
 

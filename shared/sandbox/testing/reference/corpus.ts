@@ -32,9 +32,12 @@ export const judgedAttacks: Judged[] = attacks
   .filter(({ sql }) => sql.length < 5_000)
   .map(({ title, sql }) => ({ title, sql: withoutPipes(sql), hash: hashOf(sql) }))
 
-/** This version of the reference has no pipes: where the front end reads them, it gets the query that they stand for. */
-function withoutPipes(sql: string): string {
-  if (!/\|>|^FROM\b|\(FROM\b/.test(sql)) return sql
+/**
+ * This version of the reference has neither pipes nor BY NAME: where the front end reads them, it gets the query that they
+ * stand for.
+ */
+export function withoutPipes(sql: string): string {
+  if (!/\|>|^FROM\b|\(FROM\b|\bBY NAME\b/i.test(sql)) return sql
   try {
     return print(parse(sql))
   } catch (error) {
