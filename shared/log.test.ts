@@ -31,11 +31,12 @@ describe('an error in the log', () => {
     expect(describeError(cause)).toMatchObject({ error: 'StoreError', reason: 'unavailable', code: 7 })
   })
 
-  test('that the operator has to correct names what is missing', () => {
-    const cause = new EngineError('misconfigured', 'There is no table postgres.logs.')
-    expect(describeError(new ApiError('internal', 'x', { cause }))['engine']).toBe(
-      'There is no table postgres.logs.',
-    )
+  test.each([
+    ['misconfigured', 'There is no table postgres.logs.'],
+    ['failed', 'A log file is damaged: postgres.logs/a.parquet'],
+  ] as const)('that the operator has to correct, as the engine %s, names what is wrong', (reason, words) => {
+    const cause = new EngineError(reason, words)
+    expect(describeError(new ApiError('internal', 'x', { cause }))['engine']).toBe(words)
   })
 })
 

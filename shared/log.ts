@@ -47,7 +47,7 @@ export function traceOf(traceparent: string | undefined, project: string | null)
 /**
  * The part of an error that may be logged: its kind and where it was thrown, with the reason of a failed engine or store.
  * The message is left out, as it may quote a value or a caller's text; but the engine's message for a misconfiguration
- * names the table or right that the operator has to correct, and holds nothing else.
+ * names the table or right that the operator has to correct, one for a failure the log file, and they hold nothing else.
  */
 export function describeError(error: unknown): Details {
   if (!(error instanceof Error)) return { error: typeof error }
@@ -59,7 +59,7 @@ export function describeError(error: unknown): Details {
 function reasonOf(error: unknown): Details {
   if (error instanceof StoreError) return { reason: error.reason, ...codeOf(error.cause) }
   if (!(error instanceof EngineError)) return {}
-  return error.reason === 'misconfigured'
+  return ['misconfigured', 'failed'].includes(error.reason)
     ? { reason: error.reason, engine: error.message }
     : { reason: error.reason }
 }

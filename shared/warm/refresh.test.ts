@@ -92,7 +92,8 @@ describeStores('warming', adapter => {
     test('of one set does not stop the others, and that one backs off', async () => {
       for (const keyFields of three()) await use(scene.store, own, { keyFields })
       scene.engine.before = ([project]) => {
-        if (project === 'p1') throw new EngineError('failed', 'poison 10.1.2.3')
+        if (project === 'p1')
+          throw new EngineError('failed', 'BigQuery failed', { cause: new Error('poison 10.1.2.3') })
       }
       expect(await scene.run([own])).toMatchObject({ refreshed: 2, failed: 1 })
       const again = await scene.run([own])

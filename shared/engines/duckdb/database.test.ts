@@ -1,12 +1,11 @@
 /** The database refuses what the rewriting should never let through. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { addRows } from '../testing/parquet.ts'
 import { openDatabase } from './database.ts'
-import { engineError } from './failures.ts'
+import { LogViews } from './views.ts'
 
 const columns = ['id', 'message'].map(name => ({ name, type: { kind: 'STRING' } as const }))
 const folder = mkdtempSync(join(tmpdir(), 'database-'))
@@ -16,8 +15,11 @@ let connection: DuckDBConnection
 
 beforeAll(async () => {
   writeFileSync(outside, 'a\n1\n')
-  instance = await openDatabase(join(folder, 'logs'), new Map([['app.logs', columns]]))
+  const logs = join(folder, 'logs')
+  const tables = new Map([['app.logs', columns]])
+  instance = await openDatabase(logs, tables)
   connection = await instance.connect()
+  await new LogViews(connection, logs, tables).refresh(['app.logs'])
 })
 afterAll(() => {
   connection.closeSync()
@@ -26,14 +28,6 @@ afterAll(() => {
 })
 
 describe('the database', () => {
-  test('reads a table that had no folder, and rows that come later', async () => {
-    const count = async () =>
-      (await connection.runAndReadAll('SELECT count(*)::INT FROM "app.logs"')).getRows()
-    expect(await count()).toEqual([[0]])
-    await addRows(join(folder, 'logs'), 'app.logs', columns, [{ id: 'a' }, { id: 'b' }])
-    expect(await count()).toEqual([[2]])
-  })
-
   test.each([100, 1000])(
     'finds the first %d rows by number, and fetches their columns after',
     async limit => {
@@ -44,24 +38,6 @@ describe('the database', () => {
       expect(JSON.stringify(plan.getRows())).toMatch(/SEMI.*file_row_number/)
     },
   )
-
-  test.each(['empty', 'cut', 'changed'])('fails, and blames no caller, where a file is %s', async how => {
-    await addRows(join(folder, 'logs'), 'app.logs', columns, [{ id: 'x'.repeat(10_000) }])
-    const files = readdirSync(join(folder, 'logs', 'app.logs')).map(name =>
-      join(folder, 'logs', 'app.logs', name),
-    )
-    const file = files.find(name => name.endsWith('.parquet'))!
-    const whole = readFileSync(file)
-    const damage = {
-      empty: [],
-      cut: [...whole.subarray(0, 60)],
-      changed: [...Buffer.from('no Parquet at all')],
-    }
-    writeFileSync(file, Buffer.from(damage[how as keyof typeof damage]))
-    const outcome = await connection.run('SELECT id FROM "app.logs"').catch(engineError)
-    writeFileSync(file, whole)
-    expect(outcome).toMatchObject({ reason: 'failed', message: 'A log file is damaged' })
-  })
 
   test.each([
     [`SELECT * FROM '${outside}'`],

@@ -4,11 +4,11 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Column } from '../../sql/types.ts'
 import type { Deadline } from '../deadline.ts'
 import { Turns } from '../turns.ts'
-import { quoteName, quoteText } from './syntax.ts'
+import { quoteText } from './syntax.ts'
 import { prepareTableFolder, tableFolder } from './tables.ts'
 
 /**
- * A database in memory with a view for each table over `<logsFolder>/<table>/*.parquet`. From then on it reads those
+ * A database in memory, whose tables are views (`views.ts`) over the files in `<logsFolder>/<table>/`. It reads those
  * folders and nothing else, and no statement can change that. Makes the folders that are missing.
  */
 export async function openDatabase(
@@ -27,23 +27,11 @@ export async function openDatabase(
   })
   const connection = await instance.connect()
   const root = resolve(logsFolder)
-  for (const [table, columns] of tables) await createView(connection, root, table, columns)
+  for (const [table, columns] of tables)
+    await prepareTableFolder(connection, tableFolder(root, table), columns)
   for (const setting of settings(root)) await connection.run(setting)
   connection.closeSync()
   return instance
-}
-
-async function createView(
-  connection: DuckDBConnection,
-  root: string,
-  table: string,
-  columns: Column[],
-): Promise<void> {
-  const folder = tableFolder(root, table)
-  await prepareTableFolder(connection, folder, columns)
-  const list = columns.map(column => quoteName(column.name)).join(', ')
-  const files = quoteText(join(folder, '*.parquet'))
-  await connection.run(`CREATE VIEW ${quoteName(table)} AS SELECT ${list} FROM read_parquet(${files})`)
 }
 
 /**

@@ -1,8 +1,5 @@
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
-import { statementLimits } from '../../sql/limits.ts'
-import { parse } from '../../sql/parser.ts'
-import { tablesOf } from '../../sql/relations.ts'
 import type { Column, SqlType } from '../../sql/types.ts'
 import { Deadline } from '../deadline.ts'
 import {
@@ -14,10 +11,11 @@ import {
   type Statement,
 } from '../engine.ts'
 import { Connections, openDatabase } from './database.ts'
-import { engineError, isFatal } from './failures.ts'
+import { engineError, isFatal, mayBeOfFiles } from './failures.ts'
 import { rewrite, type Rewritten } from './rewrite/rewrite.ts'
 import { ResultRows } from '../rows.ts'
 import { boundText, rowReader } from './values.ts'
+import { LogViews } from './views.ts'
 
 export interface DuckDbOptions {
   /** Holds a folder `<table>/` of Parquet files for each table. */
@@ -39,13 +37,18 @@ export function openDuckDb(options: DuckDbOptions): QueryEngine {
   return new DuckDbEngine(options)
 }
 
+interface Database {
+  connections: Connections
+  views: LogViews
+}
+
 type ParameterTypes = (readonly [name: string, type: SqlType])[]
 
 class DuckDbEngine implements QueryEngine {
   private readonly options: DuckDbOptions
   /** By SQL and types of parameters. */
   private readonly rewritings: LRUCache<string, Rewritten, { sql: string; types: ParameterTypes }>
-  private opening: Promise<Connections> | null = null
+  private opening: Promise<Database> | null = null
 
   constructor(options: DuckDbOptions) {
     this.options = options
@@ -59,8 +62,7 @@ class DuckDbEngine implements QueryEngine {
     return this.withDeadline(limits, async deadline => {
       const rewritten = this.rewritten(statement)
       const values = this.values(statement, rewritten)
-      const connections = await this.connections()
-      return connections.with(deadline, connection =>
+      return this.over(rewritten.tables, deadline, connection =>
         fetchRows(connection, rewritten, values, limits, deadline),
       )
     })
@@ -68,19 +70,16 @@ class DuckDbEngine implements QueryEngine {
 
   async describe(statement: Statement): Promise<Description> {
     return this.withDeadline({ timeoutMs: describeMs }, async deadline => {
-      const { sql, columns } = this.rewritten(statement)
-      const connections = await this.connections()
-      await connections.with(deadline, async connection => (await prepare(connection, sql)).destroySync())
-      const tables = tablesOf(parse(statement.sql, statementLimits)).map(({ path }) =>
-        path.map(part => part.name).join('.'),
-      )
-      return { kind: 'SELECT', tables: [...new Set(tables)].sort(), columns, bytes: null }
+      const { sql, columns, tables } = this.rewritten(statement)
+      await this.over(tables, deadline, async connection => (await prepare(connection, sql)).destroySync())
+      return { kind: 'SELECT', tables, columns, bytes: null }
     })
   }
 
   async close(): Promise<void> {
-    const connections = await this.opening?.catch(() => null)
-    connections?.close()
+    const database = await this.opening?.catch(() => null)
+    database?.views.close()
+    database?.connections.close()
     this.opening = null
   }
 
@@ -100,6 +99,26 @@ class DuckDbEngine implements QueryEngine {
     }
   }
 
+  /**
+   * Uses a connection whose views of these tables are up to date; once more where files came or went meanwhile, as one
+   * may go between its listing and its reading.
+   */
+  private async over<T>(
+    tables: string[],
+    deadline: Deadline,
+    use: (connection: DuckDBConnection) => Promise<T>,
+  ): Promise<T> {
+    const { connections, views } = await this.database()
+    await views.refresh(tables)
+    const run = () => connections.with(deadline, use)
+    return run().catch(async (error: unknown) => {
+      deadline.check()
+      if (await views.refresh(tables)) return run()
+      if (mayBeOfFiles(error)) await views.check(tables)
+      throw error
+    })
+  }
+
   private rewritten({ sql, bindings }: Statement): Rewritten {
     const types = bindings.map(({ name, type }) => [name.toLowerCase(), type] as const)
     return this.rewritings.memo(JSON.stringify([sql, types]), { context: { sql, types } })
@@ -117,17 +136,20 @@ class DuckDbEngine implements QueryEngine {
     return typeof time === 'string' ? time : time.toISOString()
   }
 
-  private connections(): Promise<Connections> {
+  private database(): Promise<Database> {
     const { logsFolder, tables } = this.options
-    this.opening ??= openDatabase(logsFolder, tables).then(
-      instance => new Connections(instance),
-      (error: unknown) => {
-        this.opening = null
-        throw new EngineError('misconfigured', 'The local engine cannot open its tables', { cause: error })
-      },
-    )
+    this.opening ??= open(logsFolder, tables).catch((cause: unknown) => {
+      this.opening = null
+      throw new EngineError('misconfigured', 'The local engine cannot open its tables', { cause })
+    })
     return this.opening
   }
+}
+
+async function open(logsFolder: string, tables: ReadonlyMap<string, Column[]>): Promise<Database> {
+  const instance = await openDatabase(logsFolder, tables)
+  const views = new LogViews(await instance.connect(), logsFolder, tables)
+  return { connections: new Connections(instance), views }
 }
 
 /** Prepares exactly one SELECT. Throws EngineError `rejected` for anything else. */

@@ -12,13 +12,27 @@ describe('an error of DuckDB', () => {
     ['Out of Range Error: Overflow in addition of INT64 (92 + 1)!', 'rejected'],
     ['Binder Error: Referenced column "alice" not found', 'unsupported'],
     ['Catalog Error: Table with name alice does not exist!', 'unsupported'],
-    ['IO Error: Cannot open file "/home/alice/logs/x.parquet"', 'failed'],
     ['Out of Memory Error: failed to allocate /home/alice', 'result_too_large'],
     ['something else about alice', 'failed'],
   ])('%s is %s, and nothing of its text is passed on', (message, reason) => {
     const error = engineError(new Error(message))
     expect(error).toMatchObject({ name: 'EngineError', reason })
     expect(error.message).not.toMatch(/alice|secret|data|92|\//)
+  })
+
+  test.each([
+    ['IO Error: Cannot open file "/home/alice/logs/app.logs/x.parquet"'],
+    [`Invalid Input Error: File '/home/alice/app.logs/x.parquet' too small to be a Parquet file`],
+    [`Invalid Input Error: No magic bytes found at end of file '/alice/app.logs/x.parquet'`],
+    ['Invalid Input Error: Failed to read file "/alice/app.logs/x.parquet": schema mismatch: "alice"'],
+    ['Invalid Input Error: Failed to read Parquet file "/alice/app.logs/x.parquet": negative'],
+    ['Invalid Input Error: Invalid string encoding found in Parquet file "/app.logs/x.parquet": "alice"'],
+    ['Conversion Error: Error while reading file "/alice/app.logs/x.parquet": failed to cast "alice"'],
+    ["Invalid Error: Prefetch registered for bytes outside file: '/alice/app.logs/x.parquet'"],
+  ])('%s is of a log file: it names the file for operators, and blames no caller', message => {
+    const error = engineError(new Error(message))
+    expect(error.reason).toBe('failed')
+    expect(error.message).toMatch(/^A log file .*: app\.logs\/x\.parquet$/)
   })
 
   test('of a regular expression names the fault, without the expression', () => {

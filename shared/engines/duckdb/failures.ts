@@ -50,14 +50,25 @@ const rejected: Meaning[] = [
   [/^Invalid Input Error/, 'A function refuses a value that it is given'],
 ]
 
-/** Of a file of the logs, not of a value. */
-const damaged =
-  /^Invalid Input Error: (File '.*' too small to be a Parquet file|No magic bytes found|Failed to read file ")/
+/** Faults of log files. The names of files are ours, but for those that operators put beside them. */
+const ofFiles: Meaning[] = [
+  [
+    /^Invalid Input Error: (File '.*' too small to be a Parquet file|No magic bytes found|Failed to read (Parquet )?file "|Invalid string encoding found in Parquet file "|Cannot read )/,
+    'A log file is damaged',
+  ],
+  [/^Conversion Error: Error while reading file "/, 'A log file has other columns than its table'],
+  [/^Invalid Error/, 'A log file is damaged'],
+  [/^IO Error/, 'A log file is missing, or cannot be read'],
+]
+
+/** Errors of names and types, which the rewriting has settled by the tables' schemas. */
+const ofNames = /^(Binder|Catalog) Error/
 
 const meanings: [reason: EngineErrorReason, ...Meaning][] = [
-  ['failed', damaged, 'A log file is damaged'],
+  ...ofFiles.map((meaning): (typeof meanings)[number] => ['failed', ...meaning]),
   ...rejected.map((meaning): (typeof meanings)[number] => ['rejected', ...meaning]),
-  ['unsupported', /^(Binder|Catalog|Parser|Not implemented) Error/, 'The local engine cannot run this query'],
+  ['unsupported', ofNames, 'The local engine cannot run this query'],
+  ['unsupported', /^(Parser|Not implemented) Error/, 'The local engine cannot run this query'],
   ['result_too_large', /^Out of Memory Error/, 'The query needs more memory than the local engine has'],
 ]
 
@@ -69,8 +80,16 @@ export function engineError(error: unknown): EngineError {
     return new EngineError(reason, error.message, { place: error.place, cause: error })
   }
   const text = messageOf(error)
-  const [reason, , message] = meanings.find(([, pattern]) => matches(text, pattern)) ?? []
-  return new EngineError(reason ?? 'failed', message ?? 'The local engine failed', { cause: error })
+  const [reason = 'failed', , words = 'The local engine failed'] =
+    meanings.find(([, pattern]) => matches(text, pattern)) ?? []
+  // Callers do not see why a run `failed`; operators look for the file.
+  const [file] = (reason === 'failed' && /[^/"']*\/[^/"']*\.parquet(?=["'])/.exec(text)) || []
+  return new EngineError(reason, file ? `${words}: ${file}` : words, { cause: error })
+}
+
+/** Whether the error comes from a log file with other columns than its table, or from what DuckDB lacks. */
+export function mayBeOfFiles(error: unknown): boolean {
+  return ofNames.test(messageOf(error))
 }
 
 /** Whether the database is of no use after this error. */

@@ -2,6 +2,7 @@
 import { placeOf, SqlError } from '../../../sql/error.ts'
 import { statementLimits } from '../../../sql/limits.ts'
 import { parse } from '../../../sql/parser.ts'
+import { tablesOf } from '../../../sql/relations.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName } from '../syntax.ts'
@@ -13,6 +14,8 @@ export interface Rewritten {
   /** One DuckDB SELECT. Parameters are `$p_<name in lower case>`, and `$now` for the current time. */
   sql: string
   columns: Column[]
+  /** Names of the log tables that it reads, sorted. */
+  tables: string[]
   usesNow: boolean
 }
 
@@ -54,7 +57,8 @@ export function rewrite(
       )
     seen.add(name.toLowerCase())
   }
-  return { sql: relation.sql, columns, usesNow }
+  const read = tablesOf(tree).map(({ path }) => path.map(part => part.name).join('.'))
+  return { sql: relation.sql, columns, tables: [...new Set(read)].sort(), usesNow }
 }
 
 /** The rows of a value table of structs are their fields. */

@@ -1,0 +1,116 @@
+/** The views that are the log tables: over the files that hold a table's rows at the moment of a run. */
+import { readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { Column } from '../../sql/types.ts'
+import { EngineError } from '../engine.ts'
+import { engineError } from './failures.ts'
+import { logFiles } from './loads.ts'
+import { duckType, quoteName, quoteText } from './syntax.ts'
+import { tableFolder } from './tables.ts'
+
+/**
+ * Faults of log files and of their folders, which are the operator's: EngineError `failed`. The files of a load never
+ * change, but people put files into the folders, and take them out.
+ */
+export class LogViews {
+  private readonly connection: DuckDBConnection
+  private readonly root: string
+  private readonly tables: ReadonlyMap<string, Column[]>
+  /** By table, what its folder held when its view was made. */
+  private readonly seen = new Map<string, string>()
+  /** Views are made one after the other: DuckDB refuses two writers of one. */
+  private making: Promise<unknown> = Promise.resolve()
+
+  constructor(connection: DuckDBConnection, logsFolder: string, tables: ReadonlyMap<string, Column[]>) {
+    this.connection = connection
+    this.root = resolve(logsFolder)
+    this.tables = tables
+  }
+
+  /**
+   * Lets these tables read the files that are there now.
+   * @returns whether those are others than before
+   * @throws EngineError `failed`
+   */
+  async refresh(names: string[]): Promise<boolean> {
+    let changed = false
+    for (const table of this.known(names)) {
+      const content = contentOf(table, tableFolder(this.root, table))
+      if (content === this.seen.get(table)) continue
+      await this.make(table)
+      this.seen.set(table, content)
+      changed = true
+    }
+    return changed
+  }
+
+  /**
+   * After an error that may come from files with other columns than the table's.
+   * @throws EngineError `failed` where it does
+   */
+  async check(names: string[]): Promise<void> {
+    for (const table of this.known(names)) {
+      await this.make(table)
+      const columns = this.tables.get(table)!
+      const empty = columns.map(({ name, type }) => `CAST(NULL AS ${duckType(type)}) AS ${quoteName(name)}`)
+      const [found, expected] = [quoteName(table), `SELECT ${empty.join(', ')}`].map(of => this.typesOf(of))
+      if ((await found) !== (await expected)) throw failed(table, 'have other columns than the table')
+    }
+  }
+
+  close(): void {
+    this.connection.closeSync()
+  }
+
+  private known(names: string[]): string[] {
+    return names.filter(name => this.tables.has(name))
+  }
+
+  private async make(table: string): Promise<void> {
+    const made = this.making.then(() => this.makeNow(table))
+    this.making = made.catch(() => {})
+    await made
+  }
+
+  private async makeNow(table: string): Promise<void> {
+    const files = filesOf(table, tableFolder(this.root, table)).map(quoteText)
+    const columns = this.tables.get(table)!.map(({ name }) => quoteName(name))
+    const rows = `SELECT ${columns.join(', ')} FROM read_parquet([${files.join(', ')}])`
+    try {
+      await this.connection.run(`CREATE OR REPLACE VIEW ${quoteName(table)} AS ${rows}`)
+    } catch (error) {
+      const known = engineError(error)
+      throw known.reason === 'failed' ? known : failed(table, 'have other columns than the table', error)
+    }
+  }
+
+  private async typesOf(of: string): Promise<string> {
+    const result = await this.connection.runAndReadAll(`SELECT column_type FROM (DESCRIBE ${of})`)
+    return String(result.getRows())
+  }
+}
+
+/** Records of loads and the files beside them never change under a name, so the names tell whether anything has. */
+function contentOf(table: string, folder: string): string {
+  try {
+    return readdirSync(folder).sort().join('\n')
+  } catch (cause) {
+    throw failed(table, 'are missing', cause)
+  }
+}
+
+function filesOf(table: string, folder: string): string[] {
+  let files: string[]
+  try {
+    files = logFiles(folder)
+  } catch (cause) {
+    throw failed(table, 'cannot be listed', cause)
+  }
+  if (files.length === 0) throw failed(table, 'are missing')
+  return files
+}
+
+function failed(table: string, what: string, cause?: unknown): EngineError {
+  return new EngineError('failed', `The log files of ${table} ${what}`, { cause })
+}
