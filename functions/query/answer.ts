@@ -25,6 +25,7 @@ export async function answer(call: Call): Promise<void> {
     endpoint,
     ...composed,
     parameters: parameters.canonical,
+    sent: parameters.sent,
     redacted,
     bypass: wantsBypass(call, caller),
     byteLimit: services.byteLimits(caller),

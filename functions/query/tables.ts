@@ -1,4 +1,7 @@
 import type { ColumnsOf } from '../../shared/endpoints/columns.ts'
+import { blame } from '../../shared/answers/blame.ts'
+import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
+import { EngineError } from '../../shared/engines/engine.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
@@ -34,7 +37,15 @@ export async function describeTables(call: Call): Promise<void> {
 
 async function tablesOf(endpoint: Endpoint, columnsOf: ColumnsOf): Promise<TableDescription[]> {
   const tables = tableQueries(endpoint).map(async ({ name, sql }) => {
-    const columns = await columnsOf(endpoint, sql)
+    const columns = await columnsOf(endpoint, sql).catch((error: unknown) => {
+      if (!(error instanceof EngineError)) throw error
+      throw blame(apiErrorOf(error, endpoint), {
+        endpoint,
+        statement: { sql, bindings: [] },
+        sql: null,
+        sent: [],
+      })
+    })
     return { name, columns: columns.map(column => describe(column.name, column.type)) }
   })
   return Promise.all(tables)

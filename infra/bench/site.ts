@@ -89,6 +89,7 @@ export async function storeAnswer(
       statement: { sql: endpoint.sql, bindings },
       parameters: canonical,
       sql: null,
+      sent: [],
       redacted: false,
       bypass: false,
       byteLimit: null,

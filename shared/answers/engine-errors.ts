@@ -11,7 +11,10 @@ import {
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 
-export interface RunOptions extends Pick<RunLimits, 'maxBytes' | 'onBytes' | 'signal' | 'labels' | 'jobKey'> {
+export interface RunOptions extends Pick<
+  RunLimits,
+  'maxBytes' | 'noCache' | 'onBytes' | 'signal' | 'labels' | 'jobKey'
+> {
   /** The check of a statement that holds a caller's own SQL, before it runs. */
   assertWithin?: AssertWithin
 }
@@ -68,7 +71,8 @@ const meanings: Record<EngineErrorReason, [code: ErrorCode, detail?: string]> = 
 
 const passing = new Set<ErrorCode>(['engine_error', 'engine_unavailable', 'overloaded'])
 
-function apiErrorOf(cause: EngineError, endpoint: Endpoint): ApiError {
+/** What an engine's error means for a caller that can avoid it; `blame.ts` says whether it can. */
+export function apiErrorOf(cause: EngineError, endpoint: Endpoint): ApiError {
   const [code, detail] = meanings[cause.reason]
   if (detail === undefined)
     return new ApiError(code, cause.message, { problems: suspects(cause, endpoint), cause })

@@ -4,6 +4,7 @@ import { EngineError, type QueryEngine, type RunCost, type Statement } from '../
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
+import { blame } from './blame.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
 import { estimateOver, runQuery, type RunOptions } from './engine-errors.ts'
 import type { BytesInFlight } from './in-flight.ts'
@@ -18,6 +19,8 @@ export interface QueryRequest {
   parameters: string
   /** Normal form of the caller's SQL, `null` for the endpoint's own query. */
   sql: string | null
+  /** Parameters whose values are the caller's own: neither defaults nor pins. */
+  sent: readonly string[]
   /** Whether personal data is removed. */
   redacted: boolean
   /** Whether a fresh copy is not enough. */
@@ -46,9 +49,15 @@ export type AnswerResult = Omit<CacheResult, 'status'> & { status: CacheResult['
 /**
  * An endpoint that redacts by default stores no clear answer anywhere: a privileged caller's request always runs the
  * engine.
- * @throws ApiError
+ * @throws ApiError, under 500 only where the caller can avoid it (`blame.ts`)
  */
 export async function getAnswer(services: Services, request: QueryRequest): Promise<AnswerResult> {
+  return answerTo(services, request).catch((error: unknown) => {
+    throw error instanceof ApiError ? blame(error, request) : error
+  })
+}
+
+async function answerTo(services: Services, request: QueryRequest): Promise<AnswerResult> {
   const { cache } = services
   const { endpoint, redacted, byteLimit } = request
   if (endpoint.cacheSeconds === 0 || (endpoint.redact && !redacted)) {
@@ -93,6 +102,7 @@ function cacheRequestOf(
     noteUse: endpoint.warm !== null && sql === null,
     bypass,
     timing,
+    blame: error => blame(error, request),
     ...(allowance ? { maxBytes: allowance.left } : {}),
     async make(jobKey) {
       const copy = redacted && !endpoint.redact && !bypass ? await cache.peek(clear, freshMs) : null
@@ -105,7 +115,7 @@ function cacheRequestOf(
 
 async function runEngine(
   { engine, inFlight, assertWithin }: Services,
-  { endpoint, statement, sql, redacted, labels, onRun, timing }: QueryRequest,
+  { endpoint, statement, sql, redacted, bypass, labels, onRun, timing }: QueryRequest,
   allowance: Allowance | null,
   own: Pick<RunOptions, 'jobKey' | 'signal'>,
 ): Promise<Answer> {
@@ -117,6 +127,7 @@ async function runEngine(
   const options = {
     ...own,
     labels,
+    noCache: bypass,
     ...(sql === null ? {} : { assertWithin }),
     ...(allowance ? { maxBytes: allowance.left } : {}),
   }

@@ -247,6 +247,21 @@ describeStores('the cache', ({ open: openStore, rounds }) => {
       expect(state.runs).toBe(2)
     })
 
+    test('covers what this caller cannot avoid, also where another caller can and it is remembered as a mistake', async () => {
+      const state = engine()
+      const [one, two] = [open(), open()]
+      const innocent = { freshMs: 50, blame: engineDown }
+      await one.read(brief(state.make))
+      await sleep(100)
+      state.fail = mistake
+      await expect(one.read(brief(state.make))).rejects.toMatchObject({ code: 'invalid_query' })
+      expect(await two.read(request(state.make, innocent))).toMatchObject({
+        status: 'stale',
+        failure: { code: 'engine_error' },
+      })
+      expect(state.runs).toBe(2)
+    })
+
     test('is gone after its hour', async () => {
       const state = engine()
       const cache = open({ ...quick, staleMs: 50 })
@@ -267,6 +282,16 @@ describeStores('the cache', ({ open: openStore, rounds }) => {
           headers: { 'Retry-After': '1' },
         })
       expect(state.runs).toBe(1)
+    })
+
+    test('is not remembered as a mistake where this caller cannot avoid it', async () => {
+      const state = engine({ fail: mistake })
+      const cache = open({ ...quick, backOffMs: 100 })
+      const innocent = request(state.make, { blame: engineDown })
+      await expect(cache.read(innocent)).rejects.toMatchObject({ code: 'engine_error' })
+      state.fail = () => null
+      await sleep(150)
+      expect((await cache.read(innocent)).status).toBe('miss')
     })
 
     test('is over when the engine is back', async () => {
@@ -427,6 +452,56 @@ describeStores('the cache', ({ open: openStore, rounds }) => {
       state.fail = engineDown
       await expect(cache.read(bypassing(state.make))).rejects.toMatchObject({ code: 'engine_error' })
       expect((await cache.read(request(state.make))).status).toBe('hit')
+    })
+
+    test('gets no stale copy: neither while another caller refreshes it nor where the engine fails', async () => {
+      const brief = (make: CacheRequest['make'], bypass = false) => request(make, { freshMs: 50, bypass })
+      const state = engine()
+      const [one, two] = [open(), open()]
+      await one.read(brief(state.make))
+      await sleep(100)
+      state.ms = 200
+      const refreshing = one.read(brief(state.make))
+      await sleep(50)
+      const asked = [one.read(brief(state.make, true)), two.read(brief(state.make, true))]
+      expect((await two.read(brief(state.make))).status).toBe('stale')
+      const texts = await Promise.all(asked.map(async read => textOf(await read)))
+      // "run 2" began before these requests came.
+      expect(await refreshing.then(textOf)).toBe('run 2')
+      for (const text of texts) expect(['run 3', 'run 4']).toContain(text)
+      await sleep(100)
+      state.fail = engineDown
+      for (const cache of [one, two]) {
+        await expect(cache.read(brief(state.make, true))).rejects.toMatchObject({ code: 'engine_error' })
+        expect((await cache.read(brief(state.make))).status).toBe('stale')
+      }
+    })
+
+    test.each([
+      ['a failure of the engine', engineDown],
+      ['a caller’s mistake', mistake],
+    ])('gets a run, not %s that is remembered', async (_, fail) => {
+      const state = engine({ fail })
+      const [one, two] = [open(), open()]
+      await expect(one.read(request(state.make))).rejects.toThrow(ApiError)
+      await expect(two.read(request(state.make))).rejects.toThrow(ApiError)
+      expect(state.runs).toBe(1)
+      state.fail = () => null
+      for (const [cache, text] of [
+        [two, 'run 2'],
+        [one, 'run 3'],
+      ] as const)
+        expect(await textOf(await cache.read(bypassing(state.make)))).toBe(text)
+    })
+
+    test('is not joined to a run under way, and joins one that has not begun', async () => {
+      const state = engine({ ms: 100 })
+      const cache = open()
+      const first = cache.read(request(state.make))
+      await sleep(30)
+      const asked = [1, 2, 3].map(() => cache.read(bypassing(state.make)))
+      expect(await first.then(textOf)).toBe('run 1')
+      expect(await Promise.all(asked.map(async read => textOf(await read)))).toEqual(Array(3).fill('run 2'))
     })
 
     test('gets a run where the store is away, and no copy in memory', async () => {

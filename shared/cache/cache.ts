@@ -38,6 +38,8 @@ export interface CacheRequest {
   bypass: boolean
   /** The most bytes that `make` may read for this caller; absent = any number. */
   maxBytes?: number
+  /** The error of a run as it is for this caller, who may be the one to avoid it, or not; by default as it is. */
+  blame?: (error: ApiError) => ApiError
   /** Takes the step `store`: the wait for what is written of the answer. */
   timing?: Timing
   /**
@@ -206,7 +208,7 @@ export class AnswerCache {
         }
         tornReads++
       } else if (head?.failure && now < head.failure.at + head.failure.ms && !bypass) {
-        return this.coverFailure(recordedError(head.failure, now), staleCopy)
+        return this.coverFailure(blamed(request, recordedError(head.failure, now)), staleCopy)
       } else if (head && head.leasedUntil > now) {
         const copy = await staleCopy?.()
         if (copy) return copy
@@ -236,7 +238,7 @@ export class AnswerCache {
       )
       return this.result(entry, head?.stored ? 'revalidated' : 'miss', generation !== null)
     } catch (thrown) {
-      const error = asApiError(thrown)
+      const error = blamed(request, asApiError(thrown))
       if (!isOfQuery(error)) {
         await this.written(request, lease.finish({}, []))
         return this.coverFailure(error, staleCopy)
@@ -349,6 +351,11 @@ export class AnswerCache {
     if (error instanceof StoreError && error.reason !== 'conflict')
       this.log('WARNING', 'the store failed', describeError(error))
   }
+}
+
+/** Before it is recorded and after, as callers of one key may differ in what they can avoid. */
+function blamed({ blame }: CacheRequest, error: ApiError): ApiError {
+  return blame ? blame(error) : error
 }
 
 /** Waits for another caller's look-up in this process, or takes its stale copy. */

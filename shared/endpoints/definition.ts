@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import schema from './definition.schema.json' with { type: 'json' }
-import type { Binding } from '../engines/engine.ts'
+import { type Binding, EngineError } from '../engines/engine.ts'
+import { ApiError } from '../errors.ts'
 import type { Column, SqlType } from '../sql/types.ts'
 import type { Document, Fields } from '../stores/store.ts'
 
@@ -159,6 +160,20 @@ function assertDeclared(pointer: string, names: string[], declared: object): voi
     throw new DefinitionError([
       { pointer, detail: `names ${unknown.join(', ')}, not declared in properties` },
     ])
+}
+
+/**
+ * The error of a request that fails by its endpoint's definition, which its caller cannot change.
+ * @param words for the log: what is wrong, without any value
+ */
+export function misdefined({ name }: Pick<Endpoint, 'name'>, words: string): ApiError {
+  return new ApiError(
+    'internal',
+    'This endpoint does not work as it is defined; its operator has to correct it.',
+    {
+      cause: new EngineError('misconfigured', `${name}: ${words}`),
+    },
+  )
 }
 
 /** The type that a parameter is bound with in the SQL. */

@@ -44,6 +44,47 @@ function refusal(query: string, pins: Record<string, string> = {}): ApiError {
   throw new Error('expected a refusal')
 }
 
+describe('whose values a call has', () => {
+  const broken = endpoint({
+    limit: { type: 'integer', maximum: 50, default: 200 },
+    since: { type: 'string', format: 'iso-timestamp', default: 'yesterday' },
+    kind: { type: 'string', enum: ['a'], default: 1 },
+  })
+  const codeOf = (query: string, pins: Record<string, string> = {}) => {
+    try {
+      return readParameters(broken, query, pins).sent
+    } catch (error) {
+      return (error as ApiError).code
+    }
+  }
+
+  test('is the caller’s where it sent them, neither for defaults nor for pins', () => {
+    expect(readParameters(everyKind, 'project=abc&ratio=1&note=', {}).sent).toEqual(['project', 'ratio'])
+    expect(readParameters(everyKind, 'project=abc&ratio=1', { project: 'abc' }).sent).toEqual(['ratio'])
+  })
+
+  test('is the definition’s for a default that does not fit: no 4xx, but for what the caller sent', () => {
+    const sound = 'limit=1&since=2026-01-01&kind=a'
+    expect(codeOf(sound)).toEqual(['limit', 'since', 'kind'])
+    for (const name of ['limit', 'since', 'kind'])
+      expect(codeOf(sound.replace(new RegExp(`${name}=[^&]*`), ''))).toBe('internal')
+    expect(codeOf('limit=999')).toBe('invalid_parameter')
+    expect(codeOf('limit=%ff&since=2026-01-01&kind=a')).toBe('invalid_parameter')
+  })
+
+  test('is the key’s for a pin that does not fit', () => {
+    expect(codeOf('since=2026-01-01&kind=a', { limit: '51' })).toBe('pinned_parameter')
+    expect(codeOf('since=2026-01-01&kind=a', { limit: 'many' })).toBe('pinned_parameter')
+  })
+
+  test('a default that is a time is bound like one that is sent', () => {
+    const timed = endpoint({ since: { type: 'string', format: 'iso-timestamp', default: '2026-01-01' } })
+    expect(readParameters(timed, '', {}).canonical).toBe(
+      readParameters(timed, 'since=2026-01-01', {}).canonical,
+    )
+  })
+})
+
 describe('parameters', () => {
   test('are typed as declared, and absent ones are NULL or their default', () => {
     expect(values('project=abc&interval=daily&since=2026-01-31T01:00%2B01:00&ratio=.5&errors=TRUE')).toEqual({

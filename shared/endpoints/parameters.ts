@@ -2,7 +2,13 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
 import type { Binding, Value } from '../engines/engine.ts'
-import { type Endpoint, type ParameterDefinition, parameterColumns, type Scalar } from './definition.ts'
+import {
+  type Endpoint,
+  misdefined,
+  type ParameterDefinition,
+  parameterColumns,
+  type Scalar,
+} from './definition.ts'
 import { ApiError, type Problem } from '../errors.ts'
 import {
   invalidParameter,
@@ -19,6 +25,8 @@ export interface Parameters {
   bindings: Binding[]
   /** Text of the bindings: equal for equal parameters, however they were written, and different for others. */
   canonical: string
+  /** Names of those whose values the caller chose: neither defaults nor pins. */
+  sent: string[]
   /** Names that were sent and are not declared: plain names only, ten at most. */
   ignored: string[]
 }
@@ -31,12 +39,14 @@ const defaultMaxLength = 1000
  * @param query the raw query string, without `?`
  * @param pins parameters that the caller's key fixes: name -> decoded text
  * @throws ApiError `invalid_parameter` naming every parameter that is missing, repeated or malformed;
- *   `pinned_parameter` for another value than the key's, or a pin that the endpoint cannot apply
+ *   `pinned_parameter` for another value than the key's, or a pin that the endpoint cannot apply; `internal` for a default
+ *   that does not fit its own parameter
  */
 export function readParameters(endpoint: Endpoint, query: string, pins: Record<string, string>): Parameters {
   const { sent, ignored, problems } = declaredOnly(endpoint, splitQuery(query))
   const values = new Map<string, Scalar | null>()
   const refused = new Set(problems.map(problem => problem.parameter))
+  const chosen = Object.keys(endpoint.parameters).filter(name => sent.get(name))
   for (const [name, definition] of Object.entries(endpoint.parameters)) {
     if (refused.has(name)) continue
     const value = valueOf(definition, sent.get(name) || ownValue(pins, name))
@@ -46,10 +56,34 @@ export function readParameters(endpoint: Endpoint, query: string, pins: Record<s
     else values.set(name, value)
   }
   problems.push(...againstSchema(endpoint, values))
-  if (problems.length > 0) throw invalidParameter(problems)
+  if (problems.length > 0) throw refusalOf(endpoint, problems, [...refused, ...chosen], pins)
   applyPins(endpoint, values, pins)
   const bindings = bindingsOf(endpoint, values)
-  return { bindings, canonical: canonicalOf(bindings), ignored }
+  return {
+    bindings,
+    canonical: canonicalOf(bindings),
+    sent: chosen.filter(name => ownValue(pins, name) === undefined),
+    ignored,
+  }
+}
+
+/** A problem is the caller's where it chose the value, or left out what nothing else gives. */
+function refusalOf(
+  endpoint: Endpoint,
+  problems: Problem[],
+  chosen: (string | undefined)[],
+  pins: Record<string, string>,
+): ApiError {
+  const isPinned = ({ parameter = '' }: Problem) => ownValue(pins, parameter) !== undefined
+  const isPreset = ({ parameter = '' }: Problem) => endpoint.parameters[parameter]?.default !== undefined
+  const ofCaller = problems.filter(
+    problem => chosen.includes(problem.parameter) || !(isPinned(problem) || isPreset(problem)),
+  )
+  if (ofCaller.length > 0) return invalidParameter(ofCaller)
+  const { parameter: name = '', detail } = problems.find(isPinned) ?? problems[0]!
+  if (ownValue(pins, name) !== undefined)
+    return pinned(name, `is fixed by the API key to a value that ${detail}`)
+  return misdefined(endpoint, `the default of ${name} ${detail}`)
 }
 
 /**
@@ -100,7 +134,9 @@ function ownValue(pins: Record<string, string>, name: string): string | undefine
 }
 
 function valueOf(definition: ParameterDefinition, text: string | undefined): Scalar | Invalid | null {
-  return text === undefined || text === '' ? (definition.default ?? null) : typed(definition, text)
+  if (text) return typed(definition, text)
+  const { default: preset = null, format } = definition
+  return preset !== null && format === 'iso-timestamp' ? typed(definition, String(preset)) : preset
 }
 
 /** Reads a value from its text in a query string, by the declared type. */

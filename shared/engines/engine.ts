@@ -38,6 +38,8 @@ export interface RunLimits {
   onBytes?: (bytes: number) => void
   /** The most bytes the engine may scan (billed bytes on BigQuery); absent = no limit for this run. */
   maxBytes?: number
+  /** Whether a result that the engine itself has kept will not do. */
+  noCache?: boolean
   /** Cancels the run; it then fails with `cancelled`. */
   signal?: AbortSignal
   /** Names for the engine's own records: endpoint and key id. */
@@ -96,7 +98,8 @@ export interface QueryEngine {
  * - `too_many_bytes`, `result_too_large`: a limit, which the message names
  * - `overloaded`: this process has no room for the result at the moment (thrown by `onBytes`)
  * - `timeout`, `cancelled`
- * - `failed`: the engine broke; `unavailable`: it cannot be reached or is overloaded; both may be tried again
+ * - `failed`: the engine or a log file is broken; its message is for the operator, and holds no value
+ * - `unavailable`: the engine cannot be reached or is overloaded; like `failed`, it may be tried again
  */
 export type EngineErrorReason =
   | 'rejected'

@@ -48,6 +48,18 @@ export function sandbox(endpoint: Pick<Endpoint, 'sql' | 'parameters'>, callerSq
   }
 }
 
+/** Whether a place in a composed statement is in the caller's part. @param normal the caller's query */
+export function isInCaller({ sql, normal }: Pick<Sandboxed, 'sql' | 'normal'>, place: Place): boolean {
+  const start = startOfCaller(sql, normal)
+  const at = offsetOf(sql, place) - start
+  return at >= 0 && at < normal.length && sql.startsWith(normal, start)
+}
+
+/** The caller's query is all of a statement, or stands in parentheses at its end. */
+function startOfCaller(sql: string, normal: string): number {
+  return sql === normal ? 0 : sql.length - normal.length - 1
+}
+
 /**
  * Maps the place of an engine's error from the composed statement to the text that the caller sent.
  * @param place in `sql`
@@ -58,10 +70,8 @@ export function placeInCaller(
   callerSql: string,
   place: Place,
 ): Place | null {
-  const start = sql === normal ? 0 : sql.length - normal.length - 1
-  const at = offsetOf(sql, place) - start
-  if (at < 0 || at >= normal.length || !sql.startsWith(normal, start)) return null
-  const node = nodeAt(normal, at, tree)
+  if (!isInCaller({ sql, normal }, place)) return null
+  const node = nodeAt(normal, offsetOf(sql, place) - startOfCaller(sql, normal), tree)
   return node && placeOf(callerSql, node.at)
 }
 

@@ -71,6 +71,11 @@ describe('a job', () => {
     })
   })
 
+  test('takes no result that BigQuery has kept where none will do', async () => {
+    const [job] = await jobsOf(() => run({ noCache: true }))
+    expect(job!.configuration!.query.useQueryCache).toBe(false)
+  })
+
   test('binds values as text under their types, and nothing is put in their place', async () => {
     const sql = 'SELECT @text AS text, @list AS list, @nothing IS NULL AS nothing'
     const bindings: Statement['bindings'] = [

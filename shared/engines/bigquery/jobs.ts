@@ -211,7 +211,11 @@ export function limited(
   const bytes = Math.min(limits.maxBytes ?? Infinity, maxBytes ?? Infinity)
   return {
     ...job,
-    query: { ...query, ...(bytes === Infinity ? {} : { maximumBytesBilled: String(bytes) }) },
+    query: {
+      ...query,
+      ...(bytes === Infinity ? {} : { maximumBytesBilled: String(bytes) }),
+      ...(limits.noCache ? { useQueryCache: false } : {}),
+    },
     // Ends the job even if this process dies.
     jobTimeoutMs: String(limits.timeoutMs),
     labels: labelsOf(limits.labels ?? {}),

@@ -7,7 +7,7 @@ import { linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What one source brought. */
-export interface Batch {
+interface Batch {
   /** An absolute path, or a name that no path can have. */
   source: string
   /** Length of the content in bytes, unpacked, and the hash of it and of the options that decide how it is read. */

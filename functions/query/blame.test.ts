@@ -1,0 +1,214 @@
+/** 4xx only for what a caller can change: the rest is the operator's, has a stale copy where there is one, and is soon tried again. */
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Endpoint, endpointFrom, fieldsOf } from '../../shared/endpoints/definition.ts'
+import { endpointsCollection } from '../../shared/endpoints/lookup.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+const table = 'postgres.logs'
+const queries = mkdtempSync(join(tmpdir(), 'blame-'))
+let service: TestService
+let made = 0
+
+beforeAll(async () => {
+  const timestamp = '2026-03-10T12:00:00Z'
+  const rows = ['7', 'eight'].map((event_message, at) => ({
+    id: `r${at}`,
+    timestamp,
+    project: `p${at}`,
+    event_message,
+  }))
+  const env = { FROZEN_NOW: '2026-03-10T12:30:00Z', REMEMBER_MS: '1' }
+  service = await startService({ tables: { [table]: rows }, queries, env, bundle: null })
+}, 30_000)
+
+afterAll(async () => {
+  await service.stop()
+  rmSync(queries, { recursive: true })
+})
+
+interface Definition {
+  sql: string
+  properties?: Record<string, object>
+  cache?: number
+  changes?: Partial<Endpoint>
+}
+
+/** Stores a definition as it is: `apply` would refuse some of these. @returns the path of its endpoint */
+async function define({ sql, properties = {}, cache = 60, changes }: Definition): Promise<string> {
+  const id = `00000000-0000-4000-8000-${String(++made).padStart(12, '0')}`
+  const definition = {
+    id,
+    description: 'd',
+    parameters: { properties },
+    cache: { seconds: cache },
+    sandbox: true,
+  }
+  const endpoint = { ...endpointFrom(`e${made}`, definition, sql), ...changes }
+  await service.services.store.replace({ collection: endpointsCollection, id }, fieldsOf(endpoint))
+  return `/api/endpoints/query/${endpoint.name}?`
+}
+
+/** The status and the code of the error, or the way of the answer. */
+async function ask(
+  path: string,
+  init?: Parameters<TestService['fetch']>[1],
+): Promise<[number, string | null]> {
+  const response = await service.fetch(path, init)
+  const body = (await response.json()) as { code?: string }
+  return [response.status, body.code ?? response.headers.get('cache-status')]
+}
+
+const sql = (text: string) => `&sql=${encodeURIComponent(text)}`
+const all = `SELECT id, event_message FROM \`${table}\``
+const broken = [500, 'internal']
+const text = { type: 'string' }
+
+/** Puts bytes in place of a log file's, until `undo`. */
+function damage(): () => void {
+  const folder = join(service.env['DATA_DIR']!, 'logs', table)
+  const [name] = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    file => file.endsWith('.parquet') && !file.endsWith('empty.parquet'),
+  )
+  const file = join(folder, name!)
+  const whole = readFileSync(file)
+  writeFileSync(file, whole.subarray(0, whole.length / 2))
+  return () => writeFileSync(file, whole)
+}
+
+describe('a log file that is damaged', () => {
+  test('is no 4xx for anyone, and forgotten as soon as it is whole', async () => {
+    const path = await define({ sql: `WITH logs AS (${all}) SELECT id FROM logs` })
+    const undo = damage()
+    expect(await ask(path)).toEqual([502, 'engine_error'])
+    expect(await ask(path + sql('SELECT COUNT(*) AS n FROM logs'))).toEqual([502, 'engine_error'])
+    expect(service.logged.at(-1)).toMatchObject({
+      severity: 'ERROR',
+      details: { reason: 'failed', engine: expect.stringMatching(/^A log file is damaged: .+\.parquet$/) },
+    })
+    undo()
+    await sleep(1_100)
+    expect(await ask(path)).toEqual([200, 'lqe; fwd=miss; stored'])
+    expect(await ask(path + sql('SELECT COUNT(*) AS n FROM logs'))).toEqual([200, 'lqe; fwd=miss; stored'])
+  })
+
+  test('is covered by a stale copy, and not for a caller who wants none', async () => {
+    const path = await define({ sql: all, cache: 1 })
+    expect(await ask(path)).toEqual([200, 'lqe; fwd=miss; stored'])
+    await sleep(1_100)
+    const undo = damage()
+    expect(await ask(path)).toEqual([200, 'lqe; fwd=stale; fwd-status=502; detail=engine_error'])
+    const fresh = { headers: { 'Cache-Control': 'no-cache' } }
+    expect(await ask(path, fresh)).toEqual([502, 'engine_error'])
+    undo()
+    expect(await ask(path, fresh)).toEqual([200, 'lqe; fwd=stale; stored'])
+  })
+
+  test('may be gone with its folder', async () => {
+    const path = await define({ sql: all })
+    const folder = join(service.env['DATA_DIR']!, 'logs', table)
+    renameSync(folder, `${folder}.away`)
+    expect(await ask(path)).toEqual([502, 'engine_error'])
+    renameSync(`${folder}.away`, folder)
+    await sleep(1_100)
+    expect(await ask(path)).toEqual([200, 'lqe; fwd=miss; stored'])
+  })
+})
+
+describe('a definition that is wrong', () => {
+  test('by a table that the service does not know is no 4xx, with and without SQL of a caller', async () => {
+    const unknown = await define({ sql: 'WITH logs AS (SELECT id FROM `new.logs`) SELECT id FROM logs' })
+    expect(await ask(unknown)).toEqual(broken)
+    expect(await ask(unknown + sql('SELECT COUNT(*) AS n FROM logs'))).toEqual(broken)
+    expect(await ask(unknown + sql('SELECT id FROM elsewhere'))).toEqual([403, 'sandbox_violation'])
+    expect(await ask(unknown.replace(/query\/(\w+)\?/, '$1/tables'))).toEqual(broken)
+  })
+
+  test('by a name or a function that there is not is no 4xx', async () => {
+    expect(await ask(await define({ sql: `SELECT colour FROM \`${table}\`` }))).toEqual(broken)
+    expect(await ask(await define({ sql: 'SELECT NO_SUCH_FUNCTION(1) AS x' }))).toEqual(broken)
+    expect(await ask(await define({ sql: 'SELECT FROM' }))).toEqual(broken)
+  })
+
+  test('by a cast that the logs do not stand is no 4xx, and is forgotten with them', async () => {
+    const path = await define({
+      sql: `SELECT CAST(event_message AS INT64) AS n FROM \`${table}\` WHERE project = @project`,
+      properties: { project: text },
+    })
+    expect(await ask(`${path}project=p0`)).toEqual([200, 'lqe; fwd=miss; stored'])
+    expect(await ask(`${path}project=p1`)).toEqual(broken)
+  })
+
+  test('by a default that does not fit is no 4xx, but for a caller who sends such a value', async () => {
+    const filtered = `${all} WHERE REGEXP_CONTAINS(event_message, @pattern)`
+    const pattern = { type: 'string', format: 'regular-expression', default: '(' }
+    const path = await define({ sql: filtered, properties: { pattern } })
+    expect(await ask(path)).toEqual(broken)
+    expect(await ask(`${path}pattern=7`)).toEqual([200, 'lqe; fwd=miss; stored'])
+    expect(await ask(`${path}pattern=)`)).toEqual([400, 'invalid_query'])
+    const limit = { type: 'integer', maximum: 5, default: 6 }
+    const limited = await define({ sql: `${all} WHERE 1 < @limit`, properties: { limit } })
+    expect(await ask(limited)).toEqual(broken)
+    expect(service.logged.at(-1)).toMatchObject({
+      details: {
+        reason: 'misconfigured',
+        engine: expect.stringContaining('the default of limit must be at most 5'),
+      },
+    })
+    expect(await ask(`${limited}limit=6`)).toEqual([400, 'invalid_parameter'])
+    expect(await ask(`${limited}limit=5`)).toEqual([200, 'lqe; fwd=miss; stored'])
+  })
+
+  test('by an engine that cannot do it is covered by a stale copy', async () => {
+    const path = await define({
+      sql: `SELECT CAST(event_message AS INT64) AS n FROM \`${table}\` WHERE project = 'p9'`,
+      cache: 1,
+    })
+    expect(await ask(path)).toEqual([200, 'lqe; fwd=miss; stored'])
+    await sleep(1_100)
+    const folder = join(service.env['DATA_DIR']!, 'logs')
+    const rows = join(queries, 'rows.ndjson')
+    writeFileSync(rows, '{"timestamp":"2026-03-10T12:00:00Z","project":"p9","event_message":"nine"}\n')
+    const { loadLogs } = await import('../../infra/lqe/logs/load.ts')
+    await loadLogs({ logsFolder: folder, tablesFolder: 'infra/tables', table, files: [rows], out: () => {} })
+    expect(await ask(path)).toEqual([200, 'lqe; fwd=stale; fwd-status=500; detail=internal'])
+  })
+})
+
+describe('a pin that the engine refuses', () => {
+  test('is no 4xx for the key that has it, and one for a key whose caller sends it', async () => {
+    const filtered = `${all} WHERE REGEXP_CONTAINS(event_message, @project)`
+    const path = await define({ sql: filtered, properties: { project: text } })
+    const pinned = await service.issue({ pins: { project: '(' } })
+    expect(await ask(path, { key: pinned })).toEqual(broken)
+    await sleep(1_100)
+    expect(await ask(`${path}project=(`)).toEqual([400, 'invalid_query'])
+    // What is remembered of the one is not said of the other.
+    expect(await ask(path, { key: pinned })).toEqual(broken)
+    expect(await ask(`${path}project=(`)).toEqual([400, 'invalid_query'])
+  })
+})
+
+describe('a caller', () => {
+  test('gets 4xx for its own SQL and values, remembered for a minute', async () => {
+    const number = { type: 'string' }
+    const path = await define({
+      sql: `WITH logs AS (${all}) SELECT id FROM logs WHERE LENGTH(id) = CAST(@number AS INT64)`,
+      properties: { number },
+    })
+    for (let again = 0; again < 2; again++) {
+      expect(await ask(`${path}number=many`)).toEqual([400, 'invalid_query'])
+      for (const [query, status] of [
+        ['SELEC 1', 400],
+        ['SELECT colour FROM logs', 400],
+        ['SELECT CAST(event_message AS INT64) AS n FROM logs', 400],
+        ["SELECT REGEXP_CONTAINS(id, '(') AS x FROM logs", 400],
+        ['SELECT id FROM `postgres.logs`', 403],
+      ] as const)
+        expect((await ask(path + sql(query)))[0]).toBe(status)
+    }
+  })
+})

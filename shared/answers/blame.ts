@@ -1,0 +1,133 @@
+/**
+ * Who has to correct what an engine refuses: 4xx is for what the caller of a request can change, its SQL or a value that
+ * it sent. An endpoint's own query, its defaults, pins of a key and the logs are the operator's.
+ */
+import { LRUCache } from 'lru-cache'
+import { type Endpoint, misdefined } from '../endpoints/definition.ts'
+import type { Statement } from '../engines/engine.ts'
+import type { ApiError, ErrorCode } from '../errors.ts'
+import { isInCaller } from '../sandbox/sandbox.ts'
+import { parse } from '../sql/parser.ts'
+import type { AnyNode, Binary } from '../sql/tree.ts'
+import { children } from '../sql/walk.ts'
+
+/** What a request consists of, and whose it is. */
+interface Asked {
+  endpoint: Pick<Endpoint, 'name' | 'sql'>
+  statement: Statement
+  /** Normal form of the caller's SQL, `null` for the endpoint's own query. */
+  sql: string | null
+  /** Parameters whose values are the caller's own: neither defaults nor pins. */
+  sent: readonly string[]
+}
+
+/** Errors of the engine that other SQL or other values may avoid. */
+const avoidable = new Set<ErrorCode>(['invalid_query', 'result_too_large', 'bytes_limit_exceeded'])
+
+/** The error, or where this request's caller can do nothing about it, the operator's: 500 `internal`. */
+export function blame(error: ApiError, asked: Asked): ApiError {
+  if (!avoidable.has(error.code) || isOfCaller(error, asked)) return error
+  return misdefined(asked.endpoint, `its own query fails: ${error.message}`)
+}
+
+function isOfCaller(
+  { code, message, problems }: ApiError,
+  { endpoint, statement, sql, sent }: Asked,
+): boolean {
+  const [place] = problems.flatMap(({ line, column }) => (line && column ? [{ line, column }] : []))
+  if (sql !== null) return !place || isInCaller({ sql: statement.sql, normal: sql }, place)
+  if (code !== 'invalid_query') return sent.length > 0
+  const [, named] = /parameter @(\w+)/.exec(message) ?? []
+  if (named) return sent.includes(named)
+  const risk = /regular expression/i.test(message) ? 'pattern' : 'value'
+  if (place && risk === 'value') return false
+  const risks = risksOf(endpoint.sql)
+  return sent.some(name => risks.get(name)?.has(risk))
+}
+
+/** How a parameter's value can make a query fail while it runs: as a regular expression, or as any other operand. */
+type Risk = 'pattern' | 'value'
+type Risks = ReadonlySet<Risk>
+
+const none: Risks = new Set()
+const both: Risks = new Set(['pattern', 'value'])
+
+const byQuery = new LRUCache<string, ReadonlyMap<string, Risks>>({ max: 200, memoMethod: risksIn })
+
+/**
+ * The risks of each parameter of a query, by name. A parameter that is only compared has none, so an error while the
+ * query runs comes from elsewhere, such as a value in the logs. In doubt a parameter has both.
+ */
+export function risksOf(sql: string): ReadonlyMap<string, Risks> {
+  return byQuery.memo(sql)
+}
+
+function risksIn(sql: string): ReadonlyMap<string, Risks> {
+  const found = new Map<string, Risks>()
+  const visit = (node: AnyNode, risks: Risks): void => {
+    if (node.kind === 'ParameterReference')
+      found.set(node.name, new Set([...(found.get(node.name) ?? []), ...risks]))
+    for (const child of children(node)) visit(child, risksBelow(node, child, risks))
+  }
+  visit(parse(sql), none)
+  return found
+}
+
+type Below = {
+  [Kind in AnyNode['kind']]?: (node: Extract<AnyNode, { kind: Kind }>, child: AnyNode, risks: Risks) => Risks
+}
+
+const same = (_node: AnyNode, _child: AnyNode, risks: Risks) => risks
+const operand = (_node: AnyNode, _child: AnyNode, risks: Risks) => withRisk(risks, 'value')
+const anywhere = () => both
+
+/** The risks of a child's value, given those of the node's own. Other kinds are conditions, and parts of queries: none. */
+const below: Below = {
+  Query: (node, child) => (child === node.limit || child === node.offset ? withRisk(none, 'value') : none),
+  // What becomes a column or an element may be read elsewhere.
+  SelectColumn: anywhere,
+  UnnestReference: anywhere,
+  ArrayLiteral: anywhere,
+  StructLiteral: anywhere,
+  Tuple: anywhere,
+  Parenthesized: same,
+  NamedArgument: same,
+  Case: (node, child, risks) => (child === node.operand ? none : risks),
+  CaseBranch: (node, child, risks) => (child === node.when ? none : risks),
+  Binary: (node, _, risks) => (isComparison(node) ? none : withRisk(risks, 'value')),
+  Cast: (node, _, risks) => (node.safe ? risks : withRisk(risks, 'value')),
+  Like: () => withRisk(none, 'value'),
+  LikeAny: () => withRisk(none, 'value'),
+  Call: (node, _, risks) =>
+    risksOfArguments(
+      node.name.map(({ name }) => name.toUpperCase()),
+      risks,
+    ),
+  Unary: operand,
+  Subscript: operand,
+  IntervalLiteral: operand,
+  Extract: operand,
+}
+
+function risksBelow(node: AnyNode, child: AnyNode, risks: Risks): Risks {
+  return below[node.kind]?.(node as never, child, risks) ?? none
+}
+
+const passing = new Set(['COALESCE', 'IF', 'IFNULL', 'NULLIF'])
+const conditions = new Set(['STARTS_WITH', 'ENDS_WITH'])
+
+function risksOfArguments([name = '', ...rest]: string[], risks: Risks): Risks {
+  if (name === 'SAFE' && rest.length > 0) return risks
+  if (name === 'REGEXP_CONTAINS') return withRisk(none, 'pattern')
+  if (name.startsWith('REGEXP_')) return withRisk(withRisk(risks, 'value'), 'pattern')
+  if (conditions.has(name)) return none
+  return passing.has(name) ? risks : withRisk(risks, 'value')
+}
+
+function isComparison({ operator }: Binary): boolean {
+  return /^(AND|OR|[=!<>]=?|<>)$/.test(operator)
+}
+
+function withRisk(risks: Risks, one: Risk): Risks {
+  return new Set([...risks, one])
+}
