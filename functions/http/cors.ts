@@ -2,8 +2,8 @@ import type { Config } from '../../shared/config.ts'
 import type { Exchange } from './call.ts'
 
 const readable = [
-  'X-Request-Id, X-Ignored-Parameters, X-Result-Truncated, Age, Cache-Status, ETag, Last-Modified, Server-Timing',
-  'Retry-After, WWW-Authenticate',
+  'X-Request-Id, X-Ignored-Parameters, X-Resolved-Times, X-Result-Truncated, Link, Age, Cache-Status, ETag',
+  'Last-Modified, Server-Timing, Retry-After, WWW-Authenticate',
 ].join(', ')
 
 const sendable = [

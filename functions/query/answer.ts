@@ -1,7 +1,7 @@
 /** The steps from a request for an endpoint's rows to its response, in order. */
 import { getAnswer } from '../../shared/answers/get-answer.ts'
 import type { RunCost } from '../../shared/engines/engine.ts'
-import { readParameters } from '../../shared/endpoints/parameters.ts'
+import { presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { Timing } from '../../shared/timing.ts'
 import { type Call, goneSignal } from '../http/call.ts'
@@ -13,12 +13,13 @@ import { callerSqlOf, compose, mapErrorToCallerSql } from './statement.ts'
 
 /** `GET`, `HEAD` or `POST /api/endpoints/query/<name>` */
 export async function answer(call: Call): Promise<void> {
-  const { req, query, services } = call
+  const { req, query, services, config } = call
   const timing = new Timing()
   const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
-  const parameters = readParameters(endpoint, query, caller.pins)
+  const now = presentFor(endpoint, config.frozenNow === null ? new Date() : new Date(config.frozenNow))
+  const parameters = readParameters(endpoint, query, caller.pins, now)
   const callerSql = callerSqlOf(req.method, query, req.body)
   const composed = compose(endpoint, caller, parameters, callerSql)
   const request = {
@@ -39,7 +40,7 @@ export async function answer(call: Call): Promise<void> {
     .catch((error: unknown) => {
       throw mapErrorToCallerSql(error, composed, callerSql)
     })
-  await respond(call, { endpoint, result, format, timing, ignored: parameters.ignored })
+  await respond(call, { endpoint, result, format, timing, parameters })
 }
 
 /** A forced run costs a scan, so it takes a right; without it the header is ignored, as HTTP allows. */

@@ -73,6 +73,22 @@ describe('an endpoint with a cache', () => {
 })
 
 describe('an endpoint without a cache', () => {
+  test('takes relative times and those of its answers, and says what they stand for', async () => {
+    const rows = async (bounds: string) => {
+      const response = await service.fetch(`${logs}&${bounds}`)
+      const { result } = (await response.json()) as { result: { id: string; timestamp: number }[] }
+      return { result, times: response.headers.get('x-resolved-times') }
+    }
+    const all = await rows('iso_timestamp_start=-1h&iso_timestamp_end=now')
+    expect(all.result).toHaveLength(2)
+    expect(all.times).toBe(
+      'iso_timestamp_start=2026-03-10T11:30:30.000000Z, iso_timestamp_end=2026-03-10T12:30:30.000000Z',
+    )
+    const { timestamp } = all.result[0]!
+    expect(await rows(`iso_timestamp_end=${timestamp}`)).toEqual({ result: all.result, times: null })
+    expect((await rows(`iso_timestamp_start=${timestamp}`)).result).toEqual([])
+  })
+
   test('runs for every call', async () => {
     for (let i = 0; i < 2; i++) {
       const response = await service.fetch(logs)

@@ -84,6 +84,7 @@ const answerHeaders = {
   ETag: header('For If-None-Match'),
   'Server-Timing': header('Milliseconds for the key, the cache, the engine, redaction'),
   'X-Ignored-Parameters': header('Parameters that were sent and are not declared'),
+  'X-Resolved-Times': header('What relative times among the parameters stand for'),
   'X-Result-Truncated': header('true where rows were cut at the limit'),
 }
 
@@ -162,7 +163,8 @@ function parameterSchema({ format, description: _, ...schema }: ParameterDefinit
 }
 
 const formatWords = {
-  'iso-timestamp': 'ISO 8601; UTC where it has no zone',
+  'iso-timestamp':
+    'ISO 8601, UTC where it has no zone; or 16 digits, microseconds since 1970; or relative: now, -1h, now-15m',
   'regular-expression': 'RE2 syntax',
 }
 

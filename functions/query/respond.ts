@@ -3,6 +3,7 @@ import type { Encoding } from '../../shared/answers/answer.ts'
 import { memoryOfRows } from '../../shared/answers/in-flight.ts'
 import type { AnswerResult } from '../../shared/answers/get-answer.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import type { Timing } from '../../shared/timing.ts'
 import type { Call } from '../http/call.ts'
 import { encode, sendRepresentation } from '../http/representation.ts'
@@ -13,8 +14,7 @@ interface Response {
   result: AnswerResult
   format: Format
   timing: Timing
-  /** Parameters that were sent and are not declared. */
-  ignored: string[]
+  parameters: Parameters
 }
 
 const vary =
@@ -53,7 +53,7 @@ function bodyOf({ res, services }: Call, { format, result }: Response, encoding:
   })
 }
 
-function headersOf({ endpoint, result, timing, ignored }: Response): Record<string, string> {
+function headersOf({ endpoint, result, timing, parameters }: Response): Record<string, string> {
   const { answer, madeAt, ageMs } = result
   const left = Math.max(0, Math.floor(endpoint.cacheSeconds - ageMs / 1000))
   const headers: Record<string, string> = {
@@ -64,7 +64,10 @@ function headersOf({ endpoint, result, timing, ignored }: Response): Record<stri
   if (!Number.isNaN(madeAt)) headers['Last-Modified'] = new Date(madeAt).toUTCString()
   if (result.status !== 'uncached') headers['Age'] = String(Math.floor(ageMs / 1000))
   if (answer.summary.truncated) headers['X-Result-Truncated'] = 'true'
+  const { ignored, resolved } = parameters
+  const times = Object.entries(resolved).map(([name, time]) => `${name}=${time}`)
   if (ignored.length > 0) headers['X-Ignored-Parameters'] = ignored.join(', ')
+  if (times.length > 0) headers['X-Resolved-Times'] = times.join(', ')
   return headers
 }
 

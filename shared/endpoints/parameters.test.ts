@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { endpointFrom, type ParameterDefinition } from './definition.ts'
 import { ApiError } from '../errors.ts'
-import { readParameters } from './parameters.ts'
+import { presentFor, readParameters } from './parameters.ts'
 import { readSingle } from './query-string.ts'
 
 const id = '00000000-0000-4000-8000-000000000001'
@@ -98,6 +98,22 @@ describe('parameters', () => {
     })
   })
 
+  test('that are times may be relative, also as pins, and show what they stand for', () => {
+    const now = new Date('2026-01-31T12:00:00.250Z')
+    const read = (query: string, pins = {}) => readParameters(everyKind, `project=a&${query}`, pins, now)
+    expect(read('since=-1h').resolved).toEqual({ since: '2026-01-31T11:00:00.250000Z' })
+    expect(read('since=-1h').canonical).toBe(read('since=2026-01-31T11:00:00.25Z').canonical)
+    expect(read('since=now-60m', { since: '-1h' }).canonical).toBe(read('since=-1h').canonical)
+    expect(read('since=2026-01-31').resolved).toEqual({})
+    expect(read('since=').resolved).toEqual({})
+  })
+
+  test('that are relative count from the whole minute where answers are cached', () => {
+    const now = new Date('2026-01-31T12:00:59.999Z')
+    expect(presentFor({ cacheSeconds: 900 }, now).toISOString()).toBe('2026-01-31T12:00:00.000Z')
+    expect(presentFor({ cacheSeconds: 0 }, now)).toBe(now)
+  })
+
   test('that are empty count as absent', () => {
     expect(values('project=abc&since=&limit=&interval=')).toEqual(values('project=abc'))
   })
@@ -139,11 +155,15 @@ describe('parameters', () => {
     ['project=a%00b', 'project', 'must not contain the character U+0000'],
     ['project=12345678901', 'project', 'is longer than 10 characters'],
     ['project=a&interval=weekly', 'interval', 'must be one of hourly, daily'],
-    ['project=a&since=yesterday', 'since', 'must be an ISO 8601 time such as 2026-01-31T12:00:00Z'],
+    [
+      'project=a&since=yesterday',
+      'since',
+      'must be an ISO 8601 time such as 2026-01-31T12:00:00Z, or a relative one such as -1h',
+    ],
     [
       'project=a&since=2026-01-31T12:00:00+02:00',
       'since',
-      'must be an ISO 8601 time such as 2026-01-31T12:00:00Z; in a URL, write the + of a time zone as %2B',
+      'must be an ISO 8601 time such as 2026-01-31T12:00:00Z, or a relative one such as -1h; in a URL, write the + of a time zone as %2B',
     ],
     ['project=a&limit=1.5', 'limit', 'must be a whole number within ±(2^53 - 1)'],
     ['project=a&limit=9007199254740993', 'limit', 'must be a whole number within ±(2^53 - 1)'],

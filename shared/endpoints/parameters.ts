@@ -18,7 +18,7 @@ import {
   splitQuery,
   undecodable,
 } from './query-string.ts'
-import { isoTimestamp } from './timestamps.ts'
+import { isoTimestamp, isRelative, relativeTime } from './timestamps.ts'
 
 export interface Parameters {
   /** One binding for each declared parameter, sorted by name; an absent one is bound as NULL. */
@@ -27,6 +27,8 @@ export interface Parameters {
   canonical: string
   /** Names of those whose values the caller chose: neither defaults nor pins. */
   sent: string[]
+  /** What relative times stand for, by the parameter's name: `-1h` -> `2026-01-31T12:00:00.000000Z`. */
+  resolved: Record<string, string>
   /** Names that were sent and are not declared: plain names only, ten at most. */
   ignored: string[]
 }
@@ -38,18 +40,28 @@ const defaultMaxLength = 1000
  * Reads the parameters of a call.
  * @param query the raw query string, without `?`
  * @param pins parameters that the caller's key fixes: name -> decoded text
+ * @param now what relative times count from; see `presentFor`
  * @throws ApiError `invalid_parameter` naming every parameter that is missing, repeated or malformed;
  *   `pinned_parameter` for another value than the key's, or a pin that the endpoint cannot apply; `internal` for a default
  *   that does not fit its own parameter
  */
-export function readParameters(endpoint: Endpoint, query: string, pins: Record<string, string>): Parameters {
+export function readParameters(
+  endpoint: Endpoint,
+  query: string,
+  pins: Record<string, string>,
+  now = new Date(),
+): Parameters {
   const { sent, ignored, problems } = declaredOnly(endpoint, splitQuery(query))
   const values = new Map<string, Scalar | null>()
+  const resolved: Record<string, string> = {}
   const refused = new Set(problems.map(problem => problem.parameter))
   const chosen = Object.keys(endpoint.parameters).filter(name => sent.get(name))
   for (const [name, definition] of Object.entries(endpoint.parameters)) {
     if (refused.has(name)) continue
-    const value = valueOf(definition, sent.get(name) || ownValue(pins, name))
+    const text = sent.get(name) || ownValue(pins, name) || String(definition.default ?? '')
+    const value = valueOf(definition, sent.get(name) || ownValue(pins, name), now)
+    const isTime = definition.format === 'iso-timestamp' && typeof value === 'string'
+    if (isTime && isRelative(text)) resolved[name] = value
     if (value instanceof Invalid) problems.push({ parameter: name, detail: value.detail })
     else if (value === null && endpoint.required.includes(name))
       problems.push({ parameter: name, detail: missing(definition) })
@@ -57,12 +69,13 @@ export function readParameters(endpoint: Endpoint, query: string, pins: Record<s
   }
   problems.push(...againstSchema(endpoint, values))
   if (problems.length > 0) throw refusalOf(endpoint, problems, [...refused, ...chosen], pins)
-  applyPins(endpoint, values, pins)
+  applyPins(endpoint, values, pins, now)
   const bindings = bindingsOf(endpoint, values)
   return {
     bindings,
     canonical: canonicalOf(bindings),
     sent: chosen.filter(name => ownValue(pins, name) === undefined),
+    resolved,
     ignored,
   }
 }
@@ -84,6 +97,14 @@ function refusalOf(
   if (ownValue(pins, name) !== undefined)
     return pinned(name, `is fixed by the API key to a value that ${detail}`)
   return misdefined(endpoint, `the default of ${name} ${detail}`)
+}
+
+/**
+ * What relative times in a call count from: this moment; on an endpoint with a cache, the whole minute that it is in, so that
+ * the calls of a minute share an answer.
+ */
+export function presentFor({ cacheSeconds }: Pick<Endpoint, 'cacheSeconds'>, now = new Date()): Date {
+  return cacheSeconds === 0 ? now : new Date(Math.floor(now.getTime() / 60_000) * 60_000)
 }
 
 /**
@@ -133,15 +154,20 @@ function ownValue(pins: Record<string, string>, name: string): string | undefine
   return Object.hasOwn(pins, name) ? pins[name] : undefined
 }
 
-function valueOf(definition: ParameterDefinition, text: string | undefined): Scalar | Invalid | null {
-  if (text) return typed(definition, text)
+function valueOf(
+  definition: ParameterDefinition,
+  text: string | undefined,
+  now: Date,
+): Scalar | Invalid | null {
+  if (text) return typed(definition, text, now)
   const { default: preset = null, format } = definition
-  return preset !== null && format === 'iso-timestamp' ? typed(definition, String(preset)) : preset
+  return preset !== null && format === 'iso-timestamp' ? typed(definition, String(preset), now) : preset
 }
 
 /** Reads a value from its text in a query string, by the declared type. */
-function typed(definition: ParameterDefinition, text: string): Scalar | Invalid {
-  if (definition.format === 'iso-timestamp') return isoTimestamp(text) ?? new Invalid(notIso(text))
+function typed(definition: ParameterDefinition, text: string, now: Date): Scalar | Invalid {
+  if (definition.format === 'iso-timestamp')
+    return (isRelative(text) ? relativeTime(text, now) : isoTimestamp(text)) ?? new Invalid(notIso(text))
   return readers[definition.type](text)
 }
 
@@ -163,7 +189,7 @@ const readers: Record<ParameterDefinition['type'], (text: string) => Scalar | In
 
 function notIso(text: string): string {
   const hint = /\d \d\d:?\d\d$/.test(text) ? '; in a URL, write the + of a time zone as %2B' : ''
-  return `must be an ISO 8601 time such as 2026-01-31T12:00:00Z${hint}`
+  return `must be an ISO 8601 time such as 2026-01-31T12:00:00Z, or a relative one such as -1h${hint}`
 }
 
 function missing(definition: ParameterDefinition): string {
@@ -216,12 +242,17 @@ function problemOf({ instancePath, keyword, params, message }: ErrorObject): Pro
 }
 
 /** A pin that the endpoint cannot apply would leave the caller without its bound, so it closes the endpoint. */
-function applyPins(endpoint: Endpoint, values: Map<string, Scalar | null>, pins: Record<string, string>) {
+function applyPins(
+  endpoint: Endpoint,
+  values: Map<string, Scalar | null>,
+  pins: Record<string, string>,
+  now: Date,
+) {
   for (const [name, text] of Object.entries(pins)) {
     const definition = Object.hasOwn(endpoint.parameters, name) ? endpoint.parameters[name] : undefined
     if (!definition)
       throw pinned(name, 'is fixed by the API key, and this endpoint has no such parameter to apply it to')
-    const fixed = typed(definition, text)
+    const fixed = typed(definition, text, now)
     if (fixed instanceof Invalid)
       throw pinned(name, `is fixed by the API key to a value that ${fixed.detail}`)
     if (values.get(name) !== fixed) throw pinned(name, 'is fixed by the API key; leave it out')

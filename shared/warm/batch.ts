@@ -1,6 +1,7 @@
 /** The batch query: many parameter sets go to one statement, whose rows are split by set. */
 import { type Endpoint, parameterColumns, type Warming } from '../endpoints/definition.ts'
 import type { Binding, Result, Statement, Value } from '../engines/engine.ts'
+import { toMicros } from '../endpoints/timestamps.ts'
 import { ResultRows } from '../engines/rows.ts'
 
 /** One binding for each parameter of the endpoint, sorted by name. */
@@ -48,12 +49,9 @@ export function splitRows(endpoint: Endpoint, sets: ParameterSet[], result: Resu
 }
 
 function keyOfSet(set: ParameterSet): string {
-  const values = set.map(({ type, value }) => (type.kind === 'TIMESTAMP' ? microseconds(value) : value))
+  // A time is bound as canonical ISO text, and comes back from the engine as a number.
+  const values = set.map(({ type, value }) =>
+    type.kind === 'TIMESTAMP' && typeof value === 'string' ? Number(toMicros(value)) : value,
+  )
   return JSON.stringify(values)
-}
-
-/** A time is bound as canonical ISO text, and comes back from the engine as a number. */
-function microseconds(value: Value): Value {
-  if (typeof value !== 'string') return value
-  return Date.parse(`${value.slice(0, 19)}Z`) * 1000 + Number(value.slice(20, 26))
 }

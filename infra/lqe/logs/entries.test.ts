@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Column } from '../../../shared/sql/types.ts'
-import { BadEntry, entryReader, entryTimestamp, fromMicros, type Json, parseJson } from './entries.ts'
+import { BadEntry, entryReader, entryTimestamp, type Json, parseJson } from './entries.ts'
+import { fromMicros } from '../../../shared/endpoints/timestamps.ts'
 import { LogsError } from './error.ts'
 import { tableColumns } from './parquet.ts'
 

@@ -1,6 +1,6 @@
 /** Log entries: a line of JSON, and a JSON object as a row of a table. */
 import { createHash } from 'node:crypto'
-import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
+import { fromMicros, isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
 import type { Column, ScalarName, SqlType, StructField } from '../../../shared/sql/types.ts'
 import { LogsError } from './error.ts'
 
@@ -154,10 +154,6 @@ export function uuidOf(hex: string, version: number, variant: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-${'89ab'[variant]}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** Microseconds since 1970 of the first and last moment of BigQuery's TIMESTAMP: the years 1 to 9999. */
-const firstMicros = -62_135_596_800_000_000n
-const lastMicros = 253_402_300_799_999_999n
-
 /**
  * Reads the time of a log entry: ISO 8601 (UTC where it has no zone), BigQuery's export format
  * (`2026-01-31 12:00:00.5 UTC`), or whole microseconds since 1970 as a number or as digits.
@@ -169,12 +165,4 @@ export function entryTimestamp(value: Json): string | null {
   if (typeof value !== 'string') return null
   if (/^-?\d{1,18}$/.test(value)) return fromMicros(BigInt(value))
   return isoTimestamp(value.replace(' UTC', 'Z').replace(' ', 'T'))
-}
-
-/** @returns the same text for a time in microseconds since 1970; `null` outside the years 1 to 9999 */
-export function fromMicros(micros: bigint): string | null {
-  if (micros < firstMicros || micros > lastMicros) return null
-  const rest = ((micros % 1000n) + 1000n) % 1000n
-  const millis = new Date(Number((micros - rest) / 1000n)).toISOString()
-  return `${millis.slice(0, -1)}${String(rest).padStart(3, '0')}Z`
 }
