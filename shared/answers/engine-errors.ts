@@ -9,6 +9,7 @@ import {
   type Statement,
 } from '../engines/engine.ts'
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
+import { runNewestFirst } from './newest-first.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 
 export interface RunOptions extends Pick<
@@ -31,7 +32,7 @@ export async function runQuery(
 ): Promise<RunResult> {
   try {
     await assertWithin?.(endpoint, statement)
-    return await engine.run(statement, {
+    return await runNewestFirst(engine, endpoint, statement, {
       maxRows: endpoint.maxRows,
       timeoutMs: endpoint.timeoutSeconds * 1000,
       ...(endpoint.maxResultBytes === null ? {} : { maxResultBytes: endpoint.maxResultBytes }),

@@ -23,6 +23,8 @@ export interface Endpoint {
   timeoutSeconds: number
   /** 0 = every call runs the query. */
   cacheSeconds: number
+  /** `null` = one reading for all. */
+  newestFirst: NewestFirst | null
   /** `null` = never warmed. */
   warm: Warming | null
   sandbox: boolean
@@ -31,6 +33,16 @@ export interface Endpoint {
   sandboxDespiteRedaction: boolean
   /** Hash of everything above that decides an answer, so of all but the description. */
   version: string
+}
+
+/** How the newest rows are read before older ones (`shared/answers/newest-first.ts`). */
+export interface NewestFirst {
+  /** The parameter that bounds the time from below, exclusively. */
+  start: string
+  /** The parameter that bounds it from above. */
+  end: string
+  /** How far back each reading goes, milliseconds, ascending. */
+  steps: number[]
 }
 
 /** How an endpoint's answers are refreshed before a reader has to wait for them. */
@@ -71,6 +83,7 @@ interface DefinitionFile {
   maxResultBytes?: number
   timeoutSeconds: number
   cache: { seconds: number }
+  newestFirst?: { start: string; end: string; steps: string[] }
   warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
   sandbox: boolean | { redacted: 'allow' | 'refuse' }
   redact: boolean
@@ -117,6 +130,7 @@ export function endpointFrom(
     maxResultBytes = null,
     timeoutSeconds,
     cache,
+    newestFirst,
     warm,
     sandbox,
     redact,
@@ -134,12 +148,37 @@ export function endpointFrom(
     maxResultBytes,
     timeoutSeconds,
     cacheSeconds: cache.seconds,
+    newestFirst: newestFirst ? newestFirstOf(newestFirst, parameters.properties) : null,
     warm: warm ? warmingOf(warm, readBatchQuery) : null,
     sandbox: sandbox !== false,
     redact,
     sandboxDespiteRedaction: typeof sandbox === 'object' && sandbox.redacted === 'allow',
   }
   return { ...saved, version: versionOf(saved) }
+}
+
+function newestFirstOf(
+  { start, end, steps }: NonNullable<DefinitionFile['newestFirst']>,
+  parameters: Endpoint['parameters'],
+): NewestFirst {
+  const problems: { pointer: string; detail: string }[] = []
+  for (const [field, name] of Object.entries({ start, end })) {
+    const format = Object.hasOwn(parameters, name) ? parameters[name]!.format : undefined
+    const detail = `names ${name}, which must be a parameter with the format iso-timestamp`
+    if (format !== 'iso-timestamp') problems.push({ pointer: `/newestFirst/${field}`, detail })
+  }
+  const lengths = steps.map(millisecondsOf)
+  const at = lengths.findIndex((length, i) => length <= (lengths[i - 1] ?? 0))
+  if (at >= 0)
+    problems.push({ pointer: `/newestFirst/steps/${at}`, detail: 'must be longer than the one before' })
+  if (problems.length > 0) throw new DefinitionError(problems)
+  return { start, end, steps: lengths }
+}
+
+/** Of an ISO 8601 duration of days, hours and minutes. */
+function millisecondsOf(duration: string): number {
+  const [, days = 0, hours = 0, minutes = 0] = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?$/.exec(duration)!
+  return ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60_000
 }
 
 function warmingOf(

@@ -58,10 +58,10 @@ export function readParameters(
   const chosen = Object.keys(endpoint.parameters).filter(name => sent.get(name))
   for (const [name, definition] of Object.entries(endpoint.parameters)) {
     if (refused.has(name)) continue
-    const text = sent.get(name) || ownValue(pins, name) || String(definition.default ?? '')
-    const value = valueOf(definition, sent.get(name) || ownValue(pins, name), now)
+    const text = sent.get(name) || ownValue(pins, name)
+    const value = valueOf(definition, text, now)
     const isTime = definition.format === 'iso-timestamp' && typeof value === 'string'
-    if (isTime && isRelative(text)) resolved[name] = value
+    if (isTime && isRelative(text ?? String(definition.default))) resolved[name] = value
     if (value instanceof Invalid) problems.push({ parameter: name, detail: value.detail })
     else if (value === null && endpoint.required.includes(name))
       problems.push({ parameter: name, detail: missing(definition) })

@@ -8,7 +8,7 @@ import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { nameKey } from '../sql/relations.ts'
 import type { AnyNode, Exists, Expression, From, Identifier, Path, Select } from '../sql/tree.ts'
-import { children, parameterNames } from '../sql/walk.ts'
+import { children, conjuncts, parameterNames } from '../sql/walk.ts'
 import { tablesOfEndpoint } from './tables.ts'
 
 /**
@@ -108,14 +108,6 @@ class PinFilter {
     if (column.kind !== 'Path' || value.kind !== 'ParameterReference' || value.name !== this.pin) return []
     return [rootOf(column, rows)]
   }
-}
-
-function conjuncts(condition: Expression | null): Expression[] {
-  if (condition?.kind === 'Parenthesized') return conjuncts(condition.expression)
-  if (condition?.kind === 'Binary' && condition.operator === 'AND') {
-    return [...conjuncts(condition.left), ...conjuncts(condition.right)]
-  }
-  return condition ? [condition] : []
 }
 
 /** `SELECT 1 FROM ... WHERE ...` and no more: COUNT(*), for one, gives a row even where WHERE lets none pass. */

@@ -1,4 +1,4 @@
-import type { AnyNode, Query } from './tree.ts'
+import type { AnyNode, Expression, Query } from './tree.ts'
 
 const kinds: ReadonlySet<string> = new Set(
   `ArrayLiteral ArraySubquery Between Binary Call Case CaseBranch Cast CommonTable DerivedTable Exists Extract
@@ -56,4 +56,13 @@ export function parameterNames(query: Query): Map<string, number> {
     if (node.kind === 'ParameterReference' && !names.has(node.name)) names.set(node.name, node.at)
   }
   return names
+}
+
+/** The conditions that AND joins. */
+export function conjuncts(condition: Expression | null): Expression[] {
+  if (condition?.kind === 'Parenthesized') return conjuncts(condition.expression)
+  if (condition?.kind === 'Binary' && condition.operator === 'AND') {
+    return [...conjuncts(condition.left), ...conjuncts(condition.right)]
+  }
+  return condition ? [condition] : []
 }

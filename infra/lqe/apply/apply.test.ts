@@ -97,6 +97,31 @@ describe('apply', () => {
 })
 
 describe('apply refuses, naming file, line and column,', () => {
+  test.each([
+    [/DESC\nLIMIT 100\s*$/, '\nLIMIT 100', /^logs\.all\.sql:78:10 .*must be sorted by its time/],
+    [/LIMIT 100\s*$/, '', /^logs\.all\.sql:76:1 .*needs a LIMIT/],
+    [
+      /t.project = @project/,
+      't.id != CAST(@iso_timestamp_start AS STRING)',
+      /^logs\.all\.sql:7:22 .*may only bound/,
+    ],
+  ])('newestFirst where %s is %j', async (from, to, expected) => {
+    edit('logs.all.sql', text => text.replace(from, to).replace(/t.project = @project/, 't.id = @project'))
+    expect(await refusal()).toMatch(expected)
+  })
+
+  test('newestFirst without its parameters, or with steps that do not grow', async () => {
+    edit('logs.all.yaml', text =>
+      text.replace('start: iso_timestamp_start', 'start: project').replace('P7D', 'P1D'),
+    )
+    expect((await refusal()).split('\n')).toEqual([
+      expect.stringMatching(
+        /yaml:\d+:10 newestFirst.start names project, which must be a parameter with the format/,
+      ),
+      expect.stringMatching(/yaml:\d+:28 newestFirst.steps.3 must be longer than the one before/),
+    ])
+  })
+
   test('SQL that does not parse', async () => {
     edit('usage.api-counts.sql', text => text.replace('GROUP BY bucket', 'GROUPED BY bucket'))
     expect(await refusal()).toMatch(/^usage\.api-counts\.sql:28:9 .*BY/)

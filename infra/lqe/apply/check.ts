@@ -1,10 +1,11 @@
 /**
- * Checks before endpoints are applied: SQL parses, parameters agree with it, dry runs succeed, and a batch query takes
- * `@sets` and gives the parameters and the endpoint's columns.
+ * Checks before endpoints are applied: SQL parses, parameters agree with it, its newest rows can be read first where that is
+ * wanted, dry runs succeed, and a batch query takes `@sets` and gives the parameters and the endpoint's columns.
  */
 import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
 import { emptyBindings, type Endpoint, parameterColumns } from '../../../shared/endpoints/definition.ts'
 import { placeOf, SqlError } from '../../../shared/sql/error.ts'
+import { newestRows } from '../../../shared/sql/newest-rows.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { printType } from '../../../shared/sql/printer.ts'
 import type { QueryBody } from '../../../shared/sql/tree.ts'
@@ -24,6 +25,7 @@ async function checkOne(source: EndpointSource, engine: QueryEngine): Promise<Fi
   return pointing(sqlFile, async () => {
     const problems = parametersAgree(source)
     if (problems.length > 0) return problems
+    if (endpoint.newestFirst) newestRows(endpoint.sql, parse(endpoint.sql), endpoint.newestFirst.start)
     const { columns } = await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
     if (warmFile === null) return []
     return pointing(warmFile, () => checkBatchQuery(endpoint, warmFile, columns, engine))

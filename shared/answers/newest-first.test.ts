@@ -1,0 +1,87 @@
+import { expect, test } from '@jest/globals'
+import type { EngineError, QueryEngine, Statement } from '../engines/engine.ts'
+import { describeEngines } from '../engines/testing/describe-engines.ts'
+import { runNewestFirst } from './newest-first.ts'
+import {
+  appendRandomRows,
+  compareWindows,
+  logTable,
+  newestEndpoint,
+  statementOf,
+  tails,
+} from './testing/windows.ts'
+
+const hour = 3_600_000
+const limits = { maxRows: 1000, timeoutMs: 60_000 }
+
+describeEngines('the newest rows by steps', logTable, ({ engine, append }) => {
+  /** The engine, and how far back each of its runs reads, in hours; `null` = without a bound. */
+  function watched(): { readings: (number | null)[]; engine: QueryEngine } {
+    const readings: (number | null)[] = []
+    const hoursBack = ({ bindings }: Statement) => {
+      const { value } = bindings.find(({ name }) => name === 'from')!
+      return value === null ? null : Math.round((Date.now() - Date.parse(value as string)) / hour)
+    }
+    const run: QueryEngine['run'] = (statement, limits) => {
+      readings.push(hoursBack(statement))
+      return engine().run(statement, limits)
+    }
+    return { readings, engine: { ...engine(), run } }
+  }
+
+  test('are those of one reading, for random windows, projects and densities', async () => {
+    await appendRandomRows({ append }, 11)
+    const counts = await compareWindows(engine(), { seed: Math.floor(Date.now() / 86_400_000), count: 60 })
+    expect(counts.narrow).toBeGreaterThan(5)
+    expect(counts.readings).toBeGreaterThan(80)
+  })
+
+  test('take as many readings as it needs, and begin where the last call ended', async () => {
+    const endpoint = newestEndpoint(tails[0], ['PT2H', 'PT5H', 'P2D'])
+    const calls = [
+      ['dense', null, [2]],
+      ['hourly', null, [2, 5]],
+      ['hourly', null, [5]],
+      ['none', null, [2, 5, 48, null]],
+      ['none', null, [null]],
+      ['sparse', hour * 4, [2, 4]],
+    ] as const
+    const { readings, engine } = watched()
+    for (const [project, back, expected] of calls) {
+      const from = back === null ? null : new Date(Date.now() - back).toISOString().replace('Z', '000Z')
+      await runNewestFirst(engine, endpoint, statementOf(endpoint, project, from, null), limits)
+      expect([project, readings.splice(0)]).toEqual([project, expected])
+    }
+  })
+
+  test('count back from the upper bound', async () => {
+    const endpoint = newestEndpoint(tails[0], ['PT2H'])
+    const until = new Date(Date.now() - 10 * hour).toISOString().replace('Z', '000Z')
+    const { readings, engine } = watched()
+    await runNewestFirst(engine, endpoint, statementOf(endpoint, 'dense', null, until), limits)
+    expect(readings).toEqual([12, null])
+  })
+
+  test('are read at once where the statement has another shape', async () => {
+    const endpoint = newestEndpoint('SELECT COUNT(*) AS n FROM entries ORDER BY n DESC LIMIT 1')
+    const { readings, engine } = watched()
+    await runNewestFirst(engine, endpoint, statementOf(endpoint, 'dense', null, null), limits)
+    expect(readings).toEqual([null])
+  })
+
+  test('cost what all readings cost, also where the last one is refused', async () => {
+    const endpoint = newestEndpoint(tails[1], ['PT1H', 'PT2H'])
+    const statement = statementOf(endpoint, 'none', null, null)
+    const one = (await engine().run(statement, limits)).bytes
+    if (one === null) return expect(engine().constructor.name).toBe('DuckDbEngine')
+    const { bytes } = await runNewestFirst(engine(), endpoint, statement, limits)
+    expect(bytes).toBe(3 * one)
+    const other = newestEndpoint(tails[1], ['PT1H', 'PT3H'])
+    const error = await runNewestFirst(engine(), other, statement, {
+      ...limits,
+      maxBytes: 2 * one + 5,
+    }).catch((thrown: EngineError) => thrown)
+    expect(error).toMatchObject({ reason: 'too_many_bytes', cost: { bytes: 2 * one } })
+    expect((error as EngineError).bytes).toEqual({ estimate: 3 * one, limit: 2 * one + 5 })
+  })
+})

@@ -1,0 +1,156 @@
+/**
+ * The newest rows of a long log without reading the long log: the query runs over its last hour, then over its last
+ * six, and so on by the definition's steps, until as many rows come back as it asks for. Older ones would stand behind
+ * them, so the answer is that of one reading. Loki walks its splits in the same way (`split_by_interval.go`).
+ */
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Endpoint, NewestFirst } from '../endpoints/definition.ts'
+import { fromMicros, toMicros } from '../endpoints/timestamps.ts'
+import {
+  type Binding,
+  EngineError,
+  type QueryEngine,
+  type RunCost,
+  type RunLimits,
+  type RunResult,
+  type Statement,
+} from '../engines/engine.ts'
+import { SqlError } from '../sql/error.ts'
+import { statementLimits } from '../sql/limits.ts'
+import { newestRows } from '../sql/newest-rows.ts'
+import { parse } from '../sql/parser.ts'
+
+/**
+ * Runs a statement of an endpoint by the steps of its `newestFirst`; at once where the endpoint has none, or the statement
+ * has not the shape for it, as a caller's own SQL may not.
+ * @param limits of all readings together: time, and bytes to scan
+ * @throws EngineError, with the cost of all readings
+ */
+export async function runNewestFirst(
+  engine: QueryEngine,
+  endpoint: Endpoint,
+  statement: Statement,
+  limits: RunLimits,
+): Promise<RunResult> {
+  const { newestFirst } = endpoint
+  const wanted = newestFirst && rowsWanted(statement, newestFirst)
+  if (!newestFirst || wanted === null) return engine.run(statement, limits)
+  const starts = startsOf(newestFirst, statement.bindings)
+  const steps = stepsOn(engine)
+  const key = keyOf(endpoint, statement)
+  const readings = new Readings(engine, limits)
+  for (let step = Math.min(steps.get(key) ?? 0, starts.length - 1); ; step++) {
+    const start = starts[step]!
+    const bindings = statement.bindings.map(binding =>
+      binding.name === newestFirst.start ? { ...binding, value: start } : binding,
+    )
+    const result = await readings.run({ ...statement, bindings })
+    const isLast = step === starts.length - 1
+    if (!isLast && !result.truncated && result.rows.length < wanted) continue
+    steps.set(key, step)
+    return result
+  }
+}
+
+/** The LIMIT, or `null` for a statement that has to be read as a whole. */
+function rowsWanted({ sql }: Statement, { start }: NewestFirst): number | null {
+  return shapes.memo(JSON.stringify([start, sql]), { context: { sql, start } }).limit
+}
+
+const shapes = new LRUCache<string, { limit: number | null }, { sql: string; start: string }>({
+  max: 200,
+  memoMethod(_key, _stale, { context: { sql, start } }) {
+    try {
+      return { limit: newestRows(sql, parse(sql, statementLimits), start) }
+    } catch (error) {
+      if (error instanceof SqlError) return { limit: null }
+      throw error
+    }
+  },
+})
+
+/** From where each reading begins, the widest last: that of the caller, which may be none. */
+function startsOf({ start, end, steps }: NewestFirst, bindings: Binding[]): (string | null)[] {
+  const timeOf = (name: string) =>
+    bindings.find(binding => binding.name === name)?.value as string | null | undefined
+  const own = timeOf(start) ?? null
+  const now = BigInt(Date.now()) * 1000n
+  const until = timeOf(end)
+  const last = until && toMicros(until) < now ? toMicros(until) : now
+  const narrow = steps.flatMap(step => fromMicros(last - BigInt(step) * 1000n) ?? [])
+  return [...narrow.filter(time => own === null || time > own), own]
+}
+
+/**
+ * The step that sufficed last on an engine, by statement and parameters without the times, where the next call begins. After a while a
+ * narrower one is tried again.
+ */
+const sufficient = new WeakMap<QueryEngine, LRUCache<string, number>>()
+
+function stepsOn(engine: QueryEngine): LRUCache<string, number> {
+  const known = sufficient.get(engine) ?? new LRUCache<string, number>({ max: 10_000, ttl: 300_000 })
+  sufficient.set(engine, known)
+  return known
+}
+
+function keyOf({ version, newestFirst }: Endpoint, { sql, bindings }: Statement): string {
+  const { start, end } = newestFirst!
+  // Windows that end in the past say nothing of the present.
+  const values = bindings
+    .filter(({ name }) => name !== start)
+    .map(({ name, value }) => (name === end ? value === null : value))
+  return hash('sha256', JSON.stringify([version, sql, values]))
+}
+
+/** Readings of one request, which share its limits. */
+class Readings {
+  private readonly engine: QueryEngine
+  private readonly limits: RunLimits
+  private readonly began = performance.now()
+  private cost = noCost
+
+  constructor(engine: QueryEngine, limits: RunLimits) {
+    this.engine = engine
+    this.limits = limits
+  }
+
+  async run(statement: Statement): Promise<RunResult> {
+    const { maxBytes, timeoutMs } = this.limits
+    const spent = this.cost.bytes ?? 0
+    const left = maxBytes === undefined ? {} : { maxBytes: Math.max(1, maxBytes - spent) }
+    const limits = {
+      ...this.limits,
+      ...left,
+      timeoutMs: Math.max(1, Math.ceil(timeoutMs - (performance.now() - this.began))),
+    }
+    try {
+      const result = await this.engine.run(statement, limits)
+      this.cost = sum(this.cost, result)
+      return { ...result, ...this.cost }
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error
+      const own = error.bytes?.limit === limits.maxBytes && maxBytes !== undefined
+      const bytes = own ? { estimate: error.bytes!.estimate + spent, limit: maxBytes } : error.bytes
+      const { reason, message, place, cause } = error
+      const whole = new EngineError(reason, message, { place, bytes, cause })
+      whole.cost = error.cost || spent > 0 ? sum(this.cost, error.cost ?? noCost) : null
+      throw whole
+    }
+  }
+}
+
+const noCost: RunCost = { bytes: null, slotMs: null, jobId: null }
+
+/** Of runs one after the other; the job is the last. */
+function sum(before: RunCost, { bytes, slotMs, jobId }: RunCost): RunCost {
+  return {
+    bytes: plus(before.bytes, bytes),
+    slotMs: plus(before.slotMs, slotMs),
+    jobId: jobId ?? before.jobId,
+  }
+}
+
+function plus(a: number | null, b: number | null): number | null {
+  return a === null ? b : a + (b ?? 0)
+}
