@@ -93,7 +93,7 @@ export async function storeAnswer(
       redacted: false,
       bypass: false,
       byteLimit: null,
-      labels: {},
+      labels: { endpoint: endpoint.name, key: 'bench' },
       gone: () => new AbortController().signal,
       onRun: () => {},
       timing: new Timing(),

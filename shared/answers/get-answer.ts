@@ -1,6 +1,12 @@
 /** From a query request to its answer: through the cache where the endpoint has one, else straight from the engine. */
 import type { AnswerCache, CacheRequest, CacheResult } from '../cache/cache.ts'
-import { EngineError, type QueryEngine, type RunCost, type Statement } from '../engines/engine.ts'
+import {
+  EngineError,
+  type QueryEngine,
+  type RunCost,
+  type RunLabels,
+  type Statement,
+} from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
@@ -28,7 +34,7 @@ export interface QueryRequest {
   /** Bytes that runs for the caller's key may still read, `null` for any amount. */
   byteLimit: ByteLimit | null
   /** Labels of the engine's job. */
-  labels: Record<string, string>
+  labels: RunLabels
   /** A signal that aborts when the client has gone; made only where it is asked for. */
   gone: () => AbortSignal
   /** Takes what the engine says of a run for this request, also of one that fails. */

@@ -42,14 +42,17 @@ export interface RunLimits {
   noCache?: boolean
   /** Cancels the run; it then fails with `cancelled`. */
   signal?: AbortSignal
-  /** Names for the engine's own records: endpoint and key id. */
-  labels?: Record<string, string>
+  /** For the engine's own records. Of runs of one key, some wait, so that runs of others need not. */
+  labels?: RunLabels
   /**
    * Equal for runs that may share one result until it is stored: a run can adopt the job that a process which died
    * started under the same key.
    */
   jobKey?: string
 }
+
+/** The endpoint's name, and the id of the API key that the run is for. */
+export type RunLabels = { endpoint: string; key: string }
 
 export interface Result {
   columns: Column[]

@@ -21,6 +21,11 @@ async function runAll(request: URLSearchParams): Promise<void> {
   if (!endpoint) throw new Error('no such endpoint')
   for (let n = 0; n < Number(request.get('runs')); n++) {
     const { bindings } = readParameters(endpoint, `${request.get('query')}${n}`, {})
-    await runQuery(engine, endpoint, { sql: endpoint.sql, bindings }, { labels: {} })
+    await runQuery(
+      engine,
+      endpoint,
+      { sql: endpoint.sql, bindings },
+      { labels: { endpoint: endpoint.name, key: 'bench' } },
+    )
   }
 }

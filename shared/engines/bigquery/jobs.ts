@@ -129,7 +129,7 @@ export class JobRun {
     let pageToken: string | undefined
     for (let most = firstPageRows; found.rows.length < wanted; most = Infinity) {
       const maxResults = Math.min(found.room, most)
-      pageToken = await pageReads.with(this.deadline, async () => {
+      pageToken = await pageReads.with(limits.labels?.key ?? '', this.deadline, async () => {
         const page = await this.page(maxResults, pageToken)
         for (const cells of page.rows ?? []) found.add(row(cells))
         return page.pageToken

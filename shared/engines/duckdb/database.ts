@@ -70,14 +70,15 @@ export class Connections {
   }
 
   /**
-   * Waits for a connection and runs `use` with it. At the deadline the wait ends with its error, and the connection
+   * Waits for a connection and runs `use` with it, in turn with the runs of other keys (`owner`). At the deadline the wait ends with its error, and the connection
    * is interrupted: `use` then fails with an error of DuckDB or, for a result that came in part, with none.
    */
   async with<Result>(
+    owner: string,
     deadline: Deadline,
     use: (connection: DuckDBConnection) => Promise<Result>,
   ): Promise<Result> {
-    return this.turns.with(deadline, async () => {
+    return this.turns.with(owner, deadline, async () => {
       const connection = this.idle.pop() ?? (await this.instance.connect())
       let repeating: NodeJS.Timeout | undefined
       const forget = deadline.onEnd(() => {

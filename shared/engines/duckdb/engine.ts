@@ -62,7 +62,7 @@ class DuckDbEngine implements QueryEngine {
     return this.withDeadline(limits, async deadline => {
       const rewritten = this.rewritten(statement)
       const values = this.values(statement, rewritten)
-      return this.over(rewritten.tables, deadline, connection =>
+      return this.over(rewritten.tables, limits.labels?.key ?? '', deadline, connection =>
         fetchRows(connection, rewritten, values, limits, deadline),
       )
     })
@@ -71,7 +71,7 @@ class DuckDbEngine implements QueryEngine {
   async describe(statement: Statement): Promise<Description> {
     return this.withDeadline({ timeoutMs: describeMs }, async deadline => {
       const { sql, columns, tables } = this.rewritten(statement)
-      await this.over(tables, deadline, async connection => (await prepare(connection, sql)).destroySync())
+      await this.over(tables, '', deadline, async connection => (await prepare(connection, sql)).destroySync())
       return { kind: 'SELECT', tables, columns, bytes: null }
     })
   }
@@ -105,12 +105,13 @@ class DuckDbEngine implements QueryEngine {
    */
   private async over<T>(
     tables: string[],
+    owner: string,
     deadline: Deadline,
     use: (connection: DuckDBConnection) => Promise<T>,
   ): Promise<T> {
     const { connections, views } = await this.database()
     await views.refresh(tables)
-    const run = () => connections.with(deadline, use)
+    const run = () => connections.with(owner, deadline, use)
     return run().catch(async (error: unknown) => {
       deadline.check()
       if (await views.refresh(tables)) return run()
