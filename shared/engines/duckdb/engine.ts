@@ -71,7 +71,9 @@ class DuckDbEngine implements QueryEngine {
   async describe(statement: Statement): Promise<Description> {
     return this.withDeadline({ timeoutMs: describeMs }, async deadline => {
       const { sql, columns, tables } = this.rewritten(statement)
-      await this.over(tables, '', deadline, async connection => (await prepare(connection, sql)).destroySync())
+      await this.over(tables, '', deadline, async connection =>
+        (await prepare(connection, sql)).destroySync(),
+      )
       return { kind: 'SELECT', tables, columns, bytes: null }
     })
   }

@@ -1,6 +1,7 @@
 /** DuckDB's errors as the port's. Its messages quote values and SQL, so only the words listed here reach callers. */
 import { SqlError } from '../../sql/error.ts'
 import { EngineError, type EngineErrorReason } from '../engine.ts'
+import { refusals } from './rewrite/bounds.ts'
 import { raisedMessages, UnsupportedError } from './rewrite/context.ts'
 
 /** RE2's errors in a regular expression. */
@@ -23,8 +24,12 @@ const patternFaults = [
 
 type Meaning = [pattern: RegExp | string, message: string]
 
-/** Faults of the query or of a value in it, by a pattern of DuckDB's message or its beginning; the first one counts. */
+/**
+ * Faults of the query or of a value in it, by a pattern of DuckDB's message or its beginning; the first one counts. `$1` is
+ * what the pattern's group found.
+ */
 const rejected: Meaning[] = [
+  [new RegExp(`^Conversion Error: Could not convert string '(${refusals.source})' to`), '$1'],
   ...raisedMessages.map((message): Meaning => [
     `Conversion Error: Could not convert string '${message}' to`,
     message,
@@ -80,8 +85,9 @@ export function engineError(error: unknown): EngineError {
     return new EngineError(reason, error.message, { place: error.place, cause: error })
   }
   const text = messageOf(error)
-  const [reason = 'failed', , words = 'The local engine failed'] =
+  const [reason = 'failed', pattern, meaning = 'The local engine failed'] =
     meanings.find(([, pattern]) => matches(text, pattern)) ?? []
+  const words = meaning === '$1' ? (pattern as RegExp).exec(text)![1]! : meaning
   // Callers do not see why a run `failed`; operators look for the file.
   const [file] = (reason === 'failed' && /[^/"']*\/[^/"']*\.parquet(?=["'])/.exec(text)) || []
   return new EngineError(reason, file ? `${words}: ${file}` : words, { cause: error })

@@ -4,11 +4,14 @@ import type { Expression, Node, Query } from '../../../sql/tree.ts'
 import type { Column, ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName, quoteText } from '../syntax.ts'
+import type { Shares } from './bounds.ts'
 
 /** One query's tables, parameters and names, and the functions through which the files call each other. */
 export interface Context {
   tables: ReadonlyMap<string, Column[]>
   parameters: ReadonlyMap<string, SqlType>
+  /** How many calls of the query share each bound (bounds.ts). */
+  shares: Shares
   /** DuckDB SQL of the current time, TIMESTAMPTZ. */
   now: string
   /** A name that nothing else in this query has. */
@@ -150,13 +153,12 @@ export function raise(
 
 /** Messages of `raise`; of DuckDB's conversion errors only these reach callers. */
 export const raisedMessages = [
+  'A LIKE pattern ends with a backslash',
   'A number is out of range',
   'Array index is out of bounds',
-  'Array is too large',
   'Bad value for a cast',
   'Division by zero',
   'Length must not be negative',
-  'Text is too long',
 ] as const
 
 type RaisedMessage = (typeof raisedMessages)[number]

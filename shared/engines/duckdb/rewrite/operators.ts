@@ -13,13 +13,14 @@ import type {
 } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../sql/types.ts'
 import { duckType, quoteName } from '../syntax.ts'
+import { joined } from './bounds.ts'
 import { coerce, noSignature, numberKinds, unify, unifyOrThrow } from './coercion.ts'
 import { type Context, elementOf, raise, type Scope, type Typed, typed } from './context.ts'
 
 type Rule = (left: Typed, right: Typed, operator: BinaryOperator) => Typed | null | undefined
 
 /** A rule returns `null` or `undefined` for operands that its operator does not take. */
-const binaries: Record<BinaryOperator, Rule> = {
+const binaries: Record<Exclude<BinaryOperator, '||'>, Rule> = {
   OR: logical,
   AND: logical,
   '=': comparison,
@@ -38,10 +39,10 @@ const binaries: Record<BinaryOperator, Rule> = {
   '-': (left, right) => arithmetic(left, right, '-') ?? moved(left, right, '-') ?? elapsed(left, right),
   '*': (left, right) => arithmetic(left, right, '*'),
   '/': divided,
-  '||': concatenated,
 }
 
 export function binary(context: Context, node: Binary, scope: Scope): Typed {
+  if (node.operator === '||') return concatenated(context, node, scope)
   const [left, right] = context.expressions([node.left, node.right], scope) as [Typed, Typed]
   for (const side of [node.left, node.right])
     if (!takesNull.includes(node.operator) && isNull(side)) throw nullOperand(context, side, node.operator)
@@ -57,7 +58,7 @@ function checkMonths(context: Context, node: Expression): void {
     throw context.invalid(node, `A TIMESTAMP does not move by ${node.part}`)
 }
 
-const takesNull: BinaryOperator[] = ['AND', 'OR', '||']
+const takesNull: BinaryOperator[] = ['AND', 'OR']
 
 const isNull = (node: Expression) => node.kind === 'Literal' && node.literal === 'NULL'
 
@@ -176,11 +177,19 @@ function elapsed(to: Typed, from: Typed): Typed | null {
   return sql[kind] ? typed(sql[kind], 'INTERVAL') : null
 }
 
-function concatenated(left: Typed, right: Typed): Typed | null {
-  const common = unify([left, right])
+/** A whole chain at once, since its bound is on what the chain makes. */
+function concatenated(context: Context, node: Binary, scope: Scope): Typed {
+  const operands = links(node)
+  const values = context.expressions(operands, scope)
+  const common = unify(values)
   const type = common?.type ?? { kind: 'STRING' }
-  const joins = type.kind === 'STRING' || type.kind === 'BYTES' || type.kind === 'ARRAY'
-  return common && joins ? typed(`(${left.sql} || ${right.sql})`, type) : null
+  if (!common || !['ARRAY', 'BYTES', 'STRING'].includes(type.kind))
+    throw noSignature(context, node, 'operator ||', values)
+  return typed(joined(context, '||', operands, common.values, type), type)
+}
+
+function links(node: Expression): Expression[] {
+  return node.kind === 'Binary' && node.operator === '||' ? [...links(node.left), node.right] : [node]
 }
 
 export function unary(context: Context, node: Unary, scope: Scope): Typed {
@@ -201,7 +210,21 @@ export function like(context: Context, node: Like, scope: Scope): Typed {
   const sides = context.expressions([node.left, node.right], scope)
   const [text, pattern] = sides.map(side => coerce(side, { kind: 'STRING' }))
   if (!text || !pattern) throw noSignature(context, node, 'operator LIKE', sides)
-  return negated(node.not, `(${text.sql} LIKE ${pattern.sql} ESCAPE '\\')`)
+  return negated(node.not, matches(text, pattern))
+}
+
+/**
+ * DuckDB's own LIKE tries every place for every % where there is an escape or a _: for k of them in a text of n characters
+ * n^k steps. Its regular expressions take n.
+ */
+function matches(text: Typed, pattern: Typed): string {
+  const simple = /^'(?:[^\\_]*|%?[^\\%]*%?)'$/
+  if (pattern.origin === 'literal' && simple.test(pattern.sql)) return `(${text.sql} LIKE ${pattern.sql})`
+  const tokens = `regexp_extract_all(${pattern.sql}, '(?s)\\\\.|.')`
+  const lone = `CASE WHEN t = '\\' THEN CAST(${raise('A LIKE pattern ends with a backslash')} AS VARCHAR)`
+  const token = `${lone} WHEN t = '%' THEN '.*' WHEN t = '_' THEN '.' ELSE regexp_escape(right(t, 1)) END`
+  const regexp = `array_to_string(list_transform(${tokens}, lambda t: ${token}), '')`
+  return `regexp_full_match(${text.sql}, ${regexp}, 's')`
 }
 
 /** As a chain of OR or AND, of the patterns that are listed or of those in an array. */
@@ -209,21 +232,21 @@ export function likeAny(context: Context, node: LikeAny, scope: Scope): Typed {
   const { among, quantifier } = node
   const any = quantifier === 'ANY'
   const operand = context.expression(node.operand, scope)
-  const matches = (pattern: Typed): string => {
+  const matching = (pattern: Typed): string => {
     const sides = [operand, pattern].map(side => coerce(side, { kind: 'STRING' }))
     if (sides.includes(null))
       throw noSignature(context, node, `operator LIKE ${quantifier}`, [operand, pattern])
-    return `(${sides[0]!.sql} LIKE ${sides[1]!.sql} ESCAPE '\\')`
+    return matches(sides[0]!, sides[1]!)
   }
   if (among.kind === 'InList') {
-    const tests = context.expressions(among.items, scope).map(matches)
+    const tests = context.expressions(among.items, scope).map(matching)
     return negated(node.not, `(${tests.join(any ? ' OR ' : ' AND ')})`)
   }
   const array = context.expression(among.array, scope)
   if (array.type && array.type.kind !== 'ARRAY')
     throw noSignature(context, node, 'operator LIKE UNNEST', [array])
   const pattern = quoteName(context.uniqueName('p'))
-  const test = matches({ sql: pattern, type: elementOf(array.type) ?? { kind: 'STRING' } })
+  const test = matching({ sql: pattern, type: elementOf(array.type) ?? { kind: 'STRING' } })
   const tests = `list_transform(${array.sql}, lambda ${pattern}: ${test})`
   const unknown = `list_count(${tests}) < len(${tests})`
   const decided = `list_contains(${tests}, ${any})`

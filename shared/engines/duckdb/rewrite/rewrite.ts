@@ -6,6 +6,7 @@ import { tablesOf } from '../../../sql/relations.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName } from '../syntax.ts'
+import { sharesOf } from './bounds.ts'
 import { type Context, type OutputColumn, type Relation, structField, UnsupportedError } from './context.ts'
 import { expression } from './expressions.ts'
 import { query } from './query.ts'
@@ -34,6 +35,7 @@ export function rewrite(
   const context: Context = {
     tables,
     parameters,
+    shares: sharesOf(tree),
     get now() {
       usesNow = true
       return 'CAST($now AS TIMESTAMPTZ)'

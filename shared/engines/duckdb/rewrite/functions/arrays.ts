@@ -2,14 +2,21 @@
 import type { SqlType } from '../../../../sql/types.ts'
 import { duckType } from '../../syntax.ts'
 import { unify } from '../coercion.ts'
+import { joined, literalBytes, once } from '../bounds.ts'
 import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
-import { type CallSite, type FunctionTable, named, sameAsFirst, signature } from './signature.ts'
+import {
+  bounded,
+  type CallSite,
+  type FunctionTable,
+  named,
+  sameAsFirst,
+  type Signature,
+  signature,
+} from './signature.ts'
 
 const element = ([array]: Typed[]): SqlType | null => elementOf(array!.type)
-
-const arrayOfKind = (kind: 'INT64' | 'FLOAT64' | 'NUMERIC' | 'DATE' | 'TIMESTAMP') => () => arrayOf({ kind })
 
 const end = (position: '1' | '-1') =>
   signature(['ARRAY'], element, array => {
@@ -17,11 +24,35 @@ const end = (position: '1' | '-1') =>
     return `(${array})[${empty}]`
   })
 
-/** From `from` on by steps: each is calculated from the first, so that errors do not add up. */
+/** Within the bound on elements, which DuckDB would make all at once. */
+const series = (
+  parameters: Signature['parameters'],
+  kind: ElementKind,
+  steps: Steps,
+  sql: Signature['sql'],
+) =>
+  bounded(
+    0,
+    (...args) => `${steps(...args.map(arg => arg.sql))} + 1`,
+    signature(parameters, () => arrayOf({ kind }), sql),
+  )
+
+type ElementKind = 'INT64' | 'FLOAT64' | 'NUMERIC' | 'DATE' | 'TIMESTAMP'
+
+/** DuckDB SQL of how many steps lie between the first element and the last. */
+type Steps = (...args: string[]) => string
+
+const numberSteps: Steps = (from, to, step = '1') =>
+  `floor((CAST(${to} AS DOUBLE) - ${from}) / ${nonZero(step, 'DOUBLE')})`
+
+/** A month counts for thirty days. */
+const timeSteps: Steps = (from, to, step = 'to_days(1)') =>
+  `floor((epoch(${to}) - epoch(${from})) / ${nonZero(`epoch(${step})`, 'DOUBLE')})`
+
+/** Each is calculated from the first, so that errors do not add up. */
 const fractions = (kind: 'FLOAT64' | 'NUMERIC') =>
-  signature([kind, kind, `${kind}?`], arrayOfKind(kind), (from, to, step = '1') => {
-    const count = `CAST(floor((${to} - ${from}) / ${nonZero(step, 'DOUBLE')}) AS BIGINT)`
-    const numbers = series('CAST(0 AS BIGINT)', count, 'CAST(1 AS BIGINT)', count)
+  series([kind, kind, `${kind}?`], kind, numberSteps, (from, to, step = '1') => {
+    const numbers = `generate_series(CAST(0 AS BIGINT), CAST(${numberSteps(from, to, step)} AS BIGINT))`
     return `list_transform(${numbers}, lambda n: CAST(${from} + n * ${step} AS ${duckType({ kind })}))`
   })
 
@@ -35,51 +66,48 @@ export const arrayFunctions: FunctionTable = {
     const [first, last] = [from, to].map(at => `(CASE WHEN ${at} < 0 THEN ${at} ELSE ${at} + 1 END)`)
     return `list_slice(${array}, ${first}, ${last})`
   }),
-  ARRAY_TO_STRING: joined,
+  ARRAY_TO_STRING: toText,
   GENERATE_ARRAY: [
-    signature(['INT64', 'INT64', 'INT64?'], arrayOfKind('INT64'), (from, to, step = '1') =>
-      series(from, to, step, `(${to} - ${from}) // ${nonZero(step, 'BIGINT')}`),
+    series(
+      ['INT64', 'INT64', 'INT64?'],
+      'INT64',
+      numberSteps,
+      (from, to, step = '1') => `generate_series(${from}, ${to}, ${step})`,
     ),
     fractions('FLOAT64'),
     fractions('NUMERIC'),
   ],
-  GENERATE_DATE_ARRAY: signature(
+  GENERATE_DATE_ARRAY: series(
     ['DATE', 'DATE', 'INTERVAL?'],
-    arrayOfKind('DATE'),
-    (from, to, step = 'to_days(1)') => {
-      const [first, last] = [asDatetime(from), asDatetime(to)]
-      return `CAST(${series(first, last, step, steps(first, last, step))} AS DATE[])`
-    },
+    'DATE',
+    timeSteps,
+    (from, to, step = 'to_days(1)') =>
+      `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${step}) AS DATE[])`,
   ),
-  GENERATE_TIMESTAMP_ARRAY: signature(
+  GENERATE_TIMESTAMP_ARRAY: series(
     ['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'],
-    arrayOfKind('TIMESTAMP'),
-    (from, to, step) => series(from, to, step, steps(from, to, step)),
+    'TIMESTAMP',
+    timeSteps,
+    (from, to, step) => `generate_series(${from}, ${to}, ${step})`,
   ),
 }
 
-/** BigQuery's limit. DuckDB would fill the memory, and cannot be interrupted while it plans. */
-const mostElements = 1_048_575
-
-function series(from: string, to: string, step: string, count: string): string {
-  const end = `CASE WHEN abs(${count}) >= ${mostElements} THEN CAST(${raise('Array is too large')} AS BOOLEAN) END`
-  return `(CASE WHEN (${end}) IS NULL THEN generate_series(${from}, ${to}, ${step}) END)`
-}
-
-/** How many intervals lie between two times, a month being thirty days. */
-function steps(from: string, to: string, step: string): string {
-  return `CAST((epoch(${to}) - epoch(${from})) / ${nonZero(`epoch(${step})`, 'DOUBLE')} AS BIGINT)`
-}
-
-function joined(site: CallSite): Typed {
+function toText(site: CallSite): Typed {
   const [array, ...texts] = site.allArguments()
   const strings = array?.type?.kind === 'ARRAY' && array.type.element.kind
   const fits = texts.every(({ type }) => type === null || type.kind === 'STRING')
   if (!array || (strings !== 'STRING' && strings !== 'BYTES') || !fits)
     throw site.noMatch(site.allArguments())
-  const [between, missing] = texts.map(({ sql }) => sql)
-  const items = missing ? `list_transform(${array.sql}, lambda e: COALESCE(e, ${missing}))` : array.sql
-  return typed(`(CASE WHEN ${between} IS NOT NULL THEN array_to_string(${items}, ${between}) END)`, 'STRING')
+  const [between, missing] = texts as [Typed, Typed?]
+  const items = missing ? `list_transform(${array.sql}, lambda e: COALESCE(e, ${missing.sql}))` : array.sql
+  const text = (items: string, between: string) =>
+    `(CASE WHEN ${between} IS NOT NULL THEN array_to_string(${items}, ${between}) END)`
+  // A short delimiter takes no more room than an element itself. DuckDB takes constant ones only.
+  if ((literalBytes(between) ?? Infinity) <= 16) return typed(text(items, between.sql), 'STRING')
+  const sql = once([items], items =>
+    text(site.within(`CAST(len(${items}) AS DOUBLE) * strlen(${between.sql})`, items), between.sql),
+  )
+  return typed(sql, 'STRING')
 }
 
 function concat(site: CallSite): Typed {
@@ -87,5 +115,6 @@ function concat(site: CallSite): Typed {
   const common = unify(values)
   if (values.length === 0 || !common || (common.type && common.type.kind !== 'ARRAY'))
     throw site.noMatch(values)
-  return typed(`(${common.values.map(value => value.sql).join(' || ')})`, common.type)
+  const type = common.type ?? arrayOf(null)
+  return typed(joined(site.context, site.name, site.call.arguments, common.values, type), common.type)
 }

@@ -5,7 +5,8 @@
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { duckType, quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
-import { raise, structField, type Typed, typed } from '../context.ts'
+import { within } from '../bounds.ts'
+import { structField, type Typed, typed } from '../context.ts'
 import type { CallSite } from './signature.ts'
 
 /** Flags, width, precision and letter; a width of `*` is an argument. */
@@ -67,7 +68,7 @@ function converted(site: CallSite, spec: Specification, next: () => Typed): stri
   const text = letter === 't' || letter === 'T' ? anyText(site, value, letter) : scalarText(site, value, spec)
   return padded(
     text,
-    star ? `(CASE WHEN ${star.sql} > ${most} THEN ${raise('Text is too long')} ELSE ${star.sql} END)` : width,
+    star ? within(site.context, '%*', site.call.arguments, star.sql, star.sql) : width,
     spec,
   )
 }

@@ -1,10 +1,12 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
+import { quoteText } from '../../syntax.ts'
+import { literalBytes } from '../bounds.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
-import { applyRule, type CallSite, type FunctionTable, named, signature } from './signature.ts'
+import { applyRule, bounded, type CallSite, type FunctionTable, named, signature } from './signature.ts'
 
 export const regexpFunctions: FunctionTable = {
-  REGEXP_CONTAINS: named('regexp_matches', ['STRING', 'STRING'], 'BOOL'),
+  REGEXP_CONTAINS: bounded(0, steps, named('regexp_matches', ['STRING', 'STRING'], 'BOOL')),
   REGEXP_EXTRACT: extract,
   REGEXP_EXTRACT_ALL: extractAll,
   REGEXP_INSTR: position,
@@ -28,10 +30,19 @@ function replace(site: CallSite): Typed {
   return applyRule(site, replacing)
 }
 
-const replacing = signature(
-  ['STRING', 'STRING', 'STRING'],
-  'STRING',
-  (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
+const replacing = bounded(
+  2,
+  (text, _, replacement) => {
+    const added = literalBytes(replacement)
+    // Nothing, or one group, which is a part of the text.
+    if (added === 0 || (added !== null && /^'\\\d'$/.test(replacement.sql))) return null
+    return `(strlen(${text.sql}) + 1.0) * strlen(${replacement.sql})`
+  },
+  signature(
+    ['STRING', 'STRING', 'STRING'],
+    'STRING',
+    (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
+  ),
 )
 
 /** The match, or its group if the pattern has one; NULL, not an empty string, where nothing matches. */
@@ -88,8 +99,23 @@ function patternArguments(site: CallSite): PatternArguments {
   const [text, pattern] = [site.argument(0), site.argument(1)]
   if ([text, pattern].some(({ type }) => type !== null && type.kind !== 'STRING'))
     throw site.noMatch([text, pattern])
-  return { text: text.sql, pattern: pattern.sql, take: groupOf(site, nodes[1]!, pattern.sql) }
+  const cost = site.name === 'REGEXP_EXTRACT_ALL' ? `strlen(${text.sql})` : steps(text, pattern)
+  return {
+    text: cost === null ? text.sql : site.within(cost, text.sql),
+    pattern: pattern.sql,
+    take: groupOf(site, nodes[1]!, pattern.sql),
+  }
 }
+
+/** RE2 takes a step for each byte, but as many as the pattern has places where counts multiply these. */
+function steps(text: Typed, pattern: Typed): string | null {
+  const size = `strlen(${text.sql}) * CAST(1000 AS DOUBLE) * strlen(${pattern.sql})`
+  if (literalBytes(pattern) !== null) return largeCount.test(pattern.sql) ? size : null
+  return `CASE WHEN regexp_matches(${pattern.sql}, ${quoteText(largeCount.source)}) THEN ${size} END`
+}
+
+/** RE2 takes counts up to 1,000. */
+const largeCount = /\{(\d*,)?\d{3}/
 
 /** Matches a pattern that has a group: `(` that is not escaped and not `(?:`. For patterns that are not literals. */
 const hasGroup = String.raw`'(^|[^\\])(\\\\)*\((\?P?<\w|[^?])'`

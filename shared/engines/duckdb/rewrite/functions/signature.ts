@@ -2,6 +2,7 @@
 import type { SqlError } from '../../../../sql/error.ts'
 import type { Call, Expression, Node } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
+import { checked, once, within } from '../bounds.ts'
 import { coerce, noSignature, numberKinds, unify } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 
@@ -21,7 +22,11 @@ export interface Signature {
   parameters: Parameter[]
   returns: ScalarName | ((args: Typed[]) => SqlType | null)
   sql: Template
+  bounded?: { at: number; cost: Cost }
 }
+
+/** DuckDB SQL of how much of what its bound counts a call would do; `null` where it cannot do too much. */
+type Cost = (...args: Typed[]) => string | null
 
 /** A call and where it stands. */
 export class CallSite {
@@ -30,6 +35,8 @@ export class CallSite {
   readonly scope: Scope
   /** In capitals, without SAFE. */
   readonly name: string
+  /** Each argument is rewritten once: twice would be 2^n times inside n calls. */
+  private readonly values = new Map<number, Typed>()
 
   constructor(context: Context, call: Call, scope: Scope, name: string) {
     this.context = context
@@ -41,11 +48,23 @@ export class CallSite {
   argument(at: number): Typed {
     const node = this.call.arguments[at]
     if (!node) throw this.invalid(`${this.name} needs more arguments`)
-    return this.context.expression(node, this.scope)
+    const value = this.values.get(at) ?? this.context.expression(node, this.scope)
+    this.values.set(at, value)
+    return value
   }
 
   allArguments(): Typed[] {
-    return this.context.expressions(this.call.arguments, this.scope)
+    return this.call.arguments.map((_, at) => this.argument(at))
+  }
+
+  /** Those that have been asked for: date parts never are. */
+  knownArguments(): Typed[] {
+    return [...this.values.values()]
+  }
+
+  /** An argument, or the refusal of a call that would do too much (bounds.ts). */
+  within(cost: string, sql: string): string {
+    return within(this.context, this.name, this.call.arguments, cost, sql)
   }
 
   /** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */
@@ -78,6 +97,14 @@ export function signature(parameters: Parameter[], returns: Signature['returns']
   return { parameters, returns, sql }
 }
 
+/**
+ * The same within the bound of its function (bounds.ts).
+ * @param at the argument without which DuckDB cannot begin
+ */
+export function bounded(at: number, cost: Cost, rule: Signature): Signature {
+  return { ...rule, bounded: { at, cost } }
+}
+
 /** The DuckDB function of that name with the same arguments. */
 export function named(duck: string, parameters: Parameter[], returns: Signature['returns']): Signature {
   return signature(parameters, returns, (...args) => `${duck}(${args.join(', ')})`)
@@ -93,31 +120,42 @@ export const sameAsFirst = ([first]: Typed[]): SqlType | null => first?.type ?? 
 
 /** A call by the rule of its function. Throws SqlError if no signature fits. */
 export function applyRule(site: CallSite, rule: FunctionRule): Typed {
-  return typeof rule === 'function' ? rule(site) : applySignature(site, [rule].flat())
+  const value = typeof rule === 'function' ? rule(site) : applySignature(site, [rule].flat())
+  return checked(site.context, site.name, site.call.arguments, () => site.allArguments(), value)
 }
 
 /** The call under the first of these signatures that fits. */
 function applySignature(site: CallSite, signatures: Signature[]): Typed {
-  const values = new Map<number, Typed>()
-  const value = (at: number) => {
-    const known = values.get(at) ?? site.argument(at)
-    values.set(at, known)
-    return known
-  }
   const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
   if (fitting.length === 0) throw site.invalid(`Number of arguments does not match for function ${site.name}`)
   for (const exact of [true, false])
     for (const candidate of fitting) {
-      const args = bind(site, candidate.parameters, value, exact)
+      const args = bind(site, candidate.parameters, exact)
       if (args) return applied(site, candidate, args)
     }
-  throw site.noMatch([...values.values()])
+  throw site.noMatch(site.knownArguments())
 }
 
-function applied(site: CallSite, { returns, sql }: Signature, args: Typed[]): Typed {
+function applied(site: CallSite, { returns, sql, bounded }: Signature, args: Typed[]): Typed {
   const text = sql(...args.map(arg => arg.sql))
   if (text === null) throw site.invalid(`${site.name} does not support this date part for this type`)
-  return typed(text, typeof returns === 'function' ? returns(args) : returns)
+  const safe = bounded && bounded.cost(...args) !== null ? withinBound(site, sql, bounded, args) : text
+  return typed(safe, typeof returns === 'function' ? returns(args) : returns)
+}
+
+function withinBound(
+  site: CallSite,
+  sql: Template,
+  { at, cost }: NonNullable<Signature['bounded']>,
+  args: Typed[],
+) {
+  return once(
+    args.map(arg => arg.sql),
+    (...values) => {
+      const much = cost(...args.map((arg, at) => ({ ...arg, sql: values[at]! })))!
+      return sql(...values.with(at, site.within(much, values[at]!)))!
+    },
+  )
 }
 
 function takes(parameters: Parameter[], count: number): boolean {
@@ -127,18 +165,13 @@ function takes(parameters: Parameter[], count: number): boolean {
 }
 
 /** The arguments as their parameters take them; `null` if one does not fit. `exact` allows no coercion. */
-function bind(
-  site: CallSite,
-  parameters: Parameter[],
-  value: (at: number) => Typed,
-  exact: boolean,
-): Typed[] | null {
+function bind(site: CallSite, parameters: Parameter[], exact: boolean): Typed[] | null {
   const kinds = site.call.arguments.map((_, at) => kindOf(parameters[Math.min(at, parameters.length - 1)]!))
   const args = site.call.arguments.map((node, at) => {
     const kind = kinds[at]!
     if (kind === 'PART') return typed(datePart(site, node), null)
     if (kind === 'TEXT') return typed(site.literalText(node), null)
-    return fit(value(at), kind, exact)
+    return fit(site.argument(at), kind, exact)
   })
   if (args.includes(null)) return null
   const common = unify((args as Typed[]).filter((_, at) => kinds[at] === 'COMMON'))

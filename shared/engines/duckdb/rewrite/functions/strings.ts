@@ -1,9 +1,18 @@
 /** String and bytes functions, and NET.HOST; those with regular expressions are in regexp.ts. */
 import { quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
+import { joined, literalBytes } from '../bounds.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
 import { format } from './format.ts'
-import { type CallSite, each, type FunctionTable, named, sameAsFirst, signature } from './signature.ts'
+import {
+  bounded,
+  type CallSite,
+  each,
+  type FunctionTable,
+  named,
+  sameAsFirst,
+  signature,
+} from './signature.ts'
 
 /** TRIM removes Unicode's white space; DuckDB's removes spaces only. */
 const whiteSpace = quoteText(
@@ -17,13 +26,6 @@ const urlHost = quoteText('^\\s*(?:[^@/?#]*@)?(\\[[^\\]]*\\]|[^:/?#]+)')
 const notNegative = (length: string) =>
   `(CASE WHEN ${length} < 0 THEN ${raise('Length must not be negative')} ELSE ${length} END)`
 
-/** BigQuery's limit for REPEAT, LPAD and RPAD. */
-const mostCharacters = 1_048_576
-
-/** A length that is not negative and, times `each`, not too long. */
-const ofSize = (length: string, each = '1') =>
-  `(CASE WHEN ${each} * ${length} > ${mostCharacters} THEN ${raise('Text is too long')} ELSE ${notNegative(length)} END)`
-
 const trim = (duck: string) =>
   signature(
     ['STRING', 'STRING?'],
@@ -32,10 +34,16 @@ const trim = (duck: string) =>
   )
 
 const pad = (duck: string) =>
-  signature(
-    ['STRING', 'INT64', 'STRING?'],
-    'STRING',
-    (text, length, pattern = `' '`) => `${duck}(${text}, CAST(${ofSize(length)} AS INTEGER), ${pattern})`,
+  bounded(
+    0,
+    // A character has up to four bytes.
+    (text, length, pattern) => `(${length.sql} - length(${text.sql})) * ${pattern ? 4 : 1}`,
+    signature(
+      ['STRING', 'INT64', 'STRING?'],
+      'STRING',
+      (text, length, pattern = `' '`) =>
+        `${duck}(${text}, CAST(${notNegative(length)} AS INTEGER), ${pattern})`,
+    ),
   )
 
 const cut = (duck: string) =>
@@ -58,9 +66,14 @@ export const stringFunctions: FunctionTable = {
   STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
   INSTR: [
     named('strpos', ['STRING', 'STRING'], 'INT64'),
-    signature(['STRING', 'STRING', 'INT64', 'INT64?'], 'INT64', nthPosition),
+    bounded(
+      0,
+      text => `length(${text.sql})`,
+      signature(['STRING', 'STRING', 'INT64', 'INT64?'], 'INT64', nthPosition),
+    ),
   ],
-  ...each('REPLACE TRANSLATE', duck => named(duck, ['STRING', 'STRING', 'STRING'], 'STRING')),
+  REPLACE: bounded(2, replacedBytes, named('replace', ['STRING', 'STRING', 'STRING'], 'STRING')),
+  TRANSLATE: named('translate', ['STRING', 'STRING', 'STRING'], 'STRING'),
   ...each('LTRIM RTRIM TRIM', trim),
   ...each('LPAD RPAD', pad),
   ...each('LEFT RIGHT', cut),
@@ -85,7 +98,11 @@ export const stringFunctions: FunctionTable = {
     'BOOL',
     (text, part) => `contains(lower(${text}), lower(${part}))`,
   ),
-  EDIT_DISTANCE: named('levenshtein', ['STRING', 'STRING'], 'INT64'),
+  EDIT_DISTANCE: bounded(
+    1,
+    (one, other) => `CAST(strlen(${one.sql}) AS DOUBLE) * strlen(${other.sql})`,
+    named('levenshtein', ['STRING', 'STRING'], 'INT64'),
+  ),
   FORMAT: format,
   // Without the padding that DuckDB insists on.
   FROM_BASE64: signature(
@@ -107,10 +124,10 @@ export const stringFunctions: FunctionTable = {
   ),
   NORMALIZE: normalize,
   OCTET_LENGTH: bytes,
-  REPEAT: signature(
-    ['STRING', 'INT64'],
-    'STRING',
-    (text, times) => `repeat(${text}, ${ofSize(times, `length(${text})`)})`,
+  REPEAT: bounded(
+    0,
+    (text, times) => `greatest(strlen(${text.sql}), 1) * CAST(${times.sql} AS DOUBLE)`,
+    signature(['STRING', 'INT64'], 'STRING', (text, times) => `repeat(${text}, ${notNegative(times)})`),
   ),
   // By characters of Unicode, where DuckDB keeps accents with their letters.
   REVERSE: signature(
@@ -121,19 +138,27 @@ export const stringFunctions: FunctionTable = {
   ),
   // DuckDB has no way to replace what is no UTF-8: that is an error.
   SAFE_CONVERT_BYTES_TO_STRING: named('decode', ['BYTES'], 'STRING'),
-  SPLIT: signature(
-    ['STRING', 'STRING?'],
-    () => arrayOf({ kind: 'STRING' }),
-    (text, delimiter = `','`) =>
-      `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
+  SPLIT: bounded(
+    0,
+    text => `strlen(${text.sql})`,
+    signature(
+      ['STRING', 'STRING?'],
+      () => arrayOf({ kind: 'STRING' }),
+      (text, delimiter = `','`) =>
+        `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
+    ),
   ),
   SUBSTR: substring,
   SUBSTRING: substring,
   TO_BASE64: named('to_base64', ['BYTES'], 'STRING'),
-  TO_CODE_POINTS: signature(
-    ['STRING'],
-    () => arrayOf({ kind: 'INT64' }),
-    text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
+  TO_CODE_POINTS: bounded(
+    0,
+    text => `strlen(${text.sql})`,
+    signature(
+      ['STRING'],
+      () => arrayOf({ kind: 'INT64' }),
+      text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
+    ),
   ),
   TO_HEX: signature(['BYTES'], 'STRING', value => `lower(hex(${value}))`),
   UNICODE: signature(
@@ -150,8 +175,7 @@ export const stringFunctions: FunctionTable = {
  */
 function nthPosition(text: string, part: string, position: string, occurrence = '1'): string {
   const checked = `(CASE WHEN ${position} = 0 OR ${occurrence} < 1 THEN ${raise('A number is out of range')} ELSE ${position} END)`
-  const size = `CASE WHEN length(${text}) > 10000 THEN ${raise('Text is too long')} ELSE length(${text}) END`
-  const starts = `list_filter(range(1, ${size} + 2), lambda p: substr(${text}, p, length(${part})) = ${part})`
+  const starts = `list_filter(range(1, length(${text}) + 2), lambda p: substr(${text}, p, length(${part})) = ${part})`
   const ahead = `list_filter(${starts}, lambda q: q >= ${position})[${occurrence}]`
   const back = `list_reverse(list_filter(${starts}, lambda q: q <= length(${text}) + 1 + ${position}))[${occurrence}]`
   const known = `${text} IS NOT NULL AND ${part} IS NOT NULL`
@@ -166,13 +190,22 @@ function digest(duck: string) {
   ]
 }
 
+/** A literal replacement that is not longer than what it replaces takes no more room. */
+function replacedBytes(text: Typed, part: Typed, by: Typed): string | null {
+  const [from, to] = [literalBytes(part), literalBytes(by)]
+  if (from !== null && to !== null && to <= from) return null
+  return `CAST(strlen(${text.sql}) AS DOUBLE) * strlen(${by.sql}) / greatest(strlen(${part.sql}), 1)`
+}
+
 /** Of bytes, or of values cast to strings; NULL if one of them is. */
 function concat(site: CallSite): Typed {
   const values = site.allArguments()
   const binary = values.some(value => value.type?.kind === 'BYTES')
   const parts = values.map(value => (binary ? value.sql : convert(value, { kind: 'STRING' })))
   if (parts.length === 0 || parts.includes(null)) throw site.noMatch(values)
-  return typed(`(${parts.join(' || ')})`, binary ? sameAsFirst(values) : 'STRING')
+  const type = binary ? sameAsFirst(values)! : ({ kind: 'STRING' } as const)
+  const operands = values.map((value, at) => ({ ...value, sql: parts[at]! }))
+  return typed(joined(site.context, site.name, site.call.arguments, operands, type), type)
 }
 
 function normalize(site: CallSite): Typed {

@@ -1,0 +1,109 @@
+/** Every bound of the table, met and passed, by arguments that are the same in all rows and by values of rows. */
+import { describe, expect, test } from '@jest/globals'
+import type { Binding } from '../../engine.ts'
+import { describeDuckDb } from '../../testing/describe-engines.ts'
+import { bounds } from './bounds.ts'
+
+/**
+ * For each function a call that does a number of what its bound counts, and the number that it takes for so many. `t` is a
+ * text of so many letters, `n` the number itself, `items` an array of so many elements.
+ */
+const calls: Record<string, [call: string, numberFor: (units: number) => number]> = {
+  REPEAT: [`REPEAT('a', n)`, units => units],
+  LPAD: [`LPAD('', n)`, units => units],
+  RPAD: [`RPAD('', n)`, units => units],
+  CONCAT: ['CONCAT(t, t)', units => units / 2],
+  '||': ['t || t', units => units / 2],
+  REPLACE: [`REPLACE(t, 'a', 'bb')`, units => units / 2],
+  REGEXP_REPLACE: [`REGEXP_REPLACE(t, 'a', 'bb')`, units => units / 2 - 1],
+  ARRAY_TO_STRING: [`ARRAY_TO_STRING(SPLIT(t, ''), '${'-'.repeat(20)}')`, units => units / 20],
+  FORMAT: [`FORMAT('%s', t)`, units => units],
+  JSON_ARRAY: ['JSON_ARRAY(t)', units => units - '[""]'.length],
+  JSON_OBJECT: [`JSON_OBJECT('a', t)`, units => units - '{"a":""}'.length],
+  TO_BASE64: ['TO_BASE64(CAST(t AS BYTES))', units => (units / 4) * 3],
+  TO_HEX: ['TO_HEX(CAST(t AS BYTES))', units => units / 2],
+  TO_JSON: ['TO_JSON(t)', units => units - '""'.length],
+  TO_JSON_STRING: ['TO_JSON_STRING(t)', units => units - '""'.length],
+  SPLIT: ['SPLIT(t)', units => units],
+  REGEXP_EXTRACT_ALL: [`REGEXP_EXTRACT_ALL(t, 'a+')`, units => units],
+  TO_CODE_POINTS: ['TO_CODE_POINTS(t)', units => units],
+  GENERATE_ARRAY: ['GENERATE_ARRAY(1, n)', units => units],
+  GENERATE_DATE_ARRAY: [
+    `GENERATE_DATE_ARRAY('0001-01-01', DATE_ADD(DATE '0001-01-01', INTERVAL n - 1 DAY))`,
+    units => units,
+  ],
+  GENERATE_TIMESTAMP_ARRAY: [
+    `GENERATE_TIMESTAMP_ARRAY(TIMESTAMP '2026-01-01', TIMESTAMP_ADD(TIMESTAMP '2026-01-01', INTERVAL n - 1 SECOND), INTERVAL 1 SECOND)`,
+    units => units,
+  ],
+  ARRAY_CONCAT: ['ARRAY_CONCAT(items, items)', units => units / 2],
+  '%*': [`FORMAT('%*d', n, 7)`, units => units],
+  INSTR: [`INSTR(t, 'b', 1, 1)`, units => units],
+  EDIT_DISTANCE: [`EDIT_DISTANCE(t, 'aaaaaaaaaa')`, units => units / 10],
+  REGEXP_CONTAINS: [`REGEXP_CONTAINS(t, 'a{100}b')`, units => units / 7000],
+  REGEXP_EXTRACT: [`REGEXP_EXTRACT(t, 'a{100}b')`, units => units / 7000],
+  REGEXP_INSTR: [`REGEXP_INSTR(t, 'a{100}b')`, units => units / 7000],
+  REGEXP_SUBSTR: [`REGEXP_SUBSTR(t, 'a{100}b')`, units => units / 7000],
+}
+
+const cases = bounds.flatMap(({ functions, most, inRows }) =>
+  functions.split(' ').map(name => ({ name, most, inRows })),
+)
+
+test('every function of the table is tried', () => {
+  expect(Object.keys(calls).toSorted()).toEqual(cases.map(({ name }) => name).toSorted())
+})
+
+const array = 'GENERATE_ARRAY(1, n)'
+
+describeDuckDb('a bound', {}, ({ rows, failure }) => {
+  const bind = (number: number): Binding[] => [
+    { name: 't', type: { kind: 'STRING' }, value: 'a'.repeat(number) },
+    { name: 'n', type: { kind: 'INT64' }, value: number },
+  ]
+  /** The text is not sent back: it is as long as it is large. */
+  const ofParameters = (call: string) =>
+    `SELECT (${call.replaceAll('items', array).replaceAll(/\b[tn]\b/g, '@$&')}) IS NULL AS missing`
+  const ofRows = (call: string) =>
+    `SELECT (${call}) IS NULL AS missing FROM (SELECT @t AS t, @n AS n, ${call.includes('items') ? 'GENERATE_ARRAY(1, @n)' : '[]'} AS items)`
+
+  describe.each(cases)('of $name', ({ name, most, inRows }) => {
+    const [call, numberFor] = calls[name]!
+    test.each([
+      ['parameters', ofParameters(call), most],
+      ['rows', ofRows(call), inRows],
+    ])('holds for values of %s', async (_, sql, units) => {
+      const number = Math.floor(numberFor(units))
+      expect(await rows(sql, bind(number))).toHaveLength(1)
+      const { reason, message } = await failure(sql, bind(number + 1))
+      expect(reason).toBe('rejected')
+      expect(message).toContain(`${name} takes at most ${units.toLocaleString('en')} `)
+    })
+  })
+})
+
+describeDuckDb('the calls of a query', {}, ({ value, failure }) => {
+  test('share what is for the values of rows', async () => {
+    const lengths = (n: number) =>
+      `(SELECT LENGTH(REPEAT('a', n)) + LENGTH(LPAD('', n)) FROM (SELECT ${n} AS n))`
+    expect(await value(lengths(8192))).toBe(16_384)
+    expect((await failure(`SELECT ${lengths(8193)}`)).message).toBe(
+      'REPEAT takes at most 8,192 bytes of text in each row; ask for less',
+    )
+  })
+
+  test('are refused for one row that asks for too much', async () => {
+    const sql = `SELECT LENGTH(REPEAT('a', IF(n = 900, 20000, n))) FROM UNNEST(GENERATE_ARRAY(1, 1000)) AS n`
+    expect((await failure(sql)).message).toContain('REPEAT takes at most')
+  })
+
+  test('measure a value once, however deep they are inside one another', async () => {
+    let nested = `'a b'`
+    for (let level = 0; level < 20; level++) nested = `REPLACE(CONCAT(LOWER(${nested}), ' '), ' ', '%20')`
+    expect(await value(`LENGTH(${nested})`)).toBe(4 + 21 * 3 - 2)
+  })
+
+  test('give NULL for what SAFE calls beyond the bound', async () => {
+    expect(await value(`(SELECT SAFE.REPEAT('a', n) FROM (SELECT 20000 AS n))`)).toBeNull()
+  })
+})

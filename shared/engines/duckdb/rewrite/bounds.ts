@@ -1,0 +1,248 @@
+/**
+ * How much a call of a function may do. DuckDB looks at its interrupt after each vector of 2,048 rows and never inside a
+ * function, and the memory of a vector does not count towards its limit: what one call does for one value is bounded here,
+ * and refused past that before it is done.
+ */
+import type { AnyNode, Query } from '../../../sql/tree.ts'
+import type { SqlType } from '../../../sql/types.ts'
+import { children, descendants } from '../../../sql/walk.ts'
+import type { Context, Typed } from './context.ts'
+
+interface Bound {
+  /** The functions and operators that share the bound. */
+  functions: string
+  /** What is counted. */
+  of: string
+  /** Counted in the result, once it is made. */
+  ofResult?: true
+  /** For arguments that are the same in all rows: literals and parameters. */
+  most: number
+  /** For arguments that differ from row to row; so many for each of 2,048 rows take a second or a gigabyte. */
+  inRows: number
+  /** What the caller can do. */
+  instead: string
+}
+
+const mebi = 1_048_576
+
+/**
+ * Every function whose work or result can grow past its arguments' size. BigQuery's own limits are 1 MiB for REPEAT, LPAD and RPAD,
+ * and 1,048,575 elements. Inside a row, the calls that share a bound have equal parts of it.
+ */
+export const bounds: Bound[] = [
+  {
+    functions: 'REPEAT LPAD RPAD',
+    of: 'bytes of text',
+    most: mebi,
+    inRows: 16_384,
+    instead: 'ask for less',
+  },
+  {
+    functions: 'CONCAT ||',
+    of: 'bytes or elements',
+    most: 4 * mebi,
+    inRows: mebi,
+    instead: 'shorten what is put together, as LEFT does',
+  },
+  {
+    functions: 'REPLACE REGEXP_REPLACE',
+    of: 'bytes if all of the text is replaced',
+    most: 4 * mebi,
+    inRows: 4 * mebi,
+    instead: 'shorten the text, as LEFT does, or the replacement',
+  },
+  {
+    functions: 'ARRAY_TO_STRING',
+    of: 'bytes of delimiters',
+    most: mebi,
+    inRows: 65_536,
+    instead: 'use a shorter delimiter or fewer elements',
+  },
+  {
+    functions: 'FORMAT JSON_ARRAY JSON_OBJECT TO_BASE64 TO_HEX TO_JSON TO_JSON_STRING',
+    ofResult: true,
+    of: 'bytes of result',
+    most: 4 * mebi,
+    inRows: mebi,
+    instead: 'shorten its arguments, as LEFT does',
+  },
+  {
+    functions: 'SPLIT REGEXP_EXTRACT_ALL TO_CODE_POINTS',
+    of: 'elements, if each is a byte',
+    most: mebi,
+    inRows: 262_144,
+    instead: 'shorten the text, as LEFT does',
+  },
+  {
+    functions: 'GENERATE_ARRAY GENERATE_DATE_ARRAY GENERATE_TIMESTAMP_ARRAY',
+    of: 'elements',
+    most: 1_048_575,
+    inRows: 65_536,
+    instead: 'ask for fewer, by larger steps or a shorter range',
+  },
+  {
+    functions: 'ARRAY_CONCAT',
+    of: 'elements',
+    most: mebi,
+    inRows: 262_144,
+    instead: 'put fewer elements together',
+  },
+  {
+    // Of FORMAT, where the width is an argument; format.ts holds those that are written out to the same.
+    functions: '%*',
+    of: 'characters of width',
+    most: 1000,
+    inRows: 1000,
+    instead: 'ask for less',
+  },
+  {
+    // With a position: each place is compared.
+    functions: 'INSTR',
+    of: 'characters',
+    most: 10_000,
+    inRows: 2000,
+    instead: 'shorten the text, as LEFT does',
+  },
+  {
+    functions: 'EDIT_DISTANCE',
+    of: 'pairs of characters',
+    most: 25_000_000,
+    inRows: 250_000,
+    instead: 'shorten the texts, as LEFT does',
+  },
+  {
+    // Only of patterns with counts from 100 on, such as a{500}; without these the work hardly depends on the pattern.
+    functions: 'REGEXP_CONTAINS REGEXP_EXTRACT REGEXP_INSTR REGEXP_SUBSTR',
+    of: 'bytes of text times the size of the pattern with its counts',
+    most: 256 * mebi,
+    inRows: 8 * mebi,
+    instead: 'use smaller counts in the pattern, or shorten the text, as LEFT does',
+  },
+]
+
+const byFunction = new Map(bounds.flatMap(bound => bound.functions.split(' ').map(name => [name, bound])))
+
+/** How many calls share each bound in a query. */
+export type Shares = ReadonlyMap<Bound, number>
+
+export function sharesOf(query: Query): Shares {
+  const shares = new Map<Bound, number>()
+  for (const node of descendants(query)) {
+    const bound = byFunction.get(nameOf(node))
+    if (bound) shares.set(bound, (shares.get(bound) ?? 0) + 1)
+  }
+  return shares
+}
+
+function nameOf(node: AnyNode): string {
+  if (node.kind === 'Binary') return node.operator
+  return node.kind === 'Call' ? node.name.at(-1)!.name.toUpperCase() : ''
+}
+
+/**
+ * An argument of a call, or the refusal of the call where it would do too much.
+ * @param name the function or operator, in capitals
+ * @param args the nodes of all arguments
+ * @param cost DuckDB SQL of how much of what its bound counts the call would do; NULL is nothing
+ * @param sql DuckDB SQL of the argument; a refused call is not made, not even in planning
+ */
+export function within(context: Context, name: string, args: AnyNode[], cost: string, sql: string): string {
+  const bound = byFunction.get(name)!
+  const calls = context.shares.get(bound) ?? 1
+  const constant = args.every(isConstant)
+  const most = constant
+    ? Math.min(bound.most, (16 * bound.most) / calls)
+    : Math.min(bound.inRows, bound.inRows / calls)
+  const message = `${name} takes at most ${Math.floor(most).toLocaleString('en')} ${bound.of}${constant ? '' : ' in each row'}; ${bound.instead}`
+  // An element of [NULL] goes with every type. As a condition the error would come in planning, where TRY does not catch it.
+  return `(CASE WHEN ${cost} > ${Math.floor(most)} THEN ([NULL])[CAST('${message}' AS BIGINT)] ELSE ${sql} END)`
+}
+
+function sizeOf(type: SqlType | null, sql: string): string {
+  if (type?.kind === 'ARRAY') return `len(${sql})`
+  if (type?.kind === 'BYTES') return `octet_length(${sql})`
+  return type?.kind === 'JSON' ? `strlen(CAST(${sql} AS VARCHAR))` : `strlen(${sql})`
+}
+
+const largeTypes: (SqlType['kind'] | undefined)[] = ['ARRAY', 'BYTES', 'JSON', 'STRING', 'STRUCT']
+
+/**
+ * The result of a call, whose size shows only once it is made: it is a small multiple of its arguments' size, but of the results
+ * that its arguments are, too.
+ */
+export function checked(
+  context: Context,
+  name: string,
+  nodes: AnyNode[],
+  args: () => Typed[],
+  result: Typed,
+): Typed {
+  const large = ({ type, origin }: Typed) => origin !== 'literal' && largeTypes.includes(type?.kind)
+  if (!byFunction.get(name)?.ofResult || !args().some(large)) return result
+  const sql = within(context, name, nodes, sizeOf(result.type, 'r'), 'r')
+  return { ...result, sql: `(list_transform([${result.sql}], lambda r: ${sql})[1])` }
+}
+
+/** The pattern of these refusals; nothing in it comes from a value. */
+export const refusals = new RegExp(
+  `(?:${bounds
+    .flatMap(({ functions, of, instead }) =>
+      functions
+        .split(' ')
+        .map(
+          name =>
+            `${name.replaceAll(/[|*]/g, '\\$&')} takes at most [\\d,]+ ${of}(?: in each row)?; ${instead}`,
+        ),
+    )
+    .join('|')})`,
+)
+
+/** Whether the value is the same in all rows. */
+function isConstant(node: AnyNode): boolean {
+  return !/^(Path|Query|Lambda)$/.test(node.kind) && children(node).every(isConstant)
+}
+
+/**
+ * Uses values several times, and evaluates them once: what is more than a literal, a parameter or a column is the argument
+ * of a lambda, which costs a fifth more than the value alone.
+ */
+export function once<Values extends string[]>(values: Values, use: (...values: Values) => string): string {
+  if (values.every(isSimple)) return use(...values)
+  const fields = values.map((value, at) => `'v${at}': ${value}`)
+  return `(list_transform([{${fields.join(', ')}}], lambda v: ${use(...(values.map((_, at) => `v.v${at}`) as Values))})[1])`
+}
+
+function isSimple(sql: string): boolean {
+  return /^(?:"(?:[^"]|"")*"(?:\."(?:[^"]|"")*")*|'(?:[^']|'')*'|\d+|CAST\((?:\$\w+|-?\d+|'(?:[^']|'')*') AS [\w ]+\)|NULL)$/.test(
+    sql,
+  )
+}
+
+/** Bytes of a literal's text; `null` where the value is no literal. */
+export function literalBytes({ origin, sql }: Typed): number | null {
+  return origin === 'literal' && sql.startsWith("'") ? Buffer.byteLength(sql) - 2 : null
+}
+
+/**
+ * Texts, bytes or arrays put together, NULL if one of them is. One that may be long and others that are not make nothing
+ * much longer, so they are not measured.
+ * @param values of the type, or of one that is cast to text
+ */
+export function joined(
+  context: Context,
+  name: string,
+  nodes: AnyNode[],
+  values: Typed[],
+  type: SqlType,
+): string {
+  const together = (parts: string[]) => `(${parts.join(' || ')})`
+  const parts = values.map(({ sql }) => sql)
+  const long = values.filter(value => value.type?.kind === type.kind && value.origin !== 'literal')
+  if (long.length < 2) return together(parts)
+  return once(parts, (...parts) => {
+    const sizes = parts.filter((_, at) => long.includes(values[at]!)).map(part => sizeOf(type, part))
+    // Each || makes a text of its own.
+    const cost = `(${sizes.join(' + ')}) * ${Math.ceil(parts.length / 2)}`
+    return together(parts.with(0, within(context, name, nodes, cost, parts[0]!)))
+  })
+}
