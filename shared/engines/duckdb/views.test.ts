@@ -122,9 +122,9 @@ const damages: Record<string, () => void | Promise<void>> = {
   'is a damaged record of loads': () => writeFileSync(join(logs, 'loads.1.json'), '['),
   'is gone, like all others': () => readdirSync(logs).forEach(file => rmSync(join(logs, file))),
   'is gone with its folder': () => rmSync(logs, { recursive: true }),
-  'has other columns': () =>
+  'has other columns, and is read first': () =>
     foreign('zzz', [{ name: 'colour', type: { kind: 'STRING' } }], { colour: 'red' }),
-  'has other columns, and comes first': () =>
+  'has other columns, and is read last': () =>
     foreign('000', [{ name: 'colour', type: { kind: 'STRING' } }], { colour: 'red' }),
   'has a column of another type': () =>
     foreign(
@@ -132,13 +132,13 @@ const damages: Record<string, () => void | Promise<void>> = {
       columns.map(column => ({ ...column, type: { kind: 'STRING' } })),
       { id: 'b', made: 'noon', detail: '' },
     ),
-  'lacks a field, and comes first': () => {
+  'lacks a field, and is read first': () => {
     const fields: Column[] = [{ name: 'size', type: { kind: 'INT64' } }]
     const other: Column = {
       name: 'detail',
       type: { kind: 'ARRAY', element: { kind: 'STRUCT', fields } },
     }
-    return foreign('000', [...columns.slice(0, 2), other], { ...row, detail: [{ size: 1 }] })
+    return foreign('zzz', [...columns.slice(0, 2), other], { ...row, detail: [{ size: 1 }] })
   },
 }
 

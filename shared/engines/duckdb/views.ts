@@ -74,7 +74,9 @@ export class LogViews {
   }
 
   private async makeNow(table: string): Promise<void> {
-    const files = filesOf(table, tableFolder(this.root, table)).map(quoteText)
+    // From the last to the first: loads are numbered in order of time, and once the first rows of a sorted query are found,
+    // DuckDB leaves out the files whose rows would all stand behind them.
+    const files = filesOf(table, tableFolder(this.root, table)).map(quoteText).reverse()
     const columns = this.tables.get(table)!.map(({ name }) => quoteName(name))
     const rows = `SELECT ${columns.join(', ')} FROM read_parquet([${files.join(', ')}])`
     try {
