@@ -1,5 +1,6 @@
 /** The newest 100 entries of a project among a million and ten million, against DuckDB by hand with rows found first. */
 import { DuckDBInstance } from '@duckdb/node-api'
+import { runQuery } from '../../../shared/answers/engine-errors.ts'
 import { loadConfig } from '../../../shared/config.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { openServices } from '../../../shared/services.ts'
@@ -53,13 +54,13 @@ async function openBoth(site: Site, { folder, edge }: ManyLogs) {
   const services = await openServices(loadConfig({ DATA_DIR: folder }))
   const endpoint = await endpointNamed(site, 'logs.all')
   const { bindings } = readParameters(endpoint, `project=${project}`, {})
-  const limits = { maxRows: endpoint.maxRows, timeoutMs: 600_000 }
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
   const connection = await instance.connect()
   await connection.run('SET parquet_metadata_cache = true')
   const prepared = await connection.prepare(handWritten(edge))
   prepared.bind({ project })
-  const ours: Rows = async () => (await services.engine.run({ sql: endpoint.sql, bindings }, limits)).rows
+  const ours: Rows = async () =>
+    (await runQuery(services.engine, endpoint, { sql: endpoint.sql, bindings })).rows
   const byHand: Rows = async () => (await prepared.runAndReadAll()).getRowObjectsJson()
   const close = async () => {
     prepared.destroySync()
