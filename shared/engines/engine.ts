@@ -25,6 +25,22 @@ export interface Binding {
 export interface Statement {
   sql: string
   bindings: Binding[]
+  /** The roll-up that the query reads beside the log tables. */
+  rollup?: Rollup
+}
+
+/** A table of sums over one log table, which the engine keeps up to date by itself. */
+export interface Rollup {
+  /** Its logical name in statements: `usage.api-counts.rollup`. */
+  name: string
+  /** The GoogleSQL query that makes it: `rollups.ts` in this folder says what it may hold. */
+  sql: string
+  /** The column whose days are partitions, where the engine has partitions. */
+  partition: string
+  /** Columns by which rows are sorted within a partition. */
+  cluster: string[]
+  /** It is brought up to date at most so often; a statement sees every row all the same. */
+  refreshMinutes: number
 }
 
 export interface RunLimits {
@@ -90,7 +106,17 @@ export interface QueryEngine {
   run(statement: Statement, limits: RunLimits): Promise<RunResult>
   /** A dry run: nothing is read. Bindings may be of the right type with value null. Throws EngineError. */
   describe(statement: Statement): Promise<Description>
+  readonly rollups: RollupKeeper
   close(): Promise<void>
+}
+
+/** Where an engine keeps roll-ups. A changed one is another one. Each call throws EngineError, and nothing else. */
+export interface RollupKeeper {
+  has(rollup: Rollup): Promise<boolean>
+  /** Does nothing where it is there. */
+  create(rollup: Rollup): Promise<void>
+  /** Statements over it then fail with `no_rollup`, or make it again. */
+  remove(rollup: Rollup): Promise<void>
 }
 
 /**
@@ -98,6 +124,7 @@ export interface QueryEngine {
  * - `rejected`: the engine refuses the statement or a value in it (the SQL's or a parameter's fault)
  * - `unsupported`: correct GoogleSQL that this engine cannot run
  * - `misconfigured`: a missing table or right; the operator's fault, its message is not for callers
+ * - `no_rollup`: the statement's roll-up is missing or cannot be read; another statement has to answer
  * - `too_many_bytes`, `result_too_large`: a limit, which the message names
  * - `overloaded`: this process has no room for the result at the moment (thrown by `onBytes`)
  * - `timeout`, `cancelled`
@@ -108,6 +135,7 @@ export type EngineErrorReason =
   | 'rejected'
   | 'unsupported'
   | 'misconfigured'
+  | 'no_rollup'
   | 'too_many_bytes'
   | 'result_too_large'
   | 'overloaded'

@@ -29,6 +29,7 @@ function engineThatReads(reads: (sql: string) => Partial<Description>) {
         ...reads(statement.sql),
       })
     },
+    rollups: { has: async () => true, create: async () => {}, remove: async () => {} },
     close: () => Promise.resolve(),
   }
   return { assertWithin: rememberVerdicts(engine), described }

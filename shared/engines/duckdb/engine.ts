@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
 import type { Column, SqlType } from '../../sql/types.ts'
@@ -6,6 +7,7 @@ import {
   type Description,
   EngineError,
   type QueryEngine,
+  type Rollup,
   type RunLimits,
   type RunResult,
   type Statement,
@@ -14,6 +16,7 @@ import { Connections, openDatabase } from './database.ts'
 import { engineError, isFatal, mayBeOfFiles } from './failures.ts'
 import { rewrite, type Rewritten } from './rewrite/rewrite.ts'
 import { ResultRows } from '../rows.ts'
+import { RollupParts, rollupRows } from './rollups.ts'
 import { boundText, rowReader } from './values.ts'
 import { LogViews } from './views.ts'
 
@@ -42,19 +45,28 @@ interface Database {
   views: LogViews
 }
 
-type ParameterTypes = (readonly [name: string, type: SqlType])[]
+interface Unwritten {
+  sql: string
+  types: (readonly [name: string, type: SqlType])[]
+  rollup: Rollup | undefined
+}
+
+/** Parts of a roll-up that another process removes while they are read are looked for so often. */
+const mostReadings = 3
 
 class DuckDbEngine implements QueryEngine {
   private readonly options: DuckDbOptions
   /** By SQL and types of parameters. */
-  private readonly rewritings: LRUCache<string, Rewritten, { sql: string; types: ParameterTypes }>
+  private readonly rewritings: LRUCache<string, Rewritten, Unwritten>
+  readonly rollups: RollupParts
   private opening: Promise<Database> | null = null
 
   constructor(options: DuckDbOptions) {
     this.options = options
+    this.rollups = new RollupParts(resolve(options.logsFolder), options.tables)
     this.rewritings = new LRUCache({
       max: keptRewritings,
-      memoMethod: (_key, _stale, { context: { sql, types } }) => rewrite(sql, options.tables, new Map(types)),
+      memoMethod: (_key, _stale, { context }) => this.rewrite(context),
     })
   }
 
@@ -62,17 +74,44 @@ class DuckDbEngine implements QueryEngine {
     return this.withDeadline(limits, async deadline => {
       const rewritten = this.rewritten(statement)
       const values = this.values(statement, rewritten)
-      return this.over(rewritten.tables, limits.labels?.key ?? '', deadline, connection =>
-        fetchRows(connection, rewritten, values, limits, deadline),
-      )
+      const { rollup } = statement
+      return this.over(rewritten.tables, limits.labels?.key ?? '', deadline, connection => {
+        if (!rollup) return fetchRows(connection, rewritten, values, limits, deadline)
+        return this.readingParts(rollup, connection, deadline, before =>
+          fetchRows(connection, rewritten, values, limits, deadline, before),
+        )
+      })
     })
+  }
+
+  /** @param act gets the common tables with the roll-up's rows */
+  private async readingParts<T>(
+    rollup: Rollup,
+    connection: DuckDBConnection,
+    deadline: Deadline,
+    act: (before: string) => Promise<T>,
+  ): Promise<T> {
+    for (let reading = 1; ; reading++) {
+      const parts = await this.rollups.read(rollup, connection, deadline)
+      try {
+        return await act(parts.sql)
+      } catch (error) {
+        deadline.check()
+        if (isFatal(error) || !this.rollups.haveChanged(parts)) throw error
+        if (reading === mostReadings)
+          throw new EngineError('no_rollup', 'The roll-up keeps changing', { cause: error })
+      }
+    }
   }
 
   async describe(statement: Statement): Promise<Description> {
     return this.withDeadline({ timeoutMs: describeMs }, async deadline => {
       const { sql, columns, tables } = this.rewritten(statement)
-      await this.over(tables, '', deadline, async connection =>
-        (await prepare(connection, sql)).destroySync(),
+      const { rollup } = statement
+      const planned = rollup ? `${this.rollups.describing(rollup)} SELECT * FROM (${sql}) AS "result"` : sql
+      const read = rollup ? [...tables, this.rollups.tableOf(rollup)] : tables
+      await this.over(read, '', deadline, async connection =>
+        (await prepare(connection, planned)).destroySync(),
       )
       return { kind: 'SELECT', tables, columns, bytes: null }
     })
@@ -122,9 +161,17 @@ class DuckDbEngine implements QueryEngine {
     })
   }
 
-  private rewritten({ sql, bindings }: Statement): Rewritten {
+  private rewritten({ sql, bindings, rollup }: Statement): Rewritten {
     const types = bindings.map(({ name, type }) => [name.toLowerCase(), type] as const)
-    return this.rewritings.memo(JSON.stringify([sql, types]), { context: { sql, types } })
+    const key = JSON.stringify([sql, types, rollup?.name, rollup?.sql])
+    return this.rewritings.memo(key, { context: { sql, types, rollup } })
+  }
+
+  private rewrite({ sql, types, rollup }: Unwritten): Rewritten {
+    const { tables } = this.options
+    if (!rollup) return rewrite(sql, tables, new Map(types))
+    const all = new Map([...tables, [rollup.name, this.rollups.columnsOf(rollup)]])
+    return rewrite(sql, all, new Map(types), new Map([[rollup.name, rollupRows]]))
   }
 
   /** The text of each parameter, by its name in DuckDB. */
@@ -171,10 +218,11 @@ async function fetchRows(
   values: Map<string, string | null>,
   limits: RunLimits,
   deadline: Deadline,
+  before = '',
 ): Promise<RunResult> {
   deadline.check()
   // With the limit in the SQL, DuckDB need not sort or read more rows. One more tells whether rows are cut.
-  const limited = `SELECT * FROM (${sql}) AS "result" LIMIT ${limits.maxRows + 1}`
+  const limited = `${before} SELECT * FROM (${sql}) AS "result" LIMIT ${limits.maxRows + 1}`
   const prepared = await prepare(connection, limited)
   try {
     bind(prepared, values)

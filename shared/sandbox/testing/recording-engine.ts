@@ -21,6 +21,8 @@ export class RecordingEngine implements QueryEngine {
     return Promise.resolve({ kind: 'SELECT', tables: [], columns: [], bytes: null })
   }
 
+  readonly rollups = { has: async () => true, create: async () => {}, remove: async () => {} }
+
   close(): Promise<void> {
     return Promise.resolve()
   }

@@ -12,6 +12,8 @@ export interface Context {
   parameters: ReadonlyMap<string, SqlType>
   /** How many calls of the query share each bound (bounds.ts). */
   shares: Shares
+  /** DuckDB SQL of a table's rows, with the table's columns. */
+  relationOf(table: string): string
   /** DuckDB SQL of the current time, TIMESTAMPTZ. */
   now: string
   /** A name that nothing else in this query has. */

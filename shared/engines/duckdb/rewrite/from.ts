@@ -50,8 +50,7 @@ function tableReference(context: Context, node: TableReference, scope: Scope): S
   const name = node.path.map(part => part.name).join('.')
   const columns = context.tables.get(name)
   if (!columns) throw unknownTable(context, node, name, scope)
-  // The schema keeps a table apart from a common table of the same name.
-  return relationSource(context, alias, `"main".${quoteName(name)}`, {
+  return relationSource(context, alias, context.relationOf(name), {
     columns: columns.map(column => ({ ...column, duck: column.name })),
     valueTable: false,
     order: [],

@@ -21,13 +21,15 @@ export interface Rewritten {
 }
 
 /**
- * Rewrites one GoogleSQL query over `tables`, with the types of its parameters by lower-case name.
+ * Rewrites one GoogleSQL query over `tables`, with the types of its parameters by lower-case name. `relations` has the
+ * DuckDB relations of tables that are no views of the database.
  * Throws SqlError with a place: the query is not correct; or UnsupportedError: DuckDB cannot run it.
  */
 export function rewrite(
   sql: string,
   tables: ReadonlyMap<string, Column[]>,
   parameters: ReadonlyMap<string, SqlType>,
+  relations: ReadonlyMap<string, string> = new Map(),
 ): Rewritten {
   const tree = parse(sql, statementLimits)
   let names = 0
@@ -36,6 +38,8 @@ export function rewrite(
     tables,
     parameters,
     shares: sharesOf(tree),
+    // The schema keeps a table apart from a common table of the same name.
+    relationOf: table => relations.get(table) ?? `"main".${quoteName(table)}`,
     get now() {
       usesNow = true
       return 'CAST($now AS TIMESTAMPTZ)'

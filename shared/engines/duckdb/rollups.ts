@@ -1,0 +1,263 @@
+/**
+ * Roll-ups on this machine: for each log file a part, a small Parquet file with the roll-up of its rows alone, in a folder
+ * beside the log files. A query adds the parts of the log files of this moment up. A part is made when it is first needed;
+ * its name says which log file it is of, so that the part of a file that was replaced or removed is never read again.
+ */
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { Column } from '../../sql/types.ts'
+import type { Deadline } from '../deadline.ts'
+import { EngineError, type Rollup, type RollupKeeper } from '../engine.ts'
+import { rollupShape } from '../rollups.ts'
+import { logFiles } from './loads.ts'
+import { rewrite } from './rewrite/rewrite.ts'
+import { quoteName, quoteText } from './syntax.ts'
+import { tableFolder } from './tables.ts'
+
+/** The relation that a statement reads a roll-up by. */
+export const rollupRows = '"rollup_rows"'
+
+/** The parts that a statement reads: all of one moment. */
+export interface Parts {
+  /** Common tables of DuckDB, of which `rollup_rows` has the roll-up's rows. */
+  sql: string
+  files: string[]
+}
+
+interface Plan {
+  table: string
+  columns: Column[]
+  /** Folder of the log files. */
+  logs: string
+  /** Folder of the parts, a name of its own for each query. */
+  parts: string
+  /** DuckDB SQL that makes a part out of the relation `log_rows`. */
+  makeSql: string
+  /** DuckDB SQL that adds the rows of the relation `part_rows` up. */
+  sumSql: string
+  logColumns: Column[]
+}
+
+interface LogFile {
+  path: string
+  /** Names this file and no other: one that takes its place has another. */
+  key: string
+}
+
+export class RollupParts implements RollupKeeper {
+  private readonly logsFolder: string
+  private readonly tables: ReadonlyMap<string, Column[]>
+  private readonly plans = new Map<string, Plan>()
+  /** What this process has read and found whole: files by path, as they were then. */
+  private readonly intact = new Map<string, string>()
+  private making: Promise<void> = Promise.resolve()
+
+  /** @param tables columns by logical table name */
+  constructor(logsFolder: string, tables: ReadonlyMap<string, Column[]>) {
+    this.logsFolder = logsFolder
+    this.tables = tables
+  }
+
+  async has(rollup: Rollup): Promise<boolean> {
+    return existsSync(this.folderOf(rollup))
+  }
+
+  /** Its parts are made when they are needed. */
+  async create(rollup: Rollup): Promise<void> {
+    mkdirSync(this.folderOf(rollup), { recursive: true })
+  }
+
+  async remove(rollup: Rollup): Promise<void> {
+    rmSync(this.folderOf(rollup), { recursive: true, force: true })
+  }
+
+  /** Folder of its parts. */
+  folderOf(rollup: Rollup): string {
+    return this.planOf(rollup).parts
+  }
+
+  /** @throws SqlError for a query that no roll-up can hold */
+  columnsOf(rollup: Rollup): Column[] {
+    return this.planOf(rollup).columns
+  }
+
+  /** Logical name of its log table. */
+  tableOf(rollup: Rollup): string {
+    return this.planOf(rollup).table
+  }
+
+  /** Common tables by which a statement over the roll-up can be planned; they read the log table. */
+  describing(rollup: Rollup): string {
+    const { sql, columns } = rewrite(rollup.sql, this.tables, new Map())
+    return `WITH ${rollupRows} (${namesOf(columns)}) AS (${sql})`
+  }
+
+  /**
+   * The parts of all log files. Those that are missing or damaged are made, on this connection.
+   * @throws EngineError `no_rollup` where that fails; the deadline's
+   */
+  async read(rollup: Rollup, connection: DuckDBConnection, deadline: Deadline): Promise<Parts> {
+    const plan = this.planOf(rollup)
+    try {
+      for (;;) {
+        deadline.check()
+        const { files, missing } = this.find(plan)
+        if (missing.length === 0) return { files, sql: partsSql(plan, files) }
+        await this.oneByOne(deadline, () => this.make(plan, connection, deadline))
+      }
+    } catch (cause) {
+      deadline.check()
+      throw new EngineError('no_rollup', 'The roll-up cannot be made', { cause })
+    }
+  }
+
+  /** Whether a statement that failed may succeed with other parts: those it read are gone or damaged by now. */
+  haveChanged({ files }: Parts): boolean {
+    for (const file of files) this.intact.delete(file)
+    return !files.every(file => this.isIntact(file))
+  }
+
+  private planOf({ name, sql }: Rollup): Plan {
+    const key = JSON.stringify([name, sql])
+    const plan = this.plans.get(key) ?? this.plan(sql)
+    this.plans.set(key, plan)
+    return plan
+  }
+
+  private plan(sql: string): Plan {
+    const { table, columns: shapes } = rollupShape(sql)
+    const make = rewrite(sql, this.tables, new Map(), new Map([[table, '"log_rows"']]))
+    const items = shapes.map(({ name, adds }) =>
+      adds ? `${adds}(\`${name}\`) AS \`${name}\`` : `\`${name}\``,
+    )
+    const sum = rewrite(
+      `SELECT ${items.join(', ')} FROM parts GROUP BY ALL`,
+      new Map([['parts', make.columns]]),
+      new Map(),
+      new Map([['parts', '"part_rows"']]),
+    )
+    const logs = tableFolder(this.logsFolder, table)
+    const id = createHash('sha256').update(make.sql).digest('hex').slice(0, 16)
+    const logColumns = this.tables.get(table)!
+    const parts = join(logs, `rollup-${id}`)
+    return { table, columns: make.columns, logs, parts, makeSql: make.sql, sumSql: sum.sql, logColumns }
+  }
+
+  /** The part of each log file; obsolete ones are removed. */
+  private find(plan: Plan): { files: string[]; missing: LogFile[] } {
+    mkdirSync(plan.parts, { recursive: true })
+    // Parts before log files: a part that is found is of a log file that is there, or was.
+    const names = readdirSync(plan.parts).filter(name => name.endsWith('.parquet'))
+    const byKey = new Map(names.toSorted().map(name => [name.split('.')[0]!, join(plan.parts, name)]))
+    const files: string[] = []
+    const missing: LogFile[] = []
+    for (const log of logsIn(plan.logs)) {
+      const part = byKey.get(log.key)
+      byKey.delete(log.key)
+      if (part !== undefined && this.isIntact(part)) files.push(part)
+      else missing.push(log)
+    }
+    for (const obsolete of byKey.values()) this.discard(obsolete)
+    return { files, missing }
+  }
+
+  private discard(part: string): void {
+    this.intact.delete(part)
+    rmSync(part, { force: true })
+  }
+
+  /** A part's name has the hash of its bytes, which are read once in each process. */
+  private isIntact(part: string): boolean {
+    const state = stateOf(part)
+    if (state !== null && this.intact.get(part) === state) return true
+    if (state === null) return false
+    if (!part.endsWith(`.${hashOf(part)}.parquet`)) {
+      this.discard(part)
+      return false
+    }
+    this.intact.set(part, state)
+    return true
+  }
+
+  /** One run of this process makes parts at a time, and the next one finds them; other processes may make the same. */
+  private async oneByOne(deadline: Deadline, act: () => Promise<void>): Promise<void> {
+    const before = this.making
+    const { promise, resolve: end } = Promise.withResolvers<void>()
+    this.making = promise
+    try {
+      await deadline.race(() => before)
+      await act()
+    } finally {
+      end()
+    }
+  }
+
+  private async make(plan: Plan, connection: DuckDBConnection, deadline: Deadline): Promise<void> {
+    for (const log of this.find(plan).missing) {
+      deadline.check()
+      await makePart(plan, log, connection)
+    }
+  }
+}
+
+/** A part appears whole: it is written beside and renamed. Nothing appears where the log file has gone meanwhile. */
+async function makePart(plan: Plan, { path, key }: LogFile, connection: DuckDBConnection): Promise<void> {
+  const { parts, columns, logColumns, makeSql } = plan
+  const beside = join(parts, `${key}.${randomUUID()}.tmp`)
+  const rows = `SELECT ${namesOf(logColumns)} FROM read_parquet(${quoteText(path)})`
+  try {
+    await connection.run(
+      `COPY (WITH "log_rows" AS (${rows}) SELECT * FROM (${makeSql}) AS "part" (${namesOf(columns)}) ORDER BY ALL)
+       TO ${quoteText(beside)} (FORMAT parquet, COMPRESSION zstd)`,
+    )
+    if (keyOf(path) === key) renameSync(beside, join(parts, `${key}.${hashOf(beside)}.parquet`))
+  } catch (error) {
+    if (keyOf(path) === key) throw error
+  } finally {
+    rmSync(beside, { force: true })
+  }
+}
+
+function partsSql({ columns, sumSql }: Plan, files: string[]): string {
+  const list = files.map(quoteText).join(', ')
+  return `WITH "part_rows" AS (SELECT * FROM read_parquet([${list}])),
+    ${rollupRows} (${namesOf(columns)}) AS (${sumSql})`
+}
+
+/** @throws Error where there are none, as a query of the log table does */
+function logsIn(folder: string): LogFile[] {
+  const paths = logFiles(folder)
+  if (paths.length === 0) throw new Error('there are no log files')
+  return paths.flatMap(path => {
+    const key = keyOf(path)
+    return key === null ? [] : { path, key }
+  })
+}
+
+/** `null` = there is no such file. */
+function keyOf(path: string): string | null {
+  const state = stateOf(path)
+  return state && createHash('sha256').update(`${path} ${state}`).digest('hex').slice(0, 24)
+}
+
+/** Differs for a file that was put in the place of another; `null` = there is none. */
+function stateOf(path: string): string | null {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats ? [stats.ino, stats.size, stats.mtimeNs].join(' ') : null
+}
+
+/** `null` = there is no such file. */
+function hashOf(path: string): string | null {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 24)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+function namesOf(columns: Column[]): string {
+  return columns.map(({ name }) => quoteName(name)).join(', ')
+}

@@ -1,0 +1,181 @@
+/**
+ * What a roll-up's query may hold: sums over groups of one log table, which an engine can keep up to date by looking at
+ * new rows alone. The rules are those of BigQuery's incremental materialized views
+ * (https://cloud.google.com/bigquery/docs/materialized-views-create, "Supported materialized views" and "Limitations"),
+ * and one more: each column is a group's or a sum's that adds up, because DuckDB keeps a part for each log file.
+ */
+import { placeOf, SqlError } from '../sql/error.ts'
+import { parse } from '../sql/parser.ts'
+import { nameKey } from '../sql/relations.ts'
+import type { AnyNode, Call, Expression, From, Query, Select, SelectItem } from '../sql/tree.ts'
+import { children } from '../sql/walk.ts'
+
+export interface RollupShape {
+  /** Logical name of the log table that it is made of. */
+  table: string
+  /** The log table's column of which times are made, such as `timestamp`; `null` = the roll-up has no time. */
+  time: string | null
+  columns: RollupColumn[]
+}
+
+interface RollupColumn {
+  name: string
+  /** The aggregate that adds the values of parts up; `null` = the column of a group. */
+  adds: string | null
+}
+
+/** How the results of an aggregate over parts make the result over all rows. AVG and its like do not add up. */
+const additions: Record<string, string> = {
+  BIT_AND: 'BIT_AND',
+  BIT_OR: 'BIT_OR',
+  BIT_XOR: 'BIT_XOR',
+  COUNT: 'SUM',
+  COUNTIF: 'SUM',
+  LOGICAL_AND: 'LOGICAL_AND',
+  LOGICAL_OR: 'LOGICAL_OR',
+  MAX: 'MAX',
+  MIN: 'MIN',
+  SUM: 'SUM',
+}
+
+/** Two runs over the same rows differ. */
+const changing = new Set(
+  `CURRENT_DATE CURRENT_DATETIME CURRENT_TIME CURRENT_TIMESTAMP GENERATE_UUID RAND SESSION_USER`.split(' '),
+)
+
+/** Kinds of node that a roll-up cannot hold, wherever they stand. */
+const refusedKinds: Partial<Record<AnyNode['kind'], string>> = {
+  ArraySubquery: 'a subquery',
+  DerivedTable: 'a subquery',
+  Exists: 'a subquery',
+  InQuery: 'a subquery',
+  ScalarSubquery: 'a subquery',
+  ParameterReference: 'a parameter',
+  Window: 'a window',
+  NamedWindow: 'a window',
+}
+
+/**
+ * @param sql the roll-up's GoogleSQL
+ * @throws SqlError with the place of what a roll-up cannot hold
+ */
+export function rollupShape(sql: string): RollupShape {
+  const query = parse(sql)
+  const refuse = (node: { at: number }, detail: string) => new SqlError(detail, placeOf(sql, node.at))
+  refuseEverywhere(query, refuse)
+  const select = onlySelect(query, refuse)
+  const columns = select.items.map(item => columnOf(item, refuse))
+  checkGroups(select, columns, refuse)
+  return { table: tableIn(select, refuse), time: timeIn(select), columns }
+}
+
+type Refuse = (node: { at: number }, detail: string) => SqlError
+
+function refuseEverywhere(node: AnyNode, refuse: Refuse): void {
+  const what = refusedKinds[node.kind]
+  if (what) throw refuse(node, `a roll-up cannot hold ${what}`)
+  if (node.kind === 'Call') {
+    const name = nameOf(node)
+    if (changing.has(name)) throw refuse(node, `a roll-up cannot hold ${name}, which changes from run to run`)
+    if (node.over) throw refuse(node, 'a roll-up cannot hold a window')
+  }
+  for (const child of children(node)) refuseEverywhere(child, refuse)
+}
+
+function onlySelect(query: Query, refuse: Refuse): Select {
+  const { body, limit, orderBy } = query
+  if (query.with) throw refuse(query.with, 'a roll-up cannot hold WITH')
+  if (orderBy[0]) throw refuse(orderBy[0], 'a roll-up cannot hold ORDER BY')
+  if (limit) throw refuse(limit, 'a roll-up cannot hold LIMIT')
+  if (body.kind !== 'Select') throw refuse(body, 'a roll-up is one SELECT')
+  if (body.having) throw refuse(body.having, 'a roll-up cannot hold HAVING: its groups change')
+  if (body.qualify) throw refuse(body.qualify, 'a roll-up cannot hold QUALIFY')
+  if (body.distinct || body.as) throw refuse(body, 'a roll-up cannot hold SELECT DISTINCT or SELECT AS')
+  return body
+}
+
+/** A name without an alias is that of the path. */
+function columnOf(item: SelectItem, refuse: Refuse): RollupColumn {
+  if (item.kind !== 'SelectColumn') throw refuse(item, 'a roll-up names its columns one by one')
+  const { alias, expression } = item
+  const name = alias ?? (expression.kind === 'Path' ? expression.parts.at(-1)! : null)
+  if (!name) throw refuse(item, 'a column of a roll-up needs a name: AS ...')
+  const adds = additionOf(expression)
+  if (adds === null) refuseAggregates(expression, refuse)
+  else if ((expression as Call).distinct)
+    throw refuse(expression, 'an aggregate of a roll-up cannot be DISTINCT: it does not add up')
+  return { name: name.name, adds }
+}
+
+function additionOf(expression: Expression): string | null {
+  return expression.kind === 'Call' ? (additions[nameOf(expression)] ?? null) : null
+}
+
+/** Aggregates inside of other expressions, and those that do not add up. */
+const otherAggregates = new Set(
+  `ANY_VALUE APPROX_COUNT_DISTINCT APPROX_QUANTILES APPROX_TOP_COUNT APPROX_TOP_SUM ARRAY_AGG ARRAY_CONCAT_AGG AVG CORR
+  COVAR_POP COVAR_SAMP MAX_BY MIN_BY STDDEV STDDEV_POP STDDEV_SAMP STRING_AGG VAR_POP VAR_SAMP VARIANCE`.split(
+    /\s+/,
+  ),
+)
+
+function refuseAggregates(node: AnyNode, refuse: Refuse): void {
+  if (node.kind === 'Call' && otherAggregates.has(nameOf(node)))
+    throw refuse(
+      node,
+      `${nameOf(node)} does not add up; a roll-up takes ${Object.keys(additions).join(', ')}`,
+    )
+  if (node.kind === 'Call' && additions[nameOf(node)])
+    throw refuse(node, `a roll-up cannot compute with ${nameOf(node)}: select it alone`)
+  for (const child of children(node)) refuseAggregates(child, refuse)
+}
+
+/** Each column is a sum's, or one by which rows are grouped; BigQuery finds groups by names. */
+function checkGroups({ groupBy, items }: Select, columns: RollupColumn[], refuse: Refuse): void {
+  const groups = new Set(columns.filter(({ adds }) => adds === null).map(({ name }) => nameKey(name)))
+  if (!groupBy) throw refuse(items[0]!, 'a roll-up needs GROUP BY')
+  if (!columns.some(({ adds }) => adds)) throw refuse(items[0]!, 'a roll-up needs a sum, such as COUNT(*)')
+  if (groupBy.grouping === 'ALL') return
+  if (groupBy.grouping !== 'LIST') throw refuse(groupBy, `a roll-up cannot hold ${groupBy.grouping}`)
+  for (const key of groupBy.items) {
+    const name = key.kind === 'Path' && key.parts.length === 1 ? nameKey(key.parts[0]!.name) : null
+    if (name === null || !groups.delete(name))
+      throw refuse(key, 'a roll-up is grouped by its columns that are no sums, each by its name')
+  }
+  if (groups.size > 0) throw refuse(groupBy, `GROUP BY lacks ${[...groups].join(', ')}`)
+}
+
+/** Times are truncated by a group's column: TIMESTAMP_TRUNC(t.timestamp, MINUTE). */
+function timeIn({ items }: Select): string | null {
+  for (const item of items) {
+    const call = item.kind === 'SelectColumn' && item.expression
+    const [time] = call && call.kind === 'Call' && nameOf(call) === 'TIMESTAMP_TRUNC' ? call.arguments : []
+    if (time?.kind === 'Path') return time.parts.at(-1)!.name
+  }
+  return null
+}
+
+/** One log table, and arrays of its rows. */
+function tableIn({ from, items }: Select, refuse: Refuse): string {
+  if (!from) throw refuse(items[0]!, 'a roll-up is made of a log table')
+  const arrays = new Set<string>()
+  const left = (node: From): string => {
+    if (node.kind === 'TableReference') return node.path.map(part => part.name).join('.')
+    if (node.kind !== 'Join')
+      throw refuse(node, 'a roll-up is made of one log table and UNNEST of its arrays')
+    const table = left(node.left)
+    const { right, type } = node
+    if (right.kind !== 'UnnestReference' || right.array.kind !== 'Path')
+      throw refuse(right, 'a roll-up cannot join tables: only UNNEST of an array')
+    if (!['CROSS', 'COMMA', 'INNER'].includes(type)) throw refuse(right, `a roll-up cannot hold ${type} JOIN`)
+    const array = nameKey(right.array.parts.map(part => part.name).join('.'))
+    if (arrays.has(array)) throw refuse(right, `a roll-up cannot hold UNNEST of ${array} twice`)
+    arrays.add(array)
+    return table
+  }
+  return left(from)
+}
+
+function nameOf({ name }: Call): string {
+  return name.map(part => part.name.toUpperCase()).join('.')
+}
