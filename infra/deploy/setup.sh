@@ -208,6 +208,9 @@ set_up_tables() {
   for name in query warm build; do members+=("\"serviceAccount:$(account "lqe-$name")\""); done
   run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
     "GRANT \`roles/bigquery.dataViewer\` ON SCHEMA \`$project\`.\`$dataset\` TO $(IFS=,; echo "${members[*]}")"
+  # The build applies endpoints, and makes the views of their roll-ups.
+  run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
+    "GRANT \`roles/bigquery.dataEditor\` ON SCHEMA \`$project\`.\`$dataset\` TO \"serviceAccount:$(account lqe-build)\""
 }
 
 # Log-based metrics, the uptime check, the dashboard and the alert policies of infra/deploy/monitoring/. A policy is refused

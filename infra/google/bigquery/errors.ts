@@ -43,6 +43,7 @@ const reasons: Record<EngineErrorReason, string> = {
   rejected: 'invalidQuery',
   unsupported: 'notImplemented',
   misconfigured: 'notFound',
+  no_rollup: 'notFound',
   too_many_bytes: 'bytesBilledLimitExceeded',
   result_too_large: 'responseTooLarge',
   timeout: 'stopped',

@@ -1,7 +1,7 @@
 /** Faults that a test has the server make: by REST method, lost connections, errors and delays. */
 
-/** jobs.insert, jobs.get, jobs.getQueryResults, jobs.cancel. */
-export type ApiMethod = 'insert' | 'get' | 'results' | 'cancel'
+/** jobs.insert, jobs.get, jobs.getQueryResults, jobs.cancel, tables.get. */
+export type ApiMethod = 'insert' | 'get' | 'results' | 'cancel' | 'table'
 
 type FaultEffect =
   /** The connection breaks without a response. */

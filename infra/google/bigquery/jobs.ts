@@ -1,15 +1,19 @@
 /** Jobs of the server, in memory: each runs on the local engine at once. And the tables that they read. */
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Binding,
   EngineError,
   type QueryEngine,
+  type Rollup,
   type RunResult,
   type Statement,
 } from '../../../shared/engines/engine.ts'
 import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/client.ts'
 import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
+import { RollupParts } from '../../../shared/engines/duckdb/rollups.ts'
+import { logFilesIn } from '../../../shared/engines/duckdb/tables.ts'
+import type { Column } from '../../../shared/sql/types.ts'
 import { TableNames } from '../../../shared/engines/bigquery/tables.ts'
 import { type Place, placeOf, SqlError } from '../../../shared/sql/error.ts'
 import { statementLimits } from '../../../shared/sql/limits.ts'
@@ -20,6 +24,7 @@ import { tablesOf } from '../../../shared/sql/relations.ts'
 import type { TableReference } from '../../../shared/sql/tree.ts'
 import { BigQueryError, toBigQueryError } from './errors.ts'
 import { type RunningJob, schemaOf, toBinding } from './resources.ts'
+import { type View, Views } from './views.ts'
 
 /** Rows of a result at most; a longer one is cut and says so by `totalRows`. */
 const mostRows = 50_000
@@ -48,8 +53,9 @@ export class Jobs {
     const { projectId, jobId = `job_${this.running.size}`, location = 'US' } = reference
     if (this.running.has(jobId))
       throw new BigQueryError('duplicate', `Already Exists: Job ${projectId}:${location}.${jobId}`)
-    const { statement, tables } = this.resolve(configuration)
     const stop = new AbortController()
+    const isDefinition = this.catalog.define(configuration.query.query)
+    const { statement, tables } = isDefinition ? nothing : this.resolve(configuration)
     const bytes = bytesOf(tables)
     const outcome = failing
       ? Promise.resolve(new BigQueryError(failing, 'The job has failed'))
@@ -100,9 +106,9 @@ export class Jobs {
 
   private resolve({ query }: JobConfiguration): { statement: Statement; tables: ServerTable[] } {
     try {
-      const { sql, tables } = this.catalog.resolve(query.query)
+      const { sql, tables, rollup } = this.catalog.resolve(query.query)
       const bindings: Binding[] = (query.queryParameters ?? []).map(toBinding)
-      return { statement: { sql, bindings }, tables }
+      return { statement: { sql, bindings, ...(rollup ? { rollup } : {}) }, tables }
     } catch (error) {
       if (!(error instanceof SqlError)) throw error
       throw toBigQueryError(new EngineError('rejected', `Syntax error: ${error.message}`), error.place)
@@ -136,6 +142,9 @@ export class Jobs {
   }
 }
 
+/** What runs for a statement that makes or removes a view: it has no rows. */
+const nothing = { statement: { sql: 'SELECT 1 AS done LIMIT 0', bindings: [] }, tables: [] }
+
 interface ServerTable {
   logical: string
   /** Folder of its Parquet files. */
@@ -145,10 +154,26 @@ interface ServerTable {
 
 /** Real names and folders for the logical names of the local engine. */
 export class TableCatalog {
+  readonly views = new Views()
   private readonly byRealName: ReadonlyMap<string, ServerTable>
+  private readonly parts: RollupParts
 
   /** @param dataset `project.dataset` */
-  constructor(logicalNames: Iterable<string>, dataset: string, logsFolder: string) {
+  constructor(tables: ReadonlyMap<string, Column[]>, dataset: string, logsFolder: string) {
+    this.parts = new RollupParts(logsFolder, tables)
+    this.byRealName = this.tablesOf(tables.keys(), dataset, logsFolder)
+  }
+
+  /** Whether the statement makes or removes a view, which is then done. Throws BigQueryError for one that is refused. */
+  define(sql: string): boolean {
+    return this.views.define(sql, query => this.resolve(query))
+  }
+
+  private tablesOf(
+    logicalNames: Iterable<string>,
+    dataset: string,
+    logsFolder: string,
+  ): ReadonlyMap<string, ServerTable> {
     const [projectId = '', datasetId = ''] = dataset.split('.')
     const names = new TableNames({ dataset, tables: new Map() }, projectId)
     const tables = [...logicalNames].map(logical => {
@@ -156,14 +181,14 @@ export class TableCatalog {
       const reference = { projectId, datasetId, tableId: real.slice(dataset.length + 1) }
       return [real, { logical, folder: join(logsFolder, logical), reference }] as const
     })
-    this.byRealName = new Map(tables)
+    return new Map(tables)
   }
 
   /**
-   * The query with logical names, and the tables that it reads.
+   * The query with logical names, the tables that it reads, and the roll-up of a view among them.
    * @throws SqlError; BigQueryError `notFound` for an unknown table, `invalid` for one without its dataset
    */
-  resolve(sql: string): { sql: string; tables: ServerTable[] } {
+  resolve(sql: string): { sql: string; tables: ServerTable[]; rollup: Rollup | undefined } {
     const tree = parse(sql, { ...statementLimits, bytes: 1_000_000 })
     const found = new Map(
       tablesOf(tree).map(reference => [reference, this.find(nameOf(reference), placeOf(sql, reference.at))]),
@@ -172,11 +197,24 @@ export class TableCatalog {
       const logical = found.get(reference)?.logical
       return logical === undefined ? null : `\`${logical}\``
     }
-    return { sql: print(tree, { table }), tables: [...new Set(found.values())] }
+    const tables = [...new Set(found.values())]
+    const [view] = tables.flatMap(({ logical }) => this.views.find(logical) ?? [])
+    return { sql: print(tree, { table }), tables, rollup: view?.rollup }
+  }
+
+  /** A view's bytes are those of its parts. */
+  private tableOf({ real, rollup }: View): ServerTable {
+    const [projectId = '', datasetId = '', tableId = ''] = real.split('.')
+    return {
+      logical: real,
+      folder: this.parts.folderOf(rollup),
+      reference: { projectId, datasetId, tableId },
+    }
   }
 
   private find(real: string, { line, column }: Place): ServerTable {
-    const table = this.byRealName.get(real)
+    const view = this.views.find(real)
+    const table = view ? this.tableOf(view) : this.byRealName.get(real)
     if (table) return table
     const [reason, message] = real.includes('.')
       ? ['notFound', `Not found: Table ${real.replace('.', ':')} was not found in location US`]
@@ -188,7 +226,7 @@ export class TableCatalog {
 /** Bytes of the tables' files: the figure that this server gives for a scan. */
 function bytesOf(tables: ServerTable[]): number {
   const sizes = tables.flatMap(({ folder }) =>
-    (existsSync(folder) ? readdirSync(folder) : []).map(file => statSync(join(folder, file)).size),
+    (existsSync(folder) ? logFilesIn(folder) : []).map(file => statSync(join(folder, file)).size),
   )
   return sizes.reduce((sum, size) => sum + size, 0)
 }

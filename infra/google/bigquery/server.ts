@@ -2,6 +2,7 @@
  * A stand-in for BigQuery on a laptop and in tests: the REST calls of the BigQuery adapter, answered by the local engine.
  * `node infra/google/bigquery/server.ts --help`
  */
+import { resolve } from 'node:path'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,6 +15,7 @@ import type { Column } from '../../../shared/sql/types.ts'
 import { BigQueryError } from './errors.ts'
 import { type ApiMethod, type Fault, Faults } from './faults.ts'
 import { Jobs, TableCatalog } from './jobs.ts'
+import type { Views } from './views.ts'
 import { incompletePage, jobResource, type PageLimits, resultsPage, type RunningJob } from './resources.ts'
 
 export interface BigQueryServerOptions {
@@ -50,6 +52,7 @@ export interface BigQueryServer {
   /** All so far, for tests to look at. */
   requests: ApiRequest[]
   jobs: Jobs
+  views: Views
   close(): Promise<void>
 }
 
@@ -65,39 +68,46 @@ export async function startBigQueryServer(options: BigQueryServerOptions): Promi
     pageBytes = usualPageBytes,
   } = options
   const engine = openDuckDb({ logsFolder, tables, ...(now === undefined ? {} : { now }) })
-  const jobs = new Jobs(engine, new TableCatalog(tables.keys(), dataset, logsFolder))
-  const api = new Api(jobs, { pageRows, pageBytes })
+  const catalog = new TableCatalog(tables, dataset, resolve(logsFolder))
+  const jobs = new Jobs(engine, catalog)
+  const api = new Api(jobs, catalog.views, { pageRows, pageBytes })
   const server = createServer((request, response) => void api.answer(request, response))
-  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve))
+  await new Promise<void>(listening => server.listen(port, '127.0.0.1', listening))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { url, faults: api.faults, requests: api.requests, jobs, close: () => close(server, jobs, engine) }
+  const { views } = catalog
+  const { faults, requests } = api
+  return { url, faults, requests, jobs, views, close: () => close(server, jobs, engine) }
 }
 
 async function close(server: Server, jobs: Jobs, engine: QueryEngine): Promise<void> {
   jobs.stopAll()
   server.closeAllConnections()
-  await new Promise(resolve => server.close(resolve))
+  await new Promise(closed => server.close(closed))
   await engine.close()
 }
 
 /** The client leaves `/bigquery/v2` out where its address comes from BIGQUERY_EMULATOR_HOST. */
-const path = /^(?:\/bigquery\/v2)?\/projects\/[^/]+(\/jobs|\/queries)(?:\/([^/]+))?(\/cancel)?$/
+const path =
+  /^(?:\/bigquery\/v2)?\/projects\/([^/]+)(\/jobs|\/queries|\/datasets\/[^/]+\/tables)(?:\/([^/]+))?(\/cancel)?$/
 
 const routes: Record<string, ApiMethod> = {
   'POST /jobs': 'insert',
   'GET /jobs/': 'get',
   'POST /jobs//cancel': 'cancel',
   'GET /queries/': 'results',
+  'GET /datasets//tables/': 'table',
 }
 
 class Api {
   readonly faults = new Faults()
   readonly requests: ApiRequest[] = []
   private readonly jobs: Jobs
+  private readonly views: Views
   private readonly limits: PageLimits
 
-  constructor(jobs: Jobs, limits: PageLimits) {
+  constructor(jobs: Jobs, views: Views, limits: PageLimits) {
     this.jobs = jobs
+    this.views = views
     this.limits = limits
   }
 
@@ -118,6 +128,7 @@ class Api {
 
   private async carryOut({ method, jobId, body, query }: ApiRequest, failing?: string): Promise<object> {
     if (method === 'insert') return this.insert(body!, failing)
+    if (method === 'table') return this.view(jobId!)
     const job = this.jobs.get(jobId!)
     if (method === 'results') return this.results(job, query)
     if (method === 'get') return jobResource(job)
@@ -130,6 +141,12 @@ class Api {
     if (!configuration.dryRun) return jobResource(this.jobs.start(jobReference, configuration, failing))
     const query = await this.jobs.describe(configuration)
     return { jobReference, configuration, status: { state: 'DONE' }, statistics: { query } }
+  }
+
+  /** @param real `project.dataset.view` */
+  private view(real: string): object {
+    if (this.views.has(real)) return { id: real.replace('.', ':'), type: 'MATERIALIZED_VIEW' }
+    throw new BigQueryError('notFound', `Not found: Table ${real.replace('.', ':')}`)
   }
 
   /** Waits for the job as long as the request's `timeoutMs`. */
@@ -166,8 +183,11 @@ class Api {
 
 async function read(request: IncomingMessage): Promise<ApiRequest> {
   const url = new URL(request.url ?? '/', 'http://localhost')
-  const [, collection, jobId = null, cancel = ''] = path.exec(url.pathname) ?? []
-  const method = routes[`${request.method} ${collection}${jobId === null ? '' : '/'}${cancel}`]
+  const [, project, named, item = null, cancel = ''] = path.exec(url.pathname) ?? []
+  const [, dataset = null] = /^\/datasets\/(.+)\/tables$/.exec(named ?? '') ?? []
+  const collection = dataset === null ? named : '/datasets//tables'
+  const jobId = dataset === null ? item : `${project}.${dataset}.${item}`
+  const method = routes[`${request.method} ${collection}${item === null ? '' : '/'}${cancel}`]
   if (!method) throw new BigQueryError('notFound', `Not found: ${request.method} ${url.pathname}`)
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)

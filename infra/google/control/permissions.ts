@@ -23,6 +23,9 @@ const roles: Record<string, string> = {
     cloudscheduler.jobs.list cloudscheduler.jobs.run cloudscheduler.jobs.update resourcemanager.projects.get
     serviceusage.services.get serviceusage.services.list`,
   'roles/bigquery.jobUser': 'bigquery.jobs.create resourcemanager.projects.get',
+  'roles/bigquery.dataEditor': `bigquery.datasets.get bigquery.tables.create bigquery.tables.delete bigquery.tables.get
+    bigquery.tables.getData bigquery.tables.list bigquery.tables.update bigquery.tables.updateData
+    resourcemanager.projects.get`,
   'roles/bigquery.dataViewer': `bigquery.datasets.get bigquery.tables.get bigquery.tables.getData
     bigquery.tables.list resourcemanager.projects.get`,
   'roles/datastore.user': `datastore.databases.get datastore.entities.create datastore.entities.delete

@@ -15,6 +15,8 @@ export interface ClientOptions {
 
 export interface Call {
   method: 'GET' | 'POST'
+  /** By default the one in which jobs run. */
+  project?: string
   /** Below `/projects/<project>`. */
   path: string
   query?: Record<string, string | number | boolean | undefined>
@@ -57,9 +59,16 @@ export class Rest {
    * One call, tried once, for as long as it takes: the client has no time limit and cannot be interrupted.
    * Throws the client's errors, which failures.ts reads, and UnreadableReply.
    */
-  call<T extends object>({ method, path, query = {}, body }: Call): Promise<Reply<T>> {
+  call<T extends object>({
+    method,
+    project = this.project,
+    path,
+    query = {},
+    body,
+  }: Call): Promise<Reply<T>> {
     const request = {
       method,
+      ...(project === this.project ? {} : { projectId: project }),
       uri: path,
       qs: Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)),
       // As text: in an object the client would put the project's id in place of `{{projectId}}`, in a value of a

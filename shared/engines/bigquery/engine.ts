@@ -4,16 +4,19 @@ import {
   type Description,
   EngineError,
   type QueryEngine,
+  type RollupKeeper,
   type RunLimits,
   type RunResult,
   type Statement,
 } from '../engine.ts'
 import { type ClientOptions, connect, type Job, type Rest } from './client.ts'
-import { failureOf } from './failures.ts'
+import { failureOf, forOperators } from './failures.ts'
 import { configurationOf, JobRun, limited, throwIfFailed } from './jobs.ts'
+import { hasView, runDefinition } from './rollups.ts'
 import { sentStatement, type SentStatement } from './statement.ts'
 import { type TableMapping, TableNames } from './tables.ts'
 import { resultColumns } from './values.ts'
+import { createStatement, dropStatement } from './views.ts'
 
 export interface BigQueryOptions extends ClientOptions, TableMapping {
   /** Where the datasets are, `EU` for one; `null` = BigQuery finds it out. */
@@ -40,6 +43,11 @@ interface Opened {
 }
 
 class BigQueryEngine implements QueryEngine {
+  readonly rollups: RollupKeeper = {
+    has: rollup => this.keeping(({ rest, names }) => hasView(rest, rollup, names)),
+    create: rollup => this.define(names => createStatement(rollup, names)),
+    remove: rollup => this.define(names => dropStatement(rollup, names)),
+  }
   private readonly options: BigQueryOptions
   private opening: Promise<Opened> | null = null
   private pausedUntil = 0
@@ -71,10 +79,13 @@ class BigQueryEngine implements QueryEngine {
   }
 
   async describe(statement: Statement): Promise<Description> {
-    return this.withDeadline(statement, { timeoutMs: describeMs }, (rest, sent, deadline) =>
-      this.retrying(sent, deadline, () =>
-        deadline.race(() => describeByDryRun(rest, sent, this.options.location)),
-      ),
+    return this.withDeadline(
+      statement,
+      { timeoutMs: describeMs, rollupAs: 'query' },
+      (rest, sent, deadline) =>
+        this.retrying(sent, deadline, () =>
+          deadline.race(() => describeByDryRun(rest, sent, this.options.location)),
+        ),
     )
   }
 
@@ -85,15 +96,28 @@ class BigQueryEngine implements QueryEngine {
   /** Calls `act` with the statement as it is sent. Throws EngineError, and nothing else. */
   private async withDeadline<T>(
     statement: Statement,
-    limits: Pick<RunLimits, 'timeoutMs' | 'signal'>,
+    limits: Pick<RunLimits, 'timeoutMs' | 'signal'> & { rollupAs?: 'query' },
     act: (rest: Rest, sent: SentStatement, deadline: Deadline) => Promise<T>,
   ): Promise<T> {
     const deadline = new Deadline(limits)
     try {
       const { rest, names } = await deadline.race(() => this.open())
-      return await act(rest, sentStatement(statement, names), deadline)
+      return await act(rest, sentStatement(statement, names, limits.rollupAs), deadline)
     } catch (error) {
       throw failureOf(error, null).error
+    }
+  }
+
+  private define(sql: (names: TableNames) => string): Promise<void> {
+    return this.keeping(({ rest, names }) => runDefinition(rest, sql(names), this.options.location))
+  }
+
+  /** For the operator, who gets BigQuery's own messages. */
+  private async keeping<T>(act: (opened: Opened) => Promise<T>): Promise<T> {
+    try {
+      return await act(await this.open())
+    } catch (error) {
+      throw forOperators(error)
     }
   }
 

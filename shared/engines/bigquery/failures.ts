@@ -90,6 +90,7 @@ const messages: Record<EngineErrorReason, string> = {
   rejected: 'The query is not valid',
   unsupported: 'The query asks for something that is not supported',
   misconfigured: 'BigQuery cannot be used: look at credentials, project and billing',
+  no_rollup: 'The roll-up cannot be read',
   too_many_bytes: 'The query would read too much',
   result_too_large: 'The result is too large',
   overloaded: 'There is no room for the result',
@@ -102,10 +103,33 @@ const messages: Record<EngineErrorReason, string> = {
 /** Any error of a run or a dry run. `sent` is `null` if it came before there was a statement to send. */
 export function failureOf(thrown: unknown, sent: SentStatement | null): Failure {
   if (thrown instanceof EngineError) return { error: thrown, retry: false, pause: false }
+  if (sent && isOfRollup(thrown, sent)) {
+    const error = new EngineError('no_rollup', messages.no_rollup, { cause: causeOf(thrown) })
+    return { error, retry: false, pause: false }
+  }
   const { reason, retry = false, pause = false } = meaningOf(thrown)
   const { message, place } = wording(thrown, reason, sent)
   const bytes = bytesIn(errorDetails(thrown).message)
   return { error: new EngineError(reason, message, { place, bytes, cause: causeOf(thrown) }), retry, pause }
+}
+
+/**
+ * Whether the statement's view is missing, may not be read, or is out of order: a view stays behind when its table is
+ * deleted and made again (https://cloud.google.com/bigquery/docs/materialized-views-use).
+ */
+function isOfRollup(thrown: unknown, { view }: SentStatement): boolean {
+  const { reason, message } = errorDetails(thrown)
+  if (view === null || reason === null || !ofResources.has(reason)) return false
+  return /materialized view/i.test(message) || holds(message.replaceAll(':', '.'), view)
+}
+
+const ofResources = new Set(['accessDenied', 'invalid', 'invalidQuery', 'notFound'])
+
+/** The error of a call for an operator, with BigQuery's own message. */
+export function forOperators(thrown: unknown): EngineError {
+  const { error } = failureOf(thrown, null)
+  const { reason, message } = errorDetails(thrown)
+  return reason === null ? error : new EngineError(error.reason, message, { cause: error.cause })
 }
 
 /**

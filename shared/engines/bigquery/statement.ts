@@ -7,6 +7,7 @@ import type { TableReference } from '../../sql/tree.ts'
 import type { Statement } from '../engine.ts'
 import type { QueryParameter } from './client.ts'
 import type { TableNames } from './tables.ts'
+import { rollupSql, viewName } from './views.ts'
 import { queryParameters } from './values.ts'
 
 export interface SentStatement {
@@ -19,17 +20,33 @@ export interface SentStatement {
   logical: ReadonlyMap<string, string>
   /** Words that must not be in a message to a caller. */
   hidden: string[]
+  /** The real name of its roll-up; `null` = it has none. */
+  view: string | null
 }
 
-/** Throws SqlError for text that is no query, and EngineError `rejected` for a value that is not of its type. */
-export function sentStatement({ sql: own, bindings }: Statement, names: TableNames): SentStatement {
+/**
+ * Throws SqlError for text that is no query, and EngineError `rejected` for a value that is not of its type.
+ * @param rollupAs whether a roll-up is read from its view, or made by its query, which a dry run of what is not yet applied
+ *   takes
+ */
+export function sentStatement(
+  { sql: own, bindings, rollup }: Statement,
+  names: TableNames,
+  rollupAs: 'view' | 'query' = 'view',
+): SentStatement {
   const tree = parse(own, statementLimits)
-  const real = new Map(tablesOf(tree).map(table => [table, names.real(nameOf(table))]))
+  const view = rollup ? viewName(rollup, names) : null
+  const realName = (table: TableReference) =>
+    view !== null && nameOf(table) === rollup!.name ? view : names.real(nameOf(table))
+  const real = new Map(tablesOf(tree).map(table => [table, realName(table)]))
+  const text = (name: string) =>
+    name === view && rollupAs === 'query' ? `(${rollupSql(rollup!, names)})` : `\`${name}\``
   const sql = print(tree, {
-    table: reference => (real.has(reference) ? `\`${real.get(reference)}\`` : null),
+    table: reference => (real.has(reference) ? text(real.get(reference)!) : null),
   })
   const logical = new Map([...real].map(([table, name]) => [name, nameOf(table)]))
-  return { own, sql, parameters: queryParameters(bindings), logical, hidden: names.hidden(real.values()) }
+  const hidden = names.hidden(real.values())
+  return { own, sql, parameters: queryParameters(bindings), logical, hidden, view }
 }
 
 /** A table's logical name. Backticks may stand around the whole path or its parts: the name is the same. */

@@ -19,9 +19,14 @@ export class TableNames {
 
   /** `project.dataset.table`. Characters other than letters and digits, dots above all, are `_` in the real name. */
   real(logical: string): string {
-    const { dataset, tables } = this.mapping
+    return this.mapping.tables.get(logical) ?? this.ofDataset(logical)
+  }
+
+  /** The same in the settings' dataset, whatever the mapping says. */
+  ofDataset(logical: string): string {
+    const { dataset } = this.mapping
     const qualified = dataset.includes('.') ? dataset : `${this.project}.${dataset}`
-    return tables.get(logical) ?? `${qualified}.${logical.replaceAll(/[^A-Za-z0-9_]/g, '_')}`
+    return `${qualified}.${logical.replaceAll(/[^A-Za-z0-9_]/g, '_')}`
   }
 
   /** Words that must not be in a message to a caller: these tables, their datasets and projects, and the jobs' project. */

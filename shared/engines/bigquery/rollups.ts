@@ -1,0 +1,43 @@
+/**
+ * Roll-ups on BigQuery: materialized views, which BigQuery keeps up to date by itself, and which are consistent with the
+ * log table whether or not they are (https://cloud.google.com/bigquery/docs/materialized-views-intro).
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Rollup } from '../engine.ts'
+import type { Job, Rest } from './client.ts'
+import { errorDetails } from './failures.ts'
+import { throwIfFailed } from './jobs.ts'
+import type { TableNames } from './tables.ts'
+import { viewName } from './views.ts'
+
+/** Between two looks at a job that makes a view. */
+const pollMs = 500
+
+/** Whether the view is there. Throws the client's errors. */
+export async function hasView(rest: Rest, rollup: Rollup, names: TableNames): Promise<boolean> {
+  const [, project, dataset, table] = /^(.+)\.([^.]+)\.([^.]+)$/.exec(viewName(rollup, names))!
+  try {
+    await rest.call({ method: 'GET', project: project!, path: `/datasets/${dataset}/tables/${table}` })
+    return true
+  } catch (error) {
+    if (errorDetails(error).reason === 'notFound') return false
+    throw error
+  }
+}
+
+/** Runs a statement that makes or removes a view, to its end. Throws the client's errors, and JobError. */
+export async function runDefinition(rest: Rest, sql: string, location: string | null): Promise<void> {
+  const jobReference = { projectId: rest.project, ...(location === null ? {} : { location }) }
+  const configuration = { query: { query: sql, useLegacySql: false } }
+  let { body: job } = await rest.call<Job>({
+    method: 'POST',
+    path: '/jobs',
+    body: { jobReference, configuration },
+  })
+  while (job.status?.state !== 'DONE') {
+    await pause(pollMs)
+    const { jobId, location } = job.jobReference
+    job = (await rest.call<Job>({ method: 'GET', path: `/jobs/${jobId}`, query: { location } })).body
+  }
+  throwIfFailed(job)
+}
