@@ -5,7 +5,7 @@ import { type Config, ConfigError } from './config.ts'
 import type { QueryEngine } from './engines/engine.ts'
 import { BytesInFlight } from './answers/in-flight.ts'
 import { AnswerCache } from './cache/cache.ts'
-import { log, occasionally } from './log.ts'
+import { type Log, log, occasionally } from './log.ts'
 import { type ColumnsOf, rememberColumns } from './endpoints/columns.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
 import { type ByteLimits, openByteLimits } from './keys/limits.ts'
@@ -24,6 +24,8 @@ export interface Services {
   assertWithin: AssertWithin
   authenticate: Authenticate
   byteLimits: ByteLimits
+  /** For what happens again and again while something is away. */
+  log: Log
   close(): Promise<void>
 }
 
@@ -31,15 +33,16 @@ export interface Services {
 export async function openServices(config: Config, stopping?: AbortSignal): Promise<Services> {
   const [opened, unlogged] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
   const engine = stopping ? untilStopped(opened, stopping) : opened
-  const storeLog = occasionally(log)
-  const store = logged(unlogged, storeLog)
+  const rarely = occasionally(log)
+  const store = logged(unlogged, rarely)
   const inFlight = new BytesInFlight(config.maxBytesInFlight)
-  const cache = new AnswerCache(store, {}, storeLog, inFlight)
+  const cache = new AnswerCache(store, {}, rarely, inFlight)
   return {
     engine,
     store,
     cache,
     inFlight,
+    log: rarely,
     endpoints: openEndpoints(store, config),
     columnsOf: rememberColumns(engine),
     assertWithin: rememberVerdicts(engine),
@@ -57,6 +60,7 @@ function untilStopped(engine: QueryEngine, stopping: AbortSignal): QueryEngine {
     run: (statement, { signal = stopping, ...limits }) =>
       engine.run(statement, { ...limits, signal: AbortSignal.any([signal, stopping]) }),
     describe: statement => engine.describe(statement),
+    rollups: engine.rollups,
     close: () => engine.close(),
   }
 }

@@ -127,13 +127,18 @@ describe('usage.api-counts', () => {
     string | number
   >
 
-  /** The same counts, in plain TypeScript over the same rows. */
-  function recount(windowMs: number, bucketMs: number, matches: (url: string) => boolean): Bucket[] {
+  /** The same counts, in plain TypeScript over the same rows. @param at as of when; by default as of now */
+  function recount(
+    windowMs: number,
+    bucketMs: number,
+    matches: (url: string) => boolean,
+    at = Infinity,
+  ): Bucket[] {
     const buckets = new Map<number, Bucket>()
     for (const { timestamp, metadata } of edges) {
       const { url, path } = metadata.request
       const time = Date.parse(timestamp)
-      if (time < Date.parse(now) - windowMs || !matches(url)) continue
+      if (time < Math.min(Date.parse(now), at) - windowMs || time >= at || !matches(url)) continue
       const start = Math.floor(time / bucketMs) * bucketMs
       const bucket: Bucket = buckets.get(start) ?? {
         timestamp: new Date(start).toISOString().slice(0, 19),
@@ -159,7 +164,17 @@ describe('usage.api-counts', () => {
   test.each(intervals)('counts %s as a recount of the rows does', async (interval, windowMs, bucketMs) => {
     const expected = recount(windowMs, bucketMs, url => url.includes(project))
     expect(expected.length).toBeGreaterThan(0)
+    expect(await rows(`${usage}?interval=${interval}&project=(${project})`)).toEqual(expected)
+  })
+
+  test.each(intervals)('counts %s as of the last minute where a reference is given', async (...given) => {
+    const [interval, windowMs, bucketMs] = given
+    const at = Math.floor(Date.parse(now) / minute) * minute
+    const expected = recount(windowMs, bucketMs, url => url.includes(project), at)
+    expect(expected.length).toBeGreaterThan(0)
     expect(await rows(`${usage}?interval=${interval}&project=${project}`)).toEqual(expected)
+    const pattern = encodeURIComponent(`^https://${project}\\.`)
+    expect(await rows(`${usage}?interval=${interval}&project=${pattern}`)).toEqual(expected)
   })
 
   test('takes a regular expression for its project', async () => {

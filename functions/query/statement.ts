@@ -1,5 +1,6 @@
-import type { Statement } from '../../shared/engines/engine.ts'
+import type { Binding, Statement } from '../../shared/engines/engine.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { ownQuery, queryFor, type SavedQuery, statementOf } from '../../shared/endpoints/queries.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { invalidParameter, readSingle } from '../../shared/endpoints/query-string.ts'
@@ -8,9 +9,13 @@ import type { Query } from '../../shared/sql/tree.ts'
 import { placeInCaller, sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
-/** The statement to run, and the caller's SQL in its normal form and as a tree; `null` where the endpoint's own runs. */
+/** The statement to run, and the caller's SQL in its normal form and as a tree; `null` where a saved query runs. */
 export interface Composed {
   statement: Statement
+  /** Where the statement reads a roll-up: the endpoint's own query, for when that cannot be read. */
+  instead: Statement | null
+  /** Of the statement's rows; `null` = as of now. */
+  asOf: SavedQuery['asOf']
   sql: string | null
   tree: Query | null
 }
@@ -35,7 +40,7 @@ export function mapErrorToCallerSql(
 }
 
 /**
- * The endpoint's own query, or the caller's inside its sandbox.
+ * The saved query for these parameters, or the caller's inside its sandbox.
  * @throws ApiError `sandbox_disabled`, `redaction_locked`, `sandbox_violation`, `invalid_query`, `invalid_parameter`
  */
 export function compose(
@@ -45,7 +50,7 @@ export function compose(
   callerSql: string | null,
 ): Composed {
   const { bindings } = parameters
-  if (callerSql === null) return { statement: { sql: endpoint.sql, bindings }, sql: null, tree: null }
+  if (callerSql === null) return { ...savedStatement(endpoint, bindings), sql: null, tree: null }
   if (!endpoint.sandbox)
     throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL; leave sql out.', {
       problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
@@ -54,7 +59,16 @@ export function compose(
   assertPinsHold(endpoint, caller.pins)
   const { sql, normal, tree, parameters: used } = sandbox(endpoint, callerSql)
   const needed = bindings.filter(({ name }) => used.includes(name))
-  return { statement: { sql, bindings: needed }, sql: normal, tree }
+  return { statement: { sql, bindings: needed }, instead: null, asOf: null, sql: normal, tree }
+}
+
+function savedStatement(
+  endpoint: Endpoint,
+  bindings: Binding[],
+): Pick<Composed, 'statement' | 'instead' | 'asOf'> {
+  const query = queryFor(endpoint, bindings)
+  const instead = query.rollup ? statementOf(ownQuery(endpoint), bindings) : null
+  return { statement: statementOf(query, bindings), instead, asOf: query.asOf }
 }
 
 /** TO_HEX, REVERSE or a filter shows any value to a caller's own SQL, in a form that redaction cannot know. */

@@ -18,7 +18,9 @@ const folder = mkdtempSync(join(root, 'node_modules/.clients-'))
 let service: TestService
 
 beforeAll(async () => {
-  const rows = [edgeRow('a', new Date().toISOString(), project, '/rest/v1/items')]
+  // A chart of one project is as of the last whole minute.
+  const before = new Date(Date.now() - 90_000).toISOString()
+  const rows = [edgeRow('a', before, project, '/rest/v1/items')]
   service = await startService({ tables: { 'cloudflare.logs.prod': rows } })
 }, 30_000)
 

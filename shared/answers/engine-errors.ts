@@ -1,5 +1,6 @@
 /** Running a statement for an endpoint; an engine's error becomes the caller's ApiError. */
 import type { Endpoint } from '../endpoints/definition.ts'
+import type { SavedQuery } from '../endpoints/queries.ts'
 import {
   EngineError,
   type EngineErrorReason,
@@ -9,6 +10,7 @@ import {
   type Statement,
 } from '../engines/engine.ts'
 import { ApiError, type ErrorCode, type Problem } from '../errors.ts'
+import { describeError, type Log } from '../log.ts'
 import { runNewestFirst } from './newest-first.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 
@@ -53,6 +55,38 @@ export function estimateOver(limit: number, error: unknown): number | null {
   return bytes?.limit === limit ? bytes.estimate : null
 }
 
+/** A statement, and the one that answers in its place where its roll-up cannot be read; `null` = none. */
+interface Readings {
+  endpoint: Endpoint
+  statement: Statement
+  instead?: Statement | null
+  asOf?: SavedQuery['asOf']
+}
+
+/**
+ * Runs the statement, or the one that takes its place: a roll-up that is missing or damaged costs time and money, and no
+ * answer. The log says so.
+ * @param asOf of the statement's rows; those of the other are as of now
+ */
+export async function runFirstReadable<R>(
+  { endpoint, statement, instead = null, asOf = null }: Readings,
+  run: (statement: Statement) => Promise<R>,
+  log: Log,
+): Promise<{ result: R; asOf: SavedQuery['asOf'] }> {
+  try {
+    return { result: await run(statement), asOf }
+  } catch (error) {
+    if (!instead || !lacksRollup(error)) throw error
+    log('WARNING', 'a roll-up could not be read', { endpoint: endpoint.name, ...describeError(error) })
+    return { result: await run(instead), asOf: null }
+  }
+}
+
+/** Whether a run ended because its roll-up cannot be read, so that the endpoint's own query has to answer. */
+export function lacksRollup(error: unknown): boolean {
+  return error instanceof ApiError && error.cause instanceof EngineError && error.cause.reason === 'no_rollup'
+}
+
 /**
  * Code and detail by the reason alone: BigQuery gives one reason under several statuses. `{message}` is the engine's,
  * and so is the whole detail where there is none here: the caller's own input is at fault.
@@ -61,6 +95,7 @@ const meanings: Record<EngineErrorReason, [code: ErrorCode, detail?: string]> = 
   rejected: ['invalid_query'],
   unsupported: ['invalid_query'],
   misconfigured: ['internal', 'An internal error.'],
+  no_rollup: ['engine_error', 'The query engine failed.'],
   too_many_bytes: ['bytes_limit_exceeded', '{message}; ask for less.'],
   result_too_large: ['result_too_large', '{message}; ask for fewer rows or columns.'],
   overloaded: ['overloaded', 'The service is busy with other large results; come back in a few seconds.'],

@@ -8,11 +8,13 @@ import {
   type Statement,
 } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
+import { type SavedQuery, timeAsOf } from '../endpoints/queries.ts'
 import { ApiError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
 import { blame } from './blame.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
-import { estimateOver, runQuery, type RunOptions } from './engine-errors.ts'
+import { estimateOver, runFirstReadable, runQuery, type RunOptions } from './engine-errors.ts'
 import type { BytesInFlight } from './in-flight.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 import type { Allowance, ByteLimit } from '../keys/limits.ts'
@@ -21,6 +23,10 @@ import type { Timing } from '../timing.ts'
 export interface QueryRequest {
   endpoint: Endpoint
   statement: Statement
+  /** For when the statement's roll-up cannot be read: the endpoint's own query. */
+  instead?: Statement | null
+  /** Of the statement's rows; absent or `null` = as of now. */
+  asOf?: SavedQuery['asOf']
   /** Canonical parameters. */
   parameters: string
   /** Normal form of the caller's SQL, `null` for the endpoint's own query. */
@@ -48,6 +54,7 @@ interface Services {
   cache: AnswerCache
   inFlight: BytesInFlight
   assertWithin: AssertWithin
+  log: Log
 }
 
 export type AnswerResult = Omit<CacheResult, 'status'> & { status: CacheResult['status'] | 'uncached' }
@@ -71,10 +78,13 @@ async function answerTo(services: Services, request: QueryRequest): Promise<Answ
     if (allowance?.left === 0) throw allowance.refusal()
     // Where nothing will be cached, a run is of use to this client alone.
     const signal = request.gone()
-    const answer = await runEngine(services, request, allowance, { signal }).catch((cause: unknown) => {
+    const startedAt = Date.now()
+    const run = runEngine(services, request, allowance, { signal })
+    const { answer, asOf } = await run.catch((cause: unknown) => {
       throw signal.aborted ? new ApiError('client_closed_request', 'The client has gone.', { cause }) : cause
     })
-    return { answer, status: 'uncached', stored: false, madeAt: Date.now(), ageMs: 0, failure: null }
+    const madeAt = asOf === null ? Date.now() : timeAsOf(asOf, startedAt)
+    return { answer, status: 'uncached', stored: false, madeAt, ageMs: 0, failure: null }
   }
   if (!byteLimit) return cache.read(cacheRequestOf(services, request, null))
   const { keyFields, freshMs } = cacheRequestOf(services, request, null)
@@ -110,21 +120,24 @@ function cacheRequestOf(
     timing,
     blame: error => blame(error, request),
     ...(allowance ? { maxBytes: allowance.left } : {}),
-    async make(jobKey) {
+    async make(startedAt, jobKey) {
       const copy = redacted && !endpoint.redact && !bypass ? await cache.peek(clear, freshMs) : null
       const own = jobKey === undefined ? {} : { jobKey }
-      if (!copy) return { answer: await runEngine(services, request, allowance, own) }
-      return { answer: await redactAnswer(endpoint, copy.answer), madeAt: copy.madeAt }
+      if (copy) return { answer: await redactAnswer(endpoint, copy.answer), madeAt: copy.madeAt }
+      const { answer, asOf } = await runEngine(services, request, allowance, own)
+      return asOf === null ? { answer } : { answer, madeAt: timeAsOf(asOf, startedAt) }
     },
   }
 }
 
+/** @returns the answer, and as of when its rows are */
 async function runEngine(
-  { engine, inFlight, assertWithin }: Services,
-  { endpoint, statement, sql, redacted, bypass, labels, onRun, timing }: QueryRequest,
+  { engine, inFlight, assertWithin, log }: Services,
+  request: QueryRequest,
   allowance: Allowance | null,
   own: Pick<RunOptions, 'jobKey' | 'signal'>,
-): Promise<Answer> {
+): Promise<{ answer: Answer; asOf: SavedQuery['asOf'] }> {
+  const { endpoint, sql, redacted, bypass, labels, onRun, timing } = request
   const pay = async (cost: RunCost) => {
     onRun(cost)
     const { bytes } = cost
@@ -139,10 +152,13 @@ async function runEngine(
   }
   try {
     return await inFlight.run(async onBytes => {
-      const run = () => runQuery(engine, endpoint, statement, { ...options, onBytes })
-      const result = await timing.measure('engine', run)
+      const run = (statement: Statement) => runQuery(engine, endpoint, statement, { ...options, onBytes })
+      const { result, asOf } = await timing.measure('engine', () => runFirstReadable(request, run, log))
       await pay(result)
-      return timing.measure(redacted ? 'redact' : 'encode', () => finish(endpoint, result, redacted))
+      const answer = await timing.measure(redacted ? 'redact' : 'encode', () =>
+        finish(endpoint, result, redacted),
+      )
+      return { answer, asOf }
     })
   } catch (error) {
     const cost = costOf(error)

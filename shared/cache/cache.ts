@@ -43,11 +43,11 @@ export interface CacheRequest {
   /** Takes the step `store`: the wait for what is written of the answer. */
   timing?: Timing
   /**
-   * Runs the engine. Two calls have the same `jobKey` only where the second took the lease of a process that died, so
-   * that the engine can adopt the first one's job. `madeAt` (store time) is given where the answer was derived from an
-   * older one.
+   * Runs the engine. `startedAt` is the store's time, or NaN where it never answered. Two calls have the same `jobKey` only where the second took the lease of a process that died, so
+   * that the engine can adopt the first one's job. `madeAt` (store time) is given where the answer is as of an earlier
+   * time: it was derived from an older one, or its rows end at a whole minute.
    */
-  make(jobKey?: string): Promise<{ answer: Answer; madeAt?: number }>
+  make(startedAt: number, jobKey?: string): Promise<{ answer: Answer; madeAt?: number }>
 }
 
 export interface CacheResult {
@@ -56,7 +56,7 @@ export interface CacheResult {
   status: 'hit' | 'stale' | 'miss' | 'revalidated' | 'collapsed'
   /** Whether the answer is in the store. */
   stored: boolean
-  /** Store time at which the engine began, milliseconds since 1970 UTC; NaN where the store has never answered. */
+  /** Store time as of which the answer is: at which the engine began, or an earlier one; NaN where the store never answered. */
   madeAt: number
   ageMs: number
   /** Why a stale copy is served and not a new answer, where the engine failed. */
@@ -141,9 +141,14 @@ export class AnswerCache {
   }
 
   /** Runs the engine. A bypassing caller who comes from now on begins a run of its own. */
-  private make(request: CacheRequest, flight: Flight, jobKey?: string): ReturnType<CacheRequest['make']> {
+  private make(
+    request: CacheRequest,
+    flight: Flight,
+    startedAt: number,
+    jobKey?: string,
+  ): ReturnType<CacheRequest['make']> {
     if (request.bypass) this.leave(flight)
-    return request.make(jobKey)
+    return request.make(startedAt, jobKey)
   }
 
   /** A fresh answer from memory or store, without a run; `null` where there is none or the store fails. */
@@ -228,7 +233,7 @@ export class AnswerCache {
   private async run(lease: Lease, { key, request, head, staleCopy, flight }: Miss): Promise<CacheResult> {
     try {
       const jobKey = request.bypass ? undefined : jobKeyOf(key, head)
-      const { answer, madeAt = lease.takenAt } = await this.make(request, flight, jobKey)
+      const { answer, madeAt = lease.takenAt } = await this.make(request, flight, lease.takenAt, jobKey)
       const entry = this.entries.remember(key, { answer, madeAt, generation: null })
       const expireAt = this.expiryOf(request, madeAt)
       const published = publish(this.store, { key, lease, before: head, answer, madeAt, expireAt })
@@ -278,7 +283,8 @@ export class AnswerCache {
       )
     this.runsWithoutStore++
     try {
-      const { answer, madeAt = this.entries.clock.now() } = await this.make(request, flight)
+      const startedAt = this.entries.clock.now()
+      const { answer, madeAt = this.entries.clock.now() } = await this.make(request, flight, startedAt)
       return this.result(this.entries.remember(key, { answer, madeAt, generation: null }), 'miss')
     } finally {
       this.runsWithoutStore--

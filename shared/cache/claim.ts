@@ -17,8 +17,13 @@ import { cacheTimes, type LeaseTimes, timeouts } from './times.ts'
 
 export interface Claim {
   keyFields: CacheKeyFields
-  /** Stores the answer and releases the lease. `false` = too large, or another process has taken the lease. */
-  store(answer: Answer): Promise<boolean>
+  /** Store time at which the claim was made: the engine begins after it. */
+  startedAt: number
+  /**
+   * Stores the answer and releases the lease. `false` = too large, or another process has taken the lease.
+   * @param madeAt store time as of which the answer is
+   */
+  store(answer: Answer, madeAt?: number): Promise<boolean>
   /** Records the failure, as a reader's would be, and releases the lease. */
   fail(error: ApiError): Promise<void>
   /** Releases the lease and changes nothing else. */
@@ -56,25 +61,28 @@ export async function claim(
 /**
  * Without a lease of its own.
  * @param head as it was found
- * @param madeAt store time at which the engine begins
+ * @param startedAt store time at which the engine begins
  */
 export function claimTogether(
   store: Store,
-  { freshMs, head, madeAt }: { freshMs: number; head: Head; madeAt: number },
+  { freshMs, head, startedAt }: { freshMs: number; head: Head; startedAt: number },
 ): Claim {
   const { keyFields } = head
   const key = cacheKey(keyFields)
-  const lease = leaseless(store, { key, head, madeAt })
+  const lease = leaseless(store, { key, head, startedAt })
   return claimed(store, { keyFields, freshMs, olderThanMs: 0, key, head, lease })
 }
 
 /** Writes as the holder of a lease would, as long as no other process has taken one or stored an answer since. */
-function leaseless(store: Store, { key, head, madeAt }: { key: string; head: Head; madeAt: number }): Lease {
+function leaseless(
+  store: Store,
+  { key, head, startedAt }: { key: string; head: Head; startedAt: number },
+): Lease {
   const at = headAt(key)
   const ended = randomUUID()
   const isOurs = (fields: Fields) => fields['ended'] === ended
   return {
-    takenAt: madeAt,
+    takenAt: startedAt,
     async finish(set, unset) {
       if (Object.keys(set).length + unset.length === 0) return true // there is no lease to release
       for (let { version } = head; ;) {
@@ -117,15 +125,16 @@ function claimed(
   store: Store,
   { keyFields, freshMs, key, head, lease }: Wanted & { key: string; head: Head; lease: Lease },
 ): Claim {
-  const madeAt = lease.takenAt
-  const expireAt = new Date(madeAt + freshMs + cacheTimes.staleMs)
+  const startedAt = lease.takenAt
   return {
     keyFields,
-    async store(answer) {
+    startedAt,
+    async store(answer, madeAt = startedAt) {
+      const expireAt = new Date(madeAt + freshMs + cacheTimes.staleMs)
       return (await publish(store, { key, lease, before: head, answer, madeAt, expireAt })) !== null
     },
     async fail(error) {
-      const failure = nextFailure(head.failure, error, { now: madeAt, backOffMs: cacheTimes.backOffMs })
+      const failure = nextFailure(head.failure, error, { now: startedAt, backOffMs: cacheTimes.backOffMs })
       await settled(lease.finish({ failure: failureFields(failure) }, []))
     },
     async release() {

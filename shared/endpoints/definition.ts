@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import schema from './definition.schema.json' with { type: 'json' }
-import { type Binding, EngineError } from '../engines/engine.ts'
+import { type Binding, EngineError, type Rollup } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import type { Column, SqlType } from '../sql/types.ts'
 import type { Document, Fields } from '../stores/store.ts'
@@ -27,6 +27,10 @@ export interface Endpoint {
   newestFirst: NewestFirst | null
   /** `null` = never warmed. */
   warm: Warming | null
+  /** `null` = every answer is read from the log tables. */
+  rollup: Rollup | null
+  /** Queries that read the roll-up, for some calls: the first whose `when` fits, else `sql` (`queries.ts`). */
+  answers: RollupAnswer[]
   sandbox: boolean
   redact: boolean
   /** Whether `sandbox` holds for callers without `pii:read` though the endpoint redacts; SQL shows them any value. */
@@ -57,6 +61,17 @@ export interface Warming {
   apart: Record<string, Scalar[]>
 }
 
+/** A query over the endpoint's roll-up, which gives the rows of its own query for the parameters that fit `when`. */
+export interface RollupAnswer {
+  sql: string
+  /** The batch query over the roll-up; `null` = each set runs by itself. */
+  batch: string | null
+  /** `minute`: the rows are those as of the last whole minute. `null` = as of now. */
+  asOf: 'minute' | null
+  /** JSON Schema of the parameters, those that are NULL left out. */
+  when: object
+}
+
 export type Scalar = string | number | boolean
 
 /** The JSON Schema of one parameter, as far as `definition.schema.json` allows it. */
@@ -85,8 +100,17 @@ interface DefinitionFile {
   cache: { seconds: number }
   newestFirst?: { start: string; end: string; steps: string[] }
   warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
+  rollup?: { query: string; partition: string; cluster: string[]; refreshMinutes: number }
+  answers?: AnswerDefinition[]
   sandbox: boolean | { redacted: 'allow' | 'refuse' }
   redact: boolean
+}
+
+interface AnswerDefinition {
+  query: string
+  batch?: string
+  asOf?: 'minute'
+  when: object
 }
 
 /** A definition that does not fit the schema: each problem with the JSON pointer to its place. */
@@ -106,15 +130,15 @@ const namePattern = /^(?![0-9a-f]{8}-)[a-z][a-z0-9._-]{0,99}$/
  * Makes an endpoint from the content of its files.
  * @param name the files' name without its ending
  * @param definition the parsed YAML
- * @param readBatchQuery reads the file that `warm.query` names; throws `missingBatchQuery` where it is missing
+ * @param readQuery reads a file that the definition names at this JSON pointer; throws `missingQuery` where it is missing
  * @throws DefinitionError where the name or the definition does not fit `definition.schema.json`
  */
 export function endpointFrom(
   name: string,
   definition: unknown,
   sql: string,
-  readBatchQuery: (file: string) => string = file => {
-    throw missingBatchQuery(file)
+  readQuery: ReadQuery = (file, pointer) => {
+    throw missingQuery(file, pointer)
   },
 ): Endpoint {
   if (!namePattern.test(name))
@@ -132,11 +156,14 @@ export function endpointFrom(
     cache,
     newestFirst,
     warm,
+    rollup,
+    answers = [],
     sandbox,
     redact,
   } = file
   assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
   assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
+  answers.forEach((answer, at) => assertFits(answer, `/answers/${at}`, file))
   const saved = {
     id,
     name,
@@ -149,7 +176,9 @@ export function endpointFrom(
     timeoutSeconds,
     cacheSeconds: cache.seconds,
     newestFirst: newestFirst ? newestFirstOf(newestFirst, parameters.properties) : null,
-    warm: warm ? warmingOf(warm, readBatchQuery) : null,
+    warm: warm ? warmingOf(warm, readQuery) : null,
+    rollup: rollup ? rollupOf(rollup, readQuery) : null,
+    answers: answers.map((answer, at) => answerOf(answer, `/answers/${at}`, readQuery)),
     sandbox: sandbox !== false,
     redact,
     sandboxDespiteRedaction: typeof sandbox === 'object' && sandbox.redacted === 'allow',
@@ -183,14 +212,61 @@ function millisecondsOf(duration: string): number {
 
 function warmingOf(
   { seconds, maxSets, query, apart = {} }: NonNullable<DefinitionFile['warm']>,
-  readBatchQuery: (file: string) => string,
+  readQuery: ReadQuery,
 ): Warming {
-  return { seconds, maxSets, sql: query === undefined ? null : readBatchQuery(query), apart }
+  return { seconds, maxSets, sql: query === undefined ? null : readQuery(query, '/warm/query'), apart }
 }
 
-/** The error for a missing file of a batch query. */
-export function missingBatchQuery(file: string): DefinitionError {
-  return new DefinitionError([{ pointer: '/warm/query', detail: `names ${file}, which is not there` }])
+/** Statements read the roll-up by the name of its file. */
+function rollupOf({ query, ...layout }: NonNullable<DefinitionFile['rollup']>, readQuery: ReadQuery): Rollup {
+  return { name: query.replace(/\.sql$/, ''), sql: readQuery(query, '/rollup/query'), ...layout }
+}
+
+function answerOf(
+  { query, batch, asOf, when }: AnswerDefinition,
+  pointer: string,
+  readQuery: ReadQuery,
+): RollupAnswer {
+  const batchSql = batch === undefined ? null : readQuery(batch, `${pointer}/batch`)
+  return { sql: readQuery(query, `${pointer}/query`), batch: batchSql, asOf: asOf ?? null, when }
+}
+
+/** A shorter freshness could be over when the answer is made, and every call would run the query. */
+const leastSecondsAsOfMinute = 120
+
+/** @throws DefinitionError for an `asOf` or a `when` that this endpoint cannot have */
+function assertFits(
+  { asOf, when }: AnswerDefinition,
+  pointer: string,
+  { cache, parameters }: DefinitionFile,
+): void {
+  if (asOf === 'minute' && cache.seconds > 0 && cache.seconds < leastSecondsAsOfMinute)
+    throw new DefinitionError([
+      {
+        pointer: `${pointer}/asOf`,
+        detail: `minute: an answer is up to 60 s old when it is made, so cache.seconds must be 0 or at least ${leastSecondsAsOfMinute}`,
+      },
+    ])
+  const { properties = {}, required = [] } = when as { properties?: object; required?: unknown[] }
+  assertDeclared(
+    `${pointer}/when`,
+    [...Object.keys(properties), ...required.map(String)],
+    parameters.properties,
+  )
+  try {
+    new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(when)
+  } catch (error) {
+    throw new DefinitionError([
+      { pointer: `${pointer}/when`, detail: `is no JSON Schema: ${(error as Error).message}` },
+    ])
+  }
+}
+
+type ReadQuery = (file: string, pointer: string) => string
+
+/** The error for a file that the definition names and that is missing. */
+export function missingQuery(file: string, pointer: string): DefinitionError {
+  return new DefinitionError([{ pointer, detail: `names ${file}, which is not there` }])
 }
 
 function assertDeclared(pointer: string, names: string[], declared: object): void {
@@ -237,8 +313,10 @@ export function fieldsOf(endpoint: Endpoint): Fields {
   return { name: endpoint.name, version: endpoint.version, definition: JSON.stringify(endpoint) }
 }
 
+/** One that was applied before there were roll-ups has none. */
 export function endpointOf(document: Document): Endpoint {
-  return JSON.parse(document.fields['definition'] as string) as Endpoint
+  const stored = JSON.parse(document.fields['definition'] as string) as Endpoint
+  return { ...stored, rollup: stored.rollup ?? null, answers: stored.answers ?? [] }
 }
 
 const typeNames = { string: 'STRING', integer: 'INT64', number: 'FLOAT64', boolean: 'BOOL' } as const

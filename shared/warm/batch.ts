@@ -1,5 +1,6 @@
 /** The batch query: many parameter sets go to one statement, whose rows are split by set. */
 import { type Endpoint, parameterColumns, type Warming } from '../endpoints/definition.ts'
+import { type SavedQuery, statementOf } from '../endpoints/queries.ts'
 import type { Binding, Result, Statement, Value } from '../engines/engine.ts'
 import { toMicros } from '../endpoints/timestamps.ts'
 import { ResultRows } from '../engines/rows.ts'
@@ -8,7 +9,11 @@ import { ResultRows } from '../engines/rows.ts'
 export type ParameterSet = Binding[]
 
 /** The sets of each statement: those with a value of `warm.apart`, and the others. */
-export function groupsOf<T>({ apart }: Warming, sets: T[], bindingsOf: (set: T) => ParameterSet): T[][] {
+export function groupsOf<T>(
+  { apart }: Pick<Warming, 'apart'>,
+  sets: T[],
+  bindingsOf: (set: T) => ParameterSet,
+): T[][] {
   const isApart = (set: T) =>
     bindingsOf(set).some(({ name, value }) => (apart[name] as Value[] | undefined)?.includes(value))
   return [sets.filter(isApart), sets.filter(set => !isApart(set))].filter(group => group.length > 0)
@@ -18,10 +23,14 @@ export function groupsOf<T>({ apart }: Warming, sets: T[], bindingsOf: (set: T) 
  * The batch query with `@sets`, an array of structs with a field for each parameter.
  * @param sets `null` for a dry run, which needs the type of `@sets` only
  */
-export function batchStatement(endpoint: Endpoint, sql: string, sets: ParameterSet[] | null): Statement {
+export function batchStatement(
+  endpoint: Endpoint,
+  { batch, rollup }: Pick<SavedQuery, 'batch' | 'rollup'>,
+  sets: ParameterSet[] | null,
+): Statement {
   const element = { kind: 'STRUCT', fields: parameterColumns(endpoint) } as const
   const value = sets && sets.map(set => Object.fromEntries(set.map(({ name, value }) => [name, value])))
-  return { sql, bindings: [{ name: 'sets', type: { kind: 'ARRAY', element }, value }] }
+  return statementOf({ sql: batch!, rollup }, [{ name: 'sets', type: { kind: 'ARRAY', element }, value }])
 }
 
 /**

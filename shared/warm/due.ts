@@ -3,6 +3,7 @@ import { type Refusal, refusalOf } from '../cache/claim.ts'
 import { answersCollection, type Head, headOf, lightFields } from '../cache/head.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { bindingsFrom } from '../endpoints/parameters.ts'
+import { queryFor } from '../endpoints/queries.ts'
 import { redactionVersion } from '../redact/redact.ts'
 import type { Filter, Store } from '../stores/store.ts'
 import type { ParameterSet } from './batch.ts'
@@ -32,7 +33,8 @@ export function dueAfterMs(seconds: number): number {
 }
 
 /**
- * Finds the due answers of an endpoint, the most recently used first. Payloads are not read.
+ * Finds the due answers of an endpoint, the most recently used first: all that a roll-up answers, and of the others as
+ * many as the definition allows. Payloads are not read.
  * @param now store time
  * @throws StoreError
  */
@@ -40,16 +42,21 @@ export async function findDue(store: Store, endpoint: Endpoint, now: number): Pr
   const { maxSets, seconds } = endpoint.warm!
   const refused: Refusal[] = []
   const sets = new Map<string, DueSet>()
-  let found = 0
+  let others = 0
   for await (const head of recentHeads(store, endpoint, now)) {
     const { parameters } = head.keyFields
     const set = isInUse(head, endpoint) && bindingsFrom(endpoint, parameters)
     if (!set) continue
+    const isOther = !queryFor(endpoint, set).rollup
+    if (isOther && others === maxSets) {
+      if (endpoint.rollup) continue
+      break
+    }
+    if (isOther) others++
     const refusal = refusalOf(head, { now, olderThanMs: dueAfterMs(seconds) })
     if (refusal) refused.push(refusal)
     else if (sets.has(parameters)) sets.get(parameters)!.answers.push(head)
     else sets.set(parameters, { set, answers: [head] })
-    if (++found === maxSets) break
   }
   return { sets: [...sets.values()], refused }
 }

@@ -1,11 +1,12 @@
-/** Refreshes due answers: each set by the endpoint's own query, or many by the batch query in one scan. */
+/** Refreshes due answers: many sets by a batch query, in one scan or from the roll-up, or each by its own statement. */
 import pMap from 'p-map'
 import { finish } from '../answers/answer.ts'
-import { estimateOver, runQuery } from '../answers/engine-errors.ts'
+import { estimateOver, lacksRollup, runQuery } from '../answers/engine-errors.ts'
 import { redactError } from '../answers/get-answer.ts'
 import { claim, type Claim, claimTogether } from '../cache/claim.ts'
 import { asApiError } from '../cache/failures.ts'
-import type { Endpoint } from '../endpoints/definition.ts'
+import type { Endpoint, Warming } from '../endpoints/definition.ts'
+import { ownQuery, queryFor, type SavedQuery, statementOf, timeAsOf } from '../endpoints/queries.ts'
 import type { QueryEngine, Result, RunResult, Statement } from '../engines/engine.ts'
 import type { Store } from '../stores/store.ts'
 import { batchStatement, groupsOf, splitRows } from './batch.ts'
@@ -32,47 +33,89 @@ interface HeldSet extends DueSet {
 const runs = { concurrency: 4 }
 /** Answers of a batch that are stored at a time. */
 const storeCalls = { concurrency: 32 }
-/** Sets of one batch query, whose rows are all in memory together. */
-const setsInBatch = 500
+/** Sets of one batch query, whose rows are all in memory together. From a roll-up each set costs little but its rows. */
+const setsInBatch = { ofOwn: 500, ofRollup: 2_000 }
 /** One scan for many sets takes longer than one for a single set, though not by much. */
 const batchPatience = 3
 
 /** JSON of a batch, whose rows are in memory twice while they are split. A larger one is run set by set. */
 const maxBatchBytes = 50_000_000
 
-/** Refreshes the answers of these sets. Every failure is counted, and ends with its set. */
+/**
+ * Refreshes the answers of these sets: those that a roll-up answers, however many, then the others, up to `maxSets`. Every
+ * failure is counted, and ends with its set. Where the roll-up cannot be read, its sets count among the others.
+ */
 export async function refresh(work: Work, sets: DueSet[]): Promise<void> {
-  const warming = work.endpoint.warm!
-  if (warming.sql === null) await pMap(sets, due => refreshAlone(work, due), runs)
-  else
-    for (const group of groupsOf(warming, sets, ({ set }) => set))
-      for (let i = 0; i < group.length; i += setsInBatch)
-        await refreshTogether(work, group.slice(i, i + setsInBatch))
+  const { endpoint, tally } = work
+  const others: DueSet[] = []
+  for (const { query, due } of byQuery(endpoint, sets))
+    if (query.rollup) others.push(...(await refreshBy(work, query, due)))
+    else others.push(...due)
+  const { maxSets } = endpoint.warm!
+  for (const { answers } of others.slice(maxSets)) for (const _ of answers) tally.skipped('over_max_sets')
+  await refreshBy(work, ownQuery(endpoint), others.slice(0, maxSets))
 }
 
-async function refreshAlone(work: Work, due: DueSet): Promise<void> {
-  const held = await hold(work, due)
-  if (held) await runAlone(work, held)
-}
-
-/** By the batch query. Where that fails, each set is tried alone, so that one bad set spoils nothing. */
-async function refreshTogether(work: Work, due: DueSet[]): Promise<void> {
-  if (due.length < 2 || work.budget.spent) {
-    await pMap(due, one => refreshAlone(work, one), runs)
-    return
+/** In the order of the sets; each group has one saved query. */
+function byQuery(endpoint: Endpoint, sets: DueSet[]): { query: SavedQuery; due: DueSet[] }[] {
+  const groups = new Map<string, { query: SavedQuery; due: DueSet[] }>()
+  for (const one of sets) {
+    const query = queryFor(endpoint, one.set)
+    const group = groups.get(query.sql) ?? { query, due: [] }
+    group.due.push(one)
+    groups.set(query.sql, group)
   }
+  return [...groups.values()]
+}
+
+/** @returns the sets that are left because the query's roll-up cannot be read */
+async function refreshBy(work: Work, query: SavedQuery, sets: DueSet[]): Promise<DueSet[]> {
+  const batches = batchesOf(work.endpoint.warm!, query, sets)
+  for (const [i, batch] of batches.entries()) {
+    const left = await refreshTogether(work, query, batch)
+    if (left.length > 0) return [...left, ...batches.slice(i + 1).flat()]
+  }
+  return []
+}
+
+function batchesOf(warming: Warming, { batch, rollup }: SavedQuery, sets: DueSet[]): DueSet[][] {
+  if (batch === null) return [sets]
+  const most = rollup ? setsInBatch.ofRollup : setsInBatch.ofOwn
+  return groupsOf(warming, sets, ({ set }) => set).flatMap(group =>
+    Array.from({ length: Math.ceil(group.length / most) }, (_, i) => group.slice(i * most, (i + 1) * most)),
+  )
+}
+
+/**
+ * By the batch query. Where that fails, each set is tried alone, so that one bad set spoils nothing.
+ * @returns the sets that are left, as `refreshBy` does
+ */
+async function refreshTogether(work: Work, query: SavedQuery, due: DueSet[]): Promise<DueSet[]> {
+  if (query.batch === null || due.length < 2 || work.budget.spent) return refreshEach(work, query, due)
   const held = due.map(one => holdTogether(work, one))
+  const madeAt = timeAsOf(query.asOf, work.now())
   try {
-    const results = await runBatch(work, held)
-    await pMap(held, (one, i) => publish(work, one, results[i]!), storeCalls)
+    const results = await runBatch(work, query, held)
+    await pMap(held, (one, i) => publish(work, one, { result: results[i]!, madeAt }), storeCalls)
+    return []
   } catch (error) {
+    if (lacksRollup(error)) return leave(work, due, error)
     if (error instanceof OutOfBudget || brokenEngine.has(asApiError(error).code)) {
       await pMap(held, one => giveUp(work, one, error), storeCalls)
-    } else {
-      work.tally.batchFailed(error)
-      await pMap(due, one => refreshAlone(work, one), runs)
+      return []
     }
+    work.tally.batchFailed(error)
+    return refreshEach(work, query, due)
   }
+}
+
+async function refreshEach(work: Work, query: SavedQuery, due: DueSet[]): Promise<DueSet[]> {
+  return (await pMap(due, one => refreshAlone(work, query, one), runs)).flat()
+}
+
+function leave(work: Work, due: DueSet[], error: unknown): DueSet[] {
+  work.tally.rollupFailed(error)
+  return due
 }
 
 /** After these, a run for each set would only add to the engine's load. */
@@ -95,22 +138,30 @@ async function hold({ store, endpoint, budget, tally }: Work, due: DueSet): Prom
 
 /** Without a call of the store: the warmer's own lease is that of the whole batch. */
 function holdTogether({ store, endpoint, now }: Work, due: DueSet): HeldSet {
-  const times = { freshMs: endpoint.cacheSeconds * 1000, madeAt: now() }
+  const times = { freshMs: endpoint.cacheSeconds * 1000, startedAt: now() }
   return { ...due, claims: due.answers.map(head => claimTogether(store, { head, ...times })) }
 }
 
-async function runAlone(work: Work, held: HeldSet): Promise<void> {
+/** @returns the set, if it is left as `refreshBy` leaves it */
+async function refreshAlone(work: Work, query: SavedQuery, due: DueSet): Promise<DueSet[]> {
+  const held = await hold(work, due)
+  if (!held) return []
   const { spent } = work.budget
-  if (spent) return giveUp(work, held, new OutOfBudget(spent))
-  const { sql } = work.endpoint
   try {
-    await publish(work, held, await runCounted(work, work.endpoint, { sql, bindings: held.set }))
+    if (spent) throw new OutOfBudget(spent)
+    const result = await runCounted(work, work.endpoint, statementOf(query, held.set))
+    await publish(work, held, { result, madeAt: timeAsOf(query.asOf, held.claims[0]!.startedAt) })
   } catch (error) {
+    if (lacksRollup(error)) {
+      for (const claim of held.claims) await claim.release()
+      return leave(work, [due], error)
+    }
     await giveUp(work, held, error)
   }
+  return []
 }
 
-async function runBatch(work: Work, held: HeldSet[]): Promise<Result[]> {
+async function runBatch(work: Work, query: SavedQuery, held: HeldSet[]): Promise<Result[]> {
   const { endpoint } = work
   const sets = held.map(({ set }) => set)
   const limits = {
@@ -120,7 +171,7 @@ async function runBatch(work: Work, held: HeldSet[]): Promise<Result[]> {
     maxResultBytes: maxBatchBytes,
     timeoutSeconds: endpoint.timeoutSeconds * batchPatience,
   }
-  const result = await runCounted(work, limits, batchStatement(endpoint, endpoint.warm!.sql!, sets))
+  const result = await runCounted(work, limits, batchStatement(endpoint, query, sets))
   return splitRows(endpoint, sets, result)
 }
 
@@ -145,11 +196,18 @@ async function runCounted(
   }
 }
 
-/** One result serves the clear and the redacted answer. */
-async function publish({ endpoint, tally }: Work, { claims }: HeldSet, result: Result): Promise<void> {
+/**
+ * One result serves the clear and the redacted answer.
+ * @param made the result, and the store's time as of which it is
+ */
+async function publish(
+  { endpoint, tally }: Work,
+  { claims }: HeldSet,
+  { result, madeAt }: { result: Result; madeAt: number },
+): Promise<void> {
   for (const claim of claims)
     try {
-      const stored = await claim.store(finish(endpoint, result, isRedacted(claim)))
+      const stored = await claim.store(finish(endpoint, result, isRedacted(claim)), madeAt)
       if (stored) tally.refreshed()
       else tally.skipped('not_stored')
     } catch (error) {

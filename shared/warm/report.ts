@@ -65,6 +65,11 @@ export class Tally {
     this.note(error, 'the batch query failed')
   }
 
+  /** Its sets are refreshed by the endpoint's own query then, as many as that may. */
+  rollupFailed(error: unknown): void {
+    this.note(error, 'a roll-up could not be read')
+  }
+
   gaveUp(error: unknown): void {
     this.report.error = this.note(error, 'an endpoint could not be warmed')
   }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { loadConfig } from '../../../shared/config.ts'
+import { ownQuery } from '../../../shared/endpoints/queries.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { openServices } from '../../../shared/services.ts'
@@ -68,7 +69,7 @@ function setsOf(endpoint: Endpoint, count: number): ParameterSet[] {
 
 /** @returns bytes scanned, 0 where the engine does not say */
 async function together(engine: QueryEngine, endpoint: Endpoint, sets: ParameterSet[]): Promise<number> {
-  const { bytes } = await engine.run(batchStatement(endpoint, endpoint.warm!.sql!, sets), limits)
+  const { bytes } = await engine.run(batchStatement(endpoint, ownQuery(endpoint), sets), limits)
   return bytes ?? 0
 }
 

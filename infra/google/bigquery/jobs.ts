@@ -12,7 +12,7 @@ import {
 import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/client.ts'
 import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
 import { RollupParts } from '../../../shared/engines/duckdb/rollups.ts'
-import { logFilesIn } from '../../../shared/engines/duckdb/tables.ts'
+import { logFiles } from '../../../shared/engines/duckdb/loads.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { TableNames } from '../../../shared/engines/bigquery/tables.ts'
 import { type Place, placeOf, SqlError } from '../../../shared/sql/error.ts'
@@ -226,7 +226,7 @@ export class TableCatalog {
 /** Bytes of the tables' files: the figure that this server gives for a scan. */
 function bytesOf(tables: ServerTable[]): number {
   const sizes = tables.flatMap(({ folder }) =>
-    (existsSync(folder) ? logFilesIn(folder) : []).map(file => statSync(join(folder, file)).size),
+    (existsSync(folder) ? logFiles(folder) : []).map(file => statSync(file).size),
   )
   return sizes.reduce((sum, size) => sum + size, 0)
 }

@@ -44,7 +44,12 @@ async function refusal(): Promise<string> {
 
 describe('apply', () => {
   test('creates new endpoints, and changes nothing when it is called again', async () => {
-    expect(await run()).toEqual(['+ logs.all created', '+ usage.api-counts created', '2 changed.'])
+    expect(await run()).toEqual([
+      '+ logs.all created',
+      '+ usage.api-counts created',
+      '+ usage.api-counts.rollup to be made by the engine',
+      '2 changed.',
+    ])
     const before = await services.endpoints.all()
     expect(await run()).toEqual(['= logs.all unchanged', '= usage.api-counts unchanged', '0 changed.'])
     expect(await services.endpoints.all()).toEqual(before)
@@ -163,7 +168,7 @@ describe('apply refuses, naming file, line and column,', () => {
     rmSync(join(queries, 'logs.all.sql'))
     writeFileSync(join(queries, 'alone.sql'), 'SELECT 1')
     expect(await refusal()).toBe(
-      'alone.sql:1:1 has no .yaml beside it\nlogs.all.yaml:1:1 has no .sql beside it',
+      'logs.all.yaml:1:1 has no .sql beside it\nalone.sql:1:1 has no .yaml beside it, and no other .yaml names it',
     )
   })
 

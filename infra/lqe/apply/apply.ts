@@ -4,9 +4,10 @@ import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import { check } from './check.ts'
-import { compareBatchQueries } from './compare.ts'
+import { compareBatchQueries, compareRollupQueries } from './compare.ts'
 import { carryOut, estimates, planFor } from './plan.ts'
 import { QueriesError, readQueries } from './read.ts'
+import { createMissing, planRollups, removeUnused } from './rollups.ts'
 
 const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as const
 
@@ -20,6 +21,8 @@ interface ApplyOptions {
   dryRun: boolean
   /** Whether batch queries are run for sample sets and their rows compared, which costs scans. */
   compare?: boolean
+  /** The same for queries over roll-ups. */
+  compareRollups?: boolean
   /** Gets the plan, line by line. */
   out: (line: string) => void
 }
@@ -30,11 +33,12 @@ interface ApplyOptions {
  */
 export async function apply(
   { engine, store }: Services,
-  { queries, dryRun, compare = false, out }: ApplyOptions,
+  { queries, dryRun, compare = false, compareRollups = false, out }: ApplyOptions,
 ): Promise<void> {
   const sources = readQueries(queries)
   const problems = await check(sources, engine)
   if (compare && problems.length === 0) problems.push(...(await compareBatchQueries(sources, engine)))
+  if (compareRollups && problems.length === 0) problems.push(...(await compareRollupQueries(sources, engine)))
   if (problems.length > 0) throw new QueriesError(problems)
   const endpoints = sources.map(({ endpoint }) => endpoint)
   const steps = await planFor(endpoints, store)
@@ -42,10 +46,19 @@ export async function apply(
     out(`${signs[change]} ${name} ${change}`)
     if (diff) out(diff.replaceAll(/^/gm, '    '))
   }
+  const rollups = await planRollups(
+    engine,
+    endpoints,
+    steps.flatMap(({ before }) => before ?? []),
+  )
+  for (const { name } of rollups.missing) out(`+ ${name} to be made by the engine`)
+  for (const { name } of rollups.unused) out(`- ${name} of before, which nothing refers to`)
   for (const endpoint of endpoints) for (const line of warnings(endpoint)) out(`! ${line}`)
   const changes = steps.filter(step => step.change !== 'unchanged').length
   if (!dryRun) {
+    await createMissing(rollups, engine, sources)
     await carryOut(steps, store)
+    await removeUnused(rollups, engine)
     return out(`${changes} changed.`)
   }
   for (const endpoint of endpoints) for (const line of await estimates(endpoint, engine)) out(`  ${line}`)
@@ -61,6 +74,13 @@ function warnings({ name, redact, sandbox, sandboxDespiteRedaction }: Endpoint):
   return [`${name} redacts: ${effect}`]
 }
 
+interface CommandOptions {
+  dryRun: boolean
+  queries: string
+  checkWarm?: boolean
+  checkRollup?: boolean
+}
+
 /** @param isLocal whether scans are free, so that batch queries are compared by default */
 export function applyCommand(
   withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
@@ -72,10 +92,16 @@ export function applyCommand(
     .option('--queries <folder>', 'folder of <name>.sql and <name>.yaml', 'queries')
     .option('--check-warm', 'compare batch queries with their endpoints; on BigQuery it costs scans')
     .option('--no-check-warm', 'do not compare them, the default on BigQuery')
-    .action(async ({ checkWarm, ...options }: { dryRun: boolean; queries: string; checkWarm?: boolean }) => {
+    .option(
+      '--check-rollup',
+      'compare queries over roll-ups with their endpoints; on BigQuery it costs scans',
+    )
+    .option('--no-check-rollup', 'do not compare them, the default on BigQuery')
+    .action(async ({ checkWarm, checkRollup, ...options }: CommandOptions) => {
       await withServices(async services => {
         const compare = checkWarm ?? isLocal()
-        await apply(services, { ...options, compare, out: line => console.log(line) })
+        const compareRollups = checkRollup ?? isLocal()
+        await apply(services, { ...options, compare, compareRollups, out: line => console.log(line) })
       })
     })
 }

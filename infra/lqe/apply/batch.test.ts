@@ -142,7 +142,7 @@ describe('apply refuses, naming file, line and column,', () => {
 
   test('one that no endpoint names', async () => {
     cpSync(join(queries, batchQuery), join(queries, 'other.warm.sql'))
-    expect(await refusal()).toBe('other.warm.sql:1:1 is the warm.query of no endpoint')
+    expect(await refusal()).toBe('other.warm.sql:1:1 has no .yaml beside it, and no other .yaml names it')
   })
 
   test('sets apart by a parameter that is not declared', async () => {
@@ -184,6 +184,6 @@ describe('apply with a comparison refuses', () => {
 test('sample sets are the combinations of choices and examples', () => {
   const { endpoint } = readQueries(queries).find(({ endpoint }) => endpoint.name === 'usage.api-counts')!
   const texts = sampleSets(endpoint).map(set => set.map(({ value }) => value as string).join(' '))
-  expect(texts).toHaveLength(6)
+  expect(texts).toHaveLength(9)
   expect(texts).toContain('daily /rest/v1/')
 })

@@ -1,9 +1,12 @@
 /**
  * Checks before endpoints are applied: SQL parses, parameters agree with it, its newest rows can be read first where that is
- * wanted, dry runs succeed, and a batch query takes `@sets` and gives the parameters and the endpoint's columns.
+ * wanted, dry runs succeed, a batch query takes `@sets` and gives the parameters and the endpoint's columns, and an engine
+ * can keep the roll-up up to date.
  */
 import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
 import { emptyBindings, type Endpoint, parameterColumns } from '../../../shared/endpoints/definition.ts'
+import { ownQuery, rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/queries.ts'
+import { rollupShape } from '../../../shared/engines/rollups.ts'
 import { placeOf, SqlError } from '../../../shared/sql/error.ts'
 import { newestRows } from '../../../shared/sql/newest-rows.ts'
 import { parse } from '../../../shared/sql/parser.ts'
@@ -21,14 +24,28 @@ export async function check(sources: EndpointSource[], engine: QueryEngine): Pro
 }
 
 async function checkOne(source: EndpointSource, engine: QueryEngine): Promise<FileProblem[]> {
-  const { endpoint, sqlFile, warmFile } = source
+  const { endpoint, sqlFile, queryFiles } = source
+  const at = (pointer: string, look: (file: string) => Promise<FileProblem[]>) => {
+    const file = queryFiles.get(pointer)
+    return file === undefined ? [] : pointing(file, () => look(file))
+  }
   return pointing(sqlFile, async () => {
     const problems = parametersAgree(source)
     if (problems.length > 0) return problems
     if (endpoint.newestFirst) newestRows(endpoint.sql, parse(endpoint.sql), endpoint.newestFirst.start)
     const { columns } = await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
-    if (warmFile === null) return []
-    return pointing(warmFile, () => checkBatchQuery(endpoint, warmFile, columns, engine))
+    const own = ownQuery(endpoint)
+    problems.push(
+      ...(await at('/warm/query', file => checkBatchQuery(endpoint, own, file, columns, engine))),
+      ...(await at('/rollup/query', () => checkRollup(source, engine))),
+    )
+    if (problems.length > 0) return problems
+    for (const [i, query] of rollupQueries(endpoint).entries())
+      problems.push(
+        ...(await at(`/answers/${i}/query`, file => checkAnswer(endpoint, query, file, columns, engine))),
+        ...(await at(`/answers/${i}/batch`, file => checkBatchQuery(endpoint, query, file, columns, engine))),
+      )
+    return problems
   })
 }
 
@@ -60,16 +77,76 @@ function parametersAgree({ endpoint, sqlFile, yamlFile, placeInYaml }: EndpointS
 }
 
 /**
+ * The roll-up holds what an engine can keep up to date, and has the columns that its layout names.
+ * @throws SqlError and EngineError of the roll-up's query
+ */
+async function checkRollup(
+  { endpoint, yamlFile, placeInYaml }: EndpointSource,
+  engine: QueryEngine,
+): Promise<FileProblem[]> {
+  const { sql, partition, cluster } = endpoint.rollup!
+  const shape = rollupShape(sql)
+  const { columns } = await engine.describe({ sql, bindings: [] })
+  const groups = new Map(
+    columns.filter((_, i) => shape.columns[i]!.adds === null).map(({ name, type }) => [name, type.kind]),
+  )
+  const problem = (pointer: string, detail: string): FileProblem => {
+    const words = `${pointer.slice(1).replaceAll('/', '.')} ${detail}`
+    return { file: yamlFile, ...placeInYaml(pointer), detail: words }
+  }
+  const problems: FileProblem[] = []
+  if (groups.get(partition) !== 'TIMESTAMP')
+    problems.push(
+      problem('/rollup/partition', `names ${partition}, which is no TIMESTAMP that the roll-up groups by`),
+    )
+  for (const name of cluster.filter(name => !groups.has(name)))
+    problems.push(problem('/rollup/cluster', `names ${name}, by which the roll-up does not group`))
+  const inexact = columns.findIndex(
+    ({ type }, i) => type.kind === 'FLOAT64' && shape.columns[i]!.adds === 'SUM',
+  )
+  if (inexact >= 0)
+    throw new SqlError(
+      'a sum of FLOAT64 depends on the order of rows; take NUMERIC or INT64',
+      placeOf(sql, placeOfColumn(parse(sql).body, inexact)),
+    )
+  return problems
+}
+
+/**
+ * A query over the roll-up takes declared parameters, and gives the endpoint's columns.
+ * @param own the columns of the endpoint's own query
+ * @throws SqlError and EngineError of the query
+ */
+async function checkAnswer(
+  endpoint: Endpoint,
+  query: SavedQuery,
+  file: string,
+  own: Column[],
+  engine: QueryEngine,
+): Promise<FileProblem[]> {
+  const { sql } = query
+  const tree = parse(sql)
+  const problem = (at: number, detail: string): FileProblem => ({ file, ...placeOf(sql, at), detail })
+  const strangers = [...parameterNames(tree)].filter(([name]) => !Object.hasOwn(endpoint.parameters, name))
+  if (strangers.length > 0) return strangers.map(([name, at]) => problem(at, `@${name} is not declared`))
+  const { columns } = await engine.describe(statementOf(query, emptyBindings(endpoint)))
+  const mismatch = mismatchOf(columns, [], own)
+  return mismatch ? [problem(placeOfColumn(tree.body, mismatch.column), mismatch.detail)] : []
+}
+
+/**
+ * @param saved the query whose batch query is checked
  * @param own the columns of the endpoint's own query
  * @throws SqlError and EngineError of the batch query
  */
 async function checkBatchQuery(
   endpoint: Endpoint,
+  saved: SavedQuery,
   file: string,
   own: Column[],
   engine: QueryEngine,
 ): Promise<FileProblem[]> {
-  const sql = endpoint.warm!.sql!
+  const sql = saved.batch!
   const query = parse(sql)
   const problem = (at: number, detail: string): FileProblem => ({ file, ...placeOf(sql, at), detail })
   const used = parameterNames(query)
@@ -80,7 +157,7 @@ async function checkBatchQuery(
   const shared = parameterColumns(endpoint).filter(({ name }) => own.some(column => column.name === name))
   const clash = `${shared[0]?.name} is a parameter and a column, so its two values would have one name`
   if (shared.length > 0) return [problem(0, clash)]
-  const { columns } = await engine.describe(batchStatement(endpoint, sql, null))
+  const { columns } = await engine.describe(batchStatement(endpoint, saved, null))
   const mismatch = mismatchOf(columns, parameterColumns(endpoint), own)
   return mismatch ? [problem(placeOfColumn(query.body, mismatch.column), mismatch.detail)] : []
 }

@@ -1,4 +1,7 @@
-/** Compares a batch query with the endpoint's own: both are run for sample sets, and must give the same rows. */
+/**
+ * Compares what saves reading with the endpoint's own query: a batch query, and queries over the roll-up. Both are run for
+ * sample sets, and must give the same rows.
+ */
 import { EngineError, type QueryEngine, type Result, type Value } from '../../../shared/engines/engine.ts'
 import {
   type Endpoint,
@@ -6,8 +9,17 @@ import {
   parameterColumns,
   type Scalar,
 } from '../../../shared/endpoints/definition.ts'
+import {
+  ownQuery,
+  queryFor,
+  rollupQueries,
+  type SavedQuery,
+  statementOf,
+} from '../../../shared/endpoints/queries.ts'
 import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
+import { rollupShape } from '../../../shared/engines/rollups.ts'
 import { batchStatement, groupsOf, type ParameterSet, splitRows } from '../../../shared/warm/batch.ts'
+import { asOf, lastMinute } from './as-of.ts'
 import type { EndpointSource, FileProblem } from './read.ts'
 
 /** More combinations than these are left out. */
@@ -15,17 +27,81 @@ const maxSamples = 24
 /** New logs arrive meanwhile, so a difference counts only where the endpoint's own query gives the same rows twice. */
 const attempts = 3
 
-/** @returns a problem for each batch query that gives other rows than the endpoint's own query */
+/** @returns a problem for each batch query over the log tables that gives other rows than the endpoint's own query */
 export async function compareBatchQueries(
   sources: EndpointSource[],
   engine: QueryEngine,
 ): Promise<FileProblem[]> {
   const problems: FileProblem[] = []
-  for (const { endpoint, warmFile } of sources) {
-    const detail = warmFile && (await differenceOf(endpoint, engine).catch(messageOf))
-    if (warmFile && detail) problems.push({ file: warmFile, line: 1, column: 1, detail })
+  for (const { endpoint, queryFiles } of sources) {
+    const file = queryFiles.get('/warm/query')
+    if (file === undefined) continue
+    const own = ownQuery(endpoint)
+    const expected: Run = set => runAlone(engine, endpoint, own, set)
+    const compare = async () => {
+      for (const group of groupsOf(endpoint.warm!, sampleSets(endpoint), set => set)) {
+        const together: RunAll = sets => runTogether(engine, endpoint, own, sets)
+        const detail = await differenceOf(group, expected, together)
+        if (detail) return detail
+      }
+      return null
+    }
+    problems.push(...(await problemIn(file, compare)))
   }
   return problems
+}
+
+/**
+ * As of one whole minute, for a query that is as of the last one.
+ * @returns a problem for each query over a roll-up that gives other rows than the endpoint's own query
+ */
+export async function compareRollupQueries(
+  sources: EndpointSource[],
+  engine: QueryEngine,
+): Promise<FileProblem[]> {
+  const problems: FileProblem[] = []
+  for (const { endpoint, queryFiles } of sources)
+    for (const [i, query] of rollupQueries(endpoint).entries()) {
+      const file = queryFiles.get(`/answers/${i}/query`)!
+      const batchFile = queryFiles.get(`/answers/${i}/batch`)
+      const time = query.asOf === null ? null : await lastMinute(engine)
+      const own = time === null ? ownQuery(endpoint) : ownQueryAsOf(endpoint, time)
+      const tried = time === null ? query : queryAsOf(query, time)
+      const expected: Run = set => runAlone(engine, endpoint, own, set)
+      const fitting = () => sampleSets(endpoint).filter(set => queryFor(endpoint, set).sql === query.sql)
+      const each: RunAll = async sets => {
+        const results: Result[] = []
+        for (const set of sets) results.push(await runAlone(engine, endpoint, tried, set))
+        return results
+      }
+      problems.push(
+        ...(await problemIn(file, async () =>
+          fitting().length === 0
+            ? 'could not be compared: none of the examples fits `when`'
+            : differenceOf(fitting(), expected, each),
+        )),
+      )
+      if (batchFile === undefined) continue
+      const together: RunAll = sets => runTogether(engine, endpoint, tried, sets)
+      for (const group of groupsOf(endpoint.warm ?? { apart: {} }, fitting(), set => set))
+        problems.push(...(await problemIn(batchFile, () => differenceOf(group, expected, together))))
+    }
+  return problems
+}
+
+/** The endpoint's own query as its roll-up has the rows: those before the minute. */
+function ownQueryAsOf(endpoint: Endpoint, time: string): SavedQuery {
+  const { sql } = endpoint
+  return { ...ownQuery(endpoint), sql: asOf(sql, time, rollupShape(endpoint.rollup!.sql).time) }
+}
+
+function queryAsOf({ sql, batch, ...query }: SavedQuery, time: string): SavedQuery {
+  return { ...query, sql: asOf(sql, time, null), batch: batch && asOf(batch, time, null) }
+}
+
+async function problemIn(file: string, compare: () => Promise<string | null>): Promise<FileProblem[]> {
+  const detail = await compare().catch(messageOf)
+  return detail ? [{ file, line: 1, column: 1, detail }] : []
 }
 
 function messageOf(error: unknown): string {
@@ -34,20 +110,22 @@ function messageOf(error: unknown): string {
   throw error
 }
 
+type Run = (set: ParameterSet) => Promise<Result>
+type RunAll = (sets: ParameterSet[]) => Promise<Result[]>
+
 /** The difference in words, or `null`. */
-async function differenceOf(endpoint: Endpoint, engine: QueryEngine): Promise<string | null> {
-  for (const group of groupsOf(endpoint.warm!, sampleSets(endpoint), set => set))
-    for (let attempt = 1; ; attempt++) {
-      const before = await runEach(endpoint, engine, group)
-      const together = await runTogether(endpoint, engine, group)
-      const different = group.findIndex((_, i) => textOf(together[i]!) !== textOf(before[i]!))
-      if (different < 0) break
-      const [again] = await runEach(endpoint, engine, [group[different]!])
-      const steady = textOf(again!) === textOf(before[different]!)
-      if (steady) return `${inWords(group[different]!)}: gives other rows than the endpoint's own query`
-      if (attempt === attempts) return 'could not be compared: the logs keep changing; try again'
-    }
-  return null
+async function differenceOf(sets: ParameterSet[], own: Run, tried: RunAll): Promise<string | null> {
+  for (let attempt = 1; ; attempt++) {
+    const before: Result[] = []
+    for (const set of sets) before.push(await own(set))
+    const after = await tried(sets)
+    const different = sets.findIndex((_, i) => textOf(after[i]!) !== textOf(before[i]!))
+    if (different < 0) return null
+    const again = await own(sets[different]!)
+    const steady = textOf(again) === textOf(before[different]!)
+    if (steady) return `${inWords(sets[different]!)}: gives other rows than the endpoint's own query`
+    if (attempt === attempts) return 'could not be compared: the logs keep changing; try again'
+  }
 }
 
 /** Combinations of the definition's choices, examples and defaults, and NULL for optional parameters. */
@@ -70,22 +148,26 @@ function samplesOf({ type, format, enum: choices, examples = [], default: preset
   return format === 'iso-timestamp' ? values.map(value => isoTimestamp(String(value))) : values
 }
 
-type Run = (endpoint: Endpoint, engine: QueryEngine, sets: ParameterSet[]) => Promise<Result[]>
-
-const runEach: Run = async ({ sql, maxRows, timeoutSeconds }, engine, sets) => {
-  const results: Result[] = []
-  for (const bindings of sets)
-    results.push(await engine.run({ sql, bindings }, { maxRows, timeoutMs: timeoutSeconds * 1000 }))
-  return results
+async function runAlone(
+  engine: QueryEngine,
+  { maxRows, timeoutSeconds }: Endpoint,
+  query: SavedQuery,
+  set: ParameterSet,
+): Promise<Result> {
+  return engine.run(statementOf(query, set), { maxRows, timeoutMs: timeoutSeconds * 1000 })
 }
 
-const runTogether: Run = async (endpoint, engine, sets) => {
+async function runTogether(
+  engine: QueryEngine,
+  endpoint: Endpoint,
+  query: SavedQuery,
+  sets: ParameterSet[],
+): Promise<Result[]> {
   const limits = {
     maxRows: sets.length * (endpoint.maxRows + 1),
     timeoutMs: endpoint.timeoutSeconds * 1000,
   }
-  const result = await engine.run(batchStatement(endpoint, endpoint.warm!.sql!, sets), limits)
-  return splitRows(endpoint, sets, result)
+  return splitRows(endpoint, sets, await engine.run(batchStatement(endpoint, query, sets), limits))
 }
 
 function textOf({ columns, rows, truncated }: Result): string {

@@ -11,6 +11,8 @@ interface Step {
   name: string
   /** For `changed`: the lines that differ, as a unified diff. */
   diff: string | null
+  /** As it is stored; `null` for `created`. */
+  before: Endpoint | null
   /** `null` for `unchanged`. */
   write: Write | null
 }
@@ -38,16 +40,20 @@ function stepFor(endpoint: Endpoint, document: Document | undefined): Step {
   const { name } = endpoint
   const at = { collection: endpointsCollection, id: endpoint.id }
   const fields = fieldsOf(endpoint)
-  if (!document) return { change: 'created', name, diff: null, write: { type: 'create', at, fields } }
+  if (!document)
+    return { change: 'created', name, diff: null, before: null, write: { type: 'create', at, fields } }
+  const before = endpointOf(document)
   if (document.fields['definition'] === fields['definition'])
-    return { change: 'unchanged', name, diff: null, write: null }
+    return { change: 'unchanged', name, diff: null, before, write: null }
   const write: Write = { type: 'replace', at, fields, ifVersion: document.version }
-  return { change: 'changed', name, diff: diffOf(endpointOf(document), endpoint), write }
+  return { change: 'changed', name, diff: diffOf(before, endpoint), before, write }
 }
 
-function removal({ id, version, fields }: Document): Step {
+function removal(document: Document): Step {
+  const { id, version, fields } = document
   const write: Write = { type: 'remove', at: { collection: endpointsCollection, id }, ifVersion: version }
-  return { change: 'removed', name: fields['name'] as string, diff: null, write }
+  const name = fields['name'] as string
+  return { change: 'removed', name, diff: null, before: endpointOf(document), write }
 }
 
 function diffOf(before: Endpoint, after: Endpoint): string {

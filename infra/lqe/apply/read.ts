@@ -1,4 +1,4 @@
-/** Reads `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, with a batch query where the YAML names one. */
+/** Reads `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, with other queries where the YAML names them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
@@ -6,7 +6,7 @@ import {
   DefinitionError,
   type Endpoint,
   endpointFrom,
-  missingBatchQuery,
+  missingQuery,
 } from '../../../shared/endpoints/definition.ts'
 
 /** A problem in a file, as compilers print it. */
@@ -32,8 +32,8 @@ export interface EndpointSource {
   endpoint: Endpoint
   sqlFile: string
   yamlFile: string
-  /** The batch query's file; `null` without one. */
-  warmFile: string | null
+  /** The other queries' files, by the JSON pointer at which the YAML names each: `/warm/query`. */
+  queryFiles: ReadonlyMap<string, string>
   /** Line and column of a JSON pointer in the YAML, or of the nearest thing around it. */
   placeInYaml(pointer: string): { line: number; column: number }
 }
@@ -46,30 +46,38 @@ export function readQueries(folder: string): EndpointSource[] {
   const files = new Set(readdirSync(folder).toSorted())
   const problems: FileProblem[] = []
   const sources: EndpointSource[] = []
-  for (const file of files)
-    if (/(?<!\.warm)\.sql$/.test(file) && !files.has(file.replace(/\.sql$/, '.yaml')))
-      problems.push(problemOf(join(folder, file), 'has no .yaml beside it'))
+  const unread: string[] = []
   for (const file of files) {
     if (!file.endsWith('.yaml')) continue
+    const name = file.slice(0, -'.yaml'.length)
     try {
-      sources.push(readOne(folder, file.slice(0, -'.yaml'.length), files))
+      sources.push(readOne(folder, name, files))
     } catch (error) {
       if (!(error instanceof QueriesError)) throw error
       problems.push(...error.problems)
+      unread.push(`${name}.`)
     }
   }
-  problems.push(...sharedIds(sources))
-  if (problems.length === 0) problems.push(...unusedBatchQueries(folder, files, sources))
+  problems.push(...sharedIds(sources), ...unusedQueries(folder, files, sources, unread))
   if (problems.length > 0) throw new QueriesError(problems)
   return sources
 }
 
-/** A batch query that no YAML names would never run. */
-function unusedBatchQueries(folder: string, files: Set<string>, sources: EndpointSource[]): FileProblem[] {
-  const used = new Set(sources.map(({ warmFile }) => warmFile))
+/**
+ * A query that no YAML names would never run.
+ * @param unread how the files of YAML begin that could not be read, which may name them
+ */
+function unusedQueries(
+  folder: string,
+  files: Set<string>,
+  sources: EndpointSource[],
+  unread: string[],
+): FileProblem[] {
+  const used = new Set(sources.flatMap(({ sqlFile, queryFiles }) => [sqlFile, ...queryFiles.values()]))
   return [...files]
-    .filter(file => file.endsWith('.warm.sql') && !used.has(join(folder, file)))
-    .map(file => problemOf(join(folder, file), 'is the warm.query of no endpoint'))
+    .filter(file => file.endsWith('.sql') && !used.has(join(folder, file)))
+    .filter(file => !unread.some(beginning => file.startsWith(beginning)))
+    .map(file => problemOf(join(folder, file), 'has no .yaml beside it, and no other .yaml names it'))
 }
 
 function problemOf(file: string, detail: string): FileProblem {
@@ -88,14 +96,14 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
   if (unreadable.length > 0) throw new QueriesError(unreadable)
   const placeInYaml = (pointer: string) => placeOfPointer(document, lines, pointer)
   try {
-    let warmFile: string | null = null
-    const readBatchQuery = (file: string) => {
-      if (!files.has(file)) throw missingBatchQuery(file)
-      warmFile = join(folder, file)
-      return readFileSync(warmFile, 'utf8')
+    const queryFiles = new Map<string, string>()
+    const readQuery = (file: string, pointer: string) => {
+      if (!files.has(file)) throw missingQuery(file, pointer)
+      queryFiles.set(pointer, join(folder, file))
+      return readFileSync(join(folder, file), 'utf8')
     }
-    const endpoint = endpointFrom(name, document.toJS(), readFileSync(sqlFile, 'utf8'), readBatchQuery)
-    return { endpoint, sqlFile, yamlFile, warmFile, placeInYaml }
+    const endpoint = endpointFrom(name, document.toJS(), readFileSync(sqlFile, 'utf8'), readQuery)
+    return { endpoint, sqlFile, yamlFile, queryFiles, placeInYaml }
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
     const named = error.problems.map(({ pointer, detail: words }) => {

@@ -96,6 +96,7 @@ export async function compareWindows(engine: QueryEngine, { seed, count }: { see
   let last: Value = null
   const counting: QueryEngine = {
     describe: statement => engine.describe(statement),
+    rollups: engine.rollups,
     close: async () => {},
     run: (reading, limits) => {
       counts.readings++

@@ -250,10 +250,10 @@ class History {
       if (!head) return
       const wanted = { keyFields, freshMs: 60_000, olderThanMs: 0 }
       const held = together
-        ? claimTogether(store, { head, freshMs: 60_000, madeAt: readAt })
+        ? claimTogether(store, { head, freshMs: 60_000, startedAt: readAt })
         : await claim(store, wanted, times)
       if (typeof held === 'string') return
-      const outcome = await make().catch((error: ApiError) => error)
+      const outcome = await make(readAt).catch((error: ApiError) => error)
       if (outcome instanceof ApiError) await held.fail(outcome)
       else if (!(await held.store(outcome.answer))) await held.release()
     }

@@ -133,6 +133,7 @@ function countingEngine({ ms = 5, bytes = 100 } = {}): CountingEngine {
       return { columns: own, rows: ownRows, truncated: false, ...told }
     },
     describe: () => Promise.reject(new Error('not used')),
+    rollups: { has: async () => true, create: async () => {}, remove: async () => {} },
     close: async () => {},
   }
   return engine

@@ -1,0 +1,51 @@
+-- Answers many sets of parameters from the roll-up: the rows of usage.api-counts.from-rollup.sql, each beside the set it
+-- belongs to. Sets with the interval daily come in statements of their own (`apart` in the YAML), so the first set decides
+-- how far back to read.
+-- No pattern is searched for: each origin and its words have few texts that a set may ask for, and sets are found by
+-- equality. These are ^https://ref\. for what the origin begins with, and all that is 20 letters long of each word.
+WITH sets AS (
+  SELECT DISTINCT s.interval, s.project FROM UNNEST(@sets) AS s
+),
+counts AS (
+  SELECT
+    c.origin,
+    c.words,
+    IF(@sets[OFFSET(0)].interval = 'daily', TIMESTAMP_TRUNC(c.minute, DAY), c.minute) AS bucket,
+    SUM(c.rest) AS rest,
+    SUM(c.storage) AS storage,
+    SUM(c.auth) AS auth,
+    SUM(c.realtime) AS realtime
+  FROM `usage.api-counts.rollup` AS c
+  WHERE c.minute >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL 7 DAY)
+    AND c.minute >= TIMESTAMP_SUB(
+      TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE),
+      INTERVAL IF(@sets[OFFSET(0)].interval = 'daily', 10080, 60) MINUTE
+    )
+    AND c.minute < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE)
+  GROUP BY origin, words, bucket
+),
+places AS (
+  SELECT DISTINCT origin, words FROM counts
+),
+matches AS (
+  SELECT origin, words, CONCAT('^', REPLACE(REGEXP_EXTRACT(origin, r'^https://[a-z0-9-]+\.'), '.', '\\.')) AS project
+  FROM places
+  UNION DISTINCT
+  SELECT p.origin, p.words, SUBSTR(word, letter, 20) AS project
+  FROM places AS p
+  CROSS JOIN UNNEST(REGEXP_EXTRACT_ALL(CONCAT(p.origin, ' ', p.words), r'[a-z]{20,}')) AS word
+  CROSS JOIN UNNEST(GENERATE_ARRAY(1, LENGTH(word) - 19)) AS letter
+)
+SELECT
+  s.interval,
+  s.project,
+  DATETIME(IF(s.interval = 'hourly', TIMESTAMP_TRUNC(c.bucket, HOUR), c.bucket), 'UTC') AS timestamp,
+  SUM(c.rest) AS total_rest_requests,
+  SUM(c.storage) AS total_storage_requests,
+  SUM(c.auth) AS total_auth_requests,
+  SUM(c.realtime) AS total_realtime_requests
+FROM sets AS s
+JOIN matches AS m ON m.project = s.project
+JOIN counts AS c ON c.origin = m.origin AND c.words = m.words
+GROUP BY s.interval, s.project, timestamp
+ORDER BY s.interval, s.project, timestamp

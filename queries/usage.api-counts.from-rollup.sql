@@ -1,0 +1,31 @@
+-- The rows of usage.api-counts.sql as of the last whole minute, from the roll-up: minutes from the same bounds, up to
+-- that minute. A space stands between origin and words, so that no match reaches from one into the other.
+WITH requests AS (
+  SELECT
+    CASE @interval
+      WHEN 'minutely' THEN c.minute
+      WHEN 'hourly' THEN TIMESTAMP_TRUNC(c.minute, HOUR)
+      WHEN 'daily' THEN TIMESTAMP_TRUNC(c.minute, DAY)
+    END AS bucket,
+    c.rest,
+    c.storage,
+    c.auth,
+    c.realtime
+  FROM `usage.api-counts.rollup` AS c
+  WHERE c.minute >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL 7 DAY)
+    AND c.minute >= TIMESTAMP_SUB(
+      TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE),
+      INTERVAL CASE @interval WHEN 'daily' THEN 10080 WHEN 'hourly' THEN 60 WHEN 'minutely' THEN 60 END MINUTE
+    )
+    AND c.minute < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE)
+    AND REGEXP_CONTAINS(CONCAT(c.origin, ' ', c.words), @project)
+)
+SELECT
+  DATETIME(bucket, 'UTC') AS timestamp,
+  SUM(rest) AS total_rest_requests,
+  SUM(storage) AS total_storage_requests,
+  SUM(auth) AS total_auth_requests,
+  SUM(realtime) AS total_realtime_requests
+FROM requests
+GROUP BY bucket
+ORDER BY bucket ASC

@@ -1,0 +1,64 @@
+/** Which of an endpoint's saved queries answers a call: its own, or one over its roll-up. */
+import { Ajv, type ValidateFunction } from 'ajv'
+import { LRUCache } from 'lru-cache'
+import type { Binding, Rollup, Statement } from '../engines/engine.ts'
+import type { Endpoint, RollupAnswer } from './definition.ts'
+
+export interface SavedQuery {
+  sql: string
+  /** The batch query, which gives the same rows for many parameter sets; `null` = there is none. */
+  batch: string | null
+  /** `null` = it reads the log tables alone. */
+  rollup: Rollup | null
+  asOf: RollupAnswer['asOf']
+}
+
+/** The query that answers every call, whatever its parameters. */
+export function ownQuery({ sql, warm }: Endpoint): SavedQuery {
+  return { sql, batch: warm?.sql ?? null, rollup: null, asOf: null }
+}
+
+/** The first of `answers` whose `when` fits the parameters, else the endpoint's own query. */
+export function queryFor(endpoint: Endpoint, bindings: Binding[]): SavedQuery {
+  const at = endpoint.answers.length === 0 ? -1 : firstFitting(endpoint, bindings)
+  return at < 0 ? ownQuery(endpoint) : rollupQueries(endpoint)[at]!
+}
+
+/** The queries over the roll-up, in the order of `answers`. */
+export function rollupQueries({ answers, rollup }: Endpoint): SavedQuery[] {
+  return answers.map(({ sql, batch, asOf }) => ({ sql, batch, rollup, asOf }))
+}
+
+export function statementOf(
+  { sql, rollup }: Pick<SavedQuery, 'sql' | 'rollup'>,
+  bindings: Binding[],
+): Statement {
+  return rollup ? { sql, bindings, rollup } : { sql, bindings }
+}
+
+const minuteMs = 60_000
+
+/**
+ * The time as of which the rows are. A run reads the engine's clock later than `startedAt`, so that the rows may be of a
+ * minute more than is said here, and never of one less.
+ * @param startedAt when the run began, milliseconds since 1970 UTC
+ */
+export function timeAsOf(asOf: SavedQuery['asOf'], startedAt: number): number {
+  return asOf === 'minute' ? Math.floor(startedAt / minuteMs) * minuteMs : startedAt
+}
+
+/** Compiled once for each version of an endpoint; `apply` has checked the schemas. */
+const validators = new LRUCache<string, ValidateFunction[], RollupAnswer[]>({
+  max: 200,
+  memoMethod: (_version, _, { context }) => context.map(({ when }) => compile(when)),
+})
+
+function compile(when: object): ValidateFunction {
+  return new Ajv({ strict: false, meta: false, validateSchema: false, ownProperties: true }).compile(when)
+}
+
+function firstFitting({ version, answers }: Endpoint, bindings: Binding[]): number {
+  const present = bindings.filter(({ value }) => value !== null)
+  const parameters = Object.fromEntries(present.map(({ name, value }) => [name, value]))
+  return validators.memo(version, { context: answers }).findIndex(validate => validate(parameters))
+}

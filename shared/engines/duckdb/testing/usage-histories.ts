@@ -1,0 +1,304 @@
+/**
+ * Random histories of the edge log, and the usage chart over them: from the roll-up, in a batch, and by the endpoint's own
+ * query as of the same minute. Files come late, out of order, are replaced and removed; URLs are hostile.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { parse as parseYaml } from 'yaml'
+import { asOf } from '../../../../infra/lqe/apply/as-of.ts'
+import { type Endpoint, endpointFrom } from '../../../endpoints/definition.ts'
+import { readParameters } from '../../../endpoints/parameters.ts'
+import { ownQuery, queryFor, statementOf } from '../../../endpoints/queries.ts'
+import { batchStatement, groupsOf, type ParameterSet, splitRows } from '../../../warm/batch.ts'
+import type { Column, SqlType } from '../../../sql/types.ts'
+import type { QueryEngine } from '../../engine.ts'
+import { openDuckDb } from '../engine.ts'
+import { quoteText } from '../syntax.ts'
+
+const table = 'cloudflare.logs.prod'
+const string: SqlType = { kind: 'STRING' }
+const request = [
+  { name: 'path', type: string },
+  { name: 'url', type: string },
+]
+/** Those of the edge log that a chart reads. */
+const columns: Column[] = [
+  { name: 'timestamp', type: { kind: 'TIMESTAMP' } },
+  { name: 'metadata', type: listOf([{ name: 'request', type: listOf(request) }]) },
+]
+const minuteMs = 60_000
+const dayMs = 86_400_000
+const start = Date.parse('2026-03-10T12:30:00Z')
+const limits = { maxRows: 100_000, timeoutMs: 60_000 }
+
+function listOf(fields: Column[]): SqlType {
+  return { kind: 'ARRAY', element: { kind: 'STRUCT', fields } }
+}
+
+/** Counts of what the histories had. */
+export interface Tally {
+  histories: number
+  charts: number
+  rows: number
+  cells: number
+  /** Charts with rows, so that not only emptiness is compared. */
+  filled: number
+}
+
+/** Plays histories, one after the other, over one engine. */
+export class UsageHistories {
+  readonly tally: Tally = { histories: 0, charts: 0, rows: 0, cells: 0, filled: 0 }
+  private readonly folder = mkdtempSync(join(tmpdir(), 'usage-'))
+  private readonly endpoint = usageEndpoint()
+  private readonly engine: QueryEngine
+  private readonly writer: Promise<DuckDBConnection>
+  private now = start
+
+  constructor() {
+    const logsFolder = join(this.folder, 'logs')
+    mkdirSync(join(logsFolder, table), { recursive: true })
+    const tables = new Map([[table, columns]])
+    this.engine = openDuckDb({ logsFolder, tables, now: () => new Date(this.now) })
+    this.writer = DuckDBInstance.create().then(async instance => {
+      const connection = await instance.connect()
+      await connection.run(`SET TimeZone = 'UTC'`)
+      return connection
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.engine.close()
+    ;(await this.writer).closeSync()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  /** @throws Error with the seed, the time and the parameters where a cell differs */
+  async play(seed: number): Promise<void> {
+    const random = new Random(seed)
+    const words = new Words(random)
+    const files = new Set<string>()
+    this.tally.histories++
+    this.now = start + random.below(minuteMs)
+    for (let step = 1 + random.below(3); step > 0; step--) {
+      if (files.size > 0 && random.below(4) === 0) this.remove(random.of([...files]), files)
+      const name = files.size > 0 && random.below(3) === 0 ? random.of([...files]) : `f${random.below(1e9)}`
+      await this.write(name, random, words)
+      files.add(name)
+      if (random.below(3) === 0) this.now += random.below(2 * minuteMs)
+      await this.compare(seed, random, words)
+    }
+    for (const name of files) this.remove(name, files)
+  }
+
+  private pathOf(name: string): string {
+    return join(this.folder, 'logs', table, `${name}.parquet`)
+  }
+
+  private remove(name: string, files: Set<string>): void {
+    rmSync(this.pathOf(name))
+    files.delete(name)
+  }
+
+  private async write(name: string, random: Random, words: Words): Promise<void> {
+    const rows = Array.from({ length: 1 + random.below(25) }, () => this.row(random, words))
+    this.tally.rows += rows.length
+    const file = this.pathOf(name)
+    const connection = await this.writer
+    await connection.run(
+      `COPY (SELECT time AS timestamp, [{'request': [{'path': path, 'url': url}]}] AS metadata
+        FROM (VALUES ${rows.join(', ')}) AS rows (time, url, path))
+       TO ${quoteText(`${file}.tmp`)} (FORMAT parquet)`,
+    )
+    renameSync(`${file}.tmp`, file)
+  }
+
+  private row(random: Random, words: Words): string {
+    const path = random.of(['/rest/v1', '/storage/v1/rest', '/auth', '/realtime', '/', '/RESTful', null])
+    const text = (value: string | null) => (value === null ? 'NULL::VARCHAR' : quoteText(value))
+    const time = `make_timestamptz(${this.time(random)}::BIGINT)`
+    return `(${time}, ${text(random.below(25) === 0 ? null : words.url())}, ${text(path)})`
+  }
+
+  /** Microseconds: anywhere in nine days, at the borders of minutes and of the windows, and in the future. */
+  private time(random: Random): string {
+    const minute = Math.floor(this.now / minuteMs) * minuteMs
+    const border = minute - random.of([0, 1, 2, 30, 59, 60, 61, 7 * 1440, 7 * 1440 - 1]) * minuteMs
+    const anywhere = () => this.now - random.below(random.of([3_600_000, 7_200_000, dayMs, 9 * dayMs]))
+    const ms = random.of([
+      () => border,
+      () => border,
+      anywhere,
+      anywhere,
+      () => this.now,
+      () => this.now + 30_000,
+    ])()
+    return String(ms * 1000 + random.of([0, 0, -1, 1, random.below(1000)]))
+  }
+
+  private async compare(seed: number, random: Random, words: Words): Promise<void> {
+    const at = new Date(Math.floor(this.now / minuteMs) * minuteMs).toISOString()
+    const own = { ...ownQuery(this.endpoint), sql: asOf(this.endpoint.sql, at, 'timestamp') }
+    const intervals = ['minutely', 'hourly', 'daily']
+    const sets = [words.pattern(), words.pattern()].map(project => this.set(random.of(intervals), project))
+    const expected = await Promise.all(
+      sets.map(async set => (await this.engine.run(statementOf(own, set), limits)).rows),
+    )
+    const batched = await this.batch([...sets, this.set(random.of(intervals), words.pattern())])
+    for (const [i, set] of sets.entries()) {
+      const query = queryFor(this.endpoint, set)
+      if (!query.rollup) throw new Error(`${JSON.stringify(set)} is not answered from the roll-up`)
+      const { rows } = await this.engine.run(statementOf(query, set), limits)
+      const texts = [expected[i], rows, batched.get(set)].map(found => JSON.stringify(found))
+      this.tally.charts++
+      this.tally.cells += rows.length * 5
+      if (rows.length > 0) this.tally.filled++
+      if (texts[1] !== texts[0] || texts[2] !== texts[0])
+        throw new Error(
+          `seed ${seed} at ${new Date(this.now).toISOString()}: ${JSON.stringify(set.map(({ value }) => value))}\n` +
+            `own query: ${texts[0]}\nroll-up: ${texts[1]}\nbatch: ${texts[2]}`,
+        )
+    }
+  }
+
+  private set(interval: string, project: string): ParameterSet {
+    const query = `interval=${interval}&project=${encodeURIComponent(project)}`
+    return readParameters(this.endpoint, query, {}).bindings
+  }
+
+  private async batch(sets: ParameterSet[]) {
+    const query = queryFor(this.endpoint, sets[0]!)
+    const rows = new Map<ParameterSet, unknown>()
+    for (const group of groupsOf(this.endpoint.warm!, sets, set => set)) {
+      const result = await this.engine.run(batchStatement(this.endpoint, query, group), limits)
+      const results = splitRows(this.endpoint, group, result)
+      for (const [i, set] of group.entries()) rows.set(set, results[i]!.rows)
+    }
+    return rows
+  }
+}
+
+function usageEndpoint(): Endpoint {
+  const read = (file: string) => readFileSync(join('queries', file), 'utf8')
+  const name = 'usage.api-counts'
+  return endpointFrom(name, parseYaml(read(`${name}.yaml`)), read(`${name}.sql`), read)
+}
+
+/** Mulberry32: a small generator, equal for equal seeds. */
+class Random {
+  private state: number
+
+  constructor(seed: number) {
+    this.state = seed
+  }
+
+  below(limit: number): number {
+    this.state = (this.state + 0x6d2b79f5) | 0
+    let t = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * limit)
+  }
+
+  of<T>(choices: readonly T[]): T {
+    return choices[this.below(choices.length)]!
+  }
+}
+
+/** URLs, and patterns that may match them, from a few references of a history. */
+class Words {
+  private readonly random: Random
+  private readonly refs: string[]
+
+  constructor(random: Random) {
+    this.random = random
+    this.refs = Array.from({ length: 2 }, () => this.letters(20))
+  }
+
+  private letters(count: number): string {
+    return Array.from({ length: count }, () => this.random.of('aabcz'.split(''))).join('')
+  }
+
+  /** A reference, or something near one: longer, shorter, in capitals, cut in two. */
+  private near(): string {
+    const { random } = this
+    const ref = random.of(this.refs)
+    const cut = 1 + random.below(19)
+    return random.of([
+      () => ref,
+      () => ref,
+      () => ref,
+      () => ref + this.letters(1 + random.below(5)),
+      () => this.letters(1 + random.below(25)) + ref,
+      () => ref + random.of(this.refs),
+      () => ref.toUpperCase(),
+      () => ref.slice(0, 19),
+      () =>
+        ref.slice(0, cut) +
+        random.of(['/', '.', '?', '#', ' ', '\n', '%20', 'é', 'ſ', '\u212a', '-', '_', '\0x'.slice(1)]) +
+        ref.slice(cut),
+      () => ref.replaceAll(/./g, letter => `%${letter.codePointAt(0)!.toString(16)}`),
+      () => `${ref}-1`,
+      () => '',
+    ])()
+  }
+
+  url(): string {
+    const { random } = this
+    if (random.below(3) === 0) return `https://${random.of(this.refs)}.example.co/${this.near()}`
+    const scheme = random.of([
+      'https://',
+      'https://',
+      'https://',
+      'http://',
+      'HTTPS://',
+      'https:/',
+      '//',
+      '',
+      'wss://',
+      ' https://',
+      '\nhttps://',
+      'xhttps://',
+      'https://https://',
+    ])
+    const user = random.of(['', '', '', '', 'a@', `${this.near()}:b@`])
+    const host =
+      this.near() +
+      random.of(['.', '.', '.', '', '..', '\n.', ':8080', '\\.', '%2e', '．']) +
+      random.of(['example.co', 'co', this.near(), ''])
+    const rest =
+      random.of(['/', '/rest/v1/', '', '?', '#', '/a?b=', ':', '\n', '//']) +
+      random.of([this.near(), this.near(), '', '🙂', 'a b'])
+    const more = random.of([
+      '',
+      '',
+      `/${this.near()}`,
+      `?x=${this.near()}&y=${this.near()}`,
+      `#${this.near()}`,
+      `\r\n${this.near()}`,
+    ])
+    return scheme + user + host + rest + more
+  }
+
+  /** A pattern that `when` lets through: a bare reference of any 20 letters, or the beginning of a URL. */
+  pattern(): string {
+    const { random } = this
+    const ref = random.of(this.refs)
+    const bare = random.of([
+      ref,
+      ref,
+      (this.letters(3) + ref).slice(0, 20),
+      this.letters(20),
+      `${ref.slice(1)}a`,
+    ])
+    return random.of([
+      bare,
+      bare,
+      `^https://${ref}\\.`,
+      `^https://${ref}\\.`,
+      `^https://${ref}-1\\.`,
+      `^https://${ref.slice(0, 5)}\\.`,
+      '^https://https\\.',
+    ])
+  }
+}
