@@ -1,6 +1,7 @@
 import { placeOf, SqlError } from './error.ts'
 import type { Limits } from './limits.ts'
 import { reservedWords, unsupported } from './grammar.ts'
+import { symbolInstead, wordInstead } from './instead.ts'
 import { nearestName } from './nearest.ts'
 import type { Token } from './tokens.ts'
 import { tokenize } from './tokens.ts'
@@ -111,7 +112,7 @@ export class Cursor {
   protected identifier(): Identifier {
     const { kind, text, value } = this.token
     if (kind === 'word' && reservedWords.has(value) && !unsupported.has(value)) {
-      throw this.refusal(`${text} is a reserved word: put it in backticks to use it as a name`)
+      throw this.refusal(`there is ${text} where a name should be; a reserved word is one only in backticks`)
     }
     if (!this.atName()) throw this.unexpected('a name')
     return this.anyIdentifier()
@@ -147,16 +148,54 @@ export class Cursor {
 
   protected unexpected(wanted?: string): SqlError {
     const { kind, text, value } = this.token
-    const known = unsupported.get(kind === 'word' ? value : kind === 'symbol' ? text : '')
+    const known = kind === 'word' ? unsupported.get(value) : null
     if (known) return this.refusal(known)
-    if (this.isWord('ILIKE', -1)) return this.refusal(unsupported.get('ILIKE')!, this.ahead(-1).at)
+    const dialect = this.ofOtherDialect()
+    if (dialect) return dialect
     const misspelt = this.misspelt(0) ?? this.misspelt(-1)
     if (misspelt) return misspelt
+    if (['ORDER', 'GROUP', 'PARTITION'].includes(value) && kind === 'word' && !this.isWord('BY', 1))
+      return this.refusal(`${this.found(1)} where BY should be`, this.ahead(1).at)
     if (!wanted && kind === 'word' && clauses.includes(value))
       return this.refusal(`there is ${value} where it cannot be: ${orderOfClauses}`)
-    const found =
-      kind === 'end' ? 'the query ends' : `there is ${text.length > 40 ? text.slice(0, 40) + '...' : text}`
-    return this.refusal(wanted ? `${found} where ${wanted} should be` : `${found} where it cannot be`)
+    const quotes =
+      wanted === 'a name' && kind === 'string' ? ': text in quotes is a string, a name has backticks' : ''
+    const found = this.found(0)
+    return this.refusal(
+      wanted ? `${found} where ${wanted} should be${quotes}` : `${found} where it cannot be`,
+    )
+  }
+
+  /** What stands there, for a message. */
+  protected found(ahead: number): string {
+    const { kind, text } = this.ahead(ahead)
+    if (kind === 'end') return 'the query ends'
+    return `there is ${text.length > 40 ? text.slice(0, 40).toWellFormed() + '...' : text}`
+  }
+
+  /** For a word or symbol of another dialect; a word may have been taken for an alias, and stopped at what follows. */
+  private ofOtherDialect(): SqlError | null {
+    for (const ahead of [0, -1, 1]) {
+      const { kind, value, at } = this.ahead(ahead)
+      // `x NOT ILIKE y` stops at NOT.
+      if (ahead === 1 && !this.isWord('NOT')) continue
+      const instead = kind === 'word' ? wordInstead(value) : null
+      if (instead) return this.refusal(instead, at)
+    }
+    const { kind, text, at } = this.token
+    if (kind !== 'symbol') return null
+    const before = this.ahead(-1)
+    const after = this.ahead(1)
+    const pairs = [
+      before.end === at ? { symbol: before.text + text, at: before.at } : null,
+      after.at === this.token.end ? { symbol: text + after.text, at } : null,
+      { symbol: text, at },
+    ]
+    for (const pair of pairs) {
+      const instead = pair && symbolInstead(pair.symbol)
+      if (instead) return this.refusal(instead, pair.at)
+    }
+    return null
   }
 
   /** For a word that is almost a keyword; the parser may have taken it for an alias, and stopped at the next word. */

@@ -14,7 +14,7 @@ export const reservedWords: ReadonlySet<string> = new Set(
 /** Reserved words that are functions where a parenthesis follows. */
 export const reservedFunctions: ReadonlySet<string> = new Set(['GROUPING', 'IF', 'LEFT', 'RIGHT'])
 
-/** Parts of GoogleSQL that are refused, by the word or symbol that shows them, with the message. */
+/** Parts of GoogleSQL that are refused, by the word that shows them, with the message. */
 export const unsupported: ReadonlyMap<string, string> = new Map([
   ...['COLLATE', 'MATCH_RECOGNIZE', 'NEW', 'TABLESAMPLE'].map(
     word => [word, `${word} is not supported`] as const,
@@ -23,14 +23,9 @@ export const unsupported: ReadonlyMap<string, string> = new Map([
     'LATERAL',
     'LATERAL is not supported: write a subquery in SELECT, or CROSS JOIN UNNEST(ARRAY(SELECT ...))',
   ],
-  ['?', 'parameters need a name: write @name'],
-  ['{', 'braces are not supported'],
   ['FETCH', 'FETCH is not supported: write LIMIT'],
   ['FOR', 'FOR SYSTEM_TIME is not supported'],
   ['NATURAL', 'NATURAL JOIN is not supported: write JOIN ... USING (columns)'],
-  ['ILIKE', "ILIKE is not supported: write LOWER(x) LIKE '%text%', or REGEXP_CONTAINS(x, '(?i)text')"],
-  [':', 'casts with :: are not supported: write CAST(x AS type)'],
-  ['->', "JSON operators are not supported: write JSON_VALUE(x, '$.key')"],
   ['RANGE', 'RANGE values are not supported'],
 ])
 

@@ -1,6 +1,8 @@
 import { Cursor } from './cursor.ts'
 import { SqlError } from './error.ts'
+import { partInstead, typeInstead } from './instead.ts'
 import { defaultLimits, type Limits } from './limits.ts'
+import { nearestName } from './nearest.ts'
 import {
   binaryPrecedence,
   extractParts,
@@ -114,7 +116,12 @@ class Parser extends Cursor {
     const { at } = this.token
     if (!this.takeWords('WITH')) return null
     const recursive = this.takeWords('RECURSIVE')
-    return { kind: 'With', recursive, ctes: this.list(() => this.commonTable()), at }
+    const ctes = this.list(() => {
+      if (this.isWord('SELECT'))
+        throw this.refusal('there is SELECT where a table should be: leave out the comma')
+      return this.commonTable()
+    })
+    return { kind: 'With', recursive, ctes, at }
   }
 
   private commonTable(): ast.CommonTable {
@@ -189,6 +196,10 @@ class Parser extends Cursor {
     this.countSelect(at)
     if (this.isWord('WITH')) throw this.refusal('SELECT WITH is not supported')
     const distinct = this.takeOneOf('DISTINCT', 'ALL') === 'DISTINCT'
+    if (distinct && this.isWord('ON'))
+      throw this.refusal(
+        'DISTINCT ON is not supported: write QUALIFY ROW_NUMBER() OVER (PARTITION BY x ORDER BY y) = 1',
+      )
     return {
       kind: 'Select',
       distinct,
@@ -225,8 +236,11 @@ class Parser extends Cursor {
     const { kind, text, value, at } = this.token
     const operator = kind === 'word' ? this.pipeOperators.get(value) : undefined
     if (!operator) {
-      const found = kind === 'end' ? 'the query ends' : `there is ${text.slice(0, 40)}`
-      throw this.refusal(`${found} where a pipe operator should be: one of ${pipeOperatorNames}`, at)
+      if (kind === 'word' && value === 'GROUP')
+        throw this.refusal('in a pipe, groups are written AGGREGATE COUNT(*) AS n GROUP BY key', at)
+      const near = kind === 'word' ? nearestName(value, this.pipeOperators.keys()) : null
+      if (near) throw this.refusal(`there is ${text} where ${near} is expected`, at)
+      throw this.refusal(`${this.found(0)} where a pipe operator should be: one of ${pipeOperatorNames}`, at)
     }
     return operator(pipe)
   }
@@ -589,8 +603,18 @@ class Parser extends Cursor {
       return { kind: 'UnnestReference', array, alias: this.tableAlias(), offset: this.withOffset(), at }
     }
     const path = this.tablePath()
-    if (this.isSymbol('(')) throw this.refusal('table functions are not supported', at)
+    if (this.isSymbol('(')) throw this.tableFunction(path, at)
     return { kind: 'TableReference', path, alias: this.tableAlias(), offset: this.withOffset(), at }
+  }
+
+  private tableFunction(path: ast.Identifier[], at: number): SqlError {
+    const name = path.map(part => part.name).join('.')
+    if (path.length === 1 && nearestName(name, ['UNNEST']))
+      return this.refusal(`there is ${name} where UNNEST is expected`, at)
+    const series = /^(generate_series|numbers|range)$/i.test(name)
+      ? ': write UNNEST(GENERATE_ARRAY(1, 10)) AS n'
+      : ''
+    return this.refusal(`table functions are not supported${series}`, at)
   }
 
   private unnested(): ast.Expression {
@@ -671,13 +695,18 @@ class Parser extends Cursor {
       if (!operator || operator.precedence < lowest) return left
       if (operator.precedence > highest) {
         if (operator.precedence !== precedence.comparison) return left
-        throw this.refusal('comparisons do not chain: put one of them in parentheses')
+        throw this.refusal(this.chained())
       }
       this.checkLinks(links)
       const comparison = operator.precedence === precedence.comparison
       left = comparison ? this.comparison(left, operator.name) : this.binary(left, operator)
       highest = comparison ? precedence.not : operator.precedence
     }
+  }
+
+  private chained(): string {
+    const joined = this.isSymbol('||', -2) ? ', and || joins texts: the other one is written OR' : ''
+    return `comparisons do not chain: put one of them in parentheses${joined}`
   }
 
   /** The operator at this token, if it is one. `>>` is two tokens, since it also closes two types. */
@@ -754,6 +783,8 @@ class Parser extends Cursor {
 
   private among(): ast.In['among'] {
     const { at } = this.token
+    if (this.isSymbol('['))
+      throw this.refusal('there is [ where ( should be: write IN (1, 2), or IN UNNEST([1, 2])')
     if (this.takeWords('UNNEST')) {
       return { kind: 'InUnnest', array: this.parenthesized(() => this.expression()), at }
     }
@@ -941,6 +972,8 @@ class Parser extends Cursor {
   private interval(): ast.IntervalLiteral {
     const { at } = this.next()
     const value = this.arithmetic()
+    const text = value.kind === 'Literal' && value.literal === 'STRING' ? value.value : null
+    if (text !== null && !intervalParts.has(this.token.value)) throw this.refusal(intervalOf(text), value.at)
     const part = this.part(intervalParts)
     const to = this.takeWords('TO') ? this.part(intervalParts) : null
     return { kind: 'IntervalLiteral', value, part, to, at }
@@ -948,12 +981,15 @@ class Parser extends Cursor {
 
   private part(parts: ReadonlySet<string>): string {
     const { kind, text, value, at } = this.token
+    if (kind === 'string' && parts.has(value.toUpperCase()))
+      throw this.refusal(`there is ${text} where ${value.toUpperCase()} should be, without quotes`)
     if (kind !== 'word') throw this.unexpected('a part such as DAY')
     this.next()
     const weekday = this.isSymbol('(') ? `(${this.parenthesized(() => this.next().value)})` : ''
-    if (!parts.has(value + weekday))
-      throw this.refusal(`${text}${weekday} is not a part that can stand here`, at)
-    return value + weekday
+    if (parts.has(value + weekday)) return value + weekday
+    const instead = value === 'EPOCH' ? 'UNIX_SECONDS(x) gives seconds since 1970' : partInstead(value, parts)
+    const hint = value === 'EPOCH' ? `: ${instead}` : instead ? `; did you mean ${instead}?` : ', such as DAY'
+    throw this.refusal(`there is ${text}${weekday} where a part of a date should be${hint}`, at)
   }
 
   /** `ARRAY(SELECT ...)`, `ARRAY[...]` and `ARRAY<T>[...]`. */
@@ -992,12 +1028,16 @@ class Parser extends Cursor {
   /** The call of `name`, from its `(` on. */
   private call(name: ast.Identifier[]): ast.Call {
     const inside = this.parenthesized(() => {
-      const star = this.isSymbol('*') && this.isSymbol(')', 1) && this.takeSymbol('*')
+      if (this.isSymbol('*') && !this.isSymbol(')', 1))
+        throw this.refusal(`${this.found(1)} where ) should be`, this.ahead(1).at)
+      if (this.isWord('DISTINCT') && this.isSymbol('*', 1))
+        throw this.refusal('DISTINCT takes values: write COUNT(DISTINCT x)', this.ahead(1).at)
+      const star = this.isSymbol('*') && this.takeSymbol('*')
       const empty = star || this.isSymbol(')')
       return {
         star,
         distinct: this.takeWords('DISTINCT'),
-        arguments: empty ? [] : this.list(() => this.argument()),
+        arguments: empty ? [] : this.callArguments(),
         nulls: this.nulls(),
         having: this.havingExtreme(),
         orderBy: this.orderBy(),
@@ -1005,6 +1045,12 @@ class Parser extends Cursor {
       }
     })
     return { kind: 'Call', name, ...inside, over: this.over(), at: name[0]!.at }
+  }
+
+  private callArguments(): ast.Expression[] {
+    const args = this.list(() => this.argument())
+    if (this.isWord('FROM')) throw this.refusal('there is FROM where , should be: write SUBSTR(x, 1, 3)')
+    return args
   }
 
   private over(): ast.Call['over'] {
@@ -1057,7 +1103,11 @@ class Parser extends Cursor {
 
   /** The count after LIMIT or OFFSET, `null` without that word. */
   private rowCount(word: 'LIMIT' | 'OFFSET'): ast.Count | null {
-    return this.takeWords(word) ? this.count('a number of rows') : null
+    if (!this.takeWords(word)) return null
+    const count = this.count('a number of rows')
+    if (word === 'LIMIT' && this.isSymbol(','))
+      throw this.refusal('LIMIT takes one number: for LIMIT 10, 20 write LIMIT 20 OFFSET 10')
+    return count
   }
 
   /** A plain integer or a parameter. */
@@ -1152,7 +1202,11 @@ class Parser extends Cursor {
   private scalarType(): SqlType {
     if (this.token.kind !== 'word') throw this.unexpected('a type')
     const kind = scalars.get(this.token.value)
-    if (!kind) throw this.refusal(`${this.token.text} is not a supported type`)
+    if (!kind) {
+      const instead = typeInstead(this.token.value, scalars.keys())
+      const hint = instead ? `: write ${instead}` : ', such as STRING or INT64'
+      throw this.refusal(`${this.found(0)} where a type should be${hint}`)
+    }
     this.next()
     if (!this.isSymbol('(')) return { kind }
     return { kind, size: this.parenthesized(() => this.list(() => this.typeSize())) }
@@ -1162,6 +1216,13 @@ class Parser extends Cursor {
     if (this.token.kind !== 'integer') throw this.unexpected('the size of a type')
     return Number(this.next().text)
   }
+}
+
+/** What to write for `INTERVAL '1 hour'`. */
+function intervalOf(text: string): string {
+  const [, count = '1', word = ''] = /^\s*(-?\d+)\s*([a-z]*)/i.exec(text) ?? []
+  const part = partInstead(word.toUpperCase(), intervalParts) ?? 'DAY'
+  return `an interval has no quotes: write INTERVAL ${count} ${part}`
 }
 
 type SetOperator = Pick<ast.SetOperation, 'operator' | 'byName'>

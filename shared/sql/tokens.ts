@@ -3,6 +3,7 @@
  * readers could split in two ways.
  */
 import { placeOf, SqlError } from './error.ts'
+import { characterInstead } from './instead.ts'
 import { defaultLimits } from './limits.ts'
 
 type TokenKind = 'word' | 'quoted' | 'string' | 'bytes' | 'integer' | 'float' | 'parameter' | 'symbol' | 'end'
@@ -42,7 +43,11 @@ export function tokenize(sql: string, limits: { bytes: number; tokens: number } 
     if (tokens.length === limits.tokens) throw refusal(sql, at, `the query has over ${limits.tokens} tokens`)
     const token = readToken(sql, at)
     if (isText(token) && isText(tokens.at(-1))) {
-      throw refusal(sql, at, 'two strings stand side by side: join them with ||')
+      throw refusal(
+        sql,
+        at,
+        "two strings stand side by side: join them with ||, or write a quote inside a string as \\'",
+      )
     }
     tokens.push(token)
     at = skipBlank(sql, token.end)
@@ -81,14 +86,19 @@ function unreadable(sql: string, at: number): string {
   if (sql.startsWith('@@', at)) return 'system variables are not supported'
   if (sql.startsWith('@{', at)) return 'hints are not supported'
   if (character === '@') return 'a parameter is written @name'
-  return `${JSON.stringify(character)} is not allowed here`
+  const instead = characterInstead(character)
+  return `${JSON.stringify(character)} is not allowed here${instead ? `: ${instead}` : ''}`
 }
 
 function readLiteral(sql: string, at: number): Token | null {
   const literal = readString(sql, at)
   if (!literal) return null
   if (wordCharacter.test(sql[literal.end] ?? ''))
-    throw refusal(sql, literal.end, 'a space is missing after a string')
+    throw refusal(
+      sql,
+      literal.end,
+      "a string ends here, and a space is missing: a quote inside a string is written \\'",
+    )
   return token(literal.bytes ? 'bytes' : 'string', sql, at, literal.end, literal.value)
 }
 
@@ -219,7 +229,9 @@ function unescape(sql: string, at: number, bytes: boolean): string {
     const code = octal ? parseInt(octal, 8) : parseInt((byte ?? unit ?? point)!, 16)
     if (bytes ? !unit && !point : isCharacter(code, Boolean(unit ?? point))) return String.fromCodePoint(code)
   }
-  throw new SqlError(`${sql.slice(at, at + 2)} is not an escape that can stand here`, placeOf(sql, at))
+  const written = sql.slice(at, at + 2)
+  const raw = /\\[dwsDWSpPB.*+?()[\]{}|^$-]/.test(written) ? ": a regular expression is written r'...'" : ''
+  throw new SqlError(`${written} is not an escape${raw}`, placeOf(sql, at))
 }
 
 /** \x and octal escapes reach ASCII only; none makes half a surrogate pair, or a NUL, where engines cut text off. */

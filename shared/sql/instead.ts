@@ -1,0 +1,105 @@
+/** What to write in GoogleSQL for syntax of Postgres, ClickHouse, MySQL and T-SQL, which people bring along. */
+import { nearestName } from './nearest.ts'
+
+/** By a word that stands where GoogleSQL has none of that name, or one that it does not know. */
+const words: ReadonlyMap<string, string> = new Map([
+  ...['REGEXP', 'RLIKE', 'SIMILAR'].map(
+    word => [word, `${word} is not supported: write REGEXP_CONTAINS(x, r'pattern')`] as const,
+  ),
+  ['ILIKE', "ILIKE is not supported: write LOWER(x) LIKE '%text%', or REGEXP_CONTAINS(x, '(?i)text')"],
+  ['GLOB', "GLOB is not supported: write x LIKE 'text%'"],
+  ['MOD', 'MOD is a function: write MOD(a, b)'],
+  ['DIV', 'DIV is a function: write DIV(a, b)'],
+  ['XOR', 'XOR is not supported: write a != b'],
+  ['ISNULL', 'ISNULL is not supported: write x IS NULL'],
+  ['NOTNULL', 'NOTNULL is not supported: write x IS NOT NULL'],
+  ['MINUS', 'MINUS is not supported: write EXCEPT DISTINCT'],
+  ['TOP', 'TOP is not supported: write LIMIT 10 at the end'],
+  ['OFFSET', 'OFFSET goes behind LIMIT: write LIMIT 100 OFFSET 10'],
+  ['PREWHERE', 'PREWHERE is not supported: write WHERE'],
+  ['DESCENDING', 'DESCENDING is not supported: write DESC'],
+  ['ASCENDING', 'ASCENDING is not supported: write ASC'],
+  [
+    'WITHIN',
+    'WITHIN GROUP is not supported: write STRING_AGG(x ORDER BY y), or APPROX_QUANTILES(x, 100)[OFFSET(95)]',
+  ],
+  ['FILTER', 'FILTER is not supported: write COUNTIF(condition), or SUM(IF(condition, x, NULL))'],
+])
+
+/** By a symbol, or two of them without a space between. */
+const symbols: ReadonlyMap<string, string> = new Map([
+  ['~', "~ does not match patterns: write REGEXP_CONTAINS(x, r'pattern')"],
+  ['==', 'there is == where = should be'],
+  ['&&', 'there is && where AND should be'],
+  ['//', 'a comment begins with -- or #'],
+  ['::', 'casts with :: are not supported: write CAST(x AS type)'],
+  [':', 'a parameter is written @name, and a cast CAST(x AS type)'],
+  ['->', "JSON operators are not supported: write JSON_VALUE(x, '$.key')"],
+  ['?', 'parameters need a name: write @name'],
+  ['{', 'braces are not supported: a parameter is written @name'],
+])
+
+export function wordInstead(word: string): string | null {
+  return words.get(word) ?? null
+}
+
+export function symbolInstead(symbol: string): string | null {
+  return symbols.get(symbol) ?? null
+}
+
+/** By a character that begins nothing in GoogleSQL. */
+const characters: ReadonlyMap<string, string> = new Map([
+  ['%', 'the remainder is written MOD(a, b)'],
+  ['$', 'a parameter is written @name'],
+  ['!', 'write NOT x, or x != y'],
+  ...[...'‘’“”„«»´'].map(quote => [quote, `a string has ' or " around it`] as const),
+])
+
+export function characterInstead(character: string): string | null {
+  return characters.get(character) ?? null
+}
+
+const types: ReadonlyMap<string, string> = new Map([
+  ...['TEXT', 'VARCHAR', 'NVARCHAR', 'CHAR', 'CHARACTER', 'UUID', 'FIXEDSTRING', 'INET'].map(
+    name => [name, 'STRING'] as const,
+  ),
+  ...['DOUBLE', 'REAL', 'FLOAT', 'FLOAT4', 'FLOAT8', 'FLOAT32'].map(name => [name, 'FLOAT64'] as const),
+  ...[
+    'INT2',
+    'INT4',
+    'INT8',
+    'INT16',
+    'INT32',
+    'UINT8',
+    'UINT16',
+    'UINT32',
+    'UINT64',
+    'LONG',
+    'UNSIGNED',
+  ].map(name => [name, 'INT64'] as const),
+  ...['TIMESTAMPTZ', 'DATETIME64'].map(name => [name, 'TIMESTAMP'] as const),
+  ['JSONB', 'JSON'],
+  ['BYTEA', 'BYTES'],
+  ['BLOB', 'BYTES'],
+])
+
+/** The type of GoogleSQL for one of another dialect, or for a misspelt one. */
+export function typeInstead(name: string, known: Iterable<string>): string | null {
+  return types.get(name) ?? nearestName(name, known)
+}
+
+const parts: ReadonlyMap<string, string> = new Map([
+  ['DOW', 'DAYOFWEEK'],
+  ['ISODOW', 'DAYOFWEEK'],
+  ['DOY', 'DAYOFYEAR'],
+  ['MIN', 'MINUTE'],
+  ['SEC', 'SECOND'],
+  ['MS', 'MILLISECOND'],
+  ['MILLISECONDS', 'MILLISECOND'],
+  ['US', 'MICROSECOND'],
+])
+
+/** The part of a date for one of another dialect, or for a misspelt one. */
+export function partInstead(name: string, known: Iterable<string>): string | null {
+  return parts.get(name) ?? nearestName(name, known)
+}
