@@ -1,5 +1,8 @@
 /** What to write in GoogleSQL for functions and tables of ClickHouse and Postgres, whose queries people bring along. */
 
+import { nearestName } from '../sql/nearest.ts'
+import { nameKey } from '../sql/relations.ts'
+
 /** By the name in small letters. `x` stands for the first argument. */
 const functions: ReadonlyMap<string, string> = new Map([
   ...['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Quarter', 'Year'].map(
@@ -84,6 +87,63 @@ const functions: ReadonlyMap<string, string> = new Map([
   ['jsonextract', "JSON_QUERY(x, '$.key')"],
   ['json_extract_path_text', "JSON_VALUE(x, '$.key')"],
   ['domain', 'NET.HOST(x)'],
+  ...[
+    'Year',
+    'Quarter',
+    'Month',
+    'Week',
+    'Day',
+    'Hour',
+    'Minute',
+    'Second',
+    'DayOfWeek',
+    'DayOfYear',
+  ].flatMap(part => {
+    const instead = `EXTRACT(${part.toUpperCase()} FROM x)`
+    return [[part.toLowerCase(), instead] as const, [`to${part.toLowerCase()}`, instead] as const]
+  }),
+  ['date_part', 'EXTRACT(HOUR FROM x)'],
+  ['datepart', 'EXTRACT(HOUR FROM x)'],
+  ['dateadd', 'TIMESTAMP_ADD(x, INTERVAL 1 HOUR)'],
+  ['datesub', 'TIMESTAMP_SUB(x, INTERVAL 1 HOUR)'],
+  ['timestampdiff', 'TIMESTAMP_DIFF(later, earlier, SECOND)'],
+  ['date_format', "FORMAT_TIMESTAMP('%F %T', x)"],
+  ['strftime', "FORMAT_TIMESTAMP('%F %T', x)"],
+  ['str_to_date', "PARSE_TIMESTAMP('%F %T', x)"],
+  ['strptime', "PARSE_TIMESTAMP('%F %T', x)"],
+  ['to_date', 'DATE(x)'],
+  ['unix_timestamp', 'UNIX_SECONDS(x)'],
+  ['from_unixtime', 'TIMESTAMP_SECONDS(x)'],
+  ['curdate', 'CURRENT_DATE()'],
+  ['localtimestamp', 'CURRENT_DATETIME()'],
+  ['nvl', 'IFNULL(x, other)'],
+  ['isnull', 'x IS NULL, or IFNULL(x, other)'],
+  ['iif', 'IF(condition, x, other)'],
+  ['decode', 'CASE x WHEN ... THEN ... ELSE ... END'],
+  ['len', 'LENGTH(x)'],
+  ['datalength', 'BYTE_LENGTH(x)'],
+  ['charindex', 'STRPOS(x, text)'],
+  ['locate', 'STRPOS(x, text)'],
+  ['contains', 'STRPOS(x, text) > 0'],
+  ['string_contains', 'STRPOS(x, text) > 0'],
+  ['concat_ws', "ARRAY_TO_STRING([x, y], ' ')"],
+  ['substring_index', 'SPLIT(x, separator)[SAFE_OFFSET(0)]'],
+  ['group_concat', "STRING_AGG(x, ', ')"],
+  ['listagg', "STRING_AGG(x, ', ')"],
+  ['array_contains', 'value IN UNNEST(x)'],
+  ['cardinality', 'ARRAY_LENGTH(x)'],
+  ['array_size', 'ARRAY_LENGTH(x)'],
+  ['unnest', 'CROSS JOIN UNNEST(x) AS y in FROM'],
+  ['explode', 'CROSS JOIN UNNEST(x) AS y in FROM'],
+  ['generate_series', 'GENERATE_ARRAY(1, 10)'],
+  ['percentile', 'APPROX_QUANTILES(x, 100)[OFFSET(95)]'],
+  ['approx_percentile', 'APPROX_QUANTILES(x, 100)[OFFSET(95)]'],
+  ['json_object_keys', 'JSON_KEYS(x)'],
+  ['get_json_object', "JSON_VALUE(x, '$.key')"],
+  ['to_json', 'TO_JSON_STRING(x)'],
+  ['row_to_json', 'TO_JSON_STRING(x)'],
+  ['rand', 'FARM_FINGERPRINT(id), which is the same at every call'],
+  ['random', 'FARM_FINGERPRINT(id), which is the same at every call'],
 ])
 
 /** GoogleSQL for a function of another dialect, or `null`. */
@@ -94,12 +154,29 @@ export function functionInstead(name: string): string | null {
 /** Names of ClickHouse's single table of logs, in the places where its queries have them. */
 const singleTables = new Set(['logs', 'logs.all', 'logs.all.otel', 'otel_logs'])
 
-/** What to write for the single table of logs that ClickHouse has, or `null` for any other name. */
-export function tableInstead(name: string): string | null {
-  if (!singleTables.has(name.toLowerCase())) return null
-  return (
-    "this endpoint takes GoogleSQL over a table for each service, not ClickHouse's one table: for source = 'edge_logs' " +
-    "write FROM edge_logs, and for log_attributes['request.path'] add CROSS JOIN UNNEST(metadata) AS m CROSS JOIN " +
-    'UNNEST(m.request) AS r and write r.path'
-  )
+/** Where databases list their tables. */
+const catalogues = /^(information_schema|pg_catalog|sys|system)$|^(pg_|sqlite_)|^INFORMATION_SCHEMA$/i
+
+/**
+ * What to write for a name that is no table, to follow the words that say so; empty where nothing is near.
+ * @param tables names of the tables that the query may read
+ * @param columns names of their columns
+ */
+export function tableInstead(path: string[], tables: string[], columns: string[]): string {
+  const last = path.at(-1)!
+  if (singleTables.has(path.join('.').toLowerCase()))
+    return (
+      ": this endpoint takes GoogleSQL over a table for each service, not ClickHouse's one table: for source = 'edge_logs' " +
+      "write FROM edge_logs, and for log_attributes['request.path'] add CROSS JOIN UNNEST(metadata) AS m CROSS JOIN " +
+      'UNNEST(m.request) AS r and write r.path'
+    )
+  if (path.some(part => catalogues.test(part)))
+    return ': GET /api/endpoints/NAME/tables lists the tables and their columns'
+  if (path.length > 1 && tables.some(table => nameKey(table) === nameKey(last)))
+    return `: write ${last} alone`
+  if (columns.some(column => nameKey(column) === nameKey(path[0]!)))
+    return `: the array of a row is read with UNNEST, as in FROM logs AS t, UNNEST(t.${path[0]!}) AS m`
+  const near =
+    nearestName(last, tables) ?? tables.find(table => nameKey(table).startsWith(`${nameKey(last)}_`))
+  return near === undefined ? '' : `; did you mean ${near}?`
 }

@@ -15,15 +15,16 @@ import type {
   TableReference,
 } from '../sql/tree.ts'
 import { children } from '../sql/walk.ts'
+import type { Columns } from './expand.ts'
 import { netFunctions, plainFunctions } from './allowed-functions.ts'
 import { functionInstead, tableInstead } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {
-  /** Keys of its tables. */
-  tables: { has(key: string): boolean }
+  /** Its tables by their keys, in the endpoint's spelling, with their columns where those are known. */
+  tables: ReadonlyMap<string, { name: string; columns: Columns }>
   /** Names of its parameters. */
-  parameters: { has(name: string): boolean }
+  parameters: ReadonlySet<string>
 }
 
 /** A part of the query that breaks a rule, at its offset in the caller's text. */
@@ -31,6 +32,8 @@ export class Violation extends Error {
   override readonly name = 'Violation'
   readonly at: number
   readonly code: 'sandbox_violation' | 'invalid_query'
+  /** Whether the tables that the query may read help its author. */
+  offersTables = false
 
   constructor(message: string, at: number, code: Violation['code'] = 'sandbox_violation') {
     super(message)
@@ -117,7 +120,9 @@ class Walk {
   /** Rule 8: case and all, as values are bound. */
   private parameter({ name, at }: ParameterReference): void {
     if (this.offer.parameters.has(name)) return
-    throw new Violation(`the endpoint has no parameter @${name.slice(0, 60)}`, at)
+    const near = nearestName(name, this.offer.parameters)
+    const hint = near ? `; did you mean @${near}?` : ''
+    throw new Violation(`the endpoint has no parameter @${name.slice(0, 60)}${hint}`, at)
   }
 
   /**
@@ -127,16 +132,17 @@ class Walk {
    */
   private table({ path, offset, at }: TableReference, scope: ReadonlySet<string>): void {
     const [name, ...fields] = path
-    const text = path.map(part => part.name).join('.')
-    if (fields.length > 0) {
-      const hint = tableInstead(text) ?? 'the array of a row is read with UNNEST'
-      throw new Violation(`${shown(...path)} is not a table of this endpoint: ${hint}`, at)
-    }
-    const key = name && plainName.test(name.name) ? nameKey(name.name) : null
+    const key = name && fields.length === 0 && plainName.test(name.name) ? nameKey(name.name) : null
     const own = key !== null && scope.has(key)
     if (key === null || !(own || this.offer.tables.has(key))) {
-      const hint = tableInstead(text)
-      throw new Violation(`${shown(...path)} is not a table of this endpoint${hint ? `: ${hint}` : ''}`, at)
+      const hint = tableInstead(
+        path.map(part => part.name),
+        [...scope, ...[...this.offer.tables.values()].map(table => table.name)],
+        [...this.offer.tables.values()].flatMap(({ columns }) => ('unknown' in columns ? [] : columns)),
+      )
+      const violation = new Violation(`${shown(...path)} is not a table of this endpoint${hint}`, at)
+      violation.offersTables = true
+      throw violation
     }
     if (offset) throw new Violation('WITH OFFSET goes with UNNEST', offset.at, 'invalid_query')
     if (!own) this.used.add(key)

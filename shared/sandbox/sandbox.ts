@@ -106,14 +106,17 @@ function checkCaller(
     return used
   } catch (error) {
     if (!(error instanceof Violation)) throw error
-    const names = [...tables.byKey.values()].map(({ name }) => name)
-    const offer =
-      names.length > 0 ? `The query may read ${names.join(', ')}.` : 'The query may read no table.'
-    throw new ApiError(error.code, `${sentence(error.message)} ${offer}`, {
+    const offer = error.offersTables ? ` ${offerOf(tables)}` : ''
+    throw new ApiError(error.code, sentence(error.message) + offer, {
       problems: [{ parameter: 'sql', ...placeOf(sql, error.at), detail: error.message }],
       cause: error,
     })
   }
+}
+
+function offerOf({ byKey }: EndpointTables): string {
+  const names = [...byKey.values()].map(({ name }) => name)
+  return names.length > 0 ? `The query may read ${names.join(', ')}.` : 'The query may read no table.'
 }
 
 function sentence(text: string): string {

@@ -179,6 +179,7 @@ export class Cursor {
       const { kind, value, at } = this.ahead(ahead)
       // `x NOT ILIKE y` stops at NOT.
       if (ahead === 1 && !this.isWord('NOT')) continue
+      if (ahead === -1 && value === 'OFFSET') continue
       const instead = kind === 'word' ? wordInstead(value) : null
       if (instead) return this.refusal(instead, at)
     }

@@ -626,7 +626,8 @@ class Parser extends Cursor {
   /** The words after PIVOT and its kind decide whether it is the operator or an alias. */
   private tableAlias(): ast.Identifier | null {
     const operator = tableOperators.some(word => this.isWord(word)) && this.operatorFollows()
-    return operator ? null : this.alias()
+    const withoutLimit = this.isWord('OFFSET') && ['integer', 'parameter'].includes(this.ahead(1).kind)
+    return operator || withoutLimit ? null : this.alias()
   }
 
   private operatorFollows(): boolean {
