@@ -16,6 +16,15 @@ export function typeName(type: SqlType | null): string {
   return `STRUCT<${fields.join(', ')}>`
 }
 
+/** For messages: what is in long types is left out. */
+export function briefTypeName(type: SqlType | null): string {
+  const name = typeName(type)
+  if (name.length <= 60) return name
+  return type?.kind === 'ARRAY' && type.element.kind === 'STRUCT'
+    ? 'ARRAY<STRUCT<...>>'
+    : `${type?.kind}<...>`
+}
+
 /** A number where it is exact, else its digits. */
 export function integer(value: number | bigint | string): number | string {
   const number = Number(value)

@@ -13,6 +13,7 @@ import {
   type Statement,
 } from '../engine.ts'
 import { Connections, openDatabase } from './database.ts'
+import { located } from './culprits.ts'
 import { engineError, isFatal, mayBeOfFiles } from './failures.ts'
 import { rewrite, type Rewritten } from './rewrite/rewrite.ts'
 import { ResultRows } from '../rows.ts'
@@ -71,7 +72,7 @@ class DuckDbEngine implements QueryEngine {
   }
 
   async run(statement: Statement, limits: RunLimits): Promise<RunResult> {
-    return this.withDeadline(limits, async deadline => {
+    return this.withDeadline(statement, limits, async deadline => {
       const rewritten = this.rewritten(statement)
       const values = this.values(statement, rewritten)
       const { rollup } = statement
@@ -105,7 +106,7 @@ class DuckDbEngine implements QueryEngine {
   }
 
   async describe(statement: Statement): Promise<Description> {
-    return this.withDeadline({ timeoutMs: describeMs }, async deadline => {
+    return this.withDeadline(statement, { timeoutMs: describeMs }, async deadline => {
       const { sql, columns, tables } = this.rewritten(statement)
       const { rollup } = statement
       const planned = rollup ? `${this.rollups.describing(rollup)} SELECT * FROM (${sql}) AS "result"` : sql
@@ -126,6 +127,7 @@ class DuckDbEngine implements QueryEngine {
 
   /** Throws EngineError, and nothing else. */
   private async withDeadline<T>(
+    { sql }: Statement,
     limits: Pick<RunLimits, 'timeoutMs' | 'signal'>,
     act: (deadline: Deadline) => Promise<T>,
   ): Promise<T> {
@@ -136,7 +138,7 @@ class DuckDbEngine implements QueryEngine {
       deadline.check()
       // After a fatal error DuckDB refuses all further work: the next run opens it again.
       if (isFatal(error)) await this.close()
-      throw engineError(error)
+      throw located(engineError(error), sql)
     }
   }
 

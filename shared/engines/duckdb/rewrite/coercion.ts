@@ -4,7 +4,7 @@
  */
 import type { Node } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
-import { fieldName, typeName } from '../../values.ts'
+import { briefTypeName, fieldName } from '../../values.ts'
 import { duckType } from '../syntax.ts'
 import { type Context, structSql, type Typed } from './context.ts'
 
@@ -154,6 +154,6 @@ export function condition(context: Context, node: Node, what: string, value: Typ
 
 /** BigQuery's error for operands or arguments of wrong types. */
 export function noSignature(context: Context, node: Node, what: string, values: Typed[]) {
-  const types = values.map(value => typeName(value.type)).join(', ')
+  const types = values.map(value => briefTypeName(value.type)).join(', ')
   return context.invalid(node, `No matching signature for ${what} for argument types: ${types || 'none'}`)
 }

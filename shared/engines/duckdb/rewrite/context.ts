@@ -69,6 +69,8 @@ export interface Scope {
   ctes: Ctes
   /** Aliases of the SELECT list by lower-case name, where they are in sight (HAVING, QUALIFY, ORDER BY). */
   aliases: Map<string, Typed> | null
+  /** Names of the SELECT list where they are not in sight (WHERE), for the message. */
+  later?: ReadonlySet<string>
   /** Set once an aggregate function is met that is not a window function. */
   aggregation: { found: boolean }
 }

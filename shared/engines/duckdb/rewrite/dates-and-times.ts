@@ -148,6 +148,8 @@ export function intervalLiteral(context: Context, node: IntervalLiteral, scope: 
   if (node.to) throw context.unsupported(node, `INTERVAL ... ${node.part} TO ${node.to}`)
   const value = context.expression(node.value, scope)
   const number = coerce(value, { kind: 'INT64' })
+  if (value.type?.kind === 'STRING')
+    throw context.invalid(node.value, `An interval has no quotes: write INTERVAL 1 ${node.part}`)
   const sql = number && interval(number.sql, node.part)
   if (!sql) throw noSignature(context, node, `INTERVAL ${node.part}`, [value])
   return typed(sql, 'INTERVAL')

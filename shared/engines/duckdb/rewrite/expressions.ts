@@ -3,7 +3,7 @@ import type { Expression, Identifier, Path, Subscript } from '../../../sql/tree.
 import type { StructType } from '../../../sql/types.ts'
 import { cast } from './casts.ts'
 import { noSignature } from './coercion.ts'
-import { type Context, raise, type Scope, structField, type Typed, typed } from './context.ts'
+import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
 import { extract, intervalLiteral } from './dates-and-times.ts'
 import { caseExpression } from './functions/conditions.ts'
 import { call } from './functions/calls.ts'
@@ -17,7 +17,7 @@ import {
   typedLiteral,
 } from './literals.ts'
 import { between, binary, inOperator, is, isDistinctFrom, like, likeAny, unary } from './operators.ts'
-import { fieldOf, findPath, jsonKey, unknownName } from './scope.ts'
+import { fieldOf, fieldOfArray, findPath, jsonKey, noField, unknownName } from './scope.ts'
 import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
 
 type Rewriter<Kind> = (context: Context, node: Extract<Expression, { kind: Kind }>, scope: Scope) => Typed
@@ -96,9 +96,19 @@ function subscript(context: Context, node: Subscript, scope: Scope): Typed {
   if (of.type?.kind === 'STRUCT') return fieldAt(context, node, of, of.type)
   const index = context.expression(node.index, scope)
   if (of.type?.kind === 'JSON') return jsonElement(node.index, of, index)
+  if (node.index.kind === 'Literal' && node.index.literal === 'STRING') throw keyOf(context, node, of)
   if (of.type?.kind !== 'ARRAY' || (index.type && index.type.kind !== 'INT64'))
     throw noSignature(context, node, 'operator []', [of, index])
   return typed(`(${of.sql})[${position(node, of.sql, index.sql)}]`, of.type.element)
+}
+
+/** For `metadata['request']`, as other dialects have it: a field is written behind a dot. */
+function keyOf(context: Context, { of, index, at }: Subscript, value: Typed) {
+  const field = { name: index.kind === 'Literal' ? index.value : '', quoted: true, at }
+  const records = elementOf(value.type)
+  if (of.kind === 'Path' && records?.kind === 'STRUCT')
+    return fieldOfArray(context, records, [...of.parts, field], [field])
+  return noField(context, value.type, field)
 }
 
 /** DuckDB counts from 1, from the end for negative numbers, and gives NULL where there is no element. */

@@ -56,6 +56,11 @@ function pivoted(
       aggregate,
       'PIVOT with several aggregates needs a name for each: give it one with AS',
     )
+  if (value.expression.kind === 'Path')
+    throw context.invalid(
+      value,
+      `The values of PIVOT are constants: write '${value.expression.parts.at(-1)!.name}'`,
+    )
   const constant = context.expression(value.expression, newScope(rows.ctes, null))
   if (type && !coerce(constant, type))
     throw context.invalid(

@@ -394,7 +394,7 @@ describeDuckDb(
         ],
         ['SELECT 1 FROM logs AS a, logs AS A', 'Duplicate table alias A', 1, 26],
         ['WITH t AS (SELECT 1), T AS (SELECT 2) SELECT 1', 'Duplicate alias T', 1, 23],
-        ['SELECT 1 AS a UNION ALL SELECT 1, 2', 'mismatched column count', 1, 1],
+        ['SELECT 1 AS a UNION ALL SELECT 1, 2', 'mismatched column count: 1 and 2', 1, 25],
         [
           'SELECT 1 AS a, 2 AS b UNION ALL BY NAME SELECT 1 AS a',
           'BY NAME needs the same columns on both sides: the second query has no b',

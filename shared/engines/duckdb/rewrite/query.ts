@@ -140,7 +140,10 @@ type Pair = [OutputColumn | null, OutputColumn | null]
 
 function columnsByPlace(context: Context, node: SetOperation, left: Pieces, right: Pieces): Pair[] {
   if (left.columns.length !== right.columns.length)
-    throw context.invalid(node, 'Queries in a set operation have mismatched column count')
+    throw context.invalid(
+      node.right,
+      `Queries in a set operation have mismatched column count: ${left.columns.length} and ${right.columns.length}`,
+    )
   return left.columns.map((column, at) => [column, right.columns[at]!])
 }
 

@@ -2,7 +2,7 @@
 import type { Identifier } from '../../../sql/tree.ts'
 import { nearestName } from '../../../sql/nearest.ts'
 import type { SqlType, StructField } from '../../../sql/types.ts'
-import { typeName } from '../../values.ts'
+import { briefTypeName } from '../../values.ts'
 import { quoteName, quoteText } from '../syntax.ts'
 import {
   type Context,
@@ -78,8 +78,53 @@ export function findPath(context: Context, scope: Scope, path: Identifier[]): Ty
 }
 
 /** For a path whose first name is unknown. */
-export function unknownName(context: Context, scope: Scope, [first]: Identifier[]) {
-  return unrecognized(context, first!, `Unrecognized name: ${first!.name}`, namesIn(scope))
+export function unknownName(context: Context, scope: Scope, path: Identifier[]) {
+  const [first] = path as [Identifier]
+  const message = `Unrecognized name: ${first.name}`
+  if (scope.later?.has(first.name.toLowerCase()))
+    return context.invalid(
+      first,
+      `${message}, a name of the SELECT list, which WHERE does not see: repeat its expression, or filter in a query around this one`,
+    )
+  const way = nearestName(first.name, namesIn(scope)) === null ? wayInside(scope, path) : null
+  return way
+    ? context.invalid(first, `${message}, ${way}`)
+    : unrecognized(context, first, message, namesIn(scope))
+}
+
+/** Where a name is that of a field, as `status_code` in `metadata`: the UNNESTs that lead to it. */
+function wayInside(scope: Scope, path: Identifier[]): string | null {
+  const starts = scope.variables.flatMap(variable =>
+    columnsOf(variable).map(column => {
+      const names = variable.kind === 'value' && variable.name ? [variable.name, column.name] : [column.name]
+      return { type: column.type, names: names.filter(name => name !== null) }
+    }),
+  )
+  for (let ways = starts; ways.length > 0;) {
+    const found = ways.find(({ names }) => sameName(names.at(-1)!, path[0]!.name))
+    if (found) {
+      const start = starts.find(({ names }) => names.every((name, at) => found.names[at] === name))!
+      const records = elementOf(start.type) ?? start.type
+      const fields = [...found.names.slice(start.names.length), ...path.slice(1).map(({ name }) => name)]
+      const { joins, found: field } = unnestsTo(start.names.join('.'), start.names.at(-1)!, records, fields)
+      return `a field inside ${start.names.join('.')}: add ${joins.join(' ')} to FROM, and write ${field}`
+    }
+    ways = ways.flatMap(({ type, names }) => {
+      const record = elementOf(type) ?? type
+      if (record?.kind !== 'STRUCT') return []
+      return record.fields.flatMap(field =>
+        field.name === null ? [] : [{ type: field.type, names: [...names, field.name] }],
+      )
+    })
+  }
+  return null
+}
+
+/** For a field of a value that has none. */
+export function noField(context: Context, type: SqlType | null, field: Identifier) {
+  const json = type?.kind === 'STRING' ? `: if it holds JSON, write JSON_VALUE(x, '$.${field.name}')` : ''
+  const message = `Cannot access field ${field.name} on a value with type ${briefTypeName(type)}${json}`
+  return context.invalid(field, message)
 }
 
 function inVariable(
@@ -127,9 +172,28 @@ function fieldsOf(context: Context, value: Typed, fields: Identifier[], path: Id
 }
 
 /** For fields of an array of structs, as every object in the logs is one: shows the UNNESTs that lead to them. */
-function fieldOfArray(context: Context, records: SqlType, path: Identifier[], fields: Identifier[]) {
+export function fieldOfArray(context: Context, records: SqlType, path: Identifier[], fields: Identifier[]) {
   const names = path.map(({ name }) => name)
   const array = names.slice(0, names.length - fields.length).join('.')
+  const { joins, found } = unnestsTo(
+    array,
+    names.at(-fields.length - 1)!,
+    records,
+    fields.map(({ name }) => name),
+  )
+  return context.invalid(
+    fields[0]!,
+    `${array} is an array of records: add ${joins.join(' ')} to FROM, and write ${found}`,
+  )
+}
+
+/** The joins that lead from an array of records to fields inside, and the last field behind them. */
+function unnestsTo(
+  array: string,
+  last: string,
+  records: SqlType | null,
+  fields: string[],
+): { joins: string[]; found: string } {
   const joins: string[] = []
   const aliases = new Set<string>()
   const unnest = (array: string, name: string) => {
@@ -139,9 +203,9 @@ function fieldOfArray(context: Context, records: SqlType, path: Identifier[], fi
     joins.push(`CROSS JOIN UNNEST(${array}) AS ${alias}`)
     return alias
   }
-  let found = unnest(array, names.at(-fields.length - 1)!)
+  let found = unnest(array, last)
   let type: SqlType | null = records
-  for (const [at, { name }] of fields.entries()) {
+  for (const [at, name] of fields.entries()) {
     const inside: StructField[] = type?.kind === 'STRUCT' ? type.fields : []
     type = inside.find(field => sameName(field.name, name))?.type ?? null
     found = `${found}.${name}`
@@ -149,18 +213,14 @@ function fieldOfArray(context: Context, records: SqlType, path: Identifier[], fi
     found = unnest(found, name)
     type = type.element
   }
-  return context.invalid(
-    fields[0]!,
-    `${array} is an array of records: add ${joins.join(' ')} to FROM, and write ${found}`,
-  )
+  return { joins, found }
 }
 
 /** One field of a STRUCT or JSON value. Throws SqlError if it has none of that name. */
 export function fieldOf(context: Context, value: Typed, field: Identifier): Typed {
   const { type, sql } = value
   if (type?.kind === 'JSON') return typed(`json_extract(${sql}, ${jsonKey(field.name)})`, 'JSON')
-  if (type?.kind !== 'STRUCT')
-    throw context.invalid(field, `Cannot access field ${field.name} on a value with type ${typeName(type)}`)
+  if (type?.kind !== 'STRUCT') throw noField(context, type, field)
   const at = type.fields.findIndex(({ name }) => sameName(name, field.name))
   if (at >= 0) return structField(sql, type, at)
   const names = type.fields.flatMap(({ name }) => name ?? [])

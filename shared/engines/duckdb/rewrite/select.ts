@@ -44,7 +44,7 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
   const sql = [
     `SELECT ${node.distinct ? 'DISTINCT ' : ''}${list.sql}`,
     from && ` FROM ${from.sql}`,
-    clause(context, 'WHERE', node.where, scope),
+    clause(context, 'WHERE', node.where, { ...scope, later: new Set(aliased.aliases?.keys()) }),
     groupByClause(context, node, items, scope),
     clause(context, 'HAVING', node.having, aliased),
     clause(context, 'QUALIFY', node.qualify, aliased),

@@ -1,5 +1,7 @@
 /** How the rewriting of a GoogleSQL function is written down: parameters, result type and DuckDB SQL. */
 import type { SqlError } from '../../../../sql/error.ts'
+import { extractParts } from '../../../../sql/grammar.ts'
+import { partInstead } from '../../../../sql/instead.ts'
 import type { Call, Expression, Node } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { checked, once, within } from '../bounds.ts'
@@ -127,7 +129,8 @@ export function applyRule(site: CallSite, rule: FunctionRule): Typed {
 /** The call under the first of these signatures that fits. */
 function applySignature(site: CallSite, signatures: Signature[]): Typed {
   const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
-  if (fitting.length === 0) throw site.invalid(`Number of arguments does not match for function ${site.name}`)
+  if (fitting.length === 0) throw site.invalid(wrongCount(site, signatures))
+  refuseSwapped(site, fitting)
   for (const exact of [true, false])
     for (const candidate of fitting) {
       const args = bind(site, candidate.parameters, exact)
@@ -138,7 +141,7 @@ function applySignature(site: CallSite, signatures: Signature[]): Typed {
 
 function applied(site: CallSite, { returns, sql, bounded }: Signature, args: Typed[]): Typed {
   const text = sql(...args.map(arg => arg.sql))
-  if (text === null) throw site.invalid(`${site.name} does not support this date part for this type`)
+  if (text === null) throw unknownPart(site)
   const safe = bounded && bounded.cost(...args) !== null ? withinBound(site, sql, bounded, args) : text
   return typed(safe, typeof returns === 'function' ? returns(args) : returns)
 }
@@ -158,10 +161,46 @@ function withinBound(
   )
 }
 
+function wrongCount({ name, call }: CallSite, signatures: Signature[]): string {
+  const counts = signatures.map(({ parameters }) => countsOf(parameters))
+  const least = Math.min(...counts.map(({ least }) => least))
+  const most = Math.max(...counts.map(({ most }) => most))
+  const wanted = most === least ? `${least}` : most === Infinity ? `${least} or more` : `${least} to ${most}`
+  return `Number of arguments does not match for function ${name}: it takes ${wanted}, not ${call.arguments.length}`
+}
+
+/** `DATE_TRUNC('hour', x)` has the arguments of other dialects. */
+function refuseSwapped(site: CallSite, signatures: Signature[]): void {
+  const [first] = site.call.arguments
+  const part = first?.kind === 'Literal' && first.literal === 'STRING' ? first.value.toUpperCase() : ''
+  const late = signatures.every(({ parameters }) => parameters.indexOf('PART') > 0)
+  if (!late || !extractParts.has(part)) return
+  const values = site.call.arguments.length > 2 ? 'later, earlier' : 'x'
+  throw site.invalid(
+    `${site.name} takes the part last, without quotes: write ${site.name}(${values}, ${part})`,
+    first,
+  )
+}
+
+function unknownPart(site: CallSite) {
+  for (const node of site.call.arguments) {
+    const name = node.kind === 'Path' && node.parts.length === 1 ? node.parts[0]!.name : ''
+    const near = extractParts.has(name.toUpperCase()) ? null : partInstead(name.toUpperCase(), extractParts)
+    if (near) return site.invalid(`${site.name} knows no part ${name}; did you mean ${near}?`, node)
+  }
+  return site.invalid(`${site.name} does not support this date part for this type`)
+}
+
 function takes(parameters: Parameter[], count: number): boolean {
-  const least = parameters.filter(parameter => !/[?*]$/.test(parameter)).length
-  const most = parameters.some(parameter => parameter.endsWith('*')) ? Infinity : parameters.length
+  const { least, most } = countsOf(parameters)
   return count >= least && count <= most
+}
+
+function countsOf(parameters: Parameter[]): { least: number; most: number } {
+  return {
+    least: parameters.filter(parameter => !/[?*]$/.test(parameter)).length,
+    most: parameters.some(parameter => parameter.endsWith('*')) ? Infinity : parameters.length,
+  }
 }
 
 /** The arguments as their parameters take them; `null` if one does not fit. `exact` allows no coercion. */
@@ -197,5 +236,7 @@ function datePart(site: CallSite, node: Expression): string {
   const [day] = node.kind === 'Call' ? node.arguments : []
   if (node.kind === 'Call' && day?.kind === 'Path')
     return `${node.name[0]!.name}(${day.parts[0]!.name})`.toUpperCase()
-  throw site.invalid(`${site.name} needs a date part such as DAY here`, node)
+  const text = node.kind === 'Literal' ? node.value.toUpperCase() : ''
+  const hint = extractParts.has(text) ? `: write ${text} without quotes` : ''
+  throw site.invalid(`${site.name} needs a date part such as DAY here${hint}`, node)
 }

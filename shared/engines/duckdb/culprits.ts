@@ -1,0 +1,232 @@
+/**
+ * Where in a query an error of DuckDB has its cause: DuckDB gives places in its own SQL only. A part of the query is
+ * named where it alone can have caused the error; where several can, the error stays without a place.
+ */
+import { placeOf } from '../../sql/error.ts'
+import { statementLimits } from '../../sql/limits.ts'
+import { parse } from '../../sql/parser.ts'
+import type { AnyNode, Call, Expression, Path, Query, Select } from '../../sql/tree.ts'
+import { children, descendants } from '../../sql/walk.ts'
+import { EngineError } from '../engine.ts'
+import { isAggregate } from './rewrite/functions/calls.ts'
+
+interface Suspicion {
+  /** The parts that can have caused it. */
+  suspects: (query: Query) => AnyNode[]
+  /** Whether each of them is at fault, so that the first one will do. */
+  all?: boolean
+  /** What to write instead, after the message. */
+  instead?: string | ((node: AnyNode) => string)
+}
+
+/** By the beginning of the message that `failures.ts` gives. */
+const suspicions: [message: string, Suspicion][] = [
+  [
+    'A column is neither grouped',
+    { suspects: ungrouped, all: true, instead: 'add it to GROUP BY, or write ANY_VALUE(x)' },
+  ],
+  [
+    'An aggregate function cannot stand here',
+    {
+      suspects: query => callsBeforeGroups(query, isPlainAggregate),
+      all: true,
+      instead: 'HAVING filters groups',
+    },
+  ],
+  [
+    'A window function cannot stand here',
+    {
+      suspects: query => callsBeforeGroups(query, call => call.over !== null),
+      all: true,
+      instead: 'QUALIFY filters by it',
+    },
+  ],
+  [
+    'Aggregate functions cannot be nested',
+    { suspects: nested, all: true, instead: 'put the inner one into a subquery' },
+  ],
+  ['Division by zero', { suspects: divisions, instead: 'SAFE_DIVIDE(a, b) gives NULL' }],
+  ['Array index is out of bounds', { suspects: indexes, instead: '[SAFE_OFFSET(n)] gives NULL' }],
+  [
+    'A scalar subquery returned more',
+    { suspects: kind('ScalarSubquery'), instead: 'add LIMIT 1, or aggregate' },
+  ],
+  [
+    'A date or time does not have the format',
+    { suspects: callsOf(/^PARSE_/), instead: 'SAFE.PARSE_... gives NULL' },
+  ],
+  ['Bad regular expression', { suspects: callsOf(/^REGEXP_/) }],
+  ['A value is not JSON', { suspects: callsOf(/^PARSE_JSON$|^JSON_/) }],
+  ['A value cannot be converted', { suspects: conversions, instead: conversionInstead }],
+  ['A number or date is out of range', { suspects: conversions, instead: conversionInstead }],
+]
+
+/** The error with its place in `sql`, where that is known. */
+export function located(error: EngineError, sql: string): EngineError {
+  const suspicion = suspicions.find(([message]) => error.message.startsWith(message))?.[1]
+  if (error.reason !== 'rejected' || error.place || !suspicion) return error
+  const { suspects, all = false, instead } = suspicion
+  const found = suspects(parse(sql, statementLimits))
+  if (found.length === 0 || (found.length > 1 && !all)) return error
+  const culprit = found[0]!
+  const hint = typeof instead === 'function' ? instead(culprit) : instead
+  const message = error.message + (hint ? `: ${hint}` : '')
+  return new EngineError('rejected', message, { place: placeOf(sql, culprit.at), cause: error.cause })
+}
+
+function kind(name: AnyNode['kind']) {
+  return (query: Query) => [...descendants(query)].filter(node => node.kind === name)
+}
+
+function callsOf(names: RegExp) {
+  return (query: Query) => callsIn(query).filter(call => call.name.length === 1 && names.test(nameOf(call)))
+}
+
+function callsIn(node: AnyNode): Call[] {
+  return [...descendants(node)].filter(inner => inner.kind === 'Call')
+}
+
+function nameOf({ name }: Call): string {
+  return name.map(part => part.name.toUpperCase()).join('.')
+}
+
+function isPlainAggregate(call: Call): boolean {
+  return isAggregate(call) && !call.over
+}
+
+function divisions(query: Query): AnyNode[] {
+  return [...descendants(query)].filter(
+    node =>
+      (node.kind === 'Binary' && node.operator === '/') ||
+      (node.kind === 'Call' && (nameOf(node) === 'DIV' || nameOf(node) === 'MOD')),
+  )
+}
+
+function indexes(query: Query): AnyNode[] {
+  return [...descendants(query)].filter(node => node.kind === 'Subscript' && !node.mode?.startsWith('SAFE'))
+}
+
+/** Casts of anything but parameters, whose values are checked before, and texts that are no date where one is compared. */
+function conversions(query: Query): AnyNode[] {
+  const nodes = [...descendants(query)]
+  const casts = nodes.filter(
+    node => node.kind === 'Cast' && !node.safe && node.operand.kind !== 'ParameterReference',
+  )
+  const texts = nodes.flatMap(node => {
+    if (node.kind === 'TypedLiteral') return isDate(node.value.value) ? [] : [node]
+    const operands = comparedBy(node)
+    return operands.filter(
+      text => text.kind === 'Literal' && text.literal === 'STRING' && !isDate(text.value),
+    )
+  })
+  return [...casts, ...texts]
+}
+
+function conversionInstead({ kind }: AnyNode): string {
+  return kind === 'Cast' ? 'SAFE_CAST gives NULL' : "a time is written '2026-01-31 12:00:00'"
+}
+
+const conversionCalls = ['DATE', 'DATETIME', 'TIME', 'TIMESTAMP']
+
+function comparedBy(node: AnyNode): AnyNode[] {
+  if (node.kind === 'Binary')
+    return /^(=|!=|<>|<|>|<=|>=)$/.test(node.operator) ? [node.left, node.right] : []
+  if (node.kind === 'Between') return [node.low, node.high]
+  if (node.kind === 'Call') return conversionCalls.includes(nameOf(node)) ? node.arguments : []
+  return node.kind === 'In' && node.among.kind === 'InList' ? node.among.items : []
+}
+
+function isDate(text: string): boolean {
+  const day = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)/.exec(text)
+  if (!day) return /^\s*\d{1,2}:\d{1,2}/.test(text)
+  const [year, month, date] = day.slice(1).map(Number) as [number, number, number]
+  const same = new Date(Date.UTC(year, month - 1, date))
+  return same.getUTCMonth() === month - 1 && same.getUTCDate() === date
+}
+
+/** Calls where rows are not grouped yet: in WHERE, ON and the keys of GROUP BY. */
+function callsBeforeGroups(query: Query, matches: (call: Call) => boolean): AnyNode[] {
+  return [...descendants(query)].flatMap(node => {
+    if (node.kind === 'Join') return outside(node.on, matches)
+    if (node.kind !== 'Select') return []
+    return [node.where, ...(node.groupBy?.items ?? [])].flatMap(part => outside(part, matches))
+  })
+}
+
+/** The calls that match, but for those of subqueries. */
+function outside(node: AnyNode | null, matches: (call: Call) => boolean): AnyNode[] {
+  if (!node || node.kind === 'Query') return []
+  const own = node.kind === 'Call' && matches(node) ? [node] : []
+  return [...own, ...children(node).flatMap(child => outside(child, matches))]
+}
+
+function nested(query: Query): AnyNode[] {
+  return callsIn(query)
+    .filter(isPlainAggregate)
+    .flatMap(call => call.arguments.flatMap(argument => outside(argument, isPlainAggregate)))
+}
+
+/** Columns beside aggregates that are no key of GROUP BY. */
+function ungrouped(query: Query): AnyNode[] {
+  const found: AnyNode[] = []
+  for (const node of descendants(query)) {
+    if (node.kind !== 'Select') continue
+    const groups = node.groupBy !== null || outsideItems(node).length > 0 || node.having !== null
+    if (!groups || node.groupBy?.grouping === 'ALL') continue
+    const keys = keysOf(node)
+    for (const part of [...node.items, node.having, node.qualify]) found.push(...loose(part, keys))
+  }
+  return found
+}
+
+function outsideItems({ items }: Select): AnyNode[] {
+  return items.flatMap(item => outside(item, isPlainAggregate))
+}
+
+/** The keys of GROUP BY; one by number or alias is the item of the select list. */
+function keysOf({ groupBy, items }: Select): Expression[] {
+  const keys = (groupBy?.items ?? []).flatMap(key => (key.kind === 'Tuple' ? [key, ...key.items] : [key]))
+  const named = keys.flatMap(key => {
+    const item = items.find(
+      (item, at) =>
+        item.kind === 'SelectColumn' &&
+        (key.kind === 'Literal'
+          ? Number(key.text) === at + 1
+          : key.kind === 'Path' &&
+            key.parts.length === 1 &&
+            item.alias !== null &&
+            same(item.alias.name, key.parts[0]!.name)),
+    )
+    return item?.kind === 'SelectColumn' ? [item.expression] : []
+  })
+  const aliases = items.flatMap(item =>
+    item.kind === 'SelectColumn' && item.alias
+      ? [{ kind: 'Path' as const, parts: [item.alias], at: item.at }]
+      : [],
+  )
+  return [...keys, ...named, ...aliases]
+}
+
+function loose(node: AnyNode | null, keys: Expression[]): AnyNode[] {
+  if (!node || node.kind === 'Query' || (node.kind === 'Call' && isPlainAggregate(node))) return []
+  if (keys.some(key => textOf(key) === textOf(node))) return []
+  if (node.kind === 'Path') return keys.some(key => key.kind === 'Path' && covers(key, node)) ? [] : [node]
+  return children(node).flatMap(child => loose(child, keys))
+}
+
+/** Whether a path may be that of a key, or of a field of it. */
+function covers(key: Path, path: Path): boolean {
+  const [own, other] = [key, path].map(({ parts }) => parts.map(part => part.name.toLowerCase())) as [
+    string[],
+    string[],
+  ]
+  return own.every((name, at) => other[at] === name) || own.at(-1) === other.at(-1)
+}
+
+function textOf(node: AnyNode): string {
+  return JSON.stringify(node, (key, value: unknown) => (key === 'at' ? undefined : value)).toLowerCase()
+}
+
+function same(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
