@@ -15,14 +15,13 @@ import type {
   TableReference,
 } from '../sql/tree.ts'
 import { children } from '../sql/walk.ts'
-import type { Columns } from './expand.ts'
 import { netFunctions, plainFunctions } from './allowed-functions.ts'
 import { functionInstead, tableInstead } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {
   /** Its tables by their keys, in the endpoint's spelling, with their columns where those are known. */
-  tables: ReadonlyMap<string, { name: string; columns: Columns }>
+  tables: ReadonlyMap<string, { name: string; columns: readonly string[] | { unknown: string } }>
   /** Names of its parameters. */
   parameters: ReadonlySet<string>
 }

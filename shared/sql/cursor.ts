@@ -147,7 +147,7 @@ export class Cursor {
   }
 
   protected unexpected(wanted?: string): SqlError {
-    const { kind, text, value } = this.token
+    const { kind, value } = this.token
     const known = kind === 'word' ? unsupported.get(value) : null
     if (known) return this.refusal(known)
     const dialect = this.ofOtherDialect()

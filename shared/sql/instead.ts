@@ -52,7 +52,7 @@ const characters: ReadonlyMap<string, string> = new Map([
   ['%', 'the remainder is written MOD(a, b)'],
   ['$', 'a parameter is written @name'],
   ['!', 'write NOT x, or x != y'],
-  ...[...'‘’“”„«»´'].map(quote => [quote, `a string has ' or " around it`] as const),
+  ...['‘', '’', '“', '”', '„', '«', '»', '´'].map(quote => [quote, `a string has ' or " around it`] as const),
 ])
 
 export function characterInstead(character: string): string | null {

@@ -148,7 +148,7 @@ describeFunctions('dates and times', {
     [`EXTRACT(HOUR FROM DATE '2026-01-01')`, 'cannot take HOUR from a DATE'],
     [`EXTRACT(DAY FROM 'x')`, 'cannot take DAY from a STRING'],
     [`PARSE_DATE('%F', 'secret')`, 'does not have the format'],
-    [`DATE_ADD(DATE '2026-01-01', INTERVAL 'x' DAY)`, 'No matching signature for INTERVAL DAY'],
+    [`DATE_ADD(DATE '2026-01-01', INTERVAL 'x' DAY)`, 'An interval has no quotes: write INTERVAL 1 DAY'],
     [`DATE(2026, 2, 30)`, 'out of range'],
     [`TIMESTAMP_SUB('2026-01-01', 5)`, 'No matching signature for function TIMESTAMP_SUB'],
   ],

@@ -1,0 +1,77 @@
+/** An error that DuckDB gives while it plans or runs has the place of its cause in the query, where that is certain. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { EngineError } from '../engine.ts'
+import { duckDb, type OpenEngine } from '../testing/adapters.ts'
+import { tables } from '../testing/reference/tables.ts'
+
+let open: OpenEngine
+
+beforeAll(async () => {
+  const { requests } = tables
+  open = await duckDb.open({ requests: requests!.columns })
+  await open.append('requests', requests!.rows)
+}, 60_000)
+
+afterAll(() => open.close())
+
+/** The message and the text from its place on. */
+async function errorOf(sql: string): Promise<[message: string, text: string | null]> {
+  try {
+    await open.engine.run({ sql, bindings: [] }, { maxRows: 100, timeoutMs: 10_000 })
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    const { place, message } = error
+    return [message, place && sql.split('\n')[place.line - 1]!.slice(place.column - 1)]
+  }
+  throw new Error(`not refused: ${sql}`)
+}
+
+test.each([
+  ['SELECT method, COUNT(*) FROM requests', 'neither grouped nor aggregated', 'method,'],
+  ['SELECT COUNT(*), UPPER(r.path)\nFROM requests AS r GROUP BY r.method', 'neither grouped', 'r.path)'],
+  ['SELECT method AS m, COUNT(*), status + 1 FROM requests GROUP BY m', 'neither grouped', 'status +'],
+  ['SELECT method, path, COUNT(*) FROM requests GROUP BY 1', 'write ANY_VALUE(x)', 'path,'],
+  ['SELECT ts, COUNT(*) FROM requests GROUP BY TIMESTAMP_TRUNC(ts, DAY)', 'add it to GROUP BY', 'ts, C'],
+  ['SELECT id FROM requests HAVING COUNT(*) > 1', 'neither grouped', 'id FROM'],
+  ['SELECT COUNT(*) FROM requests GROUP BY method HAVING status > 1', 'neither grouped', 'status >'],
+  ['SELECT id FROM requests WHERE COUNT(*) > 1', 'HAVING filters groups', 'COUNT(*) >'],
+  ['SELECT id FROM requests WHERE RANK() OVER (ORDER BY id) = 1', 'QUALIFY filters by it', 'RANK()'],
+  ['SELECT MAX(COUNT(*)) FROM requests', 'put the inner one into a subquery', 'COUNT(*)'],
+  ['SELECT id / (id - 1) FROM requests', 'Division by zero: SAFE_DIVIDE', 'id / (id'],
+  ['SELECT 1 + MOD(id, 0) FROM requests', 'Division by zero', 'MOD('],
+  ['SELECT id, CAST(path AS INT64) FROM requests', 'cannot be converted', 'CAST('],
+  [
+    "SELECT id FROM requests WHERE ts > 'yesterday'",
+    "a time is written '2026-01-31 12:00:00'",
+    "'yesterday'",
+  ],
+  [
+    "SELECT id FROM requests WHERE path = 'x' AND ts BETWEEN '2026-01-01' AND '2026-02-30'",
+    'a time is written',
+    null,
+  ],
+  [
+    "SELECT id FROM requests WHERE ts BETWEEN '2026-01-01' AND '2026-02-30'",
+    'a time is written',
+    "'2026-02-30'",
+  ],
+  ["SELECT DATE '2024-02-30'", 'out of range', "DATE '2024"],
+  ['SELECT tags[OFFSET(99)] FROM requests', '[SAFE_OFFSET(n)] gives NULL', 'tags['],
+  ['SELECT id, (SELECT r.id FROM requests AS r) FROM requests', 'add LIMIT 1, or aggregate', '(SELECT r.id'],
+  ["SELECT PARSE_TIMESTAMP('%Y', path) FROM requests", 'does not have the format', 'PARSE_TIMESTAMP('],
+  [
+    "SELECT id FROM requests WHERE REGEXP_CONTAINS(path, '(')",
+    'Bad regular expression: missing )',
+    'REGEXP_',
+  ],
+])('%s', async (sql, message, text) => {
+  const [said, from] = await errorOf(sql)
+  if (text === null) return expect(from).toBeNull()
+  expect(said).toContain(message)
+  expect(from?.startsWith(text)).toBe(true)
+})
+
+test('an error that two parts can have caused has no place', async () => {
+  const [message, text] = await errorOf('SELECT 1 / (id - 1), 2 / (id - 1) FROM requests')
+  expect([message, text]).toEqual(['Division by zero', null])
+})
