@@ -34,7 +34,7 @@ function zoneMinutes(zone: string): number | null {
 
 /** Microseconds since 1970 of the first and last moment of BigQuery's TIMESTAMP: the years 1 to 9999. */
 const firstMicros = -62_135_596_800_000_000n
-const lastMicros = 253_402_300_799_999_999n
+export const lastMicros = 253_402_300_799_999_999n
 
 /** @returns the canonical form of a time in microseconds since 1970; `null` outside the years 1 to 9999 */
 export function fromMicros(micros: bigint): string | null {

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Store } from '../../../shared/stores/store.ts'
+import { typedPath } from '../path.ts'
 import { check } from './check.ts'
 import { compareBatchQueries, compareRollupQueries } from './compare.ts'
 import { carryOut, estimates, planFor } from './plan.ts'
@@ -89,7 +90,7 @@ export function applyCommand(
   return new Command('apply')
     .description('make the stored endpoints equal to the files in queries/')
     .option('--dry-run', 'only print what would be done', false)
-    .option('--queries <folder>', 'folder of <name>.sql and <name>.yaml', 'queries')
+    .option('--queries <folder>', 'folder of <name>.sql and <name>.yaml', typedPath, 'queries')
     .option('--check-warm', 'compare batch queries with their endpoints; on BigQuery it costs scans')
     .option('--no-check-warm', 'do not compare them, the default on BigQuery')
     .option(

@@ -24,6 +24,11 @@ const frame = new RegExp(start + end, 's')
 /** In characters. Web servers refuse longer requests, and the expression's stack is bounded. */
 const longestLine = 200_000
 
+/** Whether a line is in the format, also in the common format, which has less. */
+export function isCombined(line: string): boolean {
+  return line.length <= longestLine && frame.test(line.trimEnd())
+}
+
 /**
  * Reads a line such as
  * `203.0.113.9 - - [17/May/2015:10:05:03 +0000] "GET /a?b=1 HTTP/1.1" 200 512 "https://example.com/" "curl/8.5.0"`.

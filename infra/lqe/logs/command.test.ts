@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { runCommand } from '../testing/command.ts'
@@ -9,7 +9,7 @@ import { loadLogs } from './load.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
 
 const table = 'postgres.logs'
-const line = '{"timestamp":"2026-01-31T12:00:00Z","event_message":"m"}\n'
+const line = '{"timestamp":"2026-01-31T12:00:00Z","project":"p","event_message":"m"}\n'
 
 const run = (folder: string, args: string[]) =>
   runCommand(
@@ -18,9 +18,9 @@ const run = (folder: string, args: string[]) =>
   )
 
 /** The program itself, on a folder's logs. */
-function start(folder: string, args: string[]) {
-  const env = { PATH: process.env['PATH'], DATA_DIR: folder }
-  return spawn(process.execPath, ['infra/lqe/lqe.ts', 'logs', ...args], { env })
+function start(folder: string, args: string[], before: string[] = [], more: Record<string, string> = {}) {
+  const env = { PATH: process.env['PATH'], DATA_DIR: folder, ...more }
+  return spawn(process.execPath, [...before, 'infra/lqe/lqe.ts', 'logs', ...args], { env })
 }
 
 async function runProgram(folder: string, args: string[], input: string) {
@@ -121,4 +121,58 @@ describe('a load that does not live to its end', () => {
     expect(files(logs, table)).toEqual(before)
     expect(await query(logs, table, 'SELECT count(*) AS count FROM logs')).toEqual([{ count: '1' }])
   }, 30_000)
+
+  /** A module that kills its process at one of the calls that give files their names. */
+  const killAt = (calls: number) =>
+    `data:text/javascript,${encodeURIComponent(`
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    let left = ${calls}
+    for (const name of ['renameSync', 'linkSync']) {
+      const real = fs[name]
+      fs[name] = (...args) => {
+        if (left-- === 0) process.kill(process.pid, 'SIGKILL')
+        return real(...args)
+      }
+    }
+    syncBuiltinESMExports()`)}`
+
+  test('by a kill between any two renames brings all of its files or none, and the next load brings all', async () => {
+    const folder = newFolder()
+    const logs = join(folder, 'logs')
+    const paths = ['a', 'b', 'c'].map(name => join(folder, `${name}.ndjson`))
+    const write = (rows: number[]) => {
+      rows.forEach((count, at) => writeFileSync(paths[at]!, line.replace('"m"', `"${at}"`).repeat(count)))
+      return paths.slice(0, rows.length)
+    }
+    const load = async (rows: number[]) =>
+      loadLogs({ logsFolder: logs, tablesFolder, table, files: write(rows), out: () => {} })
+    const counts = async () => {
+      const sql = `SELECT event_message || ':' || count(*) AS rows FROM logs GROUP BY event_message ORDER BY 1`
+      return (await query(logs, table, sql)).map(({ rows }) => rows).join()
+    }
+    const seen: string[] = []
+    for (let calls = 0; ; calls++) {
+      rmSync(logs, { recursive: true, force: true })
+      await load([1, 1])
+      const child = start(folder, ['load', table, ...write([2, 2, 1])], ['--import', killAt(calls)])
+      const [code] = (await once(child, 'close')) as [number | null]
+      seen.push(await counts())
+      await load([2, 2, 1])
+      expect(await counts()).toBe('0:2,1:2,2:1')
+      if (code === 0) break
+      expect(code).toBeNull()
+    }
+    // Three folders are renamed, and a record is linked; the last run was not killed.
+    expect(seen).toHaveLength(5)
+    expect(seen).toEqual([...Array(4).fill('0:1,1:1'), '0:2,1:2,2:1'])
+  }, 60_000)
 })
+
+test('paths are those of the folder in which npm was called', async () => {
+  const folder = newFolder()
+  writeFileSync(join(folder, 'a.ndjson'), line)
+  const child = start(folder, ['load', table, 'a.ndjson'], [], { INIT_CWD: folder })
+  const [code] = (await once(child, 'close')) as [number]
+  expect(code).toBe(0)
+}, 30_000)

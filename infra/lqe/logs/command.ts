@@ -2,8 +2,10 @@
 import { statSync } from 'node:fs'
 import cliProgress from 'cli-progress'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { typedPath } from '../path.ts'
 import { LogsError } from './error.ts'
-import { formats, type Loaded, type LoadOptions, loadLogs } from './load.ts'
+import { formats } from './formats.ts'
+import { type Loaded, type LoadOptions, loadLogs } from './load.ts'
 import { clearLogs, type Folders } from './parquet.ts'
 import { defaults, writeSample } from './sample.ts'
 
@@ -15,18 +17,15 @@ export function logsCommand(settings: () => Folders): Command {
     .command('load')
     .description('load log files into a table; loading a file again replaces its earlier rows')
     .argument('<table>', 'a log table, such as cloudflare.logs.prod')
-    .argument('<file...>', 'log files, gzip or not; - is standard input')
+    .argument('<file...>', 'log files, gzip or not; - is standard input', collectPath, [])
     .addOption(new Option('--format <format>', 'format of the lines').choices(formats).default('ndjson'))
     .option('--project <ref>', 'with --format combined: the project that the requests belong to')
     .option('--host <host>', 'with --format combined: the requested host, such as www.example.com')
     .option('--shift-to-now', 'move the newest entry to the present, and all others by as much', false)
     .action(async (table: string, files: string[], flags: LoadFlags) => {
-      const { rows, badLines, first, last } = await stoppable(signal =>
-        runLoad({ ...settings(), ...flags, table, files, signal }),
-      )
-      const range = rows > 0 ? `; from ${first} to ${last}` : ''
-      console.log(`${table}: rows loaded: ${rows}; bad lines: ${badLines}${range}`)
-      if (rows === 0) process.exitCode = 1
+      const loaded = await stoppable(signal => runLoad({ ...settings(), ...flags, table, files, signal }))
+      console.log(`${table}: ${inWords(loaded)}`)
+      if (loaded.rows === 0) process.exitCode = 1
     })
   command
     .command('sample')
@@ -51,6 +50,14 @@ export function logsCommand(settings: () => Folders): Command {
       console.log(`${table} is empty; removed files: ${files}`)
     })
   return command
+}
+
+/** The counts that are always said, then those that are not zero. */
+function inWords({ rows, badLines, unknownFields, withoutProject, first, last }: Loaded): string {
+  const counts = { 'rows without a project': withoutProject, 'fields left out': unknownFields }
+  const others = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? `${what}: ${count}` : []))
+  const range = rows > 0 ? [`from ${first} to ${last}`] : []
+  return [`rows loaded: ${rows}`, `bad lines: ${badLines}`, ...others, ...range].join('; ')
 }
 
 type LoadFlags = Pick<LoadOptions, 'format' | 'project' | 'host' | 'shiftToNow'>
@@ -97,6 +104,10 @@ async function stoppable<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T
   } finally {
     for (const signal of signals) process.off(signal, stop)
   }
+}
+
+function collectPath(path: string, before: string[]): string[] {
+  return [...before, typedPath(path)]
 }
 
 function wholeNumber(text: string): number {

@@ -82,7 +82,7 @@ describe('an entry', () => {
     [
       'has another time',
       { timestamp: 'noon' },
-      'timestamp must be an ISO 8601 time or microseconds since 1970, not the string "noon"',
+      'timestamp must be an ISO 8601 time or a time since 1970, not the string "noon"',
     ],
     ['has a number for a text', { timestamp, event_message: 5 }, 'event_message must be a string, not 5'],
     [
@@ -166,15 +166,51 @@ describe('the time of an entry', () => {
     ['2026-01-31 12:00:00.5 UTC', '2026-01-31T12:00:00.500000Z'],
     [1769860800123456, '2026-01-31T12:00:00.123456Z'],
     ['1769860800123456', '2026-01-31T12:00:00.123456Z'],
-    [-1, '1969-12-31T23:59:59.999999Z'],
+    [1769860800, '2026-01-31T12:00:00.000000Z'],
+    ['1769860800', '2026-01-31T12:00:00.000000Z'],
+    [1769860800.123, '2026-01-31T12:00:00.123000Z'],
+    ['1769860800.1234567', '2026-01-31T12:00:00.123456Z'],
+    [1769860800123, '2026-01-31T12:00:00.123000Z'],
+    [1769860800123.25, '2026-01-31T12:00:00.123250Z'],
+    [1769860800123456789n, '2026-01-31T12:00:00.123456Z'],
+    [0, '1970-01-01T00:00:00.000000Z'],
+    [-1.5, '1969-12-31T23:59:58.500000Z'],
+    [99_999_999_999, '5138-11-16T09:46:39.000000Z'],
+    [100_000_000_000, '1973-03-03T09:46:40.000000Z'],
+    [99_999_999_999_999, '5138-11-16T09:46:39.999000Z'],
+    [100_000_000_000_000, '1973-03-03T09:46:40.000000Z'],
+    [253402300800000000n, '1978-01-11T21:31:40.800000Z'],
     [253402300799999999n, '9999-12-31T23:59:59.999999Z'],
     ['-62135596800000000', '0001-01-01T00:00:00.000000Z'],
   ])('%s is %s', (value, expected) => expect(entryTimestamp(value)).toBe(expected))
 
-  test.each([null, true, '', 'yesterday', '2026-02-30', 1.5, 253402300800000000n, '9'.repeat(30), {}, []])(
-    '%p is no time',
-    value => expect(entryTimestamp(value)).toBeNull(),
-  )
+  test.each([
+    null,
+    true,
+    '',
+    'yesterday',
+    '2026-02-30',
+    1e21,
+    9n ** 30n,
+    '9'.repeat(30),
+    '1.',
+    '.5',
+    '1769860800s',
+    {},
+    [],
+  ])('%p is no time', value => expect(entryTimestamp(value)).toBeNull())
+
+  test('is the same in seconds, milliseconds, microseconds and nanoseconds, from 1978 on', () => {
+    const seconds = fc.bigInt({ min: 260_000_000n, max: 9_223_372_035n })
+    fc.assert(
+      fc.property(seconds, value => {
+        const expected = fromMicros(value * 1_000_000n)
+        for (const unit of [1n, 1_000n, 1_000_000n, 1_000_000_000n])
+          expect(entryTimestamp(value * unit)).toBe(expected)
+        expect(entryTimestamp(Number(value))).toBe(expected)
+      }),
+    )
+  })
 
   test('keeps every microsecond, there and back', () => {
     const micros = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n })

@@ -1,12 +1,19 @@
 /** Log entries: a line of JSON, and a JSON object as a row of a table. */
 import { createHash } from 'node:crypto'
-import { fromMicros, isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
+import { fromMicros, isoTimestamp, lastMicros } from '../../../shared/endpoints/timestamps.ts'
 import type { Column, ScalarName, SqlType, StructField } from '../../../shared/sql/types.ts'
 import { LogsError } from './error.ts'
 
 /** Why one entry cannot be loaded; the others are. */
 export class BadEntry extends Error {
   override readonly name = 'BadEntry'
+  /** The field that it needs and lacks. */
+  readonly missing: string | null
+
+  constructor(message: string, missing: string | null = null) {
+    super(message)
+    this.missing = missing
+  }
 }
 
 /** A JSON value as it is read: an integer that a double cannot hold is a bigint. */
@@ -52,7 +59,7 @@ const scalars: Partial<Record<ScalarName, [expected: string, read: Reader]>> = {
   BOOL: ['true or false', value => (typeof value === 'boolean' ? value : null)],
   INT64: ['a 64-bit integer', readInteger],
   FLOAT64: ['a number', readFloat],
-  TIMESTAMP: ['an ISO 8601 time or microseconds since 1970', entryTimestamp],
+  TIMESTAMP: ['an ISO 8601 time or a time since 1970', entryTimestamp],
 }
 
 /**
@@ -69,9 +76,29 @@ export function entryReader(
   const read = objectReader(columns, '', unknown)
   return (value, line) => {
     const row = read(value) as Partial<LogEntry>
-    if (row.timestamp === undefined) throw new BadEntry('timestamp is missing')
+    if (row.timestamp === undefined) throw new BadEntry('timestamp is missing', 'timestamp')
     return { ...row, id: row.id || contentId(row, line), timestamp: row.timestamp }
   }
+}
+
+/** Names of the field in `metadata` by which entries belong to a project, in tables without a column for it. */
+const projectNames = ['project', 'project_ref']
+
+/** The field that names an entry's project, `null` where the table has none. */
+export function projectField(columns: Column[]): string | null {
+  if (columns.some(({ name }) => name === 'project')) return 'project'
+  const { type } = columns.find(({ name }) => name === 'metadata') ?? {}
+  const element = type?.kind === 'ARRAY' ? type.element : type
+  const fields = element?.kind === 'STRUCT' ? element.fields : []
+  const field = fields.find(({ name }) => projectNames.includes(name ?? ''))
+  return field ? `metadata.${field.name}` : null
+}
+
+/** Whether an entry names its project. @param field of its table */
+export function hasProject({ project, metadata = [] }: LogEntry, field: string): boolean {
+  if (field === 'project') return Boolean(project)
+  const name = field.slice('metadata.'.length)
+  return metadata.some(item => Boolean((item as { [name: string]: Json } | null)?.[name]))
 }
 
 function reader(type: SqlType, path: string, unknown: (field: string) => void): Reader {
@@ -154,15 +181,31 @@ export function uuidOf(hex: string, version: number, variant: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-${'89ab'[variant]}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
+/** Digits after the decimal point of a second in units since 1970, and the size from which on a number is in the unit. */
+const units = [
+  { digits: 0, from: 0n },
+  { digits: 3, from: 100_000_000_000n },
+  { digits: 6, from: 100_000_000_000_000n },
+  { digits: 9, from: lastMicros + 1n },
+]
+
 /**
  * Reads the time of a log entry: ISO 8601 (UTC where it has no zone), BigQuery's export format
- * (`2026-01-31 12:00:00.5 UTC`), or whole microseconds since 1970 as a number or as digits.
+ * (`2026-01-31 12:00:00.5 UTC`), or a time since 1970 as a number or as digits, in the unit that its size tells: seconds
+ * (with a fraction or not) up to the year 5138, milliseconds and microseconds from March 1973 on, nanoseconds from 1978 on.
  * @returns `2026-01-31T12:00:00.500000Z`, so that earlier times are smaller texts; `null` for anything else
  */
 export function entryTimestamp(value: Json): string | null {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? fromMicros(BigInt(value)) : null
-  if (typeof value === 'bigint') return fromMicros(value)
-  if (typeof value !== 'string') return null
-  if (/^-?\d{1,18}$/.test(value)) return fromMicros(BigInt(value))
-  return isoTimestamp(value.replace(' UTC', 'Z').replace(' ', 'T'))
+  if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'string') return null
+  const [, sign, whole, fraction = ''] = /^(-?)(\d{1,19})(?:\.(\d+))?$/.exec(String(value)) ?? []
+  if (whole !== undefined) return fromMicros(BigInt(`${sign}${microsOf(whole, fraction)}`))
+  return typeof value === 'string' ? isoTimestamp(value.replace(' UTC', 'Z').replace(' ', 'T')) : null
+}
+
+/** Digits of the microseconds, by the unit; digits past them are dropped. */
+function microsOf(whole: string, fraction: string): string {
+  const { digits } = units.findLast(({ from }) => BigInt(whole) >= from)!
+  const point = whole.length - digits
+  const all = whole + fraction
+  return all.padEnd(point + 6, '0').slice(0, Math.max(point + 6, 0)) || '0'
 }

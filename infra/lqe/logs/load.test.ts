@@ -4,6 +4,8 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
+import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { LogsError } from './error.ts'
 import { loadLogs, type LoadOptions } from './load.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
@@ -28,14 +30,15 @@ async function load(content: string | Buffer, options: Partial<LoadOptions> & { 
   return { folder, loaded, report, rows, logs: all.logsFolder }
 }
 
-const line = (entry: object) => `${JSON.stringify({ timestamp: '2026-01-31T12:00:00Z', ...entry })}\n`
+const line = (entry: object) =>
+  `${JSON.stringify({ timestamp: '2026-01-31T12:00:00Z', project: 'p', ...entry })}\n`
 
 describe('a load of NDJSON', () => {
   test('keeps every field of plain and of listed metadata', async () => {
     const parsed = { process_id: 7, hint: 'h' }
     const { rows, loaded, report } = await load(
       line({ id: 'a', event_message: 'm', project: 'p', metadata: { host: 'db', parsed } }) +
-        line({ id: 'b', metadata: [{ host: 'db', parsed: [parsed] }] }),
+        line({ id: 'b', project: 'q', metadata: [{ host: 'db', parsed: [parsed] }] }),
     )
     expect(loaded).toMatchObject({ rows: 2, badLines: 0 })
     expect(report).toEqual([])
@@ -44,7 +47,7 @@ describe('a load of NDJSON', () => {
     const same = { host: 'db', pid: '7', hint: 'h', detail: null }
     expect(await rows(sql)).toEqual([
       { id: 'a', event_message: 'm', project: 'p', ...same },
-      { id: 'b', event_message: null, project: null, ...same },
+      { id: 'b', event_message: null, project: 'q', ...same },
     ])
   })
 
@@ -88,7 +91,7 @@ describe('a load of NDJSON', () => {
 
   test('makes U+FFFD of bytes that are not UTF-8, and reports them', async () => {
     const bytes = Buffer.concat([
-      Buffer.from('{"timestamp":1,"event_message":"a'),
+      Buffer.from('{"timestamp":1,"project":"p","event_message":"a'),
       Buffer.from([0xff]),
       Buffer.from('"}'),
     ])
@@ -103,7 +106,7 @@ describe('a load of NDJSON', () => {
     )
     expect(loaded).toMatchObject({ rows: 2, badLines: 3 })
     expect(report).toEqual([
-      '/input:2: timestamp must be an ISO 8601 time or microseconds since 1970, not the string "noon"',
+      '/input:2: timestamp must be an ISO 8601 time or a time since 1970, not the string "noon"',
       expect.stringMatching(/^\/input:3: not JSON: /),
       '/input:4: metadata.parsed must be an object, not 5',
     ])
@@ -123,6 +126,32 @@ describe('a load of NDJSON', () => {
     ])
   })
 
+  test('counts, by name, the rows that lack their project, and the lines without a time', async () => {
+    const { loaded, report } = await load(
+      `${line({ project: null })}${line({ project: '' })}${line({})}{"a":1}\n`,
+    )
+    expect(loaded).toMatchObject({ rows: 3, badLines: 1, withoutProject: 2, unknownFields: 1 })
+    expect(report).toEqual([
+      '/input:4: timestamp is missing',
+      'left out, as they have no timestamp; lines: 1',
+      'left out: a, unknown to the table; lines: 1',
+      'without project, so that an endpoint such as logs.all does not find them; rows: 2',
+    ])
+  })
+
+  test.each([
+    ['deno-relay-logs', 'metadata.project_ref', { project_ref: 'p' }],
+    ['storage.logs.prod.2', 'metadata.project', { project: 'p' }],
+  ])('knows that %s has it as %s', async (table, field, metadata) => {
+    const entries = [{ metadata }, { metadata: [metadata] }, { metadata: {} }, {}]
+    const { loaded, report } = await load(
+      entries.map(entry => line({ ...entry, project: undefined })).join(''),
+      { table },
+    )
+    expect(loaded).toMatchObject({ rows: 4, withoutProject: 2, unknownFields: 0 })
+    expect(report).toEqual([expect.stringMatching(`^without ${field}, .*; rows: 2$`)])
+  })
+
   test('shows no control characters of a log on the terminal', async () => {
     const { report } = await load(line({ '\u001b[2Jname': 1 }))
     expect(report[0]).toContain('left out: \ufffd[2Jname')
@@ -131,7 +160,7 @@ describe('a load of NDJSON', () => {
   test('reports a huge line, and loads the others', async () => {
     const { loaded, report } = await load(line({ event_message: 'x'.repeat(10_000_000) }) + line({}))
     expect(loaded).toMatchObject({ rows: 1, badLines: 1 })
-    expect(report).toEqual(['/input:1: longer than 10000000 bytes'])
+    expect(report).toEqual(['/input:1: longer than 10000000 bytes; is it one JSON array?'])
   })
 
   test('takes a line of nearly that size', async () => {
@@ -162,10 +191,48 @@ describe('loading again', () => {
     expect(await rows('SELECT count(*) AS count FROM logs')).toEqual([{ count: '2' }])
   })
 
+  const count = 'SELECT count(*) AS count FROM logs'
+  const more = line({ event_message: 'b' })
+
+  test('replaces what a file brought before it grew, and says so', async () => {
+    const { folder, rows } = await load(content)
+    const { report } = await load(content + more, { folder })
+    expect(await rows(count)).toEqual([{ count: '3' }])
+    expect(report).toEqual(['/input: replaces the rows that it brought before: 2'])
+  })
+
+  test('replaces what the same path brought, and warns where that may have been rotated away', async () => {
+    const { folder, rows } = await load(content)
+    const { report } = await load(more, { folder })
+    expect(await rows(count)).toEqual([{ count: '1' }])
+    expect(report).toEqual([
+      '/input: replaces the rows that it brought before: 2. It has other content now; if that was rotated away, load the older file under its new name',
+    ])
+  })
+
+  test('finds a file that has grown under another name, packed or not, and standard input', async () => {
+    const { folder, rows } = await load(content)
+    const rotated = join(folder, 'input.1.gz')
+    writeFileSync(rotated, gzipSync(content + more))
+    const { report } = await load('', { folder, files: [rotated] })
+    expect(await rows(count)).toEqual([{ count: '3' }])
+    expect(report).toEqual(['/input.1.gz: replaces the rows that /input brought: 2'])
+    await load(line({ event_message: 'new' }), { folder })
+    expect(await rows(count)).toEqual([{ count: '4' }])
+    const input = (text: string) => ({ folder, files: ['-'], stdin: Readable.from([Buffer.from(text)]) })
+    await load('', input(line({ event_message: 'c' })))
+    await load('', input(line({ event_message: 'd' })))
+    expect(await rows(count)).toEqual([{ count: '6' }])
+    await load('', input(line({ event_message: 'd' }) + more))
+    expect(await rows(count)).toEqual([{ count: '7' }])
+  })
+
   test('adds another file', async () => {
     const { folder, rows } = await load(content)
-    await load(content + line({ event_message: 'b' }), { folder })
-    expect(await rows('SELECT count(*) AS count FROM logs')).toEqual([{ count: '5' }])
+    const other = join(folder, 'other')
+    writeFileSync(other, more)
+    expect((await load('', { folder, files: [other] })).report).toEqual([])
+    expect(await rows(count)).toEqual([{ count: '3' }])
   })
 
   test('takes copies within one load once', async () => {
@@ -176,6 +243,40 @@ describe('loading again', () => {
     expect(loaded.rows).toBe(2)
   })
 })
+
+test('a query sees a load of several files whole or not at all, while others follow', async () => {
+  const folder = newFolder()
+  const logsFolder = join(folder, 'logs')
+  const paths = ['a', 'b', 'c'].map(name => join(folder, name))
+  const loadAll = async (rows: number) => {
+    for (const path of paths)
+      writeFileSync(path, line({ event_message: String(rows), id: path }).repeat(rows))
+    await load('', { folder, files: paths })
+  }
+  await loadAll(1)
+  const engine = openDuckDb({ logsFolder, tables: readTableSchemas(tablesFolder) })
+  const sql = `SELECT COUNT(*) AS entries, MIN(event_message) AS first, MAX(event_message) AS last FROM \`postgres.logs\``
+  const done = new AbortController()
+  const reading = (async () => {
+    const seen = new Set<string>()
+    while (!done.signal.aborted) {
+      const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 1, timeoutMs: 30_000 })
+      seen.add(JSON.stringify(rows[0]))
+    }
+    return seen
+  })()
+  for (let rows = 2; rows <= 15; rows++) await loadAll(rows)
+  done.abort()
+  const seen = await reading
+  const whole = Array.from({ length: 15 }, (_, at) => ({
+    entries: 3 * (at + 1),
+    first: String(at + 1),
+    last: String(at + 1),
+  }))
+  expect(seen.size).toBeGreaterThan(3)
+  expect([...seen].filter(state => !whole.some(each => JSON.stringify(each) === state))).toEqual([])
+  await engine.close()
+}, 60_000)
 
 describe('a load that cannot be done', () => {
   const combined = { table: 'cloudflare.logs.prod', format: 'combined' } as const
@@ -207,9 +308,45 @@ describe('a load that cannot be done', () => {
     expect(existsSync(join(folder, 'logs'))).toBe(false)
   })
 
+  test.each<[string, string, Partial<LoadOptions>, string]>([
+    [
+      'is one JSON array',
+      `[\n${line({}).trim()},\n${line({})}]`,
+      {},
+      `is one JSON array; give each entry a line: jq -c '.[]' "/input" | npm run -s lqe -- logs load postgres.logs -`,
+    ],
+    ['is one JSON array in one line', `\n [${line({}).trim()}]`, {}, 'is one JSON array'],
+    ['has entries of several lines', JSON.stringify({ timestamp: 1 }, null, 2), {}, 'jq -c . "/input"'],
+    [
+      'is an access log',
+      '203.0.113.9 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5 "-" "curl/8.5.0"\n',
+      {},
+      'is a web server\'s access log: npm run -s lqe -- logs load cloudflare.logs.prod "/input" --format combined --project',
+    ],
+    [
+      'is an access log in the common format',
+      '203.0.113.9 - - [17/May/2015:10:05:03 +0000] "GET /a HTTP/1.1" 200 5\n',
+      {},
+      '--format combined',
+    ],
+    [
+      'is NDJSON, not an access log',
+      line({}),
+      { ...combined, project: 'p', host: 'h' },
+      'holds JSON, not the combined format: leave out --format, --project and --host',
+    ],
+  ])('for a file that %s, says what to do, and touches nothing', async (_what, content, options, hint) => {
+    const folder = newFolder()
+    const error = await load(content, { folder, ...options }).catch((thrown: Error) => thrown)
+    expect(error).toBeInstanceOf(LogsError)
+    expect((error as Error).message.replaceAll(folder, '')).toContain(hint)
+    expect((error as Error).message).toMatch(/Nothing was loaded\.$/)
+    expect(readdirSync(join(folder, 'logs'))).toEqual([])
+  })
+
   test('of bad lines alone leaves no table', async () => {
     const { loaded, logs } = await load('x\n')
-    expect(loaded).toEqual({ rows: 0, badLines: 1, first: null, last: null })
+    expect(loaded).toMatchObject({ rows: 0, badLines: 1, first: null, last: null })
     expect(readdirSync(logs)).toEqual([])
   })
 
@@ -251,8 +388,8 @@ describe('any bytes at all', () => {
       )
       await fc.assert(
         fc.asyncProperty(fc.array(piece, { maxLength: 10 }), async pieces => {
-          // Gzip's own mark at the very start would make it a damaged gzip file.
-          const content = Buffer.concat([Buffer.from(' '), ...pieces])
+          // The start alone tells gzip and other formats, which are refused as a whole.
+          const content = Buffer.concat([Buffer.from('x\n'), ...pieces])
           const { loaded } = await load(content, { folder, table: 'cloudflare.logs.prod', format, ...site })
           expect(loaded.rows + loaded.badLines).toBeLessThanOrEqual(
             content.toString('latin1').split('\n').length,

@@ -19,7 +19,8 @@ async function write(folder: string, name: string, entries: LogEntry[], of = tab
     const writer = new ParquetWriter(stage, of, tableColumns(tablesFolder, of))
     for (const each of entries) await writer.write(each)
     await writer.finish()
-    publish(stage, name, writer)
+    const added = { source: name, options: '', bytes: 0, hash: '', writer }
+    publish(stage, of, [added], ({ source }) => source === name)
   })
 }
 
@@ -29,7 +30,9 @@ describe('a stage', () => {
     await write(folder, 'load-1', [entry('a')])
     await write(folder, 'load-2', [entry('b')])
     expect(readdirSync(folder)).toEqual([table])
-    expect(files(folder, table)).toEqual(['load-1-0001.parquet', 'load-2-0001.parquet'])
+    expect(files(folder, table)).toEqual(
+      [1, 2].map(() => expect.stringMatching(/^load-[^/]+\/0001\.parquet$/)),
+    )
   })
 
   test('has nothing for a reader to find before it publishes', async () => {
@@ -67,15 +70,15 @@ describe('a stage', () => {
     const count = 60_000
     const entries = Array.from({ length: count }, (_, at) => entry(String(at), BigInt((at * 7919) % count)))
     await write(folder, 'load', entries)
-    expect(files(folder, table)).toEqual(['load-0001.parquet', 'load-0002.parquet'])
+    expect(files(folder, table).map(file => file.split('/')[1])).toEqual(['0001.parquet', '0002.parquet'])
     const [first] = await query(folder, table, 'SELECT count(*) AS rows, count(DISTINCT id) AS ids FROM logs')
     expect(first).toEqual({ rows: String(count), ids: String(count) })
     const backwards = `SELECT count(*) AS count FROM (SELECT timestamp < lag(timestamp) OVER (PARTITION BY filename
-      ORDER BY file_row_number) AS back FROM read_parquet('${folder}/${table}/*.parquet', filename = true,
+      ORDER BY file_row_number) AS back FROM read_parquet('${folder}/${table}/*/*.parquet', filename = true,
       file_row_number = true)) WHERE back`
     expect(await query(folder, table, backwards)).toEqual([{ count: '0' }])
     const groups = `SELECT count(DISTINCT (file_name, row_group_id)) AS groups
-      FROM parquet_metadata('${folder}/${table}/*.parquet')`
+      FROM parquet_metadata('${folder}/${table}/*/*.parquet')`
     expect(await query(folder, table, groups)).toEqual([{ groups: '5' }])
   })
 })
@@ -121,7 +124,7 @@ describe('an entry on its way through Parquet', () => {
     'of %s comes out as it went in',
     async table => {
       const metadata = tableColumns(tablesFolder, table).find(({ name }) => name === 'metadata')!.type
-      const micros = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n })
+      const micros = fc.bigInt({ min: 100_000_000_000_000n, max: 253_402_300_799_999_999n })
       const raw = fc.record({
         timestamp: micros,
         event_message: fc.string({ unit: 'binary' }),
@@ -146,6 +149,45 @@ describe('an entry on its way through Parquet', () => {
 })
 
 const now = new Date('2026-11-21T12:00:00Z')
+
+describe('the files that a load replaced', () => {
+  const folders = (folder: string) =>
+    readdirSync(join(folder, table)).filter(name => name.startsWith('load-'))
+
+  test('stay for queries under way until the next load, and go then', async () => {
+    const folder = newFolder()
+    const kept: number[] = []
+    for (const id of ['a', 'b', 'c', 'd']) {
+      await write(folder, 'same', [entry(id)])
+      kept.push(folders(folder).length)
+      expect(await query(folder, table, 'SELECT id FROM logs')).toEqual([{ id }])
+    }
+    expect(kept).toEqual([1, 2, 2, 2])
+    const records = readdirSync(join(folder, table)).filter(name => name.endsWith('.json'))
+    expect(records.sort()).toEqual(['loads.3.json', 'loads.4.json'])
+  })
+
+  test('and those that a killed load left a day ago are gone after a load, and no others', async () => {
+    const folder = newFolder()
+    await write(folder, 'a', [entry('a')])
+    const dayAgo = Date.now() / 1000 - 90_000
+    for (const name of [...folders(folder), 'load-old', 'load-new']) {
+      mkdirSync(join(folder, table, name), { recursive: true })
+      if (name !== 'load-new') utimesSync(join(folder, table, name), dayAgo, dayAgo)
+    }
+    await write(folder, 'b', [entry('b')])
+    expect(folders(folder)).toHaveLength(3)
+    expect(folders(folder)).toContain('load-new')
+    expect(await query(folder, table, 'SELECT count(*) AS count FROM logs')).toEqual([{ count: '2' }])
+  })
+
+  test('none is lost where several load at once', async () => {
+    const folder = newFolder()
+    const names = Array.from({ length: 12 }, (_, at) => `n${at}`)
+    await Promise.all(names.map(async name => write(folder, name, [entry(name)])))
+    expect(await query(folder, table, 'SELECT count(*) AS count FROM logs')).toEqual([{ count: '12' }])
+  })
+})
 
 describe('clearing a table', () => {
   test('leaves it empty and readable, and the others as they were', async () => {

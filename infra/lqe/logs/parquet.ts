@@ -1,8 +1,10 @@
 /** The log tables of this machine, a folder of Parquet files each, and the stage where new files wait. */
-import { appendFileSync, closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, readdirSync } from 'node:fs'
-import { renameSync, rmSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, closeSync, existsSync, fsyncSync, mkdirSync, mkdtempSync, openSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { commitLoads, type LoadedSource, readLoads } from '../../../shared/engines/duckdb/loads.ts'
 import { duckType, quoteName, quoteText } from '../../../shared/engines/duckdb/syntax.ts'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import type { Column } from '../../../shared/sql/types.ts'
@@ -18,6 +20,8 @@ const rowsPerGroup = 16_384
 const bufferedCharacters = 1_000_000
 /** The dot sets it apart from the tables' folders. It is beside them because a rename cannot cross file systems. */
 const stagePrefix = '.stage-'
+/** Of the folder of a source's files, in its table's. */
+const loadPrefix = 'load-'
 const day = 86_400_000
 
 export interface Folders {
@@ -64,11 +68,13 @@ export async function withStage<T>(logsFolder: string, act: (stage: Stage) => Pr
 
 /** A killed process leaves its stage behind. No load takes a day, so an older one is abandoned. */
 function removeAbandoned(logsFolder: string): void {
-  for (const name of readdirSync(logsFolder).filter(name => name.startsWith(stagePrefix))) {
-    const folder = join(logsFolder, name)
-    const made = statSync(folder, { throwIfNoEntry: false })
-    if (made && made.mtimeMs < Date.now() - day) rmSync(folder, { recursive: true, force: true })
-  }
+  for (const name of readdirSync(logsFolder))
+    if (name.startsWith(stagePrefix)) removeIfOld(join(logsFolder, name))
+}
+
+function removeIfOld(folder: string): void {
+  const made = statSync(folder, { throwIfNoEntry: false })
+  if (made && made.mtimeMs < Date.now() - day) rmSync(folder, { recursive: true, force: true })
 }
 
 /**
@@ -130,6 +136,13 @@ export class ParquetWriter {
     this.files.push(file)
     this.#pending = 0
   }
+
+  /** Moves the finished files into a folder of their own in that of the table. @returns their paths in the table's */
+  moveTo(tableFolder: string): string[] {
+    const name = `${loadPrefix}${randomUUID()}`
+    renameSync(this.#folder, join(tableFolder, name))
+    return this.files.map(file => join(name, basename(file)))
+  }
 }
 
 /** Returns when the file is on the disk. */
@@ -138,6 +151,10 @@ async function copySorted({ connection }: Stage, query: string, file: string): P
     `COPY (${query} ORDER BY timestamp) TO ${quoteText(file)}
       (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup})`,
   )
+  flush(file)
+}
+
+function flush(file: string): void {
   const descriptor = openSync(file, 'r+')
   fsyncSync(descriptor)
   closeSync(descriptor)
@@ -162,20 +179,78 @@ export async function shiftTimes(stage: Stage, { files }: ParquetWriter, micros:
   }
 }
 
-/**
- * Moves the files of a finished writer into its table, as a batch of this name, and replaces an earlier batch of that
- * name. Nothing slow is left to do: the files are on the disk.
- */
-export function publish({ logsFolder }: Stage, name: string, { table, files }: ParquetWriter): void {
+/** A source on the stage. */
+export interface NewSource extends Omit<LoadedSource, 'rows' | 'files'> {
+  writer: ParquetWriter
+}
+
+/** What earlier loads brought to a table. */
+export function sourcesOf(logsFolder: string, table: string): LoadedSource[] {
   const folder = tableFolder(logsFolder, table)
+  return existsSync(folder) ? readLoads(folder).sources : []
+}
+
+/**
+ * Adds sources to a table in one step, in place of earlier ones: their files go into its folder, where no query looks for
+ * them, and then a record of loads that names them takes the place of the one before. Nothing slow is left to do: the files
+ * are on the disk.
+ * @param isReplaced whether an earlier source goes
+ * @returns the sources that are gone
+ */
+export function publish(
+  stage: Stage,
+  table: string,
+  added: NewSource[],
+  isReplaced: (earlier: LoadedSource) => boolean,
+): LoadedSource[] {
+  const folder = tableFolder(stage.logsFolder, table)
   mkdirSync(folder, { recursive: true })
-  const earlier = new Set(readdirSync(folder).filter(file => file.startsWith(`${name}-`)))
-  for (const staged of files) {
-    const file = `${name}-${basename(staged)}`
-    renameSync(staged, join(folder, file))
-    earlier.delete(file)
+  const sources = added
+    .filter(({ writer }) => writer.rows > 0)
+    .map(({ writer, ...source }) => ({ ...source, rows: writer.rows, files: writer.moveTo(folder) }))
+  const gone = replaceRecord(stage, folder, earlier => [
+    ...earlier.filter(source => !isReplaced(source)),
+    ...sources,
+  ])
+  removeUnnamed(folder)
+  return gone
+}
+
+/** @returns the sources that the new record does not have */
+function replaceRecord(
+  stage: Stage,
+  folder: string,
+  change: (sources: LoadedSource[]) => LoadedSource[],
+): LoadedSource[] {
+  for (;;) {
+    const before = readLoads(folder)
+    const sources = change(before.sources)
+    const gone = before.sources.filter(source => !sources.includes(source))
+    const record = join(stage.folder, `${randomUUID()}.json`)
+    writeFileSync(record, JSON.stringify({ sources, replaced: gone.flatMap(({ files }) => files) }))
+    flush(record)
+    // Otherwise another load was faster: this one is made again from its record.
+    if (!commitLoads(folder, record, before.number)) continue
+    removeFiles(folder, before.replaced)
+    return gone
   }
-  for (const file of earlier) rmSync(join(folder, file))
+}
+
+/** Files that were replaced by the record before: a query that still reads them would have begun two loads ago. */
+function removeFiles(folder: string, files: string[]): void {
+  for (const name of foldersOf(files)) rmSync(join(folder, name), { recursive: true, force: true })
+}
+
+function foldersOf(files: string[]): Set<string> {
+  return new Set(files.map(file => dirname(file)).filter(name => name.startsWith(loadPrefix)))
+}
+
+/** A killed load leaves files that no record names. */
+function removeUnnamed(folder: string): void {
+  const { sources, replaced } = readLoads(folder)
+  const named = foldersOf([...sources.flatMap(({ files }) => files), ...replaced])
+  for (const name of readdirSync(folder))
+    if (name.startsWith(loadPrefix) && !named.has(name)) removeIfOld(join(folder, name))
 }
 
 /**
@@ -196,8 +271,10 @@ export async function clearLogs({
     const [empty] = readdirSync(made) as [string]
     mkdirSync(folder, { recursive: true })
     renameSync(join(made, empty), join(folder, empty))
+    const loaded = replaceRecord(stage, folder, () => []).flatMap(({ files }) => files)
     const full = readdirSync(folder).filter(file => file.endsWith('.parquet') && file !== empty)
-    for (const file of full) rmSync(join(folder, file))
-    return full.length
+    for (const file of full) rmSync(join(folder, file), { recursive: true })
+    removeFiles(folder, loaded)
+    return full.length + loaded.length
   })
 }

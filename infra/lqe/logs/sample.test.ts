@@ -139,7 +139,7 @@ describe('a sample written again', () => {
     await writeSample({ logsFolder, tablesFolder, now, rows: 200 })
     await writeSample({ logsFolder, tablesFolder, now: new Date('2026-11-22T12:00:00Z'), rows: 100 })
     expect(await query(logsFolder, edge, 'SELECT count(*) AS count FROM logs')).toEqual([{ count: '100' }])
-    expect(files(logsFolder, edge)).toEqual(['sample-0001.parquet'])
+    expect(files(logsFolder, edge)).toHaveLength(1)
   })
 
   test('reports its progress, and stops on a signal, leaving nothing', async () => {

@@ -53,7 +53,10 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
     const writers = [...tables.values()].map(({ writer }) => writer)
     for (const writer of writers) await writer.finish()
     signal?.throwIfAborted()
-    for (const writer of writers) publish(stage, 'sample', writer)
+    for (const writer of writers) {
+      const sample = { source: 'sample', options: '', bytes: 0, hash: '', writer }
+      publish(stage, writer.table, [sample], ({ source }) => source === sample.source)
+    }
     return new Map(writers.map(({ table, rows }) => [table, rows]))
   })
 }

@@ -7,10 +7,12 @@ import { linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What one source brought. */
-interface Batch {
-  /** An absolute path, or a name that no path can have. */
+export interface LoadedSource {
+  /** An absolute path, `-` for standard input, `sample`. */
   source: string
-  /** Length of the content in bytes, unpacked, and the hash of it and of the options that decide how it is read. */
+  /** The options that decided how it was read. */
+  options: string
+  /** Of the content, unpacked: its length, and the SHA-256 of the options and it. */
   bytes: number
   hash: string
   rows: number
@@ -18,10 +20,10 @@ interface Batch {
   files: string[]
 }
 
-export interface Loads {
-  /** 0 = there is no record. */
-  number: number
-  batches: Batch[]
+interface Loads {
+  sources: LoadedSource[]
+  /** Files that the record before named and this one does not: queries may still be reading them. */
+  replaced: string[]
 }
 
 const recordName = /^loads\.(\d+)\.json$/
@@ -29,17 +31,20 @@ const recordName = /^loads\.(\d+)\.json$/
 /** Absolute paths of the files that hold the rows at the moment, sorted. Throws what the file system throws. */
 export function logFiles(folder: string): string[] {
   const files = readdirSync(folder).filter(name => name.endsWith('.parquet'))
-  const loaded = readLoads(folder).batches.flatMap(batch => batch.files)
+  const loaded = readLoads(folder).sources.flatMap(source => source.files)
   return [...files, ...loaded].sort().map(file => join(folder, file))
 }
 
-/** Throws what the file system throws, and SyntaxError for a damaged record. */
-export function readLoads(folder: string): Loads {
+/**
+ * The table's record; one of number 0, without sources, where there is none.
+ * Throws what the file system throws, and SyntaxError for a damaged record.
+ */
+export function readLoads(folder: string): Loads & { number: number } {
   for (;;) {
     const number = Math.max(0, ...recordNumbers(folder))
-    if (number === 0) return { number, batches: [] }
+    if (number === 0) return { number, sources: [], replaced: [] }
     try {
-      return { number, batches: JSON.parse(readFileSync(recordAt(folder, number), 'utf8')) as Batch[] }
+      return { number, ...(JSON.parse(readFileSync(recordAt(folder, number), 'utf8')) as Loads) }
     } catch (error) {
       // It was removed since the folder was listed, so there is a later one.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
@@ -49,7 +54,7 @@ export function readLoads(folder: string): Loads {
 
 /**
  * Makes a record of loads the table's own.
- * @param file holds the batches as JSON, on the same disk
+ * @param file holds it as JSON, on the same disk
  * @param after the number of the record that it was made from
  * @returns false where another process was faster, and nothing is changed
  */
@@ -65,12 +70,15 @@ export function commitLoads(folder: string, file: string, after: number): boolea
     rmSync(recordAt(folder, after + 1))
     return false
   }
-  for (const number of recordNumbers(folder)) if (number < after) rmSync(recordAt(folder, number))
+  for (const number of recordNumbers(folder))
+    if (number < after) rmSync(recordAt(folder, number), { force: true })
   return true
 }
 
 function recordNumbers(folder: string): number[] {
-  return readdirSync(folder).flatMap(name => Number(recordName.exec(name)?.[1] ?? []))
+  return readdirSync(folder)
+    .flatMap(name => recordName.exec(name)?.[1] ?? [])
+    .map(Number)
 }
 
 function recordAt(folder: string, number: number): string {

@@ -70,7 +70,7 @@ describe('a table', () => {
     expect(await ids()).toEqual([])
     const files = readdirSync(join(logs, 'load')).map(file => join('load', file))
     const record = join(folder, 'record.json')
-    writeFileSync(record, JSON.stringify([{ source: '/a', bytes: 1, hash: '', rows: 2, files }]))
+    writeFileSync(record, JSON.stringify({ sources: [{ files }], replaced: [] }))
     expect(commitLoads(logs, record, 0)).toBe(true)
     expect(await ids()).toEqual(['x', 'y'])
     expect(commitLoads(logs, record, 0)).toBe(false)
@@ -116,7 +116,7 @@ const damages: Record<string, () => void | Promise<void>> = {
   'points to nothing': () => symlinkSync('/nothing/here', join(logs, 'link.parquet')),
   'is gone, of a load': () => {
     const record = join(folder, 'record.json')
-    writeFileSync(record, JSON.stringify([{ files: ['load/0001.parquet'] }]))
+    writeFileSync(record, JSON.stringify({ sources: [{ files: ['load/0001.parquet'] }], replaced: [] }))
     commitLoads(logs, record, 0)
   },
   'is a damaged record of loads': () => writeFileSync(join(logs, 'loads.1.json'), '['),

@@ -1,9 +1,10 @@
 /** Folders for tests of logs, and a table's rows as DuckDB reads them. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll } from '@jest/globals'
 import { DuckDBInstance } from '@duckdb/node-api'
+import { logFiles } from '../../../../shared/engines/duckdb/loads.ts'
 import type { Json } from '../entries.ts'
 
 export const tablesFolder = 'infra/tables'
@@ -26,9 +27,9 @@ export async function query(folder: string, table: string, sql: string): Promise
   const connection = await (await (instance ??= DuckDBInstance.create(':memory:'))).connect()
   try {
     await connection.run(`SET TimeZone = 'UTC'`)
-    const files = join(folder, table, '*.parquet')
+    const list = files(folder, table).map(file => `'${join(folder, table, file)}'`)
     await connection.run(
-      `CREATE OR REPLACE TEMP VIEW logs AS SELECT * FROM read_parquet('${files}', filename = true)`,
+      `CREATE OR REPLACE TEMP VIEW logs AS SELECT * FROM read_parquet([${list.join(', ')}], filename = true)`,
     )
     const result = await connection.runAndReadAll(sql)
     return result.getRowObjectsJson()
@@ -37,7 +38,8 @@ export async function query(folder: string, table: string, sql: string): Promise
   }
 }
 
-/** The Parquet files of a table, sorted. */
+/** The Parquet files that hold a table's rows, sorted, as paths in its folder. */
 export function files(folder: string, table: string): string[] {
-  return existsSync(join(folder, table)) ? readdirSync(join(folder, table)).sort() : []
+  const own = join(folder, table)
+  return existsSync(own) ? logFiles(own).map(file => relative(own, file)) : []
 }
