@@ -149,7 +149,7 @@ describe('a load that does not live to its end', () => {
       loadLogs({ logsFolder: logs, tablesFolder, table, files: write(rows), out: () => {} })
     const counts = async () => {
       const sql = `SELECT event_message || ':' || count(*) AS rows FROM logs GROUP BY event_message ORDER BY 1`
-      return (await query(logs, table, sql)).map(({ rows }) => rows).join()
+      return (await query(logs, table, sql)).map(({ rows }) => rows as string).join()
     }
     const seen: string[] = []
     for (let calls = 0; ; calls++) {
