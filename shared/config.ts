@@ -31,6 +31,14 @@ function setting<T>(one: Setting<T>): Setting<T> {
 
 /** Every setting. A test holds the table in infra/docs/reference.md, "Settings", to this one. */
 export const settings = {
+  /** functions-framework reads it too. */
+  port: setting({
+    variable: 'PORT',
+    description: 'Where the service listens',
+    default: () => 8080,
+    read: integer(1, 65_535),
+    expected: 'a port from 1 to 65535',
+  }),
   dataDir: setting({
     variable: 'DATA_DIR',
     description: 'Folder of the local logs and documents',

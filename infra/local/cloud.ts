@@ -14,7 +14,6 @@ import { projects } from '../lqe/logs/sample.ts'
 import { startBackends, startBundle } from '../google/backends.ts'
 import { makeSampleLogs } from './samples.ts'
 
-const port = Number(process.env['PORT'] ?? '8080')
 const missing = missingEmulator()
 
 if (missing === null) await start()
@@ -25,6 +24,7 @@ else {
 
 async function start(): Promise<void> {
   const local = loadConfig(process.env)
+  const { port } = local
   await makeSampleLogs(local)
   const backends = await startBackends(local)
   const env = { ...process.env, ...backends.env }

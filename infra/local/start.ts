@@ -1,8 +1,8 @@
 /** `npm start`: the service on this machine, with sample logs, a key and requests to try. */
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { createServer, type Server as Listener } from 'node:net'
+import { dirname, join } from 'node:path'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { createAuthenticator } from '../../shared/keys/authenticate.ts'
@@ -13,38 +13,57 @@ import { QueriesError } from '../lqe/apply/read.ts'
 import { projects } from '../lqe/logs/sample.ts'
 import { functionOf, start, untilUp } from './process.ts'
 import { makeSampleLogs } from './samples.ts'
-
-const port = Number(process.env['PORT'] ?? '8080')
+import './with-parent.ts'
 
 try {
   const config = loadConfig(process.env)
-  await assertFree(port)
+  const { port } = config
+  const place = await holdPort(port)
+  assertWritable(config)
   await makeSampleLogs(config)
   const services = await openServices(config)
   await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
   const [key, project] = [await localKey(config, services), await busiestProject(services)]
   await services.close()
   const explorer = await makeExplorer(config)
-  const server = await start({ ...functionOf('functions/index.ts', 'query', process.env), port })
+  await new Promise(resolve => place.close(resolve))
+  const program = functionOf('functions/index.ts', 'query', process.env)
+  const args = ['--import', './infra/local/with-parent.ts', ...program.args]
+  const server = await start({ ...program, args, port })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.child.kill(signal))
   server.child.on('exit', code => process.exit(code ?? 1))
   await untilUp(server)
-  greet(key, project, explorer)
+  greet(port, { key, project, explorer })
   server.child.stdout!.pipe(process.stdout)
 } catch (error) {
   if (!(error instanceof QueriesError || error instanceof ConfigError)) throw error
   console.error(error.message)
-  process.exitCode = 1
+  process.exit(1)
 }
 
-/** @throws ConfigError where another program listens on the port */
-async function assertFree(port: number): Promise<void> {
-  const server = createServer().listen(port)
-  await once(server, 'listening').catch(() => {
-    throw new ConfigError(`Port ${port} is not free: set another one, as in PORT=8081 npm start`)
+/**
+ * Held until the service takes it, so that of two starts at once the second ends before it has written anything.
+ * @throws ConfigError where this process cannot listen on the port
+ */
+async function holdPort(port: number): Promise<Listener> {
+  const place = createServer().listen(port)
+  await once(place, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
+    const reason = code === 'EACCES' ? 'is for the system alone' : 'is not free'
+    throw new ConfigError(`Port ${port} ${reason}: set another one, as in PORT=8081 npm start`)
   })
-  server.close()
-  await once(server, 'close')
+  return place
+}
+
+/** @throws ConfigError */
+function assertWritable({ dataDir }: Config): void {
+  try {
+    // Node's recursive mkdir never ends below /proc.
+    if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: !existsSync(dirname(dataDir)) })
+    rmdirSync(mkdtempSync(join(dataDir, '.try-')))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConfigError(`DATA_DIR: ${dataDir} cannot be written (${code}); set it to a folder of your own`)
+  }
 }
 
 /**
@@ -80,7 +99,10 @@ async function busiestProject({ engine }: Services): Promise<string> {
   return typeof rows[0]?.['project'] === 'string' ? rows[0]['project'] : projects[0]!.ref
 }
 
-function greet(key: string, ref: string, explorer: boolean): void {
+function greet(
+  port: number,
+  { key, project: ref, explorer }: { key: string; project: string; explorer: boolean },
+): void {
   const project = encodeURIComponent(ref)
   const base = `http://localhost:${port}/api/endpoints/query`
   const page = `http://localhost:${port}/#usage.api-counts?interval=daily&project=${project}`

@@ -1,27 +1,38 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { ConfigError } from '../../config.ts'
 import type { Column } from '../../sql/types.ts'
 import { columnsOf, type FieldSchema } from '../schema.ts'
 import { duckType, quoteName, quoteText } from './syntax.ts'
 
 /**
  * Reads the BigQuery schema files `<table name>.json` of a folder.
- * Throws Error, with the file's name, for a file that is not such a schema.
+ * @throws ConfigError with the file's name for one that is not such a schema, and for a folder without any
  */
 export function readTableSchemas(folder: string): Map<string, Column[]> {
-  const files = readdirSync(folder).filter(file => file.endsWith('.json'))
+  const files = namesIn(folder).filter(file => file.endsWith('.json'))
+  if (files.length === 0)
+    throw new ConfigError(`TABLES_DIR: ${folder} has no schema files, as infra/tables has (<table>.json)`)
   return new Map(
     files.sort().map(file => [basename(file, '.json'), readTableSchema(join(folder, file))] as const),
   )
 }
 
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (cause) {
+    throw new ConfigError(`TABLES_DIR: ${folder} cannot be read (${(cause as NodeJS.ErrnoException).code})`)
+  }
+}
+
 function readTableSchema(file: string): Column[] {
   try {
     const fields = JSON.parse(readFileSync(file, 'utf8')) as FieldSchema[]
-    return columnsOf(fields, ({ name, type }) => new Error(`field ${name} has the unknown type ${type}`))
+    return columnsOf(fields, ({ name, type }) => new TypeError(`field ${name} has the unknown type ${type}`))
   } catch (error) {
-    throw new Error(`${file} is not a BigQuery table schema: ${(error as Error).message}`, { cause: error })
+    throw new ConfigError(`${file} is not a BigQuery table schema: ${(error as Error).message}`)
   }
 }
 

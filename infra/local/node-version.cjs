@@ -1,0 +1,11 @@
+/* Required before our programs, which an older Node cannot even read: it says so in a sentence. */
+const { engines } = require('../../package.json')
+
+const [major, minor] = process.versions.node.split('.').map(Number)
+const [, neededMajor, neededMinor] = /(\d+)\.(\d+)/.exec(engines.node).map(Number)
+if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
+  console.error(
+    `This needs Node ${engines.node}, and this is ${process.versions.node}: npm ci brings its own, which npm start and npm run lqe take.`,
+  )
+  process.exit(1)
+}

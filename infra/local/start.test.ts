@@ -1,0 +1,94 @@
+/** What a first start says where something is in its way: one sentence, with what to do. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { freePort } from '../../shared/testing/free-port.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'start-'))
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Everything that a start prints which comes to nothing. */
+async function startFails(env: Record<string, string>): Promise<string> {
+  const all = { PATH: process.env['PATH'], DATA_DIR: folder, PORT: String(await freePort()), ...env }
+  return new Promise((resolve, reject) =>
+    execFile(process.execPath, ['infra/local/start.ts'], { env: all }, (error, stdout, stderr) =>
+      error ? resolve(stdout + stderr) : reject(new Error('the start came to something')),
+    ),
+  )
+}
+
+function folderOfTables(text: string): string {
+  const tables = mkdtempSync(join(folder, 'tables-'))
+  copyFileSync('infra/tables/postgres.logs.json', join(tables, 'postgres.logs.json'))
+  writeFileSync(join(tables, 'bad.json'), text)
+  return tables
+}
+
+const port = 'PORT must be a port from 1 to 65535\n'
+const sentences: [what: string, env: () => Record<string, string>, said: string | RegExp][] = [
+  ['a port that is no number', () => ({ PORT: 'http' }), port],
+  ['a port past the last', () => ({ PORT: '70000' }), port],
+  ['a folder that is a file', () => ({ DATA_DIR: '/dev/null/x' }), /^DATA_DIR: .* cannot be written.*\n$/],
+  ['a folder that nobody can make', () => ({ DATA_DIR: '/proc/x' }), /^DATA_DIR: .* cannot be written.*\n$/],
+  [
+    'no folder of tables',
+    () => ({ TABLES_DIR: '/nowhere' }),
+    /TABLES_DIR: \/nowhere cannot be read \(ENOENT\)\n$/,
+  ],
+  [
+    'a folder without tables',
+    () => ({ TABLES_DIR: mkdtempSync(join(folder, 'empty-')) }),
+    /TABLES_DIR: .* has no schema files.*\n$/,
+  ],
+  ['a table file that is no JSON', () => ({ TABLES_DIR: folderOfTables('{') }), /bad\.json is not .*\n$/],
+  [
+    'a table file with an unknown type',
+    () => ({ TABLES_DIR: folderOfTables('[{"name":"a","type":"TEXT"}]') }),
+    /bad\.json is not a BigQuery table schema: field a has the unknown type TEXT\n$/,
+  ],
+]
+
+describe('a start', () => {
+  test.each(sentences)('says in a sentence that there is %s', async (_, env, said) => {
+    const printed = await startFails(env())
+    if (typeof said === 'string') expect(printed).toBe(said)
+    else expect(printed).toMatch(said)
+    expect(printed).not.toMatch(/^ {4}at /m)
+  })
+
+  test('says that another program has the port, before it writes anything', async () => {
+    const other = createServer().listen(0)
+    await once(other, 'listening')
+    const { port: taken } = other.address() as { port: number }
+    const printed = await startFails({ PORT: String(taken), DATA_DIR: join(folder, 'untouched') })
+    other.close()
+    expect(printed).toBe(`Port ${taken} is not free: set another one, as in PORT=8081 npm start\n`)
+  })
+
+  test('ends when the process that began it was killed', async () => {
+    const child = `['--import', './infra/local/with-parent.ts', '-e', 'console.log(process.pid); setInterval(() => {}, 1000)']`
+    const parent = spawn(process.execPath, [
+      '-e',
+      `child_process.spawn(process.execPath, ${child}, { stdio: ['ignore', 'inherit', 'ignore'] })`,
+    ])
+    const [pid] = (await once(parent.stdout, 'data')) as [Buffer]
+    parent.kill('SIGKILL')
+    await expect(untilGone(Number(pid))).resolves.toBeUndefined()
+  })
+})
+
+async function untilGone(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0)
+    } catch {
+      return
+    }
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
