@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { InvalidArgumentError } from 'commander'
 import { loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
+import { apply } from './apply/apply.ts'
 import { duration, keyCommand } from './keys.ts'
 import { runCommand } from './testing/command.ts'
 
@@ -16,6 +17,7 @@ let services: Services
 
 beforeAll(async () => {
   services = await openServices(loadConfig({ DATA_DIR: folder }))
+  await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
 })
 
 afterAll(async () => {
@@ -71,6 +73,34 @@ describe('lqe key', () => {
     expect(rotated).toMatch(/API key: lqe_\w+\n.*The old key, \w+, stops at 20/)
     expect((await key('revoke', id!)).out).toContain(`Revoked ${id}`)
     expect((await key('list')).out).toMatch(new RegExp(`${id}  revoked`))
+  })
+
+  const narrow = (...more: string[]) => key('create', '--name', 'a', '--never', ...more)
+
+  test.each([
+    [['--endpoint', 'log.all'], 'There is no endpoint "log.all". Did you mean logs.all?'],
+    [
+      ['--endpoint', 'logs.all', '--endpoint', 'x'],
+      'There is no endpoint "x". There are: logs.all, usage.api-counts.',
+    ],
+    [['--all', '--pin', 'proyect=a'], 'There is no parameter "proyect". Did you mean project?'],
+    [
+      ['--endpoint', 'logs.all', '--endpoint', 'usage.api-counts', '--pin', 'interval=daily'],
+      'There is no parameter "interval" in each of logs.all, usage.api-counts.',
+    ],
+    [
+      ['--endpoint', 'usage.api-counts', '--pin', 'interval=weekly'],
+      '--pin interval: for usage.api-counts it must be one of minutely, hourly, daily.',
+    ],
+    [['--all', '--pin', 'iso_timestamp_start=soon'], 'for logs.all it must be an ISO 8601 time'],
+  ])('issues no key for %j, which would open nothing', async (grant, message) => {
+    const before = (await key('list')).out
+    expect(await narrow(...grant)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(message) })
+    expect((await key('list')).out).toBe(before)
+  })
+
+  test('takes a pin that some endpoints have, for a key to all', async () => {
+    expect((await narrow('--all', '--pin', 'interval=daily')).code).toBe(0)
   })
 
   test('writes an audit line for each change, without the key', async () => {

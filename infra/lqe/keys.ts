@@ -2,8 +2,20 @@
 import { hostname, userInfo } from 'node:os'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Details, lineOf } from '../../shared/log.ts'
+import { endpointOf } from '../../shared/endpoints/definition.ts'
+import { endpointsCollection, maxEndpoints } from '../../shared/endpoints/lookup.ts'
+import { misfitOf } from '../../shared/endpoints/parameters.ts'
+import { nearestName } from '../../shared/sql/nearest.ts'
 import type { Store } from '../../shared/stores/store.ts'
-import { issueKey, listKeys, revokeKey, type Right, rights, rotateKey } from '../../shared/keys/records.ts'
+import {
+  issueKey,
+  KeyError,
+  listKeys,
+  revokeKey,
+  type Right,
+  rights,
+  rotateKey,
+} from '../../shared/keys/records.ts'
 
 const day = 86_400_000
 const idHint = 'the part between lqe_ and the next _'
@@ -101,6 +113,7 @@ function accountHere(): string | null {
 }
 
 async function create(store: Store, options: CreateOptions): Promise<void> {
+  await assertKnown(store, options)
   const expiresAt = options.expires === undefined ? null : new Date(Date.now() + options.expires)
   const { name, right: rights, pin: pins, callsPerMinute = null, bytesPerDay = null } = options
   const endpoints = options.all ? '*' : options.endpoint
@@ -109,6 +122,37 @@ async function create(store: Store, options: CreateOptions): Promise<void> {
   audit('key issued', { key: issued.id, name, endpoints, rights })
   console.log(`API key: ${issued.key}`)
   console.log(`It is shown only now. Its id, for list, revoke and rotate: ${issued.id}`)
+}
+
+/** A misspelt endpoint or pin would make a key that opens nothing. */
+async function assertKnown(store: Store, { endpoint: wanted, pin }: CreateOptions): Promise<void> {
+  if (wanted.length === 0 && Object.keys(pin).length === 0) return
+  const { documents } = await store.query({ collection: endpointsCollection, limit: maxEndpoints })
+  const all = documents.map(endpointOf)
+  const names = all.map(({ name }) => name)
+  const unknown = wanted.find(name => !names.includes(name))
+  if (unknown !== undefined) throw unknownName('endpoint', unknown, names)
+  // A pin closes each endpoint that has no such parameter.
+  const scope = wanted.length === 0 ? all : all.filter(({ name }) => wanted.includes(name))
+  for (const [parameter, text] of Object.entries(pin)) {
+    const taking = scope.filter(({ parameters }) => Object.hasOwn(parameters, parameter))
+    const closed = wanted.length === 0 ? taking.length === 0 : taking.length < scope.length
+    const declared = scope.flatMap(({ parameters }) => Object.keys(parameters))
+    if (closed) throw unknownName('parameter', parameter, declared, wanted)
+    for (const { name, parameters } of taking) {
+      const misfit = misfitOf(parameters[parameter]!, { text })
+      if (misfit !== null) throw new KeyError(`--pin ${parameter}: for ${name} it ${misfit}.`)
+    }
+  }
+}
+
+function unknownName(what: string, name: string, known: string[], of: string[] = []): KeyError {
+  const near = nearestName(name, known)
+  const there = [...new Set(known)].sort()
+  const hint =
+    near !== null && near !== name ? `Did you mean ${near}?` : `There are: ${there.join(', ') || 'none'}.`
+  const where = of.length > 0 ? ` in each of ${of.join(', ')}` : ''
+  return new KeyError(`There is no ${what} ${JSON.stringify(name)}${where}. ${hint}`)
 }
 
 async function list(store: Store): Promise<void> {

@@ -4,6 +4,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import schema from './definition.schema.json' with { type: 'json' }
 import { type Binding, EngineError, type Rollup } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
+import { nearestName } from '../sql/nearest.ts'
 import type { Column, SqlType } from '../sql/types.ts'
 import type { Document, Fields } from '../stores/store.ts'
 
@@ -113,12 +114,19 @@ interface AnswerDefinition {
   when: object
 }
 
+interface DefinitionProblem {
+  pointer: string
+  /** Whether the name at the pointer is wrong, and not its value. */
+  ofName?: boolean
+  detail: string
+}
+
 /** A definition that does not fit the schema: each problem with the JSON pointer to its place. */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError'
-  readonly problems: { pointer: string; detail: string }[]
+  readonly problems: DefinitionProblem[]
 
-  constructor(problems: { pointer: string; detail: string }[]) {
+  constructor(problems: DefinitionProblem[]) {
     super(problems.map(({ pointer, detail }) => `${pointer || '/'} ${detail}`).join('; '))
     this.problems = problems
   }
@@ -145,7 +153,7 @@ export function endpointFrom(
     throw new DefinitionError([{ pointer: '', detail: `the name must match ${namePattern.source}` }])
   const file = structuredClone(definition)
   const validate = validator()
-  if (!validate(file)) throw new DefinitionError((validate.errors ?? []).map(problemOf))
+  if (!validate(file)) throw new DefinitionError(problemsOf(validate.errors ?? []))
   const {
     id,
     description,
@@ -325,7 +333,7 @@ let compiled: ValidateFunction<DefinitionFile> | undefined
 
 /** Compiled when the first definition is read from a file, so never in a function that serves. */
 function validator(): ValidateFunction<DefinitionFile> {
-  return (compiled ??= new Ajv({ allErrors: true, useDefaults: true, strictTypes: false })
+  return (compiled ??= new Ajv({ allErrors: true, useDefaults: true, strictTypes: false, verbose: true })
     .addFormat('regex', source => isRegularExpression(source))
     .compile<DefinitionFile>(schema))
 }
@@ -338,13 +346,34 @@ function isRegularExpression(source: string): boolean {
   }
 }
 
-function problemOf(error: ErrorObject): { pointer: string; detail: string } {
-  const extra = error.params as { additionalProperty?: string; allowedValues?: unknown[] }
-  const named =
-    extra.additionalProperty ?? (extra.allowedValues ? extra.allowedValues.map(String).join(', ') : null)
+/** Keywords whose errors only sum up others. */
+const summaries = new Set(['anyOf', 'if', 'propertyNames'])
+
+function problemsOf(errors: ErrorObject[]): DefinitionProblem[] {
+  return errors.filter(({ keyword }) => !summaries.has(keyword)).map(problemOf)
+}
+
+function problemOf(error: ErrorObject): DefinitionProblem {
+  const { instancePath, keyword, params, propertyName, parentSchema, message = 'is not valid' } = error
+  if (keyword === 'additionalProperties') {
+    const { additionalProperty: name } = params as { additionalProperty: string }
+    const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {})
+    const near = nearestName(name, known)
+    const hint = near === null ? `here are ${known.join(', ')}` : `did you mean ${near}?`
+    return { pointer: `${instancePath}/${name}`, ofName: true, detail: `is not known; ${hint}` }
+  }
+  if (propertyName !== undefined) {
+    const detail = keyword === 'not' ? 'is taken: another name is needed' : `as a name ${message}`
+    return { pointer: `${instancePath}/${propertyName}`, ofName: true, detail }
+  }
+  const { allowedValue, allowedValues = [allowedValue] } = params as {
+    allowedValue?: unknown
+    allowedValues?: unknown[]
+  }
+  const choices = allowedValues.filter(value => value !== undefined)
   return {
-    pointer: error.instancePath,
-    detail: `${error.message ?? 'is not valid'}${named === null ? '' : `: ${named}`}`,
+    pointer: instancePath,
+    detail: choices.length > 0 ? `must be ${choices.map(String).join(' or ')}` : message,
   }
 }
 

@@ -187,6 +187,24 @@ const readers: Record<ParameterDefinition['type'], (text: string) => Scalar | In
   },
 }
 
+/**
+ * Why a call could not have this value for its parameter, such as a default that does not fit its own definition.
+ * @param value as the definition has it, or, as a pin of a key has it, as text
+ * @returns `null` where it could
+ */
+export function misfitOf(
+  definition: ParameterDefinition,
+  value: { json: Scalar } | { text: string },
+): string | null {
+  const text = 'text' in value ? value.text : String(value.json)
+  const isText = 'text' in value || definition.format === 'iso-timestamp'
+  const read = isText ? typed(definition, text, new Date()) : value.json
+  if (read instanceof Invalid) return read.detail
+  const validate = compile({ value: definition })
+  if (validate({ value: read })) return null
+  return (validate.errors ?? []).map(error => problemOf(error).detail).join('; ')
+}
+
 function notIso(text: string): string {
   const hint = /\d \d\d:?\d\d$/.test(text) ? '; in a URL, write the + of a time zone as %2B' : ''
   return `must be an ISO 8601 time such as 2026-01-31T12:00:00Z, or a relative one such as -1h${hint}`

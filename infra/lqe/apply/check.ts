@@ -1,10 +1,17 @@
 /**
- * Checks before endpoints are applied: SQL parses, parameters agree with it, its newest rows can be read first where that is
+ * Checks before endpoints are applied: SQL parses, parameters agree with it, defaults and examples fit them, its newest rows can be read first where that is
  * wanted, dry runs succeed, a batch query takes `@sets` and gives the parameters and the endpoint's columns, and an engine
  * can keep the roll-up up to date.
  */
 import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
-import { emptyBindings, type Endpoint, parameterColumns } from '../../../shared/endpoints/definition.ts'
+import {
+  emptyBindings,
+  type Endpoint,
+  type ParameterDefinition,
+  parameterColumns,
+  type Scalar,
+} from '../../../shared/endpoints/definition.ts'
+import { misfitOf } from '../../../shared/endpoints/parameters.ts'
 import { ownQuery, rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/queries.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
 import { placeOf, SqlError } from '../../../shared/sql/error.ts'
@@ -30,7 +37,7 @@ async function checkOne(source: EndpointSource, engine: QueryEngine): Promise<Fi
     return file === undefined ? [] : pointing(file, () => look(file))
   }
   return pointing(sqlFile, async () => {
-    const problems = parametersAgree(source)
+    const problems = [...parametersAgree(source), ...(await valuesFit(source, engine))]
     if (problems.length > 0) return problems
     if (endpoint.newestFirst) newestRows(endpoint.sql, parse(endpoint.sql), endpoint.newestFirst.start)
     const { columns } = await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
@@ -57,6 +64,54 @@ async function pointing(file: string, look: () => Promise<FileProblem[]>): Promi
     if (!(error instanceof SqlError || error instanceof EngineError)) throw error
     return [{ file, ...(error.place ?? { line: 1, column: 1 }), detail: error.message }]
   }
+}
+
+/** Each value in the definition is one that its own parameter takes. */
+async function valuesFit(
+  { endpoint, yamlFile, placeInYaml }: EndpointSource,
+  engine: QueryEngine,
+): Promise<FileProblem[]> {
+  const problems: FileProblem[] = []
+  for (const [name, definition] of Object.entries(endpoint.parameters))
+    for (const [pointer, value] of valuesFor(name, endpoint)) {
+      const detail = misfitOf(definition, { json: value }) ?? (await patternFault(definition, value, engine))
+      const field = pointer.slice(1).replaceAll('/', '.')
+      if (detail !== null)
+        problems.push({ file: yamlFile, ...placeInYaml(pointer), detail: `${field} ${detail}` })
+    }
+  return problems
+}
+
+/** The values of a parameter in the definition, each with its JSON pointer. */
+function valuesFor(name: string, { parameters, warm }: Endpoint): [pointer: string, value: Scalar][] {
+  const { default: preset, enum: choices, examples } = parameters[name]!
+  const listed = (pointer: string, values: Scalar[] = []) =>
+    values.map((value, at): [string, Scalar] => [`${pointer}/${at}`, value])
+  const at = `/parameters/properties/${name}`
+  return [
+    ...(preset === undefined ? [] : [[`${at}/default`, preset] as [string, Scalar]]),
+    ...listed(`${at}/enum`, choices),
+    ...listed(`${at}/examples`, examples),
+    ...listed(`/warm/apart/${name}`, warm?.apart[name]),
+  ]
+}
+
+/** The engine alone knows its regular expressions. */
+async function patternFault(
+  { format }: ParameterDefinition,
+  value: Scalar,
+  engine: QueryEngine,
+): Promise<string | null> {
+  if (format !== 'regular-expression') return null
+  const bindings = [{ name: 'pattern', type: { kind: 'STRING' } as const, value }]
+  const sql = "SELECT REGEXP_CONTAINS('', @pattern) AS found"
+  return engine.run({ sql, bindings }, { maxRows: 1, timeoutMs: 30_000 }).then(
+    () => null,
+    (error: unknown) => {
+      if (!(error instanceof EngineError && error.reason === 'rejected')) throw error
+      return `is refused: ${error.message}`
+    },
+  )
 }
 
 /** Each `@name` in the SQL is declared, and each declared parameter is used. */

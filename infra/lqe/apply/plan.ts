@@ -73,7 +73,7 @@ function textOf({ sql, version: _, ...settings }: Endpoint): string {
 /**
  * Estimates from dry runs: one for each choice of the first parameter that has an `enum`, as the time window often
  * depends on it.
- * @returns lines such as `usage.api-counts interval=daily reads about 1.5 GB`
+ * @returns where the engine makes estimates, lines such as `usage.api-counts interval=daily reads about 1.5 GB`
  * @throws EngineError
  */
 export async function estimates(endpoint: Endpoint, engine: QueryEngine): Promise<string[]> {
@@ -84,14 +84,11 @@ export async function estimates(endpoint: Endpoint, engine: QueryEngine): Promis
     subject: `${endpoint.name} ${name}=${value}`,
     bindings: bindings.map(binding => (binding.name === name ? { ...binding, value } : binding)),
   })) ?? [{ subject: endpoint.name, bindings }]
-  return Promise.all(
-    runs.map(async ({ subject, bindings }) => {
-      const { bytes } = await engine.describe({ sql: endpoint.sql, bindings })
-      return bytes === null
-        ? `${subject}: the engine makes no estimate`
-        : `${subject} reads about ${amount(bytes)}`
-    }),
-  )
+  const lines = runs.map(async ({ subject, bindings }) => {
+    const { bytes } = await engine.describe({ sql: endpoint.sql, bindings })
+    return bytes === null ? [] : [`${subject} reads about ${amount(bytes)}`]
+  })
+  return (await Promise.all(lines)).flat()
 }
 
 /** The definition's own examples, or NULL. */

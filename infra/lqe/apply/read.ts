@@ -1,7 +1,7 @@
 /** Reads `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, with other queries where the YAML names them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Document, isNode, LineCounter, parseDocument } from 'yaml'
+import { type Document, isAlias, isMap, isNode, LineCounter, type Node, parseDocument, visit } from 'yaml'
 import {
   DefinitionError,
   type Endpoint,
@@ -34,8 +34,8 @@ export interface EndpointSource {
   yamlFile: string
   /** The other queries' files, by the JSON pointer at which the YAML names each: `/warm/query`. */
   queryFiles: ReadonlyMap<string, string>
-  /** Line and column of a JSON pointer in the YAML, or of the nearest thing around it. */
-  placeInYaml(pointer: string): { line: number; column: number }
+  /** Line and column of the value at a JSON pointer in the YAML, or of its name, or of the nearest thing around it. */
+  placeInYaml(pointer: string, ofName?: boolean): { line: number; column: number }
 }
 
 /**
@@ -89,12 +89,16 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
   if (!files.has(`${name}.sql`)) throw new QueriesError([problemOf(yamlFile, 'has no .sql beside it')])
   const lines = new LineCounter()
   const document = parseDocument(readFileSync(yamlFile, 'utf8'), { lineCounter: lines })
-  const unreadable = document.errors.map(({ message, pos }) => {
+  const unreadable = [...document.errors, ...unknownAliases(document)].map(({ message, pos }) => {
     const { line, col: column } = lines.linePos(pos[0])
-    return { file: yamlFile, line, column, detail: message.split('\n', 1)[0]! }
+    const detail = message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:$/, '')
+    return { file: yamlFile, line, column, detail }
   })
   if (unreadable.length > 0) throw new QueriesError(unreadable)
-  const placeInYaml = (pointer: string) => placeOfPointer(document, lines, pointer)
+  const placeInYaml = (pointer: string, ofName = false) => {
+    const { line, col: column } = lines.linePos(offsetIn(document, pointer, ofName))
+    return { line, column }
+  }
   try {
     const queryFiles = new Map<string, string>()
     const readQuery = (file: string, pointer: string) => {
@@ -106,23 +110,37 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
     return { endpoint, sqlFile, yamlFile, queryFiles, placeInYaml }
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
-    const named = error.problems.map(({ pointer, detail: words }) => {
+    const named = error.problems.map(({ pointer, ofName, detail: words }) => {
       const detail = `${pointer.slice(1).replaceAll('/', '.')} ${words}`.trim()
-      return { file: yamlFile, ...placeInYaml(pointer), detail }
+      return { file: yamlFile, ...placeInYaml(pointer, ofName), detail }
     })
     throw new QueriesError(named)
   }
 }
 
-function placeOfPointer(document: Document, lines: LineCounter, pointer: string) {
+function offsetIn(document: Document, pointer: string, ofName: boolean): number {
   const keys = pointer.split('/').slice(1)
-  for (; keys.length > 0; keys.pop()) {
-    const node = document.getIn(keys, true)
-    if (!isNode(node) || !node.range) continue
-    const { line, col } = lines.linePos(node.range[0])
-    return { line, column: col }
+  for (let named = ofName; keys.length > 0; keys.pop(), named = false) {
+    const node = named ? nameNode(document, keys) : document.getIn(keys, true)
+    if (isNode(node) && node.range) return node.range[0]
   }
-  return { line: 1, column: 1 }
+  return document.contents?.range?.[0] ?? 0
+}
+
+function nameNode(document: Document, keys: string[]): Node | null {
+  const map = keys.length === 1 ? document.contents : document.getIn(keys.slice(0, -1), true)
+  const pair = isMap<Node>(map) ? map.items.find(({ key }) => String(key) === keys.at(-1)) : undefined
+  return pair?.key ?? null
+}
+
+/** Aliases without an anchor, which the parser lets pass. */
+function unknownAliases(document: Document): { message: string; pos: [number] }[] {
+  const found: { message: string; pos: [number] }[] = []
+  visit(document, (_, node) => {
+    if (!isAlias(node) || node.resolve(document)) return
+    found.push({ message: `there is no anchor &${node.source}`, pos: [node.range?.[0] ?? 0] })
+  })
+  return found
 }
 
 function sharedIds(sources: EndpointSource[]): FileProblem[] {
