@@ -102,6 +102,7 @@ describe('the environment', () => {
     const programs = [
       'functions/index.ts',
       'infra/lqe/lqe.ts',
+      'infra/lqe/path.ts', // where npm was called
       'infra/deploy/entry.ts',
       'infra/deploy/google-api.ts',
       'infra/deploy/scheduler.ts',

@@ -123,9 +123,7 @@ export const bounds: Bound[] = [
 const byFunction = new Map(bounds.flatMap(bound => bound.functions.split(' ').map(name => [name, bound])))
 
 /** How many calls share each bound in a query. */
-export type Shares = ReadonlyMap<Bound, number>
-
-export function sharesOf(query: Query): Shares {
+export function sharesOf(query: Query): Context['shares'] {
   const shares = new Map<Bound, number>()
   for (const node of descendants(query)) {
     const bound = byFunction.get(nameOf(node))

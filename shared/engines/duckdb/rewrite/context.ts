@@ -4,14 +4,13 @@ import type { Expression, Node, Query } from '../../../sql/tree.ts'
 import type { Column, ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName, quoteText } from '../syntax.ts'
-import type { Shares } from './bounds.ts'
 
 /** One query's tables, parameters and names, and the functions through which the files call each other. */
 export interface Context {
   tables: ReadonlyMap<string, Column[]>
   parameters: ReadonlyMap<string, SqlType>
   /** How many calls of the query share each bound (bounds.ts). */
-  shares: Shares
+  shares: ReadonlyMap<object, number>
   /** DuckDB SQL of a table's rows, with the table's columns. */
   relationOf(table: string): string
   /** DuckDB SQL of the current time, TIMESTAMPTZ. */
