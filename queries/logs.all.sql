@@ -1,8 +1,9 @@
 -- The newest entries of a project's edge logs; the other tables are for callers' own SQL.
 -- The bounds compare the bare partition column with an expression of parameters only, so that BigQuery prunes by it.
+-- Studio reads `identifier`, the database that an entry is of, in three tables: it is the project's.
 -- For a project that is named in the metadata, EXISTS keeps one row for each entry.
 WITH edge_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.project AS identifier
   FROM `cloudflare.logs.prod` AS t
   WHERE t.project = @project
     AND t.timestamp > COALESCE(@iso_timestamp_start, TIMESTAMP '0001-01-01 00:00:00+00')
@@ -10,7 +11,7 @@ WITH edge_logs AS (
   ORDER BY t.timestamp DESC
 ),
 postgres_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.project AS identifier
   FROM `postgres.logs` AS t
   WHERE t.project = @project
     AND t.timestamp > COALESCE(@iso_timestamp_start, TIMESTAMP '0001-01-01 00:00:00+00')
@@ -58,7 +59,7 @@ storage_logs AS (
   ORDER BY t.timestamp DESC
 ),
 postgrest_logs AS (
-  SELECT t.id, t.timestamp, t.event_message, t.metadata
+  SELECT t.id, t.timestamp, t.event_message, t.metadata, t.project AS identifier
   FROM `postgREST.logs.prod` AS t
   WHERE t.project = @project
     AND t.timestamp > COALESCE(@iso_timestamp_start, TIMESTAMP '0001-01-01 00:00:00+00')

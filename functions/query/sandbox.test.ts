@@ -154,6 +154,7 @@ describe('the tables of an endpoint', () => {
         { name: 'timestamp', type: 'TIMESTAMP', repeated: false },
         { name: 'event_message', type: 'STRING' },
         { name: 'metadata', type: 'STRUCT', repeated: true, fields: expect.any(Array) },
+        { name: 'identifier', type: 'STRING', repeated: false },
       ],
     })
   })

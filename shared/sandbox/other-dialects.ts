@@ -154,6 +154,16 @@ export function functionInstead(name: string): string | null {
 /** Names of ClickHouse's single table of logs, in the places where its queries have them. */
 const singleTables = new Set(['logs', 'logs.all', 'logs.all.otel', 'otel_logs'])
 
+export function isSingleTable(path: string[]): boolean {
+  return singleTables.has(path.join('.').toLowerCase())
+}
+
+/** What to write for queries of ClickHouse, whose logs have one table and a map of attributes. */
+export const ofClickHouse =
+  "this endpoint takes GoogleSQL over a table for each service, not ClickHouse's one table: for source = 'edge_logs' " +
+  "write FROM edge_logs, and for log_attributes['request.path'] add CROSS JOIN UNNEST(metadata) AS m CROSS JOIN " +
+  'UNNEST(m.request) AS r and write r.path'
+
 /** Where databases list their tables. */
 const catalogues = /^(information_schema|pg_catalog|sys|system)$|^(pg_|sqlite_)|^INFORMATION_SCHEMA$/i
 
@@ -164,12 +174,7 @@ const catalogues = /^(information_schema|pg_catalog|sys|system)$|^(pg_|sqlite_)|
  */
 export function tableInstead(path: string[], tables: string[], columns: string[]): string {
   const last = path.at(-1)!
-  if (singleTables.has(path.join('.').toLowerCase()))
-    return (
-      ": this endpoint takes GoogleSQL over a table for each service, not ClickHouse's one table: for source = 'edge_logs' " +
-      "write FROM edge_logs, and for log_attributes['request.path'] add CROSS JOIN UNNEST(metadata) AS m CROSS JOIN " +
-      'UNNEST(m.request) AS r and write r.path'
-    )
+  if (isSingleTable(path)) return `: ${ofClickHouse}`
   if (path.some(part => catalogues.test(part)))
     return ': GET /api/endpoints/NAME/tables lists the tables and their columns'
   if (path.length > 1 && tables.some(table => nameKey(table) === nameKey(last)))

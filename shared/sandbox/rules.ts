@@ -14,9 +14,9 @@ import type {
   Query,
   TableReference,
 } from '../sql/tree.ts'
-import { children } from '../sql/walk.ts'
+import { children, descendants } from '../sql/walk.ts'
 import { netFunctions, plainFunctions } from './allowed-functions.ts'
-import { functionInstead, tableInstead } from './other-dialects.ts'
+import { functionInstead, isSingleTable, tableInstead } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {
@@ -47,6 +47,7 @@ export class Violation extends Error {
  */
 export function check(query: Query, offer: Offer): Set<string> {
   const walk = new Walk(offer)
+  walk.refuseSingleTable(query)
   walk.visit(query, new Set())
   return walk.used
 }
@@ -75,6 +76,17 @@ class Walk {
 
   constructor(offer: Offer) {
     this.offer = offer
+  }
+
+  /** First of all, since a query of ClickHouse breaks other rules too, and this one says how to write all of it. */
+  refuseSingleTable(query: Query): void {
+    const nodes = [...descendants(query)]
+    const own = new Set(nodes.flatMap(node => (node.kind === 'CommonTable' ? nameKey(node.name.name) : [])))
+    for (const node of nodes) {
+      if (node.kind !== 'TableReference' || !isSingleTable(node.path.map(({ name }) => name))) continue
+      const key = nameKey(node.path[0]!.name)
+      if (!own.has(key) && !this.offer.tables.has(key)) this.table(node, new Set())
+    }
   }
 
   /** `scope` has the keys of the caller's own common tables that are visible here. */

@@ -145,6 +145,14 @@ describe('a refusal', () => {
     ['SELECT 1 FROM edge_logs, metadata', 'read with UNNEST, as in FROM logs AS t, UNNEST(t.metadata) AS m'],
     ['SELECT @projct', 'no parameter @projct; did you mean @project?'],
     [
+      "SELECT toStartOfHour(timestamp) AS timestamp, countIf(NOT (toInt32OrZero(log_attributes['response.status_code']) >= 500)) AS ok FROM logs WHERE source = 'edge_logs' GROUP BY timestamp",
+      'CROSS JOIN UNNEST(m.request) AS r and write r.path',
+    ],
+    [
+      "SELECT id FROM logs WHERE source = 'edge_logs' AND (log_attributes['identifier'] = 'a' OR event_message ILIKE '%x%')",
+      'CROSS JOIN UNNEST(m.request) AS r and write r.path',
+    ],
+    [
       "SELECT log_attributes['request.path'] FROM `logs.all.otel`",
       'CROSS JOIN UNNEST(m.request) AS r and write r.path',
     ],

@@ -13,6 +13,7 @@ import { tablesOf } from '../sql/relations.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
 import { parameterNames } from '../sql/walk.ts'
 import { expandStars, starOfTable, unnestPaths } from './expand.ts'
+import { ofClickHouse } from './other-dialects.ts'
 import { check, Violation } from './rules.ts'
 import { compose, type EndpointTables, tablesOfEndpoint } from './tables.ts'
 
@@ -80,7 +81,8 @@ function parseCaller(sql: string, limits = defaultLimits): Query {
     return parse(sql, limits)
   } catch (error) {
     if (!(error instanceof SqlError)) throw error
-    const detail = error.message.slice(0, 300).toWellFormed()
+    const hint = /\blog_attributes\b/.test(sql) ? `; ${ofClickHouse}` : ''
+    const detail = error.message.slice(0, 300).toWellFormed() + hint
     throw new ApiError('invalid_query', sentence(detail), {
       problems: [{ parameter: 'sql', ...error.place, detail }],
       cause: error,

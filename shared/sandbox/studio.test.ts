@@ -1,6 +1,6 @@
 /**
- * Queries of the shapes that Supabase Studio sends to `logs.all` (logs explorer, reports, unified logs, service flow; its
- * sources are public) pass the sandbox and run. What they answer is for `dashboards.test.ts`.
+ * Queries of the shapes that Supabase Studio sends to `logs.all` (logs explorer, reports, unified logs, service flow) and
+ * the query_logs tool of its MCP server (their sources are public) pass the sandbox and run. What they answer is for `dashboards.test.ts`.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,6 +33,22 @@ test.each(queries)('%s', async (_, callerSql) => {
   expect(columns.length).toBeGreaterThan(0)
 })
 
-test('there are queries of every part of Studio', () => {
-  expect(queries.length).toBeGreaterThanOrEqual(20)
+test.each([
+  'auth_audit_logs',
+  'etl_replication_logs',
+  'multigres_logs',
+  'pg_upgrade_logs',
+  'supavisor_logs',
+  'workflow_run_logs',
+])('%s, which the endpoint lacks, is refused with the tables that it has', table => {
+  const sql = `select id, ${table}.timestamp, event_message from ${table} order by timestamp desc limit 100`
+  expect(() => sandbox(endpoint, sql)).toThrow(
+    new RegExp(`^"${table}" is not a table of this endpoint.* The query may read edge_logs, postgres_logs`),
+  )
+})
+
+test('there are queries of every part of Studio, over all nine tables', () => {
+  const tables = /\b(edge|postgres|function_edge|function|auth|realtime|storage|postgrest|pgbouncer)_logs\b/g
+  expect(new Set(text.match(tables)).size).toBe(9)
+  expect(queries.length).toBeGreaterThanOrEqual(59)
 })

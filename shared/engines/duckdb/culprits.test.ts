@@ -69,3 +69,10 @@ test('an error that two parts can have caused has no place', async () => {
   const [message, text] = await errorOf('SELECT 1 / (id - 1), 2 / (id - 1) FROM requests')
   expect([message, text]).toEqual(['Division by zero', null])
 })
+
+test('one that a parameter can have caused has no place: its value is at fault', async () => {
+  const sql = 'SELECT id FROM requests WHERE REGEXP_CONTAINS(path, @pattern)'
+  const bindings = [{ name: 'pattern', type: { kind: 'STRING' as const }, value: '(' }]
+  const run = open.engine.run({ sql, bindings }, { maxRows: 100, timeoutMs: 10_000 })
+  await expect(run).rejects.toMatchObject({ message: 'Bad regular expression: missing )', place: null })
+})

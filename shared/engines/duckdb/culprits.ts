@@ -69,6 +69,8 @@ export function located(error: EngineError, sql: string): EngineError {
   const found = suspects(parse(sql, statementLimits))
   if (found.length === 0 || (found.length > 1 && !all)) return error
   const culprit = found[0]!
+  // A parameter's value is at fault, not the text of the query.
+  if (!all && [...descendants(culprit)].some(node => node.kind === 'ParameterReference')) return error
   const hint = typeof instead === 'function' ? instead(culprit) : instead
   const message = error.message + (hint ? `: ${hint}` : '')
   return new EngineError('rejected', message, { place: placeOf(sql, culprit.at), cause: error.cause })

@@ -385,6 +385,12 @@ describeDuckDb(
         ['SELECT 1 FROM log', 'Table not found: log; did you mean logs?', 1, 15],
         ['SELECT x FROM UNNEST([1]) AS x WHERE y = 1', 'Unrecognized name: y', 1, 38],
         ['SELECT a FROM (SELECT 1 AS a), (SELECT 2 AS a)', 'Column name a is ambiguous', 1, 8],
+        [
+          'SELECT a FROM (SELECT 1 AS a) AS x, (SELECT 2 AS a) AS y',
+          'Column name a is ambiguous: write x.a or y.a',
+          1,
+          8,
+        ],
         ['SELECT x AS y FROM UNNEST([1]) AS x WHERE y = 1', 'Unrecognized name: y', 1, 43],
         [
           'SELECT 1 FROM logs, (SELECT l.status_code FROM logs AS l WHERE logs.status_code = 1)',

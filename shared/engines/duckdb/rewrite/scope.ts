@@ -150,7 +150,7 @@ export function findColumn(context: Context, scope: Scope, name: Identifier): Ty
   const hits = scope.variables.flatMap(variable =>
     columnsOf(variable).filter(column => sameName(column.name, name.name)),
   )
-  if (hits.length > 1) throw ambiguous(context, name)
+  if (hits.length > 1) throw ambiguous(context, name, scope)
   return hits[0] ?? null
 }
 
@@ -249,6 +249,12 @@ function unrecognized(context: Context, node: Identifier, message: string, names
   return context.invalid(node, message + (near ? `; did you mean ${near}?` : few))
 }
 
-function ambiguous(context: Context, name: Identifier) {
-  return context.invalid(name, `Column name ${name.name} is ambiguous`)
+/** With the tables that have such a column, where each has a name. */
+function ambiguous(context: Context, name: Identifier, scope: Scope | null = null) {
+  const having = (scope?.variables ?? []).filter(variable =>
+    columnsOf(variable).some(column => sameName(column.name, name.name)),
+  )
+  const full = having.map(variable => variable.name && `${variable.name}.${name.name}`)
+  const hint = full.length > 1 && full.every(Boolean) ? `: write ${full.join(' or ')}` : ''
+  return context.invalid(name, `Column name ${name.name} is ambiguous${hint}`)
 }
