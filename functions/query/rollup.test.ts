@@ -1,0 +1,64 @@
+/** The usage chart of one project, which its roll-up answers. */
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { edgeRow } from '../testing/edges.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+const project = 'qhzvnxwtrkdplmcoyaeb'
+const usage = `/api/endpoints/query/usage.api-counts?interval=daily&project=${project}`
+const table = 'cloudflare.logs.prod'
+
+let service: TestService
+beforeAll(async () => {
+  const before = new Date(Date.now() - 90_000).toISOString()
+  service = await startService({ tables: { [table]: [edgeRow('a', before, project, '/rest/v1/items')] } })
+}, 60_000)
+afterAll(() => service.stop())
+
+const counted = async (response: Response) => {
+  const { result } = (await response.json()) as { result: Record<string, number>[] }
+  return result.reduce((sum, row) => sum + row['total_rest_requests']!, 0)
+}
+
+test('says as of when its rows are: the last whole minute, from which its age and its freshness count', async () => {
+  const asked = Date.now()
+  const miss = await service.fetch(usage)
+  const made = Date.parse(miss.headers.get('Last-Modified')!)
+  expect(made % 60_000).toBe(0)
+  expect(made).toBeLessThanOrEqual(Date.now())
+  expect(made).toBeGreaterThan(asked - 60_000)
+  expect(await counted(miss)).toBe(1)
+  const hit = await service.fetch(usage)
+  expect(hit.headers.get('Cache-Status')).toMatch(/^lqe; hit/)
+  expect(Date.parse(hit.headers.get('Last-Modified')!)).toBe(made)
+  for (const { headers } of [miss, hit]) {
+    const age = Number(headers.get('Age'))
+    expect(age).toBeLessThanOrEqual((Date.now() - made) / 1000)
+    expect(age).toBeGreaterThanOrEqual(Math.floor((asked - made) / 1000))
+    const left = Number(/max-age=(\d+)/.exec(headers.get('Cache-Control')!)![1])
+    expect(900 - age - left).toBeGreaterThanOrEqual(0)
+    expect(900 - age - left).toBeLessThanOrEqual(1)
+  }
+})
+
+test('comes from the log table where the roll-up cannot be read, as of now, and the log says so', async () => {
+  const folder = join(service.env['DATA_DIR']!, 'logs', table)
+  const parts = join(
+    folder,
+    readdirSync(folder).find(name => name.startsWith('rollup-'))!,
+  )
+  rmSync(parts, { recursive: true })
+  writeFileSync(parts, 'no folder')
+  const written: string[] = []
+  const write = jest.spyOn(process.stdout, 'write').mockImplementation(text => written.push(String(text)) > 0)
+  const response = await service.fetch(`${usage.replace('daily', 'hourly')}`)
+  write.mockRestore()
+  expect(response.status).toBe(200)
+  expect(Date.now() - Date.parse(response.headers.get('Last-Modified')!)).toBeLessThan(20_000)
+  expect(Number(response.headers.get('Age'))).toBeLessThan(20)
+  const lines = written.filter(line => line.includes('a roll-up could not be read'))
+  expect(lines.map(line => JSON.parse(line) as object)).toEqual([
+    expect.objectContaining({ severity: 'WARNING', endpoint: 'usage.api-counts', reason: 'no_rollup' }),
+  ])
+})

@@ -1,0 +1,256 @@
+/** What `apply` does with the roll-ups of definitions, on DuckDB and on BigQuery. */
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { edgeRow } from '../../../functions/testing/edges.ts'
+import { loadConfig } from '../../../shared/config.ts'
+import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
+import { openServices, type Services } from '../../../shared/services.ts'
+import { type BigQueryServer, startBigQueryServer } from '../../google/bigquery/server.ts'
+import { loadLogs } from '../logs/load.ts'
+import { apply } from './apply.ts'
+import { QueriesError } from './read.ts'
+
+const now = '2026-03-10T12:30:30.000Z'
+const project = 'abcdefghijklmnopqrst'
+const folder = mkdtempSync(join(tmpdir(), 'apply-rollups-'))
+let queries: string
+let services: Services
+let server: BigQueryServer
+let cloud: Services
+
+beforeAll(async () => {
+  const env = { DATA_DIR: join(folder, 'data'), FROZEN_NOW: now }
+  const config = loadConfig(env)
+  const file = join(folder, 'rows.ndjson')
+  // One in the minute that has not ended, which only the log table has.
+  const rows = [0.1, 10, 45, 100, 5000].map(minutes => {
+    const time = new Date(Date.parse(now) - minutes * 60_000).toISOString()
+    return edgeRow('a', time, project, '/rest/v1/a')
+  })
+  writeFileSync(file, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+  const logsFolder = join(folder, 'data/logs')
+  const table = 'cloudflare.logs.prod'
+  await loadLogs({ logsFolder, tablesFolder: config.tablesDir, table, files: [file], out: () => {} })
+  services = await openServices(config)
+  const tables = readTableSchemas(config.tablesDir)
+  server = await startBigQueryServer({ logsFolder, tables, dataset: 'acme-jobs.logs', now })
+  const bigQuery = {
+    ENGINE: 'bigquery',
+    BIGQUERY_DATASET: 'acme-jobs.logs',
+    BIGQUERY_EMULATOR_HOST: server.url,
+  }
+  const store = { DATA_DIR: join(folder, 'cloud') }
+  cloud = await openServices(loadConfig({ ...env, ...bigQuery, ...store, GOOGLE_CLOUD_PROJECT: 'acme-jobs' }))
+}, 60_000)
+
+afterAll(async () => {
+  await Promise.all([services.close(), cloud.close()])
+  await server.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+beforeEach(() => {
+  queries = mkdtempSync(join(folder, 'queries-'))
+  cpSync('queries', queries, { recursive: true })
+})
+
+const [rollup, answer, batch, yaml] = ['rollup.sql', 'from-rollup.sql', 'from-rollup.batch.sql', 'yaml'].map(
+  ending => `usage.api-counts.${ending}`,
+) as [string, string, string, string]
+
+function edit(file: string, from: string | RegExp, to: string): void {
+  const path = join(queries, file)
+  const text = readFileSync(path, 'utf8')
+  const changed = text.replace(from, to)
+  expect(changed).not.toBe(text)
+  writeFileSync(path, changed)
+}
+
+async function run(of: Services, options: { dryRun?: boolean; compareRollups?: boolean } = {}) {
+  const lines: string[] = []
+  await apply(of, { queries, dryRun: false, ...options, out: line => lines.push(line) })
+  return lines
+}
+
+async function refusal(compareRollups = false, of = services): Promise<string> {
+  const error = await run(of, { dryRun: compareRollups, compareRollups }).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(QueriesError)
+  return (error as QueriesError).message.replaceAll(`${queries}/`, '')
+}
+
+describe('apply refuses, naming file, line and column,', () => {
+  test.each([
+    [
+      'what a roll-up cannot hold',
+      rollup,
+      'COUNTIF(STRPOS(r.path',
+      'AVG(STRPOS(r.path',
+      /rollup\.sql:\d+:\d+ /,
+    ],
+    ['a roll-up whose dry run fails', rollup, 'r.path', 'r.patch', /rollup\.sql:\d+:\d+ .*patch/],
+    ['a sum of FLOAT64', rollup, /COUNTIF\(.*rest/, 'SUM(1.5) AS rest', /rollup\.sql:\d+:3 a sum of FLOAT64/],
+    [
+      'a partition that is no time',
+      yaml,
+      'partition: minute',
+      'partition: words',
+      /yaml:\d+:\d+ rollup\.partition/,
+    ],
+    [
+      'a cluster that is no column',
+      yaml,
+      'cluster: [origin]',
+      'cluster: [rest]',
+      /yaml:\d+:\d+ rollup\.cluster/,
+    ],
+    [
+      'five clusters',
+      yaml,
+      '[origin]',
+      '[a, b, c, d, e]',
+      /yaml:\d+:\d+ rollup\.cluster must NOT have more than 4/,
+    ],
+    [
+      'a file that is missing',
+      yaml,
+      'query: usage.api-counts.from',
+      'query: usage.from',
+      /answers\.0\.query names/,
+    ],
+    [
+      'a query of another parameter',
+      answer,
+      '@interval',
+      '@span',
+      /from-rollup\.sql:\d+:\d+ @span is not declared/,
+    ],
+    [
+      'a query with other columns',
+      answer,
+      'total_rest_requests',
+      'rests',
+      /from-rollup\.sql:\d+:\d+ column 2 must/,
+    ],
+    [
+      'a batch query with other columns',
+      batch,
+      'total_rest_requests',
+      'rests',
+      /batch\.sql:\d+:\d+ column 4 must/,
+    ],
+    [
+      'a time that is no minute',
+      yaml,
+      'asOf: minute',
+      'asOf: hour',
+      /answers\.0\.asOf must be equal to one of/,
+    ],
+    [
+      'a cache that is too short',
+      yaml,
+      'seconds: 900',
+      'seconds: 60',
+      /answers\.0\.asOf minute: an answer is up to/,
+    ],
+    [
+      'a `when` of no parameter',
+      yaml,
+      '        project:\n          #',
+      '        ref:\n          #',
+      /when names ref/,
+    ],
+    [
+      'a `when` that is no schema',
+      yaml,
+      "pattern: '^([a",
+      "pattern: '^(([a",
+      /answers\.0\.when is no JSON Schema/,
+    ],
+    ['a roll-up without answers', yaml, /answers:\n(.*\n){8}/, '', /must have property answers/],
+  ])('%s', async (_, file, from, to, expected) => {
+    edit(file, from, to)
+    expect(await refusal()).toMatch(expected)
+  })
+})
+
+describe('apply with a comparison as of the minute', () => {
+  test('takes the shipped queries, on both engines', async () => {
+    await run(services, { dryRun: true, compareRollups: true })
+    await run(cloud)
+    await run(cloud, { dryRun: true, compareRollups: true })
+  })
+
+  test.each([
+    ['with other counts', rollup, "'/rest') > 0", "'/rest') > 1", /from-rollup\.sql:1:1 .*other rows/],
+    [
+      'with another window',
+      answer,
+      'THEN 10080',
+      'THEN 1440',
+      /from-rollup\.sql:1:1 interval="daily" .*other rows/,
+    ],
+    [
+      'with the minute that has not ended',
+      answer,
+      'AND c.minute < ',
+      'AND c.minute <= ',
+      /from-rollup\.sql:1:1 /,
+    ],
+    ['in a batch with another window', batch, '10080, 60', '1440, 60', /batch\.sql:1:1 .*other rows/],
+  ])('refuses one %s', async (_, file, from, to, expected) => {
+    edit(file, from, to)
+    expect(await refusal(true)).toMatch(expected)
+  })
+
+  test('refuses a `when` that lets patterns through which the roll-up does not decide', async () => {
+    edit(yaml, /pattern: '\^\(\[a-z\].*/, 'minLength: 1')
+    expect(await refusal(true)).toMatch(/from-rollup\.sql:1:1 .*"\/rest\/v1\/": gives other rows/)
+  })
+})
+
+describe('a roll-up on BigQuery', () => {
+  const views = () =>
+    server.requests
+      .flatMap(({ body }) => body?.configuration?.query?.query ?? [])
+      .filter(sql => /^(CREATE|DROP)/.test(sql))
+
+  test('is made with the first apply, replaced when it changes, and removed with its endpoint', async () => {
+    await run(cloud)
+    expect(await run(cloud)).toEqual(['= logs.all unchanged', '= usage.api-counts unchanged', '0 changed.'])
+    server.requests.length = 0
+    edit(yaml, 'refreshMinutes: 5', 'refreshMinutes: 10')
+    const lines = await run(cloud)
+    expect(lines).toContain('+ usage.api-counts.rollup to be made by the engine')
+    expect(lines).toContain('- usage.api-counts.rollup of before, which nothing refers to')
+    expect(views().map(sql => sql.slice(0, 6))).toEqual(['CREATE', 'DROP M'])
+    server.requests.length = 0
+    for (const ending of [
+      'sql',
+      'yaml',
+      'warm.sql',
+      'rollup.sql',
+      'from-rollup.sql',
+      'from-rollup.batch.sql',
+    ])
+      rmSync(join(queries, `usage.api-counts.${ending}`))
+    await run(cloud)
+    expect(views().map(sql => sql.slice(0, 6))).toEqual(['DROP M'])
+  })
+
+  test('that was removed by hand is made again', async () => {
+    await run(cloud)
+    const { rollup: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
+    await cloud.engine.rollups.remove(made!)
+    expect(await run(cloud)).toContain('+ usage.api-counts.rollup to be made by the engine')
+    expect(await cloud.engine.rollups.has(made!)).toBe(true)
+  })
+
+  test('is planned and not made with --dry-run', async () => {
+    edit(yaml, 'refreshMinutes: 5', 'refreshMinutes: 7')
+    server.requests.length = 0
+    expect(await run(cloud, { dryRun: true })).toContain('+ usage.api-counts.rollup to be made by the engine')
+    expect(views()).toEqual([])
+  })
+})

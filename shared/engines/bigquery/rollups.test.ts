@@ -1,0 +1,131 @@
+/** Roll-ups as materialized views, by the real client against the local server. */
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Column } from '../../sql/types.ts'
+import type { Rollup } from '../engine.ts'
+import { type LocalBigQuery, openLocalBigQuery } from '../testing/bigquery.ts'
+import { plenty } from '../testing/describe-engines.ts'
+
+const table = 'app.logs'
+const columns: Column[] = [
+  { name: 'timestamp', type: { kind: 'TIMESTAMP' } },
+  { name: 'name', type: { kind: 'STRING' } },
+]
+const rollup: Rollup = {
+  name: 'app.counts.rollup',
+  sql: `SELECT TIMESTAMP_TRUNC(timestamp, MINUTE) AS minute, name, COUNT(*) AS entries
+    FROM \`app.logs\` GROUP BY minute, name`,
+  partition: 'minute',
+  cluster: ['name'],
+  refreshMinutes: 5,
+}
+const statement = {
+  sql: 'SELECT name, SUM(entries) AS entries FROM `app.counts.rollup` GROUP BY name ORDER BY name',
+  bindings: [],
+  rollup,
+}
+
+let local: LocalBigQuery
+beforeEach(async () => {
+  local = await openLocalBigQuery({ [table]: columns }, { now: '2026-01-07T12:34:56Z' })
+  const row = (name: string) => ({ timestamp: '2026-01-07T12:34:01Z', name })
+  await local.append(table, [...Array.from({ length: 2000 }, () => row('a')), row('b')])
+})
+afterEach(() => local.close())
+
+const sent = () => local.server.requests.flatMap(({ body }) => body?.configuration?.query?.query ?? [])
+
+describe('a view', () => {
+  test('is made once, read by its name, and removed', async () => {
+    const { rollups } = local.engine
+    expect(await rollups.has(rollup)).toBe(false)
+    await rollups.create(rollup)
+    await rollups.create(rollup)
+    expect(await rollups.has(rollup)).toBe(true)
+    const { rows } = await local.engine.run(statement, plenty)
+    expect(rows).toEqual([
+      { name: 'a', entries: 2000 },
+      { name: 'b', entries: 1 },
+    ])
+    await rollups.remove(rollup)
+    await rollups.remove(rollup)
+    expect(await rollups.has(rollup)).toBe(false)
+  })
+
+  test('has the layout of its definition, and a name with the hash of it', async () => {
+    const { rollups } = local.engine
+    await rollups.create(rollup)
+    const [, name] = /^CREATE MATERIALIZED VIEW IF NOT EXISTS `([^`]+)`/.exec(sent()[0]!)!
+    expect(name).toMatch(/^local-project\.app_logs\.app_counts_rollup_[0-9a-f]{12}$/)
+    expect(sent()[0]).toContain(
+      'PARTITION BY TIMESTAMP_TRUNC(`minute`, DAY) CLUSTER BY `name` ' +
+        'OPTIONS (enable_refresh = TRUE, refresh_interval_minutes = 5) AS SELECT ',
+    )
+    expect(sent()[0]).toContain('FROM `local-project.app_logs.app_logs`')
+    for (const change of [
+      { refreshMinutes: 10 },
+      { cluster: [] },
+      { sql: rollup.sql.replace('entries', 'n') },
+    ])
+      expect(await rollups.has({ ...rollup, ...change })).toBe(false)
+  })
+
+  test('is read for fewer bytes than its table', async () => {
+    await local.engine.rollups.create(rollup)
+    await local.engine.run(statement, plenty)
+    const { bytes } = await local.engine.run(statement, plenty)
+    const raw = await local.engine.run({ sql: 'SELECT COUNT(*) FROM `app.logs`', bindings: [] }, plenty)
+    expect(bytes).toBeGreaterThan(0)
+    expect(bytes).toBeLessThan(raw.bytes!)
+  })
+
+  test('that is missing, or whose table was made again, is an error of its own', async () => {
+    const failure = () => local.engine.run(statement, plenty).catch((error: unknown) => error)
+    expect(await failure()).toMatchObject({ reason: 'no_rollup' })
+    await local.engine.rollups.create(rollup)
+    local.server.views.breakAll()
+    expect(await failure()).toMatchObject({ reason: 'no_rollup' })
+  })
+
+  test('is no error of its own where the query over it is wrong', async () => {
+    await local.engine.rollups.create(rollup)
+    const sql = "SELECT name FROM `app.counts.rollup` WHERE REGEXP_CONTAINS(name, '(')"
+    await expect(local.engine.run({ ...statement, sql }, plenty)).rejects.toMatchObject({
+      reason: 'rejected',
+    })
+  })
+
+  test('is described before it is there, by its query', async () => {
+    const { columns: found } = await local.engine.describe(statement)
+    expect(found.map(({ name }) => name)).toEqual(['name', 'entries'])
+  })
+})
+
+describe('BigQuery refuses, and the operator reads why,', () => {
+  test.each([
+    ['a function that changes', 'COUNT(*)', 'COUNTIF(timestamp > CURRENT_TIMESTAMP())', /CURRENT_TIMESTAMP/],
+    ['a subquery', 'COUNT(*)', 'COUNTIF(name IN (SELECT "a"))', /subquery/],
+    ['an aggregate', 'COUNT(*)', 'STRING_AGG(name)', /STRING_AGG/],
+    ['a window', 'COUNT(*)', 'COUNT(*) OVER ()', /analytic/],
+    ['sorted rows', 'GROUP BY minute, name', 'GROUP BY minute, name ORDER BY name', /ORDER BY/],
+    ['a filter on groups', 'GROUP BY minute, name', 'GROUP BY minute, name HAVING COUNT(*) > 1', /HAVING/],
+    [
+      'another partition column',
+      'TIMESTAMP_TRUNC(timestamp, MINUTE)',
+      'TIMESTAMP "2026-01-01"',
+      /partitioning column/,
+    ],
+    ['a table that is not there', '`app.logs`', '`app.others`', /[Nn]ot found/],
+  ])('a view with %s', async (_, from, to, message) => {
+    const create = local.engine.rollups.create({ ...rollup, sql: rollup.sql.replace(from, to) })
+    await expect(create).rejects.toMatchObject({
+      name: 'EngineError',
+      message: expect.stringMatching(message),
+    })
+  })
+
+  test('a twenty-first view of a table', async () => {
+    const nth = (i: number) => ({ ...rollup, sql: rollup.sql.replace('entries', `entries${i}`) })
+    for (let i = 0; i < 20; i++) await local.engine.rollups.create(nth(i))
+    await expect(local.engine.rollups.create(nth(20))).rejects.toThrow(/too many materialized views/)
+  })
+})
