@@ -1,0 +1,71 @@
+/** Warming answers that a roll-up gives. */
+import { describe, expect, test } from '@jest/globals'
+import { headAt, type Stored } from '../cache/head.ts'
+import { cacheKey } from '../cache/key.ts'
+import { EngineError } from '../engines/engine.ts'
+import { describeStores } from '../stores/testing/describe-stores.ts'
+import { endpointWith, keyFieldsFor, names, sceneOn, use, useMany } from './testing/fixture.ts'
+
+const endpoint = endpointWith({
+  warm: { seconds: 300, maxSets: 3, query: 'a.warm.sql' },
+  rollup: { query: 'a.rollup.sql', partition: 'minute' },
+  answers: [
+    {
+      query: 'a.from.sql',
+      batch: 'a.from.batch.sql',
+      asOf: 'minute',
+      when: { properties: { project: { pattern: '^p' } } },
+    },
+  ],
+})
+
+describeStores('warming from a roll-up', adapter => {
+  const scene = sceneOn(adapter)
+  const others = Array.from({ length: 5 }, (_, i) => `other${i}`)
+
+  test('takes every answer in use, and of the others as many as the definition allows', async () => {
+    const count = adapter.name === 'SQLite' ? 2_300 : 1_100
+    await useMany(scene.store, endpoint, [...names(count), ...others])
+    const runs: [sets: number, fromRollup: boolean][] = []
+    scene.engine.before = (projects, { rollup }) => void runs.push([projects.length, rollup !== undefined])
+    let calls = 0
+    scene.faults.before = () => void calls++
+    expect(await scene.run([endpoint])).toMatchObject({ refreshed: count + 3, failed: 0, skipped: 0 })
+    const batches = count > 2_000 ? [2_000, count - 2_000] : [count]
+    expect(runs).toEqual([...batches.map(sets => [sets, true]), [3, false]])
+    // One write for each answer, and few calls for all.
+    expect(calls).toBeLessThan(count + 25)
+  }, 60_000)
+
+  test('stores answers as of the last whole minute', async () => {
+    for (const name of ['p0', 'p1'])
+      await use(scene.store, endpoint, { keyFields: keyFieldsFor(endpoint, name) })
+    await scene.run([endpoint])
+    const { document, readAt } = await scene.store.get(headAt(cacheKey(keyFieldsFor(endpoint, 'p0'))))
+    const { madeAt } = document!.fields['stored'] as unknown as Stored
+    expect(madeAt % 60_000).toBe(0)
+    expect(readAt - madeAt).toBeLessThan(120_000)
+    expect((document!.fields['expireAt'] as Date).getTime()).toBe(madeAt + 900_000 + 3_600_000)
+  })
+
+  describe('that cannot be read', () => {
+    test.each([1, 5])(
+      'leaves %i to the endpoint’s own query, as many as that may, and logs it once',
+      async count => {
+        await useMany(scene.store, endpoint, names(count))
+        scene.engine.before = (_, { rollup }) => {
+          if (rollup) throw new EngineError('no_rollup', 'it is not there')
+        }
+        const report = await scene.run([endpoint])
+        expect(report).toMatchObject({ refreshed: Math.min(count, 3), failed: 0, runs: 2 })
+        expect(report.endpoints[0]!.skipped).toEqual(count > 3 ? { over_max_sets: count - 3 } : {})
+        expect(scene.logged).toEqual([
+          [
+            'a roll-up could not be read',
+            expect.objectContaining({ endpoint: 'a.counts', reason: 'no_rollup' }),
+          ],
+        ])
+      },
+    )
+  })
+})
