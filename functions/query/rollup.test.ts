@@ -52,7 +52,7 @@ test('comes from the log table where the roll-up cannot be read, as of now, and 
   writeFileSync(parts, 'no folder')
   const written: string[] = []
   const write = jest.spyOn(process.stdout, 'write').mockImplementation(text => written.push(String(text)) > 0)
-  const response = await service.fetch(`${usage.replace('daily', 'hourly')}`)
+  const response = await service.fetch(usage.replace('daily', 'hourly'))
   write.mockRestore()
   expect(response.status).toBe(200)
   expect(Date.now() - Date.parse(response.headers.get('Last-Modified')!)).toBeLessThan(20_000)

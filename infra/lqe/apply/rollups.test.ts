@@ -145,7 +145,7 @@ describe('apply refuses, naming file, line and column,', () => {
       yaml,
       'asOf: minute',
       'asOf: hour',
-      /answers\.0\.asOf must be equal to one of/,
+      /answers\.0\.asOf must be minute/,
     ],
     [
       'a cache that is too short',
