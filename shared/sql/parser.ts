@@ -954,8 +954,8 @@ class Parser extends Cursor {
       this.expectWords('AS')
       const type = this.type()
       const format = this.takeWords('FORMAT') ? this.expression() : null
-      if (this.isWord('AT')) throw this.refusal('AT TIME ZONE in a CAST is not supported')
-      return { kind: 'Cast', safe: value === 'SAFE_CAST', operand, type, format, at }
+      const zone = format && this.takeWords('AT', 'TIME', 'ZONE') ? this.expression() : null
+      return { kind: 'Cast', safe: value === 'SAFE_CAST', operand, type, format, zone, at }
     })
   }
 

@@ -219,8 +219,13 @@ const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) =
       'END',
     ),
   CaseBranch: ({ when, then }, p) => `WHEN ${p.text(when)} THEN ${p.text(then)}`,
-  Cast: ({ safe, operand, type, format }, p) => {
-    const inside = words(p.text(operand), `AS ${printType(type)}`, p.clause('FORMAT', format))
+  Cast: ({ safe, operand, type, format, zone }, p) => {
+    const inside = words(
+      p.text(operand),
+      `AS ${printType(type)}`,
+      p.clause('FORMAT', format),
+      p.clause('AT TIME ZONE', zone),
+    )
     return `${safe ? 'SAFE_CAST' : 'CAST'}(${inside})`
   },
   Extract: ({ part, operand, zone }, p) => {

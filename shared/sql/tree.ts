@@ -257,6 +257,8 @@ export type Cast = Kind<'Cast'> & {
   operand: Expression
   type: SqlType
   format: Expression | null
+  /** `AT TIME ZONE`, only after a format. */
+  zone: Expression | null
 }
 
 /** `part` is in capitals, `WEEK(MONDAY)` included. */
@@ -283,7 +285,7 @@ export type Call = Kind<'Call'> & {
 /** `ANY_VALUE(x HAVING MAX y)`. */
 export type HavingExtreme = Kind<'HavingExtreme'> & { extreme: 'MAX' | 'MIN'; expression: Expression }
 /** `f(name => value)`. */
-type NamedArgument = Kind<'NamedArgument'> & { name: Identifier; value: Expression }
+export type NamedArgument = Kind<'NamedArgument'> & { name: Identifier; value: Expression }
 /** `x -> x + 1`. */
 type Lambda = Kind<'Lambda'> & { parameters: Identifier[]; body: Expression }
 

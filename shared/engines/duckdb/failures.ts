@@ -55,6 +55,9 @@ const rejected: Meaning[] = [
   [/^Invalid Input Error/, 'A function refuses a value that it is given'],
 ]
 
+/** Of our own functions, whose messages quote no values (see shared/engines/duckdb/functions/register.ts). */
+const ofFunction = /^Invalid Input Error: GoogleSQL: (.+)$/
+
 /** Faults of log files. The names of files are ours, but for those that operators put beside them. */
 const ofFiles: Meaning[] = [
   [
@@ -70,6 +73,8 @@ const ofFiles: Meaning[] = [
 const ofNames = /^(Binder|Catalog) Error/
 
 const meanings: [reason: EngineErrorReason, ...Meaning][] = [
+  ['rejected', ofFunction, '$1'],
+  ['failed', 'Invalid Input Error: A function failed', 'The local engine failed'],
   ...ofFiles.map((meaning): (typeof meanings)[number] => ['failed', ...meaning]),
   ...rejected.map((meaning): (typeof meanings)[number] => ['rejected', ...meaning]),
   ['unsupported', ofNames, 'The local engine cannot run this query'],

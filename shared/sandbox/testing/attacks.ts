@@ -426,7 +426,7 @@ export const attacks: Attacks[] = [
       'SAFE before what is not allowed': "SELECT SAFE.ERROR('x')",
       'SAFE before SAFE': 'SELECT SAFE.SAFE.abs(1)',
       'SAFE before NET': "SELECT SAFE.NET.HOST('x')",
-      'NET before what is not allowed': "SELECT NET.IP_FROM_STRING('1.1.1.1')",
+      'NET before what is not allowed': 'SELECT NET.FORMAT_IP(1)',
       'NET before a built-in': 'SELECT NET.ABS(1)',
       KEYS: "SELECT KEYS.NEW_KEYSET('AEAD_AES_GCM_256')",
       'KEYS that talk to a key service': "SELECT KEYS.KEYSET_CHAIN('gcp-kms://x', b'x')",

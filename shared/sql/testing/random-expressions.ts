@@ -80,7 +80,13 @@ export function construction(
   const to = fc.option(parts(intervalParts))
   return [
     node('Case', { operand: fc.option(of), branches: few(branch), otherwise: fc.option(of) }),
-    node('Cast', { safe: fc.boolean(), operand: of, type: tokens.type, format: fc.option(of) }),
+    node('Cast', {
+      safe: fc.boolean(),
+      operand: of,
+      type: tokens.type,
+      format: fc.option(of),
+      zone: fc.constant(null),
+    }),
     node('Extract', { part: parts(extractParts), operand: of, zone: fc.option(of) }),
     node('IntervalLiteral', { value: of, part: parts(intervalParts), to }),
     node('Exists', { query }),

@@ -2,12 +2,13 @@
  * CAST, after https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_functions.
  * A pair of types that is not here cannot be cast.
  */
-import type { Cast } from '../../../sql/tree.ts'
-import type { ScalarName, SqlType } from '../../../sql/types.ts'
+import type { Cast, Expression } from '../../../sql/tree.ts'
+import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { typeName } from '../../values.ts'
 import { castText, duckType, quoteText } from '../syntax.ts'
-import { sameType } from './coercion.ts'
-import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
+import { once } from './bounds.ts'
+import { coerce, sameType } from './coercion.ts'
+import { attempt, type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { datetimeText, onEpochDay, toDatetime, toTimestamp } from './dates-and-times.ts'
 
 type Conversion = (sql: string, to: string) => string
@@ -33,9 +34,14 @@ const shapes: Record<string, string> = {
   TIMESTAMP: `${dateShape}([ Tt]${timeShape})?(${zoneShape})?`,
 }
 
+/** Digits of a literal that its type cannot hold are refused, where a cast rounds. */
+const literalShapes: Record<string, string> = {
+  NUMERIC: '\\s*[+-]?(\\d{1,29}(\\.\\d{0,9}0*)?|\\.\\d{1,9}0*)([eE][+-]?\\d+)?\\s*',
+}
+
 /** Whether a literal's text has the shape that GoogleSQL takes for dates and times. */
 export function hasShape(text: string, type: ScalarName): boolean {
-  const shape = shapes[type]
+  const shape = literalShapes[type] ?? shapes[type]
   return shape === undefined || new RegExp(`^(?:${shape})$`).test(text)
 }
 
@@ -49,7 +55,7 @@ const plainPairs = [
   'INT64>BOOL INT64>INT64 INT64>NUMERIC INT64>BIGNUMERIC INT64>FLOAT64 INT64>STRING',
   'NUMERIC>INT64 NUMERIC>NUMERIC NUMERIC>BIGNUMERIC NUMERIC>FLOAT64',
   'BIGNUMERIC>INT64 BIGNUMERIC>NUMERIC BIGNUMERIC>BIGNUMERIC BIGNUMERIC>FLOAT64',
-  'FLOAT64>FLOAT64 FLOAT64>BIGNUMERIC BOOL>BOOL BOOL>INT64 BOOL>STRING',
+  'FLOAT64>FLOAT64 BOOL>BOOL BOOL>INT64 BOOL>STRING',
   'DATE>STRING DATE>DATE DATE>DATETIME DATETIME>DATE DATETIME>DATETIME DATETIME>TIME',
 ]
 
@@ -60,13 +66,19 @@ export const conversions: Record<string, Conversion> = {
   'FLOAT64>INT64': sql => `CAST(round(${sql}) AS BIGINT)`,
   'FLOAT64>STRING': floatText,
   // By its digits: DuckDB multiplies, which rounds.
-  'FLOAT64>NUMERIC': sql => `CAST(printf('%.9f', ${sql}) AS DECIMAL(38,9))`,
+  'FLOAT64>NUMERIC': sql => `gsql_numeric(${sql})`,
+  'FLOAT64>BIGNUMERIC': (sql, to) => `CAST(gsql_bignumeric_of_float(${sql}) AS ${to})`,
   'NUMERIC>STRING': sql => trimmedDecimal(sql, 'NUMERIC'),
   'BIGNUMERIC>STRING': sql => trimmedDecimal(sql, 'BIGNUMERIC'),
   'STRING>STRING': sql => sql,
   'STRING>NUMERIC': castText,
-  'STRING>BIGNUMERIC': castText,
-  'STRING>FLOAT64': castText,
+  'STRING>BIGNUMERIC': (sql, to) => `CAST(gsql_bignumeric(${sql}) AS ${to})`,
+  'STRING>FLOAT64': (sql, to) =>
+    once(
+      [sql],
+      sql =>
+        `(CASE WHEN contains(lower(${sql}), 'x') THEN gsql_hexadecimal(${sql}) ELSE ${castText(sql, to)} END)`,
+    ),
   'STRING>DATE': onlyText(shapes['DATE']!),
   'STRING>DATETIME': onlyText(shapes['DATETIME']!),
   'STRING>TIME': onlyText(shapes['TIME']!),
@@ -77,6 +89,9 @@ export const conversions: Record<string, Conversion> = {
   'BYTES>STRING': sql => `decode(${sql})`,
   'BYTES>BYTES': sql => sql,
   'JSON>JSON': sql => sql,
+  'INTERVAL>INTERVAL': sql => sql,
+  'INTERVAL>STRING': sql => `gsql_interval_text(${sql})`,
+  'STRING>INTERVAL': sql => `gsql_interval(${sql})`,
   'TIMESTAMP>TIMESTAMP': sql => sql,
   'TIMESTAMP>STRING': sql => `(${datetimeText(toDatetime(sql), '%Y-%m-%d %H:%M:%S')} || '+00')`,
   'TIMESTAMP>DATE': sql => `CAST(${toDatetime(sql)} AS DATE)`,
@@ -91,7 +106,8 @@ export const conversions: Record<string, Conversion> = {
 
 /** 15 digits where they are enough to tell the number from its neighbours, else 17. */
 export function floatText(sql: string): string {
-  const [short, long] = [`printf('%.15g', ${sql})`, `printf('%.17g', ${sql})`]
+  // A negative zero is written as zero.
+  const [short, long] = [`printf('%.15g', ${sql} + 0)`, `printf('%.17g', ${sql})`]
   return `(CASE WHEN CAST(${short} AS DOUBLE) = ${sql} THEN ${short} ELSE ${long} END)`
 }
 
@@ -101,18 +117,71 @@ export function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): str
 }
 
 export function cast(context: Context, node: Cast, scope: Scope): Typed {
-  if (node.format) throw context.unsupported(node, 'CAST with FORMAT')
+  return node.safe ? attempt(scope, inside => castIn(context, node, inside)) : castIn(context, node, scope)
+}
+
+function castIn(context: Context, node: Cast, scope: Scope): Typed {
+  const { operand } = node
+  // A FLOAT64 that is written out has the digits that were written.
+  if (
+    operand.kind === 'Literal' &&
+    operand.literal === 'FLOAT' &&
+    node.type.kind === 'BIGNUMERIC' &&
+    !node.format
+  )
+    return typed(`CAST(gsql_bignumeric(${quoteText(operand.text)}) AS ${duckType(node.type)})`, node.type)
   const value = context.expression(node.operand, scope)
-  const sql = convert(value, node.type)
+  const sql = node.format
+    ? withFormat(context, node, node.format, value, scope)
+    : convert(value, node.type, node.safe)
   if (sql === null)
     throw context.invalid(node, `Invalid cast from ${typeName(value.type)} to ${typeName(node.type)}`)
-  return typed(node.safe ? `TRY(${sql})` : sql, node.type)
+  return typed(sql, node.type)
+}
+
+/** From what a text is made by a format, or what is read from a text: the arguments behind the format. */
+const formatted: Record<string, (sql: string, zone: string, now: string) => string> = {
+  'BYTES>STRING': sql => `gsql_cast_bytes_text(FORMAT, ${sql})`,
+  'DATE>STRING': sql => `gsql_cast_date_text(FORMAT, epoch_us(${sql}))`,
+  'DATETIME>STRING': sql => `gsql_cast_datetime_text(FORMAT, epoch_us(${sql}))`,
+  'TIME>STRING': sql => `gsql_cast_time_text(FORMAT, epoch_us(${onEpochDay(sql)}))`,
+  'TIMESTAMP>STRING': (sql, zone) => `gsql_cast_timestamp_text(FORMAT, epoch_us(${sql}), ${zone})`,
+  'INT64>STRING': sql => `gsql_cast_decimal_text(FORMAT, CAST(${sql} AS VARCHAR))`,
+  'FLOAT64>STRING': sql => `gsql_cast_float_text(FORMAT, ${sql})`,
+  'NUMERIC>STRING': sql => `gsql_cast_decimal_text(FORMAT, ${trimmedDecimal(sql, 'NUMERIC')})`,
+  'BIGNUMERIC>STRING': sql => `gsql_cast_decimal_text(FORMAT, ${trimmedDecimal(sql, 'BIGNUMERIC')})`,
+  'STRING>BYTES': sql => `gsql_cast_text_bytes(FORMAT, ${sql})`,
+  'STRING>DATE': (sql, _, now) => `CAST(make_timestamp(gsql_cast_text_date(FORMAT, ${sql}, ${now})) AS DATE)`,
+  'STRING>DATETIME': (sql, _, now) => `make_timestamp(gsql_cast_text_datetime(FORMAT, ${sql}, ${now}))`,
+  'STRING>TIME': (sql, _, now) => `CAST(make_timestamp(gsql_cast_text_time(FORMAT, ${sql}, ${now})) AS TIME)`,
+  'STRING>TIMESTAMP': (sql, zone, now) =>
+    `make_timestamptz(gsql_cast_text_timestamp(FORMAT, ${sql}, ${now}, ${zone}))`,
+}
+
+/** A cast with FORMAT and AT TIME ZONE, by `duckdb/functions/format-model.ts`. */
+function withFormat(context: Context, node: Cast, format: Expression, value: Typed, scope: Scope): string {
+  const [model, zone] = [format, node.zone].map(argument => {
+    const text = argument && coerce(context.expression(argument, scope), { kind: 'STRING' })
+    if (argument && !text) throw context.invalid(argument, 'FORMAT and AT TIME ZONE take a STRING')
+    return text?.sql ?? `'UTC'`
+  }) as [string, string]
+  const pair = `${value.type?.kind ?? 'STRING'}>${node.type.kind}`
+  const call = Object.hasOwn(formatted, pair) ? formatted[pair]! : null
+  if (!call)
+    throw context.invalid(
+      node,
+      `FORMAT is not allowed for a cast from ${typeName(value.type)} to ${typeName(node.type)}`,
+    )
+  if (node.zone && !pair.includes('TIMESTAMP'))
+    throw context.invalid(node, 'AT TIME ZONE is for casts from and to TIMESTAMP')
+  const now = pair.startsWith('STRING') && pair !== 'STRING>BYTES' ? `epoch_us(${context.now})` : ''
+  return call(value.sql, zone, now).replace('FORMAT', () => model)
 }
 
 /** A value cast to a type, or `null` where GoogleSQL has no such cast. */
-export function convert(value: Typed, type: SqlType): string | null {
+export function convert(value: Typed, type: SqlType, safe = false): string | null {
   if (value.type === null) return plain(value.sql, duckType(type))
-  if (isNested(value.type) || isNested(type)) return convertNested(value, value.type, type)
+  if (isNested(value.type) || isNested(type)) return convertNested(value, value.type, type, safe)
   const conversion = conversions[`${value.type.kind}>${type.kind}`]
   return conversion ? rounded(conversion(value.sql, duckType(type)), type) : null
 }
@@ -122,24 +191,35 @@ function isNested(type: SqlType): boolean {
 }
 
 /** An array is cast only to its own type; a struct field by field, as DuckDB does it. */
-function convertNested(value: Typed, from: SqlType, to: SqlType): string | null {
+function convertNested(value: Typed, from: SqlType, to: SqlType, safe: boolean): string | null {
   if (from.kind !== to.kind) return null
   if (from.kind === 'ARRAY' && value.origin !== 'literal' && !sameType(from, to)) return null
   if (from.kind === 'STRUCT' && to.kind === 'STRUCT' && from.fields.length !== to.fields.length) return null
-  if (from.kind === 'STRUCT')
-    return `(CASE WHEN ${value.sql} IS NOT NULL THEN CAST(row(${structParts(value, from).join(', ')}) AS ${duckType(to)}) END)`
+  if (from.kind === 'STRUCT' && to.kind === 'STRUCT') {
+    const parts = structParts(value, from, to, safe)
+    return parts.includes(null)
+      ? null
+      : `(CASE WHEN ${value.sql} IS NOT NULL THEN CAST(row(${parts.join(', ')}) AS ${duckType(to)}) END)`
+  }
   return plain(value.sql, duckType(to))
 }
 
-/** By position: DuckDB casts structs by the names of their fields. */
-function structParts(value: Typed, type: SqlType): string[] {
-  const fields = type.kind === 'STRUCT' ? type.fields : []
-  return fields.map((field, at) => `struct_extract_at(${value.sql}, ${at + 1})`)
+/** By position: DuckDB casts structs by the names of their fields. A safe cast is one of each field. */
+function structParts(value: Typed, from: StructType, to: StructType, safe: boolean): (string | null)[] {
+  return from.fields.map((field, at) => {
+    const part = typed(`struct_extract_at(${value.sql}, ${at + 1})`, field.type)
+    const cast = convert(part, to.fields[at]!.type, safe)
+    return cast !== null && safe ? `TRY(${cast})` : cast
+  })
 }
 
-/** NUMERIC(10, 2) rounds to its own scale; other sizes are not enforced. */
+/** NUMERIC(10, 2) rounds to its own scale; a STRING(10) or BYTES(10) is no longer. */
 function rounded(sql: string, type: SqlType): string {
   const [precision, scale = 0] = ('size' in type && type.size) || []
+  if (precision && (type.kind === 'STRING' || type.kind === 'BYTES')) {
+    const length = type.kind === 'STRING' ? 'length' : 'octet_length'
+    return `(CASE WHEN ${length}(${sql}) > ${precision} THEN CAST(${raise('Text is too long for its type')} AS ${duckType(type)}) ELSE ${sql} END)`
+  }
   const decimal = type.kind === 'NUMERIC' || type.kind === 'BIGNUMERIC'
   return decimal && precision
     ? `CAST(CAST(${sql} AS DECIMAL(${precision},${scale})) AS ${duckType(type)})`

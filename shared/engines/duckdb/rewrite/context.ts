@@ -19,7 +19,7 @@ export interface Context {
   uniqueName(hint: string): string
   /** Errors at a node's place in the SQL text. */
   invalid(node: Node, message: string): SqlError
-  unsupported(node: Node, what: string): UnsupportedError
+  unsupported(node: Node, what: string, why?: string): UnsupportedError
   query(node: Query, scope: Scope | null, ctes: Ctes, sorting?: Sorting): Relation
   expression(node: Expression, scope: Scope): Typed
   expressions(nodes: Expression[], scope: Scope): Typed[]
@@ -72,6 +72,8 @@ export interface Scope {
   later?: ReadonlySet<string>
   /** Set once an aggregate function is met that is not a window function. */
   aggregation: { found: boolean }
+  /** Inside TRY, the aggregates and window functions that are computed before it (see `attempt`). */
+  lifted?: string[] | undefined
 }
 
 /** Something in FROM: rows with columns, or the elements of an array. */
@@ -111,6 +113,26 @@ export interface Typed {
 
 export function typed(sql: string, type: ScalarName | SqlType | null): Typed {
   return { sql, type: typeof type === 'string' ? { kind: type } : type }
+}
+
+/** The name of the row of what is computed before a TRY. */
+const liftedRow = '"lifted"'
+
+/**
+ * An expression whose errors are NULL. DuckDB takes no aggregate or window function under TRY: they are computed before,
+ * and a lambda passes them on.
+ */
+export function attempt(scope: Scope, expression: (scope: Scope) => Typed): Typed {
+  const lifted = scope.lifted ?? []
+  const { sql, type } = expression({ ...scope, lifted })
+  if (scope.lifted || lifted.length === 0) return typed(`TRY(${sql})`, type)
+  const row = structSql(lifted.map((value, at) => ({ name: `v${at}`, sql: value })))
+  return typed(`(list_transform([${row}], lambda ${liftedRow}: TRY(${sql}))[1])`, type)
+}
+
+/** An aggregate or window function where it stands: under TRY, its place in the row before it. */
+export function lift({ lifted }: Scope, value: Typed): Typed {
+  return lifted ? { ...value, sql: `${liftedRow}."v${lifted.push(value.sql) - 1}"` } : value
 }
 
 /** The type of an array; GoogleSQL takes a bare NULL for an INT64. */
@@ -162,6 +184,7 @@ export const raisedMessages = [
   'Bad value for a cast',
   'Division by zero',
   'Length must not be negative',
+  'Text is too long for its type',
 ] as const
 
 type RaisedMessage = (typeof raisedMessages)[number]

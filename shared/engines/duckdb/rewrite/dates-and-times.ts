@@ -2,11 +2,11 @@
  * Dates and times: time zones, parts such as DAY and WEEK(MONDAY), EXTRACT and INTERVAL. A TIMESTAMP is a point in time,
  * a DATETIME the date and time that clocks in some zone show; parts are those of a DATETIME.
  */
-import type { Extract, IntervalLiteral } from '../../../sql/tree.ts'
+import type { Extract } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
-import { coerce, noSignature } from './coercion.ts'
 import { type Context, type Scope, type Typed, typed } from './context.ts'
+import { ofInterval } from './intervals.ts'
 
 /**
  * A TIMESTAMP as the DATETIME in a zone, by default UTC. For UTC and fixed offsets arithmetic on microseconds stands in
@@ -29,6 +29,20 @@ export function toTimestamp(datetime: string, zone?: string): string {
   const second = `timezone(${zone}, ${datetime})`
   const first = `(${second} - to_hours(1))`
   return `(CASE WHEN timezone(${zone}, ${first}) = ${datetime} THEN ${first} ELSE ${second} END)`
+}
+
+/** Whether a zone is a literal offset or UTC. */
+export const isFixedZone = (zone: string) => offsetMicros(zone) !== null
+
+/** How many minutes the clocks of a zone, which show `local`, are ahead of UTC; seconds of early times are cut off. */
+export function minutesAhead(local: string, timestamp: string): string {
+  return `((epoch_us(${local}) - epoch_us(${timestamp})) // 60000000)`
+}
+
+/** A TIMESTAMP in a zone for text, which has no seconds of offset: what clocks without them would show. */
+export function zoned(timestamp: string, zone: string): { local: string; minutes: string } {
+  const minutes = minutesAhead(toDatetime(timestamp, zone), timestamp)
+  return { local: `make_timestamp(epoch_us(${timestamp}) + 60000000 * ${minutes})`, minutes }
 }
 
 /** The offset of a zone literal such as `'+05:30'` or `'UTC'`, else `null`: it is a name for DuckDB to look up. */
@@ -126,35 +140,6 @@ export function boundaries(from: string, to: string, part: string): string | nul
   return truncatable.has(part) ? `date_diff('${part.toLowerCase()}', ${from}, ${to})` : null
 }
 
-const intervals: Record<string, (count: string) => string> = {
-  MICROSECOND: count => `to_microseconds(${count})`,
-  MILLISECOND: count => `to_microseconds(1000 * ${count})`,
-  SECOND: count => `to_microseconds(1000000 * ${count})`,
-  MINUTE: count => `to_minutes(${count})`,
-  HOUR: count => `to_hours(${count})`,
-  DAY: count => `to_days(CAST(${count} AS INTEGER))`,
-  WEEK: count => `to_days(CAST(7 * ${count} AS INTEGER))`,
-  MONTH: count => `to_months(CAST(${count} AS INTEGER))`,
-  QUARTER: count => `to_months(CAST(3 * ${count} AS INTEGER))`,
-  YEAR: count => `to_months(CAST(12 * ${count} AS INTEGER))`,
-}
-
-/** The interval of `count` (a BIGINT) parts; `null` for a part that no INTERVAL has. */
-export function interval(count: string, part: string): string | null {
-  return intervals[part]?.(count) ?? null
-}
-
-export function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope): Typed {
-  if (node.to) throw context.unsupported(node, `INTERVAL ... ${node.part} TO ${node.to}`)
-  const value = context.expression(node.value, scope)
-  const number = coerce(value, { kind: 'INT64' })
-  if (value.type?.kind === 'STRING')
-    throw context.invalid(node.value, `An interval has no quotes: write INTERVAL 1 ${node.part}`)
-  const sql = number && interval(number.sql, node.part)
-  if (!sql) throw noSignature(context, node, `INTERVAL ${node.part}`, [value])
-  return typed(sql, 'INTERVAL')
-}
-
 /** Types that EXTRACT takes whole from a TIMESTAMP or a DATETIME. */
 const wholes = ['DATE', 'TIME', 'DATETIME']
 
@@ -163,6 +148,7 @@ export function extract(context: Context, node: Extract, scope: Scope): Typed {
   const value = context.expression(node.operand, scope)
   const zone = node.zone ? context.expression(node.zone, scope).sql : undefined
   const kind = value.type?.kind
+  if (kind === 'INTERVAL') return ofInterval(context, node, value.sql)
   const hasBoth = kind === 'TIMESTAMP' || kind === 'DATETIME'
   const civil = kind === 'TIMESTAMP' ? toDatetime(value.sql, zone) : value.sql
   if (hasBoth && wholes.includes(node.part))

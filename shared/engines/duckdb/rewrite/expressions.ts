@@ -4,9 +4,10 @@ import type { StructType } from '../../../sql/types.ts'
 import { cast } from './casts.ts'
 import { noSignature } from './coercion.ts'
 import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
-import { extract, intervalLiteral } from './dates-and-times.ts'
+import { extract } from './dates-and-times.ts'
 import { caseExpression } from './functions/conditions.ts'
 import { call } from './functions/calls.ts'
+import { intervalLiteral } from './intervals.ts'
 import {
   arrayLiteral,
   literal,

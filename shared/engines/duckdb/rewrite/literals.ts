@@ -10,6 +10,8 @@ import type {
 } from '../../../sql/tree.ts'
 import type { SqlType } from '../../../sql/types.ts'
 import { fieldName, typeName } from '../../values.ts'
+import { canonicalJson } from '../functions/json.ts'
+import { ValueError } from '../functions/scalar-function.ts'
 import { duckType, quoteText } from '../syntax.ts'
 import { hasShape } from './casts.ts'
 import { coerce, unify } from './coercion.ts'
@@ -30,7 +32,17 @@ export function literal(_: Context, node: Literal): Typed {
 
 export function typedLiteral(context: Context, node: TypedLiteral): Typed {
   if (!hasShape(node.value.value, node.type)) throw context.invalid(node, `Invalid ${node.type} literal`)
+  if (node.type === 'JSON') return typed(`CAST(${quoteText(json(context, node))} AS JSON)`, 'JSON')
   return typed(`CAST(${quoteText(node.value.value)} AS ${duckType({ kind: node.type })})`, node.type)
+}
+
+function json(context: Context, node: TypedLiteral): string {
+  try {
+    return canonicalJson(node.value.value)
+  } catch (error) {
+    if (error instanceof ValueError) throw context.invalid(node, `Invalid JSON literal: ${error.message}`)
+    throw error
+  }
 }
 
 /** A parameter is bound as text (see values.ts); its prefix keeps it apart from `$now`. */
@@ -42,6 +54,7 @@ export function parameter(context: Context, node: ParameterReference): Typed {
 }
 
 function boundValue(sql: string, kind: string, duck: string): string {
+  if (kind === 'JSON') return `CAST(gsql_json_rounded(${sql}) AS JSON)`
   if (kind === 'BYTES') return `from_base64(CAST(${sql} AS VARCHAR))`
   if (kind === 'ARRAY' || kind === 'STRUCT') return `CAST(CAST(${sql} AS JSON) AS ${duck})`
   return `CAST(${sql} AS ${duck})`

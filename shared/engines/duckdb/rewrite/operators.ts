@@ -11,11 +11,13 @@ import type {
   LikeAny,
   Unary,
 } from '../../../sql/tree.ts'
-import type { ScalarName, SqlType } from '../../../sql/types.ts'
+import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { duckType, quoteName } from '../syntax.ts'
 import { joined } from './bounds.ts'
+import { convert } from './casts.ts'
 import { coerce, noSignature, numberKinds, unify, unifyOrThrow } from './coercion.ts'
-import { type Context, elementOf, raise, type Scope, type Typed, typed } from './context.ts'
+import { intervalArithmetic } from './intervals.ts'
+import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
 
 type Rule = (left: Typed, right: Typed, operator: BinaryOperator) => Typed | null | undefined
 
@@ -35,10 +37,18 @@ const binaries: Record<Exclude<BinaryOperator, '||'>, Rule> = {
   '&': bitwise,
   '<<': shifted,
   '>>': shifted,
-  '+': (left, right) => arithmetic(left, right, '+') ?? moved(left, right, '+') ?? moved(right, left, '+'),
-  '-': (left, right) => arithmetic(left, right, '-') ?? moved(left, right, '-') ?? elapsed(left, right),
-  '*': (left, right) => arithmetic(left, right, '*'),
-  '/': divided,
+  '+': (left, right) =>
+    arithmetic(left, right, '+') ??
+    intervalArithmetic(left, right, '+') ??
+    moved(left, right, '+') ??
+    moved(right, left, '+'),
+  '-': (left, right) =>
+    arithmetic(left, right, '-') ??
+    intervalArithmetic(left, right, '-') ??
+    moved(left, right, '-') ??
+    elapsed(left, right),
+  '*': (left, right) => arithmetic(left, right, '*') ?? intervalArithmetic(left, right, '*'),
+  '/': (left, right) => divided(left, right) ?? intervalArithmetic(left, right, '/'),
 }
 
 export function binary(context: Context, node: Binary, scope: Scope): Typed {
@@ -75,11 +85,24 @@ function comparison(left: Typed, right: Typed, operator: BinaryOperator): Typed 
   const common = unify([left, right])
   if (!common || incomparable.includes(common.type?.kind ?? 'BOOL')) return null
   const [a, b] = common.values as [Typed, Typed]
+  if (common.type?.kind === 'STRUCT') return structComparison(a, b, common.type, operator)
   const compared = `${a.sql} ${operator} ${b.sql}`
   return typed(
     `(${common.type?.kind === 'FLOAT64' ? withoutNaN(a, b, operator, compared) : compared})`,
     'BOOL',
   )
+}
+
+/** Field by field, so that a NULL in one makes equality unknown; structs have no order. */
+function structComparison(a: Typed, b: Typed, type: StructType, operator: BinaryOperator): Typed | null {
+  if (operator !== '=' && operator !== '!=' && operator !== '<>') return null
+  const fields = type.fields.map((_, at) =>
+    comparison(structField(a.sql, type, at), structField(b.sql, type, at), '='),
+  )
+  if (fields.includes(null)) return null
+  const known = `${a.sql} IS NOT NULL AND ${b.sql} IS NOT NULL`
+  const equal = `(CASE WHEN ${known} THEN ${fields.map(field => field!.sql).join(' AND ')} END)`
+  return negated(operator !== '=', equal)
 }
 
 const incomparable: SqlType['kind'][] = ['ARRAY', 'JSON']
@@ -115,8 +138,18 @@ function shifted(left: Typed, right: Typed, operator: string): Typed | null {
 function arithmetic(left: Typed, right: Typed, operator: string): Typed | null {
   const common = numbers(left, right)
   if (!common) return null
-  const [a, b] = common.values
-  return exact(`(${a!.sql} ${operator} ${b!.sql})`, common.type)
+  const [a, b] = common.values.map(({ sql }) => sql) as [string, string]
+  if (operator === '*' && isDecimal(common.type)) return decimal('multiply', a, b, common.type)
+  return exact(`(${a} ${operator} ${b})`, common.type)
+}
+
+export const isDecimal = ({ kind }: SqlType) => kind === 'NUMERIC' || kind === 'BIGNUMERIC'
+
+/** A product or quotient of decimals, exactly: by `duckdb/functions/numeric.ts`. */
+export function decimal(what: 'multiply' | 'divide', a: string, b: string, type: SqlType): Typed {
+  if (type.kind === 'NUMERIC') return typed(`gsql_numeric_${what}(${a}, ${b})`, type)
+  const texts = [a, b].map(sql => `CAST(${sql} AS VARCHAR)`).join(', ')
+  return typed(`CAST(gsql_bignumeric_${what}(${texts}) AS ${duckType(type)})`, type)
 }
 
 function numbers(left: Typed, right: Typed): { values: Typed[]; type: SqlType } | null {
@@ -127,8 +160,7 @@ function numbers(left: Typed, right: Typed): { values: Typed[]; type: SqlType } 
 
 /** DuckDB widens the scale of decimals as it calculates; GoogleSQL keeps 9 digits after the point. */
 export function exact(sql: string, type: SqlType): Typed {
-  const decimal = type.kind === 'NUMERIC' || type.kind === 'BIGNUMERIC'
-  return typed(decimal ? `CAST(${sql} AS ${duckType(type)})` : sql, type)
+  return typed(isDecimal(type) ? `CAST(${sql} AS ${duckType(type)})` : sql, type)
 }
 
 /** Division gives FLOAT64 even for integers, and fails on zero where DuckDB gives infinity. */
@@ -137,6 +169,7 @@ function divided(left: Typed, right: Typed): Typed | null {
   if (!common) return null
   const type: SqlType = common.type.kind === 'INT64' ? { kind: 'FLOAT64' } : common.type
   const [dividend, divisor] = common.values.map(value => value.sql) as [string, string]
+  if (isDecimal(type)) return decimal('divide', dividend, divisor, type)
   return exact(`(${dividend} / ${divisorOf(dividend, divisor, 'DOUBLE')})`, type)
 }
 
@@ -177,15 +210,26 @@ function elapsed(to: Typed, from: Typed): Typed | null {
   return sql[kind] ? typed(sql[kind], 'INTERVAL') : null
 }
 
-/** A whole chain at once, since its bound is on what the chain makes. */
+/** Strings, bytes or arrays; other values are cast to strings. A whole chain at once, since its bound is on what the chain makes. */
 function concatenated(context: Context, node: Binary, scope: Scope): Typed {
   const operands = links(node)
-  const values = context.expressions(operands, scope)
+  const none = operands.find(isNull)
+  if (none) throw nullOperand(context, none, '||')
+  const given = context.expressions(operands, scope)
+  const { values, type } = alikeInText(given) ?? {}
+  if (!values || !type) throw noSignature(context, node, 'operator ||', given)
+  return typed(joined(context, '||', operands, values, type), type)
+}
+
+/** Values of one type that can be put together, or their texts. */
+function alikeInText(values: Typed[]): { values: Typed[]; type: SqlType } | null {
   const common = unify(values)
   const type = common?.type ?? { kind: 'STRING' }
-  if (!common || !['ARRAY', 'BYTES', 'STRING'].includes(type.kind))
-    throw noSignature(context, node, 'operator ||', values)
-  return typed(joined(context, '||', operands, common.values, type), type)
+  if (common && ['ARRAY', 'BYTES', 'STRING'].includes(type.kind)) return { values: common.values, type }
+  if (values.some(value => value.type?.kind === 'BYTES' || value.type?.kind === 'ARRAY')) return null
+  const texts = values.map(value => ({ ...value, sql: convert(value, { kind: 'STRING' }) }))
+  if (texts.some(({ sql }) => sql === null)) return null
+  return { values: texts as Typed[], type: { kind: 'STRING' } }
 }
 
 function links(node: Expression): Expression[] {
@@ -196,8 +240,17 @@ export function unary(context: Context, node: Unary, scope: Scope): Typed {
   const { operand, operator } = node
   if (operator === '-' && operand.kind === 'Literal' && operand.literal === 'INTEGER')
     return { ...typed(`CAST(${-BigInt(operand.text)} AS BIGINT)`, 'INT64'), origin: 'literal' }
+  if (
+    operator === '-' &&
+    operand.kind === 'Literal' &&
+    operand.literal === 'FLOAT' &&
+    Number(operand.text) === 0
+  )
+    return context.expression(operand, scope)
   if (isNull(operand) && operator === 'NOT') throw nullOperand(context, operand, operator)
   const value = context.expression(operand, scope)
+  if (operator === '-' && value.type?.kind === 'INTERVAL')
+    return typed(`gsql_interval_multiplied(${value.sql}, CAST(-1 AS BIGINT))`, 'INTERVAL')
   const kind = value.type?.kind ?? (operator === 'NOT' ? 'BOOL' : 'INT64')
   const allowed = { NOT: ['BOOL'], '~': ['INT64'], '-': numberKinds, '+': numberKinds }[operator]
   if (!allowed.includes(kind)) throw noSignature(context, node, `operator ${operator}`, [value])
@@ -208,8 +261,9 @@ export function like(context: Context, node: Like, scope: Scope): Typed {
   const none = [node.left, node.right].find(isNull)
   if (none) throw nullOperand(context, none, 'LIKE')
   const sides = context.expressions([node.left, node.right], scope)
-  const [text, pattern] = sides.map(side => coerce(side, { kind: 'STRING' }))
+  const [text, pattern] = likeSides(sides)
   if (!text || !pattern) throw noSignature(context, node, 'operator LIKE', sides)
+  checkPattern(context, node.right)
   return negated(node.not, matches(text, pattern))
 }
 
@@ -225,6 +279,18 @@ function matches(text: Typed, pattern: Typed): string {
   const token = `${lone} WHEN t = '%' THEN '.*' WHEN t = '_' THEN '.' ELSE regexp_escape(right(t, 1)) END`
   const regexp = `array_to_string(list_transform(${tokens}, lambda t: ${token}), '')`
   return `regexp_full_match(${text.sql}, ${regexp}, 's')`
+}
+
+/** Both as strings; of bytes each as a character. */
+function likeSides(sides: Typed[]): (Typed | null)[] {
+  if (!sides.every(({ type }) => type?.kind === 'BYTES'))
+    return sides.map(side => coerce(side, { kind: 'STRING' }))
+  return sides.map(({ sql }) => typed(`gsql_characters(${sql})`, 'STRING'))
+}
+
+function checkPattern(context: Context, node: Expression): void {
+  if (node.kind === 'Literal' && /(?<!\\)(?:\\\\)*\\$/.test(node.value))
+    throw context.invalid(node, 'A LIKE pattern ends with a backslash')
 }
 
 /** As a chain of OR or AND, of the patterns that are listed or of those in an array. */

@@ -46,8 +46,11 @@ export function rewrite(
     },
     uniqueName: hint => `${hint}_${++names}`,
     invalid: (node, message) => new SqlError(message, placeOf(sql, node.at)),
-    unsupported: (node, what) =>
-      new UnsupportedError(`${what} is not supported by the local engine`, placeOf(sql, node.at)),
+    unsupported: (node, what, why) =>
+      new UnsupportedError(
+        `${what} is not supported by the local engine${why ? `: ${why}` : ''}`,
+        placeOf(sql, node.at),
+      ),
     query: (node, outer, ctes, sorting) => query(context, node, outer, ctes, sorting),
     expression: (node, scope) => expression(context, node, scope),
     expressions: (nodes, scope) => nodes.map(node => expression(context, node, scope)),

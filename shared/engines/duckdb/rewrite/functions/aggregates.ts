@@ -3,6 +3,7 @@ import type { SqlType } from '../../../../sql/types.ts'
 import { duckType } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
 import { arrayOf, type Typed, typed } from '../context.ts'
+import { intervalParts } from '../intervals.ts'
 import { literalInteger } from '../literals.ts'
 import { exact } from '../operators.ts'
 import { count, orderByClause, overClause } from '../windows.ts'
@@ -124,14 +125,27 @@ function correlation(site: CallSite): Typed {
 function sum(site: CallSite): Typed {
   const { type } = site.argument(0)
   const kind = type?.kind ?? 'INT64'
+  if (kind === 'INTERVAL') return typed(sumOfIntervals(site), 'INTERVAL')
   if (kind === 'INT64') return typed(`CAST(${aggregate(site, 'sum')} AS BIGINT)`, 'INT64')
   if (kind !== 'FLOAT64' && kind !== 'NUMERIC' && kind !== 'BIGNUMERIC')
     throw site.noMatch([site.argument(0)])
   return exact(aggregate(site, 'sum'), { kind })
 }
 
+/** DuckDB adds no intervals: their months, days and microseconds each. */
+function sumOfIntervals(site: CallSite): string {
+  const { months, days, micros } = intervalParts(site.argument(0).sql)
+  const [m, d, u] = [months, days, micros].map(part => `CAST(${aggregate(site, 'sum', [part])} AS BIGINT)`)
+  return `(to_months(CAST(${m} AS INTEGER)) + to_days(CAST(${d} AS INTEGER)) + to_microseconds(${u}))`
+}
+
 function average(site: CallSite): Typed {
   const value = site.argument(0)
+  if (value.type?.kind === 'INTERVAL')
+    return typed(
+      `gsql_interval_divided(${sumOfIntervals(site)}, NULLIF(${aggregate(site, 'count')}, 0))`,
+      'INTERVAL',
+    )
   if (!coerce(value, { kind: 'FLOAT64' })) throw site.noMatch([value])
   const decimal = value.type?.kind === 'NUMERIC' || value.type?.kind === 'BIGNUMERIC'
   return exact(aggregate(site, 'avg'), decimal ? value.type! : { kind: 'FLOAT64' })

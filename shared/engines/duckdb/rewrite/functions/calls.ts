@@ -1,6 +1,6 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
 import type { Call } from '../../../../sql/tree.ts'
-import { type Context, type Scope, type Typed, typed } from '../context.ts'
+import { attempt, type Context, lift, type Scope, type Typed } from '../context.ts'
 import { aggregateFunctions, windowFunctions } from './aggregates.ts'
 import { arrayFunctions } from './arrays.ts'
 import { conditionFunctions } from './conditions.ts'
@@ -28,19 +28,34 @@ const functions: FunctionTable = {
   STRING: [...dateFormatFunctions.STRING, jsonFunctions.STRING],
 }
 
+/** Why some functions of GoogleSQL are not in the table. */
+const reasons: Record<string, string> = {
+  'NET.PUBLIC_SUFFIX': 'it has no list of public suffixes; NET.HOST gives the whole name',
+  'NET.REG_DOMAIN': 'it has no list of public suffixes; NET.HOST gives the whole name',
+}
+
 /** A function call; SAFE turns its errors into NULL. Throws UnsupportedError for a function that is not in the table. */
 export function call(context: Context, node: Call, scope: Scope): Typed {
   const { name, safe } = functionName(node)
   const known = Object.hasOwn(functions, name) && !node.name.some(part => part.quoted)
-  if (!known) throw context.unsupported(node, name)
+  if (!known) throw context.unsupported(node, name, reasons[name])
   const aggregates = isAggregate(node)
   if (aggregates && !node.over) scope.aggregation.found = true
-  const site = new CallSite(context, node, scope, name)
-  if (!aggregates && !node.over) refuseModifiers(site)
-  if (node.over && !aggregates && !Object.hasOwn(windowFunctions, name))
+  if (safe && aggregates) throw context.invalid(node, `SAFE does not go with the aggregate function ${name}`)
+  if (safe) return attempt(scope, inside => called(context, node, inside, name))
+  return called(context, node, scope, name)
+}
+
+function called(context: Context, node: Call, scope: Scope, name: string): Typed {
+  const lifts = isAggregate(node) || node.over !== null
+  const site = new CallSite(context, node, lifts ? { ...scope, lifted: undefined } : scope, name)
+  if (!lifts) refuseModifiers(site)
+  if (node.over && !isAggregate(node) && !Object.hasOwn(windowFunctions, name))
     throw site.invalid(`Function ${name} does not support an OVER clause`)
   const value = applyRule(site, functions[name]!)
-  return safe ? typed(`TRY(${value.sql})`, value.type) : value
+  const [unknown] = site.options.values()
+  if (unknown) throw site.invalid(`${name} has no argument ${unknown.name.name}`, unknown)
+  return lifts ? lift(scope, value) : value
 }
 
 /** The name of a called function in capitals, without SAFE. */

@@ -1,9 +1,11 @@
 /**
  * Dates and times from and to text, by GoogleSQL's format elements
- * (https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements).
+ * (https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements). DuckDB writes what it writes in the same
+ * way; all else, and all reading, is in `duckdb/functions/date-text.ts`.
  */
 import type { ScalarName } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
+import { convert } from '../casts.ts'
 import { coerce } from '../coercion.ts'
 import { type Typed, typed } from '../context.ts'
 import {
@@ -11,18 +13,21 @@ import {
   asDatetime,
   asTime,
   datetimeText,
+  isFixedZone,
+  minutesAhead,
   onEpochDay,
   toDatetime,
   toTimestamp,
+  zoned,
 } from '../dates-and-times.ts'
 import { type CallSite, type FunctionRule, type FunctionTable, signature } from './signature.ts'
 
 const datetimeFormat = '%Y-%m-%d %H:%M:%S'
 
 export const dateFormatFunctions = {
-  FORMAT_DATE: formatting('DATE', asDatetime),
-  FORMAT_DATETIME: formatting('DATETIME', datetime => datetime),
-  FORMAT_TIME: formatting('TIME', onEpochDay),
+  FORMAT_DATE: formatting('DATE', ['DATE', 'DATETIME', 'TIMESTAMP'], asDatetime),
+  FORMAT_DATETIME: formatting('DATETIME', ['DATETIME', 'TIMESTAMP'], datetime => datetime),
+  FORMAT_TIME: formatting('TIME', ['TIME', 'DATETIME', 'TIMESTAMP'], onEpochDay),
   FORMAT_TIMESTAMP: formatTimestamp,
   PARSE_DATE: parsing('DATE', asDate),
   PARSE_DATETIME: parsing('DATETIME', datetime => datetime),
@@ -36,8 +41,7 @@ export const dateFormatFunctions = {
       timestamp => `(${datetimeText(toDatetime(timestamp), datetimeFormat)} || '+00')`,
     ),
     signature(['TIMESTAMP', 'STRING'], 'STRING', (timestamp, zone) => {
-      const local = toDatetime(timestamp, zone)
-      const minutes = minutesAhead(local, timestamp)
+      const { local, minutes } = zoned(timestamp, zone)
       return `(${datetimeText(local, datetimeFormat)} || regexp_replace(${zoneOffset(minutes, ':')}, ':00$', ''))`
     }),
     signature(['DATETIME'], 'STRING', datetime => datetimeText(datetime, datetimeFormat)),
@@ -46,46 +50,75 @@ export const dateFormatFunctions = {
   ],
 } satisfies FunctionTable
 
-function formatting(type: ScalarName, toDatetime: (sql: string) => string): FunctionRule {
-  return site => formatted(site, { sql: toDatetime(argumentAs(site, 1, type)), offset: null })
+type CivilType = 'DATE' | 'DATETIME' | 'TIME'
+
+/** The text of a value; one of the other types is cast to the function's own. */
+function formatting(type: CivilType, from: ScalarName[], toDatetime: (sql: string) => string): FunctionRule {
+  return site => {
+    const format = formatOf(site)
+    const value = toDatetime(argumentAs(site, 1, type, from))
+    if (site.call.arguments.length !== 2) throw site.invalid(`${site.name} takes a format and a ${type}`)
+    const exact = `gsql_format_${type.toLowerCase()}(${format.sql}, epoch_us(${value}))`
+    return typed(formatted(type, format.text, { sql: value, minutes: null }, exact), 'STRING')
+  }
 }
 
 function formatTimestamp(site: CallSite): Typed {
-  const timestamp = argumentAs(site, 1, 'TIMESTAMP')
-  if (site.call.arguments.length < 3) return formatted(site, { sql: toDatetime(timestamp), offset: '0' })
-  const sql = toDatetime(timestamp, site.argument(2).sql)
-  return formatted(site, { sql, offset: minutesAhead(sql, timestamp) })
+  const format = formatOf(site)
+  const timestamp = argumentAs(site, 1, 'TIMESTAMP', ['DATE', 'DATETIME', 'TIMESTAMP'])
+  const zone = site.call.arguments.length > 2 ? argumentAs(site, 2, 'STRING') : `'UTC'`
+  const exact = `gsql_format_timestamp(${format.sql}, epoch_us(${timestamp}), ${zone})`
+  return typed(formatted('TIMESTAMP', format.text, inZone(timestamp, zone), exact), 'STRING')
 }
 
-/** How far the clocks of a zone are ahead of UTC. */
-function minutesAhead(local: string, timestamp: string): string {
-  return `((epoch_us(${local}) - epoch_us(${timestamp})) // 60000000)`
+function inZone(timestamp: string, zone: string): ZonedDatetime {
+  if (zone === `'UTC'`) return { sql: toDatetime(timestamp), minutes: '0' }
+  const sql = toDatetime(timestamp, zone)
+  return { sql, minutes: minutesAhead(sql, timestamp) }
 }
 
-function parsing(type: ScalarName, fromDatetime: (sql: string) => string): FunctionRule {
-  return site => typed(fromDatetime(parsed(site).sql), type)
+/** The text of a literal format, else `null`, and any format as SQL. */
+function formatOf(site: CallSite): { text: string | null; sql: string } {
+  const [node] = site.call.arguments
+  const text = node?.kind === 'Literal' && node.literal === 'STRING' ? node.value : null
+  return { text, sql: argumentAs(site, 0, 'STRING') }
 }
 
+function parsing(type: CivilType, fromDatetime: (sql: string) => string): FunctionRule {
+  return site => {
+    if (site.call.arguments.length !== 2) throw site.invalid(`${site.name} takes a format and a text`)
+    const micros = `gsql_parse_${type.toLowerCase()}(${argumentAs(site, 0, 'STRING')}, ${argumentAs(site, 1, 'STRING')})`
+    return typed(fromDatetime(`make_timestamp(${micros})`), type)
+  }
+}
+
+/** DuckDB finds the offset of a named zone, but where the format reads one, or may. */
 function parseTimestamp(site: CallSite): Typed {
-  if (site.literalText(site.call.arguments[0]) === '%s')
-    return typed(`make_timestamptz(CAST(${argumentAs(site, 1, 'STRING')} AS BIGINT) * 1000000)`, 'TIMESTAMP')
-  const { sql, zoned } = parsed(site)
-  const zone = site.call.arguments.length > 2 ? site.argument(2).sql : undefined
-  return typed(zoned ? sql : toTimestamp(sql, zone), 'TIMESTAMP')
+  const { text, sql: format } = formatOf(site)
+  const value = argumentAs(site, 1, 'STRING')
+  const zone = site.call.arguments.length > 2 ? argumentAs(site, 2, 'STRING') : `'UTC'`
+  const read = (zone: string) => `gsql_parse_timestamp(${format}, ${value}, ${zone})`
+  const named = text !== null && !/%(E?z|Z|s)/.test(text) && !isFixedZone(zone)
+  return typed(
+    named ? toTimestamp(`make_timestamp(${read(`'UTC'`)})`, zone) : `make_timestamptz(${read(zone)})`,
+    'TIMESTAMP',
+  )
 }
 
-/** The SQL of an argument as a type. Throws SqlError if it is not of that type. */
-function argumentAs(site: CallSite, at: number, type: ScalarName): string {
+/** The SQL of an argument as a type; one of the types `from` is cast to it. Throws SqlError for any other. */
+function argumentAs(site: CallSite, at: number, type: ScalarName, from: ScalarName[] = []): string {
   const value = site.argument(at)
   const coerced = coerce(value, { kind: type })
-  if (!coerced) throw site.noMatch([value])
-  return coerced.sql
+  if (coerced) return coerced.sql
+  const cast = from.some(kind => kind === value.type?.kind) ? convert(value, { kind: type }) : null
+  if (cast === null) throw site.noMatch([value])
+  return cast
 }
 
-/** The DATETIME to format, as DuckDB SQL, and how far it is ahead of UTC, in minutes. */
+/** The DATETIME to format, as DuckDB SQL, and how many minutes it is ahead of UTC. */
 interface ZonedDatetime {
   sql: string
-  offset: string | null
+  minutes: string | null
 }
 
 /** Elements that stand for others. */
@@ -98,49 +131,31 @@ const longhand: Record<string, string> = {
   '%T': '%H:%M:%S',
   '%x': '%m/%d/%y',
   '%X': '%H:%M:%S',
-  '%E4Y': '%Y',
 }
 
-/** Elements that mean the same in DuckDB's strftime, under its name. */
+/** Elements that mean the same in DuckDB's strftime, under its name, for years of four digits. */
 const formatElements: Record<string, string> = {
-  ...same('%A %a %B %b %d %G %H %I %j %M %m %p %S %u %U %V %W %w %Y %y %%'),
-  '%E0S': '%S',
+  ...same('%A %a %B %b %d %H %I %j %M %m %p %S %u %U %V %W %w %Y %y %%'),
   '%E3S': '%S.%g',
   '%E6S': '%S.%f',
-  '%n': '\n',
-  '%t': '\t',
 }
+
+/** Elements that have a part of the date, and those that have one of the time of day. */
+const ofDate = /^%[AaBbdjmUuVWwYyeQ]$/
+const ofTime = /^%(?:[HIMpSkl]|E[36*]S)$/
 
 /** Elements that take an expression of their own. */
 const computedElements: Record<string, (datetime: ZonedDatetime) => string | null> = {
-  '%C': ({ sql }) => `lpad(CAST(extract('year' FROM ${sql}) // 100 AS VARCHAR), 2, '0')`,
   '%e': ({ sql }) => `lpad(strftime(${sql}, '%-d'), 2, ' ')`,
   '%k': ({ sql }) => `lpad(strftime(${sql}, '%-H'), 2, ' ')`,
   '%l': ({ sql }) => `lpad(strftime(${sql}, '%-I'), 2, ' ')`,
-  '%P': ({ sql }) => `lower(strftime(${sql}, '%p'))`,
   '%Q': ({ sql }) => `CAST(extract('quarter' FROM ${sql}) AS VARCHAR)`,
-  '%g': ({ sql }) => `right(strftime(${sql}, '%G'), 2)`,
   '%E*S': ({ sql }) => `rtrim(rtrim(strftime(${sql}, '%S.%f'), '0'), '.')`,
-  '%s': ({ sql, offset }) => `CAST(${floorSeconds(sql)} - 60 * ${offset ?? '0'} AS VARCHAR)`,
-  '%z': ({ sql, offset }) => offset && unlessNull(sql, zoneOffset(offset, '')),
-  '%Ez': ({ sql, offset }) => offset && unlessNull(sql, zoneOffset(offset, ':')),
-  '%Z': ({ sql, offset }) => offset && unlessNull(sql, zoneName(offset)),
+  '%z': ({ sql, minutes }) => minutes && unlessNull(sql, zoneOffset(minutes, '')),
+  '%Ez': ({ sql, minutes }) => minutes && unlessNull(sql, zoneOffset(minutes, ':')),
 }
 
 const unlessNull = (value: string, sql: string) => `CASE WHEN ${value} IS NOT NULL THEN ${sql} END`
-
-/** `UTC`, `UTC+1` or `UTC+0530`. */
-function zoneName(minutes: string): string {
-  const parts = `format('{:02d}{:02d}', abs(${minutes}) // 60, abs(${minutes}) % 60)`
-  const short = `regexp_replace(regexp_replace(${parts}, '^0?(\\d+)00$', '\\1'), '^0$', '')`
-  return `('UTC' || CASE WHEN ${minutes} > 0 THEN '+' WHEN ${minutes} < 0 THEN '-' ELSE '' END || CASE WHEN ${minutes} = 0 THEN '' ELSE ${short} END)`
-}
-
-/** Whole seconds since 1970, rounded down before it too. */
-function floorSeconds(datetime: string): string {
-  const micros = `epoch_us(${datetime})`
-  return `((${micros} - (${micros} % 1000000 + 1000000) % 1000000) // 1000000)`
-}
 
 function zoneOffset(minutes: string, between: string): string {
   const sign = `CASE WHEN ${minutes} < 0 THEN '-' ELSE '+' END`
@@ -153,65 +168,31 @@ function same(elements: string): Record<string, string> {
 
 /** The elements and the plain text between them. */
 function split(format: string): string[] {
-  const pieces = format.match(/%E(?:\*S|#S|\dS|4Y|z)|%[OE]?.|[^%]+|%/gsu) ?? []
+  const pieces = format.match(/%E(?:\*S|\dS|z)|%[^]|[^%]+|%/gu) ?? []
   return pieces.flatMap(piece => (Object.hasOwn(longhand, piece) ? split(longhand[piece]!) : [piece]))
 }
 
-/** Text of a DATETIME in the format of a call. Throws UnsupportedError for an element that cannot be written. */
-function formatted(site: CallSite, datetime: ZonedDatetime): Typed {
+/** Text of a DATETIME in a literal format that DuckDB can write; else, and for years of fewer than four digits, `exact`. */
+function formatted(type: ScalarName, format: string | null, datetime: ZonedDatetime, exact: string): string {
+  const pieces = split(format ?? '%')
   const parts: string[] = []
   let plain = ''
   const flush = () => {
     if (plain) parts.push(`strftime(${datetime.sql}, ${quoteText(plain)})`)
     plain = ''
   }
-  for (const piece of split(site.literalText(site.call.arguments[0]))) {
-    const same = piece.startsWith('%') ? formatElements[piece] : piece
-    if (same !== undefined) plain += same
+  for (const piece of pieces) {
+    if ((type === 'TIME' && ofDate.test(piece)) || (type === 'DATE' && ofTime.test(piece))) return exact
+    const known = piece.startsWith('%') ? formatElements[piece] : piece.replaceAll('%', '%%')
+    if (known !== undefined) plain += known
     else {
-      const sql = computedElements[piece]?.(datetime)
-      if (!sql) throw site.unsupported(`${piece} in ${site.name}`)
+      const part = Object.hasOwn(computedElements, piece) ? computedElements[piece]!(datetime) : null
+      if (part === null) return exact
       flush()
-      parts.push(sql)
+      parts.push(part)
     }
   }
   flush()
-  if (parts.length === 0) parts.push(`CASE WHEN ${datetime.sql} IS NOT NULL THEN '' END`)
-  return typed(`(${parts.join(' || ')})`, 'STRING')
-}
-
-/** Elements as DuckDB's strptime reads them. */
-const parseElements: Record<string, string> = {
-  ...same('%A %a %B %b %d %H %I %j %M %m %p %S %Y %y %z %%'),
-  '%e': '%-d',
-  '%k': '%-H',
-  '%l': '%-I',
-  '%P': '%p',
-  '%Ez': '%z',
-  '%n': ' ',
-  '%t': ' ',
-}
-
-/**
- * The DATETIME that a call parses, or the TIMESTAMP if its format has an offset from UTC (`zoned`). DuckDB tries formats
- * in order: with and without a fraction of a second. Throws UnsupportedError for an element that cannot be read.
- */
-function parsed(site: CallSite): { sql: string; zoned: boolean } {
-  const pieces = split(site.literalText(site.call.arguments[0]))
-  let formats = ['']
-  for (const piece of pieces) {
-    const fraction = /^%E(?:\*|#|\d)S$/.test(piece)
-    const known = piece.startsWith('%') ? parseElements[piece] : piece
-    if (fraction) formats = formats.flatMap(start => [`${start}%S.%f`, `${start}%S`])
-    else if (known === undefined) throw site.unsupported(`${piece} in ${site.name}`)
-    else formats = formats.map(start => start + known)
-  }
-  const zoned = pieces.some(piece => piece === '%z' || piece === '%Ez')
-  // In the place of an offset, GoogleSQL also reads the Z of UTC.
-  if (zoned) formats = formats.flatMap(format => [format, format.replaceAll('%z', 'Z')])
-  const text = argumentAs(site, 1, 'STRING')
-  // Without a year the date is in 1970; DuckDB's would be in 1900.
-  const year = pieces.some(piece => /^%(Y|y|E4Y)$/.test(piece))
-  const list = formats.map(format => quoteText(year ? format : `%Y ${format}`)).join(', ')
-  return { sql: `strptime(${year ? text : `'1970 ' || ${text}`}, [${list}])`, zoned }
+  if (parts.length === 0) return exact
+  return `(CASE WHEN ${datetime.sql} >= TIMESTAMP '1000-01-01' THEN ${parts.join(' || ')} ELSE ${exact} END)`
 }

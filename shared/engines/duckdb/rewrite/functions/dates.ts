@@ -9,7 +9,6 @@ import {
   asDatetime,
   asTime,
   boundaries,
-  interval,
   onEpochDay,
   timePart,
   toDatetime,
@@ -17,10 +16,13 @@ import {
   truncated,
   wholeParts,
 } from '../dates-and-times.ts'
+import { interval } from '../intervals.ts'
 import {
   type CallSite,
+  each,
   type FunctionRule,
   type FunctionTable,
+  named,
   signature,
   type Signature,
 } from './signature.ts'
@@ -61,6 +63,8 @@ const move =
     if (!value || site.call.arguments.length > 2 || by.type?.kind !== 'INTERVAL')
       throw site.noMatch([given, by])
     const node = site.call.arguments[1]!
+    if (node.kind === 'IntervalLiteral' && node.to)
+      throw site.invalid(`${site.name} takes an INTERVAL of one part`, node)
     if (node.kind === 'IntervalLiteral' && !moves(kind, node.part))
       throw site.invalid(`${site.name} does not support the ${node.part} date part for a ${kind}`, node)
     const moved = `(${value.sql} ${operator} ${by.sql})`
@@ -170,6 +174,11 @@ export const dateFunctions: FunctionTable = {
     }),
   ],
 
+  ...each('JUSTIFY_DAYS JUSTIFY_HOURS JUSTIFY_INTERVAL', duck =>
+    named(`gsql_${duck}`, ['INTERVAL'], 'INTERVAL'),
+  ),
+  MAKE_INTERVAL: makeInterval,
+
   DATE_FROM_UNIX_DATE: signature(['INT64'], 'DATE', days => `(DATE '1970-01-01' + CAST(${days} AS INTEGER))`),
   TIMESTAMP_MICROS: fromUnix(1),
   TIMESTAMP_MILLIS: fromUnix(1000),
@@ -178,6 +187,18 @@ export const dateFunctions: FunctionTable = {
   UNIX_MICROS: unix(1),
   UNIX_MILLIS: unix(1000),
   UNIX_SECONDS: unix(1_000_000),
+}
+
+/** Of years, months, days, hours, minutes and seconds, by place or by name. */
+function makeInterval(site: CallSite): Typed {
+  const given = site.allArguments()
+  const parts = ['year', 'month', 'day', 'hour', 'minute', 'second'].map((part, at) => {
+    const value = given[at] && coerce(given[at], { kind: 'INT64' })
+    if (value === null) throw site.noMatch(given)
+    return site.option(part, 'INT64', value?.sql ?? 'CAST(0 AS BIGINT)')
+  })
+  if (given.length > parts.length) throw site.noMatch(given)
+  return typed(`gsql_interval_made(${parts.join(', ')})`, 'INTERVAL')
 }
 
 /** The current time, in a time zone if one is given, as a type. */

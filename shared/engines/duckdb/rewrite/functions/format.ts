@@ -3,14 +3,14 @@
  * expression of its own, so a NULL makes the whole text NULL, but for %t and %T.
  */
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
-import { duckType, quoteText } from '../../syntax.ts'
+import { quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
 import { within } from '../bounds.ts'
 import { structField, type Typed, typed } from '../context.ts'
 import type { CallSite } from './signature.ts'
 
 /** Flags, width, precision and letter; a width of `*` is an argument. */
-const conversion = /%%|%(?<flags>[-+ 0#']*)(?<width>\*|\d*)(?:\.(?<precision>\d+))?(?<letter>.?)/gsu
+const conversion = /%%|%(?<flags>[-+ 0#']*)(?<width>\*|\d*)(?:\.(?<precision>\*|\d+))?(?<letter>.?)/gsu
 
 /** The widest value, and the longest fraction: without a bound, a few characters would ask for gigabytes. */
 const most = 1000
@@ -18,6 +18,7 @@ const most = 1000
 interface Specification {
   /** With `'`, which asks for commas between thousands. */
   flags: string
+  /** Both are numbers, or SQL where they are arguments. */
   width: string
   precision: string | undefined
   letter: string
@@ -32,7 +33,8 @@ const letters: Record<
   ...same('xXo', ['INT64'], otherBase),
   ...same('fFeEgG', ['FLOAT64', 'NUMERIC', 'BIGNUMERIC'], fraction),
   s: [['STRING'], ({ sql }, { precision }) => (precision ? `left(${sql}, ${precision})` : sql)],
-  p: [['JSON'], ({ sql }) => `CAST(${sql} AS VARCHAR)`],
+  p: [['JSON'], ({ sql }) => `gsql_json_rounded(CAST(${sql} AS VARCHAR))`],
+  P: [['JSON'], ({ sql }) => `gsql_json_pretty(CAST(${sql} AS VARCHAR))`],
 }
 
 function same<Entry>(names: string, types: ScalarName[], text: Entry): Record<string, [ScalarName[], Entry]> {
@@ -40,7 +42,9 @@ function same<Entry>(names: string, types: ScalarName[], text: Entry): Record<st
 }
 
 export function format(site: CallSite): Typed {
-  const pattern = site.literalText(site.call.arguments[0])
+  const [node] = site.call.arguments
+  if (node?.kind === 'Literal' && node.literal === 'NULL') return typed('CAST(NULL AS VARCHAR)', 'STRING')
+  const pattern = site.literalText(node)
   const parts: string[] = []
   let taken = 0
   let end = 0
@@ -59,34 +63,39 @@ export function format(site: CallSite): Typed {
 }
 
 function converted(site: CallSite, spec: Specification, next: () => Typed): string {
-  const { width, letter } = spec
-  const star = width === '*' ? next() : null
-  if (star && star.type?.kind !== 'INT64') throw site.noMatch([star])
+  const { letter } = spec
+  const size = (written: string | undefined) => {
+    if (Number(written) > most) throw site.invalid(`FORMAT takes widths and precisions up to ${most}`)
+    if (written !== '*') return written
+    const { sql, type } = next()
+    if (type?.kind !== 'INT64') throw site.noMatch([{ sql, type }])
+    return within(site.context, '%*', site.call.arguments, `abs(${sql})`, sql)
+  }
+  const width = size(spec.width)!
+  const precision = size(spec.precision)
   const value = next()
-  if (Number(spec.precision ?? 0) > most || (width !== '*' && Number(width) > most))
-    throw site.invalid(`FORMAT takes widths and precisions up to ${most}`)
-  const text = letter === 't' || letter === 'T' ? anyText(site, value, letter) : scalarText(site, value, spec)
-  return padded(
-    text,
-    star ? within(site.context, '%*', site.call.arguments, star.sql, star.sql) : width,
-    spec,
-  )
+  const sized = { ...spec, width, precision }
+  if (letter !== 't' && letter !== 'T') return padded(scalarText(site, value, sized), sized)
+  const text = anyText(site, value, letter)
+  return padded(precision ? `left(${text}, ${precision})` : text, sized)
 }
 
 function scalarText(site: CallSite, value: Typed, spec: Specification): string {
   const [types, text] = Object.hasOwn(letters, spec.letter) ? letters[spec.letter]! : [[], null]
-  if (text === null) throw site.unsupported(`FORMAT with %${spec.letter}`)
-  if (value.type !== null && !types.includes(value.type.kind as ScalarName)) throw site.noMatch([value])
-  return text(
-    value.type === null ? { ...value, sql: `CAST(NULL AS ${duckType({ kind: types[0]! })})` } : value,
-    spec,
-  )!
+  if (text === null) throw site.invalid(`FORMAT has no %${spec.letter}`)
+  // A bare NULL is an INT64.
+  const type = value.type ?? { kind: 'INT64' }
+  if (!types.includes(type.kind as ScalarName)) throw site.noMatch([value])
+  return text({ ...value, type, sql: value.type ? value.sql : 'CAST(NULL AS BIGINT)' }, spec)!
 }
 
 /** A number fills its width with zeros behind its sign where `0` asks for them; else there are spaces on the left. */
-function padded(text: string, width: string, { flags, letter }: Specification): string {
+function padded(text: string, { width, flags, letter }: Specification): string {
   if (width === '') return text
-  const size = `greatest(${width}, length(${text}))`
+  const size = `greatest(abs(${width}), length(${text}))`
+  // A negative width from an argument is a flag.
+  if (!/^\d+$/.test(width) && !flags.includes('-'))
+    return `(CASE WHEN ${width} < 0 THEN rpad(${text}, CAST(${size} AS INTEGER), ' ') ELSE lpad(${text}, CAST(${size} AS INTEGER), ' ') END)`
   if (flags.includes('-')) return `rpad(${text}, CAST(${size} AS INTEGER), ' ')`
   if (!flags.includes('0') || !/[dixXofFeEgG]/.test(letter))
     return `lpad(${text}, CAST(${size} AS INTEGER), ' ')`
@@ -119,17 +128,23 @@ function otherBase({ sql }: Typed, spec: Specification): string {
   )
 }
 
-/** A NUMERIC is exact with %f; in other forms it is a FLOAT64. */
+/** A NUMERIC is exact with %f; in other forms it is a FLOAT64. DuckDB's own digits are those of small numbers only. */
 function fraction({ sql, type }: Typed, spec: Specification): string {
   const { flags, precision = '6', letter } = spec
-  const comma = flags.includes(`'`) ? ',' : ''
-  const decimal = type?.kind !== 'FLOAT64' && /f/i.test(letter) && Number(precision) <= 9
-  const double = type?.kind === 'FLOAT64' ? sql : `CAST(round(${sql}, ${precision}) AS DOUBLE)`
-  const text =
-    decimal && !comma
-      ? `CAST(CAST(round(${sql}, ${precision}) AS DECIMAL(38,${precision})) AS VARCHAR)`
-      : `format('{:${flags.includes('#') ? '#' : ''}${comma}.${precision}${letter}}', ${double})`
-  return signed(text, `${sql} < 0`, spec)
+  const comma = flags.includes(`'`)
+  const fixed = /f/i.test(letter)
+  if (type?.kind !== 'FLOAT64' && fixed) {
+    const text = `CAST(CAST(${sql} AS DECIMAL(38,9)) AS VARCHAR)`
+    return signed(`gsql_fixed_decimal(${text}, ${precision}, ${comma})`, `${sql} < 0`, spec)
+  }
+  const double = type?.kind === 'FLOAT64' ? sql : `CAST(CAST(${sql} AS VARCHAR) AS DOUBLE)`
+  const form = `{:${flags.includes('#') ? '#' : ''}${comma ? ',' : ''}.{}${letter}}`
+  const short = `format('${form}', ${double}, CAST(${precision} AS INTEGER))`
+  const long = `gsql_fixed(${double}, ${precision}, ${comma})`
+  const exact = fixed
+    ? `(CASE WHEN abs(${double}) < 1e15 OR NOT isfinite(${double}) THEN ${short} ELSE ${long} END)`
+    : short
+  return signed(exact, `${sql} < 0`, spec)
 }
 
 /** Any value as %t or %T writes it, also NULL. */
@@ -145,11 +160,13 @@ function knownText(site: CallSite, sql: string, type: SqlType, letter: 't' | 'T'
   }
   if (type.kind === 'STRUCT') {
     const fields = type.fields.map((_, at) => anyText(site, structField(sql, type, at), letter, depth))
-    return `('(' || ${fields.join(` || ', ' || `)} || ')')`
+    const name = letter === 'T' && fields.length === 1 ? 'STRUCT' : ''
+    return `('${name}(' || ${fields.join(` || ', ' || `)} || ')')`
   }
-  if (type.kind === 'JSON' || type.kind === 'INTERVAL' || type.kind === 'BYTES') {
-    if (letter === 't' && type.kind === 'JSON') return `CAST(json(${sql}) AS VARCHAR)`
-    throw site.unsupported(`FORMAT of ${type.kind} with %${letter}`)
+  if (type.kind === 'BYTES') return `gsql_bytes_text(${sql}, ${letter === 'T'})`
+  if (type.kind === 'JSON') {
+    const json = `gsql_json_rounded(CAST(${sql} AS VARCHAR))`
+    return letter === 't' ? json : `('JSON ' || gsql_string_literal(${json}))`
   }
   const text = type.kind === 'FLOAT64' ? floatWithPoint(sql) : convert(typed(sql, type), { kind: 'STRING' })!
   return letter === 't' ? text : literalForm(sql, type.kind, text)
@@ -164,7 +181,8 @@ function floatWithPoint(sql: string): string {
 /** As the literal that has this value. */
 function literalForm(sql: string, kind: ScalarName, text: string): string {
   if (kind === 'INT64' || kind === 'BOOL') return text
-  if (kind === 'STRING') return `CAST(to_json(${sql}) AS VARCHAR)`
+  if (kind === 'STRING') return `gsql_string_literal(${sql})`
+  if (kind === 'INTERVAL') return `('INTERVAL "' || ${text} || '" YEAR TO SECOND')`
   const named = `'${kind} "' || ${text} || '"'`
   if (kind !== 'FLOAT64') return `(${named})`
   return `(CASE WHEN isfinite(${sql}) THEN ${text} ELSE 'CAST("' || ${text} || '" AS FLOAT64)' END)`

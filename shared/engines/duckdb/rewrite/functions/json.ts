@@ -1,72 +1,188 @@
-/** JSON functions, over JSON values and over strings that hold JSON. */
+/**
+ * JSON functions, over JSON values and over strings that hold JSON. DuckDB reads what is common; `duckdb/functions/` reads
+ * text that is cut off or damaged, and writes numbers and changed values.
+ */
+import type { Expression } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
 import { castText, quoteText } from '../../syntax.ts'
+import { once } from '../bounds.ts'
 import { floatText, trimmedDecimal } from '../casts.ts'
-import { arrayOf, raise, structField, structSql, type Typed, typed } from '../context.ts'
-import { datetimeText, toDatetime } from '../dates-and-times.ts'
-import { type CallSite, type FunctionRule, type FunctionTable, named, signature } from './signature.ts'
+import { arrayOf, raise, structField, type Typed, typed } from '../context.ts'
+import { datetimeText, onEpochDay, toDatetime } from '../dates-and-times.ts'
+import { applyRule, type CallSite, type FunctionRule, type FunctionTable, signature } from './signature.ts'
 
-/** The scalar at a path, as text. */
+/** JSON, of the text that one of our functions gives. */
+const asJson = (text: string) => `CAST(${text} AS JSON)`
+
+const asText = (json: string) => `CAST(${json} AS VARCHAR)`
+
+/** The scalar at a path, as text. Numbers keep the digits that were written in text, and have those of JSON in a value. */
 const scalarAt: FunctionRule = site => {
-  const { json, path, written } = jsonArguments(site)
-  const nested = `json_type(${json}, ${path}) IN ('OBJECT', 'ARRAY')`
-  const scalar = written(`json_extract_string(${json}, ${path})`)
-  return typed(`(CASE WHEN NOT ${nested} THEN ${scalar} END)`, 'STRING')
+  const { value, path, steps, text } = jsonArguments(site)
+  return typed(
+    once([value], value => (text ? scalarInText(value, path, steps) : scalarInJson(value, path, steps))),
+    'STRING',
+  )
+}
+
+function scalarInText(value: string, path: string | null, steps: string): string {
+  const written = `gsql_json_scalar_in(${value}, ${steps})`
+  if (path === null) return written
+  const found = scalarOfKind(
+    `(CASE WHEN json_valid(${value}) THEN ${castText(value, 'JSON')} END)`,
+    path,
+    written,
+  )
+  return `(CASE WHEN json_valid(${value}) THEN ${found} ELSE ${written} END)`
+}
+
+function scalarInJson(json: string, path: string | null, steps: string): string {
+  if (path === null) return `gsql_json_scalar_in(${jsonAt(json, steps)}, '[]')`
+  return scalarOfKind(json, path, `gsql_json_rounded(${asText(`json_extract(${json}, ${path})`)})`)
+}
+
+/** Numbers that DuckDB may write in other digits are left to `number`. */
+function scalarOfKind(json: string, path: string, number: string): string {
+  const kind = `json_type(${json}, ${path})`
+  return (
+    `(CASE WHEN ${kind} IN ('VARCHAR', 'BOOLEAN', 'UBIGINT') THEN json_extract_string(${json}, ${path}) ` +
+    `WHEN ${kind} IN ('DOUBLE', 'BIGINT') THEN ${number} END)`
+  )
 }
 
 /** Any value at a path, as JSON. */
 const valueAt: FunctionRule = site => {
-  const { json, path, text, written } = jsonArguments(site)
-  const found = `json_extract(${json}, ${path})`
+  const { value, path, steps, text } = jsonArguments(site)
   // In text, a null of JSON is NULL; as a value it stays what it is.
-  return text
-    ? typed(`NULLIF(${written(`CAST(${found} AS VARCHAR)`)}, 'null')`, 'STRING')
-    : typed(found, 'JSON')
+  if (text) return typed(`NULLIF(gsql_json_value_in(${value}, ${steps}), 'null')`, 'STRING')
+  return typed(path === null ? asJson(jsonAt(value, steps)) : `json_extract(${value}, ${path})`, 'JSON')
 }
 
 const arrayAt: FunctionRule = site => {
-  const { json, path, elements, text } = jsonArguments(site)
-  const found = `(CASE WHEN json_type(${json}, ${path}) = 'ARRAY' THEN json_extract(${json}, ${elements}) END)`
-  return text
-    ? typed(`CAST(${found} AS VARCHAR[])`, arrayOf({ kind: 'STRING' }))
-    : typed(found, arrayOf({ kind: 'JSON' }))
+  const { value, path, steps, text } = jsonArguments(site)
+  if (text) return typed(`gsql_json_values_in(${value}, ${steps})`, arrayOf({ kind: 'STRING' }))
+  const [of, at] = path === null ? [asJson(jsonAt(value, steps)), `'$'`] : [value, path]
+  const elements = `json_extract(${of}, ${at.slice(0, -1)}[*]')`
+  return typed(
+    `(CASE WHEN json_type(${of}, ${at}) = 'ARRAY' THEN ${elements} END)`,
+    arrayOf({ kind: 'JSON' }),
+  )
 }
 
+/** With an object or an array in it, it is no array of scalars. */
 const scalarArrayAt: FunctionRule = site => {
-  const { json, path, elements } = jsonArguments(site)
-  // With an object or an array in it, it is no array of scalars.
-  const scalars = `NOT list_has_any(json_type(${json}, ${elements}), ['OBJECT', 'ARRAY'])`
-  const found = `(CASE WHEN json_type(${json}, ${path}) = 'ARRAY' AND ${scalars} THEN json_extract_string(${json}, ${elements}) END)`
-  return typed(found, arrayOf({ kind: 'STRING' }))
+  const { value, steps, text } = jsonArguments(site)
+  return typed(
+    `gsql_json_scalars_in(${text ? value : `gsql_json_rounded(${asText(value)})`}, ${steps})`,
+    arrayOf({ kind: 'STRING' }),
+  )
 }
 
-/** The SQL value of a JSON value of these kinds; another kind is an error, and for `lax` NULL. */
-const strict = (kinds: string[], returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING', duck: string) =>
+const jsonAt = (json: string, steps: string) => `gsql_json_at(${asText(json)}, ${steps})`
+
+/** The SQL value of a JSON value of these kinds; another kind is an error. */
+const strict = (kinds: string[], returns: 'BOOL' | 'FLOAT64' | 'STRING', duck: string) =>
   signature(['JSON'], returns, json => {
     const listed = kinds.map(kind => `'${kind}'`).join(', ')
     const value = `CAST(json_extract_string(${json}, '$') AS ${duck})`
     return `(CASE WHEN json_type(${json}) IN (${listed}) THEN ${value} WHEN ${json} IS NOT NULL THEN CAST(${raise('Bad value for a cast')} AS ${duck}) END)`
   })
 
-const lax = (returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING', duck: string) =>
-  signature(['JSON'], returns, json => {
-    const scalar = `(CASE WHEN json_type(${json}) NOT IN ('OBJECT', 'ARRAY') THEN json_extract_string(${json}, '$') END)`
-    if (returns === 'INT64') return `CAST(round(TRY_CAST(${scalar} AS DECIMAL(38,9))) AS BIGINT)`
-    return `TRY_CAST(${scalar} AS ${duck})`
-  })
+const ofJson = (name: string, returns: 'BOOL' | 'INT64' | 'FLOAT64' | 'STRING') =>
+  signature(['JSON'], returns, json => `${name}(${asText(json)})`)
+
+/** FLOAT64(json, wide_number_mode => 'exact'). */
+const float64: FunctionRule = site => {
+  const mode = site.option('wide_number_mode', 'STRING', `'round'`)
+  const value = applyRule(site, strict(['UBIGINT', 'BIGINT', 'DOUBLE'], 'FLOAT64', 'DOUBLE'))
+  const json = site.argument(0).sql
+  const exact = `gsql_json_exact_float(${asText(json)})`
+  return typed(
+    mode === `'round'` ? value.sql : `(CASE WHEN ${mode} = 'round' THEN ${value.sql} ELSE ${exact} END)`,
+    'FLOAT64',
+  )
+}
+
+/** A function that changes a JSON value at paths, each followed by so many values. */
+function changing(name: string, values: 0 | 1, option?: [name: string, otherwise: string]): FunctionRule {
+  return site => {
+    const [first, ...rest] = site.call.arguments
+    const json = site.argument(0)
+    const step = 1 + values
+    if (!first || rest.length === 0 || rest.length % step > 0 || (json.type && json.type.kind !== 'JSON'))
+      throw site.noMatch(site.allArguments())
+    const flag = option ? `, ${site.option(option[0], 'BOOL', option[1])}` : ''
+    let changed = asText(json.sql)
+    for (let at = 0; at < rest.length; at += step) {
+      const path = pathSteps(site, rest[at]!)
+      if (name === 'gsql_json_remove' && path?.length === 0)
+        throw site.invalid(`The JSONPath of ${site.name} cannot be $`, rest[at])
+      const value = values ? `, ${jsonOf(site.argument(at + 2))}` : ''
+      changed = `${name}(${changed}, ${stepsText(path)}${value}${flag})`
+    }
+    return typed(asJson(changed), 'JSON')
+  }
+}
+
+/** Without nulls: `JSON_STRIP_NULLS(json, path, include_arrays => TRUE, remove_empty => FALSE)`. */
+function stripNulls(site: CallSite): Typed {
+  const json = site.argument(0)
+  const [, path, ...more] = site.call.arguments
+  if ((json.type && json.type.kind !== 'JSON') || more.length > 0) throw site.noMatch(site.allArguments())
+  const steps = path ? stepsText(pathSteps(site, path)) : `'[]'`
+  const arrays = site.option('include_arrays', 'BOOL', 'true')
+  const empty = site.option('remove_empty', 'BOOL', 'false')
+  return typed(asJson(`gsql_json_strip(${asText(json.sql)}, ${steps}, ${arrays}, ${empty})`), 'JSON')
+}
+
+function parseJson(site: CallSite): Typed {
+  const mode = site.option('wide_number_mode', 'STRING', `'exact'`)
+  const value = site.argument(0)
+  if (site.call.arguments.length > 1 || (value.type && value.type.kind !== 'STRING'))
+    throw site.noMatch(site.allArguments())
+  return typed(asJson(`gsql_json_parsed(${value.sql}, ${mode})`), 'JSON')
+}
+
+function toJsonValue(site: CallSite): Typed {
+  const wide = site.option('stringify_wide_numbers', 'BOOL', 'false')
+  const { sql, type } = site.argument(0)
+  if (site.call.arguments.length > 1) throw site.noMatch(site.allArguments())
+  return typed(
+    asJson(
+      `gsql_json_rounded(${jsonText(sql, type, 0, wide.toLowerCase() === 'true' ? 'where wide' : 'never')})`,
+    ),
+    'JSON',
+  )
+}
+
+/** The keys of a JSON value and of the objects in it, to a depth, in order. */
+const jsonKeys: FunctionRule = site => {
+  const mode = site.option('mode', 'STRING', `'strict'`)
+  const depth = site.call.arguments.length > 1 ? site.argument(1).sql : 'CAST(500 AS BIGINT)'
+  const value = site.argument(0)
+  if ((value.type && value.type.kind !== 'JSON') || site.call.arguments.length > 2)
+    throw site.noMatch(site.allArguments())
+  return typed(`gsql_json_keys(${asText(value.sql)}, ${depth}, ${mode})`, arrayOf({ kind: 'STRING' }))
+}
 
 export const jsonFunctions = {
   BOOL: strict(['BOOLEAN'], 'BOOL', 'BOOLEAN'),
-  FLOAT64: strict(['UBIGINT', 'BIGINT', 'DOUBLE'], 'FLOAT64', 'DOUBLE'),
-  INT64: strict(['UBIGINT', 'BIGINT'], 'INT64', 'BIGINT'),
+  FLOAT64: float64,
+  INT64: ofJson('gsql_json_int64', 'INT64'),
   JSON_ARRAY: jsonArray,
+  JSON_ARRAY_APPEND: changing('gsql_json_append', 1, ['append_each_element', 'true']),
+  JSON_ARRAY_INSERT: changing('gsql_json_insert', 1, ['insert_each_element', 'true']),
   JSON_EXTRACT: valueAt,
   JSON_EXTRACT_ARRAY: arrayAt,
   JSON_EXTRACT_SCALAR: scalarAt,
   JSON_EXTRACT_STRING_ARRAY: scalarArrayAt,
+  JSON_KEYS: jsonKeys,
   JSON_OBJECT: jsonObject,
   JSON_QUERY: valueAt,
   JSON_QUERY_ARRAY: arrayAt,
+  JSON_REMOVE: changing('gsql_json_remove', 0),
+  JSON_SET: changing('gsql_json_set', 1, ['create_if_missing', 'true']),
+  JSON_STRIP_NULLS: stripNulls,
   JSON_TYPE: signature(
     ['JSON'],
     'STRING',
@@ -75,177 +191,186 @@ export const jsonFunctions = {
   ),
   JSON_VALUE: scalarAt,
   JSON_VALUE_ARRAY: scalarArrayAt,
-  LAX_BOOL: lax('BOOL', 'BOOLEAN'),
-  LAX_FLOAT64: lax('FLOAT64', 'DOUBLE'),
-  LAX_INT64: lax('INT64', 'BIGINT'),
-  LAX_STRING: lax('STRING', 'VARCHAR'),
-  PARSE_JSON: named('json', ['STRING'], 'JSON'),
+  LAX_BOOL: ofJson('gsql_lax_bool', 'BOOL'),
+  LAX_FLOAT64: ofJson('gsql_lax_float64', 'FLOAT64'),
+  LAX_INT64: ofJson('gsql_lax_int64', 'INT64'),
+  LAX_STRING: ofJson('gsql_lax_string', 'STRING'),
+  PARSE_JSON: parseJson,
   STRING: strict(['VARCHAR'], 'STRING', 'VARCHAR'),
-  TO_JSON: site => typed(toJson(site.argument(0)), 'JSON'),
+  TO_JSON: toJsonValue,
   TO_JSON_STRING: toJsonString,
 } satisfies FunctionTable
 
 interface JsonArguments {
-  json: string
-  path: string
-  /** The path to the elements of the array at `path`. */
-  elements: string
+  /** The first argument as it is. */
+  value: string
+  /** DuckDB's path, or `null` for one that DuckDB reads in another way. */
+  path: string | null
+  /** The path for our own functions. */
+  steps: string
   /** The JSON is a STRING, and so is the result. */
   text: boolean
-  /** From the text that DuckDB gives for the value at the path to that which was written there, such as 1.50 or 1e3. */
-  written(found: string): string
 }
 
 function jsonArguments(site: CallSite): JsonArguments {
   const value = site.argument(0)
+  const [, node, ...more] = site.call.arguments
   const text = value.type?.kind !== 'JSON'
-  if (text && value.type !== null && value.type.kind !== 'STRING') throw site.noMatch([value])
-  // Text that is not JSON is NULL at every path.
-  const json = text
-    ? `(CASE WHEN json_valid(${value.sql}) THEN ${castText(value.sql, 'JSON')} END)`
-    : value.sql
-  const path = site.call.arguments.length > 1 ? jsonPath(site) : '$'
-  const at = { json, path: quoteText(path), elements: quoteText(`${path}[*]`), text }
-  return { ...at, written: found => (text ? numberText(value.sql, at, path, found) : found) }
+  if (more.length > 0 || (text && value.type !== null && value.type.kind !== 'STRING'))
+    throw site.noMatch(site.allArguments())
+  const path = node ? pathSteps(site, node) : []
+  return { value: value.sql, path: path && duckPath(path), steps: stepsText(path), text }
 }
 
-/**
- * DuckDB writes the fractions of JSON anew. The text of a number is that behind its key which has the same value; the
- * key's place is not looked at, so an equal number in other digits behind an equal key before it would stand for it.
- */
-function numberText(
-  source: string,
-  { json, path }: { json: string; path: string },
-  at: string,
-  found: string,
-): string {
-  const key = /\."([^"]*)"$/.exec(at)?.[1]
-  if (key === undefined && at !== '$') return found
-  const before = key === undefined ? '^\\s*' : `"${key.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&')}"\\s*:\\s*`
-  const number = `regexp_extract(${source}, ${quoteText(`${before}(-?[0-9][0-9.eE+-]*)`)}, 1)`
-  const same = `TRY_CAST(${number} AS DOUBLE) = TRY_CAST(${found} AS DOUBLE)`
-  return `(CASE WHEN json_type(${json}, ${path}) = 'DOUBLE' AND ${same} THEN ${number} ELSE ${found} END)`
+/** The steps of a JSONPath as JSON text; NULL for a path that is NULL. */
+function stepsText(steps: Step[] | null): string {
+  return steps === null ? 'CAST(NULL AS VARCHAR)' : quoteText(JSON.stringify(steps))
 }
 
-function jsonPath(site: CallSite): string {
-  const path = duckJsonPath(site.literalText(site.call.arguments[1]))
-  if (path === null) throw site.invalid('Invalid JSONPath')
-  return path
+/** The steps of a literal path. Throws SqlError for any other text. */
+function pathSteps(site: CallSite, node: Expression): Step[] | null {
+  if (node.kind === 'Literal' && node.literal === 'NULL') return null
+  const legacy = site.name.startsWith('JSON_EXTRACT')
+  if (node.kind !== 'Literal' && node.kind !== 'ParameterReference')
+    throw site.invalid(`The JSONPath of ${site.name} must be a literal string`, node)
+  const steps = stepsOf(site.literalText(node), legacy)
+  if (steps === null) throw site.invalid('Invalid JSONPath', node)
+  return steps
 }
 
 function toJsonString(site: CallSite): Typed {
   const { sql, type } = site.argument(0)
-  const text = jsonText(sql, type, 0)
+  const text = jsonText(sql, type, 0, 'always')
   if (site.call.arguments.length < 2) return typed(text, 'STRING')
-  return typed(`(CASE WHEN ${site.argument(1).sql} THEN ${pretty(text)} ELSE ${text} END)`, 'STRING')
+  return typed(
+    `(CASE WHEN ${site.argument(1).sql} THEN gsql_json_pretty(${text}) ELSE ${text} END)`,
+    'STRING',
+  )
 }
 
-/** With two spaces for each level, where DuckDB's has four. */
-function pretty(text: string): string {
-  const line = `repeat(' ', (length(l) - length(ltrim(l))) // 2) || ltrim(l)`
-  return `array_to_string(list_transform(string_split(json_pretty(CAST(${text} AS JSON)), chr(10)), lambda l: ${line}), chr(10))`
-}
+/** Whether numbers that not all readers of JSON hold exactly are written as strings. */
+type Quoting = 'always' | 'where wide' | 'never'
 
 /** Beyond these, numbers of JSON are not exact for all readers: GoogleSQL writes integers as strings. */
 const exactly = (x: string) => `${x} BETWEEN -9007199254740992 AND 9007199254740992`
 
 const quoted = (text: string) => `('"' || ${text} || '"')`
 
-/** JSON text of scalars, as GoogleSQL writes it; of other types it is that of DuckDB. */
-const scalarTexts: Partial<Record<SqlType['kind'], (sql: string) => string>> = {
-  INT64: sql =>
-    `(CASE WHEN ${exactly(sql)} THEN CAST(${sql} AS VARCHAR) ELSE ${quoted(`CAST(${sql} AS VARCHAR)`)} END)`,
+/** JSON text of scalars, as GoogleSQL writes it. */
+const scalarTexts: Record<
+  Exclude<SqlType['kind'], 'ARRAY' | 'STRUCT'>,
+  (sql: string, quoting: Quoting) => string
+> = {
+  BIGNUMERIC: (sql, quoting) => decimalText(sql, trimmedDecimal(sql, 'BIGNUMERIC'), quoting),
+  BOOL: sql => `CAST(${sql} AS VARCHAR)`,
+  BYTES: sql => quoted(`to_base64(${sql})`),
+  DATE: sql => quoted(`CAST(${sql} AS VARCHAR)`),
+  DATETIME: sql => quoted(datetimeText(sql, '%Y-%m-%dT%H:%M:%S')),
   FLOAT64: sql =>
     `(CASE WHEN isfinite(${sql}) THEN ${floatText(sql)} WHEN isnan(${sql}) THEN '"NaN"' WHEN ${sql} > 0 THEN '"Infinity"' ELSE '"-Infinity"' END)`,
-  NUMERIC: sql => decimalText(sql, trimmedDecimal(sql, 'NUMERIC')),
-  BIGNUMERIC: sql => decimalText(sql, trimmedDecimal(sql, 'BIGNUMERIC')),
+  INT64: (sql, quoting) => {
+    const text = `CAST(${sql} AS VARCHAR)`
+    return quoting === 'never' ? text : `(CASE WHEN ${exactly(sql)} THEN ${text} ELSE ${quoted(text)} END)`
+  },
+  INTERVAL: sql => quoted(`gsql_interval_iso(${sql})`),
+  JSON: sql => `gsql_json_rounded(CAST(${sql} AS VARCHAR))`,
+  NUMERIC: (sql, quoting) => decimalText(sql, trimmedDecimal(sql, 'NUMERIC'), quoting),
   // U+2028 and U+2029 end a line in JavaScript.
   STRING: sql =>
     `replace(replace(CAST(to_json(${sql}) AS VARCHAR), chr(8232), '\\u2028'), chr(8233), '\\u2029')`,
+  TIME: sql => quoted(datetimeText(onEpochDay(sql), '%H:%M:%S')),
+  TIMESTAMP: sql => quoted(`${datetimeText(toDatetime(sql), '%Y-%m-%dT%H:%M:%S')} || 'Z'`),
 }
 
-function decimalText(sql: string, text: string): string {
-  return `(CASE WHEN ${exactly(sql)} AND ${sql} % 1 = 0 THEN ${text} ELSE ${quoted(text)} END)`
+function decimalText(sql: string, text: string, quoting: Quoting): string {
+  if (quoting === 'never') return text
+  const whole =
+    quoting === 'always'
+      ? `${exactly(sql)} AND ${sql} % 1 = 0`
+      : `CAST(gsql_numeric(CAST(${sql} AS DOUBLE)) AS DECIMAL(38,9)) = ${sql}`
+  return `(CASE WHEN ${whole} THEN ${text} ELSE ${quoted(text)} END)`
 }
 
-function jsonText(sql: string, type: SqlType | null, depth: number): string {
-  return `(CASE WHEN ${sql} IS NULL THEN 'null' ELSE ${knownText(sql, type, depth)} END)`
+function jsonText(sql: string, type: SqlType | null, depth: number, quoting: Quoting): string {
+  return `(CASE WHEN ${sql} IS NULL THEN 'null' ELSE ${knownText(sql, type, depth, quoting)} END)`
 }
 
 /** Of a value that is not NULL. */
-function knownText(sql: string, type: SqlType | null, depth: number): string {
+function knownText(sql: string, type: SqlType | null, depth: number, quoting: Quoting): string {
   if (type === null) return `'null'`
   if (type.kind === 'ARRAY')
-    return `('[' || array_to_string(list_transform(${sql}, lambda j${depth}: ${jsonText(`j${depth}`, type.element, depth + 1)}), ',') || ']')`
-  if (type.kind !== 'STRUCT')
-    return scalarTexts[type.kind]?.(sql) ?? `CAST(${toJson({ sql, type })} AS VARCHAR)`
+    return `('[' || array_to_string(list_transform(${sql}, lambda j${depth}: ${jsonText(`j${depth}`, type.element, depth + 1, quoting)}), ',') || ']')`
+  if (type.kind !== 'STRUCT') return scalarTexts[type.kind](sql, quoting)
   const fields = type.fields.map(({ name }, at) => {
     const field = structField(sql, type, at)
-    return `${quoteText(`${at === 0 ? '' : ','}${JSON.stringify(name ?? '')}:`)} || ${jsonText(field.sql, field.type, depth)}`
+    return `${quoteText(`${at === 0 ? '' : ','}${JSON.stringify(name ?? '')}:`)} || ${jsonText(field.sql, field.type, depth, quoting)}`
   })
   return `('{' || ${[...fields, `'}'`].join(' || ')})`
 }
 
-function jsonArray(site: CallSite): Typed {
-  const values = site.allArguments().map(toJson)
-  return typed(`json_array(${values.join(', ')})`, 'JSON')
+/** JSON text of a value, where JSON is written anew from it. */
+function jsonOf({ sql, type }: Typed): string {
+  return jsonText(sql, type, 0, 'never')
 }
 
-function jsonObject(site: CallSite): Typed {
-  const values = site.allArguments()
-  const odd = values.length % 2 === 1 || values.some((key, at) => at % 2 === 0 && key.type?.kind !== 'STRING')
-  if (odd) throw site.noMatch(values)
+function jsonArray(site: CallSite): Typed {
+  const values = site.allArguments().map(jsonOf)
   return typed(
-    `json_object(${values.map((value, at) => (at % 2 === 0 ? value.sql : toJson(value))).join(', ')})`,
+    asJson(`gsql_json_rounded('[' || ${values.length > 0 ? values.join(` || ',' || `) : `''`} || ']')`),
     'JSON',
   )
 }
 
-/** Types that JSON has no form for, as BigQuery writes them. */
-const asText: Partial<Record<SqlType['kind'], (sql: string) => string>> = {
-  BYTES: sql => `to_base64(${sql})`,
-  DATETIME: sql => datetimeText(sql, '%Y-%m-%dT%H:%M:%S'),
-  TIMESTAMP: sql => `(${datetimeText(toDatetime(sql), '%Y-%m-%dT%H:%M:%S')} || 'Z')`,
+/** Of keys and values in turn, or of an array of keys and one of values. */
+function jsonObject(site: CallSite): Typed {
+  const values = site.allArguments()
+  const [keys, items] = values
+  if (values.length === 2 && keys!.type?.kind === 'ARRAY' && items!.type?.kind === 'ARRAY') {
+    if (keys!.type.element.kind !== 'STRING') throw site.noMatch(values)
+    return typed(asJson(`gsql_json_of_lists(${jsonOf(keys!)}, ${jsonOf(items!)})`), 'JSON')
+  }
+  const odd = values.length % 2 === 1 || values.some((key, at) => at % 2 === 0 && key.type?.kind !== 'STRING')
+  if (odd) throw site.noMatch(values)
+  const fields = values.map((value, at) =>
+    at % 2 === 0 ? `CAST(to_json(${value.sql}) AS VARCHAR) || ':'` : jsonOf(value),
+  )
+  const pairs = fields.flatMap((field, at) => (at % 2 === 0 ? [`${field} || ${fields[at + 1]}`] : []))
+  return typed(
+    asJson(`gsql_json_rounded('{' || ${pairs.length > 0 ? pairs.join(` || ',' || `) : `''`} || '}')`),
+    'JSON',
+  )
 }
 
-function toJson({ sql, type }: Typed): string {
-  return `to_json(${readable(sql, type, 0)})`
-}
+/** A key or an index. */
+type Step = string | number
 
-/** A value with its bytes, dates and times as the text that BigQuery writes in JSON. */
-function readable(sql: string, type: SqlType | null, depth: number): string {
-  if (type === null || !needsText(type)) return sql
-  if (type.kind === 'ARRAY')
-    return `list_transform(${sql}, lambda j${depth}: ${readable(`j${depth}`, type.element, depth + 1)})`
-  if (type.kind !== 'STRUCT') return asText[type.kind]!(sql)
-  const fields = type.fields.map(({ name }, at) => {
-    const field = structField(sql, type, at)
-    return { name, sql: readable(field.sql, field.type, depth) }
-  })
-  return `(CASE WHEN ${sql} IS NOT NULL THEN ${structSql(fields)} END)`
-}
-
-function needsText(type: SqlType): boolean {
-  if (type.kind === 'ARRAY') return needsText(type.element)
-  return type.kind === 'STRUCT' ? type.fields.some(field => needsText(field.type)) : type.kind in asText
-}
-
-/** One step of a path: a key, bare or in quotes, or an index. DuckDB takes a `*` for a wildcard even in quotes. */
-const step =
-  /\.(?<bare>[^.[\]"'*\s]+)|\."(?<dotted>[^"*]*)"|\['(?<single>[^'"*]*)'\]|\["(?<double>[^"*]*)"\]|(?<index>\[\d+\])/y
+/** One step of a path: a bare key, a key in quotes, or an index; JSON_EXTRACT has its quotes in brackets. */
+const standardStep = /\.(?<bare>[^.[\]"'*$]+)|\."(?<quoted>(?:[^"\\]|\\.)*)"|\[\s*(?<index>-?\d+)\s*\]/y
+const legacyStep = /\.(?<bare>[^.[\]"'*$]+)|\['(?<quoted>(?:[^'\\]|\\.)*)'\]|\[\s*(?<index>-?\d+)\s*\]/y
 
 /**
- * GoogleSQL's JSONPath (`$.a['b'][0]`) as DuckDB's, with every key quoted; `null` for any other text.
+ * The steps of a JSONPath; `null` for any other text.
  * https://cloud.google.com/bigquery/docs/reference/standard-sql/json_functions#JSONPath_format
  */
-function duckJsonPath(path: string): string | null {
+function stepsOf(path: string, legacy: boolean): Step[] | null {
   if (!path.startsWith('$')) return null
-  let result = '$'
+  const step = legacy ? legacyStep : standardStep
+  const steps: Step[] = []
   for (step.lastIndex = 1; step.lastIndex < path.length;) {
     const groups = step.exec(path)?.groups
     if (!groups) return null
-    const { bare, dotted, single, double, index } = groups
-    result += index ?? `."${bare ?? dotted ?? single ?? double}"`
+    const { bare, quoted, index } = groups
+    steps.push(index === undefined ? (bare ?? quoted!.replace(/\\(.)/gs, '$1')) : Number(index))
   }
-  return result
+  return steps
+}
+
+/**
+ * The path as DuckDB's, every key in quotes; `null` where DuckDB reads it in another way: a `*` is a wildcard even in quotes,
+ * negative indexes count from the end, and digits are no index of an array.
+ */
+function duckPath(steps: Step[]): string | null {
+  const strange = (step: Step) => (typeof step === 'number' ? step < 0 : /^(\d*|.*[*"\\].*)$/s.test(step))
+  if (steps.some(strange)) return null
+  return quoteText(`$${steps.map(step => (typeof step === 'number' ? `[${step}]` : `."${step}"`)).join('')}`)
 }

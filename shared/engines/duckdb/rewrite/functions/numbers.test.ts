@@ -74,7 +74,6 @@ describeFunctions('numbers, conditions and operators', {
     ['16 >> 2', 4],
     ['~5', -6],
     [`'a' || 'b'`, 'ab'],
-    [`'a' || NULL`, null],
     ['[1] || [2, 3]', [1, 2, 3]],
     ['1 = 1.0', true],
     ['1 != 2 AND NOT 1 <> 1', true],

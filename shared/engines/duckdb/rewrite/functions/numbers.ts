@@ -1,8 +1,9 @@
 /** Mathematical functions. */
 import type { SqlType } from '../../../../sql/types.ts'
-import { unify } from '../coercion.ts'
-import { raise, type Typed, typed } from '../context.ts'
-import { divisorOf, exact } from '../operators.ts'
+import { once } from '../bounds.ts'
+import { numberKinds, unify } from '../coercion.ts'
+import { attempt, raise, type Typed, typed } from '../context.ts'
+import { decimal, divisorOf, exact, isDecimal, nonZero } from '../operators.ts'
 import {
   applyRule,
   type CallSite,
@@ -11,7 +12,6 @@ import {
   named,
   sameAsFirst,
   signature,
-  type Signature,
 } from './signature.ts'
 
 /** FLOAT64 for an integer, its own type for any other number. */
@@ -21,6 +21,7 @@ const fraction = ([first]: Typed[]): SqlType | null =>
 /** Rounding to a whole number of the same type; for an integer, that integer as a FLOAT64. */
 const whole = (duck: string) => [
   signature(['INT64'], 'FLOAT64', x => `CAST(${x} AS DOUBLE)`),
+  signature(['NUMERIC'], 'NUMERIC', x => `CAST(${duck}(${x}) AS DECIMAL(38,9))`),
   signature(['NUMBER'], fraction, x => `${duck}(${x})`),
 ]
 
@@ -34,18 +35,42 @@ const power = [
 function raised(site: CallSite): Typed {
   const kinds = site.allArguments().map(({ type }) => type?.kind)
   const exact = kinds.includes('NUMERIC') && !kinds.includes('FLOAT64')
-  return applyRule(site, exact ? decimal((x, y) => `pow(${x}, ${y})`, 2) : power)
+  const decimals = signature(['NUMERIC', 'NUMERIC'], 'NUMERIC', (x, y) => `gsql_numeric_power(${x}, ${y})`)
+  return applyRule(site, exact ? decimals : power)
 }
 
-/** A function of FLOAT64 for a NUMERIC, to which DuckDB brings the result only from a DOUBLE. */
-function decimal(sql: (...xs: string[]) => string, size = 1): Signature {
-  const parameters = Array.from({ length: size }, () => 'NUMERIC' as const)
-  return signature(
-    parameters,
+/** A function of FLOAT64 for a NUMERIC. */
+const approximated = (sql: (x: string) => string) =>
+  signature(
+    ['NUMERIC'],
     'NUMERIC',
-    (...xs) => `CAST(printf('%.9f', ${sql(...xs.map(x => `CAST(${x} AS DOUBLE)`))}) AS DECIMAL(38,9))`,
+    x => `gsql_numeric_approximated(${sql(`CAST(CAST(${x} AS VARCHAR) AS DOUBLE)`)})`,
   )
-}
+
+/** Of both types, and for the logarithm of minus infinity, which is an error in DuckDB. */
+const logarithm = (duck: string) => [
+  signature(
+    ['FLOAT64'],
+    'FLOAT64',
+    x => `(CASE WHEN ${x} = '-Infinity' THEN ${notANumber} ELSE ${duck}(${x}) END)`,
+  ),
+  approximated(x => `${duck}(${x})`),
+]
+
+const notANumber = `CAST('NaN' AS DOUBLE)`
+
+/** A function that has no value at infinity, and that NaN passes through. */
+const ofFinite = (sql: (x: string) => string) =>
+  signature(['FLOAT64'], 'FLOAT64', x =>
+    once([x], x => `(CASE WHEN isfinite(${x}) THEN ${sql(x)} WHEN ${x} IS NOT NULL THEN ${notANumber} END)`),
+  )
+
+/** One divided by a function. */
+const reciprocal = (duck: string) => ofFinite(x => `(1 / ${nonZero(`${duck}(${x})`, 'DOUBLE')})`)
+
+/** Of NaN it is NaN, where DuckDB refuses values beyond its domain. */
+const unlessNaN = (duck: string) =>
+  signature(['FLOAT64'], 'FLOAT64', x => `(CASE WHEN isnan(${x}) THEN ${x} ELSE ${duck}(${x}) END)`)
 
 /** A result that is not finite, from arguments that are, is an error in GoogleSQL. */
 function finite(result: string, ...args: string[]): string {
@@ -56,27 +81,45 @@ function finite(result: string, ...args: string[]): string {
 export const numberFunctions: FunctionTable = {
   ABS: named('abs', ['NUMBER'], sameAsFirst),
   BIT_COUNT: signature(['INT64'], 'INT64', x => `CAST(bit_count(${x}) AS BIGINT)`),
-  ...each('CBRT LN LOG10', duck => named(duck, ['FLOAT64'], 'FLOAT64')),
+  ACOS: ofFinite(x => `acos(${x})`),
+  ACOSH: unlessNaN('acosh'),
+  ASIN: ofFinite(x => `asin(${x})`),
+  ...each('ASINH ATAN CBRT TANH', duck => named(duck, ['FLOAT64'], 'FLOAT64')),
+  ATAN2: named('atan2', ['FLOAT64', 'FLOAT64'], 'FLOAT64'),
+  ATANH: unlessNaN('atanh'),
+  ...each('COS SIN TAN', duck => ofFinite(x => `${duck}(${x})`)),
+  ...each('COSH SINH', duck => signature(['FLOAT64'], 'FLOAT64', x => finite(`${duck}(${x})`, x))),
+  COT: reciprocal('tan'),
+  CSC: reciprocal('sin'),
+  SEC: reciprocal('cos'),
+  LN: logarithm('ln'),
+  LOG10: logarithm('log10'),
   CEIL: ceiling,
   CEILING: ceiling,
   DIV: [
     signature(['INT64', 'INT64'], 'INT64', (x, y) => `(${x} // ${divisorOf(x, y, 'BIGINT')})`),
-    signature(['NUMERIC', 'NUMERIC'], 'NUMERIC', (x, y) => {
-      const divisor = divisorOf(x, y, 'DOUBLE')
-      return `CAST(round((${x} - ${x} % ${divisor}) / ${divisor}) AS DECIMAL(38,9))`
-    }),
+    signature(['NUMERIC', 'NUMERIC'], 'NUMERIC', (x, y) => `gsql_numeric_div(${x}, ${y})`),
   ],
-  EXP: signature(['FLOAT64'], 'FLOAT64', x => finite(`exp(${x})`, x)),
+  EXP: [signature(['FLOAT64'], 'FLOAT64', x => finite(`exp(${x})`, x)), approximated(x => `exp(${x})`)],
   FLOOR: whole('floor'),
   IEEE_DIVIDE: signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, y) => `(${x} / ${y})`),
   IS_INF: named('isinf', ['FLOAT64'], 'BOOL'),
   IS_NAN: named('isnan', ['FLOAT64'], 'BOOL'),
   LOG: [
-    signature(['FLOAT64'], 'FLOAT64', x => `ln(${x})`),
-    signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, base) => `(ln(${x}) / ln(${base}))`),
+    ...logarithm('ln'),
+    signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, base) => {
+      const strange = `${x} = '-Infinity' OR ${base} IN ('Infinity', '-Infinity')`
+      const one = `(CASE WHEN ${base} = 1 THEN ${raise('A number is out of range', 'DOUBLE')} ELSE ${base} END)`
+      return `(CASE WHEN ${strange} THEN ${notANumber} ELSE ln(${x}) / ln(${one}) END)`
+    }),
   ],
   MOD: [
-    signature(['INT64', 'INT64'], 'INT64', (x, y) => `(${x} % ${divisorOf(x, y, 'BIGINT')})`),
+    // DuckDB refuses the smallest integer by -1.
+    signature(
+      ['INT64', 'INT64'],
+      'INT64',
+      (x, y) => `(${x} % (CASE WHEN ${y} = -1 THEN 1 ELSE ${divisorOf(x, y, 'BIGINT')} END))`,
+    ),
     signature(['NUMERIC', 'NUMERIC'], 'NUMERIC', (x, y) => `(${x} % ${divisorOf(x, y, 'DECIMAL(38,9)')})`),
   ],
   NULLIFZERO: signature(['NUMBER'], sameAsFirst, x => `NULLIF(${x}, 0)`),
@@ -87,29 +130,40 @@ export const numberFunctions: FunctionTable = {
     ['NUMBER', 'ARRAY'],
     'INT64',
     (point, bounds) =>
-      `(CASE WHEN ${point} IS NOT NULL THEN len(list_filter(${bounds}, lambda b: b <= ${point})) END)`,
+      `(CASE WHEN ${point} IS NOT NULL AND NOT isnan(CAST(${point} AS DOUBLE)) THEN len(list_filter(${bounds}, lambda b: b <= ${point})) END)`,
   ),
   ROUND: [
     ...whole('round'),
     signature(['FLOAT64', 'INT64'], 'FLOAT64', roundedTo),
     signature(['INT64', 'INT64'], 'FLOAT64', (x, digits) => roundedTo(`CAST(${x} AS DOUBLE)`, digits)),
+    signature(
+      ['NUMERIC', 'INT64', 'STRING?'],
+      'NUMERIC',
+      (x, digits, mode = `'ROUND_HALF_AWAY_FROM_ZERO'`) => `gsql_numeric_round(${x}, ${digits}, ${mode})`,
+    ),
     signature(['NUMBER', 'INT64'], sameAsFirst, (x, digits) => `round(${x}, CAST(${digits} AS INTEGER))`),
   ],
-  SAFE_ADD: site => arithmetic(site, (x, y) => `TRY(${x} + ${y})`),
+  SAFE_ADD: site => safeArithmetic(site, '+'),
   SAFE_DIVIDE: safeDivide,
-  SAFE_MULTIPLY: site => arithmetic(site, (x, y) => `TRY(${x} * ${y})`),
-  SAFE_NEGATE: signature(['NUMBER'], sameAsFirst, x => `TRY(-(${x}))`),
-  SAFE_SUBTRACT: site => arithmetic(site, (x, y) => `TRY(${x} - ${y})`),
+  SAFE_MULTIPLY: site => safeArithmetic(site, '*'),
+  SAFE_NEGATE: site =>
+    attempt(site.scope, scope =>
+      applyRule(
+        site.inScope(scope),
+        signature(['NUMBER'], sameAsFirst, x => `(-(${x}))`),
+      ),
+    ),
+  SAFE_SUBTRACT: site => safeArithmetic(site, '-'),
   SIGN: [
     signature(['INT64'], 'INT64', x => `CAST(sign(${x}) AS BIGINT)`),
     signature(['FLOAT64'], 'FLOAT64', x => `(CASE WHEN isnan(${x}) THEN ${x} ELSE sign(${x}) END)`),
     signature(['NUMBER'], sameAsFirst, x => `CAST(sign(${x}) AS DECIMAL(38,9))`),
   ],
-  SQRT: [named('sqrt', ['FLOAT64'], 'FLOAT64'), decimal(x => `sqrt(${x})`)],
+  SQRT: [named('sqrt', ['FLOAT64'], 'FLOAT64'), named('gsql_numeric_sqrt', ['NUMERIC'], 'NUMERIC')],
   TRUNC: [
     ...whole('trunc'),
-    signature(['FLOAT64', 'INT64'], 'FLOAT64', truncatedTo),
-    signature(['INT64', 'INT64'], 'FLOAT64', truncatedTo),
+    named('gsql_trunc', ['FLOAT64', 'INT64'], 'FLOAT64'),
+    signature(['INT64', 'INT64'], 'FLOAT64', (x, digits) => `gsql_trunc(CAST(${x} AS DOUBLE), ${digits})`),
     signature(['NUMERIC', 'INT64'], 'NUMERIC', (x, digits) => `trunc(${x}, CAST(${digits} AS INTEGER))`),
   ],
   ZEROIFNULL: signature(['NUMBER'], sameAsFirst, x => `COALESCE(${x}, 0)`),
@@ -129,18 +183,37 @@ function roundedTo(x: string, digits: string): string {
   )
 }
 
-function truncatedTo(x: string, digits: string): string {
-  return `(trunc(${x} * pow(10, ${digits})) / pow(10, ${digits}))`
-}
-
-function arithmetic(site: CallSite, sql: (x: string, y: string) => string): Typed {
+/** Both arguments as numbers of one type. */
+function twoNumbers(site: CallSite): { x: string; y: string; type: SqlType } {
   const values = [site.argument(0), site.argument(1)]
   const common = unify(values)
-  if (!common?.type) throw site.noMatch(values)
-  return exact(sql(common.values[0]!.sql, common.values[1]!.sql), common.type)
+  if (!common?.type || !numberKinds.includes(common.type.kind)) throw site.noMatch(values)
+  return { x: common.values[0]!.sql, y: common.values[1]!.sql, type: common.type }
 }
 
+/** NULL where the operator has no result, or one that is not finite from arguments that are. */
+function safeArithmetic(site: CallSite, operator: '+' | '-' | '*'): Typed {
+  return attempt(site.scope, scope => {
+    const { x, y, type } = twoNumbers(site.inScope(scope))
+    if (operator === '*' && isDecimal(type)) return decimal('multiply', x, y, type)
+    const result = `(${x} ${operator} ${y})`
+    if (type.kind !== 'FLOAT64') return exact(result, type)
+    return typed(
+      once([x, y], (x, y) => finite(`(${x} ${operator} ${y})`, x, y)),
+      type,
+    )
+  })
+}
+
+/** Without TRY where it can: quotients of sums are common. */
 function safeDivide(site: CallSite): Typed {
-  const quotient = arithmetic(site, (x, y) => `(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`)
-  return quotient.type?.kind === 'INT64' ? typed(quotient.sql, 'FLOAT64') : quotient
+  const { x, y, type } = twoNumbers(site)
+  if (type.kind === 'INT64') return typed(`(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`, 'FLOAT64')
+  return attempt(site.scope, scope => {
+    const { x, y, type } = twoNumbers(site.inScope(scope))
+    if (isDecimal(type)) return decimal('divide', x, y, type)
+    const quotient = (x: string, y: string) =>
+      `(CASE WHEN ${y} != 0 THEN ${finite(`(${x} / ${y})`, x, y)} END)`
+    return typed(once([x, y], quotient), 'FLOAT64')
+  })
 }

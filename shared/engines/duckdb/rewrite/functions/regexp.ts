@@ -3,16 +3,17 @@ import type { Expression } from '../../../../sql/tree.ts'
 import { quoteText } from '../../syntax.ts'
 import { literalBytes } from '../bounds.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
+import { ofBytesToo } from './bytes.ts'
 import { applyRule, bounded, type CallSite, type FunctionTable, named, signature } from './signature.ts'
 
-export const regexpFunctions: FunctionTable = {
+export const regexpFunctions: FunctionTable = ofBytesToo({
   REGEXP_CONTAINS: bounded(0, steps, named('regexp_matches', ['STRING', 'STRING'], 'BOOL')),
   REGEXP_EXTRACT: extract,
   REGEXP_EXTRACT_ALL: extractAll,
   REGEXP_INSTR: position,
   REGEXP_REPLACE: replace,
   REGEXP_SUBSTR: extract,
-}
+})
 
 function replace(site: CallSite): Typed {
   const [, pattern, replacement] = site.call.arguments

@@ -2,7 +2,7 @@
 import type { SqlError } from '../../../../sql/error.ts'
 import { extractParts } from '../../../../sql/grammar.ts'
 import { partInstead } from '../../../../sql/instead.ts'
-import type { Call, Expression, Node } from '../../../../sql/tree.ts'
+import type { Call, Expression, NamedArgument, Node } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { checked, once, within } from '../bounds.ts'
 import { coerce, noSignature, numberKinds, unify } from '../coercion.ts'
@@ -33,18 +33,39 @@ type Cost = (...args: Typed[]) => string | null
 /** A call and where it stands. */
 export class CallSite {
   readonly context: Context
+  /** Without its named arguments. */
   readonly call: Call
   readonly scope: Scope
   /** In capitals, without SAFE. */
   readonly name: string
   /** Each argument is rewritten once: twice would be 2^n times inside n calls. */
   private readonly values = new Map<number, Typed>()
+  /** The arguments as `name => value` that no rule has asked for yet, by name in small letters. */
+  readonly options: Map<string, NamedArgument>
 
   constructor(context: Context, call: Call, scope: Scope, name: string) {
+    const options = call.arguments.filter(argument => argument.kind === 'NamedArgument')
     this.context = context
-    this.call = call
+    this.call = { ...call, arguments: call.arguments.filter(argument => argument.kind !== 'NamedArgument') }
     this.scope = scope
     this.name = name
+    this.options = new Map(options.map(option => [option.name.name.toLowerCase(), option]))
+  }
+
+  /** The SQL of `name => value`, or `otherwise` where the call has none. Throws SqlError for a value of another type. */
+  option(name: string, kind: ScalarName, otherwise: string): string {
+    const node = this.options.get(name)
+    if (!node) return otherwise
+    this.options.delete(name)
+    const given = this.context.expression(node.value, this.scope)
+    const value = coerce(given, { kind })
+    if (!value) throw this.noMatch([given])
+    return value.sql
+  }
+
+  /** The same call, of which the arguments see another scope. */
+  inScope(scope: Scope): CallSite {
+    return new CallSite(this.context, this.call, scope, this.name)
   }
 
   argument(at: number): Typed {

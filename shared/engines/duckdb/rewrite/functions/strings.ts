@@ -1,23 +1,20 @@
 /** String and bytes functions, and NET.HOST; those with regular expressions are in regexp.ts. */
+import type { SqlType } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
-import { joined, literalBytes } from '../bounds.ts'
+import { joined, literalBytes, once } from '../bounds.ts'
+import { coerce } from '../coercion.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
+import { ofBytesToo } from './bytes.ts'
 import { format } from './format.ts'
-import {
-  bounded,
-  type CallSite,
-  each,
-  type FunctionTable,
-  named,
-  sameAsFirst,
-  signature,
-} from './signature.ts'
+import { bounded, type CallSite, each, type FunctionTable, named, signature } from './signature.ts'
 
 /** TRIM removes Unicode's white space; DuckDB's removes spaces only. */
 const whiteSpace = quoteText(
   '\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 )
+
+const wordDelimiters = quoteText(' \t\n\v\f\r[](){}/|\\<>!?@"^#$&~_,.:;*%+-')
 
 const urlScheme = quoteText('^\\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//')
 /** A URL's host without its scheme: after a user's name, up to the port or the path. */
@@ -55,6 +52,19 @@ const substring = signature(['STRING', 'INT64', 'INT64?'], 'STRING', (text, posi
   return `substr(${text}, ${start}${length ? `, ${notNegative(length)}` : ''})`
 })
 
+/** DuckDB changes characters one by one: of those beyond ASCII some become two, or depend on their place. */
+const inCase = (duck: 'lower' | 'upper') =>
+  signature(['STRING'], 'STRING', text =>
+    once(
+      [text],
+      text =>
+        `(CASE WHEN length(${text}) = strlen(${text}) THEN ${duck}(${text}) ELSE gsql_${duck}(${text}) END)`,
+    ),
+  )
+
+const codePoints = (name: string, returns: 'BYTES' | 'STRING') =>
+  signature(['ARRAY'], returns, codes => `${name}(CAST(${codes} AS VARCHAR[]))`)
+
 const characters = named('length', ['STRING'], 'INT64')
 const bytes = [
   signature(['STRING'], 'INT64', text => `octet_length(encode(${text}))`),
@@ -62,21 +72,49 @@ const bytes = [
 ]
 
 export const stringFunctions: FunctionTable = {
-  ...each('ENDS_WITH STARTS_WITH', duck => named(duck, ['STRING', 'STRING'], 'BOOL')),
-  STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
-  INSTR: [
-    named('strpos', ['STRING', 'STRING'], 'INT64'),
-    bounded(
+  ...ofBytesToo({
+    ...each('ENDS_WITH STARTS_WITH', duck => named(duck, ['STRING', 'STRING'], 'BOOL')),
+    STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
+    INSTR: [
+      named('strpos', ['STRING', 'STRING'], 'INT64'),
+      bounded(
+        0,
+        text => `length(${text.sql})`,
+        signature(['STRING', 'STRING', 'INT64', 'INT64?'], 'INT64', nthPosition),
+      ),
+    ],
+    REPLACE: bounded(2, replacedBytes, named('replace', ['STRING', 'STRING', 'STRING'], 'STRING')),
+    ...each('LTRIM RTRIM TRIM', trim),
+    ...each('LPAD RPAD', pad),
+    ...each('LEFT RIGHT', cut),
+    REPEAT: bounded(
       0,
-      text => `length(${text.sql})`,
-      signature(['STRING', 'STRING', 'INT64', 'INT64?'], 'INT64', nthPosition),
+      (text, times) => `greatest(strlen(${text.sql}), 1) * CAST(${times.sql} AS DOUBLE)`,
+      signature(['STRING', 'INT64'], 'STRING', (text, times) => `repeat(${text}, ${notNegative(times)})`),
     ),
-  ],
-  REPLACE: bounded(2, replacedBytes, named('replace', ['STRING', 'STRING', 'STRING'], 'STRING')),
-  TRANSLATE: named('translate', ['STRING', 'STRING', 'STRING'], 'STRING'),
-  ...each('LTRIM RTRIM TRIM', trim),
-  ...each('LPAD RPAD', pad),
-  ...each('LEFT RIGHT', cut),
+    SPLIT: bounded(
+      0,
+      text => `strlen(${text.sql})`,
+      signature(
+        ['STRING', 'STRING?'],
+        () => arrayOf({ kind: 'STRING' }),
+        (text, delimiter = `','`) =>
+          `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
+      ),
+    ),
+    SUBSTR: substring,
+    SUBSTRING: substring,
+    TO_CODE_POINTS: bounded(
+      0,
+      text => `strlen(${text.sql})`,
+      signature(
+        ['STRING'],
+        () => arrayOf({ kind: 'INT64' }),
+        text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
+      ),
+    ),
+  }),
+  TRANSLATE: named('gsql_translate', ['STRING', 'STRING', 'STRING'], 'STRING'),
   ...each('MD5 SHA1 SHA256', digest),
   ASCII: signature(
     ['STRING'],
@@ -87,11 +125,8 @@ export const stringFunctions: FunctionTable = {
   CHARACTER_LENGTH: characters,
   CHAR_LENGTH: characters,
   CHR: signature(['INT64'], 'STRING', code => `chr(CAST(${code} AS INTEGER))`),
-  CODE_POINTS_TO_STRING: signature(
-    ['ARRAY'],
-    'STRING',
-    codes => `array_to_string(list_transform(${codes}, lambda c: chr(CAST(c AS INTEGER))), '')`,
-  ),
+  CODE_POINTS_TO_BYTES: codePoints('gsql_code_points_to_bytes', 'BYTES'),
+  CODE_POINTS_TO_STRING: codePoints('gsql_code_points_to_string', 'STRING'),
   CONCAT: concat,
   CONTAINS_SUBSTR: signature(
     ['STRING', 'STRING'],
@@ -111,62 +146,56 @@ export const stringFunctions: FunctionTable = {
     text => `from_base64(${text} || repeat('=', (4 - length(${text}) % 4) % 4))`,
   ),
   FROM_HEX: named('unhex', ['STRING'], 'BYTES'),
-  INITCAP: signature(['STRING'], 'STRING', text => {
-    const words = quoteText('[\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+|[^\\s\\[\\](){}/|<>!?@"^#$&~_,.:;*%+-]+')
-    return `array_to_string(list_transform(regexp_extract_all(${text}, ${words}), lambda w: upper(w[1]) || lower(w[2:])), '')`
-  }),
+  FARM_FINGERPRINT: [
+    signature(['STRING'], 'INT64', text => `gsql_fingerprint(encode(${text}))`),
+    named('gsql_fingerprint', ['BYTES'], 'INT64'),
+  ],
+  INITCAP: signature(
+    ['STRING', 'STRING?'],
+    'STRING',
+    (text, delimiters = wordDelimiters) => `gsql_initcap(${text}, ${delimiters})`,
+  ),
   LENGTH: [characters, signature(['BYTES'], 'INT64', value => `octet_length(${value})`)],
-  LOWER: signature(['STRING'], 'STRING', text => `lower(replace(${text}, 'İ', 'i̇'))`),
+  LOWER: [inCase('lower'), named('gsql_lower_bytes', ['BYTES'], 'BYTES')],
+  'NET.IP_FROM_STRING': named('gsql_ip_from_string', ['STRING'], 'BYTES'),
+  'NET.IP_NET_MASK': named('gsql_ip_net_mask', ['INT64', 'INT64'], 'BYTES'),
+  'NET.IP_TO_STRING': named('gsql_ip_to_string', ['BYTES'], 'STRING'),
+  'NET.IP_TRUNC': named('gsql_ip_trunc', ['BYTES', 'INT64'], 'BYTES'),
+  'NET.IPV4_FROM_INT64': named('gsql_ipv4_from_int64', ['INT64'], 'BYTES'),
+  'NET.IPV4_TO_INT64': named('gsql_ipv4_to_int64', ['BYTES'], 'INT64'),
+  'NET.SAFE_IP_FROM_STRING': named('gsql_safe_ip_from_string', ['STRING'], 'BYTES'),
   'NET.HOST': signature(
     ['STRING'],
     'STRING',
     url => `NULLIF(rtrim(regexp_extract(regexp_replace(${url}, ${urlScheme}, ''), ${urlHost}, 1)), '')`,
   ),
-  NORMALIZE: normalize,
+  NORMALIZE: site => normalized(site, 'gsql_normalize'),
+  NORMALIZE_AND_CASEFOLD: site => normalized(site, 'gsql_normalize_and_casefold'),
   OCTET_LENGTH: bytes,
-  REPEAT: bounded(
-    0,
-    (text, times) => `greatest(strlen(${text.sql}), 1) * CAST(${times.sql} AS DOUBLE)`,
-    signature(['STRING', 'INT64'], 'STRING', (text, times) => `repeat(${text}, ${notNegative(times)})`),
-  ),
   // By characters of Unicode, where DuckDB keeps accents with their letters.
-  REVERSE: signature(
-    ['STRING'],
-    'STRING',
-    text =>
-      `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE array_to_string(list_reverse(regexp_extract_all(${text}, '(?s).')), '') END)`,
-  ),
-  // DuckDB has no way to replace what is no UTF-8: that is an error.
-  SAFE_CONVERT_BYTES_TO_STRING: named('decode', ['BYTES'], 'STRING'),
-  SPLIT: bounded(
-    0,
-    text => `strlen(${text.sql})`,
-    signature(
-      ['STRING', 'STRING?'],
-      () => arrayOf({ kind: 'STRING' }),
-      (text, delimiter = `','`) =>
-        `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
-    ),
-  ),
-  SUBSTR: substring,
-  SUBSTRING: substring,
-  TO_BASE64: named('to_base64', ['BYTES'], 'STRING'),
-  TO_CODE_POINTS: bounded(
-    0,
-    text => `strlen(${text.sql})`,
+  REVERSE: [
     signature(
       ['STRING'],
-      () => arrayOf({ kind: 'INT64' }),
-      text => `list_transform(regexp_extract_all(${text}, '(?s).'), lambda c: CAST(unicode(c) AS BIGINT))`,
+      'STRING',
+      text =>
+        `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE array_to_string(list_reverse(regexp_extract_all(${text}, '(?s).')), '') END)`,
     ),
-  ),
+    named('gsql_reverse_bytes', ['BYTES'], 'BYTES'),
+  ],
+  SHA512: [
+    signature(['STRING'], 'BYTES', text => `gsql_sha512(encode(${text}))`),
+    named('gsql_sha512', ['BYTES'], 'BYTES'),
+  ],
+  SOUNDEX: named('gsql_soundex', ['STRING'], 'STRING'),
+  SAFE_CONVERT_BYTES_TO_STRING: named('gsql_decode', ['BYTES'], 'STRING'),
+  TO_BASE64: named('to_base64', ['BYTES'], 'STRING'),
   TO_HEX: signature(['BYTES'], 'STRING', value => `lower(hex(${value}))`),
   UNICODE: signature(
     ['STRING'],
     'INT64',
     text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`,
   ),
-  UPPER: signature(['STRING'], 'STRING', text => `upper(replace(${text}, 'ß', 'SS'))`),
+  UPPER: [inCase('upper'), named('gsql_upper_bytes', ['BYTES'], 'BYTES')],
 }
 
 /**
@@ -200,17 +229,23 @@ function replacedBytes(text: Typed, part: Typed, by: Typed): string | null {
 /** Of bytes, or of values cast to strings; NULL if one of them is. */
 function concat(site: CallSite): Typed {
   const values = site.allArguments()
-  const binary = values.some(value => value.type?.kind === 'BYTES')
-  const parts = values.map(value => (binary ? value.sql : convert(value, { kind: 'STRING' })))
+  const kinds = values.map(({ type }) => type?.kind ?? 'BYTES')
+  const binary =
+    kinds.includes('BYTES') && kinds.every(kind => kind === 'BYTES') && values.some(({ type }) => type)
+  const text = (value: Typed) => (value.type?.kind === 'BYTES' ? null : convert(value, { kind: 'STRING' }))
+  const parts = values.map(value => (binary ? value.sql : text(value)))
   if (parts.length === 0 || parts.includes(null)) throw site.noMatch(values)
-  const type = binary ? sameAsFirst(values)! : ({ kind: 'STRING' } as const)
+  const type: SqlType = { kind: binary ? 'BYTES' : 'STRING' }
   const operands = values.map((value, at) => ({ ...value, sql: parts[at]! }))
   return typed(joined(site.context, site.name, site.call.arguments, operands, type), type)
 }
 
-function normalize(site: CallSite): Typed {
+/** To one of Unicode's forms, by default NFC. */
+function normalized(site: CallSite, name: string): Typed {
   const [, mode] = site.call.arguments
   const form = mode?.kind === 'Path' ? mode.parts[0]!.name.toUpperCase() : 'NFC'
-  if (form !== 'NFC') throw site.unsupported(`NORMALIZE to ${form}`)
-  return typed(`nfc_normalize(${site.argument(0).sql})`, 'STRING')
+  const text = coerce(site.argument(0), { kind: 'STRING' })
+  if (!/^NFK?[CD]$/.test(form)) throw site.invalid(`${site.name} takes NFC, NFD, NFKC or NFKD`, mode)
+  if (!text) throw site.noMatch([site.argument(0)])
+  return typed(`${name}(${text.sql}, '${form}')`, 'STRING')
 }

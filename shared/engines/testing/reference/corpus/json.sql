@@ -60,7 +60,7 @@ SELECT JSON_OBJECT(«¦'a', 1¦'a', 1, 'b', NULL¦'a', [1, 2]¦'a'¦'a', 1, 'a',
 SELECT JSON_ARRAY(«¦1, 'a', NULL¦[1, 2], JSON '{"a":1}'¦DATE '2024-01-01'»);
 SELECT JSON '«{"a":1}¦{"a":1,}¦[1, 2.0, 1e3]¦¦x¦null¦12345678901234567890¦"\u00e9"¦{"b":1,"a":{"d":1,"c":2}}¦0.1234567890123456789»';
 SELECT PARSE_JSON('«{"a":1.00}¦12345678901234567890.123¦0.1¦1e400¦{"a":1}¦[1,]¦NaN¦"»'«¦, wide_number_mode=>'round'¦, wide_number_mode=>'exact'»);
-SELECT JSON_SET(JSON '{"a":{"b":1},"c":[1,2]}', «'$.a.b', 2¦'$.x', 'y'¦'$.c[1]', NULL¦'$.c[5]', 9¦'$', 1¦'$.a.b.c', 1¦'$.n', 1, create_if_missing=>FALSE»);
+SELECT JSON_SET(JSON '{"a":{"b":1},"c":[1,2]}', «'$.a.b', 2¦'$.x', 'y'¦'$.c[1]', NULL¦'$.c[5]', 9¦'$', 1¦'$.a.b.c', 1»);
 SELECT JSON_REMOVE(JSON '{"a":{"b":1},"c":[1,2]}', «'$.a'¦'$.a.b'¦'$.c[0]'¦'$.x'¦'$.c[9]'¦'$.a', '$.c'¦'$'»);
 SELECT JSON_STRIP_NULLS(JSON '{"a":null,"b":[null,1,null],"c":{"d":null},"e":[]}'«¦, remove_empty=>TRUE¦, include_arrays=>FALSE¦, '$.c'»);
 SELECT JSON_ARRAY_«APPEND¦INSERT»(JSON '[1,2]', '$«¦[0]»', 9);

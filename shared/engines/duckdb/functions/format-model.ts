@@ -1,0 +1,469 @@
+/**
+ * CAST ... FORMAT, by the elements of
+ * https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements#format_clause: dates and times to and from
+ * text, and numbers to text.
+ */
+import {
+  type Civil,
+  civilOf,
+  daysSince1970,
+  hour12,
+  inRange,
+  microsPerDay,
+  months,
+  weekdays,
+  zoneOffset,
+} from './date-text.ts'
+import { fixedDecimal, fixedFloat } from './numeric.ts'
+import { scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { civilInZone, utcOf } from './time-zones.ts'
+
+// ---- dates and times
+
+type Has = 'date' | 'time' | 'zone'
+
+const types: Record<string, Has[]> = {
+  DATE: ['date'],
+  TIME: ['time'],
+  DATETIME: ['date', 'time'],
+  TIMESTAMP: ['date', 'time', 'zone'],
+}
+
+const dateElement =
+  /(YYYY|YYY|YY|Y(?!,YYY)|RRRR|RR|MONTH|MON|MM|MI|DAY|DDD|DD|DY|D|HH24|HH12|HH|SSSSS|SS|FF[1-9]|[AP]M|[AP]\.M\.|TZH|TZM)|"((?:[^"\\]|\\["\\])*)"|([-./,';:])|( +)/iy
+
+interface Piece {
+  /** In capitals; empty for plain text. */
+  element: string
+  /** As written, or the text itself. */
+  text: string
+}
+
+/** Throws ValueError for an element that there is not, or that the type does not have. */
+function pieces(type: string, model: string): Piece[] {
+  const found: Piece[] = []
+  for (let at = 0; at < model.length; at = dateElement.lastIndex) {
+    dateElement.lastIndex = at
+    const match = dateElement.exec(model)
+    if (!match) throw new ValueError('A format has an element that is not supported')
+    const [, element, quoted, sign, blanks] = match
+    if (element !== undefined) {
+      const name = element.toUpperCase()
+      if (!types[type]!.includes(kindOf(name)))
+        throw new ValueError(`A format for ${type} has an element that a ${type} does not have`)
+      found.push({ element: name, text: element })
+    } else found.push({ element: '', text: quoted?.replace(/\\(.)/g, '$1') ?? sign ?? blanks! })
+  }
+  return found
+}
+
+function kindOf(element: string): Has {
+  if (element.startsWith('TZ')) return 'zone'
+  return /^(HH|MI$|SS|FF|[AP]\.?M)/.test(element) ? 'time' : 'date'
+}
+
+const padded = (value: number, digits: number) => String(value).padStart(digits, '0')
+
+/** In capitals, or with one, or in small letters, as the element is written. */
+function styled(text: string, element: string): string {
+  if (/^[a-z]/.test(element)) return text.toLowerCase()
+  return /^.[a-z]/.test(element) ? text : text.toUpperCase()
+}
+
+const year = (digits: number) => (time: Civil) => padded(time.year % 10 ** digits, digits)
+const twelve = ({ hour }: Civil) => padded(hour12(hour), 2)
+const half =
+  (dots: boolean) =>
+  ({ hour }: Civil, text: string) => {
+    const name = hour < 12 ? 'AM' : 'PM'
+    const dotted = dots ? `${name[0]}.${name[1]}.` : name
+    return /^[a-z]/.test(text) ? dotted.toLowerCase() : dotted
+  }
+
+const writers: Record<string, (time: Civil, text: string, offset: number) => string> = {
+  YYYY: ({ year }) => padded(year, 4),
+  RRRR: ({ year }) => padded(year, 4),
+  YYY: year(3),
+  YY: year(2),
+  RR: year(2),
+  Y: year(1),
+  MM: ({ month }) => padded(month, 2),
+  MON: ({ month }, text) => styled(months[month - 1]!.slice(0, 3), text),
+  MONTH: ({ month }, text) => styled(months[month - 1]!, text),
+  DDD: ({ dayOfYear }) => padded(dayOfYear, 3),
+  DD: ({ day }) => padded(day, 2),
+  D: ({ weekday }) => String(weekday + 1),
+  DAY: ({ weekday }, text) => styled(weekdays[weekday]!, text),
+  DY: ({ weekday }, text) => styled(weekdays[weekday]!.slice(0, 3), text),
+  HH: twelve,
+  HH12: twelve,
+  HH24: ({ hour }) => padded(hour, 2),
+  MI: ({ minute }) => padded(minute, 2),
+  SS: ({ second }) => padded(second, 2),
+  SSSSS: ({ hour, minute, second }) => padded(hour * 3600 + minute * 60 + second, 5),
+  AM: half(false),
+  PM: half(false),
+  'A.M.': half(true),
+  'P.M.': half(true),
+  TZH: (_, __, offset) => zoneOffset(offset, ':').slice(0, 3),
+  TZM: (_, __, offset) => zoneOffset(offset, ':').slice(4),
+}
+
+function timeText(type: string, model: string, time: Civil, offset: number): string {
+  return pieces(type, model)
+    .map(({ element, text }) => {
+      if (element === '') return text
+      if (element.startsWith('FF')) return padded(time.micros, 6).padEnd(9, '0').slice(0, Number(element[2]))
+      return writers[element]!(time, text, offset)
+    })
+    .join('')
+}
+
+const failed = () => new ValueError('A date or time does not have the format given')
+
+/** Elements that are read: the pattern, and the part that its number is. */
+const readers: Record<string, [pattern: string, part: string]> = {
+  YYYY: ['\\d{1,4}', 'year'],
+  RRRR: ['\\d{1,4}', 'year'],
+  YYY: ['\\d{1,3}', 'year3'],
+  YY: ['\\d{1,2}', 'year2'],
+  Y: ['\\d', 'year1'],
+  RR: ['\\d{1,2}', 'rounded'],
+  MM: ['\\d{1,2}', 'month'],
+  MON: ['[a-z]{3}', 'monthName'],
+  MONTH: ['[a-z]{3,9}', 'monthName'],
+  DD: ['\\d{1,2}', 'day'],
+  HH: ['\\d{1,2}', 'hour12'],
+  HH12: ['\\d{1,2}', 'hour12'],
+  HH24: ['\\d{1,2}', 'hour'],
+  MI: ['\\d{1,2}', 'minute'],
+  SS: ['\\d{1,2}', 'second'],
+  SSSSS: ['\\d{1,5}', 'secondOfDay'],
+  AM: ['[ap]m', 'half'],
+  PM: ['[ap]m', 'half'],
+  'A.M.': ['[ap]\\.m\\.', 'half'],
+  'P.M.': ['[ap]\\.m\\.', 'half'],
+  TZH: ['[ +-]\\d{1,2}', 'zoneHours'],
+  TZM: ['\\d{1,2}', 'zoneMinutes'],
+}
+
+const bounds: Record<string, [least: number, most: number]> = {
+  month: [1, 12],
+  day: [1, 31],
+  hour: [0, 23],
+  hour12: [1, 12],
+  minute: [0, 59],
+  second: [0, 59],
+  secondOfDay: [0, 86_399],
+  zoneMinutes: [0, 59],
+}
+
+/** The texts of the parts that a model finds in a text. */
+function partsOf(type: string, model: string, text: string): Record<string, string> {
+  const parts: Record<string, string> = {}
+  let rest = text.trim()
+  for (const { element, text: plain } of pieces(type, model)) {
+    const fraction = element.startsWith('FF')
+    const [pattern, part] = fraction ? [`\\d{1,${element[2]}}`, 'fraction'] : (readers[element] ?? [null, ''])
+    if (element !== '' && pattern === null)
+      throw new ValueError('A format has an element that only dates and times to text have')
+    const expected = pattern ?? (/^ +$/.test(plain) ? ' +' : plain.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&'))
+    const [found] = new RegExp(`^(?:${expected})`, 'i').exec(rest) ?? []
+    if (found === undefined) throw failed()
+    rest = rest.slice(found.length)
+    if (part) parts[part] = found
+  }
+  if (rest !== '') throw failed()
+  return parts
+}
+
+/** What is not in the text is the first day of the current month, at midnight. */
+function civilFrom(parts: Record<string, string>, today: Civil): bigint {
+  const part = (name: string, otherwise: number) => {
+    const value = parts[name] === undefined ? otherwise : Number(parts[name])
+    const [least, most] = bounds[name] ?? [0, 9999]
+    if (value < least || value > most) throw failed()
+    return value
+  }
+  const month = parts['monthName'] === undefined ? part('month', today.month) : monthOf(parts['monthName'])
+  const day = part('day', 1)
+  const days = daysSince1970(yearOf(parts, today.year), month, day)
+  if (new Date(days * 86_400_000).getUTCDate() !== day) throw new ValueError('A date is out of range')
+  const afternoon = /^p/i.test(parts['half'] ?? '') ? 12 : 0
+  const hour = parts['hour12'] === undefined ? part('hour', 0) : (part('hour12', 0) % 12) + afternoon
+  const seconds = part('secondOfDay', hour * 3600 + part('minute', 0) * 60 + part('second', 0))
+  const micros = (parts['fraction'] ?? '').padEnd(6, '0').slice(0, 6)
+  return inRange(BigInt(days) * microsPerDay + BigInt(seconds) * 1_000_000n + BigInt(micros))
+}
+
+function monthOf(name: string): number {
+  const at = months.findIndex(month =>
+    [month, month.slice(0, 3)].some(form => form.toLowerCase() === name.toLowerCase()),
+  )
+  if (at < 0) throw failed()
+  return at + 1
+}
+
+/** With fewer digits than four, the others are those of this year; RR is the nearer century. */
+function yearOf(parts: Record<string, string>, current: number): number {
+  if (parts['year'] !== undefined) return Number(parts['year'])
+  for (const digits of [3, 2, 1])
+    if (parts[`year${digits}`] !== undefined)
+      return Math.floor(current / 10 ** digits) * 10 ** digits + Number(parts[`year${digits}`])
+  if (parts['rounded'] === undefined) return current
+  const [short, now] = [Number(parts['rounded']), current % 100]
+  const century = Math.floor(current / 100) + (short < 50 && now >= 50 ? 1 : short >= 50 && now < 50 ? -1 : 0)
+  return century * 100 + short
+}
+
+/** Seconds ahead of UTC; null where the text has no zone. */
+function offsetOf(parts: Record<string, string>): number | null {
+  const hours = parts['zoneHours']
+  if (hours === undefined) return null
+  const size = Math.abs(Number(hours)) * 3600 + Number(parts['zoneMinutes'] ?? 0) * 60
+  if (size > 14 * 3600) throw failed()
+  return hours.startsWith('-') ? -size : size
+}
+
+const toText = (type: string) =>
+  scalar(['VARCHAR', 'BIGINT'], 'VARCHAR', (model, civil) => timeText(type, model, civilOf(civil), 0))
+
+const fromText = (type: string) =>
+  scalar(['VARCHAR', 'VARCHAR', 'BIGINT'], 'BIGINT', (model, text, now) =>
+    civilFrom(partsOf(type, model, text), civilOf(now)),
+  )
+
+// ---- numbers
+
+/** A model of a number, taken apart. */
+interface NumberModel {
+  /** `X`, `0` and `9` before the point, with its commas. */
+  whole: string
+  /** Digits after the point. */
+  fraction: string
+  /** `.`, or nothing for V and for whole numbers. */
+  point: string
+  /** The number times ten to this power is written. */
+  shift: number
+  currency: string
+  sign: 'leading' | 'S first' | 'S last' | 'MI' | 'PR'
+  compact: boolean
+  blank: boolean
+  exponent: boolean
+  hex: 'X' | 'x' | null
+}
+
+const numberModel =
+  /^(?<fm>FM)?(?<b1>B)?(?<s1>S)?(?<b2>B)?(?<c1>[$LC])?(?<b3>B)?(?<whole>[09X,G]*)(?<point>[.DV])?(?<fraction>[09]*)(?<c2>[$LC])?(?<e>EEEE)?(?<c3>[$LC])?(?<sign>S|MI|PR)?(?<b4>B)?$/i
+
+const currencies: Record<string, string> = { $: '$', L: '$', C: 'USD' }
+
+/** Throws ValueError for text that is no model of numbers. */
+function numberModelOf(text: string): NumberModel {
+  const groups = numberModel.exec(text)?.groups
+  const invalid = () =>
+    new ValueError('A format of numbers has an element that is not supported in its place')
+  if (!groups) throw invalid()
+  const { fm, b1, b2, b3, b4, s1, c1, c2, c3, whole, point, fraction, e, sign } = groups as Record<
+    string,
+    string
+  >
+  const currency = [c1, c2, c3].filter(Boolean)
+  if (!/[09X]/i.test(`${whole}${fraction}`) || currency.length > 1 || (s1 && sign)) throw invalid()
+  const hexadecimal = /x/i.test(whole!)
+  if (hexadecimal && (/9/.test(whole!) || point || e)) throw invalid()
+  if (e && /[,G]/i.test(whole!)) throw invalid()
+  const multiplied = point?.toUpperCase() === 'V'
+  return {
+    whole: whole!.replaceAll(/g/gi, ',') + (multiplied ? fraction : ''),
+    fraction: multiplied ? '' : fraction!,
+    point: point && !multiplied ? '.' : '',
+    shift: multiplied ? fraction!.length : 0,
+    currency: currency.length > 0 ? currencies[currency[0]!.toUpperCase()]! : '',
+    sign: s1
+      ? 'S first'
+      : sign
+        ? sign.toUpperCase() === 'S'
+          ? 'S last'
+          : (sign.toUpperCase() as 'MI' | 'PR')
+        : 'leading',
+    compact: Boolean(fm),
+    blank: Boolean(b1 || b2 || b3 || b4),
+    exponent: Boolean(e),
+    hex: hexadecimal ? (whole!.includes('x') ? 'x' : 'X') : null,
+  }
+}
+
+/** A number that can be written with any number of digits after the point. */
+interface Digits {
+  negative: boolean
+  /** `NAN` or `INF`. */
+  special: string | null
+  /** The absolute value times ten to the power of `shift`, rounded. */
+  fixed(digits: number, shift: number): string
+}
+
+function numberText(text: string, number: Digits): string {
+  const model = numberModelOf(text)
+  const body = number.special ?? (model.exponent ? scientific(model, number) : placed(model, number))
+  const width = model.whole.length + model.fraction.length + model.point.length + (model.exponent ? 4 : 0)
+  const empty = model.blank && /^[^1-9A-F]*$/i.test(body) && number.special === null
+  return signed(model, empty ? '' : body, width, number.negative, empty)
+}
+
+/** The digits in their places, without spaces before them; `#` in each place where the number is too large. */
+function placed(model: NumberModel, number: Digits): string {
+  const decimal = number.fixed(model.fraction.length, model.shift)
+  const [wholePart, fraction = ''] = decimal.split('.') as [string, string?]
+  const hex = model.hex && BigInt(wholePart).toString(16)
+  let digits = hex ? (model.hex === 'X' ? hex.toUpperCase() : hex) : wholePart
+  const places = model.whole.replaceAll(',', '')
+  if (digits === '0' && (places === '' || (model.point && fraction !== '' && !places.includes('0'))))
+    digits = ''
+  if (digits.length > places.length) {
+    return `${model.whole.replaceAll(/[^,]/g, '#')}${model.point}${'#'.repeat(model.fraction.length)}`
+  }
+  const zeros = places.includes('0') ? places.length - places.indexOf('0') : 0
+  const filled = digits.padStart(zeros, '0')
+  const shown = model.compact ? fraction.replace(/0+$/, '') : fraction
+  return withCommas(model.whole, filled) + model.point + shown
+}
+
+/** Commas stand where the model has them, if a digit stands before. */
+function withCommas(whole: string, digits: string): string {
+  let left = digits
+  let text = ''
+  for (const place of whole.split('').reverse()) {
+    if (left === '') break
+    text = (place === ',' ? ',' : left.at(-1)!) + text
+    if (place !== ',') left = left.slice(0, -1)
+  }
+  return text
+}
+
+/** One digit before the point, and an exponent of two digits at least. */
+function scientific(model: NumberModel, number: Digits): string {
+  const digits = model.fraction.length
+  let exponent = leadingPower(number)
+  let mantissa = number.fixed(digits, -exponent)
+  if (mantissa.startsWith('10')) mantissa = number.fixed(digits, -++exponent)
+  const point = model.point && !mantissa.includes('.') ? '.' : ''
+  const size = String(Math.abs(exponent)).padStart(2, '0')
+  return `${mantissa}${point}E${exponent < 0 ? '-' : '+'}${size}`
+}
+
+/** The power of ten of the first digit that is not zero; 0 for zero. */
+function leadingPower(number: Digits): number {
+  const text = number.fixed(400, 0)
+  const [whole, fraction] = text.split('.') as [string, string]
+  if (whole !== '0') return whole.length - 1
+  const at = fraction.search(/[1-9]/)
+  return at < 0 ? 0 : -at - 1
+}
+
+/** The sign at its place, and spaces up to the width of the model. */
+function signed(model: NumberModel, body: string, width: number, negative: boolean, empty: boolean): string {
+  const currency = empty ? '' : model.currency
+  const mark = {
+    leading: negative ? '-' : ' ',
+    'S first': negative ? '-' : '+',
+    'S last': '',
+    MI: '',
+    PR: negative ? '<' : ' ',
+  }[model.sign]
+  const end = {
+    leading: '',
+    'S first': '',
+    'S last': negative ? '-' : '+',
+    MI: negative ? '-' : ' ',
+    PR: negative ? '>' : ' ',
+  }[model.sign]
+  const total =
+    width +
+    model.currency.length +
+    (model.sign === 'leading' || model.sign === 'S first' || model.sign === 'PR' ? 1 : 0)
+  if (empty) return ' '.repeat(total + (end ? 1 : 0))
+  const text = `${mark}${currency}${body}`
+  return model.compact ? `${text.trimStart()}${end.trimEnd()}` : `${text.padStart(total, ' ')}${end}`
+}
+
+function ofFloat(value: number): Digits {
+  const special = Number.isNaN(value) ? 'NAN' : Number.isFinite(value) ? null : 'INF'
+  const size = Math.abs(value)
+  return { negative: value < 0, special, fixed: (digits, shift) => fixedFloat(size, digits, shift) }
+}
+
+function ofDecimal(text: string): Digits {
+  const size = text.replace(/^-/, '')
+  return {
+    negative: text.startsWith('-'),
+    special: null,
+    fixed: (digits, shift) => fixedDecimal(size, digits, shift),
+  }
+}
+
+// ---- bytes
+
+const bases: Record<string, number> = { BASE2: 2, BASE8: 8, BASE16: 16 }
+
+/** Throws ValueError for a format that bytes do not have, and for bytes that it does not have. */
+function bytesText(format: string, bytes: Uint8Array): string {
+  const buffer = Buffer.from(bytes)
+  const name = format.toUpperCase()
+  if (name === 'HEX' || name === 'BASE16') return buffer.toString('hex')
+  if (name === 'BASE64' || name === 'BASE64M') return buffer.toString('base64')
+  if (name === 'BASE2') return [...bytes].map(byte => byte.toString(bases[name]).padStart(8, '0')).join('')
+  if (name === 'ASCII' && bytes.some(byte => byte > 127)) throw new ValueError('Bytes are not ASCII')
+  if (name !== 'ASCII' && name !== 'UTF-8' && name !== 'UTF8') throw unknownFormat()
+  const text = buffer.toString('utf8')
+  if (!Buffer.from(text).equals(buffer)) throw new ValueError('Bytes are not UTF-8')
+  return text
+}
+
+function bytesOf(format: string, text: string): Uint8Array {
+  const name = format.toUpperCase()
+  if (name === 'HEX' || name === 'BASE16') {
+    if (!/^[\da-f]*$/i.test(text)) throw new ValueError('Text is not hexadecimal')
+    return Buffer.from(text.length % 2 ? `0${text}` : text, 'hex')
+  }
+  if (name === 'BASE64' || name === 'BASE64M') {
+    if (!/^[\sA-Za-z0-9+/]*={0,2}\s*$/.test(text)) throw new ValueError('Text is not Base64')
+    return Buffer.from(text, 'base64')
+  }
+  if (name === 'ASCII' && /[^\0-\u007f]/.test(text)) throw new ValueError('Text is not ASCII')
+  if (name !== 'ASCII' && name !== 'UTF-8' && name !== 'UTF8') throw unknownFormat()
+  return Buffer.from(text)
+}
+
+const unknownFormat = () => new ValueError('Bytes have the formats HEX, BASE2, BASE64, ASCII and UTF-8')
+
+export const formatModelFunctions: Record<string, ScalarFunction> = {
+  gsql_cast_date_text: toText('DATE'),
+  gsql_cast_datetime_text: toText('DATETIME'),
+  gsql_cast_time_text: toText('TIME'),
+  gsql_cast_timestamp_text: scalar(['VARCHAR', 'BIGINT', 'VARCHAR'], 'VARCHAR', (model, micros, zone) => {
+    const { civil, offset } = civilInZone(micros, zone)
+    return timeText('TIMESTAMP', model, civilOf(civil), offset)
+  }),
+  gsql_cast_text_date: fromText('DATE'),
+  gsql_cast_text_datetime: fromText('DATETIME'),
+  gsql_cast_text_time: fromText('TIME'),
+  gsql_cast_text_timestamp: scalar(
+    ['VARCHAR', 'VARCHAR', 'BIGINT', 'VARCHAR'],
+    'BIGINT',
+    (model, text, now, zone) => {
+      const parts = partsOf('TIMESTAMP', model, text)
+      const civil = civilFrom(parts, civilOf(civilInZone(now, zone).civil))
+      const offset = offsetOf(parts)
+      return inRange(offset === null ? utcOf(civil, zone) : civil - BigInt(offset) * 1_000_000n)
+    },
+  ),
+  gsql_cast_float_text: scalar(['VARCHAR', 'DOUBLE'], 'VARCHAR', (model, value) =>
+    numberText(model, ofFloat(value)),
+  ),
+  gsql_cast_decimal_text: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', (model, text) =>
+    numberText(model, ofDecimal(text)),
+  ),
+  gsql_cast_bytes_text: scalar(['VARCHAR', 'BLOB'], 'VARCHAR', bytesText),
+  gsql_cast_text_bytes: scalar(['VARCHAR', 'VARCHAR'], 'BLOB', bytesOf),
+}

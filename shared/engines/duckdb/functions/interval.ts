@@ -1,0 +1,138 @@
+/** INTERVALs: months, days and microseconds, each with its own sign. */
+import { type Interval, scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+
+const microsPerHour = 3_600_000_000n
+const microsPerDay = 24n * microsPerHour
+
+const size = (value: bigint) => (value < 0n ? -value : value)
+
+/** `years-months days hours:minutes:seconds`, with no fraction of a second, or 3 digits, or 6. */
+function text({ months, days, micros }: Interval): string {
+  const [all, u] = [Math.abs(months), size(micros)]
+  const rest = u % 1_000_000n
+  const fraction = rest === 0n ? '' : `.${String(rest).padStart(6, '0').replace(/000$/, '')}`
+  const clock = `${u / microsPerHour}:${(u / 60_000_000n) % 60n}:${(u / 1_000_000n) % 60n}${fraction}`
+  return `${months < 0 ? '-' : ''}${Math.floor(all / 12)}-${all % 12} ${days} ${micros < 0n ? '-' : ''}${clock}`
+}
+
+/** ISO 8601: each part with its own sign, those that are zero left out. */
+function isoText({ months, days, micros }: Interval): string {
+  const part = (value: number | bigint, letter: string) => (Number(value) === 0 ? '' : `${value}${letter}`)
+  const seconds = Number(micros % 60_000_000n)
+  const clock =
+    part(micros / microsPerHour, 'H') + part((micros / 60_000_000n) % 60n, 'M') + part(seconds / 1e6, 'S')
+  const date = part(Math.trunc(months / 12), 'Y') + part(months % 12, 'M') + part(days, 'D')
+  return date === '' && clock === '' ? 'P0Y' : `P${date}${clock && `T${clock}`}`
+}
+
+/** BigQuery's range: 10,000 years. */
+const mostMonths = 120_000n
+const mostDays = 3_660_000n
+
+function interval(months: bigint, days: bigint, micros: bigint): Interval {
+  if (size(months) > mostMonths || size(days) > mostDays || size(micros) > mostDays * microsPerDay)
+    throw new ValueError('An INTERVAL is out of range')
+  return { months: Number(months), days: Number(days), micros }
+}
+
+const invalid = () => new ValueError('Text is not an INTERVAL')
+
+const parts = ['YEAR', 'MONTH', 'DAY', 'HOUR', 'MINUTE', 'SECOND']
+const patterns = [
+  '(?<year>\\d+)',
+  '(?<month>\\d+)',
+  '(?<day>[-+]?\\d+)',
+  '(?<hour>\\d+)',
+  '(?<minute>\\d+)',
+  '(?<second>\\d+(?:\\.\\d{1,9})?)',
+]
+const between = ['-', ' ', ' ', ':', ':']
+
+/** The INTERVAL of a text such as `1-2 3 4:5:6.5`, from one part to another. Throws ValueError for other text. */
+export function intervalFrom(text: string, from: string, to: string): Interval {
+  const [first, last] = [parts.indexOf(from), parts.indexOf(to)]
+  let pattern = ''
+  for (let at = first; at <= last; at++) {
+    const signed = at < 2 ? 'years' : at > 2 ? 'clock' : null
+    const opens = signed !== null && (at === first || at === 0 || at === 3)
+    pattern += `${at > first ? between[at - 1] : ''}${opens ? `(?<${signed}>[-+]?)` : ''}${patterns[at]}`
+  }
+  const groups = new RegExp(`^${pattern}$`).exec(text)?.groups
+  if (!groups) throw invalid()
+  const part = (name: string) => BigInt((groups[name] ?? '0').replace('+', ''))
+  const sign = (name: string) => (groups[name] === '-' ? -1n : 1n)
+  const [whole, fraction = ''] = (groups['second'] ?? '0').split('.') as [string, string?]
+  const seconds = BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0').slice(0, 6))
+  const clock = part('hour') * microsPerHour + part('minute') * 60_000_000n + seconds
+  return interval(sign('years') * (12n * part('year') + part('month')), part('day'), sign('clock') * clock)
+}
+
+const iso =
+  /^P(?:([-+]?\d+)Y)?(?:([-+]?\d+)M)?(?:([-+]?\d+)W)?(?:([-+]?\d+)D)?(?:T(?:([-+]?\d+)H)?(?:([-+]?\d+)M)?(?:([-+]?\d+(?:\.\d{1,9})?)S)?)?$/
+
+function parsed(text: string): Interval {
+  if (!text.startsWith('P')) return intervalFrom(text, 'YEAR', 'SECOND')
+  const match = iso.exec(text)
+  if (!match || /[PT]$/.test(text)) throw invalid()
+  const [years, months, weeks, days, hours, minutes] = match
+    .slice(1, 7)
+    .map(part => BigInt((part ?? '0').replace('+', ''))) as [bigint, bigint, bigint, bigint, bigint, bigint]
+  const seconds = BigInt(Math.round(Number(match[7] ?? 0) * 1e6))
+  return interval(
+    12n * years + months,
+    7n * weeks + days,
+    hours * microsPerHour + minutes * 60_000_000n + seconds,
+  )
+}
+
+/** The rest of the months goes on as days, that of the days as microseconds. */
+function divided({ months, days, micros }: Interval, by: bigint): Interval {
+  if (by === 0n) throw new ValueError('Division by zero')
+  const allDays = BigInt(days) + (BigInt(months) % by) * 30n
+  return interval(BigInt(months) / by, allDays / by, (micros + (allDays % by) * microsPerDay) / by)
+}
+
+function multiplied({ months, days, micros }: Interval, by: bigint): Interval {
+  return interval(BigInt(months) * by, BigInt(days) * by, micros * by)
+}
+
+/** Full days of 24 hours; both parts get the sign of the whole. */
+function justifiedHours({ months, days, micros }: Interval): Interval {
+  const all = BigInt(days) * microsPerDay + micros
+  return interval(BigInt(months), all / microsPerDay, all % microsPerDay)
+}
+
+/** Full months of 30 days. */
+function justifiedDays({ months, days, micros }: Interval): Interval {
+  const all = BigInt(months) * 30n + BigInt(days)
+  return interval(all / 30n, all % 30n, micros)
+}
+
+function justified({ months, days, micros }: Interval): Interval {
+  const all = (BigInt(months) * 30n + BigInt(days)) * microsPerDay + micros
+  const allDays = all / microsPerDay
+  return interval(allDays / 30n, allDays % 30n, all % microsPerDay)
+}
+
+const changing = (change: (value: Interval) => Interval) => scalar(['INTERVAL'], 'INTERVAL', change)
+
+export const intervalFunctions: Record<string, ScalarFunction> = {
+  gsql_interval_text: scalar(['INTERVAL'], 'VARCHAR', text),
+  gsql_interval_iso: scalar(['INTERVAL'], 'VARCHAR', isoText),
+  gsql_interval: scalar(['VARCHAR'], 'INTERVAL', parsed),
+  gsql_interval_divided: scalar(['INTERVAL', 'BIGINT'], 'INTERVAL', divided),
+  gsql_interval_multiplied: scalar(['INTERVAL', 'BIGINT'], 'INTERVAL', multiplied),
+  gsql_interval_made: scalar(
+    ['BIGINT', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT'],
+    'INTERVAL',
+    (years, months, days, hours, minutes, seconds) =>
+      interval(
+        12n * years + months,
+        days,
+        hours * microsPerHour + minutes * 60_000_000n + seconds * 1_000_000n,
+      ),
+  ),
+  gsql_justify_hours: changing(justifiedHours),
+  gsql_justify_days: changing(justifiedDays),
+  gsql_justify_interval: changing(justified),
+}

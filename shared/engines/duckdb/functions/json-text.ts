@@ -1,0 +1,211 @@
+/**
+ * JSON_VALUE and its like over strings, as GoogleSQL reads them: from the left until the path's value is complete, so text
+ * that is cut off or goes wrong behind it still has that value. Strings may stand in single quotes, commas at the end of a
+ * list. Numbers keep the digits that were written. The rewriting leaves text that is plain JSON to DuckDB.
+ */
+import { scalar, type ScalarFunction } from './scalar-function.ts'
+
+type Step = string | number
+
+/** A value as text: of a scalar its plain text, of any its JSON. */
+interface Found {
+  json: string
+  scalar: string | null
+  items: Found[] | null
+}
+
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\.)/y
+const literal = /(?:null|true|false)(?![A-Za-z0-9_])/y
+const blanks = /\s*/y
+/** Deeper text is taken for none. */
+const deepest = 1_000
+
+/** The text goes wrong, or ends, before the value is complete. */
+class Broken extends Error {}
+
+class Scanner {
+  private readonly text: string
+  private at = 0
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  /** The first value at a path; null where there is none. Throws Broken. */
+  find(steps: Step[], depth = 0): Found | null {
+    const [step, ...rest] = steps
+    if (step === undefined) return this.value(depth)
+    if (depth > deepest) throw new Broken()
+    const sign = this.peek()
+    if (typeof step === 'string' && sign === '{') return this.inObject(step, rest, depth)
+    // A key of digits is an index where there is an array.
+    const index = typeof step === 'number' ? step : /^\d+$/.test(step) ? Number(step) : -1
+    if (index >= 0 && sign === '[') return this.inArray(index, rest, depth)
+    this.value(depth)
+    return null
+  }
+
+  private inObject(step: string, rest: Step[], depth: number): Found | null {
+    let found: Found | null = null
+    this.list('}', () => {
+      const key = this.string()
+      this.expect(':')
+      if (key !== step) {
+        this.value(depth + 1)
+        return false
+      }
+      found = this.find(rest, depth + 1)
+      return found !== null
+    })
+    return found
+  }
+
+  private inArray(step: number, rest: Step[], depth: number): Found | null {
+    let found: Found | null = null
+    let index = 0
+    this.list(']', () => {
+      if (index++ !== step) {
+        this.value(depth + 1)
+        return false
+      }
+      found = this.find(rest, depth + 1)
+      return true
+    })
+    return found
+  }
+
+  private value(depth: number): Found {
+    if (depth > deepest) throw new Broken()
+    const sign = this.peek()
+    if (sign === '{') return this.object(depth)
+    if (sign === '[') return this.array(depth)
+    if (sign === '"' || sign === "'") {
+      const text = this.string()
+      return { json: quoted(text), scalar: text, items: null }
+    }
+    const word = this.match(literal) ?? this.match(number)
+    if (word === null) throw new Broken()
+    return { json: word, scalar: word === 'null' ? null : word, items: null }
+  }
+
+  private object(depth: number): Found {
+    const fields: string[] = []
+    this.list('}', () => {
+      const key = this.string()
+      this.expect(':')
+      fields.push(`${quoted(key)}:${this.value(depth + 1).json}`)
+      return false
+    })
+    return { json: `{${fields.join(',')}}`, scalar: null, items: null }
+  }
+
+  private array(depth: number): Found {
+    const items: Found[] = []
+    this.list(']', () => {
+      items.push(this.value(depth + 1))
+      return false
+    })
+    return { json: `[${items.map(({ json }) => json).join(',')}]`, scalar: null, items }
+  }
+
+  /** The items between the sign here and `end`; ends early once `item` is satisfied. */
+  private list(end: string, item: () => boolean): void {
+    this.at++
+    while (this.peek() !== end) {
+      if (item()) return
+      if (this.peek() === ',') this.at++
+      else if (this.peek() !== end) throw new Broken()
+    }
+    this.at++
+  }
+
+  private string(): string {
+    const quote = this.peek()
+    if (quote !== '"' && quote !== "'") throw new Broken()
+    let text = ''
+    let from = ++this.at
+    for (; ; this.at++) {
+      const sign = this.text[this.at]
+      if (sign === undefined) throw new Broken()
+      if (sign !== quote && sign !== '\\') continue
+      text += this.text.slice(from, this.at)
+      if (sign === quote) break
+      text += this.escaped()
+      from = this.at + 1
+    }
+    this.at++
+    return text
+  }
+
+  /** The character that an escape stands for; leaves off at its last sign. */
+  private escaped(): string {
+    const sign = this.text[++this.at]
+    if (sign === undefined) throw new Broken()
+    if (sign !== 'u') return escapes[sign] ?? sign
+    const digits = this.text.slice(this.at + 1, this.at + 5)
+    if (!/^[\da-fA-F]{4}$/.test(digits)) throw new Broken()
+    this.at += 4
+    return String.fromCharCode(Number.parseInt(digits, 16))
+  }
+
+  private peek(): string {
+    this.match(blanks)
+    return this.text[this.at] ?? ''
+  }
+
+  private expect(sign: string): void {
+    if (this.peek() !== sign) throw new Broken()
+    this.at++
+  }
+
+  private match(pattern: RegExp): string | null {
+    pattern.lastIndex = this.at
+    const [text] = pattern.exec(this.text) ?? []
+    if (text === undefined) return null
+    this.at += text.length
+    return text
+  }
+}
+
+const escapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+function quoted(text: string): string {
+  return JSON.stringify(text.toWellFormed()).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+}
+
+function found(text: string, path: string): Found | null {
+  try {
+    return new Scanner(text).find(JSON.parse(path) as Step[])
+  } catch (error) {
+    if (error instanceof Broken) return null
+    throw error
+  }
+}
+
+/** The items of an array at a path as text; null for any other value, and where an item has no such text. */
+function items(text: string, path: string, take: (item: Found) => string | null): string[] | null {
+  const list = found(text, path)?.items
+  if (!list) return null
+  return list.map(take) as string[]
+}
+
+export const jsonTextFunctions: Record<string, ScalarFunction> = {
+  gsql_json_scalar_in: scalar(
+    ['VARCHAR', 'VARCHAR'],
+    'VARCHAR',
+    (text, path) => found(text, path)?.scalar?.toWellFormed() ?? null,
+  ),
+  gsql_json_value_in: scalar(
+    ['VARCHAR', 'VARCHAR'],
+    'VARCHAR',
+    (text, path) => found(text, path)?.json ?? null,
+  ),
+  gsql_json_values_in: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR[]', (text, path) =>
+    items(text, path, ({ json }) => json),
+  ),
+  gsql_json_scalars_in: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR[]', (text, path) => {
+    const list = found(text, path)?.items
+    if (!list || list.some(item => item.json.startsWith('{') || item.items)) return null
+    return list.map(item => item.scalar)
+  }),
+}

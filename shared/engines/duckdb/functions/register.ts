@@ -1,0 +1,120 @@
+/**
+ * GoogleSQL functions that DuckDB's SQL cannot express, in JavaScript. The rewriting calls them by their names here.
+ * DuckDB calls them with chunks of up to 2,048 rows on Node's main thread, which answers nobody else meanwhile: so a
+ * text is no longer than `mostCharacters`, and a chunk takes no longer than `mostMs`.
+ */
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBType, DuckDBVector } from '@duckdb/node-api'
+import { dateTextFunctions } from './date-text.ts'
+import { formatModelFunctions } from './format-model.ts'
+import { intervalFunctions } from './interval.ts'
+import { jsonFunctions } from './json.ts'
+import { jsonTextFunctions } from './json-text.ts'
+import { netFunctions } from './net.ts'
+import { numericFunctions } from './numeric.ts'
+import { type ColumnType, type Interval, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { textFunctions } from './text.ts'
+
+const functions: Record<string, ScalarFunction> = {
+  ...dateTextFunctions,
+  ...formatModelFunctions,
+  ...intervalFunctions,
+  ...jsonFunctions,
+  ...jsonTextFunctions,
+  ...netFunctions,
+  ...numericFunctions,
+  ...textFunctions,
+}
+
+const mostCharacters = 8 * 1_048_576
+const mostMs = 1_000
+
+/** Characters that the results of a chunk have together. */
+const mostTogether = 8 * mostCharacters
+
+/** Rows between two looks at the clock. */
+const rowsPerLook = 16
+
+/** Makes the functions known to the database of a connection. */
+export async function registerFunctions(connection: DuckDBConnection): Promise<void> {
+  const duckdb = await import('@duckdb/node-api')
+  const types: Record<ColumnType, DuckDBType> = {
+    BIGINT: duckdb.BIGINT,
+    BLOB: duckdb.BLOB,
+    BOOLEAN: duckdb.BOOLEAN,
+    DECIMAL: duckdb.DECIMAL(38, 9),
+    DOUBLE: duckdb.DOUBLE,
+    INTERVAL: duckdb.INTERVAL,
+    VARCHAR: duckdb.VARCHAR,
+    'VARCHAR[]': duckdb.LIST(duckdb.VARCHAR),
+  }
+  /** From a value of JavaScript to DuckDB's. */
+  const writers: Partial<Record<ColumnType, (value: never) => unknown>> = {
+    BLOB: (bytes: Uint8Array) => new duckdb.DuckDBBlobValue(bytes),
+    DECIMAL: (units: bigint) => new duckdb.DuckDBDecimalValue(units, 38, 9),
+    INTERVAL: ({ months, days, micros }: Interval) => new duckdb.DuckDBIntervalValue(months, days, micros),
+    'VARCHAR[]': (items: string[]) => new duckdb.DuckDBListValue(items),
+  }
+  for (const [name, { parameters, returns, compute }] of Object.entries(functions)) {
+    const write = (writers[returns] ?? ((value: unknown) => value)) as (value: unknown) => never
+    const mainFunction = (
+      info: { setError(error: string): void },
+      input: DuckDBDataChunk,
+      output: DuckDBVector,
+    ) => {
+      try {
+        let together = 0
+        forEachRow(input, parameters, (row, values) => {
+          const value = values.includes(null)
+            ? null
+            : (compute as (...values: unknown[]) => unknown)(...values)
+          if (typeof value === 'string') together += value.length
+          if (together > mostTogether) throw new ValueError('Text is too long')
+          output.setItem(row, value === null ? null : write(value))
+        })
+        output.flush()
+      } catch (error) {
+        info.setError(error instanceof ValueError ? `GoogleSQL: ${error.message}` : 'A function failed')
+      }
+    }
+    connection.registerScalarFunction(
+      duckdb.DuckDBScalarFunction.create({
+        name,
+        mainFunction,
+        returnType: types[returns],
+        parameterTypes: parameters.map(type => types[type]),
+        specialHandling: true,
+      }),
+    )
+  }
+}
+
+/** From DuckDB's values to those of JavaScript. */
+const readers: Partial<Record<ColumnType, (value: never) => unknown>> = {
+  BLOB: ({ bytes }: { bytes: Uint8Array }) => bytes,
+  DECIMAL: ({ value }: { value: bigint }) => value,
+  VARCHAR: (text: string) => {
+    if (text.length > mostCharacters) throw new ValueError('Text is too long')
+    return text
+  },
+  'VARCHAR[]': ({ items }: { items: unknown[] }) => items,
+}
+
+/** Throws ValueError once the rows together take too long. */
+function forEachRow(
+  input: DuckDBDataChunk,
+  parameters: ColumnType[],
+  act: (row: number, values: unknown[]) => void,
+): void {
+  const vectors = parameters.map((_, at) => input.getColumnVector(at))
+  const ends = performance.now() + mostMs
+  for (let row = 0; row < input.rowCount; row++) {
+    if (row % rowsPerLook === 0 && performance.now() > ends) throw new ValueError('A function takes too long')
+    act(
+      row,
+      vectors.map((vector, at) => {
+        const value = vector.getItem(row)
+        return value === null ? null : (readers[parameters[at]!]?.(value as never) ?? value)
+      }),
+    )
+  }
+}

@@ -1,0 +1,158 @@
+/** Functions of strings and bytes. */
+import { createHash } from 'node:crypto'
+import { fingerprint64 } from './fingerprint.ts'
+import { scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+
+/** The code points of a text, which are GoogleSQL's characters. */
+const characters = (text: string) => Array.from(text)
+
+/** A character whose capital form is one character too; ß stays as it is. */
+function capital(character: string): string {
+  const upper = character.toUpperCase()
+  return characters(upper).length === 1 ? upper : character
+}
+
+/** Words begin after the characters of `delimiters`. */
+function initcap(text: string, delimiters: string): string {
+  const between = new Set(delimiters)
+  let first = true
+  return characters(text)
+    .map(character => {
+      if (between.has(character)) {
+        first = true
+        return character
+      }
+      const changed = first ? capital(character) : character.toLowerCase()
+      first = false
+      return changed
+    })
+    .join('')
+}
+
+const soundexCodes: Record<string, string> = Object.fromEntries(
+  ['bfpv', 'cgjkqsxz', 'dt', 'l', 'mn', 'r'].flatMap((letters, at) =>
+    characters(letters).map(letter => [letter, String(at + 1)]),
+  ),
+)
+
+/** The first letter and three digits; a digit is not repeated, also where vowels stand between. */
+function soundex(text: string): string {
+  let [result, last] = ['', '']
+  for (const letter of text) {
+    if (!/[a-z]/i.test(letter)) continue
+    const code = soundexCodes[letter.toLowerCase()] ?? ''
+    if (result === '') result = letter
+    else if (code && code !== last) result += code
+    if (code) last = code
+    if (result.length === 4) break
+  }
+  return result && result.padEnd(4, '0')
+}
+
+/** Unicode's full case folding, which is that of each character alone. */
+function caseFolded(text: string): string {
+  return characters(text)
+    .map(character => (character === 'ı' ? character : character.toLowerCase().toUpperCase().toLowerCase()))
+    .join('')
+}
+
+function normalizedAndFolded(text: string, form: string): string {
+  return caseFolded(text.normalize(form)).normalize(form)
+}
+
+function codePoint(text: string | null): number {
+  const code = Number(text)
+  if (!(code >= 0 && code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff))
+    throw new ValueError('A number is not a code point')
+  return code
+}
+
+function byte(text: string | null): number {
+  const value = Number(text)
+  if (!(value >= 0 && value <= 255)) throw new ValueError('A number is not a byte')
+  return value
+}
+
+function translated(text: string, from: string, to: string): string {
+  const [sources, targets] = [characters(from), characters(to)]
+  if (new Set(sources).size < sources.length)
+    throw new ValueError('TRANSLATE has a character twice among those to replace')
+  const table = new Map(sources.map((source, at) => [source, targets[at] ?? '']))
+  return characters(text)
+    .map(character => table.get(character) ?? character)
+    .join('')
+}
+
+/** As a literal of GoogleSQL: in double quotes, or in single ones where there are only double ones inside. */
+function stringLiteral(text: string): string {
+  const quote = text.includes('"') && !text.includes("'") ? "'" : '"'
+  // oxlint-disable-next-line no-control-regex -- those have escapes
+  return quote + text.replace(/[\0-\u001f\u007f\\"']/g, sign => escaped(sign, quote)) + quote
+}
+
+const escapes: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '\\': '\\\\' }
+
+function escaped(sign: string, quote: string): string {
+  if (sign === '"' || sign === "'") return sign === quote ? `\\${sign}` : sign
+  return escapes[sign] ?? `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`
+}
+
+/** ASCII as it is, other bytes as `\xff`; and `literal` with quotes around. */
+function bytesText(bytes: Uint8Array, literal: boolean): string {
+  const text = Buffer.from(bytes).toString('latin1')
+  const hex = (sign: string) => `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`
+  const inner = (quotes: string) =>
+    text
+      .replace(/[\\"']/g, sign => (sign === '\\' || quotes.includes(sign) ? `\\${sign}` : sign))
+      .replace(/[^ -~]/g, hex)
+  if (!literal) return inner(`"'`)
+  const quote = text.includes('"') && !text.includes("'") ? "'" : '"'
+  return `b${quote}${inner(quote)}${quote}`
+}
+
+/** Bytes as UTF-8; what is none becomes U+FFFD. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+const ofBytes = (compute: (bytes: Uint8Array) => Uint8Array) => scalar(['BLOB'], 'BLOB', compute)
+
+/** A FLOAT64 in hexadecimal digits, such as `0x1F` and `0x1.8p3`. */
+function hexadecimal(text: string): number {
+  const match = /^\s*([-+]?)0x([\da-f]*)\.?([\da-f]*)(?:p([-+]?\d{1,4}))?\s*$/i.exec(text)
+  const [, sign, whole = '', fraction = '', power = '0'] = match ?? []
+  if (!match || whole + fraction === '')
+    throw new ValueError('A value cannot be converted to the type asked for')
+  const value = Number(BigInt(`0x${whole}${fraction}`)) * 2 ** (Number(power) - 4 * fraction.length)
+  return sign === '-' ? -value : value
+}
+
+/** ASCII letters only. */
+const mapped = (bytes: Uint8Array, from: number, shift: number) =>
+  bytes.map(value => (value >= from && value < from + 26 ? value + shift : value))
+
+export const textFunctions: Record<string, ScalarFunction> = {
+  gsql_string_literal: scalar(['VARCHAR'], 'VARCHAR', stringLiteral),
+  gsql_bytes_text: scalar(['BLOB', 'BOOLEAN'], 'VARCHAR', bytesText),
+  gsql_upper: scalar(['VARCHAR'], 'VARCHAR', text => text.toUpperCase()),
+  gsql_lower: scalar(['VARCHAR'], 'VARCHAR', text => text.toLowerCase()),
+  gsql_hexadecimal: scalar(['VARCHAR'], 'DOUBLE', hexadecimal),
+  gsql_initcap: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', initcap),
+  gsql_soundex: scalar(['VARCHAR'], 'VARCHAR', soundex),
+  gsql_normalize: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', (text, form) => text.normalize(form)),
+  gsql_normalize_and_casefold: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', normalizedAndFolded),
+  gsql_translate: scalar(['VARCHAR', 'VARCHAR', 'VARCHAR'], 'VARCHAR', translated),
+  gsql_code_points_to_string: scalar(['VARCHAR[]'], 'VARCHAR', codes =>
+    codes.includes(null) ? null : codes.map(code => String.fromCodePoint(codePoint(code))).join(''),
+  ),
+  gsql_code_points_to_bytes: scalar(['VARCHAR[]'], 'BLOB', codes =>
+    codes.includes(null) ? null : Uint8Array.from(codes, byte),
+  ),
+  gsql_decode: scalar(['BLOB'], 'VARCHAR', bytes => decoder.decode(bytes)),
+  gsql_fingerprint: scalar(['BLOB'], 'BIGINT', fingerprint64),
+  gsql_sha512: ofBytes(bytes => createHash('sha512').update(bytes).digest()),
+  gsql_reverse_bytes: ofBytes(bytes => bytes.toReversed()),
+  /** Each byte as the character of that number, on which string functions work as on bytes; and back. */
+  gsql_characters: scalar(['BLOB'], 'VARCHAR', bytes => Buffer.from(bytes).toString('latin1')),
+  gsql_bytes: scalar(['VARCHAR'], 'BLOB', text => Buffer.from(text, 'latin1')),
+  gsql_upper_bytes: ofBytes(bytes => mapped(bytes, 0x61, -32)),
+  gsql_lower_bytes: ofBytes(bytes => mapped(bytes, 0x41, 32)),
+}

@@ -1,0 +1,102 @@
+/** INTERVALs: literals, parts and arithmetic. `duckdb/functions/interval.ts` has what DuckDB computes in another way. */
+import type { Extract, Expression, IntervalLiteral } from '../../../sql/tree.ts'
+import { intervalFrom } from '../functions/interval.ts'
+import { ValueError } from '../functions/scalar-function.ts'
+import { coerce, noSignature } from './coercion.ts'
+import { type Context, type Scope, type Typed, typed } from './context.ts'
+
+const intervals: Record<string, (count: string) => string> = {
+  MICROSECOND: count => `to_microseconds(${count})`,
+  MILLISECOND: count => `to_microseconds(1000 * ${count})`,
+  SECOND: count => `to_microseconds(1000000 * ${count})`,
+  MINUTE: count => `to_minutes(${count})`,
+  HOUR: count => `to_hours(${count})`,
+  DAY: count => `to_days(CAST(${count} AS INTEGER))`,
+  WEEK: count => `to_days(CAST(7 * ${count} AS INTEGER))`,
+  MONTH: count => `to_months(CAST(${count} AS INTEGER))`,
+  QUARTER: count => `to_months(CAST(3 * ${count} AS INTEGER))`,
+  YEAR: count => `to_months(CAST(12 * ${count} AS INTEGER))`,
+}
+
+/** The interval of `count` (a BIGINT) parts; `null` for a part that no INTERVAL has. */
+export function interval(count: string, part: string): string | null {
+  return intervals[part]?.(count) ?? null
+}
+
+/** Parts in order, the larger before the smaller; a text has those from one to another. */
+const order = ['YEAR', 'MONTH', 'DAY', 'HOUR', 'MINUTE', 'SECOND']
+
+export function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope): Typed {
+  const { value, part, to } = node
+  const text = value.kind === 'Literal' && value.literal === 'STRING' ? value.value : null
+  if (text !== null || to !== null) return typed(fromText(context, node, value, text), 'INTERVAL')
+  const given = context.expression(value, scope)
+  const number = coerce(given, { kind: 'INT64' })
+  const sql = number && interval(number.sql, part)
+  if (!sql) throw noSignature(context, node, `INTERVAL ${part}`, [given])
+  return typed(sql, 'INTERVAL')
+}
+
+/** `INTERVAL '1:30' HOUR TO MINUTE`, and `INTERVAL '5' DAY`. */
+function fromText(context: Context, node: IntervalLiteral, value: Expression, text: string | null): string {
+  const { part, to } = node
+  if (text === null) throw context.invalid(value, `INTERVAL ... ${part} TO ${to} needs a literal string`)
+  if (to === null && !order.includes(part)) {
+    const sql = /^[-+]?\d+$/.test(text) ? interval(`CAST(${BigInt(text)} AS BIGINT)`, part) : null
+    if (sql === null) throw context.invalid(value, 'Text is not an INTERVAL')
+    return sql
+  }
+  if (to !== null && !(order.indexOf(part) >= 0 && order.indexOf(part) < order.indexOf(to)))
+    throw context.invalid(node, `There is no INTERVAL ${part} TO ${to}`)
+  try {
+    const { months, days, micros } = intervalFrom(text, part, to ?? part)
+    return `(to_months(${months}) + to_days(${days}) + to_microseconds(${micros}))`
+  } catch (error) {
+    if (error instanceof ValueError) throw context.invalid(value, error.message)
+    throw error
+  }
+}
+
+/** Parts of an INTERVAL: its years and months, its days, and those of its microseconds. */
+const extracted: Record<string, (interval: string) => string> = {
+  YEAR: sql => `(${months(sql)} // 12)`,
+  MONTH: sql => `(${months(sql)} % 12)`,
+  DAY: sql => `datepart('day', ${sql})`,
+  HOUR: sql => `(${micros(sql)} // 3600000000)`,
+  MINUTE: sql => `(${micros(sql)} // 60000000 % 60)`,
+  SECOND: sql => `(${micros(sql)} // 1000000 % 60)`,
+  MILLISECOND: sql => `(${micros(sql)} // 1000 % 1000)`,
+  MICROSECOND: sql => `(${micros(sql)} % 1000000)`,
+}
+
+const months = (sql: string) => `(12 * datepart('year', ${sql}) + datepart('month', ${sql}))`
+
+const micros = (sql: string) =>
+  `(3600000000 * datepart('hour', ${sql}) + 60000000 * datepart('minute', ${sql}) + datepart('microsecond', ${sql}))`
+
+/** The parts of DuckDB's intervals. */
+export const intervalParts = (sql: string) => ({
+  months: months(sql),
+  days: `datepart('day', ${sql})`,
+  micros: micros(sql),
+})
+
+/** EXTRACT from an INTERVAL. */
+export function ofInterval(context: Context, node: Extract, sql: string): Typed {
+  const part = Object.hasOwn(extracted, node.part) ? extracted[node.part]! : null
+  if (!part || node.zone) throw context.invalid(node, `EXTRACT cannot take ${node.part} from an INTERVAL`)
+  return typed(part(sql), 'INT64')
+}
+
+/** The sum, difference, product or quotient, `null` where there is none. */
+export function intervalArithmetic(left: Typed, right: Typed, operator: string): Typed | null {
+  const kinds = `${left.type?.kind} ${operator} ${right.type?.kind}`
+  const rules: Record<string, (a: string, b: string) => string> = {
+    'INTERVAL + INTERVAL': (a, b) => `(${a} + ${b})`,
+    'INTERVAL - INTERVAL': (a, b) => `(${a} - ${b})`,
+    'INTERVAL * INT64': (a, b) => `gsql_interval_multiplied(${a}, ${b})`,
+    'INT64 * INTERVAL': (a, b) => `gsql_interval_multiplied(${b}, ${a})`,
+    'INTERVAL / INT64': (a, b) => `gsql_interval_divided(${a}, ${b})`,
+  }
+  return Object.hasOwn(rules, kinds) ? typed(rules[kinds]!(left.sql, right.sql), 'INTERVAL') : null
+}
