@@ -140,13 +140,7 @@ describe('apply refuses, naming file, line and column,', () => {
       'rests',
       /batch\.sql:\d+:\d+ column 4 must/,
     ],
-    [
-      'a time that is no minute',
-      yaml,
-      'asOf: minute',
-      'asOf: hour',
-      /answers\.0\.asOf must be minute/,
-    ],
+    ['a time that is no minute', yaml, 'asOf: minute', 'asOf: hour', /answers\.0\.asOf must be minute/],
     [
       'a cache that is too short',
       yaml,
