@@ -11,6 +11,7 @@ import { memory } from './sections/memory.ts'
 import { miss } from './sections/miss.ts'
 import { newest } from './sections/newest.ts'
 import { redact } from './sections/redact.ts'
+import { rollup } from './sections/rollup.ts'
 import { sandboxing } from './sections/sandbox.ts'
 import { warm } from './sections/warm.ts'
 import { openSite, type Site } from './site.ts'
@@ -27,10 +28,11 @@ const sections: Record<string, (site: Site) => Promise<Measurement[]>> = {
   warm,
   chart,
   newest,
+  rollup,
 }
 
 /** Left out unless named: they make millions of rows first. */
-const large = ['chart', 'newest']
+const large = ['chart', 'newest', 'rollup']
 
 async function measure(names: string[]): Promise<void> {
   const site = await openSite()
