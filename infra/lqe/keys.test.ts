@@ -133,7 +133,7 @@ describe('lqe key', () => {
     [['create', '--name', 'a', '--all', '--never', '--expires', '1d'], /cannot be used with option/],
     [['create', '--name', 'a', '--all', '--bytes-per-day', '1.5GB'], /such as 500GB/],
     [['create', '--name', 'a', '--all', '--calls-per-minute', '0'], /such as 60/],
-    [['create', '--name', 'a', '--all', '--expires', 'soon'], /a whole number and m, h or d, such as 90d/],
+    [['create', '--name', 'a', '--all', '--expires', 'soon'], /a whole number and a unit: 90d/],
     [
       ['create', '--name', 'a', '--all', '--never', '--pin', 'project'],
       /parameter=value, such as project=abc/,
@@ -154,11 +154,16 @@ describe('a duration', () => {
     ['30m', 1_800_000],
     ['12h', 43_200_000],
     ['90d', 7_776_000_000],
+    ['90 days', 7_776_000_000],
+    ['1 hour', 3_600_000],
+    ['30 Minutes', 1_800_000],
+    ['2w', 1_209_600_000],
+    ['1 year', 31_536_000_000],
   ])('%s is %i ms', (text, ms) => {
     expect(duration(text)).toBe(ms)
   })
 
-  test.each(['', '0d', '90', 'd', '-1d', '1.5h', '1y', '1000000d'])('%j is invalid', text => {
+  test.each(['', '0d', '90', 'd', '-1d', '1.5h', '1 month', '1000000d'])('%j is invalid', text => {
     expect(() => duration(text)).toThrow(InvalidArgumentError)
   })
 })

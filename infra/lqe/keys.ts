@@ -21,18 +21,26 @@ const day = 86_400_000
 const idHint = 'the part between lqe_ and the next _'
 const known = rights.join(', ')
 
-/** A reader of a whole number and a unit. @returns the number in the units' common measure */
+/** A reader of a whole number and a unit, with or without a space. @returns the number in the units' common measure */
 function quantity(units: Record<string, number>, digits: number, hint: string): (text: string) => number {
-  const form = new RegExp(`^([1-9]\\d{0,${digits - 1}})(${Object.keys(units).join('|')})$`)
+  const form = new RegExp(`^([1-9]\\d{0,${digits - 1}}) ?(${Object.keys(units).join('|')})$`, 'i')
+  const byName = new Map(Object.entries(units).map(([name, size]) => [name.toLowerCase(), size]))
   return text => {
-    const [, number, unit] = form.exec(text) ?? []
+    const [, number, unit] = form.exec(text.trim()) ?? []
     if (number === undefined) throw new InvalidArgumentError(`Write a whole number${hint}`)
-    return Number(number) * units[unit!]!
+    return Number(number) * byName.get(unit!.toLowerCase())!
   }
 }
 
+const spans = { second: 1_000, minute: 60_000, hour: 3_600_000, day, week: 7 * day, year: 365 * day }
+
+/** `90d`, `90 days`, `1 day`; not months, which differ. */
+const spanNames = Object.fromEntries(
+  Object.entries(spans).flatMap(([name, ms]) => [name, `${name}s`, name[0]!].map(each => [each, ms])),
+)
+
 /** @returns milliseconds */
-export const duration = quantity({ m: 60_000, h: 3_600_000, d: day }, 5, ' and m, h or d, such as 90d.')
+export const duration = quantity(spanNames, 5, ' and a unit: 90d, 12h, 30 minutes, 2 weeks, 1 year.')
 
 /** @returns bytes, in powers of 1000 */
 const size = quantity({ MB: 1e6, GB: 1e9, TB: 1e12 }, 4, ' and MB, GB or TB, such as 500GB.')

@@ -1,15 +1,19 @@
 /** The operator's command line: `npm run lqe -- <command>`. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { StoreError } from '../../shared/stores/store.ts'
 import { KeyError } from '../../shared/keys/records.ts'
+import { ApiError } from '../../shared/errors.ts'
 import { applyCommand } from './apply/apply.ts'
 import { QueriesError } from './apply/read.ts'
+import { endpointCommand } from './endpoints.ts'
 import { keyCommand } from './keys.ts'
 import { logsCommand } from './logs/command.ts'
 import { LogsError } from './logs/error.ts'
+import { queryCommand } from './query.ts'
 
 /** Options of commands that work on the deployed service, too. */
 interface CloudOptions {
@@ -42,7 +46,7 @@ function folders() {
 }
 
 /** Errors whose message is meant for the operator; anything else is a bug and shows its stack. */
-const expected = [QueriesError, KeyError, LogsError, ConfigError, StoreError]
+const expected = [ApiError, QueriesError, KeyError, LogsError, ConfigError, StoreError]
 
 /** Adds the options of CloudOptions. `logs` lacks them: it works on this machine, and has another --project. */
 function withCloudOptions(command: Command): Command {
@@ -52,11 +56,18 @@ function withCloudOptions(command: Command): Command {
     .option('--project <id>', 'with --store: Google Cloud project, with application default credentials')
 }
 
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
+  version: string
+}
+
 const program = new Command('lqe')
   .description('Endpoints, keys and logs of the log query service')
+  .version(version)
   .addCommand(withCloudOptions(applyCommand(withServices, () => config().engine === 'duckdb')))
   .addCommand(withCloudOptions(keyCommand(act => withServices(({ store }) => act(store)))))
-  .addCommand(logsCommand(folders))
+  .addCommand(withCloudOptions(endpointCommand(withServices)))
+  .addCommand(withCloudOptions(queryCommand(withServices)))
+  .addCommand(logsCommand(folders, withServices))
 
 try {
   // `npm run lqe apply --dry-run`, without the `--` after lqe: npm keeps the option, and apply would apply.

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { loadConfig } from '../../../shared/config.ts'
+import { openServices } from '../../../shared/services.ts'
 import { runCommand } from '../testing/command.ts'
 import { logsCommand } from './command.ts'
 import { loadLogs } from './load.ts'
@@ -13,7 +15,14 @@ const line = '{"timestamp":"2026-01-31T12:00:00Z","project":"p","event_message":
 
 const run = (folder: string, args: string[]) =>
   runCommand(
-    logsCommand(() => ({ logsFolder: join(folder, 'logs'), tablesFolder })),
+    logsCommand(
+      () => ({ logsFolder: join(folder, 'logs'), tablesFolder }),
+      async act => {
+        const services = await openServices(loadConfig({ DATA_DIR: folder }))
+        await act(services)
+        await services.close()
+      },
+    ),
     args,
   )
 
@@ -49,6 +58,16 @@ describe('the command line', () => {
     const { code, out, err } = await runProgram(newFolder(), ['load', table, '-'], `x\n${line}`)
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('rows loaded: 1;') })
     expect(err).toMatch(/^-:1: not JSON: .*\n$/)
+  })
+
+  test('prints every table with its rows and their times', async () => {
+    const folder = newFolder()
+    const file = join(folder, 'a.ndjson')
+    writeFileSync(file, line)
+    await run(folder, ['load', table, file])
+    const { out } = await run(folder, ['tables'])
+    expect(out).toContain('postgres.logs: 1 rows from 2026-01-31 12:00:00+00 to 2026-01-31 12:00:00+00\n')
+    expect(out).toContain('cloudflare.logs.prod: 0 rows\n')
   })
 
   test('makes samples in all tables, and clears one', async () => {

@@ -2,6 +2,8 @@
 import { statSync } from 'node:fs'
 import cliProgress from 'cli-progress'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
+import type { Services } from '../../../shared/services.ts'
 import { typedPath } from '../path.ts'
 import { LogsError } from './error.ts'
 import { formats } from './formats.ts'
@@ -10,7 +12,10 @@ import { clearLogs, type Folders } from './parquet.ts'
 import { defaults, writeSample } from './sample.ts'
 
 /** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs */
-export function logsCommand(settings: () => Folders): Command {
+export function logsCommand(
+  settings: () => Folders,
+  withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
+): Command {
   const about = 'logs on this machine: load files, make samples, clear tables'
   const command = new Command('logs').description(about)
   command
@@ -49,7 +54,20 @@ export function logsCommand(settings: () => Folders): Command {
       const files = await clearLogs({ ...settings(), table })
       console.log(`${table} is empty; removed files: ${files}`)
     })
+  command
+    .command('tables')
+    .description('print every log table with its rows, and the times of the first and the last')
+    .action(() => withServices(services => listTables(services, settings())))
   return command
+}
+
+async function listTables({ engine }: Services, { tablesFolder }: Folders): Promise<void> {
+  for (const table of readTableSchemas(tablesFolder).keys()) {
+    const sql = `SELECT COUNT(*) AS count, CAST(MIN(timestamp) AS STRING) AS first, CAST(MAX(timestamp) AS STRING) AS last FROM \`${table}\``
+    const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 1, timeoutMs: 60_000 })
+    const { count, first, last } = rows[0] as { count: number; first: string | null; last: string | null }
+    console.log(`${table}: ${count} rows${count > 0 ? ` from ${first} to ${last}` : ''}`)
+  }
 }
 
 /** The counts that are always said, then those that are not zero. */

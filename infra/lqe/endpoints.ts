@@ -1,0 +1,26 @@
+/** `lqe endpoint ...`: what is applied. */
+import { Command } from 'commander'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import type { Services } from '../../shared/services.ts'
+
+export function endpointCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
+  const command = new Command('endpoint').description('endpoints of the service: list')
+  command
+    .command('list')
+    .description('print every endpoint that is applied, with its parameters; * marks those that are required')
+    .action(() => withServices(list))
+  return command
+}
+
+async function list({ endpoints }: Services): Promise<void> {
+  const all = await endpoints.all()
+  if (all.length === 0)
+    console.log('There are no endpoints. Apply those of queries/ with: npm run lqe -- apply')
+  for (const endpoint of all) console.log(`${endpoint.id}  ${endpoint.name}  ${parametersOf(endpoint)}`)
+}
+
+function parametersOf({ parameters, required }: Endpoint): string {
+  return Object.keys(parameters)
+    .map(name => (required.includes(name) ? `${name}*` : name))
+    .join(' ')
+}

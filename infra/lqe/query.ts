@@ -1,0 +1,111 @@
+/** `lqe query NAME`: the rows that an endpoint answers, for its operator: no key, the same cache and the same checks. */
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { compose, mapErrorToCallerSql } from '../../functions/query/statement.ts'
+import { formats, inFormat } from '../../functions/query/formats.ts'
+import { getAnswer } from '../../shared/answers/get-answer.ts'
+import type { Answer } from '../../shared/answers/answer.ts'
+import type { Row, Value } from '../../shared/engines/engine.ts'
+import { presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
+import { ApiError } from '../../shared/errors.ts'
+import type { Caller } from '../../shared/keys/authenticate.ts'
+import { rights } from '../../shared/keys/records.ts'
+import type { Services } from '../../shared/services.ts'
+import { nearestName } from '../../shared/sql/nearest.ts'
+import { Timing } from '../../shared/timing.ts'
+
+interface QueryOptions {
+  param: string[]
+  sql?: string
+  format: string
+  redact?: true
+  fresh?: true
+}
+
+export function queryCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
+  const names = ['table', ...formats.map(({ name }) => name)]
+  return new Command('query')
+    .description('run an endpoint and print its rows')
+    .argument('<name>', 'the name or id of an endpoint')
+    .option('--param <name=value>', 'a parameter; repeat for more', collectParameter, [])
+    .option('--sql <sql>', 'SQL of your own over the endpoint’s tables')
+    .addOption(new Option('--format <format>', 'how the rows are printed').choices(names).default('table'))
+    .option('--redact', 'without personal data')
+    .option('--fresh', 'run it, though there is a cached answer')
+    .action((name: string, options: QueryOptions) => withServices(services => query(services, name, options)))
+}
+
+/** @throws ApiError */
+async function query(services: Services, name: string, options: QueryOptions): Promise<void> {
+  const { sql = null, format, redact = false, fresh = false } = options
+  const endpoint = await services.endpoints.find(name)
+  if (!endpoint) throw await unknownEndpoint(services, name)
+  const operator: Caller = {
+    keyId: 'lqe',
+    name: 'lqe',
+    endpoints: '*',
+    pins: {},
+    rights: [...rights],
+    limits: null,
+  }
+  const parameters = readParameters(endpoint, options.param.join('&'), {}, presentFor(endpoint))
+  const composed = compose(endpoint, operator, parameters, sql)
+  const { answer } = await getAnswer(services, {
+    endpoint,
+    ...composed,
+    parameters: parameters.canonical,
+    sent: parameters.sent,
+    redacted: redact,
+    bypass: fresh,
+    byteLimit: null,
+    labels: { endpoint: endpoint.name, key: operator.keyId },
+    gone: () => new AbortController().signal,
+    onRun: () => {},
+    timing: new Timing(),
+  }).catch((error: unknown) => {
+    throw mapErrorToCallerSql(error, composed, sql)
+  })
+  for (const unknown of parameters.ignored) console.error(`${endpoint.name} has no parameter ${unknown}.`)
+  console.log((await printed(answer, format)).trimEnd())
+}
+
+async function unknownEndpoint({ endpoints }: Services, name: string): Promise<ApiError> {
+  const names = (await endpoints.all()).map(endpoint => endpoint.name)
+  const near = nearestName(name, names)
+  const hint = near === null ? `There are: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`
+  return new ApiError('not_found', `There is no endpoint ${name}. ${hint}`)
+}
+
+async function printed(answer: Answer, format: string): Promise<string> {
+  const write = formats.find(({ name }) => name === format)?.write
+  if (write) return (await inFormat(answer, write)).toString()
+  if (format === 'json') return (await answer.bytes('identity')).toString()
+  return (await inFormat(answer, asTable)).toString()
+}
+
+/** The widest that a column is printed; values in full are in the other formats. */
+const maxWidth = 60
+
+function asTable(rows: Row[], columns: string[]): string {
+  const cells = [columns, ...rows.map(row => columns.map(column => cell(row[column] ?? null)))]
+  const widths = columns.map((_, at) => Math.max(...cells.map(line => line[at]!.length)))
+  const lines = cells.map(line =>
+    line
+      .map((text, at) => text.padEnd(widths[at]!))
+      .join('  ')
+      .trimEnd(),
+  )
+  return [...lines, `${rows.length} rows`].join('\n')
+}
+
+function cell(value: Value): string {
+  const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
+  const line = text.replaceAll(/\s+/g, ' ')
+  return line.length > maxWidth ? `${line.slice(0, maxWidth - 1)}…` : line
+}
+
+/** @returns as in a query string */
+function collectParameter(text: string, before: string[]): string[] {
+  const equals = text.indexOf('=')
+  if (equals < 1) throw new InvalidArgumentError('Write it as name=value, such as project=abc.')
+  return [...before, [text.slice(0, equals), text.slice(equals + 1)].map(encodeURIComponent).join('=')]
+}
