@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
+import { EngineError } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
+import { SqlError } from '../sql/error.ts'
 import { blame, risksOf } from './blame.ts'
 
+const everything = ['column', 'pattern', 'value']
 const risks = (sql: string) => [...(risksOf(sql).get('p') ?? [])].sort()
 
 describe('a parameter', () => {
@@ -27,8 +30,9 @@ describe('a parameter', () => {
     ['SELECT 1 FROM t WHERE a LIKE @p', ['value']],
     ['SELECT 1 FROM t WHERE a = TIMESTAMP_SUB(b, INTERVAL @p DAY)', ['value']],
     ['SELECT a FROM t LIMIT @p', ['value']],
-    ['WITH s AS (SELECT @p AS q) SELECT 1 FROM t, s WHERE REGEXP_CONTAINS(t.a, s.q)', ['pattern', 'value']],
-    ['SELECT 1 FROM t WHERE a = (SELECT CAST(x AS INT64) FROM UNNEST([@p]) AS x)', ['pattern', 'value']],
+    ['WITH s AS (SELECT @p AS q) SELECT 1 FROM t, s WHERE REGEXP_CONTAINS(t.a, s.q)', everything],
+    ['SELECT 1 FROM t WHERE a = (SELECT CAST(x AS INT64) FROM UNNEST([@p]) AS x)', everything],
+    ['SELECT CAST(@p AS INT64) AS a FROM t', everything],
   ])('can fail as it is used: %s', (sql, expected) => {
     expect(risks(sql)).toEqual(expected)
   })
@@ -56,6 +60,20 @@ describe('a refusal of the engine', () => {
     new ApiError('invalid_query', 'Table not found', {
       problems: [{ parameter: 'sql', line, column, detail: '' }],
     })
+  const casts = 'SELECT id FROM t WHERE CAST(@p AS INT64) = CAST(id AS INT64)'
+  const cast = { endpoint: { name: 'e', sql: casts }, statement: { sql: casts, bindings: [] }, sql: null }
+  const columns = 'WITH s AS (SELECT @p AS q) SELECT id FROM t, s WHERE CAST(q AS INT64) = 1'
+  const column = {
+    endpoint: { name: 'e', sql: columns },
+    statement: { sql: columns, bindings: [] },
+    sql: null,
+  }
+  const text = new ApiError('invalid_query', 'Function not found', {
+    problems: [{ parameter: 'sql', line: 1, column: casts.indexOf('CAST(@p') + 1, detail: '' }],
+    cause: new EngineError('rejected', 'Function not found', {
+      cause: new SqlError('Function not found', { line: 1, column: 1 }),
+    }),
+  })
   const mine = 'SELECT id FROM logs'
   const composed = `WITH logs AS (SELECT id FROM \`app.logs\`) (${mine})`
   const callers = { endpoint, statement: { sql: composed, bindings: [] }, sql: mine }
@@ -65,6 +83,20 @@ describe('a refusal of the engine', () => {
     ['a pattern of the definition or the key', pattern, { ...own, sent: [] }, 'internal'],
     ['a value that no parameter can be', value, { ...own, sent: ['p'] }, 'internal'],
     ['the endpoint’s own text', at(1, 30), { ...own, sent: ['p'] }, 'internal'],
+    [
+      'a part with a value that was sent',
+      at(1, casts.indexOf('CAST(@p') + 1),
+      { ...cast, sent: ['p'] },
+      'invalid_query',
+    ],
+    ['another part', at(1, casts.indexOf('CAST(id') + 1), { ...cast, sent: ['p'] }, 'internal'],
+    [
+      'a part that reads a value as a column',
+      at(1, columns.indexOf('CAST(q') + 1),
+      { ...column, sent: ['p'] },
+      'invalid_query',
+    ],
+    ['text that no value makes right', text, { ...cast, sent: ['p'] }, 'internal'],
     ['too large a result of what the caller asked for', large, { ...own, sent: ['p'] }, 'result_too_large'],
     ['too large a result of what no parameter narrows', large, { ...own, sent: [] }, 'internal'],
     ['a value in a caller’s SQL', value, { ...callers, sent: [] }, 'invalid_query'],

@@ -4,12 +4,14 @@
  */
 import { LRUCache } from 'lru-cache'
 import { type Endpoint, misdefined } from '../endpoints/definition.ts'
-import type { Statement } from '../engines/engine.ts'
+import { EngineError, type Statement } from '../engines/engine.ts'
 import type { ApiError, ErrorCode } from '../errors.ts'
 import { isInCaller } from '../sandbox/sandbox.ts'
+import { offsetOf, type Place, SqlError } from '../sql/error.ts'
+import { statementLimits } from '../sql/limits.ts'
 import { parse } from '../sql/parser.ts'
-import type { AnyNode, Binary } from '../sql/tree.ts'
-import { children } from '../sql/walk.ts'
+import type { AnyNode, Binary, Query } from '../sql/tree.ts'
+import { children, descendants } from '../sql/walk.ts'
 
 /** What a request consists of, and whose it is. */
 interface Asked {
@@ -31,45 +33,70 @@ export function blame(error: ApiError, asked: Asked): ApiError {
 }
 
 function isOfCaller(
-  { code, message, problems }: ApiError,
+  { code, message, problems, cause }: ApiError,
   { endpoint, statement, sql, sent }: Asked,
 ): boolean {
   const [place] = problems.flatMap(({ line, column }) => (line && column ? [{ line, column }] : []))
   if (sql !== null) return !place || isInCaller({ sql: statement.sql, normal: sql }, place)
   if (code !== 'invalid_query') return sent.length > 0
+  // An error of the text, which no value changes.
+  if (cause instanceof EngineError && cause.cause instanceof SqlError) return false
   const [, named] = /parameter @(\w+)/.exec(message) ?? []
   if (named) return sent.includes(named)
   const risk = /regular expression/i.test(message) ? 'pattern' : 'value'
-  if (place && risk === 'value') return false
   const risks = risksOf(endpoint.sql)
-  return sent.some(name => risks.get(name)?.has(risk))
+  const culprits = place && parametersAt(statement.sql, place)
+  return sent.some(name => {
+    const own = risks.get(name)
+    return own?.has(risk) && (!culprits || culprits.has(name) || own.has('column'))
+  })
 }
 
-/** How a parameter's value can make a query fail while it runs: as a regular expression, or as any other operand. */
-type Risk = 'pattern' | 'value'
+/** The parameters in the part of a query that begins at this place. */
+function parametersAt(sql: string, place: Place): ReadonlySet<string> {
+  const at = offsetOf(sql, place)
+  const parts = [...descendants(parse(sql, statementLimits))].filter(node => node.at === at)
+  const within = parts.flatMap(part => [...descendants(part)])
+  return new Set(within.flatMap(node => (node.kind === 'ParameterReference' ? node.name : [])))
+}
+
+/**
+ * How a parameter's value can make a query fail while it runs: as a regular expression, or as any other operand; and whether
+ * it becomes a column, which other parts of the query read.
+ */
+type Risk = 'pattern' | 'value' | 'column'
 type Risks = ReadonlySet<Risk>
 
 const none: Risks = new Set()
-const both: Risks = new Set(['pattern', 'value'])
+const all: Risks = new Set(['pattern', 'value', 'column'])
 
 const byQuery = new LRUCache<string, ReadonlyMap<string, Risks>>({ max: 200, memoMethod: risksIn })
 
 /**
  * The risks of each parameter of a query, by name. A parameter that is only compared has none, so an error while the
- * query runs comes from elsewhere, such as a value in the logs. In doubt a parameter has both.
+ * query runs comes from elsewhere, such as a value in the logs. In doubt a parameter has all.
  */
 export function risksOf(sql: string): ReadonlyMap<string, Risks> {
   return byQuery.memo(sql)
 }
 
 function risksIn(sql: string): ReadonlyMap<string, Risks> {
+  try {
+    return risksInTree(parse(sql, statementLimits))
+  } catch (error) {
+    if (!(error instanceof SqlError)) throw error
+    return new Map() // no value makes it right
+  }
+}
+
+function risksInTree(query: Query): ReadonlyMap<string, Risks> {
   const found = new Map<string, Risks>()
   const visit = (node: AnyNode, risks: Risks): void => {
     if (node.kind === 'ParameterReference')
       found.set(node.name, new Set([...(found.get(node.name) ?? []), ...risks]))
     for (const child of children(node)) visit(child, risksBelow(node, child, risks))
   }
-  visit(parse(sql), none)
+  visit(query, none)
   return found
 }
 
@@ -79,12 +106,11 @@ type Below = {
 
 const same = (_node: AnyNode, _child: AnyNode, risks: Risks) => risks
 const operand = (_node: AnyNode, _child: AnyNode, risks: Risks) => withRisk(risks, 'value')
-const anywhere = () => both
+const anywhere = () => all
 
 /** The risks of a child's value, given those of the node's own. Other kinds are conditions, and parts of queries: none. */
 const below: Below = {
   Query: (node, child) => (child === node.limit || child === node.offset ? withRisk(none, 'value') : none),
-  // What becomes a column or an element may be read elsewhere.
   SelectColumn: anywhere,
   UnnestReference: anywhere,
   ArrayLiteral: anywhere,

@@ -1,6 +1,7 @@
 /** Refreshes due answers: many sets by a batch query, in one scan or from the roll-up, or each by its own statement. */
 import pMap from 'p-map'
 import { finish } from '../answers/answer.ts'
+import { blame } from '../answers/blame.ts'
 import { estimateOver, lacksRollup, runQuery } from '../answers/engine-errors.ts'
 import { redactError } from '../answers/get-answer.ts'
 import { claim, type Claim, claimTogether } from '../cache/claim.ts'
@@ -217,14 +218,17 @@ async function publish(
 }
 
 /** The failure is stored in the head; but not that the budget was spent, which says nothing of the set. */
-async function giveUp({ tally }: Work, { claims }: HeldSet, error: unknown): Promise<void> {
+async function giveUp({ endpoint, tally }: Work, { set, claims }: HeldSet, error: unknown): Promise<void> {
   for (const claim of claims)
     if (error instanceof OutOfBudget) {
       tally.skipped(error.reason)
       await claim.release()
     } else {
       tally.failed(error)
-      const known = asApiError(error)
+      // Callers sent the values of a set, or may have.
+      const sent = set.flatMap(({ name, value }) => (value === null ? [] : name))
+      const statement = { sql: endpoint.sql, bindings: set }
+      const known = blame(asApiError(error), { endpoint, statement, sql: null, sent })
       await claim.fail(isRedacted(claim) ? redactError(known) : known)
     }
 }

@@ -100,7 +100,8 @@ export class ParquetWriter {
     this.#columns = columns
       .map(({ name, type }) => `${quoteName(name)}: ${quoteText(duckType(type))}`)
       .join(', ')
-    this.#folder = mkdtempSync(join(stage.folder, 'rows-'))
+    this.#folder = join(stage.folder, `rows-${randomUUID()}`)
+    mkdirSync(this.#folder) // not by mkdtemp, whose folders are closed to other users
     this.#json = join(this.#folder, 'rows.json')
   }
 
