@@ -101,6 +101,10 @@ describe('a log file that is damaged', () => {
     await sleep(1_100)
     const undo = damage()
     expect(await ask(path)).toEqual([200, 'lqe; fwd=stale; fwd-status=502; detail=engine_error'])
+    const covered = { status: 200, cache: 'stale', failure: 'engine_error', reason: 'failed' }
+    expect(service.logged.at(-1)).toMatchObject({
+      details: { ...covered, engine: expect.stringContaining('A log file is damaged') },
+    })
     const fresh = { headers: { 'Cache-Control': 'no-cache' } }
     expect(await ask(path, fresh)).toEqual([502, 'engine_error'])
     undo()

@@ -4,6 +4,7 @@ import { memoryOfRows } from '../../shared/answers/in-flight.ts'
 import type { AnswerResult } from '../../shared/answers/get-answer.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
+import { describeError, type Details } from '../../shared/log.ts'
 import type { Timing } from '../../shared/timing.ts'
 import type { Call } from '../http/call.ts'
 import { encode, sendRepresentation } from '../http/representation.ts'
@@ -23,7 +24,7 @@ const vary =
 export async function respond(call: Call, response: Response): Promise<void> {
   const { format, result } = response
   const { answer } = result
-  Object.assign(call.notes, { cache: result.status, rows: answer.summary.rows })
+  Object.assign(call.notes, { cache: result.status, rows: answer.summary.rows, ...coveredFailure(result) })
   await sendRepresentation(call, {
     mediaType: `${format.mediaType}; charset=utf-8`,
     hash: answer.tag.slice(0, 32),
@@ -33,6 +34,13 @@ export async function respond(call: Call, response: Response): Promise<void> {
     vary,
     headers: headersOf(response),
   })
+}
+
+/** A stale copy spares callers a failure, not the operator. */
+function coveredFailure({ failure }: AnswerResult): Details {
+  if (!failure) return {}
+  const { error, ...details } = describeError(failure)
+  return { failure: error!, ...details }
 }
 
 /** JSON from which on a body is counted while it is sent; small answers cost nothing and are never refused. */
