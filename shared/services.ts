@@ -9,6 +9,7 @@ import { type Log, log, occasionally } from './log.ts'
 import { type ColumnsOf, rememberColumns } from './endpoints/columns.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
 import { type ByteLimits, openByteLimits } from './keys/limits.ts'
+import { type Cursors, openCursors } from './pages/cursor.ts'
 import { type AssertWithin, rememberVerdicts } from './sandbox/verdict.ts'
 import { logged } from './stores/logged.ts'
 import type { Store } from './stores/store.ts'
@@ -24,6 +25,7 @@ export interface Services {
   assertWithin: AssertWithin
   authenticate: Authenticate
   byteLimits: ByteLimits
+  cursors: Cursors
   /** For what happens again and again while something is away. */
   log: Log
   close(): Promise<void>
@@ -47,6 +49,7 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
     columnsOf: rememberColumns(engine),
     assertWithin: rememberVerdicts(engine),
     byteLimits: openByteLimits(store),
+    cursors: openCursors(store),
     authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
     async close() {
       await cache.close()

@@ -3,6 +3,7 @@ import { getAnswer } from '../../shared/answers/get-answer.ts'
 import type { RunCost } from '../../shared/engines/engine.ts'
 import { presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
+import { pageOf, readCursor, refuseCursorWithSql } from '../../shared/pages/page.ts'
 import { Timing } from '../../shared/timing.ts'
 import { type Call, goneSignal } from '../http/call.ts'
 import { accessEndpoint } from './access.ts'
@@ -18,13 +19,18 @@ export async function answer(call: Call): Promise<void> {
   const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
-  const now = presentFor(endpoint, config.frozenNow === null ? new Date() : new Date(config.frozenNow))
+  const cursor = await readCursor(services.cursors, endpoint, query)
+  const now = presentFor(endpoint, cursor?.now ?? config.frozenNow ?? Date.now())
   const parameters = readParameters(endpoint, query, caller.pins, now)
   const callerSql = callerSqlOf(req.method, query, req.body)
   const composed = compose(endpoint, caller, parameters, callerSql)
+  const page = callerSql === null ? pageOf(services.cursors, endpoint, parameters, cursor, now) : null
+  if (cursor && !page) refuseCursorWithSql(cursor)
   const request = {
     endpoint,
     ...composed,
+    ...(page ? { statement: page.statement } : {}),
+    page,
     parameters: parameters.canonical,
     sent: parameters.sent,
     redacted,

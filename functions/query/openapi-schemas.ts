@@ -42,13 +42,27 @@ export function objectOf(properties: Record<string, JsonSchema>): JsonSchema {
 const text = { type: 'string' }
 const position = { type: 'integer', description: 'In the SQL, from 1' }
 
-export const metaSchema = objectOf({
+const meta = objectOf({
   endpoint: text,
   version: { type: 'string', description: 'Changes with the definition' },
   rows: { type: 'integer' },
   truncated: { type: 'boolean', description: 'Whether rows were cut at the limit' },
   redacted: { type: 'boolean' },
 })
+
+const marks = {
+  next: {
+    type: 'string',
+    description: 'For `cursor`: the rows that come after these; absent on the last page',
+  },
+  newest: { type: 'string', description: 'For `follow`: rows newer than these, as they come' },
+}
+
+/** The marks are those of an endpoint with pages. */
+export const metaSchema: JsonSchema = {
+  ...meta,
+  properties: { ...(meta['properties'] as JsonSchema), ...marks },
+}
 
 /** Examples; `openapi.test.ts` reproduces those that need neither a failing engine nor a limit. */
 const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {

@@ -1,6 +1,6 @@
 /** `GET /openapi.json`: an OpenAPI 3.1 document of the endpoints that a key may call. */
 import { EngineError } from '../../shared/engines/engine.ts'
-import type { Endpoint, ParameterDefinition } from '../../shared/endpoints/definition.ts'
+import { type Endpoint, pageParameters, type ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import { keyFromHeaders } from '../../shared/keys/authenticate.ts'
 import type { Column } from '../../shared/sql/types.ts'
 import type { Call } from '../http/call.ts'
@@ -85,6 +85,7 @@ const answerHeaders = {
   'Server-Timing': header('Milliseconds for the key, the cache, the engine, redaction'),
   'X-Ignored-Parameters': header('Parameters that were sent and are not declared'),
   'X-Resolved-Times': header('What relative times among the parameters stand for'),
+  Link: header('The next page, where there is one: rel="next" (RFC 8288)'),
   'X-Result-Truncated': header('true where rows were cut at the limit'),
 }
 
@@ -155,11 +156,17 @@ function parametersOf(endpoint: Endpoint): object[] {
   const format = { name: 'format', in: 'query', schema: { enum: formats.map(({ name }) => name) } }
   const redaction = { name: 'SVC-ENDPOINT-REDACT-PII', in: 'header', schema: { enum: ['true', 'false'] } }
   const named = Object.hasOwn(endpoint.parameters, 'format') ? [] : [format]
-  return [...declared, ...(endpoint.sandbox ? [sql] : []), ...named, redaction]
+  const pages = endpoint.page ? pageParameters.map(name => ({ name, in: 'query', ...pageWords[name] })) : []
+  return [...declared, ...(endpoint.sandbox ? [sql] : []), ...pages, ...named, redaction]
 }
 
 function parameterSchema({ format, description: _, ...schema }: ParameterDefinition): JsonSchema {
   return format === undefined ? schema : { ...schema, description: formatWords[format] }
+}
+
+const pageWords = {
+  cursor: { description: 'meta.next of a page: the rows after it, with the same parameters', schema: text },
+  follow: { description: 'meta.newest of an answer: newer rows, oldest first', schema: text },
 }
 
 const formatWords = {

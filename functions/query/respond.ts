@@ -3,6 +3,7 @@ import type { Encoding } from '../../shared/answers/answer.ts'
 import { memoryOfRows } from '../../shared/answers/in-flight.ts'
 import type { AnswerResult } from '../../shared/answers/get-answer.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { splitQuery } from '../../shared/endpoints/query-string.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { describeError, type Details } from '../../shared/log.ts'
 import type { Timing } from '../../shared/timing.ts'
@@ -32,7 +33,7 @@ export async function respond(call: Call, response: Response): Promise<void> {
     encodings: ['gzip', 'br', 'identity'],
     bytes: encoding => bodyOf(call, response, encoding),
     vary,
-    headers: headersOf(response),
+    headers: headersOf(call, response),
   })
 }
 
@@ -61,7 +62,10 @@ function bodyOf({ res, services }: Call, { format, result }: Response, encoding:
   })
 }
 
-function headersOf({ endpoint, result, timing, parameters }: Response): Record<string, string> {
+function headersOf(
+  { query }: Call,
+  { endpoint, result, timing, parameters }: Response,
+): Record<string, string> {
   const { answer, madeAt, ageMs } = result
   const left = Math.max(0, Math.floor(endpoint.cacheSeconds - ageMs / 1000))
   const headers: Record<string, string> = {
@@ -72,6 +76,8 @@ function headersOf({ endpoint, result, timing, parameters }: Response): Record<s
   if (!Number.isNaN(madeAt)) headers['Last-Modified'] = new Date(madeAt).toUTCString()
   if (result.status !== 'uncached') headers['Age'] = String(Math.floor(ageMs / 1000))
   if (answer.summary.truncated) headers['X-Result-Truncated'] = 'true'
+  const next = answer.summary.page?.next
+  if (next) headers['Link'] = `<${linkTo(query, next)}>; rel="next"`
   const { ignored, resolved } = parameters
   const times = Object.entries(resolved).map(([name, time]) => `${name}=${time}`)
   if (ignored.length > 0) headers['X-Ignored-Parameters'] = ignored.join(', ')
@@ -93,4 +99,11 @@ function cacheStatus({ status, stored, failure, ageMs }: AnswerResult, left: num
     uncached: 'fwd=bypass',
   }
   return `lqe; ${texts[status]}`
+}
+
+/** The call's own query string with another cursor, relative to its address (RFC 8288, RFC 3986). */
+function linkTo(query: string, cursor: string): string {
+  const kept = splitQuery(query).filter(({ name }) => name !== 'cursor')
+  const pairs = [...kept, { name: 'cursor', value: cursor }]
+  return `?${pairs.map(pair => [pair.name, pair.value ?? ''].map(encodeURIComponent).join('=')).join('&')}`
 }

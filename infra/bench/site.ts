@@ -89,6 +89,7 @@ export async function storeAnswer(
       statement: { sql: endpoint.sql, bindings },
       parameters: canonical,
       sql: null,
+      page: null,
       sent: [],
       redacted: false,
       bypass: false,

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
 import type { Result, Row } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
+import type { PageMarks } from '../pages/page.ts'
 import { redactRows } from '../redact/redact.ts'
 
 export type Encoding = 'gzip' | 'br' | 'identity'
@@ -13,6 +14,8 @@ export interface Summary {
   rows: number
   truncated: boolean
   redacted: boolean
+  /** Of an endpoint with pages. */
+  page?: PageMarks
   /** Names of the result's columns, for formats that need them where there are no rows. */
   columns: string[]
 }
@@ -88,10 +91,11 @@ const makers: Record<Encoding, (answer: Answer) => Promise<Buffer>> = {
 }
 
 /** The answer of a run, whose rows the engine has cut to the limit: redacted where required, then encoded. */
-export function finish(endpoint: Endpoint, result: Result, redacted: boolean): Answer {
+export function finish(endpoint: Endpoint, result: Result, redacted: boolean, page?: PageMarks): Answer {
   const { rows, truncated } = result
   const columns = result.columns.map(column => column.name)
-  return enclose(endpoint, redacted ? redactRows(rows) : rows, { truncated, redacted, columns })
+  const known = { truncated, redacted, columns, ...(page ? { page } : {}) }
+  return enclose(endpoint, redacted ? redactRows(rows) : rows, known)
 }
 
 /** A redacted answer from a clear one, without another run. The reverse does not exist. */
@@ -101,8 +105,10 @@ export async function redactAnswer(endpoint: Endpoint, clear: Answer): Promise<A
 }
 
 function enclose(endpoint: Endpoint, rows: Row[], known: Omit<Summary, 'rows'>): Answer {
-  const { truncated, redacted } = known
-  const meta = { endpoint: endpoint.name, version: endpoint.version, rows: rows.length, truncated, redacted }
+  const { truncated, redacted, page } = known
+  const own = { endpoint: endpoint.name, version: endpoint.version, rows: rows.length, truncated, redacted }
+  const marks = Object.entries(page ?? {}).filter(([, mark]) => mark !== null)
+  const meta = { ...own, ...Object.fromEntries(marks) }
   const json = Buffer.from(JSON.stringify({ result: rows, meta }))
   return Answer.fromJson({ ...known, rows: rows.length }, json)
 }

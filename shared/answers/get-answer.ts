@@ -1,5 +1,6 @@
 /** From a query request to its answer: through the cache where the endpoint has one, else straight from the engine. */
 import type { AnswerCache, CacheRequest, CacheResult } from '../cache/cache.ts'
+import type { CacheKeyFields } from '../cache/key.ts'
 import {
   EngineError,
   type QueryEngine,
@@ -18,6 +19,7 @@ import { estimateOver, runFirstReadable, runQuery, type RunOptions } from './eng
 import type { BytesInFlight } from './in-flight.ts'
 import type { AssertWithin } from '../sandbox/verdict.ts'
 import type { Allowance, ByteLimit } from '../keys/limits.ts'
+import type { Page } from '../pages/page.ts'
 import type { Timing } from '../timing.ts'
 
 export interface QueryRequest {
@@ -33,6 +35,8 @@ export interface QueryRequest {
   sql: string | null
   /** Parameters whose values are the caller's own: neither defaults nor pins. */
   sent: readonly string[]
+  /** `null` where the endpoint has no pages, and for a caller's own SQL. */
+  page: Page | null
   /** Whether personal data is removed. */
   redacted: boolean
   /** Whether a fresh copy is not enough. */
@@ -108,8 +112,9 @@ function cacheRequestOf(
   allowance: Allowance | null,
 ): CacheRequest {
   const { cache } = services
-  const { endpoint, parameters, sql, redacted, bypass, timing } = request
-  const clear = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
+  const { endpoint, parameters, sql, page, redacted, bypass, timing } = request
+  const own = { endpointId: endpoint.id, version: endpoint.version, parameters, sql, variant: 'clear' }
+  const clear: CacheKeyFields = page?.cursor ? { ...own, cursor: page.cursor } : own
   const freshMs = endpoint.cacheSeconds * 1000
   return {
     keyFields: redacted ? { ...clear, variant: redactionVersion } : clear,
@@ -137,7 +142,7 @@ async function runEngine(
   allowance: Allowance | null,
   own: Pick<RunOptions, 'jobKey' | 'signal'>,
 ): Promise<{ answer: Answer; asOf: SavedQuery['asOf'] }> {
-  const { endpoint, sql, redacted, bypass, labels, onRun, timing } = request
+  const { endpoint, sql, page, redacted, bypass, labels, onRun, timing } = request
   const pay = async (cost: RunCost) => {
     onRun(cost)
     const { bytes } = cost
@@ -152,11 +157,13 @@ async function runEngine(
   }
   try {
     return await inFlight.run(async onBytes => {
-      const run = (statement: Statement) => runQuery(engine, endpoint, statement, { ...options, onBytes })
-      const { result, asOf } = await timing.measure('engine', () => runFirstReadable(request, run, log))
-      await pay(result)
+      const limits = page ? { ...endpoint, maxRows: page.rows } : endpoint
+      const run = (statement: Statement) => runQuery(engine, limits, statement, { ...options, onBytes })
+      const { result: ran, asOf } = await timing.measure('engine', () => runFirstReadable(request, run, log))
+      await pay(ran)
+      const { result, marks } = page ? await page.finish(ran) : { result: ran, marks: undefined }
       const answer = await timing.measure(redacted ? 'redact' : 'encode', () =>
-        finish(endpoint, result, redacted),
+        finish(endpoint, result, redacted, marks),
       )
       return { answer, asOf }
     })

@@ -87,8 +87,9 @@ export class CacheEntries {
       readPayload(this.store, key, stored, whole.inline),
     )
     if (!bytes) return null
-    const { rows, truncated, redacted, columns, etag, rawBytes, madeAt, generation } = stored
-    const answer = Answer.fromGzip({ rows, truncated, redacted, columns }, etag, rawBytes, bytes)
+    const { rows, truncated, redacted, columns, page, etag, rawBytes, madeAt, generation } = stored
+    const summary = { rows, truncated, redacted, columns, ...(page ? { page } : {}) }
+    const answer = Answer.fromGzip(summary, etag, rawBytes, bytes)
     return this.remember(key, { answer, madeAt, generation })
   }
 

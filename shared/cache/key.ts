@@ -9,12 +9,16 @@ export interface CacheKeyFields {
   parameters: string
   /** Normal form of the caller's SQL; `null` for the endpoint's own query. */
   sql: string | null
+  /** The cursor of a page; absent for the first one, and without pages. */
+  cursor?: string
   /** `clear`, or the version of the redaction policy that was applied. */
   variant: string
 }
 
 /** The cache key, 64 hex digits. JSON separates the fields, so that two different lists never run into one text. */
-export function cacheKey({ endpointId, version, parameters, sql, variant }: CacheKeyFields): string {
-  const text = JSON.stringify([endpointId, version, parameters, sql, variant])
+export function cacheKey({ endpointId, version, parameters, sql, cursor, variant }: CacheKeyFields): string {
+  const text = JSON.stringify(
+    [endpointId, version, parameters, sql, variant, cursor].slice(0, cursor ? 6 : 5),
+  )
   return hash('sha256', text)
 }

@@ -58,8 +58,16 @@ export async function publish(
     await writeChunks(store, written, gzip, expireAt)
     const sizes = { chunks, bytes: gzip.length, rawBytes: answer.rawBytes }
     const hashes = { sha256: sha256(gzip), etag: answer.tag }
-    const stored: Stored = { generation, ...sizes, ...hashes, madeAt, ...answer.summary }
-    const set: Fields = { stored: { ...stored }, previous: previousOf(before), expireAt }
+    const { page, ...summary } = answer.summary
+    const stored = {
+      generation,
+      ...sizes,
+      ...hashes,
+      madeAt,
+      ...summary,
+      ...(page ? { page: { ...page } } : {}),
+    }
+    const set: Fields = { stored, previous: previousOf(before), expireAt }
     if (chunks === 0) set['inline'] = gzip
     const isPublished = await lease.finish(set, chunks > 0 ? ['failure', 'inline'] : ['failure'])
     if (!isPublished) await removeChunks(store, written)

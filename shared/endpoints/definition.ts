@@ -26,6 +26,8 @@ export interface Endpoint {
   cacheSeconds: number
   /** `null` = one reading for all. */
   newestFirst: NewestFirst | null
+  /** `null` = one answer has all rows. */
+  page: Paging | null
   /** `null` = never warmed. */
   warm: Warming | null
   /** `null` = every answer is read from the log tables. */
@@ -48,6 +50,12 @@ export interface NewestFirst {
   end: string
   /** How far back each reading goes, milliseconds, ascending. */
   steps: number[]
+}
+
+/** How an endpoint's rows are read page by page (`shared/pages/`). */
+export interface Paging {
+  /** Columns whose values together name a row: its time, and a text that tells apart rows of one moment. */
+  by: [time: string, tie: string]
 }
 
 /** How an endpoint's answers are refreshed before a reader has to wait for them. */
@@ -100,6 +108,7 @@ interface DefinitionFile {
   timeoutSeconds: number
   cache: { seconds: number }
   newestFirst?: { start: string; end: string; steps: string[] }
+  page?: { by: [string, string]; order: 'descending' }
   warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
   rollup?: { query: string; partition: string; cluster: string[]; refreshMinutes: number }
   answers?: AnswerDefinition[]
@@ -163,6 +172,7 @@ export function endpointFrom(
     timeoutSeconds,
     cache,
     newestFirst,
+    page,
     warm,
     rollup,
     answers = [],
@@ -184,6 +194,7 @@ export function endpointFrom(
     timeoutSeconds,
     cacheSeconds: cache.seconds,
     newestFirst: newestFirst ? newestFirstOf(newestFirst, parameters.properties) : null,
+    page: page ? pagingOf(page, file) : null,
     warm: warm ? warmingOf(warm, readQuery) : null,
     rollup: rollup ? rollupOf(rollup, readQuery) : null,
     answers: answers.map((answer, at) => answerOf(answer, `/answers/${at}`, readQuery)),
@@ -210,6 +221,27 @@ function newestFirstOf(
     problems.push({ pointer: `/newestFirst/steps/${at}`, detail: 'must be longer than the one before' })
   if (problems.length > 0) throw new DefinitionError(problems)
   return { start, end, steps: lengths }
+}
+
+/** Parameters of every endpoint with pages, and the names of the bindings that they lead to. */
+export const pageParameters = ['cursor', 'follow'] as const
+export const pageBindings = ['page_time', 'page_tie'] as const
+
+function pagingOf(
+  { by }: NonNullable<DefinitionFile['page']>,
+  { parameters, warm, answers }: DefinitionFile,
+): Paging {
+  const taken = [...pageParameters, ...pageBindings].filter(name =>
+    Object.hasOwn(parameters.properties, name),
+  )
+  const problems = taken.map(name => ({
+    pointer: `/parameters/properties/${name}`,
+    detail: 'has a name that pages take',
+  }))
+  for (const [field, other] of Object.entries({ warm, answers }))
+    if (other) problems.push({ pointer: '/page', detail: `does not go with ${field}` })
+  if (problems.length > 0) throw new DefinitionError(problems)
+  return { by }
 }
 
 /** Of an ISO 8601 duration of days, hours and minutes. */

@@ -5,6 +5,7 @@ import type { Binding, Value } from '../engines/engine.ts'
 import {
   type Endpoint,
   misdefined,
+  pageParameters,
   type ParameterDefinition,
   parameterColumns,
   type Scalar,
@@ -103,8 +104,9 @@ function refusalOf(
  * What relative times in a call count from: this moment; on an endpoint with a cache, the whole minute that it is in, so that
  * the calls of a minute share an answer.
  */
-export function presentFor({ cacheSeconds }: Pick<Endpoint, 'cacheSeconds'>, now = new Date()): Date {
-  return cacheSeconds === 0 ? now : new Date(Math.floor(now.getTime() / 60_000) * 60_000)
+export function presentFor({ cacheSeconds }: Pick<Endpoint, 'cacheSeconds'>, now: number | string): Date {
+  const moment = new Date(now)
+  return cacheSeconds === 0 ? moment : new Date(Math.floor(moment.getTime() / 60_000) * 60_000)
 }
 
 /**
@@ -135,12 +137,14 @@ class Invalid {
   }
 }
 
+const pageNames: ReadonlySet<string> = new Set(pageParameters)
+
 function declaredOnly(endpoint: Endpoint, pairs: Pair[]) {
   const sent = new Map<string, string>()
   const ignored = new Set<string>()
   const problems: Problem[] = []
   for (const { name, value } of pairs) {
-    if (reservedNames.has(name)) continue
+    if (reservedNames.has(name) || (endpoint.page && pageNames.has(name))) continue
     if (!Object.hasOwn(endpoint.parameters, name)) ignored.add(name)
     else if (sent.has(name)) problems.push({ parameter: name, detail: repeated })
     else if (value === null) problems.push({ parameter: name, detail: undecodable })

@@ -38,7 +38,10 @@ function decode(text: string): string | null {
  * The decoded value of one parameter, `null` where it is absent or empty.
  * @throws ApiError `invalid_parameter` where it occurs twice or is not UTF-8
  */
-export function readSingle(query: string, name: 'sql' | 'format' | 'endpoint'): string | null {
+export function readSingle(
+  query: string,
+  name: 'sql' | 'format' | 'endpoint' | 'cursor' | 'follow',
+): string | null {
   const found = splitQuery(query).filter(pair => pair.name === name)
   if (found.length > 1) throw invalidParameter([{ parameter: name, detail: repeated }])
   if (found[0]?.value === null) throw invalidParameter([{ parameter: name, detail: undecodable }])

@@ -14,6 +14,7 @@ import {
 import { misfitOf } from '../../../shared/endpoints/parameters.ts'
 import { ownQuery, rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/queries.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
+import { pagedSelection } from '../../../shared/pages/statement.ts'
 import { placeOf, SqlError } from '../../../shared/sql/error.ts'
 import { newestRows } from '../../../shared/sql/newest-rows.ts'
 import { parse } from '../../../shared/sql/parser.ts'
@@ -40,7 +41,9 @@ async function checkOne(source: EndpointSource, engine: QueryEngine): Promise<Fi
     const problems = [...parametersAgree(source), ...(await valuesFit(source, engine))]
     if (problems.length > 0) return problems
     if (endpoint.newestFirst) newestRows(endpoint.sql, parse(endpoint.sql), endpoint.newestFirst.start)
+    if (endpoint.page) pagedSelection(endpoint.sql, parse(endpoint.sql), endpoint.page)
     const { columns } = await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
+    problems.push(...pageColumns(source, columns))
     const own = ownQuery(endpoint)
     problems.push(
       ...(await at('/warm/query', file => checkBatchQuery(endpoint, own, file, columns, engine))),
@@ -129,6 +132,18 @@ function parametersAgree({ endpoint, sqlFile, yamlFile, placeInYaml }: EndpointS
     if (!used.has(name)) problems.push({ file: yamlFile, ...place, detail })
   }
   return problems
+}
+
+/** Pages go by a time and a text. */
+function pageColumns({ endpoint, yamlFile, placeInYaml }: EndpointSource, columns: Column[]): FileProblem[] {
+  const types = ['TIMESTAMP', 'STRING']
+  return (endpoint.page?.by ?? []).flatMap((name, at) => {
+    const column = columns.find(column => column.name === name)
+    const detail = `page.by.${at} must be a ${types[at]}, and is ${inWords(column)}`
+    return column?.type.kind === types[at]
+      ? []
+      : [{ file: yamlFile, ...placeInYaml(`/page/by/${at}`), detail }]
+  })
 }
 
 /**

@@ -1,0 +1,110 @@
+/**
+ * Cursors: the position of a row as text that tells a caller nothing and that nobody but the service can make. A position has
+ * a row's tie-breaker before redaction; were it readable it would leak, and were it free to choose, asking for the rows behind
+ * it would be a search for a hidden value.
+ *
+ * AES-256-GCM under a key that the store holds. The nonce is a hash of the content under a key of its own (as in RFC 8452),
+ * so that equal positions are equal texts, and equal rows make equal answers.
+ */
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { ApiError } from '../errors.ts'
+import { type Store, StoreError } from '../stores/store.ts'
+import type { Place } from './statement.ts'
+
+export interface Cursor extends Place {
+  endpointId: string
+  /** Hash of the parameters that it goes with. */
+  parameters: string
+  /** What relative times in those count from, milliseconds since 1970; `null` where there are none. */
+  now: number | null
+}
+
+export interface Cursors {
+  /** @throws ApiError `store_unavailable` */
+  seal(cursor: Cursor): Promise<string>
+  /** `null` for a text that was not sealed here. @throws ApiError `store_unavailable` */
+  open(text: string): Promise<Cursor | null>
+}
+
+const at = { collection: 'secrets', id: 'cursors' }
+
+/** The key is read once in a process, and made by the first that needs it. */
+export function openCursors(store: Store): Cursors {
+  let reading: Promise<Keys> | null = null
+  const keys = () => {
+    reading ??= readSecret(store).then(keysOf, (cause: unknown) => {
+      reading = null
+      if (!(cause instanceof StoreError)) throw cause
+      const headers = { 'Retry-After': '2' }
+      throw new ApiError('store_unavailable', 'Pages cannot be had at the moment.', { headers, cause })
+    })
+    return reading
+  }
+  return {
+    seal: async cursor => sealed(await keys(), textOf(cursor)),
+    async open(text) {
+      const content = opened(await keys(), text)
+      return content === null ? null : cursorOf(content)
+    },
+  }
+}
+
+async function readSecret(store: Store): Promise<Uint8Array> {
+  const { document } = await store.get(at)
+  const known = document?.fields['key']
+  if (known instanceof Uint8Array) return known
+  const key = new Uint8Array(randomBytes(32))
+  try {
+    await store.create(at, { key })
+    return key
+  } catch (error) {
+    if (error instanceof StoreError && error.reason === 'conflict') return readSecret(store)
+    throw error
+  }
+}
+
+interface Keys {
+  content: Buffer
+  nonce: Buffer
+}
+
+function keysOf(secret: Uint8Array): Keys {
+  const derived = (use: string) => Buffer.from(hkdfSync('sha256', secret, '', `cursor ${use}`, 32))
+  return { content: derived('content'), nonce: derived('nonce') }
+}
+
+const nonceBytes = 12
+const tagBytes = 16
+
+function sealed({ content, nonce: nonceKey }: Keys, text: string): string {
+  const nonce = createHmac('sha256', nonceKey).update(text).digest().subarray(0, nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', content, nonce)
+  const bytes = [nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]
+  return Buffer.concat(bytes).toString('base64url')
+}
+
+function opened({ content }: Keys, text: string): string | null {
+  const bytes = Buffer.from(text, 'base64url')
+  // Base64 has several texts for the same bytes; only the one that was given counts.
+  if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== text) return null
+  const decipher = createDecipheriv('aes-256-gcm', content, bytes.subarray(0, nonceBytes))
+  decipher.setAuthTag(bytes.subarray(-tagBytes))
+  try {
+    const text = decipher.update(bytes.subarray(nonceBytes, -tagBytes))
+    return Buffer.concat([text, decipher.final()]).toString()
+  } catch {
+    return null
+  }
+}
+
+type Content = [string, string, Place['direction'], string, string, number | null]
+
+function textOf({ endpointId, parameters, direction, after: { time, tie }, now }: Cursor): string {
+  const content: Content = [endpointId, parameters, direction, time, tie, now]
+  return JSON.stringify(content)
+}
+
+function cursorOf(text: string): Cursor {
+  const [endpointId, parameters, direction, time, tie, now] = JSON.parse(text) as Content
+  return { endpointId, parameters, direction, after: { time, tie }, now }
+}

@@ -1,0 +1,130 @@
+/** A call for a page: from its cursor to the statement that runs, and from the rows to the cursors that lead on. */
+import { hash } from 'node:crypto'
+import type { Endpoint, Paging } from '../endpoints/definition.ts'
+import type { Parameters } from '../endpoints/parameters.ts'
+import { invalidParameter, readSingle } from '../endpoints/query-string.ts'
+import { toMicros } from '../endpoints/timestamps.ts'
+import type { Result, Row, Statement } from '../engines/engine.ts'
+import type { Cursor, Cursors } from './cursor.ts'
+import { pageRows, pageStatement, type Position } from './statement.ts'
+
+/** Where an answer's neighbours are. */
+export interface PageMarks {
+  /** For `cursor`: the rows that come after these. `null` = there are none. */
+  next: string | null
+  /** For `follow`: rows that are newer than the newest of these; `null` on pages of older rows. */
+  newest: string | null
+}
+
+/** A page that is to be run. */
+export interface Page {
+  statement: Statement
+  /** What the caller sent, for the cache key; `null` for the first page. */
+  cursor: string | null
+  /** Rows that it may have. */
+  rows: number
+  /** The result as it is answered, and its marks. @param result of the statement with `rows` as its limit */
+  finish<R extends Result>(result: R): Promise<{ result: R; marks: PageMarks }>
+}
+
+export interface SentCursor extends Cursor {
+  text: string
+}
+
+/**
+ * The cursor that a call holds; `null` where it holds none, or the endpoint has no pages.
+ * @throws ApiError `invalid_parameter` for one that is damaged or of another endpoint; `store_unavailable`
+ */
+export async function readCursor(
+  cursors: Cursors,
+  endpoint: Endpoint,
+  query: string,
+): Promise<SentCursor | null> {
+  if (!endpoint.page) return null
+  const texts = { next: readSingle(query, 'cursor'), follow: readSingle(query, 'follow') }
+  if (texts.next !== null && texts.follow !== null)
+    throw refusal('cursor', 'and follow lead in two directions; send one of them')
+  const direction = texts.follow === null ? 'next' : 'follow'
+  const text = texts[direction]
+  if (text === null) return null
+  const parameter = direction === 'next' ? 'cursor' : 'follow'
+  const cursor = await cursors.open(text)
+  if (!cursor) throw refusal(parameter, 'is damaged: send it as meta.next or meta.newest had it')
+  if (cursor.endpointId !== endpoint.id) throw refusal(parameter, 'is of another endpoint')
+  if (cursor.direction !== direction)
+    throw refusal(parameter, `leads the other way: cursor takes meta.next, follow takes meta.newest`)
+  return { ...cursor, text }
+}
+
+/** @throws ApiError `invalid_parameter` */
+export function refuseCursorWithSql({ direction }: Cursor): never {
+  const parameter = direction === 'next' ? 'cursor' : 'follow'
+  throw refusal(parameter, 'does not go with sql: bound the time in the SQL itself')
+}
+
+/**
+ * The page that a call for an endpoint's own rows asks for; `null` where the endpoint has none.
+ * @param now what relative times counted from
+ * @throws ApiError `invalid_parameter` for a cursor of other parameters
+ */
+export function pageOf(
+  cursors: Cursors,
+  endpoint: Endpoint,
+  parameters: Parameters,
+  cursor: SentCursor | null,
+  now: Date,
+): Page | null {
+  const { sql, page, newestFirst, maxRows } = endpoint
+  if (!page) return null
+  const hashed = hash('sha256', parameters.canonical).slice(0, 32)
+  if (cursor && cursor.parameters !== hashed)
+    throw refusal(
+      cursor.direction === 'next' ? 'cursor' : 'follow',
+      'is of other parameters: send those of its first page',
+    )
+  const limit = pageRows({ sql, page })
+  const isRelative = Object.keys(parameters.resolved).length > 0
+  const seal = (direction: Cursor['direction'], after: Position) =>
+    cursors.seal({
+      endpointId: endpoint.id,
+      parameters: hashed,
+      direction,
+      after,
+      now: isRelative ? now.getTime() : null,
+    })
+  const following = cursor?.direction === 'follow'
+  return {
+    statement: pageStatement({ sql, page, newestFirst }, parameters.bindings, cursor),
+    cursor: cursor?.text ?? null,
+    rows: Math.min(maxRows, limit),
+    async finish(result) {
+      const positions = result.rows.flatMap(row => positionOf(row, page) ?? [])
+      const [first, last] = [positions[0], positions.at(-1)]
+      const next = !following && result.truncated && last ? await seal('next', last) : null
+      const newest = following ? (last ?? cursor.after) : (first ?? startOf(endpoint, parameters))
+      return {
+        result: { ...result, truncated: result.truncated && limit > maxRows },
+        marks: { next, newest: cursor && !following ? null : await seal('follow', newest) },
+      }
+    },
+  }
+}
+
+/** `null` for a row without a time: such rows come last, and are on no further page. */
+function positionOf(row: Row, { by }: Paging): Position | null {
+  const [time, tie] = by.map(name => row[name] as number | string | null)
+  return time == null ? null : { time: String(time), tie: tie == null ? '' : String(tie) }
+}
+
+/** Where there is no row yet, all that come are newer. */
+function startOf({ newestFirst }: Endpoint, { bindings }: Parameters): Position {
+  const start = bindings.find(({ name }) => name === newestFirst?.start)?.value
+  return {
+    time: String(toMicros(typeof start === 'string' ? start : '0001-01-01T00:00:00.000001Z')),
+    tie: '',
+  }
+}
+
+function refusal(parameter: string, detail: string) {
+  return invalidParameter([{ parameter, detail }])
+}

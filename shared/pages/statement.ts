@@ -1,0 +1,165 @@
+/**
+ * A page of an endpoint's rows as a statement: the endpoint's own query, on whose tree the order gets a tie-breaker, the final
+ * selection a condition for the rows behind a position, and the LIMIT one row more, which tells whether others follow.
+ */
+import { LRUCache } from 'lru-cache'
+import { type Endpoint, pageBindings, type Paging } from '../endpoints/definition.ts'
+import { fromMicros } from '../endpoints/timestamps.ts'
+import type { Binding, Statement } from '../engines/engine.ts'
+import { placeOf, SqlError } from '../sql/error.ts'
+import { parse } from '../sql/parser.ts'
+import { print } from '../sql/printer.ts'
+import { nameKey } from '../sql/relations.ts'
+import type { Expression, OrderItem, Query, Select } from '../sql/tree.ts'
+
+/** Where a row stands in the order of its endpoint: its time in microseconds since 1970, and its tie-breaker. */
+export interface Position {
+  time: string
+  tie: string
+}
+
+/** The rows behind a position: `next` = older, newest first; `follow` = newer, oldest first. */
+export interface Place {
+  direction: 'next' | 'follow'
+  after: Position
+}
+
+/** @param place `null` = the first page */
+export function pageStatement(
+  endpoint: Pick<Endpoint, 'sql' | 'newestFirst'> & { page: Paging },
+  bindings: Binding[],
+  place: Place | null,
+): Statement {
+  const { sql, page, newestFirst } = endpoint
+  const direction = place?.direction ?? null
+  const key = JSON.stringify([sql, page.by, direction])
+  const text = statements.memo(key, { context: { sql, page, direction } })
+  if (!place) return { sql: text, bindings }
+  const [time, tie] = pageBindings
+  const { after } = place
+  return {
+    sql: text,
+    bindings: [
+      ...bindings.map(binding => narrowed(binding, newestFirst, place)),
+      { name: time, type: { kind: 'TIMESTAMP' }, value: fromMicros(BigInt(after.time)) },
+      { name: tie, type: { kind: 'STRING' }, value: after.tie },
+    ],
+  }
+}
+
+/** The endpoint's own bounds, by which BigQuery leaves out partitions, never go beyond the position. */
+function narrowed(binding: Binding, bounds: Endpoint['newestFirst'], { direction, after }: Place): Binding {
+  const isNext = direction === 'next'
+  if (binding.name !== (isNext ? bounds?.end : bounds?.start)) return binding
+  // The lower bound is exclusive, and rows of the very moment may follow.
+  const time = fromMicros(BigInt(after.time) - (isNext ? 0n : 1n))
+  const own = binding.value as string | null
+  if (own === null || time === null) return { ...binding, value: own ?? time }
+  const isCloser = isNext ? time < own : time > own
+  return isCloser ? { ...binding, value: time } : binding
+}
+
+interface Variant {
+  sql: string
+  page: Paging
+  direction: Place['direction'] | null
+}
+
+const statements = new LRUCache<string, string, Variant>({
+  max: 300,
+  memoMethod: (_key, _stale, { context }) => printed(context),
+})
+
+function printed({ sql, page, direction }: Variant): string {
+  const tree = parse(sql)
+  const { query, select, rows, time, tie } = pagedSelection(sql, tree, page)
+  const order = page.by.map(name => `\`${name}\` ${direction === 'follow' ? 'ASC' : 'DESC'}`)
+  const sign = direction === 'follow' ? '>' : '<'
+  // The first part lets an engine leave out rows before the position. NULL comes last in a moment, as the least text does.
+  const behind = `${time} ${sign}= @page_time AND (${time} ${sign} @page_time OR IFNULL(${tie}, '') ${sign} @page_tie)`
+  const tail = parse(`SELECT 1 FROM t WHERE ${behind} ORDER BY ${order.join(', ')} LIMIT ${rows + 1}`)
+  query.orderBy = tail.orderBy
+  query.limit = tail.limit
+  const { where } = tail.body as Select
+  if (direction)
+    select.where = select.where
+      ? { kind: 'Binary', operator: 'AND', left: select.where, right: where!, at: 0 }
+      : where
+  return print(tree)
+}
+
+/** Rows of a page, as the query's LIMIT says. */
+export function pageRows({ sql, page }: Pick<Endpoint, 'sql'> & { page: Paging }): number {
+  return sizes.memo(JSON.stringify([sql, page.by]), { context: { sql, page } })
+}
+
+const sizes = new LRUCache<string, number, Pick<Variant, 'sql' | 'page'>>({
+  max: 300,
+  memoMethod: (_key, _stale, { context: { sql, page } }) => pagedSelection(sql, parse(sql), page).rows,
+})
+
+interface PagedSelection {
+  query: Query
+  select: Select
+  rows: number
+  /** The columns of FROM that the order is by, as SQL. */
+  time: string
+  tie: string
+}
+
+/**
+ * The final selection of a query that can be read in pages.
+ * @throws SqlError, at the place, for a query of another shape
+ */
+export function pagedSelection(sql: string, tree: Query, { by }: Paging): PagedSelection {
+  const refuse = (at: number, message: string) => new SqlError(message, placeOf(sql, at))
+  let query = tree
+  while (
+    query.body.kind === 'QueryInParentheses' &&
+    query.orderBy.length === 0 &&
+    !query.limit &&
+    !query.offset
+  )
+    query = query.body.query
+  const { body, limit, offset, orderBy } = query
+  if (body.kind !== 'Select' || !body.from)
+    throw refuse(body.at, 'pages need a final selection that is one SELECT from a table')
+  if (body.distinct || body.groupBy || body.having || body.qualify || body.as)
+    throw refuse(body.at, 'pages need a final selection without DISTINCT, GROUP BY, HAVING and QUALIFY')
+  if (limit?.kind !== 'Literal' || offset)
+    throw refuse(body.at, 'pages need a final LIMIT that is a number, the rows of a page, and no OFFSET')
+  const [time = '', tie = ''] = by.map(name => {
+    const column = columnNamed(body, name)
+    if (column) return column
+    throw refuse(body.at, `pages need ${name} among the selected columns, as a plain column`)
+  })
+  const sorted = orderBy.map(item => keyOf(body, item))
+  const wanted = [`${time} DESC`, `${tie} DESC`].slice(0, Math.max(1, sorted.length))
+  if (sorted.join() !== wanted.join())
+    throw refuse(orderBy[0]?.at ?? body.at, `pages need ORDER BY ${by[0]} DESC; ${by[1]} DESC is added to it`)
+  return { query, select: body, rows: Number(limit.text), time, tie }
+}
+
+function columnNamed(select: Select, name: string): string | null {
+  for (const item of select.items) {
+    if (item.kind !== 'SelectColumn' || item.expression.kind !== 'Path') continue
+    const own = item.alias ?? item.expression.parts.at(-1)!
+    if (nameKey(own.name) === nameKey(name)) return textOf(item.expression)
+  }
+  return null
+}
+
+/** A key as `path DESC`; names of the SELECT list come before columns of FROM. */
+function keyOf(select: Select, { expression, direction, nulls }: OrderItem): string {
+  const named =
+    expression.kind === 'Path' && expression.parts.length === 1
+      ? columnNamed(select, expression.parts[0]!.name)
+      : null
+  return `${named ?? textOf(expression)} ${direction ?? 'ASC'}${nulls === 'FIRST' ? ' NULLS FIRST' : ''}`
+}
+
+function textOf(expression: Expression): string {
+  return expression.kind === 'Path'
+    ? expression.parts.map(({ name }) => `\`${name}\``).join('.')
+    : expression.kind
+}
