@@ -3,7 +3,7 @@ import { getAnswer } from '../../shared/answers/get-answer.ts'
 import type { RunCost } from '../../shared/engines/engine.ts'
 import { presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
-import { pageOf, readCursor, refuseCursorWithSql } from '../../shared/pages/page.ts'
+import { pageFor, readCursor } from '../../shared/pages/page.ts'
 import { Timing } from '../../shared/timing.ts'
 import { type Call, goneSignal } from '../http/call.ts'
 import { accessEndpoint } from './access.ts'
@@ -24,8 +24,7 @@ export async function answer(call: Call): Promise<void> {
   const parameters = readParameters(endpoint, query, caller.pins, now)
   const callerSql = callerSqlOf(req.method, query, req.body)
   const composed = compose(endpoint, caller, parameters, callerSql)
-  const page = callerSql === null ? pageOf(services.cursors, endpoint, parameters, cursor, now) : null
-  if (cursor && !page) refuseCursorWithSql(cursor)
+  const page = pageFor(services.cursors, endpoint, parameters, { cursor, now, sql: callerSql })
   const request = {
     endpoint,
     ...composed,

@@ -4,11 +4,13 @@ import { compose, mapErrorToCallerSql } from '../../functions/query/statement.ts
 import { formats, inFormat } from '../../functions/query/formats.ts'
 import { getAnswer } from '../../shared/answers/get-answer.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Row, Value } from '../../shared/engines/engine.ts'
 import { presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { rights } from '../../shared/keys/records.ts'
+import { pageFor, readCursor } from '../../shared/pages/page.ts'
 import type { Services } from '../../shared/services.ts'
 import { nearestName } from '../../shared/sql/nearest.ts'
 import { Timing } from '../../shared/timing.ts'
@@ -37,8 +39,27 @@ export function queryCommand(withServices: (act: (services: Services) => Promise
 /** @throws ApiError */
 async function query(services: Services, name: string, options: QueryOptions): Promise<void> {
   const { sql = null, format, redact = false, fresh = false } = options
-  const endpoint = await services.endpoints.find(name)
-  if (!endpoint) throw await unknownEndpoint(services, name)
+  const endpoint = await findEndpoint(services, name)
+  const { answer, ignored } = await answerOf(services, endpoint, options.param.join('&'), {
+    sql,
+    redact,
+    fresh,
+  })
+  for (const unknown of ignored) console.error(`${endpoint.name} has no parameter ${unknown}.`)
+  console.log((await printed(answer, format)).trimEnd())
+}
+
+/**
+ * What the endpoint answers a key with every right.
+ * @param query as in a URL
+ * @throws ApiError
+ */
+export async function answerOf(
+  services: Services,
+  endpoint: Endpoint,
+  query: string,
+  { sql, redact, fresh }: { sql: string | null; redact: boolean; fresh: boolean },
+): Promise<{ answer: Answer; ignored: string[] }> {
   const operator: Caller = {
     keyId: 'lqe',
     name: 'lqe',
@@ -47,11 +68,16 @@ async function query(services: Services, name: string, options: QueryOptions): P
     rights: [...rights],
     limits: null,
   }
-  const parameters = readParameters(endpoint, options.param.join('&'), {}, presentFor(endpoint))
+  const cursor = await readCursor(services.cursors, endpoint, query)
+  const now = presentFor(endpoint, cursor?.now ?? Date.now())
+  const parameters = readParameters(endpoint, query, {}, now)
   const composed = compose(endpoint, operator, parameters, sql)
+  const page = pageFor(services.cursors, endpoint, parameters, { cursor, now, sql })
   const { answer } = await getAnswer(services, {
     endpoint,
     ...composed,
+    ...(page ? { statement: page.statement } : {}),
+    page,
     parameters: parameters.canonical,
     sent: parameters.sent,
     redacted: redact,
@@ -64,8 +90,14 @@ async function query(services: Services, name: string, options: QueryOptions): P
   }).catch((error: unknown) => {
     throw mapErrorToCallerSql(error, composed, sql)
   })
-  for (const unknown of parameters.ignored) console.error(`${endpoint.name} has no parameter ${unknown}.`)
-  console.log((await printed(answer, format)).trimEnd())
+  return { answer, ignored: parameters.ignored }
+}
+
+/** @throws ApiError `not_found`, with the nearest name */
+export async function findEndpoint(services: Services, name: string): Promise<Endpoint> {
+  const endpoint = await services.endpoints.find(name)
+  if (!endpoint) throw await unknownEndpoint(services, name)
+  return endpoint
 }
 
 async function unknownEndpoint({ endpoints }: Services, name: string): Promise<ApiError> {
@@ -104,7 +136,7 @@ function cell(value: Value): string {
 }
 
 /** @returns as in a query string */
-function collectParameter(text: string, before: string[]): string[] {
+export function collectParameter(text: string, before: string[]): string[] {
   const equals = text.indexOf('=')
   if (equals < 1) throw new InvalidArgumentError('Write it as name=value, such as project=abc.')
   return [...before, [text.slice(0, equals), text.slice(equals + 1)].map(encodeURIComponent).join('=')]

@@ -104,7 +104,10 @@ function refusalOf(
  * What relative times in a call count from: this moment; on an endpoint with a cache, the whole minute that it is in, so that
  * the calls of a minute share an answer.
  */
-export function presentFor({ cacheSeconds }: Pick<Endpoint, 'cacheSeconds'>, now: number | string): Date {
+export function presentFor(
+  { cacheSeconds }: Pick<Endpoint, 'cacheSeconds'>,
+  now: number | string = Date.now(),
+): Date {
   const moment = new Date(now)
   return cacheSeconds === 0 ? moment : new Date(Math.floor(moment.getTime() / 60_000) * 60_000)
 }

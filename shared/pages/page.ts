@@ -47,7 +47,7 @@ export async function readCursor(
   const direction = texts.follow === null ? 'next' : 'follow'
   const text = texts[direction]
   if (text === null) return null
-  const parameter = direction === 'next' ? 'cursor' : 'follow'
+  const parameter = parameterOf({ direction })
   const cursor = await cursors.open(text)
   if (!cursor) throw refusal(parameter, 'is damaged: send it as meta.next or meta.newest had it')
   if (cursor.endpointId !== endpoint.id) throw refusal(parameter, 'is of another endpoint')
@@ -56,32 +56,32 @@ export async function readCursor(
   return { ...cursor, text }
 }
 
-/** @throws ApiError `invalid_parameter` */
-export function refuseCursorWithSql({ direction }: Cursor): never {
-  const parameter = direction === 'next' ? 'cursor' : 'follow'
-  throw refusal(parameter, 'does not go with sql: bound the time in the SQL itself')
+/** What a call asks for, besides its parameters. */
+interface Asked {
+  cursor: SentCursor | null
+  /** What relative times counted from. */
+  now: Date
+  /** The caller's own SQL, which has no pages. */
+  sql: string | null
 }
 
 /**
- * The page that a call for an endpoint's own rows asks for; `null` where the endpoint has none.
- * @param now what relative times counted from
- * @throws ApiError `invalid_parameter` for a cursor of other parameters
+ * The page that a call asks for; `null` for a caller's own SQL, and where the endpoint has none.
+ * @throws ApiError `invalid_parameter` for a cursor of other parameters, or beside SQL
  */
-export function pageOf(
+export function pageFor(
   cursors: Cursors,
   endpoint: Endpoint,
   parameters: Parameters,
-  cursor: SentCursor | null,
-  now: Date,
+  { cursor, now, sql: callerSql }: Asked,
 ): Page | null {
   const { sql, page, newestFirst, maxRows } = endpoint
-  if (!page) return null
+  if (cursor && callerSql !== null)
+    throw refusal(parameterOf(cursor), 'does not go with sql: bound the time in the SQL itself')
+  if (!page || callerSql !== null) return null
   const hashed = hash('sha256', parameters.canonical).slice(0, 32)
   if (cursor && cursor.parameters !== hashed)
-    throw refusal(
-      cursor.direction === 'next' ? 'cursor' : 'follow',
-      'is of other parameters: send those of its first page',
-    )
+    throw refusal(parameterOf(cursor), 'is of other parameters: send those of its first page')
   const limit = pageRows({ sql, page })
   const isRelative = Object.keys(parameters.resolved).length > 0
   const seal = (direction: Cursor['direction'], after: Position) =>
@@ -123,6 +123,10 @@ function startOf({ newestFirst }: Endpoint, { bindings }: Parameters): Position 
     time: String(toMicros(typeof start === 'string' ? start : '0001-01-01T00:00:00.000001Z')),
     tie: '',
   }
+}
+
+function parameterOf({ direction }: Pick<Cursor, 'direction'>): 'cursor' | 'follow' {
+  return direction === 'next' ? 'cursor' : 'follow'
 }
 
 function refusal(parameter: string, detail: string) {

@@ -12,7 +12,7 @@ import { Random } from '../../sandbox/testing/random.ts'
 import type { Column } from '../../sql/types.ts'
 import { openSqlite } from '../../stores/sqlite/store.ts'
 import { type Cursors, openCursors } from '../cursor.ts'
-import { pageOf, readCursor } from '../page.ts'
+import { pageFor, readCursor } from '../page.ts'
 
 export const pagedTable: Record<string, Column[]> = {
   logs: [
@@ -54,7 +54,8 @@ export async function* pages({ engine, cursors, pageSize, from = null }: Reader)
   for (let query = from ? new URLSearchParams(from).toString() : ''; ;) {
     const cursor = await readCursor(cursors, endpoint, query)
     const now = new Date()
-    const page = pageOf(cursors, endpoint, readParameters(endpoint, query, {}, now), cursor, now)!
+    const parameters = readParameters(endpoint, query, {}, now)
+    const page = pageFor(cursors, endpoint, parameters, { cursor, now, sql: null })!
     const ran = await runQuery(engine, { ...endpoint, maxRows: page.rows }, page.statement)
     const { result, marks } = await page.finish(ran)
     yield { rows: result.rows, marks }
