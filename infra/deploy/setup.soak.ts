@@ -7,7 +7,7 @@ import { withRepository } from '../google/control/testing/states.ts'
 import type { State } from '../google/control/plane.ts'
 import { newProject } from '../google/control/server.ts'
 
-const hour = 3_600_000
+const threeHours = 3 * 3_600_000
 const repository = 'an-owner/a-repository'
 const { indexes, fieldOverrides } = JSON.parse(
   readFileSync('infra/deploy/firestore.indexes.json', 'utf8'),
@@ -62,7 +62,7 @@ describe('setup.sh', () => {
       await setup()
       expect(lasting(project.plane.state)).toEqual(before)
     },
-    hour,
+    threeHours,
   )
 
   test(
@@ -77,7 +77,7 @@ describe('setup.sh', () => {
       expect(output).toMatch(/# again in .*: Cannot find metric/i)
       expect(state.projects['my-project']!.news).not.toContain('firestore.googleapis.com')
     },
-    hour,
+    threeHours,
   )
 
   test(
@@ -107,7 +107,7 @@ describe('setup.sh', () => {
         indexConfig: { indexes: [{ fields: [{ order: 'DESCENDING' }] }] },
       })
     },
-    hour,
+    threeHours,
   )
 
   test(
@@ -140,6 +140,6 @@ describe('setup.sh', () => {
       }
       expect(kills).toBeGreaterThan(49)
     },
-    hour,
+    threeHours,
   )
 })
