@@ -34,6 +34,12 @@ describe('a table filters by a pin where', () => {
     'SELECT id FROM logs AS t WHERE EXISTS (SELECT NULL FROM UNNEST(t.projects) AS p WHERE p = @project AND TRUE)',
     'SELECT id FROM logs AS t WHERE EXISTS (SELECT 1 FROM UNNEST(t.m) AS m, UNNEST(m.r) AS r WHERE r.p = @project)',
     'SELECT project, COUNT(*) FROM logs WHERE project = @project GROUP BY project',
+    'SELECT a FROM (SELECT id, level FROM logs WHERE project = @project) PIVOT (COUNT(id) FOR level IN (1 AS a))',
+    'SELECT v FROM (SELECT a, b FROM logs WHERE project = @project) AS x UNPIVOT (v FOR k IN (x.a, x.b)) AS y',
+    'SELECT id FROM a WHERE p = @project FULL OUTER UNION ALL BY NAME SELECT n FROM b WHERE b.p = @project',
+    'FROM logs |> WHERE project = @project |> SELECT id, level |> PIVOT (COUNT(id) FOR level IN (1 AS a))',
+    'FROM logs |> WHERE project = @project |> AGGREGATE COUNT(*) AS n GROUP BY level',
+    'SELECT level FROM logs WHERE project = @project GROUP BY GROUPING SETS (level, ())',
     'SELECT id FROM (SELECT id FROM logs WHERE project = @project) WHERE id > 1 OR id < 1',
     'SELECT id FROM a WHERE p = @project UNION ALL SELECT id FROM b WHERE p = @project',
     'SELECT a.id FROM a JOIN b USING (id) WHERE a.project = @project AND b.project = @project',
@@ -104,6 +110,41 @@ describe('a table does not filter by a pin where', () => {
     [
       'the place in an array does',
       'SELECT id FROM logs AS t, UNNEST(t.m) AS m WITH OFFSET AS o WHERE o = @project',
+    ],
+    [
+      'the filter is behind PIVOT',
+      'SELECT id FROM logs PIVOT (COUNT(*) FOR level IN (1 AS a)) WHERE project = @project',
+    ],
+    [
+      'the filter is behind PIVOT with a name',
+      'SELECT id FROM logs AS t PIVOT (COUNT(*) FOR level IN (1 AS a)) AS t WHERE t.project = @project',
+    ],
+    [
+      'the filter is behind UNPIVOT',
+      'SELECT id FROM logs UNPIVOT (v FOR k IN (a, b)) WHERE project = @project',
+    ],
+    [
+      'PIVOT counts by it',
+      'SELECT a FROM logs PIVOT (COUNTIF(project = @project) FOR project IN (@project AS a))',
+    ],
+    [
+      'an aggregate of PIVOT reads another table',
+      'SELECT a FROM (SELECT l FROM logs WHERE p = @project) PIVOT (MAX((SELECT MAX(x) FROM b)) FOR l IN (1 AS a))',
+    ],
+    ['a query by name does not', 'SELECT id FROM a WHERE p = @project UNION ALL BY NAME SELECT id FROM b'],
+    [
+      'a pipe filters after an aggregate',
+      'FROM logs |> AGGREGATE COUNT(*) AS n GROUP BY p |> WHERE p = @project',
+    ],
+    ['a pipe filters after a PIVOT', 'FROM logs |> PIVOT (COUNT(*) FOR l IN (1 AS a)) |> WHERE p = @project'],
+    ['a pipe unites', 'FROM logs |> WHERE p = @project |> UNION ALL (SELECT id FROM b)'],
+    [
+      'EXISTS makes a row of that name',
+      'SELECT id FROM logs AS t WHERE EXISTS (SELECT 1 FROM (SELECT STRUCT(@project AS p) AS t) WHERE t.p = @project)',
+    ],
+    [
+      'EXISTS makes an array with a field of that name',
+      'SELECT id FROM logs AS t WHERE EXISTS (SELECT 1 FROM UNNEST([STRUCT(STRUCT(@project AS p) AS t)]) AS m WHERE t.p = @project)',
     ],
     ['one branch does not', 'SELECT id FROM a WHERE p = @project UNION ALL SELECT id FROM b'],
     [

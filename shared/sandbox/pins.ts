@@ -101,7 +101,9 @@ class PinFilter {
       return [...this.comparedWithPin(left, right, rows), ...this.comparedWithPin(right, left, rows)]
     }
     const select = condition.kind === 'Exists' ? plainSelect(condition) : null
-    return select?.from ? [...this.filteredBy(select.where, withRowsOf(select.from, rows))] : []
+    return select?.from && isArrays(select.from)
+      ? [...this.filteredBy(select.where, rowsInside(select.from, rows))]
+      : []
   }
 
   private comparedWithPin(column: Expression, value: Expression, rows: Rows): Root[] {
@@ -117,6 +119,27 @@ function plainSelect({ query }: Exists): Select | null {
   const { items, groupBy, having, qualify } = body
   const constant = items.every(item => item.kind === 'SelectColumn' && item.expression.kind === 'Literal')
   return constant && !groupBy && !having && !qualify ? body : null
+}
+
+/** UNNEST and no other source: a subquery could make rows with the pinned value, whoever they are of. */
+function isArrays(from: From): boolean {
+  if (from.kind === 'Join') return isArrays(from.left) && isArrays(from.right)
+  return from.kind === 'UnnestReference'
+}
+
+/** The rows that a condition inside EXISTS sees. A field there may have the name of a row outside, so those names do not count. */
+function rowsInside(from: From, outer: Rows): Rows {
+  const { names, roots } = withRowsOf(from, outer)
+  return {
+    names: new Map([...names].filter(([key, root]) => outer.names.get(key) !== root || isOwn(from, key))),
+    roots,
+  }
+}
+
+/** Whether FROM itself gives a row this name. */
+function isOwn(from: From, key: string): boolean {
+  if (from.kind === 'Join') return isOwn(from.left, key) || isOwn(from.right, key)
+  return from.kind === 'UnnestReference' && from.alias !== null && nameKey(from.alias.name) === key
 }
 
 /** A column without a row's name is of the only row in scope, if there is one only. */

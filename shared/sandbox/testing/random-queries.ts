@@ -54,7 +54,16 @@ const operators = [
   '<<',
 ]
 const joins = ['JOIN', 'INNER JOIN', 'LEFT JOIN', 'RIGHT OUTER JOIN', 'FULL JOIN']
-const setOperators = ['UNION ALL', 'UNION DISTINCT', 'INTERSECT DISTINCT', 'EXCEPT DISTINCT']
+const setOperators = [
+  'UNION ALL',
+  'UNION DISTINCT',
+  'INTERSECT DISTINCT',
+  'EXCEPT DISTINCT',
+  'UNION ALL BY NAME',
+  'FULL OUTER UNION ALL BY NAME',
+  'LEFT EXCEPT DISTINCT BY NAME ON (x)',
+  'INTERSECT DISTINCT CORRESPONDING',
+]
 const types = ['INT64', 'STRING', 'ARRAY<INT64>', 'STRUCT<a STRING, b ARRAY<DATE>>', 'NUMERIC(10, 2)']
 
 /** Writes text, not trees, so that the parser is tested too. `scope` holds the common tables that are visible. */
@@ -103,6 +112,7 @@ class QueryWriter {
 
   private select(depth: number, scope: readonly string[]): string {
     const expression = () => this.expression(depth - 1, scope)
+    if (this.random.oneIn(10)) return this.piped(depth, scope)
     const items = this.random.some(1, 3, () => expression() + this.maybe(2, () => ' AS x'))
     const from = this.random.oneIn(8) ? '' : `FROM ${this.from(depth - 1, scope)}`
     if (!from) return `SELECT ${items.join(', ')}`
@@ -115,6 +125,24 @@ class QueryWriter {
       this.maybe(8, () => `QUALIFY ROW_NUMBER() OVER (PARTITION BY ${expression()} ORDER BY id) = 1`),
       this.maybe(8, () => `WINDOW w AS (PARTITION BY ${expression()})`),
     ].join(' ')
+  }
+
+  private piped(depth: number, scope: readonly string[]): string {
+    const expression = () => this.expression(depth - 1, scope)
+    const operators = this.random.some(1, 3, () =>
+      this.random.pick([
+        () => `|> WHERE ${expression()}`,
+        () => `|> ORDER BY ${expression()} |> LIMIT 5`,
+        () => `|> AS piped`,
+      ])(),
+    )
+    const last = this.random.pick([
+      () => `|> SELECT ${expression()} AS x, ${expression()}`,
+      () => `|> AGGREGATE COUNT(*) AS n, MAX(${expression()}) AS m GROUP BY (${expression()}) AS k`,
+    ])()
+    const table = this.random.pick(this.tables)
+    this.used.add(table.toLowerCase())
+    return `(FROM ${this.spelled(table)} ${operators.join(' ')} ${last})`
   }
 
   private from(depth: number, scope: readonly string[]): string {
@@ -132,11 +160,27 @@ class QueryWriter {
   private table(depth: number, scope: readonly string[]): string {
     const alias = this.random.pick(['', ' AS t', ' u', ' AS edge_logs', ' `T`'])
     if (depth > 0 && this.random.oneIn(5)) return `(${this.query(depth - 1, scope)})${alias}`
+    if (depth > 0 && this.random.oneIn(8)) return this.turned(depth, scope)
     if (this.random.oneIn(4)) return `UNNEST(${this.expression(depth - 1, scope)})${alias}`
     if (scope.length > 0 && this.random.oneIn(2)) return this.spelled(this.random.pick(scope)) + alias
     const table = this.random.pick(this.tables)
     this.used.add(table.toLowerCase())
     return this.spelled(table) + alias
+  }
+
+  /** PIVOT and UNPIVOT of a table whose columns are known. */
+  private turned(depth: number, scope: readonly string[]): string {
+    const expression = () => this.expression(depth - 1, scope)
+    const table = this.random.pick(this.tables)
+    this.used.add(table.toLowerCase())
+    const operator = this.random.pick([
+      () =>
+        `PIVOT (COUNT(*) AS n, MAX(${expression()}) AS m FOR (${expression()}) IN (1, 'a', ${expression()} AS x))`,
+      () => `PIVOT (SUM(${expression()}) FOR id IN ('a' AS ok)) AS p`,
+      () => `UNPIVOT (v FOR k IN (id AS 'first'))`,
+      () => 'UNPIVOT INCLUDE NULLS ((v) FOR k IN ((id)))',
+    ])()
+    return `${this.spelled(table)}${this.random.pick(['', ' AS t'])} ${operator}`
   }
 
   private spelled(name: string): string {
