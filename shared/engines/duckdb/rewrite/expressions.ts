@@ -5,6 +5,7 @@ import { cast } from './casts.ts'
 import { noSignature } from './coercion.ts'
 import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
 import { extract } from './dates-and-times.ts'
+import { checkExpression } from './planning.ts'
 import { caseExpression } from './functions/conditions.ts'
 import { call } from './functions/calls.ts'
 import { intervalLiteral } from './intervals.ts'
@@ -58,14 +59,11 @@ const rewriters: { [Kind in Expression['kind']]: Rewriter<Kind> } = {
   Unary: unary,
 }
 
-/** Some rules repeat an operand, so nested operands can grow exponentially. */
-const longestExpression = 1_000_000
-
 /** An expression in DuckDB SQL with its type. Throws SqlError, or UnsupportedError for what DuckDB cannot do. */
 export function expression(context: Context, node: Expression, scope: Scope): Typed {
   const rewrite = rewriters[node.kind] as Rewriter<Expression['kind']>
   const value = rewrite(context, node, scope)
-  if (value.sql.length > longestExpression) throw context.unsupported(node, 'An expression of this size')
+  checkExpression(context, node, value)
   return value
 }
 

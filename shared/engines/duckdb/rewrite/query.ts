@@ -14,6 +14,7 @@ import {
   typed,
 } from './context.ts'
 import { tailOfRows, tailOfSelect } from './order.ts'
+import { checkDepth, checkSize } from './planning.ts'
 import { newScope, visibleColumn } from './scope.ts'
 import { select } from './select.ts'
 
@@ -21,9 +22,6 @@ import { select } from './select.ts'
 interface Pieces extends Relation {
   ctes: string[]
 }
-
-/** DuckDB takes twice as long to plan a subquery for each one that it stands in: 20 deep is half a second. */
-const deepest = 12
 
 /** Rewrites a query. `outer` is the query around it, if it may be correlated. Throws SqlError. */
 export function query(
@@ -33,9 +31,11 @@ export function query(
   ctes: Ctes,
   sorting: Sorting = 'sorted',
 ): Relation {
-  if (depthOf(outer) > deepest) throw context.unsupported(node, `A subquery more than ${deepest} deep`)
+  checkDepth(context, node, depthOf(outer))
   const pieces = piecesOf(context, node, outer, ctes, sorting)
-  return { ...pieces, sql: whole(pieces) }
+  const sql = whole(pieces)
+  checkSize(context, node, sql.length)
+  return { ...pieces, sql }
 }
 
 function depthOf(scope: Scope | null): number {

@@ -9,6 +9,7 @@ import { quoteName } from '../syntax.ts'
 import { sharesOf } from './bounds.ts'
 import { type Context, type OutputColumn, type Relation, structField, UnsupportedError } from './context.ts'
 import { expression } from './expressions.ts'
+import { checkJoins } from './planning.ts'
 import { query } from './query.ts'
 
 export interface Rewritten {
@@ -55,6 +56,7 @@ export function rewrite(
     expression: (node, scope) => expression(context, node, scope),
     expressions: (nodes, scope) => nodes.map(node => expression(context, node, scope)),
   }
+  checkJoins(context, tree)
   const relation = outputRows(context.query(tree, null, new Map()))
   const columns = namedColumns(relation.columns)
   const seen = new Set<string>()

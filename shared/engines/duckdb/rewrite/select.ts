@@ -13,6 +13,7 @@ import {
   type VisibleColumn,
 } from './context.ts'
 import { fromClause } from './from.ts'
+import { checkSelect } from './planning.ts'
 import { columnsOf, newScope, sameName, withSource } from './scope.ts'
 import { windowClause } from './windows.ts'
 
@@ -39,6 +40,7 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
   const items = node.items.flatMap(item =>
     item.kind === 'SelectStar' ? starItems(context, item, scope) : [selectedItem(context, item, scope)],
   )
+  checkSelect(context, node, items)
   const aliased: Scope = { ...scope, aliases: aliasesOf(node, items) }
   const list = selectList(context, node, items)
   const sql = [

@@ -1,0 +1,84 @@
+/** Every limit of planning.ts, met and passed. */
+import { describe, expect, test } from '@jest/globals'
+import { rewrite } from './rewrite.ts'
+
+const many = (count: number, part: (at: number) => string, between = ', ') =>
+  Array.from({ length: count }, (_, at) => part(at)).join(between)
+
+const joins = (count: number) =>
+  `SELECT COUNT(*) AS n FROM c AS t0 ${many(count - 1, at => `JOIN c AS t${at + 1} USING (id)`, ' ')}`
+
+const nestedIn = (depth: number) =>
+  `${many(depth + 1, at => `SELECT id FROM c AS t${at} WHERE id IN (`, '')}1${')'.repeat(depth + 1)}`
+
+/** The largest query within a limit and the smallest beyond it, from a number; and what the refusal says. */
+const cases: [what: string, query: (size: number) => string, most: number, message: string][] = [
+  ['tables of a SELECT', joins, 40, 'A SELECT that joins more than 40 tables'],
+  [
+    'tables of a SELECT, those of IN among them',
+    count => `${joins(20)} WHERE ${many(count - 20, () => 'id IN (SELECT id FROM c)', ' AND ')}`,
+    40,
+    'A SELECT that joins more than 40 tables',
+  ],
+  [
+    'SELECTs with many tables',
+    count => many(count, () => joins(40), ' UNION ALL '),
+    2,
+    'A query of so many SELECTs with many joins',
+  ],
+  [
+    'columns',
+    count => `SELECT ${many(count, at => `id AS c${at}`)} FROM c`,
+    2000,
+    'A SELECT of more than 2,000 columns',
+  ],
+  [
+    'fields',
+    count =>
+      `SELECT s.a${at(count)} IS NULL AS x FROM (SELECT STRUCT(${many(count, at => `id AS a${at}`)}) AS s FROM c)`,
+    4000,
+    'A STRUCT of more than 4,000 fields',
+  ],
+  [
+    'columns of a CUBE',
+    count => `SELECT COUNT(*) AS n FROM c GROUP BY CUBE(${many(count, at => `id + ${at}`)})`,
+    12,
+    'A CUBE of more than 12 columns',
+  ],
+  ['subqueries inside one another', nestedIn, 12, 'A subquery more than 12 deep'],
+]
+
+const at = (count: number) => count - 1
+
+const run = (sql: string) => rewrite(`WITH c AS (SELECT 1 AS id) ${sql}`, new Map(), new Map())
+
+describe.each(cases)('the number of %s', (_, query, most, message) => {
+  test(`is at most ${most}`, () => {
+    expect(run(query(most)).sql).toMatch(/^WITH/)
+    expect(() => run(query(most + 1))).toThrow(`${message} is not supported by the local engine`)
+  })
+})
+
+describe('a query that grows in DuckDB SQL', () => {
+  const nested = (depth: number) => `${'REVERSE('.repeat(depth)}'a'${')'.repeat(depth)}`
+
+  test('is refused where an expression does, however deep', () => {
+    expect(run(`SELECT ${nested(5)} AS x`).sql.length).toBeGreaterThan(10_000)
+    for (const depth of [10, 50, 110])
+      expect(() => run(`SELECT ${nested(depth)} AS x`)).toThrow('An expression of this size is not supported')
+  })
+
+  test('is refused where many expressions do', () => {
+    const columns = (count: number) => `SELECT ${many(count, at => `${nested(5)} AS x${at}`)}`
+    expect(run(columns(5)).columns).toHaveLength(5)
+    expect(() => run(columns(100))).toThrow('A query that needs so many steps is not supported')
+  })
+
+  test('is refused where a STRUCT holds itself twice again and again', () => {
+    const tables = many(
+      30,
+      at => `c${at} AS (SELECT STRUCT(x AS a, x AS b) AS x FROM ${at ? `c${at - 1}` : '(SELECT 1 AS x)'})`,
+    )
+    expect(() => run(`, ${tables} SELECT x.a FROM c29`)).toThrow('A STRUCT of more than 4,000 fields')
+  })
+})
