@@ -459,7 +459,8 @@ function named(names: string[]): Known {
 /** The columns, unless two have the same name. */
 function withoutDoubles(columns: Column[]): Known {
   const names = columns.flatMap(({ name }) => name ?? [])
-  const twice = names.find((name, at) => includes(names.slice(0, at), name))
+  const seen = new Set<string>()
+  const twice = names.find(name => seen.size === seen.add(nameKey(name)).size)
   return twice === undefined ? columns : { unknown: `two columns are called ${twice}` }
 }
 

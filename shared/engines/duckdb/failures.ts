@@ -110,7 +110,8 @@ export function isFatal(error: unknown): boolean {
 
 /** Not by `instanceof Error`: a native module's errors may be of another realm. */
 function messageOf(error: unknown): string {
-  return String((error as { message?: unknown } | undefined)?.message ?? error)
+  const text = String((error as { message?: unknown } | undefined)?.message ?? error)
+  return text.replace(/^Failed to extract statements: /, '')
 }
 
 function matches(text: string, pattern: RegExp | string): boolean {

@@ -94,12 +94,15 @@ export function unknownName(context: Context, scope: Scope, path: Identifier[]) 
 
 /** Where a name is that of a field, as `status_code` in `metadata`: the UNNESTs that lead to it. */
 function wayInside(scope: Scope, path: Identifier[]): string | null {
-  const starts = scope.variables.flatMap(variable =>
-    columnsOf(variable).map(column => {
-      const names = variable.kind === 'value' && variable.name ? [variable.name, column.name] : [column.name]
-      return { type: column.type, names: names.filter(name => name !== null) }
-    }),
-  )
+  const starts = scope.variables
+    .flatMap(variable =>
+      columnsOf(variable).map(column => {
+        const names =
+          variable.kind === 'value' && variable.name ? [variable.name, column.name] : [column.name]
+        return { type: column.type, names: names.filter(name => name !== null) }
+      }),
+    )
+    .filter(({ names }) => names.length > 0)
   for (let ways = starts; ways.length > 0;) {
     const found = ways.find(({ names }) => sameName(names.at(-1)!, path[0]!.name))
     if (found) {
