@@ -20,18 +20,23 @@ const slowMs = 100
 
 const hostile = attacks.flatMap(({ attempts }) => Object.values(attempts)).filter(sql => sql.length < 2_000)
 
-/** Tries `count` mutations of hostile and of valid queries; the same seed tries the same ones. */
-export function fuzz(count: number, seed: number): FuzzReport {
-  const random = new Random(seed)
+/** Makes queries of hostile and of valid ones by one to four changes; the same numbers make the same ones. */
+export function mutations(random: Random): () => string {
   const valid = random.some(
     200,
     200,
     () => randomQuery(random, ['edge_logs', 'auth_logs', 'postgres_logs']).sql,
   )
   const corpus = [...hostile, ...valid.filter(sql => sql.length < 1_000)]
+  return () => mutated(random, corpus)
+}
+
+/** Tries `count` mutations; the same seed tries the same ones. */
+export function fuzz(count: number, seed: number): FuzzReport {
+  const next = mutations(new Random(seed))
   const report: FuzzReport = { tried: 0, accepted: 0, failures: [] }
   for (; report.tried < count; report.tried++) {
-    const sql = mutated(random, corpus)
+    const sql = next()
     const { accepted, failure } = attempt(sql)
     if (accepted) report.accepted++
     if (failure) report.failures.push({ sql, what: failure })

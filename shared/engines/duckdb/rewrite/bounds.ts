@@ -96,18 +96,18 @@ export const bounds: Bound[] = [
     instead: 'ask for less',
   },
   {
-    // With a position: each place is compared.
+    // With a position: for each place DuckDB counts the letters from the start.
     functions: 'INSTR',
     of: 'characters',
     most: 10_000,
-    inRows: 2000,
+    inRows: 500,
     instead: 'shorten the text, as LEFT does',
   },
   {
     functions: 'EDIT_DISTANCE',
     of: 'pairs of characters',
     most: 25_000_000,
-    inRows: 250_000,
+    inRows: 100_000,
     instead: 'shorten the texts, as LEFT does',
   },
   {

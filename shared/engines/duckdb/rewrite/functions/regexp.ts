@@ -108,11 +108,16 @@ function patternArguments(site: CallSite): PatternArguments {
   }
 }
 
-/** RE2 takes a step for each byte, but as many as the pattern has places where counts multiply these. */
+/**
+ * RE2 takes a step for each byte, but as many as the pattern has places where counts multiply these; and it makes a pattern of
+ * rows ready for each row.
+ */
 function steps(text: Typed, pattern: Typed): string | null {
-  const size = `strlen(${text.sql}) * CAST(1000 AS DOUBLE) * strlen(${pattern.sql})`
-  if (literalBytes(pattern) !== null) return largeCount.test(pattern.sql) ? size : null
-  return `CASE WHEN regexp_matches(${pattern.sql}, ${quoteText(largeCount.source)}) THEN ${size} END`
+  if (literalBytes(pattern) !== null)
+    return largeCount.test(pattern.sql) ? `strlen(${text.sql}) * 1000.0 * strlen(${pattern.sql})` : null
+  const count = `CASE WHEN regexp_matches(${pattern.sql}, ${quoteText(largeCount.source)}) THEN 1000.0 WHEN contains(${pattern.sql}, '{') THEN 100 ELSE 1 END`
+  const least = pattern.origin === 'parameter' ? 0 : 1000
+  return `greatest(strlen(${text.sql}), ${least}) * strlen(${pattern.sql}) * (${count})`
 }
 
 /** RE2 takes counts up to 1,000. */
