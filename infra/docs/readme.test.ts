@@ -178,7 +178,7 @@ describe('the README', () => {
       const { stderr } = await run
       expect(stderr.replaceAll(/^\{"severity":"NOTICE","message":"key .*\n/gm, '')).toBe('') // the audit lines
     }
-  }, 60_000)
+  }, 180_000)
 
   test('has an endpoint to add that answers once it is applied', async () => {
     const path = `/api/endpoints/query/errors.latest?project=${project}`
