@@ -14,6 +14,7 @@ import { keyCommand } from './keys.ts'
 import { logsCommand } from './logs/command.ts'
 import { LogsError } from './logs/error.ts'
 import { queryCommand } from './query.ts'
+import { tailCommand } from './tail.ts'
 
 /** Options of commands that work on the deployed service, too. */
 interface CloudOptions {
@@ -67,6 +68,7 @@ const program = new Command('lqe')
   .addCommand(withCloudOptions(keyCommand(act => withServices(({ store }) => act(store)))))
   .addCommand(withCloudOptions(endpointCommand(withServices)))
   .addCommand(withCloudOptions(queryCommand(withServices)))
+  .addCommand(withCloudOptions(tailCommand(withServices)))
   .addCommand(logsCommand(folders, withServices))
 
 try {
