@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { loadConfig } from '../../shared/config.ts'
+import { logFiles } from '../../shared/engines/duckdb/loads.ts'
+import { quoteText } from '../../shared/engines/duckdb/syntax.ts'
 import { writeSample } from '../lqe/logs/sample.ts'
 
 export interface ManyLogs {
@@ -39,12 +41,19 @@ export function tenMillionLogs(): Promise<ManyLogs> {
     for (let span = 0; span < 10; span++) {
       const shifted = `SELECT * REPLACE (timestamp - INTERVAL ${8 * span} DAY AS timestamp)`
       const file = join(target, `span-${9 - span}.parquet`)
-      await connection.run(`COPY (${shifted} FROM '${edge}/*.parquet') TO '${file}' (FORMAT parquet)`)
+      await connection.run(
+        `COPY (${shifted} FROM read_parquet(${filesOf(edge)})) TO '${file}' (FORMAT parquet)`,
+      )
     }
     connection.closeSync()
     instance.closeSync()
     return now
   })
+}
+
+/** The files of a log's folder, as DuckDB's `read_parquet` takes them. */
+export function filesOf(folder: string): string {
+  return `[${logFiles(folder).map(quoteText).join(', ')}]`
 }
 
 /** @param make fills the folder; @returns the time of the newest entry */

@@ -3,7 +3,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { loadConfig } from '../../../shared/config.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { openServices } from '../../../shared/services.ts'
-import { millionLogs } from '../many-logs.ts'
+import { filesOf, millionLogs } from '../many-logs.ts'
 import { alternately, compared, cpuOfThis, type Measurement } from '../measure.ts'
 import { endpointNamed, project, type Site } from '../site.ts'
 
@@ -51,7 +51,7 @@ function handWritten(folder: string): string {
     WITH requests AS (
       SELECT timestamp, unnest(m.request, recursive := false) AS request
       FROM (
-        SELECT timestamp, unnest(metadata) AS m FROM read_parquet('${folder}/*.parquet')
+        SELECT timestamp, unnest(metadata) AS m FROM read_parquet(${filesOf(folder)})
         WHERE timestamp >= $now::TIMESTAMPTZ - INTERVAL 7 DAY
       )
     ),

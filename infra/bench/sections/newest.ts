@@ -4,7 +4,7 @@ import { runQuery } from '../../../shared/answers/engine-errors.ts'
 import { loadConfig } from '../../../shared/config.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { openServices } from '../../../shared/services.ts'
-import { type ManyLogs, millionLogs, tenMillionLogs } from '../many-logs.ts'
+import { filesOf, type ManyLogs, millionLogs, tenMillionLogs } from '../many-logs.ts'
 import { alternately, compared, type Measurement } from '../measure.ts'
 import { endpointNamed, project, type Site } from '../site.ts'
 
@@ -72,7 +72,7 @@ async function openBoth(site: Site, { folder, edge }: ManyLogs) {
 }
 
 function handWritten(folder: string): string {
-  const rows = `read_parquet('${folder}/*.parquet', filename = true, file_row_number = true)`
+  const rows = `read_parquet(${filesOf(folder)}, filename = true, file_row_number = true)`
   return `
     SELECT id, timestamp, event_message, metadata FROM ${rows}
     SEMI JOIN (
