@@ -75,9 +75,11 @@ const engines: Record<Config['engine'], (config: Config) => Promise<QueryEngine>
       import('./engines/duckdb/engine.ts'),
       import('./engines/duckdb/tables.ts'),
     ])
+    const readTables = () => readTableSchemas(config.tablesDir)
     return openDuckDb({
       logsFolder: join(config.dataDir, 'logs'),
-      tables: readTableSchemas(config.tablesDir),
+      tables: readTables(),
+      readTables,
       ...(config.frozenNow === null ? {} : { now: config.frozenNow }),
     })
   },

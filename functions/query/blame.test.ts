@@ -1,15 +1,17 @@
 /** 4xx only for what a caller can change: the rest is the operator's, has a stale copy where there is one, and is soon tried again. */
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Endpoint, endpointFrom, fieldsOf } from '../../shared/endpoints/definition.ts'
+import { loadLogs } from '../../infra/lqe/logs/load.ts'
 import { endpointsCollection } from '../../shared/endpoints/lookup.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
 const table = 'postgres.logs'
 const queries = mkdtempSync(join(tmpdir(), 'blame-'))
+const tablesFolder = mkdtempSync(join(tmpdir(), 'blame-tables-'))
 let service: TestService
 let made = 0
 
@@ -21,13 +23,14 @@ beforeAll(async () => {
     project: `p${at}`,
     event_message,
   }))
-  const env = { FROZEN_NOW: '2026-03-10T12:30:00Z', REMEMBER_MS: '1' }
+  cpSync('infra/tables', tablesFolder, { recursive: true })
+  const env = { FROZEN_NOW: '2026-03-10T12:30:00Z', REMEMBER_MS: '1', TABLES_DIR: tablesFolder }
   service = await startService({ tables: { [table]: rows }, queries, env, bundle: null })
 }, 30_000)
 
 afterAll(async () => {
   await service.stop()
-  rmSync(queries, { recursive: true })
+  for (const folder of [queries, tablesFolder]) rmSync(folder, { recursive: true })
 })
 
 interface Definition {
@@ -60,6 +63,14 @@ async function ask(
   const response = await service.fetch(path, init)
   const body = (await response.json()) as { code?: string }
   return [response.status, body.code ?? response.headers.get('cache-status')]
+}
+
+/** Loads one more entry. */
+async function load(to: string, entry: object): Promise<void> {
+  const file = join(queries, `${to}.ndjson`)
+  writeFileSync(file, `${JSON.stringify({ timestamp: '2026-03-10T12:00:00Z', ...entry })}\n`)
+  const logsFolder = join(service.env['DATA_DIR']!, 'logs')
+  await loadLogs({ logsFolder, tablesFolder, table: to, files: [file], out: () => {} })
 }
 
 const sql = (text: string) => `&sql=${encodeURIComponent(text)}`
@@ -131,6 +142,17 @@ describe('a definition that is wrong', () => {
     expect(await ask(unknown.replace(/query\/(\w+)\?/, '$1/tables'))).toEqual(broken)
   })
 
+  test('by a table that comes later is no 4xx until then, and answers as soon as it has logs', async () => {
+    const path = await define({ sql: 'SELECT id FROM `later.logs`' })
+    expect(await ask(path)).toEqual(broken)
+    cpSync(join(tablesFolder, `${table}.json`), join(tablesFolder, 'later.logs.json'))
+    await sleep(1_100)
+    expect(await ask(path)).toEqual([502, 'engine_error'])
+    await load('later.logs', { id: 'x' })
+    await sleep(2_100)
+    expect(await ask(path)).toEqual([200, 'lqe; fwd=miss; stored'])
+  })
+
   test('by a name or a function that there is not is no 4xx', async () => {
     expect(await ask(await define({ sql: `SELECT colour FROM \`${table}\`` }))).toEqual(broken)
     expect(await ask(await define({ sql: 'SELECT NO_SUCH_FUNCTION(1) AS x' }))).toEqual(broken)
@@ -173,11 +195,7 @@ describe('a definition that is wrong', () => {
     })
     expect(await ask(path)).toEqual([200, 'lqe; fwd=miss; stored'])
     await sleep(1_100)
-    const folder = join(service.env['DATA_DIR']!, 'logs')
-    const rows = join(queries, 'rows.ndjson')
-    writeFileSync(rows, '{"timestamp":"2026-03-10T12:00:00Z","project":"p9","event_message":"nine"}\n')
-    const { loadLogs } = await import('../../infra/lqe/logs/load.ts')
-    await loadLogs({ logsFolder: folder, tablesFolder: 'infra/tables', table, files: [rows], out: () => {} })
+    await load(table, { project: 'p9', event_message: 'nine' })
     expect(await ask(path)).toEqual([200, 'lqe; fwd=stale; fwd-status=500; detail=internal'])
   })
 })

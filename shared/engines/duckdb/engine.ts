@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { LRUCache } from 'lru-cache'
+import { SqlError } from '../../sql/error.ts'
 import type { Column, SqlType } from '../../sql/types.ts'
 import { Deadline } from '../deadline.ts'
 import {
@@ -26,6 +27,8 @@ export interface DuckDbOptions {
   logsFolder: string
   /** Columns by logical table name. */
   tables: ReadonlyMap<string, Column[]>
+  /** Reads them again, for a statement over one that has come since. */
+  readTables?: () => ReadonlyMap<string, Column[]>
   /** The current time of queries, as a Date or ISO text; by default the time at which a run starts. */
   now?: string | (() => Date | string)
 }
@@ -57,6 +60,8 @@ const mostReadings = 3
 
 class DuckDbEngine implements QueryEngine {
   private readonly options: DuckDbOptions
+  /** Grows where tables come; those that are known stay as they are. */
+  private readonly tables: Map<string, Column[]>
   /** By SQL and types of parameters. */
   private readonly rewritings: LRUCache<string, Rewritten, Unwritten>
   readonly rollups: RollupParts
@@ -64,7 +69,8 @@ class DuckDbEngine implements QueryEngine {
 
   constructor(options: DuckDbOptions) {
     this.options = options
-    this.rollups = new RollupParts(resolve(options.logsFolder), options.tables)
+    this.tables = new Map(options.tables)
+    this.rollups = new RollupParts(resolve(options.logsFolder), this.tables)
     this.rewritings = new LRUCache({
       max: keptRewritings,
       memoMethod: (_key, _stale, { context }) => this.rewrite(context),
@@ -166,13 +172,27 @@ class DuckDbEngine implements QueryEngine {
   private rewritten({ sql, bindings, rollup }: Statement): Rewritten {
     const types = bindings.map(({ name, type }) => [name.toLowerCase(), type] as const)
     const key = JSON.stringify([sql, types, rollup?.name, rollup?.sql])
-    return this.rewritings.memo(key, { context: { sql, types, rollup } })
+    const rewriting = () => this.rewritings.memo(key, { context: { sql, types, rollup } })
+    try {
+      return rewriting()
+    } catch (error) {
+      const isUnknown = error instanceof SqlError && error.message.startsWith('Table not found')
+      if (!isUnknown || !this.learnTables()) throw error
+      return rewriting()
+    }
+  }
+
+  /** @returns whether there are new ones */
+  private learnTables(): boolean {
+    const before = this.tables.size
+    for (const [table, columns] of this.options.readTables?.() ?? [])
+      if (!this.tables.has(table)) this.tables.set(table, columns)
+    return this.tables.size > before
   }
 
   private rewrite({ sql, types, rollup }: Unwritten): Rewritten {
-    const { tables } = this.options
-    if (!rollup) return rewrite(sql, tables, new Map(types))
-    const all = new Map([...tables, [rollup.name, this.rollups.columnsOf(rollup)]])
+    if (!rollup) return rewrite(sql, this.tables, new Map(types))
+    const all = new Map([...this.tables, [rollup.name, this.rollups.columnsOf(rollup)]])
     return rewrite(sql, all, new Map(types), new Map([[rollup.name, rollupRows]]))
   }
 
@@ -189,8 +209,7 @@ class DuckDbEngine implements QueryEngine {
   }
 
   private database(): Promise<Database> {
-    const { logsFolder, tables } = this.options
-    this.opening ??= open(logsFolder, tables).catch((cause: unknown) => {
+    this.opening ??= open(this.options.logsFolder, this.tables).catch((cause: unknown) => {
       this.opening = null
       throw new EngineError('misconfigured', 'The local engine cannot open its tables', { cause })
     })
