@@ -14,7 +14,7 @@ import { ownQuery, queryFor, type SavedQuery, statementOf } from '../../../share
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { openSqlite } from '../../../shared/stores/sqlite/store.ts'
 import type { Write } from '../../../shared/stores/store.ts'
-import type { QueryEngine } from '../../../shared/engines/engine.ts'
+import type { QueryEngine, Rollup } from '../../../shared/engines/engine.ts'
 import { openServices } from '../../../shared/services.ts'
 import { batchStatement, type ParameterSet } from '../../../shared/warm/batch.ts'
 import { warm } from '../../../shared/warm/warm.ts'
@@ -22,6 +22,7 @@ import { startBigQueryServer } from '../../google/bigquery/server.ts'
 import { projects } from '../../lqe/logs/sample.ts'
 import { type ManyLogs, millionLogs, tenMillionLogs } from '../many-logs.ts'
 import { alternately, bounded, compared, cpuOfThis, type Measurement } from '../measure.ts'
+import { costs } from '../costs.ts'
 import { endpointNamed, type Site } from '../site.ts'
 
 const limits = { maxRows: 1_000_000, timeoutMs: 600_000 }
@@ -113,14 +114,24 @@ async function setsOf(engine: QueryEngine, endpoint: Endpoint, name: string, rou
 }
 
 /** A cycle of the warmer has a statement for the daily charts, and one for those of an hour. */
-async function bytesOf(engine: QueryEngine, endpoint: Endpoint, name: string) {
-  const cycle = async (query?: SavedQuery) =>
-    (await inOne(engine, endpoint, dailySets(endpoint, 10), query)) +
-    (await inOne(engine, endpoint, hourlySets(endpoint, 10), query))
+async function bytesOf(engine: QueryEngine, endpoint: Endpoint, name: string): Promise<Measurement[]> {
+  const cycle = async (query?: SavedQuery) => ({
+    daily: await inOne(engine, endpoint, dailySets(endpoint, 10), query),
+    hourly: await inOne(engine, endpoint, hourlySets(endpoint, 10), query),
+  })
   await cycle()
-  const [ours, theirs] = [[await cycle()], [await cycle(ownQuery(endpoint))]]
+  const [ours, theirs] = [await cycle(), await cycle(ownQuery(endpoint))]
+  const both = { ours: [ours.daily + ours.hourly], theirs: [theirs.daily + theirs.hourly] }
   const what = `a cycle of the warmer, ${name}: over the log table`
-  return [compared(`${what}, bytes of files`, { ours, theirs, unit: 'bytes', bound: 1 / 600 })]
+  const count = async (sql: string, rollup?: Rollup) => {
+    const { rows } = await engine.run({ sql, bindings: [], ...(rollup ? { rollup } : {}) }, limits)
+    return Number(rows[0]!['rows'])
+  }
+  const week = '`timestamp` >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)'
+  const rows = await count(`SELECT COUNT(*) AS \`rows\` FROM \`cloudflare.logs.prod\` WHERE ${week}`)
+  const ofRollup = `SELECT COUNT(*) AS \`rows\` FROM \`${endpoint.rollup!.name}\` WHERE ${week.replace('timestamp', 'minute')}`
+  const perRow = { raw: theirs.daily / rows, rollup: ours.daily / (await count(ofRollup, endpoint.rollup!)) }
+  return [compared(`${what}, bytes`, { ...both, unit: 'bytes', bound: 1 / 600 }), ...costs(perRow, name)]
 }
 
 /** The warmer's own call: 10,000 charts in use, a third of them daily, in SQLite. */

@@ -1,6 +1,6 @@
 /**
  * Keeping 1, 10 and 100 charts warm: one scan by the batch query against the endpoint's own query for each set.
- * CPU time on the local engine; bytes as the local BigQuery server counts them, a table's files for each job.
+ * CPU time on the local engine; bytes as the local BigQuery server counts them, by columns and by days.
  */
 import { join } from 'node:path'
 import { mkdtempSync, rmSync } from 'node:fs'

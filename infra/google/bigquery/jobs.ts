@@ -1,5 +1,5 @@
 /** Jobs of the server, in memory: each runs on the local engine at once. And the tables that they read. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type Binding,
@@ -22,6 +22,7 @@ import { placeInOther } from '../../../shared/sql/places.ts'
 import { print } from '../../../shared/sql/printer.ts'
 import { tablesOf } from '../../../shared/sql/relations.ts'
 import type { TableReference } from '../../../shared/sql/tree.ts'
+import { Scans } from './bytes.ts'
 import { BigQueryError, toBigQueryError } from './errors.ts'
 import { type RunningJob, schemaOf, toBinding } from './resources.ts'
 import { type View, Views } from './views.ts'
@@ -33,6 +34,7 @@ const longestJobMs = 600_000
 export class Jobs {
   private readonly engine: QueryEngine
   private readonly catalog: TableCatalog
+  private readonly scans: Scans
   private readonly running = new Map<string, RunningJob>()
   /** Milliseconds that the server's clock is ahead, to make jobs older. */
   aheadMs = 0
@@ -40,6 +42,7 @@ export class Jobs {
   constructor(engine: QueryEngine, catalog: TableCatalog) {
     this.engine = engine
     this.catalog = catalog
+    this.scans = new Scans(engine)
   }
 
   get(jobId: string): RunningJob {
@@ -56,15 +59,17 @@ export class Jobs {
     const stop = new AbortController()
     const isDefinition = this.catalog.define(configuration.query.query)
     const { statement, tables } = isDefinition ? nothing : this.resolve(configuration)
-    const bytes = bytesOf(tables)
-    const outcome = failing
-      ? Promise.resolve(new BigQueryError(failing, 'The job has failed'))
-      : this.outcome(statement, configuration, bytes, stop)
+    const counted = failing ? Promise.resolve(0) : this.scans.bytesOf(statement, tables)
+    const outcome = counted.then(async bytes => {
+      job.bytes = bytes
+      if (failing) return new BigQueryError(failing, 'The job has failed')
+      return this.outcome(statement, configuration, bytes, stop)
+    })
     const job: RunningJob = {
       reference: { projectId, jobId, location },
       configuration,
       createdAt: this.now(),
-      bytes,
+      bytes: 0,
       outcome,
       ended: null,
       endedAt: null,
@@ -85,7 +90,7 @@ export class Jobs {
     })
     return {
       statementType: 'SELECT',
-      totalBytesProcessed: String(bytesOf(tables)),
+      totalBytesProcessed: String(await this.scans.bytesOf(statement, tables)),
       referencedTables: tables.map(({ reference }) => reference),
       schema: schemaOf(columns),
     }
@@ -100,8 +105,9 @@ export class Jobs {
     return this.running.size
   }
 
-  stopAll(): void {
+  async close(): Promise<void> {
     for (const { stop } of this.running.values()) stop.abort()
+    await this.scans.close()
   }
 
   private resolve({ query }: JobConfiguration): { statement: Statement; tables: ServerTable[] } {
@@ -147,12 +153,18 @@ const nothing = { statement: { sql: 'SELECT 1 AS done LIMIT 0', bindings: [] }, 
 
 interface ServerTable {
   logical: string
-  /** Folder of its Parquet files. */
-  folder: string
+  /** Its Parquet files. */
+  files: () => string[]
+  /** The column that it is partitioned by. */
+  time: string
   reference: { projectId: string; datasetId: string; tableId: string }
 }
 
-/** Real names and folders for the logical names of the local engine. */
+function filesIn(folder: string): () => string[] {
+  return () => (existsSync(folder) ? logFiles(folder) : [])
+}
+
+/** Real names and files for the logical names of the local engine. */
 export class TableCatalog {
   readonly views = new Views()
   private readonly byRealName: ReadonlyMap<string, ServerTable>
@@ -179,7 +191,8 @@ export class TableCatalog {
     const tables = [...logicalNames].map(logical => {
       const real = names.real(logical)
       const reference = { projectId, datasetId, tableId: real.slice(dataset.length + 1) }
-      return [real, { logical, folder: join(logsFolder, logical), reference }] as const
+      const files = filesIn(join(logsFolder, logical))
+      return [real, { logical, files, time: 'timestamp', reference }] as const
     })
     return new Map(tables)
   }
@@ -207,7 +220,8 @@ export class TableCatalog {
     const [projectId = '', datasetId = '', tableId = ''] = real.split('.')
     return {
       logical: real,
-      folder: this.parts.folderOf(rollup),
+      files: filesIn(this.parts.folderOf(rollup)),
+      time: rollup.partition,
       reference: { projectId, datasetId, tableId },
     }
   }
@@ -221,12 +235,4 @@ export class TableCatalog {
       : ['invalid', `Table "${real}" must be qualified with a dataset (e.g. dataset.table)`]
     throw new BigQueryError(reason, `${message} at [${line}:${column}]`)
   }
-}
-
-/** Bytes of the tables' files: the figure that this server gives for a scan. */
-function bytesOf(tables: ServerTable[]): number {
-  const sizes = tables.flatMap(({ folder }) =>
-    (existsSync(folder) ? logFiles(folder) : []).map(file => statSync(file).size),
-  )
-  return sizes.reduce((sum, size) => sum + size, 0)
 }

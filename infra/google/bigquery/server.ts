@@ -80,7 +80,7 @@ export async function startBigQueryServer(options: BigQueryServerOptions): Promi
 }
 
 async function close(server: Server, jobs: Jobs, engine: QueryEngine): Promise<void> {
-  jobs.stopAll()
+  await jobs.close()
   server.closeAllConnections()
   await new Promise(closed => server.close(closed))
   await engine.close()

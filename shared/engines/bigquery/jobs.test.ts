@@ -111,7 +111,7 @@ describe('a job', () => {
     const capped = local.another({ maxBytesBilled: 1 })
     await expect(capped.run(statement, limits)).rejects.toMatchObject({
       reason: 'too_many_bytes',
-      message: expect.stringMatching(/^The query would read up to [\d,]{3,} bytes, and may read 1$/),
+      message: expect.stringMatching(/^The query would read up to [\d,]+ bytes, and may read 1$/),
     })
     await expect(run({ maxBytes: 1 })).rejects.toMatchObject({ reason: 'too_many_bytes' })
     const roomy = local.another({ maxBytesBilled: 1_000_000 })
@@ -166,6 +166,7 @@ describe('a job key', () => {
 describe('a dry run', () => {
   test('starts no job, and estimates bytes by the tables', async () => {
     const before = local.server.jobs.count
+    await local.append('deno-relay-logs', [{ id: 'a' }])
     const one = await local.engine.describe(statement)
     const both = await local.engine.describe({
       sql: 'SELECT a.id FROM `cloudflare.logs.prod` AS a JOIN `deno-relay-logs` AS b ON a.id = b.id',

@@ -73,7 +73,10 @@ describe('a view', () => {
     await local.engine.rollups.create(rollup)
     await local.engine.run(statement, plenty)
     const { bytes } = await local.engine.run(statement, plenty)
-    const raw = await local.engine.run({ sql: 'SELECT COUNT(*) FROM `app.logs`', bindings: [] }, plenty)
+    const raw = await local.engine.run(
+      { sql: 'SELECT name, timestamp FROM `app.logs`', bindings: [] },
+      plenty,
+    )
     expect(bytes).toBeGreaterThan(0)
     expect(bytes).toBeLessThan(raw.bytes!)
   })
