@@ -116,6 +116,7 @@ const functions: ReadonlyMap<string, string> = new Map([
   ['from_unixtime', 'TIMESTAMP_SECONDS(x)'],
   ['curdate', 'CURRENT_DATE()'],
   ['localtimestamp', 'CURRENT_DATETIME()'],
+  ['convert', 'CAST(x AS type)'],
   ['nvl', 'IFNULL(x, other)'],
   ['isnull', 'x IS NULL, or IFNULL(x, other)'],
   ['iif', 'IF(condition, x, other)'],

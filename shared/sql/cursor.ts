@@ -112,7 +112,10 @@ export class Cursor {
   protected identifier(): Identifier {
     const { kind, text, value } = this.token
     if (kind === 'word' && reservedWords.has(value) && !unsupported.has(value)) {
-      throw this.refusal(`there is ${text} where a name should be; a reserved word is one only in backticks`)
+      throw (
+        this.superfluous() ??
+        this.refusal(`there is ${text} where a name should be; a reserved word is one only in backticks`)
+      )
     }
     if (!this.atName()) throw this.unexpected('a name')
     return this.anyIdentifier()
@@ -164,6 +167,16 @@ export class Cursor {
     return this.refusal(
       wanted ? `${found} where ${wanted} should be${quotes}` : `${found} where it cannot be`,
     )
+  }
+
+  /** For a keyword that stands there twice, or behind a comma too many. */
+  protected superfluous(): SqlError | null {
+    const { text, value } = this.token
+    if (this.isWord(value, -1)) return this.refusal(`there is ${text} twice`)
+    const comma = this.isSymbol(',', -1) && clauses.includes(value)
+    return comma
+      ? this.refusal(`there is ${text} behind a comma: leave the comma out`, this.ahead(-1).at)
+      : null
   }
 
   /** What stands there, for a message. */

@@ -413,6 +413,8 @@ class Parser extends Cursor {
   }
 
   private star(of: ast.SelectStar['of'], at: number): ast.SelectStar {
+    if ((this.isWord('EXCEPT') || this.isWord('REPLACE')) && this.atName(1))
+      throw this.refusal(`${this.token.value} behind * takes parentheses: write ${this.token.value} (...)`)
     const except = this.isSymbol('(', 1) && this.takeWords('EXCEPT') ? this.identifiers() : []
     const replaces = this.isSymbol('(', 1) && this.takeWords('REPLACE')
     const replace = replaces ? this.parenthesized(() => this.list(() => this.replacement())) : []
@@ -475,6 +477,10 @@ class Parser extends Cursor {
       }
       comma ||= type === 'COMMA'
       left = this.join(left, type, at)
+      if ((type === 'COMMA' || type === 'CROSS') && (this.isWord('ON') || this.isWord('USING')))
+        throw this.refusal(
+          `there is ${this.token.text} where no condition can be: write JOIN before the table`,
+        )
     }
   }
 
@@ -919,8 +925,12 @@ class Parser extends Cursor {
     const { kind, text, value, at } = this.token
     const callable = kind === 'word' && reservedFunctions.has(value) && this.isSymbol('(', 1)
     const reserved = kind === 'word' && reservedWords.has(value) && !unsupported.has(value)
+    if (this.isWord('UNNEST')) throw this.refusal('UNNEST stands in FROM: write CROSS JOIN UNNEST(x) AS y')
     if (reserved && !callable)
-      throw this.refusal(`there is ${text} where an expression should be; as a name it needs backticks`)
+      throw (
+        this.superfluous() ??
+        this.refusal(`there is ${text} where an expression should be; as a name it needs backticks`)
+      )
     const name = callable ? this.anyIdentifier() : this.identifier()
     return this.isSymbol('(') ? this.call([name]) : { kind: 'Path', parts: [name], at }
   }
@@ -1051,6 +1061,8 @@ class Parser extends Cursor {
   private callArguments(): ast.Expression[] {
     const args = this.list(() => this.argument())
     if (this.isWord('FROM')) throw this.refusal('there is FROM where , should be: write SUBSTR(x, 1, 3)')
+    if (this.isWord('AS'))
+      throw this.refusal('there is AS where ) should be: a cast is CAST(x AS type) or SAFE_CAST')
     return args
   }
 

@@ -32,6 +32,8 @@ test.each([
   ['SELECT method AS m, COUNT(*), status + 1 FROM requests GROUP BY m', 'neither grouped', 'status +'],
   ['SELECT method, path, COUNT(*) FROM requests GROUP BY 1', 'write ANY_VALUE(x)', 'path,'],
   ['SELECT ts, COUNT(*) FROM requests GROUP BY TIMESTAMP_TRUNC(ts, DAY)', 'add it to GROUP BY', 'ts, C'],
+  ['SELECT id FROM requests ORDER BY COUNT(*)', 'neither grouped', 'id FROM'],
+  ["SELECT REGEXP_CONTAINS(path, '(?=a)') FROM requests", 'RE2 has no look-ahead', 'REGEXP_'],
   ['SELECT id FROM requests HAVING COUNT(*) > 1', 'neither grouped', 'id FROM'],
   ['SELECT COUNT(*) FROM requests GROUP BY method HAVING status > 1', 'neither grouped', 'status >'],
   ['SELECT id FROM requests WHERE COUNT(*) > 1', 'HAVING filters groups', 'COUNT(*) >'],

@@ -55,6 +55,10 @@ const suspicions: [message: string, Suspicion][] = [
     'A date or time does not have the format',
     { suspects: callsOf(/^PARSE_/), instead: 'SAFE.PARSE_... gives NULL' },
   ],
+  [
+    'Bad regular expression: invalid perl operator',
+    { suspects: callsOf(/^REGEXP_/), instead: 'RE2 has no look-ahead and no backreferences' },
+  ],
   ['Bad regular expression', { suspects: callsOf(/^REGEXP_/) }],
   ['A value is not JSON', { suspects: callsOf(/^PARSE_JSON$|^JSON_/) }],
   ['A value cannot be converted', { suspects: conversions, instead: conversionInstead }],
@@ -170,19 +174,19 @@ function nested(query: Query): AnyNode[] {
 
 /** Columns beside aggregates that are no key of GROUP BY. */
 function ungrouped(query: Query): AnyNode[] {
+  const nodes = [...descendants(query)]
+  const sorted = new Map(nodes.flatMap(node => (node.kind === 'Query' ? [[node.body, node.orderBy]] : [])))
   const found: AnyNode[] = []
-  for (const node of descendants(query)) {
+  for (const node of nodes) {
     if (node.kind !== 'Select') continue
-    const groups = node.groupBy !== null || outsideItems(node).length > 0 || node.having !== null
+    const parts = [...node.items, ...(sorted.get(node) ?? [])]
+    const aggregates = parts.some(part => outside(part, isPlainAggregate).length > 0)
+    const groups = node.groupBy !== null || node.having !== null || aggregates
     if (!groups || node.groupBy?.grouping === 'ALL') continue
     const keys = keysOf(node)
-    for (const part of [...node.items, node.having, node.qualify]) found.push(...loose(part, keys))
+    for (const part of [...parts, node.having, node.qualify]) found.push(...loose(part, keys))
   }
   return found
-}
-
-function outsideItems({ items }: Select): AnyNode[] {
-  return items.flatMap(item => outside(item, isPlainAggregate))
 }
 
 /** The keys of GROUP BY; one by number or alias is the item of the select list. */

@@ -37,6 +37,16 @@ export const aggregateFunctions: FunctionTable = {
   VARIANCE: statistic('var_samp', 1),
 }
 
+/** How many arguments those take that do not take just one: the least and the most. */
+export const aggregateArguments: Partial<Record<string, [least: number, most: number]>> = {
+  ...Object.fromEntries(
+    'APPROX_QUANTILES APPROX_TOP_COUNT CORR COVAR_POP COVAR_SAMP MAX_BY MIN_BY'
+      .split(' ')
+      .map(name => [name, [2, 2]]),
+  ),
+  STRING_AGG: [1, 2],
+}
+
 export const windowFunctions: FunctionTable = {
   ...each('CUME_DIST PERCENT_RANK', duck => ofType(duck, 'FLOAT64')),
   ...each('DENSE_RANK NTILE RANK ROW_NUMBER', duck => ofType(duck, 'INT64')),

@@ -1,7 +1,7 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
 import type { Call } from '../../../../sql/tree.ts'
 import { attempt, type Context, lift, type Scope, type Typed } from '../context.ts'
-import { aggregateFunctions, windowFunctions } from './aggregates.ts'
+import { aggregateArguments, aggregateFunctions, windowFunctions } from './aggregates.ts'
 import { arrayFunctions } from './arrays.ts'
 import { conditionFunctions } from './conditions.ts'
 import { dateFormatFunctions } from './date-formats.ts'
@@ -50,6 +50,7 @@ function called(context: Context, node: Call, scope: Scope, name: string): Typed
   const lifts = isAggregate(node) || node.over !== null
   const site = new CallSite(context, node, lifts ? { ...scope, lifted: undefined } : scope, name)
   if (!lifts) refuseModifiers(site)
+  if (isAggregate(node) && !node.star) checkCount(site)
   if (node.over && !isAggregate(node) && !Object.hasOwn(windowFunctions, name))
     throw site.invalid(`Function ${name} does not support an OVER clause`)
   const value = applyRule(site, functions[name]!)
@@ -68,6 +69,17 @@ function functionName(call: Call): { name: string; safe: boolean } {
 /** Whether a call makes one row of many, unless it has an OVER clause. */
 export function isAggregate(call: Call): boolean {
   return Object.hasOwn(aggregateFunctions, functionName(call).name)
+}
+
+function checkCount(site: CallSite): void {
+  const { call, name } = site
+  const [least, most] = aggregateArguments[name] ?? [1, 1]
+  const count = call.arguments.length
+  const wanted = least === most ? `${least}` : `${least} to ${most}`
+  if (count < least || count > most)
+    throw site.invalid(
+      `Number of arguments does not match for function ${name}: it takes ${wanted}, not ${count}`,
+    )
 }
 
 /** DISTINCT and the like are for aggregate functions. */

@@ -234,7 +234,7 @@ function pathSteps(site: CallSite, node: Expression): Step[] | null {
   if (node.kind !== 'Literal' && node.kind !== 'ParameterReference')
     throw site.invalid(`The JSONPath of ${site.name} must be a literal string`, node)
   const steps = stepsOf(site.literalText(node), legacy)
-  if (steps === null) throw site.invalid('Invalid JSONPath', node)
+  if (steps === null) throw site.invalid('Invalid JSONPath: write $.key or $.list[0]', node)
   return steps
 }
 
