@@ -22,7 +22,7 @@ export function logsCommand(
     .command('load')
     .description('load log files into a table; loading a file again replaces its earlier rows')
     .argument('<table>', 'a log table, such as cloudflare.logs.prod')
-    .argument('<file...>', 'log files, gzip or not; - is standard input', collectPath, [])
+    .argument('<file...>', 'log files, gzip or not; - is standard input', collectPath)
     .addOption(new Option('--format <format>', 'format of the lines').choices(formats).default('ndjson'))
     .option('--project <ref>', 'with --format combined: the project that the requests belong to')
     .option('--host <host>', 'with --format combined: the requested host, such as www.example.com')
@@ -124,8 +124,8 @@ async function stoppable<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T
   }
 }
 
-function collectPath(path: string, before: string[]): string[] {
-  return [...before, typedPath(path)]
+function collectPath(path: string, before?: string[]): string[] {
+  return [...(before ?? []), typedPath(path)]
 }
 
 function wholeNumber(text: string): number {
