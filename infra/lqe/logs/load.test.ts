@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
@@ -359,6 +359,16 @@ describe('a load that cannot be done', () => {
     await expect(load('', { folder, files: [good, bad] })).rejects.toThrow('bad: the gzip data is damaged')
     expect(files(logs, 'postgres.logs')).toEqual(before)
     expect(readdirSync(logs)).toEqual(['postgres.logs'])
+  })
+
+  test('for a damaged record of loads says what to do, and changes nothing', async () => {
+    const { folder, logs } = await load(line({}))
+    const record = join(logs, 'postgres.logs', 'loads.1.json')
+    writeFileSync(record, '[')
+    await expect(load(line({}), { folder })).rejects.toThrow(LogsError)
+    await expect(load(line({}), { folder })).rejects.toThrow('Remove loads.*.json there, and load again')
+    rmSync(record)
+    expect((await load(line({}), { folder })).loaded.rows).toBe(1)
   })
 
   test('because it is stopped leaves the table as it was', async () => {

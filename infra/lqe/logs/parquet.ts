@@ -188,7 +188,19 @@ export interface NewSource extends Omit<LoadedSource, 'rows' | 'files'> {
 /** What earlier loads brought to a table. */
 export function sourcesOf(logsFolder: string, table: string): LoadedSource[] {
   const folder = tableFolder(logsFolder, table)
-  return existsSync(folder) ? readLoads(folder).sources : []
+  return existsSync(folder) ? recordIn(folder).sources : []
+}
+
+/** @throws LogsError for a record that is none; loads write whole ones */
+function recordIn(folder: string): ReturnType<typeof readLoads> {
+  try {
+    return readLoads(folder)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new LogsError(
+      `The record of loads in ${folder} is damaged. Remove loads.*.json there, and load again.`,
+    )
+  }
 }
 
 /**
@@ -224,7 +236,7 @@ function replaceRecord(
   change: (sources: LoadedSource[]) => LoadedSource[],
 ): LoadedSource[] {
   for (;;) {
-    const before = readLoads(folder)
+    const before = recordIn(folder)
     const sources = change(before.sources)
     const gone = before.sources.filter(source => !sources.includes(source))
     const record = join(stage.folder, `${randomUUID()}.json`)
@@ -248,7 +260,7 @@ function foldersOf(files: string[]): Set<string> {
 
 /** A killed load leaves files that no record names. */
 function removeUnnamed(folder: string): void {
-  const { sources, replaced } = readLoads(folder)
+  const { sources, replaced } = recordIn(folder)
   const named = foldersOf([...sources.flatMap(({ files }) => files), ...replaced])
   for (const name of readdirSync(folder))
     if (name.startsWith(loadPrefix) && !named.has(name)) removeIfOld(join(folder, name))
