@@ -189,6 +189,40 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
       ])
     })
 
+    test.each<[form: string, sql: string, answer: object[]]>([
+      [
+        'PIVOT of a table',
+        "SELECT * FROM `app.logs` AS l PIVOT (COUNT(l.metadata) AS n, MIN(l.timestamp) AS first FOR l.id IN ('a', 'z' AS none))",
+        [{ n_a: 1, first_a: 1767225600000000, n_none: 0, first_none: null }],
+      ],
+      [
+        'UNPIVOT of a subquery',
+        "SELECT * FROM (SELECT id, CONCAT(id, '2') AS other FROM `app.logs`) UNPIVOT (v FOR k IN (id, other AS 'o')) WHERE v < 'b' ORDER BY v",
+        [
+          { v: 'a', k: 'id' },
+          { v: 'a2', k: 'o' },
+        ],
+      ],
+      [
+        'a union by name',
+        "SELECT id, 1 AS n FROM `app.logs` WHERE id = 'a' FULL OUTER UNION ALL BY NAME SELECT 'x' AS more, id FROM `app.logs` WHERE id = 'b' ORDER BY id",
+        [
+          { id: 'a', n: 1, more: null },
+          { id: 'b', n: null, more: 'x' },
+        ],
+      ],
+      [
+        'a pipe',
+        "FROM `app.logs` |> WHERE id < 'c' |> AGGREGATE COUNT(*) AS n GROUP BY ARRAY_LENGTH(metadata) AS size |> ORDER BY size",
+        [
+          { size: 0, n: 1 },
+          { size: 1, n: 1 },
+        ],
+      ],
+    ])('of %s are those of its columns', async (_, sql, answer) => {
+      expect(await rows(sql)).toEqual(answer)
+    })
+
     test('of many runs at once do not mix', async () => {
       const runs = Array.from({ length: 20 }, (_, n) => value('@x * 2', bound(whole, n)))
       expect(await Promise.all(runs)).toEqual(Array.from({ length: 20 }, (_, n) => n * 2))

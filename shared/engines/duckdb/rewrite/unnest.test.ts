@@ -184,6 +184,26 @@ describeDuckDb('UNNEST', { logs }, ({ append, rows: query, failure }) => {
       'metadata is an array of records: add CROSS JOIN UNNEST(metadata) AS m CROSS JOIN UNNEST(m.request) AS r to FROM, and write r.path',
     ],
     [
+      "SELECT metadata['request'] FROM logs",
+      'rejected',
+      'metadata is an array of records: add CROSS JOIN UNNEST(metadata) AS m to FROM, and write m.request',
+    ],
+    [
+      'SELECT path FROM logs',
+      'rejected',
+      'Unrecognized name: path, a field inside metadata: add CROSS JOIN UNNEST(metadata) AS m CROSS JOIN UNNEST(m.request) AS r to FROM, and write r.path',
+    ],
+    [
+      'SELECT request.path FROM logs AS t',
+      'rejected',
+      'Unrecognized name: request, a field inside metadata: add CROSS JOIN UNNEST(metadata) AS m CROSS JOIN UNNEST(m.request) AS r to FROM, and write r.path',
+    ],
+    [
+      'SELECT path FROM logs CROSS JOIN UNNEST(metadata) AS m',
+      'rejected',
+      'Unrecognized name: path, a field inside m.request: add CROSS JOIN UNNEST(m.request) AS r to FROM, and write r.path',
+    ],
+    [
       'SELECT t.metadata.project FROM logs AS t',
       'rejected',
       'add CROSS JOIN UNNEST(t.metadata) AS m to FROM, and write m.project',

@@ -144,7 +144,16 @@ describeFunctions('dates and times', {
     [`DATE_TRUNC(DATE '2026-05-07', HOUR)`, 'does not support this date part'],
     [`DATE_DIFF(DATE '2026-05-07', DATE '2026-05-07', HOUR)`, 'does not support this date part'],
     [`TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), CURRENT_TIMESTAMP(), MONTH)`, 'does not support this date part'],
-    [`TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), 'day')`, 'needs a date part'],
+    [
+      `TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), 'day')`,
+      'needs a date part such as DAY here: write DAY without quotes',
+    ],
+    [
+      `DATE_TRUNC('hour', CURRENT_TIMESTAMP())`,
+      'takes the part last, without quotes: write DATE_TRUNC(x, HOUR)',
+    ],
+    [`TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), hours)`, 'knows no part hours; did you mean HOUR?'],
+    [`TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), CURRENT_TIMESTAMP())`, 'it takes 3, not 2'],
     [`EXTRACT(HOUR FROM DATE '2026-01-01')`, 'cannot take HOUR from a DATE'],
     [`EXTRACT(DAY FROM 'x')`, 'cannot take DAY from a STRING'],
     [`PARSE_DATE('%F', 'secret')`, 'does not have the format'],
