@@ -42,6 +42,11 @@ run() {
 
 has_line() { grep -qxF -- "$2" <<<"$1"; }
 account() { echo "$1@$project.iam.gserviceaccount.com"; }
+# A role on the dataset, from members in quotation marks.
+revoke() {
+  run bq --project_id="$project" query --use_legacy_sql=false \
+    "REVOKE \`roles/bigquery.$1\` ON SCHEMA \`$project\`.\`$dataset\` FROM $2"
+}
 accounts=(lqe-query lqe-warm lqe-scheduler lqe-build)
 kept=()
 
@@ -105,8 +110,8 @@ if [ -n "$there" ] && [ -z "$delete_dataset" ]; then
   for name in query warm build; do
     ! has_line "$emails" "$(account "lqe-$name")" || members+=("\"serviceAccount:$(account "lqe-$name")\"")
   done
-  [ ${#members[@]} -eq 0 ] || run bq --project_id="$project" query --use_legacy_sql=false \
-    "REVOKE \`roles/bigquery.dataViewer\` ON SCHEMA \`$project\`.\`$dataset\` FROM $(IFS=,; echo "${members[*]}")"
+  [ ${#members[@]} -eq 0 ] || revoke dataViewer "$(IFS=,; echo "${members[*]}")"
+  ! has_line "$emails" "$(account lqe-build)" || revoke dataEditor "\"serviceAccount:$(account lqe-build)\""
 fi
 
 echo '# accounts'
