@@ -3,6 +3,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { runQuery } from '../../../shared/answers/engine-errors.ts'
 import { loadConfig } from '../../../shared/config.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
+import { pageFor } from '../../../shared/pages/page.ts'
 import { openServices } from '../../../shared/services.ts'
 import { filesOf, type ManyLogs, millionLogs, tenMillionLogs } from '../many-logs.ts'
 import { alternately, compared, type Measurement } from '../measure.ts'
@@ -49,18 +50,20 @@ const timed = (act: () => Promise<unknown>) => async () => {
 
 type Rows = () => Promise<object[]>
 
-/** The endpoint's own query and the one by hand, over the same files. */
+/** The endpoint's first page as a call runs it, and the query by hand, over the same files. */
 async function openBoth(site: Site, { folder, edge }: ManyLogs) {
   const services = await openServices(loadConfig({ DATA_DIR: folder }))
   const endpoint = await endpointNamed(site, 'logs.all')
-  const { bindings } = readParameters(endpoint, `project=${project}`, {})
+  const now = new Date()
+  const parameters = readParameters(endpoint, `project=${project}`, {}, now)
+  const { statement } = pageFor(services.cursors, endpoint, parameters, { cursor: null, now, sql: null })!
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
   const connection = await instance.connect()
   await connection.run('SET parquet_metadata_cache = true')
   const prepared = await connection.prepare(handWritten(edge))
   prepared.bind({ project })
   const ours: Rows = async () =>
-    (await runQuery(services.engine, endpoint, { sql: endpoint.sql, bindings })).rows
+    (await runQuery(services.engine, { ...endpoint, maxRows: 100 }, statement)).rows
   const byHand: Rows = async () => (await prepared.runAndReadAll()).getRowObjectsJson()
   const close = async () => {
     prepared.destroySync()
