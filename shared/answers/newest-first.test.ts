@@ -72,16 +72,25 @@ describeEngines('the newest rows by steps', logTable, ({ engine, append }) => {
   test('cost what all readings cost, also where the last one is refused', async () => {
     const endpoint = newestEndpoint(tails[1], ['PT1H', 'PT2H'])
     const statement = statementOf(endpoint, 'none', null, null)
-    const one = (await engine().run(statement, limits)).bytes
-    if (one === null) return expect(engine().constructor.name).toBe('DuckDbEngine')
-    const { bytes } = await runNewestFirst(engine(), endpoint, statement, limits)
-    expect(bytes).toBe(3 * one)
-    const other = newestEndpoint(tails[1], ['PT1H', 'PT3H'])
-    const error = await runNewestFirst(engine(), other, statement, {
+    const whole = (await engine().run(statement, limits)).bytes
+    if (whole === null) return expect(engine().constructor.name).toBe('DuckDbEngine')
+    const each: number[] = []
+    const run: QueryEngine['run'] = async (...args) => {
+      const result = await engine().run(...args)
+      each.push(result.bytes!)
+      return result
+    }
+    const { bytes } = await runNewestFirst({ ...engine(), run }, endpoint, statement, limits)
+    const [hour = 0, twoHours = 0] = each
+    expect(each).toEqual([hour, twoHours, whole])
+    expect(hour).toBeLessThanOrEqual(whole)
+    expect(bytes).toBe(hour + twoHours + whole)
+    const maxBytes = hour + twoHours + 5
+    const error = await runNewestFirst({ ...engine(), run }, endpoint, statement, {
       ...limits,
-      maxBytes: 2 * one + 5,
+      maxBytes,
     }).catch((thrown: EngineError) => thrown)
-    expect(error).toMatchObject({ reason: 'too_many_bytes', cost: { bytes: 2 * one } })
-    expect((error as EngineError).bytes).toEqual({ estimate: 3 * one, limit: 2 * one + 5 })
+    expect(error).toMatchObject({ reason: 'too_many_bytes', cost: { bytes: hour + twoHours } })
+    expect((error as EngineError).bytes).toEqual({ estimate: hour + twoHours + whole, limit: maxBytes })
   })
 })

@@ -1,10 +1,18 @@
-/** The newest 100 entries of a project among a million and ten million, against DuckDB by hand with rows found first. */
+/**
+ * The newest 100 entries of a project among a million and ten million, against DuckDB by hand with rows found first; and their
+ * bytes as the local BigQuery server counts them, against one reading of the whole.
+ */
+import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { runQuery } from '../../../shared/answers/engine-errors.ts'
 import { loadConfig } from '../../../shared/config.ts'
+import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { pageFor } from '../../../shared/pages/page.ts'
-import { openServices } from '../../../shared/services.ts'
+import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
+import type { Statement } from '../../../shared/engines/engine.ts'
+import { openServices, type Services } from '../../../shared/services.ts'
+import { startBigQueryServer } from '../../google/bigquery/server.ts'
 import { filesOf, type ManyLogs, millionLogs, tenMillionLogs } from '../many-logs.ts'
 import { alternately, compared, type Measurement } from '../measure.ts'
 import { endpointNamed, project, type Site } from '../site.ts'
@@ -35,11 +43,49 @@ export async function newest(site: Site): Promise<Measurement[]> {
         unit,
         bound: 2,
       }),
+      await bytesOf(site, await millionLogs()),
     ]
   } finally {
     await million.close()
     await tenMillion.close()
   }
+}
+
+async function bytesOf(site: Site, { folder, now }: ManyLogs): Promise<Measurement> {
+  const tables = readTableSchemas(loadConfig({}).tablesDir)
+  const dataset = 'bench-project.logs'
+  const server = await startBigQueryServer({ logsFolder: join(folder, 'logs'), tables, dataset })
+  const cloud = { ENGINE: 'bigquery', BIGQUERY_DATASET: dataset, BIGQUERY_EMULATOR_HOST: server.url }
+  const services = await openServices(
+    loadConfig({ DATA_DIR: site.folder, GOOGLE_CLOUD_PROJECT: 'bench-project', ...cloud }),
+  )
+  try {
+    const endpoint = await endpointNamed(site, 'logs.all')
+    const statement = firstPage(services, endpoint, `project=${project}&iso_timestamp_end=${now}`)
+    const whole = { ...endpoint, newestFirst: null }
+    const [ours, theirs] = [
+      await runQuery(services.engine, endpoint, statement),
+      await runQuery(services.engine, whole, statement),
+    ]
+    return compared('newest 100 of a million rows, bytes of blocks: one reading of the whole', {
+      ours: [ours.bytes!],
+      theirs: [theirs.bytes!],
+      unit: 'bytes',
+      bound: null,
+    })
+  } finally {
+    await services.close()
+    await server.close()
+  }
+}
+
+function firstPage({ cursors }: Services, endpoint: Endpoint, query: string): Statement {
+  const now = new Date()
+  return pageFor(cursors, endpoint, readParameters(endpoint, query, {}, now), {
+    cursor: null,
+    now,
+    sql: null,
+  })!.statement
 }
 
 const timed = (act: () => Promise<unknown>) => async () => {
@@ -51,12 +97,10 @@ const timed = (act: () => Promise<unknown>) => async () => {
 type Rows = () => Promise<object[]>
 
 /** The endpoint's first page as a call runs it, and the query by hand, over the same files. */
-async function openBoth(site: Site, { folder, edge }: ManyLogs) {
+async function openBoth(site: Site, { folder, now, edge }: ManyLogs) {
   const services = await openServices(loadConfig({ DATA_DIR: folder }))
   const endpoint = await endpointNamed(site, 'logs.all')
-  const now = new Date()
-  const parameters = readParameters(endpoint, `project=${project}`, {}, now)
-  const { statement } = pageFor(services.cursors, endpoint, parameters, { cursor: null, now, sql: null })!
+  const statement = firstPage(services, endpoint, `project=${project}&iso_timestamp_end=${now}`)
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
   const connection = await instance.connect()
   await connection.run('SET parquet_metadata_cache = true')
