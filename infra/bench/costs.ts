@@ -35,18 +35,27 @@ const unrefreshed = 2.5
 /** @param perRow bytes that a chart reads of each row of the log table, and of each row of the roll-up */
 export function costs(perRow: { raw: number; rollup: number }, logs: string): Measurement[] {
   return customers.map(({ name, rows, projects }) => {
-    const billed = (bytes: number) => Math.max(bytes, leastBilled) * dollarsPerByte
-    const raw = cycles * (billed(days * rows * perRow.raw) + billed((hours / 24) * rows * perRow.raw))
-    const day = Math.min(rows, projects * minutesOfDay) * perRow.rollup
+    const daily = days * rows * perRow.raw
+    const hourly = (hours / 24) * rows * perRow.raw
+    const view = Math.min(rows, projects * minutesOfDay) * perRow.rollup
     const fresh = (unrefreshed / minutesOfDay) * rows * perRow.raw
-    const views = cycles * (billed(days * day) + billed(day) + 2 * billed(fresh))
+    const raw = cycles * (billed(daily) + billed(hourly))
+    const views = cycles * (billed(days * view) + billed(view) + 2 * billed(fresh))
     const refreshing = rows * perRow.raw * dollarsPerByte + cycles * billed(0)
+    const [before, after] = [daily + hourly, (days + 1) * view]
+    const times = (bytes: number) => Math.round(before / bytes).toLocaleString('en')
     return {
       name: `dollars a day, ${name}, by the bytes of ${logs}`,
       value: `$${(views + refreshing).toFixed(2)}`,
       target: '',
       met: null,
-      note: `$${raw.toFixed(2)} over the log table; reading the view $${views.toFixed(2)}, refreshing it $${refreshing.toFixed(2)}`,
+      note:
+        `$${raw.toFixed(2)} over the log table; reading the view $${views.toFixed(2)}, refreshing it $${refreshing.toFixed(2)}; ` +
+        `a cycle reads 1/${times(after)} of the bytes, 1/${times(after + 2 * fresh)} with rows that are not yet in the view`,
     }
   })
+}
+
+function billed(bytes: number): number {
+  return Math.max(bytes, leastBilled) * dollarsPerByte
 }

@@ -41,7 +41,7 @@ async function bytes(sql: string, hours: number | null = null): Promise<number> 
   return (await local.engine.describe({ sql, bindings })).bytes!
 }
 
-const window = 'TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL @hours HOUR)'
+const window = 'TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL @hours HOUR)'
 
 test('columns count by their size, and fields of records by theirs', async () => {
   const [id, url, all, star] = [

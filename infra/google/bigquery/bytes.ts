@@ -9,6 +9,7 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import type { QueryEngine, Statement, Value } from '../../../shared/engines/engine.ts'
 import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
 import { quoteText } from '../../../shared/engines/duckdb/syntax.ts'
+import { intervalParts } from '../../../shared/sql/grammar.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { print } from '../../../shared/sql/printer.ts'
 import { nameKey, tablesOf } from '../../../shared/sql/relations.ts'
@@ -31,6 +32,8 @@ interface Block {
   /** By path, such as `metadata.request.url`. */
   columns: Map<string, number>
 }
+
+const dayMs = 86_400_000
 
 export class Scans {
   private readonly engine: QueryEngine
@@ -55,9 +58,9 @@ export class Scans {
         const named = namesIn(tree)
         for (const file of files())
           for (const { first, last, columns } of await this.blocksOf(file, time))
-            if (last >= from && first <= to) bytes += sizeOf(columns, named)
+            bytes += sizeOf(columns, named) * shareOf([first, last], [from, to])
       }
-    return bytes
+    return Math.round(bytes)
   }
 
   /** The bounds that hold for every row of the result: milliseconds since 1970. */
@@ -101,6 +104,18 @@ export class Scans {
     }
     return [...blocks.values()]
   }
+}
+
+/**
+ * The part of a block that is read: all of it, as far as its rows are of days within the bounds. BigQuery's blocks are of one
+ * day; one of a small file may be of many, whose rows are taken to be alike.
+ */
+function shareOf([first, last]: [number, number], [from, to]: [number, number]): number {
+  if (last < from || first > to) return 0
+  const days = (a: number, b: number) => Math.floor(b / dayMs) - Math.floor(a / dayMs) + 1
+  return Number.isFinite(first + last)
+    ? days(Math.max(first, from), Math.min(last, to)) / days(first, last)
+    : 1
 }
 
 /** The selections that read the table and whose rows are used: a common table that nothing reads is not read. */
@@ -148,7 +163,14 @@ function boundsIn(where: Expression | null, time: string): Binary[] {
   if (operator === 'AND') return [...boundsIn(left, time), ...boundsIn(right, time)]
   const isBound =
     ['>', '>=', '<', '<='].includes(operator) && left.kind === 'Path' && left.parts.at(-1)!.name === time
-  return isBound && ![...descendants(right)].some(node => node.kind === 'Path') ? [where] : []
+  return isBound && ![...descendants(right)].some(isColumn) ? [where] : []
+}
+
+/** The MINUTE of TIMESTAMP_TRUNC(x, MINUTE) is a name, too. */
+function isColumn(node: AnyNode): boolean {
+  return (
+    node.kind === 'Path' && !(node.parts.length === 1 && intervalParts.has(node.parts[0]!.name.toUpperCase()))
+  )
 }
 
 function expressionText(expression: Expression): string {
