@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileS
 import { createServer, type Server as Listener } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
+import type { EngineError } from '../../shared/engines/engine.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { createAuthenticator } from '../../shared/keys/authenticate.ts'
 import { issueKey } from '../../shared/keys/records.ts'
@@ -92,11 +93,14 @@ async function localKey({ dataDir }: Config, { store }: Services): Promise<strin
   return key
 }
 
-/** The project of the printed requests: one with rows, also in logs of the user. */
+/** The project of the printed requests: one with rows, also in logs of the user. A damaged log does not stop the service. */
 async function busiestProject({ engine }: Services): Promise<string> {
   const sql = 'SELECT project FROM `cloudflare.logs.prod` GROUP BY project ORDER BY COUNT(*) DESC LIMIT 1'
-  const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 1, timeoutMs: 10_000 })
-  return typeof rows[0]?.['project'] === 'string' ? rows[0]['project'] : projects[0]!.ref
+  const found = await engine
+    .run({ sql, bindings: [] }, { maxRows: 1, timeoutMs: 10_000 })
+    .catch((error: EngineError) => console.error(`cloudflare.logs.prod: ${error.message}`))
+  const project = found?.rows[0]?.['project']
+  return typeof project === 'string' ? project : projects[0]!.ref
 }
 
 function greet(
