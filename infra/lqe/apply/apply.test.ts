@@ -104,15 +104,46 @@ describe('apply', () => {
 
 describe('apply refuses, naming file, line and column,', () => {
   test.each([
-    [/DESC\nLIMIT 100\s*$/, '\nLIMIT 100', /^logs\.all\.sql:78:10 .*must be sorted by its time/],
-    [/LIMIT 100\s*$/, '', /^logs\.all\.sql:76:1 .*needs a LIMIT/],
+    [/DESC\nLIMIT 100\s*$/, '\nLIMIT 100', /^logs\.all\.sql:\d+:10 .*must be sorted by its time/],
+    [/LIMIT 100\s*$/, '', /^logs\.all\.sql:\d+:1 .*needs a LIMIT/],
     [
       /t.project = @project/,
       't.id != CAST(@iso_timestamp_start AS STRING)',
-      /^logs\.all\.sql:7:22 .*may only bound/,
+      /^logs\.all\.sql:\d+:22 .*may only bound/,
     ],
   ])('newestFirst where %s is %j', async (from, to, expected) => {
     edit('logs.all.sql', text => text.replace(from, to).replace(/t.project = @project/, 't.id = @project'))
+    expect(await refusal()).toMatch(expected)
+  })
+
+  test.each([
+    [
+      'logs.all.sql',
+      /DESC\nLIMIT 100\s*$/,
+      'DESC, event_message\nLIMIT 100',
+      /^logs\.all\.sql:\d+:10 pages need ORDER BY timestamp DESC/,
+    ],
+    [
+      'logs.all.yaml',
+      'by: [timestamp, id]',
+      'by: [timestamp, uuid]',
+      /^logs\.all\.sql:\d+:1 pages need uuid among/,
+    ],
+    [
+      'logs.all.yaml',
+      'by: [timestamp, id]',
+      'by: [timestamp, metadata]',
+      /yaml:\d+:\d+ page.by.1 must be a STRING, and is metadata ARRAY/,
+    ],
+    ['logs.all.yaml', 'cache:', 'warm: { seconds: 60 }\ncache:', /yaml:\d+:\d+ page does not go with warm/],
+    [
+      'logs.all.yaml',
+      '    project:\n',
+      '    cursor: { type: string }\n    project:\n',
+      /yaml:\d+:\d+ parameters.properties.cursor has a name that pages take/,
+    ],
+  ])('pages where %s has for %s %j', async (file, from, to, expected) => {
+    edit(file, text => text.replace(from, to))
     expect(await refusal()).toMatch(expected)
   })
 
