@@ -27,7 +27,8 @@ export async function accessibleEndpoints(call: Call): Promise<Endpoint[]> {
   return (await call.services.endpoints.all()).filter(({ name }) => mayCall(caller, name))
 }
 
-async function authenticate({ req, services, notes }: Call): Promise<Caller> {
+/** @throws ApiError `unauthenticated`, `rate_limited` */
+export async function authenticate({ req, services, notes }: Call): Promise<Caller> {
   const caller = await services.authenticate(keyFromHeaders(req.headers))
   notes['key'] = caller.keyId
   return caller

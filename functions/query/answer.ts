@@ -1,7 +1,8 @@
 /** The steps from a request for an endpoint's rows to its response, in order. */
-import { getAnswer } from '../../shared/answers/get-answer.ts'
+import { type AnswerResult, getAnswer } from '../../shared/answers/get-answer.ts'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { RunCost } from '../../shared/engines/engine.ts'
-import { presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
+import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { pageFor, readCursor } from '../../shared/pages/page.ts'
 import { Timing } from '../../shared/timing.ts'
@@ -14,15 +15,39 @@ import { callerSqlOf, compose, mapErrorToCallerSql } from './statement.ts'
 
 /** `GET`, `HEAD` or `POST /api/endpoints/query/<name>` */
 export async function answer(call: Call): Promise<void> {
-  const { req, query, services, config } = call
+  const { req, query } = call
   const timing = new Timing()
   const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
+  const callerSql = callerSqlOf(req.method, query, req.body)
+  const bypass = wantsBypass(call, caller)
+  const question = { caller, endpoint, query, callerSql, redacted, bypass }
+  const { result, parameters } = await answerQuestion(call, question, timing)
+  await respond(call, { endpoint, result, format, timing, parameters })
+}
+
+/** What a caller asks of an endpoint, whichever the protocol. */
+export interface Question {
+  caller: Caller
+  endpoint: Endpoint
+  /** Parameters and cursor, as a raw query string. */
+  query: string
+  /** `null` for the endpoint's own query. */
+  callerSql: string | null
+  redacted: boolean
+  bypass: boolean
+}
+
+/** @throws ApiError */
+export async function answerQuestion(
+  { services, config, res, notes }: Pick<Call, 'services' | 'config' | 'res' | 'notes'>,
+  { caller, endpoint, query, callerSql, redacted, bypass }: Question,
+  timing: Timing,
+): Promise<{ result: AnswerResult; parameters: Parameters }> {
   const cursor = await readCursor(services.cursors, endpoint, query)
   const now = presentFor(endpoint, cursor?.now ?? config.frozenNow ?? Date.now())
   const parameters = readParameters(endpoint, query, caller.pins, now)
-  const callerSql = callerSqlOf(req.method, query, req.body)
   const composed = compose(endpoint, caller, parameters, callerSql)
   const page = pageFor(services.cursors, endpoint, parameters, { cursor, now, sql: callerSql })
   const request = {
@@ -33,11 +58,11 @@ export async function answer(call: Call): Promise<void> {
     parameters: parameters.canonical,
     sent: parameters.sent,
     redacted,
-    bypass: wantsBypass(call, caller),
+    bypass,
     byteLimit: services.byteLimits(caller),
     labels: { endpoint: endpoint.name, key: caller.keyId },
-    gone: () => goneSignal(call.res),
-    onRun: ({ bytes, slotMs, jobId }: RunCost) => Object.assign(call.notes, { bytes, slotMs, job: jobId }),
+    gone: () => goneSignal(res),
+    onRun: ({ bytes, slotMs, jobId }: RunCost) => Object.assign(notes, { bytes, slotMs, job: jobId }),
     timing,
   }
   const result = await timing
@@ -45,7 +70,7 @@ export async function answer(call: Call): Promise<void> {
     .catch((error: unknown) => {
       throw mapErrorToCallerSql(error, composed, callerSql)
     })
-  await respond(call, { endpoint, result, format, timing, parameters })
+  return { result, parameters }
 }
 
 /** A forced run costs a scan, so it takes a right; without it the header is ignored, as HTTP allows. */

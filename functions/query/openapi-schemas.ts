@@ -80,6 +80,7 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
     problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
   },
   unauthenticated: { detail: 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.' },
+  forbidden_origin: { detail: 'Pages of this origin may not call: CORS_ORIGIN names the one that may.' },
   sandbox_violation: {
     detail: '"edge_logs" is not a table of this endpoint. The query may read requests.',
     problems: [

@@ -160,7 +160,7 @@ function parametersOf(endpoint: Endpoint): object[] {
   return [...declared, ...(endpoint.sandbox ? [sql] : []), ...pages, ...named, redaction]
 }
 
-function parameterSchema({ format, description: _, ...schema }: ParameterDefinition): JsonSchema {
+export function parameterSchema({ format, description: _, ...schema }: ParameterDefinition): JsonSchema {
   return format === undefined ? schema : { ...schema, description: formatWords[format] }
 }
 

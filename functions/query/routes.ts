@@ -6,6 +6,7 @@ import type { Log } from '../../shared/log.ts'
 import type { Services } from '../../shared/services.ts'
 import { type Call, type Exchange, httpFunction, type Route } from '../http/call.ts'
 import { allowOrigin, preflight } from '../http/cors.ts'
+import { mcp, noSessions } from '../mcp/route.ts'
 import { nothingHere } from '../http/problem.ts'
 import { answer } from './answer.ts'
 import { explorerRoutes } from './explorer-files.ts'
@@ -25,6 +26,10 @@ const routes: Route[] = [
   {
     pattern: /^(?:\/api)?\/endpoints\/([^/]+)\/tables$/,
     methods: { GET: describeTables, HEAD: describeTables, OPTIONS: preflight },
+  },
+  {
+    pattern: /^\/mcp\/?$/,
+    methods: { POST: mcp, GET: noSessions, DELETE: noSessions, OPTIONS: preflight },
   },
   { pattern: /^\/openapi\.json$/, methods: { GET: describeApi, HEAD: describeApi, OPTIONS: preflight } },
   { pattern: /^\/health$/, methods: { GET: health, HEAD: health, OPTIONS: preflight } },

@@ -35,7 +35,8 @@ export async function describeTables(call: Call): Promise<void> {
   call.res.status(200).json({ result })
 }
 
-async function tablesOf(endpoint: Endpoint, columnsOf: ColumnsOf): Promise<TableDescription[]> {
+/** @throws ApiError */
+export async function tablesOf(endpoint: Endpoint, columnsOf: ColumnsOf): Promise<TableDescription[]> {
   const tables = tableQueries(endpoint).map(async ({ name, sql }) => {
     const columns = await columnsOf(endpoint, sql).catch((error: unknown) => {
       if (!(error instanceof EngineError)) throw error

@@ -1,0 +1,62 @@
+/**
+ * `POST /mcp`: the Model Context Protocol over HTTP, without sessions, in its revisions of 2026-07-28 and 2025
+ * (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports). The same keys, limits, cache, redaction and log
+ * line as for every other call.
+ */
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream } from 'node:stream/web'
+import { ApiError } from '../../shared/errors.ts'
+import type { Call } from '../http/call.ts'
+import { authenticate } from '../query/access.ts'
+
+/** The protocol's library is loaded by the first request that needs it. */
+export async function mcp(call: Call): Promise<void> {
+  const { req, res } = call
+  assertOrigin(call)
+  const caller = await authenticate(call)
+  const { serve } = await import('./server.ts')
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(req.headers)) headers.set(name, String(value))
+  const request = new Request(new URL(call.path, 'http://localhost'), { method: 'POST', headers, body: '{}' })
+  const response = await serve(call, caller, request)
+  response.headers.forEach((value, name) => res.setHeader(name, value))
+  res.setHeader('Cache-Control', 'no-store')
+  res.status(response.status)
+  if (!response.body) return void res.end()
+  // A stream of `subscriptions/listen` lasts until the client goes.
+  await pipeline(Readable.fromWeb(response.body as ReadableStream<Uint8Array>), res).catch(() => {})
+}
+
+/** Sessions and streams that outlive a request are what GET and DELETE are for, and there are none. */
+export function noSessions(): never {
+  throw new ApiError('method_not_allowed', 'This server keeps no session and opens no stream: use POST.', {
+    headers: { Allow: 'POST, OPTIONS' },
+  })
+}
+
+/**
+ * A page may call from the server's own host or from `CORS_ORIGIN`; `*` there is for answers that a page reads, not for this:
+ * "Security Warning" of the specification.
+ */
+function assertOrigin({ req, config }: Call): void {
+  const { origin, host } = req.headers
+  if (origin === undefined || origin === config.corsOrigin) return
+  const from = URL.canParse(origin) ? new URL(origin) : null
+  // On a laptop a page may have any name that leads there, so that its own host says nothing.
+  const isOwn =
+    config.service === null ? isLocal(hostnameOf(host)) && isLocal(from?.hostname) : from?.host === host
+  if (isOwn) return
+  throw new ApiError(
+    'forbidden_origin',
+    'Pages of this origin may not call: CORS_ORIGIN names the one that may.',
+  )
+}
+
+function hostnameOf(host = ''): string {
+  return host.replace(/:\d+$/, '')
+}
+
+function isLocal(hostname = ''): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+}

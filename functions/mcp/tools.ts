@@ -1,0 +1,214 @@
+/** A tool for each endpoint that the key may call, and one that takes SQL for each with a sandbox. */
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import type { Row } from '../../shared/engines/engine.ts'
+import { EngineError } from '../../shared/engines/engine.ts'
+import { ApiError } from '../../shared/errors.ts'
+import { mayCall } from '../../shared/keys/authenticate.ts'
+import { Timing } from '../../shared/timing.ts'
+import { tableQueries } from '../../shared/sandbox/tables.ts'
+import { answerQuestion } from '../query/answer.ts'
+import { redactionFor } from '../query/redaction.ts'
+import { parameterSchema } from '../query/openapi.ts'
+import type { JsonSchema } from '../query/openapi-schemas.ts'
+import { contextRows, rowsText } from './text.ts'
+import { invalidParams, type Session } from './session.ts'
+
+/** The arguments that are no parameters of the endpoint. */
+const own = {
+  format: {
+    type: 'string',
+    enum: ['csv', 'json'],
+    description: 'How rows are written; csv where they are flat',
+  },
+  cursor: { type: 'string', description: '`next` of the answer before: the rows after it' },
+}
+
+const sqlSchema = {
+  type: 'string',
+  description: 'One GoogleSQL SELECT (BigQuery) over the tables; give it a LIMIT',
+}
+
+interface ToolTarget {
+  endpoint: Endpoint
+  takesSql: boolean
+}
+
+export async function listTools({ call, caller }: Session): Promise<Tool[]> {
+  const endpoints = (await call.services.endpoints.all()).filter(({ name }) => mayCall(caller, name))
+  const tools = await Promise.all(
+    [...targetsOf(endpoints)].map(async ([name, { endpoint, takesSql }]): Promise<Tool> => {
+      const schema = inputSchema(endpoint, takesSql, caller.pins)
+      const columns = takesSql ? null : await columnsFor(call, endpoint)
+      return {
+        name,
+        description: takesSql ? aboutSql(endpoint) : endpoint.description,
+        inputSchema: schema as Tool['inputSchema'],
+        ...(columns ? { outputSchema: outputSchema(columns) } : {}),
+        annotations: { readOnlyHint: true, openWorldHint: false },
+      }
+    }),
+  )
+  return tools
+}
+
+/** Names of letters, digits and underscores, which every client takes: `logs.all` -> `logs_all` and `query_logs_all`. */
+function targetsOf(endpoints: Endpoint[]): Map<string, ToolTarget> {
+  const targets = new Map<string, ToolTarget>()
+  const add = (wanted: string, target: ToolTarget) => {
+    const base = wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60)
+    let name = base
+    for (let count = 2; targets.has(name); count++) name = `${base}_${count}`
+    targets.set(name, target)
+  }
+  for (const endpoint of endpoints) {
+    add(endpoint.name, { endpoint, takesSql: false })
+    if (endpoint.sandbox) add(`query_${endpoint.name}`, { endpoint, takesSql: true })
+  }
+  return targets
+}
+
+function aboutSql(endpoint: Endpoint): string {
+  const tables = tableQueries(endpoint).map(({ name }) => name)
+  return `Runs your own SQL over ${tables.join(', ')}. Their columns are in the resources lqe://${endpoint.name}/<table>.`
+}
+
+function inputSchema(endpoint: Endpoint, takesSql: boolean, pins: Record<string, string>): JsonSchema {
+  const free = Object.entries(endpoint.parameters).filter(([name]) => !Object.hasOwn(pins, name))
+  const declared = free.map(([name, definition]) => [name, described(definition)])
+  const cursor = endpoint.page && !takesSql ? { cursor: own.cursor } : {}
+  const properties = {
+    ...(takesSql ? { sql: sqlSchema } : {}),
+    ...Object.fromEntries(declared),
+    ...cursor,
+    ...(Object.hasOwn(endpoint.parameters, 'format') ? {} : { format: own.format }),
+  }
+  const required = [
+    ...(takesSql ? ['sql'] : []),
+    ...endpoint.required.filter(name => free.some(([each]) => each === name)),
+  ]
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+function described(definition: Endpoint['parameters'][string]): JsonSchema {
+  const { description: form, ...schema } = parameterSchema(definition)
+  const description = [definition.description, form].filter(Boolean).join(' ')
+  return { ...schema, ...(description ? { description } : {}) }
+}
+
+/** `null` where the engine cannot describe them at the moment. */
+async function columnsFor({ services }: Session['call'], endpoint: Endpoint): Promise<string[] | null> {
+  const columns = await services.columnsOf(endpoint, endpoint.sql).catch((error: unknown) => {
+    if (error instanceof EngineError) return null
+    throw error
+  })
+  return columns?.map(({ name }, at) => name ?? `_field_${at + 1}`) ?? null
+}
+
+/** Of the rows the names only: with their types the list of tools would fill a context. */
+function outputSchema(columns: string[]): JsonSchema {
+  const row = { type: 'object', properties: Object.fromEntries(columns.map(name => [name, {}])) }
+  return {
+    type: 'object',
+    properties: {
+      rows: { type: 'array', items: row },
+      total: { type: 'integer', description: 'Rows of the answer, shown or not' },
+      next: { type: 'string' },
+    },
+    required: ['rows', 'total'],
+  }
+}
+
+interface ToolCall {
+  name: string
+  arguments?: Record<string, unknown> | undefined
+}
+
+/** What a caller can change is an error of the tool, in words to act upon; an unknown tool is one of the protocol. */
+export async function callTool(
+  session: Session,
+  { name, arguments: args = {} }: ToolCall,
+): Promise<CallToolResult> {
+  const target = await targetNamed(session, name)
+  if (!target) throw invalidParams(`There is no tool ${name}.`)
+  try {
+    return await resultOf(session, target, args)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    session.call.notes['error'] = error.code
+    return { isError: true, content: [{ type: 'text', text: errorText(error) }] }
+  }
+}
+
+/** Tools by their names, so that a call reads one definition and not all of them. */
+const known = new Map<string, { endpoint: string; takesSql: boolean }>()
+
+async function targetNamed({ call, caller }: Session, name: string): Promise<ToolTarget | null> {
+  const { endpoints } = call.services
+  const seen = known.get(name)
+  const endpoint = seen && (await endpoints.find(seen.endpoint))
+  if (endpoint && mayCall(caller, endpoint.name)) return { endpoint, takesSql: seen.takesSql }
+  const all = (await endpoints.all()).filter(each => mayCall(caller, each.name))
+  const target = targetsOf(all).get(name) ?? null
+  if (target && caller.endpoints === '*')
+    known.set(name, { endpoint: target.endpoint.name, takesSql: target.takesSql })
+  return target
+}
+
+async function resultOf(
+  { call, caller }: Session,
+  { endpoint, takesSql }: ToolTarget,
+  { format, sql, cursor, ...parameters }: Record<string, unknown>,
+): Promise<CallToolResult> {
+  if (takesSql && typeof sql !== 'string')
+    throw new ApiError('invalid_parameter', 'sql is required: one SELECT statement')
+  const sent = { ...parameters, ...(cursor === undefined ? {} : { cursor }) }
+  const pairs = Object.entries(sent).filter(([, value]) => value !== null && value !== undefined)
+  const query = pairs.map(([name, value]) => [name, asText(value)].map(encodeURIComponent).join('='))
+  call.notes['endpoint'] = endpoint.name
+  const question = {
+    caller,
+    endpoint,
+    query: query.join('&'),
+    callerSql: takesSql ? (sql as string) : null,
+    redacted: redactionFor(endpoint, caller, call.req.headers) || !caller.rights.includes('pii:read'),
+    bypass: false,
+  }
+  const { result, parameters: read } = await answerQuestion(call, question, new Timing())
+  const { answer, status } = result
+  Object.assign(call.notes, { cache: status, rows: answer.summary.rows })
+  const body = JSON.parse((await answer.bytes('identity')).toString()) as {
+    result: Row[]
+    meta: { next?: string }
+  }
+  const shown = contextRows(body.result, answer.summary.columns, format === 'json' ? 'json' : 'csv')
+  const unknown = read.ignored.map(name => `There is no parameter ${name}; it was left out.`)
+  const text = [
+    ...unknown,
+    rowsText(shown, { name: endpoint.name, next: body.meta.next, pages: !!endpoint.page }),
+  ]
+  return {
+    content: [{ type: 'text', text: text.join('\n') }],
+    ...(takesSql
+      ? {}
+      : { structuredContent: { rows: shown.rows, total: shown.total, ...nextOf(shown, body.meta) } }),
+  }
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** A page that was cut has no next one: the rows between would be lost. */
+function nextOf(shown: { rows: Row[]; total: number }, { next }: { next?: string }): { next?: string } {
+  return next !== undefined && shown.rows.length === shown.total ? { next } : {}
+}
+
+function errorText({ message, problems, headers }: ApiError): string {
+  const places = problems.map(({ parameter, line, column, detail }) => {
+    const at = line === undefined ? (parameter ?? '') : `line ${line}, column ${column}`
+    return at ? `${at}: ${detail}` : detail
+  })
+  const retry = headers['Retry-After'] ? [`Try again after ${headers['Retry-After']} s.`] : []
+  return [message, ...places.filter(place => !message.includes(place)), ...retry].join('\n')
+}
