@@ -26,6 +26,14 @@ const withoutLocal: Plugin = {
   },
 }
 
+/** The library of the Model Context Protocol is a file of its own, which the first request to `/mcp` loads. */
+const protocolApart: Plugin = {
+  name: 'protocol-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^@modelcontextprotocol\/server$/ }, () => ({ path: './mcp.js', external: true }))
+  },
+}
+
 const bundling: BuildOptions = {
   bundle: true,
   platform: 'node',
@@ -58,8 +66,9 @@ export async function buildFunctions(folder: string, { local }: { local: boolean
   const outfile = join(folder, 'service.js')
   await bundle('functions/index.ts', outfile, {
     external: [framework, ...(local ? ['@duckdb/node-api'] : [])],
-    plugins: local ? [] : [withoutLocal, trimGoogleClients],
+    plugins: [protocolApart, ...(local ? [] : [withoutLocal, trimGoogleClients])],
   })
+  await bundle('node_modules/@modelcontextprotocol/server/dist/index.mjs', join(folder, 'mcp.js'))
   await bundle('infra/deploy/entry.ts', join(folder, 'index.js'))
   writePackage(folder)
   if (!local)
