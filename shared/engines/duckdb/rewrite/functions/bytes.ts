@@ -29,6 +29,10 @@ class ByteSite extends CallSite {
     return value.type?.kind === 'BYTES' ? typed(`gsql_characters(${value.sql})`, 'STRING') : value
   }
 
+  override literal(node: Expression): string | null {
+    return node.kind === 'Literal' && node.literal === 'BYTES' ? node.value : null
+  }
+
   override literalText(node: Expression | undefined): string {
     return node?.kind === 'Literal' && node.literal === 'BYTES' ? node.value : super.literalText(node)
   }

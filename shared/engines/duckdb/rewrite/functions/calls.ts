@@ -34,10 +34,17 @@ const reasons: Record<string, string> = {
   'NET.REG_DOMAIN': 'it has no list of public suffixes; NET.HOST gives the whole name',
 }
 
+/** Functions of the language that BigQuery does not offer, though the reference does. */
+const foreign: ReadonlySet<string> = new Set(
+  `ARRAY_AVG ARRAY_FILTER ARRAY_INCLUDES ARRAY_INCLUDES_ALL ARRAY_INCLUDES_ANY ARRAY_IS_DISTINCT ARRAY_MAX ARRAY_MIN
+  ARRAY_SUM ARRAY_TRANSFORM IFERROR ISERROR NULLIFERROR`.split(/\s+/),
+)
+
 /** A function call; SAFE turns its errors into NULL. Throws UnsupportedError for a function that is not in the table. */
 export function call(context: Context, node: Call, scope: Scope): Typed {
   const { name, safe } = functionName(node)
   const known = Object.hasOwn(functions, name) && !node.name.some(part => part.quoted)
+  if (!known && foreign.has(name)) throw context.invalid(node, `BigQuery has no function ${name}`)
   if (!known) throw context.unsupported(node, name, reasons[name])
   const aggregates = isAggregate(node)
   if (aggregates && !node.over) scope.aggregation.found = true

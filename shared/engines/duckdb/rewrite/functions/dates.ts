@@ -3,7 +3,7 @@ import type { ScalarName } from '../../../../sql/types.ts'
 import { castText } from '../../syntax.ts'
 import { conversions } from '../casts.ts'
 import { coerce } from '../coercion.ts'
-import { type Typed, typed } from '../context.ts'
+import { raise, type Typed, typed } from '../context.ts'
 import {
   asDate,
   asDatetime,
@@ -100,6 +100,10 @@ const unix = (per: number) =>
 const fromUnix = (micros: number) =>
   signature(['INT64'], 'TIMESTAMP', count => `make_timestamptz(${count} * ${micros})`)
 
+/** An hour of a day; DuckDB also takes 24. */
+const ofDay = (hour: string) =>
+  `(CASE WHEN ${hour} > 23 THEN ${raise('A number is out of range')} ELSE ${hour} END)`
+
 export const dateFunctions: FunctionTable = {
   CURRENT_DATE: current('DATE', asDate),
   CURRENT_DATETIME: current('DATETIME', datetime => datetime),
@@ -122,14 +126,15 @@ export const dateFunctions: FunctionTable = {
     signature(
       ['INT64', 'INT64', 'INT64', 'INT64', 'INT64', 'INT64'],
       'DATETIME',
-      (...parts) => `make_timestamp(${parts.join(', ')})`,
+      (year, month, day, hour, ...rest) =>
+        `make_timestamp(${[year, month, day, ofDay(hour), ...rest].join(', ')})`,
     ),
   ],
   TIME: [
     signature(['TIME'], 'TIME', time => time),
     signature(['DATETIME'], 'TIME', asTime),
     signature(['TIMESTAMP', 'STRING?'], 'TIME', (timestamp, zone) => asTime(toDatetime(timestamp, zone))),
-    signature(['INT64', 'INT64', 'INT64'], 'TIME', (...parts) => `make_time(${parts.join(', ')})`),
+    signature(['INT64', 'INT64', 'INT64'], 'TIME', (hour, ...rest) => `make_time(${[ofDay(hour), ...rest].join(', ')})`),
   ],
   TIMESTAMP: [
     signature(['TIMESTAMP'], 'TIMESTAMP', timestamp => timestamp),

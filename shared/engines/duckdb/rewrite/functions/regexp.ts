@@ -1,7 +1,7 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
 import { quoteText } from '../../syntax.ts'
-import { literalBytes } from '../bounds.ts'
+import { literalBytes, once } from '../bounds.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
 import { ofBytesToo } from './bytes.ts'
 import { applyRule, bounded, type CallSite, type FunctionTable, named, signature } from './signature.ts'
@@ -48,17 +48,19 @@ const replacing = bounded(
 
 /** The match, or its group if the pattern has one; NULL, not an empty string, where nothing matches. */
 function extract(site: CallSite): Typed {
-  const { text, pattern, take } = patternArguments(site)
+  const { text, pattern, take, neverEmpty } = patternArguments(site)
   if (site.call.arguments.length > 2) return typed(nthMatch(site, text, take(String), pattern), 'STRING')
   const found = take(group => `regexp_extract(${text}, ${pattern}, ${group})`)
+  // An empty string shows that nothing matches, or that the group takes no part in the match.
+  if (neverEmpty) return typed(`NULLIF(${found}, '')`, 'STRING')
   return typed(`(CASE WHEN regexp_matches(${text}, ${pattern}) THEN ${found} END)`, 'STRING')
 }
 
 /** The n-th match from a position on; the arguments after the pattern are both. */
 function nthMatch(site: CallSite, text: string, group: string, pattern: string): string {
   const [position, occurrence] = [positive(site, 2), positive(site, 3)]
-  const rest = `substr(${text}, ${position})`
-  return `(CASE WHEN ${position} <= length(${text}) + 1 THEN regexp_extract_all(${rest}, ${pattern}, ${group})[${occurrence}] END)`
+  const all = allMatches(`substr(${text}, ${position})`, pattern, group)
+  return `(CASE WHEN ${position} <= greatest(length(${text}), 1) THEN ${all}[${occurrence}] END)`
 }
 
 /** An argument that counts from 1, by default 1. */
@@ -71,19 +73,59 @@ function positive(site: CallSite, at: number): string {
 
 function extractAll(site: CallSite): Typed {
   if (site.call.arguments.length > 2) throw site.noMatch(site.allArguments())
-  const { text, pattern, take } = patternArguments(site)
-  const found = take(group => `regexp_extract_all(${text}, ${pattern}, ${group})`)
-  return typed(found, arrayOf({ kind: 'STRING' }))
+  const { text, pattern, take, neverEmpty, partial } = patternArguments(site)
+  const found = take(group =>
+    neverEmpty === 'match'
+      ? `regexp_extract_all(${text}, ${pattern}, ${group})`
+      : allMatches(text, pattern, `${group}`),
+  )
+  // A group that takes no part in a match is an empty string here.
+  const whole = partial ? `list_transform(${found}, lambda m: COALESCE(m, ''))` : found
+  return typed(whole, arrayOf({ kind: 'STRING' }))
 }
 
-/** One more than the characters before the leftmost match. */
+/** All matches without one that DuckDB adds: an empty one at the end of a text that is not. */
+function allMatches(text: string, pattern: string, group: string): string {
+  return once([text, pattern], (text, pattern) => {
+    const all = `regexp_extract_all(${text}, ${pattern}, ${group})`
+    const atEnd = `'(?s:^.*)((?:' || ${pattern} || '))\\z'`
+    const extra = `${text} <> '' AND regexp_matches(${text}, ${atEnd}) AND regexp_extract(${text}, ${atEnd}, 1) = ''`
+    return `(CASE WHEN ${extra} THEN ${all}[:-2] ELSE ${all} END)`
+  })
+}
+
+/** Where a match, or its group, begins or ends: `REGEXP_INSTR(text, pattern, position, occurrence, after)`. */
 function position(site: CallSite): Typed {
-  if (site.call.arguments.length > 2) throw site.unsupported('REGEXP_INSTR with a position')
-  const { text, pattern, take } = patternArguments(site)
-  if (take(String) !== '0') throw site.unsupported('REGEXP_INSTR with a group')
-  const before = `regexp_extract(${text}, '^((?s:.*?))(?:' || ${pattern} || ')', 1)`
+  const { text, pattern, split } = patternArguments(site)
+  if (pattern === 'NULL') return typed('CAST(NULL AS BIGINT)', 'INT64')
+  if (!split)
+    throw site.unsupported(
+      'REGEXP_INSTR with this group',
+      site.call.arguments[1],
+      'the group must stand in a literal pattern, outside other groups, and with no | beside it',
+    )
+  const from = positive(site, 2)
+  const number = positive(site, 3)
+  const after = site.call.arguments.length > 4 ? site.argument(4).sql : '0'
+  const ends = `(CASE WHEN ${after} IN (0, 1) THEN ${after} ELSE ${raise('A number is out of range')} END)`
+  const rest = site.call.arguments.length > 2 ? `substr(${text}, ${from})` : text
+  // Each match with all that stands before it, and that much up to where what counts begins.
+  const lazy = `'((?s:.*?)' || ${split.before} || ')' || ${split.group} || ${split.behind}`
+  const matches = (group: number) => `regexp_extract_all(${rest}, ${lazy}, ${group})`
+  const sql = once(
+    [matches(0), matches(1), matches(2), from, number],
+    (whole, before, found, from, number) => {
+      const passed = `list_sum(list_transform(${whole}[:${number} - 1], lambda m: length(m)))`
+      const start = `${from} + COALESCE(${passed}, 0) + length(${before}[${number}])`
+      const match = `${found}[${number}]`
+      // Of an empty match GoogleSQL tells the place behind it.
+      const empty = split.optional ? '0' : `least(${start} + 1, length(${text}) + 1)`
+      return `CAST(CASE WHEN ${match} IS NULL THEN 0 WHEN ${match} = '' THEN ${empty} ELSE ${start} + ${ends} * length(${match}) END AS BIGINT)`
+    },
+  )
+  const known = [text, pattern, from, number, after].map(sql => `${sql} IS NOT NULL`).join(' AND ')
   return typed(
-    `(CASE WHEN NOT regexp_matches(${text}, ${pattern}) OR ${pattern} = '' THEN 0 WHEN ${pattern} IS NOT NULL THEN length(${before}) + 1 END)`,
+    `(CASE WHEN ${pattern} = '' OR ${from} > length(${text}) THEN 0 WHEN ${known} THEN ${sql} END)`,
     'INT64',
   )
 }
@@ -93,6 +135,20 @@ interface PatternArguments {
   pattern: string
   /** SQL for the pattern's group, from SQL for a group's number; 0 is the whole match. */
   take(sql: (group: 0 | 1) => string): string
+  /** Of a literal pattern, what cannot be empty: a match, or its group only. */
+  neverEmpty: 'match' | 'group' | null
+  /** Whether the pattern may match without its group. */
+  partial: boolean
+  /** The pattern's parts around what REGEXP_INSTR looks for, as SQL; `null` where they cannot be told apart. */
+  split: Split | null
+}
+
+interface Split {
+  before: string
+  group: string
+  behind: string
+  /** The group may take no part in a match, and is then an empty string. */
+  optional: boolean
 }
 
 function patternArguments(site: CallSite): PatternArguments {
@@ -100,11 +156,27 @@ function patternArguments(site: CallSite): PatternArguments {
   const [text, pattern] = [site.argument(0), site.argument(1)]
   if ([text, pattern].some(({ type }) => type !== null && type.kind !== 'STRING'))
     throw site.noMatch([text, pattern])
-  const cost = site.name === 'REGEXP_EXTRACT_ALL' ? `strlen(${text.sql})` : steps(text, pattern)
+  const all = site.name === 'REGEXP_EXTRACT_ALL'
+  // A position or an occurrence makes a list of matches.
+  const cost = all
+    ? `strlen(${text.sql})`
+    : nodes.length > 2
+      ? `32 * strlen(${text.sql})`
+      : steps(text, pattern)
+  const literal = site.literal(nodes[1]!)
+  const group = literal === null ? null : groupIn(literal)
   return {
     text: cost === null ? text.sql : site.within(cost, text.sql),
     pattern: pattern.sql,
     take: groupOf(site, nodes[1]!, pattern.sql),
+    neverEmpty:
+      literal === null || mayBeEmpty(group?.inside ?? literal)
+        ? null
+        : mayBeEmpty(literal)
+          ? 'group'
+          : 'match',
+    partial: group !== null && /[|?*]|\{0?,|\{0\}/.test(literal!.replaceAll(/\(\?(?:P?<\w+>|\w*:)?/g, '(')),
+    split: splitOf(pattern.sql, literal, group),
   }
 }
 
@@ -127,16 +199,84 @@ const largeCount = /\{(\d*,)?\d{3}/
 const hasGroup = String.raw`'(^|[^\\])(\\\\)*\((\?P?<\w|[^?])'`
 
 function groupOf(site: CallSite, node: Expression, pattern: string): PatternArguments['take'] {
-  if (node.kind !== 'Literal')
+  const literal = site.literal(node)
+  if (literal === null)
     return sql => `(CASE WHEN regexp_matches(${pattern}, ${hasGroup}) THEN ${sql(1)} ELSE ${sql(0)} END)`
-  const groups = countGroups(node.value)
+  const groups = countGroups(literal)
   if (groups > 1) throw site.invalid(`${site.name} takes a regular expression with at most one group`, node)
   return sql => sql(groups === 1 ? 1 : 0)
 }
 
+/** Escapes, quotes, classes and opening parentheses of an RE2 pattern; all else is one character. */
+const token = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]])*\]|\((?:\?(?:P?<\w+>|[\w-]*[:)])?)?|[^]/gsu
+
+const isGroup = (piece: string) => piece === '(' || /^\(\?P?</.test(piece)
+
 /** Capturing groups of an RE2 pattern: `(`, `(?P<name>` and `(?<name>`, but not in a class or behind a backslash. */
 function countGroups(pattern: string): number {
-  const pieces =
-    pattern.match(/\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]])*\]|\((?:\?(?:P?<\w+>)?)?/gs) ?? []
-  return pieces.filter(piece => piece.startsWith('(') && piece !== '(?').length
+  return (pattern.match(token) ?? []).filter(isGroup).length
+}
+
+/** The only group of a pattern: what is before it, in it and behind it. */
+interface Group {
+  before: string
+  inside: string
+  behind: string
+}
+
+function groupIn(pattern: string): Group | null {
+  const pieces = pattern.match(token) ?? []
+  const start = pieces.findIndex(isGroup)
+  if (start < 0) return null
+  let depth = 0
+  const end = pieces.findIndex((piece, at) => {
+    if (at < start) return false
+    if (piece.startsWith('(') && !piece.endsWith(')')) depth++
+    return piece === ')' && --depth === 0
+  })
+  if (end < 0) return null
+  const part = (from: number, to?: number) => pieces.slice(from, to).join('')
+  return { before: part(0, start), inside: part(start + 1, end), behind: part(end + 1) }
+}
+
+/** Whether a pattern stands for itself wherever it is put: no parenthesis without its other, no | outside all of them. */
+function isWhole(pattern: string): boolean {
+  let depth = 0
+  for (const piece of pattern.match(token) ?? []) {
+    if (piece.startsWith('(') && !piece.endsWith(')')) depth++
+    if (piece === ')' && --depth < 0) return false
+    if (piece === '|' && depth === 0) return false
+  }
+  return depth === 0
+}
+
+function splitOf(pattern: string, literal: string | null, group: Group | null): Split | null {
+  if (literal === null) return null
+  const whole = { before: `''`, group: `'(' || ${pattern} || ')'`, behind: `''`, optional: false }
+  if (!group) return whole
+  const { before, inside, behind } = group
+  // With a count behind it, the group is its last repetition.
+  const [, count = '', rest = ''] = /^(\?\??|[*+]\??|\{[\d,]+\}\??)?(.*)$/s.exec(behind)!
+  if (!isWhole(before) || !isWhole(rest) || !/^(\?\??)?$/.test(count) || (count && mayBeEmpty(inside)))
+    return null
+  return {
+    before: quoteText(before),
+    group: quoteText(`(${inside})${count}`),
+    behind: quoteText(rest),
+    optional: count !== '',
+  }
+}
+
+/** Whether a pattern may match an empty string; also where that cannot be told. */
+function mayBeEmpty(pattern: string): boolean {
+  if (pattern.includes('\\Q')) return true
+  const pieces = (pattern.match(token) ?? []).map(piece => {
+    if (/^(\^|\$|\\[bBAz])$/.test(piece)) return '(?:)'
+    return /^\(\?[\w-]+\)$/.test(piece) ? '' : piece.replace(/^\(\?(?:P?<\w+>|[\w-]*:)/, '(?:')
+  })
+  try {
+    return new RegExp(`^(?:${pieces.join('')})$`, 's').test('')
+  } catch {
+    return true
+  }
 }

@@ -90,6 +90,11 @@ export class CallSite {
     return within(this.context, this.name, this.call.arguments, cost, sql)
   }
 
+  /** The text of a literal string; `null` for any other argument. */
+  literal(node: Expression): string | null {
+    return node.kind === 'Literal' && node.literal === 'STRING' ? node.value : null
+  }
+
   /** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */
   literalText(node: Expression | undefined): string {
     if (node?.kind === 'Literal' && node.literal === 'STRING') return node.value
@@ -105,8 +110,8 @@ export class CallSite {
     return this.context.invalid(node, message)
   }
 
-  unsupported(what: string, node: Node = this.call): SqlError {
-    return this.context.unsupported(node, what)
+  unsupported(what: string, node: Node = this.call, why?: string): SqlError {
+    return this.context.unsupported(node, what, why)
   }
 }
 

@@ -74,7 +74,7 @@ describeFunctions('string functions', {
     [`REGEXP_EXTRACT('a(1', r'\\((\\d)')`, '1'],
     [`REGEXP_EXTRACT('abc', '(?P<letter>b)c')`, 'b'],
     [`REGEXP_EXTRACT('abc', 'z')`, null],
-    [`REGEXP_EXTRACT('abc', '(z)?b')`, ''],
+    [`REGEXP_EXTRACT('abc', '(z)?b')`, null],
     [`REGEXP_EXTRACT('abc123', CONCAT('([a-z]', '+)'))`, 'abc'],
     [`REGEXP_EXTRACT('abc123', CONCAT('(?:[a-z]', '+)1'))`, 'abc1'],
     [`REGEXP_EXTRACT_ALL('a1b2', r'[a-z]\\d')`, ['a1', 'b2']],
