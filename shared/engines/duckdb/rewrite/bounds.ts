@@ -210,7 +210,8 @@ export function once<Values extends string[]>(values: Values, use: (...values: V
   return `(list_transform([{${fields.join(', ')}}], lambda v: ${use(...(values.map((_, at) => `v.v${at}`) as Values))})[1])`
 }
 
-function isSimple(sql: string): boolean {
+/** A literal, a parameter or a column. */
+export function isSimple(sql: string): boolean {
   return /^(?:"(?:[^"]|"")*"(?:\."(?:[^"]|"")*")*|'(?:[^']|'')*'|\d+|CAST\((?:\$\w+|-?\d+|'(?:[^']|'')*') AS [\w ]+\)|NULL)$/.test(
     sql,
   )

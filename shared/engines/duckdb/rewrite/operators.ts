@@ -13,7 +13,7 @@ import type {
 } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { duckType, quoteName } from '../syntax.ts'
-import { joined } from './bounds.ts'
+import { isSimple, joined } from './bounds.ts'
 import { convert } from './casts.ts'
 import { coerce, noSignature, numberKinds, unify, unifyOrThrow } from './coercion.ts'
 import { intervalArithmetic } from './intervals.ts'
@@ -140,7 +140,39 @@ function arithmetic(left: Typed, right: Typed, operator: string): Typed | null {
   if (!common) return null
   const [a, b] = common.values.map(({ sql }) => sql) as [string, string]
   if (operator === '*' && isDecimal(common.type)) return decimal('multiply', a, b, common.type)
+  if (common.type.kind === 'FLOAT64')
+    return checkedFloat([left, right], [a, b], (x, y) => `(${x} ${operator} ${y})`)
   return exact(`(${a} ${operator} ${b})`, common.type)
+}
+
+/** Of arithmetic of FLOAT64s: without the check around it, and the values that it is made of; `null` if some are no columns. */
+const unchecked = new WeakMap<Typed, { sql: string; leaves: string[] | null }>()
+
+/**
+ * FLOAT64s put together; infinity is an error where all of them are finite. Only columns and literals are looked at, which
+ * cost nothing to look at again, and of nested operations only the outermost.
+ */
+function checkedFloat(
+  given: [Typed, Typed],
+  coerced: [string, string],
+  put: (x: string, y: string) => string,
+): Typed {
+  const parts = given.map((value, at) => {
+    const sql = coerced[at]!
+    if (value.type?.kind !== 'FLOAT64' || value.origin === 'literal') return { sql, leaves: [] }
+    return unchecked.get(value) ?? { sql, leaves: isSimple(sql) ? [sql] : null }
+  })
+  const sql = put(parts[0]!.sql, parts[1]!.sql)
+  const leaves = parts.some(part => part.leaves === null)
+    ? null
+    : [...new Set(parts.flatMap(part => part.leaves!))]
+  const result = typed(sql, 'FLOAT64')
+  if (leaves) {
+    const tests = [`isinf(${sql})`, ...leaves.map(leaf => `isfinite(${leaf})`)]
+    result.sql = `(CASE WHEN ${tests.join(' AND ')} THEN ${raise('A number is out of range', 'DOUBLE')} ELSE ${sql} END)`
+  }
+  unchecked.set(result, { sql, leaves })
+  return result
 }
 
 export const isDecimal = ({ kind }: SqlType) => kind === 'NUMERIC' || kind === 'BIGNUMERIC'
@@ -170,6 +202,8 @@ function divided(left: Typed, right: Typed): Typed | null {
   const type: SqlType = common.type.kind === 'INT64' ? { kind: 'FLOAT64' } : common.type
   const [dividend, divisor] = common.values.map(value => value.sql) as [string, string]
   if (isDecimal(type)) return decimal('divide', dividend, divisor, type)
+  if (common.type.kind === 'FLOAT64')
+    return checkedFloat([left, right], [dividend, divisor], (x, y) => `(${x} / ${divisorOf(x, y, 'DOUBLE')})`)
   return exact(`(${dividend} / ${divisorOf(dividend, divisor, 'DOUBLE')})`, type)
 }
 
@@ -345,7 +379,7 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
 /** Without a match the result is NULL, not false, if either side holds a NULL; but an empty array has no match. */
 function inArray(context: Context, node: In, operand: Typed, array: Typed): string {
   const element = elementOf(array.type)
-  const common = array.type && !element ? null : unify([operand, { ...array, sql: '', type: element }])
+  const common = !element ? null : unify([operand, { ...array, sql: '', type: element }])
   if (!common) throw noSignature(context, node, 'operator IN UNNEST', [operand, array])
   const x = common.values[0]!.sql
   const a =

@@ -42,6 +42,7 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
   )
   checkSelect(context, node, items)
   const aliased: Scope = { ...scope, aliases: aliasesOf(node, items) }
+  if (!from) refuseWithoutRows(context, node, scope)
   const list = selectList(context, node, items)
   const sql = [
     `SELECT ${node.distinct ? 'DISTINCT ' : ''}${list.sql}`,
@@ -59,6 +60,14 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
     scope: aliased,
     items,
   }
+}
+
+/** Without FROM there is one row, and nothing to filter or to aggregate. */
+function refuseWithoutRows(context: Context, node: Select, scope: Scope): void {
+  const clauses = { WHERE: node.where, 'GROUP BY': node.groupBy, HAVING: node.having }
+  const [keyword, clause] = Object.entries(clauses).find(([, clause]) => clause !== null) ?? []
+  if (clause) throw context.invalid(clause, `A query without FROM cannot have ${keyword}`)
+  if (scope.aggregation.found) throw context.invalid(node, 'A query without FROM cannot aggregate')
 }
 
 function selectedItem(context: Context, item: SelectColumn, scope: Scope): SelectedItem {

@@ -1,5 +1,6 @@
 /** OVER and WINDOW, and ORDER BY inside a window or an aggregate. */
 import type { Call, Count, Frame, FrameBound, OrderItem, Select, Window } from '../../../sql/tree.ts'
+import { typeName } from '../../values.ts'
 import { quoteName } from '../syntax.ts'
 import type { Context, Scope, Typed } from './context.ts'
 import { parameter } from './literals.ts'
@@ -34,6 +35,7 @@ function windowSpecification(context: Context, node: Window, scope: Scope): stri
 export function orderByClause(context: Context, items: OrderItem[], scope: Scope, single = false): string {
   const keys = items.map(item => {
     const key = context.expression(item.expression, scope)
+    refuseUnordered(context, item, key)
     return (single ? '' : nanKey(key, item)) + key.sql + orderDirection(item)
   })
   return `ORDER BY ${keys.join(', ')}`
@@ -69,4 +71,10 @@ function frameBound(context: Context, node: FrameBound): string {
 /** A number of rows: a literal or a parameter. */
 export function count(context: Context, node: Count): string {
   return node.kind === 'Literal' ? String(BigInt(node.text)) : parameter(context, node).sql
+}
+
+/** Arrays, structs and JSON have no order. */
+export function refuseUnordered(context: Context, item: OrderItem, { type }: Typed): void {
+  if (type && ['ARRAY', 'JSON', 'STRUCT'].includes(type.kind))
+    throw context.invalid(item, `ORDER BY does not sort a ${typeName(type)}`)
 }

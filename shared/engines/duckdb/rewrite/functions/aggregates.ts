@@ -1,11 +1,13 @@
 /** Aggregate functions, which can all be window functions too, and functions that are window functions only. */
+import type { HavingExtreme } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
+import { once } from '../bounds.ts'
 import { duckType } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
 import { arrayOf, type Typed, typed } from '../context.ts'
 import { intervalParts } from '../intervals.ts'
 import { literalInteger } from '../literals.ts'
-import { exact } from '../operators.ts'
+import { decimal, exact, isDecimal } from '../operators.ts'
 import { count, orderByClause, overClause } from '../windows.ts'
 import { type CallSite, each, type FunctionTable } from './signature.ts'
 
@@ -20,8 +22,9 @@ export const aggregateFunctions: FunctionTable = {
   ...each('BIT_AND BIT_OR BIT_XOR', ofSameType),
   COUNT: site => typed(site.call.star ? `count(*)${over(site)}` : aggregate(site, 'count'), 'INT64'),
   COUNTIF: countIf,
-  CORR: correlation,
-  ...each('COVAR_POP COVAR_SAMP', duck => statistic(duck, 2)),
+  CORR: ofPairs('corr', 2),
+  COVAR_POP: ofPairs('covar_pop', 1),
+  COVAR_SAMP: ofPairs('covar_samp', 2),
   GROUPING: site => typed(aggregate(site, 'grouping'), 'INT64'),
   LOGICAL_AND: site => typed(aggregate(site, 'bool_and'), 'BOOL'),
   LOGICAL_OR: site => typed(aggregate(site, 'bool_or'), 'BOOL'),
@@ -30,11 +33,12 @@ export const aggregateFunctions: FunctionTable = {
   MAX_BY: ofSameType('arg_max_null'),
   MIN: site => (site.call.having ? extremeBy(site) : least(site)),
   MIN_BY: ofSameType('arg_min_null'),
-  STDDEV: statistic('stddev_samp', 1),
-  ...each('STDDEV_POP STDDEV_SAMP VAR_POP VAR_SAMP', duck => statistic(duck, 1)),
+  STDDEV: deviation('stddev_samp', 2),
+  ...each('STDDEV_POP VAR_POP', duck => deviation(duck, 1)),
+  ...each('STDDEV_SAMP VAR_SAMP', duck => deviation(duck, 2)),
   STRING_AGG: stringAgg,
   SUM: sum,
-  VARIANCE: statistic('var_samp', 1),
+  VARIANCE: deviation('var_samp', 2),
 }
 
 /** How many arguments those take that do not take just one: the least and the most. */
@@ -67,16 +71,49 @@ function ofType(duck: string, type: 'FLOAT64' | 'INT64') {
   return (site: CallSite): Typed => typed(windowed(site, duck), type)
 }
 
-function ofFirst(duck: string) {
-  return (site: CallSite): Typed => typed(windowed(site, duck), site.argument(0).type)
+/** The number of a LAG, LEAD or NTH_VALUE, where it is a literal. */
+function checkNumber(site: CallSite): void {
+  const [, node] = site.call.arguments
+  const least = site.name === 'NTH_VALUE' ? 1 : 0
+  const negative = node?.kind === 'Unary' && node.operator === '-' && literalInteger(node.operand) !== null
+  const number = negative ? -1 : literalInteger(node)
+  if ((number !== null && number < least) || (node?.kind === 'Literal' && node.literal === 'NULL'))
+    throw site.invalid(`The number of ${site.name} must be at least ${least}`, node)
 }
 
-/** DuckDB leaves NULLs out, and cannot count them. */
+function ofFirst(duck: string) {
+  return (site: CallSite): Typed => {
+    checkNumber(site)
+    return ofFirstArgument(site, duck)
+  }
+}
+
+function ofFirstArgument(site: CallSite, duck: string): Typed {
+  return typed(windowed(site, duck), site.argument(0).type)
+}
+
+/** With NULLs as the least values. Between a NULL and a value the value stands. */
+function withNulls(site: CallSite, value: string, share: string, between: boolean): string {
+  if (!site.call.over) throw site.invalid(`${site.name} needs an OVER clause`)
+  return once([`list_sort(list(${value})${over(site)}, 'ASC', 'NULLS FIRST')`, share], (sorted, share) => {
+    if (!between) return `${sorted}[greatest(CAST(ceil(${share} * len(${sorted})) AS BIGINT), 1)]`
+    const place = `(${share} * (len(${sorted}) - 1))`
+    const low = `${sorted}[CAST(floor(${place}) AS BIGINT) + 1]`
+    const high = `${sorted}[CAST(ceil(${place}) AS BIGINT) + 1]`
+    return `COALESCE(${low} + (${place} - floor(${place})) * (${high} - ${low}), ${high}, ${low})`
+  })
+}
+
+/** DuckDB leaves NULLs out. */
 function percentile(site: CallSite, duck: string, as?: 'FLOAT64'): string {
   const [value, share] = site.allArguments()
-  if (site.call.nulls === 'RESPECT') throw site.unsupported(`${site.name} with RESPECT NULLS`)
   const number = value && as ? coerce(value, { kind: as }) : value
-  if (!number || !share) throw site.noMatch(site.allArguments())
+  const part = share && coerce(share, { kind: 'FLOAT64' })
+  if (!number || !part) throw site.noMatch(site.allArguments())
+  const [, node] = site.call.arguments
+  if (node?.kind === 'Literal' && !(Number(node.text) >= 0 && Number(node.text) <= 1))
+    throw site.invalid(`The share of ${site.name} must be from 0 to 1`, node)
+  if (site.call.nulls === 'RESPECT') return withNulls(site, number.sql, part.sql, as !== undefined)
   return windowed(site, duck, [number.sql, share.sql])
 }
 
@@ -103,7 +140,7 @@ function windowed(site: CallSite, duck: string, args = argumentList(site)): stri
 /** A call of a DuckDB aggregate with DISTINCT, ORDER BY, IGNORE NULLS and OVER as in the GoogleSQL call. */
 function aggregate(site: CallSite, duck: string, args = argumentList(site), nulls = site.call.nulls): string {
   const { call, context, scope } = site
-  if (call.having) throw site.unsupported(`${site.name} with HAVING ${call.having.extreme}`)
+  if (call.having) return ofExtreme(site, duck, args, call.having)
   if (args.length === 0) throw site.noMatch([])
   if (call.distinct && call.over && 'kind' in call.over && call.over.orderBy.length > 0)
     throw site.invalid('DISTINCT does not go with ORDER BY in the window')
@@ -116,19 +153,39 @@ function ofSameType(duck: string) {
   return (site: CallSite): Typed => typed(aggregate(site, duck), site.argument(0).type)
 }
 
-function statistic(duck: string, size: number) {
+/** NaN and infinity, which DuckDB refuses, make a variance NaN; one over fewer than `least` numbers is NULL. */
+function deviation(duck: string, least: 1 | 2) {
   return (site: CallSite): Typed => {
-    const values = site.allArguments()
-    const numbers = values.flatMap(value => coerce(value, { kind: 'FLOAT64' })?.sql ?? [])
-    if (values.length !== size || numbers.length !== size) throw site.noMatch(values)
-    return typed(aggregate(site, duck, numbers), 'FLOAT64')
+    const value = coerce(site.argument(0), { kind: 'FLOAT64' })
+    if (!value || site.call.arguments.length > 1) throw site.noMatch(site.allArguments())
+    const finite = aggregate(site, duck, [`CASE WHEN isfinite(${value.sql}) THEN ${value.sql} END`])
+    const strange = aggregate(site, 'bool_or', [`NOT isfinite(${value.sql})`])
+    const enough = aggregate(site, 'count', [value.sql])
+    return typed(
+      `(CASE WHEN ${strange} AND ${enough} >= ${least} THEN ${notANumber} ELSE ${finite} END)`,
+      'FLOAT64',
+    )
   }
 }
 
-/** Of fewer than two pairs there is none; DuckDB gives NaN. */
-function correlation(site: CallSite): Typed {
-  const value = statistic('corr', 2)(site)
-  return typed(`(CASE WHEN ${statistic('regr_count', 2)(site).sql} > 1 THEN ${value.sql} END)`, 'FLOAT64')
+const notANumber = `CAST('NaN' AS DOUBLE)`
+
+/** Of fewer than `least` pairs there is none; NaN and infinity make it NaN. */
+function ofPairs(duck: string, least: 1 | 2) {
+  return (site: CallSite): Typed => {
+    const values = site.allArguments()
+    const [x, y] = values.map(value => coerce(value, { kind: 'FLOAT64' })?.sql)
+    if (values.length !== 2 || x === undefined || y === undefined) throw site.noMatch(values)
+    const finite = `isfinite(${x}) AND isfinite(${y})`
+    const [a, b] = [x, y].map(sql => `CASE WHEN ${finite} THEN ${sql} END`) as [string, string]
+    const strange = aggregate(site, 'bool_or', [`NOT (${finite})`])
+    const enough = aggregate(site, 'regr_count', [x, y])
+    const value = aggregate(site, duck, [a, b])
+    return typed(
+      `(CASE WHEN ${enough} < ${least} THEN NULL WHEN ${strange} THEN ${notANumber} ELSE ${value} END)`,
+      'FLOAT64',
+    )
+  }
 }
 
 /** DuckDB adds integers up to a wider type: cast back, a sum that does not fit is an error as in BigQuery. */
@@ -157,9 +214,12 @@ function average(site: CallSite): Typed {
       'INTERVAL',
     )
   if (!coerce(value, { kind: 'FLOAT64' })) throw site.noMatch([value])
-  const decimal = value.type?.kind === 'NUMERIC' || value.type?.kind === 'BIGNUMERIC'
-  return exact(aggregate(site, 'avg'), decimal ? value.type! : { kind: 'FLOAT64' })
+  if (!value.type || !isDecimal(value.type)) return typed(aggregate(site, 'avg'), 'FLOAT64')
+  const count = `NULLIF(CAST(${aggregate(site, 'count')} AS ${duckType(value.type)}), 0)`
+  return decimal('divide', exact(aggregate(site, 'sum'), value.type).sql, count, value.type)
 }
+
+const unordered: (SqlType['kind'] | undefined)[] = ['ARRAY', 'JSON', 'STRUCT']
 
 function countIf(site: CallSite): Typed {
   const test = site.argument(0)
@@ -169,14 +229,14 @@ function countIf(site: CallSite): Typed {
 
 function greatest(site: CallSite): Typed {
   const value = site.argument(0)
-  if (value.type?.kind === 'ARRAY' || value.type?.kind === 'JSON') throw site.noMatch([value])
+  if (unordered.includes(value.type?.kind)) throw site.noMatch([value])
   return typed(aggregate(site, 'max'), value.type)
 }
 
 /** A NaN is the least of all, and DuckDB's greatest. */
 function least(site: CallSite): Typed {
   const { type, sql } = site.argument(0)
-  if (type?.kind === 'ARRAY' || type?.kind === 'JSON') throw site.noMatch([site.argument(0)])
+  if (unordered.includes(type?.kind)) throw site.noMatch([site.argument(0)])
   const value = aggregate(site, 'min')
   if (type?.kind !== 'FLOAT64') return typed(value, type)
   return typed(
@@ -192,6 +252,43 @@ function extremeBy(site: CallSite): Typed {
   const value = site.argument(0)
   const duck = extreme === 'MAX' ? 'arg_max_null' : 'arg_min_null'
   return typed(`${duck}(${value.sql}, ${key.sql})${over(site)}`, value.type)
+}
+
+/** DuckDB's functions of lists that do what an aggregate does. */
+const ofLists: Record<string, (list: string, between: string) => string> = {
+  avg: list => `list_avg(${list})`,
+  count: list => `list_count(${list})`,
+  list: list => `(CASE WHEN len(${list}) > 0 THEN ${list} END)`,
+  max: list => `list_max(${list})`,
+  min: list => `list_min(${list})`,
+  string_agg: (list, between) =>
+    `(CASE WHEN list_count(${list}) > 0 THEN array_to_string(${list}, ${between}) END)`,
+  sum: list => `list_sum(${list})`,
+}
+
+/** An aggregate of the values in the rows in which another is greatest or least; of NaN there are none. */
+function ofExtreme(
+  site: CallSite,
+  duck: string,
+  args: string[],
+  { extreme, expression }: HavingExtreme,
+): string {
+  const { call, context, scope } = site
+  const over = Object.hasOwn(ofLists, duck) ? ofLists[duck]! : null
+  if (!over || call.distinct || call.over)
+    throw site.unsupported(`${site.name} with HAVING ${extreme} here`, call, 'put it into a query of its own')
+  const key = context.expression(expression, scope)
+  const order = call.orderBy.length > 0 ? ` ${orderByClause(context, call.orderBy, scope)}` : ''
+  const pairs = `list({'k': ${key.sql}, 'v': ${args[0]}}${order})`
+  const best =
+    key.type?.kind === 'FLOAT64'
+      ? `CASE WHEN NOT bool_or(isnan(${key.sql})) THEN ${extreme}(${key.sql}) END`
+      : `${extreme}(${key.sql})`
+  return once([pairs, best], (pairs, best) => {
+    const chosen = `list_transform(list_filter(${pairs}, lambda e: e.k = ${best}), lambda e: e.v)`
+    const kept = call.nulls === 'IGNORE' ? `list_filter(${chosen}, lambda e: e IS NOT NULL)` : chosen
+    return over(kept, args[1] ?? `','`)
+  })
 }
 
 function arrayAgg(site: CallSite): Typed {
@@ -213,12 +310,22 @@ function arrayConcatAgg(site: CallSite): Typed {
 
 function stringAgg(site: CallSite): Typed {
   const value = site.argument(0)
+  if (value.type?.kind === 'BYTES') return bytesAgg(site)
   if (value.type !== null && value.type.kind !== 'STRING') throw site.noMatch([value])
   const between = site.call.arguments.length > 1 ? site.argument(1).sql : `','`
   if (between === 'NULL') throw site.invalid('The delimiter of STRING_AGG must not be NULL')
   if (!site.call.limit) return typed(aggregate(site, 'string_agg', [value.sql, between]), 'STRING')
   const list = aggregate(site, 'list', [value.sql], 'IGNORE')
   return typed(`array_to_string(${limited(site, list)}, ${between})`, 'STRING')
+}
+
+/** Of bytes, by their hexadecimal digits. */
+function bytesAgg(site: CallSite): Typed {
+  const [value, between] = site.allArguments()
+  if (between && between.type?.kind !== 'BYTES') throw site.noMatch(site.allArguments())
+  if (site.call.limit) throw site.unsupported('STRING_AGG of BYTES with LIMIT')
+  const digits = [`hex(${value!.sql})`, between ? `hex(${between.sql})` : `'2C'`]
+  return typed(`unhex(${aggregate(site, 'string_agg', digits)})`, 'BYTES')
 }
 
 /** The n + 1 quantiles that cut the values into n parts of equal size. */
@@ -233,8 +340,9 @@ function approximateQuantiles(site: CallSite): Typed {
 /** The commonest values with their counts, by count. */
 function approximateTopCount(site: CallSite): Typed {
   const value = site.argument(0)
-  const entries = `map_entries(histogram(${value.sql}))`
-  const counts = `list_transform(${entries}, lambda e: {'count': CAST(e.value AS BIGINT), 'value': e.key})`
+  // DuckDB counts no NULLs, but structs of them.
+  const entries = `map_entries(histogram({'v': ${value.sql}}))`
+  const counts = `list_transform(${entries}, lambda e: {'count': CAST(e.value AS BIGINT), 'value': e.key.v})`
   const top = `list_slice(list_reverse_sort(${counts}), 1, ${site.argument(1).sql})`
   const element: SqlType = {
     kind: 'STRUCT',

@@ -7,6 +7,7 @@ import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
 import {
+  applyRule,
   bounded,
   type CallSite,
   type FunctionTable,
@@ -49,6 +50,16 @@ const numberSteps: Steps = (from, to, step = '1') =>
 const timeSteps: Steps = (from, to, step = 'to_days(1)') =>
   `floor((epoch(${to}) - epoch(${from})) / ${nonZero(`epoch(${step})`, 'DOUBLE')})`
 
+/** A rule whose third argument, an INTERVAL, is of these parts. */
+function stepping(parts: RegExp, rule: Signature) {
+  return (site: CallSite): Typed => {
+    const step = site.call.arguments[2]
+    if (step?.kind === 'IntervalLiteral' && !parts.test(step.part))
+      throw site.invalid(`${site.name} does not step by ${step.part}`, step)
+    return applyRule(site, rule)
+  }
+}
+
 /** Each is calculated from the first, so that errors do not add up. */
 const fractions = (kind: 'FLOAT64' | 'NUMERIC') =>
   series([kind, kind, `${kind}?`], kind, numberSteps, (from, to, step = '1') => {
@@ -77,18 +88,24 @@ export const arrayFunctions: FunctionTable = {
     fractions('FLOAT64'),
     fractions('NUMERIC'),
   ],
-  GENERATE_DATE_ARRAY: series(
-    ['DATE', 'DATE', 'INTERVAL?'],
-    'DATE',
-    timeSteps,
-    (from, to, step = 'to_days(1)') =>
-      `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${step}) AS DATE[])`,
+  GENERATE_DATE_ARRAY: stepping(
+    /^(DAY|WEEK|MONTH|QUARTER|YEAR)$/,
+    series(
+      ['DATE', 'DATE', 'INTERVAL?'],
+      'DATE',
+      timeSteps,
+      (from, to, step = 'to_days(1)') =>
+        `CAST(generate_series(${asDatetime(from)}, ${asDatetime(to)}, ${step}) AS DATE[])`,
+    ),
   ),
-  GENERATE_TIMESTAMP_ARRAY: series(
-    ['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'],
-    'TIMESTAMP',
-    timeSteps,
-    (from, to, step) => `generate_series(${from}, ${to}, ${step})`,
+  GENERATE_TIMESTAMP_ARRAY: stepping(
+    /^(MICROSECOND|MILLISECOND|SECOND|MINUTE|HOUR|DAY)$/,
+    series(
+      ['TIMESTAMP', 'TIMESTAMP', 'INTERVAL'],
+      'TIMESTAMP',
+      timeSteps,
+      (from, to, step) => `generate_series(${from}, ${to}, ${step})`,
+    ),
   ),
 }
 
@@ -96,6 +113,7 @@ function toText(site: CallSite): Typed {
   const [array, ...texts] = site.allArguments()
   const strings = array?.type?.kind === 'ARRAY' && array.type.element.kind
   const fits = texts.every(({ type }) => type === null || type.kind === 'STRING')
+  if (array?.type === null && fits) return typed('CAST(NULL AS VARCHAR)', 'STRING')
   if (!array || (strings !== 'STRING' && strings !== 'BYTES') || !fits)
     throw site.noMatch(site.allArguments())
   const [between, missing] = texts as [Typed, Typed?]
@@ -112,7 +130,7 @@ function toText(site: CallSite): Typed {
 
 function concat(site: CallSite): Typed {
   const values = site.allArguments()
-  const common = unify(values)
+  const common = values.every(({ type }) => type !== null) ? unify(values) : null
   if (values.length === 0 || !common || (common.type && common.type.kind !== 'ARRAY'))
     throw site.noMatch(values)
   const type = common.type ?? arrayOf(null)

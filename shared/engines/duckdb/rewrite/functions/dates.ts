@@ -1,6 +1,5 @@
 /** Date and time functions; those from and to text are in date-formats.ts. */
 import type { ScalarName } from '../../../../sql/types.ts'
-import { castText } from '../../syntax.ts'
 import { conversions } from '../casts.ts'
 import { coerce } from '../coercion.ts'
 import { raise, type Typed, typed } from '../context.ts'
@@ -114,7 +113,10 @@ export const dateFunctions: FunctionTable = {
     signature(['DATE'], 'DATE', date => date),
     signature(['DATETIME'], 'DATE', asDate),
     signature(['TIMESTAMP', 'STRING?'], 'DATE', (timestamp, zone) => asDate(toDatetime(timestamp, zone))),
-    signature(['STRING'], 'DATE', text => conversions['STRING>DATE']!(text, 'DATE')),
+    // Of the text of a DATETIME or a TIMESTAMP too.
+    signature(['STRING'], 'DATE', text =>
+      asDate(toDatetime(conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ'))),
+    ),
     signature(['INT64', 'INT64', 'INT64'], 'DATE', (...parts) => `make_date(${parts.join(', ')})`),
   ],
   DATETIME: [
@@ -134,14 +136,18 @@ export const dateFunctions: FunctionTable = {
     signature(['TIME'], 'TIME', time => time),
     signature(['DATETIME'], 'TIME', asTime),
     signature(['TIMESTAMP', 'STRING?'], 'TIME', (timestamp, zone) => asTime(toDatetime(timestamp, zone))),
-    signature(['INT64', 'INT64', 'INT64'], 'TIME', (hour, ...rest) => `make_time(${[ofDay(hour), ...rest].join(', ')})`),
+    signature(
+      ['INT64', 'INT64', 'INT64'],
+      'TIME',
+      (hour, ...rest) => `make_time(${[ofDay(hour), ...rest].join(', ')})`,
+    ),
   ],
   TIMESTAMP: [
     signature(['TIMESTAMP'], 'TIMESTAMP', timestamp => timestamp),
     signature(['STRING'], 'TIMESTAMP', text => conversions['STRING>TIMESTAMP']!(text, 'TIMESTAMPTZ')),
     signature(['DATETIME', 'STRING?'], 'TIMESTAMP', (datetime, zone) => toTimestamp(datetime, zone)),
     signature(['STRING', 'STRING'], 'TIMESTAMP', (text, zone) =>
-      toTimestamp(castText(text, 'TIMESTAMP'), zone),
+      toTimestamp(conversions['STRING>DATETIME']!(text, 'TIMESTAMP'), zone),
     ),
   ],
 
@@ -174,6 +180,7 @@ export const dateFunctions: FunctionTable = {
     signature(['DATETIME'], 'DATE', datetime => `last_day(${asDate(datetime)})`),
     signature(['DATE', 'PART'], 'DATE', (date, part) => {
       const start = truncated(asDatetime(date), part)
+      if (part === 'ISOYEAR') return asDate(`(date_trunc('isoyear', ${start} + to_days(380)) - to_days(1))`)
       const length = interval('1', part.startsWith('WEEK') || part === 'ISOWEEK' ? 'WEEK' : part)
       return start && length && !timePart(part) ? asDate(`(${start} + ${length} - to_days(1))`) : null
     }),

@@ -238,10 +238,18 @@ function bind(site: CallSite, parameters: Parameter[], exact: boolean): Typed[] 
     if (kind === 'TEXT') return typed(site.literalText(node), null)
     return fit(site.argument(at), kind, exact)
   })
-  if (args.includes(null)) return null
+  if (args.includes(null) || onlyLiterals(site, kinds)) return null
   const common = unify((args as Typed[]).filter((_, at) => kinds[at] === 'COMMON'))
   if (!common) return null
   return (args as Typed[]).map((arg, at) => (kinds[at] === 'COMMON' ? common.values.shift()! : arg))
+}
+
+/** A FLOAT64 that is written out becomes a NUMERIC only beside one. */
+function onlyLiterals(site: CallSite, kinds: ParameterKind[]): boolean {
+  const given = site.call.arguments.flatMap((_, at) =>
+    kinds[at] === 'NUMERIC' ? [site.argument(at).type?.kind] : [],
+  )
+  return given.includes('FLOAT64') && !given.includes('NUMERIC')
 }
 
 function kindOf(parameter: Parameter): ParameterKind {
