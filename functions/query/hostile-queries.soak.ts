@@ -71,6 +71,7 @@ test(`${count} random queries from seed ${seed} on find no fault`, async () => {
     while (left-- > 0) {
       const fault = await judged(randomQuery(random, mutated))
       if (fault) faults.push(fault)
+      if (left % 10_000 === 0) told()
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))

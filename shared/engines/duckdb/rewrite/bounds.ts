@@ -34,14 +34,14 @@ export const bounds: Bound[] = [
     functions: 'REPEAT LPAD RPAD',
     of: 'bytes of text',
     most: mebi,
-    inRows: 16_384,
+    inRows: 4096,
     instead: 'ask for less',
   },
   {
     functions: 'CONCAT ||',
     of: 'bytes or elements',
     most: 4 * mebi,
-    inRows: mebi,
+    inRows: 262_144,
     instead: 'shorten what is put together, as LEFT does',
   },
   {
@@ -68,9 +68,9 @@ export const bounds: Bound[] = [
   },
   {
     functions: 'SPLIT REGEXP_EXTRACT_ALL TO_CODE_POINTS',
-    of: 'elements, if each is a byte',
-    most: mebi,
-    inRows: 262_144,
+    of: 'bytes of text, of which one that is split into letters counts sixteen times',
+    most: 4 * mebi,
+    inRows: 131_072,
     instead: 'shorten the text, as LEFT does',
   },
   {
@@ -86,6 +86,14 @@ export const bounds: Bound[] = [
     most: mebi,
     inRows: 262_144,
     instead: 'put fewer elements together',
+  },
+  {
+    // With OVER, where each row has the rows of its window.
+    functions: 'ARRAY_AGG ARRAY_CONCAT_AGG STRING_AGG',
+    of: 'rows of a window',
+    most: 5000,
+    inRows: 5000,
+    instead: 'use a shorter frame, such as ROWS 100 PRECEDING',
   },
   {
     // Of FORMAT, where the width is an argument; format.ts holds those that are written out to the same.

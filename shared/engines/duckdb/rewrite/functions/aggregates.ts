@@ -293,7 +293,12 @@ function ofExtreme(
 
 function arrayAgg(site: CallSite): Typed {
   const type = arrayOf(site.argument(0).type)
-  return typed(limited(site, aggregate(site, 'list', [site.argument(0).sql])), type)
+  return typed(inWindow(site, limited(site, aggregate(site, 'list', [site.argument(0).sql]))), type)
+}
+
+/** Each row gets all rows of its window, which DuckDB makes vector by vector, so the first that are too many end the query. */
+function inWindow(site: CallSite, sql: string): string {
+  return site.call.over ? site.within(`count(*)${over(site)}`, sql) : sql
 }
 
 function limited(site: CallSite, list: string): string {
@@ -305,7 +310,7 @@ function arrayConcatAgg(site: CallSite): Typed {
   const { type, sql } = site.argument(0)
   if (type?.kind !== 'ARRAY') throw site.noMatch([site.argument(0)])
   const list = aggregate(site, 'list', [sql], 'IGNORE')
-  return typed(`flatten(${limited(site, list)})`, type)
+  return typed(inWindow(site, `flatten(${limited(site, list)})`), type)
 }
 
 function stringAgg(site: CallSite): Typed {
@@ -314,9 +319,10 @@ function stringAgg(site: CallSite): Typed {
   if (value.type !== null && value.type.kind !== 'STRING') throw site.noMatch([value])
   const between = site.call.arguments.length > 1 ? site.argument(1).sql : `','`
   if (between === 'NULL') throw site.invalid('The delimiter of STRING_AGG must not be NULL')
-  if (!site.call.limit) return typed(aggregate(site, 'string_agg', [value.sql, between]), 'STRING')
+  if (!site.call.limit)
+    return typed(inWindow(site, aggregate(site, 'string_agg', [value.sql, between])), 'STRING')
   const list = aggregate(site, 'list', [value.sql], 'IGNORE')
-  return typed(`array_to_string(${limited(site, list)}, ${between})`, 'STRING')
+  return typed(inWindow(site, `array_to_string(${limited(site, list)}, ${between})`), 'STRING')
 }
 
 /** Of bytes, by their hexadecimal digits. */

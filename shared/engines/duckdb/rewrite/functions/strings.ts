@@ -94,7 +94,10 @@ export const stringFunctions: FunctionTable = {
     ),
     SPLIT: bounded(
       0,
-      text => `strlen(${text.sql})`,
+      (text, delimiter) =>
+        delimiter
+          ? `strlen(${text.sql}) * (CASE WHEN ${delimiter.sql} = '' THEN 16 ELSE 1 END)`
+          : `strlen(${text.sql})`,
       signature(
         ['STRING', 'STRING?'],
         () => arrayOf({ kind: 'STRING' }),
@@ -106,7 +109,7 @@ export const stringFunctions: FunctionTable = {
     SUBSTRING: substring,
     TO_CODE_POINTS: bounded(
       0,
-      text => `strlen(${text.sql})`,
+      text => `strlen(${text.sql}) * 16`,
       signature(
         ['STRING'],
         () => arrayOf({ kind: 'INT64' }),
