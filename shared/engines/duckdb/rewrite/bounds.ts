@@ -91,8 +91,8 @@ export const bounds: Bound[] = [
     // With OVER, where each row has the rows of its window.
     functions: 'ARRAY_AGG ARRAY_CONCAT_AGG STRING_AGG',
     of: 'rows of a window',
-    most: 5000,
-    inRows: 5000,
+    most: 2000,
+    inRows: 2000,
     instead: 'use a shorter frame, such as ROWS 100 PRECEDING',
   },
   {

@@ -292,13 +292,27 @@ function ofExtreme(
 }
 
 function arrayAgg(site: CallSite): Typed {
-  const type = arrayOf(site.argument(0).type)
-  return typed(inWindow(site, limited(site, aggregate(site, 'list', [site.argument(0).sql]))), type)
+  const { type, sql } = site.argument(0)
+  return typed(listed(site, sql), arrayOf(type))
 }
 
-/** Each row gets all rows of its window, which DuckDB makes vector by vector, so the first that are too many end the query. */
-function inWindow(site: CallSite, sql: string): string {
-  return site.call.over ? site.within(`count(*)${over(site)}`, sql) : sql
+/**
+ * The values of all rows, or of those of each row's window. Where a window grows from row to row, DuckDB would make a list
+ * for each row before any of them is looked at, so it makes one of the whole partition, and each row gets its part.
+ */
+function listed(site: CallSite, value: string, nulls = site.call.nulls): string {
+  const { context, call, scope } = site
+  const window = call.over
+  if (!window) return limited(site, aggregate(site, 'list', [value], nulls))
+  const filter = nulls === 'IGNORE' ? ` FILTER (WHERE ${value} IS NOT NULL)` : ''
+  const rows = `count(*)${filter}${over(site)}`
+  const grows = 'kind' in window && !window.base && window.orderBy.length > 0 && !window.frame
+  if (!grows || call.distinct || call.having || call.orderBy.length > 0)
+    return site.within(rows, limited(site, aggregate(site, 'list', [value], nulls)))
+  const order = orderByClause(context, window.orderBy, scope)
+  const partition = overClause(context, { ...window, orderBy: [] }, scope)
+  const whole = `list(${value} ${order})${filter}${partition}`
+  return site.within(rows, limited(site, `CASE WHEN ${rows} > 0 THEN list_slice(${whole}, 1, ${rows}) END`))
 }
 
 function limited(site: CallSite, list: string): string {
@@ -309,8 +323,7 @@ function limited(site: CallSite, list: string): string {
 function arrayConcatAgg(site: CallSite): Typed {
   const { type, sql } = site.argument(0)
   if (type?.kind !== 'ARRAY') throw site.noMatch([site.argument(0)])
-  const list = aggregate(site, 'list', [sql], 'IGNORE')
-  return typed(inWindow(site, `flatten(${limited(site, list)})`), type)
+  return typed(`flatten(${listed(site, sql, 'IGNORE')})`, type)
 }
 
 function stringAgg(site: CallSite): Typed {
@@ -319,10 +332,9 @@ function stringAgg(site: CallSite): Typed {
   if (value.type !== null && value.type.kind !== 'STRING') throw site.noMatch([value])
   const between = site.call.arguments.length > 1 ? site.argument(1).sql : `','`
   if (between === 'NULL') throw site.invalid('The delimiter of STRING_AGG must not be NULL')
-  if (!site.call.limit)
-    return typed(inWindow(site, aggregate(site, 'string_agg', [value.sql, between])), 'STRING')
-  const list = aggregate(site, 'list', [value.sql], 'IGNORE')
-  return typed(inWindow(site, `array_to_string(${limited(site, list)}, ${between})`), 'STRING')
+  if (!site.call.limit && !site.call.over)
+    return typed(aggregate(site, 'string_agg', [value.sql, between]), 'STRING')
+  return typed(`array_to_string(${listed(site, value.sql, 'IGNORE')}, ${between})`, 'STRING')
 }
 
 /** Of bytes, by their hexadecimal digits. */
