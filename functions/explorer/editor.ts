@@ -6,6 +6,7 @@ import {
   autocompletion,
   closeBrackets,
   closeBracketsKeymap,
+  closeCompletion,
   type Completion,
   type CompletionContext,
   completionKeymap,
@@ -33,13 +34,15 @@ export interface Editor {
   underline(problems: Problem[]): void
 }
 
-export function openEditor(text: string, run: () => void): Editor {
+export function openEditor(text: string, run: () => void, edited: () => void): Editor {
   const element = el('div', { class: 'code' })
   const root = element.attachShadow({ mode: 'open' })
   const completing = new Compartment()
-  const runKey = { key: 'Mod-Enter', run: () => (run(), true) }
+  const runKey = { key: 'Mod-Enter', run: (editor: EditorView) => (closeCompletion(editor), run(), true) }
   const clearProblems = EditorView.updateListener.of(update => {
-    if (update.docChanged) queueMicrotask(() => underline([]))
+    if (!update.docChanged) return
+    queueMicrotask(() => underline([]))
+    edited()
   })
   const extensions = [keymap.of([runKey, ...keys]), completing.of(completionOf([])), clearProblems, ...fixed]
   const view = new EditorView({ root, parent: root, state: EditorState.create({ doc: text, extensions }) })

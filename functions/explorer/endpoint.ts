@@ -3,31 +3,38 @@ import { el, show } from './dom.ts'
 import { form } from './form.ts'
 import type { Link } from './link.ts'
 import { failure, results } from './results.ts'
-import { type Endpoint, type Parameter, runQuery, ServiceError } from './service.ts'
+import { type Answer, type Endpoint, type Parameter, type Query, runQuery, ServiceError } from './service.ts'
 import { statement } from './statement.ts'
-
-export type OpenEndpoint = ReturnType<typeof openEndpoint>
 
 interface Opening {
   key: string
   endpoint: Endpoint
   /** The values that the fields begin with. */
-  link: Link | null
-  /** Called when a query runs, for the address. */
-  remember(link: Link): void
+  link: Link
+  /** Whether the endpoint has a logs view, so that the address has to say that this is the form. */
+  hasLogs: boolean
+  /** Called when a query runs, for the address. @param step whether a person ran it */
+  remember(link: Link, step: boolean): void
 }
 
 /** @returns its element, the form's values, and `close`, which cancels the query that is running */
-export function openEndpoint({ key, endpoint, link, remember }: Opening) {
-  const fields = form(endpoint, link?.values ?? {})
+export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening) {
+  const fields = form(endpoint, link.values)
+  const redact = link.view.find(([name]) => name === 'redact')?.[1]
+  if (redact !== undefined) fields.setRedact(redact === 'true')
+  let opened = false
   const runs = runner(async signal => {
     const query = { endpoint, values: fields.values(), sql: sql?.text() ?? null, redact: fields.redact() }
-    remember({ endpoint: endpoint.name, values: query.values, sql: query.sql })
+    remember(
+      { endpoint: endpoint.name, values: query.values, sql: query.sql, view: viewOf(query.redact) },
+      opened,
+    )
+    opened = true
     fields.showProblems([])
     sql?.showProblems([])
     try {
-      const answer = await runQuery(key, query, signal)
-      const status = answer.rows.length === 1 ? '1 row.' : `${answer.rows.length} rows.`
+      const answer = await runQuery(key, query, signal, fresh)
+      const status = countOf(query, answer)
       return { status, element: await results(query, answer) }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
@@ -35,23 +42,58 @@ export function openEndpoint({ key, endpoint, link, remember }: Opening) {
       return { status: '', element: failure(error, sql?.showProblems(left) ?? left) }
     }
   })
-  const sql = endpoint.sandbox ? statement({ key, endpoint, sql: link?.sql ?? null, run: runs.start }) : null
+  const viewOf = (redacted: boolean): Link['view'] => [
+    ...(hasLogs ? [['view', 'query'] as [string, string]] : []),
+    ...(redacted === endpoint.redact ? [] : [['redact', String(redacted)] as [string, string]]),
+  ]
+  let fresh = false
+  const runFresh = () => {
+    fresh = true
+    runs.start()
+    fresh = false
+  }
+  const sql = endpoint.sandbox
+    ? statement({ key, endpoint, sql: link.sql, run: runs.start, edited: () => runs.mark() })
+    : null
+  const again = { type: 'button', title: 'Past the cache, where the key may', onclick: runFresh }
   const hint = el('span', { class: 'hint' }, 'or Ctrl-Enter')
   const element = el(
     'article',
-    { onkeydown: event => runOnEnter(event as KeyboardEvent, runs.start) },
+    { class: 'form-view', onkeydown: event => runOnEnter(event as KeyboardEvent, runs.start) },
     el('h2', {}, endpoint.name),
-    el('p', { class: 'description' }, endpoint.description),
+    el('p', { class: 'description', tabindex: 0, title: endpoint.description }, endpoint.description),
     fields.element,
     sql?.element,
-    el('div', { class: 'run' }, runs.button, hint, runs.status, fields.redaction),
+    el(
+      'div',
+      { class: 'run' },
+      runs.button,
+      endpoint.cacheSeconds > 0 && el('button', again, 'Run fresh'),
+      hint,
+      runs.status,
+      fields.redaction,
+    ),
     runs.place,
   )
+  fields.element.addEventListener('input', () => runs.mark())
+  // What may show too much goes first, then what may be seen comes.
+  fields.redaction.addEventListener('change', () => {
+    show(runs.place)
+    runs.start()
+  })
   const given = fields.values()
   const missing = endpoint.parameters.filter(({ name, required }) => required && !given[name])
-  if (missing.length === 0 && !link?.sql) runs.start()
+  if (missing.length === 0 && !link.sql) runs.start()
   else show(runs.place, invitation(missing))
   return { element, values: fields.values, close: runs.stop }
+}
+
+/** How many rows there are, and whether the query's own LIMIT may have cut them. */
+function countOf({ sql }: Query, { rows }: Answer): string {
+  const limit = /\bLIMIT\s+(\d+)\s*;?\s*$/i.exec(sql ?? '')?.[1]
+  if (rows.length > 1 && rows.length === Number(limit))
+    return `${rows.length} rows: the LIMIT, so there may be more.`
+  return rows.length === 1 ? '1 row.' : `${rows.length} rows.`
 }
 
 interface Outcome {
@@ -68,6 +110,12 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
   let running: AbortController | null = null
 
   const stop = () => running?.abort()
+  /** What is on the screen is no longer what is asked. */
+  const mark = () => {
+    if (place.childElementCount === 0 || running) return
+    place.classList.add('old')
+    status.textContent = 'Not yet run.'
+  }
   const start = () => {
     stop()
     const own = new AbortController()
@@ -83,11 +131,14 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
         button.textContent = 'Run'
         status.textContent = outcome.status
         place.ariaBusy = null
-        if (outcome.element) show(place, outcome.element)
+        if (outcome.element) {
+          place.classList.remove('old')
+          show(place, outcome.element)
+        }
       })
   }
   button.addEventListener('click', () => (running ? stop() : start()))
-  return { button, status, place, start, stop }
+  return { button, status, place, start, stop, mark }
 }
 
 function stopped(error: unknown): Outcome {

@@ -20,6 +20,7 @@ export function form({ parameters, redact }: Endpoint, given: Record<string, str
     values: (): Record<string, string> =>
       Object.fromEntries([...fields.map(made => [made.name, made.value()]), ...undeclared]),
     redact: () => redaction.value() === 'true',
+    setRedact: (on: boolean) => redaction.set(String(on)),
     /** Puts each problem beside the field it names, and the cursor into the first. @returns those that name no field */
     showProblems(problems: Problem[]): Problem[] {
       const nameIn = ({ parameter, header }: Problem) => parameter ?? header?.toLowerCase()

@@ -6,17 +6,23 @@ export interface Link {
   endpoint: string
   values: Record<string, string>
   sql: string | null
+  /** What the page itself keeps, in the order of the address: names and values; in the address their names begin with a dot. */
+  view: [name: string, value: string][]
 }
 
 export function readLink(hash: string): Link | null {
   const [endpoint = '', query = ''] = hash.replace(/^#/, '').split(/\?(.*)/s)
   if (endpoint === '') return null
-  const { sql = null, ...values } = Object.fromEntries(new URLSearchParams(query))
-  return { endpoint: decoded(endpoint), values, sql }
+  const all = [...new URLSearchParams(query)]
+  const own = ([name]: [string, string]) => name.startsWith('.')
+  const { sql = null, ...values } = Object.fromEntries(all.filter(pair => !own(pair)))
+  const view = all.filter(own).map(([name, value]): [string, string] => [name.slice(1), value])
+  return { endpoint: decoded(endpoint), values, sql, view }
 }
 
-export function writeLink({ endpoint, values, sql }: Link): string {
-  const query = queryOf(values, sql)
+export function writeLink({ endpoint, values, sql, view }: Link): string {
+  const own = new URLSearchParams(view.map(([name, value]) => [`.${name}`, value])).toString()
+  const query = [queryOf(values, sql), own].filter(Boolean).join('&')
   return `#${encodeURIComponent(endpoint)}${query === '' ? '' : `?${query}`}`
 }
 

@@ -1,21 +1,25 @@
-/** The page: a key first, then the endpoints it may call, and the one that is open. */
+/** The page: a key first, then the endpoints it may call, and the one that is open, as logs or as a form. */
 import { el, show } from './dom.ts'
-import { openEndpoint, type OpenEndpoint } from './endpoint.ts'
+import { openEndpoint } from './endpoint.ts'
+import { helpButton } from './help.ts'
 import { forgetKey, keyForm, storedKey, storeKey } from './key.ts'
 import { type Link, readLink, writeLink } from './link.ts'
-import { type Endpoint, listEndpoints, ServiceError } from './service.ts'
+import { type Shape, shapeOf } from './logs/shape.ts'
+import { logsView } from './logs/view.ts'
+import { type Endpoint, listEndpoints, listTables, ServiceError } from './service.ts'
+import { themeButton } from './theme.ts'
 
 const header = el('header')
 const main = el('main')
 document.body.append(header, main)
 await enter(storedKey())
 
-/** Shows the explorer where the key is good, else the form for a key. */
-async function enter(key: string | null): Promise<void> {
+/** Shows the explorer where the key is good, else the form for a key. @param remembered whether this device keeps the key */
+async function enter(key: string | null, remembered?: boolean): Promise<void> {
   if (key === null) return askForKey()
   try {
     const endpoints = await listEndpoints(key)
-    storeKey(key)
+    storeKey(key, remembered)
     explore(key, endpoints)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
@@ -24,57 +28,121 @@ async function enter(key: string | null): Promise<void> {
 }
 
 function askForKey(problem: string | null = null): void {
-  show(header, title())
+  show(header, title(), el('span', { class: 'header-end' }, themeButton()))
   const card = keyForm(enter, problem)
   main.className = 'lobby'
   show(main, card.element)
   card.focus()
 }
 
+/** What is open in the page: the logs view of an endpoint, or its form. */
+interface Open {
+  element: HTMLElement
+  values(): Record<string, string>
+  /** Back and Forward within it; without it, it is opened afresh. */
+  revisit?(link: Link): void
+  close(): void
+}
+
 function explore(key: string, endpoints: Endpoint[]): void {
-  const leave = el('button', { type: 'button', class: 'quiet', onclick: forgetAndLeave }, 'Change key')
-  const shown = el('code', {}, `${key.slice(0, 8)}…`)
-  show(header, title(), el('span', { class: 'key-shown' }, 'Key ', shown, leave))
+  const leave = el(
+    'button',
+    { type: 'button', class: 'quiet', onclick: forgetAndLeave, title: `${key.slice(0, 8)}…` },
+    'Change key',
+  )
+  const switches = el('nav', { 'aria-label': 'Endpoint and view' })
+  show(header, title(), switches, el('span', { class: 'header-end' }, helpButton(), themeButton(), leave))
   main.className = 'workroom'
   if (endpoints.length === 0) return show(main, noEndpoints())
 
-  let open: OpenEndpoint | null = null
-  const place = el('div', { class: 'bench' })
-  const list = endpointList(endpoints, endpoint => {
-    const values = Object.entries(open?.values() ?? {}) // of the last endpoint; shared parameters keep them
-    const shared = values.filter(([name]) => endpoint.parameters.some(parameter => parameter.name === name))
-    follow({ endpoint: endpoint.name, values: Object.fromEntries(shared), sql: null })
-  })
-  show(main, list.element, place)
+  let open: (Open & { place: string }) | null = null
+  const shapes = new Map<Endpoint, Promise<Shape[]>>()
 
-  const visit = (link: Link | null) => {
-    const endpoint = endpoints.find(({ name }) => name === link?.endpoint) ?? endpoints[0]!
-    const sought = link?.endpoint === endpoint.name ? link : null
-    list.mark(endpoint.name)
+  /** Tables of the endpoint that can be shown as logs. */
+  const shapesOf = (endpoint: Endpoint) => {
+    const known = shapes.get(endpoint) ?? (endpoint.sandbox ? readShapes(key, endpoint) : Promise.resolve([]))
+    shapes.set(endpoint, known)
+    return known
+  }
+
+  const visit = async (link: Link | null) => {
+    const endpoint = endpoints.find(({ name }) => name === link?.endpoint) ?? firstOf(endpoints)
+    const sought =
+      link?.endpoint === endpoint.name ? link : { endpoint: endpoint.name, values: {}, sql: null, view: [] }
+    const logs = await shapesOf(endpoint)
+    const asForm =
+      logs.length === 0 ||
+      sought.sql !== null ||
+      sought.view.some(([name, value]) => name === 'view' && value === 'query')
+    const place = `${endpoint.name} ${asForm ? 'query' : 'logs'}`
     document.title = `${endpoint.name} · Log explorer`
+    if (open?.revisit && open.place === place) return open.revisit(sought)
     open?.close()
-    open = openEndpoint({ key, endpoint, link: sought, remember })
-    const unknown = link && !sought && `There is no endpoint ${link.endpoint} for this key. Here is another.`
-    show(place, unknown && el('p', { class: 'notice', role: 'alert' }, unknown), open.element)
+    const opening = { key, endpoint, link: sought, remember }
+    open = asForm
+      ? { ...openEndpoint({ ...opening, hasLogs: logs.length > 0 }), place }
+      : { ...logsView({ ...opening, shapes: logs, continueInSql: follow }), place }
+    main.classList.toggle('wide', !asForm)
+    show(switches, endpointMenu(endpoints, endpoint, choose), logs.length > 0 && views(endpoint, asForm))
+    const unknown =
+      link && link !== sought && `There is no endpoint ${link.endpoint} for this key. Here is another.`
+    show(main, unknown && el('p', { class: 'notice', role: 'alert' }, unknown), open.element)
   }
   const follow = (link: Link) => {
-    remember(link)
-    visit(link)
+    remember(link, true)
+    void visit(link)
   }
-  onpopstate = () => visit(readLink(location.hash))
-  visit(readLink(location.hash))
+  /** Parameters that the endpoints share keep their values. */
+  const choose = (endpoint: Endpoint, view: Link['view'] = []) => {
+    const values = Object.entries(open?.values() ?? {})
+    const shared = values.filter(([name]) => endpoint.parameters.some(parameter => parameter.name === name))
+    follow({ endpoint: endpoint.name, values: Object.fromEntries(shared), sql: null, view })
+  }
+  const views = (endpoint: Endpoint, asForm: boolean) =>
+    el(
+      'span',
+      { class: 'views', role: 'group', 'aria-label': 'View' },
+      el(
+        'button',
+        { type: 'button', 'aria-pressed': String(!asForm), onclick: () => choose(endpoint) },
+        'Logs',
+      ),
+      el(
+        'button',
+        {
+          type: 'button',
+          'aria-pressed': String(asForm),
+          onclick: () => choose(endpoint, [['view', 'query']]),
+        },
+        'Query and SQL',
+      ),
+    )
+  onpopstate = () => void visit(readLink(location.hash))
+  void visit(readLink(location.hash))
 }
 
-/** One step back in the browser is one query back. */
-function remember(link: Link): void {
+/** Without a link: the endpoint with tables of its own, where one can look around. */
+function firstOf(endpoints: Endpoint[]): Endpoint {
+  return endpoints.find(({ sandbox, name }) => sandbox && /log/i.test(name)) ?? endpoints[0]!
+}
+
+async function readShapes(key: string, endpoint: Endpoint): Promise<Shape[]> {
+  const tables = await listTables(key, endpoint).catch(() => [])
+  return tables.map(shapeOf).filter(shape => shape !== null)
+}
+
+/** @param step whether it is a person's step, which Back goes back by; else it takes the place of the last */
+function remember(link: Link, step: boolean): void {
   const hash = writeLink(link)
-  if (hash !== location.hash) history.pushState(null, '', hash)
+  if (hash === location.hash) return
+  if (step) history.pushState(null, '', hash)
+  else history.replaceState(null, '', hash)
 }
 
 function forgetAndLeave(): void {
   forgetKey()
   onpopstate = null
-  askForKey()
+  location.reload()
 }
 
 function title(): HTMLElement {
@@ -87,15 +155,15 @@ function noEndpoints(): HTMLElement {
 }
 
 /** The endpoints that the key may call. */
-function endpointList(endpoints: Endpoint[], choose: (endpoint: Endpoint) => void) {
-  const buttons = endpoints.map(endpoint => {
-    const words = [el('strong', {}, endpoint.name), el('span', {}, endpoint.description)]
-    return el('button', { type: 'button', onclick: () => choose(endpoint) }, ...words)
-  })
-  const list = el('ul', {}, ...buttons.map(button => el('li', {}, button)))
-  const element = el('nav', { 'aria-label': 'Endpoints' }, el('h2', {}, 'Endpoints'), list)
-  const mark = (chosen: string) => {
-    for (const [i, { name }] of endpoints.entries()) buttons[i]!.ariaCurrent = name === chosen ? 'true' : null
-  }
-  return { element, mark }
+function endpointMenu(
+  endpoints: Endpoint[],
+  open: Endpoint,
+  choose: (endpoint: Endpoint) => void,
+): HTMLElement {
+  const options = endpoints.map(({ name, description }) =>
+    el('option', { value: name, title: description, selected: name === open.name }, name),
+  )
+  const chosen = () => choose(endpoints.find(({ name }) => name === menu.value)!)
+  const menu = el('select', { 'aria-label': 'Endpoint', onchange: chosen }, ...options)
+  return menu
 }

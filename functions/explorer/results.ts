@@ -1,6 +1,7 @@
 /** The results of a run: facts about the answer and its rows as a chart or a table, or a failure. */
 import type { Problem } from '../../shared/errors.ts'
 import { csv } from '../query/csv.ts'
+import { copyButton } from './copy.ts'
 import { el, newId, show } from './dom.ts'
 import { series } from './series.ts'
 import { type Answer, asCurl, type Query, type ServiceError } from './service.ts'
@@ -54,20 +55,13 @@ async function tabs(views: View[], beside: HTMLElement): Promise<HTMLElement> {
 }
 
 function actions(query: Query, { rows }: Answer): HTMLElement {
-  const said = el('span', { class: 'said', role: 'status' })
   const action = (name: string, act: () => void) => el('button', { type: 'button', onclick: act }, name)
-  const copy = (text: string) =>
-    navigator.clipboard.writeText(text).then(
-      () => (said.textContent = 'Copied.'),
-      () => (said.textContent = 'The browser did not allow copying.'),
-    )
   return el(
     'div',
     { class: 'actions' },
-    action('Copy link', () => void copy(location.href)),
-    action('Copy as curl', () => void copy(asCurl(query))),
+    copyButton('Copy link', () => location.href),
+    copyButton('Copy as curl', () => asCurl(query)),
     action('Download CSV', () => save(query.endpoint.name, rows)),
-    said,
   )
 }
 

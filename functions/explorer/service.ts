@@ -62,12 +62,25 @@ export async function listTables(key: string, endpoint: Endpoint): Promise<Table
   return ((await response.json()) as { result: TableDescription[] }).result
 }
 
-/** @throws ServiceError; DOMException where `signal` ended it */
-export async function runQuery(key: string, query: Query, signal: AbortSignal): Promise<Answer> {
+/**
+ * @param fresh asks for a run of its own; the service does so where the key has the right
+ * @throws ServiceError; DOMException where `signal` ended it
+ */
+export async function runQuery(
+  key: string,
+  query: Query,
+  signal: AbortSignal,
+  fresh = false,
+): Promise<Answer> {
   const { path, headers, body } = requestOf(query)
   const started = performance.now()
   const post = body === null ? {} : { method: 'POST', body }
-  const response = await send(key, path, { ...post, headers, signal })
+  const response = await send(key, path, {
+    ...post,
+    headers,
+    signal,
+    ...(fresh ? { cache: 'reload' as const } : {}),
+  })
   const { result: rows, meta } = (await response.json()) as { result: Row[]; meta: Meta }
   const took = performance.now() - started
   return { rows, truncated: meta.truncated, redacted: meta.redacted, headers: response.headers, took }
@@ -100,6 +113,21 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
+/** Milliseconds by which this device's clock is behind the service's. */
+let behind = 0
+
+/** The service's present in microseconds since 1970: relative times are its own, whatever this device's clock says. */
+export function now(): number {
+  return Math.round((Date.now() + behind) * 1000)
+}
+
+/** `Date` has whole seconds; a clock that is right to a few seconds is believed. */
+function compareClocks(response: Response): void {
+  const theirs = Date.parse(response.headers.get('date') ?? '')
+  const difference = theirs - Date.now()
+  if (!Number.isNaN(difference)) behind = Math.abs(difference) > 5000 ? difference : 0
+}
+
 /** `no-cache` makes the browser revalidate each time, so that the headers say how this answer came about. */
 async function send(key: string, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { ...(init.headers as Record<string, string> | undefined), 'X-API-KEY': key }
@@ -112,6 +140,7 @@ async function send(key: string, path: string, init: RequestInit = {}): Promise<
       })
     },
   )
+  compareClocks(response)
   if (response.ok) return response
   const problem = (await response.json().catch(() => null)) as ProblemDocument | null
   const { status } = response

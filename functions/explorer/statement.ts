@@ -12,9 +12,11 @@ interface Setup {
   endpoint: Endpoint
   sql: string | null
   run: () => void
+  /** Called when the text or what runs has changed. */
+  edited: () => void
 }
 
-export function statement({ key, endpoint, sql, run }: Setup) {
+export function statement({ key, endpoint, sql, run, edited }: Setup) {
   let editor: Editor | null = null
   let own = sql !== null
   const place = el('div', { class: 'editor' })
@@ -26,7 +28,7 @@ export function statement({ key, endpoint, sql, run }: Setup) {
     if (editor) return
     show(place, el('p', { class: 'hint' }, 'Loading the editor …'))
     const { openEditor } = await import('./editor.ts')
-    editor = openEditor(text, run)
+    editor = openEditor(text, run, edited)
     show(place, editor.element)
     const tables = await listTables(key, endpoint).catch(() => [])
     editor.setTables(tables)
@@ -38,6 +40,7 @@ export function statement({ key, endpoint, sql, run }: Setup) {
   const choose = (mine: boolean) => {
     own = mine
     room.hidden = !mine
+    edited()
     if (mine) void open('').then(() => editor?.focus())
   }
   const modes = segments({ 'aria-label': 'What runs' }, [

@@ -25,19 +25,18 @@ export function millisOf(value: Value | undefined): number | null {
   return Number.isNaN(millis) ? null : millis
 }
 
-/** `2026-11-14 12:00:03.671`, without milliseconds where they are zero; `null` where the value is no time of day. */
+/** `2026-11-14 12:00:03.671250`, without a fraction where that is zero; `null` where the value is no time of day. */
 export function timeText(value: Value): string | null {
   if (typeof value === 'string' && value.length === 10) return null
   const millis = millisOf(value)
   if (millis === null) return null
-  return new Date(millis)
-    .toISOString()
-    .replace('T', ' ')
-    .replace(/(\.000)?Z$/, '')
+  const rest = isMicros(value) ? value % 1000 : 0
+  const text = new Date(Math.floor(millis)).toISOString().replace('T', ' ').slice(0, -1)
+  return rest > 0 ? `${text}${String(rest).padStart(3, '0')}` : text.replace(/\.000$/, '')
 }
 
 /** GoogleSQL writes an object in a log entry as a list of one, which reads better as the object. */
-function unwrapped(value: Value): Value {
+export function unwrapped(value: Value): Value {
   return Array.isArray(value) && value.length === 1 && isObject(value[0]) ? value[0] : value
 }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { buildExplorer } from '../../infra/deploy/build-explorer.ts'
 import { startService, type TestService } from '../testing/service.ts'
@@ -22,8 +23,20 @@ afterAll(async () => {
 describe('the page’s files', () => {
   const file = (ending: string) => readdirSync(folder).find(name => name.endsWith(ending))!
 
-  test('are at most 250 KB gzipped together', () => {
-    expect(gzipped).toBeLessThan(250 * 1024)
+  test('are at most 300 KB gzipped together, and 120 KB before the editor is needed', () => {
+    expect(gzipped).toBeLessThan(300 * 1024)
+    const html = readFileSync(join(folder, 'index.html'), 'utf8')
+    const first = [...html.matchAll(/explorer\/([\w-]+\.(?:js|css))/g)].map(([, name]) => name!)
+    const needed = new Set(first)
+    for (const name of needed)
+      for (const [, other] of readFileSync(join(folder, name), 'utf8').matchAll(/from"\.\/([\w-]+\.js)"/g))
+        needed.add(other!)
+    const bytes = [...needed].reduce(
+      (sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length,
+      0,
+    )
+    expect(first.length).toBe(2)
+    expect(bytes).toBeLessThan(120 * 1024)
   })
 
   test('the page is revalidated each time, and gets 304 where it is the same', async () => {

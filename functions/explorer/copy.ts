@@ -1,0 +1,40 @@
+/** Copying to the clipboard, also where the page is not served over HTTPS and the browser has no clipboard for scripts. */
+import { el } from './dom.ts'
+
+/** @returns whether it is in the clipboard */
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    return copySelected(text)
+  }
+}
+
+/** The old way: a selected text and the browser's own command. */
+function copySelected(text: string): boolean {
+  const focused = document.activeElement as HTMLElement | null
+  const area = el('textarea', { class: 'unseen', 'aria-hidden': 'true', tabindex: -1 })
+  area.value = text
+  document.body.append(area)
+  area.select()
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- nothing else copies on plain HTTP
+  const copied = document.execCommand('copy')
+  area.remove()
+  focused?.focus()
+  return copied
+}
+
+/** A button that copies, and says so in its own place. */
+export function copyButton(name: string, text: () => string, label: string | null = null): HTMLButtonElement {
+  const press = async () => {
+    button.textContent = (await copy(text())) ? 'Copied' : 'Not copied'
+    setTimeout(() => (button.textContent = name), 1500)
+  }
+  const button = el(
+    'button',
+    { type: 'button', 'aria-label': label, title: label, onclick: () => void press() },
+    name,
+  )
+  return button
+}

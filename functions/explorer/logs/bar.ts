@@ -1,0 +1,245 @@
+/** The bar above the rows: what is asked, in one line. Menus act at once; text waits for Enter or Run. */
+import { el, newId, show } from '../dom.ts'
+import type { Endpoint, Parameter } from '../service.ts'
+import { inAddress, momentOf, shown, type Zone } from './range.ts'
+import type { Shape } from './shape.ts'
+import { severities, type Severity, type State } from './state.ts'
+
+interface Acts {
+  change(patch: Partial<State>): void
+  table(table: string): void
+  run(patch: Partial<State>): void
+  stop(): void
+  follow(): void
+  /** Whether the texts in the bar differ from what was asked. */
+  edited(differs: boolean): void
+}
+
+const ranges: [label: string, from: string][] = [
+  ['Last 15 min', 'now-15m'],
+  ['Last hour', 'now-1h'],
+  ['Last 6 hours', 'now-6h'],
+  ['Last 24 hours', 'now-1d'],
+  ['Last 7 days', 'now-7d'],
+  ['Last 30 days', 'now-30d'],
+  ['All time', ''],
+]
+
+/** Where a value stands in the address as `now-1h` it stays so; an absolute one is shown in the chosen zone. */
+function inBar(written: string, zone: Zone): string {
+  const moment = /^\d/.test(written) ? momentOf(written, 0) : null
+  return typeof moment === 'number' ? shown(moment, zone) : written
+}
+
+export function bar(endpoint: Endpoint, parameters: Parameter[], shapes: Shape[], acts: Acts) {
+  let state: State
+  const tables = select('Table', table => acts.table(table))
+  tables.set(shapes.map(({ table }) => [table, table]))
+  const inputs = parameters.map(parameter => valueInput(parameter))
+  const range = select('Time range', chosen => {
+    if (chosen === 'custom') {
+      custom.hidden = false
+      from.focus()
+    } else acts.change({ from: chosen, to: chosen === '' ? '' : 'now' })
+  })
+  const text = (label: string, placeholder: string) =>
+    el('input', { type: 'text', 'aria-label': label, placeholder, autocomplete: 'off', spellcheck: 'false' })
+  const [from, to] = [text('From', 'now-1h, 2026-11-14 12:00'), text('To', 'now')]
+  const trouble = el('span', { class: 'problem', role: 'alert' })
+  const custom = el('div', { class: 'custom', hidden: true })
+  custom.append(from, pickFor(from), el('span', {}, 'to'), to, pickFor(to), trouble)
+  const zones = select('Time zone', zone => acts.change({ zone: zone as Zone }))
+  zones.set([
+    ['UTC', 'UTC'],
+    ['local', 'Local'],
+  ])
+  const search = el('input', {
+    type: 'search',
+    'aria-label': 'Search the message',
+    placeholder: 'Search text or /regex/',
+    class: 'search',
+    spellcheck: 'false',
+  })
+  const severity = select('Severity', chosen =>
+    acts.change({ severity: chosen.split(',').filter(Boolean) as Severity[] }),
+  )
+  const run = el('button', { class: 'primary' }, 'Run')
+  const follow = el(
+    'button',
+    { type: 'button', 'aria-pressed': 'false', onclick: acts.follow, title: 'Add new entries as they come' },
+    'Follow',
+  )
+  const redact = el('input', { type: 'checkbox', onchange: () => acts.change({ redact: redact.checked }) })
+  const more = el('button', { type: 'button', class: 'unfold', 'aria-expanded': 'false' }, 'Filters')
+  more.addEventListener('click', () => {
+    more.ariaExpanded = String(element.classList.toggle('unfolded'))
+  })
+
+  const texts = () => ({
+    values: Object.fromEntries(inputs.map(({ name, input }) => [name, input.value.trim()])),
+    search: search.value,
+    ...(custom.hidden
+      ? {}
+      : { from: inAddress(from.value, state.zone), to: inAddress(to.value, state.zone) }),
+  })
+  const onsubmit = (event: Event) => {
+    event.preventDefault()
+    if (running) return acts.stop()
+    const written = texts()
+    const bad = [from, to].find(input => !custom.hidden && momentOf(input.value, 0) === undefined)
+    show(trouble, bad && 'Write a time as 2026-11-14 12:00:03.5 or now-15m.')
+    if (bad) return bad.focus()
+    element.classList.remove('unfolded')
+    acts.run(written)
+  }
+  let running = false
+  const element = el(
+    'form',
+    { class: 'logs-bar', onsubmit },
+    tables.element,
+    ...inputs.map(({ element }) => element),
+    range.element,
+    custom,
+    zones.element,
+    search,
+    severity.element,
+    run,
+    follow,
+    more,
+  )
+  element.addEventListener('input', event => {
+    if (!(event.target instanceof HTMLInputElement) || event.target.type === 'checkbox') return
+    const written = texts()
+    acts.edited(
+      (Object.keys(written) as (keyof typeof written)[]).some(
+        name => JSON.stringify(written[name]) !== JSON.stringify(state[name]),
+      ),
+    )
+  })
+  // The cross in a search field empties it, which is a press, not a text that is being written.
+  search.addEventListener(
+    'search',
+    () => search.value === '' && state.search !== '' && acts.change({ search: '' }),
+  )
+
+  const about = 'Addresses, e-mails, tokens and the like become REDACTED'
+  return {
+    element,
+    redaction: el('label', { class: 'redact', title: about }, redact, 'Redact'),
+    search: () => search.focus(),
+    set(next: State, shape: Shape) {
+      state = next
+      tables.choose(next.table)
+      for (const { name, input } of inputs) input.value = next.values[name] ?? ''
+      const listed = ranges.find(
+        ([, written]) => written === next.from && next.to === (written === '' ? '' : 'now'),
+      )
+      range.set([...ranges.map(([label, written]) => [written, label] as const), ['custom', 'From … to …']])
+      range.choose(listed ? listed[1] : 'custom')
+      custom.hidden = listed !== undefined
+      from.value = inBar(next.from, next.zone)
+      to.value = inBar(next.to, next.zone)
+      show(trouble)
+      zones.choose(next.zone)
+      search.value = next.search
+      severity.element.hidden = shape.severity === null
+      severity.set(severityChoices(shape, next.severity))
+      severity.choose(next.severity.join())
+      redact.checked = next.redact
+    },
+    setRunning(now: boolean) {
+      running = now
+      run.textContent = now ? 'Stop' : 'Run'
+    },
+    setFollowing: (on: boolean) => (follow.ariaPressed = String(on)),
+    /** Puts a problem beside the parameter that it names. @returns whether there is one */
+    showProblem(parameter: string | undefined, detail: string): boolean {
+      for (const { name, input } of inputs) input.ariaInvalid = name === parameter ? 'true' : null
+      const named = inputs.find(({ name }) => name === parameter)
+      if (named) named.input.title = detail
+      return named !== undefined
+    },
+  }
+}
+
+const statusNames: Record<Severity, string> = {
+  error: '5xx',
+  warning: '4xx',
+  info: '1xx to 3xx',
+  debug: '',
+  other: 'no status',
+}
+
+export function severityName(severity: Severity, shape: Shape): string {
+  return shape.severity?.type === 'INT64' ? statusNames[severity] : severity
+}
+
+function severityChoices(shape: Shape, chosen: Severity[]): (readonly [string, string])[] {
+  const single = severities.filter(severity => severityName(severity, shape) !== '')
+  const choices: (readonly [string, string])[] = [
+    ['', shape.severity?.type === 'INT64' ? 'Any status' : 'Any severity'],
+    ...single.map(severity => [severity, severityName(severity, shape)] as const),
+    ['error,warning', ['error', 'warning'].map(name => severityName(name as Severity, shape)).join(' and ')],
+  ]
+  const now = chosen.join()
+  return choices.some(([value]) => value === now)
+    ? choices
+    : [...choices, [now, chosen.map(name => severityName(name, shape)).join(', ')]]
+}
+
+function select(label: string, chosen: (value: string) => void) {
+  const element = el('select', { 'aria-label': label, onchange: () => chosen(element.value) })
+  return {
+    element,
+    set: (options: (readonly [value: string, text: string])[]) =>
+      show(element, ...options.map(([value, text]) => el('option', { value }, text))),
+    choose: (value: string) => (element.value = value),
+  }
+}
+
+function valueInput({ name, examples = [], description, required }: Parameter) {
+  const list = newId()
+  const input = el('input', {
+    type: 'text',
+    list,
+    'aria-label': name,
+    'aria-required': required && 'true',
+    placeholder: name,
+    title: description ?? name,
+    autocomplete: 'off',
+    spellcheck: 'false',
+    class: 'parameter',
+  })
+  const options = el(
+    'datalist',
+    { id: list },
+    ...examples.map(value => el('option', { value: String(value) })),
+  )
+  return { name, input, element: el('span', { class: 'parameter-place' }, input, options) }
+}
+
+/** The browser's own picker, which writes into the text beside it. */
+function pickFor(text: HTMLInputElement): HTMLElement {
+  const picker = el('input', {
+    type: 'datetime-local',
+    step: 1,
+    class: 'picker',
+    tabindex: -1,
+    'aria-hidden': 'true',
+    'aria-label': 'Pick',
+  })
+  picker.addEventListener('change', () => {
+    text.value = picker.value.replace('T', ' ')
+    text.dispatchEvent(new Event('input', { bubbles: true }))
+  })
+  const open = () => {
+    picker.value = text.value.slice(0, 19).replace(' ', 'T')
+    picker.showPicker()
+  }
+  const button = el(
+    'button',
+    { type: 'button', onclick: open, 'aria-label': `Pick a time: ${text.getAttribute('aria-label')}` },
+    'Pick',
+  )
+  return el('span', { class: 'pick-place' }, picker, button)
+}

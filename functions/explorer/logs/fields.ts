@@ -1,0 +1,162 @@
+/** The fields of the table, and the values of the one that is looked at. */
+import { el, newId, show } from '../dom.ts'
+import { type Field, fieldAt, isNumber, nameOf, type Shape } from './shape.ts'
+import type { Filter, Scalar, State } from './state.ts'
+
+export interface Top {
+  value: Scalar
+  entries: number
+}
+
+interface Acts {
+  filter(filter: Filter): void
+  column(path: string): void
+  by(path: string): void
+  measure(measure: string): void
+}
+
+/** Names that people look for first. */
+const wanted =
+  /^(status_code|level|error_severity|method|path|pathname|event_type|error|msg|user_name|user_id|auth_user|host|country|function_id|origin_time|execution_time_ms|duration)$/
+const amounts = /time|duration|_ms|latency|bytes|length|size|score/
+
+const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+
+export function fieldList(acts: Acts) {
+  const search = el('input', { type: 'search', placeholder: 'Find a field', 'aria-label': 'Find a field' })
+  const list = el('ul', {})
+  const element = el('aside', { class: 'fields-panel', 'aria-label': 'Fields' }, search, list)
+  let drawn: (() => void) | null = null
+  search.addEventListener('input', () => drawn?.())
+
+  return {
+    element,
+    /** @param top the values of the state's field; `null` = not read yet */
+    set(state: Pick<State, 'by' | 'measure' | 'columns'>, shape: Shape, top: Top[] | null) {
+      drawn = () => {
+        const sought = search.value.toLowerCase()
+        const fields = ordered(shape).filter(({ path }) => path.toLowerCase().includes(sought))
+        show(list, ...fields.map(field => item(field, state, shape, top, acts)))
+      }
+      drawn()
+    },
+  }
+}
+
+function ordered({ fields, time, message, id }: Shape): Field[] {
+  const values = fields.filter(field => ![time, message, id].includes(field))
+  const first = values.filter(field => wanted.test(nameOf(field)))
+  return [
+    ...first.toSorted((a, b) => a.steps.length - b.steps.length),
+    ...values.filter(field => !first.includes(field)),
+  ]
+}
+
+function item(
+  field: Field,
+  state: Pick<State, 'by' | 'measure' | 'columns'>,
+  shape: Shape,
+  top: Top[] | null,
+  acts: Acts,
+): HTMLElement {
+  const open = state.by === field.path
+  const above = field.steps.slice(0, -1).map(({ name }) => name)
+  const name = el(
+    'button',
+    {
+      type: 'button',
+      class: 'field-name',
+      'aria-expanded': String(open),
+      title: `${field.path}: ${field.type}`,
+      onclick: () => acts.by(open ? '' : field.path),
+    },
+    nameOf(field),
+    el('small', {}, above.slice(-1).join('')),
+  )
+  return el('li', {}, name, open && values(field, state, shape, top, acts))
+}
+
+function values(
+  field: Field,
+  state: Pick<State, 'measure' | 'columns'>,
+  shape: Shape,
+  top: Top[] | null,
+  acts: Acts,
+): HTMLElement {
+  const most = Math.max(1e-9, ...(top ?? []).map(({ entries }) => entries))
+  const isColumn = state.columns.includes(field.path)
+  const lines = (top ?? []).map(({ value, entries }) => {
+    const text = value === null ? '(none)' : String(value)
+    const bar = el('meter', {
+      min: 0,
+      max: most,
+      value: entries,
+      'aria-label': `${text}: ${numbers.format(entries)}`,
+    })
+    const filter = (operator: '=' | '!=', sign: string, words: string) =>
+      el(
+        'button',
+        {
+          type: 'button',
+          title: words,
+          'aria-label': `${words} ${text}`,
+          onclick: () => acts.filter({ path: field.path, operator, value }),
+        },
+        sign,
+      )
+    const chosen = el(
+      'button',
+      {
+        type: 'button',
+        class: 'top-value',
+        title: `Filter for ${text}`,
+        onclick: () => acts.filter({ path: field.path, operator: '=', value }),
+      },
+      el('span', {}, text),
+      el('b', {}, numbers.format(entries)),
+    )
+    return el('li', {}, chosen, filter('!=', '≠', 'Filter out'), bar)
+  })
+  return el(
+    'div',
+    { class: 'top' },
+    measures(state.measure, shape, acts),
+    top === null ? el('p', { class: 'hint' }, 'Counting …') : el('ol', {}, ...lines),
+    top?.length === 10 && el('p', { class: 'hint' }, 'The first ten.'),
+    el(
+      'button',
+      { type: 'button', class: 'quiet', onclick: () => acts.column(field.path) },
+      isColumn ? 'Remove the column' : 'Show as column',
+    ),
+  )
+}
+
+/** What is counted: rows, or a number of theirs. */
+function measures(measure: string, shape: Shape, acts: Acts): HTMLElement {
+  const fields = shape.fields.filter(isNumber)
+  const likely = [
+    ...fields.filter(field => amounts.test(nameOf(field))),
+    ...fields.filter(field => !amounts.test(nameOf(field))),
+  ]
+  const id = newId()
+  const options = likely.flatMap(field =>
+    ['average', 'highest'].map(kind => {
+      const value = `${kind}:${field.path}`
+      return el('option', { value, selected: value === measure }, `${kind} ${nameOf(field)}`)
+    }),
+  )
+  const select = el(
+    'select',
+    { id, onchange: () => acts.measure(select.value) },
+    el('option', { value: 'rows' }, 'number of rows'),
+    ...options,
+  )
+  return el('div', { class: 'measure' }, el('label', { for: id }, 'By'), select)
+}
+
+/** `highest origin_time` */
+export function measureText(measure: string, shape: Shape): string {
+  const [kind, path = ''] = measure.split(/:(.*)/s)
+  const field = fieldAt(shape, path)
+  return field ? `${kind} ${nameOf(field)}` : 'rows'
+}

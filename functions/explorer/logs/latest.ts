@@ -1,0 +1,17 @@
+/** One thing asked at a time: what is asked anew ends what was asked before. */
+export function latest() {
+  let running: AbortController | null = null
+  const run = async (job: (signal: AbortSignal) => Promise<void>, failed: (error: unknown) => void) => {
+    running?.abort()
+    const own = new AbortController()
+    running = own
+    try {
+      await job(own.signal)
+    } catch (error) {
+      if (running === own || !own.signal.aborted) failed(error)
+    } finally {
+      if (running === own) running = null
+    }
+  }
+  return Object.assign(run, { stop: () => running?.abort() })
+}

@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { buckets, bucketWidth, inAddress, iso, momentOf, rangeOf, shown, widthText } from './range.ts'
+
+const now = Date.UTC(2026, 10, 21, 12) * 1000
+const micros = fc.integer({ min: 0, max: 4e15 })
+
+describe('times', () => {
+  test('a time that is shown can be used as a bound, to the microsecond, in either zone', () => {
+    fc.assert(
+      fc.property(micros, time => {
+        expect(momentOf(shown(time, 'UTC'), now)).toBe(time)
+        expect(momentOf(iso(time), now)).toBe(time)
+        expect(inAddress(shown(time, 'UTC'), 'UTC')).toBe(iso(time))
+      }),
+    )
+    const time = Date.UTC(2026, 5, 1, 10) * 1000 + 37
+    expect(momentOf(shown(time, 'local'), now, 'local')).toBe(time)
+  })
+
+  test('relative times count back from now, and stay as written', () => {
+    expect(momentOf('now-15m', now)).toBe(now - 9e8)
+    expect(momentOf('-1h', now)).toBe(now - 3.6e9)
+    expect(momentOf('now', now)).toBe(now)
+    expect(inAddress('now-15m', 'local')).toBe('now-15m')
+    expect(rangeOf({ from: '', to: 'now' }, now)).toEqual({ from: null, to: now })
+    expect(rangeOf({ from: 'yesterday', to: 'now' }, now)).toBe('from')
+  })
+
+  test('a zone in the text is followed', () => {
+    expect(momentOf('2026-11-21T13:00:00+01:00', now)).toBe(now)
+    expect(momentOf('2026-11-21 12:00', now)).toBe(now)
+  })
+})
+
+describe('buckets', () => {
+  test('cover the range without a gap, and are no more than wanted and one', () => {
+    fc.assert(
+      fc.property(micros, fc.integer({ min: 1, max: 1e14 }), (from, length) => {
+        const to = from + length
+        const width = bucketWidth(from, to, 80)
+        const all = buckets(from, to, width)
+        expect([all[0]! <= from, all.at(-1)! + width > to]).toEqual([true, true])
+        expect(all.every((at, i) => i === 0 || at - width === all[i - 1])).toBe(true)
+        expect(all.length).toBeLessThanOrEqual(82)
+      }),
+    )
+  })
+
+  test('have widths that a clock has', () => {
+    expect(widthText(bucketWidth(0, 3.6e9, 80))).toBe('minute')
+    expect(widthText(bucketWidth(0, 8.64e10, 80))).toBe('30 minutes')
+    expect(widthText(bucketWidth(0, 7 * 8.64e10, 80))).toBe('3 hours')
+  })
+})

@@ -1,0 +1,206 @@
+/**
+ * The rows of the logs view, a block of them for each page that was read. The browser leaves out of its work the blocks
+ * that are out of sight (`content-visibility`), so that ten thousand rows stay smooth, wrapped or not.
+ */
+import type { Row, Value } from '../../../shared/engines/engine.ts'
+import { el, show } from '../dom.ts'
+import { keep, kept } from '../kept.ts'
+import { gist, isNested, timeText } from '../value.ts'
+import { shown, type Zone } from './range.ts'
+import { severityIn } from './sql.ts'
+
+export interface Column {
+  /** The name in a row. */
+  name: string
+  /** For sorting and for keeping its width. */
+  path: string
+  kind: 'time' | 'severity' | 'message' | 'value'
+}
+
+interface Setup {
+  columns: Column[]
+  zone: Zone
+  sort: { path: string; ascending: boolean }
+  /** Under what name widths are kept. */
+  place: string
+}
+
+interface Events {
+  open(row: Row): void
+  sort(path: string): void
+  remove(path: string): void
+  /** The end is in sight. */
+  more(): void
+}
+
+const widths = { time: '17.5em', severity: '5.2em', message: '16em', value: '11em' }
+
+export function rowList(events: Events) {
+  const head = el('div', { class: 'row head', role: 'row' })
+  const body = el('div', { class: 'blocks', role: 'presentation' })
+  const end = el('p', { class: 'rows-end' })
+  const grid = el('div', { role: 'grid', 'aria-label': 'Log entries', class: 'grid' })
+  grid.append(el('div', { role: 'rowgroup', class: 'heads' }, head), body)
+  const element = el('div', { class: 'rows', tabindex: -1 }, grid, end)
+  let setup: Setup = { columns: [], zone: 'UTC', sort: { path: '', ascending: false }, place: '' }
+  let rows: Row[] = []
+  const lines = new Map<Row, HTMLElement>()
+  let active: Row | null = null
+
+  const watch = new IntersectionObserver(([entry]) => entry!.isIntersecting && events.more(), {
+    root: element,
+    rootMargin: '600px',
+  })
+  watch.observe(end)
+
+  const block = (added: Row[], isNew = false) =>
+    el('div', { class: 'block', role: 'rowgroup' }, ...added.map(row => line(row, isNew)))
+
+  function line(row: Row, isNew: boolean): HTMLElement {
+    const cells = setup.columns.map(column => cell(row[column.name] ?? null, column, setup.zone))
+    const made = el('div', { class: `row${isNew ? ' new' : ''}`, role: 'row', tabindex: -1 }, ...cells)
+    made.addEventListener('click', () => {
+      if (String(getSelection()) !== '') return
+      select(row)
+      events.open(row)
+    })
+    lines.set(row, made)
+    return made
+  }
+
+  function select(row: Row | null): void {
+    for (const marked of body.querySelectorAll<HTMLElement>('[aria-selected]')) {
+      marked.removeAttribute('aria-selected')
+      marked.tabIndex = -1
+    }
+    active = row
+    const made = row && lines.get(row)
+    if (!made) return
+    made.ariaSelected = 'true'
+    made.tabIndex = 0
+  }
+
+  function place(): void {
+    const own = (kept(`widths ${setup.place}`) as Record<string, number> | null) ?? {}
+    const sizes = setup.columns.map(({ path, kind }) => (own[path] ? `${own[path]}px` : widths[kind]))
+    const shares = sizes.map((size, i) =>
+      setup.columns[i]!.kind === 'message' ? `minmax(${size}, 1fr)` : size,
+    )
+    grid.style.setProperty('--columns', shares.join(' '))
+    grid.style.setProperty('--least', sizes.length > 0 ? `calc(${sizes.join(' + ')})` : '0px')
+    show(head, ...setup.columns.map(column => heading(column, setup, events, place)))
+  }
+
+  return {
+    element,
+    all: () => rows,
+    active: () => active,
+    select,
+    set(next: Row[], with_: Setup) {
+      setup = with_
+      rows = next
+      lines.clear()
+      active = null
+      place()
+      show(body, block(next))
+      const first = next[0] && lines.get(next[0])
+      if (first) first.tabIndex = 0
+      element.scrollTop = 0
+      this.rewatch()
+    },
+    append(next: Row[]) {
+      rows = [...rows, ...next]
+      body.append(block(next))
+      this.rewatch()
+    },
+    prepend(next: Row[]) {
+      rows = [...next, ...rows]
+      body.prepend(block(next, true))
+    },
+    /** The observer speaks only of changes; after a page the end may still be in sight. */
+    rewatch() {
+      watch.unobserve(end)
+      watch.observe(end)
+    },
+    end: (text: string) => (end.textContent = text),
+    /** Moves by so many rows, and shows the row. @returns it */
+    move(by: number): Row | null {
+      const at = active ? rows.indexOf(active) : by > 0 ? -1 : rows.length
+      const next = rows[Math.max(0, Math.min(rows.length - 1, at + by))]
+      if (!next) return null
+      select(next)
+      this.reveal(next)
+      return next
+    },
+    reveal(row: Row) {
+      const made = lines.get(row)
+      made?.scrollIntoView({ block: 'nearest' })
+      made?.focus({ preventScroll: true })
+    },
+  }
+}
+
+function cell(value: Value, { kind }: Column, zone: Zone): HTMLElement {
+  const part = el('span', { role: 'gridcell', class: `cell cell-${kind}` })
+  if (kind === 'time') part.append(shown(Number(value), zone))
+  else if (kind === 'severity') {
+    part.classList.add(`severity-${severityIn(value)}`)
+    part.append(textOf(value))
+  } else part.append(textOf(value))
+  return part
+}
+
+function textOf(value: Value): string {
+  if (value === null) return ''
+  return isNested(value) ? gist(value) : (timeText(value) ?? gist(value))
+}
+
+const names: Partial<Record<Column['kind'], string>> = { message: 'Message', severity: 'Level' }
+
+/** A press sorts, a drag of the edge widens. */
+function heading(column: Column, setup: Setup, events: Events, changed: () => void): HTMLElement {
+  const { path, kind, name } = column
+  const sorted = setup.sort.path === path || (setup.sort.path === '' && kind === 'time')
+  const title = kind === 'time' ? `Time (${setup.zone})` : (names[kind] ?? name)
+  const sortable = kind === 'time' || kind === 'value'
+  const arrow = sorted ? (setup.sort.ascending ? ' ↑' : ' ↓') : ''
+  const inner = sortable
+    ? el(
+        'button',
+        { type: 'button', title: path, onclick: () => events.sort(kind === 'time' ? '' : path) },
+        title,
+        arrow,
+      )
+    : el('span', {}, title)
+  const remove = { type: 'button', class: 'remove', 'aria-label': `Remove the column ${name}` }
+  const sortedBy = sorted && (setup.sort.ascending ? 'ascending' : 'descending')
+  const grip = el('i', { class: 'grip', 'aria-hidden': 'true' })
+  grip.addEventListener('pointerdown', event => drag(event, part, setup, path, changed))
+  const part = el(
+    'span',
+    { role: 'columnheader', class: `cell cell-${kind}`, 'aria-sort': sortedBy },
+    inner,
+    kind === 'value' && el('button', { ...remove, onclick: () => events.remove(path) }, '×'),
+    kind !== 'message' && grip,
+  )
+  return part
+}
+
+function drag(
+  event: PointerEvent,
+  part: HTMLElement,
+  { place }: Setup,
+  path: string,
+  changed: () => void,
+): void {
+  event.preventDefault()
+  const [from, width] = [event.clientX, part.offsetWidth]
+  const grip = event.currentTarget as HTMLElement
+  grip.setPointerCapture(event.pointerId)
+  const done = (up: PointerEvent) => {
+    const own = (kept(`widths ${place}`) as Record<string, number> | null) ?? {}
+    keep(`widths ${place}`, { ...own, [path]: Math.max(48, Math.round(width + up.clientX - from)) })
+    changed()
+  }
+  grip.addEventListener('pointerup', done, { once: true })
+}

@@ -1,0 +1,230 @@
+/** The SQL of the logs view, run by the service: in its sandbox, on DuckDB. */
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import fc from 'fast-check'
+import type { TableDescription } from '../../query/tables.ts'
+import { edgeRow } from '../../testing/edges.ts'
+import { startService, type TestService } from '../../testing/service.ts'
+import { sampleEntries } from '../../../infra/lqe/logs/sample.ts'
+import { tokenize } from '../../../shared/sql/tokens.ts'
+import type { Row, Value } from '../../../shared/engines/engine.ts'
+import { fieldAt, type Shape, shapeOf } from './shape.ts'
+import { type After, entrySql, extentSql, histogramSql, rowsSql, string, topSql } from './sql.ts'
+import { initial, type State } from './state.ts'
+
+jest.setTimeout(60_000) // nine tables, on a busy machine
+
+const now = new Date('2026-03-10T12:30:30.000Z')
+const project = 'qhzvnxwtrkdplmcoyaeb'
+const tied = 'abcdefghijklmnopqrst'
+const all = { from: null, to: null }
+const plain: State = { ...initial, values: {}, table: '', redact: false }
+
+let service: TestService
+let shapes: Shape[]
+
+beforeAll(async () => {
+  const tables: Record<string, object[]> = {}
+  for (const entries of sampleEntries(300, 1, now))
+    for (const { table, entry } of entries) (tables[table] ??= []).push(entry)
+  const lists = [
+    {
+      request: [
+        { method: 'GET', path: '/a' },
+        { method: 'PUT', path: '/b' },
+      ],
+    },
+    { request: [{ method: 'PUT' }] },
+  ]
+  for (let i = 0; i < 25; i++) {
+    const row = edgeRow(
+      `tied-${String(i).padStart(2, '0')}`,
+      '2026-03-10T12:00:00.000007Z',
+      tied,
+      `/it's/\\${i % 3}`,
+    )
+    tables['cloudflare.logs.prod']!.push(i === 0 ? { ...row, metadata: lists } : row)
+  }
+  service = await startService({ tables, env: { FROZEN_NOW: now.toISOString() } })
+  const response = await service.fetch('/api/endpoints/logs.all/tables')
+  const { result } = (await response.json()) as { result: TableDescription[] }
+  shapes = result.map(table => shapeOf(table)!)
+}, 120_000)
+
+afterAll(() => service.stop())
+
+async function run(sql: string, ref = project): Promise<Row[]> {
+  const init = {
+    method: 'POST',
+    body: JSON.stringify({ sql }),
+    headers: { 'Content-Type': 'application/json' },
+  }
+  const response = await service.fetch(`/api/endpoints/query/logs.all?project=${ref}`, init)
+  const body = (await response.json()) as { result: Row[]; detail?: string }
+  expect([response.status, body.detail, response.status === 200 ? '' : sql]).toEqual([200, undefined, ''])
+  return body.result
+}
+
+const text = (value: Value | undefined) => JSON.stringify(value ?? null).replaceAll('"', '')
+const edge = () => shapes.find(({ table }) => table === 'edge_logs')!
+const count = async (asked: Partial<State>, ref = tied) =>
+  (await run(rowsSql({ ...plain, ...asked }, edge(), all, 100), ref)).length
+
+const tables = [
+  ['edge_logs', 'metadata.response.status_code'],
+  ['postgres_logs', 'metadata.parsed.error_severity'],
+  ['function_edge_logs', 'metadata.response.status_code'],
+  ['function_logs', 'metadata.level'],
+  ['auth_logs', 'metadata.level'],
+  ['realtime_logs', 'metadata.level'],
+  ['storage_logs', 'metadata.level'],
+  ['postgrest_logs', null],
+  ['pgbouncer_logs', null],
+] as const
+
+describe.each(tables)('%s', (table, severity) => {
+  const shape = () => shapes.find(other => other.table === table)!
+
+  test('its time, message and severity are found by their names', () => {
+    const { time, message, id } = shape()
+    expect([time.path, message.path, id?.path]).toEqual(['timestamp', 'event_message', 'id'])
+    expect(shape().severity?.path ?? null).toBe(severity)
+  })
+
+  test('every field can be a column, and its values filter for and out what they count', async () => {
+    const { fields } = shape()
+    const rows = await run(rowsSql({ ...plain, columns: fields.map(({ path }) => path) }, shape(), all, 1000))
+    expect(rows.length).toBeGreaterThan(0)
+    // The fields of one table: the last, and some between.
+    for (const field of fields.filter((_, i) => i % 15 === 0 || i === fields.length - 1)) {
+      const [top] = await run(topSql(plain, shape(), all, field, 1))
+      const [value, entries] = Object.values(top!) as [string, number]
+      const filter = { path: field.path, value }
+      const filtered = (operator: '=' | '!=') =>
+        run(rowsSql({ ...plain, filters: [{ ...filter, operator }] }, shape(), all, 1000))
+      const [kept, left] = [await filtered('='), await filtered('!=')]
+      expect([field.path, kept.length + left.length]).toEqual([field.path, rows.length])
+      expect(kept.length).toBeLessThanOrEqual(entries)
+      expect(kept.length).toBeGreaterThan(0)
+    }
+  })
+
+  test('its histogram counts every row once, in buckets of its severity', async () => {
+    const rows = await run(rowsSql(plain, shape(), all, 1000))
+    const buckets = await run(histogramSql(plain, shape(), all, { width: 3.6e9, values: [] }))
+    expect(buckets.reduce((sum, { entries }) => sum + Number(entries), 0)).toBe(rows.length)
+    expect(buckets.every(({ bucket }) => Number(bucket) % 3.6e9 === 0)).toBe(true)
+    const [extent] = await run(extentSql(plain, shape(), all))
+    expect([extent!['last'], extent!['first']]).toEqual([rows[0]!['timestamp'], rows.at(-1)!['timestamp']])
+  })
+
+  test('an entry is found by its time and id', async () => {
+    const [row] = await run(rowsSql(plain, shape(), all, 1))
+    const key = { time: Number(row!['timestamp']), id: text(row!['id']) }
+    expect(await run(entrySql(shape(), key))).toMatchObject([
+      { id: key.id, event_message: row!['event_message'] },
+    ])
+  })
+})
+
+describe('rows', () => {
+  test('pages by time and id show each of several rows of one microsecond once', async () => {
+    for (const ascending of [false, true]) {
+      const seen: string[] = []
+      let after: After = null
+      for (let page = 0; page < 4; page++) {
+        const rows: Row[] = await run(rowsSql({ ...plain, ascending }, edge(), all, 10, after), tied)
+        seen.push(...rows.map(({ id }) => text(id)))
+        const last = rows.at(-1)
+        if (last) after = { time: Number(last['timestamp']), id: text(last['id']) }
+      }
+      expect(seen.length).toBe(25)
+      expect(seen).toEqual(ascending ? seen.toSorted() : seen.toSorted().toReversed())
+    }
+  })
+
+  test('a row that has several elements in a list is shown once, is found by any, and shows its first', async () => {
+    const path = 'metadata.request.method'
+    expect(await count({ filters: [{ path, operator: '=', value: 'PUT' }] })).toBe(1)
+    expect(await count({ filters: [{ path, operator: '!=', value: 'PUT' }] })).toBe(24)
+    const filters = ['PUT', 'GET'].map(value => ({ path, operator: '=' as const, value }))
+    const rows = await run(rowsSql({ ...plain, filters, columns: [path] }, edge(), all, 100), tied)
+    expect([rows.length, rows.at(-1)!['method']]).toEqual([25, 'GET'])
+  })
+
+  test('bounds include rows of their own microsecond', async () => {
+    const time = Date.UTC(2026, 2, 10, 12) * 1000 + 7
+    const within = async (from: number, to: number) =>
+      (await run(rowsSql(plain, edge(), { from, to }, 100), tied)).length
+    expect(await within(time, time)).toBe(25)
+    expect(await within(time + 1, time + 5)).toBe(0)
+    expect(await within(time - 5, time - 1)).toBe(0)
+  })
+
+  test('a filter compares by the type of its field, and null means that there is none', async () => {
+    const status = 'metadata.response.status_code'
+    expect(await count({ filters: [{ path: status, operator: '>=', value: 200 }] })).toBe(24)
+    expect(await count({ filters: [{ path: status, operator: '>', value: 200 }] })).toBe(0)
+    expect(await count({ filters: [{ path: status, operator: '=', value: null }] })).toBe(1)
+    expect(await count({ filters: [{ path: status, operator: '!=', value: null }] })).toBe(24)
+    expect(
+      await count({
+        filters: [{ path: 'timestamp', operator: '=', value: Date.UTC(2026, 2, 10, 12) * 1000 + 7 }],
+      }),
+    ).toBe(25)
+    expect(await count({ filters: [{ path: 'not.there', operator: '=', value: 1 }] })).toBe(25)
+  })
+
+  test('search is for text in any case, or for a regular expression between slashes', async () => {
+    expect(await count({ search: "IT'S/\\1" })).toBe(8)
+    expect(await count({ search: '/\\\\[12]$/' })).toBe(16)
+    expect(await count({ search: '/IT.S/' })).toBe(0)
+    expect(await count({ search: '/IT.S/i' })).toBe(25)
+  })
+
+  test('severity keeps what it names, and sorting by a column goes through the pages', async () => {
+    expect(await count({ severity: ['error'] })).toBe(0)
+    expect(await count({ severity: ['info', 'other'] })).toBe(25)
+    const sort = 'metadata.request.path'
+    const pages = [0, 1, 2].map(page =>
+      run(rowsSql({ ...plain, sort, columns: [sort] }, edge(), all, 10, { offset: page * 10 }), tied),
+    )
+    const paths = (await Promise.all(pages)).flat().map(({ path }) => text(path))
+    expect(paths).toEqual(paths.toSorted().toReversed())
+    expect(paths.length).toBe(25)
+  })
+})
+
+describe('values and their histogram', () => {
+  test('a measure takes the place of the count', async () => {
+    const field = fieldAt(edge(), 'metadata.request.path')!
+    const measure = 'highest:metadata.response.origin_time'
+    const top = await run(topSql({ ...plain, measure }, edge(), all, field, 5))
+    const highest = top.map(({ entries }) => Number(entries))
+    expect(highest).toEqual(highest.toSorted((a, b) => b - a))
+    const buckets = await run(
+      histogramSql({ ...plain, measure, by: field.path }, edge(), all, { width: 8.64e10, values: [] }),
+    )
+    expect(Math.max(...buckets.map(({ entries }) => Number(entries)))).toBe(highest[0])
+  })
+
+  test('a histogram by a field has the listed values, and the others together', async () => {
+    const by = 'metadata.request.path'
+    const sql = histogramSql({ ...plain, by }, edge(), all, { width: 3.6e9, values: ["/it's/\\1"] })
+    const rows = await run(sql, tied)
+    const counts = new Map(rows.map(({ path, entries }) => [path, entries]))
+    expect([counts.get(null), counts.get("/it's/\\1"), counts.size]).toEqual([17, 8, 2])
+  })
+})
+
+test('any text is one literal', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), text => {
+      const [token, end] = tokenize(string(text))
+      expect([token?.kind, token?.value, end?.kind]).toEqual([
+        'string',
+        text.toWellFormed().replaceAll('\0', '\ufffd'),
+        'end',
+      ])
+    }),
+  )
+})

@@ -1,0 +1,342 @@
+/**
+ * The SQL of the logs view, made from its state. Names and literals are quoted here and nowhere else. A filter finds an
+ * entry by EXISTS over the lists on its path, so an entry with several elements is found once; columns show the first.
+ */
+import type { ColumnDescription } from '../../query/tables.ts'
+import { type Range } from './range.ts'
+import { type Field, fieldAt, nameOf, type Shape } from './shape.ts'
+import type { Filter, Scalar, Severity, State } from './state.ts'
+
+/** The last row of a page, or how many rows came before where rows are not sorted by time and id. */
+export type After = { time: number; id: string } | { offset: number } | null
+
+export type Asked = Pick<State, 'search' | 'severity' | 'filters'>
+
+interface Rows extends Asked, Pick<State, 'columns' | 'sort' | 'ascending'> {}
+
+/** Columns of a row: id, time, severity as it is in the table, message, then the state's columns by `columnNames`. */
+export function rowsSql(state: Rows, shape: Shape, range: Range, limit: number, after: After = null): string {
+  const names = columnNames(shape, state.columns)
+  const columns = names.map(([field, name]) => as(first(field), name))
+  const severity = shape.severity && as(first(shape.severity), 'severity')
+  const direction = state.ascending ? '' : ' DESC'
+  const sorted = fieldAt(shape, state.sort)
+  const order = [sorted && first(sorted), at(shape.time), shape.id && at(shape.id)].filter(Boolean)
+  return lines(
+    `SELECT ${[shape.id && at(shape.id), at(shape.time), severity, at(shape.message), ...columns].filter(Boolean).join(', ')}`,
+    ...from(state, shape, range, after && 'time' in after ? past(shape, after, state.ascending) : null),
+    `ORDER BY ${order.map(term => `${term}${direction}`).join(', ')}`,
+    `LIMIT ${limit}${after && 'offset' in after ? ` OFFSET ${after.offset}` : ''}`,
+  )
+}
+
+/** Whether pages go on behind a row; else they go on by counting. */
+export function hasCursor({ sort }: Pick<State, 'sort'>, { id }: Shape): boolean {
+  return sort === '' && id !== null
+}
+
+/** One entry with all its columns. */
+export function entrySql({ table, time, id }: Shape, key: { time: number; id: string }): string {
+  const columns = [equals(time, key.time), id && equals(id, key.id)].filter(Boolean)
+  return lines('SELECT t.*', `FROM ${name(table)} AS t`, ...where(columns), 'LIMIT 1')
+}
+
+/** Rows of bucket, value and entries; the value is the severity, or one of `values` of the state's field, or NULL for others. */
+export function histogramSql(
+  state: Asked & Pick<State, 'by' | 'measure'>,
+  shape: Shape,
+  range: Range,
+  { width, values }: { width: number; values: Scalar[] },
+): string {
+  const field = fieldAt(shape, state.by)
+  const measured = measureOf(state.measure, shape)
+  const bucket = `TIMESTAMP_MICROS(DIV(UNIX_MICROS(${at(shape.time)}), ${width}) * ${width}) AS bucket`
+  const kind = field ? among(field, values) : shape.severity && severityOf(shape.severity)
+  const split = kind && state.measure === 'rows' ? as(kind, field ? splitName(field) : 'severity') : null
+  return lines(
+    `SELECT ${[bucket, split, `${measured} AS entries`].filter(Boolean).join(', ')}`,
+    ...from(state, shape, range),
+    `GROUP BY ${split ? '1, 2' : '1'}`,
+    'ORDER BY 1',
+  )
+}
+
+/** Rows of value and entries, the most first: each element counts, and an entry without any counts as NULL. */
+export function topSql(
+  state: Asked & Pick<State, 'measure'>,
+  shape: Shape,
+  range: Range,
+  field: Field,
+  limit: number,
+): string {
+  const joins = new Joins()
+  const value = joins.value(field)
+  return lines(
+    `SELECT ${as(value, splitName(field))}, ${measureOf(state.measure, shape, joins)} AS entries`,
+    `FROM ${name(shape.table)} AS t`,
+    ...joins.clauses,
+    ...where(conditions(state, shape, range)),
+    'GROUP BY 1',
+    'ORDER BY entries DESC',
+    `LIMIT ${limit}`,
+  )
+}
+
+/** The first and the last time of what is asked, for a range without bounds. */
+export function extentSql(state: Asked, shape: Shape, range: Range): string {
+  const time = at(shape.time)
+  return lines(`SELECT MIN(${time}) AS first, MAX(${time}) AS last`, ...from(state, shape, range))
+}
+
+/** The columns with names of their own; the last name of the path where that is free, as redaction goes by names. */
+export function columnNames(shape: Shape, paths: string[]): [Field, string][] {
+  const taken = new Set(
+    [shape.id, shape.time, shape.message].map(field => field && nameOf(field)).concat('severity'),
+  )
+  return paths.flatMap(path => {
+    const field = fieldAt(shape, path)
+    if (!field) return []
+    const [own, whole] = [nameOf(field), field.path.replaceAll('.', '_')]
+    const free = [own, whole, ...paths.map((_, i) => `${whole}_${i + 2}`)].find(name => !taken.has(name))!
+    taken.add(free)
+    return [[field, free]] as [Field, string][]
+  })
+}
+
+/** The last name of a path, by which redaction knows it. */
+function splitName(field: Field): string {
+  const own = nameOf(field)
+  return own === 'bucket' || own === 'entries' ? `${own}_value` : own
+}
+
+// ---- conditions
+
+function from(state: Asked, shape: Shape, range: Range, extra: string | null = null): string[] {
+  return [`FROM ${name(shape.table)} AS t`, ...where([...conditions(state, shape, range), extra])]
+}
+
+function where(terms: (string | null)[]): string[] {
+  const all = terms.filter(term => term !== null)
+  return all.length === 0 ? [] : [`WHERE ${all.join('\n  AND ')}`]
+}
+
+function conditions(
+  { search, severity, filters }: Asked,
+  shape: Shape,
+  { from, to }: Range,
+): (string | null)[] {
+  const byPath = Map.groupBy(filters, ({ path, operator }) => `${path} ${operator}`)
+  return [
+    from === null ? null : `${at(shape.time)} >= ${timestamp(from)}`,
+    to === null ? null : `${at(shape.time)} <= ${timestamp(to)}`,
+    searched(search, shape),
+    shape.severity && severity.length > 0
+      ? `${severityOf(shape.severity)} IN (${severity.map(string).join(', ')})`
+      : null,
+    ...[...byPath.values()].map(alike => filtered(alike, shape)),
+  ]
+}
+
+/** `/text/` and `/text/i` are regular expressions, anything else is text in any case. */
+function searched(search: string, { message }: Shape): string | null {
+  if (search === '') return null
+  const [, pattern, flag] = /^\/(.+)\/(i?)$/s.exec(search) ?? []
+  if (pattern === undefined) return `CONTAINS_SUBSTR(${at(message)}, ${string(search)})`
+  return `REGEXP_CONTAINS(${at(message)}, ${string(flag ? `(?i)${pattern}` : pattern)})`
+}
+
+/** Filters of one path and operator: several equal values are alternatives, several unequal ones are all left out. */
+function filtered(filters: Filter[], shape: Shape): string | null {
+  const [{ path, operator }] = filters as [Filter]
+  const field = fieldAt(shape, path)
+  if (!field) return null
+  const literals = filters.filter(({ value }) => value !== null).map(({ value }) => literal(value, field))
+  const absent = filters.length > literals.length
+  if (operator === '=' || operator === '!=') {
+    const listed = literals.length === 1 ? `= ${literals[0]}` : `IN (${literals.join(', ')})`
+    const some = [
+      literals.length > 0 && exists(field, value => `${comparable(value, field)} ${listed}`),
+      absent && `NOT ${exists(field, value => `${value} IS NOT NULL`)}`,
+    ].filter(term => term !== false)
+    const either = some.length === 1 ? some[0]! : `(${some.join(' OR ')})`
+    return operator === '=' ? either : `NOT ${parenthesised(either)}`
+  }
+  return exists(field, value =>
+    literals.map(other => `${comparable(value, field)} ${operator} ${other}`).join(' AND '),
+  )
+}
+
+/** Whether the value, or any element of the lists on its path, passes. NULL does not, so that NOT means the rest. */
+function exists({ steps }: Field, test: (value: string) => string): string {
+  const joins = new Joins()
+  const value = joins.chain(steps)
+  if (joins.lists.length === 0) return `IFNULL(${test(value)}, FALSE)`
+  return `EXISTS (SELECT 1 FROM ${joins.lists.map(({ list, alias }) => `UNNEST(${list}) AS ${alias}`).join(' CROSS JOIN ')} WHERE ${test(value)})`
+}
+
+function parenthesised(term: string): string {
+  return /^(EXISTS|IFNULL|\()/.test(term) ? term : `(${term})`
+}
+
+function past({ time, id }: Shape, after: { time: number; id: string }, ascending: boolean): string {
+  const sign = ascending ? '>' : '<'
+  const [moment, key] = [timestamp(after.time), string(after.id)]
+  return `${at(time)} ${sign}= ${moment}\n  AND (${at(time)} ${sign} ${moment} OR ${at(id!)} ${sign} ${key})`
+}
+
+function equals(field: Field, value: Scalar): string {
+  return `${at(field)} = ${literal(value, field)}`
+}
+
+// ---- values
+
+/** Lists on the ways to values, each opened once. */
+class Joins {
+  readonly lists: { list: string; alias: string }[] = []
+
+  get clauses(): string[] {
+    return this.lists.map(({ list, alias }) => `LEFT JOIN UNNEST(${list}) AS ${alias} ON TRUE`)
+  }
+
+  value({ steps, type }: Field): string {
+    return groupable(this.chain(steps), type)
+  }
+
+  chain(steps: ColumnDescription[]): string {
+    return steps.reduce((above, step) => {
+      const here = `${above}.${name(step.name!)}`
+      return step.repeated ? this.open(here, step.name!) : here
+    }, 't')
+  }
+
+  private open(list: string, wanted: string): string {
+    const known = this.lists.find(other => other.list === list)
+    if (known) return known.alias
+    const taken = (alias: string) => alias === 't' || this.lists.some(other => other.alias === alias)
+    let alias = name(wanted)
+    for (let i = 2; taken(alias); i++) alias = name(`${wanted}_${i}`)
+    this.lists.push({ list, alias })
+    return alias
+  }
+}
+
+/** A column of the table itself. */
+function at({ steps }: Field): string {
+  return `t.${name(steps[0]!.name!)}`
+}
+
+/** The value, or the first of each list on the way. */
+function first({ steps }: Field): string {
+  return steps.reduce(
+    (above, step) => `${above}.${name(step.name!)}${step.repeated ? '[SAFE_OFFSET(0)]' : ''}`,
+    't',
+  )
+}
+
+const levels: Record<Exclude<Severity, 'other'>, string[]> = {
+  error: ['error', 'err', 'fatal', 'panic', 'critical', 'crit', 'alert', 'emergency', 'emerg'],
+  warning: ['warning', 'warn'],
+  info: ['info', 'notice', 'log', 'information'],
+  debug: ['debug', 'trace', 'verbose', 'debug1', 'debug2', 'debug3', 'debug4', 'debug5'],
+}
+
+/** The severity of a value as an answer has it, by the rules of `severityOf`. */
+export function severityIn(value: unknown): Severity {
+  if (typeof value === 'number')
+    return value >= 500 ? 'error' : value >= 400 ? 'warning' : value >= 100 ? 'info' : 'other'
+  const word = String(value).toLowerCase()
+  const found = Object.entries(levels).find(([, words]) => words.includes(word))
+  return (found?.[0] as Severity | undefined) ?? 'other'
+}
+
+/** A status of HTTP by its hundreds, a level by its name. */
+function severityOf(field: Field): string {
+  const value = first(field)
+  if (field.type === 'INT64')
+    return `CASE WHEN ${value} >= 500 THEN 'error' WHEN ${value} >= 400 THEN 'warning' WHEN ${value} >= 100 THEN 'info' ELSE 'other' END`
+  const cases = Object.entries(levels).map(
+    ([severity, words]) =>
+      `WHEN LOWER(${value}) IN (${words.map(string).join(', ')}) THEN ${string(severity)}`,
+  )
+  return `CASE ${cases.join(' ')} ELSE 'other' END`
+}
+
+/** The value where it is listed, else NULL. */
+function among(field: Field, values: Scalar[]): string {
+  const listed = values.filter(value => value !== null).map(value => literal(value, field))
+  const value = groupable(first(field), field.type)
+  return listed.length === 0
+    ? `IF(FALSE, ${value}, NULL)`
+    : `IF(${comparable(first(field), field)} IN (${listed.join(', ')}), ${value}, NULL)`
+}
+
+const functions: Record<string, string> = { average: 'AVG', highest: 'MAX' }
+
+function measureOf(measure: string, shape: Shape, joins: Joins | null = null): string {
+  const [kind = '', path = ''] = measure.split(/:(.*)/s)
+  const field = fieldAt(shape, path)
+  if (!field || !Object.hasOwn(functions, kind)) return 'COUNT(*)'
+  return `${functions[kind]}(${joins ? joins.chain(field.steps) : first(field)})`
+}
+
+/** JSON has no equality of its own; its text has. */
+function groupable(value: string, type: string): string {
+  return type === 'JSON' || type === 'GEOGRAPHY' ? `TO_JSON_STRING(${value})` : value
+}
+
+const comparable = (value: string, { type }: Field): string => groupable(value, type)
+
+// ---- names and literals
+
+const plain = /^[A-Za-z_]\w*$/
+/** https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#reserved_keywords */
+const reserved = new Set(
+  `ALL AND ANY ARRAY AS ASC ASSERT_ROWS_MODIFIED AT BETWEEN BY CASE CAST COLLATE CONTAINS CREATE CROSS CUBE CURRENT
+  DEFAULT DEFINE DESC DISTINCT ELSE END ENUM ESCAPE EXCEPT EXCLUDE EXISTS EXTRACT FALSE FETCH FOLLOWING FOR FROM FULL
+  GROUP GROUPING GROUPS HASH HAVING IF IGNORE IN INNER INTERSECT INTERVAL INTO IS JOIN LATERAL LEFT LIKE LIMIT LOOKUP
+  MERGE NATURAL NEW NO NOT NULL NULLS OF ON OR ORDER OUTER OVER PARTITION PRECEDING PROTO QUALIFY RANGE RECURSIVE
+  RESPECT RIGHT ROLLUP ROWS SELECT SET SOME STRUCT TABLESAMPLE THEN TO TREAT TRUE UNBOUNDED UNION UNNEST USING WHEN
+  WHERE WINDOW WITH WITHIN`.split(/\s+/),
+)
+
+function name(text: string): string {
+  return plain.test(text) && !reserved.has(text.toUpperCase())
+    ? text
+    : `\`${text.replaceAll(/[`\\]/g, '\\$&')}\``
+}
+
+function as(value: string, alias: string): string {
+  return value.endsWith(`.${name(alias)}`) ? value : `${value} AS ${name(alias)}`
+}
+
+/** In single quotes; a control character as its escape, half a surrogate pair and NUL, which no literal can hold, as U+FFFD. */
+export function string(text: string): string {
+  const escaped = text
+    .toWellFormed()
+    .replaceAll('\0', '\ufffd')
+    .replaceAll(/['\\]/g, '\\$&')
+    .replaceAll(/\p{Cc}/gu, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return `'${escaped}'`
+}
+
+function timestamp(micros: number): string {
+  const second = Math.floor(micros / 1e6)
+  const text = new Date(second * 1000).toISOString().slice(0, 19).replace('T', ' ')
+  return `TIMESTAMP '${text}.${String(micros - second * 1e6).padStart(6, '0')}+00'`
+}
+
+/** A value as answers have it, as a literal of the field's type. Never NULL. */
+function literal(value: Scalar, { type }: Field): string {
+  const text = String(value)
+  const number = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
+  if (type === 'INT64' || type === 'FLOAT64') return number ? text : `CAST(${string(text)} AS ${type})`
+  if (type === 'BOOL') return text === 'true' ? 'TRUE' : 'FALSE'
+  if (type === 'TIMESTAMP' && /^\d+$/.test(text)) return timestamp(Number(text))
+  if (type === 'BYTES') return `FROM_BASE64(${string(text)})`
+  if (type === 'STRING' || type === 'JSON' || type === 'GEOGRAPHY') return string(text)
+  return `CAST(${string(text)} AS ${type})`
+}
+
+function lines(...parts: string[]): string {
+  return parts.join('\n')
+}

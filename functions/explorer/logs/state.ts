@@ -1,0 +1,116 @@
+/** The logs view's state, all of which is in the address. */
+import type { Link } from '../link.ts'
+import type { Zone } from './range.ts'
+
+export type Scalar = string | number | boolean | null
+
+export const operators = ['!=', '>=', '<=', '=', '>', '<'] as const
+
+export interface Filter {
+  path: string
+  operator: (typeof operators)[number]
+  value: Scalar
+}
+
+export const severities = ['error', 'warning', 'info', 'debug', 'other'] as const
+
+export type Severity = (typeof severities)[number]
+
+export interface State {
+  /** The endpoint's parameters but its bounds of time. */
+  values: Record<string, string>
+  table: string
+  /** As written: `now-1h` stays relative. */
+  from: string
+  to: string
+  zone: Zone
+  /** Text, or a regular expression between slashes. */
+  search: string
+  /** None = all. */
+  severity: Severity[]
+  filters: Filter[]
+  /** Paths of the columns behind the message. */
+  columns: string[]
+  /** Path of the column that rows are sorted by; empty = the time. */
+  sort: string
+  ascending: boolean
+  /** Path of the field that the histogram is split by, with its values beside the rows; empty = severity. */
+  by: string
+  /** What the histogram and the values show: `rows`, or `average:path`, `highest:path`. */
+  measure: string
+  redact: boolean
+  /** The open row, as `key` writes it. */
+  row: string
+}
+
+export const initial: Omit<State, 'values' | 'table' | 'redact'> = {
+  from: 'now-1h',
+  to: 'now',
+  zone: 'UTC',
+  search: '',
+  severity: [],
+  filters: [],
+  columns: [],
+  sort: '',
+  ascending: false,
+  by: '',
+  measure: 'rows',
+  row: '',
+}
+
+/** The words of the state in an address; a parameter's name cannot begin with their dot. */
+const texts = ['table', 'from', 'to', 'zone', 'search', 'sort', 'by', 'measure', 'row'] as const
+
+/** What differs from `before`, so that a plain view has a plain address. */
+export function addressOf(state: State, before: State): Pick<Link, 'values' | 'view'> {
+  const view: [string, string][] = texts
+    .filter(name => state[name] !== before[name])
+    .map(name => [name, state[name]])
+  for (const filter of state.filters) view.push(['where', filterText(filter)])
+  if (state.severity.length > 0) view.push(['severity', state.severity.join()])
+  if (state.columns.join() !== before.columns.join()) view.push(['columns', state.columns.join()])
+  if (state.ascending !== before.ascending) view.push(['order', state.ascending ? 'up' : 'down'])
+  if (state.redact !== before.redact) view.push(['redact', String(state.redact)])
+  return { values: state.values, view }
+}
+
+/** @param before what holds where the address says nothing */
+export function stateOf({ values, view }: Pick<Link, 'values' | 'view'>, before: State): State {
+  const said = new Map(view)
+  const given = Object.fromEntries(texts.flatMap(name => (said.has(name) ? [[name, said.get(name)!]] : [])))
+  const list = (name: string) => said.get(name)?.split(',').filter(Boolean)
+  return {
+    ...before,
+    ...given,
+    values: { ...before.values, ...values },
+    zone: (said.get('zone') ?? before.zone) === 'local' ? 'local' : 'UTC',
+    severity: severities.filter(severity => list('severity')?.includes(severity)),
+    filters: view.flatMap(([name, text]) => (name === 'where' ? (readFilter(text) ?? []) : [])),
+    columns: list('columns') ?? before.columns,
+    ascending: said.has('order') ? said.get('order') === 'up' : before.ascending,
+    redact: said.has('redact') ? said.get('redact') === 'true' : before.redact,
+  }
+}
+
+/** `metadata.request.method="GET"`: the value as JSON, so that text and number differ. */
+export function filterText({ path, operator, value }: Filter): string {
+  return `${path}${operator}${JSON.stringify(value)}`
+}
+
+/** @returns `null` where the text is no filter */
+export function readFilter(text: string): Filter | null {
+  const [, path, operator, json] = /^([^=!<>]+)(!=|>=|<=|=|>|<)(.*)$/s.exec(text) ?? []
+  if (path === undefined || json === undefined) return null
+  try {
+    const value = JSON.parse(json) as Scalar
+    const scalar = value === null || typeof value !== 'object'
+    return scalar ? { path, operator: operator as Filter['operator'], value } : null
+  } catch {
+    return null
+  }
+}
+
+/** What the rows depend on, and the histogram: whether two states ask for the same. */
+export function askedOf({ row: _, zone: __, ...asked }: State): string {
+  return JSON.stringify(asked)
+}

@@ -1,0 +1,317 @@
+/** The logs view as people use it, in a real Chromium. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import type { AxeResults } from 'axe-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { buildExplorer } from '../../../infra/deploy/build-explorer.ts'
+import { loadLogs } from '../../../infra/lqe/logs/load.ts'
+import { chromiumPath, launch } from '../../testing/browser.ts'
+import { loadConfig } from '../../../shared/config.ts'
+import { type EdgeRow, edgeRow } from '../../testing/edges.ts'
+import { startService, type TestService } from '../../testing/service.ts'
+
+const project = 'qhzvnxwtrkdplmcoyaeb' // the example of the parameter
+const began = Date.now()
+/** One entry each ten seconds over 50 minutes; those of the last five minutes fail. */
+const entries = 300
+
+jest.setTimeout(60_000) // a browser on a busy machine
+
+function entry(i: number, secondsAgo: number, status: number): object {
+  const path = `/rest/v1/items/${i % 3}`
+  const time = new Date(began - secondsAgo * 1000).toISOString().replace('Z', '123Z') // microseconds
+  const row: EdgeRow = edgeRow(`entry-${String(i).padStart(4, '0')}`, time, project, path)
+  const response = { status_code: status, origin_time: i % 3 === 2 ? 900 + i : 10 }
+  return {
+    ...row,
+    event_message: `GET | ${status} | 203.0.113.7 | ${path}`,
+    metadata: { ...row.metadata, response },
+  }
+}
+
+if (!chromiumPath)
+  process.stderr.write('view.test.ts: the logs view is not tested, as there is no Chromium here\n')
+const inChromium = chromiumPath ? describe : describe.skip
+
+inChromium('the logs view in Chromium', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
+  let service: TestService
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let wrong: string[]
+
+  beforeAll(async () => {
+    await buildExplorer(folder)
+    const rows = Array.from({ length: entries }, (_, i) => entry(i, 5 + i * 10, i < 30 ? 500 : 200))
+    service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env: { EXPLORER_DIR: folder } })
+    browser = await launch(chromiumPath!)
+  }, 60_000)
+
+  afterAll(async () => {
+    await browser.close()
+    await service.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  beforeEach(async () => {
+    wrong = []
+    context = await browser.newContext({ viewport: { width: 1024, height: 768 } })
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    page = await context.newPage()
+    page.on('pageerror', error => wrong.push(error.message))
+    page.on('console', message => {
+      const refused = message.text().startsWith('Failed to load resource')
+      if (message.type() === 'error' && !refused) wrong.push(message.text())
+    })
+  })
+
+  afterEach(async () => {
+    await context.close()
+    expect(wrong).toEqual([])
+  })
+
+  async function open(link = ''): Promise<void> {
+    await page.goto(`${service.url}/${link}`)
+    await page.getByLabel('API key').fill(service.key)
+    await page.keyboard.press('Enter')
+    await page.getByRole('grid', { name: 'Log entries' }).waitFor()
+    await counted(/rows/)
+  }
+
+  const counted = (text: RegExp) => page.locator('.logs-facts', { hasText: text }).waitFor()
+  const rows = () => page.locator('.row:not(.head)')
+  const plain = `#logs.all?project=${project}`
+
+  test('the first view has data: the example’s project, the last hour, at least 15 rows at 1024 x 768', async () => {
+    await open()
+    await counted(/100 of 300 rows/)
+    const inSight = await rows().evaluateAll(
+      all =>
+        all.filter(
+          row => row.getBoundingClientRect().bottom < innerHeight && row.getBoundingClientRect().top > 0,
+        ).length,
+    )
+    expect(inSight).toBeGreaterThanOrEqual(15)
+    expect(page.url()).toBe(`${service.url}/${plain}`)
+    expect(await rows().first().textContent()).toMatch(/\d\.\d{3}123500GET \| 500/)
+  })
+
+  test('older rows load as one scrolls, each once', async () => {
+    await open(plain)
+    for (const count of [200, 300]) {
+      await page.locator('.rows').evaluate(element => element.scrollTo(0, element.scrollHeight))
+      await rows()
+        .nth(count - 1)
+        .waitFor({ state: 'attached' })
+    }
+    await page.getByText('All 300 rows of this range.').waitFor()
+    const times = await page.locator('.row:not(.head) .cell-time').allTextContents()
+    expect(new Set(times).size).toBe(300)
+    expect(times).toEqual(times.toSorted().toReversed())
+  })
+
+  test('severity narrows, and Back and Forward walk through what was seen', async () => {
+    await open(plain)
+    await page.getByLabel('Severity').selectOption('5xx')
+    await counted(/^30 rows/)
+    await page.getByLabel('Time range').selectOption('Last 15 min')
+    await page.waitForURL(/now-15m/)
+    await counted(/^30 rows/)
+    await page.goBack()
+    expect(await page.getByLabel('Time range').inputValue()).toBe('now-1h')
+    await counted(/^30 rows/)
+    await page.goBack()
+    await counted(/100 of 300/)
+    expect(await page.getByLabel('Severity').inputValue()).toBe('')
+    await page.goForward()
+    await counted(/^30 rows/)
+    expect(page.url()).toContain('.severity=error')
+  })
+
+  test('a row’s details filter for and out, make columns, and link to the row', async () => {
+    await open(plain)
+    await rows().nth(1).click()
+    const details = page.getByRole('region', { name: 'Fields of the entry' })
+    await details.getByText('/rest/v1/items/1', { exact: true }).first().waitFor()
+    const link = page.url()
+    await page.getByRole('button', { name: 'Column of metadata.request.path' }).click()
+    await page.getByRole('columnheader', { name: /^path/ }).waitFor()
+    await rows().nth(1).click()
+    await page.getByRole('button', { name: 'Filter for metadata.request.path' }).click()
+    await counted(/of 100 rows|^100 rows/)
+    await rows().first().click()
+    await page.getByRole('button', { name: 'Filter out metadata.response.status_code' }).click()
+    await counted(/^90 rows/)
+    await page.getByRole('button', { name: /Remove the filter request.path/ }).click()
+    await counted(/of 270 rows/)
+    const other = await context.newPage()
+    await other.goto(link)
+    await other.getByLabel('API key').fill(service.key)
+    await other.keyboard.press('Enter')
+    await other
+      .getByRole('region', { name: 'Fields of the entry' })
+      .getByText('/rest/v1/items/1')
+      .first()
+      .waitFor()
+    await other.locator('.row[aria-selected=true]').waitFor()
+  })
+
+  test('entries around a row are those without the filters', async () => {
+    await open(`${plain}&.severity=error`)
+    await counted(/^30 rows/)
+    await rows().last().click()
+    await page.getByRole('button', { name: 'Entries around' }).click()
+    await counted(/^60 rows/)
+    await page.locator('.row[aria-selected=true]').waitFor()
+    const next = page.locator('.row[aria-selected=true] + .row')
+    expect(await next.textContent()).toContain('GET | 200')
+  })
+
+  test('the values of a field are counted or measured, and filter', async () => {
+    await open(plain)
+    await page.getByRole('button', { name: 'Fields', exact: true }).click()
+    await page.getByRole('button', { name: /^path/ }).first().click()
+    await page.getByRole('button', { name: /items\/0 ?100/ }).waitFor()
+    await page.locator('.measure select').selectOption('highest origin_time')
+    await page.getByRole('button', { name: /items\/2 ?1,199/ }).waitFor()
+    const values = await page.locator('.top-value span').allTextContents()
+    expect(values[0]).toBe('/rest/v1/items/2')
+    await page.locator('.top-value').first().click()
+    await counted(/100 rows/)
+    await page.getByRole('button', { name: /Remove the filter/ }).waitFor()
+  })
+
+  test('the histogram is narrowed with the pointer, and shows its unfinished bucket and its zeros', async () => {
+    await open(`${plain}&.severity=error`)
+    await counted(/^30 rows/)
+    expect(await page.locator('.bars rect.bar-error').count()).toBeLessThan(8)
+    const box = (await page.locator('.bars').boundingBox())!
+    await page.mouse.move(box.x + box.width * 0.05, box.y + 30)
+    await page.getByText(/: none$/).waitFor()
+    await page.mouse.move(box.x + box.width * 0.93, box.y + 30)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.96, box.y + 30, { steps: 4 })
+    await page.mouse.up()
+    await page.waitForURL(/from=20\d\d-/)
+    await counted(/^(\d|1\d|2\d) rows/)
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).toMatch(
+      /^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}$/,
+    )
+  })
+
+  test('a time that is shown is a bound that keeps its row', async () => {
+    await open(plain)
+    const time = (await rows().nth(4).locator('.cell-time').textContent())!
+    await page.getByLabel('Time range').selectOption('From … to …')
+    await page.getByLabel('From', { exact: true }).fill(time)
+    await page.getByText('Not yet run').waitFor()
+    await page.keyboard.press('Enter')
+    await counted(/^5 rows/)
+    expect(await rows().last().locator('.cell-time').textContent()).toBe(time)
+    await page.getByText('Not yet run').waitFor({ state: 'hidden' })
+  })
+
+  test('redaction takes the rows away first, and is in the link', async () => {
+    await open(plain)
+    await rows().first().click()
+    await page.route('**/api/endpoints/query/**', async route => {
+      await new Promise(resolve => setTimeout(resolve, 1500))
+      await route.continue()
+    })
+    await page.getByLabel('Redact').check()
+    expect(await page.getByText('203.0.113.7').count()).toBe(0)
+    await page.getByText('REDACTED').first().waitFor()
+    expect(await page.getByText('203.0.113.7').count()).toBe(0)
+    expect(page.url()).toContain('.redact=true')
+  })
+
+  test('search by text, the SQL that it makes, and on in SQL', async () => {
+    await open(plain)
+    await page.keyboard.press('/')
+    await page.keyboard.insertText('items/2')
+    await page.keyboard.press('Enter')
+    await counted(/^100 rows|of 100 rows/)
+    await page.getByText('SQL', { exact: true }).click()
+    await page.getByText("CONTAINS_SUBSTR(t.event_message, 'items/2')").waitFor()
+    await page.getByRole('button', { name: 'Continue in SQL' }).click()
+    await page.getByText('This link brings a query of its own.').waitFor()
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText('100 rows: the LIMIT, so there may be more.').waitFor()
+  })
+
+  test('can be used with the keyboard alone: j, k, Enter, Esc, ?', async () => {
+    await open(plain)
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    await page.keyboard.press('k')
+    await page.keyboard.press('Enter')
+    await page.getByRole('region', { name: 'Fields of the entry' }).waitFor()
+    await page.keyboard.press('j')
+    await page.locator('.row[aria-selected=true]', { hasText: 'items/1' }).waitFor()
+    await page
+      .getByRole('region', { name: 'Fields of the entry' })
+      .getByText('/rest/v1/items/1', { exact: true })
+      .first()
+      .waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('region', { name: 'Fields of the entry' }).waitFor({ state: 'hidden' })
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  })
+
+  test('the key stays on the device where that is asked, and goes when it is changed', async () => {
+    await page.goto(service.url)
+    await page.getByLabel('API key').fill(service.key)
+    await page.getByLabel('Remember on this device').check()
+    await page.keyboard.press('Enter')
+    await counted(/rows/)
+    const other = await context.newPage()
+    await other.goto(service.url)
+    await other.getByRole('grid', { name: 'Log entries' }).waitFor()
+    await other.getByRole('button', { name: 'Change key' }).click()
+    await other.getByLabel('API key').waitFor()
+    expect(await other.evaluate(() => localStorage.getItem('lqe-key'))).toBeNull()
+  })
+
+  test.each([
+    ['light', 375],
+    ['dark', 1024],
+    ['light', 1600],
+  ] as const)('is accessible: %s, %d pixels wide', async (colorScheme, width) => {
+    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: 800 })
+    const faults = async () => {
+      await page.evaluate(axe)
+      const { violations } = (await page.evaluate('axe.run()')) as AxeResults
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+      return [
+        ...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+        ...(wide ? ['too wide'] : []),
+      ]
+    }
+    await open(`${plain}&.by=metadata.request.path`)
+    expect(await faults()).toEqual([])
+    await rows().first().click()
+    await page.getByRole('region', { name: 'Fields of the entry' }).waitFor()
+    expect(await faults()).toEqual([])
+  })
+
+  // The last: its entry stays.
+  test('follow adds new entries at the top', async () => {
+    await open(plain)
+    await page.getByRole('button', { name: 'Follow' }).click()
+    const file = join(folder, 'new.ndjson')
+    const made = { ...entry(9999, 0, 503), timestamp: new Date().toISOString() }
+    writeFileSync(file, `${JSON.stringify(made)}\n`)
+    const { DATA_DIR = '', TABLES_DIR } = service.env
+    const { tablesDir: tablesFolder } = loadConfig({ DATA_DIR, TABLES_DIR })
+    const logsFolder = join(DATA_DIR, 'logs')
+    await loadLogs({ logsFolder, tablesFolder, table: 'cloudflare.logs.prod', files: [file], out: () => {} })
+    await page.locator('.row.new', { hasText: 'GET | 503' }).waitFor()
+  })
+})
