@@ -16,13 +16,13 @@ afterAll(() => stores.close())
 
 test('random queries of all forms answer as if others had no rows', async () => {
   let answered = 0
-  for (let seed = 1; seed <= 25; seed++) {
+  for (let seed = 1; seed <= 15; seed++) {
     const sql = confinedQuery(new Random(seed))
     const [alone, among] = await stores.answers(sql)
     expect({ seed, sql, answer: among }).toEqual({ seed, sql, answer: alone })
     if (Array.isArray(alone)) answered++
   }
-  expect(answered).toBeGreaterThan(20)
+  expect(answered).toBeGreaterThan(12)
 }, 120_000)
 
 test('dashboards whose tables turn answer as if others had no rows', async () => {
