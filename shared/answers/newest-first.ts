@@ -40,17 +40,32 @@ export async function runNewestFirst(
   const steps = stepsOn(engine)
   const key = keyOf(endpoint, statement)
   const readings = new Readings(engine, limits)
-  for (let step = Math.min(steps.get(key) ?? 0, starts.length - 1); ; step++) {
+  const last = starts.length - 1
+  for (let step = Math.min(steps.get(key) ?? 0, last); ;) {
     const start = starts[step]!
     const bindings = statement.bindings.map(binding =>
       binding.name === newestFirst.start ? { ...binding, value: start } : binding,
     )
     const result = await readings.run({ ...statement, bindings })
-    const isLast = step === starts.length - 1
-    if (!isLast && !result.truncated && result.rows.length < wanted) continue
-    steps.set(key, step)
-    return result
+    if (step === last || result.truncated || result.rows.length >= wanted) {
+      steps.set(key, step)
+      return result
+    }
+    step = Math.min(last, stepAfter(newestFirst.steps, step, result.rows.length / wanted))
   }
+}
+
+/** Older rows may lie closer together than those that were found, but hardly more than so many times. */
+const denser = 5
+
+/**
+ * The step after one that found too few rows: the first that may have enough, so that an empty log takes few readings.
+ * @param part of the rows that were wanted
+ */
+function stepAfter(steps: number[], step: number, part: number): number {
+  const least = steps[step]! / (denser * Math.max(part, 0.01))
+  const next = steps.findIndex((length, at) => at > step && length >= least)
+  return next < 0 ? steps.length : next
 }
 
 /** The LIMIT, or `null` for a statement that has to be read as a whole. */
