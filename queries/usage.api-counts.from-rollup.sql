@@ -1,5 +1,6 @@
 -- The rows of usage.api-counts.sql as of the last whole minute, from the roll-up: minutes from the same bounds, up to
--- that minute. A space stands between origin and words, so that no match reaches from one into the other.
+-- that minute. `when` in the YAML lets two forms of pattern through, each of which stands for one text: ^https://ref\. for
+-- the beginning of an origin, and a bare reference for itself.
 WITH requests AS (
   SELECT
     CASE @interval
@@ -18,7 +19,11 @@ WITH requests AS (
       INTERVAL CASE @interval WHEN 'daily' THEN 10080 WHEN 'hourly' THEN 60 WHEN 'minutely' THEN 60 END MINUTE
     )
     AND c.minute < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE)
-    AND REGEXP_CONTAINS(CONCAT(c.origin, ' ', c.words), @project)
+    AND IF(
+      STARTS_WITH(@project, '^'),
+      STARTS_WITH(c.origin, REPLACE(SUBSTR(@project, 2), '\\', '')),
+      STRPOS(c.origin, @project) > 0 OR STRPOS(c.words, @project) > 0
+    )
 )
 SELECT
   DATETIME(bucket, 'UTC') AS timestamp,

@@ -174,7 +174,7 @@ describe('apply with a comparison as of the minute', () => {
     await run(services, { dryRun: true, compareRollups: true })
     await run(cloud)
     await run(cloud, { dryRun: true, compareRollups: true })
-  })
+  }, 60_000)
 
   test.each([
     ['with other counts', rollup, "'/rest') > 0", "'/rest') > 1", /from-rollup\.sql:1:1 .*other rows/],

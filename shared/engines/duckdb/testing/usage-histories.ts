@@ -52,20 +52,24 @@ export class UsageHistories {
   readonly tally: Tally = { histories: 0, charts: 0, rows: 0, cells: 0, filled: 0 }
   private readonly folder = mkdtempSync(join(tmpdir(), 'usage-'))
   private readonly endpoint = usageEndpoint()
-  private readonly engine: QueryEngine
+  private engine: QueryEngine
   private readonly writer: Promise<DuckDBConnection>
   private now = start
 
   constructor() {
     const logsFolder = join(this.folder, 'logs')
     mkdirSync(join(logsFolder, table), { recursive: true })
-    const tables = new Map([[table, columns]])
-    this.engine = openDuckDb({ logsFolder, tables, now: () => new Date(this.now) })
+    this.engine = this.open()
     this.writer = DuckDBInstance.create().then(async instance => {
       const connection = await instance.connect()
       await connection.run(`SET TimeZone = 'UTC'`)
       return connection
     })
+  }
+
+  private open(): QueryEngine {
+    const tables = new Map([[table, columns]])
+    return openDuckDb({ logsFolder: join(this.folder, 'logs'), tables, now: () => new Date(this.now) })
   }
 
   async close(): Promise<void> {
@@ -79,7 +83,11 @@ export class UsageHistories {
     const random = new Random(seed)
     const words = new Words(random)
     const files = new Set<string>()
-    this.tally.histories++
+    // DuckDB keeps the metadata of every file that it has read.
+    if (++this.tally.histories % 500 === 0) {
+      await this.engine.close()
+      this.engine = this.open()
+    }
     this.now = start + random.below(minuteMs)
     for (let step = 1 + random.below(3); step > 0; step--) {
       if (files.size > 0 && random.below(4) === 0) this.remove(random.of([...files]), files)
