@@ -1,7 +1,7 @@
 /**
- * Cursors: the position of a row as text that tells a caller nothing and that nobody but the service can make. A position has
- * a row's tie-breaker before redaction; were it readable it would leak, and were it free to choose, asking for the rows behind
- * it would be a search for a hidden value.
+ * Cursors: the position of a row as text that tells a caller nothing, and that only the service can make. A position has the
+ * row's tie-breaker before redaction: were it readable, it would leak; were it free to choose, asking for the rows behind it
+ * would be a search for a hidden value.
  *
  * AES-256-GCM under a key that the store holds. The nonce is a hash of the content under a key of its own (as in RFC 8452),
  * so that equal positions are equal texts, and equal rows make equal answers.
