@@ -79,7 +79,11 @@ const meanings: [reason: EngineErrorReason, ...Meaning][] = [
   ...rejected.map((meaning): (typeof meanings)[number] => ['rejected', ...meaning]),
   ['unsupported', ofNames, 'The local engine cannot run this query'],
   ['unsupported', /^(Parser|Not implemented) Error/, 'The local engine cannot run this query'],
-  ['result_too_large', /^Out of Memory Error/, 'The query needs more memory than the local engine has'],
+  [
+    'result_too_large',
+    /^Out of Memory Error/,
+    'The query needs more memory than the local engine has: filter before it sorts, groups or joins',
+  ],
 ]
 
 /** Any error of a run or of its preparation, as an EngineError. */
