@@ -50,6 +50,12 @@ const between = ['-', ' ', ' ', ':', ':']
 
 /** The INTERVAL of a text such as `1-2 3 4:5:6.5`, from one part to another. Throws ValueError for other text. */
 export function intervalFrom(text: string, from: string, to: string): Interval {
+  const found = intervalOf(text, from, to)
+  if (!found) throw invalid()
+  return found
+}
+
+function intervalOf(text: string, from: string, to: string): Interval | null {
   const [first, last] = [parts.indexOf(from), parts.indexOf(to)]
   let pattern = ''
   for (let at = first; at <= last; at++) {
@@ -58,7 +64,7 @@ export function intervalFrom(text: string, from: string, to: string): Interval {
     pattern += `${at > first ? between[at - 1] : ''}${opens ? `(?<${signed}>[-+]?)` : ''}${patterns[at]}`
   }
   const groups = new RegExp(`^${pattern}$`).exec(text)?.groups
-  if (!groups) throw invalid()
+  if (!groups) return null
   const part = (name: string) => BigInt((groups[name] ?? '0').replace('+', ''))
   const sign = (name: string) => (groups[name] === '-' ? -1n : 1n)
   const [whole, fraction = ''] = (groups['second'] ?? '0').split('.') as [string, string?]
@@ -70,8 +76,20 @@ export function intervalFrom(text: string, from: string, to: string): Interval {
 const iso =
   /^P(?:([-+]?\d+)Y)?(?:([-+]?\d+)M)?(?:([-+]?\d+)W)?(?:([-+]?\d+)D)?(?:T(?:([-+]?\d+)H)?(?:([-+]?\d+)M)?(?:([-+]?\d+(?:\.\d{1,9})?)S)?)?$/
 
+/** The parts from and to which a text may go; `1:2` is neither hours and minutes nor minutes and seconds. */
+const spans = parts
+  .flatMap((from, at) => parts.slice(at + 1).map(to => ({ from, to })))
+  .filter(({ from, to }) => from !== 'MINUTE' && !(from === 'HOUR' && to === 'MINUTE'))
+
+/** Of a text that goes from one part to another in one way only. */
+function parsedParts(text: string): Interval {
+  const [found, ...more] = spans.flatMap(({ from, to }) => intervalOf(text, from, to) ?? [])
+  if (!found || more.length > 0) throw invalid()
+  return found
+}
+
 function parsed(text: string): Interval {
-  if (!text.startsWith('P')) return intervalFrom(text, 'YEAR', 'SECOND')
+  if (!text.startsWith('P')) return parsedParts(text)
   const match = iso.exec(text)
   if (!match || /[PT]$/.test(text)) throw invalid()
   const [years, months, weeks, days, hours, minutes] = match

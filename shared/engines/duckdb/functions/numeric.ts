@@ -152,14 +152,25 @@ function bigText(units: bigint): string {
 
 const decimalShape = /^\s*([-+]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([-+]?\d{1,4}))?\s*$/
 
-function bigUnits(text: string): bigint {
+const bigUnits = (text: string) => unitsOf(text, bigScale)
+
+/** A decimal text in units of 10^-scale. */
+function unitsOf(text: string, scale: number): bigint {
   const match = decimalShape.exec(text)
   if (!match) throw new ValueError('A value cannot be converted to the type asked for')
   const [, sign, whole = '', fraction = match[4] ?? '', , exponent = '0'] = match
-  const shift = bigScale - fraction.length + Number(exponent)
+  const shift = scale - fraction.length + Number(exponent)
   const digits = BigInt(whole + fraction)
   const units = shift < 0 ? divided(digits, 10n ** BigInt(-shift)) : digits * 10n ** BigInt(shift)
   return sign === '-' ? -units : units
+}
+
+/** What PARSE_NUMERIC reads, as a plain decimal: its sign may stand behind it, and commas in its whole part. */
+function plainDecimal(text: string): string {
+  const match = /^\s*([-+]?)\s*([\d,]*)(\.\d*)?(e[-+]?\d+)?\s*([-+]?)\s*$/i.exec(text)
+  const [, before = '', whole = '', fraction = '', exponent = '', after = ''] = match ?? []
+  if (!match || (before && after)) throw new ValueError('A text is not a number')
+  return `${before || after}${whole.replaceAll(',', '')}${fraction}${exponent}`
 }
 
 const bigOne = 10n ** BigInt(bigScale)
@@ -186,6 +197,8 @@ export const numericFunctions: Record<string, ScalarFunction> = {
   ),
   gsql_numeric_approximated: scalar(['DOUBLE'], 'DECIMAL', approximated),
   gsql_trunc: scalar(['DOUBLE', 'BIGINT'], 'DOUBLE', (value, digits) => truncated(value, Number(digits))),
+  gsql_parse_numeric: scalar(['VARCHAR'], 'DECIMAL', text => inRange(unitsOf(plainDecimal(text), 9))),
+  gsql_parse_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(plainDecimal(text)))),
   gsql_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(text))),
   gsql_bignumeric_of_float: scalar(['DOUBLE'], 'VARCHAR', value => bigText(scaled(value, bigScale))),
   gsql_bignumeric_multiply: bigArithmetic((a, b) => divided(a * b, bigOne)),

@@ -1,4 +1,5 @@
 /** Functions of strings and bytes. */
+import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { fingerprint64 } from './fingerprint.ts'
 import { scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
@@ -110,8 +111,34 @@ function bytesText(bytes: Uint8Array, literal: boolean): string {
   return `b${quote}${inner(quote)}${quote}`
 }
 
-/** Bytes as UTF-8; what is none becomes U+FFFD. */
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+/** Bytes as UTF-8; each one that is part of no character becomes U+FFFD, where a TextDecoder makes one of several. */
+function decoded(bytes: Uint8Array): string {
+  if (isUtf8(bytes)) return Buffer.from(bytes).toString()
+  let text = ''
+  for (let at = 0; at < bytes.length;) {
+    const length = [1, 2, 3, 4].find(length => isUtf8(bytes.subarray(at, at + length))) ?? 0
+    text += length ? Buffer.from(bytes.subarray(at, at + length)).toString() : '\ufffd'
+    at += length || 1
+  }
+  return text
+}
+
+const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** After RFC 4648, with padding. */
+function toBase32(bytes: Uint8Array): string {
+  const bits = Array.from(bytes, value => value.toString(2).padStart(8, '0')).join('')
+  const digits = (bits.match(/.{1,5}/g) ?? []).map(five => base32[parseInt(five.padEnd(5, '0'), 2)])
+  return digits.join('').padEnd(Math.ceil(bytes.length / 5) * 8, '=')
+}
+
+function fromBase32(text: string): Uint8Array {
+  const digits = text.replace(/=+$/, '')
+  if (text.length % 8 !== 0 || !/^[A-Z2-7]*$/.test(digits) || [1, 3, 6].includes(digits.length % 8))
+    throw new ValueError('A text is not BASE32')
+  const bits = Array.from(digits, digit => base32.indexOf(digit).toString(2).padStart(5, '0')).join('')
+  return Uint8Array.from(bits.match(/.{8}/g) ?? [], byte => parseInt(byte, 2))
+}
 
 const ofBytes = (compute: (bytes: Uint8Array) => Uint8Array) => scalar(['BLOB'], 'BLOB', compute)
 
@@ -146,7 +173,9 @@ export const textFunctions: Record<string, ScalarFunction> = {
   gsql_code_points_to_bytes: scalar(['VARCHAR[]'], 'BLOB', codes =>
     codes.includes(null) ? null : Uint8Array.from(codes, byte),
   ),
-  gsql_decode: scalar(['BLOB'], 'VARCHAR', bytes => decoder.decode(bytes)),
+  gsql_decode: scalar(['BLOB'], 'VARCHAR', decoded),
+  gsql_to_base32: scalar(['BLOB'], 'VARCHAR', toBase32),
+  gsql_from_base32: scalar(['VARCHAR'], 'BLOB', fromBase32),
   gsql_fingerprint: scalar(['BLOB'], 'BIGINT', fingerprint64),
   gsql_sha512: ofBytes(bytes => createHash('sha512').update(bytes).digest()),
   gsql_reverse_bytes: ofBytes(bytes => bytes.toReversed()),

@@ -6,9 +6,10 @@ import type { Cast, Expression } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { typeName } from '../../values.ts'
 import { castText, duckType, quoteText } from '../syntax.ts'
+import { argument, attempt } from './attempt.ts'
 import { once } from './bounds.ts'
 import { coerce, sameType } from './coercion.ts'
-import { attempt, type Context, raise, type Scope, type Typed, typed } from './context.ts'
+import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { datetimeText, onEpochDay, toDatetime, toTimestamp } from './dates-and-times.ts'
 
 type Conversion = (sql: string, to: string) => string
@@ -130,7 +131,7 @@ function castIn(context: Context, node: Cast, scope: Scope): Typed {
     !node.format
   )
     return typed(`CAST(gsql_bignumeric(${quoteText(operand.text)}) AS ${duckType(node.type)})`, node.type)
-  const value = context.expression(node.operand, scope)
+  const value = argument(context, node.operand, scope)
   const sql = node.format
     ? withFormat(context, node, node.format, value, scope)
     : convert(value, node.type, node.safe)

@@ -72,7 +72,7 @@ export interface Scope {
   later?: ReadonlySet<string>
   /** Set once an aggregate function is met that is not a window function. */
   aggregation: { found: boolean }
-  /** Inside TRY, the aggregates and window functions that are computed before it (see `attempt`). */
+  /** Inside TRY, what is computed before it (see attempt.ts). */
   lifted?: string[] | undefined
 }
 
@@ -113,26 +113,6 @@ export interface Typed {
 
 export function typed(sql: string, type: ScalarName | SqlType | null): Typed {
   return { sql, type: typeof type === 'string' ? { kind: type } : type }
-}
-
-/** The name of the row of what is computed before a TRY. */
-const liftedRow = '"lifted"'
-
-/**
- * An expression whose errors are NULL. DuckDB takes no aggregate or window function under TRY: they are computed before,
- * and a lambda passes them on.
- */
-export function attempt(scope: Scope, expression: (scope: Scope) => Typed): Typed {
-  const lifted = scope.lifted ?? []
-  const { sql, type } = expression({ ...scope, lifted })
-  if (scope.lifted || lifted.length === 0) return typed(`TRY(${sql})`, type)
-  const row = structSql(lifted.map((value, at) => ({ name: `v${at}`, sql: value })))
-  return typed(`(list_transform([${row}], lambda ${liftedRow}: TRY(${sql}))[1])`, type)
-}
-
-/** An aggregate or window function where it stands: under TRY, its place in the row before it. */
-export function lift({ lifted }: Scope, value: Typed): Typed {
-  return lifted ? { ...value, sql: `${liftedRow}."v${lifted.push(value.sql) - 1}"` } : value
 }
 
 /** The type of an array; GoogleSQL takes a bare NULL for an INT64. */

@@ -127,6 +127,9 @@ const micros: Record<string, number> = {
   DAY: 86_400e6,
 }
 
+/** How many of a part of a TIME are a day. */
+export const partsOfDay = (part: string) => 86_400e6 / micros[part]!
+
 /** Whole parts from one TIMESTAMP to another; `null` for a part of changing length. */
 export function wholeParts(from: string, to: string, part: string): string | null {
   return part in micros ? `((epoch_us(${to}) - epoch_us(${from})) // ${micros[part]})` : null

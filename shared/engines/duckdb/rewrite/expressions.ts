@@ -113,7 +113,12 @@ function keyOf(context: Context, { of, index, at }: Subscript, value: Typed) {
 /** DuckDB counts from 1, from the end for negative numbers, and gives NULL where there is no element. */
 function position(node: Subscript, array: string, index: string): string {
   const ordinal = node.mode === 'ORDINAL' || node.mode === 'SAFE_ORDINAL'
-  const at = ordinal ? index : `(${index} + 1)`
+  // The largest integers have none after them.
+  const at = ordinal
+    ? index
+    : node.index.kind === 'Literal'
+      ? `(${index} + 1)`
+      : `(${index} + CASE WHEN ${index} < ${2 ** 31} THEN 1 ELSE 0 END)`
   if (node.mode?.startsWith('SAFE_')) return `CASE WHEN ${at} > 0 THEN ${at} END`
   return `CASE WHEN ${at} < 1 OR ${at} > len(${array}) THEN ${raise('Array index is out of bounds')} ELSE ${at} END`
 }

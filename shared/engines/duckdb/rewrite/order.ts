@@ -8,8 +8,9 @@
  */
 import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
 import type { Context, OrderKey, Relation, Scope, Sorting } from './context.ts'
+import { key as keyOf } from './keys.ts'
 import { itemNumber, type SelectedItem, type SelectResult } from './select.ts'
-import { count, nanKey, orderDirection, refuseUnordered } from './windows.ts'
+import { count, nanKey, orderDirection } from './windows.ts'
 
 /** What follows the body of a query, and the order that it leaves to its reader. */
 export type Tail = { sql: string } & Pick<Relation, 'order'>
@@ -48,9 +49,9 @@ export function tailOfRows(
 ): Tail {
   const keys = node.orderBy.map((item): Key => {
     const column = itemNumber(context, item.expression, items)
-    const key = column === null ? context.expression(item.expression, scope) : items[column]!.value
-    refuseUnordered(context, item, key)
-    const sql = column === null ? key.sql : String(column + 1)
+    const value = column === null ? context.expression(item.expression, scope) : items[column]!.value
+    keyOf(context, item, 'ORDER BY', value)
+    const sql = column === null ? value.sql : String(column + 1)
     return { sql, column, direction: orderDirection(item), nan: '' }
   })
   return tail(context, node, keys, sorting)
@@ -77,8 +78,7 @@ function orderKey(context: Context, item: OrderItem, selected: SelectResult, bod
     throw context.invalid(item, 'ORDER BY a number does not go with SELECT AS STRUCT')
   const named = itemNumber(context, item.expression, items)
   const key = named === null ? context.expression(item.expression, scope) : items[named]!.value
-  const { sql } = key
-  refuseUnordered(context, item, key)
+  const { sql } = keyOf(context, item, 'ORDER BY', key)
   // DISTINCT sorts by what it selects only.
   const nan = body.distinct ? '' : nanKey(key, item)
   if (!ordinals) return { sql, column: null, direction, nan }

@@ -1,10 +1,22 @@
 /** Whole queries: WITH, set operations, parentheses. */
 import { matchedNames, sameName } from '../../../sql/columns.ts'
-import type { ByName, Query, QueryBody, SetOperation, SetOperator, With } from '../../../sql/tree.ts'
+import { tablesOf } from '../../../sql/relations.ts'
+import type {
+  AnyNode,
+  ByName,
+  CommonTable,
+  Identifier,
+  Query,
+  QueryBody,
+  SetOperation,
+  SetOperator,
+  With,
+} from '../../../sql/tree.ts'
+import { children } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { coerce, unifyOrThrow } from './coercion.ts'
 import {
-  type CommonTable,
+  type CommonTable as NamedTable,
   type Context,
   type Ctes,
   type OutputColumn,
@@ -13,6 +25,8 @@ import {
   type Sorting,
   typed,
 } from './context.ts'
+import { isAggregate } from './functions/calls.ts'
+import { key } from './keys.ts'
 import { tailOfRows, tailOfSelect } from './order.ts'
 import { checkDepth, checkSize } from './planning.ts'
 import { newScope, visibleColumn } from './scope.ts'
@@ -20,7 +34,12 @@ import { select } from './select.ts'
 
 /** A query in pieces, so that a WITH inside can move to the front, where DuckDB expects it. */
 interface Pieces extends Relation {
-  ctes: string[]
+  ctes: CommonText[]
+}
+
+interface CommonText {
+  sql: string
+  recursive: boolean
 }
 
 /** Rewrites a query. `outer` is the query around it, if it may be correlated. Throws SqlError. */
@@ -45,7 +64,9 @@ function depthOf(scope: Scope | null): number {
 }
 
 function whole({ ctes, sql }: Pieces): string {
-  return ctes.length > 0 ? `WITH ${ctes.join(', ')} ${sql}` : sql
+  if (ctes.length === 0) return sql
+  const recursive = ctes.some(text => text.recursive) ? 'RECURSIVE ' : ''
+  return `WITH ${recursive}${ctes.map(text => text.sql).join(', ')} ${sql}`
 }
 
 function piecesOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, sorting: Sorting): Pieces {
@@ -56,20 +77,100 @@ function piecesOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes
 
 /** Each common table under a unique name; it sees the tables before it, and is never correlated. */
 function commonTables(context: Context, node: With, around: Ctes) {
-  if (node.recursive) throw context.unsupported(node, 'WITH RECURSIVE')
-  const ctes = new Map<string, CommonTable>(around)
-  const texts: string[] = []
+  const ctes = new Map<string, NamedTable>(around)
+  const texts: CommonText[] = []
   const names = new Set<string>()
-  for (const { name, query } of node.ctes) {
-    const key = name.name.toLowerCase()
-    if (names.has(key)) throw context.invalid(name, `Duplicate alias ${name.name} for WITH subquery`)
-    names.add(key)
-    const relation = context.query(query, null, ctes, 'deferred')
-    const duck = context.uniqueName(name.name)
-    texts.push(`${quoteName(duck)} AS (${relation.sql})`)
-    ctes.set(key, { ...relation, duck })
+  for (const { name } of node.ctes) {
+    if (names.has(nameKey(name)))
+      throw context.invalid(name, `Duplicate alias ${name.name} for WITH subquery`)
+    names.add(nameKey(name))
+  }
+  for (const cte of node.recursive ? inOrder(context, node.ctes) : node.ctes) {
+    const duck = context.uniqueName(cte.name.name)
+    const recursive = node.recursive && reads(cte.query).includes(nameKey(cte.name))
+    const relation = recursive
+      ? recursiveTable(context, cte, duck, ctes)
+      : context.query(cte.query, null, ctes, 'deferred')
+    texts.push({ sql: `${quoteName(duck)} AS (${relation.sql})`, recursive })
+    ctes.set(nameKey(cte.name), { ...relation, duck })
   }
   return { texts, ctes }
+}
+
+const nameKey = ({ name }: Identifier) => name.toLowerCase()
+
+/** The names of tables and common tables around it that a query reads. */
+function reads(query: Query): string[] {
+  return tablesOf(query).flatMap(({ path }) => (path.length === 1 ? nameKey(path[0]!) : []))
+}
+
+/** With RECURSIVE, a table may read those behind it: each after those that it reads. */
+function inOrder(context: Context, ctes: CommonTable[]): CommonTable[] {
+  const ordered = new Set<CommonTable>()
+  const add = (cte: CommonTable, readers: CommonTable[]) => {
+    const names = reads(cte.query)
+    for (const other of ctes) {
+      if (other === cte || ordered.has(other) || !names.includes(nameKey(other.name))) continue
+      if (readers.includes(other))
+        throw context.invalid(other.name, `${other.name.name} and ${cte.name.name} read each other`)
+      add(other, [...readers, cte])
+    }
+    ordered.add(cte)
+  }
+  for (const cte of ctes) if (!ordered.has(cte)) add(cte, [])
+  return [...ordered]
+}
+
+/** A common table that reads itself: rows to begin with, and a query that makes the next rows of the last ones. */
+function recursiveTable(
+  context: Context,
+  { name, query: node }: CommonTable,
+  duck: string,
+  ctes: Ctes,
+): Relation {
+  const { body } = node
+  const plain = !node.with && node.orderBy.length === 0 && !node.limit
+  if (!plain || body.kind !== 'SetOperation' || !body.operator.startsWith('UNION') || body.byName)
+    throw context.invalid(
+      name,
+      `${name.name} reads itself, so it must be a query UNION ALL one that reads it`,
+    )
+  const alone: Query = { ...node, body: body.left }
+  if (reads(alone).includes(nameKey(name)))
+    throw context.invalid(name, `${name.name} must not read itself before UNION`)
+  const again: Query = { ...node, body: body.right }
+  if (reads(again).filter(read => read === nameKey(name)).length > 1)
+    throw context.invalid(name, `${name.name} must read itself once`)
+  const grouped = [...descendantsHere(body.right)].find(part =>
+    part.kind === 'Select'
+      ? part.distinct || part.groupBy || part.having || part.qualify
+      : part.kind === 'Call' && (isAggregate(part) || part.over),
+  )
+  if (grouped)
+    throw context.invalid(grouped, `${name.name} reads itself where rows are grouped: group them outside`)
+  const first = operand(context, body.left, null, ctes, 'sorted')
+  const columns = first.columns.map((column): OutputColumn => ({
+    ...column,
+    duck: context.uniqueName('c'),
+    type: column.type ?? { kind: 'INT64' },
+  }))
+  const own: NamedTable = { columns, valueTable: first.valueTable, order: [], duck }
+  const next = operand(context, body.right, null, new Map([...ctes, [nameKey(name), own]]), 'sorted')
+  const pairs = columnsByPlace(context, body, first, next)
+  for (const [at, [, column]] of pairs.entries())
+    if (!coerce(typed('', column!.type), columns[at]!.type!))
+      throw context.invalid(body.right, `Column ${at + 1} of ${name.name} has another type than before UNION`)
+  const [a, b] = [
+    asColumns(context, first, first.columns, columns),
+    asColumns(context, next, next.columns, columns),
+  ]
+  return { ...own, sql: `${a} ${setOperators[body.operator]} ${b}` }
+}
+
+/** What stands in a query itself, and in no query inside it. */
+function* descendantsHere(node: AnyNode): Generator<AnyNode> {
+  yield node
+  for (const child of children(node)) if (child.kind !== 'Query') yield* descendantsHere(child)
 }
 
 function bodyOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, sorting: Sorting): Pieces {
@@ -125,6 +226,7 @@ function setOperation(context: Context, node: SetOperation, outer: Scope | null,
   const columns = pairs.map((pair, at): OutputColumn => {
     const values = pair.map(column => ({ sql: '', type: column?.type ?? null }))
     const { type } = unifyOrThrow(context, node, `set operation, column ${at + 1},`, values)
+    if (node.operator !== 'UNION ALL') key(context, node, 'A set operation', typed('', type))
     return { ...(pair[0] ?? pair[1]!), duck: context.uniqueName('c'), type }
   })
   const [a, b] = sides.map((side, at) => {

@@ -14,6 +14,7 @@ import {
 } from './context.ts'
 import { fromClause } from './from.ts'
 import { checkSelect } from './planning.ts'
+import { key as keyOf } from './keys.ts'
 import { columnsOf, newScope, sameName, withSource } from './scope.ts'
 import { windowClause } from './windows.ts'
 
@@ -41,6 +42,7 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
     item.kind === 'SelectStar' ? starItems(context, item, scope) : [selectedItem(context, item, scope)],
   )
   checkSelect(context, node, items)
+  if (node.distinct) for (const { value } of items) keyOf(context, node, 'SELECT DISTINCT', value)
   const aliased: Scope = { ...scope, aliases: aliasesOf(node, items) }
   if (!from) refuseWithoutRows(context, node, scope)
   const list = selectList(context, node, items)
@@ -165,7 +167,9 @@ function groupByClause(context: Context, node: Select, items: SelectedItem[], sc
     if (grouping !== 'LIST' && key.kind === 'Tuple') return `(${key.items.map(text).join(', ')})`
     if (grouping !== 'LIST' && key.kind === 'Parenthesized') return text(key.expression)
     const at = itemNumber(context, key, items)
-    if (at === null) return context.expression(key, scope).sql
+    const value = at === null ? context.expression(key, scope) : items[at]!.value
+    keyOf(context, key, 'GROUP BY', value)
+    if (at === null) return value.sql
     return grouping === 'LIST' && node.as !== 'STRUCT' ? String(at + 1) : items[at]!.value.sql
   }
   const texts = keys.map(text)

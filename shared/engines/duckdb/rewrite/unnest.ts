@@ -28,7 +28,7 @@ const nothing: Source = { sql: '', joined: false, variables: [], merged: new Map
 
 /** An array at the start of FROM: of a parameter, a literal, or a row of the query around this one. */
 export function firstArray(context: Context, node: ArrayReference, scope: Scope): Source {
-  return step(context, node, nothing, elementsOf(context, node, scope), false)
+  return step(context, node, nothing, lists(elementsOf(context, node, scope)), false)
 }
 
 /** An array on the right of a join, most often of the rows on its left. */
@@ -44,11 +44,11 @@ export function arrayStep(
   const elements = elementsOf(context, array, leftScope)
   const condition = node.on && !isTrue(node.on) ? node.on : null
   if (node.type !== 'LEFT') {
-    const all = step(context, array, left, elements, false)
+    const all = step(context, array, left, lists(elements), false)
     if (!condition) return all
     return derivedSource(context, all, [], context.expression(condition, withSource(scope, all)).sql)
   }
-  const kept = condition ? matching(context, array, elements, condition, leftScope) : elements
+  const kept = condition ? matching(context, array, elements, condition, leftScope) : lists(elements)
   return step(context, array, left, kept, true)
 }
 
@@ -75,8 +75,19 @@ function isTrue(node: Expression): boolean {
   return node.kind === 'Literal' && node.text.toUpperCase() === 'TRUE'
 }
 
+/** An array's elements and their offsets, each a list in DuckDB. */
+interface Lists {
+  elements: Typed
+  offsets: string
+}
+
+function lists(elements: Typed): Lists {
+  return { elements, offsets: `range(len(${elements.sql}))` }
+}
+
 /** One SELECT more. With `outer`, an empty array keeps its row, with NULL for the element. */
-function step(context: Context, node: ArrayReference, left: Source, array: Typed, outer: boolean): Source {
+function step(context: Context, node: ArrayReference, left: Source, from: Lists, outer: boolean): Source {
+  const array = from.elements
   const rows = (list: string) => {
     const kept = outer ? `CASE WHEN len(${array.sql}) > 0 THEN ${list} ELSE [NULL] END` : list
     return `UNNEST(${kept})`
@@ -85,7 +96,7 @@ function step(context: Context, node: ArrayReference, left: Source, array: Typed
     { kind: 'value', name: node.alias?.name ?? null, value: typed(rows(array.sql), elementOf(array.type)) },
   ]
   if (node.offset) {
-    const value = typed(rows(`range(len(${array.sql}))`), 'INT64')
+    const value = typed(rows(from.offsets), 'INT64')
     added.push({ kind: 'value', name: node.offset.name, value })
   }
   return derivedSource(context, left, added)
@@ -98,12 +109,25 @@ function matching(
   array: Typed,
   condition: Expression,
   scope: Scope,
-): Typed {
+): Lists {
   const nested = [...descendants(condition)].some(inner => inner.kind === 'Query')
-  if (nested || node.offset) throw context.unsupported(condition, 'LEFT JOIN UNNEST on this condition')
+  if (nested) throw context.unsupported(condition, 'LEFT JOIN UNNEST on this condition')
   const { element, scope: inner } = lambdaScope(context, array, node.alias?.name ?? null, scope)
+  if (!node.offset) {
+    const test = context.expression(condition, inner).sql
+    return lists({ ...array, sql: `list_filter(${array.sql}, lambda ${element}: ${test})` })
+  }
+  const pair = quoteName(context.uniqueName('pair'))
+  const [value, offset] = [`${pair}.element`, `${pair}.place`]
+  inner.variables = [
+    { kind: 'value', name: node.alias?.name ?? null, value: { sql: value, type: elementOf(array.type) } },
+    { kind: 'value', name: node.offset.name, value: typed(offset, 'INT64') },
+  ]
   const test = context.expression(condition, inner).sql
-  return { ...array, sql: `list_filter(${array.sql}, lambda ${element}: ${test})` }
+  const pairs = `list_transform(range(len(${array.sql})), lambda place: {element: (${array.sql})[place + 1], place: place})`
+  const kept = `list_filter(${pairs}, lambda ${pair}: ${test})`
+  const part = (name: string) => `list_transform(${kept}, lambda ${pair}: ${pair}.${name})`
+  return { elements: { ...array, sql: part('element') }, offsets: part('place') }
 }
 
 /** A SELECT around a source that passes its columns on under new names, with more variables or a condition. */

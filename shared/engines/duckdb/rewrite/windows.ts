@@ -1,8 +1,8 @@
 /** OVER and WINDOW, and ORDER BY inside a window or an aggregate. */
 import type { Call, Count, Frame, FrameBound, OrderItem, Select, Window } from '../../../sql/tree.ts'
-import { typeName } from '../../values.ts'
 import { quoteName } from '../syntax.ts'
 import type { Context, Scope, Typed } from './context.ts'
+import { key as keyOf } from './keys.ts'
 import { parameter } from './literals.ts'
 
 /** ` OVER (...)` of a call, or nothing. */
@@ -21,7 +21,9 @@ export function windowClause(context: Context, node: Select, scope: Scope): stri
 }
 
 function windowSpecification(context: Context, node: Window, scope: Scope): string {
-  const keys = node.partitionBy.map(key => context.expression(key, scope).sql)
+  const keys = node.partitionBy.map(
+    key => keyOf(context, key, 'PARTITION BY', context.expression(key, scope)).sql,
+  )
   const parts = [
     node.base && quoteName(node.base.name),
     keys.length > 0 && `PARTITION BY ${keys.join(', ')}`,
@@ -34,8 +36,7 @@ function windowSpecification(context: Context, node: Window, scope: Scope): stri
 /** `ORDER BY ...` inside a window or an aggregate: names are columns there, never aliases. */
 export function orderByClause(context: Context, items: OrderItem[], scope: Scope, single = false): string {
   const keys = items.map(item => {
-    const key = context.expression(item.expression, scope)
-    refuseUnordered(context, item, key)
+    const key = keyOf(context, item, 'ORDER BY', context.expression(item.expression, scope))
     return (single ? '' : nanKey(key, item)) + key.sql + orderDirection(item)
   })
   return `ORDER BY ${keys.join(', ')}`
@@ -71,10 +72,4 @@ function frameBound(context: Context, node: FrameBound): string {
 /** A number of rows: a literal or a parameter. */
 export function count(context: Context, node: Count): string {
   return node.kind === 'Literal' ? String(BigInt(node.text)) : parameter(context, node).sql
-}
-
-/** Arrays, structs and JSON have no order. */
-export function refuseUnordered(context: Context, item: OrderItem, { type }: Typed): void {
-  if (type && ['ARRAY', 'JSON', 'STRUCT'].includes(type.kind))
-    throw context.invalid(item, `ORDER BY does not sort a ${typeName(type)}`)
 }

@@ -6,6 +6,7 @@ import { duckType } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
 import { arrayOf, type Typed, typed } from '../context.ts'
 import { intervalParts } from '../intervals.ts'
+import { key, orderable } from '../keys.ts'
 import { literalInteger } from '../literals.ts'
 import { decimal, exact, isDecimal } from '../operators.ts'
 import { count, orderByClause, overClause } from '../windows.ts'
@@ -144,6 +145,7 @@ function aggregate(site: CallSite, duck: string, args = argumentList(site), null
   if (args.length === 0) throw site.noMatch([])
   if (call.distinct && call.over && 'kind' in call.over && call.over.orderBy.length > 0)
     throw site.invalid('DISTINCT does not go with ORDER BY in the window')
+  if (call.distinct) for (const value of site.allArguments()) key(context, call, 'DISTINCT', value)
   const order = call.orderBy.length > 0 ? ` ${orderByClause(context, call.orderBy, scope)}` : ''
   const filter = nulls === 'IGNORE' ? ` FILTER (WHERE ${args[0]} IS NOT NULL)` : ''
   return `${duck}(${call.distinct ? 'DISTINCT ' : ''}${args.join(', ')}${order})${filter}${over(site)}`
@@ -219,8 +221,6 @@ function average(site: CallSite): Typed {
   return decimal('divide', exact(aggregate(site, 'sum'), value.type).sql, count, value.type)
 }
 
-const unordered: (SqlType['kind'] | undefined)[] = ['ARRAY', 'JSON', 'STRUCT']
-
 function countIf(site: CallSite): Typed {
   const test = site.argument(0)
   if (!coerce(test, { kind: 'BOOL' })) throw site.noMatch([test])
@@ -229,14 +229,14 @@ function countIf(site: CallSite): Typed {
 
 function greatest(site: CallSite): Typed {
   const value = site.argument(0)
-  if (unordered.includes(value.type?.kind)) throw site.noMatch([value])
+  if (!orderable(value.type)) throw site.noMatch([value])
   return typed(aggregate(site, 'max'), value.type)
 }
 
 /** A NaN is the least of all, and DuckDB's greatest. */
 function least(site: CallSite): Typed {
   const { type, sql } = site.argument(0)
-  if (unordered.includes(type?.kind)) throw site.noMatch([site.argument(0)])
+  if (!orderable(type)) throw site.noMatch([site.argument(0)])
   const value = aggregate(site, 'min')
   if (type?.kind !== 'FLOAT64') return typed(value, type)
   return typed(
@@ -293,6 +293,7 @@ function ofExtreme(
 
 function arrayAgg(site: CallSite): Typed {
   const { type, sql } = site.argument(0)
+  if (type?.kind === 'ARRAY') throw site.noMatch([site.argument(0)])
   return typed(listed(site, sql), arrayOf(type))
 }
 

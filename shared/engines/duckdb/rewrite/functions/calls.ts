@@ -1,7 +1,7 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
 import type { Call } from '../../../../sql/tree.ts'
-import { once } from '../bounds.ts'
-import { attempt, type Context, lift, type Scope, type Typed } from '../context.ts'
+import { attempt, lift } from '../attempt.ts'
+import type { Context, Scope, Typed } from '../context.ts'
 import { aggregateArguments, aggregateFunctions, windowFunctions } from './aggregates.ts'
 import { arrayFunctions } from './arrays.ts'
 import { conditionFunctions } from './conditions.ts'
@@ -51,21 +51,8 @@ export function call(context: Context, node: Call, scope: Scope): Typed {
   const aggregates = isAggregate(node)
   if (aggregates && !node.over) scope.aggregation.found = true
   if (safe && aggregates) throw context.invalid(node, `SAFE does not go with the aggregate function ${name}`)
-  if (safe) return attempt(scope, inside => unlessTooFar(called(context, node, inside, name)))
+  if (safe) return attempt(scope, inside => called(context, node, inside, name))
   return called(context, node, scope, name)
-}
-
-/** A date or time beyond year 9999 is an error, which elsewhere shows in the result. */
-function unlessTooFar(value: Typed): Typed {
-  const last: Partial<Record<string, string>> = {
-    DATE: `DATE '9999-12-31'`,
-    DATETIME: `TIMESTAMP '9999-12-31 23:59:59.999999'`,
-    TIMESTAMP: `TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'`,
-  }
-  const limit = last[value.type?.kind ?? '']
-  return limit
-    ? { ...value, sql: once([value.sql], sql => `(CASE WHEN ${sql} <= ${limit} THEN ${sql} END)`) }
-    : value
 }
 
 function called(context: Context, node: Call, scope: Scope, name: string): Typed {

@@ -1,12 +1,29 @@
 /** Conditional expressions: CASE, COALESCE, IF and the like. */
 import type { Case } from '../../../../sql/tree.ts'
+import type { SqlType } from '../../../../sql/types.ts'
 import { typeName } from '../../../values.ts'
 import { quoteText } from '../../syntax.ts'
-import { condition, unifyOrThrow } from '../coercion.ts'
+import { condition, noSignature, unifyOrThrow } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
-import { applyRule, type CallSite, each, type FunctionTable, sameAsFirst, signature } from './signature.ts'
+import {
+  applyRule,
+  type CallSite,
+  type FunctionRule,
+  type FunctionTable,
+  sameAsFirst,
+  signature,
+} from './signature.ts'
 
 const typeOfSecond = ([, second]: Typed[]) => second?.type ?? null
+
+/** A rule for arguments of other types than these. */
+const refusing = (kinds: SqlType['kind'][], rule: FunctionRule) => (site: CallSite) => {
+  const values = site.allArguments()
+  if (values.some(({ type }) => type && kinds.includes(type.kind))) throw site.noMatch(values)
+  return applyRule(site, rule)
+}
+
+const unordered: SqlType['kind'][] = ['ARRAY', 'JSON', 'STRUCT']
 
 /** The greatest or least argument; NULL if any is, where DuckDB ignores NULLs. */
 const extreme = (duck: string) =>
@@ -17,20 +34,28 @@ const extreme = (duck: string) =>
 
 export const conditionFunctions: FunctionTable = {
   COALESCE: signature(['COMMON', 'COMMON*'], sameAsFirst, (...values) => `COALESCE(${values.join(', ')})`),
-  ERROR: signature(
-    ['STRING'],
-    () => null,
-    text => `error(${text})`,
-  ),
-  ...each('GREATEST LEAST', extreme),
+  // DuckDB takes no `error` under TRY.
+  ERROR: site =>
+    applyRule(
+      site,
+      signature(
+        ['STRING'],
+        () => null,
+        text => (site.scope.lifted ? 'NULL' : `error(${text})`),
+      ),
+    ),
+  GREATEST: refusing(unordered, extreme('greatest')),
   IF: signature(
     ['BOOL', 'COMMON', 'COMMON'],
     typeOfSecond,
     (test, yes, no) => `(CASE WHEN ${test} THEN ${yes} ELSE ${no} END)`,
   ),
   IFNULL: signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `COALESCE(${value}, ${other})`),
-  LEAST: least,
-  NULLIF: signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `NULLIF(${value}, ${other})`),
+  LEAST: refusing(unordered, least),
+  NULLIF: refusing(
+    ['ARRAY'],
+    signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `NULLIF(${value}, ${other})`),
+  ),
   TYPEOF: site => typed(quoteText(typeName(site.argument(0).type)), 'STRING'),
 }
 
@@ -54,6 +79,7 @@ export function caseExpression(context: Context, node: Case, scope: Scope): Type
         null,
         ...tests.map(test => ({ sql: condition(context, test, 'CASE', context.expression(test, scope)) })),
       ]
+  if (operand?.type?.kind === 'ARRAY') throw noSignature(context, node, 'CASE', [operand])
   const { values, type } = unifyOrThrow(context, node, 'CASE', context.expressions(results, scope))
   const branches = whens.map((when, at) => ` WHEN ${when!.sql} THEN ${values[at]!.sql}`).join('')
   const otherwise = node.otherwise ? ` ELSE ${values.at(-1)!.sql}` : ''

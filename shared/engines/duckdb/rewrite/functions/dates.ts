@@ -9,6 +9,7 @@ import {
   asTime,
   boundaries,
   onEpochDay,
+  partsOfDay,
   timePart,
   toDatetime,
   toTimestamp,
@@ -66,9 +67,17 @@ const move =
       throw site.invalid(`${site.name} takes an INTERVAL of one part`, node)
     if (node.kind === 'IntervalLiteral' && !moves(kind, node.part))
       throw site.invalid(`${site.name} does not support the ${node.part} date part for a ${kind}`, node)
-    const moved = `(${value.sql} ${operator} ${by.sql})`
+    const moved = `(${value.sql} ${operator} ${kind === 'TIME' ? withinDay(site, by) : by.sql})`
     return typed(kind === 'DATE' ? asDate(moved) : moved, kind)
   }
+
+/** An INTERVAL of one part without its whole days, which move no TIME: DuckDB's reach only so far. */
+function withinDay({ context, scope, call }: CallSite, by: Typed): string {
+  const [, node] = call.arguments
+  if (node?.kind !== 'IntervalLiteral' || node.value.kind === 'Literal') return by.sql
+  const count = coerce(context.expression(node.value, scope), { kind: 'INT64' })!
+  return interval(`(${count.sql} % ${partsOfDay(node.part)})`, node.part)!
+}
 
 /** Whether values of a type move by a part: a DATE has no hours, and for a TIMESTAMP months have no one length. */
 function moves(type: DateType, part: string): boolean {

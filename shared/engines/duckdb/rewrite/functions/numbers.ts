@@ -1,8 +1,9 @@
 /** Mathematical functions. */
 import type { SqlType } from '../../../../sql/types.ts'
+import { attempt } from '../attempt.ts'
 import { once } from '../bounds.ts'
 import { numberKinds, unify } from '../coercion.ts'
-import { attempt, raise, type Typed, typed } from '../context.ts'
+import { raise, type Typed, typed } from '../context.ts'
 import { decimal, divisorOf, exact, isDecimal, nonZero } from '../operators.ts'
 import {
   applyRule,
@@ -66,11 +67,9 @@ const ofFinite = (sql: (x: string) => string) =>
   )
 
 /** One divided by a function. */
-const reciprocal = (duck: string) => ofFinite(x => `(1 / ${nonZero(`${duck}(${x})`, 'DOUBLE')})`)
-
-/** Of NaN it is NaN, where DuckDB refuses values beyond its domain. */
-const unlessNaN = (duck: string) =>
-  signature(['FLOAT64'], 'FLOAT64', x => `(CASE WHEN isnan(${x}) THEN ${x} ELSE ${duck}(${x}) END)`)
+const inverse = (duck: string, x: string) => finite(`(1 / ${nonZero(`${duck}(${x})`, 'DOUBLE')})`, x)
+const reciprocal = (duck: string) => ofFinite(x => inverse(duck, x))
+const hyperbolic = (duck: string) => signature(['FLOAT64'], 'FLOAT64', x => once([x], x => inverse(duck, x)))
 
 /** A result that is not finite, from arguments that are, is an error in GoogleSQL. */
 function finite(result: string, ...args: string[]): string {
@@ -82,16 +81,33 @@ export const numberFunctions: FunctionTable = {
   ABS: named('abs', ['NUMBER'], sameAsFirst),
   BIT_COUNT: signature(['INT64'], 'INT64', x => `CAST(bit_count(${x}) AS BIGINT)`),
   ACOS: ofFinite(x => `acos(${x})`),
-  ACOSH: unlessNaN('acosh'),
+  ACOSH: signature(
+    ['FLOAT64'],
+    'FLOAT64',
+    x =>
+      `(CASE WHEN ${x} = '-Infinity' THEN ${notANumber} WHEN ${x} < 1 THEN ${raise('A number is out of range', 'DOUBLE')} ELSE acosh(${x}) END)`,
+  ),
   ASIN: ofFinite(x => `asin(${x})`),
   ...each('ASINH ATAN CBRT TANH', duck => named(duck, ['FLOAT64'], 'FLOAT64')),
   ATAN2: named('atan2', ['FLOAT64', 'FLOAT64'], 'FLOAT64'),
-  ATANH: unlessNaN('atanh'),
+  ATANH: ofFinite(
+    x =>
+      `(CASE WHEN abs(${x}) >= 1 THEN ${raise('A number is out of range', 'DOUBLE')} ELSE atanh(${x}) END)`,
+  ),
   ...each('COS SIN TAN', duck => ofFinite(x => `${duck}(${x})`)),
   ...each('COSH SINH', duck => signature(['FLOAT64'], 'FLOAT64', x => finite(`${duck}(${x})`, x))),
   COT: reciprocal('tan'),
+  COTH: hyperbolic('tanh'),
   CSC: reciprocal('sin'),
+  CSCH: hyperbolic('sinh'),
+  PARSE_BIGNUMERIC: signature(
+    ['STRING'],
+    'BIGNUMERIC',
+    text => `CAST(gsql_parse_bignumeric(${text}) AS DECIMAL(38,18))`,
+  ),
+  PARSE_NUMERIC: named('gsql_parse_numeric', ['STRING'], 'NUMERIC'),
   SEC: reciprocal('cos'),
+  SECH: hyperbolic('cosh'),
   LN: logarithm('ln'),
   LOG10: logarithm('log10'),
   CEIL: ceiling,
@@ -126,11 +142,13 @@ export const numberFunctions: FunctionTable = {
   POW: raised,
   POWER: raised,
   // The number of bounds that are not above the point.
-  RANGE_BUCKET: signature(
-    ['NUMBER', 'ARRAY'],
-    'INT64',
-    (point, bounds) =>
-      `(CASE WHEN ${point} IS NOT NULL AND NOT isnan(CAST(${point} AS DOUBLE)) THEN len(list_filter(${bounds}, lambda b: b <= ${point})) END)`,
+  RANGE_BUCKET: signature(['NUMBER', 'ARRAY'], 'INT64', (point, bounds) =>
+    once([point, bounds], (point, bounds) => {
+      const strange = `list_filter(${bounds}, lambda b: b IS NULL OR isnan(CAST(b AS DOUBLE)))`
+      const refused = `len(${strange}) > 0 OR list_sort(${bounds}) <> ${bounds}`
+      const known = `${point} IS NOT NULL AND NOT isnan(CAST(${point} AS DOUBLE))`
+      return `(CASE WHEN ${known} AND (${refused}) THEN ${raise('A number is out of range')} WHEN ${known} THEN len(list_filter(${bounds}, lambda b: b <= ${point})) END)`
+    }),
   ),
   ROUND: [
     ...whole('round'),

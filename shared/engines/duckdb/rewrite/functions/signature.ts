@@ -4,6 +4,7 @@ import { extractParts } from '../../../../sql/grammar.ts'
 import { partInstead } from '../../../../sql/instead.ts'
 import type { Call, Expression, NamedArgument, Node } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
+import { argument } from '../attempt.ts'
 import { checked, once, within } from '../bounds.ts'
 import { coerce, noSignature, numberKinds, unify } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
@@ -71,7 +72,7 @@ export class CallSite {
   argument(at: number): Typed {
     const node = this.call.arguments[at]
     if (!node) throw this.invalid(`${this.name} needs more arguments`)
-    const value = this.values.get(at) ?? this.context.expression(node, this.scope)
+    const value = this.values.get(at) ?? argument(this.context, node, this.scope)
     this.values.set(at, value)
     return value
   }

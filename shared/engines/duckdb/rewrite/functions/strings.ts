@@ -20,8 +20,11 @@ const urlScheme = quoteText('^\\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//')
 /** A URL's host without its scheme: after a user's name, up to the port or the path. */
 const urlHost = quoteText('^\\s*(?:[^@/?#]*@)?(\\[[^\\]]*\\]|[^:/?#]+)')
 
+/** The greatest length and position that DuckDB takes. */
+const mostLength = 2 ** 32 - 1
+
 const notNegative = (length: string) =>
-  `(CASE WHEN ${length} < 0 THEN ${raise('Length must not be negative')} ELSE ${length} END)`
+  `(CASE WHEN ${length} < 0 THEN ${raise('Length must not be negative')} WHEN ${length} > ${mostLength} THEN ${mostLength} ELSE ${length} END)`
 
 const trim = (duck: string) =>
   signature(
@@ -48,7 +51,7 @@ const cut = (duck: string) =>
 
 /** Position 0, and any before the start, mean the start; a negative one counts from the end. */
 const substring = signature(['STRING', 'INT64', 'INT64?'], 'STRING', (text, position, length) => {
-  const start = `(CASE WHEN ${position} = 0 OR ${position} < -length(${text}) THEN 1 ELSE ${position} END)`
+  const start = `(CASE WHEN ${position} = 0 OR ${position} < -length(${text}) THEN 1 WHEN ${position} > ${mostLength} THEN ${mostLength} ELSE ${position} END)`
   return `substr(${text}, ${start}${length ? `, ${notNegative(length)}` : ''})`
 })
 
@@ -142,11 +145,13 @@ export const stringFunctions: FunctionTable = {
     named('levenshtein', ['STRING', 'STRING'], 'INT64'),
   ),
   FORMAT: format,
-  // Without the padding that DuckDB insists on.
-  FROM_BASE64: signature(
-    ['STRING'],
-    'BYTES',
-    text => `from_base64(${text} || repeat('=', (4 - length(${text}) % 4) % 4))`,
+  FROM_BASE32: named('gsql_from_base32', ['STRING'], 'BYTES'),
+  // With white space, and without the padding that DuckDB insists on.
+  FROM_BASE64: signature(['STRING'], 'BYTES', text =>
+    once(
+      [`regexp_replace(${text}, '\\s+', '', 'g')`],
+      text => `from_base64(${text} || repeat('=', (4 - length(${text}) % 4) % 4))`,
+    ),
   ),
   FROM_HEX: named('unhex', ['STRING'], 'BYTES'),
   FARM_FINGERPRINT: [
@@ -191,6 +196,7 @@ export const stringFunctions: FunctionTable = {
   ],
   SOUNDEX: named('gsql_soundex', ['STRING'], 'STRING'),
   SAFE_CONVERT_BYTES_TO_STRING: named('gsql_decode', ['BYTES'], 'STRING'),
+  TO_BASE32: named('gsql_to_base32', ['BYTES'], 'STRING'),
   TO_BASE64: named('to_base64', ['BYTES'], 'STRING'),
   TO_HEX: signature(['BYTES'], 'STRING', value => `lower(hex(${value}))`),
   UNICODE: signature(

@@ -1,0 +1,49 @@
+/**
+ * SAFE: errors of a function or cast are NULL, those of its arguments are errors. DuckDB's TRY would take them all; it takes no
+ * aggregate or window function; and an expression that stands twice in a query is computed before the TRY, with its
+ * errors. So the arguments are computed before, and a lambda passes them on.
+ */
+import type { Expression } from '../../../sql/tree.ts'
+import { once } from './bounds.ts'
+import { type Context, type Scope, structSql, type Typed, typed } from './context.ts'
+
+/** The name of the row of what is computed before. */
+const liftedRow = '"lifted"'
+
+/** An expression whose errors are NULL. */
+export function attempt(scope: Scope, expression: (scope: Scope) => Typed): Typed {
+  const lifted = scope.lifted ?? []
+  const { sql, type } = expression({ ...scope, lifted })
+  const tried = inRange(typed(`TRY(${sql})`, type))
+  if (scope.lifted || lifted.length === 0) return tried
+  const row = structSql(lifted.map((value, at) => ({ name: `v${at}`, sql: value })))
+  return typed(`(list_transform([${row}], lambda ${liftedRow}: ${tried.sql})[1])`, type)
+}
+
+/** What is computed before a TRY, where the expression stands in one. */
+export function lift({ lifted }: Scope, value: Typed): Typed {
+  return lifted ? { ...value, sql: `${liftedRow}."v${lifted.push(value.sql) - 1}"` } : value
+}
+
+/** An argument of a call or cast. The count of an INTERVAL belongs to the function that adds it. */
+export function argument(context: Context, node: Expression, scope: Scope): Typed {
+  if (!scope.lifted || node.kind === 'IntervalLiteral') return context.expression(node, scope)
+  const value = context.expression(node, { ...scope, lifted: undefined })
+  return value.origin || value.empty || value.type === null ? value : lift(scope, value)
+}
+
+/** DuckDB's dates go beyond GoogleSQL's years 1 to 9999; elsewhere values.ts refuses those of a result. */
+const ranges: Partial<Record<string, string>> = {
+  DATE: `DATE '0001-01-01' AND DATE '9999-12-31'`,
+  DATETIME: `TIMESTAMP '0001-01-01' AND TIMESTAMP '9999-12-31 23:59:59.999999'`,
+  TIMESTAMP: `TIMESTAMPTZ '0001-01-01 00:00:00+00' AND TIMESTAMPTZ '9999-12-31 23:59:59.999999+00'`,
+}
+
+function inRange(value: Typed): Typed {
+  const range = ranges[value.type?.kind ?? '']
+  if (!range) return value
+  return typed(
+    once([value.sql], sql => `(CASE WHEN ${sql} BETWEEN ${range} THEN ${sql} END)`),
+    value.type,
+  )
+}
