@@ -172,7 +172,7 @@ class Walk {
 
 /** What to write for a function of another dialect, or for a misspelt one. */
 function hint(names: string[]): string {
-  const name = names.at(names[0] === 'SAFE' ? 1 : 0)!
+  const name = (names[0] === 'SAFE' && names[1]) || names[0]!
   const instead = names.length > 1 && names[0] !== 'SAFE' ? null : functionInstead(name)
   if (instead !== null) return `: write ${instead}`
   const near = names.length === 1 ? nearestName(name, plainFunctions) : null

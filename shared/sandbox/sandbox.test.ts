@@ -131,6 +131,7 @@ describe('a refusal', () => {
     ['SELECT sumIf(1, TRUE)', 'write SUM(IF(condition, x, 0))'],
     ['SELECT now()', 'write CURRENT_TIMESTAMP()'],
     ['SELECT COUNTIFF(TRUE)', 'did you mean COUNTIF?'],
+    ['SELECT SAFE(1)', 'function "SAFE" is not allowed'],
     ['SELECT date_part(1)', 'write EXTRACT(HOUR FROM x)'],
     ['SELECT nvl(1, 2)', 'write IFNULL(x, other)'],
     ['SELECT hour(timestamp) FROM edge_logs', 'write EXTRACT(HOUR FROM x)'],

@@ -1226,8 +1226,11 @@ class Parser extends Cursor {
   }
 
   private typeSize(): number {
-    if (this.token.kind !== 'integer') throw this.unexpected('the size of a type')
-    return Number(this.next().text)
+    const size = Number(this.token.text)
+    if (this.token.kind !== 'integer' || !Number.isSafeInteger(size))
+      throw this.unexpected('the size of a type')
+    this.next()
+    return size
   }
 }
 
