@@ -1,6 +1,14 @@
 /** Parts of a roll-up, seen through the rows of statements over it. */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -120,6 +128,15 @@ describe('a roll-up', () => {
     expect(await entries()).toEqual({ a: 1 })
     rmSync(partsFolder(), { recursive: true })
     expect(await entries()).toEqual({ a: 1 })
+  })
+
+  test('removes what a killed process left, and not what another one is making', async () => {
+    await add('a')
+    await entries()
+    for (const name of ['old', 'new']) writeFileSync(join(partsFolder(), `${name}.tmp`), 'half')
+    utimesSync(join(partsFolder(), 'old.tmp'), 0, 0)
+    expect(await entries()).toEqual({ a: 1 })
+    expect(parts().filter(name => name.endsWith('.tmp'))).toEqual(['new.tmp'])
   })
 
   test('is another one with another query', async () => {

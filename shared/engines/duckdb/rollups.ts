@@ -149,7 +149,9 @@ export class RollupParts implements RollupKeeper {
   private find(plan: Plan): { files: string[]; missing: LogFile[] } {
     mkdirSync(plan.parts, { recursive: true })
     // Parts before log files: a part that is found is of a log file that is there, or was.
-    const names = readdirSync(plan.parts).filter(name => name.endsWith('.parquet'))
+    const all = readdirSync(plan.parts)
+    removeAbandoned(all.filter(name => name.endsWith('.tmp')).map(name => join(plan.parts, name)))
+    const names = all.filter(name => name.endsWith('.parquet'))
     const byKey = new Map(names.toSorted().map(name => [name.split('.')[0]!, join(plan.parts, name)]))
     const files: string[] = []
     const missing: LogFile[] = []
@@ -199,6 +201,14 @@ export class RollupParts implements RollupKeeper {
       deadline.check()
       await makePart(plan, log, connection)
     }
+  }
+}
+
+/** A killed process leaves a part behind that is not whole. None takes an hour. */
+function removeAbandoned(unfinished: string[]): void {
+  for (const path of unfinished) {
+    const made = statSync(path, { throwIfNoEntry: false })
+    if (made && made.mtimeMs < Date.now() - 3_600_000) rmSync(path, { force: true })
   }
 }
 
