@@ -1,7 +1,8 @@
 /** A series as a line chart: a legend that shows values and hides lines, and arrow keys to read the values without a mouse. */
 import UPlot from 'uplot'
 import { el } from './dom.ts'
-import type { Series } from './series.ts'
+import { type Series, unitOf } from './series.ts'
+import { now } from './service.ts'
 import { timeText } from './value.ts'
 
 const height = () => (innerWidth < 600 ? 240 : 320)
@@ -33,7 +34,9 @@ export function chart(series: Series): HTMLElement {
     if (plot && plot.height === height()) plot.setSize({ width, height: height() })
     else draw(width)
   }).observe(place)
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plot && draw(plot.width))
+  const redraw = () => plot && draw(plot.width)
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw)
+  document.addEventListener('theme', redraw)
   const names = series.lines.map(({ name }) => name).join(', ')
   const focusable = {
     class: 'board',
@@ -43,7 +46,25 @@ export function chart(series: Series): HTMLElement {
     'aria-label': `${names} over time. Arrow keys read the values; the table has them all.`,
     onkeydown: (event: Event) => step(event as KeyboardEvent),
   }
-  return el('div', { class: 'chart' }, keys.element, el('div', focusable, place), spoken, hiddenLines(series))
+  return el(
+    'div',
+    { class: 'chart' },
+    keys.element,
+    el('div', focusable, place),
+    spoken,
+    hiddenLines(series),
+    unfinished(series),
+  )
+}
+
+/** The last bucket may be going on, and then has less than it will have. */
+function unfinished({ times, step }: Series): HTMLElement | null {
+  return isOpen(times, step) ? el('p', { class: 'hint' }, 'The last bucket, hatched, is not finished.') : null
+}
+
+function isOpen(times: number[], step: number | null): boolean {
+  const present = now() / 1e6
+  return step !== null && times.at(-1)! <= present && present < times.at(-1)! + step
 }
 
 function hiddenLines({ lines, hidden }: Series): HTMLElement | null {
@@ -93,7 +114,11 @@ function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => 
   }
 }
 
-function options({ times, lines }: Series, keys: ReturnType<typeof legend>, width: number): UPlot.Options {
+function options(
+  { times, lines, step }: Series,
+  keys: ReturnType<typeof legend>,
+  width: number,
+): UPlot.Options {
   const point = (at: number | null = null) => {
     const values = lines.map(line => (at === null ? null : (line.values[at] ?? null)))
     keys.show(at === null ? null : momentOf(times[at]!), values)
@@ -104,16 +129,30 @@ function options({ times, lines }: Series, keys: ReturnType<typeof legend>, widt
     tzDate: seconds => UPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     legend: { show: false },
     cursor: { y: false, move: snapped, drag: { x: true, y: false }, points: { size: 9 } },
-    hooks: { setCursor: [({ cursor }) => point(cursor.idx)] },
-    axes: axes(),
-    scales: { y: { range: fromZero }, x: { range: widened } },
+    hooks: {
+      setCursor: [({ cursor }) => point(cursor.idx)],
+      drawClear: isOpen(times, step) ? [plot => hatch(plot, times)] : [],
+    },
+    axes: axes(lines),
+    scales: {
+      x: { range: widened },
+      ...Object.fromEntries(unitsOf(lines).map(unit => [scaleOf(unit), { range: fromZero }])),
+    },
     series: [{}, ...lines.map(({ name }, i) => line(name, i, keys.isOn(i)))],
   }
 }
 
 function line(label: string, i: number, show: boolean): UPlot.Series {
   const stroke = colour(`--line-${i + 1}`)
-  return { label, show, stroke, width: 2, points: { size: 6, fill: stroke, filter: alone }, spanGaps: false }
+  return {
+    label,
+    show,
+    stroke,
+    scale: scaleOf(unitOf(label)),
+    width: 2,
+    points: { size: 6, fill: stroke, filter: alone },
+    spanGaps: false,
+  }
 }
 
 /** Where there are too many points to mark each, those without a neighbour are marked: no line goes through them. */
@@ -126,7 +165,40 @@ function alone(plot: UPlot, series: number, all: boolean): number[] | null {
   })
 }
 
-function axes(): UPlot.Axis[] {
+function unitsOf(lines: Series['lines']): string[] {
+  return [...new Set(lines.map(({ name }) => unitOf(name)))]
+}
+
+/** A time whose unit its name does not say stands without one. */
+const labelled = (unit: string) => unit !== '' && unit !== 'time'
+
+const scaleOf = (unit: string) => `y${unit}`
+
+/** From the last point but one to the end, where the last bucket is still going on. */
+function hatch(plot: UPlot, times: number[]): void {
+  const from = plot.valToPos(times.at(-2) ?? times.at(-1)!, 'x', true)
+  const { left, top, width, height } = plot.bbox
+  plot.ctx.save()
+  plot.ctx.strokeStyle = colour('--rule')
+  plot.ctx.beginPath()
+  plot.ctx.rect(from, top, left + width - from, height)
+  plot.ctx.clip()
+  plot.ctx.beginPath()
+  for (let x = from - height; x < left + width; x += 12) {
+    plot.ctx.moveTo(x, top + height)
+    plot.ctx.lineTo(x + height, top)
+  }
+  plot.ctx.stroke()
+  plot.ctx.restore()
+}
+
+/** Counts have no half ticks. */
+const whole = [1, 2, 5]
+  .flatMap(digit => Array.from({ length: 15 }, (_, power) => digit * 10 ** power))
+  .toSorted((a, b) => a - b)
+
+/** Of the time, and for each unit one: the first on the left, others on the right. */
+function axes(lines: Series['lines']): UPlot.Axis[] {
   const common = {
     font: '12px system-ui, sans-serif',
     stroke: colour('--muted'),
@@ -136,7 +208,22 @@ function axes(): UPlot.Axis[] {
   const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 })
   return [
     { ...common, grid: { show: false }, size: 42, space: 100, values: timeLabels },
-    { ...common, size: 52, values: (_, splits) => splits.map(value => short.format(value)) },
+    ...unitsOf(lines).map((unit, i) => {
+      const own = lines.filter(({ name }) => unitOf(name) === unit)
+      const counts = own.every(({ values }) =>
+        values.every(value => value === null || Number.isInteger(value)),
+      )
+      return {
+        ...common,
+        scale: scaleOf(unit),
+        side: i === 0 ? 3 : 1,
+        grid: i === 0 ? common.grid : { show: false },
+        size: labelled(unit) ? 68 : 52,
+        ...(counts ? { incrs: whole } : {}),
+        values: (_: UPlot, splits: number[]) =>
+          splits.map(value => `${short.format(value)}${labelled(unit) ? ` ${unit}` : ''}`),
+      }
+    }),
   ]
 }
 

@@ -34,6 +34,7 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
     sql?.showProblems([])
     try {
       const answer = await runQuery(key, query, signal, fresh)
+      if (query.sql !== null) sql?.ran(query.sql)
       const status = countOf(query, answer)
       return { status, element: await results(query, answer) }
     } catch (error) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { series } from './series.ts'
+import { series, unitOf } from './series.ts'
 
 const at = (minute: number) => (Date.UTC(2026, 2, 10, 12, minute) / 1000) * 1_000_000
 const seconds = (minute: number) => at(minute) / 1_000_000
@@ -17,6 +17,7 @@ describe('rows as lines', () => {
         { name: 'b', values: [2.5, null] },
       ],
       hidden: 0,
+      step: 60,
     })
   })
 
@@ -26,9 +27,15 @@ describe('rows as lines', () => {
     expect(series(rows)?.lines[0]?.values).toEqual([0, 1, null, 5, 6])
   })
 
-  test('uneven times have no buckets, so no gaps', () => {
-    const rows = [0, 60, 144, 546].map(second => ({ t: at(0) + second * 1e6, n: 1 }))
-    expect(series(rows)?.lines[0]?.values).toEqual([1, 1, 1, 1])
+  test('few buckets of many are points, without a line across what is not there', () => {
+    const rows = [0, 7, 10, 19].map(hour => ({ t: at(0) + hour * 3.6e9, n: 1 }))
+    expect(series(rows)?.lines[0]?.values).toEqual([1, null, 1, null, 1, null, 1])
+    expect(series(rows)?.step).toBe(3600)
+  })
+
+  test('columns of other units are told by their names', () => {
+    const names = ['requests', 'error_percent', 'origin_time', 'p95_ms', 'response_bytes']
+    expect(names.map(unitOf)).toEqual(['', '%', 'time', 'ms', 'bytes'])
   })
 
   test('rows of time, kind, number are a line for each kind, the largest eight', () => {

@@ -8,6 +8,8 @@ export interface Series {
   lines: { name: string; values: (number | null)[] }[]
   /** Lines that were left out, the smallest ones. */
   hidden: number
+  /** Width of the buckets in seconds; `null` where the times have none in common. */
+  step: number | null
 }
 
 const most = 8 // as many colours as can be distinguished
@@ -23,7 +25,7 @@ export function series(rows: Row[]): Series | null {
   const lines = times.length === dated.length ? sideBySide(dated, others) : byCategory(dated, times, others)
   if (!lines || lines.length === 0) return null
   const largest = lines.length > most ? lines.toSorted((a, b) => total(b) - total(a)).slice(0, most) : lines
-  return withGaps({ times, lines: largest, hidden: lines.length - largest.length })
+  return withGaps({ times, lines: largest, hidden: lines.length - largest.length, step: null })
 }
 
 type Line = Series['lines'][number]
@@ -53,20 +55,37 @@ function byCategory(dated: Dated, times: number[], [kind, measure, ...more]: str
   return [...lines].map(([name, values]) => ({ name, values }))
 }
 
-/** Buckets without entries have no row. A time without values in their place breaks the line. */
+/**
+ * Buckets without entries have no row. A time without values in their place breaks the line: no line goes across what was
+ * not there, also where there are few buckets and none beside another.
+ */
 function withGaps({ times, lines, hidden }: Series): Series {
   const steps = times.slice(1).map((time, i) => time - times[i]!)
-  const step = Math.min(...steps)
-  const even = steps.every(other => Math.abs(other / step - Math.round(other / step)) < 0.001)
-  if (!even || step < 1) return { times, lines, hidden }
-  const gaps = new Set(steps.flatMap((other, i) => (other > step * 1.5 ? [i] : [])))
+  if (steps.length === 0) return { times, lines, hidden, step: null }
+  const step = steps.every(Number.isInteger) ? steps.reduce(common) : null
+  const least = step ?? Math.min(...steps)
+  const gaps = new Set(steps.flatMap((other, i) => (other > least * 1.5 ? [i] : [])))
   const spread = <T>(values: T[], between: (value: T) => T) =>
     values.flatMap((value, i) => (gaps.has(i) ? [value, between(value)] : [value]))
   return {
-    times: spread(times, time => time + step),
+    times: spread(times, time => time + least),
     lines: lines.map(({ name, values }) => ({ name, values: spread<number | null>(values, () => null) })),
     hidden,
+    step,
   }
+}
+
+/** The greatest common divisor: the widest bucket in which all steps are whole. */
+function common(a: number, b: number): number {
+  return b === 0 ? a : common(b, a % b)
+}
+
+/** What a column counts in, as far as its name says so, so that times and requests get axes of their own. */
+export function unitOf(name: string): '%' | 'ms' | 'bytes' | 'time' | '' {
+  if (/percent|pct/i.test(name)) return '%'
+  if (/(^|_)(ms|millis\w*)(_|$)/i.test(name)) return 'ms'
+  if (/latency|duration|_time$|(^|_)p\d\d$/i.test(name)) return 'time'
+  return /bytes/i.test(name) ? 'bytes' : ''
 }
 
 function isNumeric(value: Value | undefined): boolean {

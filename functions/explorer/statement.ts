@@ -5,6 +5,11 @@ import type { TableDescription } from '../query/tables.ts'
 import { el, newId, show } from './dom.ts'
 import type { Editor } from './editor.ts'
 import { segments } from './field.ts'
+import { format } from './format.ts'
+import { shapeOf } from './logs/shape.ts'
+import { rowsSql } from './logs/sql.ts'
+import { initial } from './logs/state.ts'
+import { queryShelf } from './queries.ts'
 import { type Endpoint, listTables } from './service.ts'
 
 interface Setup {
@@ -22,7 +27,20 @@ export function statement({ key, endpoint, sql, run, edited }: Setup) {
   const place = el('div', { class: 'editor' })
   const menu = el('div')
   const note = el('p', { class: 'hint' }, 'GoogleSQL, one SELECT. Ctrl-Space completes, Ctrl-Enter runs.')
-  const room = el('div', { hidden: !own }, menu, place, note)
+  const shelf = queryShelf(
+    endpoint.name,
+    text => editor?.set(text),
+    () => editor?.text() ?? '',
+  )
+  const tidy = () => editor?.set(format(editor.text()))
+  shelf.element.prepend(el('button', { type: 'button', onclick: tidy }, 'Format'))
+  const room = el(
+    'div',
+    { hidden: !own },
+    el('div', { class: 'sql-tools' }, menu, shelf.element),
+    place,
+    note,
+  )
 
   async function open(text: string): Promise<void> {
     if (editor) return
@@ -56,6 +74,8 @@ export function statement({ key, endpoint, sql, run, edited }: Setup) {
     element: el('div', { class: 'statement' }, modes.element, room),
     /** `null` = the saved query. */
     text: () => (own ? (editor?.text() ?? sql ?? '') : null),
+    /** Notes the query that ran, for the history. */
+    ran: shelf.ran,
     /** Underlines the problems that have a place in the text. @returns all of them, to be listed */
     showProblems(problems: Problem[]): Problem[] {
       editor?.underline(problems.filter(({ line }) => line !== undefined))
@@ -64,13 +84,24 @@ export function statement({ key, endpoint, sql, run, edited }: Setup) {
   }
 }
 
-/** The examples that read tables of this endpoint. */
+/** Examples by table: the worked ones, and for a table of logs its newest entries. */
 function exampleMenu(tables: TableDescription[], choose: (sql: string) => void): HTMLElement | null {
-  const reads = (sql: string) => tables.some(({ name }) => new RegExp(`FROM\\s+${name}\\b`).test(sql))
-  const fitting = examples.filter(({ sql }) => reads(sql))
-  if (fitting.length === 0) return null
+  const groups = tables.map(table => {
+    const reads = new RegExp(`FROM\\s+${table.name}\\b`)
+    const shape = shapeOf(table)
+    const newest = shape && rowsSql({ ...initial }, shape, { from: null, to: null }, 100)
+    const own = examples.filter(({ sql }) => reads.test(sql))
+    return {
+      name: table.name,
+      own: newest ? [...own, { title: `The newest of ${table.name}`, sql: newest }] : own,
+    }
+  })
+  const filled = groups.filter(({ own }) => own.length > 0)
+  if (filled.length === 0) return null
   const id = newId()
-  const options = fitting.map(({ title, sql }) => el('option', { value: sql }, title))
+  const options = filled.map(({ name, own }) =>
+    el('optgroup', { label: name }, ...own.map(({ title, sql }) => el('option', { value: sql }, title))),
+  )
   const onchange = () => select.value !== '' && choose(select.value)
   const select = el('select', { id, onchange }, el('option', { value: '' }, 'Choose one …'), ...options)
   return el('div', { class: 'examples' }, el('label', { for: id }, 'Worked examples'), select)

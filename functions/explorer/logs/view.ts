@@ -126,6 +126,7 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
       stale,
       facts,
       legend,
+      copyButton('Copy link', () => location.href),
       controls.redaction,
       ...toggles,
       endpoint.cacheSeconds > 0 && fresh,
