@@ -307,6 +307,57 @@ inChromium('the page in Chromium', () => {
     expect(await cells(1)).toEqual(['1266'])
   })
 
+  test('queries that ran are in the history, saved ones under their names, also as files', async () => {
+    await open(logs)
+    await write('SELECT COUNT(*) AS n FROM edge_logs')
+    await run()
+    await page.getByText('1 row.').waitFor()
+    await page.getByLabel('Name of the query').fill('how many')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    const file = await download
+    expect(file.suggestedFilename()).toBe('how many.sql')
+    await page.reload()
+    await page.getByText('This link brings a query of its own.').waitFor()
+    await page.getByRole('textbox', { name: 'SQL' }).waitFor()
+    expect(await page.getByLabel('History').locator('option').nth(1).textContent()).toMatch(/^SELECT COUNT/)
+    await page.getByLabel('A file of SQL').setInputFiles({
+      name: 'other.sql',
+      mimeType: 'application/sql',
+      buffer: Buffer.from('SELECT id FROM edge_logs WHERE id = "4-0" LIMIT 5\n'),
+    })
+    await run()
+    await page.getByText('1 row.').waitFor()
+    expect(await cells(1)).toEqual(['4-0'])
+    await page.getByRole('button', { name: 'Format' }).click()
+    await page.getByText('Not yet run.').waitFor()
+    await page.getByLabel('Saved queries').selectOption('how many')
+    await run()
+    await page.locator('.line', { hasText: '1266' }).waitFor()
+  })
+
+  test('results and errors of SQL are in sight without scrolling at 1024 x 768', async () => {
+    await page.setViewportSize({ width: 1024, height: 768 })
+    await open(logs)
+    await write('SELECT id FROM edge_logs LIMIT 3')
+    await run()
+    await page.getByText('3 rows: the LIMIT, so there may be more.').waitFor()
+    const bottom = async (selector: string) => (await page.locator(selector).first().boundingBox())!.y
+    expect(await bottom('.line')).toBeLessThan(740)
+    await write('SELECT nothing FROM edge_logs')
+    await run()
+    await page.getByRole('alert').waitFor()
+    expect(await bottom('.failure')).toBeLessThan(700)
+  })
+
+  test('copies where the browser has no clipboard for scripts, as on plain HTTP', async () => {
+    await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+    await open(usage)
+    await page.getByRole('button', { name: 'Copy link' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+  })
+
   test('can be used with the keyboard alone', async () => {
     await page.goto(`${service.url}/#${logs}`)
     await page.keyboard.insertText(service.key) // the field has the focus

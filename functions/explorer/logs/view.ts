@@ -220,6 +220,7 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
     list.set([], { columns: [], zone: state.zone, sort: sortOf(), place: place(state.table) })
     list.end('')
     show(beside)
+    entryShown = ''
     fields.set(state, shape(), null)
     bars.set(null)
     asked = ''
@@ -266,11 +267,15 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
 
   // ---- asking
 
-  function query(sql: string, signal: AbortSignal, isFresh = false): Promise<Answer> {
+  function query(
+    sql: string,
+    signal: AbortSignal,
+    { within = range, fresh: isFresh = false } = {},
+  ): Promise<Answer> {
     const values = { ...state.values }
     // The endpoint's bounds are exclusive below; where they are not, a row more comes, which the SQL leaves out.
-    if (bounds.start && range.from !== null) values[bounds.start] = iso(range.from - 1)
-    if (bounds.end && range.to !== null) values[bounds.end] = iso(range.to)
+    if (bounds.start && within.from !== null) values[bounds.start] = iso(within.from - 1)
+    if (bounds.end && within.to !== null) values[bounds.end] = iso(within.to)
     return runQuery(key, { endpoint, values, sql, redact: state.redact }, signal, isFresh)
   }
 
@@ -293,7 +298,7 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
     show(problem)
     facts.textContent = 'Running …'
     void runs.rows(async signal => {
-      const answer = await query(sql, signal, isFresh)
+      const answer = await query(sql, signal, { fresh: isFresh })
       if (answer.rows.length === 0 && widening && wider()) return
       shownRows(answer)
     }, fail)
@@ -305,7 +310,7 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
         range,
         now: now(),
         maxRows: endpoint.maxRows,
-        run: text => query(text, signal, isFresh),
+        run: text => query(text, signal, { fresh: isFresh }),
       })
       bars.set(chart.bars)
       show(legend, ...chart.legend(severity => change({ severity })))
@@ -449,7 +454,9 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
     const since = { from: Math.max(newest - 1e7, range.from ?? 0), to: now() + 1e7 }
     range = { ...range, to: since.to }
     await runs.follow(async signal => {
-      const { rows, truncated } = await query(rowsSql(state, shape(), since, endpoint.maxRows), signal)
+      const { rows, truncated } = await query(rowsSql(state, shape(), since, endpoint.maxRows), signal, {
+        within: since,
+      })
       const added = rows.filter(row => !seen.has(keyOf(row)))
       if (added.length === 0) return
       show(problem)
@@ -474,6 +481,9 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
     return `${gist(row[nameOf(time)] ?? '')},${id ? gist(row[nameOf(id)] ?? '') : ''}`
   }
 
+  /** Which entry stands beside the rows, redacted or not. */
+  let entryShown = ''
+
   function openRow(): void {
     if (state.row === '') return closeRow()
     const [time = '', id = ''] = state.row.split(/,(.*)/s)
@@ -482,6 +492,10 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
     beside.hidden = false
     main.classList.add('with-entry')
     if (row) list.reveal(row)
+    const wanted = `${state.table} ${state.row} ${state.redact}`
+    if (wanted === entryShown) return
+    entryShown = wanted
+    beside.inert = true // the last entry, until this one is there
     void runs.entry(async signal => {
       const sql = entrySql(shape(), { time: Number(time), id })
       const { rows } = await runQuery(
@@ -496,6 +510,7 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
         close: () => change({ row: '' }),
         step,
       }
+      beside.inert = false
       show(
         beside,
         rows[0]
@@ -506,21 +521,34 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
   }
 
   function entryFailed(error: unknown): void {
+    entryShown = ''
     if (error instanceof DOMException) return
     if (!(error instanceof ServiceError)) throw error
+    beside.inert = false
     show(beside, failure(error, []))
   }
 
   function closeRow(): void {
+    entryShown = ''
+    show(beside)
     beside.hidden = true
     main.classList.remove('with-entry')
     list.select(null)
   }
 
-  /** What was logged five minutes before and after, without filters, the entry still open. */
+  /** What was logged before and after, without filters, the entry still open: as near as there is an entry before it. */
   function around(time: number): void {
-    const near = { from: iso(time - 3e8), to: iso(time + 3e8) }
-    change({ ...near, filters: [], severity: [], search: '', sort: '', ascending: false, row: state.row })
+    void runs.entry(async signal => {
+      for (const width of [3e8, 3.6e9, 8.64e10, 6.048e11]) {
+        const within = { from: time - width, to: time }
+        const { rows } = await query(rowsSql(initial, shape(), within, 2), signal, { within })
+        if (rows.length < 2 && width < 6e11) continue
+        const near = { from: iso(time - width), to: iso(time + width) }
+        const { row } = state
+        change({ ...near, filters: [], severity: [], search: '', sort: '', ascending: false, row })
+        return
+      }
+    }, entryFailed)
   }
 
   function step(by: number): void {
