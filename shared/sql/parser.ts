@@ -823,7 +823,7 @@ class Parser extends Cursor {
   }
 
   private subscript(of: ast.Expression): ast.Subscript {
-    if (precedenceOf(of) < precedence.suffix) throw this.unexpected()
+    if (!takesSuffix(of)) throw this.unexpected()
     this.expectSymbol('[')
     const mode = this.isSymbol('(', 1) ? this.takeOneOf(...subscriptModes) : null
     const index = mode ? this.parenthesized(() => this.expression()) : this.expression()
@@ -832,7 +832,7 @@ class Parser extends Cursor {
   }
 
   private field(of: ast.Expression): ast.Expression {
-    if (precedenceOf(of) < precedence.suffix) throw this.unexpected()
+    if (!takesSuffix(of)) throw this.unexpected()
     this.expectSymbol('.')
     const field = this.anyIdentifier()
     if (of.kind !== 'Path') return { kind: 'FieldAccess', of, field, at: of.at }
@@ -1249,6 +1249,11 @@ function sameOperation(one: SetOperator, other: SetOperator): boolean {
   return (
     one.operator === other.operator && one.byName?.mode === other.byName?.mode && names(one) === names(other)
   )
+}
+
+/** Whether `.field` and `[index]` may follow without parentheses, as after `JSON '{}'`. */
+function takesSuffix(of: ast.Expression): boolean {
+  return precedenceOf(of) >= precedence.suffix || of.kind === 'TypedLiteral'
 }
 
 /** An array of the row on the left needs no condition; neither side of it can be missing. */

@@ -305,10 +305,23 @@ interface Digits {
 
 function numberText(text: string, number: Digits): string {
   const model = numberModelOf(text)
-  const body = number.special ?? (model.exponent ? scientific(model, number) : placed(model, number))
+  const body = number.special
+    ? specialText(model, number.special)
+    : model.exponent
+      ? scientific(model, number)
+      : placed(model, number)
   const width = model.whole.length + model.fraction.length + model.point.length + (model.exponent ? 4 : 0)
-  const empty = model.blank && /^[^1-9A-F]*$/i.test(body) && number.special === null
-  return signed(model, empty ? '' : body, width, number.negative, empty)
+  const empty = model.blank && number.special === null && /^[0,]*([.]|$)/.test(body)
+  return signed(model, empty ? '' : body, width, number, empty)
+}
+
+/** NAN or INF in the places before the point. */
+function specialText(model: NumberModel, special: string): string {
+  if (model.exponent) return special
+  const places = model.whole.replaceAll(/[^,]/g, '#')
+  const behind = model.point.length + model.fraction.length
+  if (places.length < special.length) return `${places}${model.point}${'#'.repeat(model.fraction.length)}`
+  return special + ' '.repeat(model.compact ? 0 : behind)
 }
 
 /** The digits in their places, without spaces before them; `#` in each place where the number is too large. */
@@ -324,8 +337,8 @@ function placed(model: NumberModel, number: Digits): string {
     return `${model.whole.replaceAll(/[^,]/g, '#')}${model.point}${'#'.repeat(model.fraction.length)}`
   }
   const zeros = places.includes('0') ? places.length - places.indexOf('0') : 0
-  const filled = digits.padStart(zeros, '0')
   const shown = model.compact ? fraction.replace(/0+$/, '') : fraction
+  const filled = digits === '' && shown === '' && places !== '' ? '0' : digits.padStart(zeros, '0')
   return withCommas(model.whole, filled) + model.point + shown
 }
 
@@ -362,11 +375,13 @@ function leadingPower(number: Digits): number {
 }
 
 /** The sign at its place, and spaces up to the width of the model. */
-function signed(model: NumberModel, body: string, width: number, negative: boolean, empty: boolean): string {
+function signed(model: NumberModel, body: string, width: number, number: Digits, empty: boolean): string {
+  const { negative } = number
+  const plus = number.special === 'NAN' ? ' ' : '+'
   const currency = empty ? '' : model.currency
   const mark = {
     leading: negative ? '-' : ' ',
-    'S first': negative ? '-' : '+',
+    'S first': negative ? '-' : plus,
     'S last': '',
     MI: '',
     PR: negative ? '<' : ' ',
@@ -374,7 +389,7 @@ function signed(model: NumberModel, body: string, width: number, negative: boole
   const end = {
     leading: '',
     'S first': '',
-    'S last': negative ? '-' : '+',
+    'S last': negative ? '-' : plus,
     MI: negative ? '-' : ' ',
     PR: negative ? '>' : ' ',
   }[model.sign]

@@ -118,7 +118,18 @@ export function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): str
 }
 
 export function cast(context: Context, node: Cast, scope: Scope): Typed {
-  return node.safe ? attempt(scope, inside => castIn(context, node, inside)) : castIn(context, node, scope)
+  if (!node.safe) return castIn(context, node, scope)
+  const { kind } = node.type
+  const sized = (kind === 'STRING' || kind === 'BYTES') && 'size' in node.type && node.type.size
+  const unsized = sized ? { ...node, type: { kind } } : node
+  const value = attempt(scope, inside => castIn(context, unsized, inside))
+  // A text that is too long is an error for SAFE_CAST too.
+  return sized
+    ? typed(
+        once([value.sql], sql => rounded(sql, node.type)),
+        node.type,
+      )
+    : value
 }
 
 function castIn(context: Context, node: Cast, scope: Scope): Typed {

@@ -35,7 +35,7 @@ export function toTimestamp(datetime: string, zone?: string): string {
 export const isFixedZone = (zone: string) => offsetMicros(zone) !== null
 
 /** How many minutes the clocks of a zone, which show `local`, are ahead of UTC; seconds of early times are cut off. */
-export function minutesAhead(local: string, timestamp: string): string {
+function minutesAhead(local: string, timestamp: string): string {
   return `((epoch_us(${local}) - epoch_us(${timestamp})) // 60000000)`
 }
 

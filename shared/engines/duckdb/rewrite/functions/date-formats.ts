@@ -14,7 +14,6 @@ import {
   asTime,
   datetimeText,
   isFixedZone,
-  minutesAhead,
   onEpochDay,
   toDatetime,
   toTimestamp,
@@ -73,8 +72,8 @@ function formatTimestamp(site: CallSite): Typed {
 
 function inZone(timestamp: string, zone: string): ZonedDatetime {
   if (zone === `'UTC'`) return { sql: toDatetime(timestamp), minutes: '0' }
-  const sql = toDatetime(timestamp, zone)
-  return { sql, minutes: minutesAhead(sql, timestamp) }
+  const { local, minutes } = zoned(timestamp, zone)
+  return { sql: local, minutes }
 }
 
 /** The text of a literal format, else `null`, and any format as SQL. */
