@@ -3,7 +3,7 @@
  * https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements#format_elements_date_time.
  * Dates and times travel as the microseconds since 1970 that clocks show (`civil`).
  */
-import { scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { remembered, scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
 import { civilInZone, utcOf } from './time-zones.ts'
 
 export const microsPerDay = 86_400_000_000n
@@ -219,7 +219,10 @@ class Reader {
   }
 
   blanks(): void {
-    while (/\s/.test(this.text[this.at] ?? 'x')) this.at++
+    for (; this.at < this.text.length; this.at++) {
+      const sign = this.text[this.at]!
+      if ((sign > ' ' && sign < '\u007f') || !/\s/.test(sign)) return
+    }
   }
 
   /** What a sticky pattern matches here. Throws ValueError if it does not. */
@@ -413,28 +416,37 @@ function parsed(type: string, format: string, text: string): Parsed {
   return found
 }
 
-function apply(type: string, format: string, reader: Reader, found: Parsed): void {
+/** A part of a format: an element, white space, or a character that stands for itself. */
+type Piece = Record<string, string | undefined> | string
+
+const piecesOf = remembered((format): Piece[] => {
+  const pieces: Piece[] = []
   for (let at = 0; at < format.length;) {
-    const rest = format.slice(at)
     elementPattern.lastIndex = at
     const match = format[at] === '%' ? elementPattern.exec(format) : null
-    if (match?.index === at) {
-      applyElement(type, match, reader, found)
-      at += match[0].length
-    } else if (/^\s/.test(rest)) {
-      reader.blanks()
-      at++
-    } else {
-      const sign = String.fromCodePoint(rest.codePointAt(0)!)
-      if (sign === '%' || !reader.text.startsWith(sign, reader.at)) throw failed()
-      reader.at += sign.length
-      at += sign.length
-    }
+    const sign = String.fromCodePoint(format.codePointAt(at)!)
+    const element = match?.index === at ? match : null
+    pieces.push(element ? element.groups! : /^\s$/.test(sign) ? ' ' : sign)
+    at += element ? element[0].length : sign.length
+  }
+  return pieces
+})
+
+function apply(type: string, format: string, reader: Reader, found: Parsed): void {
+  for (const piece of piecesOf(format)) {
+    if (typeof piece !== 'string') applyElement(type, piece, reader, found)
+    else if (piece === ' ') reader.blanks()
+    else if (piece !== '%' && reader.text.startsWith(piece, reader.at)) reader.at += piece.length
+    else throw failed()
   }
 }
 
-function applyElement(type: string, match: RegExpExecArray, reader: Reader, found: Parsed): void {
-  const { digits, part, name, alternative, ordinal } = match.groups!
+function applyElement(
+  type: string,
+  { digits, part, name, alternative, ordinal }: Record<string, string | undefined>,
+  reader: Reader,
+  found: Parsed,
+): void {
   if (part !== undefined) {
     if (part === 'f') throw failed()
     allow(type, 'time')

@@ -3,7 +3,7 @@
  * that is cut off or goes wrong behind it still has that value. Strings may stand in single quotes, commas at the end of a
  * list. Numbers keep the digits that were written. The rewriting leaves text that is plain JSON to DuckDB.
  */
-import { scalar, type ScalarFunction } from './scalar-function.ts'
+import { remembered, scalar, type ScalarFunction } from './scalar-function.ts'
 
 type Step = string | number
 
@@ -33,42 +33,50 @@ class Scanner {
 
   /** The first value at a path; null where there is none. Throws Broken. */
   find(steps: Step[], depth = 0): Found | null {
-    const [step, ...rest] = steps
+    const step = steps[depth]
     if (step === undefined) return this.value(depth)
     if (depth > deepest) throw new Broken()
     const sign = this.peek()
-    if (typeof step === 'string' && sign === '{') return this.inObject(step, rest, depth)
+    if (typeof step === 'string' && sign === '{') return this.inObject(step, steps, depth)
     // A key of digits is an index where there is an array.
     const index = typeof step === 'number' ? step : /^\d+$/.test(step) ? Number(step) : -1
-    if (index >= 0 && sign === '[') return this.inArray(index, rest, depth)
-    this.value(depth)
+    if (index >= 0 && sign === '[') return this.inArray(index, steps, depth)
+    this.skip(depth)
     return null
   }
 
-  private inObject(step: string, rest: Step[], depth: number): Found | null {
+  /** Past a value that is not asked for. */
+  private skip(depth: number): void {
+    const sign = this.peek()
+    if (sign === '{' || sign === '[') this.value(depth)
+    else if (sign === '"' || sign === "'") this.string()
+    else if (!this.matches(literal) && !this.matches(number)) throw new Broken()
+  }
+
+  private inObject(step: string, steps: Step[], depth: number): Found | null {
     let found: Found | null = null
     this.list('}', () => {
       const key = this.string()
       this.expect(':')
       if (key !== step) {
-        this.value(depth + 1)
+        this.skip(depth + 1)
         return false
       }
-      found = this.find(rest, depth + 1)
+      found = this.find(steps, depth + 1)
       return found !== null
     })
     return found
   }
 
-  private inArray(step: number, rest: Step[], depth: number): Found | null {
+  private inArray(step: number, steps: Step[], depth: number): Found | null {
     let found: Found | null = null
     let index = 0
     this.list(']', () => {
       if (index++ !== step) {
-        this.value(depth + 1)
+        this.skip(depth + 1)
         return false
       }
-      found = this.find(rest, depth + 1)
+      found = this.find(steps, depth + 1)
       return true
     })
     return found
@@ -122,6 +130,12 @@ class Scanner {
   private string(): string {
     const quote = this.peek()
     if (quote !== '"' && quote !== "'") throw new Broken()
+    const end = this.text.indexOf(quote, this.at + 1)
+    const plain = this.text.slice(this.at + 1, Math.max(end, 0))
+    if (end >= 0 && !plain.includes('\\')) {
+      this.at = end + 1
+      return plain
+    }
     let text = ''
     let from = ++this.at
     for (; ; this.at++) {
@@ -149,8 +163,17 @@ class Scanner {
   }
 
   private peek(): string {
-    this.match(blanks)
+    const sign = this.text[this.at] ?? ''
+    if (sign > ' ' && sign < '\u007f') return sign
+    this.matches(blanks)
     return this.text[this.at] ?? ''
+  }
+
+  private matches(pattern: RegExp): boolean {
+    pattern.lastIndex = this.at
+    if (!pattern.test(this.text)) return false
+    this.at = pattern.lastIndex
+    return true
   }
 
   private expect(sign: string): void {
@@ -173,9 +196,11 @@ function quoted(text: string): string {
   return JSON.stringify(text.toWellFormed()).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 }
 
+const stepsOf = remembered(path => JSON.parse(path) as Step[])
+
 function found(text: string, path: string): Found | null {
   try {
-    return new Scanner(text).find(JSON.parse(path) as Step[])
+    return new Scanner(text).find(stepsOf(path))
   } catch (error) {
     if (error instanceof Broken) return null
     throw error

@@ -1,5 +1,5 @@
 /** Values of the type JSON: parsed strictly, changed, and written as GoogleSQL does, with keys in order and numbers normalised. */
-import { scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { remembered, scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
 
 /** A number keeps its text in canonical form: an integer of 64 bits, or the shortest digits of a FLOAT64. */
 class JsonNumber {
@@ -289,7 +289,10 @@ function inArray(root: Json, steps: Step[], change: (items: Json[]) => void): Js
 /** The values to add: one, or each element of an array. */
 const added = (value: Json, each: boolean) => (each && Array.isArray(value) ? value : [value])
 
-const pathOf = (path: string) => JSON.parse(path) as Step[]
+const stepsOf = remembered(path => JSON.parse(path) as Step[])
+
+/** A copy, which may be taken apart. */
+const pathOf = (path: string) => [...stepsOf(path)]
 
 /** A number as text without a fraction that is zero, as LAX_STRING writes it. */
 function numberText(text: string): string {

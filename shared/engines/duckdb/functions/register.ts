@@ -105,16 +105,16 @@ function forEachRow(
   parameters: ColumnType[],
   act: (row: number, values: unknown[]) => void,
 ): void {
-  const vectors = parameters.map((_, at) => input.getColumnVector(at))
+  const columns = parameters.map((type, at) => ({ vector: input.getColumnVector(at), read: readers[type] }))
   const ends = performance.now() + mostMs
+  const values: unknown[] = []
   for (let row = 0; row < input.rowCount; row++) {
     if (row % rowsPerLook === 0 && performance.now() > ends) throw new ValueError('A function takes too long')
-    act(
-      row,
-      vectors.map((vector, at) => {
-        const value = vector.getItem(row)
-        return value === null ? null : (readers[parameters[at]!]?.(value as never) ?? value)
-      }),
-    )
+    for (let at = 0; at < columns.length; at++) {
+      const { vector, read } = columns[at]!
+      const value = vector.getItem(row)
+      values[at] = value === null || !read ? value : read(value as never)
+    }
+    act(row, values)
   }
 }

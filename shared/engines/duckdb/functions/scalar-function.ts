@@ -39,5 +39,18 @@ export function scalar<const Types extends ColumnType[], Returns extends ColumnT
   return { parameters, returns, compute }
 }
 
+/** What a text such as a path or a format means; the last ones are remembered, since all rows of a query have the same. */
+export function remembered<Meaning>(read: (text: string) => Meaning): (text: string) => Meaning {
+  const known = new Map<string, Meaning>()
+  return text => {
+    const found = known.get(text)
+    if (found !== undefined) return found
+    if (known.size >= 100) known.clear()
+    const meaning = read(text)
+    known.set(text, meaning)
+    return meaning
+  }
+}
+
 /** Refuses a value. Its message reaches callers, so it quotes none. */
 export class ValueError extends Error {}

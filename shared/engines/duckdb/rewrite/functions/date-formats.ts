@@ -86,9 +86,21 @@ function formatOf(site: CallSite): { text: string | null; sql: string } {
 function parsing(type: CivilType, fromDatetime: (sql: string) => string): FunctionRule {
   return site => {
     if (site.call.arguments.length !== 2) throw site.invalid(`${site.name} takes a format and a text`)
-    const micros = `gsql_parse_${type.toLowerCase()}(${argumentAs(site, 0, 'STRING')}, ${argumentAs(site, 1, 'STRING')})`
+    const { text, sql: format } = formatOf(site)
+    const value = argumentAs(site, 1, 'STRING')
+    const exact = `gsql_parse_${type.toLowerCase()}(${format}, ${value})`
+    const micros =
+      type === 'TIME' || (type === 'DATE' && /%[HMST]/.test(text ?? '')) ? exact : quickly(text, value, exact)
     return typed(fromDatetime(`make_timestamp(${micros})`), type)
   }
+}
+
+/** Of the commonest formats DuckDB reads most texts as GoogleSQL does; those that it does not read are left to `exact`. */
+function quickly(format: string | null, value: string, exact: string): string {
+  const common = format !== null && /^(?:%[YmdHMSFT]|[^%])*$/.test(format)
+  if (!common || !(format.includes('%F') || /%Y.*%m.*%d/.test(format))) return exact
+  const duck = format.replaceAll('%F', '%Y-%m-%d').replaceAll('%T', '%H:%M:%S')
+  return `COALESCE(epoch_us(try_strptime(${value}, ${quoteText(duck)})), ${exact})`
 }
 
 /** DuckDB finds the offset of a named zone, but where the format reads one, or may. */
@@ -96,7 +108,10 @@ function parseTimestamp(site: CallSite): Typed {
   const { text, sql: format } = formatOf(site)
   const value = argumentAs(site, 1, 'STRING')
   const zone = site.call.arguments.length > 2 ? argumentAs(site, 2, 'STRING') : `'UTC'`
-  const read = (zone: string) => `gsql_parse_timestamp(${format}, ${value}, ${zone})`
+  const read = (zone: string) => {
+    const exact = `gsql_parse_timestamp(${format}, ${value}, ${zone})`
+    return zone === `'UTC'` ? quickly(text, value, exact) : exact
+  }
   const named = text !== null && !/%(E?z|Z|s)/.test(text) && !isFixedZone(zone)
   return typed(
     named ? toTimestamp(`make_timestamp(${read(`'UTC'`)})`, zone) : `make_timestamptz(${read(zone)})`,

@@ -28,12 +28,22 @@ const scalarAt: FunctionRule = site => {
 function scalarInText(value: string, path: string | null, steps: string): string {
   const written = `gsql_json_scalar_in(${value}, ${steps})`
   if (path === null) return written
-  const found = scalarOfKind(
-    `(CASE WHEN json_valid(${value}) THEN ${castText(value, 'JSON')} END)`,
-    path,
-    written,
+  const json = `(CASE WHEN json_valid(${value}) THEN ${castText(value, 'JSON')} END)`
+  const number = asWritten(value, path, `json_extract_string(${json}, ${path})`, written)
+  return `(CASE WHEN json_valid(${value}) THEN ${scalarOfKind(json, path, number)} ELSE ${written} END)`
+}
+
+/**
+ * A number as DuckDB writes it, where it stands so behind its key in the text, else as `written`. An equal number in other digits
+ * behind an equal key would be taken for it.
+ */
+function asWritten(value: string, path: string, found: string, written: string): string {
+  const key = /\."([^"]*)"'$/.exec(path)?.[1]
+  if (key === undefined) return written
+  const stands = ['', ' '].flatMap(blank =>
+    [',', '}'].map(end => `strpos(${value}, '"${key}":${blank}' || ${found} || '${end}') > 0`),
   )
-  return `(CASE WHEN json_valid(${value}) THEN ${found} ELSE ${written} END)`
+  return `(CASE WHEN ${stands.join(' OR ')} THEN ${found} ELSE ${written} END)`
 }
 
 function scalarInJson(json: string, path: string | null, steps: string): string {
@@ -54,8 +64,20 @@ function scalarOfKind(json: string, path: string, number: string): string {
 const valueAt: FunctionRule = site => {
   const { value, path, steps, text } = jsonArguments(site)
   // In text, a null of JSON is NULL; as a value it stays what it is.
-  if (text) return typed(`NULLIF(gsql_json_value_in(${value}, ${steps}), 'null')`, 'STRING')
+  if (text)
+    return typed(
+      once([value], value => `NULLIF(${valueInText(value, path, steps)}, 'null')`),
+      'STRING',
+    )
   return typed(path === null ? asJson(jsonAt(value, steps)) : `json_extract(${value}, ${path})`, 'JSON')
+}
+
+function valueInText(value: string, path: string | null, steps: string): string {
+  const written = `gsql_json_value_in(${value}, ${steps})`
+  if (path === null) return written
+  const json = `(CASE WHEN json_valid(${value}) THEN ${castText(value, 'JSON')} END)`
+  const plain = `json_type(${json}, ${path}) IN ('BOOLEAN', 'NULL', 'UBIGINT')`
+  return `(CASE WHEN ${plain} THEN ${asText(`json_extract(${json}, ${path})`)} ELSE ${written} END)`
 }
 
 const arrayAt: FunctionRule = site => {

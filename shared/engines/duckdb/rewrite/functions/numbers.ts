@@ -209,29 +209,33 @@ function twoNumbers(site: CallSite): { x: string; y: string; type: SqlType } {
   return { x: common.values[0]!.sql, y: common.values[1]!.sql, type: common.type }
 }
 
-/** NULL where the operator has no result, or one that is not finite from arguments that are. */
+/** The result, or NULL for one that is not finite of numbers that are. */
+function finiteOrNull(x: string, y: string, result: (x: string, y: string) => string): Typed {
+  const sql = once(
+    [x, y],
+    (x, y) =>
+      `(CASE WHEN isfinite(${result(x, y)}) OR NOT isfinite(${x}) OR NOT isfinite(${y}) THEN ${result(x, y)} END)`,
+  )
+  return typed(sql, 'FLOAT64')
+}
+
+/** NULL where the operator has no result. FLOAT64s need no TRY. */
 function safeArithmetic(site: CallSite, operator: '+' | '-' | '*'): Typed {
+  const { x, y, type } = twoNumbers(site)
+  if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} ${operator} ${y})`)
   return attempt(site.scope, scope => {
     const { x, y, type } = twoNumbers(site.inScope(scope))
     if (operator === '*' && isDecimal(type)) return decimal('multiply', x, y, type)
-    const result = `(${x} ${operator} ${y})`
-    if (type.kind !== 'FLOAT64') return exact(result, type)
-    return typed(
-      once([x, y], (x, y) => finite(`(${x} ${operator} ${y})`, x, y)),
-      type,
-    )
+    return exact(`(${x} ${operator} ${y})`, type)
   })
 }
 
-/** Without TRY where it can: quotients of sums are common. */
 function safeDivide(site: CallSite): Typed {
   const { x, y, type } = twoNumbers(site)
   if (type.kind === 'INT64') return typed(`(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`, 'FLOAT64')
+  if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} / NULLIF(${y}, 0))`)
   return attempt(site.scope, scope => {
     const { x, y, type } = twoNumbers(site.inScope(scope))
-    if (isDecimal(type)) return decimal('divide', x, y, type)
-    const quotient = (x: string, y: string) =>
-      `(CASE WHEN ${y} != 0 THEN ${finite(`(${x} / ${y})`, x, y)} END)`
-    return typed(once([x, y], quotient), 'FLOAT64')
+    return decimal('divide', x, y, type)
   })
 }
