@@ -53,7 +53,7 @@ async function chart(page: Page): Promise<void> {
 /** The newest logs, one of them open. */
 async function logs(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1200, height: 800 })
-  await page.getByLabel('Endpoint').selectOption('logs.all')
+  await page.getByLabel('Endpoint', { exact: true }).selectOption('logs.all')
   await page.locator('.row:not(.head)').nth(1).click()
   await page.getByRole('region', { name: 'Fields of the entry' }).waitFor()
   await take(page, 'logs.png')
