@@ -64,6 +64,7 @@ const ofFiles: Meaning[] = [
     /^Invalid Input Error: (File '.*' too small to be a Parquet file|No magic bytes found|Failed to read (Parquet )?file "|Invalid string encoding found in Parquet file "|Cannot read )/,
     'A log file is damaged',
   ],
+  [/^Invalid Input Error: [^\n]* file ['"][^'"\n]*\.parquet['"]/, 'A log file is damaged'],
   [/^Conversion Error: Error while reading file "/, 'A log file has other columns than its table'],
   [/^Invalid Error/, 'A log file is damaged'],
   [/^IO Error/, 'A log file is missing, or cannot be read'],
