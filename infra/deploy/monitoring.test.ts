@@ -9,6 +9,7 @@ import { getTestServer } from '@google-cloud/functions-framework/testing'
 import { startService, type TestService } from '../../functions/testing/service.ts'
 import { warmHandler } from '../../functions/warm/handler.ts'
 import { loadConfig } from '../../shared/config.ts'
+import { addRows } from '../../shared/engines/testing/parquet.ts'
 import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import { lineOf, type Log } from '../../shared/log.ts'
 import { startBigQueryServer, type BigQueryServer } from '../google/bigquery/server.ts'
@@ -66,9 +67,13 @@ describe('the metrics', () => {
 
   beforeAll(async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'monitoring-'))
+    const logsFolder = join(dataDir, 'logs')
+    const tables = readTableSchemas('infra/tables')
+    const entry = { timestamp: '2026-03-10T12:20:00Z', project: 'p', event_message: 'GET' }
+    await addRows(logsFolder, 'cloudflare.logs.prod', tables.get('cloudflare.logs.prod')!, [entry])
     bigQuery = await startBigQueryServer({
-      logsFolder: join(dataDir, 'logs'),
-      tables: readTableSchemas('infra/tables'),
+      logsFolder,
+      tables,
       dataset: 'test-project.logs',
       now: env['FROZEN_NOW']!,
     })
