@@ -1,6 +1,6 @@
 /** What the files of the rewriting share: a query's context, relations, scopes, typed expressions and errors. */
 import { SqlError } from '../../../sql/error.ts'
-import type { Expression, Node, Query } from '../../../sql/tree.ts'
+import type { Expression, Node, Query, Window } from '../../../sql/tree.ts'
 import type { Column, ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName, quoteText } from '../syntax.ts'
@@ -70,6 +70,8 @@ export interface Scope {
   aliases: Map<string, Typed> | null
   /** Names of the SELECT list where they are not in sight (WHERE), for the message. */
   later?: ReadonlySet<string>
+  /** Those of the WINDOW clause by lower-case name. */
+  windows: ReadonlyMap<string, Window>
   /** Set once an aggregate function is met that is not a window function. */
   aggregation: { found: boolean }
   /** Inside TRY, what is computed before it (see attempt.ts). */

@@ -24,7 +24,15 @@ export function visibleColumn(table: string, { name, duck, type }: OutputColumn)
 }
 
 export function newScope(ctes: Ctes, outer: Scope | null): Scope {
-  return { variables: [], merged: new Map(), outer, ctes, aliases: null, aggregation: { found: false } }
+  return {
+    variables: [],
+    merged: new Map(),
+    outer,
+    ctes,
+    aliases: null,
+    windows: new Map(),
+    aggregation: { found: false },
+  }
 }
 
 /** FROM, or a part of it. */

@@ -16,7 +16,7 @@ import { fromClause } from './from.ts'
 import { checkSelect } from './planning.ts'
 import { key as keyOf } from './keys.ts'
 import { columnsOf, newScope, sameName, withSource } from './scope.ts'
-import { windowClause } from './windows.ts'
+import { namedWindows } from './windows.ts'
 
 export interface SelectResult {
   sql: string
@@ -35,7 +35,7 @@ export interface SelectedItem {
 
 /** Rewrites a SELECT. Throws SqlError. */
 export function select(context: Context, node: Select, outer: Scope | null, ctes: Ctes): SelectResult {
-  const bare = newScope(ctes, outer)
+  const bare = { ...newScope(ctes, outer), windows: namedWindows(context, node.windows) }
   const from = node.from && fromClause(context, node.from, bare)
   const scope = from ? withSource(bare, from) : bare
   const items = node.items.flatMap(item =>
@@ -53,7 +53,6 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
     groupByClause(context, node, items, scope),
     clause(context, 'HAVING', node.having, aliased),
     clause(context, 'QUALIFY', node.qualify, aliased),
-    windowClause(context, node, scope),
   ]
   return {
     sql: sql.filter(Boolean).join(''),

@@ -1,31 +1,66 @@
-/** OVER and WINDOW, and ORDER BY inside a window or an aggregate. */
-import type { Call, Count, Frame, FrameBound, OrderItem, Select, Window } from '../../../sql/tree.ts'
-import { quoteName } from '../syntax.ts'
+/**
+ * OVER and WINDOW, and ORDER BY inside a window or an aggregate. DuckDB does not extend one named window by another,
+ * so it gets whole windows and no names.
+ */
+import type {
+  Count,
+  Frame,
+  FrameBound,
+  Identifier,
+  NamedWindow,
+  OrderItem,
+  Window,
+} from '../../../sql/tree.ts'
 import type { Context, Scope, Typed } from './context.ts'
 import { key as keyOf } from './keys.ts'
 import { parameter } from './literals.ts'
 
 /** ` OVER (...)` of a call, or nothing. */
-export function overClause(context: Context, over: Call['over'], scope: Scope): string {
-  if (!over) return ''
-  return ` OVER ${'kind' in over ? windowSpecification(context, over, scope) : quoteName(over.name)}`
+export function overClause(context: Context, over: Window | null, scope: Scope): string {
+  return over ? ` OVER ${windowSpecification(context, over, scope)}` : ''
 }
 
-/** ` WINDOW name AS (...), ...` of a SELECT, or nothing. */
-export function windowClause(context: Context, node: Select, scope: Scope): string {
-  if (node.windows.length === 0) return ''
-  const named = node.windows.map(
-    ({ name, window }) => `${quoteName(name.name)} AS ${windowSpecification(context, window, scope)}`,
-  )
-  return ` WINDOW ${named.join(', ')}`
+/** The windows of a WINDOW clause by lower-case name, whole. Throws SqlError. */
+export function namedWindows(context: Context, named: NamedWindow[]): Scope['windows'] {
+  const windows = new Map<string, Window>()
+  for (const { name, window } of named) {
+    const whole = wholeWindow(context, window, windows)
+    if (windows.has(name.name.toLowerCase()))
+      throw context.invalid(name, `Duplicate window alias ${name.name}`)
+    windows.set(name.name.toLowerCase(), whole)
+  }
+  return windows
 }
+
+/** A window with what it takes from the named one that it stands for or extends. Throws SqlError. */
+export function wholeWindow(
+  context: Context,
+  node: Window | Identifier,
+  windows: Scope['windows'],
+): Window & { base: null } {
+  const own = 'kind' in node ? node : { ...nothing, base: node, at: node.at }
+  if (!own.base) return { ...own, base: null }
+  const base = windows.get(own.base.name.toLowerCase())
+  if (!base) throw context.invalid(own.base, `Unrecognized window alias ${own.base.name}`)
+  const refused =
+    (own.partitionBy.length > 0 && 'has a PARTITION BY, it cannot extend a named window') ||
+    (own.orderBy.length > 0 &&
+      base.orderBy.length > 0 &&
+      'extends one with ORDER BY, it cannot have its own') ||
+    ((own.orderBy.length > 0 || own.frame) && base.frame && 'extends one with a frame, it cannot add to it')
+  if (refused) throw context.invalid(own, `If a window ${refused}`)
+  const { partitionBy } = base
+  const orderBy = own.orderBy.length > 0 ? own.orderBy : base.orderBy
+  return { ...own, base: null, partitionBy, orderBy, frame: own.frame ?? base.frame }
+}
+
+const nothing: Omit<Window, 'at'> = { kind: 'Window', base: null, partitionBy: [], orderBy: [], frame: null }
 
 function windowSpecification(context: Context, node: Window, scope: Scope): string {
   const keys = node.partitionBy.map(
     key => keyOf(context, key, 'PARTITION BY', context.expression(key, scope)).sql,
   )
   const parts = [
-    node.base && quoteName(node.base.name),
     keys.length > 0 && `PARTITION BY ${keys.join(', ')}`,
     node.orderBy.length > 0 && orderByClause(context, node.orderBy, scope, ranges(node.frame)),
     node.frame && frame(context, node.frame),

@@ -105,6 +105,25 @@ describeDuckDb('aggregates and windows', {}, ({ rows, failure }) => {
     expect((await rows(sql)).map(row => row['v'])).toEqual(expected)
   })
 
+  test('a named window is extended by others, step by step', async () => {
+    const sql = `SELECT SUM(x) OVER two AS v FROM UNNEST([1, 2, 4, 8]) AS x
+      WINDOW halves AS (PARTITION BY x > 2), sorted AS (halves ORDER BY x), same AS sorted, two AS (same ROWS 1 PRECEDING) ORDER BY x`
+    expect((await rows(sql)).map(row => row['v'])).toEqual([1, 3, 4, 12])
+  })
+
+  test.each([
+    ['SUM(x) OVER (base ORDER BY x)', 'If a window extends one with ORDER BY, it cannot have its own'],
+    ['SUM(x) OVER (base PARTITION BY x)', 'If a window has a PARTITION BY, it cannot extend a named window'],
+    ['SUM(x) OVER (framed ROWS 1 PRECEDING)', 'If a window extends one with a frame, it cannot add to it'],
+    ['SUM(x) OVER other', 'Unrecognized window alias other'],
+    ['ROW_NUMBER() OVER framed', 'ROW_NUMBER takes no frame in its window'],
+    ['PERCENTILE_CONT(x, 0.5) OVER base', 'PERCENTILE_CONT takes no ORDER BY in its window'],
+  ])('%s: %s', async (call, message) => {
+    const windows = 'base AS (ORDER BY x), framed AS (base ROWS 2 PRECEDING)'
+    const error = await failure(`SELECT ${call} FROM UNNEST([1]) AS x WINDOW ${windows}`)
+    expect(error.message).toContain(message)
+  })
+
   describe('refusals', () => {
     test.each([
       ['SUM(s)', 'No matching signature for function SUM for argument types: STRING'],

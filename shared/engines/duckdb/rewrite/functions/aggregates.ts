@@ -1,5 +1,5 @@
 /** Aggregate functions, which can all be window functions too, and functions that are window functions only. */
-import type { HavingExtreme } from '../../../../sql/tree.ts'
+import type { HavingExtreme, Window } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
 import { once } from '../bounds.ts'
 import { duckType } from '../../syntax.ts'
@@ -118,22 +118,24 @@ function percentile(site: CallSite, duck: string, as?: 'FLOAT64'): string {
   return windowed(site, duck, [number.sql, share.sql])
 }
 
-/** Functions of places in an order need one, and look at all rows, whatever the frame. */
+/** Functions of places in an order need one; of those, some look at all rows, whatever the frame. */
 const ofPlaces = /^(CUME_DIST|DENSE_RANK|LAG|LEAD|NTILE|PERCENT_RANK|RANK)$/
+const ofFrames = /^(FIRST_VALUE|LAST_VALUE|NTH_VALUE)$/
+const ofAllRows = /^PERCENTILE_/
 
-function checkWindow(site: CallSite): void {
+function checkWindow(site: CallSite, { orderBy, frame }: Window): void {
   const { name } = site
-  const { over } = site.call
-  if (!over || !('kind' in over) || over.base) return
-  if (ofPlaces.test(name) && over.orderBy.length === 0)
+  if ((ofPlaces.test(name) || ofFrames.test(name)) && orderBy.length === 0)
     throw site.invalid(`${name} needs ORDER BY in its window`)
-  if ((ofPlaces.test(name) || name === 'ROW_NUMBER') && over.frame)
+  if (ofAllRows.test(name) && orderBy.length > 0)
+    throw site.invalid(`${name} takes no ORDER BY in its window`)
+  if ((ofPlaces.test(name) || ofAllRows.test(name) || name === 'ROW_NUMBER') && frame)
     throw site.invalid(`${name} takes no frame in its window`)
 }
 
 function windowed(site: CallSite, duck: string, args = argumentList(site)): string {
   if (!site.call.over) throw site.invalid(`${site.name} needs an OVER clause`)
-  checkWindow(site)
+  checkWindow(site, site.call.over)
   const nulls = site.call.nulls ? ` ${site.call.nulls} NULLS` : ''
   return `${duck}(${args.join(', ')}${nulls})${over(site)}`
 }
@@ -143,7 +145,7 @@ function aggregate(site: CallSite, duck: string, args = argumentList(site), null
   const { call, context, scope } = site
   if (call.having) return ofExtreme(site, duck, args, call.having)
   if (args.length === 0) throw site.noMatch([])
-  if (call.distinct && call.over && 'kind' in call.over && call.over.orderBy.length > 0)
+  if (call.distinct && call.over && call.over.orderBy.length > 0)
     throw site.invalid('DISTINCT does not go with ORDER BY in the window')
   if (call.distinct) for (const value of site.allArguments()) key(context, call, 'DISTINCT', value)
   const order = call.orderBy.length > 0 ? ` ${orderByClause(context, call.orderBy, scope)}` : ''
@@ -307,7 +309,7 @@ function listed(site: CallSite, value: string, nulls = site.call.nulls): string 
   if (!window) return limited(site, aggregate(site, 'list', [value], nulls))
   const filter = nulls === 'IGNORE' ? ` FILTER (WHERE ${value} IS NOT NULL)` : ''
   const rows = `count(*)${filter}${over(site)}`
-  const grows = 'kind' in window && !window.base && window.orderBy.length > 0 && !window.frame
+  const grows = window.orderBy.length > 0 && !window.frame
   if (!grows || call.distinct || call.having || call.orderBy.length > 0)
     return site.within(rows, limited(site, aggregate(site, 'list', [value], nulls)))
   const order = orderByClause(context, window.orderBy, scope)

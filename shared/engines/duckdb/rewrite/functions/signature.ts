@@ -2,12 +2,13 @@
 import type { SqlError } from '../../../../sql/error.ts'
 import { extractParts } from '../../../../sql/grammar.ts'
 import { partInstead } from '../../../../sql/instead.ts'
-import type { Call, Expression, NamedArgument, Node } from '../../../../sql/tree.ts'
+import type { Call, Expression, NamedArgument, Node, Window } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { argument } from '../attempt.ts'
 import { checked, once, within } from '../bounds.ts'
 import { coerce, noSignature, numberKinds, unify } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
+import { wholeWindow } from '../windows.ts'
 
 /**
  * What an argument may be: a type; `ANY` value; `ARRAY`; `NUMBER`; `COMMON`, all such arguments brought to one type;
@@ -34,8 +35,8 @@ type Cost = (...args: Typed[]) => string | null
 /** A call and where it stands. */
 export class CallSite {
   readonly context: Context
-  /** Without its named arguments. */
-  readonly call: Call
+  /** Without its named arguments, and with its whole window. */
+  readonly call: Call & { over: Window | null }
   readonly scope: Scope
   /** In capitals, without SAFE. */
   readonly name: string
@@ -47,7 +48,11 @@ export class CallSite {
   constructor(context: Context, call: Call, scope: Scope, name: string) {
     const options = call.arguments.filter(argument => argument.kind === 'NamedArgument')
     this.context = context
-    this.call = { ...call, arguments: call.arguments.filter(argument => argument.kind !== 'NamedArgument') }
+    this.call = {
+      ...call,
+      arguments: call.arguments.filter(argument => argument.kind !== 'NamedArgument'),
+      over: call.over && wholeWindow(context, call.over, scope.windows),
+    }
     this.scope = scope
     this.name = name
     this.options = new Map(options.map(option => [option.name.name.toLowerCase(), option]))

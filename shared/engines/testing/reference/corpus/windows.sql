@@ -21,6 +21,17 @@ SELECT «ROW_NUMBER() FROM requests¦ROW_NUMBER() OVER () + RANK() OVER () FROM 
 SELECT id, «IF(status != LAG(status) OVER (ORDER BY id), 1, 0)¦status - FIRST_VALUE(status) OVER (ORDER BY id)¦ROUND(status / SUM(status) OVER (), 4)¦100 * CUME_DIST() OVER (ORDER BY id)¦COUNT(*) OVER (PARTITION BY IFNULL(country, '-'))» AS v FROM requests ORDER BY id;
 SELECT ROW_NUMBER() OVER (ORDER BY id) AS n FROM nothing;
 SELECT id, ROW_NUMBER() OVER (ORDER BY country NULLS LAST, id) AS «first¦n» FROM requests ORDER BY id;
+SELECT id, COUNT(*) OVER last3 AS c, SUM(status) OVER (last3) AS s, ARRAY_AGG(id) OVER (base ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS ids FROM requests WINDOW base AS (ORDER BY id), last3 AS (base ROWS 2 PRECEDING) ORDER BY id;
+SELECT id, COUNT(*) OVER «c¦C¦(c)» AS n FROM requests WINDOW a AS (PARTITION BY method), b AS (a ORDER BY id), c AS «b¦(b)¦(b ROWS 1 PRECEDING)» ORDER BY id;
+SELECT id, COUNT(*) OVER «b¦(b)» AS n FROM requests WINDOW a AS («ORDER BY method¦PARTITION BY method¦ORDER BY id ROWS 1 PRECEDING¦PARTITION BY method ROWS 1 PRECEDING»), b AS (a «PARTITION BY id¦ROWS 2 PRECEDING¦ORDER BY id») ORDER BY id;
+SELECT id, COUNT(*) OVER («a¦nope») AS n FROM requests WINDOW a AS (ORDER BY id ROWS 1 PRECEDING) ORDER BY id;
+SELECT id, COUNT(*) OVER a AS n FROM requests WINDOW «a AS (b ORDER BY id), b AS (PARTITION BY method)¦a AS (ORDER BY id), A AS (PARTITION BY method)» ORDER BY id;
+SELECT id, «RANK()¦LAG(id)¦ROW_NUMBER()¦FIRST_VALUE(id)¦NTH_VALUE(id, 1)¦COUNT(DISTINCT method)¦PERCENTILE_CONT(id, 0.5)» OVER a AS v FROM requests WINDOW a AS («PARTITION BY id¦ORDER BY id¦ORDER BY id ROWS 1 PRECEDING») ORDER BY id;
+SELECT id, «FIRST_VALUE(id)¦LAST_VALUE(id)¦PERCENTILE_DISC(id, 0.5)» OVER («PARTITION BY id¦ORDER BY id DESC¦PARTITION BY id ROWS 1 PRECEDING») AS v FROM requests ORDER BY id;
+SELECT id FROM requests QUALIFY ROW_NUMBER() OVER (w ORDER BY id) = 1 WINDOW w AS (PARTITION BY method) ORDER BY id;
+SELECT id FROM requests WINDOW a AS (ORDER BY id), b AS (a ORDER BY id) ORDER BY id;
+SELECT id, (SELECT SUM(x) OVER w FROM UNNEST([1]) AS x) AS s FROM requests WINDOW w AS (ORDER BY id) ORDER BY id;
+SELECT method, SUM(COUNT(*)) OVER w AS n FROM requests GROUP BY method WINDOW v AS (ORDER BY method), w AS (v ROWS UNBOUNDED PRECEDING) ORDER BY method;
 --- queries to 14 digits
 -- GoogleSQL does not say how the two values around a percentile are weighed.
 SELECT id, PERCENTILE_«CONT¦DISC»(«status¦bytes¦cost», «0¦0.5¦0.9¦1») OVER () AS p FROM requests WHERE id < 9 ORDER BY id LIMIT 1;
