@@ -125,7 +125,9 @@ class Walk {
     else if (kind === 'With') {
       // Rule 6: a recursive table is visible before it is defined, and may run without end.
       if (node.recursive) throw new Violation('WITH RECURSIVE is not allowed', at)
-    } else if (!harmless.has(kind)) throw new Violation('this is not allowed', at)
+    } else if (kind === 'WithExpression')
+      throw new Violation('WITH is not allowed in an expression: name the value in a subquery', at)
+    else if (!harmless.has(kind)) throw new Violation('this is not allowed', at)
   }
 
   /** Rule 8: case and all, as values are bound. */

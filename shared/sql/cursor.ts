@@ -285,7 +285,7 @@ function continuesQuery(tokens: Token[], index: number): boolean {
   return afterQuery.has(keyOf(tokens[at]!))
 }
 
-/** `WITH (` is not a query but an expression, one that is not supported. */
+/** `WITH (` is not a query but an expression. */
 function startsQuery(tokens: Token[], index: number): boolean {
   const key = keyOf(tokens[index]!)
   return key === 'SELECT' || key === 'FROM' || (key === 'WITH' && tokens[index + 1]!.text !== '(')

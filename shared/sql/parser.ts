@@ -194,7 +194,7 @@ class Parser extends Cursor {
   private select(): ast.Select {
     const { at } = this.next()
     this.countSelect(at)
-    if (this.isWord('WITH')) throw this.refusal('SELECT WITH is not supported')
+    if (this.isWord('WITH') && !this.isSymbol('(', 1)) throw this.refusal('SELECT WITH is not supported')
     const distinct = this.takeOneOf('DISTINCT', 'ALL') === 'DISTINCT'
     if (distinct && this.isWord('ON'))
       throw this.refusal(
@@ -901,8 +901,25 @@ class Parser extends Cursor {
   }
 
   private keyword(): ast.Expression {
-    if (this.isWord('WITH')) throw this.refusal('WITH inside an expression is not supported')
+    if (this.isWord('WITH')) return this.withExpression()
     return this.keywords[this.token.value]?.() ?? this.named()
+  }
+
+  private withExpression(): ast.WithExpression {
+    const { at } = this.next()
+    return this.parenthesized(() => {
+      const variables: ast.SelectColumn[] = []
+      while (this.atName() && this.isWord('AS', 1)) {
+        const name = this.token.at
+        const alias = this.identifier()
+        this.expectWords('AS')
+        variables.push({ kind: 'SelectColumn', expression: this.expression(), alias, at: name })
+        this.expectSymbol(',')
+      }
+      if (variables.length === 0)
+        throw this.refusal('WITH in an expression names values first: WITH(a AS 1, a + 1)')
+      return { kind: 'WithExpression', variables, body: this.expression(), at }
+    })
   }
 
   /** In capitals, so that equal queries have equal text. */
@@ -1086,7 +1103,7 @@ class Parser extends Cursor {
 
   private argument(): ast.Expression {
     const { at } = this.token
-    if (this.isWord('SELECT') || this.isWord('WITH')) {
+    if (this.isWord('SELECT') || (this.isWord('WITH') && !this.isSymbol('(', 1))) {
       throw this.refusal('a subquery needs parentheses of its own')
     }
     if ((this.isWord('TABLE') || this.isWord('MODEL')) && this.atName(1)) {

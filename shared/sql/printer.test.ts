@@ -123,6 +123,7 @@ describe('both kinds of tree have every kind of node', () => {
     UnpivotGroup: true,
     Window: true,
     With: true,
+    WithExpression: true,
   }
   const kindsOf = (trees: Query[]) =>
     new Set(trees.flatMap(tree => [...descendants(tree)].map(({ kind }) => kind)))

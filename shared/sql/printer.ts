@@ -250,6 +250,10 @@ const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) =
     return words(`${printFunction(node)}(${inside})`, window)
   },
   HavingExtreme: ({ extreme, expression }, p) => `HAVING ${extreme} ${p.text(expression)}`,
+  WithExpression: ({ variables, body }, p) => {
+    const named = variables.map(({ alias, expression }) => `${printName(alias!)} AS ${p.text(expression)}`)
+    return `WITH(${[...named, p.text(body)].join(', ')})`
+  },
   NamedArgument: ({ name, value }, p) => `${printName(name)} => ${p.text(value)}`,
   Lambda: ({ parameters, body }, p) => {
     const list = parameters.map(printName).join(', ')

@@ -159,7 +159,7 @@ export type FrameBound = Kind<'FrameBound'> & {
 // ---- expressions
 
 export type Expression =
-  Value | Operation | Subquery | Case | Cast | Extract | Parenthesized | Call | Argument
+  Value | Operation | Subquery | Case | Cast | Extract | Parenthesized | Call | Argument | WithExpression
 type Value =
   Constant | ParameterReference | Path | FieldAccess | Subscript | ArrayLiteral | StructLiteral | Tuple
 type Constant = Literal | TypedLiteral | IntervalLiteral
@@ -288,6 +288,9 @@ export type HavingExtreme = Kind<'HavingExtreme'> & { extreme: 'MAX' | 'MIN'; ex
 export type NamedArgument = Kind<'NamedArgument'> & { name: Identifier; value: Expression }
 /** `x -> x + 1`. */
 type Lambda = Kind<'Lambda'> & { parameters: Identifier[]; body: Expression }
+
+/** `WITH(a AS 1, b AS a + 1, a * b)`: a value of named ones, each of which sees those before it. */
+export type WithExpression = Kind<'WithExpression'> & { variables: SelectColumn[]; body: Expression }
 
 /** Every node that carries a `kind`. */
 export type AnyNode = Query | QueryPart | SelectItem | From | Expression | ExpressionPart

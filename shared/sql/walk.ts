@@ -5,7 +5,9 @@ const kinds: ReadonlySet<string> = new Set(
   FieldAccess Frame FrameBound GroupBy HavingExtreme In InList InQuery InUnnest IntervalLiteral Is IsDistinctFrom Join
   JoinInParentheses Lambda Like LikeAny Literal NamedArgument NamedWindow OrderItem ParameterReference Parenthesized Path
   Pivot Query QueryInParentheses ScalarSubquery Select SelectColumn SelectStar SetOperation StructLiteral Subscript
-  TableReference Tuple TypedLiteral Unary UnnestReference Unpivot UnpivotGroup Window With`.split(/\s+/),
+  TableReference Tuple TypedLiteral Unary UnnestReference Unpivot UnpivotGroup Window With WithExpression`.split(
+    /\s+/,
+  ),
 )
 
 /**

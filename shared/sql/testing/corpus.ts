@@ -276,6 +276,9 @@ const expressions: Record<string, string> = {
     f(a, (x, y) -> x > y and y = 1)
     f(x -> (select x))
     f((x) -> x)
+    with(a as 1, a + 1)
+    f(with(a as (select 1), b as a, with(c as b, -c)))
+    (with(x as [1], x))[0]
     array_filter(a, e -> e.b is not null)`,
   aggregates: `
     count(*)

@@ -77,6 +77,7 @@ export function construction(
   // oxlint-disable-next-line unicorn/no-thenable -- an expression, never a function
   const branch = node('CaseBranch', { when: of, then: of })
   const column = node('SelectColumn', { expression: of, alias: fc.option(tokens.identifier) })
+  const named = node('SelectColumn', { expression: of, alias: tokens.identifier })
   const to = fc.option(parts(intervalParts))
   return [
     node('Case', { operand: fc.option(of), branches: few(branch), otherwise: fc.option(of) }),
@@ -96,6 +97,7 @@ export function construction(
     node('ArrayLiteral', { keyword: fc.constant(true), type: fc.option(tokens.type), items: few(of, 0) }),
     node('StructLiteral', { type: fc.option(tokens.struct), items: few(column, 0) }),
     node('Tuple', { items: few(of, 2) }),
+    node('WithExpression', { variables: few(named), body: of }),
   ]
 }
 

@@ -172,13 +172,13 @@ function written(value: Json): string {
     .join(',')}}`
 }
 
-/** With a line for each value, and two spaces for each level. */
+/** With a line for each value, and two spaces for each level; fields stay in their order, which a STRUCT's have. */
 function pretty(value: Json, margin = '\n'): string {
   const inner = `${margin}  `
   if (Array.isArray(value) && value.length > 0)
     return `[${inner}${value.map(item => pretty(item, inner)).join(`,${inner}`)}${margin}]`
   if (!(value instanceof Map) || value.size === 0) return written(value)
-  const fields = entries(value).map(([key, field]) => `${JSON.stringify(key)}: ${pretty(field, inner)}`)
+  const fields = [...value].map(([key, field]) => `${JSON.stringify(key)}: ${pretty(field, inner)}`)
   return `{${inner}${fields.join(`,${inner}`)}${margin}}`
 }
 

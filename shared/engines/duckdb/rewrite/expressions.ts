@@ -1,5 +1,5 @@
 /** Expressions: which function rewrites which kind, and the kinds that have no file of their own. */
-import type { Expression, Identifier, Path, Subscript } from '../../../sql/tree.ts'
+import type { Expression, Identifier, Path, Subscript, WithExpression } from '../../../sql/tree.ts'
 import type { StructType } from '../../../sql/types.ts'
 import { cast } from './casts.ts'
 import { noSignature } from './coercion.ts'
@@ -19,7 +19,7 @@ import {
   typedLiteral,
 } from './literals.ts'
 import { between, binary, inOperator, is, isDistinctFrom, like, likeAny, unary } from './operators.ts'
-import { fieldOf, fieldOfArray, findPath, jsonKey, noField, unknownName } from './scope.ts'
+import { fieldOf, fieldOfArray, findPath, jsonKey, newScope, noField, unknownName } from './scope.ts'
 import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
 
 type Rewriter<Kind> = (context: Context, node: Extract<Expression, { kind: Kind }>, scope: Scope) => Typed
@@ -57,6 +57,7 @@ const rewriters: { [Kind in Expression['kind']]: Rewriter<Kind> } = {
   Tuple: tuple,
   TypedLiteral: typedLiteral,
   Unary: unary,
+  WithExpression: withExpression,
 }
 
 /** An expression in DuckDB SQL with its type. Throws SqlError, or UnsupportedError for what DuckDB cannot do. */
@@ -65,6 +66,20 @@ export function expression(context: Context, node: Expression, scope: Scope): Ty
   const value = rewrite(context, node, scope)
   checkExpression(context, node, value)
   return value
+}
+
+/** Each value stands wherever its name does. */
+function withExpression(context: Context, { variables, body }: WithExpression, scope: Scope): Typed {
+  const names = variables.map(({ alias }) => alias!.name.toLowerCase())
+  const twice = variables.find(({ alias }, at) => names.indexOf(alias!.name.toLowerCase()) < at)
+  if (twice) throw context.invalid(twice, `WITH names ${twice.alias!.name} twice`)
+  const named = variables.reduce((inner, { alias, expression }): Scope => {
+    const { sql, type } = context.expression(expression, inner)
+    const { aggregation, lifted } = scope
+    const variables = [{ kind: 'value' as const, name: alias!.name, value: typed(sql, type) }]
+    return { ...newScope(scope.ctes, inner), aggregation, lifted, variables }
+  }, scope)
+  return context.expression(body, named)
 }
 
 function path(context: Context, node: Path, scope: Scope): Typed {

@@ -39,6 +39,28 @@ export function tailOfSelect(
   return tail(context, node, keys, sorting)
 }
 
+/**
+ * The ORDER BY of a SELECT DISTINCT by the numbers of its columns, for a query around it: where NaN needs a key of its own, which
+ * DISTINCT does not select. `null` where the SELECT itself can sort.
+ */
+export function orderAround(
+  context: Context,
+  node: Query,
+  body: Select,
+  selected: SelectResult,
+): OrderItem[] | null {
+  if (!body.distinct || body.as === 'STRUCT') return null
+  const keys = node.orderBy.map(item => orderKey(context, item, selected, body))
+  const floats = keys.some(
+    ({ column }) => column !== null && selected.items[column]!.value.type?.kind === 'FLOAT64',
+  )
+  if (!floats || keys.some(({ column }) => column === null)) return null
+  return node.orderBy.map((item, at): OrderItem => {
+    const text = String(keys[at]!.column! + 1)
+    return { ...item, expression: { kind: 'Literal', literal: 'INTEGER', text, value: '', at: item.at } }
+  })
+}
+
 /** The tail of a query over anything else, whose columns `scope` shows. */
 export function tailOfRows(
   context: Context,
@@ -52,7 +74,7 @@ export function tailOfRows(
     const value = column === null ? context.expression(item.expression, scope) : items[column]!.value
     keyOf(context, item, 'ORDER BY', value)
     const sql = column === null ? value.sql : String(column + 1)
-    return { sql, column, direction: orderDirection(item), nan: '' }
+    return { sql, column, direction: orderDirection(item), nan: nanKey(value, item) }
   })
   return tail(context, node, keys, sorting)
 }

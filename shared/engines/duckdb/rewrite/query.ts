@@ -27,7 +27,7 @@ import {
 } from './context.ts'
 import { isAggregate } from './functions/calls.ts'
 import { key } from './keys.ts'
-import { tailOfRows, tailOfSelect } from './order.ts'
+import { orderAround, tailOfRows, tailOfSelect } from './order.ts'
 import { checkDepth, checkSize } from './planning.ts'
 import { newScope, visibleColumn } from './scope.ts'
 import { select } from './select.ts'
@@ -177,6 +177,11 @@ function bodyOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, 
   const { body } = node
   if (body.kind === 'Select') {
     const selected = select(context, body, outer, ctes)
+    const around = orderAround(context, node, body, selected)
+    if (around) {
+      const rows = { ...selected, ctes: [], order: [] }
+      return sortedRows(context, { ...node, orderBy: around }, rows, newScope(ctes, outer), sorting)
+    }
     const tail = tailOfSelect(context, node, body, selected, sorting)
     return { ...selected, ctes: [], sql: selected.sql + tail.sql, order: tail.order }
   }

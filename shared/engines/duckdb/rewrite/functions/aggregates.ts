@@ -115,7 +115,18 @@ function percentile(site: CallSite, duck: string, as?: 'FLOAT64'): string {
   if (node?.kind === 'Literal' && !(Number(node.text) >= 0 && Number(node.text) <= 1))
     throw site.invalid(`The share of ${site.name} must be from 0 to 1`, node)
   if (site.call.nulls === 'RESPECT') return withNulls(site, number.sql, part.sql, as !== undefined)
-  return windowed(site, duck, [number.sql, share.sql])
+  if (number.type?.kind !== 'FLOAT64') return windowed(site, duck, [number.sql, share.sql])
+  // NaN is the least number, and DuckDB's greatest.
+  const [isNaN, lowest] = [`isnan(${number.sql})`, `CAST('-Infinity' AS DOUBLE)`]
+  const found = windowed(site, duck, [
+    `(CASE WHEN ${isNaN} THEN ${lowest} ELSE ${number.sql} END)`,
+    share.sql,
+  ])
+  const strange = windowed(site, 'bool_or', [isNaN])
+  return once([found, strange], (found, strange) => {
+    const least = `(NOT isfinite(${found}) AND ${found} <> 'Infinity')`
+    return `(CASE WHEN ${strange} AND ${least} THEN CAST('NaN' AS DOUBLE) ELSE ${found} END)`
+  })
 }
 
 /** Functions of places in an order need one; of those, some look at all rows, whatever the frame. */
