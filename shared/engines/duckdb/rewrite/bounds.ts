@@ -210,20 +210,23 @@ function isConstant(node: AnyNode): boolean {
 
 /**
  * Uses values several times, and evaluates them once: what is more than a literal, a parameter or a column is the argument
- * of a lambda, which costs a fifth more than the value alone.
+ * of a lambda, which costs a fifth more than the value alone. Literals and parameters stay in any case: a regular expression
+ * that DuckDB sees to be constant is compiled once, and else for each row.
  */
 export function once<Values extends string[]>(values: Values, use: (...values: Values) => string): string {
   if (values.every(isSimple)) return use(...values)
-  const fields = values.map((value, at) => `'v${at}': ${value}`)
-  return `(list_transform([{${fields.join(', ')}}], lambda v: ${use(...(values.map((_, at) => `v.v${at}`) as Values))})[1])`
+  const inside = values.map((value, at) => (constant.test(value) ? value : `v.v${at}`)) as Values
+  const fields = values.flatMap((value, at) => (constant.test(value) ? [] : [`'v${at}': ${value}`]))
+  return `(list_transform([{${fields.join(', ')}}], lambda v: ${use(...inside)})[1])`
 }
 
-/** A literal, a parameter or a column. */
+/** A literal, a parameter, a column or a field of one. */
 export function isSimple(sql: string): boolean {
-  return /^(?:"(?:[^"]|"")*"(?:\."(?:[^"]|"")*")*|'(?:[^']|'')*'|\d+|CAST\((?:\$\w+|-?\d+|'(?:[^']|'')*') AS [\w ]+\)|NULL)$/.test(
-    sql,
-  )
+  return constant.test(sql) || columnOrField.test(sql)
 }
+
+const constant = /^(?:'(?:[^']|'')*'|\d+|CAST\((?:\$\w+|-?\d+|'(?:[^']|'')*') AS [\w ]+\)|NULL)$/
+const columnOrField = /^\(*"(?:[^"]|"")*"(?:\)*\."(?:[^"]|"")*")*$/
 
 /** Bytes of a literal's text; `null` where the value is no literal. */
 export function literalBytes({ origin, sql }: Typed): number | null {
