@@ -143,6 +143,9 @@ function castIn(context: Context, node: Cast, scope: Scope): Typed {
   )
     return typed(`CAST(gsql_bignumeric(${quoteText(operand.text)}) AS ${duckType(node.type)})`, node.type)
   const value = argument(context, node.operand, scope)
+  // Most have more digits than DuckDB keeps: an error, which SAFE would make NULL.
+  if (node.safe && node.type.kind === 'BIGNUMERIC' && value.type?.kind === 'FLOAT64')
+    throw context.unsupported(node, 'SAFE_CAST of a FLOAT64 AS BIGNUMERIC', 'cast to NUMERIC')
   const sql = node.format
     ? withFormat(context, node, node.format, value, scope)
     : convert(value, node.type, node.safe)

@@ -216,7 +216,7 @@ function nthPosition(text: string, part: string, position: string, occurrence = 
   const starts = `list_filter(range(1, length(${text}) + 2), lambda p: substr(${text}, p, length(${part})) = ${part})`
   const ahead = `list_filter(${starts}, lambda q: q >= ${position})[${occurrence}]`
   const back = `list_reverse(list_filter(${starts}, lambda q: q <= length(${text}) + 1 + ${position}))[${occurrence}]`
-  const known = `${text} IS NOT NULL AND ${part} IS NOT NULL`
+  const known = [text, part, occurrence].map(value => `${value} IS NOT NULL`).join(' AND ')
   return `(CASE WHEN ${checked} > 0 AND ${known} THEN COALESCE(${ahead}, 0) WHEN ${checked} < 0 AND ${known} THEN COALESCE(${back}, 0) END)`
 }
 
