@@ -93,15 +93,19 @@ function ofFirstArgument(site: CallSite, duck: string): Typed {
   return typed(windowed(site, duck), site.argument(0).type)
 }
 
-/** With NULLs as the least values. Between a NULL and a value the value stands. */
-function withNulls(site: CallSite, value: string, share: string, between: boolean): string {
+/** With NULLs as the least values, and then NaN. Between a NULL and a value the value stands. */
+function withNulls(site: CallSite, { sql, type }: Typed, share: string, between: boolean): string {
   if (!site.call.over) throw site.invalid(`${site.name} needs an OVER clause`)
-  return once([`list_sort(list(${value})${over(site)}, 'ASC', 'NULLS FIRST')`, share], (sorted, share) => {
-    if (!between) return `${sorted}[greatest(CAST(ceil(${share} * len(${sorted})) AS BIGINT), 1)]`
+  const nan = type?.kind === 'FLOAT64' ? `WHEN isnan(${sql}) THEN 1 ` : ''
+  const place = `CASE WHEN ${sql} IS NULL THEN 0 ${nan}ELSE 2 END`
+  const list = `list_sort(list({'p': ${place}, 'v': ${sql}})${over(site)})`
+  return once([list, share], (sorted, share) => {
+    if (!between) return `${sorted}[greatest(CAST(ceil(${share} * len(${sorted})) AS BIGINT), 1)].v`
     const place = `(${share} * (len(${sorted}) - 1))`
-    const low = `${sorted}[CAST(floor(${place}) AS BIGINT) + 1]`
-    const high = `${sorted}[CAST(ceil(${place}) AS BIGINT) + 1]`
-    return `COALESCE(${low} + (${place} - floor(${place})) * (${high} - ${low}), ${high}, ${low})`
+    const low = `${sorted}[CAST(floor(${place}) AS BIGINT) + 1].v`
+    const high = `${sorted}[CAST(ceil(${place}) AS BIGINT) + 1].v`
+    const weight = `(${place} - floor(${place}))`
+    return `(CASE WHEN ${weight} = 0 THEN ${low} ELSE COALESCE(${low} * (1 - ${weight}) + ${high} * ${weight}, ${high}, ${low}) END)`
   })
 }
 
@@ -114,19 +118,25 @@ function percentile(site: CallSite, duck: string, as?: 'FLOAT64'): string {
   const [, node] = site.call.arguments
   if (node?.kind === 'Literal' && !(Number(node.text) >= 0 && Number(node.text) <= 1))
     throw site.invalid(`The share of ${site.name} must be from 0 to 1`, node)
-  if (site.call.nulls === 'RESPECT') return withNulls(site, number.sql, part.sql, as !== undefined)
-  if (number.type?.kind !== 'FLOAT64') return windowed(site, duck, [number.sql, share.sql])
-  // NaN is the least number, and DuckDB's greatest.
-  const [isNaN, lowest] = [`isnan(${number.sql})`, `CAST('-Infinity' AS DOUBLE)`]
-  const found = windowed(site, duck, [
-    `(CASE WHEN ${isNaN} THEN ${lowest} ELSE ${number.sql} END)`,
-    share.sql,
+  if (site.call.nulls === 'RESPECT')
+    return withNulls(site, { ...number, type: value!.type }, part.sql, as !== undefined)
+  return value!.type?.kind === 'FLOAT64'
+    ? quantileOfFloats(site, duck, number.sql, share.sql)
+    : windowed(site, duck, [number.sql, share.sql])
+}
+
+/** NaN is the least number, and DuckDB's greatest: DuckDB gets -Infinity for it, and the count of NaNs tells them apart. */
+function quantileOfFloats(site: CallSite, duck: string, value: string, share: string): string {
+  const infinity = `CAST('-Infinity' AS DOUBLE)`
+  const quantile = windowed(site, duck, [
+    `CASE WHEN isnan(${value}) THEN ${infinity} ELSE ${value} END`,
+    share,
   ])
-  const strange = windowed(site, 'bool_or', [isNaN])
-  return once([found, strange], (found, strange) => {
-    const least = `(NOT isfinite(${found}) AND ${found} <> 'Infinity')`
-    return `(CASE WHEN ${strange} AND ${least} THEN CAST('NaN' AS DOUBLE) ELSE ${found} END)`
-  })
+  const [nans, all] = [`count(CASE WHEN isnan(${value}) THEN 1 END)`, `count(${value})`].map(
+    count => count + over(site),
+  )
+  const place = duck === 'quantile_cont' ? `floor(${share} * (${all} - 1))` : `ceil(${share} * ${all}) - 1`
+  return `(CASE WHEN greatest(${place}, 0) < ${nans} THEN CAST('NaN' AS DOUBLE) ELSE ${quantile} END)`
 }
 
 /** Functions of places in an order need one; of those, some look at all rows, whatever the frame. */
