@@ -107,6 +107,11 @@ describe('a refusal', () => {
     expect(body.detail).toMatch(/edge_logs, postgres_logs/)
   })
 
+  test('of columns with one name is the caller’s', async () => {
+    for (const sql of ['SELECT id, id FROM edge_logs', 'WITH a AS (SELECT 1 AS x) SELECT x, x FROM a'])
+      expect(await runSql(sql)).toMatchObject({ status: 400, body: { code: 'invalid_query' } })
+  })
+
   test('of text that does not parse names the place', async () => {
     const { status, body } = await runSql('select id\nfrom edge_logs where')
     expect([status, body.code]).toEqual([400, 'invalid_query'])

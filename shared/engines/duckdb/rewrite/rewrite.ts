@@ -3,6 +3,7 @@ import { placeOf, SqlError } from '../../../sql/error.ts'
 import { statementLimits } from '../../../sql/limits.ts'
 import { parse } from '../../../sql/parser.ts'
 import { tablesOf } from '../../../sql/relations.ts'
+import type { Query, QueryBody } from '../../../sql/tree.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
 import { quoteName } from '../syntax.ts'
@@ -63,13 +64,18 @@ export function rewrite(
   for (const { name } of columns) {
     if (seen.has(name.toLowerCase()))
       throw context.invalid(
-        tree,
+        innermost(tree),
         `Duplicate column names in the result are not supported. Found duplicate(s): ${name}`,
       )
     seen.add(name.toLowerCase())
   }
   const read = tablesOf(tree).map(({ path }) => path.map(part => part.name).join('.'))
   return { sql: relation.sql, columns, tables: [...new Set(read)].sort(), usesNow }
+}
+
+/** Without the parentheses: those around a caller's own SQL are the endpoint's. */
+function innermost({ body }: Query): QueryBody {
+  return body.kind === 'QueryInParentheses' ? innermost(body.query) : body
 }
 
 /** The rows of a value table of structs are their fields. */
