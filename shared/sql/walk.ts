@@ -44,6 +44,12 @@ export function* descendants(node: AnyNode): Generator<AnyNode> {
   }
 }
 
+/** What stands in a query or an expression itself, and in no query inside it. */
+export function* descendantsHere(node: AnyNode): Generator<AnyNode> {
+  yield node
+  for (const child of children(node)) if (child.kind !== 'Query') yield* descendantsHere(child)
+}
+
 /** Height of the tree: how many nodes lie on its longest branch. */
 export function heightOf(root: AnyNode): number {
   let height = 0

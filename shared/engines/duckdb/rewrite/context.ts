@@ -70,6 +70,8 @@ export interface Scope {
   aliases: Map<string, Typed> | null
   /** Names of the SELECT list where they are not in sight (WHERE), for the message. */
   later?: ReadonlySet<string>
+  /** The columns that SELECT DISTINCT leaves in sight, by their SQL, where not all are. */
+  visible?: ReadonlySet<string>
   /** Those of the WINDOW clause by lower-case name. */
   windows: ReadonlyMap<string, Window>
   /** Set once an aggregate function is met that is not a window function. */

@@ -7,7 +7,9 @@
  * it is a plain SELECT.
  */
 import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
+import { descendantsHere } from '../../../sql/walk.ts'
 import type { Context, OrderKey, Relation, Scope, Sorting } from './context.ts'
+import { isAggregate } from './functions/calls.ts'
 import { key as keyOf } from './keys.ts'
 import { itemNumber, type SelectedItem, type SelectResult } from './select.ts'
 import { count, nanKey, orderDirection } from './windows.ts'
@@ -95,7 +97,8 @@ function tail(context: Context, node: Query, keys: Key[], sorting: Sorting): Tai
 function orderKey(context: Context, item: OrderItem, selected: SelectResult, body: Select): Key {
   const ordinals = body.as !== 'STRUCT'
   const direction = orderDirection(item)
-  const { items, scope } = selected
+  const { items } = selected
+  const scope = body.distinct ? distinctScope(context, item, selected) : selected.scope
   if (!ordinals && item.expression.kind === 'Literal')
     throw context.invalid(item, 'ORDER BY a number does not go with SELECT AS STRUCT')
   const named = itemNumber(context, item.expression, items)
@@ -107,6 +110,19 @@ function orderKey(context: Context, item: OrderItem, selected: SelectResult, bod
   const column = named ?? items.findIndex(({ value }) => value.sql === sql)
   if (column < 0) return { sql, column: null, direction, nan }
   return { sql: String(column + 1), column, direction, nan }
+}
+
+/** What ORDER BY sees after SELECT DISTINCT: its columns, and no rows to aggregate. */
+function distinctScope(context: Context, item: OrderItem, { items, scope }: SelectResult): Scope {
+  const call = [...descendantsHere(item)].find(
+    node => node.kind === 'Call' && (node.over !== null || isAggregate(node)),
+  )
+  if (call)
+    throw context.invalid(
+      call,
+      'An aggregate or window function is not allowed in ORDER BY after SELECT DISTINCT: select it, and sort by its name',
+    )
+  return { ...scope, visible: new Set(items.map(({ value }) => value.sql)) }
 }
 
 /** The order of the only table read, if each of its rows gives one row. */

@@ -430,6 +430,13 @@ describeDuckDb(
         [`SELECT 1 AS a UNION ALL SELECT 'x'`, 'No matching signature for set operation', 1, 1],
         ['SELECT x FROM UNNEST([1]) AS x ORDER BY 2', 'There is no column 2', 1, 41],
         ['SELECT 1 FROM logs WHERE status_code', 'No matching signature for WHERE clause', 1, 26],
+        ['SELECT DISTINCT x FROM UNNEST([1]) AS x, UNNEST([2]) AS y ORDER BY y', 'y is not visible', 1, 68],
+        [
+          'SELECT DISTINCT x FROM UNNEST([1]) AS x ORDER BY COUNT(*)',
+          'An aggregate or window function',
+          1,
+          50,
+        ],
         ['SELECT *', 'SELECT * needs a FROM clause', 1, 8],
         [`SELECT * FROM ${one} JOIN ${one} USING (c)`, 'Column c in USING is not on both sides', 1, 75],
       ])('%s: %s', async (sql, message, line, column) => {

@@ -2,7 +2,6 @@
 import { matchedNames, sameName } from '../../../sql/columns.ts'
 import { tablesOf } from '../../../sql/relations.ts'
 import type {
-  AnyNode,
   ByName,
   CommonTable,
   Identifier,
@@ -12,7 +11,7 @@ import type {
   SetOperator,
   With,
 } from '../../../sql/tree.ts'
-import { children } from '../../../sql/walk.ts'
+import { descendantsHere } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { coerce, unifyOrThrow } from './coercion.ts'
 import {
@@ -165,12 +164,6 @@ function recursiveTable(
     asColumns(context, next, next.columns, columns),
   ]
   return { ...own, sql: `${a} ${setOperators[body.operator]} ${b}` }
-}
-
-/** What stands in a query itself, and in no query inside it. */
-function* descendantsHere(node: AnyNode): Generator<AnyNode> {
-  yield node
-  for (const child of children(node)) if (child.kind !== 'Query') yield* descendantsHere(child)
 }
 
 function bodyOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, sorting: Sorting): Pieces {

@@ -73,16 +73,41 @@ export function sameName(a: string | null, b: string): boolean {
 
 /** The value of a path such as `status`, `t.metadata` or `r.headers.host`; `null` if its first name is unknown. */
 export function findPath(context: Context, scope: Scope, path: Identifier[]): Typed | null {
-  const [first, ...fields] = path as [Identifier, ...Identifier[]]
   for (let at: Scope | null = scope; at; at = at.outer) {
-    const variable = at.variables.find(variable => sameName(variable.name, first.name))
-    const alias = at.aliases?.get(first.name.toLowerCase())
-    if (alias) return fieldsOf(context, alias, fields, path)
-    if (variable) return inVariable(context, variable, fields, path)
-    const column = findColumn(context, at, first)
-    if (column) return fieldsOf(context, column, fields, path)
+    const value = findHere(context, at, path)
+    if (value) return inSight(context, at, path, value)
   }
   return null
+}
+
+function findHere(context: Context, at: Scope, path: Identifier[]): Typed | null {
+  const [first, ...fields] = path as [Identifier, ...Identifier[]]
+  const variable = at.variables.find(variable => sameName(variable.name, first.name))
+  const alias = at.aliases?.get(first.name.toLowerCase())
+  if (alias) return fieldsOf(context, alias, fields, path)
+  if (variable) return inVariable(context, variable, fields, path)
+  const column = findColumn(context, at, first)
+  return column && fieldsOf(context, column, fields, path)
+}
+
+/** The value of a path, if SELECT DISTINCT leaves it in sight, or what it is a field of. */
+function inSight(context: Context, at: Scope, path: Identifier[], value: Typed): Typed {
+  const { visible } = at
+  const seen = (_: Identifier, last: number) =>
+    visible!.has(findHere(context, at, path.slice(0, last + 1))!.sql)
+  if (!visible || path.some(seen)) return value
+  const ofSeen = at.variables.some(
+    variable =>
+      variable.kind === 'value' &&
+      visible.has(variable.value.sql) &&
+      columnsOf(variable).some(column => sameName(column.name, path[0]!.name)),
+  )
+  if (ofSeen) return value
+  const name = path.map(part => part.name).join('.')
+  throw context.invalid(
+    path[0]!,
+    `${name} is not visible after SELECT DISTINCT: ORDER BY takes what is selected, by its name or number`,
+  )
 }
 
 /** For a path whose first name is unknown. */

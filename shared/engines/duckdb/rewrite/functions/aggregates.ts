@@ -168,10 +168,18 @@ function aggregate(site: CallSite, duck: string, args = argumentList(site), null
   if (args.length === 0) throw site.noMatch([])
   if (call.distinct && call.over && call.over.orderBy.length > 0)
     throw site.invalid('DISTINCT does not go with ORDER BY in the window')
-  if (call.distinct) for (const value of site.allArguments()) key(context, call, 'DISTINCT', value)
+  if (call.distinct) checkDistinct(site)
   const order = call.orderBy.length > 0 ? ` ${orderByClause(context, call.orderBy, scope)}` : ''
   const filter = nulls === 'IGNORE' ? ` FILTER (WHERE ${args[0]} IS NOT NULL)` : ''
   return `${duck}(${call.distinct ? 'DISTINCT ' : ''}${args.join(', ')}${order})${filter}${over(site)}`
+}
+
+function checkDistinct(site: CallSite): void {
+  const { call, context, scope } = site
+  for (const value of site.allArguments()) key(context, call, 'DISTINCT', value)
+  const given = new Set(site.allArguments().map(({ sql }) => sql))
+  const other = call.orderBy.find(item => !given.has(context.expression(item.expression, scope).sql))
+  if (other) throw site.invalid(`${site.name} with DISTINCT can only ORDER BY its argument`, other)
 }
 
 function ofSameType(duck: string) {
