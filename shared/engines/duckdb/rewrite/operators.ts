@@ -9,14 +9,17 @@ import type {
   IsDistinctFrom,
   Like,
   LikeAny,
+  Query,
   Unary,
 } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
+import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
 import { isSimple, joined } from './bounds.ts'
 import { convert } from './casts.ts'
 import { coerce, noSignature, numberKinds, unify, unifyOrThrow } from './coercion.ts'
 import { intervalArithmetic } from './intervals.ts'
+import { orderable } from './keys.ts'
 import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
 
 type Rule = (left: Typed, right: Typed, operator: BinaryOperator) => Typed | null | undefined
@@ -81,7 +84,7 @@ function logical(left: Typed, right: Typed, operator: string): Typed | null {
   return sides.includes(null) ? null : typed(`(${left.sql} ${operator} ${right.sql})`, 'BOOL')
 }
 
-function comparison(left: Typed, right: Typed, operator: BinaryOperator): Typed | null {
+export function comparison(left: Typed, right: Typed, operator: BinaryOperator): Typed | null {
   const common = unify([left, right])
   if (!common || incomparable.includes(common.type?.kind ?? 'BOOL')) return null
   const [a, b] = common.values as [Typed, Typed]
@@ -354,26 +357,70 @@ export function likeAny(context: Context, node: LikeAny, scope: Scope): Typed {
 }
 
 export function inOperator(context: Context, node: In, scope: Scope): Typed {
-  const operand = context.expression(node.operand, scope)
+  const aggregation = { found: false }
+  const operand = context.expression(node.operand, { ...scope, aggregation })
+  scope.aggregation.found ||= aggregation.found
   const { among } = node
   if (among.kind === 'InUnnest') {
     const array = context.expression(among.array, scope)
     return negated(node.not, inArray(context, node, operand, array))
   }
   if (among.kind === 'InQuery') {
-    const { columns, sql } = context.query(among.query, scope, scope.ctes)
-    const [column] = columns
-    if (!column || columns.length > 1)
-      throw context.invalid(among, 'Subquery of type IN must have one column')
-    alike(context, node, 'IN', [operand, { sql: column.duck, type: column.type }])
-    return negated(node.not, `(${operand.sql} IN (${sql}))`)
+    const windows = [...descendantsHere(node.operand)].some(part => part.kind === 'Call' && part.over)
+    return negated(
+      node.not,
+      inQuery(context, node, operand, among.query, scope, windows || aggregation.found),
+    )
   }
   const values = [operand, ...context.expressions(among.items, scope)]
   const { values: common, type } = unifyOrThrow(context, node, 'operator IN', values)
+  if (type?.kind === 'STRUCT') {
+    const tests = common.slice(1).map(item => equality(context, node, common[0]!, item))
+    return negated(node.not, `(${tests.join(' OR ')})`)
+  }
   const [first, ...rest] = common.map(value => value.sql)
   const isIn = `${first} IN (${rest.join(', ')})`
   if (type?.kind !== 'FLOAT64') return negated(node.not, `(${isIn})`)
   return negated(node.not, `(CASE WHEN isnan(${first}) THEN false ELSE ${isIn} END)`)
+}
+
+/** DuckDB's IN takes structs for one value each, in which NULL is equal to NULL. */
+function equality(context: Context, node: In, one: Typed, other: Typed): string {
+  const equal = comparison(one, other, '=')
+  if (!equal) throw noSignature(context, node, 'operator IN', [one, other])
+  return equal.sql
+}
+
+/**
+ * Whether one of the rows is equal; NULL if none is, and of some it is not known.
+ * @param ofRows whether the operand is computed of many rows, which it cannot be inside a query
+ */
+function inQuery(
+  context: Context,
+  node: In,
+  operand: Typed,
+  query: Query,
+  scope: Scope,
+  ofRows: boolean,
+): string {
+  const { columns, sql } = context.query(query, scope, scope.ctes)
+  const [column, ...more] = columns
+  if (!column || more.length > 0) throw context.invalid(query, 'Subquery of type IN must have one column')
+  const rows = quoteName(context.uniqueName('rows'))
+  const value = typed(`${rows}.${quoteName(column.duck)}`, column.type)
+  const kind = unifyOrThrow(context, node, 'operator IN', [operand, value]).type?.kind
+  if (kind === 'FLOAT64' && column.type?.kind === 'FLOAT64')
+    return `(${operand.sql} IN (SELECT ${value.sql} FROM (${sql}) AS ${rows} WHERE isnan(${value.sql}) IS NOT TRUE))`
+  if (kind !== 'STRUCT') return `(${operand.sql} IN (${sql}))`
+  if (ofRows)
+    throw context.unsupported(
+      node,
+      'A STRUCT of aggregates IN a query',
+      'select it in a query of its own, and compare around that',
+    )
+  const equal = equality(context, node, operand, value)
+  const found = `CASE WHEN bool_or(${equal}) THEN true WHEN bool_or(${equal} IS NULL) THEN NULL ELSE false END`
+  return `(SELECT ${found} FROM (${sql}) AS ${rows})`
 }
 
 /** Without a match the result is NULL, not false, if either side holds a NULL; but an empty array has no match. */
@@ -386,12 +433,25 @@ function inArray(context: Context, node: In, operand: Typed, array: Typed): stri
     element && common.type && common.type.kind !== element.kind
       ? `CAST(${array.sql} AS ${duckType(common.type)}[])`
       : array.sql
+  if (common.type?.kind === 'STRUCT') {
+    const each = quoteName(context.uniqueName('x'))
+    const test = equality(context, node, operand, typed(each, element))
+    return anyOf(`list_transform(${array.sql}, lambda ${each}: ${test})`)
+  }
+  const found = `list_contains(${a}, ${x})${common.type?.kind === 'FLOAT64' ? ` AND NOT isnan(${x})` : ''}`
   const unknown = `${x} IS NULL OR list_count(${a}) < len(${a})`
-  return `(CASE WHEN COALESCE(len(${a}), 0) = 0 THEN false WHEN list_contains(${a}, ${x}) THEN true WHEN ${unknown} THEN NULL ELSE false END)`
+  return `(CASE WHEN COALESCE(len(${a}), 0) = 0 THEN false WHEN ${found} THEN true WHEN ${unknown} THEN NULL ELSE false END)`
+}
+
+/** Of a list of tests. */
+function anyOf(tests: string): string {
+  return `(CASE WHEN list_contains(${tests}, true) THEN true WHEN list_count(${tests}) < len(${tests}) THEN NULL ELSE false END)`
 }
 
 export function between(context: Context, node: Between, scope: Scope): Typed {
   const values = context.expressions([node.operand, node.low, node.high], scope)
+  if (!values.every(({ type }) => orderable(type)))
+    throw noSignature(context, node, 'operator BETWEEN', values)
   const [operand, low, high] = alike(context, node, 'BETWEEN', values)
   return negated(node.not, `(${operand} BETWEEN ${low} AND ${high})`)
 }

@@ -5,6 +5,7 @@ import { typeName } from '../../../values.ts'
 import { quoteText } from '../../syntax.ts'
 import { condition, noSignature, unifyOrThrow } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
+import { comparison } from '../operators.ts'
 import {
   applyRule,
   type CallSite,
@@ -81,7 +82,17 @@ export function caseExpression(context: Context, node: Case, scope: Scope): Type
       ]
   if (operand?.type?.kind === 'ARRAY') throw noSignature(context, node, 'CASE', [operand])
   const { values, type } = unifyOrThrow(context, node, 'CASE', context.expressions(results, scope))
-  const branches = whens.map((when, at) => ` WHEN ${when!.sql} THEN ${values[at]!.sql}`).join('')
   const otherwise = node.otherwise ? ` ELSE ${values.at(-1)!.sql}` : ''
-  return typed(`(CASE ${operand?.sql ?? ''}${branches}${otherwise} END)`, type)
+  // DuckDB's CASE takes a struct for one value, in which NULL is equal to NULL.
+  const ofStruct = operand?.type?.kind === 'STRUCT' ? operand : null
+  const equal = (when: Typed) => {
+    const test = comparison(ofStruct!, when, '=')
+    if (!test) throw noSignature(context, node, 'CASE', [ofStruct!, when])
+    return test.sql
+  }
+  const branches = whens.map((when, at) => {
+    const test = ofStruct ? equal(when as Typed) : when!.sql
+    return ` WHEN ${test} THEN ${values[at]!.sql}`
+  })
+  return typed(`(CASE ${ofStruct ? '' : (operand?.sql ?? '')}${branches.join('')}${otherwise} END)`, type)
 }

@@ -58,3 +58,20 @@ SELECT id FROM requests WHERE LOWER(path) LIKE '%items%' AND IFNULL(status, 0) <
 SELECT COUNT(*) FROM requests WHERE NULL;
 SELECT id FROM requests WHERE status ORDER BY id;
 SELECT id FROM requests WHERE COUNT(*) > 1;
+--- each row of bools
+STRUCT(a, b) «=¦!=¦IS NOT DISTINCT FROM» STRUCT(«TRUE, FALSE¦b, a¦TRUE, NULL»)
+STRUCT(a, b) «IN¦NOT IN» «(STRUCT(TRUE, FALSE), (FALSE, TRUE))¦UNNEST([STRUCT(TRUE, FALSE), (FALSE, NULL)])¦(SELECT AS STRUCT TRUE, FALSE)¦(SELECT AS STRUCT x.a, x.b FROM bools AS x WHERE x.n > 3)¦(SELECT AS STRUCT x.a, x.b FROM bools AS x WHERE x.n > 300)¦(SELECT AS STRUCT b, a)»
+(a, (b, a)) IN «((b, (a, b)))¦UNNEST([(TRUE, (TRUE, TRUE)), (FALSE, (NULL, TRUE))])¦(SELECT AS STRUCT x.b, (x.a, x.b) FROM bools AS x)»
+CASE STRUCT(a, b) WHEN STRUCT(TRUE, TRUE) THEN 1 WHEN (TRUE, NULL) THEN 2 WHEN (FALSE, FALSE) THEN 3 END
+STRUCT(a, b) BETWEEN STRUCT(a, b) AND STRUCT(a, b)
+--- each row of floats
+«x¦STRUCT(x)¦STRUCT(x, 1)» «IN (¦NOT IN (»«SELECT AS STRUCT x, 1¦SELECT AS STRUCT f.x, 1 FROM floats AS f¦SELECT f.x FROM floats AS f WHERE f.x IS NOT NULL¦SELECT f.x FROM floats AS f»)
+x «IN¦NOT IN» UNNEST([x«¦, NULL»])
+STRUCT(x) IN «(STRUCT(x))¦UNNEST([STRUCT(x)])»
+--- queries
+SELECT id FROM requests WHERE (method, status) IN (SELECT AS STRUCT method, status FROM requests WHERE id < 4) ORDER BY id;
+SELECT id FROM requests WHERE (method, country) NOT IN (SELECT AS STRUCT method, country FROM requests WHERE id > 9) ORDER BY id;
+SELECT id, (q.method, q.country) IN (SELECT (r.method, r.country) FROM requests AS r WHERE r.id > q.id) AS later FROM requests AS q ORDER BY id;
+SELECT STRUCT(method, status) IN (SELECT AS STRUCT 'GET', 200) AS found, COUNT(*) AS n FROM requests GROUP BY found ORDER BY found;
+SELECT method, (method, COUNT(*)) IN (('GET', 7)) AS found FROM requests GROUP BY method ORDER BY method;
+SELECT «STRUCT([1]) IN (STRUCT([1]))¦STRUCT(1) IN (SELECT 1)¦(1, 2) IN (SELECT 1, 2)¦(1, 2) IN (SELECT (1, 2))¦CAST(NULL AS STRUCT<a INT64>) IN (STRUCT(1))¦STRUCT(1) IN (CAST(NULL AS STRUCT<a INT64>), STRUCT(2))» AS v;
