@@ -140,11 +140,13 @@ function approximated(value: number): bigint {
 const bigScale = 38
 const keptScale = 18
 
+class TooManyDigits extends ValueError {}
+
 /** A decimal text in units of 10^-38, as the local engine's text. Throws ValueError for one that needs more digits. */
 function bigText(units: bigint): string {
   const cut = 10n ** BigInt(bigScale - keptScale)
   if (units % cut !== 0n || abs(units / cut) >= limit)
-    throw new ValueError(
+    throw new TooManyDigits(
       'A BIGNUMERIC has more digits than the local engine keeps: cast to NUMERIC or FLOAT64',
     )
   return pointed(abs(units / cut), keptScale, units < 0n)
@@ -171,6 +173,21 @@ function plainDecimal(text: string): string {
   const [, before = '', whole = '', fraction = '', exponent = '', after = ''] = match ?? []
   if (!match || (before && after)) throw new ValueError('A text is not a number')
   return `${before || after}${whole.replaceAll(',', '')}${fraction}${exponent}`
+}
+
+/** Beyond what a BIGNUMERIC holds. */
+const bigLimit = 2n ** 255n
+
+/** As `bigText`, but `null` for what no BIGNUMERIC holds. */
+function safeBigText(units: () => bigint): string | null {
+  try {
+    const value = units()
+    if (value < -bigLimit || value >= bigLimit) return null
+    return bigText(value)
+  } catch (error) {
+    if (error instanceof TooManyDigits) throw error
+    return null
+  }
 }
 
 const bigOne = 10n ** BigInt(bigScale)
@@ -201,6 +218,10 @@ export const numericFunctions: Record<string, ScalarFunction> = {
   gsql_parse_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(plainDecimal(text)))),
   gsql_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(text))),
   gsql_bignumeric_of_float: scalar(['DOUBLE'], 'VARCHAR', value => bigText(scaled(value, bigScale))),
+  gsql_safe_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => safeBigText(() => bigUnits(text))),
+  gsql_safe_bignumeric_of_float: scalar(['DOUBLE'], 'VARCHAR', value =>
+    safeBigText(() => scaled(value, bigScale)),
+  ),
   gsql_bignumeric_multiply: bigArithmetic((a, b) => divided(a * b, bigOne)),
   gsql_bignumeric_divide: bigArithmetic((a, b) => divided(a * bigOne, b)),
   gsql_numeric: scalar(['DOUBLE'], 'DECIMAL', value => inRange(scaled(value, 9))),

@@ -120,6 +120,12 @@ export function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): str
 export function cast(context: Context, node: Cast, scope: Scope): Typed {
   if (!node.safe) return castIn(context, node, scope)
   const { kind } = node.type
+  if (kind === 'BIGNUMERIC' && !node.format) {
+    if ('size' in node.type && node.type.size)
+      throw context.unsupported(node, 'SAFE_CAST AS BIGNUMERIC(precision, scale)', 'leave the size out')
+    const value = safeBignumeric(context, node, scope)
+    if (value) return value
+  }
   const sized = (kind === 'STRING' || kind === 'BYTES') && 'size' in node.type && node.type.size
   const unsized = sized ? { ...node, type: { kind } } : node
   const value = attempt(scope, inside => castIn(context, unsized, inside))
@@ -130,6 +136,25 @@ export function cast(context: Context, node: Cast, scope: Scope): Typed {
         node.type,
       )
     : value
+}
+
+/** More digits than DuckDB keeps are an error, which TRY would make NULL. */
+const safeBignumerics: Record<string, (sql: string) => string> = {
+  STRING: sql => `gsql_safe_bignumeric(${sql})`,
+  FLOAT64: sql => `gsql_safe_bignumeric_of_float(${sql})`,
+  INT64: sql => sql,
+  NUMERIC: sql => sql,
+  BIGNUMERIC: sql => sql,
+}
+
+function safeBignumeric(context: Context, node: Cast, scope: Scope): Typed | null {
+  const sql = safeBignumericOf(context.expression(node.operand, scope), node.type)
+  return sql === null ? null : typed(sql, node.type)
+}
+
+function safeBignumericOf(value: Typed, type: SqlType): string | null {
+  const conversion = safeBignumerics[value.type?.kind ?? 'INT64']
+  return conversion ? `CAST(${conversion(value.sql)} AS ${duckType(type)})` : null
 }
 
 function castIn(context: Context, node: Cast, scope: Scope): Typed {
@@ -143,9 +168,6 @@ function castIn(context: Context, node: Cast, scope: Scope): Typed {
   )
     return typed(`CAST(gsql_bignumeric(${quoteText(operand.text)}) AS ${duckType(node.type)})`, node.type)
   const value = argument(context, node.operand, scope)
-  // Most have more digits than DuckDB keeps: an error, which SAFE would make NULL.
-  if (node.safe && node.type.kind === 'BIGNUMERIC' && value.type?.kind === 'FLOAT64')
-    throw context.unsupported(node, 'SAFE_CAST of a FLOAT64 AS BIGNUMERIC', 'cast to NUMERIC')
   const sql = node.format
     ? withFormat(context, node, node.format, value, scope)
     : convert(value, node.type, node.safe)
@@ -223,7 +245,9 @@ function convertNested(value: Typed, from: SqlType, to: SqlType, safe: boolean):
 function structParts(value: Typed, from: StructType, to: StructType, safe: boolean): (string | null)[] {
   return from.fields.map((field, at) => {
     const part = typed(`struct_extract_at(${value.sql}, ${at + 1})`, field.type)
-    const cast = convert(part, to.fields[at]!.type, safe)
+    const { type } = to.fields[at]!
+    if (safe && type.kind === 'BIGNUMERIC') return safeBignumericOf(part, type)
+    const cast = convert(part, type, safe)
     return cast !== null && safe ? `TRY(${cast})` : cast
   })
 }

@@ -51,7 +51,13 @@ export function call(context: Context, node: Call, scope: Scope): Typed {
   const aggregates = isAggregate(node)
   if (aggregates && !node.over) scope.aggregation.found = true
   if (safe && aggregates) throw context.invalid(node, `SAFE does not go with the aggregate function ${name}`)
-  if (safe) return attempt(scope, inside => called(context, node, inside, name))
+  if (safe) {
+    const value = attempt(scope, inside => called(context, node, inside, name))
+    // More digits than DuckDB keeps are an error, which SAFE would make NULL.
+    if (value.type?.kind === 'BIGNUMERIC')
+      throw context.unsupported(node, `SAFE.${name} with a BIGNUMERIC`, 'leave SAFE out, or cast to NUMERIC')
+    return value
+  }
   return called(context, node, scope, name)
 }
 

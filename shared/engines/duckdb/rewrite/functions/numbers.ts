@@ -220,8 +220,13 @@ function finiteOrNull(x: string, y: string, result: (x: string, y: string) => st
 }
 
 /** NULL where the operator has no result. FLOAT64s need no TRY. */
+/** More digits than DuckDB keeps are an error, which SAFE would make NULL. */
+const safeBignumeric = 'cast to NUMERIC'
+
 function safeArithmetic(site: CallSite, operator: '+' | '-' | '*'): Typed {
   const { x, y, type } = twoNumbers(site)
+  if (type.kind === 'BIGNUMERIC')
+    throw site.unsupported(`${site.name} of BIGNUMERIC`, site.call, safeBignumeric)
   if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} ${operator} ${y})`)
   return attempt(site.scope, scope => {
     const { x, y, type } = twoNumbers(site.inScope(scope))
@@ -232,6 +237,8 @@ function safeArithmetic(site: CallSite, operator: '+' | '-' | '*'): Typed {
 
 function safeDivide(site: CallSite): Typed {
   const { x, y, type } = twoNumbers(site)
+  if (type.kind === 'BIGNUMERIC')
+    throw site.unsupported(`${site.name} of BIGNUMERIC`, site.call, safeBignumeric)
   if (type.kind === 'INT64') return typed(`(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`, 'FLOAT64')
   if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} / NULLIF(${y}, 0))`)
   return attempt(site.scope, scope => {
