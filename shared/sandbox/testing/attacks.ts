@@ -354,6 +354,12 @@ export const attacks: Attacks[] = [
     },
   },
   {
+    rule: 'rule 6: WITH in an expression is refused',
+    code: 'sandbox_violation',
+    stops: /WITH is not allowed in an expression/,
+    attempts: { 'a WITH expression': 'SELECT WITH(a AS (SELECT MAX(s) FROM secret), a)' },
+  },
+  {
     rule: 'rule 6: what is more than a plain SELECT does not parse',
     code: 'invalid_query',
     stops:
@@ -393,7 +399,6 @@ export const attacks: Attacks[] = [
       'NATURAL JOIN': 'SELECT 1 FROM edge_logs NATURAL JOIN secret',
       'SELECT INTO': 'SELECT 1 INTO x FROM secret',
       'SELECT WITH': 'SELECT WITH DIFFERENTIAL_PRIVACY id FROM secret',
-      'a WITH expression': 'SELECT WITH(a AS (SELECT MAX(s) FROM secret), a)',
       'a subquery as an argument, without parentheses': 'SELECT ABS(SELECT MAX(s) FROM secret)',
       'a query in LIMIT': 'SELECT 1 LIMIT (SELECT MAX(s) FROM secret)',
       'a query in OFFSET': 'SELECT 1 LIMIT 1 OFFSET (SELECT MAX(s) FROM secret)',
