@@ -136,6 +136,9 @@ function usingJoin(
   const conditions: string[] = []
   const merged = new Map(both.merged)
   for (const name of node.using) {
+    // The name of an array's elements would go on standing for the elements, which are NULL in rows of the other side.
+    if (/^(RIGHT|FULL)$/.test(node.type) && both.variables.some(variable => isElement(variable, name)))
+      throw context.unsupported(name, `${node.type} JOIN with the elements of an array in USING`)
     const sides = [left, right].map(side => columnOf(context, name, withSource(bare, side)))
     const common = unifyOrThrow(context, name, 'USING', sides)
     const [a, b] = common.values.map(value => value.sql) as [string, string]
@@ -146,8 +149,14 @@ function usingJoin(
   return { ...both, sql: `${both.sql} ON ${conditions.join(' AND ')}`, merged }
 }
 
+/** The elements of an array are a column of their own name. */
 function columnOf(context: Context, name: Identifier, scope: Scope) {
-  const column = findColumn(context, scope, name)
+  const element = scope.variables.find(variable => isElement(variable, name))
+  const column = findColumn(context, scope, name) ?? (element?.kind === 'value' ? element.value : null)
   if (!column) throw context.invalid(name, `Column ${name.name} in USING is not on both sides of the join`)
   return column
+}
+
+function isElement({ kind, name }: RangeVariable, of: Identifier): boolean {
+  return kind === 'value' && sameName(name, of.name)
 }

@@ -216,3 +216,10 @@ SELECT n, ARRAY(SELECT DISTINCT v FROM UNNEST(a) AS v ORDER BY v) AS d, ARRAY_CO
 SELECT id, PERCENTILE_«CONT¦DISC»(ms, «0¦0.1¦0.5¦0.9¦1») OVER (PARTITION BY country) AS p FROM requests ORDER BY id;
 SELECT CORR(status, ms) AS c, COVAR_SAMP(id, status) AS v, VAR_POP(status) AS p, STDDEV_SAMP(bytes) AS s FROM requests WHERE ms < 1000;
 SELECT SUM(d), AVG(d), MIN(d), MAX(e), STDDEV(e) FROM numerics WHERE n < 10;
+SELECT status, meaning, COUNT(r.id) AS n
+FROM UNNEST([200, 301, 404, 500]) AS status WITH OFFSET AS o
+JOIN UNNEST(['OK', 'Moved', 'Not Found', 'Server Error']) AS meaning WITH OFFSET AS p ON o = p
+LEFT JOIN requests AS r USING (status)
+GROUP BY status, meaning ORDER BY status;
+SELECT country, COUNT(*) AS n FROM UNNEST(['DE', 'XX', 'US']) AS country RIGHT JOIN regions USING (country)
+GROUP BY country ORDER BY country;
