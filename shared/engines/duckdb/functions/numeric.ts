@@ -218,6 +218,9 @@ export const numericFunctions: Record<string, ScalarFunction> = {
   gsql_parse_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(plainDecimal(text)))),
   gsql_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(text))),
   gsql_bignumeric_of_float: scalar(['DOUBLE'], 'VARCHAR', value => bigText(scaled(value, bigScale))),
+  gsql_safe_parse_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text =>
+    safeBigText(() => bigUnits(plainDecimal(text))),
+  ),
   gsql_safe_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => safeBigText(() => bigUnits(text))),
   gsql_safe_bignumeric_of_float: scalar(['DOUBLE'], 'VARCHAR', value =>
     safeBigText(() => scaled(value, bigScale)),

@@ -8,7 +8,7 @@ import { conditionFunctions } from './conditions.ts'
 import { dateFormatFunctions } from './date-formats.ts'
 import { dateFunctions } from './dates.ts'
 import { jsonFunctions } from './json.ts'
-import { numberFunctions } from './numbers.ts'
+import { numberFunctions, safeFunctions } from './numbers.ts'
 import { regexpFunctions } from './regexp.ts'
 import { applyRule, CallSite, type FunctionTable } from './signature.ts'
 import { stringFunctions } from './strings.ts'
@@ -51,6 +51,8 @@ export function call(context: Context, node: Call, scope: Scope): Typed {
   const aggregates = isAggregate(node)
   if (aggregates && !node.over) scope.aggregation.found = true
   if (safe && aggregates) throw context.invalid(node, `SAFE does not go with the aggregate function ${name}`)
+  if (safe && Object.hasOwn(safeFunctions, name))
+    return applyRule(new CallSite(context, node, scope, name), safeFunctions[name]!)
   if (safe) {
     const value = attempt(scope, inside => called(context, node, inside, name))
     // More digits than DuckDB keeps are an error, which SAFE would make NULL.

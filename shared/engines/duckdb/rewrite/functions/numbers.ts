@@ -220,6 +220,15 @@ function finiteOrNull(x: string, y: string, result: (x: string, y: string) => st
 }
 
 /** NULL where the operator has no result. FLOAT64s need no TRY. */
+/** Functions that are themselves safe under SAFE: more digits than DuckDB keeps stay an error. */
+export const safeFunctions: FunctionTable = {
+  PARSE_BIGNUMERIC: signature(
+    ['STRING'],
+    'BIGNUMERIC',
+    text => `CAST(gsql_safe_parse_bignumeric(${text}) AS DECIMAL(38,18))`,
+  ),
+}
+
 /** More digits than DuckDB keeps are an error, which SAFE would make NULL. */
 const safeBignumeric = 'cast to NUMERIC'
 
