@@ -12,7 +12,9 @@ const table = 'cloudflare.logs.prod'
 let service: TestService
 beforeAll(async () => {
   const before = new Date(Date.now() - 90_000).toISOString()
-  service = await startService({ tables: { [table]: [edgeRow('a', before, project, '/rest/v1/items')] } })
+  // The roll-up that is broken here is DuckDB's; shared/engines/bigquery/rollups.test.ts breaks BigQuery's.
+  const tables = { [table]: [edgeRow('a', before, project, '/rest/v1/items')] }
+  service = await startService({ tables, bundle: null })
 }, 60_000)
 afterAll(() => service.stop())
 
