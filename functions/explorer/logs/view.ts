@@ -215,8 +215,9 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
     }
   }
 
-  /** Rows that may show what must not be seen go before anything else. */
+  /** Rows that may show what must not be seen go before anything else, and those on their way with them. */
   function clear(): void {
+    stop()
     list.set([], { columns: [], zone: state.zone, sort: sortOf(), place: place(state.table) })
     list.end('')
     show(beside)
