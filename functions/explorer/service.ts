@@ -121,16 +121,21 @@ export function now(): number {
   return Math.round((Date.now() + behind) * 1000)
 }
 
-/** `Date` has whole seconds; a clock that is right to a few seconds is believed. */
-function compareClocks(response: Response): void {
+/**
+ * The service wrote its `Date` between `sent` and now, however long the answer waited for a busy page. `Date` has whole
+ * seconds; a clock that is right to a few seconds is believed.
+ */
+function compareClocks(response: Response, sent: number): void {
   const theirs = Date.parse(response.headers.get('date') ?? '')
-  const difference = theirs - Date.now()
-  if (!Number.isNaN(difference)) behind = Math.abs(difference) > 5000 ? difference : 0
+  if (Number.isNaN(theirs)) return
+  const difference = theirs - Math.min(Math.max(theirs, sent), Date.now())
+  behind = Math.abs(difference) > 5000 ? difference : 0
 }
 
 /** `no-cache` makes the browser revalidate each time, so that the headers say how this answer came about. */
 async function send(key: string, path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { ...(init.headers as Record<string, string> | undefined), 'X-API-KEY': key }
+  const sent = Date.now()
   const response = await fetch(path, { cache: 'no-cache', credentials: 'omit', ...init, headers }).catch(
     (error: unknown) => {
       if (error instanceof DOMException && error.name === 'AbortError') throw error
@@ -140,7 +145,7 @@ async function send(key: string, path: string, init: RequestInit = {}): Promise<
       })
     },
   )
-  compareClocks(response)
+  compareClocks(response, sent)
   if (response.ok) return response
   const problem = (await response.json().catch(() => null)) as ProblemDocument | null
   const { status } = response
