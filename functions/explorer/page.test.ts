@@ -1,13 +1,11 @@
 /** The explorer as people use it, in a real Chromium. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import type { AxeResults } from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { buildExplorer } from '../../infra/deploy/build-explorer.ts'
-import { chromiumPath, launch } from '../testing/browser.ts'
+import { chromiumPath, faultsOf, launch } from '../testing/browser.ts'
 import { edgeRow } from '../testing/edges.ts'
 import { serveBehind } from '../testing/prefix.ts'
 import { startService, type TestService } from '../testing/service.ts'
@@ -390,31 +388,21 @@ inChromium('the page in Chromium', () => {
   ] as const)(
     'is accessible: %s, %d pixels wide',
     async (colorScheme, width) => {
-      const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 900 })
-      const faults = async () => {
-        await page.evaluate(axe)
-        const { violations } = (await page.evaluate('axe.run()')) as AxeResults
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-        return [
-          ...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-          ...(wide ? ['too wide'] : []),
-        ]
-      }
       await page.goto(service.url)
       await page.getByLabel('API key').waitFor()
-      expect(await faults()).toEqual([])
+      expect(await faultsOf(page)).toEqual([])
       await open(usage)
       await page.getByRole('tab', { name: 'Chart' }).waitFor()
-      expect(await faults()).toEqual([])
+      expect(await faultsOf(page)).toEqual([])
       await page.goto(`${service.url}/#${logs}`)
       await page.getByRole('button', { name: 'Row 1, all fields' }).click()
-      expect(await faults()).toEqual([])
+      expect(await faultsOf(page)).toEqual([])
       await write('SELECT id FROM nowhere')
       await run()
       await page.getByRole('alert').waitFor()
-      expect(await faults()).toEqual([])
+      expect(await faultsOf(page)).toEqual([])
     },
     30_000,
   )

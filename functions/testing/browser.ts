@@ -1,6 +1,8 @@
 /** A real browser for tests of the page. */
-import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
 /** Path of a Chromium; `undefined` where there is none, and tests that need one are skipped. */
 export const chromiumPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
@@ -12,4 +14,17 @@ export async function launch(executablePath: string): Promise<Browser> {
   const quiet = ['--disable-background-networking', '--disable-component-update', '--disable-sync']
   const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', ...quiet]
   return chromium.launch({ executablePath, args })
+}
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** What axe finds inaccessible on a page as it is, and whether the page is wider than its window. */
+export async function faultsOf(page: Page): Promise<unknown[]> {
+  await page.evaluate(readFileSync(axe, 'utf8'))
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResults
+  const wide = await page.evaluate('document.documentElement.scrollWidth > innerWidth')
+  return [
+    ...violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+    ...(wide ? ['too wide'] : []),
+  ]
 }

@@ -1,4 +1,4 @@
-/** One thing asked at a time: what is asked anew ends what was asked before. */
+/** One thing asked at a time: a new question ends the one before. */
 export function latest() {
   let running: AbortController | null = null
   const run = async (job: (signal: AbortSignal) => Promise<void>, failed: (error: unknown) => void) => {
