@@ -1,12 +1,12 @@
 /** A tool for each endpoint that the key may call, and one that takes SQL for each with a sandbox. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import type { Row } from '../../shared/engines/engine.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { mayCall } from '../../shared/keys/authenticate.ts'
 import { Timing } from '../../shared/timing.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
+import { goneSignal } from '../http/call.ts'
 import { answerQuestion } from '../query/answer.ts'
 import { redactionFor } from '../query/redaction.ts'
 import { parameterSchema } from '../query/openapi.ts'
@@ -173,35 +173,25 @@ async function resultOf(
     callerSql: takesSql ? (sql as string) : null,
     redacted: redactionFor(endpoint, caller, call.req.headers) || !caller.rights.includes('pii:read'),
     bypass: false,
+    gone: () => goneSignal(call.res),
   }
   const { result, parameters: read } = await answerQuestion(call, question, new Timing())
   const { answer, status } = result
   Object.assign(call.notes, { cache: status, rows: answer.summary.rows })
-  const body = JSON.parse((await answer.bytes('identity')).toString()) as {
-    result: Row[]
-    meta: { next?: string }
-  }
-  const shown = contextRows(body.result, answer.summary.columns, format === 'json' ? 'json' : 'csv')
+  const shown = contextRows(await answer.rows(), answer.summary.columns, format === 'json' ? 'json' : 'csv')
   const unknown = read.ignored.map(name => `There is no parameter ${name}; it was left out.`)
-  const text = [
-    ...unknown,
-    rowsText(shown, { name: endpoint.name, next: body.meta.next, pages: !!endpoint.page }),
-  ]
+  // A page that was cut has no next one: the rows between would be lost.
+  const next = shown.rows.length === shown.total ? (answer.summary.page?.next ?? null) : null
+  const text = [...unknown, rowsText(shown, endpoint.name, next)]
+  const structuredContent = { rows: shown.rows, total: shown.total, ...(next === null ? {} : { next }) }
   return {
     content: [{ type: 'text', text: text.join('\n') }],
-    ...(takesSql
-      ? {}
-      : { structuredContent: { rows: shown.rows, total: shown.total, ...nextOf(shown, body.meta) } }),
+    ...(takesSql ? {} : { structuredContent }),
   }
 }
 
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-/** A page that was cut has no next one: the rows between would be lost. */
-function nextOf(shown: { rows: Row[]; total: number }, { next }: { next?: string }): { next?: string } {
-  return next !== undefined && shown.rows.length === shown.total ? { next } : {}
 }
 
 function errorText({ message, problems, headers }: ApiError): string {

@@ -1,5 +1,6 @@
 /** The steps from a request for an endpoint's rows to its response, in order. */
 import { type AnswerResult, getAnswer } from '../../shared/answers/get-answer.ts'
+import type { Config } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { RunCost } from '../../shared/engines/engine.ts'
 import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
@@ -22,12 +23,13 @@ export async function answer(call: Call): Promise<void> {
   const redacted = redactionFor(endpoint, caller, req.headers)
   const callerSql = callerSqlOf(req.method, query, req.body)
   const bypass = wantsBypass(call, caller)
-  const question = { caller, endpoint, query, callerSql, redacted, bypass }
+  const gone = () => goneSignal(call.res)
+  const question = { caller, endpoint, query, callerSql, redacted, bypass, gone }
   const { result, parameters } = await answerQuestion(call, question, timing)
   await respond(call, { endpoint, result, format, timing, parameters })
 }
 
-/** What a caller asks of an endpoint, whichever the protocol. */
+/** What a caller asks of an endpoint, over HTTP, as a tool or from the command line. */
 export interface Question {
   caller: Caller
   endpoint: Endpoint
@@ -37,12 +39,14 @@ export interface Question {
   callerSql: string | null
   redacted: boolean
   bypass: boolean
+  /** A signal that aborts when the caller has gone; made only where it is asked for. */
+  gone: () => AbortSignal
 }
 
 /** @throws ApiError */
 export async function answerQuestion(
-  { services, config, res, notes }: Pick<Call, 'services' | 'config' | 'res' | 'notes'>,
-  { caller, endpoint, query, callerSql, redacted, bypass }: Question,
+  { services, config, notes }: Pick<Call, 'services' | 'notes'> & { config: Pick<Config, 'frozenNow'> },
+  { caller, endpoint, query, callerSql, redacted, bypass, gone }: Question,
   timing: Timing,
 ): Promise<{ result: AnswerResult; parameters: Parameters }> {
   const cursor = await readCursor(services.cursors, endpoint, query)
@@ -61,7 +65,7 @@ export async function answerQuestion(
     bypass,
     byteLimit: services.byteLimits(caller),
     labels: { endpoint: endpoint.name, key: caller.keyId },
-    gone: () => goneSignal(res),
+    gone,
     onRun: ({ bytes, slotMs, jobId }: RunCost) => Object.assign(notes, { bytes, slotMs, job: jobId }),
     timing,
   }

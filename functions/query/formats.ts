@@ -50,8 +50,7 @@ function byName(name: string): Format {
 
 /** An answer in another format than JSON, in UTF-8, before any Content-Encoding. */
 export async function inFormat(answer: Answer, write: Writer): Promise<Buffer> {
-  const { result } = JSON.parse((await answer.bytes('identity')).toString()) as { result: Row[] }
-  return Buffer.from(write(result, answer.summary.columns))
+  return Buffer.from(write(await answer.rows(), answer.summary.columns))
 }
 
 function ndjson(rows: Row[]): string {

@@ -1,16 +1,13 @@
 /** `lqe query NAME`: the rows that an endpoint answers, for its operator: no key, the same cache and the same checks. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { compose, mapErrorToCallerSql } from '../../functions/query/statement.ts'
+import { answerQuestion } from '../../functions/query/answer.ts'
 import { formats, inFormat } from '../../functions/query/formats.ts'
-import { getAnswer } from '../../shared/answers/get-answer.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Row, Value } from '../../shared/engines/engine.ts'
-import { presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { rights } from '../../shared/keys/records.ts'
-import { pageFor, readCursor } from '../../shared/pages/page.ts'
 import type { Services } from '../../shared/services.ts'
 import { nearestName } from '../../shared/sql/nearest.ts'
 import { Timing } from '../../shared/timing.ts'
@@ -68,29 +65,18 @@ export async function answerOf(
     rights: [...rights],
     limits: null,
   }
-  const cursor = await readCursor(services.cursors, endpoint, query)
-  const now = presentFor(endpoint, cursor?.now ?? Date.now())
-  const parameters = readParameters(endpoint, query, {}, now)
-  const composed = compose(endpoint, operator, parameters, sql)
-  const page = pageFor(services.cursors, endpoint, parameters, { cursor, now, sql })
-  const { answer } = await getAnswer(services, {
+  const question = {
+    caller: operator,
     endpoint,
-    ...composed,
-    ...(page ? { statement: page.statement } : {}),
-    page,
-    parameters: parameters.canonical,
-    sent: parameters.sent,
+    query,
+    callerSql: sql,
     redacted: redact,
     bypass: fresh,
-    byteLimit: null,
-    labels: { endpoint: endpoint.name, key: operator.keyId },
     gone: () => new AbortController().signal,
-    onRun: () => {},
-    timing: new Timing(),
-  }).catch((error: unknown) => {
-    throw mapErrorToCallerSql(error, composed, sql)
-  })
-  return { answer, ignored: parameters.ignored }
+  }
+  const context = { services, config: { frozenNow: null }, notes: {} }
+  const { result, parameters } = await answerQuestion(context, question, new Timing())
+  return { answer: result.answer, ignored: parameters.ignored }
 }
 
 /** @throws ApiError `not_found`, with the nearest name */

@@ -71,8 +71,7 @@ async function ask(
 ) {
   const query = [...param, ...(newest === null ? [] : [`follow=${newest}`])].join('&')
   const { answer, ignored } = await answerOf(services, endpoint, query, { sql: null, redact, fresh: true })
-  const { result } = JSON.parse((await answer.bytes('identity')).toString()) as { result: Row[] }
-  return { rows: result, newest: answer.summary.page!.newest!, ignored }
+  return { rows: await answer.rows(), newest: answer.summary.page!.newest!, ignored }
 }
 
 /** What may pass is said, and tried again; the caller's own mistakes end the command. */

@@ -60,6 +60,10 @@ export class Answer {
     return making
   }
 
+  async rows(): Promise<Row[]> {
+    return (JSON.parse((await this.bytes('identity')).toString()) as { result: Row[] }).result
+  }
+
   has(encoding: Encoding): boolean {
     return this.made.has(encoding)
   }
@@ -100,7 +104,7 @@ export function finish(endpoint: Endpoint, result: Result, redacted: boolean, pa
 
 /** A redacted answer from a clear one, without another run. The reverse does not exist. */
 export async function redactAnswer(endpoint: Endpoint, clear: Answer): Promise<Answer> {
-  const { result } = JSON.parse((await clear.bytes('identity')).toString()) as { result: Row[] }
+  const result = await clear.rows()
   return enclose(endpoint, redactRows(result), { ...clear.summary, redacted: true })
 }
 
