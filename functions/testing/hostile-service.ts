@@ -57,7 +57,7 @@ export async function startHostileService(limitSeconds: number): Promise<Hostile
 }
 
 /**
- * Whether an outcome is what nobody may get: a fault of the service, or an end later than a second past the limit, by the
+ * Whether an outcome is what no caller may get: a fault of the service, or an end later than a second past the limit, by the
  * clock and by the CPU.
  */
 export function isFault({ status, code, ms, lateCpuMs }: Outcome, limitMs: number): boolean {

@@ -34,7 +34,7 @@ const sentences: [what: string, env: () => Record<string, string>, said: string 
   ['a port that is no number', () => ({ PORT: 'http' }), port],
   ['a port past the last', () => ({ PORT: '70000' }), port],
   ['a folder that is a file', () => ({ DATA_DIR: '/dev/null/x' }), /^DATA_DIR: .* cannot be written.*\n$/],
-  ['a folder that nobody can make', () => ({ DATA_DIR: '/proc/x' }), /^DATA_DIR: .* cannot be written.*\n$/],
+  ['a folder that cannot be made', () => ({ DATA_DIR: '/proc/x' }), /^DATA_DIR: .* cannot be written.*\n$/],
   [
     'no folder of tables',
     () => ({ TABLES_DIR: '/nowhere' }),

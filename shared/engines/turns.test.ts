@@ -47,7 +47,7 @@ describe('turns', () => {
       const settle = async () => {
         await turn()
         for (const run of waiting.filter(({ begun }) => begun)) {
-          // Nobody with fewer places, nor an equal who came before, has been passed over.
+          // None with fewer places, nor an equal who came before, has been passed over.
           const places = of(run.owner, acting).length
           const before = waiting.slice(0, waiting.indexOf(run)).filter(({ begun }) => !begun)
           for (const other of before) expect(of(other.owner, acting).length).toBeGreaterThan(places)

@@ -22,7 +22,7 @@ interface Project {
 interface Operation {
   /** How often a client still hears that it is not done. */
   polls: number
-  /** Milliseconds since 1970: an operation that nobody waits for ends too. */
+  /** Milliseconds since 1970: an operation without a waiting client ends too. */
   until: number
   /** Names of the resources that are being changed: changes to them are refused until it is done. */
   locks: string[]
@@ -154,7 +154,7 @@ export function etagOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12)
 }
 
-/** How long an operation lasts that nobody asks about. */
+/** How long an operation lasts without a client that asks. */
 const operationMs = 2000
 const operationPolls = 1
 

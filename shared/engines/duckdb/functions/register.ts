@@ -1,6 +1,6 @@
 /**
  * GoogleSQL functions that DuckDB's SQL cannot express, in JavaScript. The rewriting calls them by their names here.
- * DuckDB calls them with chunks of up to 2,048 rows on Node's main thread, which answers nobody else meanwhile: so a
+ * DuckDB calls them with chunks of up to 2,048 rows on Node's main thread, which answers no other caller meanwhile: so a
  * text is no longer than `mostCharacters`, and a chunk takes no longer than `mostMs`.
  */
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBType, DuckDBVector } from '@duckdb/node-api'

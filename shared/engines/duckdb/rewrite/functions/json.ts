@@ -330,7 +330,7 @@ function knownText(sql: string, type: SqlType | null, depth: number, quoting: Qu
   return `('{' || ${[...fields, `'}'`].join(' || ')})`
 }
 
-/** JSON text of a value, where JSON is written anew from it. */
+/** JSON text of a value, where JSON is written from it again. */
 function jsonOf({ sql, type }: Typed): string {
   return jsonText(sql, type, 0, 'never')
 }
