@@ -9,13 +9,17 @@ import type { ReadableStream } from 'node:stream/web'
 import { ApiError } from '../../shared/errors.ts'
 import type { Call } from '../http/call.ts'
 import { authenticate } from '../query/access.ts'
+import type { Serve } from './server.ts'
 
 /** The protocol's library is loaded by the first request that needs it. */
-export async function mcp(call: Call): Promise<void> {
+const loadServe = async (): Promise<Serve> => (await import('./server.ts')).serve
+
+/** @param load gets what answers the protocol's methods */
+export async function mcp(call: Call, load = loadServe): Promise<void> {
   const { req, res } = call
   assertOrigin(call)
   const caller = await authenticate(call)
-  const { serve } = await import('./server.ts')
+  const serve = await load()
   const headers = new Headers()
   for (const [name, value] of Object.entries(req.headers)) headers.set(name, String(value))
   const request = new Request(new URL(call.path, 'http://localhost'), { method: 'POST', headers, body: '{}' })
