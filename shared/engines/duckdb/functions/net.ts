@@ -1,5 +1,7 @@
-/** IP addresses as bytes, 4 or 16 of them. */
+/** IP addresses as bytes, 4 or 16 of them; what public suffix a host has. */
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
+import { domainToASCII } from 'node:url'
+import { parse } from 'tldts'
 import { scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
 
 /** The bytes of an address in text; null for other text. */
@@ -61,6 +63,36 @@ function ipv4Of(number: bigint): Uint8Array {
   return Uint8Array.from([24, 16, 8, 0], shift => (bits >>> shift) & 255)
 }
 
+/** More than any public suffix has. */
+const mostLabels = 8
+
+/**
+ * The end of a host that has so many labels more than its public suffix; null where there is none. Only suffixes of ICANN's
+ * count, a host may end with a dot, and labels before two dots do not count
+ * (https://cloud.google.com/bigquery/docs/reference/standard-sql/net_functions#netpublic_suffix).
+ */
+function endOfHost(host: string, more: 0 | 1): string | null {
+  const name = host.endsWith('.') ? host.slice(0, -1) : host
+  const labels = name
+    .slice(name.lastIndexOf('..') + 1)
+    .split('.')
+    .filter(Boolean)
+  // Without tldts's own check of a host's letters, which a name with `_` fails.
+  const { isIcann, publicSuffix } = parse(labels.slice(-mostLabels).map(asciiLabel).join('.'), {
+    allowPrivateDomains: false,
+    extractHostname: false,
+    validateHostname: false,
+  })
+  if (!isIcann || !publicSuffix) return null
+  const wanted = publicSuffix.split('.').length + more
+  return wanted > labels.length ? null : labels.slice(-wanted).join('.') + host.slice(name.length)
+}
+
+/** A label of DNS has at most 63 letters; Punycode takes a time that grows with their square. */
+function asciiLabel(label: string): string {
+  return (label.length <= 63 && domainToASCII(label)) || label.toLowerCase()
+}
+
 export const netFunctions: Record<string, ScalarFunction> = {
   gsql_ip_from_string: scalar(['VARCHAR'], 'BLOB', known),
   gsql_safe_ip_from_string: scalar(['VARCHAR'], 'BLOB', addressOf),
@@ -69,6 +101,8 @@ export const netFunctions: Record<string, ScalarFunction> = {
     mask(Number(length), Number(bits)),
   ),
   gsql_ip_trunc: scalar(['BLOB', 'BIGINT'], 'BLOB', (bytes, bits) => truncated(bytes, Number(bits))),
+  gsql_public_suffix: scalar(['VARCHAR'], 'VARCHAR', host => endOfHost(host, 0)),
+  gsql_reg_domain: scalar(['VARCHAR'], 'VARCHAR', host => endOfHost(host, 1)),
   gsql_ipv4_to_int64: scalar(['BLOB'], 'BIGINT', ipv4Number),
   gsql_ipv4_from_int64: scalar(['BIGINT'], 'BLOB', ipv4Of),
 }

@@ -32,8 +32,6 @@ const functions: FunctionTable = {
 /** Why some functions of GoogleSQL are not in the table. */
 const reasons: Record<string, string> = {
   APPROX_TOP_SUM: 'write SELECT x, SUM(weight) ... GROUP BY x ORDER BY 2 DESC LIMIT n',
-  'NET.PUBLIC_SUFFIX': 'it has no list of public suffixes; NET.HOST gives the whole name',
-  'NET.REG_DOMAIN': 'it has no list of public suffixes; NET.HOST gives the whole name',
 }
 
 /** Functions of the language that BigQuery does not offer, though the reference does. */

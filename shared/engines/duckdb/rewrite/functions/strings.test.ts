@@ -106,5 +106,5 @@ describeFunctions('string functions', {
     [`REGEXP_EXTRACT('abc', '(a)(b)')`, 'at most one group'],
     [`REGEXP_CONTAINS('abc', '[a')`, 'Bad regular expression: missing ]'],
   ],
-  unsupported: [`NET.REG_DOMAIN('a.example.com')`, `NET.PUBLIC_SUFFIX('a.example.com')`, '`lower`("a")'],
+  unsupported: ['`lower`("a")'],
 })

@@ -1,4 +1,4 @@
-/** String and bytes functions, and NET.HOST; those with regular expressions are in regexp.ts. */
+/** String and bytes functions, and NET's; those with regular expressions are in regexp.ts. */
 import type { SqlType } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
@@ -16,9 +16,12 @@ const whiteSpace = quoteText(
 
 const wordDelimiters = quoteText(' \t\n\v\f\r[](){}/|\\<>!?@"^#$&~_,.:;*%+-')
 
-const urlScheme = quoteText('^\\s*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//')
-/** A URL's host without its scheme: after a user's name, up to the port or the path. */
-const urlHost = quoteText('^\\s*(?:[^@/?#]*@)?(\\[[^\\]]*\\]|[^:/?#]+)')
+const urlScheme = quoteText('^\\s*(?:(?:[a-zA-Z0-9+.-]*:)?//)?')
+/** A URL's host without its scheme: after a user's name, up to the port or the path, with one dot at its end at most. */
+const urlHost = quoteText('^(?:[^/?#]*@)?\\.*((?:\\[[^\\]]*\\]|[^:/?#]*?)\\.?)\\.*(?:[:/?#]|\\s*$)')
+
+const hostOf = (url: string) =>
+  `NULLIF(regexp_extract(regexp_replace(${url}, ${urlScheme}, ''), ${urlHost}, 1), '')`
 
 /** The greatest length and position that DuckDB takes. */
 const mostLength = 2 ** 32 - 1
@@ -172,11 +175,9 @@ export const stringFunctions: FunctionTable = {
   'NET.IPV4_FROM_INT64': named('gsql_ipv4_from_int64', ['INT64'], 'BYTES'),
   'NET.IPV4_TO_INT64': named('gsql_ipv4_to_int64', ['BYTES'], 'INT64'),
   'NET.SAFE_IP_FROM_STRING': named('gsql_safe_ip_from_string', ['STRING'], 'BYTES'),
-  'NET.HOST': signature(
-    ['STRING'],
-    'STRING',
-    url => `NULLIF(rtrim(regexp_extract(regexp_replace(${url}, ${urlScheme}, ''), ${urlHost}, 1)), '')`,
-  ),
+  'NET.HOST': signature(['STRING'], 'STRING', hostOf),
+  'NET.PUBLIC_SUFFIX': signature(['STRING'], 'STRING', url => `gsql_public_suffix(${hostOf(url)})`),
+  'NET.REG_DOMAIN': signature(['STRING'], 'STRING', url => `gsql_reg_domain(${hostOf(url)})`),
   NORMALIZE: site => normalized(site, 'gsql_normalize'),
   NORMALIZE_AND_CASEFOLD: site => normalized(site, 'gsql_normalize_and_casefold'),
   OCTET_LENGTH: bytes,

@@ -43,3 +43,8 @@ SELECT REGEXP_INSTR('banana', '«an¦a¦n(a)¦z¦»'«¦, 3¦, 1, 2¦, 1, 1, 1»
 SELECT NET.HOST('«http://a.b/c¦HTTP://A.B¦a.b¦//x¦http://¦http:///x¦http://a:1¦http://[::1]/¦  http://a.b  ¦https://a.b?x¦https://a_b.c/¦https://a%2Eb/»');
 SELECT NET.REG_DOMAIN('«a.b.co.uk¦http://x.github.io¦com¦a.com¦192.168.0.1¦http://日本.jp¦x.y.unknowntld¦»');
 SELECT NET.PUBLIC_SUFFIX('«a.b.co.uk¦http://x.github.io¦com¦localhost¦x.y.unknowntld»');
+SELECT h, NET.HOST(h) AS host, NET.REG_DOMAIN(h) AS domain, NET.PUBLIC_SUFFIX(h) AS suffix FROM UNNEST(['EXAMPLE.Com', 'a.b.example.CO.UK', 'co.uk', 'example.com.', 'a.example.com..', '.example.com', '.com', 'com.', 'foo.github.io', 'x.foo.github.io', 'a.localhost', '[::1]', '::1', 'a.www.ck', 'www.ck', 'a.foo.ck', 'a.city.kawasaki.jp', 'a.foo.kawasaki.jp', 'münchen.de', 'xn--mnchen-3ya.de', 'www.食狮.公司.cn', 'a..b.com', 'a..com', '-a.com', 'a_b.com', 'b.s3.amazonaws.com', 'pvt.k12.ma.us', 'ex%61mple.com', 'a b.com', '.', 'a.', 'com..', 'https://x.y.co.uk:80/p?q#f', 'user:pw@h.co.uk', '//a.b.com', '/path/x', 'http://a.b.com.:80/', 'http://[::1]:80/x', 'http://1.2.3.4/', 'http://', 'ftp://foo.co.uk', 'Straße.de', 'abc.supabase.co', 'android-app://com.example.app/', 'mailto:user@host.com', 'about:blank']) AS h;
+SELECT NET.REG_DOMAIN(url) AS site, COUNT(*) AS n FROM urls GROUP BY site ORDER BY n DESC, site;
+SELECT NET.REG_DOMAIN(CAST(NULL AS STRING)), NET.PUBLIC_SUFFIX(NULL);
+SELECT NET.REG_DOMAIN(1);
+SELECT h, NET.HOST(h) AS host FROM UNNEST(['[a]b', '[a', 'a]', '[a]:1', '[::1].', 'a.b.:80', 'a:b@c:1', 'a@b@c', 'x://y@z.com..?q', 'a.b \t/x', 'a\nb.com', '\ta.b', 'http:// a.b', 'HTTP+x://a', '1http://a', ':80', '...a...', 'a..', 'a.\u00a0', '@', 'a@', '@a', '//', '///a', 'a#b', '?']) AS h;
