@@ -39,6 +39,11 @@ describe('the columns that a * stands for', () => {
       'counted.`group` FROM counted',
     ],
     [
+      'have the new names of RENAME in their places',
+      'FROM orders |> RENAME total AS sum',
+      'orders.id, orders.total AS sum, orders.lines FROM orders',
+    ],
+    [
       'of a subquery without a name are bare',
       'SELECT * FROM (SELECT 1 AS a, 2 AS `from`)',
       'a, `from` FROM (SELECT 1 AS a, 2 AS `from`)',
@@ -128,12 +133,13 @@ describe('the columns that a * stands for', () => {
     expect(refusal(sql)).toBe(`* cannot stand for columns here, since ${why}; name the columns`)
   })
 
-  test.each(['SELECT * EXCEPT (idd) FROM orders', 'SELECT * REPLACE (1 AS idd) FROM orders'])(
-    'have all names of EXCEPT and REPLACE: %s',
-    sql => {
-      expect(refusal(sql)).toBe('* has no column idd')
-    },
-  )
+  test.each([
+    'FROM orders |> RENAME idd AS x',
+    'SELECT * EXCEPT (idd) FROM orders',
+    'SELECT * REPLACE (1 AS idd) FROM orders',
+  ])('have all names of EXCEPT and REPLACE: %s', sql => {
+    expect(refusal(sql)).toBe('* has no column idd')
+  })
 })
 
 describe('the array of a row in FROM', () => {

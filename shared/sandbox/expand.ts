@@ -319,7 +319,9 @@ class Stars {
     const { columns } = row
     if (columns === 'fields') {
       const parts = [identifier(this.nameOfRows(row), at)]
-      return [{ kind: 'SelectStar', of: { kind: 'Path', parts, at }, except: [], replace: [], at }]
+      return [
+        { kind: 'SelectStar', of: { kind: 'Path', parts, at }, except: [], replace: [], rename: [], at },
+      ]
     }
     if ('unknown' in columns) throw unnamed(starHas, columns.unknown, at)
     const names = columns.map(column => this.nameOfItem(column))
@@ -471,7 +473,7 @@ function unnamed(what: string, why: string, at: number): Violation {
 }
 
 /** Names that are no column's are a field's, where a `name.*` has fields that are not known here. */
-function exceptAndReplace({ except, replace }: SelectStar, items: SelectItem[]): SelectItem[] {
+function exceptAndReplace({ except, replace, rename }: SelectStar, items: SelectItem[]): SelectItem[] {
   const columns = items.filter(item => item.kind === 'SelectColumn')
   const names = columns.map(item => nameOfColumn(item)!)
   const own = ({ name }: Identifier) => includes(names, name)
@@ -479,15 +481,22 @@ function exceptAndReplace({ except, replace }: SelectStar, items: SelectItem[]):
     except: except.filter(name => !own(name)),
     replace: replace.filter(item => !own(item.alias!)),
   }
-  const [other] = [...others.except, ...others.replace.map(item => item.alias!)]
+  const renamed = rename.find(({ column }) => !own(column))?.column
+  const [other] = [
+    ...others.except,
+    ...others.replace.map(item => item.alias!),
+    ...(renamed ? [renamed] : []),
+  ]
   const stars = items.filter(item => item.kind === 'SelectStar')
-  if (other && stars.length !== 1)
+  if (other && (renamed || stars.length !== 1))
     throw new Violation(`* has no column ${other.name}`, other.at, 'invalid_query')
   const dropped = except.map(({ name }) => name)
   return items.flatMap((item): SelectItem[] => {
     if (item.kind === 'SelectStar') return [{ ...item, ...others }]
     const name = nameOfColumn(item)!
     if (includes(dropped, name)) return []
+    const renaming = rename.find(({ column }) => sameName(column.name, name))
+    if (renaming) return [{ ...item, alias: renaming.name }]
     return [replace.find(({ alias }) => sameName(alias!.name, name)) ?? item]
   })
 }

@@ -161,7 +161,11 @@ function itemOf(select: Select, name: string): Expression | null {
   const star = select.items.find(item => item.kind === 'SelectStar')
   const passes =
     star?.kind === 'SelectStar' &&
-    ![...star.except, ...star.replace.map(({ alias }) => alias!)].some(part => nameKey(part.name) === name)
+    ![
+      ...star.except,
+      ...star.replace.map(({ alias }) => alias!),
+      ...star.rename.flatMap(({ column, name }) => [column, name]),
+    ].some(part => nameKey(part.name) === name)
   return passes ? { kind: 'Path', parts: [{ name, quoted: true, at: star.at }], at: star.at } : null
 }
 

@@ -25,7 +25,9 @@ import {
   queryOf,
   selectOver,
   settled,
+  starOf,
   turnable,
+  withMore,
 } from './pipes.ts'
 import type * as ast from './tree.ts'
 import type { ScalarName, SqlType, StructField, StructType } from './types.ts'
@@ -65,7 +67,7 @@ const setWords = ['UNION', 'INTERSECT', 'EXCEPT'] as const
 const setModes = ['INNER', 'LEFT', 'FULL', 'OUTER'] as const
 
 const pipeOperatorNames =
-  'WHERE, SELECT, EXTEND, SET, DROP, AS, AGGREGATE, DISTINCT, ORDER BY, LIMIT, JOIN, UNION, INTERSECT, EXCEPT, PIVOT and UNPIVOT'
+  'WHERE, SELECT, EXTEND, SET, DROP, RENAME, AS, WITH, AGGREGATE, DISTINCT, ORDER BY, LIMIT, JOIN, UNION, INTERSECT, EXCEPT, PIVOT and UNPIVOT'
 
 interface Operator {
   name: string
@@ -93,7 +95,7 @@ class Parser extends Cursor {
       const { at } = this.token
       const common = this.with()
       const query = this.takeWords('FROM') ? this.pipes(pipeOver(this.from())) : this.plainQuery()
-      return { ...query, with: common, at }
+      return { ...query, with: withMore(common, query.with), at }
     })
   }
 
@@ -224,12 +226,14 @@ class Parser extends Cursor {
 
   private pipes(start: Pipe): ast.Query {
     let pipe = start
+    let common: ast.With | null = null
     for (let links = 1; this.takeSymbol('|>'); links++) {
       this.checkLinks(links)
       this.countSelect(this.token.at)
-      pipe = this.pipeOperator(pipe)
+      if (this.isWord('WITH')) common = withMore(common, this.with())
+      else pipe = this.pipeOperator(pipe)
     }
-    return pipedQuery(pipe)
+    return { ...pipedQuery(pipe), with: common }
   }
 
   private pipeOperator(pipe: Pipe): Pipe {
@@ -238,6 +242,8 @@ class Parser extends Cursor {
     if (!operator) {
       if (kind === 'word' && value === 'GROUP')
         throw this.refusal('in a pipe, groups are written AGGREGATE COUNT(*) AS n GROUP BY key', at)
+      const refused = kind === 'word' ? unsupported.get(value) : undefined
+      if (refused) throw this.refusal(refused, at)
       const near = kind === 'word' ? nearestName(value, this.pipeOperators.keys()) : null
       if (near) throw this.refusal(`there is ${text} where ${near} is expected`, at)
       throw this.refusal(`${this.found(0)} where a pipe operator should be: one of ${pipeOperatorNames}`, at)
@@ -263,6 +269,10 @@ class Parser extends Cursor {
     [
       'DROP',
       pipe => this.pipeStar(pipe, { except: this.after('DROP', () => this.list(() => this.identifier())) }),
+    ],
+    [
+      'RENAME',
+      pipe => this.pipeStar(pipe, { rename: this.after('RENAME', () => this.list(() => this.renaming())) }),
     ],
     [
       'AS',
@@ -311,14 +321,20 @@ class Parser extends Cursor {
   private pipeColumns(pipe: Pipe, { items }: Pick<ast.Select, 'items'>): Pipe {
     const { at } = items[0]!
     return this.pipeOf(pipe, {
-      items: [{ kind: 'SelectStar', of: null, except: [], replace: [], at }, ...items],
+      items: [starOf(at), ...items],
     })
   }
 
-  private pipeStar(pipe: Pipe, star: Partial<ast.SelectStar>, distinct = false): Pipe {
+  private pipeStar(pipe: Pipe, star: Parameters<typeof starOf>[1], distinct = false): Pipe {
     const { at } = this.token
-    const items: ast.SelectItem[] = [{ kind: 'SelectStar', of: null, except: [], replace: [], at, ...star }]
-    return this.pipeOf(pipe, { distinct, items })
+    return this.pipeOf(pipe, { distinct, items: [starOf(at, star)] })
+  }
+
+  /** `column [AS] name` */
+  private renaming(): ast.Renaming {
+    const column = this.identifier()
+    this.takeWords('AS')
+    return { column, name: this.identifier() }
   }
 
   /** `column = value` */
@@ -418,7 +434,7 @@ class Parser extends Cursor {
     const except = this.isSymbol('(', 1) && this.takeWords('EXCEPT') ? this.identifiers() : []
     const replaces = this.isSymbol('(', 1) && this.takeWords('REPLACE')
     const replace = replaces ? this.parenthesized(() => this.list(() => this.replacement())) : []
-    return { kind: 'SelectStar', of, except, replace, at }
+    return starOf(at, { of, except, replace })
   }
 
   private replacement(): ast.SelectColumn {

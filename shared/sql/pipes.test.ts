@@ -15,6 +15,10 @@ test.each([
   ['FROM t |> EXTEND a + 1 AS b', 'SELECT *, a + 1 AS b FROM t'],
   ['FROM t |> SET a = 1, b = a', 'SELECT * REPLACE (1 AS a, a AS b) FROM t'],
   ['FROM t |> DROP a, b |> DISTINCT', 'SELECT DISTINCT * FROM (SELECT * EXCEPT (a, b) FROM t)'],
+  [
+    'FROM t |> WITH c AS (SELECT 1 AS a), d AS (FROM c) |> JOIN d USING (a) |> WITH e AS (FROM d) |> UNION ALL (FROM e)',
+    'WITH c AS (SELECT 1 AS a), d AS (SELECT * FROM c), e AS (SELECT * FROM d) (SELECT * FROM t JOIN d USING (a)) UNION ALL (SELECT * FROM e)',
+  ],
   ['FROM t |> SELECT a |> AS u |> SELECT u.a', 'SELECT u.a FROM (SELECT a FROM t) AS u'],
   ['FROM t |> AGGREGATE COUNT(*) AS n', 'SELECT COUNT(*) AS n FROM t'],
   [
@@ -59,7 +63,17 @@ test.each([
   ],
   ['SELECT (FROM t |> SELECT a |> LIMIT 1)', 'SELECT (SELECT a FROM t LIMIT 1)'],
   ['((SELECT 1) |> LIMIT 1) UNION ALL (FROM t)', '((SELECT 1) LIMIT 1) UNION ALL (SELECT * FROM t)'],
+  [
+    'WITH c AS (FROM t) FROM c |> WITH d AS (FROM c) |> LIMIT 1',
+    'WITH c AS (SELECT * FROM t), d AS (SELECT * FROM c) SELECT * FROM c LIMIT 1',
+  ],
 ])('%s', (sql, expected) => {
   expect(print(parse(sql))).toBe(expected)
   expect(print(parse(expected))).toBe(expected)
+})
+
+test('RENAME, which no SELECT can say, is printed as a pipe', () => {
+  const printed = 'SELECT * FROM (FROM t |> WHERE a |> RENAME a AS b, `c d` AS e) ORDER BY b'
+  expect(print(parse('FROM t |> WHERE a |> RENAME a AS b, `c d` e |> ORDER BY b'))).toBe(printed)
+  expect(print(parse(printed))).toBe(printed)
 })

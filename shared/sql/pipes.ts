@@ -14,7 +14,9 @@ import type {
   Query,
   QueryBody,
   Select,
+  SelectStar,
   TableReference,
+  With,
 } from './tree.ts'
 
 /** The operators so far: `SELECT * FROM from WHERE where ORDER BY ... LIMIT ...`. */
@@ -45,9 +47,25 @@ export function pipedQuery(pipe: Pipe): Query {
   const own = { orderBy, limit, offset }
   const inner = from.kind === 'DerivedTable' && !from.alias && !where ? from.query : null
   if (inner && !isSorted(pipe)) return inner
-  if (inner && !isSorted(inner) && !inner.with) return { ...inner, ...own }
-  const all = { kind: 'SelectStar' as const, of: null, except: [], replace: [], at }
-  return { ...queryOf(selectOver(pipe, { items: [all] }), pipe), ...own }
+  if (inner && !isSorted(inner) && !inner.with && !renames(inner)) return { ...inner, ...own }
+  return { ...queryOf(selectOver(pipe, { items: [starOf(at)] }), pipe), ...own }
+}
+
+/** A `*` for all columns of a pipe, but for these changes. */
+export function starOf(at: number, changes: Partial<SelectStar> = {}): SelectStar {
+  return { kind: 'SelectStar', of: null, except: [], replace: [], rename: [], at, ...changes }
+}
+
+function renames({ body }: Query): boolean {
+  return (
+    body.kind === 'Select' && body.items.some(item => item.kind === 'SelectStar' && item.rename.length > 0)
+  )
+}
+
+/** The common tables of both, the first before the second. */
+export function withMore(first: With | null, second: With | null): With | null {
+  if (!first || !second) return first ?? second
+  return { ...first, recursive: first.recursive || second.recursive, ctes: [...first.ctes, ...second.ctes] }
 }
 
 function isSorted({ orderBy, limit }: Pick<Pipe, 'orderBy' | 'limit'>): boolean {

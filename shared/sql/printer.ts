@@ -86,8 +86,10 @@ const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) =
     const first = p.enclosed(left, left.kind === 'SetOperation' && printOperator(left) !== text)
     return `${first} ${text} ${p.enclosed(right, right.kind === 'SetOperation')}`
   },
-  Select: ({ distinct, as, items, from, where, groupBy, having, qualify, windows }, p) =>
-    words(
+  Select: ({ distinct, as, items, from, where, groupBy, having, qualify, windows }, p) => {
+    if (items.some(item => item.kind === 'SelectStar' && item.rename.length > 0))
+      return renamed(items, from, where, p)
+    return words(
       `SELECT${distinct ? ' DISTINCT' : ''}${as ? ` AS ${as}` : ''}`,
       p.list(items),
       p.clause('FROM', from),
@@ -96,7 +98,8 @@ const texts: { [Node in ast.AnyNode as Node['kind']]: (node: Node, p: Printer) =
       p.clause('HAVING', having),
       p.clause('QUALIFY', qualify),
       p.clause('WINDOW', windows),
-    ),
+    )
+  },
   SelectColumn: ({ expression, alias }, p) => p.text(expression) + as(alias),
   SelectStar: ({ of, except, replace }, p) =>
     words(
@@ -288,6 +291,19 @@ function words(...texts: (string | false | null)[]): string {
 
 function names(keyword: string, list: ast.Identifier[]): string {
   return list.length > 0 ? `${keyword} (${list.map(printName).join(', ')})` : ''
+}
+
+/** No SELECT can say RENAME, so that the pipe is printed as one. */
+function renamed(
+  [star, ...more]: ast.SelectItem[],
+  from: ast.From | null,
+  where: ast.Expression | null,
+  p: Printer,
+): string {
+  if (star?.kind !== 'SelectStar' || more.length > 0)
+    throw new SqlError('RENAME stands for all columns of a pipe')
+  const names = star.rename.map(({ column, name }) => `${printName(column)} AS ${printName(name)}`)
+  return words(p.clause('FROM', from), p.clause('|> WHERE', where), `|> RENAME ${names.join(', ')}`)
 }
 
 function withOffset(name: ast.Identifier | null): string {

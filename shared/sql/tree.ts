@@ -63,11 +63,16 @@ export type Select = Kind<'Select'> & {
 
 export type SelectItem = SelectColumn | SelectStar
 export type SelectColumn = Kind<'SelectColumn'> & { expression: Expression; alias: Identifier | null }
-/** `*`, `t.*`, with EXCEPT and REPLACE. */
+/** `*`, `t.*`, with EXCEPT and REPLACE; RENAME is an operator of pipes, and stands there with no other item. */
 export type SelectStar = Kind<'SelectStar'> & {
   of: Expression | null
   except: Identifier[]
   replace: SelectColumn[]
+  rename: Renaming[]
+}
+export interface Renaming {
+  column: Identifier
+  name: Identifier
 }
 
 /** An item of ROLLUP, CUBE and GROUPING SETS may be a Tuple, which is a set of keys and may be empty. */

@@ -37,6 +37,7 @@ function selectItem(of: fc.Arbitrary<Expression>): fc.Arbitrary<SelectItem> {
     node('SelectStar', {
       of: fc.option(of),
       except: few(tokens.identifier, 0),
+      rename: fc.constant([]),
       replace: few(replacement, 0),
     }),
   )

@@ -255,6 +255,11 @@ const claims: Record<string, Claim[]> = {
       [{ x: 3, s: 6 }],
     ],
     [
+      'RENAME keeps a column in its place',
+      'FROM UNNEST([STRUCT(1 AS a, 2 AS b)]) |> RENAME a AS c |> WITH d AS (SELECT 3 AS e) |> CROSS JOIN d',
+      [{ c: 1, b: 2, e: 3 }],
+    ],
+    [
       'ROLLUP adds the total',
       'SELECT x, COUNT(*) AS n, GROUPING(x) AS g FROM UNNEST([1, 1, 2]) AS x GROUP BY ROLLUP(x) ORDER BY x',
       [

@@ -81,12 +81,17 @@ function starItems(context: Context, node: SelectStar, scope: Scope): SelectedIt
   if (columns.length === 0) throw context.invalid(node, 'SELECT * needs a FROM clause with columns')
   const missing = node.except.find(except => !columns.some(({ name }) => sameName(name, except.name)))
   if (missing) throw context.invalid(missing, `Column ${missing.name} in SELECT * EXCEPT list does not exist`)
+  const { column: unknown } =
+    node.rename.find(({ column }) => !columns.some(({ name }) => sameName(name, column.name))) ?? {}
+  if (unknown) throw context.invalid(unknown, `Column ${unknown.name} in RENAME does not exist`)
   const dropped = (name: string | null) => node.except.some(except => sameName(name, except.name))
   return columns
     .filter(column => !dropped(column.name))
     .map(column => {
       const replaced = node.replace.find(item => sameName(column.name, item.alias!.name))
-      return { name: column.name, value: replaced ? context.expression(replaced.expression, scope) : column }
+      const renamed = node.rename.find(item => sameName(column.name, item.column.name))
+      const name = renamed?.name.name ?? column.name
+      return { name, value: replaced ? context.expression(replaced.expression, scope) : column }
     })
 }
 
