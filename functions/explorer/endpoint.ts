@@ -56,7 +56,7 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
   const sql = endpoint.sandbox
     ? statement({ key, endpoint, sql: link.sql, run: runs.start, edited: () => runs.mark() })
     : null
-  const again = { type: 'button', title: 'Past the cache, where the key may', onclick: runFresh }
+  const again = { type: 'button', title: 'Run now, past the cache', onclick: runFresh }
   const hint = el('span', { class: 'hint' }, 'or Ctrl-Enter')
   const element = el(
     'article',
@@ -69,7 +69,7 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
       'div',
       { class: 'run' },
       runs.button,
-      endpoint.cacheSeconds > 0 && el('button', again, 'Run fresh'),
+      endpoint.cacheSeconds > 0 && endpoint.mayRunFresh && el('button', again, 'Run fresh'),
       hint,
       runs.status,
       fields.redaction,
@@ -89,12 +89,18 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
   return { element, values: fields.values, close: runs.stop }
 }
 
-/** How many rows there are, and whether the query's own LIMIT may have cut them. */
-function countOf({ sql }: Query, { rows }: Answer): string {
-  const limit = /\bLIMIT\s+(\d+)\s*;?\s*$/i.exec(sql ?? '')?.[1]
+/** How many rows there are, and whether the query's own LIMIT cut them: the saved one's has a next page then. */
+function countOf({ sql }: Query, { rows, headers }: Answer): string {
+  if (/rel="next"/.test(headers.get('link') ?? '')) return `${rows.length} rows, and there are more.`
+  const limit = /\bLIMIT\s+(\d+)(\s+OFFSET\s+\d+)?[\s;]*$/i.exec(bare(sql ?? ''))?.[1]
   if (rows.length > 1 && rows.length === Number(limit))
     return `${rows.length} rows: the LIMIT, so there may be more.`
   return rows.length === 1 ? '1 row.' : `${rows.length} rows.`
+}
+
+/** Without comments. */
+function bare(sql: string): string {
+  return sql.replaceAll(/(--|#)[^\n'"`]*$/gm, '').replaceAll(/\/\*[\s\S]*?\*\//g, '')
 }
 
 interface Outcome {

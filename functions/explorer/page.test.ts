@@ -360,7 +360,7 @@ inChromium('the page in Chromium', () => {
     await page.goto(`${service.url}/#${logs}`)
     await page.keyboard.insertText(service.key) // the field has the focus
     await page.keyboard.press('Enter')
-    await page.getByText('100 rows.').waitFor()
+    await page.getByText('100 rows, and there are more.').waitFor()
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
     for (let i = 0; i < 60 && (await focused()) !== 'Endpoint'; i++) await page.keyboard.press('Tab')
     await page.keyboard.press('ArrowDown')

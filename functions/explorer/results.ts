@@ -4,7 +4,7 @@ import { csv } from '../query/csv.ts'
 import { copyButton } from './copy.ts'
 import { el, newId, show } from './dom.ts'
 import { series } from './series.ts'
-import { type Answer, asCurl, type Query, type ServiceError } from './service.ts'
+import { type Answer, asCurl, bytesText, type Query, type ServiceError } from './service.ts'
 import { table } from './table.ts'
 
 export async function results(query: Query, answer: Answer): Promise<HTMLElement> {
@@ -85,6 +85,7 @@ function facts({ endpoint }: Query, { rows, truncated, redacted, headers, took }
   const made = headers.get('last-modified')
   const status = headers.get('cache-status') ?? ''
   const ignored = headers.get('x-ignored-parameters')
+  const bytes = headers.get('x-bytes-read')
   return el(
     'div',
     { class: 'facts' },
@@ -95,6 +96,7 @@ function facts({ endpoint }: Query, { rows, truncated, redacted, headers, took }
       fact('From', origin(status), status),
       age === null || age === '0' ? null : fact('Age', duration(Number(age)), made),
       fact('Personal data', redacted ? 'redacted' : 'as it is'),
+      bytes !== null && fact('Read', bytesText(Number(bytes)), 'by the engine, for this run'),
       fact('In all', `${Math.round(took)} ms`, 'from asking to the last byte'),
       ...steps(headers.get('server-timing') ?? ''),
     ),
@@ -124,6 +126,7 @@ const stepNames: Record<string, string> = {
   engine: 'Engine',
   redact: 'Redaction',
   encode: 'Encoding',
+  store: 'Storing',
 }
 
 /** `Server-Timing: auth;dur=0.4, cache;dur=20` */

@@ -13,6 +13,10 @@ export interface Endpoint {
   cacheSeconds: number
   sandbox: boolean
   redact: boolean
+  /** Whether the key may have queries run past the cache. */
+  mayRunFresh: boolean
+  /** Whether the key may see personal data where the endpoint redacts it. */
+  mayUnredact: boolean
 }
 
 export type Parameter = ParameterDefinition & { name: string; required: boolean }
@@ -53,7 +57,10 @@ export class ServiceError extends Error {
 /** @throws ServiceError */
 export async function listEndpoints(key: string): Promise<Endpoint[]> {
   const response = await send(key, 'api/endpoints')
-  return ((await response.json()) as { result: Endpoint[] }).result
+  const { result, meta } = (await response.json()) as { result: Endpoint[]; meta: { rights: string[] } }
+  const mayRunFresh = meta.rights.includes('cache:bypass')
+  const mayUnredact = meta.rights.includes('pii:read')
+  return result.map(endpoint => ({ ...endpoint, mayRunFresh, mayUnredact }))
 }
 
 /** @throws ServiceError */
@@ -84,6 +91,30 @@ export async function runQuery(
   const { result: rows, meta } = (await response.json()) as { result: Row[]; meta: Meta }
   const took = performance.now() - started
   return { rows, truncated: meta.truncated, redacted: meta.redacted, headers: response.headers, took }
+}
+
+/** What answers cost: seconds until the last was there, the engine's part, and the bytes that were read for them, as far as the service says so. */
+export function costOf(...answers: Answer[]): string {
+  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+  const engine = answers.flatMap(({ headers }) =>
+    [...(headers.get('server-timing') ?? '').matchAll(/engine;dur=([\d.]+)/g)].map(([, ms]) => Number(ms)),
+  )
+  const bytes = answers.flatMap(({ headers }) => headers.get('x-bytes-read') ?? []).map(Number)
+  return [
+    seconds(Math.max(0, ...answers.map(({ took }) => took))),
+    engine.length > 0 && `engine ${seconds(Math.max(...engine))}`,
+    bytes.length > 0 && `${bytesText(bytes.reduce((sum, some) => sum + some, 0))} read`,
+    answers.every(({ headers }) => (headers.get('cache-status') ?? '').includes('hit')) && 'cached',
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+/** `4.1 MB` */
+export function bytesText(bytes: number): string {
+  const power = Math.min(4, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  const unit = ['bytes', 'kB', 'MB', 'GB', 'TB'][power]!
+  return `${(bytes / 1000 ** power).toLocaleString('en', { maximumFractionDigits: power === 0 ? 0 : 1 })} ${unit}`
 }
 
 /** SQL goes in a body: there it can be long, and is in no log of addresses. */

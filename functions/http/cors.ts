@@ -3,7 +3,7 @@ import type { Exchange } from './call.ts'
 
 const readable = [
   'X-Request-Id, X-Ignored-Parameters, X-Resolved-Times, X-Result-Truncated, Link, Age, Cache-Status, ETag',
-  'Last-Modified, Server-Timing, Retry-After, WWW-Authenticate',
+  'Last-Modified, Server-Timing, X-Bytes-Read, Retry-After, WWW-Authenticate',
 ].join(', ')
 
 const sendable = [

@@ -22,9 +22,10 @@ export async function accessEndpoint(call: Call): Promise<{ caller: Caller; endp
  * All endpoints that the key may call, by name.
  * @throws ApiError `unauthenticated`, `rate_limited`
  */
-export async function accessibleEndpoints(call: Call): Promise<Endpoint[]> {
+export async function accessibleEndpoints(call: Call): Promise<{ caller: Caller; endpoints: Endpoint[] }> {
   const caller = await authenticate(call)
-  return (await call.services.endpoints.all()).filter(({ name }) => mayCall(caller, name))
+  const endpoints = (await call.services.endpoints.all()).filter(({ name }) => mayCall(caller, name))
+  return { caller, endpoints }
 }
 
 /** @throws ApiError `unauthenticated`, `rate_limited` */

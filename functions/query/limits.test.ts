@@ -44,7 +44,8 @@ describe('a key with a number of bytes a day', () => {
 
   test('runs until they are read, and then gets cached answers and no run', async () => {
     const key = await service.issue({ limits })
-    expect((await service.fetch(`${usage}daily`, { key })).status).toBe(200)
+    const first = await service.fetch(`${usage}daily`, { key })
+    expect([first.status, first.headers.get('x-bytes-read')]).toEqual([200, String(bytesOfRun)])
     expect((await service.fetch(`${usage}hourly`, { key })).status).toBe(200)
     const before = runs
     for (const path of [`${usage}minutely`, logs, `${logs}&sql=SELECT 1`]) {
@@ -54,6 +55,7 @@ describe('a key with a number of bytes a day', () => {
     }
     const cached = await service.fetch(`${usage}daily`, { key })
     expect([cached.status, cached.headers.get('cache-status')]).toEqual([200, expect.stringContaining('hit')])
+    expect(cached.headers.get('x-bytes-read')).toBeNull()
     expect(runs).toBe(before)
     expect((await service.fetch(`${usage}minutely`)).status).toBe(200)
   })

@@ -2,9 +2,9 @@ import { typeOf } from '../../shared/endpoints/definition.ts'
 import type { Call } from '../http/call.ts'
 import { accessibleEndpoints } from './access.ts'
 
-/** `GET /api/endpoints`: the endpoints that the caller's key may call, by name. */
+/** `GET /api/endpoints`: the endpoints that the caller's key may call, by name, and the key's rights. */
 export async function listEndpoints(call: Call): Promise<void> {
-  const endpoints = await accessibleEndpoints(call)
+  const { caller, endpoints } = await accessibleEndpoints(call)
   call.res.setHeader('Cache-Control', 'private, no-cache')
   call.res.status(200).json({
     result: endpoints.map(({ id, name, description, sandbox, redact, cacheSeconds, ...endpoint }) => ({
@@ -25,5 +25,6 @@ export async function listEndpoints(call: Call): Promise<void> {
       redact,
       version: endpoint.version,
     })),
+    meta: { rights: caller.rights },
   })
 }

@@ -20,7 +20,8 @@ export async function describeApi(call: Call): Promise<void> {
   const { req, res, services } = call
   res.setHeader('Cache-Control', 'private, no-cache')
   res.vary('X-API-KEY, Authorization')
-  const endpoints = keyFromHeaders(req.headers) === undefined ? [] : await accessibleEndpoints(call)
+  const endpoints =
+    keyFromHeaders(req.headers) === undefined ? [] : (await accessibleEndpoints(call)).endpoints
   const described = endpoints.map(async endpoint => {
     const columns = await services.columnsOf(endpoint, endpoint.sql).catch(unknownColumns)
     return { endpoint, columns }
@@ -83,6 +84,7 @@ const answerHeaders = {
   'Last-Modified': header('When the engine ran'),
   ETag: header('For If-None-Match'),
   'Server-Timing': header('Milliseconds for the key, the cache, the engine, redaction'),
+  'X-Bytes-Read': header('Bytes that the engine read for this answer, where it ran and says so'),
   'X-Ignored-Parameters': header('Parameters that were sent and are not declared'),
   'X-Resolved-Times': header('What relative times among the parameters stand for'),
   Link: header('The next page, where there is one: rel="next" (RFC 8288)'),

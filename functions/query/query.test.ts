@@ -404,6 +404,7 @@ describe('HTTP', () => {
     const key = await service.issue({ endpoints: ['usage.api-counts'] })
     const listed = (await (await service.fetch('/api/endpoints', { key })).json()) as Body<{ name: string }>
     expect(listed.result.map(({ name }) => name)).toEqual(['usage.api-counts'])
+    expect(listed.meta).toEqual({ rights: [] })
     expect((await service.fetch('/api/endpoints', { key: null })).status).toBe(401)
   })
 

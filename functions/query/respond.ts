@@ -63,7 +63,7 @@ function bodyOf({ res, services }: Call, { format, result }: Response, encoding:
 }
 
 function headersOf(
-  { query }: Call,
+  { query, notes }: Call,
   { endpoint, result, timing, parameters }: Response,
 ): Record<string, string> {
   const { answer, madeAt, ageMs } = result
@@ -78,6 +78,8 @@ function headersOf(
   if (answer.summary.truncated) headers['X-Result-Truncated'] = 'true'
   const next = answer.summary.page?.next
   if (next) headers['Link'] = `<${linkTo(query, next)}>; rel="next"`
+  const { bytes } = notes
+  if (typeof bytes === 'number') headers['X-Bytes-Read'] = String(bytes)
   const { ignored, resolved } = parameters
   const times = Object.entries(resolved).map(([name, time]) => `${name}=${time}`)
   if (ignored.length > 0) headers['X-Ignored-Parameters'] = ignored.join(', ')

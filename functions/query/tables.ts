@@ -2,7 +2,7 @@ import type { ColumnsOf } from '../../shared/endpoints/columns.ts'
 import { blame } from '../../shared/answers/blame.ts'
 import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
-import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import type { Endpoint, Explore } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
 import type { SqlType } from '../../shared/sql/types.ts'
@@ -12,6 +12,8 @@ import { accessEndpoint } from './access.ts'
 export interface TableDescription {
   name: string
   columns: ColumnDescription[]
+  /** How the page shows it as log entries, where the definition says so. */
+  explore?: Explore
 }
 
 export interface ColumnDescription {
@@ -47,7 +49,9 @@ export async function tablesOf(endpoint: Endpoint, columnsOf: ColumnsOf): Promis
         sent: [],
       })
     })
-    return { name, columns: columns.map(column => describe(column.name, column.type)) }
+    const described = columns.map(column => describe(column.name, column.type))
+    const explore = Object.hasOwn(endpoint.explore, name) ? { explore: endpoint.explore[name]! } : {}
+    return { name, columns: described, ...explore }
   })
   return Promise.all(tables)
 }

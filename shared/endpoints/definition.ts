@@ -38,8 +38,20 @@ export interface Endpoint {
   redact: boolean
   /** Whether `sandbox` holds for callers without `pii:read` though the endpoint redacts; SQL shows them any value. */
   sandboxDespiteRedaction: boolean
-  /** Hash of everything above that decides an answer, so of all but the description. */
+  /** How the page shows its tables, by their names in the WITH. */
+  explore: Record<string, Explore>
+  /** Hash of everything above that decides an answer, so not of the description and of `explore`. */
   version: string
+}
+
+/** How a table is shown as log entries; what is left out is found by the names of columns. */
+export interface Explore {
+  time?: string
+  message?: string
+  /** Path of a level as text, or of a status of HTTP. */
+  severity?: string
+  /** Paths of the fields that are listed first. */
+  fields?: string[]
 }
 
 /** How the newest rows are read before older ones (`shared/answers/newest-first.ts`). */
@@ -114,6 +126,7 @@ interface DefinitionFile {
   answers?: AnswerDefinition[]
   sandbox: boolean | { redacted: 'allow' | 'refuse' }
   redact: boolean
+  explore?: Record<string, Explore>
 }
 
 interface AnswerDefinition {
@@ -178,7 +191,12 @@ export function endpointFrom(
     answers = [],
     sandbox,
     redact,
+    explore = {},
   } = file
+  if (file.explore && sandbox === false)
+    throw new DefinitionError([
+      { pointer: '/explore', detail: 'needs sandbox: true, as the page asks by SQL' },
+    ])
   assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
   assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
   answers.forEach((answer, at) => assertFits(answer, `/answers/${at}`, file))
@@ -201,6 +219,7 @@ export function endpointFrom(
     sandbox: sandbox !== false,
     redact,
     sandboxDespiteRedaction: typeof sandbox === 'object' && sandbox.redacted === 'allow',
+    explore,
   }
   return { ...saved, version: versionOf(saved) }
 }
@@ -353,10 +372,15 @@ export function fieldsOf(endpoint: Endpoint): Fields {
   return { name: endpoint.name, version: endpoint.version, definition: JSON.stringify(endpoint) }
 }
 
-/** One that was applied before there were roll-ups has none. */
+/** One that was applied before there were roll-ups or `explore` has none. */
 export function endpointOf(document: Document): Endpoint {
   const stored = JSON.parse(document.fields['definition'] as string) as Endpoint
-  return { ...stored, rollup: stored.rollup ?? null, answers: stored.answers ?? [] }
+  return {
+    ...stored,
+    rollup: stored.rollup ?? null,
+    answers: stored.answers ?? [],
+    explore: stored.explore ?? {},
+  }
 }
 
 const typeNames = { string: 'STRING', integer: 'INT64', number: 'FLOAT64', boolean: 'BOOL' } as const
@@ -409,7 +433,7 @@ function problemOf(error: ErrorObject): DefinitionProblem {
   }
 }
 
-/** Without the description, which decides no answer: after a better wording, cached answers stay in use. */
-function versionOf({ description: _, ...decisive }: Omit<Endpoint, 'version'>): string {
+/** Without what decides no answer: after a better wording, cached answers stay in use. */
+function versionOf({ description: _, explore: __, ...decisive }: Omit<Endpoint, 'version'>): string {
   return createHash('sha256').update(JSON.stringify(decisive)).digest('hex').slice(0, 16)
 }

@@ -1,13 +1,13 @@
 /** What the histogram shows of a state, and the values of its field: asked, and put into all buckets of the range. */
 import type { Row, Value } from '../../../shared/engines/engine.ts'
 import { el } from '../dom.ts'
-import type { Answer } from '../service.ts'
+import { type Answer, costOf } from '../service.ts'
 import { severityName } from './bar.ts'
 import { measureText, type Top } from './fields.ts'
 import type { Bars } from './histogram.ts'
 import { buckets, bucketWidth, type Range, widthText } from './range.ts'
-import { fieldAt, type Shape } from './shape.ts'
-import { extentSql, histogramSql, topSql } from './sql.ts'
+import { type Field, fieldAt, type Shape } from './shape.ts'
+import { extentSql, histogramSql, namesSql, topSql } from './sql.ts'
 import { type Scalar, severities, type Severity, type State } from './state.ts'
 
 interface Asking {
@@ -31,20 +31,30 @@ interface Chart {
 }
 
 const mostValues = 10
+const mostNames = 40
 const colours = 5
 
-export async function chartOf(asking: Asking): Promise<Chart> {
-  const { state, shape, now, maxRows, run } = asking
-  const field = fieldAt(shape, state.by)
+export async function chartOf(all: Asking): Promise<Chart> {
+  const answers: Answer[] = []
+  const run = async (sql: string) => {
+    const answer = await all.run(sql)
+    answers.push(answer)
+    return answer
+  }
+  const { shape, now, maxRows, range } = all
+  const field = fieldAt(shape, all.state.by)
+  // A whole JSON column is not split by: its values are the fields inside it.
+  const state = field?.type === 'JSON' ? { ...all.state, by: '', measure: 'rows' } : all.state
+  const asking = { ...all, state, run }
   const [span, top] = await Promise.all([
     spanOf(asking),
-    field ? run(topSql(state, shape, asking.range, field, mostValues)).then(topOf) : null,
+    field && run(valuesSql(state, shape, range, field)).then(topOf),
   ])
   if (!span) return { bars: null, top: field ? [] : null, total: 0, legend: () => [] }
   const values = (top ?? []).slice(0, colours).map(({ value }) => value)
   // A bucket has a row for each layer, and the answer may not be cut.
   const width = bucketWidth(span.from, span.to, Math.max(1, Math.min(80, Math.floor(maxRows / 7) - 2)))
-  const { rows } = await run(histogramSql(state, shape, asking.range, { width, values }))
+  const { rows } = await run(histogramSql(state, shape, range, { width, values }))
   const starts = buckets(span.from, span.to, width)
   const counts = state.measure === 'rows'
   const layers = layersOf(rows, {
@@ -60,8 +70,14 @@ export async function chartOf(asking: Asking): Promise<Chart> {
     bars: { starts, width, layers, now, zone: state.zone, title },
     top,
     total,
-    legend: choose => legendOf(layers, { title, state, shape, choose }),
+    legend: choose => legendOf(layers, { title, cost: costOf(...answers), state, choose }),
   }
+}
+
+function valuesSql(state: State, shape: Shape, range: Range, field: Field): string {
+  return field.type === 'JSON'
+    ? namesSql(state, shape, range, field, mostNames)
+    : topSql(state, shape, range, field, mostValues)
 }
 
 /** The range, or where it has no bound what there is in it. */
@@ -123,13 +139,13 @@ function layersOf(rows: Row[], { starts, width, state, shape, values }: Layering
 
 interface Legend {
   title: string
+  cost: string
   state: State
-  shape: Shape
   choose(severities: Severity[]): void
 }
 
 /** Names, colours and counts; a severity is pressed to see it alone. */
-function legendOf(layers: Layer[], { title, state, choose }: Legend): HTMLElement[] {
+function legendOf(layers: Layer[], { title, cost, state, choose }: Legend): HTMLElement[] {
   const entries = layers.map(({ name, colour, values, severity }) => {
     const sum = values.reduce<number>((all, value) => all + (value ?? 0), 0)
     const swatch = el('i', { class: `swatch bar-${colour}`, 'aria-hidden': 'true' })
@@ -150,5 +166,5 @@ function legendOf(layers: Layer[], { title, state, choose }: Legend): HTMLElemen
       text,
     )
   })
-  return [el('span', { class: 'hint' }, title), ...entries]
+  return [el('span', { class: 'hint', title: cost }, title), ...entries]
 }

@@ -9,6 +9,8 @@ import type { Filter, Scalar } from './state.ts'
 export interface Acts {
   filter(filter: Filter): void
   column(path: string): void
+  /** Its values with their counts. */
+  values(path: string): void
   around(): void
   close(): void
   step(by: number): void
@@ -37,23 +39,41 @@ export function details(entry: Row, shape: Shape, acts: Acts): HTMLElement {
     el(
       'div',
       { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Fields of the entry' },
-      ...children(entry, [], shape, acts),
+      ...Object.entries(entry).map(([name, value]) =>
+        node({ name, value, path: name, isJson: false }, shape, acts),
+      ),
     ),
   )
 }
 
-function children(value: Value, path: string[], shape: Shape, acts: Acts): HTMLElement[] {
-  const list = Array.isArray(value)
-  return Object.entries(value as object).map(([name, child]: [string, Value]) =>
-    node(list ? String(Number(name) + 1) : name, child, list ? path : [...path, name], shape, acts),
-  )
+/** A value at its path. Lists of JSON have places in the path, those of a column have none. */
+interface Node {
+  name: string
+  value: Value
+  path: string
+  isJson: boolean
 }
 
-function node(name: string, value: Value, path: string[], shape: Shape, acts: Acts): HTMLElement {
-  const inner = unwrapped(value)
+function children({ value, path, isJson }: Node): Node[] {
+  if (!Array.isArray(value))
+    return Object.entries(value as object).map(([name, child]: [string, Value]) => ({
+      name,
+      value: child,
+      path: name.includes('.') ? '' : `${path}.${name}`,
+      isJson,
+    }))
+  const place = (i: number) => (isJson ? `${path}[${i}]` : path)
+  return value.map((child, i) => ({ name: String(i + 1), value: child, path: place(i), isJson }))
+}
+
+function node(given: Node, shape: Shape, acts: Acts): HTMLElement {
+  const { name, path } = given
+  const isJson = given.isJson || fieldAt(shape, path)?.type === 'JSON'
+  const inner = isJson ? given.value : unwrapped(given.value)
   if (isNested(inner) && Object.keys(inner).length > 0) {
     const summary = el('summary', {}, el('span', { class: 'name' }, name))
-    return el('details', { open: true }, summary, ...children(inner, path, shape, acts))
+    const all = children({ name, value: inner, path, isJson })
+    return el('details', { open: true }, summary, ...all.map(child => node(child, shape, acts)))
   }
   const text = isNested(inner) ? el('span', { class: 'null' }, '[]') : leaf(inner)
   return el(
@@ -61,12 +81,15 @@ function node(name: string, value: Value, path: string[], shape: Shape, acts: Ac
     { class: 'leaf' },
     el('span', { class: 'name' }, name),
     el('span', { class: 'value' }, text),
-    isNested(inner) ? null : actsOf(path.join('.'), inner, shape, acts),
+    isNested(inner) ? null : actsOf(path, inner, shape, acts),
   )
 }
 
 function actsOf(path: string, value: Scalar, shape: Shape, acts: Acts): HTMLElement {
-  const known = fieldAt(shape, path) !== null
+  const field = fieldAt(shape, path)
+  const known = field !== null
+  // JSON itself is compared by its text.
+  const compared = field?.type === 'JSON' ? JSON.stringify(value) : value
   const act = (name: string, label: string, press: () => void) =>
     el(
       'button',
@@ -76,9 +99,10 @@ function actsOf(path: string, value: Scalar, shape: Shape, acts: Acts): HTMLElem
   return el(
     'span',
     { class: 'leaf-acts' },
-    known && act('=', 'Filter for', () => acts.filter({ path, operator: '=', value })),
-    known && act('≠', 'Filter out', () => acts.filter({ path, operator: '!=', value })),
+    known && act('=', 'Filter for', () => acts.filter({ path, operator: '=', value: compared })),
+    known && act('≠', 'Filter out', () => acts.filter({ path, operator: '!=', value: compared })),
     known && act('column', 'Column of', () => acts.column(path)),
+    known && act('values', 'Values of', () => acts.values(path)),
     copyButton('copy', () => String(value), `Copy ${path}`),
   )
 }

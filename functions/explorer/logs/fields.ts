@@ -15,9 +15,6 @@ interface Acts {
   measure(measure: string): void
 }
 
-/** Names that people look for first. */
-const wanted =
-  /^(status_code|level|error_severity|method|path|pathname|event_type|error|msg|user_name|user_id|auth_user|host|country|function_id|origin_time|execution_time_ms|duration)$/
 const amounts = /time|duration|_ms|latency|bytes|length|size|score/
 
 const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
@@ -35,7 +32,7 @@ export function fieldList(acts: Acts) {
     set(state: Pick<State, 'by' | 'measure' | 'columns'>, shape: Shape, top: Top[] | null) {
       drawn = () => {
         const sought = search.value.toLowerCase()
-        const fields = ordered(shape).filter(({ path }) => path.toLowerCase().includes(sought))
+        const fields = ordered(shape, state).filter(({ path }) => path.toLowerCase().includes(sought))
         show(list, ...fields.map(field => item(field, state, shape, top, acts)))
       }
       drawn()
@@ -43,13 +40,12 @@ export function fieldList(acts: Acts) {
   }
 }
 
-function ordered({ fields, time, message, id }: Shape): Field[] {
-  const values = fields.filter(field => ![time, message, id].includes(field))
-  const first = values.filter(field => wanted.test(nameOf(field)))
-  return [
-    ...first.toSorted((a, b) => a.steps.length - b.steps.length),
-    ...values.filter(field => !first.includes(field)),
-  ]
+/** Those inside JSON that are looked at, those that people look for first, then all others. */
+function ordered(shape: Shape, { by, columns }: Pick<State, 'by' | 'columns'>): Field[] {
+  const { fields, likely, time, message, id } = shape
+  const inJson = [by, ...columns].flatMap(path => fieldAt(shape, path) ?? []).filter(({ json }) => json)
+  const all = [...new Map([...inJson, ...likely, ...fields].map(field => [field.path, field])).values()]
+  return all.filter(field => ![time, message, id].includes(field))
 }
 
 function item(
@@ -60,7 +56,7 @@ function item(
   acts: Acts,
 ): HTMLElement {
   const open = state.by === field.path
-  const above = field.steps.slice(0, -1).map(({ name }) => name)
+  const above = field.path.split('.').slice(0, -1)
   const name = el(
     'button',
     {
@@ -86,6 +82,7 @@ function values(
   const most = Math.max(1e-9, ...(top ?? []).map(({ entries }) => entries))
   const isColumn = state.columns.includes(field.path)
   const lines = (top ?? []).map(({ value, entries }) => {
+    if (field.type === 'JSON') return inside(field, String(value), entries, acts)
     const text = value === null ? '(none)' : String(value)
     const bar = el('i', { class: 'top-bar', 'aria-hidden': 'true' })
     bar.style.width = `${(100 * entries) / most}%`
@@ -116,7 +113,7 @@ function values(
   return el(
     'div',
     { class: 'top' },
-    measures(state.measure, shape, acts),
+    field.type !== 'JSON' && measures(state.measure, shape, acts),
     top === null ? el('p', { class: 'hint' }, 'Counting …') : el('ol', {}, ...lines),
     top?.length === 10 && el('p', { class: 'hint' }, 'The first ten.'),
     el(
@@ -125,6 +122,17 @@ function values(
       isColumn ? 'Remove the column' : 'Show as column',
     ),
   )
+}
+
+/** A field inside JSON, which is looked at in its turn. */
+function inside({ path }: Field, name: string, entries: number, acts: Acts): HTMLElement {
+  const press = {
+    type: 'button',
+    class: 'top-value',
+    title: 'Look into it',
+    onclick: () => acts.by(`${path}.${name}`),
+  }
+  return el('li', {}, el('button', press, el('span', {}, name), el('b', {}, numbers.format(entries))))
 }
 
 /** What is counted: rows, or a number of theirs. */

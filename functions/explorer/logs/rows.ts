@@ -7,7 +7,8 @@ import { el, show } from '../dom.ts'
 import { keep, kept } from '../kept.ts'
 import { gist, isNested, timeText } from '../value.ts'
 import { shown, type Zone } from './range.ts'
-import { severityIn } from './sql.ts'
+import { nameOf, type Shape } from './shape.ts'
+import { columnNames, severityIn } from './sql.ts'
 
 export interface Column {
   /** The name in a row. */
@@ -31,6 +32,27 @@ interface Events {
   remove(path: string): void
   /** The end is in sight. */
   more(): void
+}
+
+/** Names a row of the table, as the state and the address have it: its time and its id. */
+export function keyOf(row: Row, shape: Shape): string {
+  return `${timeOf(row, shape)},${shape.id ? gist(row[nameOf(shape.id)] ?? '') : ''}`
+}
+
+/** Microseconds since 1970. */
+export function timeOf(row: Row, { time }: Shape): number {
+  return Number(row[nameOf(time)])
+}
+
+/** The columns of the rows that `rowsSql` asks for, without the id. @param paths of the chosen ones */
+export function columnsOf(shape: Shape, paths: string[]): Column[] {
+  const { time, message, severity } = shape
+  return [
+    { name: nameOf(time), path: time.path, kind: 'time' },
+    ...(severity ? [{ name: 'severity', path: severity.path, kind: 'severity' } as const] : []),
+    { name: nameOf(message), path: message.path, kind: 'message' },
+    ...columnNames(shape, paths).map(([{ path }, name]) => ({ name, path, kind: 'value' }) as const),
+  ]
 }
 
 const widths = { time: '17.5em', severity: '5.2em', message: '16em', value: '11em' }
@@ -202,5 +224,7 @@ function drag(
     keep(`widths ${place}`, { ...own, [path]: Math.max(48, Math.round(width + up.clientX - from)) })
     changed()
   }
+  const move = (over: PointerEvent) => (part.style.width = `${Math.max(48, width + over.clientX - from)}px`)
+  grip.addEventListener('pointermove', move)
   grip.addEventListener('pointerup', done, { once: true })
 }

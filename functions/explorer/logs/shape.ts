@@ -1,4 +1,4 @@
-/** Which columns of a table are its time, message, id and severity, by convention of names. */
+/** Which columns of a table are its time, message, id and severity: as the definition says, or by convention of names. */
 import type { ColumnDescription, TableDescription } from '../../query/tables.ts'
 
 /** A value of an entry: a column, or a field of nested ones. */
@@ -9,6 +9,8 @@ export interface Field {
   steps: ColumnDescription[]
   /** GoogleSQL's name of the type, of the elements where it is a list. */
   type: string
+  /** Path inside a JSON column, as JSON_VALUE takes it: `$.user.id`. */
+  json?: string
 }
 
 /** A table that can be shown as log entries. */
@@ -20,6 +22,8 @@ export interface Shape {
   severity: Field | null
   /** Every value that can be filtered by, in the order of the columns. */
   fields: Field[]
+  /** Those that people look for first. */
+  likely: Field[]
 }
 
 /** In the order in which a name is looked for. */
@@ -31,24 +35,56 @@ const names = {
   status: ['status_code', 'status'],
 }
 
+const likely =
+  /^(status_code|level|error_severity|method|path|pathname|event_type|error|msg|user_name|user_id|auth_user|host|country|function_id|origin_time|execution_time_ms|duration)$/
+
 /** @returns `null` where the table has no time or no message */
-export function shapeOf({ name, columns }: TableDescription): Shape | null {
+export function shapeOf({ name, columns, explore = {} }: TableDescription): Shape | null {
   const fields = columns.flatMap(column => leaves([], column))
+  const said = (path: string | undefined) => (path === undefined ? null : fieldAt({ fields }, path))
   const top = fields.filter(({ steps }) => steps.length === 1 && !steps[0]!.repeated)
-  const time = named(names.time, ofType(top, 'TIMESTAMP'))
-  const message = named(names.message, ofType(top, 'STRING'))
+  const time = said(explore.time) ?? named(names.time, ofType(top, 'TIMESTAMP'))
+  const message = said(explore.message) ?? named(names.message, ofType(top, 'STRING'))
   if (!time || !message) return null
   const severity =
-    named(names.severity, ofType(fields, 'STRING')) ?? named(names.status, ofType(fields, 'INT64'))
-  return { table: name, time, message, id: named(names.id, ofType(top, 'STRING')), severity, fields }
+    said(explore.severity) ??
+    named(names.severity, ofType(fields, 'STRING')) ??
+    named(names.status, ofType(fields, 'INT64'))
+  const id = named(names.id, ofType(top, 'STRING'))
+  const first = explore.fields?.flatMap(path => said(path) ?? []) ?? byName(fields)
+  return { table: name, time, message, id, severity, fields, likely: first }
 }
 
-export function fieldAt({ fields }: Shape, path: string): Field | null {
-  return fields.find(field => field.path === path) ?? null
+/** A name in JSON that a path can have: the path's own signs, and those of the address, are not in it. */
+const jsonName = /^[^\p{Cc}.,[\]"'\\=!<>$]+$/u
+
+/** @param path of a field, or of a value inside a JSON column: `payload.items[0].name` */
+export function fieldAt({ fields }: Pick<Shape, 'fields'>, path: string): Field | null {
+  const own = fields.find(field => field.path === path)
+  if (own) return own
+  const column = fields.find(({ type, path: above }) => type === 'JSON' && /^[.[]/.test(restOf(path, above)))
+  const names =
+    column &&
+    restOf(path, column.path)
+      .replace(/^\./, '')
+      .split(/\.|(?=\[\d+\])/)
+  if (!names?.every(name => /^\[\d+\]$/.test(name) || jsonName.test(name))) return null
+  const json = names.map(name =>
+    name.startsWith('[') ? name : /^\w+$/.test(name) ? `.${name}` : `."${name}"`,
+  )
+  return { path, steps: column!.steps, type: 'STRING', json: `$${json.join('')}` }
 }
 
-export function nameOf({ steps }: Field): string {
-  return steps.at(-1)!.name!
+function restOf(path: string, above: string): string {
+  return path.startsWith(above) ? path.slice(above.length) : ''
+}
+
+/** The last name of its path. */
+export function nameOf({ path }: Field): string {
+  return path
+    .split('.')
+    .at(-1)!
+    .replace(/(\[\d+\])+$/, '')
 }
 
 const numeric = ['INT64', 'FLOAT64', 'NUMERIC', 'BIGNUMERIC']
@@ -62,6 +98,13 @@ function leaves(above: ColumnDescription[], column: ColumnDescription): Field[] 
   const steps = [...above, column]
   if (column.fields) return column.fields.flatMap(field => leaves(steps, field))
   return [{ path: steps.map(({ name }) => name).join('.'), steps, type: column.type }]
+}
+
+/** The least deep first. */
+function byName(fields: Field[]): Field[] {
+  return fields
+    .filter(field => likely.test(nameOf(field)))
+    .toSorted((a, b) => a.steps.length - b.steps.length)
 }
 
 function ofType(fields: Field[], type: string): Field[] {

@@ -1,14 +1,18 @@
 /** The SQL of the logs view, run by the service: in its sandbox, on DuckDB. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { TableDescription } from '../../query/tables.ts'
 import { edgeRow } from '../../testing/edges.ts'
 import { startService, type TestService } from '../../testing/service.ts'
+import { appRow, withAppLogs } from '../testing/app-logs.ts'
 import { sampleEntries } from '../../../infra/lqe/logs/sample.ts'
 import { tokenize } from '../../../shared/sql/tokens.ts'
 import type { Row, Value } from '../../../shared/engines/engine.ts'
 import { fieldAt, type Shape, shapeOf } from './shape.ts'
-import { type After, entrySql, extentSql, histogramSql, rowsSql, string, topSql } from './sql.ts'
+import { type After, entrySql, extentSql, histogramSql, namesSql, rowsSql, string, topSql } from './sql.ts'
 import { initial, type State } from './state.ts'
 
 jest.setTimeout(60_000) // nine tables, on a busy machine
@@ -19,6 +23,7 @@ const tied = 'abcdefghijklmnopqrst'
 const all = { from: null, to: null }
 const plain: State = { ...initial, values: {}, table: '', redact: false }
 
+const folder = mkdtempSync(join(tmpdir(), 'sql-'))
 let service: TestService
 let shapes: Shape[]
 
@@ -44,21 +49,26 @@ beforeAll(async () => {
     )
     tables['cloudflare.logs.prod']!.push(i === 0 ? { ...row, metadata: lists } : row)
   }
-  service = await startService({ tables, env: { FROZEN_NOW: now.toISOString() } })
+  tables['app.logs'] = Array.from({ length: 12 }, (_, i) => appRow(i, '2026-03-10T12:00:00Z'))
+  const { queries, env } = withAppLogs(folder)
+  service = await startService({ tables, queries, env: { ...env, FROZEN_NOW: now.toISOString() } })
   const response = await service.fetch('/api/endpoints/logs.all/tables')
   const { result } = (await response.json()) as { result: TableDescription[] }
   shapes = result.map(table => shapeOf(table)!)
 }, 120_000)
 
-afterAll(() => service.stop())
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
 
-async function run(sql: string, ref = project): Promise<Row[]> {
+async function run(sql: string, ref = project, endpoint = 'logs.all'): Promise<Row[]> {
   const init = {
     method: 'POST',
     body: JSON.stringify({ sql }),
     headers: { 'Content-Type': 'application/json' },
   }
-  const response = await service.fetch(`/api/endpoints/query/logs.all?project=${ref}`, init)
+  const response = await service.fetch(`/api/endpoints/query/${endpoint}?project=${ref}`, init)
   const body = (await response.json()) as { result: Row[]; detail?: string }
   expect([response.status, body.detail, response.status === 200 ? '' : sql]).toEqual([200, undefined, ''])
   return body.result
@@ -213,6 +223,55 @@ describe('values and their histogram', () => {
     const rows = await run(sql, tied)
     const counts = new Map(rows.map(({ path, entries }) => [path, entries]))
     expect([counts.get(null), counts.get("/it's/\\1"), counts.size]).toEqual([17, 8, 2])
+  })
+})
+
+describe('a JSON column', () => {
+  let app: Shape
+  const ask = (sql: string) => run(sql, '', 'app')
+  const found = async (path: string, operator: '=' | '!=' | '>', value: string | number | null) =>
+    (await ask(rowsSql({ ...plain, filters: [{ path, operator, value }] }, app, all, 100))).length
+
+  beforeAll(async () => {
+    const response = await service.fetch('/api/endpoints/app/tables')
+    app = shapeOf(((await response.json()) as { result: [TableDescription] }).result[0])!
+  })
+
+  test('is filtered by the values inside it, in lists by their place', async () => {
+    expect(await found('payload.user.name', '=', 'Ann')).toBe(4)
+    expect(await found('payload.user.name', '!=', 'Ann')).toBe(8)
+    expect(await found('payload.user.sign-in', '=', 7)).toBe(1)
+    expect(await found('payload.took', '=', 70)).toBe(1)
+    expect(await found('payload.tags[0]', '=', 't1')).toBe(6)
+    expect(await found('payload.user.gone', '=', null)).toBe(12)
+    expect(await found('payload.user.name', '!=', null)).toBe(12)
+  })
+
+  test('has columns, sorting, values and a histogram of what is inside it', async () => {
+    const paths = ['payload.user.name', 'payload.user.sign-in', 'payload.tags[1]']
+    const [row] = await ask(rowsSql({ ...plain, columns: paths, sort: paths[0]! }, app, all, 1))
+    expect(row).toMatchObject({ name: 'Bob', sign_in: '8', tags: 'all' })
+    const field = fieldAt(app, paths[0]!)!
+    const top = await ask(topSql(plain, app, all, field, 5))
+    expect(top).toEqual([
+      { name: 'Bob', entries: 8 },
+      { name: 'Ann', entries: 4 },
+    ])
+    const width = 3.6e9
+    const buckets = await ask(histogramSql({ ...plain, by: paths[0]! }, app, all, { width, values: ['Ann'] }))
+    expect(new Map(buckets.map(({ name, entries }) => [name, entries]))).toEqual(
+      new Map([
+        ['Ann', 4],
+        [null, 8],
+      ]),
+    )
+  })
+
+  test('names what is inside it, the most frequent first', async () => {
+    const rows = await ask(namesSql(plain, app, all, fieldAt(app, 'payload')!, 10))
+    const names = rows.map(({ path }) => text(path))
+    expect(names).toEqual(expect.arrayContaining(['user.name', 'took', 'tags']))
+    expect(rows.every(({ entries }) => entries === 12)).toBe(true)
   })
 })
 

@@ -2,7 +2,6 @@
  * The SQL of the logs view, made from its state. Names and literals are quoted here and nowhere else. A filter finds an
  * entry by EXISTS over the lists on its path, so an entry with several elements is found once; columns show the first.
  */
-import type { ColumnDescription } from '../../query/tables.ts'
 import { type Range } from './range.ts'
 import { type Field, fieldAt, nameOf, type Shape } from './shape.ts'
 import type { Filter, Scalar, Severity, State } from './state.ts'
@@ -82,6 +81,22 @@ export function topSql(
   )
 }
 
+/** Rows of a path inside a JSON column, as `user.id`, and entries, the most first. Lists are not looked into. */
+export function namesSql(state: Asked, shape: Shape, range: Range, field: Field, limit: number): string {
+  const joins = new Joins()
+  const value = joins.chain(field)
+  return lines(
+    'SELECT path, COUNT(*) AS entries',
+    `FROM ${name(shape.table)} AS t`,
+    ...joins.clauses,
+    `CROSS JOIN UNNEST(JSON_KEYS(${value})) AS path`,
+    ...where(conditions(state, shape, range)),
+    'GROUP BY 1',
+    'ORDER BY entries DESC, path',
+    `LIMIT ${limit}`,
+  )
+}
+
 /** The first and the last time of what is asked, for a range without bounds. */
 export function extentSql(state: Asked, shape: Shape, range: Range): string {
   const time = at(shape.time)
@@ -96,7 +111,10 @@ export function columnNames(shape: Shape, paths: string[]): [Field, string][] {
   return paths.flatMap(path => {
     const field = fieldAt(shape, path)
     if (!field) return []
-    const [own, whole] = [nameOf(field), field.path.replaceAll('.', '_')]
+    const [own, whole] = [nameOf(field), field.path].map(text => text.replaceAll(/\W/g, '_')) as [
+      string,
+      string,
+    ]
     const free = [own, whole, ...paths.map((_, i) => `${whole}_${i + 2}`)].find(name => !taken.has(name))!
     taken.add(free)
     return [[field, free]] as [Field, string][]
@@ -105,7 +123,7 @@ export function columnNames(shape: Shape, paths: string[]): [Field, string][] {
 
 /** The last name of a path, by which redaction knows it. */
 function splitName(field: Field): string {
-  const own = nameOf(field)
+  const own = nameOf(field).replaceAll(/\W/g, '_')
   return own === 'bucket' || own === 'entries' ? `${own}_value` : own
 }
 
@@ -167,9 +185,9 @@ function filtered(filters: Filter[], shape: Shape): string | null {
 }
 
 /** Whether the value, or any element of the lists on its path, passes. NULL does not, so that NOT means the rest. */
-function exists({ steps }: Field, test: (value: string) => string): string {
+function exists(field: Field, test: (value: string) => string): string {
   const joins = new Joins()
-  const value = joins.chain(steps)
+  const value = joins.chain(field)
   if (joins.lists.length === 0) return `IFNULL(${test(value)}, FALSE)`
   return `EXISTS (SELECT 1 FROM ${joins.lists.map(({ list, alias }) => `UNNEST(${list}) AS ${alias}`).join(' CROSS JOIN ')} WHERE ${test(value)})`
 }
@@ -198,15 +216,16 @@ class Joins {
     return this.lists.map(({ list, alias }) => `LEFT JOIN UNNEST(${list}) AS ${alias} ON TRUE`)
   }
 
-  value({ steps, type }: Field): string {
-    return groupable(this.chain(steps), type)
+  value(field: Field): string {
+    return groupable(this.chain(field), field.type)
   }
 
-  chain(steps: ColumnDescription[]): string {
-    return steps.reduce((above, step) => {
+  chain({ steps, json }: Field): string {
+    const reached = steps.reduce((above, step) => {
       const here = `${above}.${name(step.name!)}`
       return step.repeated ? this.open(here, step.name!) : here
     }, 't')
+    return inJson(reached, json)
   }
 
   private open(list: string, wanted: string): string {
@@ -226,11 +245,17 @@ function at({ steps }: Field): string {
 }
 
 /** The value, or the first of each list on the way. */
-function first({ steps }: Field): string {
-  return steps.reduce(
+function first({ steps, json }: Field): string {
+  const reached = steps.reduce(
     (above, step) => `${above}.${name(step.name!)}${step.repeated ? '[SAFE_OFFSET(0)]' : ''}`,
     't',
   )
+  return inJson(reached, json)
+}
+
+/** A value inside JSON, as text. */
+function inJson(column: string, json: string | undefined): string {
+  return json === undefined ? column : `JSON_VALUE(${column}, ${string(json)})`
 }
 
 const levels: Record<Exclude<Severity, 'other'>, string[]> = {
@@ -276,7 +301,7 @@ function measureOf(measure: string, shape: Shape, joins: Joins | null = null): s
   const [kind = '', path = ''] = measure.split(/:(.*)/s)
   const field = fieldAt(shape, path)
   if (!field || !Object.hasOwn(functions, kind)) return 'COUNT(*)'
-  return `${functions[kind]}(${joins ? joins.chain(field.steps) : first(field)})`
+  return `${functions[kind]}(${joins ? joins.chain(field) : first(field)})`
 }
 
 /** JSON has no equality of its own; its text has. */

@@ -104,6 +104,40 @@ describe('apply', () => {
 
 describe('apply refuses, naming file, line and column,', () => {
   test.each([
+    [
+      '{ app: { time: timestamp } }',
+      'explore.app is no table of the WITH; here are edge_logs, postgres_logs',
+    ],
+    [
+      '{ edge_log: { time: timestamp } }',
+      'explore.edge_log is no table of the WITH; did you mean edge_logs?',
+    ],
+    [
+      '{ edge_logs: { time: timestmp } }',
+      'names timestmp, and there is no timestmp; did you mean timestamp?',
+    ],
+    ['{ edge_logs: { time: id } }', 'explore.edge_logs.time must be TIMESTAMP, and id is STRING'],
+    ['{ edge_logs: { severity: metadata.response } }', 'which has fields of its own: name one of them'],
+    [
+      '{ edge_logs: { fields: [id, metadata.request.pth] } }',
+      'fields.1 names metadata.request.pth, and there is no pth',
+    ],
+    ['{ edge_logs: { colour: id } }', 'is not known'],
+  ])('explore where it is %s', async (explore, expected) => {
+    edit('logs.all.yaml', text => `${text}explore: ${explore}\n`)
+    expect(await refusal()).toMatch(/^logs\.all\.yaml:\d+:\d+ /)
+    expect(await refusal()).toContain(expected)
+  })
+
+  test('explore without a sandbox', async () => {
+    edit(
+      'logs.all.yaml',
+      text => `${text.replace('sandbox: true', 'sandbox: false')}explore: { edge_logs: { time: id } }\n`,
+    )
+    expect(await refusal()).toMatch(/^logs\.all\.yaml:\d+:\d+ .*needs sandbox: true/)
+  })
+
+  test.each([
     [/DESC\nLIMIT 100\s*$/, '\nLIMIT 100', /^logs\.all\.sql:\d+:10 .*must be sorted by its time/],
     [/LIMIT 100\s*$/, '', /^logs\.all\.sql:\d+:1 .*needs a LIMIT/],
     [

@@ -1,6 +1,6 @@
 /**
  * Checks before endpoints are applied: SQL parses, parameters agree with it, defaults and examples fit them, its newest rows can be read first where that is
- * wanted, dry runs succeed, a batch query takes `@sets` and gives the parameters and the endpoint's columns, and an engine
+ * wanted, dry runs succeed, `explore` names columns that are there, a batch query takes `@sets` and gives the parameters and the endpoint's columns, and an engine
  * can keep the roll-up up to date.
  */
 import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
@@ -23,6 +23,7 @@ import type { QueryBody } from '../../../shared/sql/tree.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
 import { batchStatement } from '../../../shared/warm/batch.ts'
+import { checkExplore } from './explore.ts'
 import type { EndpointSource, FileProblem } from './read.ts'
 
 /** @returns every problem, by file, line and column; an empty list where all may be applied */
@@ -43,7 +44,7 @@ async function checkOne(source: EndpointSource, engine: QueryEngine): Promise<Fi
     if (endpoint.newestFirst) newestRows(endpoint.sql, parse(endpoint.sql), endpoint.newestFirst.start)
     if (endpoint.page) pagedSelection(endpoint.sql, parse(endpoint.sql), endpoint.page)
     const { columns } = await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
-    problems.push(...pageColumns(source, columns))
+    problems.push(...pageColumns(source, columns), ...(await checkExplore(source, engine)))
     const own = ownQuery(endpoint)
     problems.push(
       ...(await at('/warm/query', file => checkBatchQuery(endpoint, own, file, columns, engine))),

@@ -1,0 +1,75 @@
+/** One entry beside the rows: read in full, entries around it, and the next one. */
+import { el, show } from '../dom.ts'
+import { failure } from '../results.ts'
+import { ServiceError } from '../service.ts'
+import type { Current } from './current.ts'
+import { type Acts, details } from './details.ts'
+import { latest } from './latest.ts'
+import { iso } from './range.ts'
+import { entrySql, rowsSql } from './sql.ts'
+import { initial } from './state.ts'
+
+/** Around an entry, in microseconds: as near as there is an entry before it. */
+const surroundings = [3e8, 3.6e9, 8.64e10, 6.048e11]
+
+type Others = Pick<Acts, 'filter' | 'column' | 'values' | 'step'>
+
+export function entryPanel(view: Current, others: Others) {
+  const element = el('aside', { class: 'beside-rows', hidden: true })
+  const run = latest()
+  /** Which entry it shows, redacted or not. */
+  let shown = ''
+
+  function close(): void {
+    shown = ''
+    show(element)
+    element.hidden = true
+  }
+
+  /** Shows the state's entry. */
+  function open(): void {
+    const { table, row, redact } = view.state
+    element.hidden = false
+    const wanted = `${table} ${row} ${redact}`
+    if (wanted === shown) return
+    shown = wanted
+    element.inert = true // the last entry, until this one is there
+    const [time = '', id = ''] = row.split(/,(.*)/s)
+    const acts = {
+      ...others,
+      around: () => around(Number(time)),
+      close: () => view.change({ row: '' }),
+    }
+    void run(async signal => {
+      const sql = entrySql(view.shape(), { time: Number(time), id })
+      const { rows } = await view.query(sql, signal, { within: { from: null, to: null } })
+      element.inert = false
+      const gone = el('p', { class: 'hint' }, 'This entry is not there any more.')
+      show(element, rows[0] ? details(rows[0], view.shape(), acts) : gone)
+    }, fail)
+  }
+
+  /** What was logged before and after, without filters, the entry still open. */
+  function around(time: number): void {
+    void run(async signal => {
+      for (const width of surroundings) {
+        const within = { from: time - width, to: time }
+        const { rows } = await view.query(rowsSql(initial, view.shape(), within, 2), signal, { within })
+        if (rows.length < 2 && width !== surroundings.at(-1)) continue
+        const { row } = view.state
+        const near = { from: iso(time - width), to: iso(time + width), sort: '', ascending: false }
+        return view.change({ ...near, filters: [], severity: [], search: '', row })
+      }
+    }, fail)
+  }
+
+  function fail(error: unknown): void {
+    shown = ''
+    if (error instanceof DOMException) return
+    if (!(error instanceof ServiceError)) throw error
+    element.inert = false
+    show(element, failure(error, []))
+  }
+
+  return { element, open, close, stop: run.stop }
+}

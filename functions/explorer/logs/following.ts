@@ -1,0 +1,61 @@
+/** New entries, added at the top as they come. */
+import type { Row } from '../../../shared/engines/engine.ts'
+import { now } from '../service.ts'
+import type { Current } from './current.ts'
+import { latest } from './latest.ts'
+import { rowsSql } from './sql.ts'
+import { keyOf, timeOf } from './rows.ts'
+
+interface Places {
+  rows(): Row[]
+  /** @param cut whether some of the new ones are left out */
+  add(rows: Row[], cut: boolean): void
+  fail(error: unknown): void
+  show(on: boolean): void
+}
+
+const everyMs = 3000
+/** Entries may come late, so as many microseconds are read again. */
+const lateness = 1e7
+
+export function follower(view: Current, { rows, add, fail, show }: Places) {
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const run = latest()
+
+  async function look(): Promise<void> {
+    const shape = view.shape()
+    const [newest] = rows()
+    const last = newest ? timeOf(newest, shape) : (view.range.from ?? 0)
+    const seen = new Set(
+      rows()
+        .slice(0, 1000)
+        .map(row => keyOf(row, shape)),
+    )
+    const within = { from: Math.max(last - lateness, view.range.from ?? 0), to: now() + lateness }
+    view.range = { ...view.range, to: within.to }
+    await run(async signal => {
+      const sql = rowsSql(view.state, shape, within, view.endpoint.maxRows)
+      const answer = await view.query(sql, signal, { within })
+      const added = answer.rows.filter(row => !seen.has(keyOf(row, shape)))
+      if (added.length > 0) add(added, answer.truncated)
+    }, fail)
+  }
+
+  function again(): void {
+    timer = setTimeout(() => void look().finally(() => timer && again()), everyMs)
+  }
+
+  return {
+    isOn: () => timer !== null,
+    start() {
+      show(true)
+      again()
+    },
+    stop() {
+      if (timer) clearTimeout(timer)
+      timer = null
+      run.stop()
+      show(false)
+    },
+  }
+}

@@ -1,0 +1,93 @@
+/** The state that a link opens: what the link says, what this device keeps for its table, and the plain view else. */
+import { keep, kept } from '../kept.ts'
+import type { Link } from '../link.ts'
+import type { Endpoint, Parameter } from '../service.ts'
+import { fieldAt, type Shape } from './shape.ts'
+import { initial, type State, stateOf } from './state.ts'
+
+/** What a view is of. */
+export interface Subject {
+  endpoint: Endpoint
+  shapes: Shape[]
+}
+
+/** The parameters that bound the time, by their names, as the quick ranges of a form find them, and the others. */
+export function parametersOf({ parameters }: Pick<Endpoint, 'parameters'>) {
+  const times = parameters.filter(({ format }) => format === 'iso-timestamp')
+  const named = (pattern: RegExp) => times.find(({ name }) => pattern.test(name))?.name ?? null
+  const [start, end] = [named(/start|from|since|after/i), named(/end|until|to$|before/i)]
+  const others: Parameter[] = parameters.filter(({ name }) => name !== start && name !== end)
+  return { start, end, others }
+}
+
+/** What an address without any words of the view's own shows. */
+export function plainState({ endpoint, shapes }: Subject): State {
+  return { ...initial, values: {}, table: shapes[0]!.table, redact: endpoint.redact }
+}
+
+export function shapeNamed({ shapes }: Subject, table: string): Shape {
+  return shapes.find(shape => shape.table === table) ?? shapes[0]!
+}
+
+/** @returns the state, and notices of what in the link fits no table */
+export function stateFrom(link: Link, subject: Subject): { state: State; notices: string[] } {
+  const { endpoint } = subject
+  const { start, end, others } = parametersOf(endpoint)
+  const plain = plainState(subject)
+  const said = (name: string) => link.view.some(([other]) => other === name)
+  const bound = (name: string | null) => (name ? link.values[name] : undefined)
+  const read = stateOf({ values: {}, view: link.view }, plain)
+  const shape = shapeNamed(subject, read.table)
+  const known = (path: string) => fieldAt(shape, path) !== null
+  const lost = read.filters.filter(({ path }) => !known(path)).map(({ path }) => path)
+  const notices = [
+    shape.table !== read.table && `There is no table ${read.table} here; this is ${shape.table}.`,
+    lost.length > 0 && `Left out of the link, as ${shape.table} has no such field: ${lost.join(', ')}.`,
+  ].filter(text => text !== false)
+  const dated = bound(start) && !said('from') ? { from: bound(start)!, to: bound(end) ?? '' } : {}
+  const state = {
+    ...read,
+    ...dated,
+    table: shape.table,
+    values: Object.fromEntries(
+      others.map(({ name }) => [name, link.values[name] || keptValue(endpoint, name)]),
+    ),
+    filters: read.filters.filter(({ path }) => known(path)),
+    columns: said('columns') ? read.columns.filter(known) : keptColumns(endpoint, shape),
+  }
+  return { state, notices }
+}
+
+/** Another table: fields that it has too are kept. */
+export function inTable(state: State, shape: Shape, endpoint: Endpoint): Partial<State> {
+  return {
+    table: shape.table,
+    filters: state.filters.filter(({ path }) => fieldAt(shape, path) !== null),
+    columns: keptColumns(endpoint, shape),
+    severity: shape.severity ? state.severity : [],
+    sort: '',
+    by: '',
+    measure: 'rows',
+    row: '',
+  }
+}
+
+/** Under what name this device keeps what goes with a table. */
+export function placeOf({ name }: Endpoint, table: string): string {
+  return `${name} ${table}`
+}
+
+/** Keeps columns and parameters for the next visit; columns only as they are chosen, as others come with a link. */
+export function keepChoices(endpoint: Endpoint, before: State, { table, columns, values }: State): void {
+  if (before.columns !== columns) keep(`columns ${placeOf(endpoint, table)}`, columns)
+  for (const [name, value] of Object.entries(values)) keep(`value ${endpoint.name} ${name}`, value || null)
+}
+
+function keptColumns(endpoint: Endpoint, shape: Shape): string[] {
+  const columns = (kept(`columns ${placeOf(endpoint, shape.table)}`) as string[] | null) ?? []
+  return columns.filter(path => fieldAt(shape, path) !== null)
+}
+
+function keptValue({ name }: Endpoint, parameter: string): string {
+  return (kept(`value ${name} ${parameter}`) as string | null) ?? ''
+}

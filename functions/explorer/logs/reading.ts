@@ -1,0 +1,229 @@
+/** The rows and the chart of the state: both asked at once, older rows as one scrolls, and what is said about them. */
+import type { Row } from '../../../shared/engines/engine.ts'
+import { el, show } from '../dom.ts'
+import { failure } from '../results.ts'
+import { type Answer, costOf, now, ServiceError } from '../service.ts'
+import { gist } from '../value.ts'
+import type { bar } from './bar.ts'
+import { chartOf } from './chart.ts'
+import type { Current } from './current.ts'
+import type { fieldList } from './fields.ts'
+import type { histogram } from './histogram.ts'
+import { latest } from './latest.ts'
+import { parametersOf, placeOf } from './opening.ts'
+import { rangeOf } from './range.ts'
+import { columnsOf, type rowList, timeOf } from './rows.ts'
+import { nameOf } from './shape.ts'
+import { type After, hasCursor, rowsSql } from './sql.ts'
+import { askedOf } from './state.ts'
+
+interface Parts {
+  controls: ReturnType<typeof bar>
+  list: ReturnType<typeof rowList>
+  bars: ReturnType<typeof histogram>
+  fields: ReturnType<typeof fieldList>
+  /** Called when the rows are on the screen. */
+  arrived(): void
+  /** What stands in place of no rows. */
+  nothing(): HTMLElement
+}
+
+const pageOf = 100
+
+/** @param widening whether the page may look further back by itself, as nothing was said of the time */
+export function reading(
+  view: Current,
+  { controls, list, bars, fields, arrived, nothing }: Parts,
+  widening: boolean,
+) {
+  const legend = el('div', { class: 'bars-legend' })
+  const facts = el('span', { class: 'logs-facts', role: 'status' })
+  const stale = el('span', { class: 'stale', role: 'status' })
+  const problem = el('div', { class: 'logs-problem' })
+  const sqlText = el('pre', { tabindex: 0, 'aria-label': 'SQL of these rows' })
+  const place = el('div', { class: 'rows-place' }, problem, list.element)
+  const runs = { rows: latest(), chart: latest() }
+  const limit = Math.min(pageOf, view.endpoint.maxRows)
+  /** What the rows on the screen answer. */
+  let asked = ''
+  /** Rows of the range, as the chart counts them; `null` = not known. */
+  let total: number | null = null
+  let cost = ''
+  let isAll = false
+  let isLoading = false
+
+  function run({ fresh = false } = {}): void {
+    const range = rangeOf(view.state, now())
+    if (typeof range === 'string') {
+      const detail = `${view.state[range]} cannot be read; write 2026-11-14 12:00 or now-15m.`
+      return fail(new ServiceError({ title: 'This is no time', detail }))
+    }
+    view.range = range
+    total = null
+    mark(asked !== '')
+    controls.setRunning(true)
+    show(problem)
+    facts.textContent = 'Running …'
+    const sql = rowsSql(view.state, view.shape(), range, limit)
+    sqlText.textContent = sql
+    void runs.rows(async signal => {
+      const answer = await view.query(sql, signal, { fresh })
+      if (answer.rows.length === 0 && widening && widen()) return
+      showRows(answer)
+    }, fail)
+    void runs.chart(signal => readChart(signal, fresh), chartFailed)
+  }
+
+  async function readChart(signal: AbortSignal, fresh: boolean): Promise<void> {
+    const { state, range, endpoint } = view
+    const shape = view.shape()
+    fields.set(state, shape, null)
+    const run = (sql: string) => view.query(sql, signal, { fresh })
+    const chart = await chartOf({ state, shape, range, now: now(), maxRows: endpoint.maxRows, run })
+    bars.set(chart.bars)
+    show(legend, ...chart.legend(severity => view.change({ severity })))
+    fields.set(state, shape, chart.top)
+    if (state.measure === 'rows') total = chart.total
+    tell()
+  }
+
+  function showRows(answer: Answer): void {
+    asked = askedOf(view.state)
+    mark(false)
+    controls.setRunning(false)
+    widening = false
+    cost = costOf(answer)
+    isAll = answer.rows.length < limit
+    relist(answer.rows)
+    arrived()
+    view.write()
+    tell()
+    if (answer.rows.length === 0) show(problem, nothing())
+  }
+
+  function relist(rows: Row[]): void {
+    const { state, endpoint } = view
+    list.set(rows, {
+      columns: columnsOf(view.shape(), state.columns),
+      zone: state.zone,
+      sort: { path: state.sort, ascending: state.ascending },
+      place: placeOf(endpoint, state.table),
+    })
+  }
+
+  function tell(): void {
+    const many = list.all().length.toLocaleString('en')
+    const of = total === null || isAll ? '' : ` of ${total.toLocaleString('en')}`
+    facts.textContent = `${many}${of} rows · ${cost}`
+    const more = `${many} rows${of}; older ones load as you scroll.`
+    list.end(many === '0' ? '' : isAll ? `All ${many} rows of this range.` : more)
+  }
+
+  /** Asks for the next range back. @returns whether there is one */
+  function widen(): boolean {
+    const next = { 'now-1h': 'now-1d', 'now-1d': 'now-7d', 'now-7d': '' }[view.state.from]
+    if (next === undefined) return false
+    view.state = { ...view.state, from: next, to: next === '' ? '' : 'now' }
+    controls.set(view.state, view.shape())
+    run()
+    return true
+  }
+
+  function fail(error: unknown): void {
+    controls.setRunning(false)
+    if (error instanceof DOMException) return void (facts.textContent = 'Stopped.')
+    if (!(error instanceof ServiceError)) throw error
+    const errors = error.problem.errors ?? []
+    const [first] = errors
+    if (first?.parameter && fillIn(first.parameter)) return
+    relist([])
+    list.end('')
+    mark(false)
+    facts.textContent = ''
+    controls.showProblem(first?.parameter, first?.detail ?? '')
+    const left = errors.filter(({ line }) => line === undefined)
+    show(problem, failure(error, left))
+  }
+
+  /** A project to begin with, where the key does not fix one: the parameter's first example. */
+  function fillIn(name: string): boolean {
+    const { others } = parametersOf(view.endpoint)
+    const example = others.find(parameter => parameter.name === name)?.examples?.[0]
+    if (view.state.values[name] || example === undefined) return false
+    view.state = { ...view.state, values: { ...view.state.values, [name]: String(example) } }
+    controls.set(view.state, view.shape())
+    run()
+    return true
+  }
+
+  function chartFailed(error: unknown): void {
+    if (error instanceof DOMException) return
+    bars.set(null)
+    fields.set(view.state, view.shape(), [])
+    if (!(error instanceof ServiceError)) throw error
+    show(legend, el('span', { class: 'hint' }, `No chart: ${error.problem.detail}`))
+  }
+
+  async function older(): Promise<void> {
+    if (isLoading || isAll || asked !== askedOf(view.state) || list.all().length === 0) return
+    isLoading = true
+    await runs.rows(async signal => {
+      const sql = rowsSql(view.state, view.shape(), view.range, limit, afterLast())
+      const answer = await view.query(sql, signal)
+      cost = costOf(answer)
+      list.append(answer.rows)
+      isAll = answer.rows.length < limit || list.all().length === total
+      tell()
+    }, fail)
+    isLoading = false
+  }
+
+  function afterLast(): After {
+    const shape = view.shape()
+    const last = list.all().at(-1)!
+    if (!hasCursor(view.state, shape)) return { offset: list.all().length }
+    return { time: timeOf(last, shape), id: gist(last[nameOf(shape.id!)] ?? '') }
+  }
+
+  /** @param old whether the rows do not answer what the controls say */
+  function mark(old: boolean): void {
+    place.classList.toggle('old', old)
+    stale.textContent = old ? 'Not yet run' : ''
+  }
+
+  function stop(): void {
+    for (const end of Object.values(runs)) end.stop()
+    controls.setRunning(false)
+  }
+
+  return {
+    elements: { legend, facts, stale, place, sqlText },
+    run,
+    older: () => void older(),
+    fail,
+    mark,
+    stop,
+    /** The same rows, as the state shows them. */
+    redraw: () => relist(list.all()),
+    /** What was said of the time from now on holds. */
+    keepRange: () => (widening = false),
+    /** Takes everything away that an answer brought. */
+    clear() {
+      stop()
+      asked = ''
+      relist([])
+      list.end('')
+      bars.set(null)
+      fields.set(view.state, view.shape(), null)
+    },
+    /** New rows at the top. */
+    add(rows: Row[], cut: boolean) {
+      show(problem)
+      if (list.all().length === 0) relist(rows)
+      else list.prepend(rows)
+      if (total !== null) total += rows.length
+      tell()
+      if (cut) facts.textContent += '; some of the new ones are left out: press Run'
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals'
+import type { TableDescription } from '../../query/tables.ts'
+import { fieldAt, nameOf, shapeOf } from './shape.ts'
+
+const column = (name: string, type: string) => ({ name, type, repeated: false })
+const table = (columns: TableDescription['columns'], explore?: TableDescription['explore']) =>
+  shapeOf({ name: 't', columns, ...(explore ? { explore } : {}) })
+
+const columns = [
+  column('ts', 'TIMESTAMP'),
+  column('happened', 'TIMESTAMP'),
+  column('msg', 'STRING'),
+  column('words', 'STRING'),
+  column('level', 'STRING'),
+  column('status', 'INT64'),
+  column('payload', 'JSON'),
+]
+
+describe('a table of logs', () => {
+  test('is one by the names of its columns', () => {
+    const shape = table(columns)!
+    expect([shape.time.path, shape.message.path, shape.severity?.path]).toEqual(['ts', 'msg', 'level'])
+    expect(table(columns.slice(2))).toBeNull()
+    expect(table(columns.slice(0, 2))).toBeNull()
+  })
+
+  test('is one as its definition says, and the rest by names', () => {
+    const fields = ['payload.user.id', 'words', 'gone']
+    const shape = table(columns, { time: 'happened', message: 'words', severity: 'status', fields })!
+    expect([shape.time.path, shape.message.path, shape.severity?.path]).toEqual([
+      'happened',
+      'words',
+      'status',
+    ])
+    expect(shape.likely.map(({ path }) => path)).toEqual(['payload.user.id', 'words'])
+    expect(table(columns, { severity: 'status' })!.message.path).toBe('msg')
+  })
+})
+
+describe('a path into JSON', () => {
+  test.each([
+    ['payload.user.id', '$.user.id', 'id'],
+    ['payload.items[0].name', '$.items[0].name', 'name'],
+    ['payload.ips[2]', '$.ips[2]', 'ips'],
+    ['payload.x-real-ip', '$."x-real-ip"', 'x-real-ip'],
+  ])('%s is a field', (path, json, name) => {
+    const field = fieldAt(table(columns)!, path)!
+    expect([field.json, field.type, nameOf(field)]).toEqual([json, 'STRING', name])
+  })
+
+  test.each([
+    'payload.',
+    'payload..a',
+    'payload.a"b',
+    "payload.a'b",
+    'payload.a[b]',
+    'payloads.a',
+    'words.a',
+  ])('%s is none', path => expect(fieldAt(table(columns)!, path)).toBeNull())
+})
