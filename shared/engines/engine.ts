@@ -35,7 +35,7 @@ export interface Rollup {
   name: string
   /** The GoogleSQL query that makes it: `rollups.ts` in this folder says what it may hold. */
   sql: string
-  /** The column whose days are partitions, where the engine has partitions. */
+  /** The column that it is partitioned by, as its log table is by the time, where the engine has partitions. */
   partition: string
   /** Columns by which rows are sorted within a partition. */
   cluster: string[]

@@ -1,8 +1,9 @@
 /**
  * What a roll-up's query may hold: sums over groups of one log table, which an engine can keep up to date by looking at
  * new rows alone. The rules are those of BigQuery's incremental materialized views
- * (https://cloud.google.com/bigquery/docs/materialized-views-create, "Supported materialized views" and "Limitations"),
- * and one more: each column is a group's or a sum's that adds up, because DuckDB keeps a part for each log file.
+ * (https://cloud.google.com/bigquery/docs/materialized-views-create, "Materialized views query support" and "Query
+ * limitations"), and two more, because DuckDB keeps a part for each log file: each column is a group's or a sum's that adds
+ * up, and there is one SELECT, without WITH and DISTINCT, which BigQuery would take.
  */
 import { placeOf, SqlError } from '../sql/error.ts'
 import { parse } from '../sql/parser.ts'
@@ -38,12 +39,12 @@ const additions: Record<string, string> = {
   SUM: 'SUM',
 }
 
-/** Two runs over the same rows differ. */
+/** Two runs over the same rows differ ("Unsupported SQL features": non-deterministic functions). */
 const changing = new Set(
   `CURRENT_DATE CURRENT_DATETIME CURRENT_TIME CURRENT_TIMESTAMP GENERATE_UUID RAND SESSION_USER`.split(' '),
 )
 
-/** Kinds of node that a roll-up cannot hold, wherever they stand. */
+/** Kinds of node that a roll-up cannot hold, wherever they stand: they are not in BigQuery's pattern, or "unsupported". */
 const refusedKinds: Partial<Record<AnyNode['kind'], string>> = {
   ArraySubquery: 'a subquery',
   DerivedTable: 'a subquery',
@@ -130,12 +131,14 @@ function refuseAggregates(node: AnyNode, refuse: Refuse): void {
   for (const child of children(node)) refuseAggregates(child, refuse)
 }
 
-/** Each column is a sum's, or one by which rows are grouped; BigQuery finds groups by names. */
+/**
+ * Each column is a sum's, or one by which rows are grouped; BigQuery finds groups by names. In its pattern GROUP BY has
+ * expressions, and neither ALL nor ROLLUP.
+ */
 function checkGroups({ groupBy, items }: Select, columns: RollupColumn[], refuse: Refuse): void {
   const groups = new Set(columns.filter(({ adds }) => adds === null).map(({ name }) => nameKey(name)))
   if (!groupBy) throw refuse(items[0]!, 'a roll-up needs GROUP BY')
   if (!columns.some(({ adds }) => adds)) throw refuse(items[0]!, 'a roll-up needs a sum, such as COUNT(*)')
-  if (groupBy.grouping === 'ALL') return
   if (groupBy.grouping !== 'LIST') throw refuse(groupBy, `a roll-up cannot hold ${groupBy.grouping}`)
   for (const key of groupBy.items) {
     const name = key.kind === 'Path' && key.parts.length === 1 ? nameKey(key.parts[0]!.name) : null

@@ -2,42 +2,58 @@
  * The bytes that a statement reads, as BigQuery counts them
  * (https://cloud.google.com/bigquery/docs/best-practices-costs): of the columns that it names alone, and of the partitions and
  * the sorted blocks that its bounds on the time leave. Here a block is a row group of a Parquet file, with the first and last
- * time in it, and a column has the bytes that it has before compression.
+ * time in it.
  */
 import { statSync } from 'node:fs'
-import { DuckDBInstance } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { QueryEngine, Statement, Value } from '../../../shared/engines/engine.ts'
 import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
+import type { PartitionUnit } from '../../../shared/engines/bigquery/views.ts'
 import { quoteText } from '../../../shared/engines/duckdb/syntax.ts'
 import { intervalParts } from '../../../shared/sql/grammar.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { print } from '../../../shared/sql/printer.ts'
 import { nameKey, tablesOf } from '../../../shared/sql/relations.ts'
 import type { AnyNode, Binary, Expression, Query, Select } from '../../../shared/sql/tree.ts'
+import type { Column } from '../../../shared/sql/types.ts'
 import { children, descendants } from '../../../shared/sql/walk.ts'
+import { sizesOf } from './sizes.ts'
 
 /** A table of the server, as its files are. */
 interface Table {
   logical: string
+  columns: Column[]
   /** Absolute paths of its files at the moment. */
   files: () => string[]
-  /** The column that its partitions and blocks are by. */
-  time: string
+  /** The column that its partitions and blocks are by, and how long a partition is; `null` = it has none. */
+  time: string | null
+  unit: PartitionUnit | null
 }
 
 interface Block {
+  /** Rows of the file before its own. */
+  from: number
   /** Milliseconds since 1970 of its first and last row. */
   first: number
   last: number
-  /** By path, such as `metadata.request.url`. */
-  columns: Map<string, number>
 }
 
-const dayMs = 86_400_000
+interface FileBlocks {
+  blocks: Block[]
+  /** Sizes of a column, by path such as `metadata.request.url`, in each block: as far as they were asked for. */
+  sizes: Map<string, number[]>
+}
+
+const unitMs: Record<PartitionUnit, number> = {
+  HOUR: 3_600_000,
+  DAY: 86_400_000,
+  MONTH: 30 * 86_400_000,
+  YEAR: 365 * 86_400_000,
+}
 
 export class Scans {
   private readonly engine: QueryEngine
-  private readonly blocks = new Map<string, Block[]>()
+  private readonly known = new Map<string, FileBlocks>()
   private readonly reader = DuckDBInstance.create(':memory:').then(instance => instance.connect())
 
   /** @param engine evaluates bounds */
@@ -51,21 +67,37 @@ export class Scans {
 
   async bytesOf(statement: Statement, tables: Table[]): Promise<number> {
     const tree = parse(statement.sql)
+    const named = namesIn(tree)
     let bytes = 0
-    for (const { logical, files, time } of tables)
-      for (const select of readings(tree, logical)) {
-        const [from, to] = await this.boundsOf(select, time, statement)
-        const named = namesIn(tree)
-        for (const file of files())
-          for (const { first, last, columns } of await this.blocksOf(file, time))
-            bytes += sizeOf(columns, named) * shareOf([first, last], [from, to])
+    for (const table of tables)
+      for (const select of readings(tree, table.logical)) {
+        const bounds = await this.boundsOf(select, table.time, statement)
+        for (const file of table.files()) bytes += await this.bytesOfFile(file, table, named, bounds)
       }
     return Math.round(bytes)
   }
 
+  private async bytesOfFile(
+    file: string,
+    { columns, time, unit }: Table,
+    named: Names,
+    bounds: Bounds,
+  ): Promise<number> {
+    const known = await this.fileBlocks(file, time)
+    const paths = pathsOf(columns).filter(path => isRead(path, named))
+    const missing = paths.filter(path => !known.sizes.has(path.join('.')))
+    const froms = known.blocks.map(({ from }) => from)
+    const sizes = await sizesOf(await this.reader, file, { columns, paths: missing, froms })
+    for (const [path, ofBlocks] of sizes) known.sizes.set(path, ofBlocks)
+    const read = known.blocks.map(block => shareOf(block, bounds, unit))
+    const ofPath = (path: string[]) => known.sizes.get(path.join('.'))!
+    return paths.flatMap(path => ofPath(path).map((size, at) => size * read[at]!)).reduce((a, b) => a + b, 0)
+  }
+
   /** The bounds that hold for every row of the result: milliseconds since 1970. */
-  private async boundsOf(select: Select, time: string, { bindings }: Statement): Promise<[number, number]> {
+  private async boundsOf(select: Select, time: string | null, { bindings }: Statement): Promise<Bounds> {
     let [from, to] = [-Infinity, Infinity]
+    if (time === null) return [from, to]
     for (const { operator, right } of boundsIn(select.where, time)) {
       const sql = `SELECT ${expressionText(right)} AS bound`
       const { rows } = await this.engine.run({ sql, bindings }, { maxRows: 1, timeoutMs: 10_000 })
@@ -76,46 +108,49 @@ export class Scans {
     return [from, to]
   }
 
-  private async blocksOf(file: string, time: string): Promise<Block[]> {
+  private async fileBlocks(file: string, time: string | null): Promise<FileBlocks> {
     const { mtimeMs, size, ino } = statSync(file)
     const key = [file, mtimeMs, size, ino].join(' ')
-    const known = this.blocks.get(key) ?? (await this.readBlocks(file, time))
-    this.blocks.set(key, known)
-    return known
-  }
-
-  private async readBlocks(file: string, time: string): Promise<Block[]> {
-    const connection = await this.reader
-    const sql = `SELECT row_group_id, path_in_schema, total_uncompressed_size, stats_min_value, stats_max_value
-      FROM parquet_metadata(${quoteText(file)})`
-    const blocks = new Map<number, Block>()
-    for (const row of (await connection.runAndReadAll(sql)).getRows()) {
-      const [group, path, size, least, most] = row as [bigint, string, bigint, string | null, string | null]
-      const block = blocks.get(Number(group)) ?? { first: -Infinity, last: Infinity, columns: new Map() }
-      blocks.set(Number(group), block)
-      const name = path
-        .split(', ')
-        .filter(part => part !== 'list' && part !== 'element')
-        .join('.')
-      block.columns.set(name, Number(size))
-      if (name !== time || least === null || most === null) continue
-      block.first = Date.parse(least)
-      block.last = Date.parse(most)
+    const known = this.known.get(key) ?? {
+      blocks: await readBlocks(await this.reader, file, time),
+      sizes: new Map(),
     }
-    return [...blocks.values()]
+    this.known.set(key, known)
+    return known
   }
 }
 
+async function readBlocks(reader: DuckDBConnection, file: string, time: string | null): Promise<Block[]> {
+  const sql = `SELECT row_group_id, first(row_group_num_rows),
+      first(stats_min_value) FILTER (path_in_schema = ${quoteText(time ?? '')}),
+      first(stats_max_value) FILTER (path_in_schema = ${quoteText(time ?? '')})
+    FROM parquet_metadata(${quoteText(file)}) GROUP BY row_group_id ORDER BY row_group_id`
+  let from = 0
+  return (await reader.runAndReadAll(sql)).getRows().map(row => {
+    const [, rows, least, most] = row as [bigint, bigint, string | null, string | null]
+    const block = {
+      from,
+      first: least === null ? -Infinity : Date.parse(least),
+      last: most === null ? Infinity : Date.parse(most),
+    }
+    from += Number(rows)
+    return block
+  })
+}
+
+/** Milliseconds since 1970. */
+type Bounds = [from: number, to: number]
+
 /**
- * The part of a block that is read: all of it, as far as its rows are of days within the bounds. BigQuery's blocks are of one
- * day; one of a small file may be of many, whose rows are taken to be alike.
+ * The part of a block that is read: all of it, as far as its rows are of partitions within the bounds. BigQuery's blocks are
+ * of one partition; one of a small file may be of many, whose rows are taken to be alike.
  */
-function shareOf([first, last]: [number, number], [from, to]: [number, number]): number {
+function shareOf({ first, last }: Block, [from, to]: Bounds, unit: PartitionUnit | null): number {
   if (last < from || first > to) return 0
-  const days = (a: number, b: number) => Math.floor(b / dayMs) - Math.floor(a / dayMs) + 1
-  return Number.isFinite(first + last)
-    ? days(Math.max(first, from), Math.min(last, to)) / days(first, last)
-    : 1
+  if (unit === null || !Number.isFinite(first + last)) return 1
+  const ms = unitMs[unit]
+  const partitions = (a: number, b: number) => Math.floor(b / ms) - Math.floor(a / ms) + 1
+  return partitions(Math.max(first, from), Math.min(last, to)) / partitions(first, last)
 }
 
 /** The selections that read the table and whose rows are used: a common table that nothing reads is not read. */
@@ -220,14 +255,19 @@ function namesIn(tree: Query): Names {
   return { all, whole, star }
 }
 
-/** Of the columns that are named: each part of a path, or one that is named as a whole. */
-function sizeOf(columns: Map<string, number>, { all, whole, star }: Names): number {
-  let bytes = 0
-  for (const [path, size] of columns) {
-    const parts = path.split('.').map(nameKey)
-    const upTo = parts.findIndex(part => whole.has(part))
-    const isRead = star || parts.slice(0, upTo < 0 ? parts.length : upTo + 1).every(part => all.has(part))
-    if (isRead) bytes += size
-  }
-  return bytes
+/** Every column, and field of a record, that has values of its own. */
+function pathsOf(columns: Column[]): string[][] {
+  return columns.flatMap(({ name, type }) => {
+    const element = type.kind === 'ARRAY' ? type.element : type
+    if (element.kind !== 'STRUCT') return [[name]]
+    const fields = element.fields.map(field => ({ name: field.name!, type: field.type }))
+    return pathsOf(fields).map(path => [name, ...path])
+  })
+}
+
+/** Of a column that is named: each part of its path, or one that is named as a whole. */
+function isRead(path: string[], { all, whole, star }: Names): boolean {
+  const parts = path.map(nameKey)
+  const upTo = parts.findIndex(part => whole.has(part))
+  return star || parts.slice(0, upTo < 0 ? parts.length : upTo + 1).every(part => all.has(part))
 }

@@ -9,7 +9,8 @@ import {
   type RunResult,
   type Statement,
 } from '../../../shared/engines/engine.ts'
-import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/client.ts'
+import type { Job, JobConfiguration, JobReference, Table } from '../../../shared/engines/bigquery/client.ts'
+import type { PartitionUnit } from '../../../shared/engines/bigquery/views.ts'
 import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
 import { RollupParts } from '../../../shared/engines/duckdb/rollups.ts'
 import { logFiles } from '../../../shared/engines/duckdb/loads.ts'
@@ -153,10 +154,12 @@ const nothing = { statement: { sql: 'SELECT 1 AS done LIMIT 0', bindings: [] }, 
 
 interface ServerTable {
   logical: string
+  columns: Column[]
   /** Its Parquet files. */
   files: () => string[]
-  /** The column that it is partitioned by. */
-  time: string
+  /** The column that it is partitioned by, and how; `null` = it is not. */
+  time: string | null
+  unit: PartitionUnit | null
   reference: { projectId: string; datasetId: string; tableId: string }
 }
 
@@ -170,10 +173,31 @@ export class TableCatalog {
   private readonly byRealName: ReadonlyMap<string, ServerTable>
   private readonly parts: RollupParts
 
-  /** @param dataset `project.dataset` */
-  constructor(tables: ReadonlyMap<string, Column[]>, dataset: string, logsFolder: string) {
+  /**
+   * @param dataset `project.dataset`
+   * @param unit of the tables' partitions; `null` = they have none
+   */
+  constructor(
+    tables: ReadonlyMap<string, Column[]>,
+    dataset: string,
+    logsFolder: string,
+    unit: PartitionUnit | null,
+  ) {
     this.parts = new RollupParts(logsFolder, tables)
-    this.byRealName = this.tablesOf(tables.keys(), dataset, logsFolder)
+    this.byRealName = this.tablesOf(tables, dataset, logsFolder, unit)
+  }
+
+  /** A table or view as the REST interface describes it; `undefined` = there is none. @param real its full name */
+  resource(real: string): (Table & { id: string; type: string }) | undefined {
+    const view = this.views.get(real)
+    const found = view ?? this.byRealName.get(real)
+    if (!found) return undefined
+    const { time, unit } = found
+    return {
+      id: real.replace('.', ':'),
+      type: view ? 'MATERIALIZED_VIEW' : 'TABLE',
+      ...(time === null || unit === null ? {} : { timePartitioning: { type: unit, field: time } }),
+    }
   }
 
   /** Whether the statement makes or removes a view, which is then done. Throws BigQueryError for one that is refused. */
@@ -182,17 +206,19 @@ export class TableCatalog {
   }
 
   private tablesOf(
-    logicalNames: Iterable<string>,
+    columnsByName: ReadonlyMap<string, Column[]>,
     dataset: string,
     logsFolder: string,
+    unit: PartitionUnit | null,
   ): ReadonlyMap<string, ServerTable> {
     const [projectId = '', datasetId = ''] = dataset.split('.')
     const names = new TableNames({ dataset, tables: new Map() }, projectId)
-    const tables = [...logicalNames].map(logical => {
+    const time = unit === null ? null : 'timestamp'
+    const tables = [...columnsByName].map(([logical, columns]) => {
       const real = names.real(logical)
       const reference = { projectId, datasetId, tableId: real.slice(dataset.length + 1) }
       const files = filesIn(join(logsFolder, logical))
-      return [real, { logical, files, time: 'timestamp', reference }] as const
+      return [real, { logical, columns, files, time, unit, reference }] as const
     })
     return new Map(tables)
   }
@@ -216,12 +242,14 @@ export class TableCatalog {
   }
 
   /** A view's bytes are those of its parts. */
-  private tableOf({ real, rollup }: View): ServerTable {
+  private tableOf({ real, rollup, time, unit }: View): ServerTable {
     const [projectId = '', datasetId = '', tableId = ''] = real.split('.')
     return {
       logical: real,
+      columns: this.parts.columnsOf(rollup),
       files: filesIn(this.parts.folderOf(rollup)),
-      time: rollup.partition,
+      time,
+      unit,
       reference: { projectId, datasetId, tableId },
     }
   }

@@ -16,6 +16,7 @@ import { BigQueryError } from './errors.ts'
 import { type ApiMethod, type Fault, Faults } from './faults.ts'
 import { Jobs, TableCatalog } from './jobs.ts'
 import type { Views } from './views.ts'
+import type { PartitionUnit } from '../../../shared/engines/bigquery/views.ts'
 import { incompletePage, jobResource, type PageLimits, resultsPage, type RunningJob } from './resources.ts'
 
 export interface BigQueryServerOptions {
@@ -28,6 +29,8 @@ export interface BigQueryServerOptions {
   port?: number
   /** The local engine's current time; the real one by default. */
   now?: string
+  /** How the tables are partitioned, by `timestamp`; `null` = not at all. */
+  partition?: PartitionUnit | null
   /** Rows of a page at most. */
   pageRows?: number
   /** Bytes of a page at most, though one row in any case. */
@@ -64,13 +67,14 @@ export async function startBigQueryServer(options: BigQueryServerOptions): Promi
     dataset,
     now,
     port = 0,
+    partition = 'DAY',
     pageRows = 10_000,
     pageBytes = usualPageBytes,
   } = options
   const engine = openDuckDb({ logsFolder, tables, ...(now === undefined ? {} : { now }) })
-  const catalog = new TableCatalog(tables, dataset, resolve(logsFolder))
+  const catalog = new TableCatalog(tables, dataset, resolve(logsFolder), partition)
   const jobs = new Jobs(engine, catalog)
-  const api = new Api(jobs, catalog.views, { pageRows, pageBytes })
+  const api = new Api(jobs, catalog, { pageRows, pageBytes })
   const server = createServer((request, response) => void api.answer(request, response))
   await new Promise<void>(listening => server.listen(port, '127.0.0.1', listening))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -102,12 +106,12 @@ class Api {
   readonly faults = new Faults()
   readonly requests: ApiRequest[] = []
   private readonly jobs: Jobs
-  private readonly views: Views
+  private readonly catalog: TableCatalog
   private readonly limits: PageLimits
 
-  constructor(jobs: Jobs, views: Views, limits: PageLimits) {
+  constructor(jobs: Jobs, catalog: TableCatalog, limits: PageLimits) {
     this.jobs = jobs
-    this.views = views
+    this.catalog = catalog
     this.limits = limits
   }
 
@@ -128,7 +132,7 @@ class Api {
 
   private async carryOut({ method, jobId, body, query }: ApiRequest, failing?: string): Promise<object> {
     if (method === 'insert') return this.insert(body!, failing)
-    if (method === 'table') return this.view(jobId!)
+    if (method === 'table') return this.table(jobId!)
     const job = this.jobs.get(jobId!)
     if (method === 'results') return this.results(job, query)
     if (method === 'get') return jobResource(job)
@@ -143,9 +147,10 @@ class Api {
     return { jobReference, configuration, status: { state: 'DONE' }, statistics: { query } }
   }
 
-  /** @param real `project.dataset.view` */
-  private view(real: string): object {
-    if (this.views.has(real)) return { id: real.replace('.', ':'), type: 'MATERIALIZED_VIEW' }
+  /** @param real `project.dataset.table` */
+  private table(real: string): object {
+    const resource = this.catalog.resource(real)
+    if (resource) return resource
     throw new BigQueryError('notFound', `Not found: Table ${real.replace('.', ':')}`)
   }
 

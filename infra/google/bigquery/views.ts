@@ -1,9 +1,9 @@
-/** Materialized views of the server: their DDL, what BigQuery refuses in one, and the roll-up that answers for each. */
+/** Materialized views of the server: their DDL, and the roll-up that answers for each. */
 import type { Rollup } from '../../../shared/engines/engine.ts'
+import type { PartitionUnit } from '../../../shared/engines/bigquery/views.ts'
 import { parse } from '../../../shared/sql/parser.ts'
-import type { AnyNode, Query } from '../../../shared/sql/tree.ts'
-import { descendants } from '../../../shared/sql/walk.ts'
 import { BigQueryError } from './errors.ts'
+import { type Base, refuseCluster, refusePartition, refuseQuery, unsupported } from './view-rules.ts'
 
 export interface View {
   /** `project.dataset.view` */
@@ -12,16 +12,20 @@ export interface View {
   rollup: Rollup
   /** Logical name of its table. */
   base: string
+  /** The column that it is partitioned by, and how; `null` = it is not. */
+  time: string | null
+  unit: PartitionUnit | null
   /** Its table was deleted and made again, as a test says. */
   isBroken: boolean
 }
 
-/** Of one table, in its dataset (https://cloud.google.com/bigquery/quotas#materialized_view_limits). */
-const mostOfTable = 20
+/** Of one table, in its project (https://cloud.google.com/bigquery/quotas#materialized_view_limits). */
+const mostOfTable = 100
 
 const create = new RegExp(
   '^CREATE MATERIALIZED VIEW IF NOT EXISTS `(?<real>[^`]+)` ' +
-    'PARTITION BY TIMESTAMP_TRUNC\\(`(?<partition>[^`]+)`, DAY\\)(?: CLUSTER BY (?<cluster>`[^(]+`))? ' +
+    '(?:PARTITION BY TIMESTAMP_TRUNC\\(`(?<partition>[^`]+)`, (?<unit>HOUR|DAY|MONTH|YEAR)\\) )?' +
+    '(?:CLUSTER BY (?<cluster>`[^(]+`) )?' +
     'OPTIONS \\(enable_refresh = TRUE, refresh_interval_minutes = (?<minutes>\\d+)\\) AS (?<sql>SELECT .*)$',
   's',
 )
@@ -41,8 +45,8 @@ export class Views {
     return view
   }
 
-  has(real: string): boolean {
-    return this.views.has(real)
+  get(real: string): View | undefined {
+    return this.views.get(real)
   }
 
   /** As when somebody deletes each view's table and makes it again. */
@@ -52,14 +56,11 @@ export class Views {
 
   /**
    * Carries a statement out that makes or removes a view.
-   * @param resolve gives a query with the local engine's names, and those tables
+   * @param resolve gives a query with the local engine's names, and its tables
    * @returns `false` for any other statement
    * @throws BigQueryError for what BigQuery refuses
    */
-  define(
-    statement: string,
-    resolve: (sql: string) => { sql: string; tables: { logical: string }[] },
-  ): boolean {
+  define(statement: string, resolve: (sql: string) => { sql: string; tables: Base[] }): boolean {
     const dropped = drop.exec(statement)?.groups
     if (dropped) this.views.delete(dropped['real']!)
     const made = create.exec(statement)?.groups
@@ -69,74 +70,28 @@ export class Views {
 
   private create(
     made: Record<string, string | undefined>,
-    { sql, tables }: { sql: string; tables: { logical: string }[] },
+    { sql, tables: [base, ...others] }: { sql: string; tables: Base[] },
   ): void {
-    const { real, partition, cluster = '', minutes } = made as { [part: string]: string }
+    const { real, partition = null, unit = null, cluster = '', minutes } = made
     if (this.views.has(real!)) return
     const query = parse(sql)
-    refuse(query)
-    const base = tables[0]?.logical
-    if (tables.length !== 1 || base === undefined || this.views.has(base))
-      throw unsupported('a query of anything but one table')
-    if ([...this.views.values()].filter(view => view.base === base).length === mostOfTable)
-      throw new BigQueryError('quotaExceeded', `Table ${base} has too many materialized views`)
-    if (!isTruncatedTimestamp(query, partition!))
-      throw new BigQueryError(
-        'invalidQuery',
-        `Partitioning column ${partition!} is not the partitioning column of the base table, or TIMESTAMP_TRUNC of it`,
-      )
+    refuseQuery(query)
+    if (!base || others.length > 0) throw unsupported('a query of anything but one table')
+    // https://cloud.google.com/bigquery/docs/materialized-views-intro, "Limitations": none on another one.
+    if (this.views.has(base.logical)) throw unsupported('a materialized view')
+    if ([...this.views.values()].filter(view => view.base === base.logical).length === mostOfTable)
+      throw new BigQueryError('quotaExceeded', `Table ${base.logical} has too many materialized views`)
     const columns = [...cluster.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)
+    if (partition !== null) refusePartition(query, { partition, unit: unit as PartitionUnit }, base)
+    refuseCluster(query, columns)
     const rollup = {
       name: real!,
       sql,
-      partition: partition!,
+      partition: partition ?? '',
       cluster: columns,
       refreshMinutes: Number(minutes),
     }
-    this.views.set(real!, { real: real!, rollup, base, isBroken: false })
+    const bounds = { time: partition, unit: unit as PartitionUnit | null }
+    this.views.set(real!, { real: real!, rollup, base: base.logical, ...bounds, isBroken: false })
   }
-}
-
-/** https://cloud.google.com/bigquery/docs/materialized-views-create, "Limitations" */
-const refusedFunctions = new Set(
-  `CURRENT_DATE CURRENT_DATETIME CURRENT_TIME CURRENT_TIMESTAMP GENERATE_UUID RAND SESSION_USER STRING_AGG
-  APPROX_QUANTILES APPROX_TOP_COUNT APPROX_TOP_SUM ARRAY_CONCAT_AGG CORR COVAR_POP COVAR_SAMP STDDEV VARIANCE`.split(
-    /\s+/,
-  ),
-)
-
-function refuse(query: Query): void {
-  if (query.orderBy.length > 0) throw unsupported('ORDER BY')
-  if (query.limit) throw unsupported('LIMIT')
-  if (query.body.kind !== 'Select') throw unsupported('set operations')
-  if (query.body.having) throw unsupported('HAVING')
-  for (const node of descendants(query)) {
-    const reason = refusalOf(node)
-    if (reason) throw unsupported(reason)
-  }
-}
-
-function refusalOf(node: AnyNode): string | null {
-  if (['ArraySubquery', 'Exists', 'InQuery', 'ScalarSubquery'].includes(node.kind)) return 'a subquery'
-  if (node.kind === 'ParameterReference') return 'a query parameter'
-  if (node.kind === 'Join' && ['RIGHT', 'FULL'].includes(node.type)) return `${node.type} JOIN`
-  if (node.kind !== 'Call') return null
-  if (node.over) return 'an analytic function'
-  const name = node.name.map(part => part.name.toUpperCase()).join('.')
-  return refusedFunctions.has(name) ? `the function ${name}` : null
-}
-
-function unsupported(what: string): BigQueryError {
-  return new BigQueryError('invalidQuery', `Materialized view query contains unsupported feature: ${what}.`)
-}
-
-/** The column is `timestamp`, by which the tables are partitioned, cut to the minute or the like. */
-function isTruncatedTimestamp({ body }: Query, column: string): boolean {
-  const items = body.kind === 'Select' ? body.items : []
-  return items.some(item => {
-    if (item.kind !== 'SelectColumn' || item.alias?.name !== column) return false
-    const { expression } = item
-    const [time] = expression.kind === 'Call' ? expression.arguments : [expression]
-    return time?.kind === 'Path' && time.parts.at(-1)!.name === 'timestamp'
-  })
 }

@@ -97,6 +97,11 @@ export interface Job {
   statistics?: { creationTime?: string; totalSlotMs?: string; query?: QueryStatistics }
 }
 
+/** A table, or a view of one. */
+export interface Table {
+  timePartitioning?: { type: 'HOUR' | 'DAY' | 'MONTH' | 'YEAR'; field?: string }
+}
+
 export interface JobReference {
   projectId: string
   /** Absent in the request for a dry run, which makes no job. */

@@ -12,7 +12,7 @@ import {
 import { type ClientOptions, connect, type Job, type Rest } from './client.ts'
 import { failureOf, forOperators } from './failures.ts'
 import { configurationOf, JobRun, limited, throwIfFailed } from './jobs.ts'
-import { hasView, runDefinition } from './rollups.ts'
+import { hasView, partitionsOfBase, runDefinition } from './rollups.ts'
 import { sentStatement, type SentStatement } from './statement.ts'
 import { type TableMapping, TableNames } from './tables.ts'
 import { resultColumns } from './values.ts'
@@ -45,8 +45,11 @@ interface Opened {
 class BigQueryEngine implements QueryEngine {
   readonly rollups: RollupKeeper = {
     has: rollup => this.keeping(({ rest, names }) => hasView(rest, rollup, names)),
-    create: rollup => this.define(names => createStatement(rollup, names)),
-    remove: rollup => this.define(names => dropStatement(rollup, names)),
+    create: rollup =>
+      this.define(async ({ rest, names }) =>
+        createStatement(rollup, names, await partitionsOfBase(rest, rollup, names)),
+      ),
+    remove: rollup => this.define(({ names }) => dropStatement(rollup, names)),
   }
   private readonly options: BigQueryOptions
   private opening: Promise<Opened> | null = null
@@ -108,8 +111,10 @@ class BigQueryEngine implements QueryEngine {
     }
   }
 
-  private define(sql: (names: TableNames) => string): Promise<void> {
-    return this.keeping(({ rest, names }) => runDefinition(rest, sql(names), this.options.location))
+  private define(statement: (opened: Opened) => string | Promise<string>): Promise<void> {
+    return this.keeping(async opened =>
+      runDefinition(opened.rest, await statement(opened), this.options.location),
+    )
   }
 
   /** For the operator, who gets BigQuery's own messages. */

@@ -25,10 +25,14 @@ const statement = {
 }
 
 let local: LocalBigQuery
-beforeEach(async () => {
-  local = await openLocalBigQuery({ [table]: columns }, { now: '2026-01-07T12:34:56Z' })
+async function open(partition: 'DAY' | 'HOUR' | null = 'DAY'): Promise<LocalBigQuery> {
+  const opened = await openLocalBigQuery({ [table]: columns }, { now: '2026-01-07T12:34:56Z', partition })
   const row = (name: string) => ({ timestamp: '2026-01-07T12:34:01Z', name })
-  await local.append(table, [...Array.from({ length: 2000 }, () => row('a')), row('b')])
+  await opened.append(table, [...Array.from({ length: 2000 }, () => row('a')), row('b')])
+  return opened
+}
+beforeEach(async () => {
+  local = await open()
 })
 afterEach(() => local.close())
 
@@ -67,6 +71,21 @@ describe('a view', () => {
       { sql: rollup.sql.replace('entries', 'n') },
     ])
       expect(await rollups.has({ ...rollup, ...change })).toBe(false)
+  })
+
+  test.each([
+    ['HOUR', 'PARTITION BY TIMESTAMP_TRUNC(`minute`, HOUR) CLUSTER BY'],
+    [null, '` CLUSTER BY'],
+  ] as const)('has the partitions of its table, here %s', async (partition, expected) => {
+    const other = await open(partition)
+    try {
+      await other.engine.rollups.create(rollup)
+      const [sql] = other.server.requests.flatMap(({ body }) => body?.configuration?.query?.query ?? [])
+      expect(sql).toContain(expected)
+      expect((await other.engine.run(statement, plenty)).rows).toHaveLength(2)
+    } finally {
+      await other.close()
+    }
   })
 
   test('is read for fewer bytes than its table', async () => {
@@ -117,6 +136,17 @@ describe('BigQuery refuses, and the operator reads why,', () => {
       'TIMESTAMP "2026-01-01"',
       /partitioning column/,
     ],
+    [
+      'a column that is cut to more than a partition',
+      'TIMESTAMP_TRUNC(timestamp, MINUTE)',
+      'TIMESTAMP_TRUNC(timestamp, MONTH)',
+      /partitioning column/,
+    ],
+    ['a value computed from an aggregate', 'COUNT(*)', 'COUNT(*) / 10', /computed from an aggregate/],
+    ['a join with itself', 'FROM `app.logs`', 'FROM `app.logs` JOIN `app.logs` USING (name)', /self-join/],
+    ['an outer join', 'FROM `app.logs`', 'FROM `app.logs` AS t LEFT JOIN UNNEST([1]) AS x', /LEFT JOIN/],
+    ['groups without names', 'GROUP BY minute, name', 'GROUP BY ALL', /GROUP BY ALL/],
+    ['a condition on windows', 'GROUP BY minute, name', 'GROUP BY minute, name QUALIFY TRUE', /QUALIFY/],
     ['a table that is not there', '`app.logs`', '`app.others`', /[Nn]ot found/],
   ])('a view with %s', async (_, from, to, message) => {
     const create = local.engine.rollups.create({ ...rollup, sql: rollup.sql.replace(from, to) })
@@ -126,9 +156,15 @@ describe('BigQuery refuses, and the operator reads why,', () => {
     })
   })
 
-  test('a twenty-first view of a table', async () => {
+  test('a view that is sorted by a sum, or by five columns', async () => {
+    const create = (cluster: string[]) => local.engine.rollups.create({ ...rollup, cluster })
+    await expect(create(['entries'])).rejects.toThrow(/cannot be a clustering column/)
+    await expect(create(['name', 'a', 'b', 'c', 'd'])).rejects.toThrow(/at most 4/)
+  })
+
+  test('more than a hundred views of a table', async () => {
     const nth = (i: number) => ({ ...rollup, sql: rollup.sql.replace('entries', `entries${i}`) })
-    for (let i = 0; i < 20; i++) await local.engine.rollups.create(nth(i))
-    await expect(local.engine.rollups.create(nth(20))).rejects.toThrow(/too many materialized views/)
+    await Promise.all(Array.from({ length: 100 }, (_, i) => local.engine.rollups.create(nth(i))))
+    await expect(local.engine.rollups.create(nth(100))).rejects.toThrow(/too many materialized views/)
   })
 })

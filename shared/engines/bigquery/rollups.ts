@@ -4,25 +4,41 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Rollup } from '../engine.ts'
-import type { Job, Rest } from './client.ts'
+import type { Job, Rest, Table } from './client.ts'
 import { errorDetails } from './failures.ts'
 import { throwIfFailed } from './jobs.ts'
 import type { TableNames } from './tables.ts'
-import { viewName } from './views.ts'
+import { baseTable, type PartitionUnit, viewName } from './views.ts'
 
 /** Between two looks at a job that makes a view. */
 const pollMs = 500
 
 /** Whether the view is there. Throws the client's errors. */
 export async function hasView(rest: Rest, rollup: Rollup, names: TableNames): Promise<boolean> {
-  const [, project, dataset, table] = /^(.+)\.([^.]+)\.([^.]+)$/.exec(viewName(rollup, names))!
   try {
-    await rest.call({ method: 'GET', project: project!, path: `/datasets/${dataset}/tables/${table}` })
+    await tableNamed(rest, viewName(rollup, names))
     return true
   } catch (error) {
     if (errorDetails(error).reason === 'notFound') return false
     throw error
   }
+}
+
+/** The unit of the partitions of the roll-up's log table; `null` = it has none. Throws the client's errors. */
+export async function partitionsOfBase(
+  rest: Rest,
+  rollup: Rollup,
+  names: TableNames,
+): Promise<PartitionUnit | null> {
+  const base = baseTable(rollup, names)
+  return base === null ? null : ((await tableNamed(rest, base)).timePartitioning?.type ?? null)
+}
+
+/** @param real `project.dataset.table` */
+async function tableNamed(rest: Rest, real: string): Promise<Table> {
+  const [, project, dataset, table] = /^(.+)\.([^.]+)\.([^.]+)$/.exec(real)!
+  const path = `/datasets/${dataset}/tables/${table}`
+  return (await rest.call<Table>({ method: 'GET', project: project!, path })).body
 }
 
 /** Runs a statement that makes or removes a view, to its end. Throws the client's errors, and JobError. */

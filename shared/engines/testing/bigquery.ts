@@ -26,7 +26,7 @@ const dataset = 'local-project.app_logs'
 
 export async function openLocalBigQuery(
   tables: Record<string, Column[]>,
-  options: Pick<BigQueryServerOptions, 'now' | 'pageRows' | 'pageBytes'> = {},
+  options: Pick<BigQueryServerOptions, 'now' | 'partition' | 'pageRows' | 'pageBytes'> = {},
 ): Promise<LocalBigQuery> {
   const logsFolder = mkdtempSync(join(tmpdir(), 'engine-'))
   const server = await startBigQueryServer({
