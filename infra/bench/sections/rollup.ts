@@ -22,7 +22,7 @@ import { startBigQueryServer } from '../../google/bigquery/server.ts'
 import { projects } from '../../lqe/logs/sample.ts'
 import { type ManyLogs, millionLogs, tenMillionLogs } from '../many-logs.ts'
 import { alternately, bounded, compared, cpuOfThis, type Measurement } from '../measure.ts'
-import { costs } from '../costs.ts'
+import { costs, layouts } from '../costs.ts'
 import { endpointNamed, type Site } from '../site.ts'
 
 const limits = { maxRows: 1_000_000, timeoutMs: 600_000 }
@@ -131,7 +131,11 @@ async function bytesOf(engine: QueryEngine, endpoint: Endpoint, name: string): P
   const rows = await count(`SELECT COUNT(*) AS \`rows\` FROM \`cloudflare.logs.prod\` WHERE ${week}`)
   const ofRollup = `SELECT COUNT(*) AS \`rows\` FROM \`${endpoint.rollup!.name}\` WHERE ${week.replace('timestamp', 'minute')}`
   const perRow = { raw: theirs.daily / rows, rollup: ours.daily / (await count(ofRollup, endpoint.rollup!)) }
-  return [compared(`${what}, bytes`, { ...both, unit: 'bytes', bound: 1 / 600 }), ...costs(perRow, name)]
+  return [
+    compared(`${what}, bytes`, { ...both, unit: 'bytes', bound: null }),
+    ...layouts(perRow, name),
+    ...costs(perRow, name),
+  ]
 }
 
 /** The warmer's own call: 10,000 charts in use, a third of them daily, in SQLite. */

@@ -31,8 +31,9 @@ interface Table {
 }
 
 interface Block {
-  /** Rows of the file before its own. */
+  /** Rows of the file before its own, and how many it has. */
   from: number
+  count: number
   /** Milliseconds since 1970 of its first and last row. */
   first: number
   last: number
@@ -86,10 +87,10 @@ export class Scans {
     const known = await this.fileBlocks(file, time)
     const paths = pathsOf(columns).filter(path => isRead(path, named))
     const missing = paths.filter(path => !known.sizes.has(path.join('.')))
-    const froms = known.blocks.map(({ from }) => from)
-    const sizes = await sizesOf(await this.reader, file, { columns, paths: missing, froms })
+    const { blocks } = known
+    const sizes = await sizesOf(await this.reader, file, { columns, paths: missing, blocks })
     for (const [path, ofBlocks] of sizes) known.sizes.set(path, ofBlocks)
-    const read = known.blocks.map(block => shareOf(block, bounds, unit))
+    const read = blocks.map(block => shareOf(block, bounds, unit))
     const ofPath = (path: string[]) => known.sizes.get(path.join('.'))!
     return paths.flatMap(path => ofPath(path).map((size, at) => size * read[at]!)).reduce((a, b) => a + b, 0)
   }
@@ -128,12 +129,14 @@ async function readBlocks(reader: DuckDBConnection, file: string, time: string |
   let from = 0
   return (await reader.runAndReadAll(sql)).getRows().map(row => {
     const [, rows, least, most] = row as [bigint, bigint, string | null, string | null]
+    const count = Number(rows)
     const block = {
       from,
+      count,
       first: least === null ? -Infinity : Date.parse(least),
       last: most === null ? Infinity : Date.parse(most),
     }
-    from += Number(rows)
+    from += count
     return block
   })
 }

@@ -18,25 +18,39 @@ const sizes: Partial<Record<ScalarName, (value: string) => string>> = {
 }
 const otherSizes = () => '8'
 
+/** Rows of a file that are measured; of a larger one every second, third, ... stands for those behind it. */
+const mostRows = 20_000
+
+/** Rows of a file: those from one on, up to the next block's. */
+interface Rows {
+  from: number
+  count: number
+}
+
 /**
  * @param paths names of columns, followed by those of their fields
- * @param froms the row of the file at which each block begins
  * @returns for each path, joined by dots, its size in each block
  */
 export async function sizesOf(
   connection: DuckDBConnection,
   file: string,
-  { columns, paths, froms }: { columns: Column[]; paths: string[][]; froms: number[] },
+  { columns, paths, blocks }: { columns: Column[]; paths: string[][]; blocks: Rows[] },
 ): Promise<Map<string, number[]>> {
   if (paths.length === 0) return new Map()
-  const sums = paths.map(path => `coalesce(sum(${sizeOf(path, columns)}), 0)::DOUBLE`)
-  const ends = froms.slice(1).map((from, at) => `WHEN file_row_number < ${from} THEN ${at}`)
+  const step = Math.ceil(blocks.reduce((rows, { count }) => rows + count, 0) / mostRows) || 1
+  const sums = paths.map(path => `coalesce(sum(${sizeOf(path, columns)}), 0)::DOUBLE / count(*)`)
+  const ends = blocks.slice(1).map(({ from }, at) => `WHEN file_row_number < ${from} THEN ${at}`)
   const block = ends.length > 0 ? `CASE ${ends.join(' ')} ELSE ${ends.length} END` : '0'
   const sql = `SELECT ${block} AS block, ${sums.join(', ')}
-    FROM read_parquet(${quoteText(file)}, file_row_number = true) GROUP BY block`
+    FROM read_parquet(${quoteText(file)}, file_row_number = true) WHERE file_row_number % ${step} = 0 GROUP BY block`
   const rows = (await connection.runAndReadAll(sql)).getRows() as [number, ...number[]][]
-  const ofBlock = new Map(rows.map(([at, ...found]) => [at, found]))
-  return new Map(paths.map((path, i) => [path.join('.'), froms.map((_, at) => ofBlock.get(at)?.[i] ?? 0)]))
+  const means = new Map(rows.map(([at, ...found]) => [at, found]))
+  return new Map(
+    paths.map((path, i) => [
+      path.join('.'),
+      blocks.map(({ count }, at) => Math.round((means.get(at)?.[i] ?? 0) * count)),
+    ]),
+  )
 }
 
 function sizeOf([name, ...fields]: string[], columns: Column[]): string {
