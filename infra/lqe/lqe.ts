@@ -14,6 +14,7 @@ import { keyCommand } from './keys.ts'
 import { logsCommand } from './logs/command.ts'
 import { LogsError } from './logs/error.ts'
 import { queryCommand } from './query.ts'
+import { tableCommand } from './tables/command.ts'
 import { tailCommand } from './tail.ts'
 
 /** Options of commands that work on the deployed service, too. */
@@ -62,7 +63,7 @@ const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../pac
 }
 
 const program = new Command('lqe')
-  .description('Endpoints, keys and logs of the log query service')
+  .description('Endpoints, keys, logs and tables of the log query service')
   .version(version)
   .addCommand(withCloudOptions(applyCommand(withServices, () => config().engine === 'duckdb')))
   .addCommand(withCloudOptions(keyCommand(act => withServices(({ store }) => act(store)))))
@@ -70,6 +71,7 @@ const program = new Command('lqe')
   .addCommand(withCloudOptions(queryCommand(withServices)))
   .addCommand(withCloudOptions(tailCommand(withServices)))
   .addCommand(logsCommand(folders, withServices))
+  .addCommand(tableCommand(folders))
 
 try {
   // `npm run lqe apply --dry-run`, without the `--` after lqe: npm keeps the option, and apply would apply.

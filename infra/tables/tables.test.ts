@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 
@@ -10,23 +10,25 @@ interface Field {
 }
 
 const folder = 'infra/tables'
-const files = readdirSync(folder).filter(file => file.endsWith('.json'))
+/** Those that ship; `lqe table add` adds others. */
+const tables = [
+  'cloudflare.logs.prod',
+  'deno-relay-logs',
+  'deno-subhosting-events',
+  'gotrue.logs.prod',
+  'pgbouncer.logs.prod',
+  'postgREST.logs.prod',
+  'postgres.logs',
+  'realtime.logs.prod',
+  'storage.logs.prod.2',
+]
+const files = tables.map(table => `${table}.json`)
 const fieldsOf = (file: string) => JSON.parse(readFileSync(`${folder}/${file}`, 'utf8')) as Field[]
 const nested = (fields: Field[]): Field[] => fields.flatMap(field => [field, ...nested(field.fields ?? [])])
 
 describe('the log tables', () => {
   test('are nine, and the engine can read their schemas', () => {
-    expect([...readTableSchemas(folder).keys()]).toEqual([
-      'cloudflare.logs.prod',
-      'deno-relay-logs',
-      'deno-subhosting-events',
-      'gotrue.logs.prod',
-      'pgbouncer.logs.prod',
-      'postgREST.logs.prod',
-      'postgres.logs',
-      'realtime.logs.prod',
-      'storage.logs.prod.2',
-    ])
+    expect([...readTableSchemas(folder).keys()]).toEqual(expect.arrayContaining(tables))
   })
 
   test.each(files)('%s begins with the columns that every table has', file => {

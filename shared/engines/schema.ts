@@ -9,6 +9,7 @@ export interface FieldSchema {
   /** A GoogleSQL name or a legacy one: INTEGER, FLOAT, BOOLEAN, RECORD. */
   type: string
   mode?: 'NULLABLE' | 'REQUIRED' | 'REPEATED'
+  description?: string
   fields?: FieldSchema[]
 }
 

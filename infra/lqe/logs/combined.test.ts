@@ -35,7 +35,7 @@ function line({
 describe('a line in the combined format', () => {
   test('becomes an entry at the edge', () => {
     expect(parse(line({}))).toEqual({
-      timestamp: '2015-05-17T10:05:03+0000',
+      timestamp: '17/May/2015:10:05:03 +0000',
       event_message: 'GET | 200 | 203.0.113.9 | - | https://www.example.com/a/b?c=d | curl/8.5.0',
       project: 'shop',
       metadata: {

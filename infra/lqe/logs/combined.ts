@@ -1,5 +1,7 @@
-/** The combined log format of Apache and nginx, as entries of the edge table. */
+/** The combined log format of Apache and nginx: as entries of the edge table, or of a table of its own. */
+import type { FieldSchema } from '../../../shared/engines/schema.ts'
 import { BadEntry, type Json } from './entries.ts'
+import { entryTimestamp } from './times.ts'
 
 /** The table of requests at the edge, the only one for web server logs. */
 export const edgeTable = 'cloudflare.logs.prod'
@@ -29,30 +31,96 @@ export function isCombined(line: string): boolean {
   return line.length <= longestLine && frame.test(line.trimEnd())
 }
 
+/** What a line holds; `null` where it has a `-`, or no such field. */
+interface AccessLine {
+  timestamp: string
+  client: string | null
+  user: string | null
+  request: string | null
+  status: number | null
+  length: string | null
+  referer: string | null
+  userAgent: string | null
+}
+
 /**
  * Reads a line such as
  * `203.0.113.9 - - [17/May/2015:10:05:03 +0000] "GET /a?b=1 HTTP/1.1" 200 512 "https://example.com/" "curl/8.5.0"`.
- * A `-` means absent. A malformed request line leaves method, path and URL unknown.
- * @param site the project and the host of the URLs, which the format does not have
- * @returns an entry of the edge table, its objects plain
  * @throws BadEntry for a line that is not in the format, or has no valid time
  */
-export function parseCombined(line: string, { project, host }: { project: string; host: string }): Json {
+function readLine(line: string): AccessLine {
   if (line.length > longestLine) throw new BadEntry(`longer than ${longestLine} characters`)
   const match = frame.exec(line.trimEnd())
   if (!match) throw new BadEntry('not in the combined log format')
   const field = (name: string) => known(match.groups?.[name])
-  const [client, user, user_agent, request] = [
-    field('client'),
-    field('user'),
-    field('agent'),
-    field('request'),
-  ]
+  const [status, time] = [field('status'), field('time') ?? '']
+  if (entryTimestamp(time) === null)
+    throw new BadEntry(`${JSON.stringify(time)} is not a time such as 17/May/2015:10:05:03 +0000`)
+  return {
+    timestamp: time,
+    client: field('client'),
+    user: field('user'),
+    request: field('request'),
+    status: status === null ? null : Number(status),
+    length: field('length'),
+    referer: field('referer'),
+    userAgent: field('agent'),
+  }
+}
+
+/** The columns of a table that is made for access logs, beside `id` and `timestamp`. */
+export const accessColumns: FieldSchema[] = [
+  { name: 'event_message', type: 'STRING', mode: 'NULLABLE', description: 'The line as it is' },
+  { name: 'client', type: 'STRING', mode: 'NULLABLE' },
+  { name: 'user', type: 'STRING', mode: 'NULLABLE' },
+  { name: 'method', type: 'STRING', mode: 'NULLABLE' },
+  { name: 'path', type: 'STRING', mode: 'NULLABLE' },
+  { name: 'search', type: 'STRING', mode: 'NULLABLE' },
+  { name: 'protocol', type: 'STRING', mode: 'NULLABLE' },
+  { name: 'status', type: 'INT64', mode: 'NULLABLE' },
+  { name: 'bytes', type: 'INT64', mode: 'NULLABLE' },
+  { name: 'referer', type: 'STRING', mode: 'NULLABLE' },
+  { name: 'user_agent', type: 'STRING', mode: 'NULLABLE' },
+]
+
+/**
+ * A line as an entry of a table that is made for access logs. A malformed request line leaves method and path unknown.
+ * @returns an entry whose message is the line
+ * @throws BadEntry
+ */
+export function parseAccess(line: string): Json {
+  const { timestamp, client, user, request, status, length, referer, userAgent } = readLine(line)
+  const { method, path, search, protocol } = parseRequest(request ?? '', '-')
+  const bytes = length === null ? null : Number(length)
+  const event_message = line.trimEnd()
+  return {
+    timestamp,
+    event_message,
+    client,
+    user,
+    method,
+    path,
+    search,
+    protocol,
+    status,
+    bytes,
+    referer,
+    user_agent: userAgent,
+  }
+}
+
+/**
+ * A line as an entry of the edge table. A malformed request line leaves method, path and URL unknown.
+ * @param site the project and the host of the URLs, which the format does not have
+ * @returns an entry, its objects plain
+ * @throws BadEntry
+ */
+export function parseCombined(line: string, { project, host }: { project: string; host: string }): Json {
+  const { timestamp, client, user, request, status, length, referer, userAgent: user_agent } = readLine(line)
   const { protocol, ...parts } = parseRequest(request ?? '', host)
   const { method, url } = parts
-  const status = field('status') === null ? null : Number(field('status'))
   return {
-    timestamp: parseTime(field('time') ?? ''),
+    timestamp,
     event_message: edgeMessage(method, status, client, null, url ?? request, user_agent),
     project,
     metadata: {
@@ -61,10 +129,10 @@ export function parseCombined(line: string, { project, host }: { project: string
         host,
         protocol: 'https:',
         cf: { httpProtocol: protocol },
-        headers: { cf_connecting_ip: client, x_real_ip: client, host, referer: field('referer'), user_agent },
+        headers: { cf_connecting_ip: client, x_real_ip: client, host, referer, user_agent },
         sb: user && { auth_user: user },
       },
-      response: { status_code: status, headers: { content_length: field('length') } },
+      response: { status_code: status, headers: { content_length: length } },
     },
   }
 }
@@ -86,17 +154,6 @@ function unescaped(field: string): string {
       return text.includes('\ufffd') ? whole : text
     },
   )
-}
-
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
-
-/** @returns ISO 8601 with the zone; the entry's reader checks that the time exists */
-function parseTime(text: string): string {
-  const match = /^(\d\d)\/(\w{3})\/(\d{4}):(\d\d:\d\d:\d\d) ([+-]\d{4})$/.exec(text)
-  const month = months.indexOf(match?.[2] ?? '') + 1
-  if (!match || month === 0)
-    throw new BadEntry(`${JSON.stringify(text)} is not a time such as 17/May/2015:10:05:03 +0000`)
-  return `${match[3]}-${String(month).padStart(2, '0')}-${match[1]}T${match[4]}${match[5]}`
 }
 
 const unknownRequest = { method: null, path: null, search: null, url: null, protocol: null }

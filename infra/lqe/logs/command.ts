@@ -26,11 +26,13 @@ export function logsCommand(
     .addOption(new Option('--format <format>', 'format of the lines').choices(formats).default('ndjson'))
     .option('--project <ref>', 'with --format combined: the project that the requests belong to')
     .option('--host <host>', 'with --format combined: the requested host, such as www.example.com')
+    .option(
+      '--time <field>',
+      'the field with the time of an entry; by default timestamp, time, ts and the like',
+    )
     .option('--shift-to-now', 'move the newest entry to the present, and all others by as much', false)
     .action(async (table: string, files: string[], flags: LoadFlags) => {
-      const loaded = await stoppable(signal => runLoad({ ...settings(), ...flags, table, files, signal }))
-      console.log(`${table}: ${inWords(loaded)}`)
-      if (loaded.rows === 0) process.exitCode = 1
+      await loadAndReport({ ...settings(), ...flags, table, files })
     })
   command
     .command('sample')
@@ -78,7 +80,14 @@ function inWords({ rows, badLines, unknownFields, withoutProject, first, last }:
   return [`rows loaded: ${rows}`, `bad lines: ${badLines}`, ...others, ...range].join('; ')
 }
 
-type LoadFlags = Pick<LoadOptions, 'format' | 'project' | 'host' | 'shiftToNow'>
+type LoadFlags = Pick<LoadOptions, 'format' | 'project' | 'host' | 'time' | 'shiftToNow'>
+
+/** Loads files, and prints what came of it; without a row the exit code is 1. */
+export async function loadAndReport(options: Omit<LoadOptions, 'out' | 'signal'>): Promise<void> {
+  const loaded = await stoppable(signal => runLoad({ ...options, signal }))
+  console.log(`${options.table}: ${inWords(loaded)}`)
+  if (loaded.rows === 0) process.exitCode = 1
+}
 
 async function runLoad(options: Omit<LoadOptions, 'out'>): Promise<Loaded> {
   const sizes = options.files.map(file => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
@@ -112,7 +121,7 @@ async function withProgress<T>(
 }
 
 /** Ctrl-C and SIGTERM end the work in order: nothing is left behind. */
-async function stoppable<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function stoppable<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const stop = () => controller.abort(new LogsError('Stopped. The tables are as they were.'))
   const signals = ['SIGINT', 'SIGTERM'] as const

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Column } from '../../../shared/sql/types.ts'
-import { BadEntry, entryReader, entryTimestamp, type Json, parseJson } from './entries.ts'
-import { fromMicros } from '../../../shared/endpoints/timestamps.ts'
+import { BadEntry, columnName, entryReader, type Json, parseJson } from './entries.ts'
 import { LogsError } from './error.ts'
 import { tableColumns } from './parquet.ts'
 
@@ -153,72 +152,64 @@ describe('a line of JSON', () => {
   ])('is bad where it is malformed', text => expect(() => parseJson(text)).toThrow(BadEntry))
 })
 
-/** Microseconds since 1970 of a canonical text. */
-function toMicros(timestamp: string): bigint {
-  return BigInt(Date.parse(`${timestamp.slice(0, 23)}Z`)) * 1000n + BigInt(timestamp.slice(23, 26))
-}
+describe('the time of an entry without a timestamp', () => {
+  const columns: Column[] = [
+    { name: 'id', type: { kind: 'STRING' } },
+    { name: 'timestamp', type: { kind: 'TIMESTAMP' } },
+    { name: 'created_at', type: { kind: 'TIMESTAMP' } },
+  ]
+  const read = (value: Json, time: string | null = null) => entryReader(columns, () => {}, time)(value, 1)
 
-describe('the time of an entry', () => {
+  test.each<[Json]>([
+    [{ time: timestamp }],
+    [{ ts: timestamp, time: timestamp }],
+    [{ '@timestamp': timestamp }],
+    [{ Time: 1769860800, created_at: 0 }],
+  ])('%j is in a field of a usual name that is no column', value => {
+    expect(read(value).timestamp).toBe(timestamp)
+  })
+
+  test('is not that of a column', () => {
+    expect(() => read({ created_at: timestamp })).toThrow('timestamp is missing')
+  })
+
+  test('is in the field that is named', () => {
+    expect(read({ when: timestamp, timestamp: 0 }, 'when').timestamp).toBe(timestamp)
+    expect(() => read({ timestamp }, 'when')).toThrow('when is missing')
+  })
+})
+
+describe('a field', () => {
+  const columns = (...types: [string, Column['type']][]): Column[] => [
+    { name: 'timestamp', type: { kind: 'TIMESTAMP' } },
+    ...types.map(([name, type]) => ({ name, type })),
+  ]
+
   test.each([
-    ['2026-01-31T12:00:00.123456Z', '2026-01-31T12:00:00.123456Z'],
-    ['2026-01-31T12:00:00+02:00', '2026-01-31T10:00:00.000000Z'],
-    ['2026-01-31', '2026-01-31T00:00:00.000000Z'],
-    ['2026-01-31 12:00:00.5 UTC', '2026-01-31T12:00:00.500000Z'],
-    [1769860800123456, '2026-01-31T12:00:00.123456Z'],
-    ['1769860800123456', '2026-01-31T12:00:00.123456Z'],
-    [1769860800, '2026-01-31T12:00:00.000000Z'],
-    ['1769860800', '2026-01-31T12:00:00.000000Z'],
-    [1769860800.123, '2026-01-31T12:00:00.123000Z'],
-    ['1769860800.1234567', '2026-01-31T12:00:00.123456Z'],
-    [1769860800123, '2026-01-31T12:00:00.123000Z'],
-    [1769860800123.25, '2026-01-31T12:00:00.123250Z'],
-    [1769860800123456789n, '2026-01-31T12:00:00.123456Z'],
-    [0, '1970-01-01T00:00:00.000000Z'],
-    [-1.5, '1969-12-31T23:59:58.500000Z'],
-    [99_999_999_999, '5138-11-16T09:46:39.000000Z'],
-    [100_000_000_000, '1973-03-03T09:46:40.000000Z'],
-    [99_999_999_999_999, '5138-11-16T09:46:39.999000Z'],
-    [100_000_000_000_000, '1973-03-03T09:46:40.000000Z'],
-    [253402300800000000n, '1978-01-11T21:31:40.800000Z'],
-    [253402300799999999n, '9999-12-31T23:59:59.999999Z'],
-    ['-62135596800000000', '0001-01-01T00:00:00.000000Z'],
-  ])('%s is %s', (value, expected) => expect(entryTimestamp(value)).toBe(expected))
+    ['@level', 'level'],
+    ['http.status', 'http_status'],
+    ['x-real-ip', 'x_real_ip'],
+    ['5xx', '_5xx'],
+    ['größe', 'größe'],
+    ['_private', '_private'],
+    ['$', ''],
+  ])('%s has the column "%s"', (field, column) => expect(columnName(field)).toBe(column))
 
-  test.each([
-    null,
-    true,
-    '',
-    'yesterday',
-    '2026-02-30',
-    1e21,
-    9n ** 30n,
-    '9'.repeat(30),
-    '1.',
-    '.5',
-    '1769860800s',
-    {},
-    [],
-  ])('%p is no time', value => expect(entryTimestamp(value)).toBeNull())
+  test('goes into the column of its name', () => {
+    const read = entryReader(columns(['http_status', { kind: 'INT64' }]), () => {})
+    expect(read({ timestamp, 'http.status': 200 }, 1)).toMatchObject({ http_status: 200 })
+  })
 
-  test('is the same in seconds, milliseconds, microseconds and nanoseconds, from 1978 on', () => {
-    const seconds = fc.bigInt({ min: 260_000_000n, max: 9_223_372_035n })
-    fc.assert(
-      fc.property(seconds, value => {
-        const expected = fromMicros(value * 1_000_000n)
-        for (const unit of [1n, 1_000n, 1_000_000n, 1_000_000_000n])
-          expect(entryTimestamp(value * unit)).toBe(expected)
-        expect(entryTimestamp(Number(value))).toBe(expected)
-      }),
+  test('of JSON keeps its value, with all digits', () => {
+    const read = entryReader(columns(['any', { kind: 'JSON' }]), () => {})
+    const texts = [1, 'a\ud800', [1, null], { a: { b: 2n ** 62n } }].map(any =>
+      JSON.stringify(read({ timestamp, any }, 1)['any' as 'id']),
     )
+    expect(texts).toEqual(['1', '"a\ufffd"', '[1,null]', '{"a":{"b":4611686018427387904}}'])
   })
 
-  test('keeps every microsecond, there and back', () => {
-    const micros = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n })
-    fc.assert(fc.property(micros, value => toMicros(fromMicros(value)!) === value))
-  })
-
-  test('earlier is a smaller text', () => {
-    const micros = fc.bigInt({ min: -62_135_596_800_000_000n, max: 253_402_300_799_999_999n })
-    fc.assert(fc.property(micros, micros, (a, b) => a < b === fromMicros(a)! < fromMicros(b)!))
+  test('id may be a number', () => {
+    const read = entryReader(columns(['id', { kind: 'STRING' }]), () => {})
+    expect(read({ timestamp, id: 7 }, 1).id).toBe('7')
   })
 })

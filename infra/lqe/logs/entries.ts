@@ -1,8 +1,8 @@
 /** Log entries: a line of JSON, and a JSON object as a row of a table. */
 import { createHash } from 'node:crypto'
-import { fromMicros, isoTimestamp, lastMicros } from '../../../shared/endpoints/timestamps.ts'
 import type { Column, ScalarName, SqlType, StructField } from '../../../shared/sql/types.ts'
 import { LogsError } from './error.ts'
+import { entryTimestamp } from './times.ts'
 
 /** Why one entry cannot be loaded; the others are. */
 export class BadEntry extends Error {
@@ -60,25 +60,81 @@ const scalars: Partial<Record<ScalarName, [expected: string, read: Reader]>> = {
   INT64: ['a 64-bit integer', readInteger],
   FLOAT64: ['a number', readFloat],
   TIMESTAMP: ['an ISO 8601 time or a time since 1970', entryTimestamp],
+  JSON: ['JSON', readJson],
+}
+
+/** The column with the time of an entry, which every log table has. */
+export const timeColumn = 'timestamp'
+
+/** Fields that hold an entry's time where it has no `timestamp`, the first before the others; in any case of letters. */
+const timeFields = [
+  timeColumn,
+  'time',
+  'ts',
+  't',
+  'datetime',
+  'date',
+  'event_time',
+  'eventtime',
+  'created_at',
+  'createdat',
+]
+
+/**
+ * The field of these names that holds an entry's time, `@timestamp` among them.
+ * @returns `undefined` where no name is known
+ */
+export function timeFieldOf(names: string[]): string | undefined {
+  const known = names.map(name => ({ name, rank: timeFields.indexOf(columnName(name).toLowerCase()) }))
+  return known.filter(({ rank }) => rank >= 0).toSorted((a, b) => a.rank - b.rank)[0]?.name
+}
+
+/**
+ * The column of a field: letters, digits and `_`, as BigQuery's columns are called. `http.status` is `http_status`, and
+ * `@level` is `level`.
+ * @returns an empty text where nothing of the name is left
+ */
+export function columnName(field: string): string {
+  const name = field.replace(/^[^\p{L}\p{N}_]+/u, '').replaceAll(/[^\p{L}\p{N}_]+/gu, '_')
+  return /^\p{N}/u.test(name) ? `_${name}` : name
 }
 
 /**
  * Makes the function that turns a JSON object into a row of the table with these columns; it throws BadEntry. An object
  * may stand for a list of one. Fields that are `null` are left out, and so are unknown ones, whose dotted names go to
- * `unknown`. An entry without an id gets one made of its content and its line's number, so that loading the same lines
- * again gives the same ids, and two equal lines have two.
+ * `unknown`. A field belongs to the column of its name, or of what `columnName` makes of it. An entry without an id gets one
+ * made of its content and its line's number, so that loading the same lines again gives the same ids, and two equal lines
+ * have two.
+ * @param time the field with the entry's time; otherwise `timestamp`, or the first of `timeFields` that is no column
  * @throws LogsError for a column of a type that log entries cannot have
  */
 export function entryReader(
   columns: Column[],
   unknown: (field: string) => void,
+  time: string | null = null,
 ): (value: Json, line: number) => LogEntry {
   const read = objectReader(columns, '', unknown)
+  const names = new Set(columns.map(({ name }) => name))
   return (value, line) => {
-    const row = read(value) as Partial<LogEntry>
-    if (row.timestamp === undefined) throw new BadEntry('timestamp is missing', 'timestamp')
+    const row = read(withTimeAndId(value, names, time)) as Partial<LogEntry>
+    const missing = time ?? timeColumn
+    if (row.timestamp === undefined) throw new BadEntry(`${missing} is missing`, missing)
     return { ...row, id: row.id || contentId(row, line), timestamp: row.timestamp }
   }
+}
+
+/** The same entry with its time as `timestamp`, and with its id as text. */
+function withTimeAndId(value: Json, columns: Set<string>, time: string | null): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const { id } = value
+  const isText = typeof id !== 'number' && typeof id !== 'bigint'
+  if (isText && time === null && value[timeColumn] !== undefined) return value
+  const field =
+    time ?? timeFieldOf(Object.keys(value).filter(name => name === timeColumn || !columns.has(name)))
+  const entry: { [name: string]: Json } = isText ? value : { ...value, id: String(id) }
+  if (field === undefined || field === timeColumn) return entry
+  const { [field]: moment = null, ...others } = entry
+  return { ...others, [timeColumn]: moment }
 }
 
 /** Names of the field in `metadata` by which entries belong to a project, in tables without a column for it. */
@@ -125,9 +181,10 @@ function objectReader(fields: StructField[], prefix: string, unknown: (field: st
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new BadEntry(`${what} must be an object, not ${kindOf(value)}`)
     const row: { [name: string]: Json } = {}
-    for (const [name, item] of Object.entries(value)) {
+    for (const [field, item] of Object.entries(value)) {
+      const name = readers.has(field) ? field : columnName(field)
       const read = readers.get(name)
-      if (!read) unknown(`${prefix}${name}`)
+      if (!read) unknown(`${prefix}${field}`)
       else if (item !== null) row[name] = read(item)
     }
     return row
@@ -158,6 +215,20 @@ function readFloat(value: Json): Json {
   return Number.isFinite(value) ? value : null
 }
 
+/** Integers that a double cannot hold keep their digits. DuckDB refuses half a surrogate pair. */
+function readJson(value: Json): Json {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (typeof value === 'bigint') return rawJson(String(value))
+  if (Array.isArray(value)) return value.map(readJson)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name.toWellFormed(), readJson(item)]),
+  )
+}
+
+/** The types of es2024 lack it. */
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): Json }
+
 /** A value in words, for a message. */
 function kindOf(value: Json): string {
   if (value === null) return 'null'
@@ -179,33 +250,4 @@ function contentId(row: Partial<LogEntry>, line: number): string {
 /** A UUID of the version, of hexadecimal digits. @param variant the two free bits of its digit */
 export function uuidOf(hex: string, version: number, variant: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${version}${hex.slice(13, 16)}-${'89ab'[variant]}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
-}
-
-/** Digits after the decimal point of a second in units since 1970, and the size from which on a number is in the unit. */
-const units = [
-  { digits: 0, from: 0n },
-  { digits: 3, from: 100_000_000_000n },
-  { digits: 6, from: 100_000_000_000_000n },
-  { digits: 9, from: lastMicros + 1n },
-]
-
-/**
- * Reads the time of a log entry: ISO 8601 (UTC where it has no zone), BigQuery's export format
- * (`2026-01-31 12:00:00.5 UTC`), or a time since 1970 as a number or as digits, in the unit that its size tells: seconds
- * (with a fraction or not) up to the year 5138, milliseconds and microseconds from March 1973 on, nanoseconds from 1978 on.
- * @returns `2026-01-31T12:00:00.500000Z`, so that earlier times are smaller texts; `null` for anything else
- */
-export function entryTimestamp(value: Json): string | null {
-  if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'string') return null
-  const [, sign, whole, fraction = ''] = /^(-?)(\d{1,19})(?:\.(\d+))?$/.exec(String(value)) ?? []
-  if (whole !== undefined) return fromMicros(BigInt(`${sign}${microsOf(whole, fraction)}`))
-  return typeof value === 'string' ? isoTimestamp(value.replace(' UTC', 'Z').replace(' ', 'T')) : null
-}
-
-/** Digits of the microseconds, by the unit; digits past them are dropped. */
-function microsOf(whole: string, fraction: string): string {
-  const { digits } = units.findLast(({ from }) => BigInt(whole) >= from)!
-  const point = whole.length - digits
-  const all = whole + fraction
-  return all.padEnd(point + 6, '0').slice(0, Math.max(point + 6, 0)) || '0'
 }

@@ -1,14 +1,16 @@
 /** The formats of log files: how a line of each becomes an entry, and which one a file has in place of the one named. */
-import { edgeTable, isCombined, parseCombined } from './combined.ts'
+import { accessColumns, edgeTable, isCombined, parseAccess, parseCombined } from './combined.ts'
 import { type Json, parseJson } from './entries.ts'
 import { LogsError } from './error.ts'
+import type { Column } from '../../../shared/sql/types.ts'
 
 export const formats = ['ndjson', 'combined'] as const
 
 export interface FormatOptions {
   table: string
+  columns: Column[]
   format?: (typeof formats)[number]
-  /** For the combined format, which has neither: the entries' project and the host of their URLs. */
+  /** For the combined format in the edge table, as it has neither: the entries' project and the host of their URLs. */
   project?: string
   host?: string
 }
@@ -20,6 +22,7 @@ export interface FormatOptions {
 export function lineParser({
   format = 'ndjson',
   table,
+  columns,
   project,
   host,
 }: FormatOptions): (line: string) => Json {
@@ -29,8 +32,16 @@ export function lineParser({
       '--project and --host are for --format combined; NDJSON names the project in each line',
     )
   }
+  if (isOfAccessLogs(columns)) {
+    if (project === undefined && host === undefined) return parseAccess
+    throw new LogsError(
+      `--project and --host are for ${edgeTable}; ${table} has columns of the access log alone`,
+    )
+  }
   if (table !== edgeTable)
-    throw new LogsError(`--format combined holds web requests: load it into ${edgeTable}, not ${table}`)
+    throw new LogsError(
+      `--format combined holds web requests: load it into ${edgeTable}, not ${table}, or make a table of it: npm run lqe -- table add <file>`,
+    )
   if (!project)
     throw new LogsError('--format combined needs --project: the project that the requests belong to')
   if (!host || !/^[^\s/?#@]+$/.test(host))
@@ -38,11 +49,20 @@ export function lineParser({
   return line => parseCombined(line, { project, host })
 }
 
+/** Whether a table was made from an access log: it has the columns of `parseAccess`. */
+function isOfAccessLogs(columns: Column[]): boolean {
+  return accessColumns.every(wanted => columns.some(({ name }) => name === wanted.name))
+}
+
 /**
  * What to do with a file that has another format, by its first line that is not blank.
  * @returns `null` where the line may be of the format
  */
-export function otherFormat(file: string, line: string, { format, table }: FormatOptions): string | null {
+export function otherFormat(
+  file: string,
+  line: string,
+  { format, table, columns }: FormatOptions,
+): string | null {
   const load = 'npm run -s lqe -- logs load'
   const name = file === '-' ? 'the input' : file
   if (format === 'combined')
@@ -54,7 +74,11 @@ export function otherFormat(file: string, line: string, { format, table }: Forma
     return `${name} is one JSON array; give each entry a line: jq -c '.[]'${from} | ${load} ${table} -`
   if (line === '{')
     return `${name} has entries of several lines; give each one line: jq -c .${from} | ${load} ${table} -`
-  if (isCombined(line))
-    return `${name} is a web server's access log: ${load} ${edgeTable}${from || ' -'} --format combined --project <ref> --host <www.example.com>`
+  if (isCombined(line)) {
+    const what = `${name} is a web server's access log`
+    if (isOfAccessLogs(columns)) return `${what}: ${load} ${table}${from || ' -'} --format combined`
+    const site = '--project <ref> --host <www.example.com>'
+    return `${what}: ${load} ${edgeTable}${from || ' -'} --format combined ${site}; or make a table of it: npm run lqe -- table add${from || ' <file>'}`
+  }
   return null
 }

@@ -289,9 +289,9 @@ describe('a load that cannot be done', () => {
     ['names a missing file', { files: ['/missing.log'] }, 'There is no file "/missing.log"'],
     ['refuses a folder', { files: ['/'] }, '"/" is a folder'],
     [
-      'requires the edge table for web requests',
+      'requires a table of web requests for an access log',
       { format: 'combined', project: 'p', host: 'h' },
-      'load it into cloudflare.logs.prod, not postgres.logs',
+      'load it into cloudflare.logs.prod, not postgres.logs, or make a table of it: npm run lqe -- table add',
     ],
     ['requires a project', { ...combined, host: 'h' }, '--format combined needs --project'],
     ['requires a host', { ...combined, project: 'p' }, '--format combined needs --host'],

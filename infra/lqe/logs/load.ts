@@ -21,7 +21,9 @@ import {
 } from './parquet.ts'
 import { LoadReport, printable } from './report.ts'
 
-export interface LoadOptions extends Folders, FormatOptions {
+export interface LoadOptions extends Folders, Omit<FormatOptions, 'columns'> {
+  /** The field with an entry's time, where its name is not one of those that are known. */
+  time?: string
   /** Paths; `-` is standard input. Gzip is recognized by its first bytes. */
   files: string[]
   /** Moves the newest entry of the load to `now`, and all others by as much. */
@@ -58,7 +60,7 @@ export async function loadLogs(options: LoadOptions): Promise<Loaded> {
   const { logsFolder, table, shiftToNow, now = new Date(), signal, out } = options
   const columns = tableColumns(options.tablesFolder, table)
   const report = new LoadReport()
-  const readLine = lineReader(options, columns, report)
+  const readLine = lineReader({ ...options, columns }, report)
   const files = [...new Set(options.files)]
   for (const file of files) checkFile(file)
   const earlier = sourcesOf(logsFolder, table)
@@ -68,7 +70,7 @@ export async function loadLogs(options: LoadOptions): Promise<Loaded> {
     for (const file of files) {
       const staged = await stageFile(
         file,
-        options,
+        { ...options, columns },
         new ParquetWriter(stage, table, columns),
         readLine,
         earlier,
@@ -100,22 +102,25 @@ interface StagedFile {
   writer: ParquetWriter
 }
 
+type WithColumns = LoadOptions & { columns: Column[] }
+
 type LineReader = (file: string, line: Line) => LogEntry | null
 
 async function stageFile(
   file: string,
-  { table, format = 'ndjson', project, host, signal, stdin, onBytes }: LoadOptions,
+  { table, columns, format = 'ndjson', project, host, time, signal, stdin, onBytes }: WithColumns,
   writer: ParquetWriter,
   readLine: LineReader,
   earlier: LoadedSource[],
 ): Promise<StagedFile> {
-  const options = JSON.stringify([format, project, host])
+  // Without a time, as in records of before there was one.
+  const options = JSON.stringify([format, project, host, ...(time === undefined ? [] : [time])])
   const lengths = earlier.map(({ bytes }) => bytes)
   const content = new Content(options, lengths)
   const onText = (bytes: Buffer) => content.add(bytes)
   let begun = false
   for await (const line of readLines({ file, stdin, signal, onBytes, onText })) {
-    const hint = begun ? null : otherFormat(file, line.text?.trim() ?? '', { format, table })
+    const hint = begun ? null : otherFormat(file, line.text?.trim() ?? '', { format, table, columns })
     if (hint !== null) throw new LogsError(`${hint}. Nothing was loaded.`)
     begun ||= line.text?.trim() !== ''
     const entry = readLine(file, line)
@@ -142,9 +147,10 @@ function inWords(before: LoadedSource, staged: StagedFile[]): string {
 }
 
 /** Turns a line into an entry, or into a sentence of the report and `null`. Blank lines are skipped. */
-function lineReader(options: LoadOptions, columns: Column[], report: LoadReport): LineReader {
+function lineReader(options: WithColumns, report: LoadReport): LineReader {
+  const { columns, time = null } = options
   const parse = lineParser(options)
-  const read = entryReader(columns, field => report.unknown(field))
+  const read = entryReader(columns, field => report.unknown(field), time)
   const field = projectField(columns)
   return (file, line) => {
     try {
@@ -162,7 +168,8 @@ function lineReader(options: LoadOptions, columns: Column[], report: LoadReport)
   }
 }
 
-function checkFile(file: string): void {
+/** @throws LogsError for a path that is no file which may be read */
+export function checkFile(file: string): void {
   if (file === '-') return
   const stats = statSync(file, { throwIfNoEntry: false })
   const named = JSON.stringify(file)

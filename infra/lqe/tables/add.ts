@@ -1,0 +1,165 @@
+/** Making a log table from a file of logs: its schema is guessed, shown, and written where table files are. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
+import { columnsOf, type FieldSchema } from '../../../shared/engines/schema.ts'
+import { accessColumns, isCombined, parseAccess } from '../logs/combined.ts'
+import { BadEntry, parseJson, timeColumn } from '../logs/entries.ts'
+import { LogsError } from '../logs/error.ts'
+import { type FormatOptions, otherFormat } from '../logs/formats.ts'
+import { readLines } from '../logs/lines.ts'
+import { checkFile } from '../logs/load.ts'
+import { type Folders, withStage } from '../logs/parquet.ts'
+import { printable } from '../logs/report.ts'
+import { Guess } from './guess.ts'
+
+/** A table that is to be made. */
+export interface NewTable {
+  name: string
+  format: NonNullable<FormatOptions['format']>
+  schema: FieldSchema[]
+  /** The field that becomes `timestamp`. */
+  time: string
+  /** Fields that can have no column, by name. */
+  leftOut: string[]
+}
+
+interface GuessOptions extends Pick<Folders, 'tablesFolder'> {
+  file: string
+  /** By default the file's, without its ending. */
+  name?: string
+  /** The field with the time of an entry; by default the first of the usual names. */
+  time?: string
+  signal?: AbortSignal
+}
+
+/** The schema is guessed from so many lines; later ones that do not fit it are reported when they are loaded. */
+const mostLines = 100_000
+
+/**
+ * Guesses a table from a file of NDJSON, or of a web server's access log.
+ * @throws LogsError naming the option, or the file and its line
+ */
+export async function guessTable({ file, tablesFolder, signal, ...given }: GuessOptions): Promise<NewTable> {
+  if (file === '-') throw new LogsError('table add reads its file twice: name a file, not -')
+  checkFile(file)
+  const name = given.name ?? nameOf(file)
+  checkName(name, tablesFolder)
+  const { guess, format } = await look(file, name, signal)
+  if (format === 'combined')
+    return { name, format, schema: [...commonColumns, ...accessColumns], time: timeColumn, leftOut: [] }
+  const time = given.time ?? guess.timeField
+  if (time === undefined || !guess.timeFields.includes(time)) throw noTime(file, given.time, guess.timeFields)
+  const leftOut: string[] = []
+  const columns = guess.columns(time, field => leftOut.push(field))
+  return { name, format, schema: [...commonColumns, ...columns], time, leftOut }
+}
+
+/** Every log table begins with them. */
+const commonColumns: FieldSchema[] = [
+  { name: 'id', type: 'STRING', mode: 'REQUIRED' },
+  { name: timeColumn, type: 'TIMESTAMP', mode: 'REQUIRED' },
+]
+
+/** `logs/app.ndjson.gz` and `app.log.1` are app. */
+function nameOf(file: string): string {
+  return basename(file).replace(/(?:\.(?:gz|log|ndjson|jsonl?|txt|\d+))+$/i, '')
+}
+
+function checkName(name: string, tablesFolder: string): void {
+  if (!/^[A-Za-z][A-Za-z0-9._-]{0,99}$/.test(name))
+    throw new LogsError(
+      `${JSON.stringify(name)} is no name of a table: --name takes letters, digits, dots, - and _, a letter first`,
+    )
+  const others = [...readTableSchemas(tablesFolder).keys()]
+  // BigQuery's name of a table has `_` in place of other characters.
+  const plain = (table: string) => table.replaceAll(/[^A-Za-z0-9]/g, '_').toLowerCase()
+  const taken = others.find(other => plain(other) === plain(name))
+  if (taken !== undefined)
+    throw new LogsError(
+      `There is a table ${taken}: load the file into it with npm run lqe -- logs load ${taken} <file>, or choose another --name`,
+    )
+}
+
+/** @throws LogsError for a file without any entry, with the reason of the first bad line */
+async function look(file: string, table: string, signal?: AbortSignal) {
+  const guess = new Guess()
+  let format: NewTable['format'] | undefined
+  let bad: string | undefined
+  let entries = 0
+  for await (const { number, text } of readLines({ file, signal, onText: () => {} })) {
+    if (number > mostLines) break
+    const line = text?.trim() ?? ''
+    if (line === '') continue
+    format ??= isCombined(line) ? 'combined' : 'ndjson'
+    const hint = entries > 0 || format === 'combined' ? null : otherFormat(file, line, { table, columns: [] })
+    if (hint !== null) throw new LogsError(`${hint}. No table was made.`)
+    try {
+      const entry = format === 'combined' ? parseAccess(line) : parseJson(line)
+      if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
+        throw new BadEntry('an entry must be a JSON object')
+      guess.add(entry)
+      entries += 1
+    } catch (error) {
+      if (!(error instanceof BadEntry)) throw error
+      bad ??= `${file}:${number}: ${error.message}`
+    }
+  }
+  if (entries > 0) return { guess, format: format! }
+  const reason = bad ?? `${file} is empty`
+  throw new LogsError(
+    printable(`${reason}. No table was made: it takes NDJSON, a JSON object on each line, or an access log`),
+  )
+}
+
+function noTime(file: string, asked: string | undefined, found: string[]): LogsError {
+  const choices =
+    found.length > 0 ? `of its fields ${found.join(', ')} hold times` : 'none of its fields holds times'
+  const what =
+    asked === undefined
+      ? `${file} has no time under a usual name, such as timestamp, time or ts`
+      : `--time ${asked}: no field of that name holds the time of each entry in ${file}`
+  const remedy =
+    found.length > 0 ? ': choose one with --time <field>' : '; a log table needs one in each entry'
+  return new LogsError(`${what}; ${choices}${remedy}`)
+}
+
+/** The columns, a line each, nested ones indented. */
+export function inWords(schema: FieldSchema[], indent = '  '): string[] {
+  const width = Math.max(...schema.map(({ name }) => name.length))
+  return schema.flatMap(({ name, type, mode, fields }) => [
+    `${indent}${name.padEnd(width)}  ${mode === 'REPEATED' ? `${type} REPEATED` : type}`,
+    ...inWords(fields ?? [], `${indent}  `),
+  ])
+}
+
+/**
+ * Makes the table, first its folder and then its schema file, by which a running service finds it.
+ * @returns the schema's file
+ * @throws LogsError where the folder of schemas cannot be written
+ */
+export async function makeTable(
+  { name, schema }: NewTable,
+  { logsFolder, tablesFolder }: Folders,
+): Promise<string> {
+  const columns = columnsOf(schema, ({ type }) => new TypeError(type))
+  await withStage(logsFolder, async stage => {
+    const made = mkdtempSync(join(stage.folder, 'empty-'))
+    await prepareTableFolder(stage.connection, made, columns)
+    const [empty] = readdirSync(made) as [string]
+    const folder = tableFolder(logsFolder, name)
+    mkdirSync(folder, { recursive: true })
+    if (!existsSync(join(folder, empty))) renameSync(join(made, empty), join(folder, empty))
+  })
+  const file = join(tablesFolder, `${name}.json`)
+  const beside = `${file}.${process.pid}.tmp`
+  try {
+    writeFileSync(beside, `${JSON.stringify(schema, null, 2)}\n`)
+    renameSync(beside, file)
+  } catch (error) {
+    throw new LogsError(
+      `TABLES_DIR: ${tablesFolder} cannot be written (${(error as NodeJS.ErrnoException).code})`,
+    )
+  }
+  return file
+}

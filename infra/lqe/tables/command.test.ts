@@ -1,0 +1,163 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from '@jest/globals'
+import { loadConfig } from '../../../shared/config.ts'
+import { openServices } from '../../../shared/services.ts'
+import { newFolder } from '../logs/testing/folder.ts'
+import { runCommand } from '../testing/command.ts'
+import { tableCommand } from './command.ts'
+
+const entries = [
+  '{"ts": 1769860800, "level": "info", "msg": "started", "http": {"status": 200}, "mixed": 1}',
+  '{"ts": 1769860801.5, "level": "error", "msg": "failed", "http": {"status": 500}, "mixed": "x"}',
+].join('\n')
+const access = [
+  '203.0.113.9 - ann [31/Jan/2026:12:00:00 +0000] "GET /a?b=c HTTP/1.1" 200 512 "https://example.com/" "curl/8"',
+  '203.0.113.9 - - [31/Jan/2026:12:00:01 +0000] "-" 400 0 "-" "-"',
+].join('\n')
+
+/** A machine with one table, and a file. */
+function prepared(file: string, content: string | Buffer) {
+  const folder = newFolder()
+  const tablesFolder = join(folder, 'tables')
+  mkdirSync(tablesFolder)
+  cpSync('infra/tables/postgres.logs.json', join(tablesFolder, 'postgres.logs.json'))
+  const path = join(folder, file)
+  writeFileSync(path, content)
+  const add = (...flags: string[]) => {
+    const settings = () => ({ logsFolder: join(folder, 'data/logs'), tablesFolder })
+    return runCommand(tableCommand(settings), ['add', path, ...flags])
+  }
+  const open = () => openServices(loadConfig({ DATA_DIR: join(folder, 'data'), TABLES_DIR: tablesFolder }))
+  return { add, open, path, schema: (name: string) => join(tablesFolder, `${name}.json`) }
+}
+
+describe('table add', () => {
+  test('shows the columns, and makes nothing without a yes', async () => {
+    const { add, schema } = prepared('app.ndjson', entries)
+    const { code, out, err } = await add()
+    expect(out.split('\n').slice(0, 9)).toEqual([
+      'app, with the time of the field ts:',
+      '  id         STRING',
+      '  timestamp  TIMESTAMP',
+      '  level      STRING',
+      '  msg        STRING',
+      '  http       RECORD',
+      '    status  INT64',
+      '  mixed      JSON',
+      '',
+    ])
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^No table was made\. With --yes/) })
+    expect(existsSync(schema('app'))).toBe(false)
+  })
+
+  test('makes a table that a running service has at once, and loads the file', async () => {
+    const { add, open, schema } = prepared('app.ndjson.gz', gzipSync(entries))
+    const { engine, close } = await open()
+    const run = (sql: string) => engine.run({ sql, bindings: [] }, { maxRows: 10, timeoutMs: 30_000 })
+    await run('SELECT COUNT(*) AS n FROM `postgres.logs`')
+    await expect(run('SELECT level FROM app')).rejects.toThrow('Table not found')
+    const { code, out, err } = await add('--yes')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toContain(`The table app is in ${schema('app')}; a running service has it at once.\n`)
+    expect(out).toContain('app: rows loaded: 2; bad lines: 0; from 2026-01-31T12:00:00.000000Z to')
+    const { rows } = await run(
+      'SELECT UNIX_SECONDS(timestamp) AS s, level, http.status, mixed FROM app ORDER BY timestamp',
+    )
+    expect(rows).toEqual([
+      { s: 1769860800, level: 'info', status: 200, mixed: 1 },
+      { s: 1769860801, level: 'error', status: 500, mixed: 'x' },
+    ])
+    await close()
+  })
+
+  test('makes a table of an access log, with columns for its fields', async () => {
+    const { add, open } = prepared('access.log.1', access)
+    expect(await add('--yes', '--name', 'nginx.access')).toMatchObject({ code: 0, err: '' })
+    const { engine, close } = await open()
+    const sql =
+      'SELECT client, user, method, path, search, status, bytes, STRPOS(event_message, client) AS place FROM `nginx.access` ORDER BY timestamp'
+    const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 10, timeoutMs: 30_000 })
+    const unknown = { method: null, path: null, search: null }
+    expect(rows).toEqual([
+      {
+        client: '203.0.113.9',
+        user: 'ann',
+        method: 'GET',
+        path: '/a',
+        search: '?b=c',
+        status: 200,
+        bytes: 512,
+        place: 1,
+      },
+      { client: '203.0.113.9', user: null, ...unknown, status: 400, bytes: 0, place: 1 },
+    ])
+    await close()
+  })
+
+  test('takes the field with the time from --time, also for the load', async () => {
+    const { add } = prepared('app.ndjson', '{"begin": "2026-01-31T12:00:00Z", "n": 1}\n')
+    expect((await add('--yes')).err).toContain(
+      'has no time under a usual name, such as timestamp, time or ts; of its fields begin hold times: choose one with --time <field>',
+    )
+    expect((await add('--yes', '--time', 'beginn')).err).toContain(
+      '--time beginn: no field of that name holds the time',
+    )
+    const { out, code } = await add('--yes', '--time', 'begin')
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('app: rows loaded: 1') })
+  })
+
+  test('leaves lines out that are bad, and says which', async () => {
+    const { add, path } = prepared('app.ndjson', `oops\n${entries}\n{"ts": "soon"}\n`)
+    const { code, out, err } = await add('--yes')
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('rows loaded: 2; bad lines: 2') })
+    expect(err).toMatch(`${path}:1: not JSON`)
+    expect(err).toMatch(`${path}:4: timestamp must be`)
+  })
+
+  test.each<[string, string, string[], string | RegExp]>([
+    ['app.ndjson', '', [], /app\.ndjson is empty\. No table was made/],
+    ['app.ndjson', 'some text\nmore', [], /app\.ndjson:1: not JSON: .*No table was made/],
+    ['app.ndjson', '[{"a": 1}]', [], 'is one JSON array; give each entry a line'],
+    ['app.ndjson', '{"a": 1}', [], 'none of its fields holds times; a log table needs one in each entry'],
+    ['1.ndjson', entries, [], 'is no name of a table: --name takes'],
+    ['app.ndjson', entries, ['--name', 'a/b'], 'is no name of a table: --name takes'],
+    [
+      'postgres.logs.ndjson',
+      entries,
+      ['--name', 'postgres_logs'],
+      'There is a table postgres.logs: load the file into it',
+    ],
+  ])('of %s with %j and %j says what is wrong, and makes nothing', async (file, content, flags, message) => {
+    const { add, open } = prepared(file, content)
+    const { code, out, err } = await add('--yes', ...flags)
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(message)
+    await (await open()).close()
+  })
+
+  test('reads files alone', async () => {
+    const command = () => tableCommand(() => ({ logsFolder: newFolder(), tablesFolder: 'infra/tables' }))
+    expect((await runCommand(command(), ['add', '-'])).err).toContain('name a file, not -')
+    expect((await runCommand(command(), ['add', '/missing'])).err).toContain('There is no file "/missing"')
+  })
+
+  test('writes a schema that other tools read: BigQuery’s', async () => {
+    const { add, schema } = prepared('app.ndjson', entries)
+    await add('--yes')
+    expect(JSON.parse(readFileSync(schema('app'), 'utf8'))).toEqual([
+      { name: 'id', type: 'STRING', mode: 'REQUIRED' },
+      { name: 'timestamp', type: 'TIMESTAMP', mode: 'REQUIRED' },
+      { name: 'level', type: 'STRING', mode: 'NULLABLE' },
+      { name: 'msg', type: 'STRING', mode: 'NULLABLE' },
+      {
+        name: 'http',
+        type: 'RECORD',
+        mode: 'NULLABLE',
+        fields: [{ name: 'status', type: 'INT64', mode: 'NULLABLE' }],
+      },
+      { name: 'mixed', type: 'JSON', mode: 'NULLABLE' },
+    ])
+  })
+})
