@@ -3,7 +3,7 @@ import UPlot from 'uplot'
 import { el } from './dom.ts'
 import { type Series, unitOf } from './series.ts'
 import { now } from './service.ts'
-import { timeText } from './value.ts'
+import { timeText } from '../query/times.ts'
 
 const height = () => (innerWidth < 600 ? 240 : 320)
 

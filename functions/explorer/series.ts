@@ -1,6 +1,7 @@
 /** Rows as lines of a chart, where they can be: the first column a time, the others numbers. */
 import type { Row, Value } from '../../shared/engines/engine.ts'
-import { columnsOf, millisOf } from './value.ts'
+import { millisOf } from '../query/times.ts'
+import { columnsOf } from './value.ts'
 
 export interface Series {
   /** Seconds since 1970 UTC, ascending, with the gaps between them marked by a time that has no values. */

@@ -4,7 +4,8 @@
  */
 import type { Row, Value } from '../../shared/engines/engine.ts'
 import { el } from './dom.ts'
-import { columnsOf, fieldsOf, gist, isNested, leaf, timeText } from './value.ts'
+import { timeText } from '../query/times.ts'
+import { columnsOf, fieldsOf, gist, isNested, leaf } from './value.ts'
 
 const rowHeight = 34 // as in table.css
 const beyond = 12 // rows kept ready above and below

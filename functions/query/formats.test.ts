@@ -24,6 +24,18 @@ maxRows: 3
 cache: {seconds: 60}
 `,
   )
+  writeFileSync(
+    join(folder, 'times.sql'),
+    `SELECT TIMESTAMP '2026-01-31 12:00:00.123456+00' AS moment, TIMESTAMP '2026-01-31 12:00:00+00' AS whole,
+      DATETIME '2026-01-31 12:00:00' AS \`local\`, DATE '2026-01-31' AS day, 12 AS count, 1769860800123456789 AS big`,
+  )
+  writeFileSync(
+    join(folder, 'times.yaml'),
+    `id: 00000000-0000-4000-8000-00000000000c
+description: d
+parameters: {properties: {}}
+`,
+  )
   service = await startService({ tables: {}, queries: folder })
 }, 30_000)
 
@@ -33,6 +45,7 @@ afterAll(async () => {
 })
 
 const shapes = '/api/endpoints/query/shapes'
+const times = '/api/endpoints/query/times'
 
 async function text(query: string, headers: Record<string, string> = {}): Promise<string> {
   const response = await service.fetch(`${shapes}?${query}`, { headers })
@@ -92,6 +105,30 @@ describe('CSV', () => {
   })
 })
 
+describe('CSV for a spreadsheet', () => {
+  const sheet = (query: string) => text(`${query}&format=spreadsheet`)
+
+  test('begins with a byte order mark, and has times that it reads', async () => {
+    const response = await service.fetch(`${times}?format=spreadsheet`)
+    expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    expect(Buffer.from(await response.arrayBuffer()).toString()).toBe(
+      '\ufeffmoment,whole,local,day,count,big\r\n2026-01-31 12:00:00.123,2026-01-31 12:00:00,2026-01-31 12:00:00,2026-01-31,12,1769860800123456789\r\n',
+    )
+  })
+
+  test('is CSV otherwise', async () => {
+    expect(await sheet('text=%3D1')).toContain("'=1,1,9007199254740993,,")
+    // fetch takes the mark away.
+    expect(await sheet('rows=0')).toBe('text,number,big,nothing,nested,yes\r\n')
+  })
+
+  test('leaves CSV as it is', async () => {
+    expect(await (await service.fetch(`${times}?format=csv`)).text()).toContain(
+      '1769860800123456,1769860800000000,2026-01-31T12:00:00,',
+    )
+  })
+})
+
 describe('NDJSON', () => {
   test('is one row a line', async () => {
     const lines = (await text('rows=2&format=ndjson')).split('\n')
@@ -121,7 +158,7 @@ describe('the format', () => {
     const response = await service.fetch(`${shapes}?format=xml`)
     expect([response.status, ((await response.json()) as { detail: string }).detail]).toEqual([
       400,
-      'format must be one of json, csv, ndjson',
+      'format must be one of json, csv, ndjson, spreadsheet',
     ])
   })
 })

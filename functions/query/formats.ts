@@ -5,10 +5,10 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { readSingle } from '../../shared/endpoints/query-string.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
-import { csv } from './csv.ts'
+import { csv, spreadsheet } from './csv.ts'
 
 export interface Format {
-  name: 'json' | 'csv' | 'ndjson'
+  name: 'json' | 'csv' | 'ndjson' | 'spreadsheet'
   mediaType: string
   /** `null` = the stored body as it is. */
   write: Writer | null
@@ -21,6 +21,8 @@ export const formats: Format[] = [
   { name: 'json', mediaType: 'application/json', write: null },
   { name: 'csv', mediaType: 'text/csv', write: csv },
   { name: 'ndjson', mediaType: 'application/x-ndjson', write: ndjson },
+  // For `?format=` alone, as `Accept: text/csv` is CSV.
+  { name: 'spreadsheet', mediaType: 'text/csv', write: spreadsheet },
 ]
 
 /**
@@ -32,13 +34,11 @@ export function formatFor(req: Request, query: string, endpoint: Endpoint): Form
   if (named !== null) return byName(named)
   const { accept = '*/*' } = req.headers
   if (accept === '*/*') return formats[0]!
-  const mediaType = req.accepts(formats.map(format => format.mediaType))
+  const mediaTypes = [...new Set(formats.map(format => format.mediaType))]
+  const mediaType = req.accepts(mediaTypes)
   const format = formats.find(known => known.mediaType === mediaType)
   if (format) return format
-  throw new ApiError(
-    'not_acceptable',
-    `An answer can be had as ${formats.map(known => known.mediaType).join(', ')}.`,
-  )
+  throw new ApiError('not_acceptable', `An answer can be had as ${mediaTypes.join(', ')}.`)
 }
 
 function byName(name: string): Format {

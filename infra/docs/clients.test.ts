@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import vm from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { generateApi } from 'swagger-typescript-api'
+import { parse as parseYaml } from 'yaml'
 import { edgeRow } from '../../functions/testing/edges.ts'
 import { startService, type TestService } from '../../functions/testing/service.ts'
 
@@ -78,10 +79,20 @@ describe('Grafana', () => {
     panels: { title: string; targets: Target[] }[]
   }
 
+  const values: Record<string, string> = {
+    interval: 'daily',
+    project,
+    // Grafana's date:iso is JavaScript's toISOString.
+    '__from:date:iso': new Date(Date.now() - 3_600_000).toISOString(),
+    '__to:date:iso': new Date().toISOString(),
+  }
+  const filledIn = (url: string) =>
+    url.replaceAll(/\$\{(.*?)\}/g, (_, name: string) => values[name] ?? 'unknown')
+
   test.each(
     dashboard.panels.flatMap(({ title, targets }) => targets.map(target => [title, target] as const)),
   )('%s finds its columns in the answer', async (_, { type, url, root_selector: root_ = '', columns }) => {
-    const filled = url.replace('${interval}', 'daily').replace('${project}', project)
+    const filled = filledIn(url)
     const response = await service.fetch(filled)
     expect(response.status).toBe(200)
     const text = await response.text()
@@ -93,11 +104,63 @@ describe('Grafana', () => {
   })
 })
 
+describe('Grafana’s panel of logs', () => {
+  interface Target {
+    url: string
+    format: string
+    columns: { text: string; type: string }[]
+  }
+  const dashboard = JSON.parse(readFileSync(join(import.meta.dirname, 'grafana/usage.json'), 'utf8')) as {
+    __requires: { id: string }[]
+    panels: { id: number; type: string; targets: Target[] }[]
+  }
+  const [target] = dashboard.panels.find(({ type }) => type === 'logs')!.targets as [Target]
+
+  test('has the columns that Infinity’s format logs takes, by their names', () => {
+    expect(target.format).toBe('logs')
+    expect(target.columns.map(({ text, type }) => `${text} ${type}`)).toEqual([
+      'timestamp timestamp_epoch',
+      'body string',
+      'level string',
+      'id string',
+    ])
+  })
+
+  test('gets milliseconds, a message and a level that Grafana has a colour for', async () => {
+    const url = new URL(target.url, service.url)
+    url.searchParams.set('project', project)
+    url.searchParams.set('iso_timestamp_start', new Date(Date.now() - 3_600_000).toISOString())
+    url.searchParams.set('iso_timestamp_end', '')
+    const response = await service.fetch(url.pathname + url.search)
+    const { result } = (await response.json()) as { result: object[] }
+    expect(result).toEqual([
+      { timestamp: expect.any(Number), body: expect.stringContaining('GET | 200'), level: 'info', id: 'a' },
+    ])
+    const { timestamp } = result[0] as { timestamp: number }
+    expect(Math.abs(Date.now() - timestamp)).toBeLessThan(3_600_000)
+  })
+
+  test('is of a dashboard that names every kind of panel, and whose panels have ids of their own', () => {
+    const kinds = dashboard.__requires.map(({ id }) => id)
+    for (const { type } of dashboard.panels) expect(kinds).toContain(type)
+    expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
+  })
+
+  test('has a data source that may ask the service, as the page provisions it', () => {
+    const provisioned = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(match => match[1]!)
+    const { datasources } = parseYaml(provisioned.find(text => text.startsWith('apiVersion'))!) as {
+      datasources: { url: string; jsonData: { allowedHosts: string[]; httpHeaderName1: string } }[]
+    }
+    const [{ url, jsonData }] = datasources as [(typeof datasources)[0]]
+    expect(jsonData).toEqual({ allowedHosts: [url], httpHeaderName1: 'X-API-KEY' })
+  })
+})
+
 test('a spreadsheet gets a table by the function of the page', async () => {
   const requests: { url: string; headers: Record<string, string> }[] = []
   const query = `usage.api-counts?interval=daily&project=${project}`
   // Apps Script's fetch is synchronous and Node's is not, so the response is fetched beforehand.
-  const csv = await (await service.fetch(`/api/endpoints/query/${query}&format=csv`)).text()
+  const csv = await (await service.fetch(`/api/endpoints/query/${query}&format=spreadsheet`)).text()
   const sandbox = {
     PropertiesService: { getScriptProperties: () => ({ getProperty: () => service.key }) },
     UrlFetchApp: {

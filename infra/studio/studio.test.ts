@@ -1,0 +1,127 @@
+/** The endpoints of this folder beside the shipped ones, over the sample logs, as Studio asks for them. */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { startService, type TestService } from '../../functions/testing/service.ts'
+import { sampleEntries } from '../lqe/logs/sample.ts'
+
+/** Studio's only project on a machine of one's own. */
+const project = 'default'
+const now = new Date()
+const day = 86_400_000
+
+interface Metadata {
+  function_id: string
+  project_ref: string
+  level?: string
+  execution_time_ms?: number
+  response?: { status_code: number }
+}
+
+/** The sample's busiest project under the name that Studio asks for. */
+const entries = [...sampleEntries(20_000, 1, now)].flat().map(({ table, entry }) => {
+  const text = JSON.stringify(entry).replaceAll('qhzvnxwtrkdplmcoyaeb', project)
+  return { table, entry: JSON.parse(text) as { timestamp: number; project?: string; metadata: Metadata } }
+})
+const of = (table: string) => entries.filter(each => each.table === table).map(({ entry }) => entry)
+const since = (ms: number) => (now.getTime() - ms) * 1000
+
+let folder: string
+let service: TestService
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'studio-'))
+  for (const from of ['queries', import.meta.dirname]) cpSync(from, folder, { recursive: true })
+  const names = ['cloudflare.logs.prod', 'deno-relay-logs', 'deno-subhosting-events']
+  service = await startService({
+    tables: Object.fromEntries(names.map(table => [table, of(table)])),
+    queries: folder,
+    env: { FROZEN_NOW: now.toISOString() },
+  })
+}, 60_000)
+
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
+
+/** As `retrieveAnalyticsData` in Studio's lib/api/self-hosted/logs.ts asks: the project first, then the page's parameters. */
+async function ask(
+  name: string,
+  parameters: Record<string, string>,
+): Promise<Record<string, number | string>[]> {
+  const query = new URLSearchParams({ project, ...parameters }).toString()
+  const headers = { 'x-api-key': service.key, 'Content-Type': 'application/json', Accept: 'application/json' }
+  const response = await service.fetch(`/api/endpoints/query/${name}?${query}`, { headers, key: null })
+  const { result, error } = (await response.json()) as {
+    result: Record<string, number | string>[]
+    error?: object
+  }
+  expect([response.status, error]).toEqual([200, undefined])
+  return result
+}
+
+test('the home page gets the number of requests', async () => {
+  const week = of('cloudflare.logs.prod').filter(
+    entry => entry.project === project && entry.timestamp >= since(7 * day),
+  )
+  expect(await ask('usage.api-requests-count', {})).toEqual([{ count: week.length }])
+  expect(week.length).toBeGreaterThan(100)
+})
+
+describe('the page of a function', () => {
+  const calls = of('deno-relay-logs').filter(({ metadata }) => metadata.project_ref === project)
+  const lines = of('deno-subhosting-events').filter(({ metadata }) => metadata.project_ref === project)
+  const { function_id } = calls.at(-1)!.metadata
+
+  test.each([
+    ['15min', 15, 'minute'],
+    ['1hr', 60, 'minute'],
+    ['3hr', 180, 'hour'],
+    ['1day', 1440, 'hour'],
+  ])('gets its calls and lines for %s, by the %3$s', async (interval, minutes, unit) => {
+    const rows = await ask('functions.combined-stats', { function_id, interval })
+    const recent = <T extends { timestamp: number; metadata: Metadata }>(all: T[]) =>
+      all.filter(
+        ({ timestamp, metadata }) =>
+          metadata.function_id === function_id && timestamp >= since(minutes * 60_000),
+      )
+    const sum = (name: string) => rows.reduce((total, row) => total + (row[name] as number), 0)
+    const [called, written] = [recent(calls), recent(lines)]
+    const statuses = (from: number) =>
+      called.filter(({ metadata }) => Math.floor(metadata.response!.status_code / 100) === from).length
+    expect({
+      requests: sum('requests_count'),
+      by: ['success_count', 'redirect_count', 'client_err_count', 'server_err_count'].map(sum),
+      logs: sum('log_count'),
+      levels: ['log_info_count', 'log_warn_count', 'log_error_count'].map(sum),
+    }).toEqual({
+      requests: called.length,
+      by: [2, 3, 4, 5].map(statuses),
+      logs: written.length,
+      levels: ['info', 'warn', 'error'].map(
+        level => written.filter(({ metadata }) => metadata.level === level).length,
+      ),
+    })
+    const form = unit === 'hour' ? /T\d\d:00:00$/ : /T\d\d:\d\d:00$/
+    for (const { timestamp } of rows) expect(timestamp).toMatch(form)
+    if (minutes === 1440) expect(called.length).toBeGreaterThan(3)
+  })
+
+  test('gets the times of its calls, and no use of CPU or memory, which no table has', async () => {
+    const rows = await ask('functions.combined-stats', { function_id, interval: '1day' })
+    const slowest = calls
+      .filter(({ timestamp, metadata }) => metadata.function_id === function_id && timestamp >= since(day))
+      .map(({ metadata }) => metadata.execution_time_ms!)
+    expect(Math.max(...rows.map(row => row['max_execution_time'] as number))).toBe(Math.max(...slowest))
+    for (const row of rows)
+      expect(row).toMatchObject({
+        avg_cpu_time_used: null,
+        max_cpu_time_used: null,
+        avg_memory_used: null,
+        avg_heap_memory_used: null,
+        avg_external_memory_used: null,
+      })
+  })
+})
