@@ -1,6 +1,5 @@
 /** The times of log entries, in the forms that programs write. */
 import { fromMicros, isoTimestamp, lastMicros } from '../../../shared/endpoints/timestamps.ts'
-import type { Json } from './entries.ts'
 
 /** Digits after the decimal point of a second in units since 1970, and the size from which on a number is in the unit. */
 const units = [
@@ -35,7 +34,7 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
  * microseconds from March 1973 on, nanoseconds from 1978 on.
  * @returns `2026-01-31T12:00:00.500000Z`, so that earlier times are smaller texts; `null` for anything else
  */
-export function entryTimestamp(value: Json): string | null {
+export function entryTimestamp(value: unknown): string | null {
   if (typeof value !== 'number' && typeof value !== 'bigint' && typeof value !== 'string') return null
   const [, sign, whole, fraction = ''] = /^(-?)(\d{1,19})(?:\.(\d+))?$/.exec(String(value)) ?? []
   if (whole !== undefined) return fromMicros(BigInt(`${sign}${microsOf(whole, fraction)}`))
