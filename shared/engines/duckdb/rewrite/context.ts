@@ -41,6 +41,8 @@ export interface OutputColumn {
   /** The name in DuckDB, unique in its relation. */
   duck: string
   type: SqlType | null
+  /** For set operations, which coerce literals of a select list. */
+  origin?: Typed['origin']
 }
 
 /** One key of an order: which output column, and the rest of the ORDER BY item. */
@@ -108,7 +110,7 @@ export interface Typed {
   /** `null` for a bare NULL, which fits every type. */
   type: SqlType | null
   /** What the text came from, where GoogleSQL coerces it more freely than an ordinary expression. */
-  origin?: 'literal' | 'parameter'
+  origin?: 'literal' | 'parameter' | undefined
   /** The values of a struct that was written out, each of which is coerced by its own rules. */
   fields?: Typed[]
   /** An array without elements that was written out: it has the type of what surrounds it. */

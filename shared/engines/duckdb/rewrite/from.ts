@@ -9,11 +9,12 @@ import type {
   Unpivot,
 } from '../../../sql/tree.ts'
 import { nearestName } from '../../../sql/nearest.ts'
+import { descendants } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { condition, unifyOrThrow } from './coercion.ts'
 import type { Context, RangeVariable, Relation, Scope } from './context.ts'
 import { pivot, unpivot } from './pivot.ts'
-import { findColumn, newScope, sameName, type Source, visibleColumn, withSource } from './scope.ts'
+import { findColumn, findPath, newScope, sameName, type Source, visibleColumn, withSource } from './scope.ts'
 import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
 
 /** Rewrites FROM. `scope` is the scope around it, without any range variable of this FROM. Throws SqlError. */
@@ -96,7 +97,8 @@ function join(context: Context, node: Join, scope: Scope): Source {
   const left = fromClause(context, node.left, scope)
   const leftScope = withSource(scope, left)
   const array = arrayReference(node.right, leftScope)
-  if (array) return arrayStep(context, node, array, left, scope)
+  if (array && !standsAlone(context, node, array, leftScope))
+    return arrayStep(context, node, array, left, scope)
   const right = fromClause(context, node.right, scope)
   checkNames(context, node, left, right)
   const both: Source = {
@@ -110,6 +112,16 @@ function join(context: Context, node: Join, scope: Scope): Source {
   if (!node.on) return { ...both, sql }
   const on = context.expression(node.on, withSource(scope, both))
   return { ...both, sql: `${sql} ON ${condition(context, node.on, 'ON', on)}` }
+}
+
+/** Whether an array is joined as a table is: RIGHT and FULL JOIN do not see the left side, and USING seldom needs it. */
+function standsAlone(context: Context, node: Join, { array }: ArrayReference, left: Scope): boolean {
+  if (node.type === 'RIGHT' || node.type === 'FULL') return true
+  const ofLeft = { ...left, outer: null }
+  return (
+    node.using.length > 0 &&
+    ![...descendants(array)].some(part => part.kind === 'Path' && findPath(context, ofLeft, part.parts))
+  )
 }
 
 function joinWord(node: Join): string {
@@ -136,9 +148,6 @@ function usingJoin(
   const conditions: string[] = []
   const merged = new Map(both.merged)
   for (const name of node.using) {
-    // The name of an array's elements would go on standing for the elements, which are NULL in rows of the other side.
-    if (/^(RIGHT|FULL)$/.test(node.type) && both.variables.some(variable => isElement(variable, name)))
-      throw context.unsupported(name, `${node.type} JOIN with the elements of an array in USING`)
     const sides = [left, right].map(side => columnOf(context, name, withSource(bare, side)))
     const common = unifyOrThrow(context, name, 'USING', sides)
     const [a, b] = common.values.map(value => value.sql) as [string, string]
@@ -146,7 +155,13 @@ function usingJoin(
     const kept = { RIGHT: b, FULL: `COALESCE(${a}, ${b})` }[node.type as string] ?? a
     merged.set(name.name.toLowerCase(), { name: name.name, sql: kept, type: common.type })
   }
-  return { ...both, sql: `${both.sql} ON ${conditions.join(' AND ')}`, merged }
+  // The name of an array's elements stands for the merged column, as they are NULL in rows of the other side.
+  const variables = both.variables.map(variable => {
+    const name = node.using.find(name => isElement(variable, name))
+    const column = name && merged.get(name.name.toLowerCase())
+    return column && variable.kind === 'value' ? { ...variable, value: column } : variable
+  })
+  return { ...both, variables, sql: `${both.sql} ON ${conditions.join(' AND ')}`, merged }
 }
 
 /** The elements of an array are a column of their own name. */

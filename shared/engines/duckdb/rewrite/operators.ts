@@ -453,7 +453,14 @@ export function between(context: Context, node: Between, scope: Scope): Typed {
   if (!values.every(({ type }) => orderable(type)))
     throw noSignature(context, node, 'operator BETWEEN', values)
   const [operand, low, high] = alike(context, node, 'BETWEEN', values)
-  return negated(node.not, `(${operand} BETWEEN ${low} AND ${high})`)
+  const is = `${operand} BETWEEN ${low} AND ${high}`
+  const last = values[2]!
+  // DuckDB's greatest number is NaN, which nothing comes before.
+  const strange = last.type?.kind === 'FLOAT64' && last.origin !== 'literal'
+  return negated(
+    node.not,
+    strange ? `(CASE WHEN isnan(${high}) AND ${operand} IS NOT NULL THEN false ELSE ${is} END)` : `(${is})`,
+  )
 }
 
 export function is(context: Context, node: Is, scope: Scope): Typed {

@@ -99,8 +99,6 @@ function orderKey(context: Context, item: OrderItem, selected: SelectResult, bod
   const direction = orderDirection(item)
   const { items } = selected
   const scope = body.distinct ? distinctScope(context, item, selected) : selected.scope
-  if (!ordinals && item.expression.kind === 'Literal')
-    throw context.invalid(item, 'ORDER BY a number does not go with SELECT AS STRUCT')
   const named = itemNumber(context, item.expression, items)
   const key = named === null ? context.expression(item.expression, scope) : items[named]!.value
   const { sql } = keyOf(context, item, 'ORDER BY', key)

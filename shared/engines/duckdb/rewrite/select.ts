@@ -144,7 +144,7 @@ function selectList(
     const free = name !== null && !taken.has(name.toLowerCase())
     const duck = free ? name : context.uniqueName(name ?? 'f')
     taken.add(duck.toLowerCase())
-    return { name, duck, type: value.type }
+    return { name, duck, type: value.type, origin: value.origin }
   })
   const sql = items.map(({ value }, at) => `${value.sql} AS ${quoteName(columns[at]!.duck)}`)
   return { sql: sql.join(', '), columns }

@@ -21,6 +21,8 @@ export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Sc
 export function arraySubquery(context: Context, node: ArraySubquery, scope: Scope): Typed {
   const relation = context.query(node.query, scope, scope.ctes)
   const { type } = onlyColumn(context, node, relation, 'ARRAY subquery')
+  if (type?.kind === 'ARRAY')
+    throw context.invalid(node, 'ARRAY subquery of arrays: an array cannot hold arrays, only structs of them')
   return typed(`ARRAY(${relation.sql})`, arrayOf(type))
 }
 

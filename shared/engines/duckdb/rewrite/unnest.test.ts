@@ -214,7 +214,7 @@ describeDuckDb('UNNEST', { logs }, ({ append, rows: query, failure }) => {
       'add CROSS JOIN UNNEST(m.response) AS r to FROM, and write r.status',
     ],
     ['SELECT 1 FROM logs WITH OFFSET', 'rejected', 'WITH OFFSET is for arrays'],
-    ['SELECT 1 FROM logs FULL JOIN UNNEST(metadata) ON TRUE', 'unsupported', 'FULL JOIN with an array'],
+    ['SELECT 1 FROM logs FULL JOIN UNNEST(metadata) ON TRUE', 'rejected', 'Unrecognized name: metadata'],
     [
       'SELECT 1 FROM logs LEFT JOIN UNNEST(metadata) AS m ON m.project IN (SELECT "a")',
       'unsupported',

@@ -276,13 +276,15 @@ function least(site: CallSite): Typed {
   )
 }
 
-/** `ANY_VALUE(x HAVING MAX y)`: x where y is greatest. */
+/** `ANY_VALUE(x HAVING MAX y)`: x where y is greatest, which is nowhere if one is NaN. */
 function extremeBy(site: CallSite): Typed {
   const { extreme, expression } = site.call.having!
   const key = site.context.expression(expression, site.scope)
   const value = site.argument(0)
   const duck = extreme === 'MAX' ? 'arg_max_null' : 'arg_min_null'
-  return typed(`${duck}(${value.sql}, ${key.sql})${over(site)}`, value.type)
+  const found = `${duck}(${value.sql}, ${key.sql})${over(site)}`
+  if (key.type?.kind !== 'FLOAT64') return typed(found, value.type)
+  return typed(`(CASE WHEN NOT bool_or(isnan(${key.sql}))${over(site)} THEN ${found} END)`, value.type)
 }
 
 /** DuckDB's functions of lists that do what an aggregate does. */

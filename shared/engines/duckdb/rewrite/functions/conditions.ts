@@ -53,11 +53,20 @@ export const conditionFunctions: FunctionTable = {
   ),
   IFNULL: signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `COALESCE(${value}, ${other})`),
   LEAST: refusing(unordered, least),
-  NULLIF: refusing(
-    ['ARRAY'],
-    signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `NULLIF(${value}, ${other})`),
-  ),
+  NULLIF: refusing(['ARRAY'], nullIf),
   TYPEOF: site => typed(quoteText(typeName(site.argument(0).type)), 'STRING'),
+}
+
+/** NaN is equal to nothing. */
+function nullIf(site: CallSite): Typed {
+  const value = applyRule(
+    site,
+    signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `NULLIF(${value}, ${other})`),
+  )
+  const { type, sql } = site.argument(0)
+  return type?.kind === 'FLOAT64'
+    ? typed(`(CASE WHEN isnan(${sql}) THEN ${sql} ELSE ${value.sql} END)`, type)
+    : value
 }
 
 /** DuckDB's greatest number is NaN; GoogleSQL gives it for LEAST too. */
@@ -94,5 +103,8 @@ export function caseExpression(context: Context, node: Case, scope: Scope): Type
     const test = ofStruct ? equal(when as Typed) : when!.sql
     return ` WHEN ${test} THEN ${values[at]!.sql}`
   })
-  return typed(`(CASE ${ofStruct ? '' : (operand?.sql ?? '')}${branches.join('')}${otherwise} END)`, type)
+  const chosen = `(CASE ${ofStruct ? '' : (operand?.sql ?? '')}${branches.join('')}${otherwise} END)`
+  if (operand?.type?.kind !== 'FLOAT64') return typed(chosen, type)
+  // NaN is equal to no branch.
+  return typed(`(CASE WHEN isnan(${operand.sql}) IS NOT TRUE THEN ${chosen}${otherwise} END)`, type)
 }

@@ -182,7 +182,10 @@ export const numberFunctions: FunctionTable = {
     ...whole('trunc'),
     named('gsql_trunc', ['FLOAT64', 'INT64'], 'FLOAT64'),
     signature(['INT64', 'INT64'], 'FLOAT64', (x, digits) => `gsql_trunc(CAST(${x} AS DOUBLE), ${digits})`),
-    signature(['NUMERIC', 'INT64'], 'NUMERIC', (x, digits) => `trunc(${x}, CAST(${digits} AS INTEGER))`),
+    signature(['NUMERIC', 'INT64'], 'NUMERIC', (x, digits) =>
+      // DuckDB has a number for NULL where the digits are more than it keeps.
+      once([x], x => `(CASE WHEN ${x} IS NOT NULL THEN trunc(${x}, CAST(${digits} AS INTEGER)) END)`),
+    ),
   ],
   ZEROIFNULL: signature(['NUMBER'], sameAsFirst, x => `COALESCE(${x}, 0)`),
 }
@@ -196,7 +199,7 @@ function roundedTo(x: string, digits: string): string {
   const place = `CAST(${digits} AS INTEGER)`
   const half = `abs((${x} * pow(2, least(${place}, 60) + 1)) % 2) = 1`
   return (
-    `(CASE WHEN isfinite(${x}) IS NOT TRUE THEN ${x} WHEN ${place} < 1 OR ${half} THEN round(${x}, ${place}) ` +
+    `(CASE WHEN ${digits} IS NULL THEN NULL WHEN isfinite(${x}) IS NOT TRUE THEN ${x} WHEN ${place} < 1 OR ${half} THEN round(${x}, ${place}) ` +
     `WHEN abs(${x}) >= 1e15 THEN ${x} ELSE CAST(format('{:.{}f}', ${x}, least(greatest(${place}, 0), 300)) AS DOUBLE) END)`
   )
 }

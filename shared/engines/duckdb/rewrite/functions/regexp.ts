@@ -67,7 +67,7 @@ function nthMatch(site: CallSite, text: string, group: string, pattern: string):
 function positive(site: CallSite, at: number): string {
   if (site.call.arguments.length <= at) return '1'
   const { sql, type } = site.argument(at)
-  if (type?.kind !== 'INT64') throw site.noMatch([site.argument(at)])
+  if (type && type.kind !== 'INT64') throw site.noMatch([site.argument(at)])
   return `(CASE WHEN ${sql} < 1 THEN ${raise('A number is out of range')} ELSE ${sql} END)`
 }
 
@@ -125,7 +125,7 @@ function position(site: CallSite): Typed {
   )
   const known = [text, pattern, from, number, after].map(sql => `${sql} IS NOT NULL`).join(' AND ')
   return typed(
-    `(CASE WHEN ${pattern} = '' OR ${from} > length(${text}) THEN 0 WHEN ${known} THEN ${sql} END)`,
+    `(CASE WHEN (${pattern} = '' OR ${from} > length(${text})) AND ${number} IS NOT NULL THEN 0 WHEN ${known} THEN ${sql} END)`,
     'INT64',
   )
 }

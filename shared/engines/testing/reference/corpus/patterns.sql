@@ -48,3 +48,5 @@ SELECT NET.REG_DOMAIN(url) AS site, COUNT(*) AS n FROM urls GROUP BY site ORDER 
 SELECT NET.REG_DOMAIN(CAST(NULL AS STRING)), NET.PUBLIC_SUFFIX(NULL);
 SELECT NET.REG_DOMAIN(1);
 SELECT h, NET.HOST(h) AS host FROM UNNEST(['[a]b', '[a', 'a]', '[a]:1', '[::1].', 'a.b.:80', 'a:b@c:1', 'a@b@c', 'x://y@z.com..?q', 'a.b \t/x', 'a\nb.com', '\ta.b', 'http:// a.b', 'HTTP+x://a', '1http://a', ':80', '...a...', 'a..', 'a.\u00a0', '@', 'a@', '@a', '//', '///a', 'a#b', '?']) AS h;
+SELECT REGEXP_INSTR('abcabc', 'b', 7, -3);
+SELECT REGEXP_INSTR('abcabc', 'b', 17, «0¦2»);
