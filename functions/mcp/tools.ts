@@ -70,7 +70,10 @@ function targetsOf(endpoints: Endpoint[]): Map<string, ToolTarget> {
 
 function aboutSql(endpoint: Endpoint): string {
   const tables = tableQueries(endpoint).map(({ name }) => name)
-  return `Runs your own SQL over ${tables.join(', ')}. Their columns are in the resources lqe://${endpoint.name}/<table>.`
+  return (
+    `Runs your own SQL over ${tables.join(', ')}. Their columns are in the resources lqe://${endpoint.name}/<table>. ` +
+    'Times in rows are microseconds since 1970, for TIMESTAMP_MICROS().'
+  )
 }
 
 function inputSchema(endpoint: Endpoint, takesSql: boolean, pins: Record<string, string>): JsonSchema {
@@ -199,6 +202,9 @@ function errorText({ message, problems, headers }: ApiError): string {
     const at = line === undefined ? (parameter ?? '') : `line ${line}, column ${column}`
     return at ? `${at}: ${detail}` : detail
   })
+  const isSaid = places.some(place => place.endsWith(message))
   const retry = headers['Retry-After'] ? [`Try again after ${headers['Retry-After']} s.`] : []
-  return [message, ...places.filter(place => !message.includes(place)), ...retry].join('\n')
+  return [...(isSaid ? [] : [message]), ...places.filter(place => !message.includes(place)), ...retry].join(
+    '\n',
+  )
 }
