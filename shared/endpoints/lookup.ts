@@ -13,6 +13,8 @@ export interface Endpoints {
   find(idOrName: string): Promise<Endpoint | null>
   /** All of them, by name. */
   all(): Promise<Endpoint[]>
+  /** The same, as they were at most `rememberMs` ago. */
+  remembered(): Promise<Endpoint[]>
 }
 
 interface Options {
@@ -24,7 +26,7 @@ interface Options {
 
 /**
  * Reads endpoints through a memory (`../stores/memory.ts`, also for what holds while the store does not answer); a
- * changed definition is in force everywhere after `rememberMs` milliseconds. The list is read each time.
+ * changed definition is in force everywhere after `rememberMs` milliseconds.
  * @returns throws ApiError `store_unavailable`
  */
 export function openEndpoints(
@@ -45,19 +47,22 @@ export function openEndpoints(
       return { value: document && endpointIn(document) }
     },
   })
-  const list = rememberReads({
-    ...common,
-    max: 1,
-    rememberMs: 0,
-    read: async () => ({ value: (await readAll(store)).map(endpointIn) }),
-  })
+  const list = (listMs: number) =>
+    rememberReads({
+      ...common,
+      max: 1,
+      rememberMs: listMs,
+      read: async () => ({ value: (await readAll(store)).map(endpointIn) }),
+    })
+  const [all, remembered] = [list(0), list(rememberMs)]
   return {
     async find(idOrName) {
       const key = uuidPattern.test(idOrName) ? idOrName.toLowerCase() : idOrName
       if (!uuidPattern.test(key) && !namePattern.test(key)) return null
       return one(key, undefined)
     },
-    all: () => list('all', undefined),
+    all: () => all('all', undefined),
+    remembered: () => remembered('all', undefined),
   }
 }
 
