@@ -132,7 +132,8 @@ async function bytesOf(engine: QueryEngine, endpoint: Endpoint, name: string): P
     const { rows } = await engine.run({ sql, bindings: [], ...(rollup ? { rollup } : {}) }, limits)
     return Number(rows[0]!['rows'])
   }
-  const week = '`timestamp` >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)'
+  // Days are read whole.
+  const week = '`timestamp` >= TIMESTAMP_TRUNC(TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY), DAY)'
   const rows = await count(`SELECT COUNT(*) AS \`rows\` FROM \`cloudflare.logs.prod\` WHERE ${week}`)
   const ofRollup = `SELECT COUNT(*) AS \`rows\` FROM \`${endpoint.rollup!.name}\` WHERE ${week.replace('timestamp', 'minute')}`
   const perRow = { raw: theirs.daily / rows, rollup: ours.daily / (await count(ofRollup, endpoint.rollup!)) }
