@@ -189,6 +189,14 @@ export const settings = {
     read: text => text,
     expected: 'a name',
   }),
+  /** `null` = the account and machine. */
+  author: setting<string | null>({
+    variable: 'LQE_AUTHOR',
+    description: 'Who applies definitions, for the list of versions',
+    default: () => null,
+    read: text => (/^\P{Cc}{1,200}$/u.test(text) ? text : undefined),
+    expected: 'a name of at most 200 characters',
+  }),
   /** Both this and the service account are set, or none. */
   warmAudience: setting<string | null>({
     variable: 'WARM_AUDIENCE',

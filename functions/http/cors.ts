@@ -3,12 +3,12 @@ import type { Exchange } from './call.ts'
 
 const readable = [
   'X-Request-Id, X-Ignored-Parameters, X-Resolved-Times, X-Result-Truncated, Link, Age, Cache-Status, ETag',
-  'Last-Modified, Server-Timing, X-Bytes-Read, Retry-After, WWW-Authenticate',
+  'Last-Modified, Server-Timing, X-Bytes-Read, SVC-ENDPOINT-VERSION, Retry-After, WWW-Authenticate',
 ].join(', ')
 
 const sendable = [
   'X-API-KEY, Authorization, Content-Type, Accept, If-None-Match, Cache-Control',
-  'SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, traceparent',
+  'SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, SVC-ENDPOINT-VERSION, LF-ENDPOINT-VERSION, traceparent',
   'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
 ].join(', ')
 

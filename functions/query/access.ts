@@ -3,11 +3,12 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
 import type { Call } from '../http/call.ts'
+import { unknownVersion, versionAsked } from './version.ts'
 
 /**
- * The endpoint that the call names. The key comes first, so that a call without one learns nothing about endpoints; an unknown
+ * The endpoint that the call names, in the version that it asks for. The key comes first, so that a call without one learns nothing about endpoints; an unknown
  * endpoint and one out of the key's scope get one answer, so that names cannot be guessed.
- * @throws ApiError `unauthenticated`, `rate_limited`, `not_found`
+ * @throws ApiError `unauthenticated`, `rate_limited`, `not_found`, `invalid_parameter`
  */
 export async function accessEndpoint(call: Call): Promise<{ caller: Caller; endpoint: Endpoint }> {
   const caller = await authenticate(call)
@@ -15,7 +16,17 @@ export async function accessEndpoint(call: Call): Promise<{ caller: Caller; endp
   if (!endpoint || !mayCall(caller, endpoint.name))
     throw new ApiError('not_found', 'There is no such endpoint, or this API key may not call it.')
   call.notes['endpoint'] = endpoint.name
-  return { caller, endpoint }
+  return { caller, endpoint: await versionFor(call, endpoint) }
+}
+
+/** @throws ApiError `invalid_parameter`, `not_found` */
+async function versionFor({ req, services, notes }: Call, endpoint: Endpoint): Promise<Endpoint> {
+  const asked = versionAsked(req.headers)
+  notes['version'] = asked ?? endpoint.version
+  if (asked === null || asked === endpoint.version) return endpoint
+  const past = await services.endpoints.version(endpoint, asked)
+  if (!past) throw unknownVersion()
+  return past
 }
 
 /**

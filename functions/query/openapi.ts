@@ -85,6 +85,7 @@ const answerHeaders = {
   ETag: header('For If-None-Match'),
   'Server-Timing': header('Milliseconds for the key, the cache, the engine, redaction'),
   'X-Bytes-Read': header('Bytes that the engine read for this answer, where it ran and says so'),
+  'SVC-ENDPOINT-VERSION': header('The version of the endpoint that answered'),
   'X-Ignored-Parameters': header('Parameters that were sent and are not declared'),
   'X-Resolved-Times': header('What relative times among the parameters stand for'),
   Link: header('The next page, where there is one: rel="next" (RFC 8288)'),
@@ -157,9 +158,15 @@ function parametersOf(endpoint: Endpoint): object[] {
   const sql = { name: 'sql', in: 'query', description: 'A query over the endpoint’s tables', schema: text }
   const format = { name: 'format', in: 'query', schema: { enum: formats.map(({ name }) => name) } }
   const redaction = { name: 'SVC-ENDPOINT-REDACT-PII', in: 'header', schema: { enum: ['true', 'false'] } }
+  const version = {
+    name: 'SVC-ENDPOINT-VERSION',
+    in: 'header',
+    description: 'A version that was applied before, as meta.version had it; absent: the one in force',
+    schema: { type: 'string', pattern: '^[0-9a-f]{16}$' },
+  }
   const named = Object.hasOwn(endpoint.parameters, 'format') ? [] : [format]
   const pages = endpoint.page ? pageParameters.map(name => ({ name, in: 'query', ...pageWords[name] })) : []
-  return [...declared, ...(endpoint.sandbox ? [sql] : []), ...pages, ...named, redaction]
+  return [...declared, ...(endpoint.sandbox ? [sql] : []), ...pages, ...named, redaction, version]
 }
 
 export function parameterSchema({ format, description: _, ...schema }: ParameterDefinition): JsonSchema {

@@ -19,8 +19,10 @@ interface Response {
   parameters: Parameters
 }
 
-const vary =
-  'Accept, X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, Accept-Encoding'
+const vary = [
+  'Accept, X-API-KEY, Authorization, SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII',
+  'SVC-ENDPOINT-VERSION, LF-ENDPOINT-VERSION, Accept-Encoding',
+].join(', ')
 
 export async function respond(call: Call, response: Response): Promise<void> {
   const { format, result } = response
@@ -72,6 +74,7 @@ function headersOf(
     'Cache-Control': result.status === 'uncached' ? 'private, no-cache' : `private, max-age=${left}`,
     'Cache-Status': cacheStatus(result, left),
     'Server-Timing': timing.toString(),
+    'SVC-ENDPOINT-VERSION': endpoint.version,
   }
   if (!Number.isNaN(madeAt)) headers['Last-Modified'] = new Date(madeAt).toUTCString()
   if (result.status !== 'uncached') headers['Age'] = String(Math.floor(ageMs / 1000))

@@ -33,6 +33,7 @@ export async function describeTables(call: Call): Promise<void> {
   if (!endpoint.sandbox)
     throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL, so it offers no tables.')
   const result = await tablesOf(endpoint, call.services.columnsOf)
+  call.res.vary('X-API-KEY, Authorization, SVC-ENDPOINT-VERSION, LF-ENDPOINT-VERSION')
   call.res.setHeader('Cache-Control', 'private, max-age=30')
   call.res.status(200).json({ result })
 }

@@ -24,7 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 /** As Cloud Build fills them in. */
 function filled(argument: string): string {
-  const values: Record<string, string> = { ...build.substitutions, PROJECT_ID: 'my-project' }
+  const values: Record<string, string> = { ...build.substitutions, PROJECT_ID: 'my-project', BUILD_ID: 'b-1' }
   return argument.replaceAll(/\$\{?(\w+)\}?/g, (_, name: string) => values[name] ?? `unknown ${name}`)
 }
 

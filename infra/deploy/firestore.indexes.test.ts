@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { answersCollection, chunksCollection } from '../../shared/cache/head.ts'
 import { type Endpoint } from '../../shared/endpoints/definition.ts'
 import { openEndpoints } from '../../shared/endpoints/lookup.ts'
+import { listVersions } from '../../shared/endpoints/versions.ts'
 import type { Search } from '../../shared/stores/store.ts'
 import { withFaults } from '../../shared/stores/testing/faults.ts'
 import { openSqlite } from '../../shared/stores/sqlite/store.ts'
@@ -59,6 +60,7 @@ describe('the indexes of Firestore', () => {
     const endpoints = openEndpoints(store, { rememberMs: 0, maxResultBytes: 0 })
     await endpoints.all()
     await endpoints.find('a-name')
+    await listVersions(store, 'a-name')
     await listKeys(store)
     await findDue(store, { id: 'e', cacheSeconds: 60, warm: { maxSets: 1 } } as Endpoint, 0)
     expect([...new Set(searches.flatMap(needed))].sort()).toEqual(defined.toSorted())

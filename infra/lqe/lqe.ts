@@ -8,7 +8,8 @@ import { StoreError } from '../../shared/stores/store.ts'
 import { KeyError } from '../../shared/keys/records.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { applyCommand } from './apply/apply.ts'
-import { QueriesError } from './apply/read.ts'
+import { QueriesError } from './apply/yaml.ts'
+import { testCommand } from './endpoint-tests/command.ts'
 import { endpointCommand } from './endpoints.ts'
 import { keyCommand } from './keys.ts'
 import { logsCommand } from './logs/command.ts'
@@ -16,6 +17,9 @@ import { LogsError } from './logs/error.ts'
 import { queryCommand } from './query.ts'
 import { tableCommand } from './tables/command.ts'
 import { tailCommand } from './tail.ts'
+import { diffCommand, restoreCommand, versionsCommand } from './versions/commands.ts'
+import { compareCommand } from './versions/compare.ts'
+import { VersionError } from './versions/version.ts'
 
 /** Options of commands that work on the deployed service, too. */
 interface CloudOptions {
@@ -47,8 +51,13 @@ function folders() {
   return { logsFolder: join(dataDir, 'logs'), tablesFolder: tablesDir }
 }
 
+function applySettings() {
+  const { engine, tablesDir, author } = config()
+  return { isLocal: engine === 'duckdb', tablesFolder: tablesDir, author }
+}
+
 /** Errors whose message is meant for the operator; anything else is a bug and shows its stack. */
-const expected = [ApiError, QueriesError, KeyError, LogsError, ConfigError, StoreError]
+const expected = [ApiError, QueriesError, KeyError, LogsError, VersionError, ConfigError, StoreError]
 
 /** Adds the options of CloudOptions. `logs` lacks them: it works on this machine, and has another --project. */
 function withCloudOptions(command: Command): Command {
@@ -65,11 +74,16 @@ const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../pac
 const program = new Command('lqe')
   .description('Endpoints, keys, logs and tables of the log query service')
   .version(version)
-  .addCommand(withCloudOptions(applyCommand(withServices, () => config().engine === 'duckdb')))
+  .addCommand(withCloudOptions(applyCommand(withServices, applySettings)))
   .addCommand(withCloudOptions(keyCommand(act => withServices(({ store }) => act(store)))))
   .addCommand(withCloudOptions(endpointCommand(withServices)))
   .addCommand(withCloudOptions(queryCommand(withServices)))
   .addCommand(withCloudOptions(tailCommand(withServices)))
+  .addCommand(withCloudOptions(versionsCommand(withServices)))
+  .addCommand(withCloudOptions(diffCommand(withServices)))
+  .addCommand(withCloudOptions(compareCommand(withServices)))
+  .addCommand(withCloudOptions(restoreCommand(withServices, () => config().author)))
+  .addCommand(testCommand(() => config().tablesDir))
   .addCommand(logsCommand(folders, withServices))
   .addCommand(tableCommand(folders))
 

@@ -46,6 +46,15 @@ async function query(services: Services, name: string, options: QueryOptions): P
   console.log((await printed(answer, format)).trimEnd())
 }
 
+interface AnswerOptions {
+  sql: string | null
+  redact: boolean
+  /** Whether a cached answer will not do. */
+  fresh: boolean
+  /** What relative times count from, ISO 8601; absent or `null` = the present. */
+  now?: string | null
+}
+
 /**
  * What the endpoint answers a key with every right.
  * @param query as in a URL
@@ -55,7 +64,7 @@ export async function answerOf(
   services: Services,
   endpoint: Endpoint,
   query: string,
-  { sql, redact, fresh }: { sql: string | null; redact: boolean; fresh: boolean },
+  { sql, redact, fresh, now = null }: AnswerOptions,
 ): Promise<{ answer: Answer; ignored: string[] }> {
   const operator: Caller = {
     keyId: 'lqe',
@@ -74,7 +83,7 @@ export async function answerOf(
     bypass: fresh,
     gone: () => new AbortController().signal,
   }
-  const context = { services, config: { frozenNow: null }, notes: {} }
+  const context = { services, config: { frozenNow: now }, notes: {} }
   const { result, parameters } = await answerQuestion(context, question, new Timing())
   return { answer: result.answer, ignored: parameters.ignored }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { DefinitionError, endpointFrom, endpointOf, fieldsOf, typeOf } from './definition.ts'
+import { DefinitionError, endpointFrom, endpointIn, fieldsOf, typeOf } from './definition.ts'
 
 const id = '00000000-0000-4000-8000-000000000001'
 const definition = {
@@ -97,7 +97,7 @@ describe('a definition', () => {
   test('reads back from the store as it was', () => {
     const endpoint = endpointFrom('a.b', definition, 'SELECT 1')
     const document = { id, fields: fieldsOf(endpoint), version: '1', writtenAt: 0 }
-    expect(endpointOf(document)).toEqual(endpoint)
+    expect(endpointIn(document.fields)).toEqual(endpoint)
   })
 })
 

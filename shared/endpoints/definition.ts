@@ -6,7 +6,7 @@ import { type Binding, EngineError, type Rollup } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import { nearestName } from '../sql/nearest.ts'
 import type { Column, SqlType } from '../sql/types.ts'
-import type { Document, Fields } from '../stores/store.ts'
+import type { Fields } from '../stores/store.ts'
 
 export interface Endpoint {
   /** Lower-case UUID, which never changes. */
@@ -175,7 +175,7 @@ export function endpointFrom(
     throw new DefinitionError([{ pointer: '', detail: `the name must match ${namePattern.source}` }])
   const file = structuredClone(definition)
   const validate = validator()
-  if (!validate(file)) throw new DefinitionError(problemsOf(validate.errors ?? []))
+  if (!validate(file)) throw new DefinitionError(schemaProblems(validate.errors ?? []))
   const {
     id,
     description,
@@ -367,14 +367,14 @@ export function emptyBindings(endpoint: Pick<Endpoint, 'parameters'>): Binding[]
   return parameterColumns(endpoint).map(column => ({ ...column, value: null }))
 }
 
-/** The document of an endpoint, in the collection `endpoints` under its id; `endpointOf` reads it back. */
+/** The document of an endpoint, in the collection `endpoints` under its id; `endpointIn` reads it back. */
 export function fieldsOf(endpoint: Endpoint): Fields {
   return { name: endpoint.name, version: endpoint.version, definition: JSON.stringify(endpoint) }
 }
 
 /** One that was applied before there were roll-ups or `explore` has none. */
-export function endpointOf(document: Document): Endpoint {
-  const stored = JSON.parse(document.fields['definition'] as string) as Endpoint
+export function endpointIn(fields: Fields): Endpoint {
+  const stored = JSON.parse(fields['definition'] as string) as Endpoint
   return {
     ...stored,
     rollup: stored.rollup ?? null,
@@ -405,7 +405,8 @@ function isRegularExpression(source: string): boolean {
 /** Keywords whose errors only sum up others. */
 const summaries = new Set(['anyOf', 'if', 'propertyNames'])
 
-function problemsOf(errors: ErrorObject[]): DefinitionProblem[] {
+/** What a schema finds wrong in a file, in words, each at its JSON pointer. */
+export function schemaProblems(errors: ErrorObject[]): DefinitionProblem[] {
   return errors.filter(({ keyword }) => !summaries.has(keyword)).map(problemOf)
 }
 

@@ -1,7 +1,8 @@
 /** Finds an endpoint in the store by the name or id in a request. */
-import { type Endpoint, endpointOf } from './definition.ts'
+import { type Endpoint, endpointIn } from './definition.ts'
 import { rememberReads } from '../stores/memory.ts'
 import type { Document, Store } from '../stores/store.ts'
+import { versionAt } from './versions.ts'
 
 export const endpointsCollection = 'endpoints'
 
@@ -9,12 +10,12 @@ export const endpointsCollection = 'endpoints'
 export const maxEndpoints = 400
 
 export interface Endpoints {
-  /** By id (a UUID, in any case) or by name. `null` where there is none. */
+  /** By id (a UUID, in any case) or by name, as it is in force. `null` where there is none. */
   find(idOrName: string): Promise<Endpoint | null>
+  /** A version of the endpoint that was applied before, as callers may have it now. `null` where there is none. */
+  version(current: Endpoint, version: string): Promise<Endpoint | null>
   /** All of them, by name. */
   all(): Promise<Endpoint[]>
-  /** The same, as they were at most `rememberMs` ago. */
-  remembered(): Promise<Endpoint[]>
 }
 
 interface Options {
@@ -26,15 +27,15 @@ interface Options {
 
 /**
  * Reads endpoints through a memory (`../stores/memory.ts`, also for what holds while the store does not answer); a
- * changed definition is in force everywhere after `rememberMs` milliseconds.
+ * changed definition is in force everywhere after `rememberMs` milliseconds. The list is read each time.
  * @returns throws ApiError `store_unavailable`
  */
 export function openEndpoints(
   store: Store,
   { rememberMs, maxResultBytes, clock = performance }: Options,
 ): Endpoints {
-  const endpointIn = (document: Document): Endpoint => {
-    const endpoint = endpointOf(document)
+  const read = ({ fields }: Document): Endpoint => {
+    const endpoint = endpointIn(fields)
     return { ...endpoint, maxResultBytes: endpoint.maxResultBytes ?? maxResultBytes }
   }
   const common = { clock, unavailable: 'The service cannot read its definitions at the moment.' }
@@ -43,33 +44,57 @@ export function openEndpoints(
     max: 1000,
     rememberMs,
     async read(idOrName) {
-      const document = await read(store, idOrName)
-      return { value: document && endpointIn(document) }
+      const document = await findOne(store, idOrName)
+      return { value: document && read(document) }
     },
   })
-  const list = (listMs: number) =>
-    rememberReads({
-      ...common,
-      max: 1,
-      rememberMs: listMs,
-      read: async () => ({ value: (await readAll(store)).map(endpointIn) }),
-    })
-  const [all, remembered] = [list(0), list(rememberMs)]
+  const past = rememberReads<Endpoint | null, { id: string; version: string }>({
+    ...common,
+    max: 1000,
+    rememberMs,
+    async read(_key, { id, version }) {
+      const { document } = await store.get(versionAt(id, version))
+      return document ? { value: read(document) } : { value: null, validMs: unknownMs }
+    },
+  })
+  const list = rememberReads({
+    ...common,
+    max: 1,
+    rememberMs: 0,
+    read: async () => ({ value: (await readAll(store)).map(read) }),
+  })
   return {
     async find(idOrName) {
       const key = uuidPattern.test(idOrName) ? idOrName.toLowerCase() : idOrName
       if (!uuidPattern.test(key) && !namePattern.test(key)) return null
       return one(key, undefined)
     },
-    all: () => all('all', undefined),
-    remembered: () => remembered('all', undefined),
+    async version(current, version) {
+      const { id } = current
+      const found = await past(`${id} ${version}`, { id, version })
+      return found && guardedBy(current, found)
+    },
+    all: () => list('all', undefined),
+  }
+}
+
+/** A version that is named before it is applied is found so much later. */
+const unknownMs = 2_000
+
+/** Going back to a version of before lifts no redaction, and opens no sandbox. */
+function guardedBy(current: Endpoint, past: Endpoint): Endpoint {
+  return {
+    ...past,
+    redact: past.redact || current.redact,
+    sandbox: past.sandbox && current.sandbox,
+    sandboxDespiteRedaction: past.sandboxDespiteRedaction && current.sandboxDespiteRedaction,
   }
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const namePattern = /^[A-Za-z0-9._-]{1,100}$/
 
-async function read(store: Store, idOrName: string): Promise<Document | null> {
+async function findOne(store: Store, idOrName: string): Promise<Document | null> {
   if (uuidPattern.test(idOrName)) {
     const { document } = await store.get({ collection: endpointsCollection, id: idOrName })
     return document

@@ -7,7 +7,8 @@ import { openServices, type Services } from '../../../shared/services.ts'
 import { StoreError } from '../../../shared/stores/store.ts'
 import { apply } from './apply.ts'
 import { carryOut, planFor } from './plan.ts'
-import { QueriesError, readQueries } from './read.ts'
+import { readQueries } from './read.ts'
+import { QueriesError } from './yaml.ts'
 
 let folder: string
 let queries: string
@@ -97,7 +98,7 @@ describe('apply', () => {
     const wanted = readQueries(queries).map(({ endpoint }) => endpoint)
     const plan = await planFor(wanted, services.store)
     await services.store.update({ collection: 'endpoints', id: wanted[1]!.id }, { set: { other: 1 } })
-    await expect(carryOut(plan, services.store)).rejects.toThrow(StoreError)
+    await expect(carryOut(plan, services.store, null)).rejects.toThrow(StoreError)
     expect((await services.endpoints.all()).map(({ maxRows }) => maxRows)).toEqual([1000, 1000])
   })
 })

@@ -3,12 +3,15 @@ import { Command } from 'commander'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Store } from '../../../shared/stores/store.ts'
+import { failedTests } from '../endpoint-tests/command.ts'
+import { accountHere } from '../account.ts'
 import { typedPath } from '../path.ts'
 import { check } from './check.ts'
 import { compareBatchQueries, compareRollupQueries } from './compare.ts'
 import { carryOut, estimates, planFor } from './plan.ts'
-import { QueriesError, readQueries } from './read.ts'
+import { readQueries } from './read.ts'
 import { createMissing, planRollups, removeUnused } from './rollups.ts'
+import { QueriesError } from './yaml.ts'
 
 const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as const
 
@@ -24,6 +27,10 @@ interface ApplyOptions {
   compare?: boolean
   /** The same for queries over roll-ups. */
   compareRollups?: boolean
+  /** Schema files of the log tables, for the endpoints' tests, which run first; absent = they do not run. */
+  tablesFolder?: string
+  /** Who applies it, for the list of versions; by default the account and machine. */
+  by?: string | null
   /** Gets the plan, line by line. */
   out: (line: string) => void
 }
@@ -34,10 +41,20 @@ interface ApplyOptions {
  */
 export async function apply(
   { engine, store }: Services,
-  { queries, dryRun, compare = false, compareRollups = false, out }: ApplyOptions,
+  {
+    queries,
+    dryRun,
+    compare = false,
+    compareRollups = false,
+    tablesFolder,
+    by = accountHere(),
+    out,
+  }: ApplyOptions,
 ): Promise<void> {
   const sources = readQueries(queries)
   const problems = await check(sources, engine)
+  if (tablesFolder !== undefined && problems.length === 0)
+    problems.push(...(await failedTests(queries, sources, tablesFolder)))
   if (compare && problems.length === 0) problems.push(...(await compareBatchQueries(sources, engine)))
   if (compareRollups && problems.length === 0) problems.push(...(await compareRollupQueries(sources, engine)))
   if (problems.length > 0) throw new QueriesError(problems)
@@ -50,7 +67,7 @@ export async function apply(
   const rollups = await planRollups(
     engine,
     endpoints,
-    steps.flatMap(({ before }) => before ?? []),
+    steps.flatMap(({ before }) => before?.endpoint ?? []),
   )
   for (const { name } of rollups.missing) out(`+ ${name} to be made by the engine`)
   for (const { name } of rollups.unused) out(`- ${name} of before, which nothing refers to`)
@@ -58,7 +75,7 @@ export async function apply(
   const changes = steps.filter(step => step.change !== 'unchanged').length
   if (!dryRun) {
     await createMissing(rollups, engine, sources)
-    await carryOut(steps, store)
+    await carryOut(steps, store, by)
     await removeUnused(rollups, engine)
     return out(`${changes} changed.`)
   }
@@ -80,17 +97,25 @@ interface CommandOptions {
   queries: string
   checkWarm?: boolean
   checkRollup?: boolean
+  test: boolean
 }
 
-/** @param isLocal whether scans are free, so that batch queries are compared by default */
+interface Settings {
+  /** Whether scans are free, so that batch queries are compared by default. */
+  isLocal: boolean
+  tablesFolder: string
+  author: string | null
+}
+
 export function applyCommand(
   withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
-  isLocal: () => boolean,
+  settings: () => Settings,
 ): Command {
   return new Command('apply')
     .description('make the stored endpoints equal to the files in queries/')
     .option('--dry-run', 'only print what would be done', false)
     .option('--queries <folder>', 'folder of <name>.sql and <name>.yaml', typedPath, 'queries')
+    .option('--no-test', 'do not run the tests of endpoints first (lqe test)')
     .option('--check-warm', 'compare batch queries with their endpoints; on BigQuery it costs scans')
     .option('--no-check-warm', 'do not compare them, the default on BigQuery')
     .option(
@@ -98,11 +123,18 @@ export function applyCommand(
       'compare queries over roll-ups with their endpoints; on BigQuery it costs scans',
     )
     .option('--no-check-rollup', 'do not compare them, the default on BigQuery')
-    .action(async ({ checkWarm, checkRollup, ...options }: CommandOptions) => {
+    .action(async ({ checkWarm, checkRollup, test, queries, dryRun }: CommandOptions) => {
       await withServices(async services => {
-        const compare = checkWarm ?? isLocal()
-        const compareRollups = checkRollup ?? isLocal()
-        await apply(services, { ...options, compare, compareRollups, out: line => console.log(line) })
+        const { isLocal, tablesFolder, author } = settings()
+        await apply(services, {
+          queries,
+          dryRun,
+          compare: checkWarm ?? isLocal,
+          compareRollups: checkRollup ?? isLocal,
+          ...(test ? { tablesFolder } : {}),
+          ...(author === null ? {} : { by: author }),
+          out: line => console.log(line),
+        })
       })
     })
 }

@@ -9,7 +9,8 @@ import { openServices, type Services } from '../../../shared/services.ts'
 import { loadLogs } from '../logs/load.ts'
 import { apply } from './apply.ts'
 import { sampleSets } from './compare.ts'
-import { QueriesError, readQueries } from './read.ts'
+import { readQueries } from './read.ts'
+import { QueriesError } from './yaml.ts'
 
 const now = '2026-03-10T12:30:30.000Z'
 let folder: string

@@ -24,7 +24,8 @@ import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
 import { batchStatement } from '../../../shared/warm/batch.ts'
 import { checkExplore } from './explore.ts'
-import type { EndpointSource, FileProblem } from './read.ts'
+import type { EndpointSource } from './read.ts'
+import type { FileProblem } from './yaml.ts'
 
 /** @returns every problem, by file, line and column; an empty list where all may be applied */
 export async function check(sources: EndpointSource[], engine: QueryEngine): Promise<FileProblem[]> {

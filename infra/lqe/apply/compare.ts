@@ -20,12 +20,13 @@ import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
 import { batchStatement, groupsOf, type ParameterSet, splitRows } from '../../../shared/warm/batch.ts'
 import { asOf, lastMinute } from './as-of.ts'
-import type { EndpointSource, FileProblem } from './read.ts'
+import type { EndpointSource } from './read.ts'
+import type { FileProblem } from './yaml.ts'
 
 /** More combinations than these are left out. */
 const maxSamples = 24
 /** New logs arrive meanwhile, so a difference counts only where the endpoint's own query gives the same rows twice. */
-const attempts = 3
+export const attempts = 3
 
 /** @returns a problem for each batch query over the log tables that gives other rows than the endpoint's own query */
 export async function compareBatchQueries(
@@ -105,10 +106,7 @@ async function problemIn(file: string, compare: () => Promise<string | null>): P
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof EngineError) {
-    const hint = error.reason === 'no_rollup' ? '; apply makes it' : ''
-    return `could not be compared: ${error.message}${hint}`
-  }
+  if (error instanceof EngineError) return `could not be compared: ${error.message}`
   if (error instanceof Error) return error.message
   throw error
 }
@@ -151,7 +149,8 @@ function samplesOf({ type, format, enum: choices, examples = [], default: preset
   return format === 'iso-timestamp' ? values.map(value => isoTimestamp(String(value))) : values
 }
 
-async function runAlone(
+/** The rows of a query for one set. */
+export async function runAlone(
   engine: QueryEngine,
   { maxRows, timeoutSeconds }: Endpoint,
   query: SavedQuery,
@@ -160,7 +159,8 @@ async function runAlone(
   return engine.run(statementOf(query, set), { maxRows, timeoutMs: timeoutSeconds * 1000 })
 }
 
-async function runTogether(
+/** The rows of a batch query, for each set. */
+export async function runTogether(
   engine: QueryEngine,
   endpoint: Endpoint,
   query: SavedQuery,
@@ -177,6 +177,6 @@ function textOf({ columns, rows, truncated }: Result): string {
   return JSON.stringify([columns.map(({ name }) => name), rows, truncated])
 }
 
-function inWords(set: ParameterSet): string {
+export function inWords(set: ParameterSet): string {
   return set.map(({ name, value }) => `${name}=${JSON.stringify(value)}`).join(' ')
 }

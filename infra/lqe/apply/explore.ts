@@ -4,7 +4,8 @@ import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import { tableQueries } from '../../../shared/sandbox/tables.ts'
 import { nearestName } from '../../../shared/sql/nearest.ts'
 import type { Column, SqlType } from '../../../shared/sql/types.ts'
-import type { EndpointSource, FileProblem } from './read.ts'
+import type { EndpointSource } from './read.ts'
+import type { FileProblem } from './yaml.ts'
 
 /** What each word may name: a column of the table's own, or a path into nested ones. */
 const wanted = {

@@ -1,18 +1,21 @@
 /** The plan that makes the store equal to `queries/`, and an estimate of the bytes that each endpoint reads. */
-import { createTwoFilesPatch } from 'diff'
 import type { Binding, QueryEngine } from '../../../shared/engines/engine.ts'
-import { type Endpoint, endpointOf, fieldsOf, typeOf } from '../../../shared/endpoints/definition.ts'
+import { type Endpoint, endpointIn, fieldsOf, typeOf } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
+import { keepVersions } from '../../../shared/endpoints/versions.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
+import { lineDiff } from './diff.ts'
 
 /** The change that one endpoint needs. */
-interface Step {
+export interface Step {
   change: 'created' | 'changed' | 'unchanged' | 'removed'
   name: string
   /** For `changed`: the lines that differ, as a unified diff. */
   diff: string | null
-  /** As it is stored; `null` for `created`. */
-  before: Endpoint | null
+  /** As it is stored, and since when; `null` for `created`. */
+  before: { endpoint: Endpoint; since: Date } | null
+  /** As it will be; `null` for `removed`. */
+  after: Endpoint | null
   /** `null` for `unchanged`. */
   write: Write | null
 }
@@ -28,41 +31,46 @@ export async function planFor(wanted: Endpoint[], store: Store): Promise<Step[]>
 }
 
 /**
- * Writes the plan in one batch, all or nothing.
+ * Writes the plan in one batch, all or nothing, and keeps the versions that it puts in force.
+ * @param by who applies it
  * @throws StoreError `conflict` where another process changed the store since the plan was made
  */
-export async function carryOut(steps: Step[], store: Store): Promise<void> {
+export async function carryOut(steps: Step[], store: Store, by: string | null): Promise<void> {
   const writes = steps.flatMap(step => step.write ?? [])
   if (writes.length > 0) await store.batch(writes)
+  const applied = steps.map(({ before, after, write }) => ({ before, after: write && after }))
+  await keepVersions(store, applied, by)
 }
 
-function stepFor(endpoint: Endpoint, document: Document | undefined): Step {
+/** The change that makes a stored document this endpoint; without a document it is created. */
+export function stepFor(endpoint: Endpoint, document: Document | undefined): Step {
   const { name } = endpoint
   const at = { collection: endpointsCollection, id: endpoint.id }
   const fields = fieldsOf(endpoint)
+  const both = { name, after: endpoint }
   if (!document)
-    return { change: 'created', name, diff: null, before: null, write: { type: 'create', at, fields } }
-  const before = endpointOf(document)
+    return { ...both, change: 'created', diff: null, before: null, write: { type: 'create', at, fields } }
+  const before = storedIn(document)
   if (document.fields['definition'] === fields['definition'])
-    return { change: 'unchanged', name, diff: null, before, write: null }
+    return { ...both, change: 'unchanged', diff: null, before, write: null }
   const write: Write = { type: 'replace', at, fields, ifVersion: document.version }
-  return { change: 'changed', name, diff: diffOf(before, endpoint), before, write }
+  return { ...both, change: 'changed', diff: diffOf(before.endpoint, endpoint), before, write }
+}
+
+function storedIn({ fields, writtenAt }: Document): NonNullable<Step['before']> {
+  return { endpoint: endpointIn(fields), since: new Date(writtenAt) }
 }
 
 function removal(document: Document): Step {
   const { id, version, fields } = document
   const write: Write = { type: 'remove', at: { collection: endpointsCollection, id }, ifVersion: version }
   const name = fields['name'] as string
-  return { change: 'removed', name, diff: null, before: endpointOf(document), write }
+  return { change: 'removed', name, diff: null, before: storedIn(document), after: null, write }
 }
 
-function diffOf(before: Endpoint, after: Endpoint): string {
-  const patch = createTwoFilesPatch('', '', textOf(before), textOf(after), '', '', { context: 1 })
-  return patch
-    .split('\n')
-    .filter(line => /^(?![+-]{3} |={5})/.test(line) && !line.startsWith('\\ No newline'))
-    .join('\n')
-    .trim()
+/** The lines in which two definitions differ. */
+export function diffOf(before: Endpoint, after: Endpoint): string {
+  return lineDiff(textOf(before), textOf(after))
 }
 
 /** One line for each setting, then the SQL, so that a diff reads well. */

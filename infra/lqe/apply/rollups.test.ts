@@ -10,7 +10,7 @@ import { openServices, type Services } from '../../../shared/services.ts'
 import { type BigQueryServer, startBigQueryServer } from '../../google/bigquery/server.ts'
 import { loadLogs } from '../logs/load.ts'
 import { apply } from './apply.ts'
-import { QueriesError } from './read.ts'
+import { QueriesError } from './yaml.ts'
 
 const now = '2026-03-10T12:30:30.000Z'
 const project = 'abcdefghijklmnopqrst'
@@ -203,13 +203,6 @@ describe('apply with a comparison as of the minute', () => {
     expect(await refusal(true)).toMatch(/from-rollup\.sql:1:1 .*"\/rest\/v1\/": gives other rows/)
   })
 })
-
-test('a comparison says what to do where the view is not there', async () => {
-  await run(cloud)
-  const { rollup: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
-  await cloud.engine.rollups.remove(made!)
-  expect(await refusal(true, cloud)).toMatch(/cannot be read: notFound; apply makes it/)
-}, 60_000)
 
 describe('a roll-up on BigQuery', () => {
   const views = () =>

@@ -1,7 +1,8 @@
 /** The roll-ups that the engine has to make before endpoints are applied, and those that nothing refers to after. */
 import { EngineError, type QueryEngine, type Rollup } from '../../../shared/engines/engine.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
-import { type EndpointSource, QueriesError } from './read.ts'
+import type { EndpointSource } from './read.ts'
+import { QueriesError } from './yaml.ts'
 
 export interface RollupPlan {
   missing: Rollup[]

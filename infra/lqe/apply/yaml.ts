@@ -1,0 +1,66 @@
+/** YAML files with places in them, and problems of files as compilers print them. */
+import { readFileSync } from 'node:fs'
+import { type Document, isAlias, isMap, isNode, LineCounter, type Node, parseDocument, visit } from 'yaml'
+
+/** A problem in a file, as compilers print it. */
+export interface FileProblem {
+  file: string
+  line: number
+  column: number
+  detail: string
+}
+
+export class QueriesError extends Error {
+  override readonly name = 'QueriesError'
+  readonly problems: FileProblem[]
+
+  constructor(problems: FileProblem[]) {
+    super(problems.map(({ file, line, column, detail }) => `${file}:${line}:${column} ${detail}`).join('\n'))
+    this.problems = problems
+  }
+}
+
+/** Line and column of the value at a JSON pointer, or of its name, or of the nearest thing around it. */
+export type PlaceInYaml = (pointer: string, ofName?: boolean) => { line: number; column: number }
+
+/** @throws QueriesError with every error of the YAML */
+export function readYaml(file: string): { document: Document; placeIn: PlaceInYaml } {
+  const lines = new LineCounter()
+  const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines })
+  const unreadable = [...document.errors, ...unknownAliases(document)].map(({ message, pos }) => {
+    const { line, col: column } = lines.linePos(pos[0])
+    const detail = message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:$/, '')
+    return { file, line, column, detail }
+  })
+  if (unreadable.length > 0) throw new QueriesError(unreadable)
+  const placeIn = (pointer: string, ofName = false) => {
+    const { line, col: column } = lines.linePos(offsetIn(document, pointer, ofName))
+    return { line, column }
+  }
+  return { document, placeIn }
+}
+
+function offsetIn(document: Document, pointer: string, ofName: boolean): number {
+  const keys = pointer.split('/').slice(1)
+  for (let named = ofName; keys.length > 0; keys.pop(), named = false) {
+    const node = named ? nameNode(document, keys) : document.getIn(keys, true)
+    if (isNode(node) && node.range) return node.range[0]
+  }
+  return document.contents?.range?.[0] ?? 0
+}
+
+function nameNode(document: Document, keys: string[]): Node | null {
+  const map = keys.length === 1 ? document.contents : document.getIn(keys.slice(0, -1), true)
+  const pair = isMap<Node>(map) ? map.items.find(({ key }) => String(key) === keys.at(-1)) : undefined
+  return pair?.key ?? null
+}
+
+/** Aliases without an anchor, which the parser lets pass. */
+function unknownAliases(document: Document): { message: string; pos: [number] }[] {
+  const found: { message: string; pos: [number] }[] = []
+  visit(document, (_, node) => {
+    if (!isAlias(node) || node.resolve(document)) return
+    found.push({ message: `there is no anchor &${node.source}`, pos: [node.range?.[0] ?? 0] })
+  })
+  return found
+}

@@ -1,0 +1,108 @@
+/** `lqe test`: runs the tests of endpoints, or writes what they answer. */
+import { writeFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { isCollection } from 'yaml'
+import { type EndpointSource, readQueries } from '../apply/read.ts'
+import { type FileProblem, QueriesError } from '../apply/yaml.ts'
+import { typedPath } from '../path.ts'
+import { type EndpointTests, readTests } from './read.ts'
+import { type Outcome, runTests } from './run.ts'
+
+/** @param tablesFolder where the schema files of the log tables are */
+export function testCommand(tablesFolder: () => string): Command {
+  return new Command('test')
+    .description('run the tests of endpoints (<name>.test.yaml), on this machine and over rows of their own')
+    .argument('[name]', 'the name of one endpoint')
+    .option('--update', 'write what the cases answer into their files')
+    .option(
+      '--queries <folder>',
+      'folder of <name>.sql, <name>.yaml and <name>.test.yaml',
+      typedPath,
+      'queries',
+    )
+    .action((name: string | undefined, { queries, update = false }: { queries: string; update?: boolean }) =>
+      test(readQueries(queries), { queries, name, update, tablesFolder: tablesFolder() }),
+    )
+}
+
+interface TestOptions {
+  queries: string
+  /** `undefined` = every endpoint. */
+  name: string | undefined
+  update: boolean
+  tablesFolder: string
+}
+
+/** @throws QueriesError where a case answers otherwise */
+async function test(
+  sources: EndpointSource[],
+  { queries, name, update, tablesFolder }: TestOptions,
+): Promise<void> {
+  const wanted = sources.filter(({ endpoint }) => name === undefined || endpoint.name === name)
+  const names = sources.map(({ endpoint }) => endpoint.name).join(', ')
+  if (wanted.length === 0)
+    throw new QueriesError([
+      { file: queries, line: 1, column: 1, detail: `has no endpoint ${name}; here are ${names}` },
+    ])
+  const all = readTests(queries, sources)
+  const problems: FileProblem[] = []
+  for (const { endpoint } of wanted) {
+    let tests = all.find(each => each.endpoint === endpoint)
+    if (!tests) {
+      console.log(`? ${endpoint.name} has no tests; they would be in ${queries}/${endpoint.name}.test.yaml`)
+      continue
+    }
+    if (update && (await writeOutcomes(tests, tablesFolder)))
+      tests = readTests(queries, sources).find(each => each.endpoint === endpoint)!
+    const { outcomes, batches } = await runTests(tests, tablesFolder)
+    const failed = [...problemsOf(outcomes), ...batches]
+    if (failed.length === 0) console.log(`= ${endpoint.name} passed; cases: ${outcomes.length}`)
+    problems.push(...failed)
+  }
+  if (problems.length > 0) throw new QueriesError(problems)
+}
+
+/**
+ * @returns a problem for each case that answers otherwise
+ * @throws QueriesError for tests that cannot be read
+ */
+export async function failedTests(
+  queries: string,
+  sources: EndpointSource[],
+  tablesFolder: string,
+): Promise<FileProblem[]> {
+  const problems: FileProblem[] = []
+  for (const tests of readTests(queries, sources)) {
+    const { outcomes, batches } = await runTests(tests, tablesFolder)
+    problems.push(...problemsOf(outcomes), ...batches)
+  }
+  return problems
+}
+
+function problemsOf(outcomes: Outcome[]): FileProblem[] {
+  return outcomes.flatMap(({ problem }) => problem ?? [])
+}
+
+/**
+ * Comments and everything else in the file stay.
+ * @returns whether a case answered otherwise
+ */
+async function writeOutcomes(tests: EndpointTests, tablesFolder: string): Promise<boolean> {
+  const { file, document, endpoint } = tests
+  const { outcomes } = await runTests(tests, tablesFolder)
+  for (const [at, { got, problem }] of outcomes.entries()) {
+    if (problem === null) continue
+    for (const field of ['rows', 'error']) document.deleteIn(['cases', at, field])
+    for (const [field, value] of Object.entries(got)) {
+      const node = document.createNode(value)
+      if (isCollection(node) && field === 'rows')
+        for (const row of node.items) if (isCollection(row)) row.flow = true
+      document.setIn(['cases', at, field], node)
+    }
+  }
+  const count = problemsOf(outcomes).length
+  if (count === 0) return false
+  writeFileSync(file, document.toString({ lineWidth: 0, flowCollectionPadding: true }))
+  console.log(`~ ${endpoint.name} updated; cases: ${count}. See what changed before you commit it.`)
+  return true
+}

@@ -1,0 +1,100 @@
+/** Reads the tests of endpoints: `<name>.test.yaml` beside `<name>.yaml`, whose fields `tests.schema.json` describes. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { Document } from 'yaml'
+import { type Endpoint, type Scalar, schemaProblems } from '../../../shared/endpoints/definition.ts'
+import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
+import type { Row } from '../../../shared/engines/engine.ts'
+import { type EndpointSource, testsEnding } from '../apply/read.ts'
+import { type FileProblem, QueriesError, readYaml } from '../apply/yaml.ts'
+import schema from './tests.schema.json' with { type: 'json' }
+
+/** What a call answers: rows, or the problem that a caller is told. */
+export interface Expected {
+  /** A number: only so many rows. */
+  rows?: Row[] | number
+  error?: { code: string; detail: string }
+}
+
+export interface TestCase extends Expected {
+  name?: string
+  parameters: Record<string, Scalar>
+  /** A caller's own SQL. */
+  sql?: string
+  /** Absent = as the endpoint says. */
+  redact?: boolean
+  /** The only columns that are compared; absent = all. */
+  columns?: string[]
+}
+
+interface TestsFile {
+  now: string
+  tables: Record<string, object[]>
+  cases: TestCase[]
+}
+
+/** The tests of one endpoint. */
+export interface EndpointTests extends TestsFile {
+  endpoint: Endpoint
+  /** The endpoint's files, for problems of its batch queries. */
+  source: EndpointSource
+  file: string
+  document: Document
+  /** A problem of the value, or of its name, at a JSON pointer of the file. */
+  problem(pointer: string, detail: string, ofName?: boolean): FileProblem
+}
+
+/**
+ * @param sources the endpoints of the folder
+ * @returns the tests of those endpoints that have some
+ * @throws QueriesError with every problem of every file
+ */
+export function readTests(folder: string, sources: EndpointSource[]): EndpointTests[] {
+  const problems = strangers(folder, sources)
+  const tests: EndpointTests[] = []
+  for (const source of sources) {
+    const file = join(folder, source.endpoint.name + testsEnding)
+    if (!existsSync(file)) continue
+    try {
+      tests.push(readOne(file, source))
+    } catch (error) {
+      if (!(error instanceof QueriesError)) throw error
+      problems.push(...error.problems)
+    }
+  }
+  if (problems.length > 0) throw new QueriesError(problems)
+  return tests
+}
+
+/** Tests of nothing would never run. */
+function strangers(folder: string, sources: EndpointSource[]): FileProblem[] {
+  const known = new Set(sources.map(({ endpoint }) => endpoint.name + testsEnding))
+  return readdirSync(folder)
+    .filter(file => file.endsWith(testsEnding) && !known.has(file))
+    .map(file => ({ file: join(folder, file), line: 1, column: 1, detail: 'has no endpoint beside it' }))
+}
+
+function readOne(file: string, source: EndpointSource): EndpointTests {
+  const { document, placeIn } = readYaml(file)
+  const problem = (pointer: string, detail: string, ofName = false): FileProblem => {
+    const words = `${pointer.slice(1).replaceAll('/', '.')} ${detail}`.trim()
+    return { file, ...placeIn(pointer, ofName), detail: words }
+  }
+  const content: unknown = document.toJS()
+  const validate = validator()
+  if (!validate(content)) {
+    const wrong = schemaProblems(validate.errors ?? [])
+    throw new QueriesError(wrong.map(({ pointer, ofName, detail }) => problem(pointer, detail, ofName)))
+  }
+  if (isoTimestamp(content.now) === null)
+    throw new QueriesError([problem('/now', 'must be an ISO 8601 time such as 2026-01-31T12:00:00Z')])
+  return { ...content, endpoint: source.endpoint, source, file, document, problem }
+}
+
+let compiled: ValidateFunction<TestsFile> | undefined
+
+function validator(): ValidateFunction<TestsFile> {
+  const options = { allErrors: true, useDefaults: true, verbose: true, strict: false }
+  return (compiled ??= new Ajv(options).compile<TestsFile>(schema))
+}

@@ -1,0 +1,215 @@
+/** Runs an endpoint's tests on DuckDB, over their own rows and with their present, by the steps of a request. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { stringify } from 'yaml'
+import { finish } from '../../../shared/answers/answer.ts'
+import { loadConfig } from '../../../shared/config.ts'
+import type { Endpoint } from '../../../shared/endpoints/definition.ts'
+import { presentFor, readParameters } from '../../../shared/endpoints/parameters.ts'
+import { queryFor, type SavedQuery } from '../../../shared/endpoints/queries.ts'
+import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
+import { EngineError, type Row } from '../../../shared/engines/engine.ts'
+import { ApiError } from '../../../shared/errors.ts'
+import { openServices, type Services } from '../../../shared/services.ts'
+import { groupsOf } from '../../../shared/warm/batch.ts'
+import { runTogether } from '../apply/compare.ts'
+import { lineDiff } from '../apply/diff.ts'
+import { type FileProblem, QueriesError } from '../apply/yaml.ts'
+import { BadEntry, entryReader, type Json } from '../logs/entries.ts'
+import { loadLogs } from '../logs/load.ts'
+import { answerOf } from '../query.ts'
+import type { EndpointTests, Expected, TestCase } from './read.ts'
+
+/** What a case answered. */
+export interface Outcome {
+  got: Expected
+  /** `null` where it is what the case expects. */
+  problem: FileProblem | null
+}
+
+/**
+ * @param tablesFolder schema files of the log tables
+ * @returns an outcome for each case, and the problems of batch queries, which have to give the rows of every case they fit
+ * @throws QueriesError for rows that their table cannot have
+ */
+export async function runTests(
+  tests: EndpointTests,
+  tablesFolder: string,
+): Promise<{ outcomes: Outcome[]; batches: FileProblem[] }> {
+  return withRows(tests, tablesFolder, async services => {
+    const outcomes: Outcome[] = []
+    for (const [at, each] of tests.cases.entries()) outcomes.push(await runCase(services, tests, each, at))
+    return { outcomes, batches: await runBatches(services, tests) }
+  })
+}
+
+/**
+ * A service of its own over the tests' rows, until `act` has ended.
+ * @throws QueriesError for rows that their table cannot have
+ */
+export async function withRows<T>(
+  tests: EndpointTests,
+  tablesFolder: string,
+  act: (services: Services) => Promise<T>,
+): Promise<T> {
+  assertRows(tests, tablesFolder)
+  const folder = mkdtempSync(join(tmpdir(), 'lqe-test-'))
+  try {
+    for (const [table, rows] of Object.entries(tests.tables)) {
+      const file = join(folder, `${table}.ndjson`)
+      writeFileSync(file, rows.map(row => `${JSON.stringify(row)}\n`).join(''))
+      await loadLogs({ logsFolder: join(folder, 'logs'), tablesFolder, table, files: [file], out: () => {} })
+    }
+    const services = await openServices(
+      loadConfig({ DATA_DIR: folder, TABLES_DIR: tablesFolder, FROZEN_NOW: tests.now }),
+    )
+    try {
+      return await act(services)
+    } finally {
+      await services.close()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** What a load would leave out is an error here. */
+function assertRows({ tables, problem }: EndpointTests, tablesFolder: string): void {
+  const problems: FileProblem[] = []
+  const schemas = readTableSchemas(tablesFolder)
+  for (const [table, rows] of Object.entries(tables)) {
+    const columns = schemas.get(table)
+    if (!columns) {
+      const detail = `is no log table; here are ${[...schemas.keys()].join(', ')}`
+      problems.push(problem(`/tables/${table}`, detail, true))
+      continue
+    }
+    const unknown: string[] = []
+    const read = entryReader(columns, field => unknown.push(field))
+    for (const [at, row] of rows.entries())
+      try {
+        read(row as Json, at + 1)
+        for (const field of unknown.splice(0))
+          problems.push(problem(`/tables/${table}/${at}`, `has ${field}, unknown to the table`))
+      } catch (error) {
+        if (!(error instanceof BadEntry)) throw error
+        problems.push(problem(`/tables/${table}/${at}`, error.message))
+      }
+  }
+  if (problems.length > 0) throw new QueriesError(problems)
+}
+
+/** @param at the case's place in its file */
+export async function runCase(
+  services: Services,
+  tests: EndpointTests,
+  one: TestCase,
+  at: number,
+): Promise<Outcome> {
+  const { got, reason } = await outcomeOf(services, tests, one)
+  const expected = {
+    ...(one.rows === undefined ? {} : { rows: one.rows }),
+    ...(one.error ? { error: one.error } : {}),
+  }
+  if (isDeepStrictEqual(got, expected)) return { got, problem: null }
+  const words =
+    'rows' in expected || 'error' in expected
+      ? `answers otherwise${reason}:\n${lineDiff(stringify(expected), stringify(got)).replaceAll(/^/gm, '    ')}`
+      : 'says neither rows nor error; lqe test --update writes what comes'
+  return { got, problem: tests.problem(`/cases/${at}`, named(one, words)) }
+}
+
+function named({ name }: TestCase, words: string): string {
+  return name === undefined ? words : `"${name}" ${words}`
+}
+
+async function outcomeOf(
+  services: Services,
+  { endpoint, now }: EndpointTests,
+  { parameters, sql, redact = endpoint.redact, columns, rows: expected }: TestCase,
+): Promise<{ got: Expected; reason: string }> {
+  try {
+    const options = { sql: sql ?? null, redact, fresh: true, now }
+    const { answer } = await answerOf(services, endpoint, queryText(parameters), options)
+    const rows = picked(await answer.rows(), columns)
+    return { got: { rows: typeof expected === 'number' ? rows.length : rows }, reason: '' }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { code, message: detail, cause } = error
+    return {
+      got: { error: { code, detail } },
+      reason: cause instanceof EngineError ? ` (${cause.message})` : '',
+    }
+  }
+}
+
+function queryText(parameters: TestCase['parameters']): string {
+  return Object.entries(parameters)
+    .map(pair => pair.map(encodeURIComponent).join('='))
+    .join('&')
+}
+
+function picked(rows: Row[], columns: string[] | undefined): Row[] {
+  if (!columns) return rows
+  return rows.map(row => Object.fromEntries(columns.map(column => [column, row[column] ?? null])))
+}
+
+/** Each batch query gives the rows of the cases that it would be warmed for, all in one statement. */
+export async function runBatches(services: Services, tests: EndpointTests): Promise<FileProblem[]> {
+  const { endpoint, source } = tests
+  const files = new Map([
+    [endpoint.warm?.sql, source.queryFiles.get('/warm/query')],
+    ...endpoint.answers.map(
+      ({ batch }, at) => [batch, source.queryFiles.get(`/answers/${at}/batch`)] as const,
+    ),
+  ])
+  const problems: FileProblem[] = []
+  for (const [query, cases] of casesByBatch(tests))
+    for (const group of groupsOf(endpoint.warm ?? { apart: {} }, cases, ({ set }) => set)) {
+      // One set is often due alone.
+      const differing =
+        (await differingCase(services, endpoint, query, group)) ??
+        (await differingCase(services, endpoint, query, group.slice(0, 1)))
+      const words = 'gives other rows than the case expects'
+      const place = { file: files.get(query.batch)!, line: 1, column: 1 }
+      if (differing) problems.push({ ...place, detail: named(differing, words) })
+    }
+  return problems
+}
+
+type BatchCase = TestCase & { set: ReturnType<typeof readParameters>['bindings'] }
+
+function casesByBatch({ endpoint, cases, now }: EndpointTests): Map<SavedQuery, BatchCase[]> {
+  const found = new Map<string, [SavedQuery, BatchCase[]]>()
+  for (const one of cases) {
+    if (one.sql !== undefined || !one.rows) continue
+    const set = readParameters(endpoint, queryText(one.parameters), {}, presentFor(endpoint, now)).bindings
+    const query = queryFor(endpoint, set)
+    if (query.batch === null) continue
+    const [, together] = found.get(query.batch) ?? [query, []]
+    found.set(query.batch, [query, [...together, { ...one, set }]])
+  }
+  return new Map(found.values())
+}
+
+async function differingCase(
+  { engine }: Services,
+  endpoint: Endpoint,
+  query: SavedQuery,
+  cases: BatchCase[],
+): Promise<TestCase | undefined> {
+  const results = await runTogether(
+    engine,
+    endpoint,
+    query,
+    cases.map(({ set }) => set),
+  )
+  for (const [at, one] of cases.entries()) {
+    const answer = finish(endpoint, results[at]!, one.redact ?? endpoint.redact)
+    const rows = picked(await answer.rows(), one.columns)
+    if (!isDeepStrictEqual(typeof one.rows === 'number' ? rows.length : rows, one.rows)) return one
+  }
+  return undefined
+}

@@ -1,0 +1,106 @@
+/** `lqe versions`, `lqe diff`, `lqe restore`: what was applied before, and going back to it. */
+import { Command } from 'commander'
+import { emptyBindings, type Endpoint, endpointIn } from '../../../shared/endpoints/definition.ts'
+import { versionAt } from '../../../shared/endpoints/versions.ts'
+import { EngineError } from '../../../shared/engines/engine.ts'
+import type { Services } from '../../../shared/services.ts'
+import { accountHere } from '../account.ts'
+import { carryOut, diffOf, stepFor } from '../apply/plan.ts'
+import { planRollups, removeUnused } from '../apply/rollups.ts'
+import { inForce, pick, VersionError, versionsOf } from './version.ts'
+
+type WithServices = (act: (services: Services) => Promise<void>) => Promise<void>
+
+export function versionsCommand(withServices: WithServices): Command {
+  return new Command('versions')
+    .description('list what was applied of an endpoint, the last first; * marks the version in force')
+    .argument('<name>', 'the name of an endpoint, also of one that was removed')
+    .option('--forget <version>', 'remove this version, so that callers cannot name it any more')
+    .action((name: string, { forget: gone }: { forget?: string }) =>
+      withServices(services => (gone === undefined ? list(services, name) : forget(services, name, gone))),
+    )
+}
+
+export function diffCommand(withServices: WithServices): Command {
+  return new Command('diff')
+    .description('print the lines in which two versions of an endpoint differ')
+    .argument('<name>', 'the name of an endpoint')
+    .argument('<a>', 'a version, or its beginning')
+    .argument('[b]', 'another version; the one in force by default')
+    .action((name: string, a: string, b?: string) => withServices(services => diff(services, name, a, b)))
+}
+
+/** @param author who restores; `null` = the account and machine */
+export function restoreCommand(withServices: WithServices, author: () => string | null): Command {
+  return new Command('restore')
+    .description('put a version in force again, everywhere within 30 seconds')
+    .argument('<name>', 'the name of an endpoint, also of one that was removed')
+    .argument('<version>', 'a version, or its beginning')
+    .action((name: string, version: string) =>
+      withServices(services => restore(services, name, version, author() ?? accountHere())),
+    )
+}
+
+async function list({ store }: Services, name: string): Promise<void> {
+  const versions = await versionsOf(store, name)
+  const current = await inForce(store, versions[0]!.endpoint)
+  for (const { endpoint, createdAt, createdBy, appliedAt, appliedBy } of versions) {
+    const mark = current?.fields['version'] === endpoint.version ? '*' : ' '
+    const again =
+      appliedAt.getTime() === createdAt.getTime() ? '' : `, first ${atAndBy(createdAt, createdBy)}`
+    console.log(`${mark} ${endpoint.version}  ${atAndBy(appliedAt, appliedBy)}${again}`)
+  }
+  if (!current) console.log(`${name} was removed; lqe restore ${name} VERSION puts it in force again.`)
+}
+
+function atAndBy(time: Date, by: string | null): string {
+  return `${time.toISOString().slice(0, 19)}Z by ${by ?? 'unknown'}`
+}
+
+/** @throws VersionError for the version in force */
+async function forget({ store }: Services, name: string, text: string): Promise<void> {
+  const endpoint = pick(await versionsOf(store, name), text)
+  const current = await inForce(store, endpoint)
+  if (current?.fields['version'] === endpoint.version)
+    throw new VersionError(`${endpoint.version} is in force. Apply or restore another version first.`)
+  await store.remove(versionAt(endpoint.id, endpoint.version))
+  console.log(`Forgot ${endpoint.version}: it answers ${name} no more, everywhere within 30 seconds.`)
+}
+
+async function diff({ store }: Services, name: string, a: string, b?: string): Promise<void> {
+  const versions = await versionsOf(store, name)
+  const before = pick(versions, a)
+  const after = b === undefined ? await current({ store }, before) : pick(versions, b)
+  console.log(diffOf(before, after) || 'They do not differ.')
+}
+
+async function current({ store }: Pick<Services, 'store'>, of: Endpoint): Promise<Endpoint> {
+  const document = await inForce(store, of)
+  if (!document) throw new VersionError(`${of.name} was removed: name two versions.`)
+  return endpointIn(document.fields)
+}
+
+/** What `apply` does with one endpoint, without its files. @throws VersionError, EngineError, StoreError */
+async function restore(
+  { store, engine, endpoints }: Services,
+  name: string,
+  text: string,
+  by: string | null,
+): Promise<void> {
+  const endpoint = pick(await versionsOf(store, name), text)
+  const step = stepFor(endpoint, (await inForce(store, endpoint)) ?? undefined)
+  if (step.change === 'unchanged') return console.log(`${endpoint.version} is in force.`)
+  const refused = (error: unknown) => {
+    if (!(error instanceof EngineError)) throw error
+    throw new VersionError(`${endpoint.version} cannot be restored as the tables are now: ${error.message}`)
+  }
+  await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) }).catch(refused)
+  const others = (await endpoints.all()).filter(({ id }) => id !== endpoint.id)
+  const before = step.before ? [step.before.endpoint] : []
+  const rollups = await planRollups(engine, [...others, endpoint], [...others, ...before])
+  for (const rollup of rollups.missing) await engine.rollups.create(rollup).catch(refused)
+  await carryOut([step], store, by)
+  await removeUnused(rollups, engine)
+  console.log(`Restored ${endpoint.version} of ${name}; in force everywhere within 30 seconds.`)
+  console.log('The files in queries/ are as they were: the next apply puts theirs in force.')
+}

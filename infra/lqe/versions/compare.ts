@@ -1,0 +1,177 @@
+/** `lqe compare`: what two versions of an endpoint answer to the parameter sets in use, cell by cell. */
+import { dirname, normalize } from 'node:path'
+import { Command, InvalidArgumentError } from 'commander'
+import { diffArrays } from 'diff'
+import { finish } from '../../../shared/answers/answer.ts'
+import { answersCollection, headOf, lightFields } from '../../../shared/cache/head.ts'
+import { type Endpoint, parameterColumns } from '../../../shared/endpoints/definition.ts'
+import { bindingsFrom, misfitOf } from '../../../shared/endpoints/parameters.ts'
+import { ownQuery } from '../../../shared/endpoints/queries.ts'
+import { EngineError, type Row, type Value } from '../../../shared/engines/engine.ts'
+import type { Services } from '../../../shared/services.ts'
+import type { Store } from '../../../shared/stores/store.ts'
+import type { ParameterSet } from '../../../shared/warm/batch.ts'
+import { attempts, inWords, runAlone, sampleSets } from '../apply/compare.ts'
+import { readQueries } from '../apply/read.ts'
+import { typedPath } from '../path.ts'
+import { findEndpoint } from '../query.ts'
+import { pick, VersionError, versionsOf } from './version.ts'
+
+interface CompareOptions {
+  with: string
+  sets: number
+}
+
+export function compareCommand(
+  withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
+): Command {
+  return new Command('compare')
+    .description(
+      'run the version in force and another one, for the parameter sets in use; cells that differ are shown',
+    )
+    .argument('<name>', 'the name of an endpoint')
+    .requiredOption('--with <version>', 'a version, its beginning, or a file such as queries/NAME.yaml')
+    .option('--sets <count>', 'at most so many parameter sets, those used last', wholeNumber, 50)
+    .action((name: string, options: CompareOptions) =>
+      withServices(services => compare(services, name, options)),
+    )
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 to 999.')
+  return Number(text)
+}
+
+/** Exit code 1 says that a set is answered otherwise, or could not be compared. */
+async function compare(services: Services, name: string, { with: text, sets: most }: CompareOptions) {
+  const current = await findEndpoint(services, name)
+  const other = await otherVersion(services.store, current, text)
+  const used = await setsInUse(services.store, current, most)
+  const sets = used.length > 0 ? used : sampleSets(current).slice(0, most)
+  let equal = 0
+  for (const set of sets) {
+    const differences = await differencesFor(services, current, other, set)
+    if (differences.length === 0) equal++
+    console.log(`${differences.length === 0 ? '=' : '~'} ${inWords(set)}`)
+    for (const line of differences) console.log(`    ${line}`)
+  }
+  const which = used.length > 0 ? 'in use' : 'of examples, as none is in use'
+  console.log(
+    `${current.version} and ${other.version}, parameter sets ${which}: ${equal} of ${sets.length} answered alike.`,
+  )
+  if (equal < sets.length) process.exitCode = 1
+}
+
+/** @throws VersionError, QueriesError */
+async function otherVersion(store: Store, current: Endpoint, text: string): Promise<Endpoint> {
+  if (!text.endsWith('.yaml')) return pick(await versionsOf(store, current.name), text)
+  const file = typedPath(text)
+  const source = readQueries(dirname(file)).find(({ yamlFile }) => normalize(yamlFile) === normalize(file))
+  if (!source)
+    throw new VersionError(`${text} is no file of an endpoint, such as queries/${current.name}.yaml`)
+  return source.endpoint
+}
+
+/** Of calls for the endpoint's own query whose answers are in the store, in any version: the last used first. */
+async function setsInUse(store: Store, endpoint: Endpoint, most: number): Promise<ParameterSet[]> {
+  const { documents } = await store.query({
+    collection: answersCollection,
+    where: [{ field: 'endpoint', operator: '==', value: endpoint.id }],
+    orderBy: { field: 'usedAt', direction: 'desc' },
+    limit: 1_000,
+    fields: lightFields,
+  })
+  const sets = new Map<string, ParameterSet>()
+  for (const document of documents) {
+    const { parameters, sql } = headOf(document)?.keyFields ?? { parameters: '', sql: null }
+    const set = sql === null ? bindingsFrom(endpoint, parameters) : null
+    if (set) sets.set(parameters, sets.get(parameters) ?? set)
+  }
+  return [...sets.values()].slice(0, most)
+}
+
+/** More lines of one set are only counted. */
+const shown = 20
+
+/** New logs arrive meanwhile, so a difference counts only where the version in force gives the same rows twice. */
+async function differencesFor(
+  services: Services,
+  current: Endpoint,
+  other: Endpoint,
+  set: ParameterSet,
+): Promise<string[]> {
+  const otherSet = setFor(other, set)
+  if (typeof otherSet === 'string') return [`cannot be compared: ${otherSet}`]
+  try {
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const before = await rowsOf(services, current, set)
+      const lines = differences(before, await rowsOf(services, other, otherSet))
+      const isSteady =
+        lines.length === 0 || differences(before, await rowsOf(services, current, set)).length === 0
+      if (isSteady)
+        return lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more`] : lines
+    }
+    return ['cannot be compared: the logs keep changing; try again']
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    return [`cannot be compared: ${error.message}`]
+  }
+}
+
+/** The set as the other version takes it, or why it does not. */
+function setFor(other: Endpoint, set: ParameterSet): ParameterSet | string {
+  const bound: ParameterSet = []
+  for (const { name, type } of parameterColumns(other)) {
+    const definition = other.parameters[name]!
+    const value = set.find(binding => binding.name === name)?.value ?? definition.default ?? null
+    const misfit = value === null ? null : misfitOf(definition, { json: value as string })
+    if (misfit !== null) return `there ${name} ${misfit}`
+    if (value === null && other.required.includes(name)) return `it needs ${name}`
+    bound.push({ name, type, value })
+  }
+  return bound
+}
+
+/** By the version's own query, with its redaction. */
+async function rowsOf({ engine }: Services, endpoint: Endpoint, set: ParameterSet): Promise<Row[]> {
+  const result = await runAlone(engine, endpoint, ownQuery(endpoint), set)
+  return finish(endpoint, result, endpoint.redact).rows()
+}
+
+/** Rows that stand in the place of others are compared cell by cell; others are there once only. */
+function differences(before: Row[], after: Row[]): string[] {
+  const lines: string[] = []
+  const gone: number[] = []
+  let [row, otherRow] = [0, 0]
+  const flush = () => {
+    for (const at of gone.splice(0)) lines.push(`row ${at + 1} only in force: ${JSON.stringify(before[at])}`)
+  }
+  for (const { removed, added, count } of diffArrays(before.map(textOf), after.map(textOf))) {
+    for (let i = 0; i < count; i++) {
+      if (removed) gone.push(row++)
+      else if (added) {
+        const at = gone.shift()
+        const own = after[otherRow++]!
+        if (at === undefined) lines.push(`row ${otherRow} only in the other: ${JSON.stringify(own)}`)
+        else lines.push(...cells(at, before[at]!, own))
+      } else {
+        flush()
+        row++
+        otherRow++
+      }
+    }
+  }
+  flush()
+  return lines
+}
+
+function cells(at: number, before: Row, after: Row): string[] {
+  const columns = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return columns
+    .filter(column => textOf(before[column]) !== textOf(after[column]))
+    .map(column => `row ${at + 1} ${column}: ${textOf(before[column])} -> ${textOf(after[column])}`)
+}
+
+function textOf(value: Row | Value | undefined): string {
+  return value === undefined ? 'no column' : JSON.stringify(value)
+}

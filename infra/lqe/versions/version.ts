@@ -1,0 +1,39 @@
+import type { Endpoint } from '../../../shared/endpoints/definition.ts'
+import { endpointsCollection } from '../../../shared/endpoints/lookup.ts'
+import { type EndpointVersion, listVersions } from '../../../shared/endpoints/versions.ts'
+import type { Document, Store } from '../../../shared/stores/store.ts'
+
+/** What stops a command on versions. The message is for the operator. */
+export class VersionError extends Error {
+  override readonly name = 'VersionError'
+}
+
+/**
+ * The versions of an endpoint, the last applied first.
+ * @throws VersionError where there are none
+ */
+export async function versionsOf(store: Store, name: string): Promise<EndpointVersion[]> {
+  const versions = await listVersions(store, name)
+  if (versions.length === 0)
+    throw new VersionError(
+      `No version of ${name} is kept: apply keeps them. lqe endpoint list has the names.`,
+    )
+  return versions
+}
+
+/**
+ * The version that a text names: all of it, or its beginning.
+ * @throws VersionError where that is none of them, or several
+ */
+export function pick(versions: EndpointVersion[], text: string): Endpoint {
+  const found = versions.filter(({ endpoint }) => endpoint.version.startsWith(text))
+  if (found.length === 1) return found[0]!.endpoint
+  const { name } = versions[0]!.endpoint
+  const what = found.length === 0 ? 'is no version' : 'begins more than one version'
+  throw new VersionError(`${text} ${what} of ${name}. lqe versions ${name} lists them.`)
+}
+
+/** The document in force; `null` where the endpoint was removed. */
+export async function inForce(store: Store, { id }: Endpoint): Promise<Document | null> {
+  return (await store.get({ collection: endpointsCollection, id })).document
+}

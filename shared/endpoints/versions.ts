@@ -1,0 +1,103 @@
+/** Every version of a definition that was applied, in the collection `endpointVersions`. */
+import type { Document, Fields, Reference, Store, Write } from '../stores/store.ts'
+import { type Endpoint, endpointIn } from './definition.ts'
+
+const versionsCollection = 'endpointVersions'
+
+/** A version, and when and by whom it was first and last applied. */
+export interface EndpointVersion {
+  endpoint: Endpoint
+  createdAt: Date
+  /** `null` for what was applied before versions were kept. */
+  createdBy: string | null
+  appliedAt: Date
+  appliedBy: string | null
+}
+
+/** Most versions of one endpoint: with a new one more, the one that was applied longest ago goes. */
+const maxVersions = 200
+
+export function versionAt(id: string, version: string): Reference {
+  return { collection: versionsCollection, id: `${id}.${version}` }
+}
+
+/**
+ * The versions of an endpoint, the last applied first.
+ * @param name of its files; those of an endpoint that was removed are found, too
+ * @throws StoreError
+ */
+export async function listVersions(store: Store, name: string): Promise<EndpointVersion[]> {
+  const where = [{ field: 'name', operator: '==' as const, value: name }]
+  const { documents } = await store.query({ collection: versionsCollection, where, limit: 1_000 })
+  return documents.map(versionIn).toSorted((a, b) => b.appliedAt.getTime() - a.appliedAt.getTime())
+}
+
+function versionIn({ fields }: Document): EndpointVersion {
+  return {
+    endpoint: endpointIn(fields),
+    createdAt: fields['createdAt'] as Date,
+    createdBy: fields['createdBy'] as string | null,
+    appliedAt: fields['appliedAt'] as Date,
+    appliedBy: fields['appliedBy'] as string | null,
+  }
+}
+
+/** What `apply` has done with an endpoint. */
+export interface Applied {
+  /** As it was in force before; `null` for a new one. */
+  before: { endpoint: Endpoint; since: Date } | null
+  /** `null` where it is as before, or removed. */
+  after: Endpoint | null
+}
+
+/** Writes of one batch: a store takes 500, and at most a few megabytes. */
+const batchSize = 50
+
+/**
+ * Keeps what is in force now, and what was before and is not kept yet. Every call may be repeated.
+ * @param by who applies it
+ * @throws StoreError
+ */
+export async function keepVersions(
+  store: Store,
+  applied: Applied[],
+  by: string | null,
+  now = new Date(),
+): Promise<void> {
+  const writes = (await Promise.all(applied.map(one => writesFor(store, one, by, now)))).flat()
+  for (let at = 0; at < writes.length; at += batchSize) await store.batch(writes.slice(at, at + batchSize))
+  for (const { after } of applied) if (after) await removeOldest(store, after)
+}
+
+async function writesFor(
+  store: Store,
+  { before, after }: Applied,
+  by: string | null,
+  now: Date,
+): Promise<Write[]> {
+  const writes: Write[] = []
+  if (before && before.endpoint.version !== after?.version) {
+    const { endpoint, since } = before
+    const { document } = await store.get(versionAt(endpoint.id, endpoint.version), [])
+    const times = { createdAt: since, createdBy: null, appliedAt: since, appliedBy: null }
+    if (!document) writes.push(writeOf({ endpoint, ...times }))
+  }
+  if (after) {
+    const { document } = await store.get(versionAt(after.id, after.version))
+    const { createdAt, createdBy } = document ? versionIn(document) : { createdAt: now, createdBy: by }
+    writes.push(writeOf({ endpoint: after, createdAt, createdBy, appliedAt: now, appliedBy: by }))
+  }
+  return writes
+}
+
+function writeOf({ endpoint, ...times }: EndpointVersion): Write {
+  const { id, name, version } = endpoint
+  const fields: Fields = { name, version, definition: JSON.stringify(endpoint), ...times }
+  return { type: 'replace', at: versionAt(id, version), fields }
+}
+
+async function removeOldest(store: Store, { name, version }: Endpoint): Promise<void> {
+  const versions = await listVersions(store, name)
+  const old = versions.slice(maxVersions).filter(({ endpoint }) => endpoint.version !== version)
+  for (const { endpoint } of old) await store.remove(versionAt(endpoint.id, endpoint.version))
+}
