@@ -59,7 +59,7 @@ export function describeError(error: unknown): Details {
 function reasonOf(error: unknown): Details {
   if (error instanceof StoreError) return { reason: error.reason, ...codeOf(error.cause) }
   if (!(error instanceof EngineError)) return {}
-  return ['misconfigured', 'failed'].includes(error.reason)
+  return ['misconfigured', 'failed', 'no_rollup'].includes(error.reason)
     ? { reason: error.reason, engine: error.message }
     : { reason: error.reason }
 }

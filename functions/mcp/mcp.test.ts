@@ -1,6 +1,10 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { apply } from '../../infra/lqe/apply/apply.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
 const now = '2026-01-31T12:00:00Z'
@@ -248,4 +252,24 @@ describe('the transport', () => {
     expect((await post({ hello: 1 })).status).toBe(400)
     expect((await post([])).status).toBe(400)
   })
+})
+
+test('an endpoint that has just been added is a tool at once, and takes no name of another', async () => {
+  await call('logs_all', { project: 'p' })
+  const queries = mkdtempSync(join(tmpdir(), 'queries-'))
+  cpSync('queries', queries, { recursive: true })
+  cpSync('queries/logs.all.sql', join(queries, 'logs_all.sql'))
+  const yaml = readFileSync('queries/logs.all.yaml', 'utf8')
+  const id = 'id: 0b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e98'
+  writeFileSync(join(queries, 'logs_all.yaml'), yaml.replace(/id: .*/, id))
+  await apply(service.services, { queries, dryRun: false, out: () => {} })
+  const { tools } = await client.listTools()
+  const both = tools.map(({ name }) => name).filter(name => name.startsWith('logs_all'))
+  expect(both).toEqual([expect.stringMatching(/^logs_all_\w{8}$/), expect.stringMatching(/^logs_all_\w{8}$/)])
+  const sources = await Promise.all(both.map(async name => (await call(name, { project: 'p' })).text))
+  expect(sources).toEqual([
+    expect.stringContaining('rows of logs.all as'),
+    expect.stringContaining('rows of logs_all as'),
+  ])
+  rmSync(queries, { recursive: true })
 })

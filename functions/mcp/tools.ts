@@ -4,6 +4,7 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { mayCall } from '../../shared/keys/authenticate.ts'
+import { sha256 } from '../../shared/keys/key-text.ts'
 import { Timing } from '../../shared/timing.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
 import { goneSignal } from '../http/call.ts'
@@ -52,25 +53,34 @@ export async function listTools({ call, caller }: Session): Promise<Tool[]> {
   return tools
 }
 
-/** Names of letters, digits and underscores, which every client takes: `logs.all` -> `logs_all` and `query_logs_all`. */
+/**
+ * Names of letters, digits and underscores, which every client takes: `logs.all` -> `logs_all` and `query_logs_all`. Names that
+ * would be one get a hash, each its own, so that no name ever comes to mean another endpoint.
+ */
 function targetsOf(endpoints: Endpoint[]): Map<string, ToolTarget> {
-  const targets = new Map<string, ToolTarget>()
-  const add = (wanted: string, target: ToolTarget) => {
-    const base = wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 60)
-    let name = base
-    for (let count = 2; targets.has(name); count++) name = `${base}_${count}`
-    targets.set(name, target)
+  const targets = endpoints.flatMap(endpoint => [
+    { endpoint, takesSql: false },
+    ...(endpoint.sandbox ? [{ endpoint, takesSql: true }] : []),
+  ])
+  const short = ({ endpoint, takesSql }: ToolTarget) =>
+    `${takesSql ? 'query_' : ''}${endpoint.name}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 55)
+  const alike = Map.groupBy(targets, short)
+  const nameOf = (target: ToolTarget) => {
+    const name = short(target)
+    const { endpoint, takesSql } = target
+    return alike.get(name)!.length === 1
+      ? name
+      : `${name}_${sha256(`${endpoint.id} ${takesSql}`).slice(0, 8)}`
   }
-  for (const endpoint of endpoints) {
-    add(endpoint.name, { endpoint, takesSql: false })
-    if (endpoint.sandbox) add(`query_${endpoint.name}`, { endpoint, takesSql: true })
-  }
-  return targets
+  return new Map(targets.map(target => [nameOf(target), target]))
 }
 
 function aboutSql(endpoint: Endpoint): string {
   const tables = tableQueries(endpoint).map(({ name }) => name)
-  return `Runs your own SQL over ${tables.join(', ')}. Their columns are in the resources lqe://${endpoint.name}/<table>.`
+  return (
+    `Runs your own SQL over ${tables.join(', ')}. Their columns are in the resources lqe://${endpoint.name}/<table>. ` +
+    'Times in rows are microseconds since 1970, for TIMESTAMP_MICROS().'
+  )
 }
 
 function inputSchema(endpoint: Endpoint, takesSql: boolean, pins: Record<string, string>): JsonSchema {
@@ -140,19 +150,11 @@ export async function callTool(
   }
 }
 
-/** Tools by their names, so that a call reads one definition and not all of them. */
-const known = new Map<string, { endpoint: string; takesSql: boolean }>()
-
+/** Names depend on each other, so that all endpoints are asked for; one that has just been added needs another read. */
 async function targetNamed({ call, caller }: Session, name: string): Promise<ToolTarget | null> {
   const { endpoints } = call.services
-  const seen = known.get(name)
-  const endpoint = seen && (await endpoints.find(seen.endpoint))
-  if (endpoint && mayCall(caller, endpoint.name)) return { endpoint, takesSql: seen.takesSql }
-  const all = (await endpoints.all()).filter(each => mayCall(caller, each.name))
-  const target = targetsOf(all).get(name) ?? null
-  if (target && caller.endpoints === '*')
-    known.set(name, { endpoint: target.endpoint.name, takesSql: target.takesSql })
-  return target
+  const among = (all: Endpoint[]) => targetsOf(all.filter(each => mayCall(caller, each.name))).get(name)
+  return among(await endpoints.remembered()) ?? among(await endpoints.all()) ?? null
 }
 
 async function resultOf(
@@ -199,6 +201,9 @@ function errorText({ message, problems, headers }: ApiError): string {
     const at = line === undefined ? (parameter ?? '') : `line ${line}, column ${column}`
     return at ? `${at}: ${detail}` : detail
   })
+  const isSaid = places.some(place => place.endsWith(message))
   const retry = headers['Retry-After'] ? [`Try again after ${headers['Retry-After']} s.`] : []
-  return [message, ...places.filter(place => !message.includes(place)), ...retry].join('\n')
+  return [...(isSaid ? [] : [message]), ...places.filter(place => !message.includes(place)), ...retry].join(
+    '\n',
+  )
 }

@@ -92,7 +92,7 @@ const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
     problems: [{ parameter: 'project', detail: 'is fixed by the API key; leave it out' }],
   },
   redaction_locked: {
-    detail: 'This endpoint redacts personal data, and this API key may not lift that.',
+    detail: 'Personal data is redacted here, and this API key may not lift that.',
     problems: [{ header: 'svc-endpoint-redact-pii', detail: 'false needs the right pii:read' }],
   },
   not_found: { detail: 'There is no such endpoint, or this API key may not call it.' },

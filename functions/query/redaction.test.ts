@@ -133,6 +133,15 @@ describe('an endpoint that redacts', () => {
   })
 })
 
+test('a redacted key gets every answer so, and cannot lift it', async () => {
+  const redacted = await service.issue({ redacted: true, rights: ['pii:read'] })
+  expect((await send(fresh('open'), {}, redacted)).body.result[0]!.ip).toBe('REDACTED')
+  const sql = '&sql=SELECT ip FROM seen'
+  expect((await send(fresh('clear') + sql, {}, redacted)).body.result[0]!.ip).toBe('REDACTED')
+  for (const name of ['open', 'closed'])
+    expect((await send(fresh(name), off, redacted)).body.code).toBe('redaction_locked')
+})
+
 describe('SQL of a caller’s own', () => {
   const sql = '&sql=SELECT REVERSE(ip) AS mirrored FROM seen'
   const reversed = address.split('').toReversed().join('')

@@ -7,18 +7,19 @@ import type { Caller } from '../../shared/keys/authenticate.ts'
 const names = ['svc-endpoint-redact-pii', 'lf-endpoint-redact-pii']
 
 /**
- * Whether this call's answer is redacted: the endpoint's own setting, which anyone may tighten and only a caller with
- * the right `pii:read` may lift.
+ * Whether this call's answer is redacted: the endpoint's own setting or the key's, which anyone may tighten. Only a caller
+ * with the right `pii:read` may lift the endpoint's, and no one the key's.
  * @throws ApiError `invalid_parameter`, `redaction_locked`
  */
 export function redactionFor(endpoint: Endpoint, caller: Caller, headers: IncomingHttpHeaders): boolean {
   const asked = names.map(name => readHeader(name, headers[name])).filter(choice => choice !== null)
+  const redacted = endpoint.redact || caller.redacted === true
   if (asked.includes(true)) return true
-  if (asked.length === 0 || !endpoint.redact) return endpoint.redact
-  if (caller.rights.includes('pii:read')) return false
+  if (asked.length === 0 || !redacted) return redacted
+  if (caller.rights.includes('pii:read') && !caller.redacted) return false
   throw new ApiError(
     'redaction_locked',
-    'This endpoint redacts personal data, and this API key may not lift that.',
+    'Personal data is redacted here, and this API key may not lift that.',
     {
       problems: [{ header: names[0]!, detail: 'false needs the right pii:read' }],
     },

@@ -3,6 +3,7 @@
  * side, with CPU time from the operating system. A missed target is marked and does not fail.
  */
 import { Argument, Command } from 'commander'
+import { agents } from './sections/agents.ts'
 import { callersOfOneKey } from './sections/callers.ts'
 import { chart } from './sections/chart.ts'
 import { cold } from './sections/cold.ts'
@@ -26,6 +27,7 @@ const sections: Record<string, (site: Site) => Promise<Measurement[]>> = {
   memory,
   sandbox: sandboxing,
   warm,
+  agents,
   chart,
   newest,
   rollup,

@@ -20,7 +20,7 @@ const project = /export PROJECT=(\w+)/.exec(readme)?.[1] ?? ''
 const env = {
   PATH: process.env['PATH'] ?? '',
   DATA_DIR: join(folder, 'data'),
-  TABLES_DIR: join(root, 'infra/tables'),
+  TABLES_DIR: join(folder, 'tables'),
   PORT: String(port),
 }
 
@@ -29,7 +29,12 @@ let printed = ''
 let key = ''
 
 beforeAll(async () => {
-  cpSync(join(root, 'queries'), join(folder, 'queries'), { recursive: true })
+  for (const [from, to] of [
+    ['queries', 'queries'],
+    ['infra/tables', 'tables'],
+    ['infra/docs/own-logs', 'infra/docs/own-logs'],
+  ] as const)
+    cpSync(join(root, from), join(folder, to), { recursive: true })
   writeFileSync(
     join(folder, 'my.ndjson.gz'),
     gzipSync('{"timestamp": "2026-01-31T12:00:00Z", "project": "mine"}\n'),
@@ -57,11 +62,11 @@ function blocksOf(page: string): { language: string; text: string }[] {
   return [...page.matchAll(/```(\w*)\n(.*?)```/gs)].map(match => ({ language: match[1]!, text: match[2]! }))
 }
 
-function commands(prefix: string, from = blocks): string[] {
+function commands(beginning: string | RegExp, from = blocks): string[] {
   return from
     .filter(({ language }) => language === 'sh')
     .flatMap(({ text }) => text.split('\n'))
-    .filter(line => line.startsWith(prefix))
+    .filter(line => line.search(beginning) === 0)
 }
 
 /** Asks what a `curl` line asks. Only the options that the README uses are known. */
@@ -169,9 +174,13 @@ describe('the README', () => {
       ['yaml', 'errors.latest.yaml'],
     ] as const)
       writeFileSync(join(folder, 'queries', name), blocks.find(block => block.language === language)!.text)
-    const lines = commands('npm run lqe -- ')
+    const lines = commands(/^(npm run lqe -- |cp )/)
     expect(lines.length).toBeGreaterThan(8)
     for (const line of lines) {
+      if (line.startsWith('cp ')) {
+        await promisify(execFile)('sh', ['-c', line], { cwd: folder })
+        continue
+      }
       const args = line.replace('$PROJECT', project).split(' ').slice(4)
       const program = [join(root, 'infra/lqe/lqe.ts'), ...args]
       const run = promisify(execFile)(process.execPath, program, { cwd: folder, env })

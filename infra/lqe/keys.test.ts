@@ -75,6 +75,18 @@ describe('lqe key', () => {
     expect((await key('list')).out).toMatch(new RegExp(`${id}  revoked`))
   })
 
+  test('creates a key for an agent: redacted, limited, and pinned as asked', async () => {
+    const grant = ['--for', 'agent', '--endpoint', 'logs.all', '--pin', 'project=abc']
+    const [, id] = /lqe_(\w{11})_/.exec((await key('create', ...grant)).out)!
+    const terms = 'agent: logs.all project=abc redacted, 60 calls a minute, 50000 MB a day, until 20'
+    expect((await key('list')).out).toContain(`${id}  active   ${terms}`)
+    const rotated = /lqe_(\w{11})_/.exec((await key('rotate', id!)).out)![1]
+    expect((await key('list')).out).toContain(`${rotated}  active   ${terms}`)
+    const own = await key('create', ...grant, '--name', 'mine', '--calls-per-minute', '5', '--expires', '2d')
+    expect(own.code).toBe(0)
+    expect((await key('list')).out).toContain('mine: logs.all project=abc redacted, 5 calls a minute,')
+  })
+
   const narrow = (...more: string[]) => key('create', '--name', 'a', '--never', ...more)
 
   test.each([
@@ -125,6 +137,9 @@ describe('lqe key', () => {
   test.each([
     [['create', '--name', 'a', '--never'], /what the key may call: --endpoint NAME .* or --all/],
     [['create', '--name', 'a', '--all'], /how long the key lives: --expires 90d or --never/],
+    [['create', '--for', 'agent', '--all', '--right', 'pii:read'], /redacted key cannot have the right/],
+    [['create', '--for', 'agent', '--all', '--never'], /cannot be used with option/],
+    [['create', '--for', 'human', '--all'], /Allowed choices are agent/],
     [['create', '--all', '--never'], /required option '--name <name>'/],
     [
       ['create', '--name', 'a', '--all', '--endpoint', 'b', '--never'],

@@ -47,12 +47,18 @@ const size = quantity({ MB: 1e6, GB: 1e9, TB: 1e12 }, 4, ' and MB, GB or TB, suc
 
 const calls = quantity({ '': 1 }, 6, ', such as 60.')
 
+/** What `--for` stands for, where nothing else is said. */
+const purposes = {
+  agent: { name: 'agent', redacted: true, expires: 30 * day, callsPerMinute: 60, bytesPerDay: 50e9 },
+}
+
 interface CreateOptions {
   name: string
   endpoint: string[]
   all?: true
   pin: Record<string, string>
   right: Right[]
+  redacted?: true
   expires?: number
   never?: true
   callsPerMinute?: number
@@ -67,6 +73,11 @@ export function keyCommand(withStore: WithStore): Command {
     .command('create')
     .description('issue a key and print it, once')
     .requiredOption('--name <name>', 'who or what the key is for')
+    .addOption(
+      new Option('--for <purpose>', 'agent: redacted, 60 calls a minute, 50 GB a day, 30 days')
+        .choices(Object.keys(purposes))
+        .implies(purposes.agent),
+    )
     .option('--endpoint <name>', 'an endpoint it may call; repeat for more', collect, [])
     .addOption(new Option('--all', 'it may call every endpoint').conflicts('endpoint'))
     .option('--pin <parameter=value>', 'a parameter that is fixed for it; repeat for more', collectPin, {})
@@ -75,7 +86,10 @@ export function keyCommand(withStore: WithStore): Command {
     .addOption(new Option('--never', 'it does not expire').conflicts('expires'))
     .option('--calls-per-minute <number>', 'how often it may be used, in each instance', calls)
     .option('--bytes-per-day <size>', 'what its runs may read in a day, such as 500GB', size)
+    .option('--redacted', 'every answer to it is redacted, also of endpoints that do not redact')
     .action(async (options: CreateOptions, self: Command) => {
+      if (options.redacted && options.right.includes('pii:read'))
+        self.error('error: a redacted key cannot have the right pii:read')
       if (!options.all && options.endpoint.length === 0)
         self.error('error: say what the key may call: --endpoint NAME (repeat for more) or --all')
       if (!options.never && options.expires === undefined)
@@ -114,10 +128,11 @@ function audit(message: string, details: Details): void {
 async function create(store: Store, options: CreateOptions): Promise<void> {
   await assertKnown(store, options)
   const expiresAt = options.expires === undefined ? null : new Date(Date.now() + options.expires)
-  const { name, right: rights, pin: pins, callsPerMinute = null, bytesPerDay = null } = options
+  const { name, right: rights, pin: pins, redacted = false } = options
+  const { callsPerMinute = null, bytesPerDay = null } = options
   const endpoints = options.all ? '*' : options.endpoint
   const limits = { callsPerMinute, bytesPerDay }
-  const issued = await issueKey(store, { name, endpoints, pins, rights, expiresAt, limits })
+  const issued = await issueKey(store, { name, endpoints, pins, rights, redacted, expiresAt, limits })
   audit('key issued', { key: issued.id, name, endpoints, rights })
   console.log(`API key: ${issued.key}`)
   console.log(`It is shown only now. Its id, for list, revoke and rotate: ${issued.id}`)
@@ -161,7 +176,7 @@ async function list(store: Store): Promise<void> {
     const scope = key.endpoints === '*' ? 'every endpoint' : key.endpoints.join(', ')
     const pins = Object.entries(key.pins).map(([parameter, value]) => `${parameter}=${value}`)
     const until = key.expiresAt === null ? 'never expires' : `until ${key.expiresAt.toISOString()}`
-    const grant = [scope, ...pins, ...key.rights].join(' ')
+    const grant = [scope, ...pins, ...key.rights, ...(key.redacted ? ['redacted'] : [])].join(' ')
     const { callsPerMinute, bytesPerDay } = key.limits ?? {}
     const calls = callsPerMinute && `${callsPerMinute} calls a minute`
     const bytes = bytesPerDay && `${bytesPerDay / 1e6} MB a day`

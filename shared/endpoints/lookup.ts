@@ -16,6 +16,8 @@ export interface Endpoints {
   version(current: Endpoint, version: string): Promise<Endpoint | null>
   /** All of them, by name. */
   all(): Promise<Endpoint[]>
+  /** The same, as they were at most `rememberMs` ago. */
+  remembered(): Promise<Endpoint[]>
 }
 
 interface Options {
@@ -27,7 +29,7 @@ interface Options {
 
 /**
  * Reads endpoints through a memory (`../stores/memory.ts`, also for what holds while the store does not answer); a
- * changed definition is in force everywhere after `rememberMs` milliseconds. The list is read each time.
+ * changed definition is in force everywhere after `rememberMs` milliseconds.
  * @returns throws ApiError `store_unavailable`
  */
 export function openEndpoints(
@@ -57,12 +59,14 @@ export function openEndpoints(
       return document ? { value: read(document) } : { value: null, validMs: unknownMs }
     },
   })
-  const list = rememberReads({
-    ...common,
-    max: 1,
-    rememberMs: 0,
-    read: async () => ({ value: (await readAll(store)).map(read) }),
-  })
+  const list = (listMs: number) =>
+    rememberReads({
+      ...common,
+      max: 1,
+      rememberMs: listMs,
+      read: async () => ({ value: (await readAll(store)).map(read) }),
+    })
+  const [all, remembered] = [list(0), list(rememberMs)]
   return {
     async find(idOrName) {
       const key = uuidPattern.test(idOrName) ? idOrName.toLowerCase() : idOrName
@@ -74,7 +78,8 @@ export function openEndpoints(
       const found = await past(`${id} ${version}`, { id, version })
       return found && guardedBy(current, found)
     },
-    all: () => list('all', undefined),
+    all: () => all('all', undefined),
+    remembered: () => remembered('all', undefined),
   }
 }
 

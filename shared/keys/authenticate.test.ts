@@ -51,7 +51,12 @@ describe('a key', () => {
   test('is accepted with its grant', async () => {
     const { key, id } = await issueKey(store, grant)
     const { expiresAt: _, ...granted } = grant
-    expect(await authenticate(store, key)).toEqual({ keyId: id, ...granted, limits: null })
+    expect(await authenticate(store, key)).toEqual({
+      keyId: id,
+      ...granted,
+      redacted: false,
+      limits: null,
+    })
     expect(key).toMatch(new RegExp(`^lqe_${id}_[0-9A-Za-z]{49}$`))
   })
 
@@ -143,6 +148,7 @@ describe('all refusals are one', () => {
     ['an expiry as text', { expiresAt: '2030-01-01' }],
     ['a revocation as text', { revokedAt: 'yes' }],
     ['a limit as text', { limits: { callsPerMinute: '60', bytesPerDay: null } }],
+    ['a redaction as text', { redacted: 'true' }],
     ['one limit of two', { limits: { callsPerMinute: 60 } }],
   ])('for a document edited to have %s', async (_, edit) => {
     const { key, id } = await issueKey(store, grant)
@@ -154,7 +160,7 @@ describe('all refusals are one', () => {
 
   test('for a document that lacks a field', async () => {
     const { key, id } = await issueKey(store, grant)
-    const { limits: _, ...needed } = await record(id)
+    const { limits: _, redacted: __, ...needed } = await record(id)
     for (const field of Object.keys(needed)) {
       const { [field]: _field, ...rest } = await record(id)
       const whole = await record(id)

@@ -79,9 +79,9 @@ async function lookUp(store: Store, sent: SentKey): Promise<{ value: Caller; val
   const { document, readAt } = await store.get(keyReference(sent.id))
   const record = document && readRecord(document.fields)
   if (!record || !sameHash(record.hash, sent.hash) || stateOf(record, readAt) !== 'active') return null
-  const { name, endpoints, pins, rights, expiresAt, limits = null } = record
+  const { name, endpoints, pins, rights, redacted = false, expiresAt, limits = null } = record
   const validMs = expiresAt ? expiresAt.getTime() - readAt : Infinity
-  return { value: { keyId: sent.id, name, endpoints, pins, rights, limits }, validMs }
+  return { value: { keyId: sent.id, name, endpoints, pins, rights, redacted, limits }, validMs }
 }
 
 function sameHash(stored: string, sent: string): boolean {

@@ -26,6 +26,8 @@ export interface Grant {
   /** Parameters that are fixed for it, by name. */
   pins: Record<string, string>
   rights: Right[]
+  /** Every answer is redacted, also of endpoints that do not redact; not, where it is left out. */
+  redacted?: boolean
   /** `null` = it does not expire. */
   expiresAt: Date | null
   /** None, where it is left out. */
@@ -55,6 +57,7 @@ const shape: { [field in keyof KeyRecord]-?: (value: unknown) => boolean } = {
   endpoints: value => value === '*' || (Array.isArray(value) && value.every(isText)),
   pins: value => isMap(value) && Object.values(value).every(isText),
   rights: value => Array.isArray(value) && value.every(right => rights.includes(right)),
+  redacted: value => value === undefined || typeof value === 'boolean',
   expiresAt: isDateOrNull,
   limits: value => value === undefined || value === null || isLimits(value),
   hash: value => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
@@ -104,13 +107,14 @@ export async function issueKey(store: Store, grant: Grant): Promise<{ key: strin
 }
 
 function newRecord({ secret }: KeyText, grant: Grant, time: number): Fields {
-  const { name, endpoints, pins, rights, expiresAt, limits = null } = grant
+  const { name, endpoints, pins, rights, redacted = false, expiresAt, limits = null } = grant
   const createdAt = new Date(time)
   const record = {
     name,
     endpoints,
     pins,
     rights,
+    redacted,
     expiresAt,
     limits: limits && { ...limits },
     hash: sha256(secret),

@@ -91,6 +91,9 @@ async function chartOf(engine: QueryEngine, endpoint: Endpoint, name: string, ro
   ]
 }
 
+/** Up to the most of one statement over the log table (`setsInBatch` in `shared/warm/refresh.ts`). */
+const manyOfOwn = [10, 100, 500]
+
 async function setsOf(engine: QueryEngine, endpoint: Endpoint, name: string, rounds: number) {
   const measurements: Measurement[] = []
   const one = dailySets(endpoint, 1)
@@ -103,13 +106,15 @@ async function setsOf(engine: QueryEngine, endpoint: Endpoint, name: string, rou
     const what = `${count.toLocaleString('en')} charts in one statement, ${name}: one chart`
     measurements.push(compared(`${what}, CPU`, { ...cpu, unit: 'ms CPU', bound: count === 1_000 ? 3 : null }))
   }
-  const few = dailySets(endpoint, 10)
-  const cpu = await alternately(1, {
-    ours: () => cpuOfThis(() => inOne(engine, endpoint, few)),
-    theirs: () => cpuOfThis(() => inOne(engine, endpoint, few, ownQuery(endpoint))),
-  })
-  const what = `10 charts in one statement, ${name}: the batch query over the log table`
-  measurements.push(compared(`${what}, CPU`, { ...cpu, unit: 'ms CPU', bound: null }))
+  for (const count of manyOfOwn) {
+    const sets = dailySets(endpoint, count)
+    const cpu = await alternately(1, {
+      ours: () => cpuOfThis(() => inOne(engine, endpoint, sets)),
+      theirs: () => cpuOfThis(() => inOne(engine, endpoint, sets, ownQuery(endpoint))),
+    })
+    const what = `${count} charts in one statement, ${name}: the batch query over the log table`
+    measurements.push(compared(`${what}, CPU`, { ...cpu, unit: 'ms CPU', bound: null }))
+  }
   return measurements
 }
 
@@ -123,19 +128,34 @@ async function bytesOf(engine: QueryEngine, endpoint: Endpoint, name: string): P
   const [ours, theirs] = [await cycle(), await cycle(ownQuery(endpoint))]
   const both = { ours: [ours.daily + ours.hourly], theirs: [theirs.daily + theirs.hourly] }
   const what = `a cycle of the warmer, ${name}: over the log table`
-  const count = async (sql: string, rollup?: Rollup) => {
-    const { rows } = await engine.run({ sql, bindings: [], ...(rollup ? { rollup } : {}) }, limits)
-    return Number(rows[0]!['rows'])
+  const perRow = {
+    raw: await bytesOfRow(engine, chartColumns, rawRows),
+    rollup: await bytesOfRow(engine, rollupColumns, `\`${endpoint.rollup!.name}\``, endpoint.rollup!),
   }
-  const week = '`timestamp` >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)'
-  const rows = await count(`SELECT COUNT(*) AS \`rows\` FROM \`cloudflare.logs.prod\` WHERE ${week}`)
-  const ofRollup = `SELECT COUNT(*) AS \`rows\` FROM \`${endpoint.rollup!.name}\` WHERE ${week.replace('timestamp', 'minute')}`
-  const perRow = { raw: theirs.daily / rows, rollup: ours.daily / (await count(ofRollup, endpoint.rollup!)) }
   return [
     compared(`${what}, bytes`, { ...both, unit: 'bytes', bound: null }),
     ...layouts(perRow, name),
     ...costs(perRow, name),
   ]
+}
+
+/** What the usage chart reads of the log table and of its roll-up. */
+const chartColumns = ['t.timestamp', 'r.url', 'r.path']
+const rawRows =
+  '`cloudflare.logs.prod` AS t CROSS JOIN UNNEST(t.metadata) AS m CROSS JOIN UNNEST(m.request) AS r'
+const rollupColumns = ['minute', 'origin', 'words', 'rest', 'storage', 'auth', 'realtime']
+
+/** By a reading of the whole table. */
+async function bytesOfRow(
+  engine: QueryEngine,
+  columns: string[],
+  from: string,
+  rollup?: Rollup,
+): Promise<number> {
+  const counts = columns.map((column, at) => `COUNT(${column}) AS count_${at}`)
+  const sql = `SELECT COUNT(*) AS row_count, ${counts.join(', ')} FROM ${from}`
+  const { bytes, rows } = await engine.run({ sql, bindings: [], ...(rollup ? { rollup } : {}) }, limits)
+  return bytes! / Number(rows[0]!['row_count'])
 }
 
 /** The warmer's own call: 10,000 charts in use, a third of them daily, in SQLite. */

@@ -106,7 +106,10 @@ async function problemIn(file: string, compare: () => Promise<string | null>): P
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof EngineError) return `could not be compared: ${error.message}`
+  if (error instanceof EngineError) {
+    const hint = error.reason === 'no_rollup' ? '; apply makes it' : ''
+    return `could not be compared: ${error.message}${hint}`
+  }
   if (error instanceof Error) return error.message
   throw error
 }

@@ -204,6 +204,13 @@ describe('apply with a comparison as of the minute', () => {
   })
 })
 
+test('a comparison says what to do where the view is not there', async () => {
+  await run(cloud)
+  const { rollup: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
+  await cloud.engine.rollups.remove(made!)
+  expect(await refusal(true, cloud)).toMatch(/cannot be read: notFound; apply makes it/)
+}, 60_000)
+
 describe('a roll-up on BigQuery', () => {
   const views = () =>
     server.requests

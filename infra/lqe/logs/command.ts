@@ -9,7 +9,7 @@ import { LogsError } from './error.ts'
 import { formats } from './formats.ts'
 import { type Loaded, type LoadOptions, loadLogs } from './load.ts'
 import { clearLogs, type Folders } from './parquet.ts'
-import { defaults, writeSample } from './sample.ts'
+import { defaults, sampleIncident, writeSample } from './sample.ts'
 
 /** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs */
 export function logsCommand(
@@ -39,14 +39,17 @@ export function logsCommand(
     .description('make sample logs of the last eight days in all tables; they replace an earlier sample')
     .option('--rows <number>', 'how many requests', wholeNumber, defaults.rows)
     .option('--seed <number>', 'the same seed makes the same logs', wholeNumber, defaults.seed)
-    .action(async (flags: { rows: number; seed: number }) => {
+    .option('--incident', 'with something to find: a caller that makes requests fail in the last hour', false)
+    .action(async (flags: { rows: number; seed: number; incident: boolean }) => {
+      const now = new Date()
       const counts = await stoppable(signal =>
         withProgress('requests', flags.rows, bar => {
           const onProgress = (done: number) => bar.update(done)
-          return writeSample({ ...settings(), ...flags, now: new Date(), signal, onProgress })
+          return writeSample({ ...settings(), ...flags, now, signal, onProgress })
         }),
       )
       for (const [table, rows] of counts) console.log(`${table}: ${rows} rows`)
+      if (flags.incident) console.log(`\n${solution(sampleIncident(flags.seed, now))}`)
     })
   command
     .command('clear')
@@ -61,6 +64,14 @@ export function logsCommand(
     .description('print every log table with its rows, and the times of the first and the last')
     .action(() => withServices(services => listTables(services, settings())))
   return command
+}
+
+function solution({ project, table, user, begin }: ReturnType<typeof sampleIncident>): string {
+  const since = new Date(begin / 1000).toISOString()
+  return (
+    `Something fails in project ${project.ref}. What there is to find: since ${since}, user ${user.id} sends ` +
+    `GET /rest/v1/${table} by ${user.client.library}, which ends in timeouts of the database.`
+  )
 }
 
 async function listTables({ engine }: Services, { tablesFolder }: Folders): Promise<void> {

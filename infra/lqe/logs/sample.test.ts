@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import type { Json } from './entries.ts'
-import { defaults, projects, sampleEntries, writeSample } from './sample.ts'
+import { defaults, projects, sampleEntries, sampleIncident, writeSample } from './sample.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
 
 const now = new Date('2026-11-21T12:00:00Z')
@@ -131,6 +131,19 @@ describe('the sample logs', () => {
     expect(found(/Bearer eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g).length).toBeGreaterThan(5)
     expect(found(/sb-access-token=eyJ/g)).toHaveLength(1)
   })
+})
+
+test('a sample with an incident has its culprit’s requests beside the others, from its beginning on', () => {
+  const { user, table, begin } = sampleIncident(1, now)
+  const edges = [...sampleEntries(600, 1, now, true)].flat().filter(each => each.table === edge)
+  const isOf = ({ entry }: (typeof edges)[number]) => JSON.stringify(entry).includes(user.id)
+  const harmful = edges.filter(isOf)
+  expect(edges.length - harmful.length).toBe(600)
+  expect(harmful.length).toBeGreaterThan(20)
+  for (const { entry } of harmful) {
+    expect(entry.timestamp).toBeGreaterThanOrEqual(begin)
+    expect(entry.event_message).toContain(`/rest/v1/${table}`)
+  }
 })
 
 describe('a sample written again', () => {

@@ -3,6 +3,7 @@ import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { entryReader } from './entries.ts'
 import { type Folders, ParquetWriter, publish, withStage } from './parquet.ts'
 import { restEntries } from './sample/database.ts'
+import { type Incident, inventIncident, withIncident } from './sample/incident.ts'
 import { Random } from './sample/random.ts'
 import { inventRequest, type Request, schedule, type Service } from './sample/requests.ts'
 import * as services from './sample/services.ts'
@@ -17,6 +18,8 @@ interface SampleOptions extends Folders {
   rows?: number
   /** The same seed, rows and now make the same logs. */
   seed?: number
+  /** With an incident in the last hour (`sample/incident.ts`). */
+  incident?: boolean
   /** Called every thousand requests with the number done and of all. */
   onProgress?: (done: number, total: number) => void
   signal?: AbortSignal
@@ -30,7 +33,7 @@ export const defaults = { rows: 6000, seed: 1 }
  * @throws the signal's reason when it is aborted; the tables are then as they were
  */
 export async function writeSample(options: SampleOptions): Promise<Map<string, number>> {
-  const { rows = defaults.rows, seed = defaults.seed, signal, onProgress } = options
+  const { rows = defaults.rows, seed = defaults.seed, incident = false, signal, onProgress } = options
   return withStage(options.logsFolder, async stage => {
     const tables = new Map(
       [...readTableSchemas(options.tablesFolder)].map(([table, columns]) => {
@@ -41,7 +44,7 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
       }),
     )
     let done = 0
-    for (const entries of sampleEntries(rows, seed, options.now)) {
+    for (const entries of sampleEntries(rows, seed, options.now, incident)) {
       for (const { table, entry } of entries) {
         const { read, writer } = tables.get(table)!
         await writer.write(read(entry, 0))
@@ -61,22 +64,36 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
   })
 }
 
-/** For each request, in order of time, all its entries in the logs: first the edge's, then its service's. */
-export function* sampleEntries(rows: number, seed: number, now: Date) {
+/**
+ * For each request, in order of time, all its entries in the logs: first the edge's, then its service's.
+ * @param hasIncident the requests of its culprit are beside the others
+ */
+export function* sampleEntries(rows: number, seed: number, now: Date, hasIncident = false) {
   const random = new Random(seed)
   const users = inventUsers(300, Math.floor(now.getTime() / 1000), random)
-  // The entries of a request may be up to a second after it, yet none is after now.
-  const end = (now.getTime() - 1000) * 1000
+  const end = lastMoment(now)
+  const incident = hasIncident ? inventIncident(seed, end) : null
   for (const time of schedule(rows, end, random)) {
     const request = inventRequest(time, users, random)
     const entries = []
-    for (const { table, delay, message: event_message, ...content } of entriesOf(request, random))
-      entries.push({
-        table,
-        entry: { id: random.uuid(), timestamp: time + delay, event_message, ...content },
-      })
+    for (const each of incident ? withIncident(incident, request, random) : [request])
+      for (const { table, delay, message: event_message, ...content } of entriesOf(each, random))
+        entries.push({
+          table,
+          entry: { id: random.uuid(), timestamp: time + delay, event_message, ...content },
+        })
     yield entries
   }
+}
+
+/** What an investigation of a sample with an incident has to find. */
+export function sampleIncident(seed: number, now: Date): Incident {
+  return inventIncident(seed, lastMoment(now))
+}
+
+/** The entries of a request may be up to a second after it, yet none is after now. @returns microseconds since 1970 */
+function lastMoment(now: Date): number {
+  return (now.getTime() - 1000) * 1000
 }
 
 const serviceEntries: Record<Service, (request: Request, random: Random) => Iterable<services.SampleEntry>> =

@@ -104,7 +104,8 @@ const messages: Record<EngineErrorReason, string> = {
 export function failureOf(thrown: unknown, sent: SentStatement | null): Failure {
   if (thrown instanceof EngineError) return { error: thrown, retry: false, pause: false }
   if (sent && isOfRollup(thrown, sent)) {
-    const error = new EngineError('no_rollup', messages.no_rollup, { cause: causeOf(thrown) })
+    const message = `${messages.no_rollup}: ${errorDetails(thrown).reason}`
+    const error = new EngineError('no_rollup', message, { cause: causeOf(thrown) })
     return { error, retry: false, pause: false }
   }
   const { reason, retry = false, pause = false } = meaningOf(thrown)

@@ -4,6 +4,8 @@ import type { Column } from '../../sql/types.ts'
 import type { Rollup } from '../engine.ts'
 import { type LocalBigQuery, openLocalBigQuery } from '../testing/bigquery.ts'
 import { plenty } from '../testing/describe-engines.ts'
+import { TableNames } from './tables.ts'
+import { createStatement } from './views.ts'
 
 const table = 'app.logs'
 const columns: Column[] = [
@@ -102,10 +104,11 @@ describe('a view', () => {
 
   test('that is missing, or whose table was made again, is an error of its own', async () => {
     const failure = () => local.engine.run(statement, plenty).catch((error: unknown) => error)
-    expect(await failure()).toMatchObject({ reason: 'no_rollup' })
+    const unread = (why: string) => ({ reason: 'no_rollup', message: `The roll-up cannot be read: ${why}` })
+    expect(await failure()).toMatchObject(unread('notFound'))
     await local.engine.rollups.create(rollup)
     local.server.views.breakAll()
-    expect(await failure()).toMatchObject({ reason: 'no_rollup' })
+    expect(await failure()).toMatchObject(unread('invalidQuery'))
   })
 
   test('is no error of its own where the query over it is wrong', async () => {
@@ -164,7 +167,10 @@ describe('BigQuery refuses, and the operator reads why,', () => {
 
   test('more than a hundred views of a table', async () => {
     const nth = (i: number) => ({ ...rollup, sql: rollup.sql.replace('entries', `entries${i}`) })
-    await Promise.all(Array.from({ length: 100 }, (_, i) => local.engine.rollups.create(nth(i))))
+    const names = new TableNames({ dataset: 'app_logs', tables: new Map() }, 'local-project')
+    const base = { logical: table, time: 'timestamp', unit: 'DAY' as const }
+    for (let i = 0; i < 100; i++)
+      local.server.views.define(createStatement(nth(i), names, 'DAY'), sql => ({ sql, tables: [base] }))
     await expect(local.engine.rollups.create(nth(100))).rejects.toThrow(/too many materialized views/)
   })
 })

@@ -95,8 +95,10 @@ export function rowReader(chunk: DuckDBDataChunk, columns: Column[]): (at: numbe
 }
 
 function reader(type: SqlType, vector: DuckDBVector): Read {
-  if (type.kind === 'ARRAY') return arrayReader(type, vector as DuckDBListVector)
-  if (type.kind === 'STRUCT') return structReader(type, vector as DuckDBStructVector)
+  // DuckDB forgets the type of what is NULL in every row, as `array[NULL]` is, and calls it an integer.
+  const untyped = String(vector.type) === 'INTEGER'
+  if (type.kind === 'ARRAY') return untyped ? () => [] : arrayReader(type, vector as DuckDBListVector)
+  if (type.kind === 'STRUCT') return untyped ? () => null : structReader(type, vector as DuckDBStructVector)
   const form = forms[type.kind]
   return at => {
     const value = vector.getItem(at)

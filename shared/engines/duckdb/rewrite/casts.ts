@@ -26,13 +26,23 @@ const truth: Conversion = sql =>
 
 const dateShape = '\\d{4}-\\d{1,2}-\\d{1,2}'
 const timeShape = '([01]?\\d|2[0-3]):\\d{1,2}:\\d{1,2}(\\.\\d{0,6})?'
-const zoneShape = ' ?([Zz]|[+-]\\d{1,2}(:?\\d\\d)?)| [A-Za-z_]+(/[A-Za-z0-9_+-]+)*'
+const zoned = (zone: string) =>
+  `${dateShape}([ Tt]${timeShape}([Zz]|${zone}| [A-Za-z_]+(/[A-Za-z0-9_+-]+)*)?)?`
+const duckOffset = '[+-]((0\\d|1[0-3])(:?[0-5]\\d)?|14(:?00)?)'
+const otherOffset = '( UTC)?[+-]((0?\\d|1[0-3])(:[0-5]?\\d)?|14(:00?)?)'
+
+/** What makes another offset, as `+5:3` and ` UTC+5`, one that DuckDB reads. */
+const offsetSteps: [RegExp, string][] = [
+  [/ UTC([+-])/, '\\1'],
+  [/([+-])(\d)(:\d+)?$/, '\\10\\2\\3'],
+  [/:(\d)$/, ':0\\1'],
+]
 
 const shapes: Record<string, string> = {
   DATE: dateShape,
   DATETIME: `${dateShape}([ Tt]${timeShape})?`,
   TIME: timeShape,
-  TIMESTAMP: `${dateShape}([ Tt]${timeShape})?(${zoneShape})?`,
+  TIMESTAMP: zoned(`${duckOffset}|${otherOffset}`),
 }
 
 /** Digits of a literal that its type cannot hold are refused, where a cast rounds. */
@@ -50,6 +60,20 @@ export function hasShape(text: string, type: ScalarName): boolean {
 function onlyText(shape: string): Conversion {
   return (sql, to) =>
     `CAST(CASE WHEN regexp_full_match(${sql}, ${quoteText(shape)}) THEN ${sql} WHEN ${sql} IS NOT NULL THEN '?' END AS ${to})`
+}
+
+/** The text of a TIMESTAMP, of a right shape, as DuckDB reads it. */
+export function duckTimestamp(text: string): string {
+  return offsetSteps.reduce((read, [step, by]) => read.replace(step, by.replaceAll('\\', '$')), text)
+}
+
+const timestampOfText: Conversion = (sql, to) => {
+  const matches = (shape: string) => `regexp_full_match(${sql}, ${quoteText(shape)})`
+  const steps = offsetSteps.reduce(
+    (read, [step, by]) => `regexp_replace(${read}, ${quoteText(step.source)}, ${quoteText(by)})`,
+    sql,
+  )
+  return `CAST(CASE WHEN ${matches(zoned(duckOffset))} THEN ${sql} WHEN ${matches(shapes['TIMESTAMP']!)} THEN ${steps} WHEN ${sql} IS NOT NULL THEN '?' END AS ${to})`
 }
 
 const plainPairs = [
@@ -83,7 +107,7 @@ export const conversions: Record<string, Conversion> = {
   'STRING>DATE': onlyText(shapes['DATE']!),
   'STRING>DATETIME': onlyText(shapes['DATETIME']!),
   'STRING>TIME': onlyText(shapes['TIME']!),
-  'STRING>TIMESTAMP': onlyText(shapes['TIMESTAMP']!),
+  'STRING>TIMESTAMP': timestampOfText,
   'STRING>BOOL': truth,
   'STRING>INT64': wholeNumber,
   'STRING>BYTES': sql => `encode(${sql})`,

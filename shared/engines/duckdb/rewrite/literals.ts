@@ -15,7 +15,7 @@ import { daysSince1970, microsPerDay } from '../functions/date-text.ts'
 import { ValueError } from '../functions/scalar-function.ts'
 import { utcOf } from '../functions/time-zones.ts'
 import { duckType, quoteText } from '../syntax.ts'
-import { hasShape } from './casts.ts'
+import { hasShape, duckTimestamp } from './casts.ts'
 import { coerce, unify } from './coercion.ts'
 import { arrayOf, type Context, type Scope, structOf, type Typed, typed } from './context.ts'
 
@@ -34,31 +34,32 @@ export function literal(_: Context, node: Literal): Typed {
 
 export function typedLiteral(context: Context, node: TypedLiteral): Typed {
   if (!hasShape(node.value.value, node.type)) throw context.invalid(node, `Invalid ${node.type} literal`)
-  if (node.type === 'JSON') return typed(`CAST(${quoteText(json(context, node))} AS JSON)`, 'JSON')
-  return typed(`CAST(${quoteText(literalText(node))} AS ${duckType({ kind: node.type })})`, node.type)
+  const sql = `CAST(${quoteText(literalText(context, node))} AS ${duckType({ kind: node.type })})`
+  return typed(sql, node.type)
+}
+
+function literalText(context: Context, { type, value: { value }, at }: TypedLiteral): string {
+  try {
+    return type === 'JSON' ? canonicalJson(value) : type === 'TIMESTAMP' ? timestampText(value) : value
+  } catch (error) {
+    if (error instanceof ValueError)
+      throw context.invalid({ at }, `Invalid ${type} literal: ${error.message}`)
+    throw error
+  }
 }
 
 /** DuckDB takes the second of two hours when summer time ends, and knows no leap second: such a TIMESTAMP is one of UTC. */
-function literalText({ type, value: { value } }: TypedLiteral): string {
+function timestampText(value: string): string {
   const [, date, hour, minute, second, fraction = '', zone] =
     /^(\d{4}-\d{1,2}-\d{1,2})[ Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d{1,6})?(?: ([A-Za-z_]+\/[A-Za-z0-9_+/-]+))?$/.exec(
       value,
     ) ?? []
-  if (type !== 'TIMESTAMP' || (zone === undefined && second !== '60')) return value
+  if (zone === undefined && second !== '60') return duckTimestamp(value)
   const [year, month, day] = date!.split('-').map(Number) as [number, number, number]
   const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second)
   const civil = BigInt(daysSince1970(year, month, day)) * microsPerDay + BigInt(seconds) * 1_000_000n
   const utc = Number(utcOf(civil, zone ?? 'UTC') / 1000n)
   return `${new Date(utc).toISOString().slice(0, 19)}${fraction}Z`
-}
-
-function json(context: Context, node: TypedLiteral): string {
-  try {
-    return canonicalJson(node.value.value)
-  } catch (error) {
-    if (error instanceof ValueError) throw context.invalid(node, `Invalid JSON literal: ${error.message}`)
-    throw error
-  }
 }
 
 /** A parameter is bound as text (see values.ts); its prefix keeps it apart from `$now`. */

@@ -1,0 +1,116 @@
+/** The recipes of own-logs.md, run as a newcomer would while the service runs. */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { shapeOf } from '../../functions/explorer/logs/shape.ts'
+import type { TableDescription } from '../../functions/query/tables.ts'
+import { millisOf } from '../../functions/query/times.ts'
+import { startService, type TestService } from '../../functions/testing/service.ts'
+import type { Row } from '../../shared/engines/engine.ts'
+
+const root = join(import.meta.dirname, '../..')
+const page = readFileSync(join(import.meta.dirname, 'own-logs.md'), 'utf8')
+const folder = mkdtempSync(join(tmpdir(), 'own-logs-'))
+let service: TestService
+
+const request = (second: number, path: string, status: number) =>
+  `203.0.113.9 - - [17/May/2015:10:05:0${second} +0000] "GET ${path} HTTP/1.1" ${status} 512 "-" "curl/8.5.0"\n`
+
+beforeAll(async () => {
+  for (const [from, to] of [
+    ['queries', 'queries'],
+    ['infra/tables', 'tables'],
+    ['infra/docs/own-logs', 'infra/docs/own-logs'],
+  ] as const)
+    cpSync(join(root, from), join(folder, to), { recursive: true })
+  writeFileSync(
+    join(folder, 'access.log'),
+    request(0, '/a', 200) + request(1, '/b', 404) + request(2, '/b', 404),
+  )
+  writeFileSync(join(folder, 'app.ndjson'), /```json\n(.*?)```/s.exec(page)![1]!)
+  service = await startService({ tables: {}, env: { TABLES_DIR: join(folder, 'tables'), REMEMBER_MS: '1' } })
+}, 30_000)
+
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
+
+/** The commands of a section, as they are in its shell blocks. */
+function commandsOf(section: string): string[] {
+  const text = page.split(/^## /m).find(part => part.startsWith(section)) ?? ''
+  return [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(match => match[1]!.trim().split('\n'))
+}
+
+/** Runs one as a shell does, and `npm run lqe` without npm. A question is answered by the flag that spares it. */
+async function run(command: string): Promise<string> {
+  const lqe = `${process.execPath} ${join(root, 'infra/lqe/lqe.ts')}`
+  const line = command.replace('npm run lqe --', lqe).replace(/table add .*/, '$& --yes')
+  const env = {
+    ...process.env,
+    ...service.env,
+    INIT_CWD: folder,
+    BASE: `${service.url}/api/endpoints/query`,
+    KEY: service.key,
+  }
+  const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: folder, env })
+  return stdout
+}
+
+function rowsOf(answer: string): number | undefined {
+  return (JSON.parse(answer) as { meta?: { rows: number } }).meta?.rows
+}
+
+async function get<T>(path: string): Promise<T> {
+  return (await service.fetch(`/api/endpoints/${path}`)).json() as Promise<T>
+}
+
+describe.each([
+  [
+    'An nginx or Apache access log',
+    'access.latest',
+    'access.status',
+    'status',
+    ['ok', 'client_errors', 'server_errors'],
+  ],
+  ['Any NDJSON', 'app.latest', 'app.levels', 'level', ['level', 'entries']],
+])('%s', (section, latest, chart, severity, columns) => {
+  const answers: string[] = []
+
+  test('becomes a table and two endpoints by the commands of the page', async () => {
+    for (const command of commandsOf(section)) answers.push(await run(command))
+    expect(answers[0]).toMatch(/rows loaded: [23]; bad lines: 0/)
+    expect(answers.filter(answer => answer.startsWith('{')).map(rowsOf)).toEqual([
+      expect.any(Number),
+      expect.any(Number),
+    ])
+  }, 60_000)
+
+  test('is shown as logs, with a time, a message and a severity', async () => {
+    const { result } = await get<{ result: TableDescription[] }>(`${latest}/tables`)
+    const shape = shapeOf(result[0]!)
+    expect([shape?.time.path, shape?.id?.path, shape?.severity?.path]).toEqual(['timestamp', 'id', severity])
+    expect(shape?.message.path).toMatch(/message$/)
+  })
+
+  test('is shown as a chart', async () => {
+    const { result } = await get<{ result: Row[] }>(`query/${chart}`)
+    expect(result.map(row => Object.keys(row).slice(1))).toEqual(result.map(() => columns))
+    for (const { hour, [columns.at(-1)!]: count } of result)
+      expect([millisOf(hour), count]).toEqual([expect.any(Number), expect.any(Number)])
+  })
+
+  test('is read page by page', async () => {
+    const { meta } = await get<{ meta: { rows: number; newest: string } }>(`query/${latest}`)
+    expect(meta).toMatchObject({ rows: expect.any(Number), newest: expect.any(String) })
+    const { result } = await get<{ result: Row[] }>(`query/${latest}?follow=${meta.newest}`)
+    expect(result).toEqual([])
+  })
+})
+
+test('the commands about loading work as they are', async () => {
+  for (const command of commandsOf('Loading')) expect(await run(command)).not.toBe('')
+}, 60_000)
