@@ -8,7 +8,7 @@ import { AnswerCache } from './cache/cache.ts'
 import { type Log, log, occasionally } from './log.ts'
 import { type ColumnsOf, rememberColumns } from './endpoints/columns.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
-import { type ByteLimits, openByteLimits } from './keys/limits.ts'
+import { type ByteLimits, type CallLimits, openByteLimits, openCallLimits } from './keys/limits.ts'
 import { type Cursors, openCursors } from './pages/cursor.ts'
 import { type AssertWithin, rememberVerdicts } from './sandbox/verdict.ts'
 import { logged } from './stores/logged.ts'
@@ -25,6 +25,7 @@ export interface Services {
   assertWithin: AssertWithin
   authenticate: Authenticate
   byteLimits: ByteLimits
+  callLimits: CallLimits
   cursors: Cursors
   /** For what happens again and again while something is away. */
   log: Log
@@ -37,6 +38,7 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
   const engine = stopping ? untilStopped(opened, stopping) : opened
   const rarely = occasionally(log)
   const store = logged(unlogged, rarely)
+  const calls = openCallLimits()
   const inFlight = new BytesInFlight(config.maxBytesInFlight)
   const cache = new AnswerCache(store, {}, rarely, inFlight)
   return {
@@ -50,7 +52,8 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
     assertWithin: rememberVerdicts(engine),
     byteLimits: openByteLimits(store),
     cursors: openCursors(store),
-    authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
+    callLimits: calls,
+    authenticate: createAuthenticator(store, { rememberMs: config.rememberMs, calls }),
     async close() {
       await cache.close()
       await Promise.all([engine.close(), store.close()])

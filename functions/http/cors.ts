@@ -4,6 +4,7 @@ import type { Exchange } from './call.ts'
 const readable = [
   'X-Request-Id, X-Ignored-Parameters, X-Resolved-Times, X-Result-Truncated, Link, Age, Cache-Status, ETag',
   'Last-Modified, Server-Timing, X-Bytes-Read, SVC-ENDPOINT-VERSION, Retry-After, WWW-Authenticate',
+  'RateLimit, RateLimit-Policy',
 ].join(', ')
 
 const sendable = [

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
 import type { Call } from '../http/call.ts'
+import { tellLimits } from './limits.ts'
 import { unknownVersion, versionAsked } from './version.ts'
 
 /**
@@ -40,8 +41,10 @@ export async function accessibleEndpoints(call: Call): Promise<{ caller: Caller;
 }
 
 /** @throws ApiError `unauthenticated`, `rate_limited` */
-export async function authenticate({ req, services, notes }: Call): Promise<Caller> {
+export async function authenticate(call: Call): Promise<Caller> {
+  const { req, services, notes } = call
   const caller = await services.authenticate(keyFromHeaders(req.headers))
   notes['key'] = caller.keyId
+  tellLimits(call, caller)
   return caller
 }

@@ -10,6 +10,7 @@ import { Timing } from '../../shared/timing.ts'
 import { type Call, goneSignal } from '../http/call.ts'
 import { accessEndpoint } from './access.ts'
 import { formatFor } from './formats.ts'
+import { tellLimits } from './limits.ts'
 import { redactionFor } from './redaction.ts'
 import { respond } from './respond.ts'
 import { callerSqlOf, compose, mapErrorToCallerSql } from './statement.ts'
@@ -25,7 +26,11 @@ export async function answer(call: Call): Promise<void> {
   const bypass = wantsBypass(call, caller)
   const gone = () => goneSignal(call.res)
   const question = { caller, endpoint, query, callerSql, redacted, bypass, gone }
-  const { result, parameters } = await answerQuestion(call, question, timing)
+  const answering = answerQuestion(call, question, timing)
+  // A run has spent some of them, also one that failed.
+  const { result, parameters } = await (caller.limits
+    ? answering.finally(() => tellLimits(call, caller))
+    : answering)
   await respond(call, { endpoint, result, format, timing, parameters })
 }
 

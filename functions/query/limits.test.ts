@@ -39,6 +39,39 @@ describe('a key with a number of calls a minute', () => {
   })
 })
 
+describe('RateLimit', () => {
+  const fields = (response: Response) =>
+    ['ratelimit-policy', 'ratelimit'].map(name => response.headers.get(name))
+
+  test('says what is left of each limit, on answers and refusals', async () => {
+    const key = await service.issue({ limits: { callsPerMinute: 3, bytesPerDay: 2 * bytesOfRun } })
+    const policies = `"calls";q=3;w=60, "bytes";q=${2 * bytesOfRun};qu="content-bytes";w=86400`
+    const [first, second, third, refused] = [
+      await service.fetch(logs, { key }),
+      await service.fetch(logs, { key }),
+      await service.fetch(logs, { key }),
+      await service.fetch(logs, { key }),
+    ]
+    expect([first, second, third, refused].map(({ status }) => status)).toEqual([200, 200, 429, 429])
+    expect(fields(first)).toEqual([
+      policies,
+      expect.stringMatching(new RegExp(`^"calls";r=2;t=\\d+, "bytes";r=${bytesOfRun};t=\\d+$`)),
+    ])
+    expect(fields(second)[1]).toMatch(/^"calls";r=1;t=\d+, "bytes";r=0;t=\d+$/)
+    expect(fields(third)[1]).toMatch(/^"calls";r=0;t=\d+, "bytes";r=0;t=\d+$/)
+    expect(await third.json()).toMatchObject({ code: 'budget_exhausted' })
+    expect(fields(refused)).toEqual([policies, expect.stringMatching(/^"calls";r=0;t=\d+$/)])
+    expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
+    expect(refused.headers.get('ratelimit')!.split('=').at(-1)).toBe(refused.headers.get('retry-after'))
+  })
+
+  test('is absent for a key without limits, and can be read by a page', async () => {
+    const response = await service.fetch(logs)
+    expect(fields(response)).toEqual([null, null])
+    expect(response.headers.get('access-control-expose-headers')).toContain('RateLimit, RateLimit-Policy')
+  })
+})
+
 describe('a key with a number of bytes a day', () => {
   const limits = { callsPerMinute: null, bytesPerDay: 2 * bytesOfRun }
 

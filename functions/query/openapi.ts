@@ -86,6 +86,10 @@ const answerHeaders = {
   'Server-Timing': header('Milliseconds for the key, the cache, the engine, redaction'),
   'X-Bytes-Read': header('Bytes that the engine read for this answer, where it ran and says so'),
   'SVC-ENDPOINT-VERSION': header('The version of the endpoint that answered'),
+  'RateLimit-Policy': header(
+    'The limits of the key, where it has some (draft-ietf-httpapi-ratelimit-headers)',
+  ),
+  RateLimit: header('What is left of them'),
   'X-Ignored-Parameters': header('Parameters that were sent and are not declared'),
   'X-Resolved-Times': header('What relative times among the parameters stand for'),
   Link: header('The next page, where there is one: rel="next" (RFC 8288)'),

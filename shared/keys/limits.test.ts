@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Allowance, callCounter, openByteLimits } from './limits.ts'
+import { type Allowance, limitHeaders, openByteLimits, openCallLimits } from './limits.ts'
 import { StoreError, type Store } from '../stores/store.ts'
 import { type Faults, withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
@@ -11,26 +11,59 @@ describe('counting a key’s calls', () => {
 
   test('refuses too many in the minute that begins with the first, and names the seconds left', () => {
     let now = 1
-    const count = callCounter({ now: () => now })
+    const { count, left } = openCallLimits({ now: () => now })
     count(limited)
     now += 45_500
     count(limited)
     expect(() => count(limited)).toThrow(
-      expect.objectContaining({ code: 'rate_limited', headers: { 'Retry-After': '15' } }),
+      expect.objectContaining({
+        code: 'rate_limited',
+        headers: {
+          'Retry-After': '15',
+          'RateLimit-Policy': '"calls";q=2;w=60',
+          RateLimit: '"calls";r=0;t=15',
+        },
+      }),
     )
     now += 14_501
     count(limited)
+    expect(left(limited)).toEqual({ left: 1, seconds: 60 })
+    now += 20_000
+    expect(left(limited)).toEqual({ left: 1, seconds: 40 })
     count(limited)
+    expect(left(limited)).toEqual({ left: 0, seconds: 40 })
+    expect(left({ keyId: 'a', limits: null })).toBeNull()
     expect(() => count(limited)).toThrow()
   })
 
   test('of another key, and of one without a limit, is separate', () => {
-    const count = callCounter()
+    const { count } = openCallLimits()
     for (let call = 0; call < 100; call++) count({ keyId: 'b', limits: null })
     count(limited)
     count(limited)
     count({ ...limited, keyId: 'c' })
     expect(() => count(limited)).toThrow()
+  })
+})
+
+describe('the header fields of a key’s limits', () => {
+  const known = { left: 5, seconds: 7 }
+
+  test('name each policy, with what is left where it is known', () => {
+    const limits = { callsPerMinute: 60, bytesPerDay: 2_000 }
+    const policies = '"calls";q=60;w=60, "bytes";q=2000;qu="content-bytes";w=86400'
+    expect(limitHeaders({ limits }, { calls: known, bytes: { left: 0, seconds: 1 } })).toEqual({
+      'RateLimit-Policy': policies,
+      RateLimit: '"calls";r=5;t=7, "bytes";r=0;t=1',
+    })
+    expect(limitHeaders({ limits }, { calls: null, bytes: null })).toEqual({ 'RateLimit-Policy': policies })
+    expect(limitHeaders({ limits: null }, { calls: null, bytes: null })).toEqual({})
+  })
+
+  test('hold no larger numbers than Structured Fields have', () => {
+    const limits = { callsPerMinute: null, bytesPerDay: Number.MAX_SAFE_INTEGER }
+    const fields = limitHeaders({ limits }, { calls: null, bytes: { left: 2e15, seconds: 3 } })
+    expect(Object.values(fields).join()).toMatch(/q=999999999999999;.*r=999999999999999;t=3$/)
   })
 })
 

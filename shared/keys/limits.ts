@@ -16,29 +16,84 @@ interface Limited {
 const max = 10_000
 const minuteMs = 60_000
 
+/** What is left of a limit, and for how many seconds it holds. */
+interface Left {
+  left: number
+  seconds: number
+}
+
+export interface CallLimits {
+  /** Counts a call. @throws ApiError `rate_limited` for one too many in the minute that began with the first */
+  count(caller: Limited): void
+  /** `null` for a caller without such a limit. */
+  left(caller: Limited): Left | null
+}
+
 /**
  * Counts calls in this process alone: a count in the store would cost a write for each call, and a hot answer costs
  * none. With several instances a key gets at most so many times its limit.
- * @returns counts a call; throws ApiError `rate_limited` for one too many in the minute that began with the first
  */
-export function callCounter(clock: { now(): number } = performance): (caller: Limited) => void {
+export function openCallLimits(clock: { now(): number } = performance): CallLimits {
   const minutes = new LRUCache<string, { calls: number }>({
     max,
     ttl: minuteMs,
     perf: clock,
     ttlResolution: 0,
   })
-  return ({ keyId, limits }) => {
-    const most = limits?.callsPerMinute ?? null
-    if (most === null) return
-    const current = minutes.get(keyId) ?? { calls: 0 }
-    if (current.calls === 0) minutes.set(keyId, current)
-    current.calls++
-    if (current.calls <= most) return
-    const seconds = Math.max(1, Math.ceil(minutes.getRemainingTTL(keyId) / 1000))
-    throw new ApiError('rate_limited', `This API key may be used ${most} times a minute; come back later.`, {
-      headers: { 'Retry-After': String(seconds) },
-    })
+  const secondsFor = (keyId: string) => Math.max(1, Math.ceil(minutes.getRemainingTTL(keyId) / 1000))
+  return {
+    count(caller) {
+      const { keyId, limits } = caller
+      const most = limits?.callsPerMinute ?? null
+      if (most === null) return
+      const current = minutes.get(keyId) ?? { calls: 0 }
+      if (current.calls === 0) minutes.set(keyId, current)
+      current.calls++
+      if (current.calls <= most) return
+      const seconds = secondsFor(keyId)
+      throw new ApiError(
+        'rate_limited',
+        `This API key may be used ${most} times a minute; come back later.`,
+        {
+          headers: {
+            'Retry-After': String(seconds),
+            ...limitHeaders(caller, { calls: { left: 0, seconds }, bytes: null }),
+          },
+        },
+      )
+    },
+    left({ keyId, limits }) {
+      const most = limits?.callsPerMinute ?? null
+      if (most === null) return null
+      return { left: Math.max(0, most - (minutes.get(keyId)?.calls ?? 0)), seconds: secondsFor(keyId) }
+    },
+  }
+}
+
+/** The largest Integer of Structured Fields (RFC 9651, 3.3.1). */
+const largestInteger = 999_999_999_999_999
+
+/**
+ * `RateLimit-Policy` and `RateLimit`, as draft-ietf-httpapi-ratelimit-headers-11 has them (sections 3 and 4). Bytes are
+ * those that the engine reads: of the draft's units, `content-bytes` comes nearest.
+ * @param left `null` where a limit is not there, or what is left of it not known
+ */
+export function limitHeaders(
+  { limits }: Pick<Limited, 'limits'>,
+  left: { calls: Left | null; bytes: Left | null },
+): Record<string, string> {
+  const { callsPerMinute = null, bytesPerDay = null } = limits ?? {}
+  const bounded = (value: number) => Math.min(value, largestInteger)
+  const policies = [
+    callsPerMinute === null ? [] : `"calls";q=${bounded(callsPerMinute)};w=${minuteMs / 1000}`,
+    bytesPerDay === null ? [] : `"bytes";q=${bounded(bytesPerDay)};qu="content-bytes";w=${dayMs / 1000}`,
+  ].flat()
+  const now = Object.entries(left).flatMap(([name, known]) =>
+    known ? `"${name}";r=${bounded(known.left)};t=${known.seconds}` : [],
+  )
+  return {
+    ...(policies.length > 0 ? { 'RateLimit-Policy': policies.join(', ') } : {}),
+    ...(now.length > 0 ? { RateLimit: now.join(', ') } : {}),
   }
 }
 
@@ -46,6 +101,8 @@ export function callCounter(clock: { now(): number } = performance): (caller: Li
 export interface ByteLimit {
   /** What is left of this day. */
   today(): Promise<Allowance>
+  /** The same by what this process read and spent last; `null` where that is not of this day. It costs no read. */
+  known(): Left | null
 }
 
 /** What runs for a key may still read on a day; they count on the day on which they were allowed. */
@@ -82,8 +139,17 @@ export function openByteLimits(store: Store): ByteLimits {
     ttl: rememberMs,
     // An entry that is deleted while it is read would fail the request that waits for it.
     ignoreFetchAbort: true,
-    fetchMethod: keyId => readSpent(store, keyId),
+    async fetchMethod(keyId) {
+      const spent = await readSpent(store, keyId)
+      note(keyId, spent)
+      return spent
+    },
   })
+
+  /** The last that was read, with what was spent since, and when its day ends. */
+  const known = new LRUCache<string, { bytes: number; endsAt: number }>({ max })
+  const note = (keyId: string, { bytes, leftMs }: Pick<Spent, 'bytes' | 'leftMs'>) =>
+    void known.set(keyId, { bytes, endsAt: performance.now() + leftMs })
 
   /** While the store does not answer nothing counts as spent: the cache lets few runs through then. */
   async function spentBy(keyId: string): Promise<Spent> {
@@ -93,6 +159,8 @@ export function openByteLimits(store: Store): ByteLimits {
 
   async function add(keyId: string, day: number, bytes: number): Promise<void> {
     const writes = additionOf(keyId, day, bytes)
+    const last = known.get(keyId)
+    if (last) last.bytes += bytes
     for (let attempt = 0; attempt < maxAttempts; attempt++)
       try {
         await withTimeout(timeouts.lease, store.batch(writes))
@@ -116,6 +184,12 @@ export function openByteLimits(store: Store): ByteLimits {
           refusal: estimate => refusal({ limit, left, estimate, leftMs }),
           spend: async spent => (spent > 0 ? add(keyId, day, spent) : undefined),
         }
+      },
+      known() {
+        const last = known.get(keyId)
+        const leftMs = (last?.endsAt ?? 0) - performance.now()
+        if (!last || leftMs <= 0) return null
+        return { left: Math.max(0, limit - last.bytes), seconds: Math.ceil(leftMs / 1000) }
       },
     }
   }
