@@ -51,7 +51,7 @@ async function tail(services: Services, name: string, options: TailOptions): Pro
   for (const unknown of first.ignored) console.error(`${endpoint.name} has no parameter ${unknown}.`)
   const few = options.rows === 0 ? [] : first.rows.slice(0, options.rows)
   few.toReversed().forEach(print)
-  const full = Math.min(endpoint.maxRows, pageRows({ sql: endpoint.sql, page }))
+  const full = Math.min(endpoint.maxRows, pageRows({ ...endpoint, page }))
   let { newest } = first
   for (let seconds = options.every; await pause(stopped, seconds);) {
     const answer = await ask(services, endpoint, options, newest).catch(untilItPasses)

@@ -75,14 +75,14 @@ export function pageFor(
   parameters: Parameters,
   { cursor, now, sql: callerSql }: Asked,
 ): Page | null {
-  const { sql, page, newestFirst, maxRows } = endpoint
+  const { sql, version, page, newestFirst, maxRows } = endpoint
   if (cursor && callerSql !== null)
     throw refusal(parameterOf(cursor), 'does not go with sql: bound the time in the SQL itself')
   if (!page || callerSql !== null) return null
   const hashed = hash('sha256', parameters.canonical).slice(0, 32)
   if (cursor && cursor.parameters !== hashed)
     throw refusal(parameterOf(cursor), 'is of other parameters: send those of its first page')
-  const limit = pageRows({ sql, page })
+  const limit = pageRows({ sql, version, page })
   const isRelative = Object.keys(parameters.resolved).length > 0
   const seal = (direction: Cursor['direction'], after: Position) =>
     cursors.seal({
@@ -94,7 +94,7 @@ export function pageFor(
     })
   const following = cursor?.direction === 'follow'
   return {
-    statement: pageStatement({ sql, page, newestFirst }, parameters.bindings, cursor),
+    statement: pageStatement({ sql, version, page, newestFirst }, parameters.bindings, cursor),
     cursor: cursor?.text ?? null,
     rows: Math.min(maxRows, limit),
     async finish(result) {

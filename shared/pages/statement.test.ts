@@ -43,6 +43,7 @@ describe('a query has no pages', () => {
 
 describe('a page', () => {
   const sql = 'SELECT l.id, l.timestamp FROM logs AS l WHERE l.a OR l.b ORDER BY timestamp DESC LIMIT 7'
+  const version = 'of-this-test'
   const bounds = { start: 'start', end: 'end', steps: [1] }
   const time = { kind: 'TIMESTAMP' as const }
   const bindings = (start: string | null, end: string | null) => [
@@ -51,11 +52,11 @@ describe('a page', () => {
   ]
   const after = { time: '1767787200000000', tie: 'a' }
   const statement = (direction: 'next' | 'follow', start: string | null, end: string | null) =>
-    pageStatement({ sql, page, newestFirst: bounds }, bindings(start, end), { direction, after })
+    pageStatement({ sql, version, page, newestFirst: bounds }, bindings(start, end), { direction, after })
   const values = ({ bindings }: ReturnType<typeof statement>) => bindings.map(({ value }) => value)
 
   test('asks for one row more, and goes on behind the position', () => {
-    expect(pageStatement({ sql, page, newestFirst: null }, [], null).sql).toContain(
+    expect(pageStatement({ sql, version, page, newestFirst: null }, [], null).sql).toContain(
       'WHERE l.a OR l.b ORDER BY `timestamp` DESC, `id` DESC LIMIT 8',
     )
     expect(statement('next', null, null).sql).toContain(

@@ -24,23 +24,23 @@ export interface Place {
   after: Position
 }
 
+/** An endpoint with pages. */
+type Paged = Pick<Endpoint, 'sql' | 'version'> & { page: Paging }
+
 /** @param place `null` = the first page */
 export function pageStatement(
-  endpoint: Pick<Endpoint, 'sql' | 'newestFirst'> & { page: Paging },
+  endpoint: Paged & Pick<Endpoint, 'newestFirst'>,
   bindings: Binding[],
   place: Place | null,
 ): Statement {
-  const { sql, page, newestFirst } = endpoint
-  const direction = place?.direction ?? null
-  const key = JSON.stringify([sql, page.by, direction])
-  const text = statements.memo(key, { context: { sql, page, direction } })
-  if (!place) return { sql: text, bindings }
+  const { first, next, follow } = textsOf(endpoint)
+  if (!place) return { sql: first, bindings }
   const [time, tie] = pageBindings
-  const { after } = place
+  const { after, direction } = place
   return {
-    sql: text,
+    sql: { next, follow }[direction],
     bindings: [
-      ...bindings.map(binding => narrowed(binding, newestFirst, place)),
+      ...bindings.map(binding => narrowed(binding, endpoint.newestFirst, place)),
       { name: time, type: { kind: 'TIMESTAMP' }, value: fromMicros(BigInt(after.time)) },
       { name: tie, type: { kind: 'STRING' }, value: after.tie },
     ],
@@ -59,18 +59,32 @@ function narrowed(binding: Binding, bounds: Endpoint['newestFirst'], { direction
   return isCloser ? { ...binding, value: time } : binding
 }
 
-interface Variant {
-  sql: string
-  page: Paging
-  direction: Place['direction'] | null
+/** SQL of the first page and of those behind a position, and the rows of a page as the query's LIMIT says. */
+interface Texts extends Record<'first' | Place['direction'], string> {
+  rows: number
 }
 
-const statements = new LRUCache<string, string, Variant>({
-  max: 300,
-  memoMethod: (_key, _stale, { context }) => printed(context),
+/** By the endpoint's version, which is looked up on every call, hits of the cache among them: its SQL may be long. */
+const texts = new LRUCache<string, Texts, Paged>({
+  max: 200,
+  memoMethod: (_version, _, { context: { sql, page } }) => ({
+    first: printed(sql, page, null),
+    next: printed(sql, page, 'next'),
+    follow: printed(sql, page, 'follow'),
+    rows: pagedSelection(sql, parse(sql), page).rows,
+  }),
 })
 
-function printed({ sql, page, direction }: Variant): string {
+function textsOf(endpoint: Paged): Texts {
+  return texts.memo(endpoint.version, { context: endpoint })
+}
+
+/** Rows of a page, as the query's LIMIT says. */
+export function pageRows(endpoint: Paged): number {
+  return textsOf(endpoint).rows
+}
+
+function printed(sql: string, page: Paging, direction: Place['direction'] | null): string {
   const tree = parse(sql)
   const { query, select, rows, time, tie } = pagedSelection(sql, tree, page)
   const order = page.by.map(name => `\`${name}\` ${direction === 'follow' ? 'ASC' : 'DESC'}`)
@@ -87,16 +101,6 @@ function printed({ sql, page, direction }: Variant): string {
       : where
   return print(tree)
 }
-
-/** Rows of a page, as the query's LIMIT says. */
-export function pageRows({ sql, page }: Pick<Endpoint, 'sql'> & { page: Paging }): number {
-  return sizes.memo(JSON.stringify([sql, page.by]), { context: { sql, page } })
-}
-
-const sizes = new LRUCache<string, number, Pick<Variant, 'sql' | 'page'>>({
-  max: 300,
-  memoMethod: (_key, _stale, { context: { sql, page } }) => pagedSelection(sql, parse(sql), page).rows,
-})
 
 interface PagedSelection {
   query: Query
