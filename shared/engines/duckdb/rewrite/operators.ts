@@ -452,15 +452,18 @@ export function between(context: Context, node: Between, scope: Scope): Typed {
   const values = context.expressions([node.operand, node.low, node.high], scope)
   if (!values.every(({ type }) => orderable(type)))
     throw noSignature(context, node, 'operator BETWEEN', values)
-  const [operand, low, high] = alike(context, node, 'BETWEEN', values)
-  const is = `${operand} BETWEEN ${low} AND ${high}`
-  const last = values[2]!
+  const [operand, low, high] = unifyOrThrow(context, node, 'operator BETWEEN', values).values as [
+    Typed,
+    Typed,
+    Typed,
+  ]
   // DuckDB's greatest number is NaN, which nothing comes before.
-  const strange = last.type?.kind === 'FLOAT64' && last.origin !== 'literal'
-  return negated(
-    node.not,
-    strange ? `(CASE WHEN isnan(${high}) AND ${operand} IS NOT NULL THEN false ELSE ${is} END)` : `(${is})`,
-  )
+  if (high.type?.kind === 'FLOAT64' && high.origin !== 'literal')
+    return negated(
+      node.not,
+      `(${comparison(operand, low, '>=')!.sql} AND ${comparison(operand, high, '<=')!.sql})`,
+    )
+  return negated(node.not, `(${operand.sql} BETWEEN ${low.sql} AND ${high.sql})`)
 }
 
 export function is(context: Context, node: Is, scope: Scope): Typed {

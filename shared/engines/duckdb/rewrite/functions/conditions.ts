@@ -77,7 +77,10 @@ function least(site: CallSite): Typed {
     .map((_, at) => site.argument(at))
     .filter(({ type }) => type?.kind === 'FLOAT64')
   const test = strange.map(({ sql }) => `isnan(${sql})`).join(' OR ')
-  return typed(`(CASE WHEN ${test} THEN CAST('NaN' AS DOUBLE) ELSE ${value.sql} END)`, value.type)
+  return typed(
+    `(CASE WHEN (${test}) AND ${value.sql} IS NOT NULL THEN CAST('NaN' AS DOUBLE) ELSE ${value.sql} END)`,
+    value.type,
+  )
 }
 
 export function caseExpression(context: Context, node: Case, scope: Scope): Typed {

@@ -125,7 +125,7 @@ function position(site: CallSite): Typed {
   )
   const known = [text, pattern, from, number, after].map(sql => `${sql} IS NOT NULL`).join(' AND ')
   return typed(
-    `(CASE WHEN (${pattern} = '' OR ${from} > length(${text})) AND ${number} IS NOT NULL THEN 0 WHEN ${known} THEN ${sql} END)`,
+    `(CASE WHEN (${pattern} = '' OR ${from} > length(${text})) AND ${text} IS NOT NULL AND ${number} IS NOT NULL THEN 0 WHEN ${known} THEN ${sql} END)`,
     'INT64',
   )
 }

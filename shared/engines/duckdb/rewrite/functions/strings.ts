@@ -16,9 +16,12 @@ const whiteSpace = quoteText(
 
 const wordDelimiters = quoteText(' \t\n\v\f\r[](){}/|\\<>!?@"^#$&~_,.:;*%+-')
 
-const urlScheme = quoteText('^\\s*(?:(?:[a-zA-Z0-9+.-]*:)?//)?')
+/** In a URL a backslash is a slash. */
+const urlScheme = quoteText('^\\s*(?:(?:[^:/?#\\\\]*:)?[/\\\\]{2})?')
 /** A URL's host without its scheme: after a user's name, up to the port or the path, with one dot at its end at most. */
-const urlHost = quoteText('^(?:[^/?#]*@)?\\.*((?:\\[[^\\]]*\\]|[^:/?#]*?)\\.?)\\.*(?:[:/?#]|\\s*$)')
+const urlHost = quoteText(
+  '^(?:[^/?#\\\\]*@)?\\.*((?:\\[[^\\]/?#\\\\]*(?:\\][^:/?#\\\\]*?)?|[^:/?#\\\\]*?)\\.?)\\.*(?:[:/?#\\\\]|\\s*$)',
+)
 
 const hostOf = (url: string) =>
   `NULLIF(regexp_extract(regexp_replace(${url}, ${urlScheme}, ''), ${urlHost}, 1), '')`
@@ -216,7 +219,9 @@ function nthPosition(text: string, part: string, position: string, occurrence = 
   const checked = `(CASE WHEN ${position} = 0 OR ${occurrence} < 1 THEN ${raise('A number is out of range')} ELSE ${position} END)`
   const starts = `list_filter(range(1, length(${text}) + 2), lambda p: substr(${text}, p, length(${part})) = ${part})`
   const ahead = `list_filter(${starts}, lambda q: q >= ${position})[${occurrence}]`
-  const back = `list_reverse(list_filter(${starts}, lambda q: q <= length(${text}) + 1 + ${position}))[${occurrence}]`
+  // From the end, empty text is found behind the last character.
+  const last = `(CASE WHEN ${part} = '' THEN 2 ELSE 1 END)`
+  const back = `list_reverse(list_filter(${starts}, lambda q: q <= length(${text}) + ${last} + ${position}))[${occurrence}]`
   const known = [text, part, occurrence].map(value => `${value} IS NOT NULL`).join(' AND ')
   return `(CASE WHEN ${checked} > 0 AND ${known} THEN COALESCE(${ahead}, 0) WHEN ${checked} < 0 AND ${known} THEN COALESCE(${back}, 0) END)`
 }

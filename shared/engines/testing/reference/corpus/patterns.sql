@@ -50,3 +50,7 @@ SELECT NET.REG_DOMAIN(1);
 SELECT h, NET.HOST(h) AS host FROM UNNEST(['[a]b', '[a', 'a]', '[a]:1', '[::1].', 'a.b.:80', 'a:b@c:1', 'a@b@c', 'x://y@z.com..?q', 'a.b \t/x', 'a\nb.com', '\ta.b', 'http:// a.b', 'HTTP+x://a', '1http://a', ':80', '...a...', 'a..', 'a.\u00a0', '@', 'a@', '@a', '//', '///a', 'a#b', '?']) AS h;
 SELECT REGEXP_INSTR('abcabc', 'b', 7, -3);
 SELECT REGEXP_INSTR('abcabc', 'b', 17, «0¦2»);
+SELECT h, NET.HOST(h) FROM UNNEST(['100%_\\x', 'a\\b', 'http:\\\\a\\b', 'a:b://c', 'x y://z', 'a.b://c', 'a:1//c', 'a?b://c', 'a#b://c', ':://c', 'a::b', '[a]b:c', '[a:b]c[d:e]', '[a/b]c', 'a[b:c]', '[a:b', '://a', 'a//b', 'a b//c', '//[a]', 'a:b@[c:d]:1', 'a@b//c', ' x : //a']) h;
+SELECT s, t, INSTR(s, t, -1), INSTR(s, t, -2), INSTR(s, t, 1), INSTR(s, t, 3), INSTR(s, t, 1, 2) FROM UNNEST([STRUCT('' AS s, '' AS t), ('abc', ''), ('', 'a'), ('a', 'a'), ('aaa', 'aa'), ('日本', '')]);
+SELECT INSTR('abc', '', -1, 2), INSTR('abc', '', 4), INSTR('abc', '', 5), INSTR('abc', '', -4), INSTR('abc', '', -3), INSTR('abc', 'c', -1), INSTR('abc', 'c', -2), INSTR('abcabc', 'bc', -2), INSTR('abcabc', 'bc', -1), INSTR('', '', 1), INSTR('', '', 2), INSTR('', '', -2);
+SELECT n, NET.HOST(line), REGEXP_INSTR(line, '') FROM lines ORDER BY n;
