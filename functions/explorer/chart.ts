@@ -2,10 +2,11 @@
 import UPlot from 'uplot'
 import { el } from './dom.ts'
 import { type Series, unitOf } from './series.ts'
+import { widthText } from './logs/range.ts'
 import { now } from './service.ts'
 import { timeText } from '../query/times.ts'
 
-const height = () => (innerWidth < 600 ? 240 : 320)
+const height = () => (innerWidth < 600 || innerHeight < 850 ? 240 : 320)
 
 export function chart(series: Series): HTMLElement {
   const place = el('div', { class: 'plot' })
@@ -53,6 +54,7 @@ export function chart(series: Series): HTMLElement {
     el('div', focusable, place),
     spoken,
     hiddenLines(series),
+    fewBuckets(series),
     unfinished(series),
   )
 }
@@ -61,6 +63,15 @@ export function chart(series: Series): HTMLElement {
 function unfinished({ times, step }: Series): HTMLElement | null {
   return isOpen(times, step) ? el('p', { class: 'hint' }, 'The last bucket, hatched, is not finished.') : null
 }
+
+/** Two points are no course of anything: each stands for its bucket, and no line goes from one to the other. */
+function fewBuckets({ times, step }: Series): HTMLElement | null {
+  if (!isBare(times)) return null
+  const width = step === null ? '' : ` by ${widthText(step * 1e6)}`
+  return el('p', { class: 'hint' }, `Buckets${width}; no line goes through so few.`)
+}
+
+const isBare = (times: number[]) => times.length < 3
 
 function isOpen(times: number[], step: number | null): boolean {
   const present = now() / 1e6
@@ -138,11 +149,11 @@ function options(
       x: { range: widened },
       ...Object.fromEntries(unitsOf(lines).map(unit => [scaleOf(unit), { range: fromZero }])),
     },
-    series: [{}, ...lines.map(({ name }, i) => line(name, i, keys.isOn(i)))],
+    series: [{}, ...lines.map(({ name }, i) => line(name, i, keys.isOn(i), isBare(times)))],
   }
 }
 
-function line(label: string, i: number, show: boolean): UPlot.Series {
+function line(label: string, i: number, show: boolean, bare: boolean): UPlot.Series {
   const stroke = colour(`--line-${i + 1}`)
   return {
     label,
@@ -150,7 +161,8 @@ function line(label: string, i: number, show: boolean): UPlot.Series {
     stroke,
     scale: scaleOf(unitOf(label)),
     width: 2,
-    points: { size: 6, fill: stroke, filter: alone },
+    ...(bare ? { paths: () => null } : {}),
+    points: { size: bare ? 10 : 6, fill: stroke, filter: alone },
     spanGaps: false,
   }
 }

@@ -61,7 +61,7 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
   const element = el(
     'article',
     { class: 'form-view', onkeydown: event => runOnEnter(event as KeyboardEvent, runs.start) },
-    el('h2', {}, endpoint.name),
+    el('div', { class: 'form-title' }, el('h2', {}, endpoint.name), sql?.modes),
     el('p', { class: 'description', tabindex: 0, title: endpoint.description }, endpoint.description),
     fields.element,
     sql?.element,

@@ -144,6 +144,9 @@ inChromium('the page in Chromium', () => {
       await page.locator('.chart [role=status]', { hasText: spoken }).waitFor({ state: 'attached' })
     }
     expect(await drawnHeights()).toEqual({ misplaced: [], inGap: 0 })
+    await page.getByText('hourly', { exact: true }).click()
+    await run()
+    await page.getByText('Buckets; no line goes through so few.').waitFor() // one hour of the last has requests
   })
 
   /** A chart is drawn once its width is known, which is after it is in the page. */
@@ -239,12 +242,30 @@ inChromium('the page in Chromium', () => {
     await page.keyboard.press('Control+a')
     await page.keyboard.type('SELECT COUNT(*) FROM edge')
     await page.getByRole('option', { name: /^edge_logs/ }).waitFor()
+    await page.keyboard.type('_logs')
+    await page.getByRole('option', { name: /^edge_logs/ }).waitFor()
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('1 row.').waitFor()
+    expect(await page.getByRole('option', { name: /^edge_logs/ }).count()).toBe(0)
+    await page.getByText('Saved query', { exact: true }).click()
+    await page.getByText('Not yet run.').waitFor()
+    expect(await page.locator('.outcome.old').count()).toBe(1)
   })
 
   test('the worked examples run', async () => {
     await open(logs)
     await write('')
-    await page.getByLabel('Worked examples').selectOption({ label: 'The busiest paths' })
+    const menu = page.getByLabel('Worked examples')
+    const tables = await menu
+      .locator('optgroup')
+      .evaluateAll(groups => groups.map(group => group.getAttribute('label')))
+    expect(tables).toEqual(expect.arrayContaining(['edge_logs', 'postgres_logs', 'pgbouncer_logs']))
+    // The range is that of the form: no example has one of its own.
+    const texts = await menu
+      .locator('option')
+      .evaluateAll(all => all.map(option => option.getAttribute('value')!))
+    expect(texts.filter(text => /CURRENT_TIMESTAMP|TIMESTAMP_SUB/.test(text))).toEqual([])
+    await menu.selectOption({ label: 'The busiest paths' })
     await run()
     await page.getByText('1 row.').waitFor()
     expect(await cells(1)).toEqual(['/rest/v1/<b>items</b>'])
@@ -279,6 +300,45 @@ inChromium('the page in Chromium', () => {
     await page.getByText('redacted', { exact: true }).waitFor()
     expect(await page.getByText('203.0.113.7').count()).toBe(0)
     expect((await cells(3))[0]).toContain('REDACTED')
+    expect(page.url()).toContain('.redact=true')
+    await page.goBack()
+    await page.getByText('203.0.113.7').first().waitFor()
+    expect(await page.getByRole('switch', { name: 'Redact personal data' }).isChecked()).toBe(false)
+    await page.goForward()
+    await page.getByText('redacted', { exact: true }).waitFor()
+  })
+
+  test('different units have axes of their own, and whole numbers whole ticks', async () => {
+    await page.addInitScript(() => {
+      const drawn: string[] = []
+      const { fillText } = CanvasRenderingContext2D.prototype
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        drawn.push(text)
+        fillText.call(this, text, ...place)
+      }
+      Object.assign(window, { drawn })
+    })
+    const columns = 'COUNT(*) AS requests, 100.5 AS share_percent, 250 AS p95_ms'
+    const sql = `SELECT TIMESTAMP_TRUNC(t.timestamp, DAY) AS day, ${columns} FROM edge_logs AS t WHERE t.id IN ("4-0", "5-0", "8-0") GROUP BY 1`
+    await open(`${logs}&sql=${encodeURIComponent(sql)}`)
+    await page.getByText('This link brings a query of its own.').waitFor()
+    await run()
+    await drawn()
+    const labels = await page.evaluate(() => (window as unknown as { drawn: string[] }).drawn)
+    expect(labels).toEqual(expect.arrayContaining(['0', '1', '0 %', '100 %', '0 ms', '200 ms']))
+    expect(labels.filter(label => /^\d*\.\d+$/.test(label))).toEqual([])
+  })
+
+  test('a theme is chosen, and kept on this device', async () => {
+    await page.goto(service.url)
+    const button = page.getByRole('button', { name: 'Theme: system' })
+    const scheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)
+    await button.click()
+    await page.getByRole('button', { name: 'Theme: light' }).click()
+    expect(await scheme()).toBe('dark')
+    await page.reload()
+    await page.getByRole('button', { name: 'Theme: dark' }).waitFor()
+    expect(await scheme()).toBe('dark')
   })
 
   test('copies a curl line without the key, and saves CSV', async () => {
@@ -341,6 +401,7 @@ inChromium('the page in Chromium', () => {
     await write('SELECT id FROM edge_logs LIMIT 3')
     await run()
     await page.getByText('3 rows: the LIMIT, so there may be more.').waitFor()
+    expect(await page.locator('.run').evaluate(row => row.getBoundingClientRect().bottom)).toBeLessThan(600)
     const bottom = async (selector: string) => (await page.locator(selector).first().boundingBox())!.y
     expect(await bottom('.line')).toBeLessThan(740)
     await write('SELECT nothing FROM edge_logs')

@@ -2,7 +2,7 @@
 import examples from '../../queries/README.md'
 import type { Problem } from '../../shared/errors.ts'
 import type { TableDescription } from '../query/tables.ts'
-import { el, newId, show } from './dom.ts'
+import { el, show } from './dom.ts'
 import type { Editor } from './editor.ts'
 import { segments } from './field.ts'
 import { format } from './format.ts'
@@ -71,7 +71,9 @@ export function statement({ key, endpoint, sql, run, edited }: Setup) {
   }
   if (own) void open(sql ?? '')
   return {
-    element: el('div', { class: 'statement' }, modes.element, room),
+    /** The switch between the saved query and the caller's own. */
+    modes: modes.element,
+    element: el('div', { class: 'statement' }, room),
     /** `null` = the saved query. */
     text: () => (own ? (editor?.text() ?? sql ?? '') : null),
     /** Notes the query that ran, for the history. */
@@ -98,11 +100,11 @@ function exampleMenu(tables: TableDescription[], choose: (sql: string) => void):
   })
   const filled = groups.filter(({ own }) => own.length > 0)
   if (filled.length === 0) return null
-  const id = newId()
   const options = filled.map(({ name, own }) =>
     el('optgroup', { label: name }, ...own.map(({ title, sql }) => el('option', { value: sql }, title))),
   )
   const onchange = () => select.value !== '' && choose(select.value)
-  const select = el('select', { id, onchange }, el('option', { value: '' }, 'Choose one …'), ...options)
-  return el('div', { class: 'examples' }, el('label', { for: id }, 'Worked examples'), select)
+  const label = { 'aria-label': 'Worked examples', onchange }
+  const select = el('select', label, el('option', { value: '' }, 'Examples …'), ...options)
+  return select
 }

@@ -150,7 +150,7 @@ function legendOf(layers: Layer[], { title, cost, state, choose }: Legend): HTML
     const sum = values.reduce<number>((all, value) => all + (value ?? 0), 0)
     const swatch = el('i', { class: `swatch bar-${colour}`, 'aria-hidden': 'true' })
     const text = state.measure === 'rows' ? `${name} ${sum.toLocaleString('en')}` : name
-    if (!severity) return el('span', { class: 'key' }, swatch, text)
+    if (!severity) return el('span', { class: 'key', title: text }, swatch, el('span', {}, text))
     const alone = state.severity.length === 1 && state.severity[0] === severity
     const press = () => choose(alone ? [] : [severity])
     return el(

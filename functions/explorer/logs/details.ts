@@ -13,7 +13,7 @@ export interface Acts {
   values(path: string): void
   around(): void
   close(): void
-  step(by: number): void
+  step(towards: 'newer' | 'older'): void
 }
 
 export function details(entry: Row, shape: Shape, acts: Acts): HTMLElement {
@@ -30,8 +30,8 @@ export function details(entry: Row, shape: Shape, acts: Acts): HTMLElement {
       'div',
       { class: 'entry-acts' },
       close,
-      button('Newer', () => acts.step(-1)),
-      button('Older', () => acts.step(1)),
+      button('Newer', () => acts.step('newer')),
+      button('Older', () => acts.step('older')),
       button('Entries around', acts.around),
       copyButton('Copy link', () => location.href),
       copyButton('Copy JSON', () => JSON.stringify(entry, null, 2)),

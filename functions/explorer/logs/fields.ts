@@ -15,7 +15,7 @@ interface Acts {
   measure(measure: string): void
 }
 
-const amounts = /time|duration|_ms|latency|bytes|length|size|score/
+const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
 
 const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
@@ -137,16 +137,13 @@ function inside({ path }: Field, name: string, entries: number, acts: Acts): HTM
 
 /** What is counted: rows, or a number of theirs. */
 function measures(measure: string, shape: Shape, acts: Acts): HTMLElement {
-  const fields = shape.fields.filter(isNumber)
-  const likely = [
-    ...fields.filter(field => amounts.test(nameOf(field))),
-    ...fields.filter(field => !amounts.test(nameOf(field))),
-  ]
+  const numeric = [...new Set([...shape.likely, ...shape.fields])].filter(isNumber)
+  const fields = numeric.toSorted((a, b) => rank(a) - rank(b))
   const id = newId()
-  const options = likely.flatMap(field =>
+  const options = fields.flatMap(field =>
     ['average', 'highest'].map(kind => {
       const value = `${kind}:${field.path}`
-      return el('option', { value, selected: value === measure }, `${kind} ${nameOf(field)}`)
+      return el('option', { value, selected: value === measure }, `${kind} ${toldApart(field, fields)}`)
     }),
   )
   const select = el(
@@ -156,6 +153,18 @@ function measures(measure: string, shape: Shape, acts: Acts): HTMLElement {
     ...options,
   )
   return el('div', { class: 'measure' }, el('label', { for: id }, 'By'), select)
+}
+
+/** Times first, then other amounts; of those alike the likely ones. */
+function rank(field: Field): number {
+  const at = amounts.findIndex(pattern => pattern.test(nameOf(field)))
+  return at < 0 ? amounts.length : at
+}
+
+/** By its path, where another field has the same name. */
+function toldApart(field: Field, fields: Field[]): string {
+  const alike = fields.filter(other => nameOf(other) === nameOf(field))
+  return alike.length > 1 ? field.path : nameOf(field)
 }
 
 /** `highest origin_time` */

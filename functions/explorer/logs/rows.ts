@@ -70,7 +70,7 @@ export function rowList(events: Events) {
   const lines = new Map<Row, HTMLElement>()
   let active: Row | null = null
 
-  const watch = new IntersectionObserver(([entry]) => entry!.isIntersecting && events.more(), {
+  const watch = new IntersectionObserver(seen => seen.at(-1)!.isIntersecting && events.more(), {
     root: element,
     rootMargin: '600px',
   })

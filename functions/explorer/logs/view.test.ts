@@ -10,6 +10,7 @@ import { chromiumPath, faultsOf, launch } from '../../testing/browser.ts'
 import { loadConfig } from '../../../shared/config.ts'
 import { type EdgeRow, edgeRow } from '../../testing/edges.ts'
 import { startService, type TestService } from '../../testing/service.ts'
+import { appRow, withAppLogs } from '../testing/app-logs.ts'
 
 const project = 'qhzvnxwtrkdplmcoyaeb' // the example of the parameter
 const began = Date.now()
@@ -43,9 +44,15 @@ inChromium('the logs view in Chromium', () => {
   let wrong: string[]
 
   beforeAll(async () => {
-    await buildExplorer(folder)
+    await buildExplorer(join(folder, 'page'))
     const rows = Array.from({ length: entries }, (_, i) => entry(i, 5 + i * 10, i < 30 ? 500 : 200))
-    service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env: { EXPLORER_DIR: folder } })
+    const app = Array.from({ length: 30 }, (_, i) => appRow(i, new Date(began - i * 60_000).toISOString()))
+    const { queries, env } = withAppLogs(join(folder, 'app'))
+    service = await startService({
+      tables: { 'cloudflare.logs.prod': rows, 'app.logs': app },
+      queries,
+      env: { ...env, EXPLORER_DIR: join(folder, 'page') },
+    })
     browser = await launch(chromiumPath!)
   }, 60_000)
 
@@ -72,9 +79,9 @@ inChromium('the logs view in Chromium', () => {
     expect(wrong).toEqual([])
   })
 
-  async function open(link = ''): Promise<void> {
+  async function open(link = '', key = service.key): Promise<void> {
     await page.goto(`${service.url}/${link}`)
-    await page.getByLabel('API key').fill(service.key)
+    await page.getByLabel('API key').fill(key)
     await page.keyboard.press('Enter')
     await page.getByRole('grid', { name: 'Log entries' }).waitFor()
     await counted(/rows/)
@@ -201,6 +208,15 @@ inChromium('the logs view in Chromium', () => {
     )
   })
 
+  test('a bucket that goes on is marked', async () => {
+    await open(`${plain}&.from=now-52w`) // a bucket is a week
+    await counted(/100 of 300/)
+    expect(await page.locator('.bars rect.unfinished').count()).toBe(2)
+    await page.getByRole('group', { name: /by 7 days/ }).focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.getByText(/7 days \(not finished\): 30 5xx, 270 1xx to 3xx/).waitFor()
+  })
+
   test('a time that is shown is a bound that keeps its row', async () => {
     await open(plain)
     const time = (await rows().nth(4).locator('.cell-time').textContent())!
@@ -230,6 +246,175 @@ inChromium('the logs view in Chromium', () => {
     expect(page.url()).toContain('.redact=true')
   })
 
+  test('the range is picked, relative or absolute, in UTC or the device’s zone, and stays in the link as written', async () => {
+    await open(`${plain}&.from=now-30m`)
+    await counted(/^100 of 1[78]\d rows/)
+    expect(page.url()).toContain('.from=now-30m')
+    const first = (await rows().first().locator('.cell-time').textContent())!
+    await page.getByLabel('Time zone').selectOption('Local')
+    await page.getByRole('columnheader', { name: 'Time (local)' }).waitFor()
+    expect(page.url()).toContain('.zone=local')
+    const local = (await rows().first().locator('.cell-time').textContent())!
+    const zone = await page.evaluate(() => new Date().getTimezoneOffset() * 60_000)
+    expect(Date.parse(`${first}Z`) - Date.parse(`${local}Z`)).toBe(zone)
+    const picker = page.locator('.custom .picker').first()
+    const minutes = new Date(began - 600_000 - zone).toISOString().slice(0, 16)
+    await picker.evaluate((input: HTMLInputElement, value) => {
+      input.value = value
+      input.dispatchEvent(new Event('change'))
+    }, minutes)
+    expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe(minutes.replace('T', ' '))
+    await page.getByText('Not yet run').waitFor()
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.waitForURL(/from=20\d\d/)
+    expect(decodeURIComponent(page.url())).toContain(
+      `.from=${new Date(began - 600_000).toISOString().slice(0, 16)}`,
+    )
+    await counted(/^[67]\d rows/)
+  })
+
+  test('columns, their widths and their sort, and which parts show, are kept; lines wrap; a value is copied', async () => {
+    await open(`${plain}&.columns=metadata.response.origin_time`)
+    await page
+      .getByRole('columnheader', { name: /origin_time/ })
+      .getByRole('button', { name: 'origin_time', exact: true })
+      .click()
+    await page.waitForURL(/sort=metadata.response.origin_time/)
+    await rows().first().getByText('1199').waitFor()
+    const grip = (await page.locator('.head .grip').first().boundingBox())!
+    await page.mouse.move(grip.x + 3, grip.y + 5)
+    await page.mouse.down()
+    await page.mouse.move(grip.x + 63, grip.y + 5, { steps: 3 })
+    await page.mouse.up()
+    const width = () =>
+      page.locator('.head .cell-time').evaluate(cell => Math.round(cell.getBoundingClientRect().width))
+    const wide = await width()
+    await page.getByRole('button', { name: 'Chart', exact: true }).click()
+    await page.locator('.bars').waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Wrap' }).click()
+    expect(
+      await rows()
+        .first()
+        .locator('.cell-message')
+        .evaluate(cell => getComputedStyle(cell).whiteSpace),
+    ).toBe('pre-wrap')
+    await page.getByRole('button', { name: 'Remove the column origin_time' }).click()
+    await page.getByRole('columnheader', { name: /origin_time/ }).waitFor({ state: 'detached' })
+    await rows().first().click()
+    await page.getByRole('button', { name: 'Column of metadata.request.method' }).click()
+    await page.reload()
+    await page.getByRole('columnheader', { name: /method/ }).waitFor()
+    expect([await width(), await page.locator('.bars').isVisible()]).toEqual([wide, false])
+    await rows().first().click()
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
+    await page.getByRole('button', { name: 'Copy metadata.request.path' }).click()
+    await page.locator('.leaf-acts', { hasText: 'Copied' }).waitFor()
+    expect(await clipboard()).toMatch(/^\/rest\/v1\/items\/\d$/)
+    await page.getByRole('button', { name: 'Copy JSON' }).click()
+    await page.locator('.entry-acts', { hasText: 'Copied' }).waitFor()
+    await expect(clipboard().then(text => (JSON.parse(text) as { id: string }).id)).resolves.toMatch(
+      /^entry-/,
+    )
+    await page.getByRole('button', { name: 'Values of metadata.request.path' }).click()
+    await page.getByRole('button', { name: /items\/0 ?100/ }).waitFor()
+  })
+
+  test('a table is shown as its definition says, and what is inside JSON is counted, filtered and a column', async () => {
+    await open('#app')
+    await counted(/^30 rows/)
+    expect(await page.getByRole('columnheader').allTextContents()).toEqual([
+      'Time (UTC) ↓',
+      'Level',
+      'Message',
+    ])
+    expect(await page.locator('.bars rect.bar-error').count()).toBeGreaterThan(0)
+    await page.getByRole('button', { name: 'Fields', exact: true }).click()
+    expect(await page.locator('.field-name').first().textContent()).toBe('nameuser')
+    await page.locator('.field-name', { hasText: 'payload' }).last().click()
+    await page.getByRole('button', { name: /user\.name ?30/ }).click()
+    await page
+      .getByRole('button', { name: /Ann ?10/ })
+      .first()
+      .click()
+    await counted(/^10 rows/)
+    await rows().first().click()
+    await page.getByRole('button', { name: 'Column of payload.user.sign-in' }).click()
+    await page.getByRole('columnheader', { name: /sign_in/ }).waitFor()
+    await rows().nth(1).click()
+    await page.getByRole('button', { name: 'Filter for payload.tags[0]' }).click()
+    await counted(/^5 rows/)
+    expect(decodeURIComponent(page.url())).toContain('.where=payload.tags[0]="t1"')
+    expect(await page.locator('.row:not(.head) .cell-value').allTextContents()).toEqual([
+      '3',
+      '9',
+      '15',
+      '21',
+      '27',
+    ])
+  })
+
+  test('what a query read is shown, and a fresh run is only there for keys that may', async () => {
+    const asked: (string | undefined)[] = []
+    await page.route('**/api/endpoints/query/**', async route => {
+      asked.push((await route.request().allHeaders())['cache-control'])
+      const response = await route.fetch()
+      await route.fulfill({ response, headers: { ...response.headers(), 'x-bytes-read': '4100000' } })
+    })
+    await open('#app')
+    await counted(/^30 rows · .*, 4\.1 MB read/)
+    expect(new Set(asked)).not.toContain('no-cache, no-store')
+    await page.getByRole('button', { name: 'Run fresh' }).click()
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
+    const bare = await context.browser()!.newContext()
+    page = await bare.newPage()
+    await open('#app', await service.issue({}))
+    await counted(/^30 rows/)
+    expect(await page.getByRole('button', { name: 'Run fresh' }).count()).toBe(0)
+    await bare.close()
+  })
+
+  test('on a phone the controls fold, the rows come first, and an entry covers the screen', async () => {
+    await page.setViewportSize({ width: 375, height: 740 })
+    await open(plain)
+    await counted(/100 of 300/)
+    expect(await page.getByLabel('Severity').isVisible()).toBe(false)
+    expect((await rows().first().boundingBox())!.y).toBeLessThan(370)
+    await page.getByRole('button', { name: 'Filters' }).click()
+    await page.getByLabel('Severity').selectOption('5xx')
+    await counted(/^30 rows/)
+    await rows().first().click()
+    await page.getByRole('region', { name: 'Fields of the entry' }).waitFor()
+    expect(await page.locator('.beside-rows').boundingBox()).toMatchObject({ x: 0, y: 0, width: 375 })
+    expect(await faultsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Close the entry' }).click()
+    await page.locator('.beside-rows').waitFor({ state: 'hidden' })
+  })
+
+  test('of ten thousand rows only those near the window are drawn', async () => {
+    let next = 0
+    await page.route('**/api/endpoints/query/**', async route => {
+      const { sql } = route.request().postDataJSON() as { sql: string }
+      const ofRows = sql.includes('LIMIT 100') ? 100 : 0 // none for the chart
+      const result = Array.from({ length: ofRows }, () => {
+        const i = next++
+        return { id: `r${i}`, timestamp: began * 1000 - i, severity: 200, event_message: `row ${i}` }
+      })
+      return route.fulfill({ json: { result, meta: { truncated: false, redacted: false } } })
+    })
+    await open(plain)
+    await page.evaluate(async () => {
+      const place = document.querySelector('.rows')!
+      while (document.querySelectorAll('.row:not(.head)').length < 10_000) {
+        place.scrollTo(0, place.scrollHeight)
+        await new Promise(resolve => setTimeout(resolve, 5))
+      }
+    })
+    const drawn = await rows().evaluateAll(
+      all => all.filter(row => row.checkVisibility({ contentVisibilityAuto: true })).length,
+    )
+    expect([await rows().count(), drawn < 500]).toEqual([10_000, true])
+  })
+
   test('search by text, the SQL that it makes, and on in SQL', async () => {
     await open(plain)
     await page.keyboard.press('/')
@@ -242,6 +427,13 @@ inChromium('the logs view in Chromium', () => {
     await page.getByText('This link brings a query of its own.').waitFor()
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByText('100 rows: the LIMIT, so there may be more.').waitFor()
+    const today = 'TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), DAY)'
+    const days = `SELECT day, 1 AS n FROM UNNEST([${today}, TIMESTAMP_SUB(${today}, INTERVAL 1 DAY)]) AS day`
+    await page.goto(`${service.url}/${plain}&.view=query&sql=${encodeURIComponent(days)}`)
+    await page.getByText('This link brings a query of its own.').waitFor()
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText('The last bucket, hatched, is not finished.').waitFor()
+    await page.getByText('Buckets by day; no line goes through so few.').waitFor()
   })
 
   test('can be used with the keyboard alone: j, k, Enter, Esc, ?', async () => {
@@ -289,6 +481,18 @@ inChromium('the logs view in Chromium', () => {
     expect(await faultsOf(page)).toEqual([])
     await rows().first().click()
     await page.getByRole('region', { name: 'Fields of the entry' }).waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    // The others: SQL, keys, a range of one's own, no rows, a refusal.
+    await page.getByRole('button', { name: 'Close the entry' }).click()
+    await page.getByText('SQL', { exact: true }).click()
+    await page.getByRole('button', { name: 'Keys', exact: true }).click()
+    expect(await faultsOf(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.goto(`${service.url}/${plain}&.from=2020-01-01&.to=2020-01-02&.search=x`)
+    await page.getByText('Nothing in this range passes the filters.').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await page.goto(`${service.url}/${plain}&.search=/(/`)
+    await page.getByRole('alert').first().waitFor()
     expect(await faultsOf(page)).toEqual([])
   })
 

@@ -87,7 +87,7 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
       showFields.set(true)
       change({ by, measure: 'rows' })
     },
-    step,
+    step: (towards: 'newer' | 'older') => step((towards === 'older') === view.state.ascending ? -1 : 1),
   })
   const nothingSaid = !link.view.some(([name]) => name === 'from' || name === 'to')
   const rows = reading(
@@ -270,12 +270,8 @@ function chip(filter: Filter, { state, change }: Current): HTMLElement {
   const text = `${path.split('.').slice(-2).join('.')} ${operator} ${value === null ? 'none' : String(value)}`
   const onclick = () => change({ filters: state.filters.filter(other => other !== filter) })
   const label = `Remove the filter ${text}`
-  return el(
-    'button',
-    { type: 'button', class: 'chip', title: path, 'aria-label': label, onclick },
-    text,
-    ' ×',
-  )
+  const press = { type: 'button', class: 'chip', title: path, 'aria-label': label, onclick }
+  return el('button', press, el('span', {}, text), ' ×')
 }
 
 function sqlPart(text: HTMLElement, edit: () => void): HTMLElement {
