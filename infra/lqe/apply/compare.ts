@@ -107,7 +107,7 @@ async function problemIn(file: string, compare: () => Promise<string | null>): P
 
 function messageOf(error: unknown): string {
   if (error instanceof EngineError) {
-    const hint = error.reason === 'no_rollup' ? '; apply makes it' : ''
+    const hint = error.reason === 'no_rollup' ? '; see "Roll-ups" in infra/docs/operating.md' : ''
     return `could not be compared: ${error.message}${hint}`
   }
   if (error instanceof Error) return error.message

@@ -204,11 +204,11 @@ describe('apply with a comparison as of the minute', () => {
   })
 })
 
-test('a comparison says what to do where the view is not there', async () => {
+test('a comparison says why the view cannot be read, and where to look', async () => {
   await run(cloud)
   const { rollup: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
   await cloud.engine.rollups.remove(made!)
-  expect(await refusal(true, cloud)).toMatch(/cannot be read: notFound; apply makes it/)
+  expect(await refusal(true, cloud)).toMatch(/cannot be read: notFound; see "Roll-ups" in infra/)
 }, 60_000)
 
 describe('a roll-up on BigQuery', () => {
