@@ -5,6 +5,7 @@ import type { Fields, Plain, Store, Write } from './store.ts'
 import { StoreError } from './store.ts'
 import { freshCollection } from './testing/adapters.ts'
 import { describeStores } from './testing/describe-stores.ts'
+import { anyCharacter } from '../testing/characters.ts'
 
 /** A write under the version that the document has, under the one it had before, or under none. */
 type Under = 'current' | 'earlier' | 'none'
@@ -17,7 +18,7 @@ const number = fc.oneof(
   fc.integer(),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(n => n + 0),
 )
-const text = fc.string({ unit: 'binary', maxLength: 20 })
+const text = fc.string({ unit: anyCharacter, maxLength: 20 })
 const key = text.filter(name => name !== '' && !name.startsWith('__'))
 const { item } = fc.letrec<{ item: Plain; map: Plain }>(tie => ({
   item: fc.oneof({ maxDepth: 3 }, fc.constant(null), fc.boolean(), number, text, tie('map')),

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { parseCombined } from './combined.ts'
 import { BadEntry, entryReader, type Json } from './entries.ts'
 import { tableColumns } from './parquet.ts'
+import { anyCharacter } from '../../../shared/testing/characters.ts'
 
 const site = { project: 'shop', host: 'www.example.com' }
 const read = entryReader(tableColumns('infra/tables', 'cloudflare.logs.prod'), field => {
@@ -171,7 +172,7 @@ describe('a line in the combined format', () => {
       'é',
     )
     const text = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.array(piece, { maxLength: 40 }).map(pieces => pieces.join('')),
     )
     const near = text.chain(noise =>

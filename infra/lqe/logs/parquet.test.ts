@@ -9,6 +9,7 @@ import { LogsError } from './error.ts'
 import { clearLogs, ParquetWriter, publish, tableColumns, withStage } from './parquet.ts'
 import { writeSample } from './sample.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
+import { anyCharacter } from '../../../shared/testing/characters.ts'
 
 const table = 'postgres.logs'
 const columns = tableColumns(tablesFolder, table)
@@ -84,7 +85,7 @@ describe('a stage', () => {
 })
 
 const texts = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.string({ unit: 'grapheme' }),
   fc.constantFrom('{"a":1}', '12', 'null', '\ud800', '\0'),
 )
@@ -127,7 +128,7 @@ describe('an entry on its way through Parquet', () => {
       const micros = fc.bigInt({ min: 100_000_000_000_000n, max: 253_402_300_799_999_999n })
       const raw = fc.record({
         timestamp: micros,
-        event_message: fc.string({ unit: 'binary' }),
+        event_message: fc.string({ unit: anyCharacter }),
         metadata: values(metadata),
       })
       const read = entryReader(tableColumns(tablesFolder, table), () => {})

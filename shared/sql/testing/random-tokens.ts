@@ -4,6 +4,7 @@ import { reservedWords } from '../grammar.ts'
 import type { Count, Identifier, Literal, ParameterReference, TypedLiteral } from '../tree.ts'
 import type { SqlType, StructField, StructType } from '../types.ts'
 import { scalarNames } from '../types.ts'
+import { anyCharacter } from '../../testing/characters.ts'
 
 const at = 0
 
@@ -41,7 +42,7 @@ function hex(code: number, digits: number): string {
 
 const string: fc.Arbitrary<Literal> = fc
   .tuple(
-    fc.string({ unit: 'binary' }).filter(value => !value.includes('\0')),
+    fc.string({ unit: anyCharacter }).filter(value => !value.includes('\0')),
     fc.constantFrom("'", '"', "'''", '"""'),
   )
   .map(([value, quotes]) => {
