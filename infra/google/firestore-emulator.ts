@@ -1,7 +1,7 @@
-/** Google's Firestore emulator: one for all test files that a Jest worker runs, or for another process; it ends with it. */
+/** Google's Firestore emulator: one for all test files of a run of Jest, or for another process; it ends with it. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,8 +14,9 @@ export interface Emulator {
   pid: number
 }
 
-/** Test files of one worker share nothing but its process id. */
-const folder = join(tmpdir(), `firestore-emulator-${process.pid}`)
+/** Test files share nothing but the process id: of Jest, whose workers have it as their parent, or of this process. */
+const inWorker = process.env['JEST_WORKER_ID'] !== undefined && process.send !== undefined
+const folder = join(tmpdir(), `firestore-emulator-${inWorker ? process.ppid : process.pid}`)
 const startFile = join(folder, 'started')
 const logFile = join(folder, 'log')
 const rulesFile = join(import.meta.dirname, '../deploy/firestore.rules')
@@ -55,16 +56,31 @@ function printedBy(program: string, ...args: string[]): string | null {
 
 /** Finds it running, or starts it. Firestore clients that this process opens from then on call it. */
 export async function useEmulator(): Promise<Emulator> {
-  const emulator = (await running()) ?? (await start())
+  const emulator = isFirst() ? await start() : await running()
   process.env['FIRESTORE_EMULATOR_HOST'] = emulator.address
   process.env['METADATA_SERVER_DETECTION'] = 'none' // the emulator needs no credentials: no search for them
   return emulator
 }
 
-async function running(): Promise<Emulator | null> {
-  if (!existsSync(startFile)) return null
-  const emulator = JSON.parse(readFileSync(startFile, 'utf8')) as Emulator
-  return (await answers(emulator.address)) ? emulator : null
+/** Whether no other has made the folder: the one that makes it starts the emulator. */
+function isFirst(): boolean {
+  try {
+    mkdirSync(folder)
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** The emulator that another is starting or has started. */
+async function running(): Promise<Emulator> {
+  for (const until = Date.now() + startMs; Date.now() < until; await sleep(50)) {
+    if (!existsSync(startFile)) continue
+    const emulator = JSON.parse(readFileSync(startFile, 'utf8')) as Emulator
+    if (await answers(emulator.address)) return emulator
+  }
+  throw new Error(`no emulator after ${startMs} ms; if none is running, remove ${folder}`)
 }
 
 /** `cat` ends with this process, even when that is killed: so the emulator never outlives it. */
@@ -79,7 +95,6 @@ const script = `
 async function start(): Promise<Emulator> {
   search ??= find()
   if ('missing' in search) throw new Error(search.missing)
-  mkdirSync(folder, { recursive: true })
   const port = await freePort()
   const args = ['-c', script, 'sh', search.jar, String(port), rulesFile, folder]
   const child = spawn('sh', args, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })
@@ -91,7 +106,8 @@ async function start(): Promise<Emulator> {
   for (const until = Date.now() + startMs; !(await answers(emulator.address)); await sleep(50))
     if (Date.now() > until)
       throw new Error(`no emulator after ${startMs} ms: ${readFileSync(logFile, 'utf8')}`)
-  writeFileSync(startFile, JSON.stringify(emulator))
+  writeFileSync(`${startFile}.new`, JSON.stringify(emulator))
+  renameSync(`${startFile}.new`, startFile) // seen whole or not at all
   return emulator
 }
 

@@ -7,6 +7,9 @@ export interface Proxy {
   address: string
   /** Open connections accept data and pass nothing on, without an error; new ones work. */
   losePackets(passing: 'requests' | 'nothing'): void
+  /** As a stopped server: all connections, also new ones, accept data, which is passed on once it goes on. */
+  standStill(): void
+  goOn(): void
   /** Open connections break; new ones work. */
   breakConnections(): void
   /** New connections are refused too. */
@@ -23,11 +26,13 @@ interface Connection {
 /** @param target host:port of the server */
 export async function startProxy(target: string): Promise<Proxy> {
   const connections = new Set<Connection>()
+  let still = false
   const [host, port] = target.split(':')
   const proxy = createServer(client => {
     const connection: Connection = { client, server: connect(Number(port), host), passing: 'all' }
     connections.add(connection)
     pass(connection, () => connections.delete(connection))
+    if (still) socketsOf(connection).forEach(socket => socket.pause())
   })
   const listen = async (onPort: number) => {
     proxy.listen(onPort, '127.0.0.1')
@@ -43,6 +48,14 @@ export async function startProxy(target: string): Promise<Proxy> {
     losePackets(passing) {
       for (const connection of connections) connection.passing = passing
     },
+    standStill() {
+      still = true
+      for (const socket of [...connections].flatMap(socketsOf)) socket.pause()
+    },
+    goOn() {
+      still = false
+      for (const socket of [...connections].flatMap(socketsOf)) socket.resume()
+    },
     breakConnections,
     async refuse() {
       const closed = once(proxy, 'close')
@@ -55,6 +68,8 @@ export async function startProxy(target: string): Promise<Proxy> {
     },
   }
 }
+
+const socketsOf = ({ client, server }: Connection): Socket[] => [client, server]
 
 function pass(connection: Connection, onEnd: () => void): void {
   const { client, server } = connection
