@@ -2,8 +2,8 @@
 import { describeProcesses } from './testing/describe-processes.ts'
 
 const amounts = {
-  SQLite: { rounds: 25, reads: 300, kills: 2, readsMs: 60_000 },
-  Firestore: { rounds: 5, reads: 50, kills: 1, readsMs: 60_000 },
+  SQLite: { rounds: 10, reads: 100, kills: 2, readsMs: 60_000 },
+  Firestore: { rounds: 3, reads: 20, kills: 1, readsMs: 60_000 },
 }
 
 describeProcesses(amounts, { leaseMs: 2000, renewMs: 600, pollMs: 50 })
