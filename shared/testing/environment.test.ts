@@ -1,0 +1,17 @@
+import { types } from 'node:util'
+import { expect, test } from '@jest/globals'
+import { TestEnvironment } from 'jest-environment-node'
+import OwnEnvironment from './environment.ts'
+
+test('the global object of a test: behind a Proxy by Jest itself, not with our environment', async () => {
+  const config = { projectConfig: { globals: {}, testEnvironmentOptions: {} } }
+  const behindProxy = await Promise.all(
+    [TestEnvironment, OwnEnvironment].map(async Environment => {
+      const environment = new Environment(config as never, {} as never)
+      const context = environment.getVmContext()
+      await environment.teardown()
+      return types.isProxy(context)
+    }),
+  )
+  expect(behindProxy).toEqual([true, false])
+})
