@@ -14,6 +14,7 @@ const root = join(import.meta.dirname, '../..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const reference = readFileSync(join(root, 'infra/docs/reference.md'), 'utf8')
 const ownSql = readFileSync(join(root, 'queries/README.md'), 'utf8')
+const nodeVersion = join(root, 'infra/local/node-version.cjs') // required by `npm start` and `npm run lqe`
 const folder = mkdtempSync(join(tmpdir(), 'readme-'))
 const port = 30_000 + Math.floor(Math.random() * 20_000)
 const project = /export PROJECT=(\w+)/.exec(readme)?.[1] ?? ''
@@ -41,7 +42,7 @@ beforeAll(async () => {
   )
   const line = '203.0.113.9 - - [31/Jan/2026:12:00:00 +0000] "GET /rest/a HTTP/1.1" 200 5 "-" "curl/8"'
   writeFileSync(join(folder, 'access.log'), `${line}\n`)
-  service = spawn(process.execPath, ['infra/local/start.ts'], { cwd: root, env })
+  service = spawn(process.execPath, ['-r', nodeVersion, 'infra/local/start.ts'], { cwd: root, env })
   for (const stream of [service.stdout!, service.stderr!])
     stream.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   while (!/usage\.api-counts.*X-API-KEY/s.test(printed)) await sleep(50)
@@ -182,7 +183,7 @@ describe('the README', () => {
         continue
       }
       const args = line.replace('$PROJECT', project).split(' ').slice(4)
-      const program = [join(root, 'infra/lqe/lqe.ts'), ...args]
+      const program = ['-r', nodeVersion, join(root, 'infra/lqe/lqe.ts'), ...args]
       const run = promisify(execFile)(process.execPath, program, { cwd: folder, env })
       const { stderr } = await run
       expect(stderr.replaceAll(/^\{"severity":"NOTICE","message":"key .*\n/gm, '')).toBe('') // the audit lines

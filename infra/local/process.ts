@@ -1,6 +1,7 @@
 /** Servers in processes of their own; functions among them are started as Google's buildpack starts them. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { getCompileCacheDir } from 'node:module'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -41,7 +42,14 @@ export async function start({ args, env, cwd = root, ...given }: Program): Promi
   const [file, ...before] = given.command ?? [process.execPath]
   const child = spawn(file!, [...before, ...args], {
     cwd,
-    env: { PATH, HOME, NODE_ENV: 'production', ...env, PORT: String(port) },
+    env: {
+      PATH,
+      HOME,
+      NODE_ENV: 'production',
+      NODE_COMPILE_CACHE: getCompileCacheDir(),
+      ...env,
+      PORT: String(port),
+    },
     stdio: ['ignore', 'pipe', given.stderr ?? 'inherit'],
   })
   return { url: `http://127.0.0.1:${port}`, port, child }

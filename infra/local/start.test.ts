@@ -15,8 +15,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** Everything that a start prints which comes to nothing. */
 async function startFails(env: Record<string, string>): Promise<string> {
   const all = { PATH: process.env['PATH'], DATA_DIR: folder, PORT: String(await freePort()), ...env }
+  const args = ['-r', './infra/local/node-version.cjs', 'infra/local/start.ts'] // as `npm start`
   return new Promise((resolve, reject) =>
-    execFile(process.execPath, ['infra/local/start.ts'], { env: all }, (error, stdout, stderr) =>
+    execFile(process.execPath, args, { env: all }, (error, stdout, stderr) =>
       error ? resolve(stdout + stderr) : reject(new Error('the start came to something')),
     ),
   )

@@ -9,7 +9,7 @@ import { loadConfig } from '../../shared/config.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { apply } from './apply/apply.ts'
 import { duration, keyCommand } from './keys.ts'
-import { runCommand } from './testing/command.ts'
+import { program, runCommand } from './testing/command.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'keys-'))
@@ -33,11 +33,11 @@ const key = (...args: string[]) =>
 
 test('the program lqe has the command key, and prints its errors without a stack', async () => {
   const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: folder }
-  const program = (...args: string[]) =>
-    promisify(execFile)(process.execPath, ['infra/lqe/lqe.ts', 'key', ...args], { cwd: root, env })
-  const { stdout } = await program('create', '--name', 'a', '--all', '--never')
+  const run = (...args: string[]) =>
+    promisify(execFile)(process.execPath, [...program, 'key', ...args], { cwd: root, env })
+  const { stdout } = await run('create', '--name', 'a', '--all', '--never')
   expect(stdout).toMatch(/^API key: lqe_\w{11}_\w{49}\n/)
-  await expect(program('revoke', 'nothing')).rejects.toMatchObject({
+  await expect(run('revoke', 'nothing')).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^There is no such key.*\n$/),
   })

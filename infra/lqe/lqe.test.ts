@@ -9,6 +9,7 @@ import { loadConfig } from '../../shared/config.ts'
 import { missingEmulator } from '../google/firestore-emulator.ts'
 import { type Backends, startBackends } from '../google/backends.ts'
 import { writeSample } from './logs/sample.ts'
+import { program } from './testing/command.ts'
 
 const root = join(import.meta.dirname, '../..')
 const missing = missingEmulator()
@@ -36,7 +37,7 @@ describe(missing === null ? 'lqe --store firestore' : `lqe --store firestore (le
   async function lqe(...args: string[]): Promise<string> {
     const { ENGINE: _, STORE: __, GOOGLE_CLOUD_PROJECT: project = '', ...env } = backends!.env
     const cloud = ['--store', 'firestore', '--project', project]
-    const run = promisify(execFile)(process.execPath, ['infra/lqe/lqe.ts', ...args, ...cloud], {
+    const run = promisify(execFile)(process.execPath, [...program, ...args, ...cloud], {
       cwd: root,
       env: { PATH: process.env['PATH'], DATA_DIR: folder, ...env },
     })

@@ -10,7 +10,7 @@ import { openServices, type Services } from '../../shared/services.ts'
 import { apply } from './apply/apply.ts'
 import { loadLogs } from './logs/load.ts'
 import { tailCommand } from './tail.ts'
-import { runCommand } from './testing/command.ts'
+import { program, runCommand } from './testing/command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tail-'))
 const { tablesDir: tablesFolder } = loadConfig({})
@@ -47,17 +47,7 @@ async function load(messages: string[], second: number): Promise<void> {
 
 test('lqe tail prints the newest rows, then those that come, oldest first, and ends well with Ctrl-C', async () => {
   await load(['one', 'two', 'three\nin two lines'], 1)
-  const args = [
-    'infra/lqe/lqe.ts',
-    'tail',
-    'logs.all',
-    '--param',
-    'project=red',
-    '--rows',
-    '2',
-    '--every',
-    '1',
-  ]
+  const args = [...program, 'tail', 'logs.all', '--param', 'project=red', '--rows', '2', '--every', '1']
   const env = { PATH: process.env['PATH'], DATA_DIR: folder }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   children.push(child)

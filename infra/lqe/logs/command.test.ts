@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { loadConfig } from '../../../shared/config.ts'
 import { openServices } from '../../../shared/services.ts'
-import { runCommand } from '../testing/command.ts'
+import { program, runCommand } from '../testing/command.ts'
 import { logsCommand } from './command.ts'
 import { loadLogs } from './load.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
@@ -29,7 +29,7 @@ const run = (folder: string, args: string[]) =>
 /** The program itself, on a folder's logs. */
 function start(folder: string, args: string[], before: string[] = [], more: Record<string, string> = {}) {
   const env = { PATH: process.env['PATH'], DATA_DIR: folder, ...more }
-  return spawn(process.execPath, [...before, 'infra/lqe/lqe.ts', 'logs', ...args], { env })
+  return spawn(process.execPath, [...before, ...program, 'logs', ...args], { env })
 }
 
 async function runProgram(folder: string, args: string[], input: string) {

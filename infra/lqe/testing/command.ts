@@ -7,6 +7,9 @@ interface Outcome {
   code: number
 }
 
+/** Arguments of Node that run the program, as `npm run lqe` does. */
+export const program = ['-r', './infra/local/node-version.cjs', 'infra/lqe/lqe.ts']
+
 /** Runs a command in this process, and reports what `lqe` would print, and its exit code. */
 export async function runCommand(command: Command, args: string[]): Promise<Outcome> {
   const outcome: Outcome = { out: '', err: '', code: 0 }

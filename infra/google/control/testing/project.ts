@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import { clientEnvironment, type ControlPlane, newProject, startControlPlane } from '../server.ts'
 import type { State } from '../plane.ts'
@@ -39,6 +40,7 @@ export async function openProject({
     const env = {
       ...clientEnvironment(plane.address, { configFolder: join(folder, 'gcloud'), tokenFile }),
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: getCompileCacheDir(),
       HOME: folder,
       SETUP_FIRST_PAUSE: '0.5',
     }
