@@ -47,7 +47,8 @@ function commandsOf(section: string): string[] {
 
 /** Runs one as a shell does, and `npm run lqe` without npm. A question is answered by the flag that spares it. */
 async function run(command: string): Promise<string> {
-  const lqe = `${process.execPath} ${join(root, 'infra/lqe/lqe.ts')}`
+  const [before, program] = ['infra/local/node-version.cjs', 'infra/lqe/lqe.ts'].map(file => join(root, file))
+  const lqe = `${process.execPath} -r ${before} ${program}`
   const line = command.replace('npm run lqe --', lqe).replace(/table add .*/, '$& --yes')
   const env = {
     ...process.env,
