@@ -204,7 +204,9 @@ export function misfitOf(
   value: { json: Scalar } | { text: string },
 ): string | null {
   const text = 'text' in value ? value.text : String(value.json)
-  const isText = 'text' in value || definition.format === 'iso-timestamp'
+  // YAML reads digits past 2^53 as another number, which only the bounds of a call's text would show.
+  const isInteger = definition.type === 'integer' && 'json' in value && Number.isInteger(value.json)
+  const isText = 'text' in value || isInteger || definition.format === 'iso-timestamp'
   const read = isText ? typed(definition, text, new Date()) : value.json
   if (read instanceof Invalid) return read.detail
   const validate = compile({ value: definition })

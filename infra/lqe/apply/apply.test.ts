@@ -235,6 +235,13 @@ describe('apply refuses, naming file, line and column,', () => {
       'must be one of minutely, hourly, daily; must be string',
     ],
     [
+      'a whole number with more digits than are kept',
+      'type: string\n      format: regular-expression',
+      'type: integer\n      default: 9007199254740993',
+      '16:16',
+      'must be a whole number within ±(2^53 - 1)',
+    ],
+    [
       'a default that is no choice',
       'type: string',
       'type: string\n      default: weekly',

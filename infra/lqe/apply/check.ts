@@ -67,7 +67,10 @@ async function pointing(file: string, look: () => Promise<FileProblem[]>): Promi
     return await look()
   } catch (error) {
     if (!(error instanceof SqlError || error instanceof EngineError)) throw error
-    return [{ file, ...(error.place ?? { line: 1, column: 1 }), detail: error.message }]
+    const remedy = /^Table not found: [^;]*$/.test(error.message)
+      ? '; npm run lqe -- table add <file> makes a table of logs'
+      : ''
+    return [{ file, ...(error.place ?? { line: 1, column: 1 }), detail: error.message + remedy }]
   }
 }
 

@@ -173,7 +173,7 @@ export function checkFile(file: string): void {
   if (file === '-') return
   const stats = statSync(file, { throwIfNoEntry: false })
   const named = JSON.stringify(file)
-  if (!stats) throw new LogsError(`There is no file ${named}. Name log files, or - for standard input.`)
+  if (!stats) throw new LogsError(`There is no file ${named}. Name one that is there.`)
   if (stats.isDirectory()) throw new LogsError(`${named} is a folder. Name the log files in it.`)
   try {
     accessSync(file, constants.R_OK)

@@ -108,7 +108,9 @@ async function look(file: string, table: string, signal?: AbortSignal) {
   if (entries > 0) return { guess, format: format! }
   const reason = bad ?? `${file} is empty`
   throw new LogsError(
-    printable(`${reason}. No table was made: it takes NDJSON, a JSON object on each line, or an access log`),
+    printable(
+      `${reason}. No table was made: it takes NDJSON, a JSON object on each line, or an access log; CSV becomes NDJSON by mlr --icsv --ojsonl cat <file>`,
+    ),
   )
 }
 
