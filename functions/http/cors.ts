@@ -10,7 +10,7 @@ const readable = [
 const sendable = [
   'X-API-KEY, Authorization, Content-Type, Accept, If-None-Match, Cache-Control',
   'SVC-ENDPOINT-REDACT-PII, LF-ENDPOINT-REDACT-PII, SVC-ENDPOINT-VERSION, LF-ENDPOINT-VERSION, traceparent',
-  'MCP-Protocol-Version, Mcp-Method, Mcp-Name',
+  'SVC-ENDPOINT-LABELS, LF-ENDPOINT-LABELS, MCP-Protocol-Version, Mcp-Method, Mcp-Name',
 ].join(', ')
 
 /** Lets a page at the allowed origin read every answer and its headers. Keys travel in a header, never in cookies. */

@@ -10,6 +10,7 @@ import { Timing } from '../../shared/timing.ts'
 import { type Call, goneSignal } from '../http/call.ts'
 import { accessEndpoint } from './access.ts'
 import { formatFor } from './formats.ts'
+import { labelsFor } from './labels.ts'
 import { tellLimits } from './limits.ts'
 import { redactionFor } from './redaction.ts'
 import { respond } from './respond.ts'
@@ -25,7 +26,8 @@ export async function answer(call: Call): Promise<void> {
   const callerSql = callerSqlOf(req.method, query, req.body)
   const bypass = wantsBypass(call, caller)
   const gone = () => goneSignal(call.res)
-  const question = { caller, endpoint, query, callerSql, redacted, bypass, gone }
+  const labels = labelsFor(endpoint, req.headers)
+  const question = { caller, endpoint, query, callerSql, redacted, bypass, labels, gone }
   const answering = answerQuestion(call, question, timing)
   // A run has spent some of them, also one that failed.
   const { result, parameters } = await (caller.limits
@@ -44,6 +46,8 @@ export interface Question {
   callerSql: string | null
   redacted: boolean
   bypass: boolean
+  /** Labels that the caller gives to the engine's job; absent = none. */
+  labels?: Record<string, string>
   /** A signal that aborts when the caller has gone; made only where it is asked for. */
   gone: () => AbortSignal
 }
@@ -51,7 +55,7 @@ export interface Question {
 /** @throws ApiError */
 export async function answerQuestion(
   { services, config, notes }: Pick<Call, 'services' | 'notes'> & { config: Pick<Config, 'frozenNow'> },
-  { caller, endpoint, query, callerSql, redacted, bypass, gone }: Question,
+  { caller, endpoint, query, callerSql, redacted, bypass, labels, gone }: Question,
   timing: Timing,
 ): Promise<{ result: AnswerResult; parameters: Parameters }> {
   const cursor = await readCursor(services.cursors, endpoint, query)
@@ -69,7 +73,7 @@ export async function answerQuestion(
     redacted,
     bypass,
     byteLimit: services.byteLimits(caller),
-    labels: { endpoint: endpoint.name, key: caller.keyId },
+    labels: { ...labels, endpoint: endpoint.name, key: caller.keyId },
     gone,
     onRun: ({ bytes, slotMs, jobId }: RunCost) => Object.assign(notes, { bytes, slotMs, job: jobId }),
     timing,

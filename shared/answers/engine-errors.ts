@@ -30,7 +30,7 @@ export async function runQuery(
   engine: QueryEngine,
   endpoint: Endpoint,
   statement: Statement,
-  { assertWithin, ...limits }: RunOptions = {},
+  { assertWithin, labels, ...limits }: RunOptions = {},
 ): Promise<RunResult> {
   try {
     await assertWithin?.(endpoint, statement)
@@ -38,6 +38,8 @@ export async function runQuery(
       maxRows: endpoint.maxRows,
       timeoutMs: endpoint.timeoutSeconds * 1000,
       ...(endpoint.maxResultBytes === null ? {} : { maxResultBytes: endpoint.maxResultBytes }),
+      ...(labels ? { labels: { ...endpoint.labels, ...labels } } : {}),
+      ...(endpoint.reservation === null ? {} : { reservation: endpoint.reservation }),
       ...limits,
     })
   } catch (error) {

@@ -94,6 +94,20 @@ describe('a definition', () => {
     },
   )
 
+  test('keeps its version where only what is of jobs changes', () => {
+    const job = { labels: { team: 'a' }, callerLabels: ['page'], reservation: 'none' }
+    const [before, after] = [definition, { ...definition, ...job }].map(one =>
+      endpointFrom('a.b', one, 'SELECT 1'),
+    )
+    expect(after).toMatchObject(job)
+    expect(after!.version).toBe(before!.version)
+    expect(problems({ labels: { team: 'a' }, callerLabels: ['team'] })).toEqual([
+      expect.stringContaining('names team, which labels fixes'),
+    ])
+    expect(problems({ labels: { key: 'a' } })).not.toEqual([])
+    expect(problems({ reservation: 'logs' })).not.toEqual([])
+  })
+
   test('reads back from the store as it was', () => {
     const endpoint = endpointFrom('a.b', definition, 'SELECT 1')
     const document = { id, fields: fieldsOf(endpoint), version: '1', writtenAt: 0 }

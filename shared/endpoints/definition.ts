@@ -40,7 +40,13 @@ export interface Endpoint {
   sandboxDespiteRedaction: boolean
   /** How the page shows its tables, by their names in the WITH. */
   explore: Record<string, Explore>
-  /** Hash of everything above that decides an answer, so not of the description and of `explore`. */
+  /** Labels of the engine's jobs. */
+  labels: Record<string, string>
+  /** Names of labels that a caller may give. */
+  callerLabels: string[]
+  /** BigQuery's name of the reservation that runs use, or `none`; `null` = as the project is assigned. */
+  reservation: string | null
+  /** Hash of everything above that decides an answer, so not of the description, `explore` and what is of jobs alone. */
   version: string
 }
 
@@ -127,6 +133,9 @@ interface DefinitionFile {
   sandbox: boolean | { redacted: 'allow' | 'refuse' }
   redact: boolean
   explore?: Record<string, Explore>
+  labels?: Record<string, string>
+  callerLabels?: string[]
+  reservation?: string
 }
 
 interface AnswerDefinition {
@@ -192,6 +201,9 @@ export function endpointFrom(
     sandbox,
     redact,
     explore = {},
+    labels = {},
+    callerLabels = [],
+    reservation = null,
   } = file
   if (file.explore && sandbox === false)
     throw new DefinitionError([
@@ -199,6 +211,11 @@ export function endpointFrom(
     ])
   assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
   assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
+  const fixed = callerLabels.filter(name => Object.hasOwn(labels, name))
+  if (fixed.length > 0)
+    throw new DefinitionError([
+      { pointer: '/callerLabels', detail: `names ${fixed.join(', ')}, which labels fixes` },
+    ])
   answers.forEach((answer, at) => assertFits(answer, `/answers/${at}`, file))
   const saved = {
     id,
@@ -220,6 +237,9 @@ export function endpointFrom(
     redact,
     sandboxDespiteRedaction: typeof sandbox === 'object' && sandbox.redacted === 'allow',
     explore,
+    labels,
+    callerLabels,
+    reservation,
   }
   return { ...saved, version: versionOf(saved) }
 }
@@ -372,7 +392,7 @@ export function fieldsOf(endpoint: Endpoint): Fields {
   return { name: endpoint.name, version: endpoint.version, definition: JSON.stringify(endpoint) }
 }
 
-/** One that was applied before there were roll-ups or `explore` has none. */
+/** One that was applied before there were roll-ups, `explore` or labels has none. */
 export function endpointIn(fields: Fields): Endpoint {
   const stored = JSON.parse(fields['definition'] as string) as Endpoint
   return {
@@ -380,6 +400,9 @@ export function endpointIn(fields: Fields): Endpoint {
     rollup: stored.rollup ?? null,
     answers: stored.answers ?? [],
     explore: stored.explore ?? {},
+    labels: stored.labels ?? {},
+    callerLabels: stored.callerLabels ?? [],
+    reservation: stored.reservation ?? null,
   }
 }
 
@@ -434,7 +457,13 @@ function problemOf(error: ErrorObject): DefinitionProblem {
   }
 }
 
-/** Without what decides no answer: after a better wording, cached answers stay in use. */
-function versionOf({ description: _, explore: __, ...decisive }: Omit<Endpoint, 'version'>): string {
-  return createHash('sha256').update(JSON.stringify(decisive)).digest('hex').slice(0, 16)
+/** What decides no answer: after a better wording, cached answers stay in use. */
+const undecisive = new Set(['description', 'explore', 'labels', 'callerLabels', 'reservation'])
+
+function versionOf(endpoint: Omit<Endpoint, 'version'>): string {
+  const decisive = Object.entries(endpoint).filter(([name]) => !undecisive.has(name))
+  return createHash('sha256')
+    .update(JSON.stringify(Object.fromEntries(decisive)))
+    .digest('hex')
+    .slice(0, 16)
 }

@@ -60,6 +60,8 @@ export interface RunLimits {
   signal?: AbortSignal
   /** For the engine's own records. Of runs of one key, some wait, so that runs of others need not. */
   labels?: RunLabels
+  /** The reservation whose slots the run uses, by BigQuery's name, or `none`; absent = as the project is assigned. */
+  reservation?: string
   /**
    * Equal for runs that may share one result until it is stored: a run can adopt the job that a process which died
    * started under the same key.
@@ -67,8 +69,8 @@ export interface RunLimits {
   jobKey?: string
 }
 
-/** The endpoint's name, and the id of the API key that the run is for. */
-export type RunLabels = { endpoint: string; key: string }
+/** The endpoint's name, the id of the API key that the run is for, and labels of the endpoint and its caller. */
+export type RunLabels = { endpoint: string; key: string; [name: string]: string }
 
 export interface Result {
   columns: Column[]

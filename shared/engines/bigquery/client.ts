@@ -121,6 +121,8 @@ export interface JobConfiguration {
   dryRun?: boolean
   jobTimeoutMs?: string
   labels?: Record<string, string>
+  /** https://cloud.google.com/bigquery/docs/reference/rest/v2/Job#JobConfiguration */
+  reservation?: string
 }
 
 export interface QueryParameter {

@@ -53,9 +53,10 @@ describe('the SQL', () => {
 })
 
 describe('a job', () => {
-  test('has limits, labels and no default dataset', async () => {
-    const labels = { endpoint: 'logs.all', key: 'AbC' }
-    const [job] = await jobsOf(() => run({ maxBytes: 1_000_000, labels }))
+  test('has limits, labels, a reservation and no default dataset', async () => {
+    const labels = { endpoint: 'logs.all', key: 'AbC', team: 'search' }
+    const reservation = 'projects/admin/locations/EU/reservations/logs'
+    const [job] = await jobsOf(() => run({ maxBytes: 1_000_000, labels, reservation }))
     expect(job).toEqual({
       jobReference: { projectId: project, jobId: expect.stringMatching(/^lqe_[0-9a-f]{40}_0$/) },
       configuration: {
@@ -66,7 +67,8 @@ describe('a job', () => {
           maximumBytesBilled: '1000000',
         },
         jobTimeoutMs: '10000',
-        labels: { endpoint: 'logs_all', key: 'abc' },
+        labels: { endpoint: 'logs_all', key: 'abc', team: 'search' },
+        reservation,
       },
     })
   })

@@ -219,6 +219,7 @@ export function limited(
     // Ends the job even if this process dies.
     jobTimeoutMs: String(limits.timeoutMs),
     labels: labelsOf(limits.labels ?? {}),
+    ...(limits.reservation === undefined ? {} : { reservation: limits.reservation }),
   }
 }
 
