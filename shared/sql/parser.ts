@@ -830,6 +830,10 @@ class Parser extends Cursor {
   /** An operand with its fields and indexes. */
   private suffixed(): ast.Expression {
     let operand = this.primary()
+    if (operand.kind === 'TypedLiteral' && (this.isSymbol('[') || this.isSymbol('.'))) {
+      // `JSON '{}'.a` reads as it is printed, and as any engine reads it: `(JSON '{}').a`.
+      operand = { kind: 'Parenthesized', expression: operand, at: operand.at }
+    }
     for (let links = 1; ; links++) {
       if (this.isSymbol('[')) operand = this.subscript(operand)
       else if (this.isSymbol('.') && !this.isSymbol('*', 1)) operand = this.field(operand)
@@ -839,7 +843,7 @@ class Parser extends Cursor {
   }
 
   private subscript(of: ast.Expression): ast.Subscript {
-    if (!takesSuffix(of)) throw this.unexpected()
+    if (precedenceOf(of) < precedence.suffix) throw this.unexpected()
     this.expectSymbol('[')
     const mode = this.isSymbol('(', 1) ? this.takeOneOf(...subscriptModes) : null
     const index = mode ? this.parenthesized(() => this.expression()) : this.expression()
@@ -848,7 +852,7 @@ class Parser extends Cursor {
   }
 
   private field(of: ast.Expression): ast.Expression {
-    if (!takesSuffix(of)) throw this.unexpected()
+    if (precedenceOf(of) < precedence.suffix) throw this.unexpected()
     this.expectSymbol('.')
     const field = this.anyIdentifier()
     if (of.kind !== 'Path') return { kind: 'FieldAccess', of, field, at: of.at }
@@ -1282,11 +1286,6 @@ function sameOperation(one: SetOperator, other: SetOperator): boolean {
   return (
     one.operator === other.operator && one.byName?.mode === other.byName?.mode && names(one) === names(other)
   )
-}
-
-/** Whether `.field` and `[index]` may follow without parentheses, as after `JSON '{}'`. */
-function takesSuffix(of: ast.Expression): boolean {
-  return precedenceOf(of) >= precedence.suffix || of.kind === 'TypedLiteral'
 }
 
 /** An array of the row on the left needs no condition; neither side of it can be missing. */

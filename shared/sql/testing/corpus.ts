@@ -57,6 +57,8 @@ const operands: Record<string, string> = {
     json '{"a": [1, 2]}'
     json r'{"a": "\\u0041"}'
     (json '{"a": 1}').a
+    json '{"a": 1}'.a[0].select
+    json '[1]'[0]
     (json '[1]')[0]`,
   intervals: `
     interval 5 day
