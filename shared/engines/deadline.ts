@@ -52,6 +52,11 @@ export class Deadline {
     this.check()
   }
 
+  /** This deadline, or the abort of `signal` where that comes first; it then says `cancelled`. */
+  orAt(signal: AbortSignal): Deadline {
+    return new Deadline({ timeoutMs: this.leftMs, signal: AbortSignal.any([this.signal, signal]) })
+  }
+
   /** Calls `act` at the end, or now if that has come. Returns a function that removes `act`. */
   onEnd(act: (error: EngineError) => void): () => void {
     const listener = () => act(this.error!)

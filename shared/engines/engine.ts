@@ -50,7 +50,10 @@ export interface RunLimits {
   timeoutMs: number
   /** The most bytes of JSON text that the rows may be; a larger result fails while it is read. Absent = no limit. */
   maxResultBytes?: number
-  /** Called with the bytes of JSON text of each row that is read. An EngineError that it throws ends the run. */
+  /**
+   * Called with the bytes of JSON text of each row that is read, and with a negative number where rows are thrown away. An
+   * EngineError that it throws ends the run.
+   */
   onBytes?: (bytes: number) => void
   /** The most bytes the engine may scan (billed bytes on BigQuery); absent = no limit for this run. */
   maxBytes?: number

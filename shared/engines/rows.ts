@@ -7,6 +7,8 @@ export class ResultRows {
   truncated = false
   private readonly limits: Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes'>
   private bytes = 0
+  /** Bytes that `onBytes` has got. */
+  private counted = 0
 
   constructor(limits: Pick<RunLimits, 'maxRows' | 'maxResultBytes' | 'onBytes'>) {
     this.limits = limits
@@ -38,6 +40,14 @@ export class ResultRows {
         `The result passes ${maxResultBytes.toLocaleString('en')} bytes of JSON with row ${this.rows.length + 1}`,
       )
     onBytes?.(bytes)
+    this.counted += bytes
     this.rows.push(row)
+  }
+  /** Takes the rows back: the run failed, and may be repeated. */
+  discard(): void {
+    const { onBytes } = this.limits
+    onBytes?.(-this.counted)
+    this.counted = 0
+    this.rows.length = 0
   }
 }

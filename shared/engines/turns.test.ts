@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { Deadline } from './deadline.ts'
@@ -47,10 +47,12 @@ describe('turns', () => {
       const settle = async () => {
         await turn()
         for (const run of waiting.filter(({ begun }) => begun)) {
-          // None with fewer places, nor an equal who came before, has been passed over.
+          // None with fewer places has been passed over, nor one of the same owner who came before.
           const places = of(run.owner, acting).length
-          const before = waiting.slice(0, waiting.indexOf(run)).filter(({ begun }) => !begun)
-          for (const other of before) expect(of(other.owner, acting).length).toBeGreaterThan(places)
+          const others = waiting.filter(({ begun }) => !begun)
+          const allowed = others.filter(({ owner }) => of(owner, acting).length < perOwner)
+          for (const other of allowed) expect(of(other.owner, acting).length).toBeGreaterThanOrEqual(places)
+          expect(of(run.owner, waiting)[0]).toBe(run)
           waiting.splice(waiting.indexOf(run), 1)
           acting.push(run)
         }
@@ -99,5 +101,89 @@ describe('turns', () => {
     const failing = turns.with('a', never, () => Promise.reject(new Error('no')))
     await expect(failing).rejects.toThrow('no')
     expect(await turns.with('b', never, async () => 1)).toBe(1)
+  })
+
+  test('serve owners with as many places in turn, whoever sends more', async () => {
+    const turns = new Turns(1)
+    const begun: string[] = []
+    const act = (owner: string) => turns.with(owner, never, async () => void begun.push(owner))
+    const held = ask(turns, 'a')
+    const waiting = ['a', 'a', 'a', 'b', 'b', 'c'].map(act)
+    held.end()
+    await Promise.all(waiting)
+    expect(begun).toEqual(['b', 'c', 'a', 'b', 'a', 'a'])
+  })
+
+  test('stop no act that cannot be repeated', async () => {
+    const turns = new Turns(2)
+    let calls = 0
+    const slow = (owner: string) => turns.with(owner, never, async () => (await sleep(700), ++calls))
+    const slowOnes = ['a', 'b'].map(slow)
+    await turns.with('c', never, async () => expect(calls).toBe(1))
+    await Promise.all(slowOnes)
+    expect(calls).toBe(2)
+  })
+})
+
+describe('turns of acts that can be repeated', () => {
+  /** Acts for `ms` milliseconds or until the end of its turn, as a query does. */
+  const acts =
+    (ms: number, begin: () => void = () => {}) =>
+    async (deadline: Deadline) => {
+      begin()
+      await deadline.sleep(ms)
+      return ms
+    }
+
+  test('a short act waits for moments of twenty owners, not for their acts', async () => {
+    const turns = new Turns(3, { repeatable: true })
+    const leave = new AbortController()
+    const until = new Deadline({ timeoutMs: Infinity, signal: leave.signal })
+    const owners = Array.from({ length: 20 }, (_, at) => String(at))
+    const long = owners.map(owner => turns.with(owner, until, acts(60_000)))
+    const waits: number[] = []
+    for (let n = 0; n < 5; n++) {
+      const started = performance.now()
+      await turns.with('short', never, acts(5))
+      waits.push(performance.now() - started)
+    }
+    leave.abort()
+    for (const run of long) await expect(run).rejects.toMatchObject({ reason: 'cancelled' })
+    expect(Math.max(...waits)).toBeLessThan(2000)
+    // Those that were stopped once give way at once.
+    expect(Math.min(...waits)).toBeLessThan(200)
+  })
+
+  test('all come to their end, though they give way to each other, and two are never stopped', async () => {
+    const turns = new Turns(3, { repeatable: true })
+    const calls: Record<string, number> = {}
+    const run = (owner: string) =>
+      turns.with(
+        owner,
+        never,
+        acts(400, () => (calls[owner] = (calls[owner] ?? 0) + 1)),
+      )
+    const owners = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+    expect(await Promise.all(owners.map(run))).toEqual(owners.map(() => 400))
+    expect(calls).toMatchObject({ a: 1, b: 1 })
+    expect(Math.max(...Object.values(calls))).toBeGreaterThan(1)
+  })
+
+  test('an act that is stopped and has its result nonetheless keeps it', async () => {
+    const turns = new Turns(2, { repeatable: true })
+    let calls = 0
+    const deaf = () => turns.with('b', never, async () => (await sleep(700), ++calls))
+    const lasting = ask(turns, 'a')
+    const runs = [deaf(), turns.with('c', never, async () => 'c')]
+    expect(await Promise.all(runs)).toEqual([1, 'c'])
+    lasting.end()
+  })
+
+  test("an act's own error and its own deadline are not mistaken for a stop", async () => {
+    const turns = new Turns(2, { repeatable: true })
+    const failing = turns.with('a', never, () => Promise.reject(new Error('no')))
+    await expect(failing).rejects.toThrow('no')
+    const late = turns.with('a', new Deadline({ timeoutMs: 20 }), acts(1000))
+    await expect(late).rejects.toMatchObject({ reason: 'timeout' })
   })
 })

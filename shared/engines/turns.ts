@@ -1,69 +1,190 @@
+import { LRUCache } from 'lru-cache'
 import type { Deadline } from './deadline.ts'
 
-interface Waiting {
+/** Those who come begin within so many milliseconds, where those who act can give way. */
+const beginsWithinMs = 1000
+/** How long one acts before it gives way for the first time, in milliseconds: the shorter, the more owners wait. */
+const moment = { shortest: 50, longest: 500 }
+/** Each time that it was stopped it has so many times longer, so that it comes to its end; a third of its work is lost. */
+const growth = 4
+/** Owners of whom it is remembered when they began last. */
+const mostOwners = 1000
+
+interface Turn {
   owner: string
+  cameAt: number
+  /** When it began to act, this time. */
+  begunAt: number
+  /** How often it was stopped. */
+  stops: number
+  /** Whether it acts until its own end. */
+  lasts: boolean
+  stopping: AbortController
   begin: () => void
 }
 
+export interface TurnsOptions {
+  /** Whether an act can be stopped by its deadline and begin again: it reads, and nothing else. */
+  repeatable?: boolean
+}
+
 /**
- * Lets so many act at a time, and of one owner one fewer, so that however much one asks for, the next one finds a place.
- * A place that becomes free goes to the owner who has the fewest; among equals, to the one who has waited longest.
+ * Lets so many act at a time, and of one owner one fewer. A place that becomes free goes to the owner with the fewest, then to
+ * the one who began longest ago, then to who has waited longest.
+ *
+ * Acts that are repeatable give way, so that a short one waits for moments of the others and never for their whole length. All
+ * places but one, and of one owner again one fewer, are of acts that last until their own end: those that began first. An
+ * act in another place is stopped after its moment where an owner with fewer places waits. It begins again when there is room,
+ * with a longer moment, after those that were stopped less often and owners of whom fewer were stopped, and gives way to these
+ * at once.
  */
 export class Turns {
   private readonly atOnce: number
   private readonly perOwner: number
-  private readonly waiting = new Set<Waiting>()
-  private readonly acting = new Map<string, number>()
-  private taken = 0
+  private readonly repeatable: boolean
+  private readonly waiting = new Set<Turn>()
+  /** In the order in which they began. */
+  private readonly acting = new Set<Turn>()
+  /** How many of those who wait were stopped, by owner. */
+  private readonly stopped = new Map<string, number>()
+  private readonly begunAt = new LRUCache<string, number>({ max: mostOwners })
+  private timer: NodeJS.Timeout | undefined
 
-  constructor(atOnce: number) {
+  constructor(atOnce: number, { repeatable = false }: TurnsOptions = {}) {
     this.atOnce = atOnce
     this.perOwner = Math.max(atOnce - 1, 1)
+    this.repeatable = repeatable
   }
 
-  /** The result of `act`. Throws what it throws, and at the deadline, if `act` has not begun by then, its error. */
-  async with<T>(owner: string, deadline: Deadline, act: () => Promise<T>): Promise<T> {
-    await this.acquire(owner, deadline)
-    try {
-      return await act()
-    } finally {
-      this.count(owner, -1)
-      this.next()
+  /**
+   * The result of `act`, which gets the deadline of its turn and may be called again when that has come. Throws what it
+   * throws, and at the deadline, if `act` does not act then, its error.
+   */
+  async with<T>(owner: string, deadline: Deadline, act: (turn: Deadline) => Promise<T>): Promise<T> {
+    const turn: Turn = {
+      owner,
+      cameAt: performance.now(),
+      begunAt: 0,
+      stops: 0,
+      lasts: false,
+      stopping: new AbortController(),
+      begin: () => {},
+    }
+    for (;;) {
+      await this.acquire(turn, deadline)
+      const { signal } = turn.stopping
+      try {
+        return await act(this.repeatable ? deadline.orAt(signal) : deadline)
+      } catch (error) {
+        deadline.check()
+        if (!signal.aborted) throw error
+        turn.stops++
+      } finally {
+        this.acting.delete(turn)
+        this.next()
+      }
     }
   }
 
-  private async acquire(owner: string, deadline: Deadline): Promise<void> {
+  private async acquire(turn: Turn, deadline: Deadline): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const one = { owner, begin: resolve }
-    this.waiting.add(one)
+    turn.begin = resolve
+    this.waiting.add(turn)
+    this.countStopped()
     this.next()
     const forget = deadline.onEnd(error => {
       // A turn that was given already is released by `with`.
-      if (this.waiting.delete(one)) reject(error)
+      if (!this.waiting.delete(turn)) return
+      this.countStopped()
+      reject(error)
     })
     await promise.finally(forget)
   }
 
-  /** Gives the free place, if there is one, to the next who may have it. */
+  /** Gives the free places away, and lets one give way where there are none. */
   private next(): void {
-    if (this.taken >= this.atOnce) return
-    let next: Waiting | null = null
-    for (const one of this.waiting)
-      if (this.places(one.owner) < (next ? this.places(next.owner) : this.perOwner)) next = one
-    if (!next) return
-    this.waiting.delete(next)
-    this.count(next.owner, 1)
-    next.begin()
+    while (this.acting.size < this.atOnce) {
+      const turn = [...this.waiting]
+        .filter(({ owner }) => this.places(owner) < this.perOwner)
+        .toSorted((a, b) => this.compare(a, b))[0]
+      if (!turn) break
+      this.begin(turn)
+    }
+    if (this.repeatable) this.giveWay()
+  }
+
+  private begin(turn: Turn): void {
+    this.waiting.delete(turn)
+    this.countStopped()
+    this.acting.add(turn)
+    turn.begunAt = performance.now()
+    turn.lasts = false
+    turn.stopping = new AbortController()
+    this.begunAt.set(turn.owner, turn.begunAt)
+    turn.begin()
+  }
+
+  private giveWay(): void {
+    clearTimeout(this.timer)
+    for (const turn of this.acting) turn.lasts ||= this.mayLast(turn)
+    const passing = [...this.acting].filter(({ lasts }) => !lasts)
+    // The last one of the owner with the most places.
+    const turn = passing.toSorted(
+      (a, b) => this.places(b.owner) - this.places(a.owner) || b.begunAt - a.begunAt,
+    )[0]
+    const wait = turn ? this.momentOf(turn) : Infinity
+    if (wait <= 0) turn!.stopping.abort()
+    else if (wait < Infinity) this.timer = setTimeout(() => this.next(), wait)
+  }
+
+  private mayLast({ owner }: Turn): boolean {
+    const lasting = [...this.acting].filter(({ lasts }) => lasts)
+    const own = lasting.filter(turn => turn.owner === owner)
+    return lasting.length < this.atOnce - 1 && own.length < Math.max(this.atOnce - 2, 1)
+  }
+
+  /** Milliseconds until this one, which acts, gives way; infinite where none waits for that. */
+  private momentOf(turn: Turn): number {
+    const { owner, stops, begunAt } = turn
+    const [places, level] = [this.places(owner), this.level(turn)]
+    const coming = [...this.waiting].filter(
+      turn => this.level(turn) <= level && this.places(turn.owner) < places,
+    )
+    if (coming.length === 0) return Infinity
+    if (stops > 0 && coming.some(turn => this.level(turn) < level)) return 0
+    const since = Math.min(...coming.map(turn => Math.max(turn.cameAt, this.lastOf(turn))))
+    const now = performance.now()
+    const share = (beginsWithinMs - (now - since)) / new Set(coming.map(turn => turn.owner)).size
+    const first = Math.min(Math.max(share, moment.shortest), moment.longest)
+    return begunAt + first * growth ** stops - now
+  }
+
+  /** The long ones come after the short ones, and so does who sends many of them. */
+  private level({ owner, stops }: Turn): number {
+    return Math.max(stops, this.stopped.get(owner) ?? 0)
+  }
+
+  private countStopped(): void {
+    this.stopped.clear()
+    for (const { owner, stops } of this.waiting)
+      if (stops > 0) this.stopped.set(owner, (this.stopped.get(owner) ?? 0) + 1)
+  }
+
+  private compare(a: Turn, b: Turn): number {
+    return (
+      this.level(a) - this.level(b) ||
+      this.places(a.owner) - this.places(b.owner) ||
+      this.lastOf(a) - this.lastOf(b) ||
+      a.cameAt - b.cameAt
+    )
   }
 
   private places(owner: string): number {
-    return this.acting.get(owner) ?? 0
+    return [...this.acting].filter(turn => turn.owner === owner).length
   }
 
-  private count(owner: string, change: 1 | -1): void {
-    const places = this.places(owner) + change
-    this.taken += change
-    if (places > 0) this.acting.set(owner, places)
-    else this.acting.delete(owner)
+  /** When its owner began last. */
+  private lastOf({ owner }: Turn): number {
+    return this.begunAt.get(owner) ?? 0
   }
 }

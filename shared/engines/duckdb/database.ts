@@ -65,36 +65,37 @@ const interruptMs = 20
 export class Connections {
   private readonly instance: DuckDBInstance
   private readonly idle: DuckDBConnection[] = []
-  private readonly turns = new Turns(mostRuns)
+  private readonly turns = new Turns(mostRuns, { repeatable: true })
 
   constructor(instance: DuckDBInstance) {
     this.instance = instance
   }
 
   /**
-   * Waits for a connection and runs `use` with it, in turn with the runs of other keys (`owner`). At the deadline the wait ends with its error, and the connection
-   * is interrupted: `use` then fails with an error of DuckDB or, for a result that came in part, with none.
+   * Waits for a connection and runs `use` with it, in turn with the runs of other keys (`owner`). At the deadline the wait
+   * ends with its error. At the one that `use` gets, which may come earlier, the connection is interrupted: `use` then fails
+   * with an error of DuckDB or its deadline, and is called again.
    */
   async with<Result>(
     owner: string,
     deadline: Deadline,
-    use: (connection: DuckDBConnection) => Promise<Result>,
+    use: (connection: DuckDBConnection, turn: Deadline) => Promise<Result>,
   ): Promise<Result> {
-    return this.turns.with(owner, deadline, async () => {
+    return this.turns.with(owner, deadline, async turn => {
       const connection = this.idle.pop() ?? (await this.instance.connect())
       let repeating: NodeJS.Timeout | undefined
-      const forget = deadline.onEnd(() => {
+      const forget = turn.onEnd(() => {
         connection.interrupt()
         repeating = setInterval(() => connection.interrupt(), interruptMs)
       })
       try {
-        deadline.check()
-        return await use(connection)
+        turn.check()
+        return await use(connection, turn)
       } finally {
         forget()
         clearInterval(repeating)
         // An interruption may show only in the connection's next statement.
-        if (deadline.error) connection.closeSync()
+        if (turn.error) connection.closeSync()
         else this.idle.push(connection)
       }
     })

@@ -82,10 +82,10 @@ class DuckDbEngine implements QueryEngine {
       const rewritten = this.rewritten(statement)
       const values = this.values(statement, rewritten)
       const { rollup } = statement
-      return this.over(rewritten.tables, limits.labels?.key ?? '', deadline, connection => {
-        if (!rollup) return fetchRows(connection, rewritten, values, limits, deadline)
-        return this.readingParts(rollup, connection, deadline, before =>
-          fetchRows(connection, rewritten, values, limits, deadline, before),
+      return this.over(rewritten.tables, limits.labels?.key ?? '', deadline, (connection, turn) => {
+        if (!rollup) return fetchRows(connection, rewritten, values, limits, turn)
+        return this.readingParts(rollup, connection, turn, before =>
+          fetchRows(connection, rewritten, values, limits, turn, before),
         )
       })
     })
@@ -156,7 +156,7 @@ class DuckDbEngine implements QueryEngine {
     tables: string[],
     owner: string,
     deadline: Deadline,
-    use: (connection: DuckDBConnection) => Promise<T>,
+    use: (connection: DuckDBConnection, turn: Deadline) => Promise<T>,
   ): Promise<T> {
     const { connections, views } = await this.database()
     await views.refresh(tables)
@@ -245,11 +245,11 @@ async function fetchRows(
   // With the limit in the SQL, DuckDB need not sort or read more rows. One more tells whether rows are cut.
   const limited = `${before} SELECT * FROM (${sql}) AS "result" LIMIT ${limits.maxRows + 1}`
   const prepared = await prepare(connection, limited)
+  const found = new ResultRows(limits)
   try {
     bind(prepared, values)
     deadline.check()
     const result = await prepared.stream()
-    const found = new ResultRows(limits)
     for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) {
       deadline.check()
       const row = rowReader(chunk, columns)
@@ -259,6 +259,9 @@ async function fetchRows(
     deadline.check()
     const told = { bytes: null, slotMs: null, jobId: null }
     return { columns, rows: found.rows, truncated: found.truncated, ...told }
+  } catch (error) {
+    if (deadline.error) found.discard()
+    throw error
   } finally {
     prepared.destroySync()
   }
