@@ -87,7 +87,7 @@ export const iban: PersonalClass = {
   name: 'IBAN',
   marks: mark.iban,
   pattern: new RegExp(
-    String.raw`(?=[A-Za-z]{2}\d{2})${wordStart}(?=([A-Za-z]{2}\d{2}(?:${gap}?[A-Za-z0-9]{4}){2,7}(?:${gap}?[A-Za-z0-9]{1,3})?))\w{4}`,
+    String.raw`[A-Za-z]{2}\d{2}(?<=${wordStart}(?=([A-Za-z]{2}\d{2}(?:${gap}?[A-Za-z0-9]{4}){2,7}(?:${gap}?[A-Za-z0-9]{1,3})?))....)`,
     'g',
   ),
   part: ibanIn,

@@ -33,16 +33,17 @@ export const credentials: PersonalClass[] = [
     // RFC 7519, and any other JSON object in Base64, as cookies and page tokens have it; one cut short as well.
     name: 'JWT',
     marks: mark.credential,
-    pattern: new RegExp(String.raw`${wordStart}eyJ[\w-]{9,}=*(?:\.{1,2}[\w-]+){0,4}`, 'g'),
+    pattern: new RegExp(String.raw`eyJ(?<=${wordStart}eyJ)[\w-]{9,}=*(?:\.{1,2}[\w-]+){0,4}`, 'g'),
   },
   {
     // This service's own keys, and those of services that mark theirs so that scanners find them.
     name: 'API key',
     marks: mark.credential,
     pattern: new RegExp(
-      String.raw`${wordStart}(?:lqe|[sr]k_live|[sr]k_test|sb_secret|sbp|gh[opsru]|github_pat|glsa|npm|whsec)_\w{20,}`,
+      String.raw`_(?<=${wordStart}(lqe|[sr]k_live|[sr]k_test|sb_secret|sbp|gh[opsru]|github_pat|glsa|npm|whsec)_)\w{20,}`,
       'g',
     ),
+    part: hit => [hit.index - hit[1]!.length, endOf(hit)],
   },
   {
     // RFC 6750, section 2.1.

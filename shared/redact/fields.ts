@@ -9,7 +9,7 @@ import { isPersonal, kindOf, type NameKind } from './names.ts'
 import { literalText, quotedList, quoteMark } from './quoted.ts'
 
 const assignment = '(?:(?<!:):(?!:(?!:)|\\/\\/)|=)'
-const name = String.raw`(?:(?<=${escape})|(?<![\w-]))[\w-]{2,100}?`
+const name = String.raw`(?:(?<![\w-])|(?<=${escape}))[\w-]{2,100}?`
 
 /** `name=`, `name: `, `"name":`, `:name => `, `user[name]=`: found by the sign behind the name, which is rarer than words. */
 export const field: PersonalClass = {
@@ -17,7 +17,7 @@ export const field: PersonalClass = {
   marks: mark.assignment,
   pattern: new RegExp(
     String.raw`${assignment}(?<=(["'\`])?(${name})(${quoteMark})?\]?\s?(${assignment}))[=>]?\s{0,2}`,
-    'gi',
+    'g',
   ),
   part(hit) {
     const [, before, named, after, sign] = hit

@@ -13,7 +13,7 @@ export const mark = {
   escape: 8,
   /** Two colons together, or six: the least of an IPv6 address. */
   colons: 16,
-  /** Three dots between digits: the least of an IPv4 address. */
+  /** Three dots between digits, with at most three characters between them: the least of an IPv4 address. */
   dots: 32,
   /** Three hyphens between digits: the least of an IPv4 address in a host name. */
   dashes: 64,
@@ -38,6 +38,8 @@ const [digit, hexadecimal, joint, quote] = [1 << 14, 1 << 15, 1 << 16, 1 << 17]
 const [credentialLetter, schemeLetter, blank] = [1 << 18, 1 << 19, 1 << 20]
 const allMarks = (1 << 14) - 1
 
+/** Three digits and a dot. */
+const mostOfOctet = 4
 const [dot, dash, slash, colon] = [0x2e, 0x2d, 0x2f, 0x3a]
 const cardStart = /\d\d\d\d[\d +%\u00a0-]{8}/
 /** The edge is looked at behind the letters and digits, which takes half the time of looking at it first. */
@@ -70,6 +72,7 @@ export function marksOf(text: string): number {
   let digits = 0
   let colons = 0
   let dots = 0
+  let lastDot = -mostOfOctet
   let dashes = 0
   let pairs = 0
   for (let at = 0; at < text.length; at++) {
@@ -81,7 +84,11 @@ export function marksOf(text: string): number {
     const next = text.charCodeAt(at + 1)
     const numbers = marksByCode[text.charCodeAt(at - 1) & 127]! & marksByCode[next & 127]! & digit
     if (code === dot) {
-      if (numbers !== 0) dots++
+      if (numbers !== 0) {
+        dots = at - lastDot > mostOfOctet ? 1 : dots + 1
+        lastDot = at
+        if (dots === 3) marks |= mark.dots
+      }
       if (text.charCodeAt(at + 5) === dot) marks |= mark.fours
       continue
     }
@@ -96,7 +103,6 @@ export function marksOf(text: string): number {
     else if (numbers === 0 && next > 0 && !(next === slash && text.charCodeAt(at + 2) === slash))
       marks |= mark.assignment
   }
-  if (dots >= 3) marks |= mark.dots
   if (dashes >= 3) marks |= mark.dashes
   if (colons >= 6) marks |= mark.colons
   if (pairs >= 2) marks |= mark.pairs

@@ -68,8 +68,8 @@ const harmless: Partial<Record<NameKind, RegExp>> = { version: /^\d+(?:\.\d+)+$/
 
 /** A card has 13 digits at least. */
 function isPersonalNumber({ kind, personal }: Place, value: number): boolean {
-  if (personal || kind === 'id') return personal
-  return value >= 1e12 && Number.isSafeInteger(value) && isCard(String(value))
+  if (personal) return true
+  return value >= 1e12 && kind !== 'id' && Number.isSafeInteger(value) && isCard(String(value))
 }
 
 function redactList(place: Place, list: Value[], redact: Redact): Value[] {
