@@ -26,7 +26,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fair-use-'))
   const endpoints = {
     endless: [endless, hogSeconds],
-    middling: [middling, 600],
+    middling: [middling, 300],
     small: ['SELECT @n AS n', 60],
   }
   for (const [at, [name, [sql, seconds]]] of Object.entries(endpoints).entries()) {
@@ -114,9 +114,9 @@ describe(`a small query of a key of its own answers within ${promisedMs} ms`, ()
     300_000,
   )
 
-  test('while three times as many middling ones run, and each of those gets its answer', async () => {
+  test('while twice as many middling ones run, and each of those gets its answer', async () => {
     const keys = await hogKeys(20)
-    const { taken, answers } = await waits(Array.from({ length: 3 }, () => keys).flat(), 'middling')
+    const { taken, answers } = await waits(Array.from({ length: 2 }, () => keys).flat(), 'middling')
     told(`${answers.length} middling queries of 20 keys`, taken)
     const counts = answers.map(answer => answer?.result[0]?.n)
     // The rest of the product of two numbers is 0 for 13 of 49 pairs, and one of the others for 6.
