@@ -5,14 +5,14 @@
  */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { ReadableStream } from 'node:stream/web'
 import { ApiError } from '../../shared/errors.ts'
 import type { Call } from '../http/call.ts'
 import { authenticate } from '../query/access.ts'
 import type { Serve } from './server.ts'
 
 /** The protocol's library is loaded by the first request that needs it. */
-const loadServe = async (): Promise<Serve> => (await import('./server.ts')).serve
+let loading: Promise<Serve> | null = null
+const loadServe = (): Promise<Serve> => (loading ??= import('./server.ts').then(({ serve }) => serve))
 
 /** @param load gets what answers the protocol's methods */
 export async function mcp(call: Call, load = loadServe): Promise<void> {
@@ -20,16 +20,15 @@ export async function mcp(call: Call, load = loadServe): Promise<void> {
   assertOrigin(call)
   const caller = await authenticate(call)
   const serve = await load()
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(req.headers)) headers.set(name, String(value))
-  const request = new Request(new URL(call.path, 'http://localhost'), { method: 'POST', headers, body: '{}' })
-  const response = await serve(call, caller, request)
-  response.headers.forEach((value, name) => res.setHeader(name, value))
+  const sent = new Headers()
+  for (const [name, value] of Object.entries(req.headers)) sent.set(name, String(value))
+  const request = new Request('http://localhost/mcp', { method: 'POST', headers: sent, body: '{}' })
+  const { status, headers, body } = await serve(call, caller, request)
+  for (const [name, value] of headers) res.setHeader(name, value)
   res.setHeader('Cache-Control', 'no-store')
-  res.status(response.status)
-  if (!response.body) return void res.end()
-  // A stream of `subscriptions/listen` lasts until the client goes.
-  await pipeline(Readable.fromWeb(response.body as ReadableStream<Uint8Array>), res).catch(() => {})
+  res.status(status)
+  if (!(body instanceof Readable)) return void res.end(body)
+  await pipeline(body, res).catch(() => {}) // the client has gone
 }
 
 /** Sessions and streams that outlive a request are what GET and DELETE are for, and there are none. */

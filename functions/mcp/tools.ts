@@ -1,4 +1,5 @@
 /** A tool for each endpoint that the key may call, and one that takes SQL for each with a sandbox. */
+import { randomUUID } from 'node:crypto'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
@@ -12,8 +13,8 @@ import { answerQuestion } from '../query/answer.ts'
 import { redactionFor } from '../query/redaction.ts'
 import { parameterSchema } from '../query/openapi.ts'
 import type { JsonSchema } from '../query/openapi-schemas.ts'
-import { contextRows, rowsText } from './text.ts'
-import { invalidParams, type Session } from './session.ts'
+import { type ContextRows, contextRows, rowsText } from './text.ts'
+import { invalidParams, type Session, standingFor } from './session.ts'
 
 /** The arguments that are no parameters of the endpoint. */
 const own = {
@@ -158,10 +159,11 @@ async function targetNamed({ call, caller }: Session, name: string): Promise<Too
 }
 
 async function resultOf(
-  { call, caller }: Session,
+  session: Session,
   { endpoint, takesSql }: ToolTarget,
   { format, sql, cursor, ...parameters }: Record<string, unknown>,
 ): Promise<CallToolResult> {
+  const { call, caller } = session
   if (takesSql && typeof sql !== 'string')
     throw new ApiError('invalid_parameter', 'sql is required: one SELECT statement')
   const sent = { ...parameters, ...(cursor === undefined ? {} : { cursor }) }
@@ -180,16 +182,36 @@ async function resultOf(
   const { result, parameters: read } = await answerQuestion(call, question, new Timing())
   const { answer, status } = result
   Object.assign(call.notes, { cache: status, rows: answer.summary.rows })
-  const shown = contextRows(await answer.rows(), answer.summary.columns, format === 'json' ? 'json' : 'csv')
-  const unknown = read.ignored.map(name => `There is no parameter ${name}; it was left out.`)
+  const wanted = format === 'json' ? 'json' : 'csv'
+  const json = await answer.form(`for a model, ${wanted}`, async () => {
+    const shown = contextRows(await answer.rows(), answer.summary.columns, wanted)
+    return Buffer.from(JSON.stringify(resultFor(shown, { endpoint, takesSql }, answer.summary.page?.next)))
+  })
+  if (read.ignored.length > 0) return withNotes(json, read.ignored)
+  const mark = randomUUID()
+  session.finished.set(mark, json)
+  return standingFor(mark)
+}
+
+/** @param page the cursor of the next page, where there is one */
+function resultFor(
+  shown: ContextRows,
+  { endpoint, takesSql }: ToolTarget,
+  page: string | null = null,
+): CallToolResult {
+  const { rows, total } = shown
   // A page that was cut has no next one: the rows between would be lost.
-  const next = shown.rows.length === shown.total ? (answer.summary.page?.next ?? null) : null
-  const text = [...unknown, rowsText(shown, endpoint.name, next)]
-  const structuredContent = { rows: shown.rows, total: shown.total, ...(next === null ? {} : { next }) }
+  const next = rows.length === total ? page : null
   return {
-    content: [{ type: 'text', text: text.join('\n') }],
-    ...(takesSql ? {} : { structuredContent }),
+    content: [{ type: 'text', text: rowsText(shown, endpoint.name, next) }],
+    ...(takesSql ? {} : { structuredContent: { rows, total, ...(next === null ? {} : { next }) } }),
   }
+}
+
+function withNotes(json: Buffer, ignored: string[]): CallToolResult {
+  const result = JSON.parse(json.toString()) as CallToolResult
+  const notes = ignored.map(name => `There is no parameter ${name}; it was left out.`)
+  return { ...result, content: [{ type: 'text', text: notes.join('\n') }, ...result.content] }
 }
 
 function asText(value: unknown): string {

@@ -30,7 +30,7 @@ export class Answer {
   heldBytes = 0
   /** Called when another encoding has been made. */
   onGrown: () => void = () => {}
-  private readonly made = new Map<Encoding, Promise<Buffer>>()
+  private readonly made = new Map<string, Promise<Buffer>>()
 
   private constructor(summary: Summary, tag: string, rawBytes: number, encoding: Encoding, bytes: Buffer) {
     this.summary = summary
@@ -49,14 +49,19 @@ export class Answer {
   }
 
   bytes(encoding: Encoding): Promise<Buffer> {
-    const known = this.made.get(encoding)
+    return this.form(encoding, () => makers[encoding](this))
+  }
+
+  /** The answer in a form of its own, by its name, which is made with its first use. */
+  form(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
+    const known = this.made.get(name)
     if (known) return known
-    const making = makers[encoding](this).then(bytes => {
+    const making = make().then(bytes => {
       const kept = this.kept(bytes)
       this.onGrown()
       return kept
     })
-    this.made.set(encoding, making)
+    this.made.set(name, making)
     return making
   }
 

@@ -23,12 +23,18 @@ async function againstHttp(site: Site): Promise<Measurement[]> {
   const query = `interval=minutely&project=${project}`
   const { call } = await storeAnswer(site, 'usage.api-counts', query, minutesOfUsage())
   const tool = toolCall('usage_api-counts', { interval: 'minutely', project }, site.headers)
+  const older = toolCall('usage_api-counts', { interval: 'minutely', project }, site.headers, true)
   const programs = { ours: functionOf('functions/index.ts', 'query', site.env) }
   return withServers(programs, async ({ ours }) => {
-    for (const each of [call, tool]) await untilAnswer(ours, each)
+    for (const each of [call, tool, older]) await untilAnswer(ours, each)
     const cpu = (each: Call) => async () => (await loadServer(ours, loadOf(each))).cpu
-    const turns = await alternately(rounds, { ours: cpu(tool), theirs: cpu(call) }, 1)
-    return [compared('tools/call of a hot chart: over HTTP', { ...turns, unit: 'us CPU', bound: 2 })]
+    const turns = { ours: cpu(tool), of2025: cpu(older), theirs: cpu(call) }
+    const { ours: tools, of2025, theirs } = await alternately(rounds, turns, 1)
+    const name = 'tools/call of a hot chart: over HTTP'
+    return [
+      compared(name, { ours: tools, theirs, unit: 'us CPU', bound: 2 }),
+      compared(`${name}, client of 2025`, { ours: of2025, theirs, unit: 'us CPU', bound: null }),
+    ]
   })
 }
 
@@ -41,7 +47,7 @@ async function againstToolbox(site: Site): Promise<Measurement[]> {
   }
   const args = { interval: 'daily', project }
   const ours = toolCall('usage_api-counts', args, site.headers)
-  const theirs = toolCall('usage', { project })
+  const theirs = toolCall('usage', { project }, {}, true)
   const { program: toolbox, rows } = await toolboxOf(site, program)
   const programs = { ours: functionOf('functions/index.ts', 'query', site.env), theirs: toolbox }
   return withServers(programs, async servers => {
@@ -67,22 +73,25 @@ function loadOf(call: Call): Load {
   return { call: () => call, count: requests, connections }
 }
 
-/** A client of 2025, whose revisions both servers know. */
-function toolCall(name: string, args: object, headers: Record<string, string> = {}): Call {
+/** As a client of 2026-07-28 sends it, or one of 2025, which MCP Toolbox knows. */
+function toolCall(name: string, args: object, headers: Record<string, string>, is2025 = false): Call {
+  const revision = is2025 ? '2025-06-18' : '2026-07-28'
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': revision,
+    'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const params = { name, arguments: args, ...(is2025 ? {} : { _meta }) }
   return {
     path: '/mcp',
     headers: {
       ...headers,
       'Content-Type': 'application/json',
       Accept: 'application/json, text/event-stream',
-      'MCP-Protocol-Version': '2025-06-18',
+      'MCP-Protocol-Version': revision,
+      ...(is2025 ? {} : { 'Mcp-Method': 'tools/call', 'Mcp-Name': name }),
     },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name, arguments: args },
-    }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
   }
 }
 
