@@ -135,6 +135,8 @@ describe('the tools', () => {
       text: expect.stringMatching(/line 1, column 8/),
     })
     expect(await call('query_logs_all', { project: 'p' })).toMatchObject({ isError: true })
+    const { text } = await call('usage_api-counts', { interval: 'weekly', project: 'p' })
+    expect(text).toBe('interval: must be one of minutely, hourly, daily')
   })
 
   test('redact for a key without the right to personal data', async () => {
@@ -211,6 +213,13 @@ test('the prompts ask for what they need', async () => {
   const { messages } = await client.getPrompt({ name: 'find_failures', arguments: { project: 'p' } })
   expect(JSON.stringify(messages)).toContain('project p since -1h')
   await expect(client.getPrompt({ name: 'find_failures', arguments: {} })).rejects.toThrow('needs project')
+  const pinned = await connect(await service.issue({ pins: { project: 'mine' } }))
+  const [prompt] = (await pinned.listPrompts()).prompts
+  expect(prompt!.arguments!.map(({ name }) => name)).toEqual(['since'])
+  expect(JSON.stringify(await pinned.getPrompt({ name: 'find_failures', arguments: {} }))).toContain(
+    'project mine since',
+  )
+  await pinned.close()
 })
 
 describe('the transport', () => {

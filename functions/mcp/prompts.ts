@@ -1,6 +1,6 @@
 /** The three usual investigations, as prompts that a person may choose. */
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server'
-import { invalidParams } from './session.ts'
+import { invalidParams, type Session } from './session.ts'
 
 const since = { name: 'since', description: 'From when: ISO 8601, or -1h', required: false }
 const project = { name: 'project', description: 'Which project', required: true }
@@ -42,14 +42,21 @@ const investigations: Investigation[] = [
   },
 ]
 
-export const prompts: Prompt[] = investigations.map(({ steps: _, ...prompt }) => prompt)
+/** Without the arguments that the key fixes, as with tools. */
+export function listPrompts({ caller }: Session): Prompt[] {
+  return investigations.map(({ steps: _, ...prompt }) => ({
+    ...prompt,
+    arguments: prompt.arguments!.filter(({ name }) => !Object.hasOwn(caller.pins, name)),
+  }))
+}
 
 interface Asked {
   name: string
   arguments?: Record<string, string> | undefined
 }
 
-export function getPrompt({ name, arguments: args = {} }: Asked): GetPromptResult {
+export function getPrompt({ caller }: Session, { name, arguments: sent = {} }: Asked): GetPromptResult {
+  const args = { ...sent, ...caller.pins }
   const found = investigations.find(prompt => prompt.name === name)
   if (!found) throw invalidParams(`There is no prompt ${name}.`)
   const absent = found.arguments!.find(({ name: argument, required }) => required && !args[argument])

@@ -46,27 +46,34 @@ function linesOf({ name, type, repeated, fields = [] }: ColumnDescription, depth
   return [line, ...fields.flatMap(field => linesOf(field, depth + 1))]
 }
 
-/** With UNNEST for each record on the way to the first field of a nested column, where there is one. */
+/** With UNNEST for each record on the way to the first one that has something to show. */
 function exampleOf({ name, columns }: TableDescription): string {
-  const nested = columns.find(({ fields, repeated }) => repeated && fields)
-  const time = columns.some(column => column.name === 'timestamp') ? 'timestamp' : null
-  const order = time ? ` ORDER BY t.${time} DESC` : ''
-  if (!nested) {
-    const names = columns.flatMap(column => (column.name === null ? [] : [`t.${column.name}`]))
-    return `SELECT ${names.slice(0, 5).join(', ')} FROM ${name} AS t${order} LIMIT 20`
-  }
-  const { joins, path } = chain(nested)
-  return `SELECT ${time ? `t.${time}, ` : ''}${path} FROM ${name} AS t ${joins.join(' ')}${order} LIMIT 20`
+  const nested = columns.find(isRecord)
+  const hasTime = columns.some(column => column.name === 'timestamp')
+  const order = hasTime ? ' ORDER BY t.timestamp DESC' : ''
+  if (!nested) return `SELECT ${plainFields('t', columns).join(', ')} FROM ${name} AS t${order} LIMIT 20`
+  const { joins, fields } = chain(nested)
+  const shown = [...(hasTime ? ['t.timestamp'] : []), ...fields]
+  return `SELECT ${shown.join(', ')} FROM ${name} AS t ${joins.join(' ')}${order} LIMIT 20`
 }
 
-function chain(column: ColumnDescription, parent = 't', depth = 1): { joins: string[]; path: string } {
+function isRecord({ fields, repeated }: ColumnDescription): boolean {
+  return repeated && fields !== undefined
+}
+
+function chain(column: ColumnDescription, parent = 't', depth = 1): { joins: string[]; fields: string[] } {
   const alias = `f${depth}`
   const join = `LEFT JOIN UNNEST(${parent}.${column.name}) AS ${alias}`
-  const inner = column.fields?.find(({ repeated, fields }) => repeated && fields)
-  if (inner) {
-    const below = chain(inner, alias, depth + 1)
-    return { joins: [join, ...below.joins], path: below.path }
-  }
-  const field = column.fields?.find(({ fields }) => !fields)
-  return { joins: [join], path: field ? `${alias}.${field.name}` : alias }
+  const fields = plainFields(alias, column.fields!)
+  const sizeOf = (record: ColumnDescription) => plainFields('', record.fields!).length
+  const inner = column.fields!.filter(isRecord).toSorted((a, b) => sizeOf(b) - sizeOf(a))[0]
+  if (fields.length >= 3 || !inner) return { joins: [join], fields }
+  const below = chain(inner, alias, depth + 1)
+  return { joins: [join, ...below.joins], fields: below.fields }
+}
+
+/** Some of them, by their paths. */
+function plainFields(alias: string, columns: ColumnDescription[]): string[] {
+  const plain = columns.filter(({ name, fields }) => name !== null && !fields)
+  return plain.slice(0, 5).map(({ name }) => `${alias}.${name}`)
 }

@@ -4,7 +4,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import type { Call } from '../http/call.ts'
-import { getPrompt, prompts } from './prompts.ts'
+import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources, readResource } from './resources.ts'
 import { type Session, standingFor } from './session.ts'
 import { callTool, listTools } from './tools.ts'
@@ -64,7 +64,7 @@ function serverFor(session: Session): Server {
   server.setRequestHandler('resources/list', async () => ({ resources: await listResources(session) }))
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
   server.setRequestHandler('resources/read', ({ params }) => readResource(session, params.uri))
-  server.setRequestHandler('prompts/list', () => ({ prompts }))
-  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params))
+  server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(session) }))
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(session, params))
   return server
 }

@@ -218,14 +218,19 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** The message, with the places that it does not say itself. */
 function errorText({ message, problems, headers }: ApiError): string {
-  const places = problems.map(({ parameter, line, column, detail }) => {
+  const lines = [message]
+  for (const { parameter, line, column, detail } of problems) {
     const at = line === undefined ? (parameter ?? '') : `line ${line}, column ${column}`
-    return at ? `${at}: ${detail}` : detail
-  })
-  const isSaid = places.some(place => place.endsWith(message))
-  const retry = headers['Retry-After'] ? [`Try again after ${headers['Retry-After']} s.`] : []
-  return [...(isSaid ? [] : [message]), ...places.filter(place => !message.includes(place)), ...retry].join(
-    '\n',
-  )
+    const place = at ? `${at}: ${detail}` : detail
+    if (lettersOf(place).endsWith(lettersOf(message))) lines[0] = place
+    else if (!lettersOf(message).includes(lettersOf(place))) lines.push(place)
+  }
+  if (headers['Retry-After']) lines.push(`Try again after ${headers['Retry-After']} s.`)
+  return lines.join('\n')
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
