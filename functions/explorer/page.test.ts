@@ -354,7 +354,8 @@ inChromium('the page in Chromium', () => {
     ])
     expect(download.suggestedFilename()).toBe('usage.api-counts.csv')
     const text = readFileSync(await download.path(), 'utf8')
-    expect(text.split('\r\n')[1]).toBe('2026-03-04T00:00:00,12,0,0,0')
+    expect(text.split('\r\n')[1]).toBe('2026-03-04 00:00:00,12,0,0,0')
+    expect(text.startsWith('\ufeff')).toBe(true)
   })
 
   test('a link with SQL waits to be run', async () => {

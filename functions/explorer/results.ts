@@ -1,6 +1,6 @@
 /** The results of a run: facts about the answer and its rows as a chart or a table, or a failure. */
 import type { Problem } from '../../shared/errors.ts'
-import { csv } from '../query/csv.ts'
+import { spreadsheet } from '../query/csv.ts'
 import { copyButton } from './copy.ts'
 import { el, newId, show } from './dom.ts'
 import { series } from './series.ts'
@@ -67,7 +67,7 @@ function actions(query: Query, { rows }: Answer): HTMLElement {
 
 /** From the rows on the screen, without a second run. */
 function save(name: string, rows: Answer['rows']): void {
-  const file = new Blob([csv(rows, Object.keys(rows[0] ?? {}))], { type: 'text/csv' })
+  const file = new Blob([spreadsheet(rows, Object.keys(rows[0] ?? {}))], { type: 'text/csv' })
   const link = el('a', { href: URL.createObjectURL(file), download: `${name}.csv` })
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 1000)
