@@ -89,13 +89,17 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
   return { element, values: fields.values, close: runs.stop }
 }
 
-/** How many rows there are, and whether the query's own LIMIT cut them: the saved one's has a next page then. */
-function countOf({ sql }: Query, { rows, headers }: Answer): string {
+/** How many rows there are, and whether the query's own LIMIT cut them; where it has pages, the next one says so. */
+function countOf({ sql, endpoint }: Query, { rows, headers }: Answer): string {
   if (/rel="next"/.test(headers.get('link') ?? '')) return `${rows.length} rows, and there are more.`
-  const limit = /\bLIMIT\s+(\d+)(\s+OFFSET\s+\d+)?[\s;]*$/i.exec(bare(sql ?? ''))?.[1]
-  if (rows.length > 1 && rows.length === Number(limit))
-    return `${rows.length} rows: the LIMIT, so there may be more.`
+  const limit = sql === null ? endpoint.limit : limitIn(sql)
+  if (rows.length > 1 && rows.length === limit) return `${rows.length} rows: the LIMIT, so there may be more.`
   return rows.length === 1 ? '1 row.' : `${rows.length} rows.`
+}
+
+/** The LIMIT at the end of a text of SQL. */
+function limitIn(sql: string): number {
+  return Number(/\bLIMIT\s+(\d+)(\s+OFFSET\s+\d+)?[\s;]*$/i.exec(bare(sql))?.[1])
 }
 
 /** Without comments. */

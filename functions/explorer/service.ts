@@ -10,13 +10,13 @@ export interface Endpoint {
   description: string
   parameters: Parameter[]
   maxRows: number
+  /** Of the saved query; `null` = none that is known. */
+  limit: number | null
   cacheSeconds: number
   sandbox: boolean
   redact: boolean
   /** Whether the key may have queries run past the cache. */
   mayRunFresh: boolean
-  /** Whether the key may see personal data where the endpoint redacts it. */
-  mayUnredact: boolean
 }
 
 export type Parameter = ParameterDefinition & { name: string; required: boolean }
@@ -59,8 +59,7 @@ export async function listEndpoints(key: string): Promise<Endpoint[]> {
   const response = await send(key, 'api/endpoints')
   const { result, meta } = (await response.json()) as { result: Endpoint[]; meta: { rights: string[] } }
   const mayRunFresh = meta.rights.includes('cache:bypass')
-  const mayUnredact = meta.rights.includes('pii:read')
-  return result.map(endpoint => ({ ...endpoint, mayRunFresh, mayUnredact }))
+  return result.map(endpoint => ({ ...endpoint, mayRunFresh }))
 }
 
 /** @throws ServiceError */

@@ -1,4 +1,5 @@
 import { typeOf } from '../../shared/endpoints/definition.ts'
+import { limitOf } from '../../shared/endpoints/limit.ts'
 import type { Call } from '../http/call.ts'
 import { accessibleEndpoints } from './access.ts'
 
@@ -19,6 +20,7 @@ export async function listEndpoints(call: Call): Promise<void> {
         ...definition,
       })),
       maxRows: endpoint.maxRows,
+      limit: limitOf(endpoint),
       maxResultBytes: endpoint.maxResultBytes,
       cacheSeconds,
       sandbox,

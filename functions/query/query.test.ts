@@ -405,6 +405,12 @@ describe('HTTP', () => {
     const listed = (await (await service.fetch('/api/endpoints', { key })).json()) as Body<{ name: string }>
     expect(listed.result.map(({ name }) => name)).toEqual(['usage.api-counts'])
     expect(listed.meta).toEqual({ rights: [] })
+    const all = (await (await service.fetch('/api/endpoints')).json()) as Body<{
+      name: string
+      limit: number | null
+    }>
+    expect(all.result.find(({ name }) => name === 'logs.all')!.limit).toBe(100)
+    expect(all.result.find(({ name }) => name === 'usage.api-counts')!.limit).toBeNull()
     expect((await service.fetch('/api/endpoints', { key: null })).status).toBe(401)
   })
 
