@@ -1,4 +1,5 @@
 /** `GET /openapi.json`: an OpenAPI 3.1 document of the endpoints that a key may call. */
+import type { ColumnsOf } from '../../shared/endpoints/columns.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
 import { type Endpoint, pageParameters, type ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import { keyFromHeaders } from '../../shared/keys/authenticate.ts'
@@ -22,11 +23,16 @@ export async function describeApi(call: Call): Promise<void> {
   res.vary('X-API-KEY, Authorization')
   const endpoints =
     keyFromHeaders(req.headers) === undefined ? [] : (await accessibleEndpoints(call)).endpoints
+  res.status(200).json(await openApiOf(endpoints, services.columnsOf))
+}
+
+/** The document of these endpoints. */
+export async function openApiOf(endpoints: Endpoint[], columnsOf: ColumnsOf): Promise<object> {
   const described = endpoints.map(async endpoint => {
-    const columns = await services.columnsOf(endpoint, endpoint.sql).catch(unknownColumns)
+    const columns = await columnsOf(endpoint, endpoint.sql).catch(unknownColumns)
     return { endpoint, columns }
   })
-  res.status(200).json(openApiDocument(await Promise.all(described)))
+  return openApiDocument(await Promise.all(described))
 }
 
 /** The document goes without the columns that the engine cannot describe at the moment. */

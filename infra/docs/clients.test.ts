@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import vm from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { generateApi } from 'swagger-typescript-api'
 import { parse as parseYaml } from 'yaml'
 import { edgeRow } from '../../functions/testing/edges.ts'
 import { startService, type TestService } from '../../functions/testing/service.ts'
+import { runCommand } from '../lqe/testing/command.ts'
+import { typesCommand } from '../lqe/types.ts'
 
 const root = join(import.meta.dirname, '../..')
 const page = readFileSync(join(import.meta.dirname, 'clients.md'), 'utf8')
@@ -200,10 +201,23 @@ test('a shell’s filter names existing fields', async () => {
   for (const name of fields) expect(result[0]).toHaveProperty(name)
 })
 
-test('a typed client made by a generator compiles and gets its rows', async () => {
-  const input = join(folder, 'openapi.json')
-  writeFileSync(input, await (await service.fetch('/openapi.json')).text())
-  await generateApi({ input, output: folder, fileName: 'api.ts', silent: true, cleanOutput: false })
+const lqeTypes = (...args: string[]) =>
+  runCommand(
+    typesCommand(act => act(service.services)),
+    args,
+  )
+
+test('a typed client has the endpoints that its key may call, and no others', async () => {
+  const key = await service.issue({ endpoints: ['logs.all'] })
+  const { out } = await lqeTypes('--key', key.split('_')[1]!)
+  expect(out).toContain('logsAll: (')
+  expect(out).not.toContain('usageApiCounts')
+  expect((await lqeTypes('--key', 'nothing')).err).toContain('There is no key nothing.')
+}, 60_000)
+
+test('a typed client, written by lqe types, compiles and gets its rows', async () => {
+  const { err } = await lqeTypes('--key', service.key.split('_')[1]!, '--out', join(folder, 'api.ts'))
+  expect(err).toBe('')
   const values = [
     `const BASE_URL = ${JSON.stringify(service.url)}`,
     `const KEY = ${JSON.stringify(service.key)}`,

@@ -17,6 +17,7 @@ import { LogsError } from './logs/error.ts'
 import { queryCommand } from './query.ts'
 import { tableCommand } from './tables/command.ts'
 import { tailCommand } from './tail.ts'
+import { typesCommand } from './types.ts'
 import { diffCommand, restoreCommand, versionsCommand } from './versions/commands.ts'
 import { compareCommand } from './versions/compare.ts'
 import { VersionError } from './versions/version.ts'
@@ -83,6 +84,7 @@ const program = new Command('lqe')
   .addCommand(withCloudOptions(diffCommand(withServices)))
   .addCommand(withCloudOptions(compareCommand(withServices)))
   .addCommand(withCloudOptions(restoreCommand(withServices, () => config().author)))
+  .addCommand(withCloudOptions(typesCommand(withServices)))
   .addCommand(testCommand(() => config().tablesDir))
   .addCommand(logsCommand(folders, withServices))
   .addCommand(tableCommand(folders))

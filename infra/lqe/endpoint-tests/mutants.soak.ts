@@ -57,7 +57,11 @@ test('at least 95 % of the mutants that change an answer are caught, of each end
       let count = 0
       for (const [name, sql, change] of queriesOf(tests.endpoint))
         for (const mutant of sql === '' ? [] : mutantsOf(sql)) {
-          const endpoint = { ...tests.endpoint, ...change(mutant.sql), version: `${tests.endpoint.name} mutant ${++count}` }
+          const endpoint = {
+            ...tests.endpoint,
+            ...change(mutant.sql),
+            version: `${tests.endpoint.name} mutant ${++count}`,
+          }
           if (!(await isCaught(services, { ...tests, endpoint })))
             survivors.push(`${name}, line ${mutant.change}`)
         }

@@ -1,0 +1,55 @@
+/** `lqe types`: a TypeScript client for the endpoints that a key may call, made from their OpenAPI document. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Command } from 'commander'
+import { openApiOf } from '../../functions/query/openapi.ts'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { KeyError, listKeys } from '../../shared/keys/records.ts'
+import type { Services } from '../../shared/services.ts'
+import { typedPath } from './path.ts'
+
+interface TypesOptions {
+  key?: string
+  out?: string
+}
+
+export function typesCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
+  return new Command('types')
+    .description('write a TypeScript client for the endpoints that a key may call')
+    .option('--key <id>', 'the id of a key, the part between lqe_ and the next _; by default every endpoint')
+    .option('--out <file>', 'where the client goes; by default it is printed', typedPath)
+    .action((options: TypesOptions) => withServices(services => types(services, options)))
+}
+
+async function types(services: Services, { key, out }: TypesOptions): Promise<void> {
+  const endpoints = await endpointsOf(services, key)
+  const client = await clientFor(await openApiOf(endpoints, services.columnsOf))
+  if (out === undefined) return console.log(client)
+  mkdirSync(dirname(out), { recursive: true })
+  writeFileSync(out, client)
+  console.log(`Wrote a client of ${endpoints.map(({ name }) => name).join(', ') || 'no endpoint'} to ${out}`)
+}
+
+/** @throws KeyError for an unknown key */
+async function endpointsOf({ endpoints, store }: Services, keyId: string | undefined): Promise<Endpoint[]> {
+  const all = await endpoints.all()
+  if (keyId === undefined) return all
+  const key = (await listKeys(store)).find(({ id }) => id === keyId)
+  if (!key) throw new KeyError(`There is no key ${keyId}. lqe key list has the ids.`)
+  return all.filter(({ name }) => key.endpoints === '*' || key.endpoints.includes(name))
+}
+
+/** The generator reads and writes files. It is loaded here alone: a deployed bundle does without it. */
+async function clientFor(document: object): Promise<string> {
+  const { generateApi } = await import('swagger-typescript-api')
+  const folder = mkdtempSync(join(tmpdir(), 'lqe-types-'))
+  try {
+    const input = join(folder, 'openapi.json')
+    writeFileSync(input, JSON.stringify(document))
+    await generateApi({ input, output: folder, fileName: 'api.ts', silent: true, cleanOutput: false })
+    return readFileSync(join(folder, 'api.ts'), 'utf8')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
