@@ -382,7 +382,6 @@ export const attacks: Attacks[] = [
       'a pipe that calls a table function': 'FROM edge_logs |> CALL dataset.f()',
       'a pipe that samples': 'FROM edge_logs |> TABLESAMPLE SYSTEM (1 PERCENT)',
       'a pipe that asserts': "FROM edge_logs |> ASSERT EXISTS (SELECT 1 FROM secret), 'x'",
-      'a pipe with a WITH': 'FROM edge_logs |> WITH a AS (SELECT s FROM secret) |> SELECT id',
       'a pipe that writes': 'FROM edge_logs |> INSERT INTO secret',
       'a pipe that makes a table': 'FROM edge_logs |> CREATE TABLE x',
       'a pipe that forks': 'FROM edge_logs |> FORK (|> SELECT id)',
@@ -546,6 +545,7 @@ export const attacks: Attacks[] = [
       'a pipe with ON': `FROM edge_logs |> JOIN auth_logs ON ${secret} = 1`,
       'a pipe with UNION ALL': 'FROM edge_logs |> SELECT id |> UNION ALL (SELECT s FROM secret)',
       'a pipe with EXCEPT DISTINCT': 'FROM edge_logs |> SELECT id |> EXCEPT DISTINCT (FROM secret)',
+      'a pipe with WITH': 'FROM edge_logs |> WITH a AS (SELECT s FROM secret) |> SELECT id',
       'a pipe under the name of the table': 'FROM edge_logs |> AS secret |> CROSS JOIN secret AS x',
 
       'a pipe with PIVOT': `FROM edge_logs |> PIVOT (MAX(${secret}) FOR id IN ('a'))`,

@@ -86,7 +86,10 @@ function relationSource(
   relation: Pick<Relation, 'columns' | 'valueTable' | 'order'>,
 ): Source {
   const duck = quoteName(context.uniqueName(name ?? 't'))
-  const columns = relation.columns.map(column => visibleColumn(duck, column))
+  // Outside the query that has it, a column of bare NULLs is of type INT64.
+  const columns = relation.columns.map(column =>
+    visibleColumn(duck, { ...column, type: column.type ?? { kind: 'INT64' } }),
+  )
   const variable: RangeVariable = relation.valueTable
     ? { kind: 'value', name, value: columns[0]! }
     : { kind: 'relation', name, columns, order: relation.order }

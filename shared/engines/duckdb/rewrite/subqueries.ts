@@ -15,7 +15,8 @@ import { lambdaScope } from './scope.ts'
 
 export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Scope): Typed {
   const relation = context.query(node.query, scope, scope.ctes)
-  return typed(`(${relation.sql})`, onlyColumn(context, node, relation, 'Scalar subquery').type)
+  const { type } = onlyColumn(context, node, relation, 'Scalar subquery')
+  return typed(`(${relation.sql})`, type ?? { kind: 'INT64' })
 }
 
 export function arraySubquery(context: Context, node: ArraySubquery, scope: Scope): Typed {
