@@ -32,10 +32,15 @@ beforeAll(async () => {
     project: 'many',
     event_message: 'm',
   }))
+  const long = Array.from({ length: 110 }, (_, at) => ({
+    timestamp: new Date(Date.parse(now) - Math.floor(at / 7) * 1000).toISOString(),
+    project: 'long',
+    event_message: 'l'.repeat(700),
+  }))
   const request = { url: 'https://abcdefghijklmnopqrst.example.co/rest/v1/items', path: '/rest/v1/items' }
   const edge = { timestamp: now, project: 'p', event_message: 'GET', metadata: { request } }
   service = await startService({
-    tables: { 'postgres.logs': rows, 'cloudflare.logs.prod': [edge, ...many] },
+    tables: { 'postgres.logs': rows, 'cloudflare.logs.prod': [edge, ...many, ...long] },
     env: { FROZEN_NOW: now },
   })
   client = await connect(service.key)
@@ -174,6 +179,22 @@ describe('an answer for a model', () => {
     const second = await call('logs_all', { project: 'many', cursor })
     expect(columns(second.text)).toBe(20)
     expect(second.text).not.toContain('cursor')
+  })
+
+  test('that is a part of a page leads on from its last row, and so to every row', async () => {
+    const ids: unknown[] = []
+    for (let cursor: unknown, pages = 0; pages === 0 || cursor !== undefined; pages++) {
+      expect(pages).toBeLessThan(10)
+      const { structuredContent } = await call('logs_all', {
+        project: 'long',
+        ...(cursor === undefined ? {} : { cursor }),
+      })
+      const { rows, next } = structuredContent as { rows: { id: string }[]; next?: string }
+      ids.push(...rows.map(({ id }) => id))
+      cursor = next
+    }
+    expect(ids).toHaveLength(110)
+    expect(new Set(ids).size).toBe(110)
   })
 
   test('says that there are no rows', async () => {

@@ -7,6 +7,7 @@ import { ApiError } from '../../shared/errors.ts'
 import { mayCall } from '../../shared/keys/authenticate.ts'
 import { sha256 } from '../../shared/keys/key-text.ts'
 import { Timing } from '../../shared/timing.ts'
+import { cursorAfter } from '../../shared/pages/page.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
 import { goneSignal } from '../http/call.ts'
 import { answerQuestion } from '../query/answer.ts'
@@ -184,8 +185,15 @@ async function resultOf(
   Object.assign(call.notes, { cache: status, rows: answer.summary.rows })
   const wanted = format === 'json' ? 'json' : 'csv'
   const json = await answer.form(`for a model, ${wanted}`, async () => {
-    const shown = contextRows(await answer.rows(), answer.summary.columns, wanted)
-    return Buffer.from(JSON.stringify(resultFor(shown, { endpoint, takesSql }, answer.summary.page?.next)))
+    const rows = await answer.rows()
+    const shown = contextRows(rows, answer.summary.columns, wanted)
+    const { next = null, newest = null } = answer.summary.page ?? {}
+    const last = rows[shown.rows.length - 1]
+    const known = newest ?? next ?? (typeof cursor === 'string' ? cursor : null)
+    const isCut = shown.rows.length < rows.length
+    const more =
+      isCut && last && known ? await cursorAfter(call.services.cursors, endpoint, last, known) : null
+    return Buffer.from(JSON.stringify(resultFor(shown, { endpoint, takesSql }, isCut ? more : next)))
   })
   if (read.ignored.length > 0) return withNotes(json, read.ignored)
   const mark = randomUUID()
@@ -193,15 +201,13 @@ async function resultOf(
   return standingFor(mark)
 }
 
-/** @param page the cursor of the next page, where there is one */
+/** @param next the cursor of the rows after those that are shown */
 function resultFor(
   shown: ContextRows,
   { endpoint, takesSql }: ToolTarget,
-  page: string | null = null,
+  next: string | null,
 ): CallToolResult {
   const { rows, total } = shown
-  // A page that was cut has no next one: the rows between would be lost.
-  const next = rows.length === total ? page : null
   return {
     content: [{ type: 'text', text: rowsText(shown, endpoint.name, next) }],
     ...(takesSql ? {} : { structuredContent: { rows, total, ...(next === null ? {} : { next }) } }),

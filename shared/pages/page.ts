@@ -110,6 +110,23 @@ export function pageFor(
   }
 }
 
+/**
+ * The cursor of the rows after one of an answer, where only a part of it is shown. `null` where the row does not say its place,
+ * as redaction took it out.
+ * @param known any cursor that the same answer leads to or from
+ */
+export async function cursorAfter(
+  cursors: Cursors,
+  { page }: Endpoint,
+  row: Row,
+  known: string,
+): Promise<string | null> {
+  const cursor = await cursors.open(known)
+  const after = page && positionOf(row, page)
+  if (!cursor || !after || after.tie.includes('REDACTED')) return null
+  return cursors.seal({ ...cursor, direction: 'next', after })
+}
+
 /** `null` for a row without a time: such rows come last, and are on no further page. */
 function positionOf(row: Row, { by }: Paging): Position | null {
   const [time, tie] = by.map(name => row[name] as number | string | null)
