@@ -34,11 +34,13 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
     sql?.showProblems([])
     try {
       const answer = await runQuery(key, query, signal, fresh)
+      controls.fold()
       if (query.sql !== null) sql?.ran(query.sql)
       const status = countOf(query, answer)
       return { status, element: await results(query, answer) }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
+      controls.unfold()
       const left = fields.showProblems(error.problem.errors ?? [])
       return { status: '', element: failure(error, sql?.showProblems(left) ?? left) }
     }
@@ -47,15 +49,18 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
     ...(hasLogs ? [['view', 'query'] as [string, string]] : []),
     ...(redacted === endpoint.redact ? [] : [['redact', String(redacted)] as [string, string]]),
   ]
+  const edited = () => {
+    runs.mark()
+    controls.unfold()
+  }
   let fresh = false
   const runFresh = () => {
     fresh = true
     runs.start()
     fresh = false
   }
-  const sql = endpoint.sandbox
-    ? statement({ key, endpoint, sql: link.sql, run: runs.start, edited: () => runs.mark() })
-    : null
+  const sql = endpoint.sandbox ? statement({ key, endpoint, sql: link.sql, run: runs.start, edited }) : null
+  const controls = folding('Parameters', fields.element, sql?.element)
   const again = { type: 'button', title: 'Run now, past the cache', onclick: runFresh }
   const hint = el('span', { class: 'hint' }, 'or Ctrl-Enter')
   const element = el(
@@ -63,8 +68,7 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
     { class: 'form-view', onkeydown: event => runOnEnter(event as KeyboardEvent, runs.start) },
     el('div', { class: 'form-title' }, el('h2', {}, endpoint.name), sql?.modes),
     el('p', { class: 'description', tabindex: 0, title: endpoint.description }, endpoint.description),
-    fields.element,
-    sql?.element,
+    controls.element,
     el(
       'div',
       { class: 'run' },
@@ -105,6 +109,15 @@ function limitIn(sql: string): number {
 /** Without comments. */
 function bare(sql: string): string {
   return sql.replaceAll(/(--|#)[^\n'"`]*$/gm, '').replaceAll(/\/\*[\s\S]*?\*\//g, '')
+}
+
+/** Controls that fold on a phone, so that the results come first there; `form.css` hides the heading elsewhere. */
+function folding(name: string, ...inside: (HTMLElement | undefined)[]) {
+  const phone = matchMedia('(max-width: 800px)')
+  const element = el('details', { class: 'controls', open: true }, el('summary', {}, name), ...inside)
+  const unfold = () => (element.open = true)
+  phone.addEventListener('change', unfold)
+  return { element, unfold, fold: () => (element.open = !phone.matches) }
 }
 
 interface Outcome {

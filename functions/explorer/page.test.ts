@@ -308,6 +308,18 @@ inChromium('the page in Chromium', () => {
     await page.getByText('redacted', { exact: true }).waitFor()
   })
 
+  test('on a phone the form folds once there are results, and unfolds where one writes', async () => {
+    await page.setViewportSize({ width: 375, height: 740 })
+    await open(logs)
+    await page.getByText('100 rows, and there are more.').waitFor()
+    await page.getByLabel('iso_timestamp_start', { exact: true }).waitFor({ state: 'hidden' })
+    expect((await page.locator('.line').first().boundingBox())!.y).toBeLessThan(700)
+    await page.getByText('Parameters', { exact: true }).click()
+    await page.getByLabel('iso_timestamp_start', { exact: true }).fill('yesterday')
+    await run()
+    await page.getByText(/^Must be an ISO 8601 time such as/).waitFor()
+  })
+
   test('different units have axes of their own, and whole numbers whole ticks', async () => {
     await page.addInitScript(() => {
       const drawn: string[] = []

@@ -174,6 +174,13 @@ inChromium('the logs view in Chromium', () => {
     await page.locator('.row[aria-selected=true]').waitFor()
     const next = page.locator('.row[aria-selected=true] + .row')
     expect(await next.textContent()).toContain('GET | 200')
+    await page.getByRole('button', { name: 'Older' }).click()
+    await page.locator('.row[aria-selected=true]', { hasText: 'GET | 200' }).waitFor()
+    await page.getByRole('columnheader', { name: /Time/ }).getByRole('button').click() // the oldest first
+    await counted(/^60 rows/)
+    await rows().nth(2).click()
+    await page.getByRole('button', { name: 'Older' }).click()
+    await rows().nth(1).and(page.locator('[aria-selected=true]')).waitFor()
   })
 
   test('the values of a field are counted or measured, and filter', async () => {
