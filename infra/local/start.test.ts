@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from '@jest/globals'
@@ -70,6 +70,31 @@ describe('a start', () => {
     other.close()
     expect(printed).toBe(`Port ${taken} is not free: set another one, as in PORT=8081 npm start\n`)
   })
+
+  test('is not held up by a browser that knocks while it is under way', async () => {
+    const port = await freePort()
+    const env = {
+      PATH: process.env['PATH'],
+      DATA_DIR: join(folder, 'knocked'),
+      PORT: String(port),
+      EXPLORER_DIR: 'off',
+    }
+    const child = spawn(process.execPath, ['infra/local/start.ts'], { env })
+    let knocks = 0
+    const knocking = setInterval(() => {
+      const socket = connect(port, 'localhost', () => knocks++)
+      socket.on('error', () => {})
+    }, 20)
+    for await (const text of child.stdout) {
+      // With the first line it has the port, and goes on to make sample logs.
+      if (knocks > 0) clearInterval(knocking)
+      if (String(text).includes('Serving at')) break
+    }
+    clearInterval(knocking)
+    expect(knocks).toBeGreaterThan(0)
+    child.kill()
+    await once(child, 'exit')
+  }, 60_000)
 
   test('ends when the process that began it was killed', async () => {
     const child = `['--import', './infra/local/with-parent.ts', '-e', 'console.log(process.pid); setInterval(() => {}, 1000)']`

@@ -47,7 +47,8 @@ try {
  * @throws ConfigError where this process cannot listen on the port
  */
 async function holdPort(port: number): Promise<Listener> {
-  const place = createServer().listen(port)
+  // Who connects already is refused: a connection that stays open would keep `close` from ever ending.
+  const place = createServer(socket => socket.destroy()).listen(port)
   await once(place, 'listening').catch(({ code }: NodeJS.ErrnoException) => {
     const reason = code === 'EACCES' ? 'is for the system alone' : 'is not free'
     throw new ConfigError(`Port ${port} ${reason}: set another one, as in PORT=8081 npm start`)
