@@ -13,6 +13,7 @@ interface Acts {
   column(path: string): void
   by(path: string): void
   measure(measure: string): void
+  close(): void
 }
 
 const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
@@ -22,7 +23,12 @@ const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 export function fieldList(acts: Acts) {
   const search = el('input', { type: 'search', placeholder: 'Find a field', 'aria-label': 'Find a field' })
   const list = el('ul', {})
-  const element = el('aside', { class: 'fields-panel', 'aria-label': 'Fields' }, search, list)
+  const close = el(
+    'button',
+    { type: 'button', class: 'close-fields', onclick: acts.close },
+    'Close the fields',
+  )
+  const element = el('aside', { class: 'fields-panel', 'aria-label': 'Fields' }, close, search, list)
   let drawn: (() => void) | null = null
   search.addEventListener('input', () => drawn?.())
 

@@ -78,6 +78,7 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
     column: toggleColumn,
     by: by => change({ by, measure: by === '' ? 'rows' : view.state.measure }),
     measure: measure => change({ measure }),
+    close: () => showFields.set(false),
   })
   const showFields = toggle('Fields', 'fields', innerWidth >= 1280, on => (fields.element.hidden = !on))
   const entry = entryPanel(view, {
