@@ -334,7 +334,7 @@ inChromium('the logs view in Chromium', () => {
       'Level',
       'Message',
     ])
-    expect(await page.locator('.bars rect.bar-error').count()).toBeGreaterThan(0)
+    await page.locator('.bars rect.bar-error').first().waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     expect(await page.locator('.field-name').first().textContent()).toBe('nameuser')
     await page.locator('.field-name', { hasText: 'payload' }).last().click()
