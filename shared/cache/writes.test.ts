@@ -27,7 +27,7 @@ describeStores('before its caller gets it,', ({ open }) => {
       },
       after: () => void underWay--,
     })
-    cache = new AnswerCache(store, quick)
+    cache = new AnswerCache(store, { ...quick, leaseMs: 20_000, renewMs: 5000, writeMs: 20_000 }) // for a busy machine
   })
 
   afterEach(() => plain.close())
