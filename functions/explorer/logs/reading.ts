@@ -50,6 +50,8 @@ export function reading(
   let total: number | null = null
   let cost = ''
   let isAll = false
+  /** Whether the rows of the last run are on the screen; the chart may be there before them. */
+  let isShown = false
   let isLoading = false
 
   function run({ fresh = false } = {}): void {
@@ -60,6 +62,7 @@ export function reading(
     }
     view.range = range
     total = null
+    isShown = false
     mark(asked !== '')
     controls.setRunning(true)
     show(problem)
@@ -84,7 +87,7 @@ export function reading(
     show(legend, ...chart.legend(severity => view.change({ severity })))
     fields.set(state, shape, chart.top)
     if (state.measure === 'rows') total = chart.total
-    tell()
+    if (isShown) tell()
   }
 
   function showRows(answer: Answer): void {
@@ -94,6 +97,7 @@ export function reading(
     widening = false
     cost = costOf(answer)
     isAll = answer.rows.length < limit
+    isShown = true
     relist(answer.rows)
     arrived()
     view.write()
@@ -174,8 +178,15 @@ export function reading(
       list.append(answer.rows)
       isAll = answer.rows.length < limit || list.all().length === total
       tell()
-    }, fail)
+    }, olderFailed)
     isLoading = false
+  }
+
+  /** What is on the screen stays. */
+  function olderFailed(error: unknown): void {
+    if (error instanceof DOMException) return
+    if (!(error instanceof ServiceError)) throw error
+    list.end(`Older rows could not be read: ${error.problem.detail}`)
   }
 
   function afterLast(): After {

@@ -111,6 +111,7 @@ export function rowList(events: Events) {
     )
     grid.style.setProperty('--columns', shares.join(' '))
     grid.style.setProperty('--least', sizes.length > 0 ? `calc(${sizes.join(' + ')})` : '0px')
+    head.hidden = setup.columns.length === 0 // a row without cells says nothing to a screen reader
     show(head, ...setup.columns.map(column => heading(column, setup, events, place)))
   }
 

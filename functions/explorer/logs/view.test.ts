@@ -119,6 +119,26 @@ inChromium('the logs view in Chromium', () => {
     expect(times).toEqual(times.toSorted().toReversed())
   })
 
+  test('what is there first is shown, the chart or the rows, and what fails to come takes nothing away', async () => {
+    let refused = false
+    const saidBefore: (string | null)[] = []
+    await page.route('**/api/endpoints/query/**', async route => {
+      const { sql } = route.request().postDataJSON() as { sql: string }
+      if (!/\sLIMIT 100$/.test(sql)) return route.continue()
+      if (refused) return route.fulfill({ status: 503, json: { title: 'Busy', detail: 'Later.' } })
+      await page.locator('.bars rect').first().waitFor()
+      saidBefore.push(await page.locator('.logs-facts').textContent())
+      await route.continue()
+    })
+    await open(plain)
+    await counted(/^100 of 300 rows/)
+    expect(saidBefore).toEqual(['Running …'])
+    refused = true
+    await page.locator('.rows').evaluate(element => element.scrollTo(0, element.scrollHeight))
+    await page.getByText('Older rows could not be read: Later.').waitFor()
+    expect(await rows().count()).toBe(100)
+  })
+
   test('severity narrows, and Back and Forward walk through what was seen', async () => {
     await open(plain)
     await page.getByLabel('Severity').selectOption('5xx')
