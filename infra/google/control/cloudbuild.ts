@@ -1,5 +1,6 @@
 /** Runs the steps of cloudbuild.yaml one after the other on this machine, as the build's service account. */
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { parse } from 'yaml'
@@ -45,7 +46,8 @@ const images: Record<string, string[]> = {
 export async function runBuild(file: string, options: BuildOptions): Promise<void> {
   const { plane, project, folder, substitutions, leaveOut, out } = options
   const build = parse(readFileSync(file, 'utf8')) as Build
-  const values = { ...build.substitutions, ...substitutions, PROJECT_ID: project }
+  const byCloudBuild = { PROJECT_ID: project, BUILD_ID: randomUUID() }
+  const values = { ...build.substitutions, ...substitutions, ...byCloudBuild }
   const fill = (text: string) => substitute(text, values)
   const account = fill(build.serviceAccount).split('/').at(-1)!
   await submit(options, { ...build, serviceAccount: fill(build.serviceAccount) })
