@@ -112,7 +112,8 @@ export const arrayFunctions: FunctionTable = {
 function toText(site: CallSite): Typed {
   const [array, ...texts] = site.allArguments()
   const strings = array?.type?.kind === 'ARRAY' && array.type.element.kind
-  const fits = texts.every(({ type }) => type === null || type.kind === 'STRING')
+  const fits =
+    [1, 2].includes(texts.length) && texts.every(({ type }) => (type?.kind ?? 'STRING') === 'STRING')
   if (array?.type === null && fits) return typed('CAST(NULL AS VARCHAR)', 'STRING')
   if (!array || (strings !== 'STRING' && strings !== 'BYTES') || !fits)
     throw site.noMatch(site.allArguments())

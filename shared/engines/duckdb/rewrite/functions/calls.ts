@@ -14,7 +14,7 @@ import { applyRule, CallSite, type FunctionTable } from './signature.ts'
 import { stringFunctions } from './strings.ts'
 
 /** By name in capitals, `NET.HOST` with its dot. */
-const functions: FunctionTable = {
+export const functions: FunctionTable = {
   ...aggregateFunctions,
   ...arrayFunctions,
   ...conditionFunctions,
