@@ -1,4 +1,4 @@
-/** Google's Firestore emulator: one for all test files of a run of Jest, or for another process; it ends with it. */
+/** Google's Firestore emulator: one for all test files that a Jest worker runs, or for another process; it ends with it. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
@@ -14,9 +14,8 @@ export interface Emulator {
   pid: number
 }
 
-/** Test files share nothing but the process id: of Jest, whose workers have it as their parent, or of this process. */
-const inWorker = process.env['JEST_WORKER_ID'] !== undefined && process.send !== undefined
-const folder = join(tmpdir(), `firestore-emulator-${inWorker ? process.ppid : process.pid}`)
+/** Test files of one worker share nothing but its process id. One for all workers is too slow for tests of leases. */
+const folder = join(tmpdir(), `firestore-emulator-${process.pid}`)
 const startFile = join(folder, 'started')
 const logFile = join(folder, 'log')
 const rulesFile = join(import.meta.dirname, '../deploy/firestore.rules')

@@ -181,17 +181,20 @@ describeStores('the cache', ({ open: openStore, rounds }) => {
     })
 
     test('that is not renewed is taken over, and the first holder can publish nothing', async () => {
+      let isDeaf = true
       const deaf = withFaults(plain, {
         before: operation => {
-          if (operation === 'update' && performance.now() < healedAt) lost()
+          if (operation === 'update' && isDeaf) lost()
         },
       })
       const [one, two] = [new AnswerCache(deaf, quick), open()]
-      const healedAt = performance.now() + 500
-      const zombie = one.read(request(async () => (await sleep(700), { answer: made('zombie') })))
+      const succeeded = Promise.withResolvers<void>()
+      const zombie = one.read(request(async () => (await succeeded.promise, { answer: made('zombie') })))
       await sleep(400)
       const successor = await two.read(request(async () => ({ answer: made('successor') })))
       expect(successor).toMatchObject({ status: 'miss', stored: true })
+      isDeaf = false
+      succeeded.resolve()
       await Promise.all([zombie, two.close()])
       await one.close()
       expect(await textOf(await open().read(request(engine().make)))).toBe('successor')

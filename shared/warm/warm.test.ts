@@ -127,7 +127,7 @@ describeStores('warming', adapter => {
       let [now, most] = [0, 0]
       scene.engine.before = async () => {
         most = Math.max(most, ++now)
-        await sleep(10)
+        await sleep(60) // longer than a busy store takes to begin the next
         now--
       }
       await scene.run([own])
