@@ -103,7 +103,7 @@ describe('turns', () => {
     expect(await turns.with('b', never, async () => 1)).toBe(1)
   })
 
-  test('serve owners with as many places in turn, whoever sends more', async () => {
+  test('serve owners with as many places in turn, also where one sends more', async () => {
     const turns = new Turns(1)
     const begun: string[] = []
     const act = (owner: string) => turns.with(owner, never, async () => void begun.push(owner))

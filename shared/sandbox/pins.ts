@@ -121,7 +121,7 @@ function plainSelect({ query }: Exists): Select | null {
   return constant && !groupBy && !having && !qualify ? body : null
 }
 
-/** UNNEST and no other source: a subquery could make rows with the pinned value, whoever they are of. */
+/** UNNEST and no other source: a subquery could make rows of others with the pinned value. */
 function isArrays(from: From): boolean {
   if (from.kind === 'Join') return isArrays(from.left) && isArrays(from.right)
   return from.kind === 'UnnestReference'
