@@ -1,6 +1,6 @@
 /** Every version of a definition that was applied, in the collection `endpointVersions`. */
-import type { Document, Fields, Reference, Store, Write } from '../stores/store.ts'
-import { type Endpoint, endpointIn } from './definition.ts'
+import type { Document, Reference, Store, Write } from '../stores/store.ts'
+import { type Endpoint, endpointIn, fieldsOf } from './definition.ts'
 
 const versionsCollection = 'endpointVersions'
 
@@ -91,9 +91,8 @@ async function writesFor(
 }
 
 function writeOf({ endpoint, ...times }: EndpointVersion): Write {
-  const { id, name, version } = endpoint
-  const fields: Fields = { name, version, definition: JSON.stringify(endpoint), ...times }
-  return { type: 'replace', at: versionAt(id, version), fields }
+  const at = versionAt(endpoint.id, endpoint.version)
+  return { type: 'replace', at, fields: { ...fieldsOf(endpoint), ...times } }
 }
 
 async function removeOldest(store: Store, { name, version }: Endpoint): Promise<void> {

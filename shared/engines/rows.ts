@@ -43,6 +43,7 @@ export class ResultRows {
     this.counted += bytes
     this.rows.push(row)
   }
+
   /** Takes the rows back: the run failed, and may be repeated. */
   discard(): void {
     const { onBytes } = this.limits
