@@ -2,10 +2,10 @@
 -- partitions by, whether or not it can evaluate the CASE in the second.
 WITH requests AS (
   SELECT
-    CASE @interval
-      WHEN 'minutely' THEN TIMESTAMP_TRUNC(t.timestamp, MINUTE)
-      WHEN 'hourly' THEN TIMESTAMP_TRUNC(t.timestamp, HOUR)
-      WHEN 'daily' THEN TIMESTAMP_TRUNC(t.timestamp, DAY)
+    CASE
+      WHEN @interval IN ('minutely', '1hr') THEN TIMESTAMP_TRUNC(t.timestamp, MINUTE)
+      WHEN @interval IN ('hourly', '1day') THEN TIMESTAMP_TRUNC(t.timestamp, HOUR)
+      WHEN @interval IN ('daily', '7day') THEN TIMESTAMP_TRUNC(t.timestamp, DAY)
     END AS bucket,
     r.path AS path
   FROM `cloudflare.logs.prod` AS t
@@ -13,8 +13,8 @@ WITH requests AS (
   CROSS JOIN UNNEST(m.request) AS r
   WHERE t.timestamp >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)
     AND t.timestamp >= TIMESTAMP_SUB(
-      CURRENT_TIMESTAMP(),
-      INTERVAL CASE @interval WHEN 'daily' THEN 10080 WHEN 'hourly' THEN 60 WHEN 'minutely' THEN 60 END MINUTE
+      IF(@interval = '1day', TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), CURRENT_TIMESTAMP()),
+      INTERVAL CASE WHEN @interval IN ('daily', '7day') THEN 10080 WHEN @interval = '1day' THEN 1440 ELSE 60 END MINUTE
     )
     AND REGEXP_CONTAINS(r.url, @project)
 )

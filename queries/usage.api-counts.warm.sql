@@ -1,5 +1,5 @@
 -- Answers many sets of parameters in one scan: the rows of usage.api-counts.sql, each beside the set it belongs to.
--- Sets with the interval daily come in statements of their own (`apart` in the YAML), so the first set decides how far
+-- Sets with the intervals of days come in statements of their own (`apart` in the YAML), so the first set decides how far
 -- back to read: an expression of parameters only, by which BigQuery can prune partitions.
 -- Requests are counted once for each URL and bucket. A URL that lacks the text which a pattern begins with cannot match
 -- it, and is not searched: regular expressions are what costs here. The last character of that text is left out, as a
@@ -21,8 +21,8 @@ counts AS (
   SELECT
     r.url AS url,
     IF(
-      @sets[OFFSET(0)].interval = 'daily',
-      TIMESTAMP_TRUNC(t.timestamp, DAY),
+      @sets[OFFSET(0)].interval IN ('daily', '7day', '1day'),
+      TIMESTAMP_TRUNC(t.timestamp, HOUR),
       TIMESTAMP_TRUNC(t.timestamp, MINUTE)
     ) AS bucket,
     COUNTIF(STRPOS(r.path, '/rest') > 0) AS rest,
@@ -35,7 +35,7 @@ counts AS (
   WHERE t.timestamp >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 7 DAY)
     AND t.timestamp >= TIMESTAMP_SUB(
       CURRENT_TIMESTAMP(),
-      INTERVAL IF(@sets[OFFSET(0)].interval = 'daily', 10080, 60) MINUTE
+      INTERVAL IF(@sets[OFFSET(0)].interval IN ('daily', '7day', '1day'), 10080, 60) MINUTE
     )
   GROUP BY url, bucket
 ),
@@ -48,7 +48,14 @@ matches AS (
 SELECT
   s.interval,
   s.project,
-  DATETIME(IF(s.interval = 'hourly', TIMESTAMP_TRUNC(c.bucket, HOUR), c.bucket), 'UTC') AS timestamp,
+  DATETIME(
+    CASE
+      WHEN s.interval IN ('daily', '7day') THEN TIMESTAMP_TRUNC(c.bucket, DAY)
+      WHEN s.interval = 'hourly' THEN TIMESTAMP_TRUNC(c.bucket, HOUR)
+      ELSE c.bucket
+    END,
+    'UTC'
+  ) AS timestamp,
   SUM(c.rest) AS total_rest_requests,
   SUM(c.storage) AS total_storage_requests,
   SUM(c.auth) AS total_auth_requests,
@@ -56,5 +63,6 @@ SELECT
 FROM sets AS s
 JOIN matches AS h ON h.project = s.project
 JOIN counts AS c ON c.url = h.url
+WHERE s.interval != '1day' OR c.bucket >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 1440 MINUTE)
 GROUP BY s.interval, s.project, timestamp
 ORDER BY s.interval, s.project, timestamp

@@ -141,7 +141,7 @@ describe('the tools', () => {
     })
     expect(await call('query_logs_all', { project: 'p' })).toMatchObject({ isError: true })
     const { text } = await call('usage_api-counts', { interval: 'weekly', project: 'p' })
-    expect(text).toBe('interval: must be one of minutely, hourly, daily')
+    expect(text).toBe('interval: must be one of minutely, hourly, daily, 1hr, 1day, 7day')
   })
 
   test('redact for a key without the right to personal data', async () => {

@@ -67,8 +67,8 @@ export const metaSchema: JsonSchema = {
 /** Examples; `openapi.test.ts` reproduces those that need neither a failing engine nor a limit. */
 const details: Record<ErrorCode, { detail: string; problems?: Problem[] }> = {
   invalid_parameter: {
-    detail: 'interval must be one of minutely, hourly, daily',
-    problems: [{ parameter: 'interval', detail: 'must be one of minutely, hourly, daily' }],
+    detail: 'interval must be one of minutely, hourly, daily, 1hr, 1day, 7day',
+    problems: [{ parameter: 'interval', detail: 'must be one of minutely, hourly, daily, 1hr, 1day, 7day' }],
   },
   invalid_query: {
     detail: 'Bad regular expression: missing )',

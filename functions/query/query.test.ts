@@ -161,11 +161,19 @@ describe('usage.api-counts', () => {
     ['daily', 7 * 24 * 60 * minute, 24 * 60 * minute],
   ] as const
 
-  test.each(intervals)('counts %s as a recount of the rows does', async (interval, windowMs, bucketMs) => {
-    const expected = recount(windowMs, bucketMs, url => url.includes(project))
-    expect(expected.length).toBeGreaterThan(0)
-    expect(await rows(`${usage}?interval=${interval}&project=(${project})`)).toEqual(expected)
-  })
+  const ofStudio = [
+    ['1hr', 60 * minute, minute],
+    ['7day', 7 * 24 * 60 * minute, 24 * 60 * minute],
+  ] as const
+
+  test.each([...intervals, ...ofStudio])(
+    'counts %s as a recount of the rows does',
+    async (interval, windowMs, bucketMs) => {
+      const expected = recount(windowMs, bucketMs, url => url.includes(project))
+      expect(expected.length).toBeGreaterThan(0)
+      expect(await rows(`${usage}?interval=${interval}&project=(${project})`)).toEqual(expected)
+    },
+  )
 
   test.each(intervals)('counts %s as of the last minute where a reference is given', async (...given) => {
     const [interval, windowMs, bucketMs] = given
@@ -195,7 +203,9 @@ describe('usage.api-counts', () => {
   test('lists its intervals where another is sent', async () => {
     const { body } = await problem(`${usage}?interval=weekly&project=a`)
     expect(body).toMatchObject({ status: 400, code: 'invalid_parameter' })
-    expect(body.errors).toEqual([{ parameter: 'interval', detail: 'must be one of minutely, hourly, daily' }])
+    expect(body.errors).toEqual([
+      { parameter: 'interval', detail: 'must be one of minutely, hourly, daily, 1hr, 1day, 7day' },
+    ])
   })
 })
 

@@ -72,7 +72,10 @@ const project = fc.oneof(
     .map(pieces => pieces.join('')),
 )
 
-const set = fc.record({ interval: fc.constantFrom('daily', 'hourly', 'minutely'), project })
+const set = fc.record({
+  interval: fc.constantFrom('daily', 'hourly', 'minutely', '1hr', '1day', '7day'),
+  project,
+})
 
 let service: TestService
 let usage: Endpoint

@@ -155,7 +155,7 @@ describe('the README', () => {
   test('has no curl command that fails but those that are meant to', async () => {
     for (const command of commands('curl ')) {
       const { status } = await curl(command)
-      expect([command, status]).toEqual([command, command.includes('weekly') ? 400 : 200])
+      expect([command, status]).toEqual([command, command.includes('interval=daily"') ? 400 : 200])
     }
   }, 30_000)
 

@@ -16,6 +16,7 @@ interface Metadata {
   project_ref: string
   level?: string
   execution_time_ms?: number
+  request?: { url: string; path: string }
   response?: { status_code: number }
 }
 
@@ -68,6 +69,22 @@ test('the home page gets the number of requests', async () => {
   )
   expect(await ask('usage.api-requests-count', {})).toEqual([{ count: week.length }])
   expect(week.length).toBeGreaterThan(100)
+})
+
+/** Studio labels these "Last 60 minutes", "Last 24 hours" and "Last 7 days": `CHART_INTERVALS` in its logs.utils.ts. */
+test.each([
+  ['1hr', 3_600_000, /T\d\d:\d\d:00$/],
+  ['1day', day + (now.getTime() % 3_600_000), /T\d\d:00:00$/],
+  ['7day', 7 * day, /T00:00:00$/],
+])('the home page gets its charts for %s', async (interval, ms, form) => {
+  const requests = of('cloudflare.logs.prod').filter(
+    ({ timestamp, metadata: { request } }) =>
+      timestamp >= since(ms) && request!.url.includes(project) && request!.path.includes('/rest'),
+  )
+  const rows = await ask('usage.api-counts', { interval })
+  expect(rows.reduce((total, row) => total + (row['total_rest_requests'] as number), 0)).toBe(requests.length)
+  expect(rows.length).toBeGreaterThan(interval === '7day' ? 6 : 20)
+  for (const { timestamp } of rows) expect(timestamp).toMatch(form)
 })
 
 describe('the page of a function', () => {

@@ -232,7 +232,7 @@ describe('apply refuses, naming file, line and column,', () => {
       'type: string',
       'type: string\n      default: 5',
       '12:16',
-      'must be one of minutely, hourly, daily; must be string',
+      'must be one of minutely, hourly, daily, 1hr, 1day, 7day; must be string',
     ],
     [
       'a whole number with more digits than are kept',
@@ -264,8 +264,8 @@ describe('apply refuses, naming file, line and column,', () => {
     ],
     [
       'a choice of another type',
-      'enum: [minutely, hourly, daily]',
-      'enum: [minutely, hourly, daily, 7]',
+      'enum: [minutely, hourly, daily, 1hr,',
+      'enum: [minutely, hourly, daily, 1,',
       '12:39',
       'interval.enum.3 must be string',
     ],
@@ -278,8 +278,8 @@ describe('apply refuses, naming file, line and column,', () => {
     ],
     [
       'a value apart that is no choice',
-      'interval: [daily]',
-      'interval: [weekly]',
+      'interval: [daily,',
+      'interval: [weekly,',
       ':16',
       'warm.apart.interval.0 must be',
     ],

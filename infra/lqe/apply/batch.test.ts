@@ -72,7 +72,7 @@ describe('apply takes a batch query', () => {
       seconds: 300,
       maxSets: 50,
       sql: readFileSync(join(queries, batchQuery), 'utf8'),
-      apart: { interval: ['daily'] },
+      apart: { interval: ['daily', '1day', '7day'] },
     })
     edit(batchQuery, 'GROUP BY url', 'GROUP BY r.url')
     await apply(services, { queries, dryRun: false, out: () => {} })
@@ -93,7 +93,7 @@ describe('apply refuses, naming file, line and column,', () => {
   })
 
   test('one that takes other parameters', async () => {
-    edit(batchQuery, "@sets[OFFSET(0)].interval = 'daily'", "@interval = 'daily'")
+    edit(batchQuery, '@sets[OFFSET(0)].interval IN', '@interval IN')
     expect(await refusal()).toMatch(/^usage\.api-counts\.warm\.sql:\d+:\d+ @interval is not known/)
   })
 
@@ -147,7 +147,7 @@ describe('apply refuses, naming file, line and column,', () => {
   })
 
   test('sets apart by a parameter that is not declared', async () => {
-    edit('usage.api-counts.yaml', 'interval: [daily]', 'span: [daily]')
+    edit('usage.api-counts.yaml', 'interval: [daily,', 'span: [daily,')
     expect(await refusal()).toMatch(/yaml:\d+:\d+ warm\.apart names span, not declared in properties/)
   })
 })
@@ -185,6 +185,6 @@ describe('apply with a comparison refuses', () => {
 test('sample sets are the combinations of choices and examples', () => {
   const { endpoint } = readQueries(queries).find(({ endpoint }) => endpoint.name === 'usage.api-counts')!
   const texts = sampleSets(endpoint).map(set => set.map(({ value }) => value as string).join(' '))
-  expect(texts).toHaveLength(9)
+  expect(texts).toHaveLength(18)
   expect(texts).toContain('daily /rest/v1/')
 })

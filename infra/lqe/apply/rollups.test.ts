@@ -162,7 +162,7 @@ describe('apply refuses, naming file, line and column,', () => {
       "pattern: '^(([a",
       /answers\.0\.when is no JSON Schema/,
     ],
-    ['a roll-up without answers', yaml, /answers:\n(.*\n){8}/, '', /must have property answers/],
+    ['a roll-up without answers', yaml, /answers:\n(.*\n){9}/, '', /must have property answers/],
   ])('%s', async (_, file, from, to, expected) => {
     edit(file, from, to)
     expect(await refusal()).toMatch(expected)
