@@ -2,10 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
 import { buildExplorer } from '../../infra/deploy/build-explorer.ts'
-import { chromiumPath, faultsOf, launch } from '../testing/browser.ts'
+import { describeInChromium, faultsOf } from '../testing/browser.ts'
 import { edgeRow } from '../testing/edges.ts'
 import { serveBehind } from '../testing/prefix.ts'
 import { startService, type TestService } from '../testing/service.ts'
@@ -38,45 +38,20 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-if (!chromiumPath)
-  process.stderr.write('page.test.ts: the page is not tested, as there is no Chromium here\n')
-const inChromium = chromiumPath ? describe : describe.skip
-
-inChromium('the page in Chromium', () => {
-  let browser: Browser
-  let context: BrowserContext
+describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => {
   let page: Page
-  /** Errors in the console, and requests to another host: no test may leave any. */
-  let wrong: string[]
-  /** Where the page is. */
+  /** Where the page is: it asks no other host. */
   let address: string
 
-  beforeAll(async () => {
-    browser = await launch(chromiumPath!)
-  }, 30_000)
-
-  afterAll(() => browser.close())
-
-  beforeEach(async () => {
-    wrong = []
-    address = service.url
-    context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-    page = await context.newPage()
-    page.on('pageerror', error => wrong.push(error.message))
-    page.on('console', message => {
-      const refused = message.text().startsWith('Failed to load resource') // the browser's own line for a 4xx
-      if (message.type() === 'error' && !refused) wrong.push(message.text())
-    })
-    page.on('request', request => {
+  beforeAll(() => {
+    tab.context.on('request', request => {
       if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(new URL(address).origin))
-        wrong.push(request.url())
+        tab.wrong.push(request.url())
     })
   })
-
-  afterEach(async () => {
-    await context.close()
-    expect(wrong).toEqual([])
+  beforeEach(() => {
+    page = tab.page
+    address = service.url
   })
 
   async function open(link: string, slash = '/'): Promise<void> {
@@ -100,6 +75,7 @@ inChromium('the page in Chromium', () => {
 
   test.each(['', '/'])('works behind the path of a function, at .../query%s', async slash => {
     const proxy = await serveBehind('/query', service.url)
+    page = await tab.context.newPage()
     try {
       address = proxy.url
       await open(usage, slash)
@@ -122,7 +98,7 @@ inChromium('the page in Chromium', () => {
     expect(await page.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, ''])
     await page.reload()
     await page.getByRole('tab', { name: 'Chart' }).waitFor()
-    const other = await context.newPage()
+    const other = await tab.context.newPage()
     await other.goto(`${service.url}/#${usage}`)
     await other.getByLabel('API key').waitFor()
   })
@@ -321,6 +297,7 @@ inChromium('the page in Chromium', () => {
   })
 
   test('different units have axes of their own, and whole numbers whole ticks', async () => {
+    page = await tab.context.newPage() // the script stays with it
     await page.addInitScript(() => {
       const drawn: string[] = []
       const { fillText } = CanvasRenderingContext2D.prototype
@@ -424,6 +401,7 @@ inChromium('the page in Chromium', () => {
   })
 
   test('copies where the browser has no clipboard for scripts, as on plain HTTP', async () => {
+    page = await tab.context.newPage() // the script stays with it
     await page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
     await open(usage)
     await page.getByRole('button', { name: 'Copy link' }).click()
