@@ -171,12 +171,14 @@ async function resultOf(
   const pairs = Object.entries(sent).filter(([, value]) => value !== null && value !== undefined)
   const query = pairs.map(([name, value]) => [name, asText(value)].map(encodeURIComponent).join('='))
   call.notes['endpoint'] = endpoint.name
+  const isImposed = caller.redacted === true || !caller.rights.includes('pii:read')
   const question = {
     caller,
     endpoint,
     query: query.join('&'),
     callerSql: takesSql ? (sql as string) : null,
-    redacted: redactionFor(endpoint, caller, call.req.headers) || !caller.rights.includes('pii:read'),
+    redacted: redactionFor(endpoint, caller, call.req.headers) || isImposed,
+    isImposed,
     bypass: false,
     gone: () => goneSignal(call.res),
   }

@@ -27,7 +27,8 @@ export async function answer(call: Call): Promise<void> {
   const bypass = wantsBypass(call, caller)
   const gone = () => goneSignal(call.res)
   const labels = labelsFor(endpoint, req.headers)
-  const question = { caller, endpoint, query, callerSql, redacted, bypass, labels, gone }
+  const isImposed = caller.redacted === true
+  const question = { caller, endpoint, query, callerSql, redacted, isImposed, bypass, labels, gone }
   const answering = answerQuestion(call, question, timing)
   // A run has spent some of them, also one that failed.
   const { result, parameters } = await (caller.limits
@@ -45,6 +46,8 @@ export interface Question {
   /** `null` for the endpoint's own query. */
   callerSql: string | null
   redacted: boolean
+  /** Whether the caller could not have it in the clear. */
+  isImposed?: boolean
   bypass: boolean
   /** Labels that the caller gives to the engine's job; absent = none. */
   labels?: Record<string, string>
@@ -55,13 +58,13 @@ export interface Question {
 /** @throws ApiError */
 export async function answerQuestion(
   { services, config, notes }: Pick<Call, 'services' | 'notes'> & { config: Pick<Config, 'frozenNow'> },
-  { caller, endpoint, query, callerSql, redacted, bypass, labels, gone }: Question,
+  { caller, endpoint, query, callerSql, redacted, isImposed = false, bypass, labels, gone }: Question,
   timing: Timing,
 ): Promise<{ result: AnswerResult; parameters: Parameters }> {
   const cursor = await readCursor(services.cursors, endpoint, query)
   const now = presentFor(endpoint, cursor?.now ?? config.frozenNow ?? Date.now())
   const parameters = readParameters(endpoint, query, caller.pins, now)
-  const composed = compose(endpoint, caller, parameters, callerSql)
+  const composed = compose(endpoint, caller, parameters, callerSql, isImposed)
   const page = pageFor(services.cursors, endpoint, parameters, { cursor, now, sql: callerSql })
   const request = {
     endpoint,

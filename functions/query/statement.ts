@@ -5,7 +5,11 @@ import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { invalidParameter, readSingle } from '../../shared/endpoints/query-string.ts'
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'
+import type { NameKind } from '../../shared/redact/names.ts'
+import { placeOf } from '../../shared/sql/error.ts'
 import type { Query } from '../../shared/sql/tree.ts'
+import type { Violation } from '../../shared/sandbox/rules.ts'
+import { storedTextIn } from '../../shared/sandbox/as-stored.ts'
 import { placeInCaller, sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
@@ -18,6 +22,8 @@ export interface Composed {
   asOf: SavedQuery['asOf']
   sql: string | null
   tree: Query | null
+  /** Names that the caller's SQL gives to values of another kind, for redaction. */
+  names: ReadonlyMap<string, NameKind>
 }
 
 /** Moves the places in an error from the composed statement to the caller's own SQL, and drops those outside it. */
@@ -41,6 +47,7 @@ export function mapErrorToCallerSql(
 
 /**
  * The saved query for these parameters, or the caller's inside its sandbox.
+ * @param isImposed whether the answer is redacted and the caller cannot lift that
  * @throws ApiError `sandbox_disabled`, `redaction_locked`, `sandbox_violation`, `invalid_query`, `invalid_parameter`
  */
 export function compose(
@@ -48,9 +55,11 @@ export function compose(
   caller: Caller,
   parameters: Parameters,
   callerSql: string | null,
+  isImposed: boolean,
 ): Composed {
   const { bindings } = parameters
-  if (callerSql === null) return { ...savedStatement(endpoint, bindings), sql: null, tree: null }
+  if (callerSql === null)
+    return { ...savedStatement(endpoint, bindings), sql: null, tree: null, names: new Map() }
   if (!endpoint.sandbox)
     throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL; leave sql out.', {
       problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
@@ -59,7 +68,9 @@ export function compose(
   assertPinsHold(endpoint, caller.pins)
   const { sql, normal, tree, parameters: used } = sandbox(endpoint, callerSql)
   const needed = bindings.filter(({ name }) => used.includes(name))
-  return { statement: { sql, bindings: needed }, instead: null, asOf: null, sql: normal, tree }
+  const { problem, names } = storedTextIn(tree)
+  if (problem && isImposed && !endpoint.sandboxDespiteRedaction) throw changesText(problem, callerSql)
+  return { statement: { sql, bindings: needed }, instead: null, asOf: null, sql: normal, tree, names }
 }
 
 function savedStatement(
@@ -71,13 +82,21 @@ function savedStatement(
   return { statement: statementOf(query, bindings), instead, asOf: query.asOf }
 }
 
-/** TO_HEX, REVERSE or a filter shows any value to a caller's own SQL, in a form that redaction cannot know. */
+/** The first rows of the table in `shared/sandbox/README.md`, "Redacted answers". */
 function assertRedactionHolds(endpoint: Endpoint, caller: Caller): void {
   if (!endpoint.redact || endpoint.sandboxDespiteRedaction || caller.rights.includes('pii:read')) return
   throw new ApiError(
     'redaction_locked',
     'This endpoint redacts personal data, and SQL of your own could show it in another form; leave sql out.',
     { problems: [{ parameter: 'sql', detail: 'needs the right pii:read on an endpoint that redacts' }] },
+  )
+}
+
+function changesText({ message, at }: Violation, callerSql: string): ApiError {
+  return new ApiError(
+    'redaction_locked',
+    `Answers for this API key are redacted, so its SQL leaves stored text as it is: ${message}.`,
+    { problems: [{ parameter: 'sql', ...placeOf(callerSql, at), detail: message }] },
   )
 }
 

@@ -5,6 +5,7 @@ import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
 import type { Result, Row } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { PageMarks } from '../pages/page.ts'
+import type { NameKind } from '../redact/names.ts'
 import { redactRows } from '../redact/redact.ts'
 
 export type Encoding = 'gzip' | 'br' | 'identity'
@@ -99,18 +100,31 @@ const makers: Record<Encoding, (answer: Answer) => Promise<Buffer>> = {
     }),
 }
 
-/** The answer of a run, whose rows the engine has cut to the limit: redacted where required, then encoded. */
-export function finish(endpoint: Endpoint, result: Result, redacted: boolean, page?: PageMarks): Answer {
+/**
+ * The answer of a run, whose rows the engine has cut to the limit: redacted where required, then encoded.
+ * @param names that a caller's SQL gives, for redaction
+ */
+export function finish(
+  endpoint: Endpoint,
+  result: Result,
+  redacted: boolean,
+  page?: PageMarks,
+  names?: ReadonlyMap<string, NameKind>,
+): Answer {
   const { rows, truncated } = result
   const columns = result.columns.map(column => column.name)
   const known = { truncated, redacted, columns, ...(page ? { page } : {}) }
-  return enclose(endpoint, redacted ? redactRows(rows) : rows, known)
+  return enclose(endpoint, redacted ? redactRows(rows, names) : rows, known)
 }
 
 /** A redacted answer from a clear one, without another run. The reverse does not exist. */
-export async function redactAnswer(endpoint: Endpoint, clear: Answer): Promise<Answer> {
+export async function redactAnswer(
+  endpoint: Endpoint,
+  clear: Answer,
+  names?: ReadonlyMap<string, NameKind>,
+): Promise<Answer> {
   const result = await clear.rows()
-  return enclose(endpoint, redactRows(result), { ...clear.summary, redacted: true })
+  return enclose(endpoint, redactRows(result, names), { ...clear.summary, redacted: true })
 }
 
 function enclose(endpoint: Endpoint, rows: Row[], known: Omit<Summary, 'rows'>): Answer {

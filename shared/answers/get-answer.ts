@@ -14,6 +14,7 @@ import { ApiError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
 import { blame } from './blame.ts'
+import type { NameKind } from '../redact/names.ts'
 import { redactionVersion, redactText } from '../redact/redact.ts'
 import { estimateOver, runFirstReadable, runQuery, type RunOptions } from './engine-errors.ts'
 import type { BytesInFlight } from './in-flight.ts'
@@ -33,6 +34,8 @@ export interface QueryRequest {
   parameters: string
   /** Normal form of the caller's SQL, `null` for the endpoint's own query. */
   sql: string | null
+  /** Names that the caller's SQL gives to values of another kind than they say; absent = none. */
+  names?: ReadonlyMap<string, NameKind>
   /** Parameters whose values are the caller's own: neither defaults nor pins. */
   sent: readonly string[]
   /** `null` where the endpoint has no pages, and for a caller's own SQL. */
@@ -128,7 +131,8 @@ function cacheRequestOf(
     async make(startedAt, jobKey) {
       const copy = redacted && !endpoint.redact && !bypass ? await cache.peek(clear, freshMs) : null
       const own = jobKey === undefined ? {} : { jobKey }
-      if (copy) return { answer: await redactAnswer(endpoint, copy.answer), madeAt: copy.madeAt }
+      if (copy)
+        return { answer: await redactAnswer(endpoint, copy.answer, request.names), madeAt: copy.madeAt }
       const { answer, asOf } = await runEngine(services, request, allowance, own)
       return asOf === null ? { answer } : { answer, madeAt: timeAsOf(asOf, startedAt) }
     },
@@ -142,7 +146,7 @@ async function runEngine(
   allowance: Allowance | null,
   own: Pick<RunOptions, 'jobKey' | 'signal'>,
 ): Promise<{ answer: Answer; asOf: SavedQuery['asOf'] }> {
-  const { endpoint, sql, page, redacted, bypass, labels, onRun, timing } = request
+  const { endpoint, sql, page, redacted, names, bypass, labels, onRun, timing } = request
   const pay = async (cost: RunCost) => {
     onRun(cost)
     const { bytes } = cost
@@ -163,7 +167,7 @@ async function runEngine(
       await pay(ran)
       const { result, marks } = page ? await page.finish(ran) : { result: ran, marks: undefined }
       const answer = await timing.measure(redacted ? 'redact' : 'encode', () =>
-        finish(endpoint, result, redacted, marks),
+        finish(endpoint, result, redacted, marks, names),
       )
       return { answer, asOf }
     })

@@ -17,7 +17,7 @@ import { field } from './fields.ts'
 import { ipv4, ipv4InHostName } from './ipv4.ts'
 import { ipv6 } from './ipv6.ts'
 import { mac } from './mac.ts'
-import { names } from './names.ts'
+import { type NameKind, names } from './names.ts'
 import { mark, marksOf } from './prefilter.ts'
 import { walkRows } from './rows.ts'
 import { statements } from './statements.ts'
@@ -100,10 +100,11 @@ function takeOutDecoded(text: string): string {
 
 /**
  * Every string of every row, at any depth; `rows.ts` has the rules for keys and numbers.
+ * @param given the kinds of names, in lower case, that a caller's SQL gave to values of that kind
  * @returns new rows that share with the given ones the parts in which nothing was found; the given ones do not change
  */
-export function redactRows(rows: Row[]): Row[] {
-  return walkRows(rows, redactText)
+export function redactRows(rows: Row[], given?: ReadonlyMap<string, NameKind>): Row[] {
+  return walkRows(rows, redactText, given)
 }
 
 /**

@@ -8,7 +8,10 @@ import { isCard } from './accounts.ts'
 import { replacement } from './personal-class.ts'
 import { isPersonal, kindOf, type NameKind } from './names.ts'
 
-type Redact = (text: string) => string
+interface Policy {
+  redact: (text: string) => string
+  kindOf: (name: string) => NameKind
+}
 type Fields = Record<string, Value>
 
 /**
@@ -31,36 +34,42 @@ interface Place {
  * The rows' own keys are the columns that the query names, and stay.
  * @returns rows that share with `rows` the parts in which nothing was found
  */
-export function walkRows(rows: Row[], redact: Redact): Row[] {
-  const place = placeOf('', redact)
-  return rows.map(row => redactFields(place, row, redact))
+export function walkRows(
+  rows: Row[],
+  redact: (text: string) => string,
+  given: ReadonlyMap<string, NameKind> = new Map(),
+): Row[] {
+  const own = (name: string) => given.get(name.toLowerCase()) ?? kindOf(name)
+  const policy = { redact, kindOf: given.size > 0 ? own : kindOf }
+  const place = placeOf('', policy)
+  return rows.map(row => redactFields(place, row, policy))
 }
 
-function placeOf(name: string, redact: Redact): Place {
-  const kind = kindOf(name)
+function placeOf(name: string, policy: Policy): Place {
+  const kind = policy.kindOf(name)
   const personal = isPersonal(kind)
   const nothing = { text: '', redactedText: '', fields: [], renames: false }
-  return { name, redactedName: redact(name), kind, personal, ...nothing }
+  return { name, redactedName: policy.redact(name), kind, personal, ...nothing }
 }
 
-function redactAt(place: Place, value: Value, redact: Redact): Value {
+function redactAt(place: Place, value: Value, policy: Policy): Value {
   if (typeof value === 'string')
-    return value === place.text ? place.redactedText : redactString(place, value, redact)
+    return value === place.text ? place.redactedText : redactString(place, value, policy)
   if (typeof value === 'number') return isPersonalNumber(place, value) ? replacement : value
   if (value === null || typeof value === 'boolean') return value
-  if (Array.isArray(value)) return redactList(place, value, redact)
-  return renamed(place, redactFields(place, value, redact))
+  if (Array.isArray(value)) return redactList(place, value, policy)
+  return renamed(place, redactFields(place, value, policy))
 }
 
-function redactString(place: Place, text: string, redact: Redact): string {
+function redactString(place: Place, text: string, policy: Policy): string {
   place.text = text
-  place.redactedText = redactedText(place, text, redact)
+  place.redactedText = redactedText(place, text, policy)
   return place.redactedText
 }
 
-function redactedText({ kind, personal }: Place, text: string, redact: Redact): string {
+function redactedText({ kind, personal }: Place, text: string, policy: Policy): string {
   if (personal) return text === '' ? text : replacement
-  return harmless[kind]?.test(text) ? text : redact(text)
+  return harmless[kind]?.test(text) ? text : policy.redact(text)
 }
 
 /** Texts that are what their name says, though they look like an address or a card. */
@@ -72,10 +81,10 @@ function isPersonalNumber({ kind, personal }: Place, value: number): boolean {
   return value >= 1e12 && kind !== 'id' && Number.isSafeInteger(value) && isCard(String(value))
 }
 
-function redactList(place: Place, list: Value[], redact: Redact): Value[] {
+function redactList(place: Place, list: Value[], policy: Policy): Value[] {
   let copy = list
   for (let at = 0; at < list.length; at++) {
-    const redacted = redactAt(place, list[at]!, redact)
+    const redacted = redactAt(place, list[at]!, policy)
     if (redacted === list[at]) continue
     if (copy === list) copy = [...list]
     copy[at] = redacted
@@ -83,14 +92,14 @@ function redactList(place: Place, list: Value[], redact: Redact): Value[] {
   return copy
 }
 
-function redactFields(place: Place, fields: Fields, redact: Redact): Fields {
+function redactFields(place: Place, fields: Fields, policy: Policy): Fields {
   let copy = fields
   let at = 0
   for (const name in fields) {
     const value = fields[name]!
-    const below = placeBelow(place, at++, name, redact)
+    const below = placeBelow(place, at++, name, policy)
     if (value === null) continue
-    const redacted = redactAt(below, value, redact)
+    const redacted = redactAt(below, value, policy)
     if (redacted === value) continue
     if (copy === fields) copy = { ...fields }
     copy[name] = redacted
@@ -98,10 +107,10 @@ function redactFields(place: Place, fields: Fields, redact: Redact): Fields {
   return copy
 }
 
-function placeBelow(place: Place, at: number, name: string, redact: Redact): Place {
+function placeBelow(place: Place, at: number, name: string, policy: Policy): Place {
   const known = at < place.fields.length ? place.fields[at] : undefined
   if (known?.name === name) return known
-  const below = placeOf(name, redact)
+  const below = placeOf(name, policy)
   place.fields[at] = below
   if (below.redactedName !== name) place.renames = true
   return below

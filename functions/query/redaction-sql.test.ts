@@ -1,0 +1,230 @@
+/** What the SQL of a caller shows whose answers are redacted: attacks written against the rule, and what has to work. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { startService, type TestService } from '../testing/service.ts'
+
+let folder: string
+let service: TestService
+let keys: { redacted: string; plain: string }
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'redaction-sql-'))
+  writeFileSync(
+    join(folder, 'logs.sql'),
+    `WITH seen AS (
+      SELECT 'a' AS id, '203.0.113.97' AS peer, 'from kimberley@example.com' AS note, 'opaque-zebra' AS cookie,
+        'GET' AS method, '/rest/v1/users' AS path, '15.4' AS version, 503 AS status, TIMESTAMP '2026-01-01 10:00:00+00' AS timestamp,
+        [STRUCT(STRUCT('203.0.113.97' AS peer, 'opaque-zebra' AS cookie) AS request)] AS metadata,
+        '{"user":{"mail":"kimberley@example.com","password":"opaque-zebra"},"ms":12}' AS body
+    ) SELECT id FROM seen`,
+  )
+  const definition = (id: string, sandbox: string) =>
+    `id: 00000000-0000-4000-8000-00000000000${id}\ndescription: d\n` +
+    `parameters: {properties: {}}\nsandbox: ${sandbox}\ncache: {seconds: 60}\n`
+  writeFileSync(join(folder, 'logs.yaml'), definition('1', 'true'))
+  writeFileSync(
+    join(folder, 'lenient.sql'),
+    `WITH seen AS (SELECT '203.0.113.97' AS peer) SELECT peer FROM seen`,
+  )
+  writeFileSync(join(folder, 'lenient.yaml'), definition('2', '{redacted: allow}'))
+  service = await startService({ tables: {}, queries: folder })
+  keys = { redacted: await service.issue({ redacted: true }), plain: await service.issue({}) }
+}, 30_000)
+
+afterAll(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
+
+async function ask(sql: string, { key = keys.redacted, endpoint = 'logs', headers = {} } = {}) {
+  const path = `/api/endpoints/query/${endpoint}?sql=${encodeURIComponent(sql)}`
+  const response = await service.fetch(path, { key, headers })
+  const body = (await response.json()) as {
+    result?: Record<string, unknown>[]
+    code?: string
+    detail?: string
+    errors?: { detail: string }[]
+  }
+  return { status: response.status, ...body }
+}
+
+/** The address, the e-mail address and the cookie, whole, in parts and in the forms that the attacks make. */
+const leaks =
+  /203|302\b|113|311|\b97\b|79\.|kimb|berley|yelreb|example\.com|zebra|arbez|3405803873|cb00|y2lt|a2lt|MjAz|323033|50,48|5a656272|6b696d/i
+
+const attacks = `
+  REVERSE(peer) | TO_HEX(CAST(peer AS BYTES)) | TO_BASE64(CAST(note AS BYTES)) | ARRAY_TO_STRING(SPLIT(peer, '.'), '-')
+  SPLIT(peer, '.') | SPLIT(note, '@') | SUBSTR(peer, 1, 5) | SUBSTR(peer, 2) || 'x' | LEFT(peer, 5) | RIGHT(peer, 5)
+  REPLACE(peer, '.', '-') | REPLACE(note, '@', ' at ') | FORMAT('%s', REPLACE(peer, '.', ',')) | FORMAT('v%s', peer)
+  CONCAT('v', peer) | 'version ' || peer | CONCAT(peer, '.1') | TO_JSON_STRING(SPLIT(peer, '.')) | TO_CODE_POINTS(peer)
+  TRANSLATE(peer, '.', '_') | TRANSLATE(peer, '0123456789', 'abcdefghij') | REGEXP_REPLACE(peer, r'\\.', ' ')
+  REGEXP_EXTRACT(peer, r'^\\d+') | REGEXP_EXTRACT_ALL(peer, r'\\d+') | REGEXP_SUBSTR(note, '[a-z]+@') | ASCII(peer) | UNICODE(peer)
+  CODE_POINTS_TO_STRING(TO_CODE_POINTS(peer)) | SAFE_CONVERT_BYTES_TO_STRING(CAST(peer AS BYTES)) | INITCAP(note)
+  LPAD(peer, 20, '1') | RPAD(peer, 20, '.1') | REPEAT(peer, 2) | NET.IPV4_TO_INT64(NET.IP_FROM_STRING(peer))
+  NET.IP_FROM_STRING(peer) | NET.IP_TO_STRING(NET.IP_TRUNC(NET.IP_FROM_STRING(peer), 24)) | MD5(peer) | SHA1(peer)
+  TO_HEX(SHA256(peer)) | FARM_FINGERPRINT(peer) | SOUNDEX(note) | CAST(peer AS BYTES) | CAST(peer AS BYTES FORMAT 'UTF-8')
+  CAST(SPLIT(peer, '.')[OFFSET(0)] AS INT64) | SAFE_CAST(SUBSTR(peer, 1, 3) AS INT64) | TRIM(note, 'from kimb')
+  LTRIM(note, 'from ') | STRPOS(note, 'kim') | INSTR(peer, '.') | REGEXP_INSTR(peer, '3') | EDIT_DISTANCE(peer, '203')
+  PARSE_TIME('%H.%M.%S', peer) | PARSE_DATE('%d', SUBSTR(peer, 1, 2)) | FORMAT_DATE(peer, DATE '2026-01-01')
+  REVERSE(FORMAT_TIMESTAMP(note, timestamp)) | STRING_AGG(peer, '.') | STRING_AGG(peer, ' version ') | COALESCE(REVERSE(peer), '')
+  IF(status > 1, REVERSE(peer), 'x') | CASE WHEN TRUE THEN SUBSTR(peer, 1, 3) END | ARRAY_AGG(SUBSTR(peer, 1, 3)) | MAX(REVERSE(peer))
+  (SELECT REVERSE(peer)) | ARRAY(SELECT c FROM UNNEST(SPLIT(peer, '')) AS c) | [REVERSE(peer)] | STRUCT(REVERSE(peer) AS a)
+  JSON_VALUE(CONCAT('["', REPLACE(peer, '.', '","'), '"]'), '$[0]') | JSON_OBJECT('version', peer) | JSON_ARRAY(peer, 'x')
+  RANGE_BUCKET(peer, ['0', '1', '2', '3']) | GREATEST(SUBSTR(peer, 1, 3), '') | NORMALIZE(REVERSE(note)) | UPPER(REVERSE(note))
+  peer AS version | COALESCE(peer, '') AS version | STRUCT(peer AS version) AS s | cookie AS c | COALESCE(cookie, '') AS c
+  [cookie] AS c | ARRAY_AGG(cookie) AS c | STRUCT(cookie AS c) AS s | (cookie, 1) AS c | STRUCT<c STRING>(cookie) AS s
+  MAX(cookie) AS m | cookie || 'x' AS c | UPPER(cookie) AS c | JSON_VALUE(body, '$.user.password') AS p | CAST(cookie AS INT64)
+  JSON_QUERY(body, '$.user') AS u | TO_JSON_STRING(STRUCT(cookie AS c)) | TO_JSON_STRING(STRUCT(peer AS oid)) | PARSE_JSON(cookie)
+  metadata[OFFSET(0)].request.cookie AS c | (SELECT m.request.cookie FROM UNNEST(metadata) AS m) AS c | IF(cookie > 'a', cookie, '') AS x
+`
+  .split(/ \| |\n\s*/)
+  .filter(text => text.trim() !== '')
+  .map(text => `SELECT ${text} FROM seen`)
+
+const queries = [
+  `SELECT c, o FROM seen, UNNEST(SPLIT(peer, '')) AS c WITH OFFSET AS o`,
+  `SELECT c FROM seen, UNNEST(TO_CODE_POINTS(note)) AS c`,
+  `FROM seen |> EXTEND REVERSE(peer) AS r |> SELECT r`,
+  `FROM seen |> SET peer = REPLACE(peer, '.', '-') |> SELECT peer`,
+  `FROM seen |> RENAME cookie AS c |> SELECT c`,
+  `FROM seen |> RENAME peer AS build |> SELECT build`,
+  `SELECT * FROM (SELECT id, peer, path FROM seen) PIVOT(MAX(REVERSE(peer)) FOR path IN ('/rest/v1/users' AS a))`,
+  `SELECT * FROM (SELECT id, peer, path FROM seen) PIVOT(MAX(peer) FOR path IN ('/rest/v1/users' AS version))`,
+  `SELECT * FROM (SELECT id, cookie, path FROM seen) PIVOT(MAX(cookie) FOR path IN ('/rest/v1/users' AS a))`,
+  `SELECT v FROM (SELECT cookie, note FROM seen) UNPIVOT(v FOR n IN (cookie, note))`,
+  `SELECT version FROM (SELECT peer, note FROM seen) UNPIVOT(version FOR n IN (peer, note))`,
+  `SELECT COUNT(*), REVERSE(peer) FROM seen GROUP BY 2`,
+  `SELECT COUNT(*) FROM seen GROUP BY SUBSTR(peer, 1, 3) ORDER BY SUBSTR(peer, 1, 3)`,
+  `WITH w AS (SELECT cookie AS c FROM seen) SELECT c AS d FROM w`,
+  `WITH w AS (SELECT peer AS version FROM seen) SELECT version AS release FROM w`,
+  `WITH w AS (SELECT REVERSE(peer) AS peer FROM seen) SELECT peer FROM w`,
+  `WITH w AS (SELECT peer AS version FROM seen) SELECT TO_JSON_STRING(w) FROM w`,
+  `WITH w AS (SELECT peer AS oid FROM seen) SELECT TO_JSON_STRING(w) AS j FROM w`,
+  `WITH w AS (SELECT cookie AS c FROM seen) SELECT w FROM w`,
+  `SELECT 'x' AS c UNION ALL SELECT cookie FROM seen`,
+  `SELECT '1' AS version UNION ALL SELECT peer FROM seen`,
+  `(SELECT 'x' AS c UNION ALL SELECT 'y') UNION ALL (SELECT cookie FROM seen)`,
+  `SELECT s.a FROM (SELECT STRUCT('' AS a, '' AS b) AS s UNION ALL SELECT m.request FROM seen, UNNEST(metadata) AS m)`,
+  `SELECT IF(FALSE, STRUCT('' AS a, '' AS b), m.request) AS s FROM seen, UNNEST(metadata) AS m`,
+  `SELECT v FROM (SELECT AS VALUE cookie FROM seen) AS v`,
+  `SELECT c FROM seen, UNNEST([cookie]) AS c`,
+  `SELECT version FROM seen, UNNEST([peer]) AS version`,
+  `SELECT d, COUNT(*) FROM seen JOIN UNNEST(['1', '20', '3']) AS d ON STARTS_WITH(peer, d) GROUP BY d`,
+  `SELECT d FROM seen JOIN UNNEST(['203', '204']) AS d ON peer LIKE CONCAT(d, '%')`,
+  `SELECT LAG(REVERSE(peer)) OVER (ORDER BY id) AS a, REVERSE(peer) AS b FROM seen`,
+  `SELECT ROW_NUMBER() OVER (ORDER BY SUBSTR(peer, 2, 1)) FROM seen`,
+  `SELECT SAFE.SUBSTR(peer, 1, 4) AS a FROM seen`,
+]
+
+describe('SQL under a redacted key shows no personal data', () => {
+  test('there are over 120 attacks', () => {
+    expect(new Set([...attacks, ...queries]).size).toBeGreaterThan(120)
+  })
+
+  test.each([...attacks, ...queries])('by %s', async sql => {
+    const answer = await ask(sql)
+    expect(answer.status).toBeLessThan(500)
+    expect(JSON.stringify(answer.result ?? [])).not.toMatch(leaks)
+    expect(JSON.stringify(answer.errors ?? []).replaceAll(/\(.*?\)/g, '')).not.toMatch(/203\.|kimb|zebra/)
+    if (!answer.result) expect([answer.code, answer.errors]).toEqual(['redaction_locked', expect.anything()])
+  })
+})
+
+describe('SQL under a redacted key may', () => {
+  const redacted = 'REDACTED'
+  test.each([
+    [
+      'select columns',
+      'SELECT id, peer, note, path FROM seen',
+      ['a', redacted, 'from REDACTED', '/rest/v1/users'],
+    ],
+    [
+      'search',
+      `SELECT id FROM seen WHERE note LIKE '%example%' AND REGEXP_CONTAINS(path, '^/rest') AND LOWER(method) = 'get'`,
+      ['a'],
+    ],
+    [
+      'count',
+      `SELECT COUNT(DISTINCT peer) AS n, COUNTIF(method = 'GET') AS m FROM seen WHERE cookie IS NOT NULL`,
+      [1, 1],
+    ],
+    [
+      'group',
+      'SELECT method, status, COUNT(*) AS n FROM seen GROUP BY 1, 2 ORDER BY n DESC',
+      ['GET', 503, 1],
+    ],
+    [
+      'compute',
+      'SELECT DIV(status, 100) * 100 AS class, ROUND(AVG(status), 1) AS mean, LENGTH(path) AS l FROM seen GROUP BY path, status',
+      [500, 503, 14],
+    ],
+    [
+      'name what it shows',
+      `SELECT CASE WHEN path LIKE '/rest/%' THEN 'rest' ELSE 'other' END AS api, peer AS who, version AS v FROM seen`,
+      ['rest', redacted, '15.4'],
+    ],
+    [
+      'format times',
+      `SELECT FORMAT_TIMESTAMP('%H:%M', TIMESTAMP_TRUNC(timestamp, HOUR)) AS t, CAST(status AS STRING) AS s FROM seen`,
+      ['10:00', '503'],
+    ],
+    [
+      'join and nest',
+      `WITH w AS (SELECT id, MAX(path) AS p FROM seen GROUP BY id) SELECT w.p, COALESCE(s.method, '-') AS m FROM w JOIN seen AS s USING (id)`,
+      ['/rest/v1/users', 'GET'],
+    ],
+    [
+      'read JSON',
+      `SELECT JSON_VALUE(body, '$.ms') AS ms, JSON_VALUE(body, '$.user.mail') AS mail, SAFE_CAST(JSON_VALUE(body, '$.ms') AS INT64) + 1 AS n FROM seen`,
+      ['12', redacted, 13],
+    ],
+    [
+      'name a personal column otherwise',
+      'SELECT cookie AS c, m.request.peer FROM seen, UNNEST(metadata) AS m',
+      [redacted, redacted],
+    ],
+    [
+      'list values',
+      `SELECT STRING_AGG(DISTINCT path, ', ' ORDER BY path) AS paths, ARRAY_AGG(STRUCT(method, peer AS who)) AS l FROM seen`,
+      ['/rest/v1/users', [{ method: 'GET', who: redacted }]],
+    ],
+  ])('%s', async (_, sql, row) => {
+    const { result, detail } = await ask(sql)
+    expect([detail, Object.values(result?.[0] ?? {})]).toEqual([undefined, row])
+  })
+})
+
+test('a nested query and a chain of names are judged in time', async () => {
+  const nested = (n: number): string => (n === 0 ? 'body' : `JSON_VALUE(${nested(n - 1)}, '$.a')`)
+  const union = (n: number): string =>
+    n === 0 ? 'SELECT id FROM seen' : `SELECT (${union(n - 1)}) AS x UNION ALL SELECT 'a'`
+  const chain = Array.from({ length: 400 }, (_, i) => `c${i + 1} AS c${i}`).join(', ')
+  await ask(`SELECT ${nested(80)} AS x FROM seen`)
+  await ask(union(25))
+  expect((await ask(`SELECT ${chain} FROM (SELECT cookie AS c400 FROM seen)`)).code).toMatch(
+    /redaction_locked|invalid_query/,
+  )
+})
+
+test('a refusal says what to do, and where', async () => {
+  const { status, detail, errors } = await ask('SELECT id,\n  REVERSE(peer) FROM seen')
+  expect([status, detail, errors]).toEqual([
+    403,
+    expect.stringMatching(
+      /^Answers for this API key are redacted, .*REVERSE makes another text .* select the column/,
+    ),
+    [expect.objectContaining({ parameter: 'sql', line: 2, column: 3 })],
+  ])
+})
+
+test('the rule is for redaction that the caller cannot lift, unless the definition allows more', async () => {
+  const mirrored = 'SELECT REVERSE(peer) AS m FROM seen'
+  const off = { key: keys.plain, headers: { 'SVC-ENDPOINT-REDACT-PII': 'true' } }
+  expect((await ask(mirrored, off)).result).toEqual([{ m: '79.311.0.302' }])
+  expect((await ask(mirrored, { endpoint: 'lenient' })).result).toEqual([{ m: '79.311.0.302' }])
+  expect((await ask('SELECT peer AS version, cookie AS c FROM seen', off)).result).toEqual([
+    { version: 'REDACTED', c: 'REDACTED' },
+  ])
+})

@@ -1,0 +1,542 @@
+/**
+ * A caller whose answers are redacted against his wish may send SQL in which stored text stays as it is: redaction
+ * finds what is personal in a text by its form and by the name of its column, so neither may change.
+ * `shared/sandbox/README.md`, "Redacted answers", has what is in and out, and why.
+ */
+import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
+import { nameOfColumn, nameOfPivoted } from '../sql/columns.ts'
+import { nameKey } from '../sql/relations.ts'
+import type { AnyNode, Call, Cast, Expression, Query, QueryBody, Select, SelectColumn } from '../sql/tree.ts'
+import { children, descendants } from '../sql/walk.ts'
+import { Violation } from './rules.ts'
+
+/** What a value holds: text of columns with names of these kinds, or fields. Empty for what holds no stored text. */
+type Flow = ReadonlySet<NameKind | 'struct'>
+
+const nothing: Flow = new Set()
+
+type Use =
+  /** The value is an argument's, as it is, or in another case. */
+  | 'keeps'
+  /** A count or an order, whatever the arguments are. */
+  | 'counts'
+  /** Whether the first argument matches the others, which are constants. */
+  | 'matches'
+  /** Takes numbers and times only, or a text that is one as a whole. */
+  | 'computes'
+  /** Formats numbers and times by a constant. */
+  | 'formats'
+  /** Joins texts by a delimiter. */
+  | 'joins'
+  /** Takes a part of JSON by a constant path. */
+  | 'picks'
+  /** Writes names into the text. */
+  | 'writes'
+  /** The place of a number among constant ones. */
+  | 'buckets'
+
+const uses: Record<Use, string> = {
+  keeps: `ANY_VALUE APPROX_QUANTILES APPROX_TOP_COUNT APPROX_TOP_SUM ARRAY_AGG ARRAY_CONCAT ARRAY_CONCAT_AGG ARRAY_FIRST
+    ARRAY_LAST ARRAY_REVERSE ARRAY_SLICE COALESCE FIRST_VALUE GREATEST IF IFNULL JSON_KEYS LAG LAST_VALUE LAX_STRING LEAD
+    LEAST LOWER LTRIM MAX MAX_BY MIN MIN_BY NET.HOST NET.PUBLIC_SUFFIX NET.REG_DOMAIN NTH_VALUE NULLIF NULLIFZERO
+    PARSE_JSON PERCENTILE_DISC RTRIM STRING TRIM UPPER ZEROIFNULL`,
+  counts: `APPROX_COUNT_DISTINCT ARRAY_LENGTH BYTE_LENGTH CHARACTER_LENGTH CHAR_LENGTH COUNT COUNTIF CUME_DIST DENSE_RANK
+    GROUPING JSON_TYPE LENGTH LOGICAL_AND LOGICAL_OR NTILE OCTET_LENGTH PERCENT_RANK RANK ROW_NUMBER TYPEOF`,
+  matches: 'CONTAINS_SUBSTR ENDS_WITH REGEXP_CONTAINS STARTS_WITH',
+  computes: `ABS ACOS ACOSH ASIN ASINH ATAN ATAN2 ATANH AVG BIT_AND BIT_OR BIT_XOR BOOL CBRT CEIL CEILING CORR COS COSH COT
+    COVAR_POP COVAR_SAMP CSC DATE DATETIME DATETIME_ADD DATETIME_DIFF DATETIME_SUB DATETIME_TRUNC DATE_ADD DATE_DIFF
+    DATE_FROM_UNIX_DATE DATE_SUB DATE_TRUNC DIV EXP FLOAT64 FLOOR GENERATE_ARRAY GENERATE_DATE_ARRAY
+    GENERATE_TIMESTAMP_ARRAY IEEE_DIVIDE INT64 IS_INF IS_NAN JUSTIFY_DAYS JUSTIFY_HOURS JUSTIFY_INTERVAL LAST_DAY LAX_BOOL
+    LAX_FLOAT64 LAX_INT64 LN LOG LOG10 MAKE_INTERVAL MOD PERCENTILE_CONT POW POWER ROUND SAFE_ADD SAFE_DIVIDE
+    SAFE_MULTIPLY SAFE_NEGATE SAFE_SUBTRACT SEC SIGN SIN SINH SQRT STDDEV STDDEV_POP STDDEV_SAMP SUM TAN TANH TIME
+    TIMESTAMP TIMESTAMP_ADD TIMESTAMP_BUCKET TIMESTAMP_DIFF TIMESTAMP_MICROS TIMESTAMP_MILLIS TIMESTAMP_SECONDS
+    TIMESTAMP_SUB TIMESTAMP_TRUNC TIME_ADD TIME_DIFF TIME_SUB TIME_TRUNC TRUNC UNIX_DATE UNIX_MICROS UNIX_MILLIS
+    UNIX_SECONDS VARIANCE VAR_POP VAR_SAMP WEEK`,
+  formats: 'FORMAT FORMAT_DATE FORMAT_DATETIME FORMAT_TIME FORMAT_TIMESTAMP',
+  joins: 'ARRAY_TO_STRING STRING_AGG',
+  picks: `JSON_EXTRACT JSON_EXTRACT_ARRAY JSON_EXTRACT_SCALAR JSON_EXTRACT_STRING_ARRAY JSON_QUERY JSON_QUERY_ARRAY JSON_VALUE
+    JSON_VALUE_ARRAY`,
+  writes: 'TO_JSON TO_JSON_STRING',
+  buckets: 'RANGE_BUCKET',
+}
+
+const useOf = new Map(
+  (Object.keys(uses) as Use[]).flatMap(use =>
+    uses[use].split(/\s+/).map((name): [string, Use] => [name, use]),
+  ),
+)
+
+/** Of the arguments of a function that keeps its values, those that are values; for others, all are. */
+const valuesOf: Record<string, (all: Flow[]) => Flow[]> = {
+  IF: ([, ...branches]) => branches,
+  MAX_BY: ([value]) => [value!],
+  MIN_BY: ([value]) => [value!],
+  NULLIF: ([value]) => [value!],
+}
+
+/** Between these, no class of personal data goes on, and no sign of a version reaches what follows. */
+const delimiters = new Set([',', ', ', ';', '; ', '\n', ' | '])
+
+/** A conversion of a text, or of anything as text. */
+const formatsText = /%[^%a-zA-Z]*[stTpP]/
+
+const arithmetic: ReadonlySet<string> = new Set('+ - * / | ^ & << >>'.split(' '))
+
+const scalars: ReadonlySet<string> = new Set(
+  'BOOL INT64 FLOAT64 NUMERIC BIGNUMERIC DATE DATETIME TIME TIMESTAMP INTERVAL STRING JSON'.split(' '),
+)
+
+export interface StoredText {
+  /** The first part of the query that changes a text or its name beyond what redaction follows; `null` = none. */
+  problem: Violation | null
+  /** By key: names that the query gives to columns and fields, where their values are of another kind than they say. */
+  names: ReadonlyMap<string, NameKind>
+}
+
+/** @param query of a caller, as it runs */
+export function storedTextIn(query: Query): StoredText {
+  const text = new Text()
+  // A name may be given on under another, and after it: until no more are found.
+  for (let round = 0, known = -1; known !== text.known && text.problem === null; round++) {
+    known = text.known
+    text.read(query, round < mostRounds)
+  }
+  return { problem: text.problem ?? text.writesNames(), names: text.renamed() }
+}
+
+/** Queries that people write take two or three. */
+const mostRounds = 20
+
+class Text {
+  problem: Violation | null = null
+  /** The kinds of the values under a name, by its key. */
+  private readonly given = new Map<string, Set<NameKind | 'struct'>>()
+  private readonly flows = new Map<AnyNode, Flow>()
+  private readonly elements = new Set<string>()
+  private hasNewNames = false
+  private depth = 0
+  private written: Call | null = null
+
+  get known(): number {
+    return [...this.given.values()].reduce((sum, kinds) => sum + kinds.size, 0)
+  }
+
+  renamed(): Map<string, NameKind> {
+    const names = new Map<string, NameKind>()
+    for (const [name, kinds] of this.given) {
+      const own = kindOf(name)
+      if (isPersonalFlow(kinds)) names.set(name, 'datum')
+      else if ((own === 'version' || own === 'id') && [...kinds].some(kind => kind !== own))
+        names.set(name, 'other')
+    }
+    return names
+  }
+
+  /** In JSON text the names of fields are part of the text, and redaction goes by them. */
+  writesNames(): Violation | null {
+    if (!this.written || !this.hasNewNames) return null
+    return new Violation(
+      `${nameOf(this.written)} writes names of this query into a text: leave out AS, or select the values themselves`,
+      this.written.at,
+    )
+  }
+
+  read(query: Query, isInTime: boolean): void {
+    this.flows.clear()
+    this.flow(query)
+    if (!isInTime) this.refuse('too many names are given on to others: use the names of the columns', query)
+  }
+
+  /** What the value of an expression, or the columns of a query, may hold of stored text. Each node is read once. */
+  private flow(node: AnyNode): Flow {
+    const flow = this.flows.get(node) ?? this.flowOf(node)
+    this.flows.set(node, flow)
+    return flow
+  }
+
+  private flowOf(node: AnyNode): Flow {
+    switch (node.kind) {
+      case 'Path':
+        return this.named(node.parts.at(-1)!.name)
+      case 'FieldAccess':
+        this.flow(node.of)
+        return this.named(node.field.name)
+      case 'Subscript': {
+        this.flow(node.index)
+        const { index } = node
+        const of = this.flow(node.of)
+        return of.size > 0 && index.kind === 'Literal' && index.literal === 'STRING'
+          ? union([of, this.named(index.value)])
+          : of
+      }
+      case 'Parenthesized':
+        return this.flow(node.expression)
+      case 'NamedArgument':
+        return this.flow(node.value)
+      case 'ScalarSubquery':
+      case 'ArraySubquery':
+      case 'QueryInParentheses':
+        return this.flow(node.query)
+      case 'DerivedTable':
+        if (node.alias) this.give(node.alias.name, new Set(['struct']))
+        return this.flow(node.query)
+      case 'Query':
+        return this.within(() => {
+          for (const child of children(node)) if (child !== node.body) this.flow(child)
+          return this.flow(node.body)
+        })
+      case 'Select':
+        return this.select(node)
+      case 'SetOperation':
+        return this.setOperation(node)
+      case 'SelectColumn':
+        return this.column(node)
+      case 'SelectStar':
+        for (const child of children(node)) this.flow(child)
+        for (const { column, name } of node.rename) this.rename(name.name, this.named(column.name))
+        return new Set(['other'])
+      case 'Case': {
+        for (const child of children(node)) if (child.kind !== 'CaseBranch') this.flow(child)
+        for (const { when } of node.branches) this.flow(when)
+        return this.merge(
+          [...node.branches.map(({ then }) => then), ...(node.otherwise ? [node.otherwise] : [])],
+          node,
+        )
+      }
+      case 'ArrayLiteral':
+        return this.merge(node.items, node)
+      case 'StructLiteral':
+      case 'Tuple':
+        return this.struct(node)
+      case 'Cast':
+        return this.cast(node)
+      case 'Call':
+        return this.call(node)
+      case 'Binary':
+        if (node.operator === '||') this.refuseText([node.left, node.right], '||', node)
+        else if (arithmetic.has(node.operator)) this.refusePersonal(node)
+        else this.all(node)
+        return nothing
+      case 'Unary':
+      case 'Extract':
+      case 'IntervalLiteral':
+        this.refusePersonal(node)
+        return nothing
+      case 'Like':
+        this.flow(node.left)
+        this.needConstants([node.right], 'LIKE')
+        return nothing
+      case 'LikeAny':
+        this.flow(node.operand)
+        this.needConstants(node.among.kind === 'InUnnest' ? [node.among.array] : node.among.items, 'LIKE')
+        return nothing
+      case 'TableReference':
+        this.give((node.alias ?? node.path.at(-1)!).name, new Set(['struct']))
+        return nothing
+      case 'UnnestReference': {
+        const flow = this.flow(node.array)
+        if (node.alias) this.give(node.alias.name, flow)
+        if (node.alias) this.elements.add(nameKey(node.alias.name))
+        return nothing
+      }
+      case 'Pivot': {
+        if (node.alias) this.give(node.alias.name, new Set(['struct']))
+        this.all(node)
+        for (const aggregate of node.aggregates)
+          for (const value of node.values) {
+            const name = nameOfPivoted(aggregate, value)
+            const flow = this.flow(aggregate.expression)
+            if (name !== null) this.rename(name, flow)
+            if (name === null || isPersonalFlow(flow)) this.refuseHidden(flow, aggregate)
+          }
+        return nothing
+      }
+      case 'Unpivot': {
+        if (node.alias) this.give(node.alias.name, new Set(['struct']))
+        this.all(node)
+        const flow = this.merge(
+          node.groups.flatMap(({ columns }) => columns),
+          node,
+        )
+        for (const { name } of node.values) this.rename(name, flow)
+        return nothing
+      }
+      // Constants, conditions, and what is in no answer.
+      case 'Between':
+      case 'CaseBranch':
+      case 'CommonTable':
+      case 'Exists':
+      case 'Frame':
+      case 'FrameBound':
+      case 'GroupBy':
+      case 'HavingExtreme':
+      case 'In':
+      case 'InList':
+      case 'InQuery':
+      case 'InUnnest':
+      case 'Is':
+      case 'IsDistinctFrom':
+      case 'Join':
+      case 'JoinInParentheses':
+      case 'Lambda':
+      case 'Literal':
+      case 'NamedWindow':
+      case 'OrderItem':
+      case 'ParameterReference':
+      case 'TypedLiteral':
+      case 'UnpivotGroup':
+      case 'Window':
+      case 'With':
+      case 'WithExpression':
+        this.all(node)
+        return nothing
+    }
+  }
+
+  private all(node: AnyNode): Flow[] {
+    return children(node).map(child => this.flow(child))
+  }
+
+  private refuse(message: string, { at }: AnyNode): void {
+    this.problem ??= new Violation(message, at)
+  }
+
+  // ---- names
+
+  private named(name: string): Flow {
+    const given = this.given.get(nameKey(name))
+    const own = kindOf(name)
+    return given && !isPersonal(own) ? given : new Set([...(given ?? []), own])
+  }
+
+  private give(name: string, flow: Flow): void {
+    if (flow.size === 0) return
+    const kinds = this.given.get(nameKey(name)) ?? new Set()
+    for (const kind of flow) kinds.add(kind)
+    this.given.set(nameKey(name), kinds)
+  }
+
+  /** The columns of the whole query are in no value. */
+  private rename(name: string, flow: Flow): void {
+    if (flow.size > 0 && this.depth > 1) this.hasNewNames = true
+    this.give(name, flow)
+  }
+
+  private within(flow: () => Flow): Flow {
+    this.depth++
+    const found = flow()
+    this.depth--
+    return found
+  }
+
+  private column({ expression, alias, at }: SelectColumn): Flow {
+    const flow = this.flow(expression)
+    const own = nameOfColumn({ kind: 'SelectColumn', expression, alias: null, at })
+    const isElement = own !== null && this.elements.has(nameKey(own))
+    if (alias && (own === null || isElement || nameKey(own) !== nameKey(alias.name)))
+      this.rename(alias.name, flow)
+    else if (isElement) this.rename(own, flow)
+    if (!alias && own === null) this.refuseHidden(flow, expression)
+    return flow
+  }
+
+  /** Where there is no name that could say it. */
+  private refuseHidden(flow: Flow, node: AnyNode): void {
+    if (isPersonalFlow(flow)) this.refuse('this is redacted by its name: name it with AS', node)
+  }
+
+  // ---- queries
+
+  private select(node: Select): Flow {
+    // FROM first: it gives names.
+    if (node.from) this.flow(node.from)
+    const items = node.items.map(item => this.flow(item))
+    for (const child of children(node))
+      if (child !== node.from && !node.items.includes(child as never)) this.flow(child)
+    if (node.as === 'STRUCT') return new Set(['struct'])
+    const flow = union(items)
+    if (node.as === 'VALUE') this.refuseHidden(flow, node.items[0]!)
+    return flow
+  }
+
+  /** The first query names the columns of all, but BY NAME. */
+  private setOperation(node: QueryBody & { kind: 'SetOperation' }): Flow {
+    const flow = union([this.flow(node.left), this.flow(node.right)])
+    const [first, ...others] = selectsOf(node)
+    if (others.some(({ items }) => items.some(({ kind }) => kind === 'SelectStar')))
+      this.refuse('* in a set operation hides which column is which: name the columns', node)
+    first!.items.forEach((item, at) => {
+      if (item.kind === 'SelectStar') return this.refuse('* in a set operation: name the columns', item)
+      const columns = [first!, ...others].flatMap(({ items }) => {
+        const column = items[at]
+        return column?.kind === 'SelectColumn' ? [column.expression] : []
+      })
+      const all = this.merge(columns, item)
+      const name = nameOfColumn(item)
+      if (name !== null) this.rename(name, all)
+      else this.refuseHidden(all, item)
+    })
+    return flow
+  }
+
+  // ---- expressions
+
+  /** Structs that become one take the names of one. */
+  private merge(values: Expression[], node: AnyNode): Flow {
+    return this.merged(
+      values.map(value => this.flow(value)),
+      node,
+    )
+  }
+
+  private merged(flows: Flow[], node: AnyNode): Flow {
+    const held = flows.filter(flow => flow.size > 0)
+    if (held.length > 1 && held.some(flow => flow.has('struct')))
+      this.refuse('of several records, one names the fields of all: choose among their fields', node)
+    return union(held)
+  }
+
+  private struct(node: Expression & { kind: 'StructLiteral' | 'Tuple' }): Flow {
+    this.within(() => {
+      const fields = node.kind === 'StructLiteral' ? (node.type?.fields ?? []) : []
+      node.items.forEach((item, at) => {
+        const [flow, name] = [this.flow(item), fields[at]?.name]
+        if (name) this.rename(name, flow)
+        else if (item.kind !== 'SelectColumn') this.refuseHidden(flow, item)
+      })
+      return nothing
+    })
+    return new Set(['struct'])
+  }
+
+  private cast(node: Cast): Flow {
+    const flow = union(this.all(node))
+    if (flow.size === 0) return nothing
+    const { type } = node
+    if (node.format || flow.has('struct') || !scalars.has(type.kind)) this.refuseChange('this CAST', node)
+    if (type.kind === 'STRING') return flow
+    if (isPersonalFlow(flow) && !node.safe) this.refuse('this is redacted by its name: write SAFE_CAST', node)
+    return isPersonalFlow(flow) ? flow : nothing
+  }
+
+  private call(node: Call): Flow {
+    const name = nameOf(node)
+    for (const child of children(node)) if (!node.arguments.includes(child as never)) this.flow(child)
+    const flows = node.arguments.map(argument => this.flow(argument))
+    const [first] = node.arguments
+    const use = useOf.get(name)
+    if (!first || flows.every(flow => flow.size === 0)) return nothing
+    switch (use) {
+      case 'keeps':
+        if (name.endsWith('TRIM') && flows.length > 1)
+          this.refuseChange(`${name} of other characters than blanks`, node)
+        if (name === 'PARSE_JSON') this.refuseHidden(flows[0]!, node)
+        return this.merged(valuesOf[name]?.(flows) ?? flows, node)
+      case 'counts':
+        return nothing
+      case 'matches':
+        this.needConstants(node.arguments.slice(1), name)
+        return nothing
+      case 'computes':
+        if (isPersonalFlow(union(flows)))
+          this.refuse('this is redacted by its name: it cannot be computed with', node)
+        return nothing
+      case 'formats':
+        if (first.kind !== 'Literal' || (name === 'FORMAT' && formatsText.test(first.value)))
+          this.refuseChange(name === 'FORMAT' ? 'FORMAT with %s, %t or %T' : name, node)
+        if (isPersonalFlow(union(flows)))
+          this.refuse('this is redacted by its name: it cannot be formatted', node)
+        return nothing
+      case 'joins': {
+        const delimiter = node.arguments[1]
+        if (delimiter && !(delimiter.kind === 'Literal' && delimiters.has(delimiter.value)))
+          this.refuse(`${name} here takes the delimiters ',' and ';', with a space or without`, delimiter)
+        return union(flows)
+      }
+      case 'picks':
+        return this.picked(node, flows[0]!)
+      case 'writes':
+        this.written = node
+        return new Set(flows.flatMap(flow => [...flow]).map(kind => (kind === 'struct' ? 'other' : kind)))
+      case 'buckets': {
+        const [, among] = node.arguments
+        const numbers = among?.kind === 'ArrayLiteral' ? among.items : []
+        if (
+          numbers.length === 0 ||
+          numbers.some(item => item.kind !== 'Literal' || item.literal === 'STRING')
+        )
+          this.refuse(`${name} here takes a list of numbers`, among ?? node)
+        return nothing
+      }
+      case undefined:
+        this.refuseChange(name, node)
+        return nothing
+    }
+  }
+
+  /** The part has the last name of its path. */
+  private picked({ arguments: [json, path] }: Call, flow: Flow): Flow {
+    if (!path) return flow
+    if (path.kind !== 'Literal') {
+      this.refuse('the path into JSON has to be a literal', path)
+      return flow
+    }
+    const last = path.value.match(/[\w-]*[A-Za-z_][\w-]*/g)?.at(-1)
+    if (this.flow(json!).size === 0) return nothing
+    return last === undefined ? flow : union([new Set([...flow].filter(isPersonalKind)), this.named(last)])
+  }
+
+  // ---- refusals
+
+  private refuseChange(what: string, node: AnyNode): void {
+    this.refuse(
+      `${what} makes another text of what is stored, which redaction would not know: select the column itself, ` +
+        'or compare it with =, LIKE or REGEXP_CONTAINS',
+      node,
+    )
+  }
+
+  private refuseText(parts: Expression[], what: string, node: AnyNode): void {
+    if (parts.map(part => this.flow(part)).some(flow => flow.size > 0)) this.refuseChange(what, node)
+  }
+
+  private refusePersonal(node: AnyNode): void {
+    if (isPersonalFlow(union(this.all(node))))
+      this.refuse('this is redacted by its name: it cannot be computed with', node)
+  }
+
+  private needConstants(patterns: Expression[], what: string): void {
+    for (const pattern of patterns) {
+      this.flow(pattern)
+      const varies = [...descendants(pattern)].some(({ kind }) => kind === 'Path' || kind === 'Select')
+      if (varies) this.refuse(`${what} here takes a constant pattern`, pattern)
+    }
+  }
+}
+
+function union(flows: Flow[]): Flow {
+  return new Set(flows.flatMap(flow => [...flow]))
+}
+
+function isPersonalKind(kind: NameKind | 'struct'): boolean {
+  return kind !== 'struct' && isPersonal(kind)
+}
+
+function isPersonalFlow(flow: Flow): boolean {
+  return [...flow].some(isPersonalKind)
+}
+
+/** In capitals, and without SAFE. */
+function nameOf({ name }: Call): string {
+  return name
+    .map(part => part.name.toUpperCase())
+    .join('.')
+    .replace(/^SAFE\./, '')
+}
+
+function selectsOf(body: QueryBody): Select[] {
+  if (body.kind === 'Select') return [body]
+  return body.kind === 'SetOperation'
+    ? [...selectsOf(body.left), ...selectsOf(body.right)]
+    : selectsOf(body.query.body)
+}
