@@ -1,28 +1,15 @@
 -- Answers many sets of parameters from the roll-up: the rows of usage.api-counts.from-rollup.sql, each beside the set it
--- belongs to. Sets with the interval daily come in statements of their own (`apart` in the YAML), so the first set decides
--- how far back to read.
+-- belongs to.
 -- No pattern is searched for: each origin and its words have few texts that a set may ask for, and sets are found by
 -- equality. These are ^https://ref\. for what the origin begins with, and all that is 20 letters long of each word.
 WITH sets AS (
   SELECT DISTINCT s.interval, s.project FROM UNNEST(@sets) AS s
 ),
 counts AS (
-  SELECT
-    c.origin,
-    c.words,
-    IF(@sets[OFFSET(0)].interval = 'daily', TIMESTAMP_TRUNC(c.minute, DAY), c.minute) AS bucket,
-    SUM(c.rest) AS rest,
-    SUM(c.storage) AS storage,
-    SUM(c.auth) AS auth,
-    SUM(c.realtime) AS realtime
+  SELECT c.minute, c.origin, c.words, c.rest, c.storage, c.auth, c.realtime
   FROM `usage.api-counts.rollup` AS c
-  WHERE c.minute >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL 7 DAY)
-    AND c.minute >= TIMESTAMP_SUB(
-      TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE),
-      INTERVAL IF(@sets[OFFSET(0)].interval = 'daily', 10080, 60) MINUTE
-    )
+  WHERE c.minute >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL 60 MINUTE)
     AND c.minute < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE)
-  GROUP BY origin, words, bucket
 ),
 places AS (
   SELECT DISTINCT origin, words FROM counts
@@ -39,7 +26,7 @@ matches AS (
 SELECT
   s.interval,
   s.project,
-  DATETIME(IF(s.interval = 'hourly', TIMESTAMP_TRUNC(c.bucket, HOUR), c.bucket), 'UTC') AS timestamp,
+  DATETIME(IF(s.interval = 'hourly', TIMESTAMP_TRUNC(c.minute, HOUR), c.minute), 'UTC') AS timestamp,
   SUM(c.rest) AS total_rest_requests,
   SUM(c.storage) AS total_storage_requests,
   SUM(c.auth) AS total_auth_requests,

@@ -1,23 +1,15 @@
--- The rows of usage.api-counts.sql as of the last whole minute, from the roll-up: minutes from the same bounds, up to
--- that minute. `when` in the YAML lets two forms of pattern through, each of which stands for one text: ^https://ref\. for
--- the beginning of an origin, and a bare reference for itself.
+-- The rows of usage.api-counts.sql for the last 60 minutes, as of the last whole minute, from the roll-up: minutes from the
+-- same bound, up to that minute. `when` in the YAML lets two forms of pattern through, each of which stands for one text:
+-- ^https://ref\. for the beginning of an origin, and a bare reference for itself.
 WITH requests AS (
   SELECT
-    CASE @interval
-      WHEN 'minutely' THEN c.minute
-      WHEN 'hourly' THEN TIMESTAMP_TRUNC(c.minute, HOUR)
-      WHEN 'daily' THEN TIMESTAMP_TRUNC(c.minute, DAY)
-    END AS bucket,
+    IF(@interval = 'hourly', TIMESTAMP_TRUNC(c.minute, HOUR), c.minute) AS bucket,
     c.rest,
     c.storage,
     c.auth,
     c.realtime
   FROM `usage.api-counts.rollup` AS c
-  WHERE c.minute >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL 7 DAY)
-    AND c.minute >= TIMESTAMP_SUB(
-      TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE),
-      INTERVAL CASE @interval WHEN 'daily' THEN 10080 WHEN 'hourly' THEN 60 WHEN 'minutely' THEN 60 END MINUTE
-    )
+  WHERE c.minute >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL 60 MINUTE)
     AND c.minute < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE)
     AND IF(
       STARTS_WITH(@project, '^'),

@@ -1,6 +1,12 @@
 import type { Binding, Statement } from '../../shared/engines/engine.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import { ownQuery, queryFor, type SavedQuery, statementOf } from '../../shared/endpoints/queries.ts'
+import {
+  ownQuery,
+  queryFor,
+  readsRollups,
+  type SavedQuery,
+  statementOf,
+} from '../../shared/endpoints/queries.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { invalidParameter, readSingle } from '../../shared/endpoints/query-string.ts'
@@ -78,7 +84,7 @@ function savedStatement(
   bindings: Binding[],
 ): Pick<Composed, 'statement' | 'instead' | 'asOf'> {
   const query = queryFor(endpoint, bindings)
-  const instead = query.rollup ? statementOf(ownQuery(endpoint), bindings) : null
+  const instead = readsRollups(query) ? statementOf(ownQuery(endpoint), bindings) : null
   return { statement: statementOf(query, bindings), instead, asOf: query.asOf }
 }
 

@@ -12,8 +12,8 @@
 #   --dataset=logs                dataset of the log tables
 #   --database='(default)'        Firestore database
 #   --tables=infra/tables         folder of the tables' schemas
-#   --partition=DAY               or HOUR, where a table grows by more than some 10 GB a day; for new tables
 #   --partition-expiry-days=N     partitions are deleted after N days; 0: never (the default for new tables)
+#   --partition=HOUR              or DAY, for new tables; by default HOUR where they expire after 416 days at most
 #   --project-column              a column `project` for the tables that have it in their metadata only
 #   --repository=OWNER/NAME       a trigger that builds and deploys each push to main: a GitHub repository to which the
 #                                 Cloud Build app is connected, or projects/../connections/../repositories/.. (2nd gen)
@@ -29,7 +29,7 @@ export CLOUDSDK_CORE_DISABLE_PROMPTS=1
 PATH=$PWD/node_modules/.bin:$PATH # the Node of this repository, where there is one
 
 project='' region=europe-west1 location=EU firestore_location=eur3 dataset=logs database='(default)' tables=infra/tables
-partition=DAY expiry_days='' project_column='' repository='' branch='^main$' notify='' dry_run=''
+partition='' expiry_days='' project_column='' repository='' branch='^main$' notify='' dry_run=''
 only=apis,accounts,roles,firestore,tables,monitoring,trigger
 first_pause=${SETUP_FIRST_PAUSE:-3} # seconds before the first retry; tests have less time
 for argument in "$@"; do
@@ -194,8 +194,8 @@ set_up_tables() {
     if grep -qF "\"tableId\":\"$id\"" <<<"$names"; then
       present bq --project_id="$project" show --format=json "$project:$dataset.$id" >"$work/table"
     fi
-    options=(--partition="$partition" --schema-out="$work/$id.json" ${expiry_days:+"--expiry-days=$expiry_days"}
-      ${project_column:+"$project_column"})
+    options=(--schema-out="$work/$id.json" ${partition:+"--partition=$partition"}
+      ${expiry_days:+"--expiry-days=$expiry_days"} ${project_column:+"$project_column"})
     node infra/deploy/table-plan.ts "$file" "$work/table" "${options[@]}" >"$work/plan"
     while read -r -a words <&3; do
       case ${words[0]} in

@@ -26,13 +26,35 @@ describe('a table that is not there', () => {
     'is made with partitions by %s, sorted by project where that is a column',
     (partition, fields, expected) => {
       const { lines } = planTable([...fields], null, { partition, projectColumn: false })
-      expect(lines).toEqual([`mk --force --table --time_partitioning_type=${expected}`])
+      expect(lines[0]).toBe(`mk --force --table --time_partitioning_type=${expected}`)
     },
   )
 
   test('is made with an expiry, on request', () => {
     const { lines } = planTable(file, null, { ...layout, expiryDays: 30 })
     expect(lines).toEqual([expect.stringContaining('--time_partitioning_expiration=2592000 ')])
+  })
+
+  test('has hours where it expires before it has 10,000 of them, else days', () => {
+    const units = [416, 417, 0, undefined].map(
+      days =>
+        planTable(file, null, { projectColumn: false, ...(days === undefined ? {} : { expiryDays: days }) })
+          .lines,
+    )
+    expect(units).toEqual(
+      ['HOUR', 'DAY', 'DAY', 'DAY'].map(unit => [expect.stringContaining(`_type=${unit} `)]),
+    )
+  })
+
+  test('by the hour has a limit that the operator hears of', () => {
+    const planned = (expiryDays: number) =>
+      planTable(file, null, { ...layout, partition: 'HOUR', expiryDays }).lines
+    for (const days of [0, 417])
+      expect(planned(days)).toEqual([
+        expect.stringMatching(/^mk .*HOUR/),
+        expect.stringMatching(/^note takes no rows of more than 416 days/),
+      ])
+    expect(planned(416)).toHaveLength(1)
   })
 
   test('gets a column for the project, on request, and is sorted by it', () => {
@@ -88,5 +110,6 @@ describe('a table that is there', () => {
   test('keeps its partitions, and the operator hears of it', () => {
     const { lines } = planTable(file, present(file), { ...layout, partition: 'HOUR' })
     expect(lines).toEqual([expect.stringMatching(/^note is partitioned by DAY, which cannot be changed/)])
+    expect(planTable(file, present(file), { projectColumn: false }).lines).toEqual([])
   })
 })

@@ -21,7 +21,8 @@ export interface Table {
 }
 
 export interface Layout {
-  partition: 'HOUR' | 'DAY'
+  /** Left out: hours for a new table whose rows expire before it has too many partitions, else days. */
+  partition?: 'HOUR' | 'DAY'
   /** Whole days; 0 for no expiry; left out: as it is. */
   expiryDays?: number
   projectColumn: boolean
@@ -33,6 +34,9 @@ interface Plan {
 }
 
 const dayMs = 86_400_000
+
+/** 10,000 partitions at most (https://cloud.google.com/bigquery/quotas, "Partitioned tables"). */
+const mostDaysOfHours = 416
 
 /** bq takes a negative expiry away. */
 const never = -1000
@@ -53,13 +57,19 @@ export function planTable(file: Field[], present: Table | null, layout: Layout):
   const clustering = schema.some(({ name }) => name === 'project') ? ['project', 'timestamp'] : ['timestamp']
   return {
     schema,
-    lines: present ? changes(present, schema, clustering, layout) : [made(clustering, layout)],
+    lines: present ? changes(present, schema, clustering, layout) : made(clustering, layout),
   }
 }
 
-function made(clustering: string[], { partition, expiryDays = 0 }: Layout): string {
+function made(clustering: string[], { partition, expiryDays = 0 }: Layout): string[] {
   const expiry = expiryDays > 0 ? expiryDays * dayMs : null
-  return ['mk --force --table', ...partitioning(partition, expiry), clusteredBy(clustering)].join(' ')
+  const fits = expiry !== null && expiryDays <= mostDaysOfHours
+  const unit = partition ?? (fits ? 'HOUR' : 'DAY')
+  const full = `note takes no rows of more than ${mostDaysOfHours} days: see "Tables" in infra/docs/operating.md`
+  return [
+    ['mk --force --table', ...partitioning(unit, expiry), clusteredBy(clustering)].join(' '),
+    ...(unit === 'HOUR' && !fits ? [full] : []),
+  ]
 }
 
 function changes(
@@ -77,7 +87,7 @@ function changes(
   const same = JSON.stringify(schema) === JSON.stringify(present.schema.fields)
   const kept = `note is partitioned by ${type ?? 'nothing'}, which cannot be changed: see "Tables" in infra/docs/operating.md`
   return [
-    ...(type === partition ? [] : [kept]),
+    ...(partition === undefined || type === partition ? [] : [kept]),
     ...(same && flags.length === 0 ? [] : [['update', ...flags].join(' ')]),
   ]
 }
@@ -115,7 +125,7 @@ function addable(field: Field): Field {
 }
 
 interface Flags {
-  partition: 'HOUR' | 'DAY'
+  partition?: 'HOUR' | 'DAY'
   expiryDays?: string
   projectColumn: boolean
   schemaOut: string
@@ -125,8 +135,8 @@ function main(schemaFile: string, presentFile: string, flags: Flags): void {
   const text = readFileSync(presentFile, 'utf8').trim()
   const file = JSON.parse(readFileSync(schemaFile, 'utf8')) as Field[]
   const { lines, schema } = planTable(file, text === '' ? null : (JSON.parse(text) as Table), {
-    partition: flags.partition,
     projectColumn: flags.projectColumn,
+    ...(flags.partition ? { partition: flags.partition } : {}),
     ...(flags.expiryDays === undefined ? {} : { expiryDays: Number(flags.expiryDays) }),
   })
   writeFileSync(flags.schemaOut, JSON.stringify(schema, null, 2))
@@ -139,7 +149,7 @@ if (import.meta.main)
     .description('What makes a log table of BigQuery what it should be')
     .argument('<schema>', 'file of infra/tables')
     .argument('<present>', 'what bq shows of the table; empty where there is none')
-    .requiredOption('--partition <unit>', 'HOUR or DAY')
+    .option('--partition <unit>', 'HOUR or DAY')
     .requiredOption('--schema-out <file>', 'where to write the schema that bq is to use')
     .option('--expiry-days <days>', 'after which a partition is deleted')
     .option('--project-column', 'a column for the project, where there is none', false)

@@ -30,9 +30,9 @@ export interface Endpoint {
   page: Paging | null
   /** `null` = never warmed. */
   warm: Warming | null
-  /** `null` = every answer is read from the log tables. */
-  rollup: Rollup | null
-  /** Queries that read the roll-up, for some calls: the first whose `when` fits, else `sql` (`queries.ts`). */
+  /** Tables of sums that the engine keeps; none = every answer is read from the log tables. */
+  rollups: Rollup[]
+  /** Queries that read the roll-ups, for some calls: the first whose `when` fits, else `sql` (`queries.ts`). */
   answers: RollupAnswer[]
   sandbox: boolean
   redact: boolean
@@ -88,10 +88,10 @@ export interface Warming {
   apart: Record<string, Scalar[]>
 }
 
-/** A query over the endpoint's roll-up, which gives the rows of its own query for the parameters that fit `when`. */
+/** A query over the endpoint's roll-ups, which gives the rows of its own query for the parameters that fit `when`. */
 export interface RollupAnswer {
   sql: string
-  /** The batch query over the roll-up; `null` = each set runs by itself. */
+  /** The batch query over the roll-ups; `null` = each set runs by itself. */
   batch: string | null
   /** `minute`: the rows are those as of the last whole minute. `null` = as of now. */
   asOf: 'minute' | null
@@ -128,7 +128,7 @@ interface DefinitionFile {
   newestFirst?: { start: string; end: string; steps: string[] }
   page?: { by: [string, string]; order: 'descending' }
   warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
-  rollup?: { query: string; partition: string; cluster: string[]; refreshMinutes: number }
+  rollup?: RollupDefinition | RollupDefinition[]
   answers?: AnswerDefinition[]
   sandbox: boolean | { redacted: 'allow' | 'refuse' }
   redact: boolean
@@ -136,6 +136,13 @@ interface DefinitionFile {
   labels?: Record<string, string>
   callerLabels?: string[]
   reservation?: string
+}
+
+interface RollupDefinition {
+  query: string
+  partition: string
+  cluster: string[]
+  refreshMinutes: number
 }
 
 interface AnswerDefinition {
@@ -196,7 +203,7 @@ export function endpointFrom(
     newestFirst,
     page,
     warm,
-    rollup,
+    rollup = [],
     answers = [],
     sandbox,
     redact,
@@ -231,7 +238,7 @@ export function endpointFrom(
     newestFirst: newestFirst ? newestFirstOf(newestFirst, parameters.properties) : null,
     page: page ? pagingOf(page, file) : null,
     warm: warm ? warmingOf(warm, readQuery) : null,
-    rollup: rollup ? rollupOf(rollup, readQuery) : null,
+    rollups: rollupsOf(rollup, readQuery),
     answers: answers.map((answer, at) => answerOf(answer, `/answers/${at}`, readQuery)),
     sandbox: sandbox !== false,
     redact,
@@ -296,9 +303,20 @@ function warmingOf(
   return { seconds, maxSets, sql: query === undefined ? null : readQuery(query, '/warm/query'), apart }
 }
 
-/** Statements read the roll-up by the name of its file. */
-function rollupOf({ query, ...layout }: NonNullable<DefinitionFile['rollup']>, readQuery: ReadQuery): Rollup {
-  return { name: query.replace(/\.sql$/, ''), sql: readQuery(query, '/rollup/query'), ...layout }
+function rollupsOf(rollup: NonNullable<DefinitionFile['rollup']>, readQuery: ReadQuery): Rollup[] {
+  if (!Array.isArray(rollup)) return [rollupOf(rollup, '/rollup', readQuery)]
+  const files = rollup.map(({ query }) => query)
+  const again = files.findIndex((file, at) => files.indexOf(file) < at)
+  if (again >= 0)
+    throw new DefinitionError([
+      { pointer: `/rollup/${again}/query`, detail: `names ${files[again]}, as one before it does` },
+    ])
+  return rollup.map((one, at) => rollupOf(one, `/rollup/${at}`, readQuery))
+}
+
+/** Statements read a roll-up by the name of its file. */
+function rollupOf({ query, ...layout }: RollupDefinition, pointer: string, readQuery: ReadQuery): Rollup {
+  return { name: query.replace(/\.sql$/, ''), sql: readQuery(query, `${pointer}/query`), ...layout }
 }
 
 function answerOf(
@@ -394,10 +412,11 @@ export function fieldsOf(endpoint: Endpoint): Fields {
 
 /** One that was applied before there were roll-ups, `explore` or labels has none. */
 export function endpointIn(fields: Fields): Endpoint {
-  const stored = JSON.parse(fields['definition'] as string) as Endpoint
+  const { rollup, ...stored } = JSON.parse(fields['definition'] as string) as Endpoint & { rollup?: Rollup }
   return {
     ...stored,
-    rollup: stored.rollup ?? null,
+    // One that was applied before there were several has one, under another name.
+    rollups: stored.rollups ?? (rollup ? [rollup] : []),
     answers: stored.answers ?? [],
     explore: stored.explore ?? {},
     labels: stored.labels ?? {},

@@ -29,19 +29,19 @@ const endpoint = endpointFrom(
 )
 
 function chosen(query: string) {
-  const { sql, batch, rollup, asOf } = queryFor(endpoint, readParameters(endpoint, query, {}).bindings)
-  return [sql, batch, rollup?.name ?? null, asOf]
+  const { sql, batch, rollups, asOf } = queryFor(endpoint, readParameters(endpoint, query, {}).bindings)
+  return [sql, batch, rollups.map(({ name }) => name), asOf]
 }
 
 describe('a call is answered by', () => {
   test.each([
-    ['span=long', ['long.sql', 'long.batch.sql', 'a.rollup', 'minute']],
-    ['size=9', ['small.sql', null, 'a.rollup', null]],
-    ['size=9&span=long', ['small.sql', null, 'a.rollup', null]],
-    ['size=10&span=long', ['long.sql', 'long.batch.sql', 'a.rollup', 'minute']],
-    ['size=10', ['own query', 'a.warm.sql', null, null]],
-    ['span=longer', ['own query', 'a.warm.sql', null, null]],
-    ['span=', ['own query', 'a.warm.sql', null, null]],
+    ['span=long', ['long.sql', 'long.batch.sql', ['a.rollup'], 'minute']],
+    ['size=9', ['small.sql', null, ['a.rollup'], null]],
+    ['size=9&span=long', ['small.sql', null, ['a.rollup'], null]],
+    ['size=10&span=long', ['long.sql', 'long.batch.sql', ['a.rollup'], 'minute']],
+    ['size=10', ['own query', 'a.warm.sql', [], null]],
+    ['span=longer', ['own query', 'a.warm.sql', [], null]],
+    ['span=', ['own query', 'a.warm.sql', [], null]],
   ])('the first query whose `when` fits, else the endpoint’s own: %s', (query, expected) => {
     expect(chosen(query)).toEqual(expected)
   })

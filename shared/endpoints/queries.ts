@@ -8,14 +8,14 @@ export interface SavedQuery {
   sql: string
   /** The batch query, which gives the same rows for many parameter sets; `null` = there is none. */
   batch: string | null
-  /** `null` = it reads the log tables alone. */
-  rollup: Rollup | null
+  /** Those that it may read; none = it reads the log tables alone. */
+  rollups: Rollup[]
   asOf: RollupAnswer['asOf']
 }
 
 /** The query that answers every call, whatever its parameters. */
 export function ownQuery({ sql, warm }: Endpoint): SavedQuery {
-  return { sql, batch: warm?.sql ?? null, rollup: null, asOf: null }
+  return { sql, batch: warm?.sql ?? null, rollups: [], asOf: null }
 }
 
 /** The first of `answers` whose `when` fits the parameters, else the endpoint's own query. */
@@ -24,16 +24,21 @@ export function queryFor(endpoint: Endpoint, bindings: Binding[]): SavedQuery {
   return at < 0 ? ownQuery(endpoint) : rollupQueries(endpoint)[at]!
 }
 
-/** The queries over the roll-up, in the order of `answers`. */
-export function rollupQueries({ answers, rollup }: Endpoint): SavedQuery[] {
-  return answers.map(({ sql, batch, asOf }) => ({ sql, batch, rollup, asOf }))
+/** The queries over the roll-ups, in the order of `answers`. */
+export function rollupQueries({ answers, rollups }: Endpoint): SavedQuery[] {
+  return answers.map(({ sql, batch, asOf }) => ({ sql, batch, rollups, asOf }))
+}
+
+/** Whether it is a query of `answers`, and not the endpoint's own. */
+export function readsRollups({ rollups }: SavedQuery): boolean {
+  return rollups.length > 0
 }
 
 export function statementOf(
-  { sql, rollup }: Pick<SavedQuery, 'sql' | 'rollup'>,
+  { sql, rollups }: Pick<SavedQuery, 'sql' | 'rollups'>,
   bindings: Binding[],
 ): Statement {
-  return rollup ? { sql, bindings, rollup } : { sql, bindings }
+  return { sql, bindings, rollups }
 }
 
 const minuteMs = 60_000

@@ -25,8 +25,8 @@ export interface Binding {
 export interface Statement {
   sql: string
   bindings: Binding[]
-  /** The roll-up that the query reads beside the log tables. */
-  rollup?: Rollup
+  /** Roll-ups that the query may read beside the log tables: all that it reads are as of one moment. */
+  rollups?: Rollup[]
 }
 
 /** A table of sums over one log table, which the engine keeps up to date by itself. */
@@ -129,7 +129,7 @@ export interface RollupKeeper {
  * - `rejected`: the engine refuses the statement or a value in it (the SQL's or a parameter's fault)
  * - `unsupported`: correct GoogleSQL that this engine cannot run
  * - `misconfigured`: a missing table or right; the operator's fault, its message is not for callers
- * - `no_rollup`: the statement's roll-up is missing or cannot be read; another statement has to answer
+ * - `no_rollup`: the statement's roll-ups are missing or cannot be read; another statement has to answer
  * - `too_many_bytes`, `result_too_large`: a limit, which the message names
  * - `overloaded`: this process has no room for the result at the moment (thrown by `onBytes`)
  * - `timeout`, `cancelled`

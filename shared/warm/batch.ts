@@ -25,12 +25,12 @@ export function groupsOf<T>(
  */
 export function batchStatement(
   endpoint: Endpoint,
-  { batch, rollup }: Pick<SavedQuery, 'batch' | 'rollup'>,
+  { batch, rollups }: Pick<SavedQuery, 'batch' | 'rollups'>,
   sets: ParameterSet[] | null,
 ): Statement {
   const element = { kind: 'STRUCT', fields: parameterColumns(endpoint) } as const
   const value = sets && sets.map(set => Object.fromEntries(set.map(({ name, value }) => [name, value])))
-  return statementOf({ sql: batch!, rollup }, [{ name: 'sets', type: { kind: 'ARRAY', element }, value }])
+  return statementOf({ sql: batch!, rollups }, [{ name: 'sets', type: { kind: 'ARRAY', element }, value }])
 }
 
 /**

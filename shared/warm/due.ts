@@ -3,7 +3,7 @@ import { type Refusal, refusalOf } from '../cache/claim.ts'
 import { answersCollection, type Head, headOf, lightFields } from '../cache/head.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { bindingsFrom } from '../endpoints/parameters.ts'
-import { queryFor } from '../endpoints/queries.ts'
+import { queryFor, readsRollups } from '../endpoints/queries.ts'
 import { redactionVersion } from '../redact/redact.ts'
 import type { Filter, Store } from '../stores/store.ts'
 import type { ParameterSet } from './batch.ts'
@@ -47,9 +47,9 @@ export async function findDue(store: Store, endpoint: Endpoint, now: number): Pr
     const { parameters } = head.keyFields
     const set = isInUse(head, endpoint) && bindingsFrom(endpoint, parameters)
     if (!set) continue
-    const isOther = !queryFor(endpoint, set).rollup
+    const isOther = !readsRollups(queryFor(endpoint, set))
     if (isOther && others === maxSets) {
-      if (endpoint.rollup) continue
+      if (endpoint.rollups.length > 0) continue
       break
     }
     if (isOther) others++

@@ -7,7 +7,14 @@ import { redactError } from '../answers/get-answer.ts'
 import { claim, type Claim, claimTogether } from '../cache/claim.ts'
 import { asApiError } from '../cache/failures.ts'
 import type { Endpoint, Warming } from '../endpoints/definition.ts'
-import { ownQuery, queryFor, type SavedQuery, statementOf, timeAsOf } from '../endpoints/queries.ts'
+import {
+  ownQuery,
+  queryFor,
+  readsRollups,
+  type SavedQuery,
+  statementOf,
+  timeAsOf,
+} from '../endpoints/queries.ts'
 import type { QueryEngine, Result, RunResult, Statement } from '../engines/engine.ts'
 import type { Store } from '../stores/store.ts'
 import { batchStatement, groupsOf, splitRows } from './batch.ts'
@@ -50,7 +57,7 @@ export async function refresh(work: Work, sets: DueSet[]): Promise<void> {
   const { endpoint, tally } = work
   const others: DueSet[] = []
   for (const { query, due } of byQuery(endpoint, sets))
-    if (query.rollup) others.push(...(await refreshBy(work, query, due)))
+    if (readsRollups(query)) others.push(...(await refreshBy(work, query, due)))
     else others.push(...due)
   const { maxSets } = endpoint.warm!
   for (const { answers } of others.slice(maxSets)) for (const _ of answers) tally.skipped('over_max_sets')
@@ -79,9 +86,9 @@ async function refreshBy(work: Work, query: SavedQuery, sets: DueSet[]): Promise
   return []
 }
 
-function batchesOf(warming: Warming, { batch, rollup }: SavedQuery, sets: DueSet[]): DueSet[][] {
-  if (batch === null) return [sets]
-  const most = rollup ? setsInBatch.ofRollup : setsInBatch.ofOwn
+function batchesOf(warming: Warming, query: SavedQuery, sets: DueSet[]): DueSet[][] {
+  if (query.batch === null) return [sets]
+  const most = readsRollups(query) ? setsInBatch.ofRollup : setsInBatch.ofOwn
   return groupsOf(warming, sets, ({ set }) => set).flatMap(group =>
     Array.from({ length: Math.ceil(group.length / most) }, (_, i) => group.slice(i * most, (i + 1) * most)),
   )

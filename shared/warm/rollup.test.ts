@@ -27,7 +27,7 @@ describeStores('warming from a roll-up', adapter => {
     const count = adapter.name === 'SQLite' ? 2_300 : 1_100
     await useMany(scene.store, endpoint, [...names(count), ...others])
     const runs: [sets: number, fromRollup: boolean][] = []
-    scene.engine.before = (projects, { rollup }) => void runs.push([projects.length, rollup !== undefined])
+    scene.engine.before = (projects, { rollups }) => void runs.push([projects.length, rollups!.length > 0])
     let calls = 0
     scene.faults.before = () => void calls++
     expect(await scene.run([endpoint])).toMatchObject({ refreshed: count + 3, failed: 0, skipped: 0 })
@@ -53,8 +53,8 @@ describeStores('warming from a roll-up', adapter => {
       'leaves %i to the endpoint’s own query, as many as that may, and logs it once',
       async count => {
         await useMany(scene.store, endpoint, names(count))
-        scene.engine.before = (_, { rollup }) => {
-          if (rollup) throw new EngineError('no_rollup', 'it is not there')
+        scene.engine.before = (_, { rollups }) => {
+          if (rollups!.length > 0) throw new EngineError('no_rollup', 'it is not there')
         }
         const report = await scene.run([endpoint])
         expect(report).toMatchObject({ refreshed: Math.min(count, 3), failed: 0, runs: 2 })

@@ -1,5 +1,5 @@
 /**
- * The usage chart from its roll-up: one chart and many in one statement, over a million and ten million rows, against the
+ * The usage chart from its roll-ups: one chart and many in one statement, over a million and ten million rows, against the
  * endpoint's own queries; bytes as the local BigQuery server counts them; and a call of the warmer for 10,000 charts.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -48,17 +48,17 @@ async function overLogs(
   const logsFolder = join(folder, 'logs')
   const dataset = 'bench-project.logs'
   const tables = readTableSchemas(tablesDir)
-  const server = await startBigQueryServer({ logsFolder, tables, dataset, now })
+  const server = await startBigQueryServer({ logsFolder, tables, dataset, now, partition: 'HOUR' })
   const cloud = { ENGINE: 'bigquery', BIGQUERY_DATASET: dataset, BIGQUERY_EMULATOR_HOST: server.url }
   const services = await openServices(loadConfig(local))
   const billed = await openServices(loadConfig({ ...local, ...cloud, GOOGLE_CLOUD_PROJECT: 'bench-project' }))
   try {
-    await billed.engine.rollups.create(endpoint.rollup!)
+    for (const rollup of endpoint.rollups) await billed.engine.rollups.create(rollup)
     const { engine } = services
     const made = performance.now()
     await oneChart(engine, endpoint)
     console.error(
-      `the roll-up of ${name} was made in ${Math.round(performance.now() - made)} ms, or was there`,
+      `the roll-ups of ${name} were made in ${Math.round(performance.now() - made)} ms, or were there`,
     )
     return [
       ...(await chartOf(engine, endpoint, name, rounds)),
@@ -128,9 +128,13 @@ async function bytesOf(engine: QueryEngine, endpoint: Endpoint, name: string): P
   const [ours, theirs] = [await cycle(), await cycle(ownQuery(endpoint))]
   const both = { ours: [ours.daily + ours.hourly], theirs: [theirs.daily + theirs.hourly] }
   const what = `a cycle of the warmer, ${name}: over the log table`
+  const ofRollup = (rollup: Rollup) =>
+    bytesOfRow(engine, [rollup.partition, ...rollupColumns], `\`${rollup.name}\``, [rollup])
+  const [minutes, hours] = endpoint.rollups as [Rollup, Rollup]
   const perRow = {
     raw: await bytesOfRow(engine, chartColumns, rawRows),
-    rollup: await bytesOfRow(engine, rollupColumns, `\`${endpoint.rollup!.name}\``, endpoint.rollup!),
+    minutes: await ofRollup(minutes),
+    hours: await ofRollup(hours),
   }
   return [
     compared(`${what}, bytes`, { ...both, unit: 'bytes', bound: null }),
@@ -139,22 +143,22 @@ async function bytesOf(engine: QueryEngine, endpoint: Endpoint, name: string): P
   ]
 }
 
-/** What the usage chart reads of the log table and of its roll-up. */
+/** What the usage chart reads of the log table and of its roll-ups. */
 const chartColumns = ['t.timestamp', 'r.url', 'r.path']
 const rawRows =
   '`cloudflare.logs.prod` AS t CROSS JOIN UNNEST(t.metadata) AS m CROSS JOIN UNNEST(m.request) AS r'
-const rollupColumns = ['minute', 'origin', 'words', 'rest', 'storage', 'auth', 'realtime']
+const rollupColumns = ['origin', 'words', 'rest', 'storage', 'auth', 'realtime']
 
 /** By a reading of the whole table. */
 async function bytesOfRow(
   engine: QueryEngine,
   columns: string[],
   from: string,
-  rollup?: Rollup,
+  rollups: Rollup[] = [],
 ): Promise<number> {
   const counts = columns.map((column, at) => `COUNT(${column}) AS count_${at}`)
   const sql = `SELECT COUNT(*) AS row_count, ${counts.join(', ')} FROM ${from}`
-  const { bytes, rows } = await engine.run({ sql, bindings: [], ...(rollup ? { rollup } : {}) }, limits)
+  const { bytes, rows } = await engine.run({ sql, bindings: [], rollups }, limits)
   return bytes! / Number(rows[0]!['row_count'])
 }
 

@@ -113,9 +113,9 @@ export class Jobs {
 
   private resolve({ query }: JobConfiguration): { statement: Statement; tables: ServerTable[] } {
     try {
-      const { sql, tables, rollup } = this.catalog.resolve(query.query)
+      const { sql, tables, rollups } = this.catalog.resolve(query.query)
       const bindings: Binding[] = (query.queryParameters ?? []).map(toBinding)
-      return { statement: { sql, bindings, ...(rollup ? { rollup } : {}) }, tables }
+      return { statement: { sql, bindings, rollups }, tables }
     } catch (error) {
       if (!(error instanceof SqlError)) throw error
       throw toBigQueryError(new EngineError('rejected', `Syntax error: ${error.message}`), error.place)
@@ -224,10 +224,10 @@ export class TableCatalog {
   }
 
   /**
-   * The query with logical names, the tables that it reads, and the roll-up of a view among them.
+   * The query with logical names, the tables that it reads, and the roll-ups of the views among them.
    * @throws SqlError; BigQueryError `notFound` for an unknown table, `invalid` for one without its dataset
    */
-  resolve(sql: string): { sql: string; tables: ServerTable[]; rollup: Rollup | undefined } {
+  resolve(sql: string): { sql: string; tables: ServerTable[]; rollups: Rollup[] } {
     const tree = parse(sql, { ...statementLimits, bytes: 1_000_000 })
     const found = new Map(
       tablesOf(tree).map(reference => [reference, this.find(nameOf(reference), placeOf(sql, reference.at))]),
@@ -236,9 +236,9 @@ export class TableCatalog {
       const logical = found.get(reference)?.logical
       return logical === undefined ? null : `\`${logical}\``
     }
-    const tables = [...new Set(found.values())]
-    const [view] = tables.flatMap(({ logical }) => this.views.find(logical) ?? [])
-    return { sql: print(tree, { table }), tables, rollup: view?.rollup }
+    const tables = [...new Map([...found.values()].map(each => [each.logical, each])).values()]
+    const rollups = tables.flatMap(({ logical }) => this.views.find(logical)?.rollup ?? [])
+    return { sql: print(tree, { table }), tables, rollups }
   }
 
   /** A view's bytes are those of its parts. */

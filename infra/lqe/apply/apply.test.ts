@@ -49,6 +49,7 @@ describe('apply', () => {
       '+ logs.all created',
       '+ usage.api-counts created',
       '+ usage.api-counts.rollup to be made by the engine',
+      '+ usage.api-counts.hours.rollup to be made by the engine',
       '2 changed.',
     ])
     const before = await services.endpoints.all()

@@ -1,9 +1,9 @@
 /**
  * Checks before endpoints are applied: SQL parses, parameters agree with it, defaults and examples fit them, its newest rows can be read first where that is
  * wanted, dry runs succeed, `explore` names columns that are there, a batch query takes `@sets` and gives the parameters and the endpoint's columns, and an engine
- * can keep the roll-up up to date.
+ * can keep the roll-ups up to date.
  */
-import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
+import { EngineError, type QueryEngine, type Rollup } from '../../../shared/engines/engine.ts'
 import {
   emptyBindings,
   type Endpoint,
@@ -47,10 +47,11 @@ async function checkOne(source: EndpointSource, engine: QueryEngine): Promise<Fi
     const { columns } = await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) })
     problems.push(...pageColumns(source, columns), ...(await checkExplore(source, engine)))
     const own = ownQuery(endpoint)
-    problems.push(
-      ...(await at('/warm/query', file => checkBatchQuery(endpoint, own, file, columns, engine))),
-      ...(await at('/rollup/query', () => checkRollup(source, engine))),
-    )
+    problems.push(...(await at('/warm/query', file => checkBatchQuery(endpoint, own, file, columns, engine))))
+    for (const [i, rollup] of endpoint.rollups.entries()) {
+      const pointer = queryFiles.has('/rollup/query') ? '/rollup' : `/rollup/${i}`
+      problems.push(...(await at(`${pointer}/query`, () => checkRollup(source, rollup, pointer, engine))))
+    }
     if (problems.length > 0) return problems
     for (const [i, query] of rollupQueries(endpoint).entries())
       problems.push(
@@ -153,29 +154,32 @@ function pageColumns({ endpoint, yamlFile, placeInYaml }: EndpointSource, column
 
 /**
  * The roll-up holds what an engine can keep up to date, and has the columns that its layout names.
+ * @param pointer of it in the YAML
  * @throws SqlError and EngineError of the roll-up's query
  */
 async function checkRollup(
-  { endpoint, yamlFile, placeInYaml }: EndpointSource,
+  { yamlFile, placeInYaml }: EndpointSource,
+  { sql, partition, cluster }: Rollup,
+  pointer: string,
   engine: QueryEngine,
 ): Promise<FileProblem[]> {
-  const { sql, partition, cluster } = endpoint.rollup!
   const shape = rollupShape(sql)
   const { columns } = await engine.describe({ sql, bindings: [] })
   const groups = new Map(
     columns.filter((_, i) => shape.columns[i]!.adds === null).map(({ name, type }) => [name, type.kind]),
   )
-  const problem = (pointer: string, detail: string): FileProblem => {
-    const words = `${pointer.slice(1).replaceAll('/', '.')} ${detail}`
-    return { file: yamlFile, ...placeInYaml(pointer), detail: words }
+  const problem = (field: string, detail: string): FileProblem => {
+    const at = `${pointer}/${field}`
+    const words = `${at.slice(1).replaceAll('/', '.')} ${detail}`
+    return { file: yamlFile, ...placeInYaml(at), detail: words }
   }
   const problems: FileProblem[] = []
   if (groups.get(partition) !== 'TIMESTAMP')
     problems.push(
-      problem('/rollup/partition', `names ${partition}, which is no TIMESTAMP that the roll-up groups by`),
+      problem('partition', `names ${partition}, which is no TIMESTAMP that the roll-up groups by`),
     )
   for (const name of cluster.filter(name => !groups.has(name)))
-    problems.push(problem('/rollup/cluster', `names ${name}, by which the roll-up does not group`))
+    problems.push(problem('cluster', `names ${name}, by which the roll-up does not group`))
   const inexact = columns.findIndex(
     ({ type }, i) => type.kind === 'FLOAT64' && shape.columns[i]!.adds === 'SUM',
   )
@@ -188,7 +192,7 @@ async function checkRollup(
 }
 
 /**
- * A query over the roll-up takes declared parameters, and gives the endpoint's columns.
+ * A query over the roll-ups takes declared parameters, and gives the endpoint's columns.
  * @param own the columns of the endpoint's own query
  * @throws SqlError and EngineError of the query
  */

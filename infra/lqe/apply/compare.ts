@@ -92,8 +92,8 @@ export async function compareRollupQueries(
 
 /** The endpoint's own query as its roll-up has the rows: those before the minute. */
 function ownQueryAsOf(endpoint: Endpoint, time: string): SavedQuery {
-  const { sql } = endpoint
-  return { ...ownQuery(endpoint), sql: asOf(sql, time, rollupShape(endpoint.rollup!.sql).time) }
+  const times = endpoint.rollups.map(({ sql }) => rollupShape(sql).time)
+  return { ...ownQuery(endpoint), sql: asOf(endpoint.sql, time, times.find(Boolean) ?? null) }
 }
 
 function queryAsOf({ sql, batch, ...query }: SavedQuery, time: string): SavedQuery {

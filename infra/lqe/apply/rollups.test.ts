@@ -56,9 +56,15 @@ beforeEach(() => {
   cpSync('queries', queries, { recursive: true })
 })
 
-const [rollup, answer, batch, yaml] = ['rollup.sql', 'from-rollup.sql', 'from-rollup.batch.sql', 'yaml'].map(
-  ending => `usage.api-counts.${ending}`,
-) as [string, string, string, string]
+const [rollup, hours, answer, batch, daily, dailyBatch, yaml] = [
+  'rollup.sql',
+  'hours.rollup.sql',
+  'from-rollup.sql',
+  'from-rollup.batch.sql',
+  'from-hours.sql',
+  'from-hours.batch.sql',
+  'yaml',
+].map(ending => `usage.api-counts.${ending}`) as [string, string, string, string, string, string, string]
 
 function edit(file: string, from: string | RegExp, to: string): void {
   const path = join(queries, file)
@@ -96,21 +102,21 @@ describe('apply refuses, naming file, line and column,', () => {
       yaml,
       'partition: minute',
       'partition: words',
-      /yaml:\d+:\d+ rollup\.partition/,
+      /yaml:\d+:\d+ rollup\.0\.partition/,
     ],
     [
       'a cluster that is no column',
       yaml,
       'cluster: [origin]',
       'cluster: [rest]',
-      /yaml:\d+:\d+ rollup\.cluster/,
+      /yaml:\d+:\d+ rollup\.0\.cluster/,
     ],
     [
       'five clusters',
       yaml,
       '[origin]',
       '[a, b, c, d, e]',
-      /yaml:\d+:\d+ rollup\.cluster must NOT have more than 4/,
+      /yaml:\d+:\d+ rollup\.0\.cluster must NOT have more than 4/,
     ],
     [
       'a file that is missing',
@@ -148,13 +154,7 @@ describe('apply refuses, naming file, line and column,', () => {
       'seconds: 60',
       /answers\.0\.asOf minute: an answer is up to/,
     ],
-    [
-      'a `when` of no parameter',
-      yaml,
-      '        project:\n          #',
-      '        ref:\n          #',
-      /when names ref/,
-    ],
+    ['a `when` of no parameter', yaml, 'project: &reference', 'ref: &reference', /when names ref/],
     [
       'a `when` that is no schema',
       yaml,
@@ -162,7 +162,22 @@ describe('apply refuses, naming file, line and column,', () => {
       "pattern: '^(([a",
       /answers\.0\.when is no JSON Schema/,
     ],
-    ['a roll-up without answers', yaml, /answers:\n(.*\n){9}/, '', /must have property answers/],
+    [
+      'a second roll-up whose partition is no time',
+      yaml,
+      'partition: hour',
+      'partition: words',
+      /yaml:\d+:\d+ rollup\.1\.partition/,
+    ],
+    [
+      'two roll-ups of one file',
+      yaml,
+      'counts.hours.rollup',
+      'counts.rollup',
+      /rollup\.1\.query names usage\.api-counts\.rollup\.sql, as one before it does/,
+    ],
+    ['no roll-ups', yaml, /rollup:\n(  .*\n)*/, 'rollup: []\n', /rollup must NOT have fewer than 1 items/],
+    ['a roll-up without answers', yaml, /answers:\n(  .*\n)*/, '', /must have property answers/],
   ])('%s', async (_, file, from, to, expected) => {
     edit(file, from, to)
     expect(await refusal()).toMatch(expected)
@@ -181,9 +196,23 @@ describe('apply with a comparison as of the minute', () => {
     [
       'with another window',
       answer,
-      'THEN 10080',
-      'THEN 1440',
-      /from-rollup\.sql:1:1 interval="daily" .*other rows/,
+      'INTERVAL 60',
+      'INTERVAL 30',
+      /from-rollup\.sql:1:1 interval="minutely" .*other rows/,
+    ],
+    [
+      'with an hour that counts twice',
+      daily,
+      'h.hour < ',
+      'h.hour <= ',
+      /from-hours\.sql:1:1 interval="daily" .*other rows/,
+    ],
+    [
+      'with other counts by the hour',
+      hours,
+      "'/rest') > 0",
+      "'/rest') > 1",
+      /from-hours\.sql:1:1 .*other rows/,
     ],
     [
       'with the minute that has not ended',
@@ -192,22 +221,28 @@ describe('apply with a comparison as of the minute', () => {
       'AND c.minute <= ',
       /from-rollup\.sql:1:1 /,
     ],
-    ['in a batch with another window', batch, '10080, 60', '1440, 60', /batch\.sql:1:1 .*other rows/],
+    [
+      'in a batch with another window',
+      dailyBatch,
+      'INTERVAL 167',
+      'INTERVAL 24',
+      /from-hours\.batch\.sql:1:1 .*other rows/,
+    ],
   ])('refuses one %s', async (_, file, from, to, expected) => {
     edit(file, from, to)
     expect(await refusal(true)).toMatch(expected)
   })
 
   test('refuses a `when` that lets patterns through which the roll-up does not decide', async () => {
-    edit(yaml, /pattern: '\^\(\[a-z\].*/, 'minLength: 1')
+    edit(yaml, /pattern: '\^\(\[a-z\].*'/, 'minLength: 1')
     expect(await refusal(true)).toMatch(/from-rollup\.sql:1:1 .*"\/rest\/v1\/": gives other rows/)
   })
 })
 
 test('a comparison says why the view cannot be read, and where to look', async () => {
   await run(cloud)
-  const { rollup: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
-  await cloud.engine.rollups.remove(made!)
+  const { rollups: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
+  await cloud.engine.rollups.remove(made[1]!)
   expect(await refusal(true, cloud)).toMatch(/cannot be read: notFound; see "Roll-ups" in infra/)
 }, 60_000)
 
@@ -232,20 +267,23 @@ describe('a roll-up on BigQuery', () => {
       'yaml',
       'warm.sql',
       'rollup.sql',
+      'hours.rollup.sql',
       'from-rollup.sql',
       'from-rollup.batch.sql',
+      'from-hours.sql',
+      'from-hours.batch.sql',
     ])
       rmSync(join(queries, `usage.api-counts.${ending}`))
     await run(cloud)
-    expect(views().map(sql => sql.slice(0, 6))).toEqual(['DROP M'])
+    expect(views().map(sql => sql.slice(0, 6))).toEqual(['DROP M', 'DROP M'])
   })
 
   test('that was removed by hand is made again', async () => {
     await run(cloud)
-    const { rollup: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
-    await cloud.engine.rollups.remove(made!)
-    expect(await run(cloud)).toContain('+ usage.api-counts.rollup to be made by the engine')
-    expect(await cloud.engine.rollups.has(made!)).toBe(true)
+    const { rollups: made } = (await cloud.endpoints.all()).find(({ name }) => name === 'usage.api-counts')!
+    await cloud.engine.rollups.remove(made[1]!)
+    expect(await run(cloud)).toContain('+ usage.api-counts.hours.rollup to be made by the engine')
+    expect(await cloud.engine.rollups.has(made[1]!)).toBe(true)
   })
 
   test('is planned and not made with --dry-run', async () => {

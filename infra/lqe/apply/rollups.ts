@@ -1,4 +1,5 @@
 /** The roll-ups that the engine has to make before endpoints are applied, and those that nothing refers to after. */
+import { basename } from 'node:path'
 import { EngineError, type QueryEngine, type Rollup } from '../../../shared/engines/engine.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import type { EndpointSource } from './read.ts'
@@ -27,7 +28,7 @@ export async function planRollups(
 
 /** By all that makes them: a changed one is another one. */
 function rollupsOf(endpoints: Endpoint[]): Map<string, Rollup> {
-  return new Map(endpoints.flatMap(({ rollup }) => (rollup ? [[JSON.stringify(rollup), rollup]] : [])))
+  return new Map(endpoints.flatMap(({ rollups }) => rollups.map(rollup => [JSON.stringify(rollup), rollup])))
 }
 
 /** @throws QueriesError where the engine refuses one, naming its file */
@@ -41,8 +42,9 @@ export async function createMissing(
       await engine.rollups.create(rollup)
     } catch (error) {
       if (!(error instanceof EngineError)) throw error
-      const source = sources.find(({ endpoint }) => endpoint.rollup === rollup)!
-      const file = source.queryFiles.get('/rollup/query')!
+      const source = sources.find(({ endpoint }) => endpoint.rollups.includes(rollup))!
+      const files = [...source.queryFiles.values()]
+      const file = files.find(path => basename(path) === `${rollup.name}.sql`)!
       throw new QueriesError([{ file, line: 1, column: 1, detail: `cannot be made: ${error.message}` }])
     }
 }

@@ -115,13 +115,13 @@ export function failureOf(thrown: unknown, sent: SentStatement | null): Failure 
 }
 
 /**
- * Whether the statement's view is missing, may not be read, or is out of order: a view stays behind when its table is
+ * Whether a view of the statement's is missing, may not be read, or is out of order: a view stays behind when its table is
  * deleted and made again (https://cloud.google.com/bigquery/docs/materialized-views-use).
  */
-function isOfRollup(thrown: unknown, { view }: SentStatement): boolean {
+function isOfRollup(thrown: unknown, { views }: SentStatement): boolean {
   const { reason, message } = errorDetails(thrown)
-  if (view === null || reason === null || !ofResources.has(reason)) return false
-  return /materialized view/i.test(message) || holds(message.replaceAll(':', '.'), view)
+  if (views.length === 0 || reason === null || !ofResources.has(reason)) return false
+  return /materialized view/i.test(message) || views.some(view => holds(message.replaceAll(':', '.'), view))
 }
 
 const ofResources = new Set(['accessDenied', 'invalid', 'invalidQuery', 'notFound'])

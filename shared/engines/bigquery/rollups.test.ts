@@ -23,7 +23,7 @@ const rollup: Rollup = {
 const statement = {
   sql: 'SELECT name, SUM(entries) AS entries FROM `app.counts.rollup` GROUP BY name ORDER BY name',
   bindings: [],
-  rollup,
+  rollups: [rollup],
 }
 
 let local: LocalBigQuery
@@ -109,6 +109,20 @@ describe('a view', () => {
     await local.engine.rollups.create(rollup)
     local.server.views.breakAll()
     expect(await failure()).toMatchObject(unread('invalidQuery'))
+  })
+
+  test('is read beside another one, and is an error of its own where either is missing', async () => {
+    const hours = { ...rollup, name: 'app.hours.rollup', sql: rollup.sql.replace('MINUTE', 'HOUR') }
+    const both = {
+      sql: `SELECT name, entries FROM \`app.counts.rollup\` UNION ALL SELECT name, entries FROM \`app.hours.rollup\``,
+      bindings: [],
+      rollups: [rollup, hours],
+    }
+    await local.engine.rollups.create(rollup)
+    await expect(local.engine.run(both, plenty)).rejects.toMatchObject({ reason: 'no_rollup' })
+    expect((await local.engine.run({ ...both, sql: statement.sql }, plenty)).rows).toHaveLength(2)
+    await local.engine.rollups.create(hours)
+    expect((await local.engine.run(both, plenty)).rows).toHaveLength(4)
   })
 
   test('is no error of its own where the query over it is wrong', async () => {

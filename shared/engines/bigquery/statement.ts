@@ -20,8 +20,8 @@ export interface SentStatement {
   logical: ReadonlyMap<string, string>
   /** Words that must not be in a message to a caller. */
   hidden: string[]
-  /** The real name of its roll-up; `null` = it has none. */
-  view: string | null
+  /** Real names of the roll-ups that it reads. */
+  views: string[]
 }
 
 /**
@@ -30,23 +30,26 @@ export interface SentStatement {
  *   takes
  */
 export function sentStatement(
-  { sql: own, bindings, rollup }: Statement,
+  { sql: own, bindings, rollups = [] }: Statement,
   names: TableNames,
   rollupAs: 'view' | 'query' = 'view',
 ): SentStatement {
   const tree = parse(own, statementLimits)
-  const view = rollup ? viewName(rollup, names) : null
-  const realName = (table: TableReference) =>
-    view !== null && nameOf(table) === rollup!.name ? view : names.real(nameOf(table))
+  const rollupOf = (table: TableReference) => rollups.find(({ name }) => name === nameOf(table))
+  const realName = (table: TableReference) => {
+    const rollup = rollupOf(table)
+    return rollup ? viewName(rollup, names) : names.real(nameOf(table))
+  }
   const real = new Map(tablesOf(tree).map(table => [table, realName(table)]))
-  const text = (name: string) =>
-    name === view && rollupAs === 'query' ? `(${rollupSql(rollup!, names)})` : `\`${name}\``
-  const sql = print(tree, {
-    table: reference => (real.has(reference) ? text(real.get(reference)!) : null),
-  })
+  const text = (table: TableReference) => {
+    const rollup = rollupAs === 'query' && rollupOf(table)
+    return rollup ? `(${rollupSql(rollup, names)})` : `\`${real.get(table)}\``
+  }
+  const sql = print(tree, { table: reference => (real.has(reference) ? text(reference) : null) })
   const logical = new Map([...real].map(([table, name]) => [name, nameOf(table)]))
   const hidden = names.hidden(real.values())
-  return { own, sql, parameters: queryParameters(bindings), logical, hidden, view }
+  const views = [...real].filter(([table]) => rollupOf(table)).map(([, name]) => name)
+  return { own, sql, parameters: queryParameters(bindings), logical, hidden, views }
 }
 
 /** A table's logical name. Backticks may stand around the whole path or its parts: the name is the same. */

@@ -18,7 +18,7 @@ import { located } from './culprits.ts'
 import { engineError, isFatal, mayBeOfFiles } from './failures.ts'
 import { rewrite, type Rewritten } from './rewrite/rewrite.ts'
 import { ResultRows } from '../rows.ts'
-import { RollupParts, rollupRows } from './rollups.ts'
+import { RollupParts, relationOf } from './rollups.ts'
 import { boundText, rowReader } from './values.ts'
 import { LogViews } from './views.ts'
 
@@ -52,10 +52,10 @@ interface Database {
 interface Unwritten {
   sql: string
   types: (readonly [name: string, type: SqlType])[]
-  rollup: Rollup | undefined
+  rollups: Rollup[]
 }
 
-/** Parts of a roll-up that another process removes while they are read are looked for so often. */
+/** Parts of roll-ups that another process removes while they are read are looked for so often. */
 const mostReadings = 3
 
 class DuckDbEngine implements QueryEngine {
@@ -81,25 +81,25 @@ class DuckDbEngine implements QueryEngine {
     return this.withDeadline(statement, limits, async deadline => {
       const rewritten = this.rewritten(statement)
       const values = this.values(statement, rewritten)
-      const { rollup } = statement
+      const rollups = rollupsIn(statement, rewritten)
       return this.over(rewritten.tables, limits.labels?.key ?? '', deadline, (connection, turn) => {
-        if (!rollup) return fetchRows(connection, rewritten, values, limits, turn)
-        return this.readingParts(rollup, connection, turn, before =>
+        if (rollups.length === 0) return fetchRows(connection, rewritten, values, limits, turn)
+        return this.readingParts(rollups, connection, turn, before =>
           fetchRows(connection, rewritten, values, limits, turn, before),
         )
       })
     })
   }
 
-  /** @param act gets the common tables with the roll-up's rows */
+  /** @param act gets the common tables with the roll-ups' rows */
   private async readingParts<T>(
-    rollup: Rollup,
+    rollups: Rollup[],
     connection: DuckDBConnection,
     deadline: Deadline,
     act: (before: string) => Promise<T>,
   ): Promise<T> {
     for (let reading = 1; ; reading++) {
-      const parts = await this.rollups.read(rollup, connection, deadline)
+      const parts = await this.rollups.read(rollups, connection, deadline)
       try {
         return await act(parts.sql)
       } catch (error) {
@@ -113,10 +113,12 @@ class DuckDbEngine implements QueryEngine {
 
   async describe(statement: Statement): Promise<Description> {
     return this.withDeadline(statement, { timeoutMs: describeMs }, async deadline => {
-      const { sql, columns, tables } = this.rewritten(statement)
-      const { rollup } = statement
-      const planned = rollup ? `${this.rollups.describing(rollup)} SELECT * FROM (${sql}) AS "result"` : sql
-      const read = rollup ? [...tables, this.rollups.tableOf(rollup)] : tables
+      const rewritten = this.rewritten(statement)
+      const { sql, columns, tables } = rewritten
+      const rollups = rollupsIn(statement, rewritten)
+      const read = [...tables, ...rollups.map(rollup => this.rollups.tableOf(rollup))]
+      const planned =
+        rollups.length > 0 ? `${this.rollups.describing(rollups)} SELECT * FROM (${sql}) AS "result"` : sql
       await this.over(read, '', deadline, async connection =>
         (await prepare(connection, planned)).destroySync(),
       )
@@ -169,10 +171,10 @@ class DuckDbEngine implements QueryEngine {
     })
   }
 
-  private rewritten({ sql, bindings, rollup }: Statement): Rewritten {
+  private rewritten({ sql, bindings, rollups = [] }: Statement): Rewritten {
     const types = bindings.map(({ name, type }) => [name.toLowerCase(), type] as const)
-    const key = JSON.stringify([sql, types, rollup?.name, rollup?.sql])
-    const rewriting = () => this.rewritings.memo(key, { context: { sql, types, rollup } })
+    const key = JSON.stringify([sql, types, rollups.map(rollup => [rollup.name, rollup.sql])])
+    const rewriting = () => this.rewritings.memo(key, { context: { sql, types, rollups } })
     try {
       return rewriting()
     } catch (error) {
@@ -190,10 +192,10 @@ class DuckDbEngine implements QueryEngine {
     return this.tables.size > before
   }
 
-  private rewrite({ sql, types, rollup }: Unwritten): Rewritten {
-    if (!rollup) return rewrite(sql, this.tables, new Map(types))
-    const all = new Map([...this.tables, [rollup.name, this.rollups.columnsOf(rollup)]])
-    return rewrite(sql, all, new Map(types), new Map([[rollup.name, rollupRows]]))
+  private rewrite({ sql, types, rollups }: Unwritten): Rewritten {
+    const columns = rollups.map(rollup => [rollup.name, this.rollups.columnsOf(rollup)] as const)
+    const relations = new Map(rollups.map(({ name }) => [name, relationOf(name)]))
+    return rewrite(sql, new Map([...this.tables, ...columns]), new Map(types), relations)
   }
 
   /** The text of each parameter, by its name in DuckDB. */
@@ -215,6 +217,11 @@ class DuckDbEngine implements QueryEngine {
     })
     return this.opening
   }
+}
+
+/** Of the roll-ups that a statement may read, those that it does. */
+function rollupsIn({ rollups = [] }: Statement, { tables }: Rewritten): Rollup[] {
+  return rollups.filter(({ name }) => tables.includes(name))
 }
 
 async function open(logsFolder: string, tables: ReadonlyMap<string, Column[]>): Promise<Database> {

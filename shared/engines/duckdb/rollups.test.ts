@@ -67,7 +67,7 @@ const add = (...names: string[]) =>
 
 async function entries(of = engine): Promise<Record<string, unknown>> {
   const sql = 'SELECT name, entries FROM `app.rollup` ORDER BY name'
-  const { rows } = await of.run({ sql, bindings: [], rollup }, limits)
+  const { rows } = await of.run({ sql, bindings: [], rollups: [rollup] }, limits)
   return Object.fromEntries(rows.map(found => [found['name'] as string, found['entries']]))
 }
 
@@ -77,9 +77,27 @@ describe('a roll-up', () => {
     await addRows(logsFolder, table, columns, [row('a', 0), row('c', null)])
     const over = async (sql: string, more: object) =>
       (await engine.run({ sql: `SELECT * FROM ${sql} ORDER BY name`, bindings: [], ...more }, limits)).rows
-    const rows = await over('`app.rollup`', { rollup })
+    const rows = await over('`app.rollup`', { rollups: [rollup] })
     expect(rows).toEqual(await over(`(${rollup.sql})`, {}))
     expect(rows).toHaveLength(3)
+  })
+
+  test('and another one in the same statement are of the same log files, while files come', async () => {
+    const hours = { ...rollup, name: 'app.hours.rollup', sql: rollup.sql.replace('MINUTE', 'HOUR') }
+    const sums = [rollup, hours].map(({ name }) => `(SELECT SUM(entries) FROM \`${name}\`)`)
+    const sql = `SELECT ${sums[0]} AS minutes, ${sums[1]} AS hours`
+    await add('a')
+    const found: unknown[] = []
+    const asking = async () => {
+      for (let i = 0; i < 15; i++)
+        found.push(...(await engine.run({ sql, bindings: [], rollups: [rollup, hours] }, limits)).rows)
+    }
+    const adding = async () => {
+      for (let i = 0; i < 15; i++) await add('a', 'b')
+    }
+    await Promise.all([asking(), asking(), adding()])
+    for (const row of found as { minutes: number; hours: number }[]) expect(row.hours).toBe(row.minutes)
+    expect(new Set(found.map(row => JSON.stringify(row))).size).toBeGreaterThan(3)
   })
 
   test('of an empty table has none', async () => {
@@ -145,7 +163,7 @@ describe('a roll-up', () => {
     const sql = rollup.sql.replace('COUNT(*)', 'COUNTIF(name > "a")')
     const other = { ...rollup, sql }
     const { rows } = await engine.run(
-      { sql: 'SELECT SUM(entries) AS n FROM `app.rollup`', bindings: [], rollup: other },
+      { sql: 'SELECT SUM(entries) AS n FROM `app.rollup`', bindings: [], rollups: [other] },
       limits,
     )
     expect(rows).toEqual([{ n: 1 }])
@@ -160,11 +178,11 @@ describe('a roll-up', () => {
     rmSync(partsFolder(), { recursive: true })
     writeFileSync(join(folder(), `${'x'.repeat(10)}.parquet`), 'no Parquet')
     const sql = 'SELECT name FROM `app.rollup`'
-    await expect(engine.run({ sql, bindings: [], rollup }, limits)).rejects.toMatchObject({
+    await expect(engine.run({ sql, bindings: [], rollups: [rollup] }, limits)).rejects.toMatchObject({
       reason: 'no_rollup',
     })
     const aborted = { ...limits, signal: AbortSignal.abort() }
-    await expect(engine.run({ sql, bindings: [], rollup }, aborted)).rejects.toMatchObject({
+    await expect(engine.run({ sql, bindings: [], rollups: [rollup] }, aborted)).rejects.toMatchObject({
       reason: 'cancelled',
     })
   })
@@ -173,7 +191,7 @@ describe('a roll-up', () => {
     const { columns: found } = await engine.describe({
       sql: 'SELECT * FROM `app.rollup`',
       bindings: [],
-      rollup,
+      rollups: [rollup],
     })
     expect(found.map(({ name, type }) => `${name} ${type.kind}`)).toEqual([
       'minute TIMESTAMP',
@@ -203,7 +221,7 @@ test('processes that make parts while files are replaced count every entry once'
     const engine = openDuckDb({ logsFolder, tables: new Map(JSON.parse(tables)) })
     const sql = 'SELECT COUNT(*) AS names, SUM(entries) AS entries FROM \`app.rollup\`'
     for (let i = 0; i < 30; i++) {
-      const { rows } = await engine.run({ sql, bindings: [], rollup: JSON.parse(rollup) }, { maxRows: 1, timeoutMs: 60000 })
+      const { rows } = await engine.run({ sql, bindings: [], rollups: [JSON.parse(rollup)] }, { maxRows: 1, timeoutMs: 60000 })
       console.log(JSON.stringify(rows[0]))
     }
     await engine.close()`

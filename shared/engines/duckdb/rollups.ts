@@ -17,16 +17,20 @@ import { quoteName, quoteText } from './syntax.ts'
 import { tableFolder } from './tables.ts'
 
 /** The relation that a statement reads a roll-up by. */
-export const rollupRows = '"rollup_rows"'
+export function relationOf(name: string): string {
+  return quoteName(`rows of ${name}`)
+}
 
 /** The parts that a statement reads: all of one moment. */
 export interface Parts {
-  /** Common tables of DuckDB, of which `rollup_rows` has the roll-up's rows. */
+  /** Common tables of DuckDB, of which one has each roll-up's rows. */
   sql: string
   files: string[]
 }
 
 interface Plan {
+  /** Of the roll-up. */
+  name: string
   table: string
   columns: Column[]
   /** Folder of the log files. */
@@ -38,6 +42,13 @@ interface Plan {
   /** DuckDB SQL that adds the rows of the relation `part_rows` up. */
   sumSql: string
   logColumns: Column[]
+}
+
+/** The parts that a roll-up has, and the log files of which it has none. */
+interface Found {
+  plan: Plan
+  files: string[]
+  missing: LogFile[]
 }
 
 interface LogFile {
@@ -88,24 +99,27 @@ export class RollupParts implements RollupKeeper {
     return this.planOf(rollup).table
   }
 
-  /** Common tables by which a statement over the roll-up can be planned; they read the log table. */
-  describing(rollup: Rollup): string {
-    const { sql, columns } = rewrite(rollup.sql, this.tables, new Map())
-    return `WITH ${rollupRows} (${namesOf(columns)}) AS (${sql})`
+  /** Common tables by which a statement over the roll-ups can be planned; they read the log tables. */
+  describing(rollups: Rollup[]): string {
+    const tables = rollups.map(rollup => {
+      const { sql, columns } = rewrite(rollup.sql, this.tables, new Map())
+      return `${relationOf(rollup.name)} (${namesOf(columns)}) AS (${sql})`
+    })
+    return `WITH ${tables.join(', ')}`
   }
 
   /**
    * The parts of all log files. Those that are missing or damaged are made, on this connection.
    * @throws EngineError `no_rollup` where that fails; the deadline's
    */
-  async read(rollup: Rollup, connection: DuckDBConnection, deadline: Deadline): Promise<Parts> {
-    const plan = this.planOf(rollup)
+  async read(rollups: Rollup[], connection: DuckDBConnection, deadline: Deadline): Promise<Parts> {
+    const plans = rollups.map(rollup => this.planOf(rollup))
     try {
       for (;;) {
         deadline.check()
-        const { files, missing } = this.find(plan)
-        if (missing.length === 0) return { files, sql: partsSql(plan, files) }
-        await this.oneByOne(deadline, () => this.make(plan, connection, deadline))
+        const found = this.find(plans)
+        if (found.every(({ missing }) => missing.length === 0)) return partsOf(found)
+        await this.oneByOne(deadline, () => this.make(plans, connection, deadline))
       }
     } catch (cause) {
       deadline.check()
@@ -121,12 +135,12 @@ export class RollupParts implements RollupKeeper {
 
   private planOf({ name, sql }: Rollup): Plan {
     const key = JSON.stringify([name, sql])
-    const plan = this.plans.get(key) ?? this.plan(sql)
+    const plan = this.plans.get(key) ?? this.plan(name, sql)
     this.plans.set(key, plan)
     return plan
   }
 
-  private plan(sql: string): Plan {
+  private plan(name: string, sql: string): Plan {
     const { table, columns: shapes } = rollupShape(sql)
     const make = rewrite(sql, this.tables, new Map(), new Map([[table, '"log_rows"']]))
     const items = shapes.map(({ name, adds }) =>
@@ -142,27 +156,27 @@ export class RollupParts implements RollupKeeper {
     const id = createHash('sha256').update(make.sql).digest('hex').slice(0, 16)
     const logColumns = this.tables.get(table)!
     const parts = join(logs, `rollup-${id}`)
-    return { table, columns: make.columns, logs, parts, makeSql: make.sql, sumSql: sum.sql, logColumns }
+    return { name, table, columns: make.columns, logs, parts, makeSql: make.sql, sumSql: sum.sql, logColumns }
   }
 
-  /** The part of each log file; obsolete ones are removed. */
-  private find(plan: Plan): { files: string[]; missing: LogFile[] } {
-    mkdirSync(plan.parts, { recursive: true })
+  /** The parts of each log file, by one look at the log files for all plans; obsolete parts are removed. */
+  private find(plans: Plan[]): Found[] {
     // Parts before log files: a part that is found is of a log file that is there, or was.
-    const all = readdirSync(plan.parts)
-    removeAbandoned(all.filter(name => name.endsWith('.tmp')).map(name => join(plan.parts, name)))
-    const names = all.filter(name => name.endsWith('.parquet'))
-    const byKey = new Map(names.toSorted().map(name => [name.split('.')[0]!, join(plan.parts, name)]))
-    const files: string[] = []
-    const missing: LogFile[] = []
-    for (const log of logsIn(plan.logs)) {
-      const part = byKey.get(log.key)
-      byKey.delete(log.key)
-      if (part !== undefined && this.isIntact(part)) files.push(part)
-      else missing.push(log)
-    }
-    for (const obsolete of byKey.values()) this.discard(obsolete)
-    return { files, missing }
+    const listed = plans.map(plan => ({ plan, byKey: partsIn(plan.parts) }))
+    const folders = new Set(plans.map(plan => plan.logs))
+    const logs = new Map([...folders].map(folder => [folder, logsIn(folder)]))
+    return listed.map(({ plan, byKey }) => {
+      const files: string[] = []
+      const missing: LogFile[] = []
+      for (const log of logs.get(plan.logs)!) {
+        const part = byKey.get(log.key)
+        byKey.delete(log.key)
+        if (part !== undefined && this.isIntact(part)) files.push(part)
+        else missing.push(log)
+      }
+      for (const obsolete of byKey.values()) this.discard(obsolete)
+      return { plan, files, missing }
+    })
   }
 
   private discard(part: string): void {
@@ -196,12 +210,22 @@ export class RollupParts implements RollupKeeper {
     }
   }
 
-  private async make(plan: Plan, connection: DuckDBConnection, deadline: Deadline): Promise<void> {
-    for (const log of this.find(plan).missing) {
-      deadline.check()
-      await makePart(plan, log, connection)
-    }
+  private async make(plans: Plan[], connection: DuckDBConnection, deadline: Deadline): Promise<void> {
+    for (const { plan, missing } of this.find(plans))
+      for (const log of missing) {
+        deadline.check()
+        await makePart(plan, log, connection)
+      }
   }
+}
+
+/** The parts in a folder, by the keys of their log files; what a killed process left there is removed. */
+function partsIn(folder: string): Map<string, string> {
+  mkdirSync(folder, { recursive: true })
+  const all = readdirSync(folder)
+  removeAbandoned(all.filter(name => name.endsWith('.tmp')).map(name => join(folder, name)))
+  const names = all.filter(name => name.endsWith('.parquet'))
+  return new Map(names.toSorted().map(name => [name.split('.')[0]!, join(folder, name)]))
 }
 
 /** A killed process leaves a part behind that is not whole. None takes an hour. */
@@ -230,10 +254,12 @@ async function makePart(plan: Plan, { path, key }: LogFile, connection: DuckDBCo
   }
 }
 
-function partsSql({ columns, sumSql }: Plan, files: string[]): string {
-  const list = files.map(quoteText).join(', ')
-  return `WITH "part_rows" AS (SELECT * FROM read_parquet([${list}])),
-    ${rollupRows} (${namesOf(columns)}) AS (${sumSql})`
+function partsOf(found: Found[]): Parts {
+  const tables = found.map(({ plan: { name, columns, sumSql }, files }) => {
+    const rows = `"part_rows" AS (SELECT * FROM read_parquet([${files.map(quoteText).join(', ')}]))`
+    return `${relationOf(name)} (${namesOf(columns)}) AS (WITH ${rows} ${sumSql})`
+  })
+  return { files: found.flatMap(({ files }) => files), sql: `WITH ${tables.join(', ')}` }
 }
 
 /** @throws Error where there are none, as a query of the log table does */

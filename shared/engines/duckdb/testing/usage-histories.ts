@@ -10,7 +10,7 @@ import { parse as parseYaml } from 'yaml'
 import { asOf } from '../../../../infra/lqe/apply/as-of.ts'
 import { type Endpoint, endpointFrom } from '../../../endpoints/definition.ts'
 import { readParameters } from '../../../endpoints/parameters.ts'
-import { ownQuery, queryFor, statementOf } from '../../../endpoints/queries.ts'
+import { ownQuery, queryFor, readsRollups, statementOf } from '../../../endpoints/queries.ts'
 import { batchStatement, groupsOf, type ParameterSet, splitRows } from '../../../warm/batch.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import type { QueryEngine } from '../../engine.ts'
@@ -29,8 +29,9 @@ const columns: Column[] = [
   { name: 'metadata', type: listOf([{ name: 'request', type: listOf(request) }]) },
 ]
 const minuteMs = 60_000
+const hourMs = 3_600_000
 const dayMs = 86_400_000
-const start = Date.parse('2026-03-10T12:30:00Z')
+const start = Date.parse('2026-03-10T00:00:00Z')
 const limits = { maxRows: 100_000, timeoutMs: 60_000 }
 
 function listOf(fields: Column[]): SqlType {
@@ -88,7 +89,8 @@ export class UsageHistories {
       await this.engine.close()
       this.engine = this.open()
     }
-    this.now = start + random.below(minuteMs)
+    const minute = random.of([0, 0, 1, 30, 58, 59, random.below(60)])
+    this.now = start + random.of([0, 12, 23]) * hourMs + minute * minuteMs + random.below(minuteMs)
     for (let step = 1 + random.below(3); step > 0; step--) {
       if (files.size > 0 && random.below(4) === 0) this.remove(random.of([...files]), files)
       const name = files.size > 0 && random.below(3) === 0 ? random.of([...files]) : `f${random.below(1e9)}`
@@ -129,14 +131,16 @@ export class UsageHistories {
     return `(${time}, ${text(random.below(25) === 0 ? null : words.url())}, ${text(path)})`
   }
 
-  /** Microseconds: anywhere in nine days, at the borders of minutes and of the windows, and in the future. */
+  /** Microseconds: anywhere in nine days, at the borders of minutes, hours and the windows, and in the future. */
   private time(random: Random): string {
     const minute = Math.floor(this.now / minuteMs) * minuteMs
     const border = minute - random.of([0, 1, 2, 30, 59, 60, 61, 7 * 1440, 7 * 1440 - 1]) * minuteMs
-    const anywhere = () => this.now - random.below(random.of([3_600_000, 7_200_000, dayMs, 9 * dayMs]))
+    const hour = Math.floor(this.now / hourMs) * hourMs - random.of([0, 1, 24, 166, 167, 168]) * hourMs
+    const anywhere = () => this.now - random.below(random.of([hourMs, 2 * hourMs, dayMs, 9 * dayMs]))
     const ms = random.of([
       () => border,
       () => border,
+      () => hour,
       anywhere,
       anywhere,
       () => this.now,
@@ -148,7 +152,7 @@ export class UsageHistories {
   private async compare(seed: number, random: Random, words: Words): Promise<void> {
     const at = new Date(Math.floor(this.now / minuteMs) * minuteMs).toISOString()
     const own = { ...ownQuery(this.endpoint), sql: asOf(this.endpoint.sql, at, 'timestamp') }
-    const intervals = ['minutely', 'hourly', 'daily']
+    const intervals = ['minutely', 'hourly', '1hr', 'daily', '7day', '1day']
     const sets = [words.pattern(), words.pattern()].map(project => this.set(random.of(intervals), project))
     const expected = await Promise.all(
       sets.map(async set => (await this.engine.run(statementOf(own, set), limits)).rows),
@@ -156,7 +160,7 @@ export class UsageHistories {
     const batched = await this.batch([...sets, this.set(random.of(intervals), words.pattern())])
     for (const [i, set] of sets.entries()) {
       const query = queryFor(this.endpoint, set)
-      if (!query.rollup) throw new Error(`${JSON.stringify(set)} is not answered from the roll-up`)
+      if (!readsRollups(query)) throw new Error(`${JSON.stringify(set)} is not answered from the roll-up`)
       const { rows } = await this.engine.run(statementOf(query, set), limits)
       const texts = [expected[i], rows, batched.get(set)].map(found => JSON.stringify(found))
       this.tally.charts++
@@ -176,9 +180,9 @@ export class UsageHistories {
   }
 
   private async batch(sets: ParameterSet[]) {
-    const query = queryFor(this.endpoint, sets[0]!)
     const rows = new Map<ParameterSet, unknown>()
     for (const group of groupsOf(this.endpoint.warm!, sets, set => set)) {
+      const query = queryFor(this.endpoint, group[0]!)
       const result = await this.engine.run(batchStatement(this.endpoint, query, group), limits)
       const results = splitRows(this.endpoint, group, result)
       for (const [i, set] of group.entries()) rows.set(set, results[i]!.rows)

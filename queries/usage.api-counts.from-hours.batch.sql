@@ -1,0 +1,47 @@
+-- Answers many sets of parameters with the intervals of days: the rows of usage.api-counts.from-hours.sql, each beside the
+-- set it belongs to, which is found as in usage.api-counts.from-rollup.batch.sql.
+WITH sets AS (
+  SELECT DISTINCT s.interval, s.project FROM UNNEST(@sets) AS s
+),
+counts AS (
+  SELECT h.hour AS time, h.origin, h.words, h.rest, h.storage, h.auth, h.realtime
+  FROM `usage.api-counts.hours.rollup` AS h
+  WHERE h.hour >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 167 HOUR)
+    AND h.hour < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR)
+  UNION ALL
+  SELECT c.minute, c.origin, c.words, c.rest, c.storage, c.auth, c.realtime
+  FROM `usage.api-counts.rollup` AS c
+  WHERE c.minute >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL 168 HOUR)
+    AND c.minute < TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 167 HOUR)
+  UNION ALL
+  SELECT c.minute, c.origin, c.words, c.rest, c.storage, c.auth, c.realtime
+  FROM `usage.api-counts.rollup` AS c
+  WHERE c.minute >= TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR)
+    AND c.minute < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE)
+),
+places AS (
+  SELECT DISTINCT origin, words FROM counts
+),
+matches AS (
+  SELECT origin, words, CONCAT('^', REPLACE(REGEXP_EXTRACT(origin, r'^https://[a-z0-9-]+\.'), '.', '\\.')) AS project
+  FROM places
+  UNION DISTINCT
+  SELECT p.origin, p.words, SUBSTR(word, letter, 20) AS project
+  FROM places AS p
+  CROSS JOIN UNNEST(REGEXP_EXTRACT_ALL(CONCAT(p.origin, ' ', p.words), r'[a-z]{20,}')) AS word
+  CROSS JOIN UNNEST(GENERATE_ARRAY(1, LENGTH(word) - 19)) AS letter
+)
+SELECT
+  s.interval,
+  s.project,
+  DATETIME(IF(s.interval = '1day', TIMESTAMP_TRUNC(c.time, HOUR), TIMESTAMP_TRUNC(c.time, DAY)), 'UTC') AS timestamp,
+  SUM(c.rest) AS total_rest_requests,
+  SUM(c.storage) AS total_storage_requests,
+  SUM(c.auth) AS total_auth_requests,
+  SUM(c.realtime) AS total_realtime_requests
+FROM sets AS s
+JOIN matches AS m ON m.project = s.project
+JOIN counts AS c ON c.origin = m.origin AND c.words = m.words
+WHERE s.interval != '1day' OR c.time >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 24 HOUR)
+GROUP BY s.interval, s.project, timestamp
+ORDER BY s.interval, s.project, timestamp
