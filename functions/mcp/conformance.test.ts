@@ -4,19 +4,14 @@
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { http } from '@google-cloud/functions-framework'
-import { getTestServer } from '@google-cloud/functions-framework/testing'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { loadConfig } from '../../shared/config.ts'
-import { httpFunction } from '../http/call.ts'
 import { startService, type TestService } from '../testing/service.ts'
-import { mcp, noSessions } from './route.ts'
 import { serveFixtures } from './testing/fixtures.ts'
+import { serveRoute } from './testing/serve-route.ts'
 
 const suite = dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/package.json')))
 
@@ -58,38 +53,24 @@ interface Check {
 }
 
 let service: TestService
-let server: ReturnType<typeof getTestServer>
+let route: Awaited<ReturnType<typeof serveRoute>>
 let folder: string
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'conformance-'))
   service = await startService({ tables: {}, bundle: null })
-  const config = loadConfig(service.env)
-  const { services, key } = service
-  const handle = httpFunction(
-    config,
-    exchange => {
-      if (exchange.req.method !== 'POST') noSessions()
-      exchange.req.headers['x-api-key'] = key // the suite sends none
-      return mcp({ ...exchange, name: '', services, config }, async () => serveFixtures)
-    },
-    () => {},
-  )
-  http('fixtures', handle)
-  server = getTestServer('fixtures')
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  route = await serveRoute(service, serveFixtures)
 })
 
 afterAll(async () => {
-  server.closeAllConnections()
-  server.close()
+  route.stop()
   await service.stop()
   rmSync(folder, { recursive: true })
 })
 
 /** @returns the checks of each scenario that the suite ran */
 async function checksOf(revision: string): Promise<Map<string, Check[]>> {
-  const url = `http://localhost:${(server.address() as AddressInfo).port}/mcp`
+  const url = `http://localhost:${route.port}/mcp`
   const output = join(folder, revision)
   const args = [
     join(suite, 'dist/index.js'),

@@ -171,6 +171,17 @@ describe('an answer for a model', () => {
     expect(text.length).toBeLessThan(25_000)
   })
 
+  test('has a mark of its own, also one that is remembered', async () => {
+    const marks = new Set<string>()
+    for (let times = 0; times < 3; times++) {
+      const { text } = await call('logs_all', { project: 'many' })
+      const [, mark] = /<rows (\w{16})>/.exec(text)!
+      expect(text.split(mark!)).toHaveLength(4)
+      marks.add(mark!)
+    }
+    expect(marks.size).toBe(3)
+  })
+
   test('ends with the cursor of the rows that follow', async () => {
     const columns = (text: string) => text.match(/"id":/g)?.length
     const first = await call('logs_all', { project: 'many' })

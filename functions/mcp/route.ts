@@ -16,14 +16,11 @@ const loadServe = (): Promise<Serve> => (loading ??= import('./server.ts').then(
 
 /** @param load gets what answers the protocol's methods */
 export async function mcp(call: Call, load = loadServe): Promise<void> {
-  const { req, res } = call
+  const { res } = call
   assertOrigin(call)
   const caller = await authenticate(call)
   const serve = await load()
-  const sent = new Headers()
-  for (const [name, value] of Object.entries(req.headers)) sent.set(name, String(value))
-  const request = new Request('http://localhost/mcp', { method: 'POST', headers: sent, body: '{}' })
-  const { status, headers, body } = await serve(call, caller, request)
+  const { status, headers, body } = await serve(call, caller)
   for (const [name, value] of headers) res.setHeader(name, value)
   res.setHeader('Cache-Control', 'no-store')
   res.status(status)

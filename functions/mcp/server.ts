@@ -4,10 +4,11 @@ import type { ReadableStream } from 'node:stream/web'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import type { Call } from '../http/call.ts'
+import { type Ask, frames, inFrame, type ToolCall } from './frames.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources, readResource } from './resources.ts'
-import { type Session, standingFor } from './session.ts'
-import { callTool, listTools } from './tools.ts'
+import type { Session } from './session.ts'
+import { callTool, listTools, toolResult } from './tools.ts'
 
 const instructions =
   'Tools that read saved log queries, and query_* tools that take GoogleSQL over the tables listed as resources. ' +
@@ -15,46 +16,57 @@ const instructions =
 
 export interface Served {
   status: number
-  headers: Headers
+  headers: Iterable<[name: string, value: string]>
   body: Buffer | Readable
 }
 
-/** Answers the request's body, by the protocol's library. */
-export type Serve = (call: Call, caller: Caller, request: Request) => Promise<Served>
+/** Answers the request's body. */
+export type Serve = (call: Call, caller: Caller) => Promise<Served>
 
-export const serve = serving(serverFor)
+export const serve = serving(serverFor, toolResult)
 
-/** @param serverOf answers one request */
-export function serving(serverOf: (session: Session) => Server): Serve {
-  const handler = createMcpHandler(({ authInfo }) => serverOf(authInfo!.extra!['session'] as Session), {
+/**
+ * Answers by the protocol's library, and calls of tools in the frames that it has written before.
+ * @param serverOf answers one request
+ * @param resultOf JSON of a tool's result; `null` where only the library can answer
+ */
+export function serving(
+  serverOf: (session: Session) => Server,
+  resultOf: (session: Session, params: ToolCall) => Promise<Buffer | null>,
+): Serve {
+  const handler = createMcpHandler(({ authInfo }) => authInfo!.extra!['server'] as Server, {
     maxSubscriptions: 8, // each holds a connection, and nothing is ever published
   })
-  return async (call, caller, request) => {
-    const session: Session = { call, caller, finished: new Map() }
-    const authInfo = { token: caller.keyId, clientId: caller.keyId, scopes: [], extra: { session } }
-    const response = await handler.fetch(request, { parsedBody: call.req.body as unknown, authInfo })
+  const ask: Ask = (session, parsedBody, only) => {
+    const server = serverOf(session)
+    if (only) server.setRequestHandler('tools/call', ({ params }) => only(params))
+    const authInfo = { token: '', clientId: session.caller.keyId, scopes: [], extra: { server } }
+    return handler.fetch(webRequest(session.call), { parsedBody, authInfo })
+  }
+  const frameFor = frames(ask)
+  return async (call, caller) => {
+    const session: Session = { call, caller }
+    const framed = await frameFor(session)
+    const result = framed && (await resultOf(session, framed.params))
+    if (result) return { ...framed.frame, body: inFrame(framed, result) }
+    const response = await ask(session, call.req.body)
     const { status, headers } = response
-    if (headers.get('content-type') !== 'text/event-stream')
-      return { status, headers, body: withResults(Buffer.from(await response.text()), session) }
-    // A client of 2025 gets its result by a stream, an event in each of its chunks.
-    const events = Readable.fromWeb(response.body as ReadableStream<Uint8Array>)
-    return { status, headers, body: events.map(event => withResults(Buffer.from(event), session)) }
+    // A client of 2025 gets its result by a stream.
+    const isStream = headers.get('content-type') === 'text/event-stream'
+    const body = isStream
+      ? Readable.fromWeb(response.body as ReadableStream)
+      : Buffer.from(await response.bytes())
+    return { status, headers, body }
   }
 }
 
-/** Results are large, and the same for each call of a hot answer: the library does not check and write them again. */
-function withResults(response: Buffer, { finished }: Session): Buffer {
-  let whole = response
-  for (const [mark, json] of finished) {
-    const place = JSON.stringify(standingFor(mark)).slice(1, -1)
-    const at = whole.indexOf(place)
-    if (at < 0) continue // in another event
-    whole = Buffer.concat([whole.subarray(0, at), json.subarray(1, -1), whole.subarray(at + place.length)])
-  }
-  return whole
+function webRequest({ req }: Call): Request {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(req.headers)) headers.set(name, String(value))
+  return new Request('http://localhost/mcp', { method: 'POST', headers, body: '{}' })
 }
 
-function serverFor(session: Session): Server {
+export function serverFor(session: Session): Server {
   const server = new Server(
     { name: 'log-query-endpoints', version: '1' },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions },

@@ -1,5 +1,5 @@
 /** A request to `/mcp`, as the files of this room share it. */
-import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server'
+import { ProtocolError } from '@modelcontextprotocol/server'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import type { Call } from '../http/call.ts'
 
@@ -7,16 +7,9 @@ export interface Session {
   call: Call
   /** Who sends it. */
   caller: Caller
-  /** Results of tools as JSON, by the text that stands for each in what the protocol's library gets. */
-  finished: Map<string, Buffer>
 }
 
 /** For a name or an argument that the server does not know: JSON-RPC's code for it. */
 export function invalidParams(message: string, data?: object): ProtocolError {
   return new ProtocolError(-32602, message, data)
-}
-
-/** What the library gets for a finished result. */
-export function standingFor(mark: string): CallToolResult {
-  return { content: [{ type: 'text', text: mark }] }
 }

@@ -1,10 +1,9 @@
 /** A tool for each endpoint that the key may call, and one that takes SQL for each with a sandbox. */
-import { randomUUID } from 'node:crypto'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
-import { mayCall } from '../../shared/keys/authenticate.ts'
+import { type Caller, mayCall } from '../../shared/keys/authenticate.ts'
 import { sha256 } from '../../shared/keys/key-text.ts'
 import { Timing } from '../../shared/timing.ts'
 import { cursorAfter } from '../../shared/pages/page.ts'
@@ -14,8 +13,9 @@ import { answerQuestion } from '../query/answer.ts'
 import { redactionFor } from '../query/redaction.ts'
 import { parameterSchema } from '../query/openapi.ts'
 import type { JsonSchema } from '../query/openapi-schemas.ts'
-import { type ContextRows, contextRows, rowsText } from './text.ts'
-import { invalidParams, type Session, standingFor } from './session.ts'
+import type { ToolCall } from './frames.ts'
+import { invalidParams, type Session } from './session.ts'
+import { type ContextRows, contextRows, marked, rowsText, withFreshMark } from './text.ts'
 
 /** The arguments that are no parameters of the endpoint. */
 const own = {
@@ -38,9 +38,9 @@ interface ToolTarget {
 }
 
 export async function listTools({ call, caller }: Session): Promise<Tool[]> {
-  const endpoints = (await call.services.endpoints.all()).filter(({ name }) => mayCall(caller, name))
+  const targets = targetsFor(caller, await call.services.endpoints.all())
   const tools = await Promise.all(
-    [...targetsOf(endpoints)].map(async ([name, { endpoint, takesSql }]): Promise<Tool> => {
+    [...targets].map(async ([name, { endpoint, takesSql }]): Promise<Tool> => {
       const schema = inputSchema(endpoint, takesSql, caller.pins)
       const columns = takesSql ? null : await columnsFor(call, endpoint)
       return {
@@ -131,45 +131,58 @@ function outputSchema(columns: string[]): JsonSchema {
   }
 }
 
-interface ToolCall {
-  name: string
-  arguments?: Record<string, unknown> | undefined
+/** What a caller can change is an error of the tool, in words to act upon; an unknown tool is one of the protocol. */
+export async function callTool(session: Session, params: ToolCall): Promise<CallToolResult> {
+  const result = await toolResult(session, params)
+  if (!result) throw invalidParams(`There is no tool ${params.name}.`)
+  return JSON.parse(result.toString()) as CallToolResult
 }
 
-/** What a caller can change is an error of the tool, in words to act upon; an unknown tool is one of the protocol. */
-export async function callTool(
+/** @returns JSON, with a mark of its own around rows; `null` where there is no such tool */
+export async function toolResult(
   session: Session,
   { name, arguments: args = {} }: ToolCall,
-): Promise<CallToolResult> {
+): Promise<Buffer | null> {
   const target = await targetNamed(session, name)
-  if (!target) throw invalidParams(`There is no tool ${name}.`)
+  if (!target) return null
   try {
     return await resultOf(session, target, args)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     session.call.notes['error'] = error.code
-    return { isError: true, content: [{ type: 'text', text: errorText(error) }] }
+    return jsonOf({ content: [{ type: 'text', text: errorText(error) }], isError: true })
   }
 }
 
 /** Names depend on each other, so that all endpoints are asked for; one that has just been added needs another read. */
 async function targetNamed({ call, caller }: Session, name: string): Promise<ToolTarget | null> {
   const { endpoints } = call.services
-  const among = (all: Endpoint[]) => targetsOf(all.filter(each => mayCall(caller, each.name))).get(name)
+  const among = (all: Endpoint[]) => targetsFor(caller, all).get(name)
   return among(await endpoints.remembered()) ?? among(await endpoints.all()) ?? null
+}
+
+/** By callers, which are remembered as endpoints are. */
+const lastTargets = new WeakMap<Caller, { all: Endpoint[]; targets: Map<string, ToolTarget> }>()
+
+function targetsFor(caller: Caller, all: Endpoint[]): Map<string, ToolTarget> {
+  const last = lastTargets.get(caller)
+  if (last?.all === all) return last.targets
+  const targets = targetsOf(all.filter(({ name }) => mayCall(caller, name)))
+  lastTargets.set(caller, { all, targets })
+  return targets
 }
 
 async function resultOf(
   session: Session,
   { endpoint, takesSql }: ToolTarget,
   { format, sql, cursor, ...parameters }: Record<string, unknown>,
-): Promise<CallToolResult> {
+): Promise<Buffer> {
   const { call, caller } = session
   if (takesSql && typeof sql !== 'string')
     throw new ApiError('invalid_parameter', 'sql is required: one SELECT statement')
   const sent = { ...parameters, ...(cursor === undefined ? {} : { cursor }) }
   const pairs = Object.entries(sent).filter(([, value]) => value !== null && value !== undefined)
-  const query = pairs.map(([name, value]) => [name, asText(value)].map(encodeURIComponent).join('='))
+  const query = pairs.map(([name, value]) => [name, asText(value)].map(encoded).join('='))
   call.notes['endpoint'] = endpoint.name
   const isImposed = caller.redacted === true || !caller.rights.includes('pii:read')
   const question = {
@@ -186,7 +199,7 @@ async function resultOf(
   const { answer, status } = result
   Object.assign(call.notes, { cache: status, rows: answer.summary.rows })
   const wanted = format === 'json' ? 'json' : 'csv'
-  const json = await answer.form(`for a model, ${wanted}`, async () => {
+  const remembered = await answer.form(`for a model, ${wanted}`, async () => {
     const rows = await answer.rows()
     const shown = contextRows(rows, answer.summary.columns, wanted)
     const { next = null, newest = null } = answer.summary.page ?? {}
@@ -195,12 +208,10 @@ async function resultOf(
     const isCut = shown.rows.length < rows.length
     const more =
       isCut && last && known ? await cursorAfter(call.services.cursors, endpoint, last, known) : null
-    return Buffer.from(JSON.stringify(resultFor(shown, { endpoint, takesSql }, isCut ? more : next)))
+    return marked(mark => jsonOf(resultFor(shown, { endpoint, takesSql }, isCut ? more : next, mark)))
   })
-  if (read.ignored.length > 0) return withNotes(json, read.ignored)
-  const mark = randomUUID()
-  session.finished.set(mark, json)
-  return standingFor(mark)
+  const json = withFreshMark(remembered)
+  return read.ignored.length > 0 ? withNotes(json, read.ignored) : json
 }
 
 /** @param next the cursor of the rows after those that are shown */
@@ -208,22 +219,32 @@ function resultFor(
   shown: ContextRows,
   { endpoint, takesSql }: ToolTarget,
   next: string | null,
+  mark: string,
 ): CallToolResult {
   const { rows, total } = shown
   return {
-    content: [{ type: 'text', text: rowsText(shown, endpoint.name, next) }],
+    content: [{ type: 'text', text: rowsText(shown, { name: endpoint.name, next, mark }) }],
     ...(takesSql ? {} : { structuredContent: { rows, total, ...(next === null ? {} : { next }) } }),
   }
 }
 
-function withNotes(json: Buffer, ignored: string[]): CallToolResult {
+function withNotes(json: Buffer, ignored: string[]): Buffer {
   const result = JSON.parse(json.toString()) as CallToolResult
   const notes = ignored.map(name => `There is no parameter ${name}; it was left out.`)
-  return { ...result, content: [{ type: 'text', text: notes.join('\n') }, ...result.content] }
+  return jsonOf({ ...result, content: [{ type: 'text', text: notes.join('\n') }, ...result.content] })
+}
+
+function jsonOf(result: CallToolResult): Buffer {
+  return Buffer.from(JSON.stringify(result))
 }
 
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** JSON may hold halves of characters, which have no UTF-8. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
 }
 
 /** The message, with the places that it does not say itself. */

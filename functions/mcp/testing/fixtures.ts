@@ -23,15 +23,20 @@ const resourceAt = (uri: string) => ({
   resource: { uri, mimeType: 'text/plain', text: 'text' },
 })
 
+/** As those of endpoints: their answers are a result, and nothing else. */
+const plain: Record<string, CallToolResult> = {
+  test_simple_text: { content: [text] },
+  test_image_content: { content: [image] },
+  test_audio_content: { content: [audio] },
+  test_embedded_resource: { content: [resourceAt('test://embedded')] },
+  test_multiple_content_types: { content: [text, image, resourceAt('test://mixed')] },
+  test_error_handling: { content: [text], isError: true },
+}
+
 type ToolAnswer = CallToolResult | ReturnType<typeof inputRequired>
 
 const tools: Record<string, (context: ServerContext) => ToolAnswer | Promise<ToolAnswer>> = {
-  test_simple_text: () => ({ content: [text] }),
-  test_image_content: () => ({ content: [image] }),
-  test_audio_content: () => ({ content: [audio] }),
-  test_embedded_resource: () => ({ content: [resourceAt('test://embedded')] }),
-  test_multiple_content_types: () => ({ content: [text, image, resourceAt('test://mixed')] }),
-  test_error_handling: () => ({ isError: true, content: [text] }),
+  ...Object.fromEntries(Object.entries(plain).map(([name, result]) => [name, () => result])),
   async test_tool_with_progress({ mcpReq }) {
     const progressToken = mcpReq._meta?.progressToken
     for (const progress of progressToken === undefined ? [] : [0, 50, 100])
@@ -88,21 +93,26 @@ function fail(name: string): never {
 const schema = { type: 'object' as const }
 
 /** Stands in the place of the endpoints' server, behind the same route. */
-export const serveFixtures = serving(() => {
-  const capabilities = { tools: {}, resources: {}, prompts: {}, logging: {} }
-  const server = new Server({ name: 'fixtures', version: '1' }, { capabilities })
-  server.setRequestHandler('tools/list', () => ({
-    tools: Object.keys(tools).map(name => ({ name, description: name, inputSchema: schema })),
-  }))
-  server.setRequestHandler('tools/call', ({ params }, context) => named(tools, params.name)(context))
-  server.setRequestHandler('resources/list', () => ({
-    resources: [{ uri: 'test://static-text', name: 'text' }],
-  }))
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
-  server.setRequestHandler('resources/read', ({ params }) => readResource(params.uri))
-  server.setRequestHandler('prompts/list', () => ({
-    prompts: Object.keys(prompts).map(name => ({ name, description: name })),
-  }))
-  server.setRequestHandler('prompts/get', ({ params }) => named(prompts, params.name)(params.arguments ?? {}))
-  return server
-})
+export const serveFixtures = serving(
+  () => {
+    const capabilities = { tools: {}, resources: {}, prompts: {}, logging: {} }
+    const server = new Server({ name: 'fixtures', version: '1' }, { capabilities })
+    server.setRequestHandler('tools/list', () => ({
+      tools: Object.keys(tools).map(name => ({ name, description: name, inputSchema: schema })),
+    }))
+    server.setRequestHandler('tools/call', ({ params }, context) => named(tools, params.name)(context))
+    server.setRequestHandler('resources/list', () => ({
+      resources: [{ uri: 'test://static-text', name: 'text' }],
+    }))
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
+    server.setRequestHandler('resources/read', ({ params }) => readResource(params.uri))
+    server.setRequestHandler('prompts/list', () => ({
+      prompts: Object.keys(prompts).map(name => ({ name, description: name })),
+    }))
+    server.setRequestHandler('prompts/get', ({ params }) =>
+      named(prompts, params.name)(params.arguments ?? {}),
+    )
+    return server
+  },
+  async (_, { name }) => (Object.hasOwn(plain, name) ? Buffer.from(JSON.stringify(plain[name])) : null),
+)
