@@ -11,6 +11,7 @@ import { applyCommand } from './apply/apply.ts'
 import { QueriesError } from './apply/yaml.ts'
 import { testCommand } from './endpoint-tests/command.ts'
 import { endpointCommand } from './endpoints.ts'
+import { importCommand } from './import/command.ts'
 import { keyCommand } from './keys.ts'
 import { logsCommand } from './logs/command.ts'
 import { LogsError } from './logs/error.ts'
@@ -76,6 +77,7 @@ const program = new Command('lqe')
   .description('Endpoints, keys, logs and tables of the log query service')
   .version(version)
   .addCommand(withCloudOptions(applyCommand(withServices, applySettings)))
+  .addCommand(withCloudOptions(importCommand(withServices, () => config().tablesDir)))
   .addCommand(withCloudOptions(keyCommand(act => withServices(({ store }) => act(store)))))
   .addCommand(withCloudOptions(endpointCommand(withServices)))
   .addCommand(withCloudOptions(queryCommand(withServices)))

@@ -1,6 +1,16 @@
 /** YAML files with places in them, and problems of files as compilers print them. */
 import { readFileSync } from 'node:fs'
-import { type Document, isAlias, isMap, isNode, LineCounter, type Node, parseDocument, visit } from 'yaml'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  LineCounter,
+  type Node,
+  parseAllDocuments,
+  parseDocument,
+  visit,
+} from 'yaml'
 
 /** A problem in a file, as compilers print it. */
 export interface FileProblem {
@@ -23,10 +33,29 @@ export class QueriesError extends Error {
 /** Line and column of the value at a JSON pointer, or of its name, or of the nearest thing around it. */
 export type PlaceInYaml = (pointer: string, ofName?: boolean) => { line: number; column: number }
 
+export interface YamlDocument {
+  document: Document
+  placeIn: PlaceInYaml
+}
+
 /** @throws QueriesError with every error of the YAML */
-export function readYaml(file: string): { document: Document; placeIn: PlaceInYaml } {
+export function readYaml(file: string): YamlDocument {
   const lines = new LineCounter()
-  const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines })
+  return withPlaces(file, parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines }), lines)
+}
+
+/**
+ * The documents of a text, which `---` parts.
+ * @throws QueriesError with every error of the first that has some
+ */
+export function readYamlDocuments(file: string, text: string): YamlDocument[] {
+  const lines = new LineCounter()
+  return [...parseAllDocuments(text, { lineCounter: lines, logLevel: 'error' })].map(each =>
+    withPlaces(file, each, lines),
+  )
+}
+
+function withPlaces(file: string, document: Document, lines: LineCounter): YamlDocument {
   const unreadable = [...document.errors, ...unknownAliases(document)].map(({ message, pos }) => {
     const { line, col: column } = lines.linePos(pos[0])
     const detail = message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:$/, '')

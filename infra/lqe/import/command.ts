@@ -1,0 +1,94 @@
+/** `lqe import`: endpoints of Logflare and MCP Toolbox as files of ours. */
+import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import type { Services } from '../../../shared/services.ts'
+import { type FileProblem, QueriesError } from '../apply/yaml.ts'
+import { typedPath } from '../path.ts'
+import type { Reading } from './draft.ts'
+import { readLogflare } from './logflare.ts'
+import { readToolbox } from './toolbox.ts'
+import { type Target, write } from './write.ts'
+
+/** A file is of the first format whose `sign` it has. */
+const formats: { sign: RegExp; read: (file: string, text: string) => Reading }[] = [
+  { sign: /^\s*[[{]/, read: readLogflare },
+  { sign: /^(tools|sources|toolsets|kind)\s*:/m, read: readToolbox },
+]
+
+interface CommandOptions {
+  queries: string
+  dryRun: boolean
+  force: boolean
+}
+
+export function importCommand(
+  withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
+  tablesFolder: () => string,
+): Command {
+  return new Command('import')
+    .description('make endpoints of Logflare (JSON) or MCP Toolbox (tools.yaml)')
+    .argument('<file...>', 'as Logflare’s API answers, tools.yaml; - for standard input')
+    .option('--dry-run', 'only print what would be written', false)
+    .option('--force', 'replace files that are there', false)
+    .option('--queries <folder>', 'where <name>.sql and <name>.yaml go', typedPath, 'queries')
+    .action((files: string[], options: CommandOptions) =>
+      withServices(({ engine }) =>
+        importAll(files.map(typedPath), {
+          ...options,
+          engine,
+          tablesFolder: tablesFolder(),
+          out: line => console.log(line),
+        }),
+      ),
+    )
+}
+
+/**
+ * Writes what fits.
+ * @throws QueriesError with what does not, by file, line and column
+ */
+export async function importAll(files: string[], target: Target): Promise<void> {
+  const refused: FileProblem[] = []
+  const made = new Set<string>()
+  for (const file of files) {
+    const reading = readingOf(file)
+    refused.push(...reading.refused)
+    for (const draft of reading.drafts) {
+      const name = draft.name.toLowerCase()
+      const problem = made.has(name)
+        ? { file, ...draft.place, detail: `${draft.name} has the name of an endpoint before it` }
+        : await write(file, draft, target)
+      if (problem) refused.push(problem)
+      else made.add(name)
+    }
+  }
+  const done = target.dryRun ? 'to import; nothing was written (--dry-run)' : `imported to ${target.queries}`
+  target.out(`${made.size} ${done}; ${refused.length} refused.`)
+  if (refused.length > 0) throw new QueriesError(refused)
+}
+
+/** Nothing of a file that cannot be read, or is of no known format. */
+function readingOf(file: string): Reading {
+  try {
+    return formatted(file, textOf(file))
+  } catch (error) {
+    if (!(error instanceof QueriesError)) throw error
+    return { drafts: [], refused: error.problems }
+  }
+}
+
+function formatted(file: string, text: string): Reading {
+  const format = formats.find(({ sign }) => sign.test(text))
+  if (format) return format.read(file, text)
+  const detail = 'is none of: JSON of Logflare’s endpoints, a tools.yaml of MCP Toolbox (tools: or kind:)'
+  throw new QueriesError([{ file, line: 1, column: 1, detail }])
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\uFEFF/, '')
+  } catch (error) {
+    const detail = `cannot be read (${(error as NodeJS.ErrnoException).code})`
+    throw new QueriesError([{ file, line: 1, column: 1, detail }])
+  }
+}

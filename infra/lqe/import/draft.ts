@@ -1,0 +1,109 @@
+/** What a reader of another product's file makes: endpoints in our form, and what does not fit. */
+import { createHash } from 'node:crypto'
+import { isScalar, type Node } from 'yaml'
+import type { Place, SqlError } from '../../../shared/sql/error.ts'
+import type { FileProblem, YamlDocument } from '../apply/yaml.ts'
+
+/** An endpoint as it is going to be written, with places in the imported file. */
+export interface Draft {
+  name: string
+  /** The content of `<name>.yaml`. */
+  definition: Record<string, unknown>
+  sql: string
+  place: Place
+  /** Where a value of the definition, by its JSON pointer, comes from. */
+  placeOf(pointer: string): Place
+  /** Where a place of the SQL is in the imported file. */
+  placeOfSql(place: Place): SqlPlace
+  /** Tables by other names: the name in the SQL, and what it is called at the origin. */
+  origins: ReadonlyMap<string, string>
+  /** What is otherwise here, without a change of rows. */
+  notes: string[]
+}
+
+export interface Reading {
+  drafts: Draft[]
+  refused: FileProblem[]
+}
+
+/** Something that does not fit. The message says what to do. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly place: Place
+
+  constructor(place: Place, message: string) {
+    super(message)
+    this.place = place
+  }
+}
+
+/** The front end's words, at the place in the imported file. */
+export function refusalOfSql(
+  { message, place }: Pick<SqlError, 'message' | 'place'>,
+  placeOfSql: Draft['placeOfSql'],
+): Refusal {
+  const { place: at, within } = placeOfSql(place ?? { line: 1, column: 1 })
+  const where = within ? `line ${within.line}, column ${within.column} of its query: ` : ''
+  return new Refusal(at, where + message)
+}
+
+/** What each `read` makes; the others are refused, with their name. */
+export function collect<T extends { name: string }>(
+  file: string,
+  found: T[],
+  read: (one: T) => Draft | null,
+): Reading {
+  const reading: Reading = { drafts: [], refused: [] }
+  for (const one of found)
+    try {
+      const draft = read(one)
+      if (draft) reading.drafts.push(draft)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      reading.refused.push({ file, ...error.place, detail: `${one.name} ${error.message}` })
+    }
+  return reading
+}
+
+/** The id of an endpoint that has none at its origin: the same at each import. A UUID of version 8 (RFC 9562). */
+export function idFor(format: string, name: string): string {
+  const hash = createHash('sha256').update(`${format}/${name}`).digest('hex')
+  const variant = '89ab'[Number.parseInt(hash[16]!, 16) % 4]!
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    variant + hash.slice(17, 20),
+    hash.slice(20, 32),
+  ].join('-')
+}
+
+/** `within`: the place is that of the whole text, and this is the one in the SQL. */
+export interface SqlPlace {
+  place: Place
+  within: Place | null
+}
+
+/** Where SQL in a scalar of YAML or JSON is. Escapes and folded lines move what is behind them. */
+export function sqlPlaces(
+  { document, placeIn }: YamlDocument,
+  pointer: string,
+  text: string,
+): (place: Place) => SqlPlace {
+  const node = document.getIn(pointer.split('/').slice(1), true) as Node | undefined
+  const start = placeIn(pointer)
+  if (isScalar(node) && node.type === 'BLOCK_LITERAL') {
+    const lines = text.slice(node.range![0]).split('\n').slice(1)
+    const indent = /^ */.exec(lines.find(line => line.trim() !== '') ?? '')![0].length
+    return ({ line, column }) => ({
+      place: { line: start.line + line, column: column + indent },
+      within: null,
+    })
+  }
+  const quotes = isScalar(node) && node.type === 'PLAIN' ? 0 : 1
+  const isPlain = isScalar(node) && node.source === node.value && !String(node.value).includes('\n')
+  return place =>
+    isPlain
+      ? { place: { line: start.line, column: start.column + quotes + place.column - 1 }, within: null }
+      : { place: start, within: place }
+}

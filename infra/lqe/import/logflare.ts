@@ -1,0 +1,189 @@
+/**
+ * Endpoints of Logflare, as its API lists them (`GET /api/endpoints`, a JSON array) or shows one.
+ * The fields and their defaults are those of Logflare's `lib/logflare/endpoints/endpoint_query.ex`.
+ */
+import { parse } from '../../../shared/sql/parser.ts'
+import { SqlError } from '../../../shared/sql/error.ts'
+import { parameterNames } from '../../../shared/sql/walk.ts'
+import { readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
+import { collect, type Draft, idFor, type Reading, Refusal, refusalOfSql, sqlPlaces } from './draft.ts'
+
+interface LogflareEndpoint {
+  token?: string
+  name: string
+  description?: string | null
+  query: string
+  language?: string | null
+  source_mapping?: Record<string, string> | null
+  sandboxable?: boolean | null
+  cache_duration_seconds?: number | null
+  proactive_requerying_seconds?: number | null
+  max_limit?: number | null
+  enable_auth?: boolean | null
+  redact_pii?: boolean | null
+  enable_dynamic_reservation?: boolean | null
+  labels?: string | null
+  backend_id?: number | null
+}
+
+/** Each field, and the part of the definition that is made of it. */
+const pointers: Record<string, string> = {
+  token: '/id',
+  description: '/description',
+  query: '/parameters',
+  cache_duration_seconds: '/cache',
+  proactive_requerying_seconds: '/warm',
+  max_limit: '/maxRows',
+  sandboxable: '/sandbox',
+  redact_pii: '/redact',
+  labels: '/labels',
+}
+
+const otherFields = [
+  'id',
+  'name',
+  'language',
+  'source_mapping',
+  'enable_auth',
+  'enable_dynamic_reservation',
+  'backend_id',
+]
+
+const languages: Record<string, string> = {
+  pg_sql: 'is in PostgreSQL’s SQL',
+  ch_sql: 'is in ClickHouse’s SQL',
+  lql: 'is in Logflare’s own query language',
+}
+
+/** @throws QueriesError for a text that is not JSON */
+export function readLogflare(file: string, text: string): Reading {
+  const [json] = readYamlDocuments(file, text)
+  const content: unknown = json!.document.toJS()
+  const [all, prefix] = Array.isArray(content) ? [content as unknown[], '/'] : [[content], '']
+  const found = all.map((each, at) => {
+    const pointer = Array.isArray(content) ? `${prefix}${at}` : ''
+    const name = (each as LogflareEndpoint | null)?.name
+    return { name: typeof name === 'string' ? name : `endpoint ${at + 1}`, pointer, each }
+  })
+  return collect(file, found, ({ pointer, each }) => draftOf(each as LogflareEndpoint, pointer, json!, text))
+}
+
+function draftOf(endpoint: LogflareEndpoint, pointer: string, json: YamlDocument, text: string): Draft {
+  const placeOfField = (field: string, ofName = false) => json.placeIn(`${pointer}/${field}`, ofName)
+  for (const field of ['name', 'query'] as const)
+    if (typeof endpoint?.[field] !== 'string')
+      throw new Refusal(json.placeIn(pointer), `has no ${field}, which Logflare’s endpoints have`)
+  const known = new Set([...Object.keys(pointers), ...otherFields])
+  const unknown = Object.keys(endpoint).find(field => !known.has(field))
+  if (unknown !== undefined)
+    throw new Refusal(placeOfField(unknown, true), `has ${unknown}, no field of Logflare’s endpoints`)
+  assertLanguage(endpoint, placeOfField('language'), placeOfField('backend_id'))
+  const placeOfSql = sqlPlaces(json, `${pointer}/query`, text)
+  return {
+    name: endpoint.name,
+    definition: definitionOf(endpoint, parametersOf(endpoint.query, placeOfSql)),
+    sql: endpoint.query,
+    place: json.placeIn(pointer),
+    placeOf: at => {
+      const field = Object.keys(pointers).find(field => at.startsWith(pointers[field]!))
+      return field === undefined ? json.placeIn(pointer) : placeOfField(field)
+    },
+    placeOfSql,
+    origins: originsOf(endpoint),
+    notes: notesOf(endpoint),
+  }
+}
+
+function assertLanguage(
+  { language, backend_id }: LogflareEndpoint,
+  at: Refusal['place'],
+  backend: Refusal['place'],
+) {
+  if (!language && (backend_id ?? null) !== null)
+    throw new Refusal(backend, 'has a backend and no language, so its SQL is of that backend: add "language"')
+  const given = language ?? 'bq_sql'
+  if (given === 'bq_sql') return
+  const what = languages[given] ?? `is in ${given}`
+  throw new Refusal(at, `${what}; here queries are GoogleSQL: write it in that, with the language bq_sql`)
+}
+
+/** Logflare binds each `@name` as text, and NULL where a call lacks it. */
+function parametersOf(sql: string, placeOfSql: Draft['placeOfSql']): Record<string, object> {
+  try {
+    const names = [...parameterNames(parse(sql)).keys()]
+    return Object.fromEntries(names.map(name => [name, { type: 'string' }]))
+  } catch (error) {
+    if (!(error instanceof SqlError)) throw error
+    throw refusalOfSql(error, placeOfSql)
+  }
+}
+
+function definitionOf(endpoint: LogflareEndpoint, properties: Record<string, object>) {
+  const { labels, callerLabels } = labelsOf(endpoint.labels ?? '')
+  return {
+    // What is sent to create one has no token yet.
+    id: endpoint.token ?? idFor('logflare', endpoint.name),
+    description: endpoint.description || 'From Logflare, where it has no description.',
+    parameters: { type: 'object', properties },
+    maxRows: endpoint.max_limit ?? 1000,
+    ...cacheOf(endpoint),
+    sandbox: endpoint.sandboxable ?? false,
+    redact: endpoint.redact_pii ?? false,
+    ...(Object.keys(labels).length > 0 ? { labels } : {}),
+    ...(callerLabels.length > 0 ? { callerLabels } : {}),
+  }
+}
+
+/** The least that `warm.seconds` may be. */
+const leastWarmSeconds = 60
+
+/**
+ * Logflare keeps nothing warm that it does not cache. Where it refreshes more often than the warmer does, answers are made
+ * when they are asked for, and are no older than they were.
+ */
+function cacheOf({ cache_duration_seconds, proactive_requerying_seconds }: LogflareEndpoint) {
+  const [seconds, refreshed] = [cache_duration_seconds ?? 3600, proactive_requerying_seconds ?? 1800]
+  if (seconds === 0 || refreshed === 0) return { cache: { seconds } }
+  if (refreshed < leastWarmSeconds) return { cache: { seconds: Math.min(seconds, refreshed) } }
+  return { cache: { seconds }, warm: { seconds: refreshed } }
+}
+
+/** @param list `name=value` for a fixed one, `name` for one from the header, `name=@parameter` for either */
+function labelsOf(list: string): { labels: Record<string, string>; callerLabels: string[] } {
+  const pairs = list
+    .split(',')
+    .filter(item => item !== '')
+    .map(item => item.split('='))
+  const isFixed = ([, value]: string[]) => value !== undefined && !value.startsWith('@')
+  return {
+    labels: Object.fromEntries(pairs.filter(isFixed)) as Record<string, string>,
+    callerLabels: pairs.filter(pair => !isFixed(pair)).map(([name]) => name!),
+  }
+}
+
+/** In its dataset, Logflare calls a source's table by the source's token. */
+function originsOf({ source_mapping }: LogflareEndpoint): Map<string, string> {
+  return new Map(
+    Object.entries(source_mapping ?? {}).map(([name, token]) => [
+      name,
+      `Logflare’s table ${token.replaceAll('-', '_')}`,
+    ]),
+  )
+}
+
+function notesOf(endpoint: LogflareEndpoint): string[] {
+  const { enable_auth, enable_dynamic_reservation, labels, backend_id } = endpoint
+  const refreshed = endpoint.proactive_requerying_seconds ?? 0
+  const ofParameters = (labels ?? '').split(',').filter(item => item.includes('=@'))
+  return [
+    ...(refreshed > 0 && refreshed < leastWarmSeconds
+      ? [`was refreshed every ${refreshed} s; here it is not kept warm, and its answers are that old at most`]
+      : []),
+    ...(enable_auth === false ? ['was open to anyone with its UUID; here every call needs a key'] : []),
+    ...(enable_dynamic_reservation
+      ? ['let callers choose a reservation; here `reservation` in its definition does']
+      : []),
+    ...((backend_id ?? null) === null ? [] : [`ran on Logflare’s backend ${backend_id}`]),
+    ...ofParameters.map(item => `has the label ${item}; here its callers send that in SVC-ENDPOINT-LABELS`),
+  ]
+}

@@ -1,0 +1,53 @@
+/** Imports of texts into a folder that ends with the test. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Config, loadConfig } from '../../../../shared/config.ts'
+import { openServices, type Services } from '../../../../shared/services.ts'
+import { QueriesError } from '../../apply/yaml.ts'
+import { importAll } from '../command.ts'
+
+interface Outcome {
+  /** What was printed. */
+  lines: string[]
+  /** `line:column reason` of each refusal. */
+  refused: string[]
+}
+
+export class Import {
+  readonly folder = mkdtempSync(join(tmpdir(), 'import-'))
+  readonly queries = join(this.folder, 'queries')
+  readonly config: Config = loadConfig({ DATA_DIR: join(this.folder, 'data') })
+  private opened: Promise<Services> | undefined
+
+  services(): Promise<Services> {
+    return (this.opened ??= openServices(this.config))
+  }
+
+  async close(): Promise<void> {
+    await (await this.opened)?.close()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+
+  /** @param name of the imported file */
+  async run(name: string, text: string, { force = false, dryRun = false } = {}): Promise<Outcome> {
+    const file = join(this.folder, name)
+    writeFileSync(file, text)
+    const lines: string[] = []
+    const { engine } = await this.services()
+    const target = { engine, queries: this.queries, tablesFolder: this.config.tablesDir, force, dryRun }
+    const out = (line: string) => void lines.push(line.replaceAll(`${this.folder}/`, ''))
+    const refused = await importAll([file], { ...target, out }).then(
+      () => [],
+      (error: unknown) => {
+        if (!(error instanceof QueriesError)) throw error
+        return error.problems.map(({ line, column, detail }) => `${line}:${column} ${detail}`)
+      },
+    )
+    return { lines, refused: refused.map(line => line.replaceAll(`${this.folder}/`, '')) }
+  }
+
+  read(file: string): string {
+    return readFileSync(join(this.queries, file), 'utf8')
+  }
+}

@@ -1,0 +1,213 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { apply } from '../apply/apply.ts'
+import { readQueries } from '../apply/read.ts'
+import { answerOf } from '../query.ts'
+import { Import } from './testing/import.ts'
+
+let here: Import
+beforeEach(() => {
+  here = new Import()
+})
+afterEach(() => here.close())
+
+/** Both forms of the file, of the same tool. */
+const forms = {
+  'a map of tools': `sources:
+  warehouse: { kind: bigquery, project: acme, maxQueryResultRows: 20 }
+tools:
+  slow-requests:
+    kind: bigquery-sql
+    source: warehouse
+    description: Requests that took long.
+    statement: |
+      SELECT COUNT(*) AS requests, @service AS service
+      FROM \`postgres.logs\`
+      WHERE event_message LIKE @service AND @least > 0 AND (@exact IS NULL OR @exact)
+    parameters:
+      - { name: service, type: string, description: Which one., allowedValues: [^api$, ^web$] }
+      - { name: least, type: integer, default: 5, minValue: 1, maxValue: 60 }
+      - { name: exact, type: boolean, required: false }
+toolsets:
+  all: [slow-requests]
+`,
+  'documents with a kind': `kind: source
+name: warehouse
+type: bigquery
+project: acme
+maxQueryResultRows: 20
+---
+kind: tool
+name: slow-requests
+type: bigquery-sql
+source: warehouse
+description: Requests that took long.
+statement: |
+    SELECT COUNT(*) AS requests, ? AS service
+    FROM \`postgres.logs\`
+    WHERE event_message LIKE '%' AND ? > 0 AND (? OR TRUE)
+parameters:
+    - { name: service, type: string, description: Which one., allowedValues: [^api$, ^web$] }
+    - { name: least, type: integer, default: 5, minValue: 1, maxValue: 60 }
+    - { name: exact, type: boolean, required: false }
+---
+kind: toolset
+name: all
+tools: [slow-requests]
+`,
+}
+
+describe.each(Object.entries(forms))('a tools.yaml that is %s', (_, text) => {
+  test('becomes an endpoint with the types, defaults, choices and bounds of its parameters', async () => {
+    const { refused, lines } = await here.run('tools.yaml', text)
+    expect(refused).toEqual([])
+    expect(lines).toHaveLength(2)
+    expect(readQueries(here.queries)[0]!.endpoint).toMatchObject({
+      name: 'slow-requests',
+      description: 'Requests that took long.',
+      required: ['service'],
+      maxRows: 20,
+      cacheSeconds: 0,
+      parameters: {
+        service: { type: 'string', description: 'Which one.', enum: ['api', 'web'] },
+        least: { type: 'integer', default: 5, minimum: 1, maximum: 60 },
+        exact: { type: 'boolean' },
+      },
+    })
+  })
+
+  test('answers once it is applied', async () => {
+    await here.run('tools.yaml', text)
+    const services = await here.services()
+    await apply(services, { queries: here.queries, dryRun: false, out: () => {} })
+    const endpoint = (await services.endpoints.find('slow-requests'))!
+    const options = { sql: null, redact: false, fresh: true }
+    const { answer } = await answerOf(services, endpoint, 'service=api', options)
+    expect(await answer.rows()).toEqual([{ requests: 0, service: 'api' }])
+  })
+})
+
+test('an import again gives a tool the same id', async () => {
+  await here.run('tools.yaml', forms['a map of tools'])
+  const first = here.read('slow-requests.yaml')
+  const again = await here.run('tools.yaml', forms['a map of tools'])
+  expect(again.refused).toEqual(['4:3 slow-requests would replace queries/slow-requests.yaml: --force does'])
+  await here.run('tools.yaml', forms['a map of tools'], { force: true })
+  expect(here.read('slow-requests.yaml')).toBe(first)
+})
+
+test('--dry-run shows both files and writes none', async () => {
+  const { lines } = await here.run('tools.yaml', forms['a map of tools'], { dryRun: true })
+  expect(lines.join('\n')).toContain('queries/slow-requests.sql\nSELECT COUNT(*) AS requests, @service')
+  expect(lines.at(-1)).toBe('1 to import; nothing was written (--dry-run); 0 refused.')
+  expect(() => here.read('slow-requests.sql')).toThrow('ENOENT')
+})
+
+test('choices that are searched for become a pattern, and a name its lower case, and both are said', async () => {
+  const text = `tools:
+  byLevel:
+    kind: bigquery-sql
+    description: x
+    statement: SELECT @level AS level
+    authRequired: [login]
+    parameters:
+      - { name: level, type: string, description: d, allowedValues: [warn, 'err.*'] }
+`
+  const { lines } = await here.run('tools.yaml', text)
+  expect(lines.slice(0, 3)).toEqual([
+    '+ bylevel from tools.yaml:2',
+    '! bylevel wanted a login of login; here it wants a key',
+    '! bylevel was byLevel; here names are in lower case',
+  ])
+  expect(readQueries(here.queries)[0]!.endpoint.parameters).toEqual({
+    level: { type: 'string', description: 'd', pattern: 'warn|err.*' },
+  })
+})
+
+describe('what is refused, with its place and the reason', () => {
+  const tool = (fields: string) => `tools:\n  a:\n    kind: bigquery-sql\n    description: d\n${fields}`
+  const parameter = (fields: string) =>
+    tool(`    statement: SELECT @p AS p\n    parameters:\n      - { name: p, ${fields} }\n`)
+  const cases: [claim: string, text: string, refusal: string | RegExp][] = [
+    [
+      'another database',
+      'tools:\n  a:\n    kind: postgres-sql\n    statement: SELECT 1\n',
+      /^3:11 a is of the kind postgres-sql, and is no saved query over BigQuery/,
+    ],
+    [
+      'any SQL',
+      'kind: tool\nname: a\ntype: bigquery-execute-sql\n',
+      /^3:7 a is of the kind bigquery-execute-sql, and takes any SQL: write an endpoint with sandbox/,
+    ],
+    [
+      'text that is pasted into SQL',
+      tool(
+        '    statement: SELECT * FROM {{.t}}\n    templateParameters:\n      - { name: t, type: string }\n',
+      ),
+      /^6:5 a pastes templateParameters into its SQL/,
+    ],
+    [
+      'a statement that writes',
+      tool('    statement: |\n      -- why\n      UPDATE t SET x = 1\n'),
+      '7:7 a only SELECT queries are allowed: this starts with UPDATE',
+    ],
+    [
+      'a variable of the environment',
+      tool('    statement: SELECT * FROM `${DATASET}.t`\n'),
+      /^5:16 a has the variable \$\{DATASET\}/,
+    ],
+    [
+      'a list',
+      parameter('type: array, items: { type: string }'),
+      /^7:26 a has the parameter p of type array/,
+    ],
+    [
+      'a value of a login',
+      parameter('type: string, authServices: [{ name: g, field: sub }]'),
+      /^7:48 a has authServices at the parameter p/,
+    ],
+    [
+      'a regular expression that differs here',
+      parameter('type: string, allowedValues: ["(?i)x"]'),
+      /^7:49 a has allowedValues at p in a syntax/,
+    ],
+    [
+      'numbers as choices',
+      parameter('type: integer, allowedValues: [1, 2]'),
+      /^7:50 a has allowedValues at p that are no strings/,
+    ],
+    [
+      'a default that does not fit',
+      parameter('type: integer, default: x'),
+      /^7:\d+ a parameters\.properties\.p\.default/,
+    ],
+    [
+      'an unused parameter',
+      tool('    statement: SELECT 1 AS one\n    parameters:\n      - { name: p, type: string }\n'),
+      /^7:9 a p is declared, but @p is not in the SQL/,
+    ],
+    [
+      'marks without parameters',
+      tool('    statement: SELECT ? AS a, ? AS b\n'),
+      /^5:16 a has 2 marks \(\?\) for 0 parameters/,
+    ],
+    [
+      'rights of the caller',
+      `sources:\n  s: { kind: bigquery, useClientOAuth: true }\n${tool('    source: s\n    statement: SELECT 1 AS one\n')}`,
+      /^7:13 a reads s as its caller/,
+    ],
+    ['no statement', tool(''), /^\d+:\d+ a has no statement/],
+    [
+      'no description',
+      'tools:\n  a:\n    kind: bigquery-sql\n    statement: SELECT 1 AS one\n',
+      /^\d+:\d+ a must have required property 'description'/,
+    ],
+    ['YAML that is damaged', 'tools:\n  a: [\n', /^\d+:\d+ /],
+    ['a file of no known format', 'hello: world\n', /^1:1 is none of: JSON of Logflare/],
+  ]
+
+  test.each(cases)('%s', async (_, text, refusal) => {
+    const { refused } = await here.run('tools.yaml', text)
+    const expected: unknown = typeof refusal === 'string' ? refusal : expect.stringMatching(refusal)
+    expect(refused[0]).toEqual(expected)
+  })
+})

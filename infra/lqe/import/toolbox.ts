@@ -1,0 +1,249 @@
+/**
+ * Tools of MCP Toolbox for Databases, from its `tools.yaml`: a map under `tools`, or documents with `kind: tool`.
+ * The fields are those of its `docs/en/resources/tools` and of `internal/util/parameters/parameters.go`.
+ */
+import { type Place, SqlError } from '../../../shared/sql/error.ts'
+import { tokenize } from '../../../shared/sql/tokens.ts'
+import { readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
+import { collect, type Draft, idFor, type Reading, Refusal, refusalOfSql, sqlPlaces } from './draft.ts'
+
+interface Parameter {
+  name: string
+  type: string
+  description?: string
+  required?: boolean
+  default?: unknown
+  allowedValues?: unknown[]
+  minValue?: number
+  maxValue?: number
+}
+
+interface Tool {
+  source?: string
+  description?: string
+  statement?: string
+  parameters?: Parameter[]
+  templateParameters?: unknown[]
+  authRequired?: string[]
+}
+
+interface FoundTool {
+  name: string
+  type: unknown
+  tool: Tool
+  pointer: string
+  document: YamlDocument
+}
+
+interface Source {
+  useClientOAuth?: boolean | string
+  impersonateServiceAccount?: string
+  maximumBytesBilled?: number
+  maxQueryResultRows?: number
+}
+
+/** @throws QueriesError for a text that is not YAML */
+export function readToolbox(file: string, text: string): Reading {
+  const documents = readYamlDocuments(file, text)
+  const sources = new Map(documents.flatMap(({ document }) => sourcesIn(document.toJS())))
+  const tools = documents.flatMap(toolsIn)
+  return collect(file, tools, found => draftOf(found, sources, text))
+}
+
+type Content = Record<string, unknown> | null
+
+const toolKinds: unknown[] = ['tool', 'tools']
+const sourceKinds: unknown[] = ['source', 'sources']
+
+function sourcesIn(content: Content): [string, Source][] {
+  if (sourceKinds.includes(content?.['kind'])) return [[String(content!['name']), content as Source]]
+  return entriesOf(content?.['sources'])
+}
+
+/** Of a document with a `kind` that is no tool's, such as a toolset: none. */
+function toolsIn(document: YamlDocument): FoundTool[] {
+  const content = document.document.toJS() as Content
+  const kind = content?.['kind']
+  if (toolKinds.includes(kind)) {
+    const { name, type } = content!
+    return [{ name: String(name), type, tool: content as Tool, pointer: '', document }]
+  }
+  const tools = kind === undefined ? entriesOf(content?.['tools']) : []
+  return tools.map(([name, tool]) => {
+    const type = tool['kind'] ?? tool['type']
+    return { name, type, tool, pointer: `/tools/${name}`, document }
+  })
+}
+
+/** Values that are no maps have no fields. */
+function entriesOf(map: unknown): [string, Record<string, unknown>][] {
+  if (typeof map !== 'object' || map === null || Array.isArray(map)) return []
+  return Object.entries(map).map(([name, value]) => [name, Object(value) as Record<string, unknown>])
+}
+
+const known = new Set(
+  `name kind type source description statement parameters templateParameters authRequired annotations`.split(
+    ' ',
+  ),
+)
+
+function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): Draft {
+  const { name, tool, pointer, document } = found
+  const at = (field: string, ofName = false) => document.placeIn(`${pointer}/${field}`, ofName)
+  assertKind(found)
+  const unknown = Object.keys(tool).find(field => !known.has(field))
+  if (unknown !== undefined)
+    throw new Refusal(at(unknown, true), `has ${unknown}, which an endpoint has no equal of`)
+  if ((tool.templateParameters?.length ?? 0) > 0)
+    throw new Refusal(
+      at('templateParameters', true),
+      'pastes templateParameters into its SQL: write a tool for each text, or use parameters',
+    )
+  if (typeof tool.statement !== 'string') throw new Refusal(document.placeIn(pointer), 'has no statement')
+  const source = sources.get(tool.source ?? '') ?? {}
+  if (!['false', '', 'undefined'].includes(String(source.useClientOAuth).toLowerCase()))
+    throw new Refusal(
+      at('source'),
+      `reads ${tool.source} as its caller (useClientOAuth); here the service’s account reads for all`,
+    )
+  const placeOfSql = sqlPlaces(document, `${pointer}/statement`, text)
+  const parameters = tool.parameters ?? []
+  assertNoVariables(tool, field => at(field))
+  const properties = parameters.map((parameter, i) => [
+    parameter.name,
+    parameterOf(parameter, field => at(`parameters/${i}/${field}`)),
+  ])
+  const required = parameters.filter(each => each.default === undefined && each.required !== false)
+  return {
+    name,
+    definition: {
+      id: idFor('toolbox', name),
+      description: tool.description,
+      parameters: {
+        type: 'object',
+        ...(required.length > 0 ? { required: required.map(each => each.name) } : {}),
+        properties: Object.fromEntries(properties) as object,
+      },
+      ...(source.maxQueryResultRows === undefined ? {} : { maxRows: source.maxQueryResultRows }),
+    },
+    sql: named(tool.statement, parameters, placeOfSql),
+    place: document.placeIn(pointer, pointer !== ''),
+    placeOf: place => placeOfDefinition(place, parameters, at),
+    placeOfSql,
+    origins: new Map(),
+    notes: notesOf(tool, source),
+  }
+}
+
+/** What the tools without a statement do here. */
+const instead: Record<string, string> = {
+  'bigquery-execute-sql': 'takes any SQL: write an endpoint with sandbox: true, whose WITH names the tables',
+  'bigquery-list-table-ids':
+    'lists tables: GET /api/endpoints/NAME/tables does, for an endpoint with a sandbox',
+  'bigquery-get-table-info':
+    'describes a table: GET /api/endpoints/NAME/tables does, for an endpoint with a sandbox',
+}
+
+function assertKind({ type, document, pointer }: FoundTool): void {
+  if (type === 'bigquery-sql') return
+  const [kind, field] = ['kind', 'type'].map(name => document.placeIn(`${pointer}/${name}`))
+  const what = instead[String(type)] ?? 'is no saved query over BigQuery; bigquery-sql is'
+  const at =
+    pointer === '' || document.document.hasIn([...pointer.split('/').slice(1), 'type']) ? field : kind
+  throw new Refusal(at!, `is of the kind ${String(type)}, and ${what}`)
+}
+
+/** Toolbox replaces `${NAME}` in its file by a variable of its environment. */
+function assertNoVariables(tool: Tool, at: (field: string) => Place): void {
+  for (const field of ['statement', 'description'] as const) {
+    const variable = /\$\{\w+(?::[^}]*)?\}/.exec(tool[field] ?? '')
+    if (variable)
+      throw new Refusal(at(field), `has the variable ${variable[0]} in its ${field}: write its value there`)
+  }
+}
+
+const types: Record<string, string> = {
+  string: 'string',
+  integer: 'integer',
+  float: 'number',
+  boolean: 'boolean',
+}
+
+const parameterFields = new Set(
+  'name type description required default allowedValues minValue maxValue'.split(' '),
+)
+
+function parameterOf(parameter: Parameter, at: (field: string) => Place): object {
+  const { name, description, minValue, maxValue } = parameter
+  const type = types[parameter.type]
+  if (type === undefined)
+    throw new Refusal(
+      at('type'),
+      `has the parameter ${name} of type ${parameter.type}; a parameter is one ${Object.keys(types).join(', ')}`,
+    )
+  const unknown = Object.keys(parameter).find(field => !parameterFields.has(field))
+  if (unknown !== undefined)
+    throw new Refusal(
+      at(unknown),
+      `has ${unknown} at the parameter ${name}, which a parameter has no equal of`,
+    )
+  return {
+    type,
+    ...(description === undefined ? {} : { description }),
+    ...(parameter.default === undefined ? {} : { default: parameter.default }),
+    ...(parameter.allowedValues ? choices(parameter, at('allowedValues')) : {}),
+    ...(minValue === undefined ? {} : { minimum: minValue }),
+    ...(maxValue === undefined ? {} : { maximum: maxValue }),
+  }
+}
+
+/** What RE2 and JavaScript read alike. */
+const sharedSyntax = /^(?:[\w ,:;/@^$|()[\]*+?.-]|\\[dw.])*$/
+
+/** Toolbox searches a value for each of them as a regular expression: `day` allows `daily` too, unless it is `^day$`. */
+function choices({ name, type, allowedValues = [] }: Parameter, at: Place): object {
+  const words = allowedValues.filter(value => typeof value === 'string')
+  if (type !== 'string' || words.length < allowedValues.length)
+    throw new Refusal(at, `has allowedValues at ${name} that are no strings: write minValue and maxValue`)
+  if (words.some(word => !sharedSyntax.test(word) || word.includes('(?')))
+    throw new Refusal(at, `has allowedValues at ${name} in a syntax of regular expressions that differs here`)
+  const whole = words.map(word => /^\^([\w -]+)\$$/.exec(word)?.[1])
+  return whole.every(word => word !== undefined) ? { enum: whole } : { pattern: words.join('|') }
+}
+
+/** The SQL with names in place of `?`, which stand for the parameters in their order. */
+function named(sql: string, parameters: Parameter[], placeOfSql: Draft['placeOfSql']): string {
+  try {
+    const marks = tokenize(sql).filter(({ kind, text }) => kind === 'symbol' && text === '?')
+    if (marks.length === 0) return sql
+    if (marks.length !== parameters.length)
+      throw new SqlError(`has ${marks.length} marks (?) for ${parameters.length} parameters`)
+    return marks.reduceRight(
+      (text, { at, end }, i) => `${text.slice(0, at)}@${parameters[i]!.name}${text.slice(end)}`,
+      sql,
+    )
+  } catch (error) {
+    if (!(error instanceof SqlError)) throw error
+    throw refusalOfSql(error, placeOfSql)
+  }
+}
+
+function placeOfDefinition(pointer: string, parameters: Parameter[], at: (field: string) => Place): Place {
+  const [, first, , name] = pointer.split('/')
+  if (first === 'description') return at('description')
+  if (first !== 'parameters') return at('')
+  const i = parameters.findIndex(parameter => parameter.name === name)
+  return at(i < 0 ? 'parameters' : `parameters/${i}`)
+}
+
+function notesOf({ authRequired = [] }: Tool, source: Source): string[] {
+  return [
+    ...(authRequired.length > 0 ? [`wanted a login of ${authRequired.join(', ')}; here it wants a key`] : []),
+    ...(source.impersonateServiceAccount
+      ? [`read as ${source.impersonateServiceAccount}; here the service’s account does`]
+      : []),
+    ...(source.maximumBytesBilled
+      ? [`had maximumBytesBilled ${source.maximumBytesBilled}; here the setting MAX_BYTES_BILLED is for all`]
+      : []),
+  ]
+}

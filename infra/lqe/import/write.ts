@@ -1,0 +1,124 @@
+/** Writes imported endpoints as pairs of files, each after the checks of `lqe apply`. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { stringify } from 'yaml'
+import { DefinitionError, type Endpoint, endpointFrom } from '../../../shared/endpoints/definition.ts'
+import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
+import type { QueryEngine } from '../../../shared/engines/engine.ts'
+import { parse } from '../../../shared/sql/parser.ts'
+import { tablesOf } from '../../../shared/sql/relations.ts'
+import { check } from '../apply/check.ts'
+import type { FileProblem } from '../apply/yaml.ts'
+import { type Draft, Refusal, refusalOfSql } from './draft.ts'
+
+export interface Target {
+  engine: QueryEngine
+  /** Folder of `<name>.sql` and `<name>.yaml`. */
+  queries: string
+  /** Schema files of the log tables. */
+  tablesFolder: string
+  /** Whether files that are there are replaced. */
+  force: boolean
+  /** Whether the files are shown instead. */
+  dryRun: boolean
+  /** Gets what was done, line by line. */
+  out: (line: string) => void
+}
+
+/**
+ * Checks and writes one endpoint.
+ * @param file the imported file
+ * @returns why it was not written, or `null`
+ */
+export async function write(file: string, given: Draft, target: Target): Promise<FileProblem | null> {
+  const draft = withName(given)
+  try {
+    const notes = await checked(draft, target)
+    const [yamlFile, sqlFile] = ['yaml', 'sql'].map(ending => join(target.queries, `${draft.name}.${ending}`))
+    const existing = [yamlFile!, sqlFile!].find(path => existsSync(path))
+    if (existing !== undefined && !target.force)
+      throw new Refusal(draft.place, `would replace ${existing}: --force does`)
+    const [yaml, sql] = [await yamlOf(draft, target.queries), `${draft.sql.trimEnd()}\n`]
+    const { out, dryRun } = target
+    out(`+ ${draft.name} from ${file}:${draft.place.line}`)
+    for (const note of notes) out(`! ${draft.name} ${note}`)
+    if (dryRun)
+      for (const [path, text] of [
+        [yamlFile, yaml],
+        [sqlFile, sql],
+      ])
+        out(`\n${path}\n${text}`)
+    else {
+      mkdirSync(target.queries, { recursive: true })
+      writeFileSync(yamlFile!, yaml)
+      writeFileSync(sqlFile!, sql)
+    }
+    return null
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { file, ...error.place, detail: `${draft.name} ${error.message}` }
+  }
+}
+
+/** Names are in lower case here. */
+function withName(draft: Draft): Draft {
+  const name = draft.name.toLowerCase()
+  const notes =
+    name === draft.name ? draft.notes : [...draft.notes, `was ${draft.name}; here names are in lower case`]
+  return { ...draft, name, notes }
+}
+
+/**
+ * The checks of `apply`; tables that are missing here are no reason to refuse.
+ * @returns what the operator has to know
+ * @throws Refusal
+ */
+async function checked(draft: Draft, { engine, tablesFolder }: Target): Promise<string[]> {
+  const endpoint = endpointOf(draft)
+  const [sqlFile, yamlFile] = ['sql', 'yaml']
+  const source = { endpoint, sqlFile, yamlFile, queryFiles: new Map(), placeInYaml: draft.placeOf }
+  const problems = await check([source], engine)
+  const isMissing = ({ detail }: FileProblem) => /^table not found|not found: table/i.test(detail)
+  for (const problem of problems.filter(problem => !isMissing(problem))) {
+    const { line, column, detail } = problem
+    if (problem.file !== sqlFile) throw new Refusal({ line, column }, detail)
+    throw refusalOfSql({ message: detail, place: { line, column } }, draft.placeOfSql)
+  }
+  if (problems.length === 0) return draft.notes
+  return [...draft.notes, ...missingTables(draft, tablesFolder)]
+}
+
+function missingTables({ sql, origins }: Draft, tablesFolder: string): string[] {
+  const here = readTableSchemas(tablesFolder)
+  const names = tablesOf(parse(sql)).map(({ path }) => path.map(({ name }) => name).join('.'))
+  return [...new Set(names)]
+    .filter(name => !here.has(name))
+    .map(name => {
+      const origin = origins.get(name)
+      const from = origin === undefined ? '' : ` (${origin})`
+      return `reads ${name}${from}, which is not here: before apply, lqe table add makes it, or BIGQUERY_TABLES names it`
+    })
+}
+
+function endpointOf({ name, definition, sql, place, placeOf }: Draft): Endpoint {
+  try {
+    return endpointFrom(name, definition, sql)
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error
+    const { pointer, detail } = error.problems[0]!
+    throw new Refusal(
+      pointer === '' ? place : placeOf(pointer),
+      `${pointer.slice(1).replaceAll('/', '.')} ${detail}`.trim(),
+    )
+  }
+}
+
+const schema = resolve(import.meta.dirname, '../../../shared/endpoints/definition.schema.json')
+
+/** As the files of queries/ are formatted. Prettier is loaded here alone: a deployed bundle does without it. */
+async function yamlOf({ definition }: Draft, queries: string): Promise<string> {
+  const { format, resolveConfig } = await import('prettier')
+  const first = `# yaml-language-server: $schema=${relative(queries, schema)}\n`
+  const options = await resolveConfig(import.meta.filename)
+  return format(first + stringify(definition, { lineWidth: 0 }), { ...options, parser: 'yaml' })
+}
