@@ -38,7 +38,7 @@ export function openEditor(text: string, run: () => void, edited: () => void): E
   const element = el('div', { class: 'code' })
   const root = element.attachShadow({ mode: 'open' })
   const completing = new Compartment()
-  const runKey = { key: 'Mod-Enter', run: (editor: EditorView) => (closeCompletion(editor), run(), true) }
+  const runKey = { key: 'Mod-Enter', run: () => (run(), true) }
   const clearProblems = EditorView.updateListener.of(update => {
     if (!update.docChanged) return
     queueMicrotask(() => underline([]))
@@ -58,7 +58,10 @@ export function openEditor(text: string, run: () => void, edited: () => void): E
     set: other => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: other } }),
     focus: () => view.focus(),
     setTables: tables => view.dispatch({ effects: completing.reconfigure(completionOf(tables)) }),
-    underline,
+    underline(problems) {
+      closeCompletion(view) // a query runs, or has run
+      underline(problems)
+    },
   }
 }
 

@@ -23,6 +23,8 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
   const redact = link.view.find(([name]) => name === 'redact')?.[1]
   if (redact !== undefined) fields.setRedact(redact === 'true')
   let opened = false
+  /** Whether a person changed something since the last run began; their controls then stay where they are. */
+  let touched = false
   const runs = runner(async signal => {
     const query = { endpoint, values: fields.values(), sql: sql?.text() ?? null, redact: fields.redact() }
     remember(
@@ -30,11 +32,12 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
       opened,
     )
     opened = true
+    touched = false
     fields.showProblems([])
     sql?.showProblems([])
     try {
       const answer = await runQuery(key, query, signal, fresh)
-      controls.fold()
+      if (!touched) controls.fold()
       if (query.sql !== null) sql?.ran(query.sql)
       const status = countOf(query, answer)
       return { status, element: await results(query, answer) }
@@ -50,6 +53,7 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
     ...(redacted === endpoint.redact ? [] : [['redact', String(redacted)] as [string, string]]),
   ]
   const edited = () => {
+    touched = true
     runs.mark()
     controls.unfold()
   }
@@ -80,7 +84,10 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
     ),
     runs.place,
   )
-  fields.element.addEventListener('input', () => runs.mark())
+  fields.element.addEventListener('input', () => {
+    touched = true
+    runs.mark()
+  })
   // What may show too much goes first, then what may be seen comes.
   fields.redaction.addEventListener('change', () => {
     show(runs.place)
@@ -89,7 +96,7 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
   const given = fields.values()
   const missing = endpoint.parameters.filter(({ name, required }) => required && !given[name])
   if (missing.length === 0 && !link.sql) runs.start()
-  else show(runs.place, invitation(missing))
+  else show(runs.place, invitation(missing, fields.fill))
   return { element, values: fields.values, close: runs.stop }
 }
 
@@ -180,10 +187,17 @@ function runOnEnter(event: KeyboardEvent, run: () => void): void {
 }
 
 /** A link with SQL waits for a press: following it must not make its reader pay for a scan. */
-function invitation(missing: Parameter[]): HTMLElement {
+function invitation(missing: Parameter[], fill: (name: string, value: string) => void): HTMLElement {
   const text =
     missing.length === 0
       ? 'This link brings a query of its own. Read it, then press Run.'
       : `Fill in ${missing.map(({ name }) => name).join(' and ')}, then press Run.`
-  return el('div', { class: 'card empty' }, el('h3', {}, 'Nothing asked yet'), el('p', {}, text))
+  const examples = missing.flatMap(({ name, examples = [] }) =>
+    examples.map(example => {
+      const onclick = () => fill(name, String(example))
+      return el('button', { type: 'button', onclick }, `${name} ${String(example)}`)
+    }),
+  )
+  const acts = examples.length > 0 && el('div', { class: 'actions' }, 'For example', ...examples)
+  return el('div', { class: 'card empty' }, el('h3', {}, 'Nothing asked yet'), el('p', {}, text), acts)
 }

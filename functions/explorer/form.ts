@@ -7,7 +7,10 @@ import type { Endpoint, Parameter } from './service.ts'
 /** @param given values of the link that was followed */
 export function form({ parameters, redact }: Endpoint, given: Record<string, string>) {
   const fields = parameters.map(field)
-  for (const { name, set } of fields) if (given[name] !== undefined) set(given[name])
+  for (const [i, { name, set }] of fields.entries()) {
+    const value = given[name] ?? parameters[i]!.pinned
+    if (value !== undefined) set(value)
+  }
   // Sent as well: the service says which parameters it ignores.
   const undeclared = Object.entries(given).filter(([name]) => !fields.some(made => made.name === name))
   const redaction = redactionSwitch(redact)
@@ -19,6 +22,7 @@ export function form({ parameters, redact }: Endpoint, given: Record<string, str
     redaction: redaction.element,
     values: (): Record<string, string> =>
       Object.fromEntries([...fields.map(made => [made.name, made.value()]), ...undeclared]),
+    fill: (name: string, value: string) => fields.find(made => made.name === name)?.set(value),
     redact: () => redaction.value() === 'true',
     setRedact: (on: boolean) => redaction.set(String(on)),
     /** Puts each problem beside the field it names, and the cursor into the first. @returns those that name no field */

@@ -25,7 +25,7 @@ export function queryShelf(endpoint: string, set: (sql: string) => void, text: (
       fill: (texts: string[]) =>
         show(
           select,
-          el('option', { value: '' }, texts.length === 0 ? `${label}: none yet` : `${label} …`),
+          el('option', { value: '' }, texts.length === 0 ? `${label}: none` : `${label} …`),
           ...texts.map((line, i) => el('option', { value: i }, line.replaceAll(/\s+/g, ' ').slice(0, 90))),
         ),
     }

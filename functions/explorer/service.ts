@@ -19,7 +19,8 @@ export interface Endpoint {
   mayRunFresh: boolean
 }
 
-export type Parameter = ParameterDefinition & { name: string; required: boolean }
+/** `pinned`: the value to which the key fixes it. */
+export type Parameter = ParameterDefinition & { name: string; required: boolean; pinned?: string }
 
 export interface Query {
   endpoint: Endpoint

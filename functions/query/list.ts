@@ -18,6 +18,7 @@ export async function listEndpoints(call: Call): Promise<void> {
         required: endpoint.required.includes(parameter),
         boundAs: typeOf(definition).kind,
         ...definition,
+        ...(Object.hasOwn(caller.pins, parameter) ? { pinned: caller.pins[parameter] } : {}),
       })),
       maxRows: endpoint.maxRows,
       limit: limitOf(endpoint),

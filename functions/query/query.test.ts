@@ -424,6 +424,15 @@ describe('HTTP', () => {
     expect((await service.fetch('/api/endpoints', { key: null })).status).toBe(401)
   })
 
+  test('lists a parameter with the value to which the key fixes it', async () => {
+    const key = await service.issue({ pins: { project: 'abc' } })
+    const { result } = (await (await service.fetch('/api/endpoints', { key })).json()) as Body<{
+      parameters: { name: string; pinned?: string }[]
+    }>
+    const pinned = result.flatMap(({ parameters }) => parameters.map(each => [each.name, each.pinned]))
+    expect(Object.fromEntries(pinned)).toMatchObject({ project: 'abc', interval: undefined })
+  })
+
   test('answers /health', async () => {
     expect(await (await service.fetch('/health', { key: null })).json()).toEqual({ status: 'ok' })
   })

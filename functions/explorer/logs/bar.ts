@@ -28,7 +28,7 @@ const ranges: [label: string, from: string][] = [
 /** Where a value stands in the address as `now-1h` it stays so; an absolute one is shown in the chosen zone. */
 function inBar(written: string, zone: Zone): string {
   const moment = /^\d/.test(written) ? momentOf(written, 0) : null
-  return typeof moment === 'number' ? shown(moment, zone) : written
+  return typeof moment === 'number' ? shown(moment, zone).replace(/\.000000$/, '') : written
 }
 
 export function bar(endpoint: Endpoint, parameters: Parameter[], shapes: Shape[], acts: Acts) {
@@ -56,7 +56,8 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], shapes: Shape[]
   const search = el('input', {
     type: 'search',
     'aria-label': 'Search the message',
-    placeholder: 'Search text or /regex/',
+    placeholder: 'Search or /regex/',
+    title: 'Text in the message, or a regular expression between slashes',
     class: 'search',
     spellcheck: 'false',
   })
@@ -145,11 +146,16 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], shapes: Shape[]
       severity.element.hidden = shape.severity === null
       severity.set(severityChoices(shape, next.severity))
       severity.choose(next.severity.join())
-      redact.checked = next.redact
+      redact.checked = next.redact || redact.disabled
     },
     setRunning(now: boolean) {
       running = now
       run.textContent = now ? 'Stop' : 'Run'
+    },
+    /** @param redacted whether the rows are; the key may leave no choice */
+    setRedacted(redacted: boolean) {
+      redact.checked = redacted
+      redact.disabled = redacted && !state.redact
     },
     setFollowing: (on: boolean) => (follow.ariaPressed = String(on)),
     /** Puts a problem beside the parameter that it names. @returns whether there is one */

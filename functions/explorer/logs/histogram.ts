@@ -15,6 +15,8 @@ export interface Bars {
 }
 
 const [height, foot] = [54, 16]
+/** On the right, for the largest number. */
+const gutter = 40
 const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
 /** @param narrow called with the first and last microsecond of what was chosen */
@@ -31,7 +33,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
   let bars: Bars | null = null
   let [active, pressed] = [-1, null as number | null]
 
-  const width = () => Math.max(1, plot.clientWidth)
+  const width = () => Math.max(1, plot.clientWidth - gutter)
   const step = () => width() / (bars?.starts.length ?? 1)
   const indexAt = (event: PointerEvent) => {
     const x = event.clientX - plot.getBoundingClientRect().left
@@ -46,6 +48,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
     active = index
     if (!bars) return
     said.textContent = wordsOf(bars, index)
+    said.classList.toggle('right', index < bars.starts.length / 2) // away from the bar
     select(pressed ?? index, index)
   }
   const take = (a: number, b: number) => {
@@ -124,7 +127,7 @@ function drawn({ starts, width: bucket, layers, now, zone }: Bars, width: number
     text.textContent = labelOf(starts[at]!, bucket, zone, i === 0)
     parts.push(text)
   }
-  const top = drawing('text', { x: width - 2, y: 11, class: 'most' })
+  const top = drawing('text', { x: width + gutter - 2, y: 11, class: 'most' })
   top.textContent = numbers.format(most)
   parts.push(...(most > 1e-8 ? [top] : []))
   return parts

@@ -50,7 +50,7 @@ export function stateFrom(link: Link, subject: Subject): { state: State; notices
     ...dated,
     table: shape.table,
     values: Object.fromEntries(
-      others.map(({ name }) => [name, link.values[name] || keptValue(endpoint, name)]),
+      others.map(({ name, pinned }) => [name, link.values[name] || (pinned ?? keptValue(endpoint, name))]),
     ),
     filters: read.filters.filter(({ path }) => known(path)),
     columns: said('columns') ? read.columns.filter(known) : keptColumns(endpoint, shape),

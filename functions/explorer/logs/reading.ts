@@ -94,6 +94,7 @@ export function reading(
     asked = askedOf(view.state)
     mark(false)
     controls.setRunning(false)
+    controls.setRedacted(answer.redacted)
     widening = false
     cost = costOf(answer)
     isAll = answer.rows.length < limit
@@ -225,6 +226,7 @@ export function reading(
       relist([])
       list.end('')
       bars.set(null)
+      show(legend)
       fields.set(view.state, view.shape(), null)
     },
     /** New rows at the top. */

@@ -17,6 +17,7 @@ export interface Column {
   /** For sorting and for keeping its width. */
   path: string
   kind: 'time' | 'severity' | 'message' | 'value'
+  title: string
 }
 
 interface Setup {
@@ -48,11 +49,14 @@ export function timeOf(row: Row, { time }: Shape): number {
 /** The columns of the rows that `rowsSql` asks for, without the id. @param paths of the chosen ones */
 export function columnsOf(shape: Shape, paths: string[]): Column[] {
   const { time, message, severity } = shape
+  const level = severity?.type === 'INT64' ? 'Status' : 'Level'
   return [
-    { name: nameOf(time), path: time.path, kind: 'time' },
-    ...(severity ? [{ name: 'severity', path: severity.path, kind: 'severity' } as const] : []),
-    { name: nameOf(message), path: message.path, kind: 'message' },
-    ...columnNames(shape, paths).map(([{ path }, name]) => ({ name, path, kind: 'value' }) as const),
+    { name: nameOf(time), path: time.path, kind: 'time', title: 'Time' },
+    ...(severity ? [{ name: 'severity', path: severity.path, kind: 'severity', title: level } as const] : []),
+    { name: nameOf(message), path: message.path, kind: 'message', title: 'Message' },
+    ...columnNames(shape, paths).map(
+      ([{ path }, name]) => ({ name, path, kind: 'value', title: name }) as const,
+    ),
   ]
 }
 
@@ -111,7 +115,7 @@ export function rowList(events: Events) {
     )
     grid.style.setProperty('--columns', shares.join(' '))
     grid.style.setProperty('--least', sizes.length > 0 ? `calc(${sizes.join(' + ')})` : '0px')
-    head.hidden = setup.columns.length === 0 // a row without cells says nothing to a screen reader
+    head.hidden = rows.length === 0 // above no rows it says nothing
     show(head, ...setup.columns.map(column => heading(column, setup, events, place)))
   }
 
@@ -179,13 +183,11 @@ function textOf(value: Value): string {
   return isNested(value) ? gist(value) : (timeText(value) ?? gist(value))
 }
 
-const names: Partial<Record<Column['kind'], string>> = { message: 'Message', severity: 'Level' }
-
 /** A press sorts, a drag of the edge widens. */
 function heading(column: Column, setup: Setup, events: Events, changed: () => void): HTMLElement {
   const { path, kind, name } = column
   const sorted = setup.sort.path === path || (setup.sort.path === '' && kind === 'time')
-  const title = kind === 'time' ? `Time (${setup.zone})` : (names[kind] ?? name)
+  const title = kind === 'time' ? `${column.title} (${setup.zone})` : column.title
   const sortable = kind === 'time' || kind === 'value'
   const arrow = sorted ? (setup.sort.ascending ? ' ↑' : ' ↓') : ''
   const inner = sortable

@@ -122,12 +122,16 @@ export function logsView({ key, endpoint, shapes, link, remember, continueInSql 
       stale,
       facts,
       legend,
-      copyButton('Copy link', () => location.href),
-      controls.redaction,
-      showFields.button,
-      showChart.button,
-      wrap.button,
-      endpoint.cacheSeconds > 0 && endpoint.mayRunFresh && el('button', fresh, 'Run fresh'),
+      el(
+        'div',
+        { class: 'logs-acts' },
+        copyButton('Copy link', () => location.href),
+        controls.redaction,
+        showFields.button,
+        showChart.button,
+        wrap.button,
+        endpoint.cacheSeconds > 0 && endpoint.mayRunFresh && el('button', fresh, 'Run fresh'),
+      ),
     ),
     main,
     sqlPart(sqlText, editSql),
@@ -282,13 +286,18 @@ function sqlPart(text: HTMLElement, edit: () => void): HTMLElement {
 }
 
 /** Says that there are no rows, with ways to find some. */
-function nothing({ state: { search, filters, severity }, change }: Current): HTMLElement {
+function nothing({ state: { from, search, filters, severity }, change }: Current): HTMLElement {
   const isFiltered = search !== '' || filters.length > 0 || severity.length > 0
   const words = isFiltered ? 'Nothing in this range passes the filters.' : 'Nothing was logged in this range.'
   const act = (name: string, patch: Partial<State>) =>
     el('button', { type: 'button', onclick: () => change(patch) }, name)
   const unfiltered = isFiltered && act('Without filters', { search: '', filters: [], severity: [] })
-  const acts = el('div', { class: 'actions' }, unfiltered, act('All time', { from: '', to: '' }))
+  const acts = el(
+    'div',
+    { class: 'actions' },
+    unfiltered,
+    from !== '' && act('All time', { from: '', to: '' }),
+  )
   return el('div', { class: 'card empty' }, el('h3', {}, 'No rows'), el('p', {}, words), acts)
 }
 
