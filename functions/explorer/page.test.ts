@@ -103,6 +103,22 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await other.getByLabel('API key').waitFor()
   })
 
+  test('a parameter that is missing is chosen from its examples, one that the key fixes is filled in', async () => {
+    await open('usage.api-counts')
+    await page.getByText('Fill in project, then press Run.').waitFor()
+    await page.getByRole('button', { name: `project ${project}` }).click()
+    await run()
+    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    page = await tab.context.newPage()
+    await page.goto(`${address}/#usage.api-counts?interval=daily`)
+    await page.getByLabel('API key').fill(await service.issue({ pins: { project } }))
+    await page.keyboard.press('Enter')
+    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    await page.goto(`${address}/#logs.all`)
+    await page.getByRole('grid', { name: 'Log entries' }).waitFor()
+    expect(await page.getByLabel('project', { exact: true }).inputValue()).toBe(project)
+  })
+
   test('refuses an unknown key', async () => {
     await page.goto(service.url)
     await page.getByLabel('API key').fill('lqe_unknown')
@@ -418,7 +434,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.keyboard.press('ArrowDown')
     await page.getByRole('heading', { name: 'usage.api-counts', level: 2 }).waitFor()
     await page.getByRole('radio', { name: 'minutely' }).focus()
-    await page.keyboard.press('ArrowLeft') // from minutely round to daily
+    for (let i = 0; i < 2; i++) await page.keyboard.press('ArrowRight') // past hourly
     await page.keyboard.press('Control+Enter')
     await page.getByRole('tab', { name: 'Chart' }).waitFor()
     expect(page.url()).toContain(usage)

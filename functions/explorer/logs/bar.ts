@@ -31,10 +31,10 @@ function inBar(written: string, zone: Zone): string {
   return typeof moment === 'number' ? shown(moment, zone).replace(/\.000000$/, '') : written
 }
 
-export function bar(endpoint: Endpoint, parameters: Parameter[], shapes: Shape[], acts: Acts) {
+export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[], acts: Acts) {
   let state: State
   const tables = select('Table', table => acts.table(table))
-  tables.set(shapes.map(({ table }) => [table, table]))
+  tables.set(names.map(name => [name, name]))
   const inputs = parameters.map(parameter => valueInput(parameter))
   const range = select('Time range', chosen => {
     if (chosen === 'custom') {

@@ -1,20 +1,37 @@
 /** What the parts of the logs view share: the state now, how a person changes it, and how the service is asked. */
-import type { Answer, Endpoint } from '../service.ts'
-import type { Range } from './range.ts'
+import type { Link } from '../link.ts'
+import { type Answer, type Endpoint, runQuery } from '../service.ts'
+import { keepChoices, parametersOf, plainState, shapeNamed, stateFrom } from './opening.ts'
+import { iso, type Range } from './range.ts'
 import type { Shape } from './shape.ts'
-import type { State } from './state.ts'
+import { addressOf, askedOf, type Filter, type State, withColumn, withFilter } from './state.ts'
+
+export interface Opening {
+  key: string
+  endpoint: Endpoint
+  shapes: Shape[]
+  link: Link
+  /** @param step whether it is a step that Back goes back by */
+  remember(link: Link, step: boolean): void
+  continueInSql(link: Link): void
+}
 
 export interface Current {
   readonly endpoint: Endpoint
   state: State
   /** The state's range at the time of the last run. */
   range: Range
-  /** Of the state's table. */
-  shape(): Shape
-  /** A person's change: a step in the history, run at once. */
-  change(patch: Partial<State>): void
+  /** Of a table, the state's by default. */
+  shape(table?: string): Shape
+  /** A person's change: a step in the history, run at once. @param again whether it runs though nothing changed */
+  change(patch: Partial<State>, how?: { again?: boolean }): void
+  filter(added: Filter): void
+  /** Shows a field as a column, or no longer. */
+  column(path: string): void
   /** Puts the state into the address in place of the last one. */
   write(): void
+  /** Shows the state of a link: Back and Forward. */
+  revisit(link: Link): void
   /** @throws ServiceError; DOMException where `signal` ended it */
   query(sql: string, signal: AbortSignal, asked?: Asked): Promise<Answer>
 }
@@ -23,4 +40,50 @@ interface Asked {
   /** The bounds of time for the endpoint's own parameters; the current range by default. `null` = none. */
   within?: Range
   fresh?: boolean
+}
+
+/**
+ * @param settle shows the new state, and asks for what is not on the screen
+ * @returns the state of the link, and notices of what in it fits no table
+ */
+export function currentOf(
+  { key, endpoint, shapes, link, remember }: Opening,
+  settle: (before: State, again: boolean) => void,
+): { view: Current; notices: string[] } {
+  const subject = { endpoint, shapes }
+  const plain = plainState(subject)
+  const { start, end } = parametersOf(endpoint)
+  const { state, notices } = stateFrom(link, subject)
+  const write = (step: boolean) =>
+    remember({ endpoint: endpoint.name, sql: null, ...addressOf(view.state, plain) }, step)
+  const view: Current = {
+    endpoint,
+    state,
+    range: { from: null, to: null },
+    shape: (table = view.state.table) => shapeNamed(subject, table),
+    change(patch, { again = false } = {}) {
+      const before = view.state
+      view.state = { ...before, ...patch }
+      if (!('row' in patch) && askedOf(before) !== askedOf(view.state)) view.state.row = ''
+      keepChoices(endpoint, before, view.state)
+      write(true)
+      settle(before, again)
+    },
+    filter: added => view.change(withFilter(view.state, added)),
+    column: path => view.change(withColumn(view.state, path)),
+    write: () => write(false),
+    revisit(to) {
+      const before = view.state
+      view.state = stateFrom(to, subject).state
+      settle(before, false)
+    },
+    query(sql, signal, { within = view.range, fresh = false } = {}) {
+      const values = { ...view.state.values }
+      // The endpoint's bounds are exclusive below; where they are not, a row more comes, which the SQL leaves out.
+      if (start && within.from !== null) values[start] = iso(within.from - 1)
+      if (end && within.to !== null) values[end] = iso(within.to)
+      return runQuery(key, { endpoint, values, sql, redact: view.state.redact }, signal, fresh)
+    },
+  }
+  return { view, notices }
 }

@@ -3,18 +3,18 @@ import { el, show } from '../dom.ts'
 import { failure } from '../results.ts'
 import { ServiceError } from '../service.ts'
 import type { Current } from './current.ts'
-import { type Acts, details } from './details.ts'
+import { details } from './details.ts'
 import { latest } from './latest.ts'
 import { iso } from './range.ts'
+import { keyOf, type rowList } from './rows.ts'
 import { entrySql, rowsSql } from './sql.ts'
 import { initial } from './state.ts'
 
 /** Around an entry, in microseconds: as near as there is an entry before it. */
 const surroundings = [3e8, 3.6e9, 8.64e10, 6.048e11]
 
-type Others = Pick<Acts, 'filter' | 'column' | 'values' | 'step'>
-
-export function entryPanel(view: Current, others: Others) {
+/** @param values shows the values of a field, with their counts */
+export function entryPanel(view: Current, list: ReturnType<typeof rowList>, values: (path: string) => void) {
   const element = el('aside', { class: 'beside-rows', hidden: true })
   const run = latest()
   /** Which entry it shows, redacted or not. */
@@ -26,7 +26,16 @@ export function entryPanel(view: Current, others: Others) {
     element.hidden = true
   }
 
-  /** Shows the state's entry. */
+  /** Shows the state's entry, and marks its row; closes where there is none. */
+  function showEntry(): void {
+    const { row: wanted } = view.state
+    const row = list.all().find(other => keyOf(other, view.shape()) === wanted) ?? null
+    list.select(row)
+    if (wanted === '') return close()
+    open()
+    if (row) list.reveal(row)
+  }
+
   function open(): void {
     const { table, row, redact } = view.state
     element.hidden = false
@@ -36,7 +45,10 @@ export function entryPanel(view: Current, others: Others) {
     element.inert = true // the last entry, until this one is there
     const [time = '', id = ''] = row.split(/,(.*)/s)
     const acts = {
-      ...others,
+      filter: view.filter,
+      column: view.column,
+      values,
+      step: (towards: 'newer' | 'older') => step((towards === 'older') === view.state.ascending ? -1 : 1),
       around: () => around(Number(time)),
       close: () => view.change({ row: '' }),
     }
@@ -63,6 +75,17 @@ export function entryPanel(view: Current, others: Others) {
     }, fail)
   }
 
+  /** Moves by so many rows; the entry follows where it is open. */
+  function step(by: number): void {
+    const row = list.move(by)
+    if (row && view.state.row !== '') view.change({ row: keyOf(row, view.shape()) })
+  }
+
+  function openActive(): void {
+    const row = list.active()
+    if (row) view.change({ row: keyOf(row, view.shape()) })
+  }
+
   function fail(error: unknown): void {
     shown = ''
     if (error instanceof DOMException) return
@@ -71,5 +94,5 @@ export function entryPanel(view: Current, others: Others) {
     show(element, failure(error, []))
   }
 
-  return { element, open, close, stop: run.stop }
+  return { element, show: showEntry, step, openActive, close, stop: run.stop }
 }

@@ -15,7 +15,7 @@ import { rangeOf } from './range.ts'
 import { columnsOf, type rowList, timeOf } from './rows.ts'
 import { nameOf } from './shape.ts'
 import { type After, hasCursor, rowsSql } from './sql.ts'
-import { askedOf } from './state.ts'
+import { askedOf, type State } from './state.ts'
 
 interface Parts {
   controls: ReturnType<typeof bar>
@@ -24,18 +24,12 @@ interface Parts {
   fields: ReturnType<typeof fieldList>
   /** Called when the rows are on the screen. */
   arrived(): void
-  /** What stands in place of no rows. */
-  nothing(): HTMLElement
 }
 
 const pageOf = 100
 
 /** @param widening whether the page may look further back by itself, as nothing was said of the time */
-export function reading(
-  view: Current,
-  { controls, list, bars, fields, arrived, nothing }: Parts,
-  widening: boolean,
-) {
+export function reading(view: Current, { controls, list, bars, fields, arrived }: Parts, widening: boolean) {
   const legend = el('div', { class: 'bars-legend' })
   const facts = el('span', { class: 'logs-facts', role: 'status' })
   const stale = el('span', { class: 'stale', role: 'status' })
@@ -103,7 +97,7 @@ export function reading(
     arrived()
     view.write()
     tell()
-    if (answer.rows.length === 0) show(problem, nothing())
+    if (answer.rows.length === 0) show(problem, nothing(view))
   }
 
   function relist(rows: Row[]): void {
@@ -239,4 +233,16 @@ export function reading(
       if (cut) facts.textContent += '; some of the new ones are left out: press Run'
     },
   }
+}
+
+/** Says that there are no rows, with ways to find some. */
+function nothing({ state: { from, search, filters, severity }, change }: Current): HTMLElement {
+  const isFiltered = search !== '' || filters.length > 0 || severity.length > 0
+  const words = isFiltered ? 'Nothing in this range passes the filters.' : 'Nothing was logged in this range.'
+  const act = (name: string, patch: Partial<State>) =>
+    el('button', { type: 'button', onclick: () => change(patch) }, name)
+  const unfiltered = isFiltered && act('Without filters', { search: '', filters: [], severity: [] })
+  const allTime = from !== '' && act('All time', { from: '', to: '' })
+  const acts = el('div', { class: 'actions' }, unfiltered, allTime)
+  return el('div', { class: 'card empty' }, el('h3', {}, 'No rows'), el('p', {}, words), acts)
 }

@@ -110,6 +110,23 @@ export function readFilter(text: string): Filter | null {
   }
 }
 
+/** In place of a filter for or against the same value. */
+export function withFilter({ filters }: State, added: Filter): Partial<State> {
+  const same = ({ path, value }: Filter) => path === added.path && value === added.value
+  return { filters: [...filters.filter(other => !same(other)), added] }
+}
+
+/** With the column, or without it where it is there. */
+export function withColumn({ columns: before, sort }: State, path: string): Partial<State> {
+  const columns = before.includes(path) ? before.filter(other => other !== path) : [...before, path]
+  return { columns, sort: columns.includes(sort) ? sort : '' }
+}
+
+/** A press on a heading: the largest first, then the smallest. */
+export function sortedBy({ sort, ascending }: State, path: string): Partial<State> {
+  return sort === path ? { ascending: !ascending } : { sort: path, ascending: false }
+}
+
 /** What the rows depend on, and the histogram: whether two states ask for the same. */
 export function askedOf({ row: _, zone: __, ...asked }: State): string {
   return JSON.stringify(asked)

@@ -67,6 +67,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
 
   const counted = (text: RegExp) => page.locator('.logs-facts', { hasText: text }).waitFor()
   const rows = () => page.locator('.row:not(.head)')
+
+  /** A button of a value in the entry, which shows while one points at the value. */
+  async function press(name: string): Promise<void> {
+    const button = page.getByRole('button', { name })
+    await page.locator('.leaf').filter({ has: button }).first().hover()
+    await button.first().click()
+  }
   const plain = `#logs.all?project=${project}`
 
   test('the first view has data: the example’s project, the last hour, at least 15 rows at 1024 x 768', async () => {
@@ -141,13 +148,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const details = page.getByRole('region', { name: 'Fields of the entry' })
     await details.getByText('/rest/v1/items/1', { exact: true }).first().waitFor()
     const link = page.url()
-    await page.getByRole('button', { name: 'Column of metadata.request.path' }).click()
+    await press('Column of metadata.request.path')
     await page.getByRole('columnheader', { name: /^path/ }).waitFor()
     await rows().nth(1).click()
-    await page.getByRole('button', { name: 'Filter for metadata.request.path' }).click()
+    await press('Filter for metadata.request.path')
     await counted(/of 100 rows|^100 rows/)
     await rows().first().click()
-    await page.getByRole('button', { name: 'Filter out metadata.response.status_code' }).click()
+    await press('Filter out metadata.response.status_code')
     await counted(/^90 rows/)
     await page.getByRole('button', { name: /Remove the filter request.path/ }).click()
     await counted(/of 270 rows/)
@@ -209,7 +216,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.waitForURL(/from=20\d\d-/)
     await counted(/^(\d|1\d|2\d) rows/)
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toMatch(
-      /^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}$/,
+      /^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{6})?$/,
     )
   })
 
@@ -243,6 +250,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     })
     await rows().first().click()
     await page.getByLabel('Redact').check()
+    expect(await page.locator('.bars-legend').textContent()).toBe('')
     let seen = 0
     while ((await page.getByText('REDACTED').count()) === 0)
       seen += await page.getByText('203.0.113.7').count()
@@ -306,13 +314,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('button', { name: 'Remove the column origin_time' }).click()
     await page.getByRole('columnheader', { name: /origin_time/ }).waitFor({ state: 'detached' })
     await rows().first().click()
-    await page.getByRole('button', { name: 'Column of metadata.request.method' }).click()
+    await press('Column of metadata.request.method')
     await page.reload()
     await page.getByRole('columnheader', { name: /method/ }).waitFor()
     expect([await width(), await page.locator('.bars').isVisible()]).toEqual([wide, false])
     await rows().first().click()
     const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
-    await page.getByRole('button', { name: 'Copy metadata.request.path' }).click()
+    await press('Copy metadata.request.path')
     await page.locator('.leaf-acts', { hasText: 'Copied' }).waitFor()
     expect(await clipboard()).toMatch(/^\/rest\/v1\/items\/\d$/)
     await page.getByRole('button', { name: 'Copy JSON' }).click()
@@ -320,7 +328,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await expect(clipboard().then(text => (JSON.parse(text) as { id: string }).id)).resolves.toMatch(
       /^entry-/,
     )
-    await page.getByRole('button', { name: 'Values of metadata.request.path' }).click()
+    await press('Values of metadata.request.path')
     await page.getByRole('button', { name: /items\/0 ?100/ }).waitFor()
   })
 
@@ -343,10 +351,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
       .click()
     await counted(/^10 rows/)
     await rows().first().click()
-    await page.getByRole('button', { name: 'Column of payload.user.sign-in' }).click()
+    await press('Column of payload.user.sign-in')
     await page.getByRole('columnheader', { name: /sign_in/ }).waitFor()
     await rows().nth(1).click()
-    await page.getByRole('button', { name: 'Filter for payload.tags[0]' }).click()
+    await press('Filter for payload.tags[0]')
     await counted(/^5 rows/)
     expect(decodeURIComponent(page.url())).toContain('.where=payload.tags[0]="t1"')
     expect(await page.locator('.row:not(.head) .cell-value').allTextContents()).toEqual([
@@ -358,7 +366,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     ])
   })
 
-  test('what a query read is shown, and a fresh run is only there for keys that may', async () => {
+  test('what a query read is shown, and a fresh run and a choice of redaction are only there for keys that may', async () => {
     const asked: (string | undefined)[] = []
     await page.route('**/api/endpoints/query/**', async route => {
       asked.push((await route.request().allHeaders())['cache-control'])
@@ -371,9 +379,12 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('button', { name: 'Run fresh' }).click()
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
     page = await tab.context.newPage() // with another key
-    await open('#app', await service.issue({}))
+    await open('#app', await service.issue({ redacted: true }))
     await counted(/^30 rows/)
     expect(await page.getByRole('button', { name: 'Run fresh' }).count()).toBe(0)
+    // Its answers are redacted in any case.
+    const redact = page.getByLabel('Redact')
+    expect([await redact.isChecked(), await redact.isDisabled()]).toEqual([true, true])
   })
 
   test('on a phone the controls fold, the rows come first, and an entry covers the screen', async () => {
