@@ -1,22 +1,15 @@
 /**
- * The logs view of an endpoint: its parts, its state, which is the address, and what a change of the state asks for. A
+ * The logs view of an endpoint: its state, which is the address, its parts, and what a change of the state asks for. A
  * person's change is a step in the browser's history, the page's own is not.
  */
-import { el, show } from '../dom.ts'
 import type { Link } from '../link.ts'
-import { bar } from './bar.ts'
-import { type Current, currentOf, type Opening } from './current.ts'
-import { entryPanel } from './entry.ts'
-import { fieldList } from './fields.ts'
-import { follower } from './following.ts'
-import { histogram } from './histogram.ts'
+import { currentOf, type Opening } from './current.ts'
 import { listenTo } from './keys.ts'
-import { chip, layout, toggle } from './layout.ts'
-import { inTable, parametersOf } from './opening.ts'
-import { inAddress, iso } from './range.ts'
-import { reading } from './reading.ts'
-import { keyOf, rowList } from './rows.ts'
-import { askedOf, sortedBy, type State } from './state.ts'
+import { layout } from './layout.ts'
+import { parametersOf } from './opening.ts'
+import { partsOf } from './parts.ts'
+import { inAddress } from './range.ts'
+import { askedOf, type State } from './state.ts'
 
 export function logsView(opening: Opening) {
   const { endpoint, shapes, link, continueInSql } = opening
@@ -71,73 +64,4 @@ export function logsView(opening: Opening) {
       unlisten()
     },
   }
-}
-
-export type Parts = ReturnType<typeof partsOf>
-
-/** The parts, each told what a press in it does. */
-function partsOf(view: Current, { shapes, widening }: { shapes: string[]; widening: boolean }) {
-  const { endpoint, change, filter, column } = view
-  const controls = bar(endpoint, parametersOf(endpoint).others, shapes, {
-    change,
-    table: table => change(inTable(view.state, view.shape(table), endpoint)),
-    run: patch => change(patch, { again: true }),
-    stop,
-    follow: () => (following.isOn() ? following.stop() : follow()),
-    edited: differs => rows.mark(differs),
-  })
-  const bars = histogram((from, to) => {
-    const { range } = view
-    const within = (time: number) => Math.min(Math.max(time, range.from ?? time), range.to ?? time)
-    change({ from: iso(within(from)), to: iso(within(to)) })
-  })
-  const list = rowList({
-    open: row => change({ row: keyOf(row, view.shape()) }),
-    sort: path => change(sortedBy(view.state, path)),
-    remove: column,
-    more: () => rows.older(),
-  })
-  const measured = (by: string) => change({ by, measure: by === '' ? 'rows' : view.state.measure })
-  const measure = (to: string) => change({ measure: to })
-  const fields = fieldList({ filter, column, by: measured, measure, close: () => showFields.set(false) })
-  const showFields = toggle('Fields', 'fields', innerWidth >= 1280, on => (fields.element.hidden = !on))
-  const entry = entryPanel(view, list, by => {
-    showFields.set(true)
-    change({ by, measure: 'rows' })
-  })
-  const rows = reading(view, { controls, list, bars, fields, arrived: entry.show }, widening)
-  const following = follower(view, {
-    rows: list.all,
-    add: rows.add,
-    fail: rows.fail,
-    show: controls.setFollowing,
-  })
-  const chips = el('div', { class: 'chips' })
-
-  function draw(): void {
-    controls.set(view.state, view.shape())
-    show(chips, ...view.state.filters.map(other => chip(other, view)))
-    if (view.state.row === '') entry.show()
-  }
-
-  function run(how: { fresh?: boolean } = {}): void {
-    following.stop()
-    draw()
-    rows.run(how)
-  }
-
-  function stop(): void {
-    rows.stop()
-    entry.stop()
-    following.stop()
-  }
-
-  function follow(): void {
-    const { from, to, sort, ascending } = view.state
-    if (to !== 'now' || sort !== '' || ascending)
-      change({ to: 'now', from: from || 'now-1h', sort: '', ascending: false })
-    following.start()
-  }
-
-  return { controls, bars, list, fields, showFields, entry, rows, chips, draw, run, stop }
 }

@@ -1,0 +1,92 @@
+/** The parts of the logs view, each told what a press in it does. */
+import { el, show } from '../dom.ts'
+import { bar } from './bar.ts'
+import type { Current } from './current.ts'
+import { entryPanel } from './entry.ts'
+import { fieldList } from './fields.ts'
+import { follower } from './following.ts'
+import { histogram } from './histogram.ts'
+import { inTable, parametersOf } from './opening.ts'
+import { iso } from './range.ts'
+import { reading } from './reading.ts'
+import { keyOf, rowList } from './rows.ts'
+import { type Filter, sortedBy } from './state.ts'
+import { toggle } from './toggle.ts'
+
+export type Parts = ReturnType<typeof partsOf>
+
+export function partsOf(view: Current, { shapes, widening }: { shapes: string[]; widening: boolean }) {
+  const { endpoint, change, filter, column } = view
+  const controls = bar(endpoint, parametersOf(endpoint).others, shapes, {
+    change,
+    table: table => change(inTable(view.state, view.shape(table), endpoint)),
+    run: patch => change(patch, { again: true }),
+    stop,
+    follow: () => (following.isOn() ? following.stop() : follow()),
+    edited: differs => rows.mark(differs),
+  })
+  const bars = histogram((from, to) => {
+    const { range } = view
+    const within = (time: number) => Math.min(Math.max(time, range.from ?? time), range.to ?? time)
+    change({ from: iso(within(from)), to: iso(within(to)) })
+  })
+  const list = rowList({
+    open: row => change({ row: keyOf(row, view.shape()) }),
+    sort: path => change(sortedBy(view.state, path)),
+    remove: column,
+    more: () => rows.older(),
+  })
+  const measured = (by: string) => change({ by, measure: by === '' ? 'rows' : view.state.measure })
+  const measure = (to: string) => change({ measure: to })
+  const fields = fieldList({ filter, column, by: measured, measure, close: () => showFields.set(false) })
+  const showFields = toggle('Fields', 'fields', innerWidth >= 1280, on => (fields.element.hidden = !on))
+  const entry = entryPanel(view, list, by => {
+    showFields.set(true)
+    change({ by, measure: 'rows' })
+  })
+  const rows = reading(view, { controls, list, bars, fields, arrived: entry.show }, widening)
+  const following = follower(view, {
+    rows: list.all,
+    add: rows.add,
+    fail: rows.fail,
+    show: controls.setFollowing,
+  })
+  const chips = el('div', { class: 'chips' })
+
+  function draw(): void {
+    controls.set(view.state, view.shape())
+    show(chips, ...view.state.filters.map(other => chip(other, view)))
+    if (view.state.row === '') entry.show()
+  }
+
+  function run(how: { fresh?: boolean } = {}): void {
+    following.stop()
+    draw()
+    rows.run(how)
+  }
+
+  function stop(): void {
+    rows.stop()
+    entry.stop()
+    following.stop()
+  }
+
+  function follow(): void {
+    const { from, to, sort, ascending } = view.state
+    if (to !== 'now' || sort !== '' || ascending)
+      change({ to: 'now', from: from || 'now-1h', sort: '', ascending: false })
+    following.start()
+  }
+
+  return { controls, bars, list, fields, showFields, entry, rows, chips, draw, run, stop }
+}
+
+/** A filter; a press takes it away. */
+function chip(filter: Filter, { state, change }: Current): HTMLElement {
+  const { path, operator, value } = filter
+  const text = `${path.split('.').slice(-2).join('.')} ${operator} ${value === null ? 'none' : String(value)}`
+  const onclick = () => change({ filters: state.filters.filter(other => other !== filter) })
+  const label = `Remove the filter ${text}`
+  const press = { type: 'button', class: 'chip', title: path, 'aria-label': label, onclick }
+  return el('button', press, el('span', {}, text), ' ×')
+}
