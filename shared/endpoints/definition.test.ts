@@ -113,6 +113,27 @@ describe('a definition', () => {
     const document = { id, fields: fieldsOf(endpoint), version: '1', writtenAt: 0 }
     expect(endpointIn(document.fields)).toEqual(endpoint)
   })
+
+  test('has a roll-up or a list of them, and is read with the one that it was stored with before there were lists', () => {
+    const rollup = { query: 'a.rollup.sql', partition: 'minute' }
+    const answers = [{ query: 'a.from.sql', when: {} }]
+    const from = (change: object) =>
+      endpointFrom('a.b', { ...definition, answers, ...change }, 'SELECT 1', file => file)
+    const [made] = from({ rollup }).rollups
+    expect(made).toEqual({
+      name: 'a.rollup',
+      sql: 'a.rollup.sql',
+      partition: 'minute',
+      cluster: [],
+      refreshMinutes: 30,
+    })
+    const two = from({ rollup: [rollup, { ...rollup, query: 'b.rollup.sql' }] }).rollups
+    expect(two).toEqual([made, { ...made, name: 'b.rollup', sql: 'b.rollup.sql' }])
+    const { rollups: _, ...endpoint } = from({ rollup })
+    const stored = (change: object) => ({ definition: JSON.stringify({ ...endpoint, ...change }) })
+    expect(endpointIn(stored({ rollup: made })).rollups).toEqual([made])
+    expect(endpointIn(stored({ rollup: null })).rollups).toEqual([])
+  })
 })
 
 describe('the version of a definition', () => {

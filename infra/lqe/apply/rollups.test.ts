@@ -1,5 +1,5 @@
 /** What `apply` does with the roll-ups of definitions, on DuckDB and on BigQuery. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
@@ -262,18 +262,8 @@ describe('a roll-up on BigQuery', () => {
     expect(lines).toContain('- usage.api-counts.rollup of before, which nothing refers to')
     expect(views().map(sql => sql.slice(0, 6))).toEqual(['CREATE', 'DROP M'])
     server.requests.length = 0
-    for (const ending of [
-      'sql',
-      'yaml',
-      'warm.sql',
-      'rollup.sql',
-      'hours.rollup.sql',
-      'from-rollup.sql',
-      'from-rollup.batch.sql',
-      'from-hours.sql',
-      'from-hours.batch.sql',
-    ])
-      rmSync(join(queries, `usage.api-counts.${ending}`))
+    const files = readdirSync(queries).filter(file => file.startsWith('usage.api-counts.'))
+    for (const file of files) rmSync(join(queries, file))
     await run(cloud)
     expect(views().map(sql => sql.slice(0, 6))).toEqual(['DROP M', 'DROP M'])
   })
