@@ -29,12 +29,14 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** An error of one parameter or header, or at one place in the SQL. */
+/** An error of one parameter or header, at one place in the SQL, or of another endpoint. */
 export interface Problem {
   parameter?: string
   header?: string
   line?: number
   column?: number
+  /** The endpoint that failed, where the one that was called reads its rows. */
+  endpoint?: string
   detail: string
 }
 

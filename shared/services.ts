@@ -8,6 +8,7 @@ import { AnswerCache } from './cache/cache.ts'
 import { type Log, log, occasionally } from './log.ts'
 import { type ColumnsOf, rememberColumns } from './endpoints/columns.ts'
 import { type Endpoints, openEndpoints } from './endpoints/lookup.ts'
+import { type FindUpstream, openUpstream } from './endpoints/upstream.ts'
 import { type ByteLimits, type CallLimits, openByteLimits, openCallLimits } from './keys/limits.ts'
 import { type Cursors, openCursors } from './pages/cursor.ts'
 import { type AssertWithin, rememberVerdicts } from './sandbox/verdict.ts'
@@ -19,6 +20,8 @@ export interface Services {
   engine: QueryEngine
   store: Store
   endpoints: Endpoints
+  /** Before an endpoint's SQL is run or described. */
+  findUpstream: FindUpstream
   columnsOf: ColumnsOf
   cache: AnswerCache
   inFlight: BytesInFlight
@@ -41,14 +44,18 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
   const calls = openCallLimits()
   const inFlight = new BytesInFlight(config.maxBytesInFlight)
   const cache = new AnswerCache(store, {}, rarely, inFlight)
+  const endpoints = openEndpoints(store, config)
+  const columnsOf = rememberColumns(engine)
+  const findUpstream = openUpstream(name => endpoints.find(name), columnsOf)
   return {
     engine,
     store,
     cache,
     inFlight,
     log: rarely,
-    endpoints: openEndpoints(store, config),
-    columnsOf: rememberColumns(engine),
+    endpoints,
+    findUpstream,
+    columnsOf: async (endpoint, sql) => columnsOf(await findUpstream(endpoint), sql),
     assertWithin: rememberVerdicts(engine),
     byteLimits: openByteLimits(store),
     cursors: openCursors(store),

@@ -25,7 +25,7 @@ async function sandboxed({ call, caller }: Session): Promise<Endpoint[]> {
 export async function readResource(session: Session, uri: string): Promise<ReadResourceResult> {
   const [, name, table] = /^lqe:\/\/([^/]+)\/([^/]+)$/.exec(uri) ?? []
   const endpoint = (await sandboxed(session)).find(each => each.name === name)
-  const described = endpoint && (await tablesOf(endpoint, session.call.services.columnsOf))
+  const described = endpoint && (await tablesOf(endpoint, session.call.services))
   const found = described?.find(each => each.name === table)
   if (!found) throw invalidParams(`There is no resource ${uri}.`, { uri })
   return { contents: [{ uri, mimeType: 'text/plain', text: textOf(found) }] }

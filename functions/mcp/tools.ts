@@ -110,7 +110,7 @@ function described(definition: Endpoint['parameters'][string]): JsonSchema {
 
 /** `null` where the engine cannot describe them at the moment. */
 async function columnsFor({ services }: Session['call'], endpoint: Endpoint): Promise<string[] | null> {
-  const columns = await services.columnsOf(endpoint, endpoint.sql).catch((error: unknown) => {
+  const columns = await services.columnsOf(endpoint).catch((error: unknown) => {
     if (error instanceof EngineError) return null
     throw error
   })

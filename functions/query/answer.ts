@@ -1,8 +1,11 @@
 /** The steps from a request for an endpoint's rows to its response, in order. */
 import { type AnswerResult, getAnswer } from '../../shared/answers/get-answer.ts'
 import type { Config } from '../../shared/config.ts'
-import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import type { RunCost } from '../../shared/engines/engine.ts'
+import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
+import { upstreamRequests } from '../../shared/answers/upstream.ts'
+import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
+import { EngineError, type RunCost } from '../../shared/engines/engine.ts'
+import type { Services } from '../../shared/services.ts'
 import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { pageFor, readCursor } from '../../shared/pages/page.ts'
@@ -58,27 +61,37 @@ export interface Question {
 /** @throws ApiError */
 export async function answerQuestion(
   { services, config, notes }: Pick<Call, 'services' | 'notes'> & { config: Pick<Config, 'frozenNow'> },
-  { caller, endpoint, query, callerSql, redacted, isImposed = false, bypass, labels, gone }: Question,
+  question: Question,
   timing: Timing,
 ): Promise<{ result: AnswerResult; parameters: Parameters }> {
+  const { caller, query, callerSql, isImposed = false, bypass, labels, gone } = question
+  const endpoint = await foundUpstream(services, question.endpoint)
+  // Where one that it reads has begun to redact, and it does not say so itself, nobody lifts that.
+  const redacted = question.redacted || (endpoint.redact && !question.endpoint.redact)
   const cursor = await readCursor(services.cursors, endpoint, query)
-  const now = presentFor(endpoint, cursor?.now ?? config.frozenNow ?? Date.now())
+  const moment = cursor?.now ?? config.frozenNow ?? Date.now()
+  const now = presentFor(endpoint, moment)
   const parameters = readParameters(endpoint, query, caller.pins, now)
   const composed = compose(endpoint, caller, parameters, callerSql, isImposed)
   const page = pageFor(services.cursors, endpoint, parameters, { cursor, now, sql: callerSql })
-  const request = {
-    endpoint,
-    ...composed,
-    ...(page ? { statement: page.statement } : {}),
-    page,
-    parameters: parameters.canonical,
-    sent: parameters.sent,
+  const run = {
     redacted,
     bypass,
     byteLimit: services.byteLimits(caller),
     labels: { ...labels, endpoint: endpoint.name, key: caller.keyId },
     gone,
-    onRun: ({ bytes, slotMs, jobId }: RunCost) => Object.assign(notes, { bytes, slotMs, job: jobId }),
+    onRun: (cost: RunCost) => noteRun(notes, cost),
+  }
+  const { cursors } = services
+  const request = {
+    ...run,
+    endpoint,
+    ...composed,
+    ...(page ? { statement: page.statement } : {}),
+    page,
+    upstream: upstreamRequests(endpoint, parameters, { ...run, cursors, pins: caller.pins, now: moment }),
+    parameters: parameters.canonical,
+    sent: parameters.sent,
     timing,
   }
   const result = await timing
@@ -87,6 +100,24 @@ export async function answerQuestion(
       throw mapErrorToCallerSql(error, composed, callerSql)
     })
   return { result, parameters }
+}
+
+async function foundUpstream({ findUpstream }: Services, endpoint: Endpoint): Promise<Endpoint> {
+  try {
+    return await findUpstream(endpoint)
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    throw error.reason === 'misconfigured' ? misdefined(endpoint, error.message) : apiErrorOf(error, endpoint)
+  }
+}
+
+/** A call may take several runs: the rows that it reads as tables, then its own. The job is the last. */
+function noteRun(notes: Call['notes'], { bytes, slotMs, jobId }: RunCost): void {
+  const sum = (name: string, more: number | null) => {
+    const before = notes[name]
+    return typeof before === 'number' ? before + (more ?? 0) : more
+  }
+  Object.assign(notes, { bytes: sum('bytes', bytes), slotMs: sum('slotMs', slotMs), job: jobId })
 }
 
 /** A forced run costs a scan, so it takes a right; without it the header is ignored, as HTTP allows. */

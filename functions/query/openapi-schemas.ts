@@ -135,7 +135,14 @@ export const problemSchema: JsonSchema = {
       items: {
         type: 'object',
         required: ['detail'],
-        properties: { parameter: text, header: text, line: position, column: position, detail: text },
+        properties: {
+          parameter: text,
+          header: text,
+          line: position,
+          column: position,
+          endpoint: text,
+          detail: text,
+        },
       },
     },
     error: objectOf({ code: text, message: text }),

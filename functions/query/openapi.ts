@@ -29,7 +29,7 @@ export async function describeApi(call: Call): Promise<void> {
 /** The document of these endpoints. */
 export async function openApiOf(endpoints: Endpoint[], columnsOf: ColumnsOf): Promise<object> {
   const described = endpoints.map(async endpoint => {
-    const columns = await columnsOf(endpoint, endpoint.sql).catch(unknownColumns)
+    const columns = await columnsOf(endpoint).catch(unknownColumns)
     return { endpoint, columns }
   })
   return openApiDocument(await Promise.all(described))

@@ -1,12 +1,6 @@
-import type { Binding, Statement } from '../../shared/engines/engine.ts'
-import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import {
-  ownQuery,
-  queryFor,
-  readsRollups,
-  type SavedQuery,
-  statementOf,
-} from '../../shared/endpoints/queries.ts'
+import type { Statement } from '../../shared/engines/engine.ts'
+import { type Endpoint, upstreamBindings } from '../../shared/endpoints/definition.ts'
+import { type SavedQuery, savedStatement } from '../../shared/endpoints/queries.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { invalidParameter, readSingle } from '../../shared/endpoints/query-string.ts'
@@ -64,8 +58,7 @@ export function compose(
   isImposed: boolean,
 ): Composed {
   const { bindings } = parameters
-  if (callerSql === null)
-    return { ...savedStatement(endpoint, bindings), sql: null, tree: null, names: new Map() }
+  if (callerSql === null) return { ...savedStatement(endpoint, bindings), tree: null, names: new Map() }
   if (!endpoint.sandbox)
     throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL; leave sql out.', {
       problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
@@ -73,19 +66,11 @@ export function compose(
   assertRedactionHolds(endpoint, caller)
   assertPinsHold(endpoint, caller.pins)
   const { sql, normal, tree, parameters: used } = sandbox(endpoint, callerSql)
-  const needed = bindings.filter(({ name }) => used.includes(name))
+  const all = [...bindings, ...upstreamBindings(endpoint)]
+  const needed = all.filter(({ name }) => used.includes(name))
   const { problem, names } = storedTextIn(tree)
   if (problem && isImposed && !endpoint.sandboxDespiteRedaction) throw changesText(problem, callerSql)
   return { statement: { sql, bindings: needed }, instead: null, asOf: null, sql: normal, tree, names }
-}
-
-function savedStatement(
-  endpoint: Endpoint,
-  bindings: Binding[],
-): Pick<Composed, 'statement' | 'instead' | 'asOf'> {
-  const query = queryFor(endpoint, bindings)
-  const instead = readsRollups(query) ? statementOf(ownQuery(endpoint), bindings) : null
-  return { statement: statementOf(query, bindings), instead, asOf: query.asOf }
 }
 
 /** The first rows of the table in `shared/sandbox/README.md`, "Redacted answers". */

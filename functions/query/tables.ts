@@ -1,10 +1,10 @@
-import type { ColumnsOf } from '../../shared/endpoints/columns.ts'
 import { blame } from '../../shared/answers/blame.ts'
 import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
 import type { Endpoint, Explore } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
+import type { Services } from '../../shared/services.ts'
 import type { SqlType } from '../../shared/sql/types.ts'
 import type { Call } from '../http/call.ts'
 import { accessEndpoint } from './access.ts'
@@ -32,14 +32,20 @@ export async function describeTables(call: Call): Promise<void> {
   const { endpoint } = await accessEndpoint(call)
   if (!endpoint.sandbox)
     throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL, so it offers no tables.')
-  const result = await tablesOf(endpoint, call.services.columnsOf)
+  const result = await tablesOf(endpoint, call.services)
   call.res.vary('X-API-KEY, Authorization, SVC-ENDPOINT-VERSION, LF-ENDPOINT-VERSION')
   call.res.setHeader('Cache-Control', 'private, max-age=30')
   call.res.status(200).json({ result })
 }
 
 /** @throws ApiError */
-export async function tablesOf(endpoint: Endpoint, columnsOf: ColumnsOf): Promise<TableDescription[]> {
+export async function tablesOf(
+  declared: Endpoint,
+  { columnsOf, findUpstream }: Pick<Services, 'columnsOf' | 'findUpstream'>,
+): Promise<TableDescription[]> {
+  const endpoint = await findUpstream(declared).catch((error: unknown) => {
+    throw error instanceof EngineError ? apiErrorOf(error, declared) : error
+  })
   const tables = tableQueries(endpoint).map(async ({ name, sql }) => {
     const columns = await columnsOf(endpoint, sql).catch((error: unknown) => {
       if (!(error instanceof EngineError)) throw error

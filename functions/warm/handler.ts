@@ -30,12 +30,13 @@ export function warmHandler({ services, config, log, publicKeys }: WarmDependenc
     if (req.method !== 'POST')
       throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
     notes['checked'] = await check(req.get('authorization'))
-    const { engine, store, endpoints } = await services
+    const reading = await services
+    const { engine, store, endpoints } = reading
     const name = readSingle(query, 'endpoint')
     const wanted = await wantedEndpoints(endpoints, name)
     if (name !== null) notes['endpoint'] = name
     const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
-    const report = await warm({ engine, store, log }, wanted, allowance)
+    const report = await warm({ engine, store, log, reading }, wanted, allowance)
     Object.assign(notes, summaryOf(report))
     // An error makes the scheduler try again, which helps where the store did not answer, and nowhere else.
     res.status(report.endpoints.some(({ error }) => error !== null) ? 503 : 200).json(report)

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import { type Endpoint, misdefined } from '../endpoints/definition.ts'
 import { EngineError, type Statement } from '../engines/engine.ts'
-import type { ApiError, ErrorCode } from '../errors.ts'
+import { ApiError, type ErrorCode } from '../errors.ts'
 import { isInCaller } from '../sandbox/sandbox.ts'
 import { offsetOf, type Place, SqlError } from '../sql/error.ts'
 import { statementLimits } from '../sql/limits.ts'
@@ -21,6 +21,8 @@ interface Asked {
   sql: string | null
   /** Parameters whose values are the caller's own: neither defaults nor pins. */
   sent: readonly string[]
+  /** The requests for the rows that it reads as tables. */
+  upstream?: readonly { request: Asked }[]
 }
 
 /** Errors of the engine that other SQL or other values may avoid. */
@@ -32,10 +34,14 @@ export function blame(error: ApiError, asked: Asked): ApiError {
   return misdefined(asked.endpoint, `its own query fails: ${error.message}`)
 }
 
-function isOfCaller(
-  { code, message, problems, cause }: ApiError,
-  { endpoint, statement, sql, sent }: Asked,
-): boolean {
+function isOfCaller(error: ApiError, { endpoint, statement, sql, sent, upstream = [] }: Asked): boolean {
+  const { code, message, problems, cause } = error
+  const failed = problems.find(problem => problem.endpoint !== undefined)?.endpoint
+  const inner = upstream.find(({ request }) => request.endpoint.name === failed)
+  if (inner) {
+    const own = problems.map(({ endpoint: _, ...problem }) => problem)
+    return isOfCaller(new ApiError(code, message, { problems: own, cause }), inner.request)
+  }
   const [place] = problems.flatMap(({ line, column }) => (line && column ? [{ line, column }] : []))
   if (sql !== null) return !place || isInCaller({ sql: statement.sql, normal: sql }, place)
   if (code !== 'invalid_query') return sent.length > 0

@@ -30,6 +30,8 @@ export interface CacheRequest {
   keyFields: CacheKeyFields
   /** How long an answer counts as fresh, milliseconds. */
   freshMs: number
+  /** Less than `freshMs`, where this caller needs a younger answer. */
+  maxAgeMs?: number
   /** The longest that `make` may take, milliseconds. */
   timeoutMs: number
   /** Whether reads are recorded for the warmer. */
@@ -119,7 +121,7 @@ export class AnswerCache {
    */
   async read(request: CacheRequest): Promise<CacheResult> {
     const key = cacheKey(request.keyFields)
-    const hot = request.bypass ? null : this.hotAt(key, request.freshMs)
+    const hot = request.bypass ? null : this.hotAt(key, request.maxAgeMs ?? request.freshMs)
     if (hot) return hot
     const flightKey = request.bypass ? `${key}!` : key
     const { maxBytes = Infinity } = request
@@ -195,7 +197,7 @@ export class AnswerCache {
    */
   private async readThroughStore(key: string, request: CacheRequest, flight: Flight): Promise<CacheResult> {
     const giveUpAt = performance.now() + request.timeoutMs + this.times.leaseMs
-    const { freshMs, bypass } = request
+    const { freshMs, maxAgeMs = freshMs, bypass } = request
     let tornReads = 0
     for (let waited = false; performance.now() < giveUpAt; waited = true) {
       const head = await this.entries.readHead(key, request.keyFields, waited || undefined)
@@ -205,7 +207,7 @@ export class AnswerCache {
       const mayServe = head && !bypass && ageMs < freshMs + this.times.staleMs
       const staleCopy = mayServe ? () => this.loadStale(key, head) : null
 
-      if (head && ageMs < freshMs && !bypass) {
+      if (head && ageMs < maxAgeMs && !bypass) {
         const entry = await this.entries.load(key, head)
         if (entry) {
           await this.noteUse(key, request, head)
@@ -271,7 +273,7 @@ export class AnswerCache {
     const known = request.bypass ? undefined : this.entries.inMemory(key)
     const ageMs = known ? this.entries.ageOf(known.madeAt) : Number.POSITIVE_INFINITY
     if (known && ageMs < request.freshMs + this.times.staleMs)
-      return this.result(known, ageMs < request.freshMs ? 'hit' : 'stale')
+      return this.result(known, ageMs < (request.maxAgeMs ?? request.freshMs) ? 'hit' : 'stale')
     if (this.runsWithoutStore >= maxRunsWithoutStore)
       throw new ApiError(
         'store_unavailable',

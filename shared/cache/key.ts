@@ -11,14 +11,17 @@ export interface CacheKeyFields {
   sql: string | null
   /** The cursor of a page; absent for the first one, and without pages. */
   cursor?: string
+  /** Of the endpoints that this one reads: their versions and parameters; absent where it reads none. */
+  upstream?: string
   /** `clear`, or the version of the redaction policy that was applied. */
   variant: string
 }
 
 /** The cache key, 64 hex digits. JSON separates the fields, so that two different lists never run into one text. */
-export function cacheKey({ endpointId, version, parameters, sql, cursor, variant }: CacheKeyFields): string {
-  const text = JSON.stringify(
-    [endpointId, version, parameters, sql, variant, cursor].slice(0, cursor ? 6 : 5),
-  )
-  return hash('sha256', text)
+export function cacheKey(fields: CacheKeyFields): string {
+  const { endpointId, version, parameters, sql, cursor, variant, upstream } = fields
+  const own = [endpointId, version, parameters, sql, variant]
+  // What most keys do not have is left out, so that their answers stay in use.
+  const rest = upstream === undefined ? [cursor].slice(0, cursor ? 1 : 0) : [cursor ?? null, upstream]
+  return hash('sha256', JSON.stringify([...own, ...rest]))
 }

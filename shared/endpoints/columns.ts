@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import type { QueryEngine } from '../engines/engine.ts'
 import type { Column } from '../sql/types.ts'
-import { emptyBindings, type Endpoint } from './definition.ts'
+import { emptyBindings, type Endpoint, wholeVersion } from './definition.ts'
 
 /**
  * The result columns of a query.
- * @param sql the endpoint's own query, or one over its tables
+ * @param sql a query over the endpoint's tables; absent = its own
  * @throws EngineError
  */
-export type ColumnsOf = (endpoint: Endpoint, sql: string) => Promise<Column[]>
+export type ColumnsOf = (endpoint: Endpoint, sql?: string) => Promise<Column[]>
 
 /** Columns come from a dry run, which costs time. They change only with the definition, so its version is the key. */
 export function rememberColumns(engine: QueryEngine): ColumnsOf {
@@ -19,5 +19,6 @@ export function rememberColumns(engine: QueryEngine): ColumnsOf {
       return (await engine.describe({ sql, bindings: emptyBindings(endpoint) })).columns
     },
   })
-  return (endpoint, sql) => columns.forceFetch(`${endpoint.version} ${sql}`, { context: { endpoint, sql } })
+  return (endpoint, sql = endpoint.sql) =>
+    columns.forceFetch(`${wholeVersion(endpoint)} ${sql}`, { context: { endpoint, sql } })
 }

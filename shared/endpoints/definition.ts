@@ -34,6 +34,10 @@ export interface Endpoint {
   rollups: Rollup[]
   /** Queries that read the roll-ups, for some calls: the first whose `when` fits, else `sql` (`queries.ts`). */
   answers: RollupAnswer[]
+  /** Endpoints whose rows its SQL reads, by the name of the table; absent = none. */
+  upstream?: Record<string, Upstream>
+  /** The same as they were found (`upstream.ts`): then `sql` defines their tables. Never stored. */
+  upstreamTables?: UpstreamTable[]
   sandbox: boolean
   redact: boolean
   /** Whether `sandbox` holds for callers without `pii:read` though the endpoint redacts; SQL shows them any value. */
@@ -99,6 +103,22 @@ export interface RollupAnswer {
   when: object
 }
 
+/** Another endpoint whose rows are read as a table. */
+interface Upstream {
+  /** Its name. */
+  endpoint: string
+  /** Its parameters: constants, and `@name` for the value of a parameter of the endpoint that reads it. */
+  parameters: Record<string, Scalar>
+}
+
+export interface UpstreamTable {
+  /** In the SQL, and of the binding with its rows. */
+  name: string
+  endpoint: Endpoint
+  columns: Column[]
+  parameters: Upstream['parameters']
+}
+
 export type Scalar = string | number | boolean
 
 /** The JSON Schema of one parameter, as far as `definition.schema.json` allows it. */
@@ -130,6 +150,7 @@ interface DefinitionFile {
   warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
   rollup?: RollupDefinition | RollupDefinition[]
   answers?: AnswerDefinition[]
+  upstream?: Record<string, Upstream>
   sandbox: boolean | { redacted: 'allow' | 'refuse' }
   redact: boolean
   explore?: Record<string, Explore>
@@ -205,6 +226,7 @@ export function endpointFrom(
     warm,
     rollup = [],
     answers = [],
+    upstream,
     sandbox,
     redact,
     explore = {},
@@ -224,6 +246,7 @@ export function endpointFrom(
       { pointer: '/callerLabels', detail: `names ${fixed.join(', ')}, which labels fixes` },
     ])
   answers.forEach((answer, at) => assertFits(answer, `/answers/${at}`, file))
+  if (upstream) assertPassedOn(upstream, file)
   const saved = {
     id,
     name,
@@ -240,6 +263,7 @@ export function endpointFrom(
     warm: warm ? warmingOf(warm, readQuery) : null,
     rollups: rollupsOf(rollup, readQuery),
     answers: answers.map((answer, at) => answerOf(answer, `/answers/${at}`, readQuery)),
+    ...(upstream ? { upstream } : {}),
     sandbox: sandbox !== false,
     redact,
     sandboxDespiteRedaction: typeof sandbox === 'object' && sandbox.redacted === 'allow',
@@ -359,6 +383,29 @@ function assertFits(
   }
 }
 
+/** The parameter whose value a value of `upstream` passes on; `null` for a constant. */
+export function passedOn(value: Scalar): string | null {
+  return typeof value === 'string' && value.startsWith('@') ? value.slice(1) : null
+}
+
+/** @throws DefinitionError for what does not go with `upstream`, and for names that it cannot have */
+function assertPassedOn(
+  upstream: Record<string, Upstream>,
+  { parameters, page, newestFirst, answers, warm }: DefinitionFile,
+): void {
+  // A page or a reading is of another time than the rows beside it; a batch has rows of many parameter sets.
+  for (const [field, other] of Object.entries({ page, newestFirst, answers, 'warm/query': warm?.query }))
+    if (other) throw new DefinitionError([{ pointer: `/${field}`, detail: 'does not go with upstream' }])
+  for (const [name, { parameters: passed }] of Object.entries(upstream)) {
+    const names = Object.values(passed).flatMap(value => passedOn(value) ?? [])
+    assertDeclared(`/upstream/${name}/parameters`, names, parameters.properties)
+    if (Object.keys(parameters.properties).some(other => other.toLowerCase() === name.toLowerCase()))
+      throw new DefinitionError([
+        { pointer: `/upstream/${name}`, ofName: true, detail: 'is the name of a parameter' },
+      ])
+  }
+}
+
 type ReadQuery = (file: string, pointer: string) => string
 
 /** The error for a file that the definition names and that is missing. */
@@ -400,9 +447,23 @@ export function parameterColumns({ parameters }: Pick<Endpoint, 'parameters'>): 
   return names.map(name => ({ name, type: typeOf(parameters[name]!) }))
 }
 
-/** Every parameter as NULL of its type, for a dry run. */
-export function emptyBindings(endpoint: Pick<Endpoint, 'parameters'>): Binding[] {
-  return parameterColumns(endpoint).map(column => ({ ...column, value: null }))
+/** Every parameter as NULL of its type, and every table of `upstream` without its rows, for a dry run. */
+export function emptyBindings(endpoint: Pick<Endpoint, 'parameters' | 'upstreamTables'>): Binding[] {
+  const parameters = parameterColumns(endpoint).map(column => ({ ...column, value: null }))
+  return [...parameters, ...upstreamBindings(endpoint)]
+}
+
+/** The tables of `upstream`, as arrays of structs that are not filled yet. */
+export function upstreamBindings({ upstreamTables = [] }: Pick<Endpoint, 'upstreamTables'>): Binding[] {
+  return upstreamTables.map(({ name, columns }) => {
+    const element = { kind: 'STRUCT', fields: columns } as const
+    return { name, type: { kind: 'ARRAY', element }, value: null }
+  })
+}
+
+/** Equal where the endpoint and all behind it are. */
+export function wholeVersion({ version, upstreamTables = [] }: Endpoint): string {
+  return [version, ...upstreamTables.map(({ endpoint }) => `(${wholeVersion(endpoint)})`)].join(' ')
 }
 
 /** The document of an endpoint, in the collection `endpoints` under its id; `endpointIn` reads it back. */

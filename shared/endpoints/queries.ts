@@ -2,7 +2,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
 import type { Binding, Rollup, Statement } from '../engines/engine.ts'
-import type { Endpoint, RollupAnswer } from './definition.ts'
+import { type Endpoint, type RollupAnswer, upstreamBindings } from './definition.ts'
 
 export interface SavedQuery {
   sql: string
@@ -39,6 +39,17 @@ export function statementOf(
   bindings: Binding[],
 ): Statement {
   return { sql, bindings, rollups }
+}
+
+/** The statement that answers these parameters, with the tables of `upstream` still to be filled. */
+export function savedStatement(
+  endpoint: Endpoint,
+  parameters: Binding[],
+): { statement: Statement; instead: Statement | null; asOf: SavedQuery['asOf']; sql: null } {
+  const query = queryFor(endpoint, parameters)
+  const bindings = [...parameters, ...upstreamBindings(endpoint)]
+  const instead = readsRollups(query) ? statementOf(ownQuery(endpoint), bindings) : null
+  return { statement: statementOf(query, bindings), instead, asOf: query.asOf, sql: null }
 }
 
 const minuteMs = 60_000

@@ -1,5 +1,7 @@
 /** The raw query string of a URL, read strictly: repeated parameters and broken UTF-8 are seen, not repaired. */
+import type { Value } from '../engines/engine.ts'
 import { ApiError, type Problem } from '../errors.ts'
+import type { Scalar } from './definition.ts'
 
 export interface Pair {
   name: string
@@ -23,6 +25,12 @@ export function splitQuery(query: string): Pair[] {
       const name = decode(equals < 0 ? part : part.slice(0, equals))
       return { name: name ?? '', value: decode(equals < 0 ? '' : part.slice(equals + 1)) }
     })
+}
+
+/** The query string of these parameters; NULL is left out. */
+export function queryText(parameters: Record<string, Value>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== null)
+  return given.map(pair => pair.map(part => encodeURIComponent(part as Scalar)).join('=')).join('&')
 }
 
 function decode(text: string): string | null {

@@ -9,12 +9,15 @@ import { withTimeout } from '../stores/timeout.ts'
 import { Budget } from './budget.ts'
 import { findDue } from './due.ts'
 import { refresh } from './refresh.ts'
+import { type ReadingServices, refreshReaders } from './upstream.ts'
 import { type EndpointReport, Tally, totalOf, type WarmReport } from './report.ts'
 
 interface WarmServices {
   engine: QueryEngine
   store: Store
   log: Log
+  /** For endpoints that read the rows of others. */
+  reading?: ReadingServices
 }
 
 /** Whether answers of this endpoint are kept warm, which takes a cache to keep them in. */
@@ -34,12 +37,29 @@ export async function warm(
 ): Promise<WarmReport> {
   const budget = new Budget(allowance)
   const reports: EndpointReport[] = []
-  for (const endpoint of endpoints.filter(isWarmed)) reports.push(await warmOne(services, endpoint, budget))
+  for (const endpoint of inOrder(endpoints).filter(isWarmed))
+    reports.push(await warmOne(services, endpoint, budget))
   return totalOf(reports)
 }
 
+/** Those whose rows others read come before these. */
+function inOrder(endpoints: Endpoint[]): Endpoint[] {
+  const byName = new Map(endpoints.map(endpoint => [endpoint.name, endpoint]))
+  const ordered = new Set<Endpoint>()
+  const visit = (endpoint: Endpoint, path: Endpoint[]) => {
+    if (path.includes(endpoint)) return
+    for (const { endpoint: name } of Object.values(endpoint.upstream ?? {})) {
+      const other = byName.get(name)
+      if (other) visit(other, [...path, endpoint])
+    }
+    ordered.add(endpoint)
+  }
+  for (const endpoint of endpoints) visit(endpoint, [])
+  return [...ordered]
+}
+
 async function warmOne(
-  { engine, store, log }: WarmServices,
+  { engine, store, log, reading }: WarmServices,
   endpoint: Endpoint,
   budget: Budget,
 ): Promise<EndpointReport> {
@@ -49,6 +69,7 @@ async function warmOne(
       const since = performance.now()
       const { sets, refused } = await findDue(store, endpoint, now)
       for (const refusal of refused) tally.skipped(refusal)
+      if (endpoint.upstream && reading) return refreshReaders({ endpoint, budget, tally }, reading, sets)
       const clock = () => now + performance.now() - since
       await refresh({ engine, store, endpoint, budget, tally, now: clock }, sets)
     })

@@ -11,6 +11,7 @@ import { compareBatchQueries, compareRollupQueries } from './compare.ts'
 import { carryOut, estimates, planFor } from './plan.ts'
 import { readQueries } from './read.ts'
 import { createMissing, planRollups, removeUnused } from './rollups.ts'
+import { findAmong } from './upstream.ts'
 import { QueriesError } from './yaml.ts'
 
 const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as const
@@ -79,7 +80,9 @@ export async function apply(
     await removeUnused(rollups, engine)
     return out(`${changes} changed.`)
   }
-  for (const endpoint of endpoints) for (const line of await estimates(endpoint, engine)) out(`  ${line}`)
+  const find = findAmong(endpoints, engine)
+  for (const endpoint of endpoints)
+    for (const line of await estimates(await find(endpoint), engine)) out(`  ${line}`)
   out(`${changes} to change; nothing was done (--dry-run).`)
 }
 

@@ -9,10 +9,12 @@ import {
   type Endpoint,
   type ParameterDefinition,
   parameterColumns,
+  passedOn,
   type Scalar,
 } from '../../../shared/endpoints/definition.ts'
 import { misfitOf } from '../../../shared/endpoints/parameters.ts'
 import { ownQuery, rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/queries.ts'
+import type { FindUpstream } from '../../../shared/endpoints/upstream.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
 import { pagedSelection } from '../../../shared/pages/statement.ts'
 import { placeOf, SqlError } from '../../../shared/sql/error.ts'
@@ -25,22 +27,44 @@ import { parameterNames } from '../../../shared/sql/walk.ts'
 import { batchStatement } from '../../../shared/warm/batch.ts'
 import { checkExplore } from './explore.ts'
 import type { EndpointSource } from './read.ts'
+import { columnFaults, type Fault, findAmong, upstreamFaults } from './upstream.ts'
 import type { FileProblem } from './yaml.ts'
 
 /** @returns every problem, by file, line and column; an empty list where all may be applied */
 export async function check(sources: EndpointSource[], engine: QueryEngine): Promise<FileProblem[]> {
-  const problems = await Promise.all(sources.map(source => checkOne(source, engine)))
-  return problems.flat()
+  const endpoints = sources.map(({ endpoint }) => endpoint)
+  const find = findAmong(endpoints, engine)
+  const problems = sources.map(async source => {
+    const { endpoint, sqlFile } = source
+    const faults = await pointing(sqlFile, async () => inYaml(source, upstreamFaults(endpoint, endpoints)))
+    return faults.length > 0 ? faults : checkOne(source, engine, find)
+  })
+  return (await Promise.all(problems)).flat()
 }
 
-async function checkOne(source: EndpointSource, engine: QueryEngine): Promise<FileProblem[]> {
-  const { endpoint, sqlFile, queryFiles } = source
+function inYaml({ yamlFile, placeInYaml }: EndpointSource, faults: Fault[]): FileProblem[] {
+  return faults.map(({ pointer, detail }) => {
+    const words = `${pointer.slice(1).replaceAll('/', '.')} ${detail}`
+    return { file: yamlFile, ...placeInYaml(pointer), detail: words }
+  })
+}
+
+async function checkOne(
+  declared: EndpointSource,
+  engine: QueryEngine,
+  find: FindUpstream,
+): Promise<FileProblem[]> {
+  const { sqlFile, queryFiles } = declared
   const at = (pointer: string, look: (file: string) => Promise<FileProblem[]>) => {
     const file = queryFiles.get(pointer)
     return file === undefined ? [] : pointing(file, () => look(file))
   }
   return pointing(sqlFile, async () => {
-    const problems = [...parametersAgree(source), ...(await valuesFit(source, engine))]
+    const problems = [...parametersAgree(declared), ...(await valuesFit(declared, engine))]
+    if (problems.length > 0) return problems
+    const endpoint = await find(declared.endpoint)
+    const source = { ...declared, endpoint }
+    problems.push(...inYaml(source, columnFaults(endpoint)))
     if (problems.length > 0) return problems
     if (endpoint.newestFirst) newestRows(endpoint.sql, parse(endpoint.sql), endpoint.newestFirst.start)
     if (endpoint.page) pagedSelection(endpoint.sql, parse(endpoint.sql), endpoint.page)
@@ -132,10 +156,12 @@ function parametersAgree({ endpoint, sqlFile, yamlFile, placeInYaml }: EndpointS
     if (!Object.hasOwn(endpoint.parameters, name))
       problems.push({ file: sqlFile, ...placeOf(endpoint.sql, at), detail })
   }
+  const values = Object.values(endpoint.upstream ?? {}).flatMap(({ parameters }) => Object.values(parameters))
+  const passed = values.map(passedOn)
   for (const name of Object.keys(endpoint.parameters)) {
     const detail = `${name} is declared, but @${name} is not in the SQL`
     const place = placeInYaml(`/parameters/properties/${name}`)
-    if (!used.has(name)) problems.push({ file: yamlFile, ...place, detail })
+    if (!used.has(name) && !passed.includes(name)) problems.push({ file: yamlFile, ...place, detail })
   }
   return problems
 }

@@ -1,6 +1,12 @@
 /** The plan that makes the store equal to `queries/`, and an estimate of the bytes that each endpoint reads. */
 import type { Binding, QueryEngine } from '../../../shared/engines/engine.ts'
-import { type Endpoint, endpointIn, fieldsOf, typeOf } from '../../../shared/endpoints/definition.ts'
+import {
+  type Endpoint,
+  endpointIn,
+  fieldsOf,
+  typeOf,
+  upstreamBindings,
+} from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
 import { keepVersions } from '../../../shared/endpoints/versions.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
@@ -101,11 +107,12 @@ export async function estimates(endpoint: Endpoint, engine: QueryEngine): Promis
 
 /** The definition's own examples, or NULL. */
 function examples(endpoint: Endpoint): Binding[] {
-  return Object.entries(endpoint.parameters).map(([name, definition]) => ({
+  const parameters = Object.entries(endpoint.parameters).map(([name, definition]) => ({
     name,
     type: typeOf(definition),
     value: definition.examples?.[0] ?? definition.enum?.[0] ?? definition.default ?? null,
   }))
+  return [...parameters, ...upstreamBindings(endpoint)]
 }
 
 function amount(bytes: number): string {

@@ -39,6 +39,8 @@ export interface EndpointTests extends TestsFile {
   endpoint: Endpoint
   /** The endpoint's files, for problems of its batch queries. */
   source: EndpointSource
+  /** All of the folder, whose rows this one may read. */
+  endpoints: Endpoint[]
   file: string
   document: Document
   /** A problem of the value, or of its name, at a JSON pointer of the file. */
@@ -57,7 +59,7 @@ export function readTests(folder: string, sources: EndpointSource[]): EndpointTe
     const file = join(folder, source.endpoint.name + testsEnding)
     if (!existsSync(file)) continue
     try {
-      tests.push(readOne(file, source))
+      tests.push({ ...readOne(file, source), endpoints: sources.map(({ endpoint }) => endpoint) })
     } catch (error) {
       if (!(error instanceof QueriesError)) throw error
       problems.push(...error.problems)
@@ -75,7 +77,7 @@ function strangers(folder: string, sources: EndpointSource[]): FileProblem[] {
     .map(file => ({ file: join(folder, file), line: 1, column: 1, detail: 'has no endpoint beside it' }))
 }
 
-function readOne(file: string, source: EndpointSource): EndpointTests {
+function readOne(file: string, source: EndpointSource): Omit<EndpointTests, 'endpoints'> {
   const { document, placeIn } = readYaml(file)
   const problem = (pointer: string, detail: string, ofName = false): FileProblem => {
     const words = `${pointer.slice(1).replaceAll('/', '.')} ${detail}`.trim()

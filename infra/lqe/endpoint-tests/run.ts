@@ -8,6 +8,7 @@ import { finish } from '../../../shared/answers/answer.ts'
 import { loadConfig } from '../../../shared/config.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { presentFor, readParameters } from '../../../shared/endpoints/parameters.ts'
+import { queryText } from '../../../shared/endpoints/query-string.ts'
 import { queryFor, type SavedQuery } from '../../../shared/endpoints/queries.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { EngineError, type Row } from '../../../shared/engines/engine.ts'
@@ -16,6 +17,7 @@ import { openServices, type Services } from '../../../shared/services.ts'
 import { groupsOf } from '../../../shared/warm/batch.ts'
 import { runTogether } from '../apply/compare.ts'
 import { lineDiff } from '../apply/diff.ts'
+import { carryOut, planFor } from '../apply/plan.ts'
 import { type FileProblem, QueriesError } from '../apply/yaml.ts'
 import { BadEntry, entryReader, type Json } from '../logs/entries.ts'
 import { loadLogs } from '../logs/load.ts'
@@ -66,6 +68,7 @@ export async function withRows<T>(
       loadConfig({ DATA_DIR: folder, TABLES_DIR: tablesFolder, FROZEN_NOW: tests.now }),
     )
     try {
+      await store(services, tests)
       return await act(services)
     } finally {
       await services.close()
@@ -73,6 +76,11 @@ export async function withRows<T>(
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** An endpoint that reads the rows of others finds them in the store. */
+async function store({ store }: Services, { endpoint, endpoints }: EndpointTests): Promise<void> {
+  if (endpoint.upstream) await carryOut(await planFor(endpoints, store), store, null)
 }
 
 /** What a load would leave out is an error here. */
@@ -143,12 +151,6 @@ async function outcomeOf(
       reason: cause instanceof EngineError ? ` (${cause.message})` : '',
     }
   }
-}
-
-function queryText(parameters: TestCase['parameters']): string {
-  return Object.entries(parameters)
-    .map(pair => pair.map(encodeURIComponent).join('='))
-    .join('&')
 }
 
 function picked(rows: Row[], columns: string[] | undefined): Row[] {

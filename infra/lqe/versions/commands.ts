@@ -2,11 +2,12 @@
 import { Command } from 'commander'
 import { emptyBindings, type Endpoint, endpointIn } from '../../../shared/endpoints/definition.ts'
 import { versionAt } from '../../../shared/endpoints/versions.ts'
-import { EngineError } from '../../../shared/engines/engine.ts'
+import { EngineError, type QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Services } from '../../../shared/services.ts'
 import { accountHere } from '../account.ts'
 import { carryOut, diffOf, stepFor } from '../apply/plan.ts'
 import { planRollups, removeUnused } from '../apply/rollups.ts'
+import { findAmong, upstreamFaults } from '../apply/upstream.ts'
 import { inForce, pick, VersionError, versionsOf } from './version.ts'
 
 type WithServices = (act: (services: Services) => Promise<void>) => Promise<void>
@@ -80,6 +81,24 @@ async function current({ store }: Pick<Services, 'store'>, of: Endpoint): Promis
   return endpointIn(document.fields)
 }
 
+/**
+ * Looks at the endpoint, and at those that read the rows of others.
+ * @throws EngineError, VersionError
+ */
+async function describeWith(endpoint: Endpoint, others: Endpoint[], engine: QueryEngine): Promise<void> {
+  const all = [endpoint, ...others]
+  const find = findAmong(all, engine)
+  for (const one of [endpoint, ...others.filter(({ upstream }) => upstream)]) {
+    const [fault] = upstreamFaults(one, all)
+    if (fault) {
+      const place = `${one.name}: ${fault.pointer.slice(1).replaceAll('/', '.')}`
+      throw new VersionError(`${endpoint.version} cannot be restored: ${place} ${fault.detail}`)
+    }
+    const found = await find(one)
+    await engine.describe({ sql: found.sql, bindings: emptyBindings(found) })
+  }
+}
+
 /** What `apply` does with one endpoint, without its files. @throws VersionError, EngineError, StoreError */
 async function restore(
   { store, engine, endpoints }: Services,
@@ -94,8 +113,8 @@ async function restore(
     if (!(error instanceof EngineError)) throw error
     throw new VersionError(`${endpoint.version} cannot be restored as the tables are now: ${error.message}`)
   }
-  await engine.describe({ sql: endpoint.sql, bindings: emptyBindings(endpoint) }).catch(refused)
   const others = (await endpoints.all()).filter(({ id }) => id !== endpoint.id)
+  await describeWith(endpoint, others, engine).catch(refused)
   const before = step.before ? [step.before.endpoint] : []
   const rollups = await planRollups(engine, [...others, endpoint], [...others, ...before])
   for (const rollup of rollups.missing) await engine.rollups.create(rollup).catch(refused)

@@ -6,15 +6,17 @@ import { finish } from '../../../shared/answers/answer.ts'
 import { answersCollection, headOf, lightFields } from '../../../shared/cache/head.ts'
 import { type Endpoint, parameterColumns } from '../../../shared/endpoints/definition.ts'
 import { bindingsFrom, misfitOf } from '../../../shared/endpoints/parameters.ts'
+import { queryText } from '../../../shared/endpoints/query-string.ts'
 import { ownQuery } from '../../../shared/endpoints/queries.ts'
 import { EngineError, type Row, type Value } from '../../../shared/engines/engine.ts'
+import { ApiError } from '../../../shared/errors.ts'
 import type { Services } from '../../../shared/services.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import type { ParameterSet } from '../../../shared/warm/batch.ts'
 import { attempts, inWords, runAlone, sampleSets } from '../apply/compare.ts'
 import { readQueries } from '../apply/read.ts'
 import { typedPath } from '../path.ts'
-import { findEndpoint } from '../query.ts'
+import { answerOf, findEndpoint } from '../query.ts'
 import { pick, VersionError, versionsOf } from './version.ts'
 
 interface CompareOptions {
@@ -113,7 +115,7 @@ async function differencesFor(
     }
     return ['cannot be compared: the logs keep changing; try again']
   } catch (error) {
-    if (!(error instanceof EngineError)) throw error
+    if (!(error instanceof EngineError || error instanceof ApiError)) throw error
     return [`cannot be compared: ${error.message}`]
   }
 }
@@ -133,7 +135,13 @@ function setFor(other: Endpoint, set: ParameterSet): ParameterSet | string {
 }
 
 /** By the version's own query, with its redaction. */
-async function rowsOf({ engine }: Services, endpoint: Endpoint, set: ParameterSet): Promise<Row[]> {
+async function rowsOf(services: Services, endpoint: Endpoint, set: ParameterSet): Promise<Row[]> {
+  const { engine } = services
+  if (endpoint.upstream) {
+    const query = queryText(Object.fromEntries(set.map(({ name, value }) => [name, value])))
+    const options = { sql: null, redact: endpoint.redact, fresh: false }
+    return (await answerOf(services, { ...endpoint, cacheSeconds: 0 }, query, options)).answer.rows()
+  }
   const result = await runAlone(engine, endpoint, ownQuery(endpoint), set)
   return finish(endpoint, result, endpoint.redact).rows()
 }

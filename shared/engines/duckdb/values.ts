@@ -72,13 +72,9 @@ function nested(name: string, type: SqlType, value: Value): Value {
   if (type.kind === 'STRUCT')
     return boundFields(name, type, value, (field, inner) => nested(name, field, inner))
   if (type.kind === 'JSON') return value
-  // JSON has no bytes, and DuckDB does not decode them from its strings.
-  if (type.kind === 'BYTES')
-    throw new EngineError(
-      'unsupported',
-      `BYTES inside parameter @${name} are not supported by the local engine`,
-    )
-  return scalar(name, type, value)
+  const text = scalar(name, type, value)
+  // JSON has no bytes: this is the text that DuckDB casts to them (`literals.ts`).
+  return type.kind === 'BYTES' ? Buffer.from(text, 'base64').toString('hex').replaceAll(/../g, '\\x$&') : text
 }
 
 type Read = (at: number) => Value

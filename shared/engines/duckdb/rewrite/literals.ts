@@ -67,14 +67,29 @@ export function parameter(context: Context, node: ParameterReference): Typed {
   const name = node.name.toLowerCase()
   const type = context.parameters.get(name)
   if (!type) throw context.invalid(node, `Query parameter '${node.name}' not found`)
-  return { ...typed(boundValue(`$p_${name}`, type.kind, duckType(type)), type), origin: 'parameter' }
+  return { ...typed(boundValue(`$p_${name}`, type), type), origin: 'parameter' }
 }
 
-function boundValue(sql: string, kind: string, duck: string): string {
+function boundValue(sql: string, type: SqlType): string {
+  const [kind, duck] = [type.kind, duckType(type)]
   if (kind === 'JSON') return `CAST(gsql_json_rounded(${sql}) AS JSON)`
   if (kind === 'BYTES') return `from_base64(CAST(${sql} AS VARCHAR))`
-  if (kind === 'ARRAY' || kind === 'STRUCT') return `CAST(CAST(${sql} AS JSON) AS ${duck})`
-  return `CAST(${sql} AS ${duck})`
+  if (kind !== 'ARRAY' && kind !== 'STRUCT') return `CAST(${sql} AS ${duck})`
+  const read = `CAST(CAST(${sql} AS JSON) AS ${duckType(withTextForBytes(type))})`
+  return hasBytes(type) ? `CAST(${read} AS ${duck})` : read
+}
+
+/** From JSON, bytes are read as text, which is then cast. */
+function withTextForBytes(type: SqlType): SqlType {
+  if (type.kind === 'ARRAY') return arrayOf(withTextForBytes(type.element))
+  if (type.kind === 'BYTES') return { kind: 'STRING' }
+  if (type.kind !== 'STRUCT') return type
+  return { ...type, fields: type.fields.map(field => ({ ...field, type: withTextForBytes(field.type) })) }
+}
+
+function hasBytes(type: SqlType): boolean {
+  if (type.kind === 'ARRAY') return hasBytes(type.element)
+  return type.kind === 'BYTES' || (type.kind === 'STRUCT' && type.fields.some(field => hasBytes(field.type)))
 }
 
 export function arrayLiteral(context: Context, node: ArrayLiteral, scope: Scope): Typed {

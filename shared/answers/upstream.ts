@@ -1,0 +1,106 @@
+/** From a call of an endpoint that reads others to the requests for their rows. */
+import { type Endpoint, misdefined, passedOn, type Scalar } from '../endpoints/definition.ts'
+import { type Parameters, presentFor, readParameters } from '../endpoints/parameters.ts'
+import { savedStatement } from '../endpoints/queries.ts'
+import { invalidParameter, queryText } from '../endpoints/query-string.ts'
+import type { Binding, Value } from '../engines/engine.ts'
+import { ApiError } from '../errors.ts'
+import type { Cursors } from '../pages/cursor.ts'
+import { pageFor } from '../pages/page.ts'
+import { Timing } from '../timing.ts'
+import { isCached, type QueryRequest, type UpstreamRequest } from './get-answer.ts'
+
+type Passed = 'redacted' | 'bypass' | 'byteLimit' | 'labels' | 'gone' | 'onRun' | 'maxAgeSeconds'
+
+/** Of the call that leads to the requests. */
+export interface Asking extends Pick<QueryRequest, Passed> {
+  cursors: Cursors
+  /** Parameters that the caller's key fixes; those of the endpoints that are read, too. */
+  pins: Record<string, string>
+  /** What relative times count from. */
+  now: number | string
+}
+
+/**
+ * A request for each table of `upstream`, as a call of its endpoint by the same caller would make it. Only the right to call it
+ * is not asked for: the endpoint that reads it is its operator's word, as a view is.
+ * @param read the parameters of the endpoint that reads them
+ * @throws ApiError `invalid_parameter` for a value that the caller sent and the other endpoint refuses; `pinned_parameter`;
+ *   `internal` for one that the definition gives
+ */
+export function upstreamRequests(
+  endpoint: Endpoint,
+  read: Pick<Parameters, 'bindings' | 'sent'>,
+  asking: Asking,
+): UpstreamRequest[] {
+  const { cursors, pins, now, redacted, bypass, byteLimit, labels, onRun } = asking
+  const cached = isCached(endpoint, redacted)
+  // An answer that is shared must not end with its first caller, nor be older than it counts as fresh.
+  const gone = cached ? () => new AbortController().signal : asking.gone
+  const ages = [asking.maxAgeSeconds, ...(cached ? [endpoint.cacheSeconds] : [])]
+  const maxAgeSeconds = Math.min(...ages.map(age => age ?? Infinity))
+  const passed = { redacted, bypass, byteLimit, gone, onRun, maxAgeSeconds }
+  return (endpoint.upstreamTables ?? []).map(({ name, endpoint: other, columns, parameters }) => {
+    const present = presentFor(other, now)
+    const query = queryText(valuesFor(parameters, read.bindings))
+    const own = parametersOf(endpoint, other, () => readParameters(other, query, pins, present), {
+      sources: parameters,
+      sent: read.sent,
+    })
+    const sent = own.sent.filter(one => read.sent.includes(passedOn(parameters[one]!) ?? ''))
+    const statement = savedStatement(other, own.bindings)
+    const page = pageFor(cursors, other, own, { cursor: null, now: present, sql: null })
+    const request: QueryRequest = {
+      endpoint: other,
+      ...statement,
+      ...(page ? { statement: page.statement } : {}),
+      page,
+      parameters: own.canonical,
+      sql: null,
+      sent,
+      upstream: upstreamRequests(other, { ...own, sent }, { ...asking, ...passed }),
+      ...passed,
+      labels: { endpoint: other.name, key: labels.key },
+      timing: new Timing(),
+    }
+    return { table: name, columns, request }
+  })
+}
+
+/** The values that the definition gives to the other endpoint's parameters. */
+function valuesFor(parameters: Record<string, Scalar>, bindings: Binding[]): Record<string, Value> {
+  const values = Object.entries(parameters).map(([name, value]) => {
+    const from = passedOn(value)
+    return [name, from === null ? value : (bindings.find(one => one.name === from)?.value ?? null)] as const
+  })
+  return Object.fromEntries(values)
+}
+
+interface Sources {
+  sources: Record<string, Scalar>
+  sent: readonly string[]
+}
+
+/** An error of the other endpoint's parameters is told by the names that the caller knows. */
+function parametersOf(
+  endpoint: Endpoint,
+  other: Endpoint,
+  read: () => Parameters,
+  { sources, sent }: Sources,
+): Parameters {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { code, message, problems } = error
+    if (code === 'pinned_parameter')
+      throw new ApiError(code, `${message} (in ${other.name}, which this endpoint reads)`, { problems })
+    if (code !== 'invalid_parameter') throw error
+    const named = problems.map(({ parameter = '', detail }) => ({
+      parameter: passedOn(sources[parameter] ?? '') ?? '',
+      detail: `${detail} (in ${other.name}, which this endpoint reads)`,
+    }))
+    if (named.every(({ parameter }) => sent.includes(parameter))) throw invalidParameter(named)
+    throw misdefined(endpoint, `${other.name}, which it reads, refuses its parameters: ${message}`)
+  }
+}

@@ -1,0 +1,106 @@
+/** Refreshes answers of endpoints that read the rows of others: as a reader who wants a younger answer does. */
+import pMap from 'p-map'
+import {
+  type AnsweringServices,
+  getAnswer,
+  isCached,
+  keyFieldsOf,
+  type QueryRequest,
+} from '../answers/get-answer.ts'
+import { upstreamRequests } from '../answers/upstream.ts'
+import { cacheKey, type CacheKeyFields } from '../cache/key.ts'
+import type { Endpoint } from '../endpoints/definition.ts'
+import { savedStatement } from '../endpoints/queries.ts'
+import type { FindUpstream } from '../endpoints/upstream.ts'
+import { ApiError } from '../errors.ts'
+import type { ByteLimit } from '../keys/limits.ts'
+import type { Cursors } from '../pages/cursor.ts'
+import { Timing } from '../timing.ts'
+import { type Budget, OutOfBudget } from './budget.ts'
+import { dueAfterMs, type DueSet } from './due.ts'
+import type { Tally } from './report.ts'
+
+/** Those of the service that answer readers. */
+export interface ReadingServices extends AnsweringServices {
+  cursors: Cursors
+  findUpstream: FindUpstream
+}
+
+interface Work {
+  endpoint: Endpoint
+  budget: Budget
+  tally: Tally
+}
+
+/** Answers at a time. */
+const reads = { concurrency: 4 }
+
+/** Upstream answers that are as old are refreshed before. Every failure is counted, and ends with its answer. */
+export async function refreshReaders(work: Work, services: ReadingServices, due: DueSet[]): Promise<void> {
+  const { budget, tally } = work
+  const endpoint = await services.findUpstream(work.endpoint)
+  const answers = due.flatMap(({ set, answers: heads }) => heads.map(head => ({ set, head })))
+  await pMap(
+    answers,
+    async ({ set, head }) => {
+      try {
+        if (budget.spent) throw new OutOfBudget(budget.spent)
+        const request = requestFor(endpoint, { set, keyFields: head.keyFields }, work, services.cursors)
+        const isSame = cacheKey(keyFieldsOf(request)) === cacheKey(head.keyFields)
+        if (!isSame || !isCached(endpoint, request.redacted)) return tally.skipped('gone')
+        const { status, failure } = await getAnswer(services, request)
+        if (failure) tally.failed(failure)
+        else if (status === 'revalidated' || status === 'miss') tally.refreshed()
+        else tally.skipped(status === 'stale' ? 'leased' : 'fresh')
+      } catch (error) {
+        const isSpent = error instanceof ApiError && error.code === 'budget_exhausted'
+        if (error instanceof OutOfBudget) tally.skipped(error.reason)
+        else if (isSpent) tally.skipped('out_of_bytes')
+        else tally.failed(error)
+      }
+    },
+    reads,
+  )
+}
+
+function requestFor(
+  endpoint: Endpoint,
+  { set, keyFields }: { set: DueSet['set']; keyFields: CacheKeyFields },
+  { budget, tally }: Work,
+  cursors: Cursors,
+): QueryRequest {
+  // Callers sent the values of a set, or may have.
+  const sent = set.flatMap(({ name, value }) => (value === null ? [] : name))
+  const run = {
+    redacted: keyFields.variant !== 'clear',
+    bypass: false,
+    byteLimit: limitOf(budget),
+    labels: { endpoint: endpoint.name, key: 'warm' },
+    gone: () => budget.signal,
+    onRun({ bytes }: { bytes: number | null }) {
+      tally.ran(bytes)
+    },
+    maxAgeSeconds: dueAfterMs(endpoint.warm!.seconds) / 1000,
+  }
+  const asking = { ...run, cursors, pins: {}, now: Date.now() }
+  return {
+    ...run,
+    endpoint,
+    ...savedStatement(endpoint, set),
+    page: null,
+    upstream: upstreamRequests(endpoint, { bindings: set, sent }, asking),
+    parameters: keyFields.parameters,
+    sent,
+    timing: new Timing(),
+  }
+}
+
+/** The warmer's budget, as that of a key. */
+function limitOf(budget: Budget): ByteLimit {
+  const allowance = () => ({
+    left: budget.leftBytes,
+    refusal: () => new ApiError('budget_exhausted', 'The budget of this call is used up.'),
+    spend: async (bytes: number) => budget.spend(bytes),
+  })
+  return { today: async () => allowance(), known: () => null }
+}
