@@ -210,6 +210,20 @@ describe.each(['duckdb', 'bigquery'] as const)('an endpoint that reads another, 
     })
   })
 
+  test('costs its key what the runs read, once each', async () => {
+    const limits = { callsPerMinute: null, bytesPerDay: 1e12 }
+    const key = await it.service.issue({ limits })
+    const read = async (name: string) => {
+      const { response } = await asked(name, 'f', { key })
+      const left = Number(/"bytes";r=(\d+)/.exec(response.headers.get('ratelimit')!)![1])
+      return { read: Number(response.headers.get('x-bytes-read')), spent: limits.bytesPerDay - left }
+    }
+    const cold = await read('share')
+    expect(cold.spent).toBe(cold.read)
+    expect(await read('live')).toMatchObject({ spent: cold.spent })
+    if (engine === 'bigquery') expect(cold.read).toBeGreaterThan(0)
+  })
+
   test('is described in the OpenAPI document with its own columns', async () => {
     const text = await (await it.service.fetch('/openapi.json')).text()
     const { paths } = JSON.parse(text) as { paths: Record<string, object> }

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import { type Endpoint, misdefined } from '../endpoints/definition.ts'
 import { EngineError, type Statement } from '../engines/engine.ts'
-import { ApiError, type ErrorCode } from '../errors.ts'
+import type { ApiError, ErrorCode } from '../errors.ts'
 import { isInCaller } from '../sandbox/sandbox.ts'
 import { offsetOf, type Place, SqlError } from '../sql/error.ts'
 import { statementLimits } from '../sql/limits.ts'
@@ -37,11 +37,8 @@ export function blame(error: ApiError, asked: Asked): ApiError {
 function isOfCaller(error: ApiError, { endpoint, statement, sql, sent, upstream = [] }: Asked): boolean {
   const { code, message, problems, cause } = error
   const failed = problems.find(problem => problem.endpoint !== undefined)?.endpoint
-  const inner = upstream.find(({ request }) => request.endpoint.name === failed)
-  if (inner) {
-    const own = problems.map(({ endpoint: _, ...problem }) => problem)
-    return isOfCaller(new ApiError(code, message, { problems: own, cause }), inner.request)
-  }
+  if (failed !== undefined && failed !== endpoint.name)
+    return upstream.some(({ request }) => leadsTo(request, failed) && isOfCaller(error, request))
   const [place] = problems.flatMap(({ line, column }) => (line && column ? [{ line, column }] : []))
   if (sql !== null) return !place || isInCaller({ sql: statement.sql, normal: sql }, place)
   if (code !== 'invalid_query') return sent.length > 0
@@ -56,6 +53,10 @@ function isOfCaller(error: ApiError, { endpoint, statement, sql, sent, upstream 
     const own = risks.get(name)
     return own?.has(risk) && (!culprits || culprits.has(name) || own.has('column'))
   })
+}
+
+function leadsTo({ endpoint, upstream = [] }: Asked, name: string): boolean {
+  return endpoint.name === name || upstream.some(({ request }) => leadsTo(request, name))
 }
 
 /** The parameters in the part of a query that begins at this place. */

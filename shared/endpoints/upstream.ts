@@ -1,4 +1,5 @@
 /** Endpoints that read the rows of others: finding those, and defining their tables in the SQL. */
+import { LRUCache } from 'lru-cache'
 import { EngineError } from '../engines/engine.ts'
 import { parse } from '../sql/parser.ts'
 import { nameKey, tablesOf } from '../sql/relations.ts'
@@ -44,8 +45,19 @@ function withTables(endpoint: Endpoint, upstreamTables: UpstreamTable[]): Endpoi
   return { ...endpoint, sql: withDefinitions(endpoint.sql, upstreamTables), redact, upstreamTables }
 }
 
-/** In the first line of the query, so that what stands in the lines below keeps its place. Throws SqlError. */
+/** By the query, and the tables with their columns. */
+const defined = new LRUCache<string, string, { sql: string; tables: UpstreamTable[] }>({
+  max: 400,
+  memoMethod: (_key, _stale, { context: { sql, tables } }) => define(sql, tables),
+})
+
 function withDefinitions(sql: string, tables: UpstreamTable[]): string {
+  const key = JSON.stringify([sql, tables.map(({ name, columns }) => [name, columns.map(one => one.name)])])
+  return defined.memo(key, { context: { sql, tables } })
+}
+
+/** In the first line of the query, so that what stands in the lines below keeps its place. Throws SqlError. */
+function define(sql: string, tables: UpstreamTable[]): string {
   const ctes = tables.map(({ name, columns }) => {
     const items = columns.map(column => `r.\`${column.name}\``).join(', ')
     return `\`${name}\` AS (SELECT ${items} FROM UNNEST(@${name}) AS r)`

@@ -1,0 +1,123 @@
+/** Endpoints that read others, while these are changed, restored, or come to read each other. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { fieldsOf } from '../../shared/endpoints/definition.ts'
+import { runCommand } from '../../infra/lqe/testing/command.ts'
+import { compareCommand } from '../../infra/lqe/versions/compare.ts'
+import { restoreCommand } from '../../infra/lqe/versions/commands.ts'
+import { type Files, type Reading, startReading } from '../testing/upstream.ts'
+
+const common = 'parameters: { properties: {} }\ncache: { seconds: 600 }'
+const named = (name: string, more = '') => ({ yaml: common + more, sql: `SELECT '${name}' AS made_by` })
+const reader = {
+  yaml: `${common}\nupstream: { rows_of_it: { endpoint: part } }`,
+  sql: 'SELECT made_by FROM rows_of_it',
+}
+const files = (name: string, more = ''): Files => ({ part: named(name, more), reader })
+
+let it: Reading
+const current = async (name: string) => (await it.service.services.endpoints.find(name))!
+const command = async (make: typeof restoreCommand | typeof compareCommand, ...args: string[]) =>
+  runCommand(
+    make(
+      act => act(it.service.services),
+      () => 'tester',
+    ),
+    args,
+  )
+
+beforeAll(async () => {
+  it = await startReading('duckdb', files('first'))
+}, 60_000)
+afterAll(() => it.stop())
+beforeEach(() => it.apply(files('first')))
+
+describe('the answer of a reader', () => {
+  test('is of the version in force of what it reads, also after a restore', async () => {
+    const first = (await current('part')).version
+    const before = await it.call('reader')
+    await it.apply(files('second'))
+    const second = await it.call('reader')
+    expect([before.result, second.result]).toEqual([[{ made_by: 'first' }], [{ made_by: 'second' }]])
+    expect(second.meta.version).toBe(before.meta.version)
+    expect((await command(restoreCommand, 'part', first)).err).toBe('')
+    while ((await it.call('part')).result[0]!['made_by'] !== 'first');
+    await new Promise(resolve => setTimeout(resolve, 100))
+    const restored = await it.call('reader')
+    expect(restored.result).toEqual([{ made_by: 'first' }])
+    expect(restored.response.headers.get('cache-status')).toMatch(/^lqe; hit/)
+  })
+
+  test('is redacted once what it reads is, and nobody lifts that', async () => {
+    const { id, version } = await current('part')
+    const found = { ...(await current('part')), redact: true, version: `${version.slice(1)}0` }
+    await it.service.services.store.update(
+      { collection: 'endpoints', id },
+      { set: fieldsOf({ ...found, sql: `SELECT 'tom@example.com' AS made_by` }) },
+      (await it.service.services.store.get({ collection: 'endpoints', id })).document!.version,
+    )
+    await new Promise(resolve => setTimeout(resolve, 100))
+    for (const lift of ['true', 'false']) {
+      const { result, meta } = await it.call('reader', { headers: { 'SVC-ENDPOINT-REDACT-PII': lift } })
+      expect([result, meta.redacted]).toEqual([[{ made_by: 'REDACTED' }], true])
+    }
+  })
+
+  test('is an error that names the circle, should two applies have made one', async () => {
+    const { store } = it.service.services
+    const part = { ...(await current('part')), upstream: { back: { endpoint: 'reader', parameters: {} } } }
+    const at = { collection: 'endpoints', id: part.id }
+    await store.update(at, { set: fieldsOf(part) }, (await store.get(at)).document!.version)
+    await new Promise(resolve => setTimeout(resolve, 100))
+    for (const name of ['reader', 'part']) expect((await it.call(name)).code).toBe('internal')
+    expect(JSON.stringify(it.service.logged)).toContain('part reads itself: reader -> part -> reader')
+    expect((await it.service.fetch('/openapi.json')).status).toBe(200)
+  })
+
+  test('is an error where what it reads is gone', async () => {
+    const { id } = await current('part')
+    await it.service.services.store.remove({ collection: 'endpoints', id })
+    await new Promise(resolve => setTimeout(resolve, 100))
+    expect((await it.call('reader')).code).toBe('internal')
+    expect(JSON.stringify(it.service.logged.at(-1))).toContain('reader reads part, which is not there')
+  })
+})
+
+describe('an operator', () => {
+  test('cannot restore a version that those who read it do not fit, nor one that would make a circle', async () => {
+    const plain = (await current('part')).version
+    const wants = {
+      ...named('first'),
+      yaml: common.replace('properties: {}', 'required: [p], properties: { p: { type: string } }'),
+    }
+    await it.apply({
+      part: { ...wants, sql: 'SELECT @p AS made_by' },
+      reader: {
+        ...reader,
+        yaml: `${common}\nupstream: { rows_of_it: { endpoint: part, parameters: { p: x } } }`,
+      },
+    })
+    const refused = await command(restoreCommand, 'part', plain)
+    expect(refused.err).toContain('reader: upstream.rows_of_it.parameters.p is no parameter of part')
+    await it.apply({ part: named('x'), reader: named('y') })
+    const independent = { part: (await current('part')).version }
+    await it.apply({
+      part: { yaml: `${common}\nupstream: { r: { endpoint: reader } }`, sql: 'SELECT * FROM r' },
+      reader: named('y'),
+    })
+    const reading = (await current('part')).version
+    await it.apply({ part: named('x'), reader })
+    expect((await current('part')).version).toBe(independent.part)
+    const circle = await command(restoreCommand, 'part', reading)
+    expect(circle.err).toContain('part -> reader -> part')
+  })
+
+  test('compares versions of a reader', async () => {
+    const before = (await current('reader')).version
+    await it.apply({
+      part: named('first'),
+      reader: { ...reader, sql: 'SELECT UPPER(made_by) AS made_by FROM rows_of_it' },
+    })
+    const { out } = await command(compareCommand, 'reader', '--with', before)
+    expect(out).toContain('row 1 made_by: "FIRST" -> "first"')
+  })
+})
