@@ -1,4 +1,4 @@
-/** `lqe import`: endpoints of Logflare and MCP Toolbox as files of ours. */
+/** `lqe import`: endpoints of Logflare, MCP Toolbox and Tinybird as files of ours. */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Services } from '../../../shared/services.ts'
@@ -6,11 +6,13 @@ import { type FileProblem, QueriesError } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
 import type { Reading } from './draft.ts'
 import { readLogflare } from './logflare.ts'
+import { readTinybird } from './tinybird.ts'
 import { readToolbox } from './toolbox.ts'
 import { type Target, write } from './write.ts'
 
 /** A file is of the first format whose `sign` it has. */
 const formats: { sign: RegExp; read: (file: string, text: string) => Reading }[] = [
+  { sign: /^NODE\s/m, read: readTinybird },
   { sign: /^\s*[[{]/, read: readLogflare },
   { sign: /^(tools|sources|toolsets|kind)\s*:/m, read: readToolbox },
 ]
@@ -26,8 +28,8 @@ export function importCommand(
   tablesFolder: () => string,
 ): Command {
   return new Command('import')
-    .description('make endpoints of Logflare (JSON) or MCP Toolbox (tools.yaml)')
-    .argument('<file...>', 'as Logflare’s API answers, tools.yaml; - for standard input')
+    .description('make endpoints of Logflare (JSON), MCP Toolbox (tools.yaml) or Tinybird (.pipe)')
+    .argument('<file...>', 'as Logflare’s API answers, tools.yaml, .pipe; - for standard input')
     .option('--dry-run', 'only print what would be written', false)
     .option('--force', 'replace files that are there', false)
     .option('--queries <folder>', 'where <name>.sql and <name>.yaml go', typedPath, 'queries')
@@ -80,7 +82,8 @@ function readingOf(file: string): Reading {
 function formatted(file: string, text: string): Reading {
   const format = formats.find(({ sign }) => sign.test(text))
   if (format) return format.read(file, text)
-  const detail = 'is none of: JSON of Logflare’s endpoints, a tools.yaml of MCP Toolbox (tools: or kind:)'
+  const detail =
+    'is none of: JSON of Logflare’s endpoints, a tools.yaml of MCP Toolbox (tools: or kind:), a .pipe of Tinybird (NODE)'
   throw new QueriesError([{ file, line: 1, column: 1, detail }])
 }
 

@@ -106,6 +106,14 @@ describe('an endpoint of Logflare', () => {
   })
 })
 
+test('a table that is another endpoint of the file is named as one', async () => {
+  const { lines } = await here.run(
+    'two.json',
+    json({ name: 'my.date', query: 'select 1 as a' }, { name: 'reader', query: 'select a from `my.date`' }),
+  )
+  expect(lines[2]).toContain('! reader reads my.date (an endpoint: `upstream` in the definition reads one)')
+})
+
 describe('what is refused, with its place and the reason', () => {
   const cases: [claim: string, endpoint: object, refusal: RegExp][] = [
     ['PostgreSQL', { language: 'pg_sql' }, /^6:17 a is in PostgreSQL’s SQL; here queries are GoogleSQL/],

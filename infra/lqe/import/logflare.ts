@@ -65,7 +65,13 @@ export function readLogflare(file: string, text: string): Reading {
     const name = (each as LogflareEndpoint | null)?.name
     return { name: typeof name === 'string' ? name : `endpoint ${at + 1}`, pointer, each }
   })
-  return collect(file, found, ({ pointer, each }) => draftOf(each as LogflareEndpoint, pointer, json!, text))
+  const others = found.map(
+    ({ name }) => [name, 'an endpoint: `upstream` in the definition reads one'] as const,
+  )
+  return collect(file, found, ({ pointer, each }) => {
+    const draft = draftOf(each as LogflareEndpoint, pointer, json!, text)
+    return { ...draft, origins: new Map([...others, ...draft.origins]) }
+  })
 }
 
 function draftOf(endpoint: LogflareEndpoint, pointer: string, json: YamlDocument, text: string): Draft {
