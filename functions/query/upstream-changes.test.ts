@@ -1,6 +1,9 @@
 /** Endpoints that read others, while these are changed, restored, or come to read each other. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { fieldsOf } from '../../shared/endpoints/definition.ts'
+import { answerOf } from '../../infra/lqe/query.ts'
+import { loadConfig } from '../../shared/config.ts'
+import { openServices } from '../../shared/services.ts'
 import { runCommand } from '../../infra/lqe/testing/command.ts'
 import { compareCommand } from '../../infra/lqe/versions/compare.ts'
 import { restoreCommand } from '../../infra/lqe/versions/commands.ts'
@@ -81,6 +84,63 @@ describe('the answer of a reader', () => {
     expect(JSON.stringify(it.service.logged.at(-1))).toContain('reader reads part, which is not there')
   })
 })
+
+test('no answer is made of rows that are older than its own cache.seconds', async () => {
+  const of = (seconds: number) => ({
+    yaml: `parameters: { properties: {} }\ncache: { seconds: ${seconds} }\nupstream: { ticks: { endpoint: clock } }`,
+    sql: 'SELECT t FROM ticks',
+  })
+  const clock = { yaml: common, sql: 'SELECT UNIX_MICROS(CURRENT_TIMESTAMP()) AS t' }
+  await it.apply({ ...files('first'), clock, calm: of(600), brisk: of(60) })
+  const before = (await it.call('clock')).result
+  await it.age(200_000)
+  const another = await openServices(loadConfig(it.service.env))
+  const ask = async (name: string) => {
+    const options = { sql: null, redact: false, fresh: false }
+    return (await answerOf(another, await current(name), '', options)).answer.rows()
+  }
+  try {
+    expect(await ask('calm')).toEqual(before)
+    const brisk = await ask('brisk')
+    expect(brisk[0]!['t']).toBeGreaterThan(before[0]!['t'] as number)
+    expect(await ask('clock')).toEqual(brisk)
+  } finally {
+    await another.close()
+  }
+})
+
+test('200 calls while versions of what is read are restored are each of a version in force', async () => {
+  const names = ['first', 'second', 'third']
+  const versions = new Map<string, string>()
+  for (const name of names) {
+    await it.apply(files(name))
+    versions.set(name, (await current('part')).version)
+  }
+  const inForce = [{ name: 'third', until: Infinity }]
+  let restoring = Promise.resolve()
+  const restoreNext = async (name: string) => {
+    const last = inForce.at(-1)!
+    inForce.push({ name, until: Infinity })
+    expect((await command(restoreCommand, 'part', versions.get(name)!)).err).toBe('')
+    last.until = performance.now()
+  }
+  const answered = new Set<unknown>()
+  let left = 200
+  const caller = async () => {
+    while (left-- > 0) {
+      const name = names[(left / 25) % 3]
+      if (name) await (restoring = restoring.then(() => restoreNext(name)))
+      const began = performance.now()
+      const [row] = (await it.call('reader')).result
+      // Definitions are remembered for a while, on a busy machine for a little longer.
+      const known = inForce.filter(({ until }) => until >= began - 1_000)
+      expect(known.map(one => one.name)).toContain(row!['made_by'])
+      answered.add(row!['made_by'])
+    }
+  }
+  await Promise.all(Array.from({ length: 4 }, caller))
+  expect(answered.size).toBe(3)
+}, 60_000)
 
 describe('an operator', () => {
   test('cannot restore a version that those who read it do not fit, nor one that would make a circle', async () => {

@@ -224,6 +224,20 @@ describe.each(['duckdb', 'bigquery'] as const)('an endpoint that reads another, 
     if (engine === 'bigquery') expect(cold.read).toBeGreaterThan(0)
   })
 
+  test('is a tool of the Model Context Protocol', async () => {
+    const params = { name: 'share', arguments: { project: 'a', format: 'json' } }
+    const response = await it.service.fetch('/mcp', {
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+      headers: {
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        'MCP-Protocol-Version': '2025-06-18',
+      } as Record<string, string>,
+    })
+    expect(await response.text()).toContain('"rows":[{"n":2,"last":"a2","project":"a","own":2}]')
+  })
+
   test('is described in the OpenAPI document with its own columns', async () => {
     const text = await (await it.service.fetch('/openapi.json')).text()
     const { paths } = JSON.parse(text) as { paths: Record<string, object> }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { startBigQueryServer } from '../../infra/google/bigquery/server.ts'
 import { apply } from '../../infra/lqe/apply/apply.ts'
 import { loadLogs } from '../../infra/lqe/logs/load.ts'
+import { answersCollection } from '../../shared/cache/head.ts'
 import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import { type EdgeRow, edgeRow } from './edges.ts'
 import { startService, type TestService } from './service.ts'
@@ -20,6 +21,8 @@ export interface Reading {
   apply(files: Files): Promise<void>
   /** Log rows that come now. */
   add(rows: EdgeRow[]): Promise<void>
+  /** Lets every answer in the store be in use, and older by so much. Memory knows it after five seconds. */
+  age(ms: number): Promise<void>
   /** The body of a call, and its response. */
   call(path: string, init?: Parameters<TestService['fetch']>[1]): Promise<Called>
   stop(): Promise<void>
@@ -71,6 +74,15 @@ export async function startReading(engine: 'duckdb' | 'bigquery', files: Files):
       const file = join(dataDir, `${more[0]!.id}.ndjson`)
       writeFileSync(file, more.map(row => JSON.stringify(row)).join('\n'))
       await loadLogs({ logsFolder, tablesFolder: 'infra/tables', table, files: [file], out: () => {} })
+    },
+    async age(ms) {
+      const { store } = service.services
+      const { documents } = await store.query({ collection: answersCollection, limit: 1_000 })
+      for (const { id, fields, version } of documents) {
+        const { madeAt, ...stored } = fields['stored'] as { madeAt: number }
+        const set = { stored: { ...stored, madeAt: madeAt - ms }, uses: 2 }
+        await store.update({ collection: answersCollection, id }, { set }, version)
+      }
     },
     async call(path, init) {
       const response = await service.fetch(`/api/endpoints/query/${path}`, init)

@@ -24,21 +24,10 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => it.stop())
 
-/** Lets every answer be in use, and so old. */
-async function age(ms: number): Promise<void> {
-  const { store } = it.service.services
-  for (const { id, fields, version } of (await store.query({ collection: answersCollection, limit: 10 }))
-    .documents) {
-    const stored = { ...(fields['stored'] as { madeAt: number }) }
-    stored.madeAt -= ms
-    await store.update({ collection: answersCollection, id }, { set: { stored, uses: 2 } }, version)
-  }
-}
-
 test('one call of the warmer refreshes what is read, then those that read it', async () => {
   expect((await it.call('a.reader?project=a')).result).toEqual([{ n: 20 }])
   await it.add([rowOf('a3', 'a', '/3')])
-  await age(400_000)
+  await it.age(400_000)
   // The warmer is another process.
   const warmer = await openServices(loadConfig(it.service.env))
   try {

@@ -49,6 +49,8 @@ export interface QueryRequest {
   upstream?: UpstreamRequest[]
   /** An older answer will not do, though it is fresh; absent = it will. */
   maxAgeSeconds?: number
+  /** Whether another request's run waits for its rows. */
+  isWithin?: boolean
   /** Whether personal data is removed. */
   redacted: boolean
   /** Whether a fresh copy is not enough. */
@@ -146,6 +148,7 @@ function cacheRequestOf(
     keyFields,
     freshMs,
     maxAgeMs: Math.min(freshMs, maxAgeSeconds * 1000),
+    isWithin: request.isWithin ?? false,
     timeoutMs: timeoutOf(request),
     noteUse: endpoint.warm !== null && sql === null,
     bypass,

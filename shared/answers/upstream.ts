@@ -61,6 +61,7 @@ export function upstreamRequests(
       upstream: upstreamRequests(other, { ...own, sent }, { ...asking, ...passed }),
       ...passed,
       labels: { endpoint: other.name, key: labels.key },
+      isWithin: true,
       timing: new Timing(),
     }
     return { table: name, columns, request }

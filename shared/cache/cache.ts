@@ -32,6 +32,8 @@ export interface CacheRequest {
   freshMs: number
   /** Less than `freshMs`, where this caller needs a younger answer. */
   maxAgeMs?: number
+  /** Whether another request's `make` waits for it, so that it counts with that. */
+  isWithin?: boolean
   /** The longest that `make` may take, milliseconds. */
   timeoutMs: number
   /** Whether reads are recorded for the warmer. */
@@ -274,7 +276,7 @@ export class AnswerCache {
     const ageMs = known ? this.entries.ageOf(known.madeAt) : Number.POSITIVE_INFINITY
     if (known && ageMs < request.freshMs + this.times.staleMs)
       return this.result(known, ageMs < (request.maxAgeMs ?? request.freshMs) ? 'hit' : 'stale')
-    if (this.runsWithoutStore >= maxRunsWithoutStore)
+    if (this.runsWithoutStore >= maxRunsWithoutStore && !request.isWithin)
       throw new ApiError(
         'store_unavailable',
         'The store is not available at the moment, and memory has no answer.',
