@@ -1,13 +1,14 @@
 /** The only entry: settings -> services -> the functions by the names they are deployed under. */
 import { http } from '@google-cloud/functions-framework'
 import { loadConfig } from '../shared/config.ts'
-import { log } from '../shared/log.ts'
+import { openRequestLog } from '../shared/request-log.ts'
 import { openServices } from '../shared/services.ts'
 import { patchFramework } from './http/framework.ts'
 import { queryHandler } from './query/routes.ts'
 import { warmHandler } from './warm/handler.ts'
 
 const config = loadConfig(process.env)
+const log = openRequestLog(config)
 const stopping = new AbortController()
 const services = openServices(config, stopping.signal)
 services.catch(() => {}) // each request that awaits it gets the error

@@ -46,6 +46,13 @@ export const settings = {
     read: text => resolve(text),
     expected: 'a path',
   }),
+  requestsDays: setting({
+    variable: 'REQUESTS_DAYS',
+    description: 'Days that the local log table service.requests goes back; 0 = requests are not kept',
+    default: () => 30,
+    read: integer(0, 3_650),
+    expected: 'a whole number from 0 to 3650',
+  }),
   tablesDir: setting({
     variable: 'TABLES_DIR',
     description: 'Folder of the log tables’ schema files',

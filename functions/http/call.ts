@@ -56,7 +56,7 @@ export function httpFunction(
     write(res.statusCode, {
       ...notes,
       status: res.statusCode,
-      ms: Math.round(performance.now() - started),
+      ms: Math.round(10 * (performance.now() - started)) / 10,
       ...traceOf(req.get('traceparent'), project),
     })
   }

@@ -86,6 +86,7 @@ describe('the tools', () => {
     expect(tools.map(({ name }) => name)).toEqual([
       'logs_all',
       'query_logs_all',
+      'service_usage',
       'usage_api-counts',
       'query_usage_api-counts',
     ])

@@ -178,12 +178,12 @@ async function resultOf(
   { format, sql, cursor, ...parameters }: Record<string, unknown>,
 ): Promise<Buffer> {
   const { call, caller } = session
+  Object.assign(call.notes, { how: 'mcp', endpoint: endpoint.name, version: endpoint.version, sql: takesSql })
   if (takesSql && typeof sql !== 'string')
     throw new ApiError('invalid_parameter', 'sql is required: one SELECT statement')
   const sent = { ...parameters, ...(cursor === undefined ? {} : { cursor }) }
   const pairs = Object.entries(sent).filter(([, value]) => value !== null && value !== undefined)
   const query = pairs.map(([name, value]) => [name, asText(value)].map(encoded).join('='))
-  call.notes['endpoint'] = endpoint.name
   const isImposed = caller.redacted === true || !caller.rights.includes('pii:read')
   const question = {
     caller,

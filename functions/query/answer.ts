@@ -21,12 +21,14 @@ import { callerSqlOf, compose, mapErrorToCallerSql } from './statement.ts'
 
 /** `GET`, `HEAD` or `POST /api/endpoints/query/<name>` */
 export async function answer(call: Call): Promise<void> {
-  const { req, query } = call
+  const { req, query, notes } = call
+  notes['how'] = 'http'
   const timing = new Timing()
   const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
   const callerSql = callerSqlOf(req.method, query, req.body)
+  notes['sql'] = callerSql !== null
   const bypass = wantsBypass(call, caller)
   const gone = () => goneSignal(call.res)
   const labels = labelsFor(endpoint, req.headers)

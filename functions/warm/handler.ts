@@ -29,6 +29,7 @@ export function warmHandler({ services, config, log, publicKeys }: WarmDependenc
   const handle = async ({ req, res, query, notes }: Exchange) => {
     if (req.method !== 'POST')
       throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
+    Object.assign(notes, { how: 'warm', key: 'warm' })
     notes['checked'] = await check(req.get('authorization'))
     const reading = await services
     const { engine, store, endpoints } = reading

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Removes the service from a Google Cloud project: alerts, dashboard and metrics, the scheduler's jobs, the trigger, both
-# functions, the accounts and what they were granted. It can be run again. Data stay, unless they are named:
+# Removes the service from a Google Cloud project: alerts, dashboard and metrics, the sink of requests, the scheduler's jobs, the
+# trigger, both functions, the accounts and what they were granted. It can be run again. Data stay, unless they are named:
 #
 #   infra/deploy/remove.sh --project=my-project [--region=europe-west1] [--dataset=logs] [--database='(default)']
 #                          [--delete-dataset=logs] [--delete-database='(default)'] [--dry-run]
@@ -76,6 +76,10 @@ for name in $metrics; do
   case $name in lqe_*) run gcloud logging metrics delete "$name" --project="$project" ;; esac
 done
 
+echo '# sink of the requests'
+writer=$(gcloud logging sinks list --project="$project" --filter=name=lqe-requests --format='value(writerIdentity)')
+[ -z "$writer" ] || run gcloud logging sinks delete lqe-requests --project="$project"
+
 echo '# jobs of the scheduler'
 jobs=$(gcloud scheduler jobs list --project="$project" --location="$region" --format='value(name.basename())')
 for job in $jobs; do
@@ -111,7 +115,10 @@ if [ -n "$there" ] && [ -z "$delete_dataset" ]; then
     ! has_line "$emails" "$(account "lqe-$name")" || members+=("\"serviceAccount:$(account "lqe-$name")\"")
   done
   [ ${#members[@]} -eq 0 ] || revoke dataViewer "$(IFS=,; echo "${members[*]}")"
-  ! has_line "$emails" "$(account lqe-build)" || revoke dataEditor "\"serviceAccount:$(account lqe-build)\""
+  members=()
+  ! has_line "$emails" "$(account lqe-build)" || members+=("\"serviceAccount:$(account lqe-build)\"")
+  [ -z "$writer" ] || members+=("\"$writer\"")
+  [ ${#members[@]} -eq 0 ] || revoke dataEditor "$(IFS=,; echo "${members[*]}")"
 fi
 
 echo '# accounts'

@@ -19,7 +19,7 @@
 #                                 Cloud Build app is connected, or projects/../connections/../repositories/.. (2nd gen)
 #   --branch=^main$               branches that the trigger builds, as a regular expression
 #   --notify=ME@EXAMPLE.COM       address that alerts are sent to; without it they are shown in the console only
-#   --only=apis,accounts,...      some of the steps: apis accounts roles firestore tables monitoring trigger
+#   --only=apis,accounts,...      some of the steps: apis accounts roles firestore tables requests monitoring trigger
 #   --dry-run                     print the commands for an empty project, and run none
 #
 # Needs gcloud, bq and Node, and an account that owns the project.
@@ -30,7 +30,7 @@ PATH=$PWD/node_modules/.bin:$PATH # the Node of this repository, where there is 
 
 project='' region=europe-west1 location=EU firestore_location=eur3 dataset=logs database='(default)' tables=infra/tables
 partition='' expiry_days='' project_column='' repository='' branch='^main$' notify='' dry_run=''
-only=apis,accounts,roles,firestore,tables,monitoring,trigger
+only=apis,accounts,roles,firestore,tables,requests,monitoring,trigger
 first_pause=${SETUP_FIRST_PAUSE:-3} # seconds before the first retry; tests have less time
 for argument in "$@"; do
   case $argument in
@@ -189,6 +189,7 @@ set_up_tables() {
   names=$(present bq --project_id="$project" ls --format=json --max_results=10000 "$project:$dataset")
   for file in "$tables"/*.json; do
     logical=$(basename "$file" .json)
+    [ "$logical" != service.requests ] || continue # a view
     id=${logical//[^A-Za-z0-9_]/_}
     : >"$work/table"
     if grep -qF "\"tableId\":\"$id\"" <<<"$names"; then
@@ -211,6 +212,26 @@ set_up_tables() {
   # The build applies endpoints, and makes the views of their roll-ups.
   run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
     "GRANT \`roles/bigquery.dataEditor\` ON SCHEMA \`$project\`.\`$dataset\` TO \"serviceAccount:$(account lqe-build)\""
+}
+
+# The service's own requests: a sink routes their lines to a table that Cloud Logging makes with the first of them, and the view
+# service_requests is over it. A view of a table that is not there is refused, so until then it is an empty one.
+set_up_requests() {
+  local to="bigquery.googleapis.com/projects/$project/datasets/$dataset" there='' writer names routed='' verb=create
+  local filter='resource.type="cloud_run_revision" AND (resource.labels.service_name="query" OR resource.labels.service_name="warm") AND jsonPayload.how:*'
+  sinks() { present gcloud logging sinks list --project="$project" --filter=name=lqe-requests --format="value[separator=' '](${*})"; }
+  there=$(sinks destination,filter)
+  [ -z "$there" ] || verb=update
+  [ "$there" = "$to $filter" ] ||
+    run gcloud logging sinks "$verb" lqe-requests "$to" --project="$project" --log-filter="$filter" --use-partitioned-tables
+  writer=$(sinks writerIdentity)
+  run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
+    "GRANT \`roles/bigquery.dataEditor\` ON SCHEMA \`$project\`.\`$dataset\` TO \"${writer:-the writer of the sink}\""
+  names=$(present bq --project_id="$project" ls --format=json --max_results=10000 "$project:$dataset")
+  if grep -qF '"tableId":"run_googleapis_com_stdout"' <<<"$names"; then routed=$project.$dataset
+  else echo '# service_requests is empty: run this step again when requests have come'; fi
+  run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
+    "CREATE OR REPLACE VIEW \`$project\`.\`$dataset\`.\`service_requests\` AS $(node infra/deploy/requests-view.ts $routed)"
 }
 
 # Log-based metrics, the uptime check, the dashboard and the alert policies of infra/deploy/monitoring/. A policy is refused

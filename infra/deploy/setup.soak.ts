@@ -15,7 +15,16 @@ const { indexes, fieldOverrides } = JSON.parse(
   indexes: object[]
   fieldOverrides: object[]
 }
-const steps = ['apis', 'accounts', 'roles', 'firestore', 'tables', 'monitoring', 'trigger'] as const
+const steps = [
+  'apis',
+  'accounts',
+  'roles',
+  'firestore',
+  'tables',
+  'requests',
+  'monitoring',
+  'trigger',
+] as const
 
 let project: Project
 afterEach(() => project.close())
@@ -51,10 +60,11 @@ describe('setup.sh', () => {
       await setup()
       const { resources, policies } = project.plane.state
       const count = (pattern: RegExp) => Object.keys(resources).filter(name => pattern.test(name)).length
-      expect(count(/\/serviceAccounts\//)).toBe(4)
+      expect(count(/my-project\/serviceAccounts\//)).toBe(4)
       expect(count(/\/collectionGroups\/.*\/indexes\//)).toBe(indexes.length)
       expect(count(/\/collectionGroups\/.*\/fields\//)).toBe(fieldOverrides.length)
-      expect(count(/\/datasets\/logs\/tables\//)).toBe(9)
+      expect(count(/\/datasets\/logs\/tables\//)).toBe(10) // with the view of the requests
+      expect(count(/\/sinks\//)).toBe(1)
       expect(count(/\/triggers\//)).toBe(1)
       expect(count(/\/(metrics|alertPolicies|dashboards|uptimeCheckConfigs|notificationChannels)\//)).toBe(14)
       expect(policies['projects/my-project']!.bindings).toHaveLength(7)
@@ -138,7 +148,7 @@ describe('setup.sh', () => {
         }
         console.log(`${step}: killed behind each of ${made} changes`)
       }
-      expect(kills).toBeGreaterThan(49)
+      expect(kills).toBeGreaterThan(52)
     },
     threeHours,
   )

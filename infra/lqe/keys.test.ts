@@ -93,7 +93,7 @@ describe('lqe key', () => {
     [['--endpoint', 'log.all'], 'There is no endpoint "log.all". Did you mean logs.all?'],
     [
       ['--endpoint', 'logs.all', '--endpoint', 'x'],
-      'There is no endpoint "x". There are: logs.all, usage.api-counts.',
+      'There is no endpoint "x". There are: logs.all, service.usage, usage.api-counts.',
     ],
     [['--all', '--pin', 'proyect=a'], 'There is no parameter "proyect". Did you mean project?'],
     [

@@ -52,7 +52,7 @@ describe(missing === null ? 'lqe --store firestore' : `lqe --store firestore (le
       expect(plan).toMatch(/^ {2}usage\.api-counts interval=daily reads about [\d.]+ [KM]B$/m)
       const createKey = lqe('key', 'create', '--name', 'cloud', '--all', '--never')
       const [applied, created] = await Promise.all([lqe('apply'), createKey])
-      expect(applied).toMatch(/^2 changed\.$/m)
+      expect(applied).toMatch(/^3 changed\.$/m)
       const [, id = ''] = /lqe_(\w{11})_/.exec(created) ?? []
       const [again, list] = await Promise.all([lqe('apply'), lqe('key', 'list')])
       expect(again).toMatch(/^0 changed\.$/m)

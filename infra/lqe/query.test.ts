@@ -63,7 +63,10 @@ describe('lqe query', () => {
 
   test.each([
     [['usage.api-count'], 'There is no endpoint usage.api-count. Did you mean usage.api-counts?\n'],
-    [['nothing-like-it'], 'There is no endpoint nothing-like-it. There are: logs.all, usage.api-counts.\n'],
+    [
+      ['nothing-like-it'],
+      'There is no endpoint nothing-like-it. There are: logs.all, service.usage, usage.api-counts.\n',
+    ],
     [['usage.api-counts', '--param', 'project=x'], /^interval is required/],
     [['logs.all', '--param', 'project'], /Write it as name=value/],
     [['logs.all', '--param', 'project=x', '--sql', 'SELECT 1 FROM nowhere'], /nowhere/],

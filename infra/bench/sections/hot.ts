@@ -28,6 +28,7 @@ async function measure(
   const env = { BODY_FILE: bodyFile }
   const programs = {
     ours: functionOf('functions/index.ts', 'query', site.env),
+    unkept: functionOf('functions/index.ts', 'query', { ...site.env, REQUESTS_DAYS: '0' }),
     withDomains: functionOf('infra/bench/servers/with-domains.ts', 'query', site.env),
     bare: functionOf('infra/bench/servers/bare.ts', 'bare', env),
     raw: { args: ['infra/bench/servers/raw.ts'], env },
@@ -36,12 +37,19 @@ async function measure(
     for (const server of Object.values(servers)) await untilAnswer(server, call)
     const cpu = (name: keyof typeof programs) => async () =>
       (await loadServer(servers[name], { call: () => call, count: requests, connections: 8 })).cpu
-    const turns = { ours: cpu('ours'), withDomains: cpu('withDomains'), bare: cpu('bare'), raw: cpu('raw') }
-    const { ours, withDomains, bare, raw } = await alternately(rounds, turns, 1)
+    const turns = {
+      ours: cpu('ours'),
+      unkept: cpu('unkept'),
+      withDomains: cpu('withDomains'),
+      bare: cpu('bare'),
+      raw: cpu('raw'),
+    }
+    const { ours, unkept, withDomains, bare, raw } = await alternately(rounds, turns, 1)
     const name = `hot, ${body.length} bytes ${file.endsWith('.gz') ? 'gzip' : 'identity'}`
     const unit = 'us CPU'
     return [
       compared(`${name}: bare function`, { ours, theirs: bare, unit, bound: 1 }),
+      compared(`${name}: ours without service.requests`, { ours, theirs: unkept, unit, bound: 1.05 }),
       compared(`${name}: node:http`, { ours, theirs: raw, unit, bound: null }),
       compared(`${name}: ours with domains`, { ours, theirs: withDomains, unit, bound: null }),
     ]

@@ -2,12 +2,13 @@
 import domain from 'node:domain'
 import { http } from '@google-cloud/functions-framework'
 import { loadConfig } from '../../../shared/config.ts'
-import { log } from '../../../shared/log.ts'
+import { openRequestLog } from '../../../shared/request-log.ts'
 import { openServices } from '../../../shared/services.ts'
 import { patchFramework } from '../../../functions/http/framework.ts'
 import { queryHandler } from '../../../functions/query/routes.ts'
 
 const config = loadConfig(process.env)
+const log = openRequestLog(config)
 const services = openServices(config)
 
 const { create } = domain

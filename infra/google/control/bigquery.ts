@@ -1,7 +1,9 @@
-/** BigQuery's REST API as far as set-up needs it: datasets, tables and GRANT. */
+/** BigQuery's REST API as far as set-up needs it: datasets, tables, GRANT and CREATE VIEW. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from '../../../shared/sql/parser.ts'
+import { tablesOf } from '../../../shared/sql/relations.ts'
 import { demand, isRole } from './permissions.ts'
 import { type Call, create, type Json, list, listed, Refusal, remove, route } from './plane.ts'
 import { checkMember } from './projects.ts'
@@ -194,18 +196,45 @@ function checkLayout({ schema, timePartitioning, clustering }: Table): void {
 }
 
 /** `GRANT` and `REVOKE`: "Data control language (DCL) statements in GoogleSQL". */
-const statement =
+const grant =
   /^(?<verb>GRANT|REVOKE) `(?<role>[\w./]+)` ON SCHEMA `(?<project>[^`]+)`\.`(?<dataset>[^`]+)` (?:TO|FROM) (?<members>"[^"]+"(,"[^"]+")*)$/
+
+/** "CREATE VIEW statement" */
+const view =
+  /^CREATE OR REPLACE VIEW `(?<project>[^`]+)`\.`(?<dataset>[^`]+)`\.`(?<table>[^`]+)` AS (?<query>SELECT .*)$/s
 
 function runStatement(call: Call): Json {
   const { configuration, jobReference } = call.body as {
     configuration: { query: { query: string } }
     jobReference: { jobId: string }
   }
-  const groups = statement.exec(configuration.query.query)?.groups
-  if (!groups)
-    throw new Refusal('INVALID_ARGUMENT', 'Syntax error: the stand-in runs GRANT and REVOKE and nothing else')
-  const { verb = '', role = '', members = '', ...params } = groups
+  const sql = configuration.query.query
+  const granted = grant.exec(sql)?.groups
+  const viewed = view.exec(sql)?.groups
+  if (granted) grantRole(call, granted)
+  else if (viewed) createView(call, viewed)
+  else
+    throw new Refusal(
+      'INVALID_ARGUMENT',
+      'Syntax error: the stand-in runs GRANT, REVOKE and CREATE VIEW, and nothing else',
+    )
+  // The job is not kept: the same statement again changes nothing.
+  return {
+    kind: 'bigquery#job',
+    id: `${call.params['project']}:EU.${jobReference.jobId}`,
+    jobReference,
+    configuration,
+    status: { state: 'DONE' },
+    statistics: {
+      creationTime: '0',
+      startTime: '0',
+      endTime: '0',
+      query: { statementType: granted?.['verb'] ?? 'CREATE_VIEW' },
+    },
+  }
+}
+
+function grantRole(call: Call, { verb, role = '', members = '', ...params }: Record<string, string>): void {
   dataset({ ...call, params })
   demand(call, 'bigquery.datasets.setIamPolicy', [`projects/${params['project']}`, datasetName({ params })])
   if (!isRole(role)) throw new Refusal('INVALID_ARGUMENT', `Role ${role} is not supported for this resource.`)
@@ -217,13 +246,28 @@ function runStatement(call: Call): Json {
     binding.members = binding.members.filter(one => one !== member)
     if (verb === 'GRANT') binding.members.push(member)
   }
-  // The job is not kept: the same statement again changes nothing.
-  return {
-    kind: 'bigquery#job',
-    id: `${call.params['project']}:EU.${jobReference.jobId}`,
-    jobReference,
-    configuration,
-    status: { state: 'DONE' },
-    statistics: { creationTime: '0', startTime: '0', endTime: '0', query: { statementType: verb } },
+}
+
+/** The tables of its query have to be there, and a table is not replaced by a view. */
+function createView(call: Call, { query = '', ...params }: Record<string, string>): void {
+  dataset({ ...call, params })
+  demand(call, 'bigquery.tables.create', [`projects/${params['project']}`, datasetName({ params })])
+  for (const { path } of tablesOf(parse(query))) {
+    const [project, set, id] = path.flatMap(({ name }) => name.split('.'))
+    const named = { project: project!, dataset: set!, table: id! }
+    table({ ...call, params: named, name: `${datasetName({ params: named })}/tables/${id}` })
   }
+  const name = `${datasetName({ params })}/tables/${params['table']}`
+  const id = `${params['project']}:${params['dataset']}.${params['table']}`
+  if ((call.state.resources[name] ?? { type: 'VIEW' })['type'] !== 'VIEW')
+    throw new Refusal(
+      'INVALID_ARGUMENT',
+      `${id} is not allowed for this operation because it is currently a TABLE`,
+    )
+  const tableReference = {
+    projectId: params['project'],
+    datasetId: params['dataset'],
+    tableId: params['table'],
+  }
+  call.state.resources[name] = { kind: 'bigquery#table', id, type: 'VIEW', tableReference, view: { query } }
 }

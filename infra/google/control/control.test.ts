@@ -233,6 +233,32 @@ describe('BigQuery', () => {
     )
   })
 
+  test('makes a view of tables that are there, and puts none in the place of a table', async () => {
+    const view = (id: string, of: string) => {
+      const query = `CREATE OR REPLACE VIEW \`my-project\`.\`logs\`.\`${id}\` AS SELECT * FROM \`my-project.logs.${of}\``
+      const job = { configuration: { query: { query } }, jobReference: { jobId: 'j' } }
+      return answer('POST', 'bigquery/v2/projects/my-project/jobs', job)
+    }
+    expect(await view('v', 't')).toMatch(/^404 .*Not found: Table my-project:logs\.t/)
+    await table({})
+    expect([await view('v', 't'), await view('v', 't')]).toEqual(['200', '200'])
+    expect(await view('t', 'v')).toMatch(/^400 .*currently a TABLE/)
+  })
+
+  test('is the destination of a sink where the dataset is there', async () => {
+    const sinks = 'logging/v2/projects/my-project/sinks'
+    const sink = (id: string, changes: Json = {}) => {
+      const destination = `bigquery.googleapis.com/projects/my-project/datasets/${id}`
+      return answer('POST', sinks, { name: 's', destination, filter: 'severity=ERROR', ...changes })
+    }
+    expect(await sink('other')).toMatch(/^404/)
+    expect(await sink('logs', { filter: '' })).toMatch(/^400/)
+    expect([await sink('logs'), await sink('logs')]).toEqual(['200', expect.stringMatching(/^409/)])
+    expect((await call('GET', `${sinks}/s`)).body['writerIdentity']).toMatch(
+      /^serviceAccount:service-\d+@gcp-sa-logging/,
+    )
+  })
+
   test('does not delete a dataset that has tables, unless told to', async () => {
     await table({})
     expect(await answer('DELETE', `${datasets}/logs`)).toMatch(/^400 .*still in use/)

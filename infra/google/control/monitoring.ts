@@ -1,4 +1,4 @@
-/** Cloud Logging's metrics, and Cloud Monitoring's alert policies, notification channels, uptime checks and dashboards. */
+/** Cloud Logging's metrics and sinks, and Cloud Monitoring's alert policies, notification channels, uptime checks and dashboards. */
 import {
   type Call,
   create,
@@ -8,6 +8,7 @@ import {
   list,
   listed,
   isNews,
+  patch,
   projectOf,
   read,
   Refusal,
@@ -17,6 +18,7 @@ import {
 } from './plane.ts'
 
 const metrics = 'logging/v2/projects/{project}/metrics'
+const sinks = 'logging/v2/projects/{project}/sinks'
 const policies = 'monitoring/v3/projects/{project}/alertPolicies'
 const channels = 'monitoring/v3/projects/{project}/notificationChannels'
 const checks = 'monitoring/v3/projects/{project}/uptimeCheckConfigs'
@@ -30,6 +32,17 @@ export const monitoringRoutes = [
     Object.assign(get(call.state, call.name), checkedMetric(call.body)),
   ),
   route('DELETE', `${metrics}/{metric}`, 'logging.logMetrics.delete', removed),
+
+  route('GET', sinks, 'logging.sinks.list', listed('sinks')),
+  route('POST', sinks, 'logging.sinks.create', createSink),
+  route('GET', `${sinks}/{sink}`, 'logging.sinks.get', read),
+  route('PATCH', `${sinks}/{sink}`, 'logging.sinks.update', call => {
+    const mask = call.query.get('updateMask')!.split(',')
+    const sink = get(call.state, call.name)
+    patch(sink, checkedSink(call, { ...sink, ...call.body }), mask)
+    return sink
+  }),
+  route('DELETE', `${sinks}/{sink}`, 'logging.sinks.delete', removed),
 
   route('GET', policies, 'monitoring.alertPolicies.list', listed('alertPolicies')),
   route('POST', policies, 'monitoring.alertPolicies.create', call => {
@@ -79,6 +92,28 @@ function createMetric(call: Call): Json {
   const made = create(call.state, `${call.name}/${name}`, checkedMetric(call.body))
   project.news?.push(name)
   return made
+}
+
+/** "REST Resource: projects.sinks": it writes as an account of Cloud Logging's, which comes with the project's first sink. */
+function createSink(call: Call): Json {
+  const [, project] = projectOf(call)
+  const email = `service-${project.number}@gcp-sa-logging.iam.gserviceaccount.com`
+  const sink = { ...checkedSink(call, call.body), writerIdentity: `serviceAccount:${email}` }
+  const made = create(call.state, `${call.name}/${String(call.body['name'])}`, sink)
+  const account = `projects/gcp-sa-logging/serviceAccounts/${email}`
+  if (!call.state.resources[account]) project.news?.push(email)
+  call.state.resources[account] ??= { name: account, email }
+  return made
+}
+
+/** "The destination must already exist", `gcloud logging sinks create --help`. */
+function checkedSink({ state }: Call, sink: Json): Json {
+  const { name, destination = '', filter } = sink as Record<string, string | undefined>
+  if (!/^[\w.-]{1,100}$/.test(name ?? '')) invalid('A sink has a name of letters, digits, _, - and .')
+  const [, dataset] = /^bigquery\.googleapis\.com\/(projects\/[^/]+\/datasets\/\w+)$/.exec(destination) ?? []
+  get(state, dataset ?? invalid(`The destination ${destination} is not a dataset`))
+  if (!filter) invalid('Without a filter it would route every line')
+  return sink
 }
 
 /** "REST Resource: projects.metrics": an extractor for each label, and for the value of a distribution. */

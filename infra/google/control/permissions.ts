@@ -31,7 +31,8 @@ const roles: Record<string, string> = {
   'roles/datastore.user': `datastore.databases.get datastore.entities.create datastore.entities.delete
     datastore.entities.get datastore.entities.list datastore.entities.update resourcemanager.projects.get`,
   'roles/logging.configWriter': `logging.logMetrics.create logging.logMetrics.delete logging.logMetrics.get
-    logging.logMetrics.list logging.logMetrics.update resourcemanager.projects.get`,
+    logging.logMetrics.list logging.logMetrics.update logging.sinks.create logging.sinks.delete logging.sinks.get
+    logging.sinks.list logging.sinks.update resourcemanager.projects.get`,
   'roles/monitoring.editor': `monitoring.alertPolicies.create monitoring.alertPolicies.delete
     monitoring.alertPolicies.get monitoring.alertPolicies.list monitoring.alertPolicies.update
     monitoring.dashboards.create monitoring.dashboards.delete monitoring.dashboards.list monitoring.dashboards.update

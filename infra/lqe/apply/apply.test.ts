@@ -47,19 +47,21 @@ describe('apply', () => {
   test('creates new endpoints, and changes nothing when it is called again', async () => {
     expect(await run()).toEqual([
       '+ logs.all created',
+      '+ service.usage created',
       '+ usage.api-counts created',
       '+ usage.api-counts.rollup to be made by the engine',
       '+ usage.api-counts.hours.rollup to be made by the engine',
-      '2 changed.',
+      '3 changed.',
     ])
     const before = await services.endpoints.all()
-    expect(await run()).toEqual(['= logs.all unchanged', '= usage.api-counts unchanged', '0 changed.'])
+    const unchanged = ['logs.all', 'service.usage', 'usage.api-counts'].map(name => `= ${name} unchanged`)
+    expect(await run()).toEqual([...unchanged, '0 changed.'])
     expect(await services.endpoints.all()).toEqual(before)
   })
 
   test('with --dry-run prints the plan and does nothing', async () => {
     const lines = await run(true)
-    expect(lines.at(-1)).toBe('2 to change; nothing was done (--dry-run).')
+    expect(lines.at(-1)).toBe('3 to change; nothing was done (--dry-run).')
     // This engine makes no estimates, and there is nothing to say of that.
     expect(lines.join('\n')).not.toContain('estimate')
     expect(await services.endpoints.all()).toEqual([])
@@ -76,7 +78,10 @@ describe('apply', () => {
     expect(diff?.split('\n').map(line => line.trim())).toEqual(
       expect.arrayContaining(['-  "cacheSeconds": 900,', '+  "cacheSeconds": 600,']),
     )
-    expect((await services.endpoints.all()).map(({ name }) => name)).toEqual(['usage.api-counts'])
+    expect((await services.endpoints.all()).map(({ name }) => name)).toEqual([
+      'service.usage',
+      'usage.api-counts',
+    ])
   })
 
   test('warns of an endpoint that redacts and takes SQL, which shows values past redaction', async () => {
@@ -98,9 +103,9 @@ describe('apply', () => {
     edit('usage.api-counts.yaml', text => text.replace('maxRows: 1000', 'maxRows: 500'))
     const wanted = readQueries(queries).map(({ endpoint }) => endpoint)
     const plan = await planFor(wanted, services.store)
-    await services.store.update({ collection: 'endpoints', id: wanted[1]!.id }, { set: { other: 1 } })
+    await services.store.update({ collection: 'endpoints', id: wanted.at(-1)!.id }, { set: { other: 1 } })
     await expect(carryOut(plan, services.store, null)).rejects.toThrow(StoreError)
-    expect((await services.endpoints.all()).map(({ maxRows }) => maxRows)).toEqual([1000, 1000])
+    expect((await services.endpoints.all()).map(({ maxRows }) => maxRows)).toEqual([1000, 5000, 1000])
   })
 })
 
@@ -297,7 +302,7 @@ describe('apply refuses, naming file, line and column,', () => {
     edit('logs.all.yaml', withDefault('yesterday'))
     expect(await refusal()).toContain('iso_timestamp_start.default must be an ISO 8601 time')
     edit('logs.all.yaml', text => text.replace('default: yesterday', "default: '2026-01-31'"))
-    expect((await run()).at(-1)).toBe('2 changed.')
+    expect((await run()).at(-1)).toBe('3 changed.')
   })
 
   test.each([

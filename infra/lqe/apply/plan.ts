@@ -4,10 +4,13 @@ import {
   type Endpoint,
   endpointIn,
   fieldsOf,
+  type ParameterDefinition,
+  type Scalar,
   typeOf,
   upstreamBindings,
 } from '../../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../../shared/endpoints/lookup.ts'
+import { isRelative, relativeTime } from '../../../shared/endpoints/timestamps.ts'
 import { keepVersions } from '../../../shared/endpoints/versions.ts'
 import type { Document, Store, Write } from '../../../shared/stores/store.ts'
 import { lineDiff } from './diff.ts'
@@ -110,9 +113,18 @@ function examples(endpoint: Endpoint): Binding[] {
   const parameters = Object.entries(endpoint.parameters).map(([name, definition]) => ({
     name,
     type: typeOf(definition),
-    value: definition.examples?.[0] ?? definition.enum?.[0] ?? definition.default ?? null,
+    value: settled(
+      definition.examples?.[0] ?? definition.enum?.[0] ?? definition.default ?? null,
+      definition,
+    ),
   }))
   return [...parameters, ...upstreamBindings(endpoint)]
+}
+
+/** A relative time counts from now. */
+function settled(value: Scalar | null, { format }: ParameterDefinition): Scalar | null {
+  const isTime = format === 'iso-timestamp' && typeof value === 'string' && isRelative(value)
+  return isTime ? relativeTime(value, new Date()) : value
 }
 
 function amount(bytes: number): string {

@@ -254,7 +254,8 @@ describe('a roll-up on BigQuery', () => {
 
   test('is made with the first apply, replaced when it changes, and removed with its endpoint', async () => {
     await run(cloud)
-    expect(await run(cloud)).toEqual(['= logs.all unchanged', '= usage.api-counts unchanged', '0 changed.'])
+    const unchanged = ['logs.all', 'service.usage', 'usage.api-counts'].map(name => `= ${name} unchanged`)
+    expect(await run(cloud)).toEqual([...unchanged, '0 changed.'])
     server.requests.length = 0
     edit(yaml, 'refreshMinutes: 5', 'refreshMinutes: 10')
     const lines = await run(cloud)

@@ -1,5 +1,6 @@
 /** Sample logs: eight days of invented requests to three projects, with the entries of each in the log of every service. */
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
+import { requestsTable } from '../../../shared/request-log.ts'
 import { entryReader } from './entries.ts'
 import { type Folders, ParquetWriter, publish, withStage } from './parquet.ts'
 import { restEntries } from './sample/database.ts'
@@ -36,7 +37,7 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
   const { rows = defaults.rows, seed = defaults.seed, incident = false, signal, onProgress } = options
   return withStage(options.logsFolder, async stage => {
     const tables = new Map(
-      [...readTableSchemas(options.tablesFolder)].map(([table, columns]) => {
+      [...readTableSchemas(options.tablesFolder)].filter(isSampled).map(([table, columns]) => {
         const read = entryReader(columns, field => {
           throw new Error(`The sample's ${table} has no column ${field}`)
         })
@@ -62,6 +63,11 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
     }
     return new Map(writers.map(({ table, rows }) => [table, rows]))
   })
+}
+
+/** The service itself writes its own requests. */
+function isSampled([table]: [table: string, unknown]): boolean {
+  return table !== requestsTable
 }
 
 /**

@@ -7,6 +7,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { requestsTable } from '../../request-log.ts'
+import { placeOf, SqlError } from '../../sql/error.ts'
 import type { Column } from '../../sql/types.ts'
 import type { Deadline } from '../deadline.ts'
 import { EngineError, type Rollup, type RollupKeeper } from '../engine.ts'
@@ -142,6 +144,8 @@ export class RollupParts implements RollupKeeper {
 
   private plan(name: string, sql: string): Plan {
     const { table, columns: shapes } = rollupShape(sql)
+    // BigQuery makes none of a view, which it is there.
+    if (table === requestsTable) throw new SqlError(`a roll-up cannot be of ${table}`, placeOf(sql, 0))
     const make = rewrite(sql, this.tables, new Map(), new Map([[table, '"log_rows"']]))
     const items = shapes.map(({ name, adds }) =>
       adds ? `${adds}(\`${name}\`) AS \`${name}\`` : `\`${name}\``,

@@ -2,10 +2,12 @@
 import { readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { requestsTable } from '../../request-log.ts'
 import type { Column } from '../../sql/types.ts'
 import { EngineError } from '../engine.ts'
 import { engineError } from './failures.ts'
 import { logFiles } from './loads.ts'
+import { rowsOfLines } from './request-lines.ts'
 import { duckType, quoteName, quoteText } from './syntax.ts'
 import { tableFolder } from './tables.ts'
 
@@ -76,9 +78,13 @@ export class LogViews {
   private async makeNow(table: string): Promise<void> {
     // From the last to the first: loads are numbered in order of time, and once the first rows of a sorted query are found,
     // DuckDB leaves out the files whose rows would all stand behind them.
-    const files = filesOf(table, tableFolder(this.root, table)).map(quoteText).reverse()
-    const columns = this.tables.get(table)!.map(({ name }) => quoteName(name))
-    const rows = `SELECT ${columns.join(', ')} FROM read_parquet([${files.join(', ')}])`
+    const folder = tableFolder(this.root, table)
+    const files = filesOf(table, folder).map(quoteText).reverse()
+    const columns = this.tables.get(table)!
+    const names = columns.map(({ name }) => quoteName(name))
+    const loaded = `SELECT ${names.join(', ')} FROM read_parquet([${files.join(', ')}])`
+    const lines = table === requestsTable ? rowsOfLines(folder, columns) : null
+    const rows = lines === null ? loaded : `${loaded} UNION ALL ${lines}`
     try {
       await this.connection.run(`CREATE OR REPLACE VIEW ${quoteName(table)} AS ${rows}`)
     } catch (error) {

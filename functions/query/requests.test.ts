@@ -1,0 +1,204 @@
+/** The log table `service.requests` against the lines that processes have printed, also by processes that were killed. */
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Row } from '../../shared/engines/engine.ts'
+import { type FunctionProcess, startFunction } from '../testing/framework.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+let service: TestService
+let folder: string
+beforeAll(async () => {
+  service = await startService({ tables: { 'cloudflare.logs.prod': [] } })
+  folder = join(service.env['DATA_DIR']!, 'logs/service.requests')
+})
+afterAll(() => service.stop())
+
+const start = () => startFunction('query', { env: service.env as Record<string, string> })
+
+const query = '/api/endpoints/query'
+const paths = [
+  `${query}/usage.api-counts?interval=daily&project=a`,
+  `${query}/usage.api-counts?interval=daily&project=a`,
+  `${query}/usage.api-counts?interval=hourly&project=b&sql=SELECT%201%20AS%20a`,
+  `${query}/logs.all?project=a`,
+  `${query}/logs.all`,
+  `${query}/not.there`,
+  '/health',
+]
+
+/** One call after the other, over and over, until the process ends. */
+async function load({ url }: FunctionProcess, signal: AbortSignal): Promise<void> {
+  for (let n = 0; !signal.aborted; n++)
+    try {
+      const key = n % 11 === 5 ? 'lqe_unknown' : service.key
+      const response = await fetch(url + paths[n % paths.length]!, { headers: { 'X-API-KEY': key }, signal })
+      await response.arrayBuffer()
+    } catch {
+      return // killed
+    }
+}
+
+interface Line {
+  requestId: string
+  how?: string
+  endpoint?: string
+  status: number
+  cache?: string
+  key?: string
+  sql?: boolean
+  ms: number
+}
+
+/** What the processes have printed of calls. */
+function printed(...processes: FunctionProcess[]): Line[] {
+  return processes.flatMap(({ output }) => linesOf(output()))
+}
+
+/** The whole lines of calls in a text. */
+function linesOf(text: string): Line[] {
+  const lines = text
+    .split('\n')
+    .slice(0, -1)
+    .filter(line => line.startsWith('{'))
+  return lines.map(line => JSON.parse(line) as Line).filter(({ how }) => how !== undefined)
+}
+
+const columns = ['id', 'how', 'endpoint', 'status', 'cache', 'key', 'sql', 'ms'] as const
+
+type Request = Row & { id: string }
+
+async function table(): Promise<Request[]> {
+  const sql = `SELECT ${columns.join(', ')} FROM \`service.requests\``
+  const { rows } = await service.services.engine.run(
+    { sql, bindings: [] },
+    { maxRows: 1e6, timeoutMs: 60_000 },
+  )
+  return rows as Request[]
+}
+
+function asRow({ requestId, how, endpoint, status, cache, key, sql, ms }: Line): Request {
+  const texts = { how: how!, endpoint: endpoint ?? null, cache: cache ?? null, key: key ?? null }
+  return { id: requestId, ...texts, status, sql: sql ?? null, ms }
+}
+
+const byId = (rows: Request[]) => rows.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+
+/** Kills it, and waits until all that it printed is here. */
+async function ended({ child }: FunctionProcess): Promise<void> {
+  const end = once(child, 'close')
+  child.kill('SIGKILL')
+  await end
+}
+
+/** Kills them in the middle of their work, so long after each has printed some calls. */
+async function killed(processes: FunctionProcess[], afterMs: number): Promise<void> {
+  const stopped = new AbortController()
+  const loads = processes.flatMap(each => Array.from({ length: 4 }, () => load(each, stopped.signal)))
+  while (processes.some(each => printed(each).length < 50)) await sleep(10)
+  await sleep(afterMs)
+  await Promise.all(processes.map(ended))
+  stopped.abort()
+  await Promise.all(loads)
+}
+
+describe('service.requests', () => {
+  test('equals a recount of the printed lines, also after processes were killed in the middle of their work', async () => {
+    const all: FunctionProcess[] = []
+    for (let round = 0; round < 2; round++) {
+      const processes = await Promise.all([start(), start()])
+      all.push(...processes)
+      await killed(processes, 137 * (round + 1))
+    }
+    const lines = printed(...all)
+    expect(lines.length).toBeGreaterThanOrEqual(200)
+    expect(new Set(lines.map(({ status }) => status))).toEqual(new Set([200, 400, 401, 404]))
+    const ids = new Set(lines.map(({ requestId }) => requestId))
+    const rows = await table()
+    expect(byId(rows.filter(({ id }) => ids.has(id)))).toEqual(byId(lines.map(asRow)))
+    // The last batch of a process that was killed between its two writes.
+    const unprinted = rows.filter(({ id }) => !ids.has(id)).map(({ id }) => id)
+    process.stdout.write(
+      `${lines.length} lines of ${all.length} killed processes, ${unprinted.length} more in the table\n`,
+    )
+    const files = readdirSync(folder).filter(name => name.endsWith('.ndjson'))
+    expect(files).toHaveLength(all.length)
+    const ends = files.flatMap(name =>
+      linesOf(readFileSync(join(folder, name), 'utf8')).slice(-unprinted.length),
+    )
+    expect(ends.map(({ requestId }) => requestId)).toEqual(expect.arrayContaining(unprinted))
+  }, 60_000)
+
+  test('is what service.usage sums up', async () => {
+    const usage = async (parameters: string) => {
+      const headers = { 'Cache-Control': 'no-cache' }
+      const response = await service.fetch(`${query}/service.usage?${parameters}`, { headers })
+      return ((await response.json()) as { result: Row[] }).result
+    }
+    const rows = await table()
+    for (const [by, name] of [
+      ['endpoint', 'endpoint'],
+      ['key', 'key'],
+    ] as const) {
+      const groups = Map.groupBy(rows, row => row[name])
+      const expected = [...groups].map(([value, group]) => {
+        const ms = group.map(row => Number(row['ms'])).toSorted((a, b) => a - b)
+        const reached = group.filter(({ cache }) => cache !== null && cache !== 'uncached')
+        const hits = reached.filter(({ cache }) => cache === 'hit')
+        return {
+          [name]: value,
+          calls: group.length,
+          errors: group.filter(({ status }) => Number(status) >= 400).length,
+          p50_ms: ms[Math.ceil(ms.length * 0.5) - 1],
+          p95_ms: ms[Math.ceil(ms.length * 0.95) - 1],
+          hit_ratio: reached.length > 0 ? hits.length / reached.length : null,
+        }
+      })
+      const found = await usage(`by=${by}`)
+      expect(found).toHaveLength(expected.length)
+      for (const row of expected) expect(found).toContainEqual(expect.objectContaining(row))
+    }
+  })
+
+  test('is summed up for no key with pins, which is a customer’s', async () => {
+    const key = await service.issue({ pins: { project: 'a' } })
+    const response = await service.fetch(`${query}/service.usage`, { key })
+    expect([response.status, await response.json()]).toEqual([
+      403,
+      expect.objectContaining({ code: 'pinned_parameter' }),
+    ])
+  })
+
+  test('passes over a line that is being written, and has files of the last days only', async () => {
+    const before = await table()
+    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+    const [old, half] = [day(31), day(30)].map(name => join(folder, `${name}.a.ndjson`))
+    writeFileSync(old!, '')
+    writeFileSync(half!, '{"requestId":"a","time":"2026-01-07T12:00:00Z","how":"ht')
+    expect(byId(await table())).toEqual(byId(before))
+    const one = await start()
+    await fetch(`${one.url}/health`)
+    while (!one.output().includes('"request"')) await sleep(10)
+    await ended(one)
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining([`${day(30)}.a.ndjson`]))
+    expect(existsSync(old!)).toBe(false)
+  })
+
+  test('is left out where it is off, and where its folder cannot be written calls go on', async () => {
+    for (const [days, warned] of [
+      ['0', false],
+      ['1', true],
+    ] as const) {
+      const data = join(service.env['DATA_DIR']!, `other-${days}`)
+      mkdirSync(join(data, 'logs'), { recursive: true })
+      writeFileSync(join(data, 'logs/service.requests'), '')
+      const one = await startFunction('query', { env: { DATA_DIR: data, REQUESTS_DAYS: days } })
+      expect((await fetch(`${one.url}/health`)).status).toBe(200)
+      while (!one.output().includes('"request"')) await sleep(10)
+      await ended(one)
+      expect(one.output().includes('requests are missing in the table')).toBe(warned)
+    }
+  })
+})

@@ -1,0 +1,92 @@
+/**
+ * The log of a process on a laptop, whose lines are also the rows of the log table `service.requests`: each process has a
+ * file of each day in the table's folder (`shared/engines/duckdb/request-lines.ts` reads them), so that several append side
+ * by side. In the cloud a log sink does that (`infra/deploy/setup.sh`).
+ *
+ * Lines are written in batches, off the path of an answer: the same bytes first to the file, then to standard output. So a
+ * line that was printed is in the table, however the process ends; of one that is killed, the lines of the last moments are in
+ * neither, and only a kill between the two writes leaves a batch that the table has and standard output has not.
+ */
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from './config.ts'
+import { lineOf, type Log, log, occasionally } from './log.ts'
+
+/** Logical name of the table, and its folder's. */
+export const requestsTable = 'service.requests'
+
+/** A batch is written when its first line is so old, or when it is so long. */
+const batchMs = 50
+const batchLength = 32_768
+
+const dayMs = 86_400_000
+const lineEnd = Buffer.from('\n')
+
+/** Of one process and day: `2026-01-31.<UUID>.ndjson` */
+const fileName = /^(\d{4}-\d\d-\d\d)\..+\.ndjson$/
+
+/** The log for the lines of requests, which end with this process. */
+export function openRequestLog({ engine, dataDir, requestsDays }: Config): Log {
+  if (engine !== 'duckdb' || requestsDays === 0) return log // a laptop's table, or none
+  const file = new RequestFile(join(dataDir, 'logs', requestsTable), requestsDays)
+  let batch = ''
+  const flush = () => {
+    if (batch === '') return
+    const bytes = Buffer.from(batch)
+    batch = ''
+    file.append(bytes)
+    process.stdout.write(bytes)
+  }
+  process.once('exit', flush)
+  return (...line) => {
+    if (batch === '') setTimeout(flush, batchMs).unref()
+    batch += `${lineOf(...line)}\n`
+    if (batch.length >= batchLength) flush()
+  }
+}
+
+class RequestFile {
+  private readonly folder: string
+  private readonly days: number
+  private readonly id = randomUUID()
+  /** Day of the last batch. */
+  private day = ''
+  /** Whether the file may end within a line. */
+  private torn = false
+  private readonly log = occasionally(log)
+
+  constructor(folder: string, days: number) {
+    this.folder = folder
+    this.days = days
+  }
+
+  append(bytes: Buffer): void {
+    try {
+      const day = new Date().toISOString().slice(0, 10)
+      if (day !== this.day) this.removeOld(day)
+      this.day = day
+      appendFileSync(
+        join(this.folder, `${day}.${this.id}.ndjson`),
+        this.torn ? Buffer.concat([lineEnd, bytes]) : bytes,
+      )
+      this.torn = false
+    } catch (error) {
+      this.torn = true
+      // The folder may have been removed: the next batch finds it.
+      this.day = ''
+      const { code = null } = error as NodeJS.ErrnoException
+      this.log('WARNING', 'requests are missing in the table', { code })
+    }
+  }
+
+  /** Makes the folder, too. */
+  private removeOld(today: string): void {
+    mkdirSync(this.folder, { recursive: true })
+    const oldest = new Date(Date.parse(today) - this.days * dayMs).toISOString().slice(0, 10)
+    for (const name of readdirSync(this.folder)) {
+      const [, day = oldest] = fileName.exec(name) ?? []
+      if (day < oldest) rmSync(join(this.folder, name), { force: true })
+    }
+  }
+}
