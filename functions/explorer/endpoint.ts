@@ -11,14 +11,14 @@ interface Opening {
   endpoint: Endpoint
   /** The values that the fields begin with. */
   link: Link
-  /** Whether the endpoint has a logs view, so that the address has to say that this is the form. */
-  hasLogs: boolean
+  /** Whether the endpoint has another view, so that the address has to say that this is the form. */
+  hasView: boolean
   /** Called when a query runs, for the address. @param step whether a person ran it */
   remember(link: Link, step: boolean): void
 }
 
 /** @returns its element, the form's values, and `close`, which cancels the query that is running */
-export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening) {
+export function openEndpoint({ key, endpoint, link, hasView, remember }: Opening) {
   const fields = form(endpoint, link.values)
   const redact = link.view.find(([name]) => name === 'redact')?.[1]
   if (redact !== undefined) fields.setRedact(redact === 'true')
@@ -49,7 +49,7 @@ export function openEndpoint({ key, endpoint, link, hasLogs, remember }: Opening
     }
   })
   const viewOf = (redacted: boolean): Link['view'] => [
-    ...(hasLogs ? [['view', 'query'] as [string, string]] : []),
+    ...(hasView ? [['view', 'query'] as [string, string]] : []),
     ...(redacted === endpoint.redact ? [] : [['redact', String(redacted)] as [string, string]]),
   ]
   const edited = () => {

@@ -17,6 +17,23 @@ const byDay = { 4: 12, 5: 30, 8: 21, 9: 3, 10: 1200 }
 const usage = `usage.api-counts?interval=daily&project=${project}`
 const logs = `logs.all?project=${project}&.view=query`
 
+/** Calls of the service by two keys, of which one misses the cache. */
+const requests = Array.from({ length: 12 }, (_, hour) => ({
+  id: `r${hour}`,
+  timestamp: `2026-03-10T${String(hour).padStart(2, '0')}:15:00Z`,
+  how: 'http',
+  ...(hour === 3
+    ? { status: 401, error: 'unauthenticated', ms: 0.2 }
+    : {
+        endpoint: 'logs.all',
+        key: hour % 2 ? 'odd' : 'even',
+        status: 200,
+        cache: hour % 2 ? 'miss' : 'hit',
+        ms: hour,
+      }),
+  ...(hour === 5 ? { bytes: 2 ** 40 } : {}),
+}))
+
 jest.setTimeout(30_000) // a browser on a busy machine
 
 const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
@@ -30,7 +47,10 @@ beforeAll(async () => {
     ),
   )
   const env = { FROZEN_NOW: now, EXPLORER_DIR: folder }
-  service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env })
+  service = await startService({
+    tables: { 'cloudflare.logs.prod': rows, 'service.requests': requests },
+    env,
+  })
 }, 30_000)
 
 afterAll(async () => {
@@ -431,13 +451,39 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByText('100 rows, and there are more.').waitFor()
     const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
     for (let i = 0; i < 60 && (await focused()) !== 'Endpoint'; i++) await page.keyboard.press('Tab')
-    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('End')
     await page.getByRole('heading', { name: 'usage.api-counts', level: 2 }).waitFor()
     await page.getByRole('radio', { name: 'minutely' }).focus()
     for (let i = 0; i < 2; i++) await page.keyboard.press('ArrowRight') // past hourly
     await page.keyboard.press('Control+Enter')
     await page.getByRole('tab', { name: 'Chart' }).waitFor()
     expect(page.url()).toContain(usage)
+  })
+
+  test('usage is a table and a chart by endpoint, version or key, for a key that may see it', async () => {
+    await page.setViewportSize({ width: 375, height: 740 })
+    await page.goto(`${service.url}/#service.usage`)
+    await page.getByLabel('API key').fill(service.key)
+    await page.keyboard.press('Enter')
+    await page.getByText('12 calls, 1 errors, $6.25.').waitFor()
+    await drawn()
+    expect(await faultsOf(page)).toEqual([])
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.getByRole('combobox', { name: 'By' }).focus()
+    await page.keyboard.press('End')
+    await page.getByRole('button', { name: /^even/ }).waitFor() // of the legend
+    expect(page.url()).toContain('#service.usage?by=key&iso_timestamp_start=-1d')
+    await page.getByRole('cell', { name: 'odd' }).waitFor()
+    expect(await cells(5)).toEqual(['10', '11', '0.2'])
+    expect(await faultsOf(page)).toEqual([])
+    await page.getByRole('button', { name: 'Query', exact: true }).click()
+    await page.getByRole('heading', { name: 'service.usage', level: 2 }).waitFor()
+    await page.evaluate(() => sessionStorage.clear())
+    await page.goto('about:blank')
+    await page.goto(`${service.url}/#service.usage`)
+    await page.getByLabel('API key').fill(await service.issue({ endpoints: ['logs.all'] }))
+    await page.keyboard.press('Enter')
+    await page.getByText('There is no endpoint service.usage for this key.').waitFor()
   })
 
   test('shows that the service cannot be reached', async () => {

@@ -8,6 +8,7 @@ import { type Shape, shapeOf } from './logs/shape.ts'
 import { logsView } from './logs/view.ts'
 import { type Endpoint, listEndpoints, listTables, ServiceError } from './service.ts'
 import { themeButton } from './theme.ts'
+import { usageEndpoint, usageView } from './usage.ts'
 
 const header = el('header')
 const main = el('main')
@@ -35,7 +36,7 @@ function askForKey(problem: string | null = null): void {
   card.focus()
 }
 
-/** What is open in the page: the logs view of an endpoint, or its form. */
+/** What is open in the page: the logs view of an endpoint, its usage view, or its form. */
 interface Open {
   element: HTMLElement
   values(): Record<string, string>
@@ -70,20 +71,23 @@ function explore(key: string, endpoints: Endpoint[]): void {
     const sought =
       link?.endpoint === endpoint.name ? link : { endpoint: endpoint.name, values: {}, sql: null, view: [] }
     const logs = await shapesOf(endpoint)
+    const first = endpoint.name === usageEndpoint ? 'Usage' : logs.length > 0 ? 'Logs' : null
     const asForm =
-      logs.length === 0 ||
+      first === null ||
       sought.sql !== null ||
       sought.view.some(([name, value]) => name === 'view' && value === 'query')
-    const place = `${endpoint.name} ${asForm ? 'query' : 'logs'}`
+    const place = `${endpoint.name} ${asForm ? 'query' : first}`
     document.title = `${endpoint.name} · Log explorer`
     if (open?.revisit && open.place === place) return open.revisit(sought)
     open?.close()
     const opening = { key, endpoint, link: sought, remember }
     open = asForm
-      ? { ...openEndpoint({ ...opening, hasLogs: logs.length > 0 }), place }
-      : { ...logsView({ ...opening, shapes: logs, continueInSql: follow }), place }
-    main.classList.toggle('wide', !asForm)
-    show(switches, endpointMenu(endpoints, endpoint, choose), logs.length > 0 && views(endpoint, asForm))
+      ? { ...openEndpoint({ ...opening, hasView: first !== null }), place }
+      : first === 'Usage'
+        ? { ...usageView(opening), place }
+        : { ...logsView({ ...opening, shapes: logs, continueInSql: follow }), place }
+    main.classList.toggle('wide', !asForm && first === 'Logs')
+    show(switches, endpointMenu(endpoints, endpoint, choose), first && views(endpoint, first, asForm))
     const unknown =
       link && link !== sought && `There is no endpoint ${link.endpoint} for this key. Here is another.`
     show(main, unknown && el('p', { class: 'notice', role: 'alert' }, unknown), open.element)
@@ -98,14 +102,14 @@ function explore(key: string, endpoints: Endpoint[]): void {
     const shared = values.filter(([name]) => endpoint.parameters.some(parameter => parameter.name === name))
     follow({ endpoint: endpoint.name, values: Object.fromEntries(shared), sql: null, view })
   }
-  const views = (endpoint: Endpoint, asForm: boolean) =>
+  const views = (endpoint: Endpoint, first: string, asForm: boolean) =>
     el(
       'span',
       { class: 'views', role: 'group', 'aria-label': 'View' },
       el(
         'button',
         { type: 'button', 'aria-pressed': String(!asForm), onclick: () => choose(endpoint) },
-        'Logs',
+        first,
       ),
       el(
         'button',
@@ -114,7 +118,7 @@ function explore(key: string, endpoints: Endpoint[]): void {
           'aria-pressed': String(asForm),
           onclick: () => choose(endpoint, [['view', 'query']]),
         },
-        'Query and SQL',
+        endpoint.sandbox ? 'Query and SQL' : 'Query',
       ),
     )
   onpopstate = () => void visit(readLink(location.hash))
