@@ -1,10 +1,11 @@
 /** The formats of log files: how a line of each becomes an entry, and which one a file has in place of the one named. */
 import { accessColumns, edgeTable, isCombined, parseAccess, parseCombined } from './combined.ts'
+import { isNamedCsv, rowParser } from './csv.ts'
 import { type Json, parseJson } from './entries.ts'
 import { LogsError } from './error.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 
-export const formats = ['ndjson', 'combined'] as const
+export const formats = ['ndjson', 'combined', 'csv'] as const
 
 export interface FormatOptions {
   table: string
@@ -16,7 +17,7 @@ export interface FormatOptions {
 }
 
 /**
- * Reads a line as JSON.
+ * Reads a line as JSON; of CSV, a row as `readCsv` gives it.
  * @throws LogsError for options that do not fit the format; the reader throws BadEntry
  */
 export function lineParser({
@@ -26,10 +27,10 @@ export function lineParser({
   project,
   host,
 }: FormatOptions): (line: string) => Json {
-  if (format === 'ndjson') {
-    if (project === undefined && host === undefined) return parseJson
+  if (format !== 'combined') {
+    if (project === undefined && host === undefined) return format === 'csv' ? rowParser(columns) : parseJson
     throw new LogsError(
-      '--project and --host are for --format combined; NDJSON names the project in each line',
+      '--project and --host are for --format combined; NDJSON and CSV name the project in each line',
     )
   }
   if (isOfAccessLogs(columns)) {
@@ -63,6 +64,7 @@ export function otherFormat(
   line: string,
   { format, table, columns }: FormatOptions,
 ): string | null {
+  if (format === 'csv') return null
   const load = 'npm run -s lqe -- logs load'
   const name = file === '-' ? 'the input' : file
   if (format === 'combined')
@@ -72,6 +74,7 @@ export function otherFormat(
   const from = file === '-' ? '' : ` ${JSON.stringify(file)}`
   if (/^\[(\s*[{[\]]|$)/.test(line))
     return `${name} is one JSON array; give each entry a line: jq -c '.[]'${from} | ${load} ${table} -`
+  if (isNamedCsv(file) && !line.startsWith('{')) return `${name} is CSV: ${load} ${table}${from} --format csv`
   if (line === '{')
     return `${name} has entries of several lines; give each one line: jq -c .${from} | ${load} ${table} -`
   if (isCombined(line)) {

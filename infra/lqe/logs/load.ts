@@ -5,6 +5,7 @@ import type { LoadedSource } from '../../../shared/engines/duckdb/loads.ts'
 import { fromMicros } from '../../../shared/endpoints/timestamps.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { Content } from './content.ts'
+import { readCsv } from './csv.ts'
 import { BadEntry, entryReader, hasProject, type LogEntry, projectField } from './entries.ts'
 import { LogsError } from './error.ts'
 import { type FormatOptions, lineParser, otherFormat } from './formats.ts'
@@ -119,7 +120,11 @@ async function stageFile(
   const content = new Content(options, lengths)
   const onText = (bytes: Buffer) => content.add(bytes)
   let begun = false
-  for await (const line of readLines({ file, stdin, signal, onBytes, onText })) {
+  const lines =
+    format === 'csv'
+      ? observed(readCsv(file, signal), onText)
+      : readLines({ file, stdin, signal, onBytes, onText })
+  for await (const line of lines) {
     const hint = begun ? null : otherFormat(file, line.text?.trim() ?? '', { format, table, columns })
     if (hint !== null) throw new LogsError(`${hint}. Nothing was loaded.`)
     begun ||= line.text?.trim() !== ''
@@ -128,6 +133,14 @@ async function stageFile(
   }
   await writer.finish()
   return { source: file === '-' ? file : realpathSync(file), options, content, writer }
+}
+
+/** Of CSV, the rows are the content. */
+async function* observed(lines: AsyncIterable<Line>, onText: (bytes: Buffer) => void): AsyncGenerator<Line> {
+  for await (const line of lines) {
+    onText(Buffer.from(`${line.text}\n`))
+    yield line
+  }
 }
 
 function replaces({ source, options, content }: StagedFile, before: LoadedSource): boolean {

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { columnsOf, type FieldSchema } from '../../../shared/engines/schema.ts'
 import { accessColumns, isCombined, parseAccess } from '../logs/combined.ts'
+import { guessedRow, isNamedCsv, readCsv } from '../logs/csv.ts'
 import { BadEntry, parseJson, timeColumn } from '../logs/entries.ts'
 import { LogsError } from '../logs/error.ts'
 import { type FormatOptions, otherFormat } from '../logs/formats.ts'
@@ -37,7 +38,7 @@ interface GuessOptions extends Pick<Folders, 'tablesFolder'> {
 const mostLines = 100_000
 
 /**
- * Guesses a table from a file of NDJSON, or of a web server's access log.
+ * Guesses a table from a file of NDJSON, of CSV with a line of names, or of a web server's access log.
  * @throws LogsError naming the option, or the file and its line
  */
 export async function guessTable({ file, tablesFolder, signal, ...given }: GuessOptions): Promise<NewTable> {
@@ -63,7 +64,7 @@ const commonColumns: FieldSchema[] = [
 
 /** `logs/app.ndjson.gz` and `app.log.1` are app. */
 function nameOf(file: string): string {
-  return basename(file).replace(/(?:\.(?:gz|log|ndjson|jsonl?|txt|\d+))+$/i, '')
+  return basename(file).replace(/(?:\.(?:gz|log|ndjson|jsonl?|[ct]sv|txt|\d+))+$/i, '')
 }
 
 function checkName(name: string, tablesFolder: string): void {
@@ -81,21 +82,24 @@ function checkName(name: string, tablesFolder: string): void {
     )
 }
 
+const parsers = { ndjson: parseJson, combined: parseAccess, csv: guessedRow }
+
 /** @throws LogsError for a file without any entry, with the reason of the first bad line */
 async function look(file: string, table: string, signal?: AbortSignal) {
-  const guess = new Guess()
-  let format: NewTable['format'] | undefined
+  let format: NewTable['format'] | undefined = isNamedCsv(file) ? 'csv' : undefined
+  const guess = new Guess(format === 'csv')
+  const lines = format === 'csv' ? readCsv(file, signal) : readLines({ file, signal, onText: () => {} })
   let bad: string | undefined
   let entries = 0
-  for await (const { number, text } of readLines({ file, signal, onText: () => {} })) {
+  for await (const { number, text } of lines) {
     if (number > mostLines) break
     const line = text?.trim() ?? ''
     if (line === '') continue
     format ??= isCombined(line) ? 'combined' : 'ndjson'
-    const hint = entries > 0 || format === 'combined' ? null : otherFormat(file, line, { table, columns: [] })
+    const hint = entries > 0 || format !== 'ndjson' ? null : otherFormat(file, line, { table, columns: [] })
     if (hint !== null) throw new LogsError(`${hint}. No table was made.`)
     try {
-      const entry = format === 'combined' ? parseAccess(line) : parseJson(line)
+      const entry = parsers[format](line)
       if (typeof entry !== 'object' || entry === null || Array.isArray(entry))
         throw new BadEntry('an entry must be a JSON object')
       guess.add(entry)
@@ -109,7 +113,7 @@ async function look(file: string, table: string, signal?: AbortSignal) {
   const reason = bad ?? `${file} is empty`
   throw new LogsError(
     printable(
-      `${reason}. No table was made: it takes NDJSON, a JSON object on each line, or an access log; CSV becomes NDJSON by mlr --icsv --ojsonl cat <file>`,
+      `${reason}. No table was made: it takes NDJSON, a JSON object on each line, CSV with a line of names in a file called .csv, or an access log`,
     ),
   )
 }

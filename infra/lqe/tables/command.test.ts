@@ -96,6 +96,41 @@ describe('table add', () => {
     await close()
   })
 
+  test('makes a table of CSV, whose types are those of all texts in a column', async () => {
+    const csv = [
+      'ts;level;took;ok;code;note',
+      '1769860800;info;1;true;007;"two\nlines"',
+      '1769860801;error;2.5;false;12;""',
+      '1769860802;too;few',
+      '1769860803;warn;;true;x;"a;""b"""',
+    ].join('\r\n')
+    const { add, open, path } = prepared('app.csv.gz', gzipSync(`\ufeff${csv}\r\n`))
+    const { code, out, err } = await add('--yes')
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringContaining('app: rows loaded: 3; bad lines: 1;'),
+    })
+    expect(err).toMatch(`${path}:4: Expected Number of Columns: 6 Found: 3`)
+    const columns = [
+      'timestamp TIMESTAMP',
+      'level STRING',
+      'took FLOAT64',
+      'ok BOOL',
+      'code STRING',
+      'note STRING',
+    ]
+    expect(out.replaceAll(/ +/g, ' ')).toContain(` ${columns.join('\n ')}\n`)
+    const { engine, close } = await open()
+    const sql = 'SELECT UNIX_SECONDS(timestamp) AS s, level, took, ok, code, note FROM app ORDER BY timestamp'
+    const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 10, timeoutMs: 30_000 })
+    expect(rows).toEqual([
+      { s: 1769860800, level: 'info', took: 1, ok: true, code: '007', note: 'two\nlines' },
+      { s: 1769860801, level: 'error', took: 2.5, ok: false, code: '12', note: '' },
+      { s: 1769860803, level: 'warn', took: null, ok: true, code: 'x', note: 'a;"b"' },
+    ])
+    await close()
+  })
+
   test('takes the field with the time from --time, also for the load', async () => {
     const { add } = prepared('app.ndjson', '{"begin": "2026-01-31T12:00:00Z", "n": 1}\n')
     expect((await add('--yes')).err).toContain(
@@ -118,6 +153,8 @@ describe('table add', () => {
 
   test.each<[string, string, string[], string | RegExp]>([
     ['app.ndjson', '', [], /app\.ndjson is empty\. No table was made/],
+    ['app.csv', 'ts,level\n', [], /app\.csv is empty\. No table was made/],
+    ['app.csv', 'level,msg\ninfo,started\n', [], 'none of its fields holds times'],
     ['app.ndjson', 'some text\nmore', [], /app\.ndjson:1: not JSON: .*No table was made/],
     ['app.ndjson', '[{"a": 1}]', [], 'is one JSON array; give each entry a line'],
     ['app.ndjson', '{"a": 1}', [], 'none of its fields holds times; a log table needs one in each entry'],

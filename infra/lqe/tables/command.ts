@@ -21,7 +21,7 @@ export function tableCommand(settings: () => Folders): Command {
     .description(
       'make a log table from a file of logs, and load the file: columns are guessed and shown before',
     )
-    .argument('<file>', 'NDJSON or a web server’s access log, gzip or not', typedPath)
+    .argument('<file>', 'NDJSON, CSV or a web server’s access log, gzip or not', typedPath)
     .option('--name <name>', 'of the table; by default the file’s')
     .option(
       '--time <field>',

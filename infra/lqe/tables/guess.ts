@@ -34,6 +34,12 @@ function isTimeName(field: string): boolean {
 /** Gathers entries, and makes a schema of what they had. */
 export class Guess {
   readonly #root: Seen = nothingSeen()
+  readonly #isText: boolean
+
+  /** @param isText whether all values are texts, as in CSV: a mixture is then text, not JSON */
+  constructor(isText = false) {
+    this.#isText = isText
+  }
 
   add(entry: { [name: string]: Json }): void {
     look(this.#root, entry, '')
@@ -65,7 +71,10 @@ export class Guess {
       const isFree = name !== '' && !taken.has(name.toLowerCase())
       if (!isFree) leftOut(field)
       taken.add(name.toLowerCase())
-      return isFree ? [{ name, ...typeOf(seen, 1) }] : []
+      const type = typeOf(seen, 1)
+      return isFree
+        ? [{ name, ...type, ...(this.#isText && type.type === 'JSON' ? { type: 'STRING' } : {}) }]
+        : []
     })
   }
 }
