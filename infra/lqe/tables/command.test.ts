@@ -125,7 +125,7 @@ describe('table add', () => {
     const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 10, timeoutMs: 30_000 })
     expect(rows).toEqual([
       { s: 1769860800, level: 'info', took: 1, ok: true, code: '007', note: 'two\nlines' },
-      { s: 1769860801, level: 'error', took: 2.5, ok: false, code: '12', note: '' },
+      { s: 1769860801, level: 'error', took: 2.5, ok: false, code: '12', note: null },
       { s: 1769860803, level: 'warn', took: null, ok: true, code: 'x', note: 'a;"b"' },
     ])
     await close()
