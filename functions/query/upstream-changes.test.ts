@@ -1,5 +1,6 @@
 /** Endpoints that read others, while these are changed, restored, or come to read each other. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import { EngineError } from '../../shared/engines/engine.ts'
 import { fieldsOf } from '../../shared/endpoints/definition.ts'
 import { answerOf } from '../../infra/lqe/query.ts'
 import { loadConfig } from '../../shared/config.ts'
@@ -107,6 +108,53 @@ test('no answer is made of rows that are older than its own cache.seconds', asyn
   } finally {
     await another.close()
   }
+})
+
+describe('where the engine fails for what is read', () => {
+  const reads = (seconds: number) => ({
+    yaml: `parameters: { properties: {} }\ncache: { seconds: ${seconds} }\nupstream: { r: { endpoint: constant } }`,
+    sql: 'SELECT n FROM r',
+  })
+  const options = { sql: null, redact: false, fresh: false }
+  const failing = async () => {
+    const another = await openServices(loadConfig(it.service.env))
+    const run = another.engine.run.bind(another.engine)
+    another.engine.run = async (statement, limits) => {
+      if (statement.sql.includes('7 AS n')) throw new EngineError('unavailable', 'The quota is used up')
+      return run(statement, limits)
+    }
+    return another
+  }
+
+  test('the error names it; a stale copy covers it, and the log says so', async () => {
+    const constant = { yaml: 'parameters: { properties: {} }\ncache: { seconds: 60 }', sql: 'SELECT 7 AS n' }
+    await it.apply({ ...files('first'), constant, early: reads(60), late: reads(60) })
+    const another = await failing()
+    try {
+      const error = await answerOf(another, await current('early'), '', options).catch(
+        (thrown: unknown) => thrown,
+      )
+      expect(error).toMatchObject({ code: 'engine_unavailable', problems: [{ endpoint: 'constant' }] })
+      await new Promise(resolve => setTimeout(resolve, 2_100)) // the engine rests
+      await it.call('constant')
+      await it.age(100_000)
+      const written: string[] = []
+      const write = jest
+        .spyOn(process.stdout, 'write')
+        .mockImplementation(text => written.push(String(text)) > 0)
+      const third = await failing()
+      const { answer } = await answerOf(third, await current('late'), '', options)
+      write.mockRestore()
+      await third.close()
+      expect(await answer.rows()).toEqual([{ n: 7 }])
+      const lines = written.filter(line => line.includes('older rows were read'))
+      expect(lines.map(line => JSON.parse(line) as object)).toEqual([
+        expect.objectContaining({ severity: 'WARNING', endpoint: 'constant', reason: 'unavailable' }),
+      ])
+    } finally {
+      await another.close()
+    }
+  })
 })
 
 test('200 calls while versions of what is read are restored are each of a version in force', async () => {

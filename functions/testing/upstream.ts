@@ -79,6 +79,7 @@ export async function startReading(engine: 'duckdb' | 'bigquery', files: Files):
       const { store } = service.services
       const { documents } = await store.query({ collection: answersCollection, limit: 1_000 })
       for (const { id, fields, version } of documents) {
+        if (!fields['stored']) continue // a failure
         const { madeAt, ...stored } = fields['stored'] as { madeAt: number }
         const set = { stored: { ...stored, madeAt: madeAt - ms }, uses: 2 }
         await store.update({ collection: answersCollection, id }, { set }, version)

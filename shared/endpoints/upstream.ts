@@ -1,6 +1,7 @@
 /** Endpoints that read the rows of others: finding those, and defining their tables in the SQL. */
 import { LRUCache } from 'lru-cache'
 import { EngineError } from '../engines/engine.ts'
+import { offsetOf, type Place, placeOf } from '../sql/error.ts'
 import { parse } from '../sql/parser.ts'
 import { nameKey, tablesOf } from '../sql/relations.ts'
 import type { SqlType } from '../sql/types.ts'
@@ -65,6 +66,13 @@ function define(sql: string, tables: UpstreamTable[]): string {
   const [first] = parse(sql).with?.ctes ?? []
   if (!first) return `WITH ${ctes.join(', ')} ${sql}`
   return `${sql.slice(0, first.at)}${ctes.join(', ')}, ${sql.slice(first.at)}`
+}
+
+/** The place in the SQL as it is written of one in the SQL with the tables. */
+export function placeInDeclared(declared: Endpoint, { sql }: Endpoint, place: Place): Place {
+  const [at, added] = [offsetOf(sql, place), sql.length - declared.sql.length]
+  const isBehind = at >= added && sql.slice(at) === declared.sql.slice(at - added)
+  return isBehind ? placeOf(declared.sql, at - added) : place
 }
 
 /** The tables of `upstream` that the query does not read. Throws SqlError. */

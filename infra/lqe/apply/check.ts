@@ -14,10 +14,10 @@ import {
 } from '../../../shared/endpoints/definition.ts'
 import { misfitOf } from '../../../shared/endpoints/parameters.ts'
 import { ownQuery, rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/queries.ts'
-import type { FindUpstream } from '../../../shared/endpoints/upstream.ts'
+import { type FindUpstream, placeInDeclared } from '../../../shared/endpoints/upstream.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
 import { pagedSelection } from '../../../shared/pages/statement.ts'
-import { placeOf, SqlError } from '../../../shared/sql/error.ts'
+import { type Place, placeOf, SqlError } from '../../../shared/sql/error.ts'
 import { newestRows } from '../../../shared/sql/newest-rows.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { printType } from '../../../shared/sql/printer.ts'
@@ -59,10 +59,11 @@ async function checkOne(
     const file = queryFiles.get(pointer)
     return file === undefined ? [] : pointing(file, () => look(file))
   }
-  return pointing(sqlFile, async () => {
+  let endpoint = declared.endpoint
+  const look = async () => {
     const problems = [...parametersAgree(declared), ...(await valuesFit(declared, engine))]
     if (problems.length > 0) return problems
-    const endpoint = await find(declared.endpoint)
+    endpoint = await find(endpoint)
     const source = { ...declared, endpoint }
     problems.push(...inYaml(source, columnFaults(endpoint)))
     if (problems.length > 0) return problems
@@ -83,11 +84,16 @@ async function checkOne(
         ...(await at(`/answers/${i}/batch`, file => checkBatchQuery(endpoint, query, file, columns, engine))),
       )
     return problems
-  })
+  }
+  return pointing(sqlFile, look, place => placeInDeclared(declared.endpoint, endpoint, place))
 }
 
 /** An error of the SQL front end or the engine becomes a problem of the file. */
-async function pointing(file: string, look: () => Promise<FileProblem[]>): Promise<FileProblem[]> {
+async function pointing(
+  file: string,
+  look: () => Promise<FileProblem[]>,
+  inFile = (place: Place) => place,
+): Promise<FileProblem[]> {
   try {
     return await look()
   } catch (error) {
@@ -95,7 +101,8 @@ async function pointing(file: string, look: () => Promise<FileProblem[]>): Promi
     const remedy = /^Table not found: [^;]*$/.test(error.message)
       ? '; npm run lqe -- table add <file> makes a table of logs'
       : ''
-    return [{ file, ...(error.place ?? { line: 1, column: 1 }), detail: error.message + remedy }]
+    const place = error.place ? inFile(error.place) : { line: 1, column: 1 }
+    return [{ file, ...place, detail: error.message + remedy }]
   }
 }
 

@@ -86,6 +86,21 @@ test.each([
   expect((await run()).replaceAll(`${queries}/`, '')).toContain(words)
 })
 
+test('apply says where the SQL is wrong, as it is written', async () => {
+  write('part', none, 'SELECT 1 AS n')
+  for (const sql of [
+    'SELECT n, m FROM t',
+    'WITH u AS (SELECT n, m FROM t) SELECT n FROM u',
+    'SELECT n,\n m FROM t',
+  ]) {
+    write('reader', `${none}upstream: { t: { endpoint: part } }`, sql)
+    const before = sql.slice(0, sql.indexOf('m FROM')).split('\n')
+    expect((await run()).replaceAll(`${queries}/`, '')).toContain(
+      `reader.sql:${before.length}:${before.at(-1)!.length + 1} Unrecognized name: m`,
+    )
+  }
+})
+
 test('apply refuses a circle with its path, and a chain that is too long', async () => {
   for (const [name, next] of ['ab', 'bc', 'ca'])
     write(name!, `${none}upstream: { t: { endpoint: ${next} } }`, 'SELECT 1 AS n FROM t')
