@@ -8,15 +8,8 @@ import { openServices } from '../../shared/services.ts'
 import { runCommand } from '../../infra/lqe/testing/command.ts'
 import { compareCommand } from '../../infra/lqe/versions/compare.ts'
 import { restoreCommand } from '../../infra/lqe/versions/commands.ts'
-import { type Files, type Reading, startReading } from '../testing/upstream.ts'
-
-const common = 'parameters: { properties: {} }\ncache: { seconds: 600 }'
-const named = (name: string, more = '') => ({ yaml: common + more, sql: `SELECT '${name}' AS made_by` })
-const reader = {
-  yaml: `${common}\nupstream: { rows_of_it: { endpoint: part } }`,
-  sql: 'SELECT made_by FROM rows_of_it',
-}
-const files = (name: string, more = ''): Files => ({ part: named(name, more), reader })
+import { type Reading, startReading } from '../testing/upstream.ts'
+import { callsDuringRestores, common, files, named, reader } from '../testing/upstream-versions.ts'
 
 let it: Reading
 const current = async (name: string) => (await it.service.services.endpoints.find(name))!
@@ -158,36 +151,7 @@ describe('where the engine fails for what is read', () => {
 })
 
 test('200 calls while versions of what is read are restored are each of a version in force', async () => {
-  const names = ['first', 'second', 'third']
-  const versions = new Map<string, string>()
-  for (const name of names) {
-    await it.apply(files(name))
-    versions.set(name, (await current('part')).version)
-  }
-  const inForce = [{ name: 'third', until: Infinity }]
-  let restoring = Promise.resolve()
-  const restoreNext = async (name: string) => {
-    const last = inForce.at(-1)!
-    inForce.push({ name, until: Infinity })
-    expect((await command(restoreCommand, 'part', versions.get(name)!)).err).toBe('')
-    last.until = performance.now()
-  }
-  const answered = new Set<unknown>()
-  let left = 200
-  const caller = async () => {
-    while (left-- > 0) {
-      const name = names[(left / 25) % 3]
-      if (name) await (restoring = restoring.then(() => restoreNext(name)))
-      const began = performance.now()
-      const [row] = (await it.call('reader')).result
-      // Definitions are remembered for a while, on a busy machine for a little longer.
-      const known = inForce.filter(({ until }) => until >= began - 1_000)
-      expect(known.map(one => one.name)).toContain(row!['made_by'])
-      answered.add(row!['made_by'])
-    }
-  }
-  await Promise.all(Array.from({ length: 4 }, caller))
-  expect(answered.size).toBe(3)
+  expect(await callsDuringRestores(it, { calls: 200, restoreEvery: 25 })).toBe(3)
 }, 60_000)
 
 describe('an operator', () => {
