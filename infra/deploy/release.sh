@@ -35,24 +35,27 @@ if [ -z "$project" ] || [ -z "$region" ]; then
 fi
 at=(--project="$project" --region="$region")
 
-# Lines "REVISION PERCENT TAG ADDRESS" of a service; `-` for what is empty.
+# Lines "REVISION PERCENT TAG ADDRESS SERVICE-ADDRESS" of a service; `-` for what is empty. gcloud takes a second: ask once.
 traffic() {
   gcloud run services describe "$1" "${at[@]}" --flatten='status.traffic[]' \
-    --format='csv[no-heading,separator=" "](status.traffic.revisionName.yesno(no="-"),status.traffic.percent.yesno(no="-"),status.traffic.tag.yesno(no="-"),status.traffic.url.yesno(no="-"))'
+    --format='csv[no-heading,separator=" "](status.traffic.revisionName.yesno(no="-"),status.traffic.percent.yesno(no="-"),status.traffic.tag.yesno(no="-"),status.traffic.url.yesno(no="-"),status.url)'
 }
 
-serving() { traffic "$1" | awk '$2 != "-" && $2 > 0 { print $1 "=" $2 }' | paste -sd, -; }
-tagged() { traffic "$1" | awk -v tag="$2" '$3 == tag { print $1; exit }'; }
+# Both of such lines.
+serving() { awk '$2 != "-" && $2 > 0 { print $1 "=" $2 }' <<<"$1" | paste -sd, -; }
+tagged() { awk -v tag="$2" '$3 == tag { print $1; exit }' <<<"$1"; }
+
 update() { gcloud run services update-traffic "$1" "${at[@]}" "${@:2}"; }
 
 hold() {
-  local name there
+  local name there lines
   there=$(gcloud run services list "${at[@]}" --format='value(metadata.name)')
   for name in query warm; do
     if ! grep -qx "$name" <<<"$there"; then
       echo "$name: not deployed yet, so its first revision serves at once"
     else
-      update "$name" --to-revisions="$(serving "$name")"
+      lines=$(traffic "$name")
+      update "$name" --to-revisions="$(serving "$lines")"
     fi
   done
 }
@@ -75,27 +78,31 @@ tag() {
 }
 
 send() {
-  local name now candidate
+  local name lines now candidate
   begin_out
   for name in query warm; do
-    candidate=$(tagged "$name" candidate)
+    lines=$(traffic "$name")
+    candidate=$(tagged "$lines" candidate)
     if [ -z "$candidate" ]; then echo "release.sh: $name has no revision tagged candidate" >&2; exit 1; fi
-    now=$(serving "$name")
+    now=$(serving "$lines")
     # Where nothing else served, there is nothing to go back to.
     if [ "$now" = "$candidate=100" ]; then
       update "$name" --to-revisions="$candidate=100" --remove-tags=candidate
     else
       update "$name" --to-revisions="$candidate=100" --set-tags="previous=${now%%=*}"
     fi
-    echo "$name=$(gcloud run services describe "$name" "${at[@]}" --format='value(status.url)')" >>"$out"
+    awk -v name="$name" 'NR == 1 { print name "=" $5 }' <<<"$lines" >>"$out"
   done
 }
 
 rollback() {
-  local name revision
+  local name revision lines
   for name in query warm; do
     revision=${!name}
-    [ -n "$revision" ] || revision=$(tagged "$name" previous)
+    if [ -z "$revision" ]; then
+      lines=$(traffic "$name")
+      revision=$(tagged "$lines" previous)
+    fi
     if [ -z "$revision" ]; then echo "release.sh: $name has no revision tagged previous; name one: --$name=REVISION" >&2; exit 1; fi
     update "$name" --to-revisions="$revision=100"
   done

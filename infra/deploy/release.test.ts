@@ -1,5 +1,5 @@
 /** release.sh and a deployment for real, with gcloud, in a project on the stand-in. All of it: `deploy.soak.ts`. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect } from '@jest/globals'
 import { openProject, type Project } from '../google/control/testing/project.ts'
@@ -31,7 +31,9 @@ describe('release.sh', () => {
         service.status.traffic = service.spec.traffic
       }
       project = await openProject({ state })
-      expect(await release('send', `--out=${join(project.folder, 'live')}`)).toMatchObject({ status: 0 })
+      const live = join(project.folder, 'live')
+      expect(await release('send', `--out=${live}`)).toMatchObject({ status: 0 })
+      expect(readFileSync(live, 'utf8')).toBe('query=https://query.run.app\nwarm=https://warm.run.app\n')
       expect(traffic()).toEqual([
         ['query-00002-abc 100', 'query-00001-abc previous'],
         ['warm-00002-abc 100', 'warm-00001-abc previous'],
