@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../shared/testing/free-port.ts'
 
@@ -82,20 +82,26 @@ async function running(): Promise<Emulator> {
   throw new Error(`no emulator after ${startMs} ms; if none is running, remove ${folder}`)
 }
 
+/** Its classes as Java has them in memory, from the end of the first run. With them it starts in half the time. */
+const classes = join(import.meta.dirname, '../../node_modules/.cache/firestore-emulator.jsa')
+
 /** `cat` ends with this process, even when that is killed: so the emulator never outlives it. */
 const script = `
-  java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$1" com.google.cloud.datastore.emulator.firestore.CloudFirestore \\
+  if [ -e "$5" ]; then archive="SharedArchiveFile=$5"; else archive="ArchiveClassesAtExit=$5.$$"; fi
+  java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+IgnoreUnrecognizedVMOptions "-XX:$archive" \\
+    -cp "$1" com.google.cloud.datastore.emulator.firestore.CloudFirestore \\
     start --host=127.0.0.1 --port="$2" --rules="$3" > "$4/log" 2>&1 &
   echo $!
   cat > /dev/null
-  kill -9 $!
+  if [ -e "$5" ]; then kill -9 $!; else kill $!; wait $!; mv "$5.$$" "$5"; fi
   rm -rf "$4"`
 
 async function start(): Promise<Emulator> {
   search ??= find()
   if ('missing' in search) throw new Error(search.missing)
   const port = await freePort()
-  const args = ['-c', script, 'sh', search.jar, String(port), rulesFile, folder]
+  mkdirSync(dirname(classes), { recursive: true })
+  const args = ['-c', script, 'sh', search.jar, String(port), rulesFile, folder, classes]
   const child = spawn('sh', args, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] })
   const [pid] = (await once(child.stdout, 'data')) as [Buffer]
   child.unref()
