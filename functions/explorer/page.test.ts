@@ -497,8 +497,6 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
 
   test.each([
     ['light', 375],
-    ['dark', 375],
-    ['light', 1600],
     ['dark', 1600],
   ] as const)(
     'is accessible: %s, %d pixels wide',
