@@ -282,6 +282,26 @@ describe('the plan for the monitoring', () => {
     expect(about).toEqual([])
   })
 
+  test('puts back what was changed by hand', () => {
+    const bytes = { ...metrics.get('lqe_bytes'), name: 'lqe_bytes' }
+    const present = {
+      metrics: [{ ...bytes, filter: 'severity>=ERROR' }],
+      policies: [{ ...store, severity: 'ERROR' }],
+    }
+    const updates = changesOf(present).filter(({ args }) => args.includes('update'))
+    expect(updates).toMatchObject([
+      {
+        args: expect.arrayContaining(['metrics', 'lqe_bytes']),
+        file: { filter: metrics.get('lqe_bytes')!['filter'] },
+      },
+      {
+        args: expect.arrayContaining(['policies', '7']),
+        file: { severity: store['severity' as keyof typeof store] },
+      },
+    ])
+    expect(updates[1]!.file!['severity']).not.toBe('ERROR')
+  })
+
   test('adds the address to a policy, and keeps its other channels, its conditions and whether it is on', () => {
     const [update] = changesOf(
       { policies: [store], channels: [channel] },
