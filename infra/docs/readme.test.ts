@@ -1,14 +1,14 @@
 /** The README is run as a newcomer would: its commands are taken from it, and its answers are compared in shape. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { settings } from '../../shared/config.ts'
 import { errorCodes } from '../../shared/errors.ts'
+import { runProgram } from '../lqe/testing/command.ts'
 
 const root = join(import.meta.dirname, '../..')
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
@@ -177,16 +177,15 @@ describe('the README', () => {
       writeFileSync(join(folder, 'queries', name), blocks.find(block => block.language === language)!.text)
     const lines = commands(/^(npm run lqe -- |cp )/)
     expect(lines.length).toBeGreaterThan(8)
-    for (const line of lines) {
-      if (line.startsWith('cp ')) {
-        await promisify(execFile)('sh', ['-c', line], { cwd: folder })
+    for (const part of lines.join('\n').split(/^(cp .*)$\n/m)) {
+      if (part.startsWith('cp ')) {
+        execFileSync('sh', ['-c', part], { cwd: folder })
         continue
       }
-      const args = line.replace('$PROJECT', project).split(' ').slice(4)
-      const program = ['-r', nodeVersion, join(root, 'infra/lqe/lqe.ts'), ...args]
-      const run = promisify(execFile)(process.execPath, program, { cwd: folder, env })
-      const { stderr } = await run
-      expect(stderr.replaceAll(/^\{"severity":"NOTICE","message":"key .*\n/gm, '')).toBe('') // the audit lines
+      const words = (line: string) => line.replace('$PROJECT', project).split(' ').slice(4)
+      const printed = await runProgram(part.trim().split('\n').map(words), { cwd: folder, env })
+      for (const { err } of printed)
+        expect(err.replaceAll(/^\{"severity":"NOTICE","message":"key .*\n/gm, '')).toBe('') // the audit lines
     }
   }, 180_000)
 

@@ -1,15 +1,13 @@
 /** The operator's commands against the cloud's store and engine, as they run after a deployment. */
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { loadConfig } from '../../shared/config.ts'
 import { missingEmulator } from '../google/firestore-emulator.ts'
 import { type Backends, startBackends } from '../google/backends.ts'
 import { writeSample } from './logs/sample.ts'
-import { program } from './testing/command.ts'
+import { runProgram } from './testing/command.ts'
 
 const root = join(import.meta.dirname, '../..')
 const missing = missingEmulator()
@@ -33,31 +31,30 @@ describe(missing === null ? 'lqe --store firestore' : `lqe --store firestore (le
     rmSync(folder, { recursive: true })
   })
 
-  /** The project is named on the command line alone. */
-  async function lqe(...args: string[]): Promise<string> {
+  /** Runs commands. The project is named on the command line alone. */
+  async function lqe(...commands: string[]): Promise<string[]> {
     const { ENGINE: _, STORE: __, GOOGLE_CLOUD_PROJECT: project = '', ...env } = backends!.env
     const cloud = ['--store', 'firestore', '--project', project]
-    const run = promisify(execFile)(process.execPath, [...program, ...args, ...cloud], {
-      cwd: root,
-      env: { PATH: process.env['PATH'], DATA_DIR: folder, ...env },
-    })
-    return (await run).stdout
+    const printed = await runProgram(
+      commands.map(command => [...command.split(' '), ...cloud]),
+      { cwd: root, env: { PATH: process.env['PATH'], DATA_DIR: folder, ...env } },
+    )
+    return printed.map(({ out }) => out)
   }
 
   claim(
-    'plans with an estimate of bytes for each choice, applies once, issues and lists keys',
+    'applies once, plans with an estimate of bytes for each choice, issues, lists and revokes keys',
     async () => {
-      const plan = await lqe('apply', '--dry-run')
-      expect(plan).toMatch(/^\+ logs\.all created$/m)
-      expect(plan).toMatch(/^ {2}usage\.api-counts interval=daily reads about [\d.]+ [KM]B$/m)
-      const createKey = lqe('key', 'create', '--name', 'cloud', '--all', '--never')
-      const [applied, created] = await Promise.all([lqe('apply'), createKey])
+      const create = 'key create --name cloud --all --never'
+      const [applied, plan, created = ''] = await lqe('apply', 'apply --dry-run', create)
+      expect(applied).toMatch(/^\+ logs\.all created$/m)
       expect(applied).toMatch(/^3 changed\.$/m)
+      expect(plan).toMatch(/^ {2}usage\.api-counts interval=daily reads about [\d.]+ [KM]B$/m)
+      expect(plan).toMatch(/^0 to change; nothing was done/m)
       const [, id = ''] = /lqe_(\w{11})_/.exec(created) ?? []
-      const [again, list] = await Promise.all([lqe('apply'), lqe('key', 'list')])
-      expect(again).toMatch(/^0 changed\.$/m)
+      const [list, revoked] = await lqe('key list', `key revoke ${id}`)
       expect(list).toContain(`${id}  active   cloud: every endpoint, never expires`)
-      expect(await lqe('key', 'revoke', id)).toContain(`Revoked ${id}`)
+      expect(revoked).toContain(`Revoked ${id}`)
     },
     120_000,
   )

@@ -1,3 +1,7 @@
+import { execFile, type ExecFileOptions } from 'node:child_process'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { jest } from '@jest/globals'
 import { type Command, CommanderError } from 'commander'
 
@@ -9,6 +13,31 @@ interface Outcome {
 
 /** Arguments of Node that run the program, as `npm run lqe` does. */
 export const program = ['-r', './infra/local/node-version.cjs', 'infra/lqe/lqe.ts']
+
+const root = join(import.meta.dirname, '../../..')
+
+/**
+ * Runs commands of the program one after another in one process of their own, as a process for each takes a second to load
+ * its modules. @throws where one fails
+ */
+export async function runProgram(
+  commands: string[][],
+  options: ExecFileOptions,
+): Promise<{ out: string; err: string }[]> {
+  const [before, lqe] = ['infra/local/node-version.cjs', program.at(-1)!].map(file => join(root, file))
+  // Node evaluates a module again under another address, and keeps what it imports.
+  const loop = `
+    for (const [n, args] of ${JSON.stringify(commands)}.entries()) {
+      process.argv = [process.execPath, ...args]
+      await import('${pathToFileURL(lqe!).href}?' + n)
+      if (process.exitCode) break
+      for (const stream of [process.stdout, process.stderr]) stream.write('\\0')
+    }`
+  const args = ['-r', before!, '--input-type=module', '-e', loop]
+  const printed = await promisify(execFile)(process.execPath, args, { ...options, encoding: 'utf8' })
+  const [out, err] = [printed.stdout, printed.stderr].map(text => text.split('\0'))
+  return commands.map((_, n) => ({ out: out![n]!, err: err![n]! }))
+}
 
 /** Runs a command in this process, and reports what `lqe` would print, and its exit code. */
 export async function runCommand(command: Command, args: string[]): Promise<Outcome> {
