@@ -2,15 +2,18 @@
  * DuckDB answers the corpus as Google's reference evaluator does (`testing/reference/corpus.ts`), but for the known
  * differences in `testing/reference/differences/`. `UPDATE_DIFFERENCES=1` writes those down as they are.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { duckDb, type OpenEngine } from './testing/adapters.ts'
 import { questionsOf, subjects } from './testing/reference/corpus.ts'
-import { type Difference, differencesOf } from './testing/reference/judge.ts'
+import {
+  type Difference,
+  differencesFolder,
+  differencesOf,
+  knownDifferences,
+} from './testing/reference/judge.ts'
 import { tables } from './testing/reference/tables.ts'
-
-const folder = join(import.meta.dirname, 'testing/reference/differences')
 
 let open: OpenEngine
 
@@ -29,7 +32,7 @@ describe('the answers of DuckDB', () => {
     async subject => {
       const found = await differencesOf(open.engine, subject)
       if (process.env['UPDATE_DIFFERENCES']) writeKnown(subject, found)
-      expect(found).toEqual(known(subject))
+      expect(found).toEqual(knownDifferences(subject))
     },
     60_000,
   )
@@ -39,15 +42,8 @@ test('there are at least 2,000 questions', () => {
   expect(subjects.flatMap(questionsOf).length).toBeGreaterThanOrEqual(2_000)
 })
 
-function known(subject: string): Map<string, Difference> {
-  const lines = readFileSync(join(folder, `${subject}.ndjson`), 'utf8')
-    .split('\n')
-    .filter(Boolean)
-  return new Map(lines.map(line => JSON.parse(line) as [string, Difference]))
-}
-
 function writeKnown(subject: string, found: Map<string, Difference>): void {
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(differencesFolder, { recursive: true })
   const lines = [...found].map(entry => `${JSON.stringify(entry)}\n`)
-  writeFileSync(join(folder, `${subject}.ndjson`), lines.join(''))
+  writeFileSync(join(differencesFolder, `${subject}.ndjson`), lines.join(''))
 }

@@ -1,4 +1,6 @@
 /** An engine's answers to the corpus, beside those of the reference. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import pMap from 'p-map'
 import { defaultLimits } from '../../../sql/limits.ts'
 import { parse } from '../../../sql/parser.ts'
@@ -30,6 +32,16 @@ export async function differencesOf(engine: QueryEngine, subject: string): Promi
     { concurrency: 4 },
   )
   return new Map(found.filter(([, difference]) => difference !== null))
+}
+
+export const differencesFolder = join(import.meta.dirname, 'differences')
+
+/** Those of DuckDB that `shared/engines/reference.test.ts` holds it to. */
+export function knownDifferences(subject: string): Map<string, Difference> {
+  const lines = readFileSync(join(differencesFolder, `${subject}.ndjson`), 'utf8')
+    .split('\n')
+    .filter(Boolean)
+  return new Map(lines.map(line => JSON.parse(line) as [string, Difference]))
 }
 
 async function differenceOfQuery(
