@@ -134,7 +134,7 @@ describeEngines('a run', { 'app.logs': logs, 'other.logs': logs }, bench => {
     })
 
     test('of more JSON than the limit fail while they are read, and the message says where', async () => {
-      const sql = `SELECT REPEAT('a', 100000) AS a FROM UNNEST(GENERATE_ARRAY(1, 400))`
+      const sql = `SELECT REPEAT('a', 100000) AS a FROM UNNEST(GENERATE_ARRAY(1, 60))`
       const counted: number[] = []
       const onBytes = (bytes: number) => void counted.push(bytes)
       const error = await failure(sql, [], { maxResultBytes: 1_000_000, onBytes })

@@ -148,7 +148,7 @@ describe('every text gives a tree or an SqlError', () => {
     const soup = fc.array(fc.constantFrom(...pieces), { maxLength: 30 })
     fc.assert(
       fc.property(soup, words => checkWhole(`select ${words.join(' ')}`)),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     )
   })
 
@@ -165,7 +165,7 @@ describe('every text gives a tree or an SqlError', () => {
         checkWhole(sql.slice(0, from) + sql.slice(from + length))
         checkWhole(sql.slice(0, from) + other.slice(to, to + length) + sql.slice(from))
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     )
   })
 })
