@@ -124,7 +124,11 @@ class Walk {
     else if (kind === 'ParameterReference') this.parameter(node)
     else if (kind === 'With') {
       // Rule 6: a recursive table is visible before it is defined, and may run without end.
-      if (node.recursive) throw new Violation('WITH RECURSIVE is not allowed', at)
+      if (node.recursive)
+        throw new Violation(
+          'WITH RECURSIVE is not allowed, as it may run without end: UNNEST(GENERATE_ARRAY(1, n)) makes rows',
+          at,
+        )
     } else if (kind === 'WithExpression')
       throw new Violation('WITH is not allowed in an expression: name the value in a subquery', at)
     else if (!harmless.has(kind)) throw new Violation('this is not allowed', at)

@@ -14,6 +14,7 @@ import type {
 } from '@duckdb/node-api'
 import type { ArrayType, Column, ScalarName, SqlType, StructType } from '../../sql/types.ts'
 import { type Binding, EngineError, type Row, type Value } from '../engine.ts'
+import { isInterval } from './functions/interval.ts'
 import {
   boundFields,
   boundItems,
@@ -175,6 +176,8 @@ function fractionText(micros: bigint): string {
 
 /** `years-months days hours:minutes:seconds`, each with its own sign, as BigQuery prints an INTERVAL. */
 function interval({ months, days, micros }: DuckDBIntervalValue): string {
+  if (!isInterval(BigInt(months), BigInt(days), micros))
+    throw new EngineError('rejected', 'An INTERVAL is out of range')
   const size = micros < 0n ? -micros : micros
   const [hours, minutes, seconds] = [
     size / 3_600_000_000n,

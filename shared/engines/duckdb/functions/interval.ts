@@ -29,9 +29,12 @@ function isoText({ months, days, micros }: Interval): string {
 const mostMonths = 120_000n
 const mostDays = 3_660_000n
 
+export function isInterval(months: bigint, days: bigint, micros: bigint): boolean {
+  return size(months) <= mostMonths && size(days) <= mostDays && size(micros) <= mostDays * microsPerDay
+}
+
 function interval(months: bigint, days: bigint, micros: bigint): Interval {
-  if (size(months) > mostMonths || size(days) > mostDays || size(micros) > mostDays * microsPerDay)
-    throw new ValueError('An INTERVAL is out of range')
+  if (!isInterval(months, days, micros)) throw new ValueError('An INTERVAL is out of range')
   return { months: Number(months), days: Number(days), micros }
 }
 

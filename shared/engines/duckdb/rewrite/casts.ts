@@ -133,7 +133,8 @@ export const conversions: Record<string, Conversion> = {
 export function floatText(sql: string): string {
   // A negative zero is written as zero.
   const [short, long] = [`printf('%.15g', ${sql} + 0)`, `printf('%.17g', ${sql})`]
-  return `(CASE WHEN CAST(${short} AS DOUBLE) = ${sql} THEN ${short} ELSE ${long} END)`
+  // NaN has a sign in DuckDB's text, which shows after a minus.
+  return `(CASE WHEN isnan(${sql}) THEN 'nan' WHEN CAST(${short} AS DOUBLE) = ${sql} THEN ${short} ELSE ${long} END)`
 }
 
 /** Rounding leaves DuckDB's decimals with fewer places, or none: with all of them there is a point to trim to. */

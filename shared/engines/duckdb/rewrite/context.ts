@@ -165,6 +165,7 @@ export function raise(
 /** Messages of `raise`; of DuckDB's conversion errors only these reach callers. */
 export const raisedMessages = [
   'A LIKE pattern ends with a backslash',
+  'A date or time is out of range',
   'A number is out of range',
   'Array index is out of bounds',
   'Bad value for a cast',

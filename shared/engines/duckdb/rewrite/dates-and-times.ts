@@ -5,7 +5,7 @@
 import type { Extract } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
-import { type Context, type Scope, type Typed, typed } from './context.ts'
+import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { ofInterval } from './intervals.ts'
 
 /**
@@ -29,6 +29,19 @@ export function toTimestamp(datetime: string, zone?: string): string {
   const second = `timezone(${zone}, ${datetime})`
   const first = `(${second} - to_hours(1))`
   return `(CASE WHEN timezone(${zone}, ${first}) = ${datetime} THEN ${first} ELSE ${second} END)`
+}
+
+/**
+ * A TIMESTAMP or DATETIME, or a DATE's that is a DATETIME in DuckDB, that has been moved: within the years 1 to 9999, also
+ * where only its distance or its year is shown. DuckDB has more years.
+ */
+export function withinYears(moved: string, kind: 'TIMESTAMP' | 'DATETIME'): string {
+  const [make, zone] = kind === 'TIMESTAMP' ? ['make_timestamptz', '+00'] : ['make_timestamp', '']
+  const type = duckType({ kind })
+  const bounds = ['0001-01-01 00:00:00', '9999-12-31 23:59:59.999999'].map(
+    text => `CAST('${text}${zone}' AS ${type})`,
+  )
+  return `(CASE WHEN ${moved} NOT BETWEEN ${bounds.join(' AND ')} THEN ${make}(${raise('A date or time is out of range')}) ELSE ${moved} END)`
 }
 
 /** Whether a zone is a literal offset or UTC. */

@@ -34,8 +34,9 @@ export function literal(_: Context, node: Literal): Typed {
 
 export function typedLiteral(context: Context, node: TypedLiteral): Typed {
   if (!hasShape(node.value.value, node.type)) throw context.invalid(node, `Invalid ${node.type} literal`)
-  const sql = `CAST(${quoteText(literalText(context, node))} AS ${duckType({ kind: node.type })})`
-  return typed(sql, node.type)
+  const text = quoteText(literalText(context, node))
+  const value = node.type === 'BIGNUMERIC' ? `gsql_bignumeric(${text})` : text
+  return typed(`CAST(${value} AS ${duckType({ kind: node.type })})`, node.type)
 }
 
 function literalText(context: Context, { type, value: { value }, at }: TypedLiteral): string {

@@ -12,12 +12,13 @@ import type {
   Query,
   Unary,
 } from '../../../sql/tree.ts'
-import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
+import type { SqlType, StructType } from '../../../sql/types.ts'
 import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
 import { isSimple, joined } from './bounds.ts'
 import { convert } from './casts.ts'
 import { coerce, noSignature, numberKinds, unify, unifyOrThrow } from './coercion.ts'
+import { asDate, withinYears } from './dates-and-times.ts'
 import { intervalArithmetic } from './intervals.ts'
 import { orderable } from './keys.ts'
 import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
@@ -226,13 +227,14 @@ export function nonZero(sql: string, type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)'
 /** A date or time moved by an interval, or a DATE by days. */
 function moved(point: Typed, by: Typed, operator: '+' | '-'): Typed | null {
   const kind = point.type?.kind
-  if (kind === 'DATE' && by.type?.kind === 'INT64')
-    return typed(`(${point.sql} ${operator} CAST(${by.sql} AS INTEGER))`, 'DATE')
+  if (kind === 'DATE' && by.type?.kind === 'INT64') {
+    const days = `to_days(CAST(${by.sql} AS INTEGER))`
+    return typed(asDate(withinYears(`(${point.sql} ${operator} ${days})`, 'DATETIME')), 'DATE')
+  }
   if (by.type?.kind !== 'INTERVAL') return null
   // As in GoogleSQL, a DATE moved by an interval is a DATETIME.
-  const type: ScalarName | null =
-    kind === 'DATE' ? 'DATETIME' : kind === 'DATETIME' || kind === 'TIMESTAMP' ? kind : null
-  return type && typed(`(${point.sql} ${operator} ${by.sql})`, type)
+  const type = kind === 'DATE' ? 'DATETIME' : kind === 'DATETIME' || kind === 'TIMESTAMP' ? kind : null
+  return type && typed(withinYears(`(${point.sql} ${operator} ${by.sql})`, type), type)
 }
 
 /** The INTERVAL between two points of one type: of TIMESTAMPs in hours, of DATEs in days, of DATETIMEs in both. */

@@ -111,7 +111,8 @@ function withNulls(site: CallSite, { sql, type }: Typed, share: string, between:
 
 /** DuckDB leaves NULLs out. */
 function percentile(site: CallSite, duck: string, as?: 'FLOAT64'): string {
-  const [value, share] = site.allArguments()
+  const [value, written] = site.allArguments()
+  const share = duck === 'quantile_disc' ? roundedUp(site, written) : written
   const number = value && as ? coerce(value, { kind: as }) : value
   const part = share && coerce(share, { kind: 'FLOAT64' })
   if (!number || !part) throw site.noMatch(site.allArguments())
@@ -123,6 +124,19 @@ function percentile(site: CallSite, duck: string, as?: 'FLOAT64'): string {
   return value!.type?.kind === 'FLOAT64'
     ? quantileOfFloats(site, duck, number.sql, share.sql)
     : windowed(site, duck, [number.sql, share.sql])
+}
+
+/**
+ * The reference counts rows with the exact value of the FLOAT64, which for 0.9 lies above it: of ten rows, 0.9 is the
+ * tenth. DuckDB rounds the product of the two, so it gets a share that is greater by too little to skip a row.
+ */
+function roundedUp(site: CallSite, share: Typed | undefined): Typed | undefined {
+  const [, node] = site.call.arguments
+  if (node?.kind !== 'Literal' || node.literal !== 'FLOAT') return share
+  const value = Number(node.text)
+  const digits = 60
+  if (!(value < 1) || value.toFixed(digits) <= String(value).padEnd(digits + 2, '0')) return share
+  return typed(`CAST('${value + 1e-13}' AS DOUBLE)`, 'FLOAT64')
 }
 
 /** NaN is the least number, and DuckDB's greatest: DuckDB gets -Infinity for it, and the count of NaNs tells them apart. */

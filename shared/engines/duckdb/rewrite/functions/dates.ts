@@ -15,6 +15,7 @@ import {
   toTimestamp,
   truncated,
   wholeParts,
+  withinYears,
 } from '../dates-and-times.ts'
 import { interval } from '../intervals.ts'
 import {
@@ -67,7 +68,11 @@ const move =
       throw site.invalid(`${site.name} takes an INTERVAL of one part`, node)
     if (node.kind === 'IntervalLiteral' && !moves(kind, node.part))
       throw site.invalid(`${site.name} does not support the ${node.part} date part for a ${kind}`, node)
-    const moved = `(${value.sql} ${operator} ${kind === 'TIME' ? withinDay(site, by) : by.sql})`
+    if (kind === 'TIME') return typed(`(${value.sql} ${operator} ${withinDay(site, by)})`, kind)
+    const moved = withinYears(
+      `(${value.sql} ${operator} ${by.sql})`,
+      kind === 'TIMESTAMP' ? kind : 'DATETIME',
+    )
     return typed(kind === 'DATE' ? asDate(moved) : moved, kind)
   }
 

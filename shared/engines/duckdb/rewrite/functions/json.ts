@@ -264,8 +264,9 @@ function toJsonString(site: CallSite): Typed {
   const { sql, type } = site.argument(0)
   const text = jsonText(sql, type, 0, 'always')
   if (site.call.arguments.length < 2) return typed(text, 'STRING')
+  const pretty = site.argument(1).sql
   return typed(
-    `(CASE WHEN ${site.argument(1).sql} THEN gsql_json_pretty(${text}) ELSE ${text} END)`,
+    `(CASE WHEN ${pretty} THEN gsql_json_pretty(${text}) WHEN NOT ${pretty} THEN ${text} END)`,
     'STRING',
   )
 }
