@@ -142,12 +142,14 @@ describe('remove.sh', () => {
       expect(output).toMatch(
         /# Kept:[\s\S]*Firestore database \(default\)[\s\S]*dataset logs with its tables/,
       )
-      expect(names(/\/(functions|services|jobs|triggers|serviceAccounts)\//)).toEqual([])
+      expect(
+        names(/^projects\/(?!gcp-).*\/(functions|services|jobs|triggers|serviceAccounts|sinks)\//),
+      ).toEqual([])
       expect(names(/\/(metrics|alertPolicies|dashboards|uptimeCheckConfigs|notificationChannels)\//)).toEqual(
         [],
       )
-      expect(names(/\/tables\//)).toHaveLength(9)
-      expect(JSON.stringify(plane.state.policies)).not.toContain('lqe-')
+      expect(names(/\/tables\//)).toHaveLength(10)
+      expect(JSON.stringify(plane.state.policies)).not.toMatch(/lqe-|gcp-sa-logging/)
       const before = lasting(plane.state)
       plane.calls.length = 0
       await rehearsal.script('remove.sh', ...where)

@@ -76,10 +76,6 @@ for name in $metrics; do
   case $name in lqe_*) run gcloud logging metrics delete "$name" --project="$project" ;; esac
 done
 
-echo '# sink of the requests'
-writer=$(gcloud logging sinks list --project="$project" --filter=name=lqe-requests --format='value(writerIdentity)')
-[ -z "$writer" ] || run gcloud logging sinks delete lqe-requests --project="$project"
-
 echo '# jobs of the scheduler'
 jobs=$(gcloud scheduler jobs list --project="$project" --location="$region" --format='value(name.basename())')
 for job in $jobs; do
@@ -97,6 +93,7 @@ for name in query warm; do
 done
 
 echo '# roles'
+writer=$(gcloud logging sinks list --project="$project" --filter=name=lqe-requests --format='value(writerIdentity)')
 granted=$(gcloud projects get-iam-policy "$project" --flatten='bindings[].members' \
   --filter='NOT bindings.condition:*' --format='value[separator=" "](bindings.members,bindings.role)')
 while read -r member role <&3; do
@@ -120,6 +117,9 @@ if [ -n "$there" ] && [ -z "$delete_dataset" ]; then
   [ -z "$writer" ] || members+=("\"$writer\"")
   [ ${#members[@]} -eq 0 ] || revoke dataEditor "$(IFS=,; echo "${members[*]}")"
 fi
+
+# After its right, which it names.
+[ -z "$writer" ] || run gcloud logging sinks delete lqe-requests --project="$project"
 
 echo '# accounts'
 for name in "${accounts[@]}"; do
