@@ -5,9 +5,10 @@
  */
 import { placeOf, SqlError } from '../../../shared/sql/error.ts'
 import { parse } from '../../../shared/sql/parser.ts'
+import { nameKey } from '../../../shared/sql/relations.ts'
 import { type Token, tokenize } from '../../../shared/sql/tokens.ts'
-import type { AnyNode, Call, Expression, Select } from '../../../shared/sql/tree.ts'
-import { descendants, descendantsHere } from '../../../shared/sql/walk.ts'
+import type { AnyNode, Call, Expression, Path, Select, SelectColumn } from '../../../shared/sql/tree.ts'
+import { children, descendants, descendantsHere } from '../../../shared/sql/walk.ts'
 
 /** How a call is written here: another name, and text around its arguments. */
 interface Rewrite {
@@ -101,20 +102,23 @@ interface Edit {
  */
 export function googleSqlOf(sql: string): string {
   const tokens = tokenize(sql)
-  for (const { kind, text, at } of tokens)
-    if (kind === 'string' && (text.startsWith('"') || /[\\rRbB]/.test(text[0]!) || text.includes('\\')))
-      throw refusal(
-        sql,
-        at,
-        text.startsWith('"')
-          ? 'is a name in ClickHouse: write it in backticks'
-          : 'has a backslash, which ClickHouse reads otherwise: write the text without it',
-      )
+  for (const token of tokens) if (token.kind === 'string') assertPlain(token, sql)
   const edits: Edit[] = []
   for (const node of descendants(parse(sql))) edits.push(...editsOf(node, sql, tokens))
   // From the last to the first; of two at one place, what is put in stands before what is replaced.
   edits.sort((a, b) => b.at - a.at || b.end - a.end)
   return edits.reduce((text, { at, end, text: by }) => text.slice(0, at) + by + text.slice(end), sql)
+}
+
+/** A string is one in single quotes, without escapes: the other forms are read otherwise. */
+function assertPlain({ text, at }: Token, sql: string): void {
+  if (text.startsWith('"')) throw refusal(sql, at, 'is a name in ClickHouse: write it in backticks')
+  if (/^'(?!'')[^\\]*$/.test(text) || text === "''") return
+  throw refusal(
+    sql,
+    at,
+    'has a backslash or quotes, which ClickHouse reads otherwise: write the text without',
+  )
 }
 
 function refusal(sql: string, at: number, why: string): SqlError {
@@ -151,7 +155,7 @@ const checks: {
     if (nothing) throw refusal(sql, nothing.at, 'in a list is passed over by ClickHouse')
     return []
   },
-  Call: checkCallOutsideGroups,
+  Call: checkCall,
   TableReference: ({ alias }, sql) => {
     if (alias && !alias.quoted && notAliases.has(alias.name.toUpperCase()))
       throw refusal(sql, alias.at, 'has no equal')
@@ -174,7 +178,7 @@ const checks: {
   // NULLs are last in ClickHouse, in both directions.
   OrderItem: ({ expression, direction, nulls }, sql, tokens) => {
     if (nulls !== null || direction === 'DESC') return []
-    const end = direction === 'ASC' ? endOfWord(tokens, expression.at, 'ASC') : endOf(tokens, expression.at)
+    const end = endOf(tokens, expression.at)
     return [{ at: end, end, text: ' NULLS LAST' }]
   },
   Binary: ({ operator, left, right, at }, sql) => {
@@ -229,43 +233,37 @@ function isCondition(node: Expression): boolean {
   return conditions.has(node.kind) || (node.kind === 'Unary' && node.operator === 'NOT')
 }
 
-/** A name of the SELECT is seen in all its clauses in ClickHouse, before a column; here in the last ones, behind it. */
+/** The condition in an expression whose value is used, and not only whether it holds. */
+function conditionIn(node: AnyNode): AnyNode | undefined {
+  if (isCondition(node as Expression)) return node
+  const asked: AnyNode[] = node.kind === 'CaseBranch' ? [node.when] : []
+  if (node.kind === 'Call' && /^(if|countIf)$/i.test(node.name[0]!.name)) asked.push(node.arguments[0]!)
+  if (node.kind === 'Query') return undefined
+  for (const child of children(node)) {
+    const found = asked.includes(child) ? undefined : conditionIn(child)
+    if (found) return found
+  }
+  return undefined
+}
+
 function checkSelect(select: Select, sql: string): Edit[] {
-  const { items, from, where, groupBy } = select
+  const { items, from, having, groupBy } = select
   const hasStar = items.some(({ kind }) => kind === 'SelectStar')
   if (hasStar && from?.kind === 'Join')
     throw refusal(sql, items[0]!.at, 'is over a join, where * differs: name the columns')
-  const edits: Edit[] = []
-  for (const item of items) {
-    if (item.kind !== 'SelectColumn') continue
-    if (isCondition(item.expression))
-      throw refusal(sql, item.at, 'begins a condition, which is 1 or 0 in ClickHouse: write if(..., 1, 0)')
-    const alias = item.alias?.name
-    const isItself = item.expression.kind === 'Path' && item.expression.parts.at(-1)!.name === alias
-    if (alias === undefined || isItself) continue
-    const names = (node: AnyNode) =>
-      node.kind === 'Path' && node.parts.length === 1 && node.parts[0]!.name === alias
-    for (const node of select.having ? descendants(select.having) : [])
-      if (names(node) && [...descendants(item.expression)].some(names))
-        throw refusal(sql, node.at, 'is a name of the same SELECT and a column: use another name')
-    const others = items.filter(other => other !== item)
-    for (const part of [...others, ...(where ? [where] : [])])
-      for (const node of descendants(part))
-        if (names(node))
-          throw refusal(
-            sql,
-            node.at,
-            'is a name of the same SELECT, which GoogleSQL does not see here: write its expression',
-          )
-    for (const key of groupBy?.items ?? [])
-      if (names(key)) {
-        if (hasStar) throw refusal(sql, key.at, 'is a name beside *: name the columns')
-        edits.push({ at: key.at, end: key.at + alias.length, text: String(items.indexOf(item) + 1) })
-      }
-  }
+  const edits = items.flatMap((item, at) => {
+    const condition = conditionIn(item)
+    if (condition)
+      throw refusal(
+        sql,
+        condition.at,
+        'begins a condition, which is 1 or 0 in ClickHouse: write if(..., 1, 0)',
+      )
+    return item.kind === 'SelectColumn' ? checkName(item, hasStar ? null : at + 1, select, sql) : []
+  })
   if (!groupBy)
-    for (const item of items)
-      for (const node of descendantsHere(item))
+    for (const part of [...items, ...(having ? [having] : [])])
+      for (const node of descendantsHere(part))
         if (node.kind === 'Call' && aggregates.has(node.name[0]!.name.toUpperCase()))
           throw refusal(
             sql,
@@ -275,7 +273,38 @@ function checkSelect(select: Select, sql: string): Edit[] {
   return edits
 }
 
-function checkCallOutsideGroups(call: Call, sql: string, tokens: Token[]): Edit[] {
+/**
+ * ClickHouse sees a name of the SELECT in all its clauses, before a column of that name; GoogleSQL in the last clauses alone,
+ * and GROUP BY takes the column first, so that it gets the item's number.
+ * @param number of the item; `null` beside `*`
+ */
+function checkName(item: SelectColumn, number: number | null, select: Select, sql: string): Edit[] {
+  const { alias, expression } = item
+  if (!alias || (expression.kind === 'Path' && expression.parts.at(-1)!.name === alias.name)) return []
+  const names = (node: AnyNode) =>
+    node.kind === 'Path' && node.parts.length === 1 && nameKey(node.parts[0]!.name) === nameKey(alias.name)
+  const uses = (part: AnyNode | null) => (part ? [...descendants(part)].find(names) : undefined)
+  const others = select.items.filter(other => other !== item)
+  const early = [...others, select.where].map(uses).find(Boolean)
+  if (early)
+    throw refusal(
+      sql,
+      early.at,
+      'is a name of the same SELECT, which GoogleSQL does not see here: write its expression',
+    )
+  const late = uses(select.having)
+  if (late && uses(expression))
+    throw refusal(sql, late.at, 'is a name of the same SELECT and a column: use another name')
+  const keys = (select.groupBy?.items ?? []).filter(names) as Path[]
+  if (keys[0] && number === null) throw refusal(sql, keys[0].at, 'is a name beside *: name the columns')
+  return keys.map(({ at, parts: [key] }) => ({
+    at,
+    end: at + key!.name.length + (key!.quoted ? 2 : 0),
+    text: String(number),
+  }))
+}
+
+function checkCall(call: Call, sql: string, tokens: Token[]): Edit[] {
   const name = call.name.map(({ name }) => name).join('.')
   const upper = name.toUpperCase()
   const count = call.arguments.length
@@ -312,28 +341,16 @@ function parentheses(tokens: Token[], at: number): [open: Token, close: Token] {
   throw new Error('a call that parsed has both parentheses')
 }
 
-/** Where an item of ORDER BY ends that begins here: before a comma, a clause or what closes around it. */
+/** Where an item of ORDER BY ends that begins here: before a comma, LIMIT, or what closes around it. */
 function endOf(tokens: Token[], at: number): number {
-  return endBefore(
-    tokens,
-    at,
-    ({ kind, text, value }) =>
-      text === ',' || text === ')' || text === ';' || kind === 'end' || value === 'LIMIT',
-  )
-}
-
-function endOfWord(tokens: Token[], at: number, word: string): number {
-  return tokens.find(token => token.at >= at && token.kind === 'word' && token.value === word)!.end
-}
-
-function endBefore(tokens: Token[], at: number, isEnd: (token: Token) => boolean): number {
   let depth = 0
   let end = at
-  for (const token of tokens.filter(token => token.at >= at)) {
-    if (depth === 0 && isEnd(token)) return end
-    if (token.text === '(') depth++
-    if (token.text === ')') depth--
-    end = token.end
+  for (const { kind, text, value, end: after } of tokens.filter(token => token.at >= at)) {
+    const isEnd = [',', ')', ';'].includes(text) || kind === 'end' || value === 'LIMIT'
+    if (depth === 0 && isEnd) return end
+    if (text === '(') depth++
+    if (text === ')') depth--
+    end = after
   }
   return end
 }

@@ -5,6 +5,7 @@
 import type { ParameterDefinition } from '../../../shared/endpoints/definition.ts'
 import { type Place, placeOf } from '../../../shared/sql/error.ts'
 import { parse } from '../../../shared/sql/parser.ts'
+import { tokenize } from '../../../shared/sql/tokens.ts'
 import { Refusal } from './draft.ts'
 
 export type Parameters = Map<string, { definition: ParameterDefinition; required: boolean; place: Place }>
@@ -50,6 +51,8 @@ export function withoutTemplates(
   const at = (offset: number) => placeIn(placeOf(text, offset))
   let sql = ''
   let from = 0
+  /** How many parameters were written. */
+  let written = 0
   /** The block that is open: its parameter, and where its SQL begins in `sql`. */
   let open: { name: string; start: number; offset: number } | null = null
   for (const match of text.matchAll(tag)) {
@@ -57,14 +60,17 @@ export function withoutTemplates(
     from = match.index + match[0].length
     const { value, statement } = match.groups!
     const breaks = '\n'.repeat(match[0].split('\n').length - 1)
-    if (value !== undefined) sql += valueOf(value, open?.name ?? null, parameters, at(match.index)) + breaks
-    else if (statement !== undefined) {
+    if (value !== undefined) {
+      sql += valueOf(value, open?.name ?? null, parameters, at(match.index)) + breaks
+      written++
+    } else if (statement !== undefined) {
       const name = guard.exec(statement)?.[1]
       if (name !== undefined && !open) open = { name, start: sql.length, offset: match.index }
       else if (/^end(if)?$/.test(statement) && open) {
         sql =
           sql.slice(0, open.start) +
           guarded(sql.slice(open.start), open.name, text.slice(from), at(open.offset))
+        written++
         open = null
       } else
         throw new Refusal(
@@ -75,7 +81,10 @@ export function withoutTemplates(
     } else sql += breaks
   }
   if (open) throw new Refusal(at(open.offset), 'has a block without {% end %}')
-  return sql + text.slice(from)
+  sql += text.slice(from)
+  const read = tokenize(sql).filter(({ kind }) => kind === 'parameter').length
+  if (read < written) throw new Refusal(at(0), 'has a template in a text or a comment: write it outside')
+  return sql
 }
 
 /** What may follow a condition, so that it ends with its block. */

@@ -1,7 +1,7 @@
 /** Writes imported endpoints as pairs of files, each after the checks of `lqe apply`. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { stringify } from 'yaml'
+import { Document, visit } from 'yaml'
 import { DefinitionError, type Endpoint, endpointFrom } from '../../../shared/endpoints/definition.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
@@ -120,5 +120,7 @@ async function yamlOf({ definition }: Draft, queries: string): Promise<string> {
   const { format, resolveConfig } = await import('prettier')
   const first = `# yaml-language-server: $schema=${relative(queries, schema)}\n`
   const options = await resolveConfig(import.meta.filename)
-  return format(first + stringify(definition, { lineWidth: 0 }), { ...options, parser: 'yaml' })
+  const document = new Document(definition)
+  visit(document, { Seq: (_, list) => void (list.flow = true) })
+  return format(first + document.toString({ lineWidth: 118 }), { ...options, parser: 'yaml' })
 }
