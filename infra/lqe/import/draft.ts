@@ -1,7 +1,9 @@
 /** What a reader of another product's file makes: endpoints in our form, and what does not fit. */
 import { createHash } from 'node:crypto'
 import { isScalar, type Node } from 'yaml'
-import type { Place, SqlError } from '../../../shared/sql/error.ts'
+import { type Place, SqlError } from '../../../shared/sql/error.ts'
+import { parse } from '../../../shared/sql/parser.ts'
+import { parameterNames } from '../../../shared/sql/walk.ts'
 import type { FileProblem, YamlDocument } from '../apply/yaml.ts'
 
 /** An endpoint as it is going to be written, with places in the imported file. */
@@ -45,6 +47,46 @@ export function refusalOfSql(
   const { place: at, within } = placeOfSql(place ?? { line: 1, column: 1 })
   const where = within ? `line ${within.line}, column ${within.column} of its query: ` : ''
   return new Refusal(at, where + message)
+}
+
+/**
+ * The names of the parameters in a query.
+ * @throws Refusal for SQL that does not parse
+ */
+export function parametersIn(sql: string, placeOfSql: Draft['placeOfSql']): string[] {
+  try {
+    return [...parameterNames(parse(sql)).keys()]
+  } catch (error) {
+    if (!(error instanceof SqlError)) throw error
+    throw refusalOfSql(error, placeOfSql)
+  }
+}
+
+export type FieldType = 'string' | 'number' | 'boolean' | 'list' | 'map' | 'any'
+
+/**
+ * A field that is null counts as absent.
+ * @param fields those that an object may have
+ * @param words why it has no other
+ * @throws Refusal
+ */
+export function assertFields(
+  value: object,
+  fields: Record<string, FieldType>,
+  words: string,
+  at: (field: string, ofName?: boolean) => Place,
+): void {
+  for (const [field, content] of Object.entries(value) as [string, unknown][]) {
+    const type = Object.hasOwn(fields, field) ? fields[field] : undefined
+    if (!type) throw new Refusal(at(field, true), `has ${field}, ${words}`)
+    const isRight = type === 'any' || content === null || typeOf(content) === type
+    if (!isRight) throw new Refusal(at(field), `has ${field} that is no ${type}`)
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (Array.isArray(value)) return 'list'
+  return typeof value === 'object' ? 'map' : typeof value
 }
 
 /** What each `read` makes; the others are refused, with their name. */

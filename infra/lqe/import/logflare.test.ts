@@ -121,6 +121,7 @@ describe('what is refused, with its place and the reason', () => {
     ['Logflare’s query language', { language: 'lql' }, /^6:17 a is in Logflare’s own query language/],
     ['a backend of an unknown kind', { backend_id: 3 }, /^6:19 a has a backend and no language/],
     ['a field that is not known', { retries: 3 }, /^6:5 a has retries, no field of Logflare’s endpoints/],
+    ['a field of another type', { sandboxable: 'yes' }, /^6:20 a has sandboxable that is no boolean/],
     ['too long a cache', { cache_duration_seconds: 100_000 }, /^6:31 a cache\.seconds must be <= 86400/],
     ['a token that is no UUID', { token: 'x' }, /^6:14 a id must match/],
     ['SQL that does not parse', { query: 'select 1\nfrm t' }, /^4:14 a line 2, column 1 of its query: /],
@@ -202,6 +203,22 @@ describe('property', () => {
         }
       }),
       { numRuns: 15 },
+    )
+  })
+
+  test('whatever the fields hold, an endpoint is imported or refused at a place', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...Object.keys(shown)),
+        fc.jsonValue({ maxDepth: 1 }),
+        async (field, value) => {
+          const { lines, refused } = await here.run('any.json', json({ ...shown, [field]: value }), {
+            dryRun: true,
+          })
+          expect(lines.at(-1)).toMatch(refused.length === 0 ? /^1 to import/ : /^0 to import/)
+        },
+      ),
+      { numRuns: 60 },
     )
   })
 })

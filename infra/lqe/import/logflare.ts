@@ -2,11 +2,18 @@
  * Endpoints of Logflare, as its API lists them (`GET /api/endpoints`, a JSON array) or shows one.
  * The fields and their defaults are those of Logflare's `lib/logflare/endpoints/endpoint_query.ex`.
  */
-import { parse } from '../../../shared/sql/parser.ts'
-import { SqlError } from '../../../shared/sql/error.ts'
-import { parameterNames } from '../../../shared/sql/walk.ts'
 import { readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
-import { collect, type Draft, idFor, type Reading, Refusal, refusalOfSql, sqlPlaces } from './draft.ts'
+import {
+  assertFields,
+  collect,
+  type Draft,
+  type FieldType,
+  idFor,
+  type Reading,
+  parametersIn,
+  Refusal,
+  sqlPlaces,
+} from './draft.ts'
 
 interface LogflareEndpoint {
   token?: string
@@ -14,7 +21,7 @@ interface LogflareEndpoint {
   description?: string | null
   query: string
   language?: string | null
-  source_mapping?: Record<string, string> | null
+  source_mapping?: Record<string, unknown> | null
   sandboxable?: boolean | null
   cache_duration_seconds?: number | null
   proactive_requerying_seconds?: number | null
@@ -26,34 +33,42 @@ interface LogflareEndpoint {
   backend_id?: number | null
 }
 
-/** Each field, and the part of the definition that is made of it. */
-const pointers: Record<string, string> = {
-  token: '/id',
-  description: '/description',
-  query: '/parameters',
-  cache_duration_seconds: '/cache',
-  proactive_requerying_seconds: '/warm',
-  max_limit: '/maxRows',
-  sandboxable: '/sandbox',
-  redact_pii: '/redact',
-  labels: '/labels',
+const fields: Record<keyof LogflareEndpoint | 'id', FieldType> = {
+  id: 'any',
+  token: 'string',
+  name: 'string',
+  description: 'string',
+  query: 'string',
+  language: 'string',
+  source_mapping: 'map',
+  sandboxable: 'boolean',
+  cache_duration_seconds: 'number',
+  proactive_requerying_seconds: 'number',
+  max_limit: 'number',
+  enable_auth: 'boolean',
+  redact_pii: 'boolean',
+  enable_dynamic_reservation: 'boolean',
+  labels: 'string',
+  backend_id: 'any',
 }
 
-const otherFields = [
-  'id',
-  'name',
-  'language',
-  'source_mapping',
-  'enable_auth',
-  'enable_dynamic_reservation',
-  'backend_id',
-]
-
-const languages: Record<string, string> = {
-  pg_sql: 'is in PostgreSQL’s SQL',
-  ch_sql: 'is in ClickHouse’s SQL',
-  lql: 'is in Logflare’s own query language',
+/** The fields that parts of the definition are made of. */
+const origins: Record<string, keyof LogflareEndpoint> = {
+  id: 'token',
+  description: 'description',
+  parameters: 'query',
+  cache: 'cache_duration_seconds',
+  warm: 'proactive_requerying_seconds',
+  maxRows: 'max_limit',
+  labels: 'labels',
+  callerLabels: 'labels',
 }
+
+const languages = new Map([
+  ['pg_sql', 'is in PostgreSQL’s SQL'],
+  ['ch_sql', 'is in ClickHouse’s SQL'],
+  ['lql', 'is in Logflare’s own query language'],
+])
 
 /** @throws QueriesError for a text that is not JSON */
 export function readLogflare(file: string, text: string): Reading {
@@ -79,10 +94,7 @@ function draftOf(endpoint: LogflareEndpoint, pointer: string, json: YamlDocument
   for (const field of ['name', 'query'] as const)
     if (typeof endpoint?.[field] !== 'string')
       throw new Refusal(json.placeIn(pointer), `has no ${field}, which Logflare’s endpoints have`)
-  const known = new Set([...Object.keys(pointers), ...otherFields])
-  const unknown = Object.keys(endpoint).find(field => !known.has(field))
-  if (unknown !== undefined)
-    throw new Refusal(placeOfField(unknown, true), `has ${unknown}, no field of Logflare’s endpoints`)
+  assertFields(endpoint, fields, 'no field of Logflare’s endpoints', placeOfField)
   assertLanguage(endpoint, placeOfField('language'), placeOfField('backend_id'))
   const placeOfSql = sqlPlaces(json, `${pointer}/query`, text)
   return {
@@ -90,10 +102,7 @@ function draftOf(endpoint: LogflareEndpoint, pointer: string, json: YamlDocument
     definition: definitionOf(endpoint, parametersOf(endpoint.query, placeOfSql)),
     sql: endpoint.query,
     place: json.placeIn(pointer),
-    placeOf: at => {
-      const field = Object.keys(pointers).find(field => at.startsWith(pointers[field]!))
-      return field === undefined ? json.placeIn(pointer) : placeOfField(field)
-    },
+    placeOf: at => json.placeIn(`${pointer}/${origins[at.split('/')[1]!] ?? ''}`),
     placeOfSql,
     origins: originsOf(endpoint),
     notes: notesOf(endpoint),
@@ -109,19 +118,14 @@ function assertLanguage(
     throw new Refusal(backend, 'has a backend and no language, so its SQL is of that backend: add "language"')
   const given = language ?? 'bq_sql'
   if (given === 'bq_sql') return
-  const what = languages[given] ?? `is in ${given}`
+  const what = languages.get(given) ?? `is in ${given}`
   throw new Refusal(at, `${what}; here queries are GoogleSQL: write it in that, with the language bq_sql`)
 }
 
 /** Logflare binds each `@name` as text, and NULL where a call lacks it. */
 function parametersOf(sql: string, placeOfSql: Draft['placeOfSql']): Record<string, object> {
-  try {
-    const names = [...parameterNames(parse(sql)).keys()]
-    return Object.fromEntries(names.map(name => [name, { type: 'string' }]))
-  } catch (error) {
-    if (!(error instanceof SqlError)) throw error
-    throw refusalOfSql(error, placeOfSql)
-  }
+  const names = parametersIn(sql, placeOfSql)
+  return Object.fromEntries(names.map(name => [name, { type: 'string' }]))
 }
 
 function definitionOf(endpoint: LogflareEndpoint, properties: Record<string, object>) {
@@ -169,11 +173,11 @@ function labelsOf(list: string): { labels: Record<string, string>; callerLabels:
 
 /** In its dataset, Logflare calls a source's table by the source's token. */
 function originsOf({ source_mapping }: LogflareEndpoint): Map<string, string> {
+  const tokens = Object.entries(source_mapping ?? {})
   return new Map(
-    Object.entries(source_mapping ?? {}).map(([name, token]) => [
-      name,
-      `Logflare’s table ${token.replaceAll('-', '_')}`,
-    ]),
+    tokens.flatMap(([name, token]) =>
+      typeof token === 'string' ? [[name, `Logflare’s table ${token.replaceAll('-', '_')}`]] : [],
+    ),
   )
 }
 

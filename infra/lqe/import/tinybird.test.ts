@@ -177,6 +177,17 @@ describe('what is refused, with its place and the reason', () => {
   })
 })
 
+test('property: a damaged pipe is imported or refused at a place', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(pipe.length), fc.nat(40), fc.string({ maxLength: 6 }), async (at, length, by) => {
+      const text = `${pipe.slice(0, at)}${by}${pipe.slice(at + length)}\nNODE end\nSQL > SELECT 1`
+      const { lines, refused } = await here.run('any.pipe', text, { dryRun: true })
+      expect(lines.at(-1)).toMatch(refused.length === 0 ? /^1 to import/ : /^0 to import/)
+    }),
+    { numRuns: 60 },
+  )
+})
+
 describe('ClickHouse’s SQL', () => {
   const same: [string, string][] = [
     ['SELECT countIf(a > 1) AS n FROM t', 'SELECT COUNTIF(a > 1) AS n FROM t'],

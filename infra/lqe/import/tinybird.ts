@@ -6,9 +6,8 @@ import { basename } from 'node:path'
 import { type Place, SqlError } from '../../../shared/sql/error.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { nameKey, tablesOf } from '../../../shared/sql/relations.ts'
-import { parameterNames } from '../../../shared/sql/walk.ts'
 import { googleSqlOf } from './clickhouse.ts'
-import { collect, type Draft, idFor, type Reading, Refusal } from './draft.ts'
+import { collect, type Draft, idFor, parametersIn, type Reading, Refusal } from './draft.ts'
 import { type Parameters, withoutTemplates } from './templates.ts'
 
 /** A directive, such as `NODE name` or `SQL >` with its indented lines. */
@@ -66,8 +65,9 @@ function draftOf(name: string, directives: Directive[]): Draft {
   const translated = nodes.map(node => ({ ...node, ...translate(node, parameters) }))
   const used = neededFor(endpoint.name, translated)
   const { sql, places } = compose(used)
-  const named = parameterNames(parse(sql))
-  const declared = [...parameters].filter(([parameter]) => named.has(parameter))
+  const placeOfSql = (place: Place) => ({ place: places(place), within: null })
+  const named = parametersIn(sql, placeOfSql)
+  const declared = [...parameters].filter(([parameter]) => named.includes(parameter))
   const required = declared.filter(([, { required }]) => required).map(([parameter]) => parameter)
   const first = directives.findIndex(({ word }) => word === 'NODE')
   const description = directives
@@ -92,7 +92,7 @@ function draftOf(name: string, directives: Directive[]): Draft {
     place: { line: endpoint.sql.line, column: 1 },
     placeOf: pointer =>
       parameters.get(pointer.split('/')[3] ?? '')?.place ?? { line: endpoint.sql.line, column: 1 },
-    placeOfSql: place => ({ place: places(place), within: null }),
+    placeOfSql,
     origins: new Map(),
     notes:
       tokens.length === 0 ? [] : [`was read by the tokens ${[...new Set(tokens)].join(', ')}; here by keys`],

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { apply } from '../apply/apply.ts'
 import { readQueries } from '../apply/read.ts'
@@ -163,7 +164,7 @@ describe('what is refused, with its place and the reason', () => {
     [
       'a value of a login',
       parameter('type: string, authServices: [{ name: g, field: sub }]'),
-      /^7:48 a has authServices at the parameter p/,
+      /^7:34 a has authServices, at p, which a parameter has no equal of/,
     ],
     [
       'a regular expression that differs here',
@@ -195,6 +196,12 @@ describe('what is refused, with its place and the reason', () => {
       `sources:\n  s: { kind: bigquery, useClientOAuth: true }\n${tool('    source: s\n    statement: SELECT 1 AS one\n')}`,
       /^7:13 a reads s as its caller/,
     ],
+    ['a statement that is no text', tool('    statement: 5\n'), /^5:16 a has statement that is no string/],
+    [
+      'a field that is not known',
+      tool('    statement: SELECT 1\n    retries: 3\n'),
+      /^6:5 a has retries, which an endpoint has no equal of/,
+    ],
     ['no statement', tool(''), /^\d+:\d+ a has no statement/],
     [
       'no description',
@@ -210,4 +217,32 @@ describe('what is refused, with its place and the reason', () => {
     const expected: unknown = typeof refusal === 'string' ? refusal : expect.stringMatching(refusal)
     expect(refused[0]).toEqual(expected)
   })
+})
+
+test('property: whatever the fields hold, a tool is imported or refused at a place', async () => {
+  const field = fc.constantFrom(
+    'name',
+    'kind',
+    'source',
+    'description',
+    'statement',
+    'parameters',
+    'templateParameters',
+    'authRequired',
+  )
+  const parameter = fc.dictionary(
+    fc.constantFrom('name', 'type', 'default', 'required', 'allowedValues', 'minValue', 'items'),
+    fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.constantFrom('p', 'string', 'integer', ['a'])),
+  )
+  const value = fc.oneof(fc.jsonValue({ maxDepth: 1 }), fc.array(parameter, { maxLength: 2 }))
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(field, value), async fields => {
+      const whole = { kind: 'bigquery-sql', description: 'd', statement: 'SELECT 1 AS one', ...fields }
+      const { lines, refused } = await here.run('any.yaml', `tools:\n  a: ${JSON.stringify(whole)}\n`, {
+        dryRun: true,
+      })
+      expect(lines.at(-1)).toMatch(refused.length === 0 ? /^1 to import/ : /^0 to import/)
+    }),
+    { numRuns: 60 },
+  )
 })

@@ -5,7 +5,17 @@
 import { type Place, SqlError } from '../../../shared/sql/error.ts'
 import { tokenize } from '../../../shared/sql/tokens.ts'
 import { readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
-import { collect, type Draft, idFor, type Reading, Refusal, refusalOfSql, sqlPlaces } from './draft.ts'
+import {
+  assertFields,
+  collect,
+  type Draft,
+  type FieldType,
+  idFor,
+  type Reading,
+  Refusal,
+  refusalOfSql,
+  sqlPlaces,
+} from './draft.ts'
 
 interface Parameter {
   name: string
@@ -81,19 +91,24 @@ function entriesOf(map: unknown): [string, Record<string, unknown>][] {
   return Object.entries(map).map(([name, value]) => [name, Object(value) as Record<string, unknown>])
 }
 
-const known = new Set(
-  `name kind type source description statement parameters templateParameters authRequired annotations`.split(
-    ' ',
-  ),
-)
+const toolFields: Record<string, FieldType> = {
+  name: 'any',
+  kind: 'any',
+  type: 'any',
+  source: 'string',
+  description: 'string',
+  statement: 'string',
+  parameters: 'list',
+  templateParameters: 'list',
+  authRequired: 'list',
+  annotations: 'any',
+}
 
 function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): Draft {
   const { name, tool, pointer, document } = found
   const at = (field: string, ofName = false) => document.placeIn(`${pointer}/${field}`, ofName)
   assertKind(found)
-  const unknown = Object.keys(tool).find(field => !known.has(field))
-  if (unknown !== undefined)
-    throw new Refusal(at(unknown, true), `has ${unknown}, which an endpoint has no equal of`)
+  assertFields(tool, toolFields, 'which an endpoint has no equal of', at)
   if ((tool.templateParameters?.length ?? 0) > 0)
     throw new Refusal(
       at('templateParameters', true),
@@ -110,8 +125,8 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
   const parameters = tool.parameters ?? []
   assertNoVariables(tool, field => at(field))
   const properties = parameters.map((parameter, i) => [
-    parameter.name,
-    parameterOf(parameter, field => at(`parameters/${i}/${field}`)),
+    parameter?.name,
+    parameterOf(parameter, (field, ofName) => at(`parameters/${i}/${field}`, ofName)),
   ])
   const required = parameters.filter(each => each.default === undefined && each.required !== false)
   return {
@@ -136,18 +151,25 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
 }
 
 /** What the tools without a statement do here. */
-const instead: Record<string, string> = {
-  'bigquery-execute-sql': 'takes any SQL: write an endpoint with sandbox: true, whose WITH names the tables',
-  'bigquery-list-table-ids':
+const instead = new Map([
+  [
+    'bigquery-execute-sql',
+    'takes any SQL: write an endpoint with sandbox: true, whose WITH names the tables',
+  ],
+  [
+    'bigquery-list-table-ids',
     'lists tables: GET /api/endpoints/NAME/tables does, for an endpoint with a sandbox',
-  'bigquery-get-table-info':
+  ],
+  [
+    'bigquery-get-table-info',
     'describes a table: GET /api/endpoints/NAME/tables does, for an endpoint with a sandbox',
-}
+  ],
+])
 
 function assertKind({ type, document, pointer }: FoundTool): void {
   if (type === 'bigquery-sql') return
   const [kind, field] = ['kind', 'type'].map(name => document.placeIn(`${pointer}/${name}`))
-  const what = instead[String(type)] ?? 'is no saved query over BigQuery; bigquery-sql is'
+  const what = instead.get(String(type)) ?? 'is no saved query over BigQuery; bigquery-sql is'
   const at =
     pointer === '' || document.document.hasIn([...pointer.split('/').slice(1), 'type']) ? field : kind
   throw new Refusal(at!, `is of the kind ${String(type)}, and ${what}`)
@@ -162,31 +184,36 @@ function assertNoVariables(tool: Tool, at: (field: string) => Place): void {
   }
 }
 
-const types: Record<string, string> = {
-  string: 'string',
-  integer: 'integer',
-  float: 'number',
-  boolean: 'boolean',
+const types = new Map([
+  ['string', 'string'],
+  ['integer', 'integer'],
+  ['float', 'number'],
+  ['boolean', 'boolean'],
+])
+
+const parameterFields: Record<string, FieldType> = {
+  name: 'string',
+  type: 'string',
+  description: 'string',
+  required: 'boolean',
+  default: 'any',
+  allowedValues: 'list',
+  minValue: 'number',
+  maxValue: 'number',
 }
 
-const parameterFields = new Set(
-  'name type description required default allowedValues minValue maxValue'.split(' '),
-)
-
-function parameterOf(parameter: Parameter, at: (field: string) => Place): object {
+function parameterOf(parameter: Parameter, at: (field: string, ofName?: boolean) => Place): object {
+  if (typeof parameter?.name !== 'string') throw new Refusal(at(''), 'has a parameter without a name')
   const { name, description, minValue, maxValue } = parameter
-  const type = types[parameter.type]
-  if (type === undefined)
+  const type = types.get(parameter.type)
+  if (type === undefined) {
+    const known = [...types.keys()].join(', ')
     throw new Refusal(
       at('type'),
-      `has the parameter ${name} of type ${parameter.type}; a parameter is one ${Object.keys(types).join(', ')}`,
+      `has the parameter ${name} of type ${parameter.type}; a parameter is one ${known}`,
     )
-  const unknown = Object.keys(parameter).find(field => !parameterFields.has(field))
-  if (unknown !== undefined)
-    throw new Refusal(
-      at(unknown),
-      `has ${unknown} at the parameter ${name}, which a parameter has no equal of`,
-    )
+  }
+  assertFields(parameter, parameterFields, `at ${name}, which a parameter has no equal of`, at)
   return {
     type,
     ...(description === undefined ? {} : { description }),
