@@ -36,7 +36,11 @@ interface Work {
 const reads = { concurrency: 4 }
 
 /** Upstream answers that are as old are refreshed before. Every failure is counted, and ends with its answer. */
-export async function refreshReaders(work: Work, services: ReadingServices, due: DueSet[]): Promise<void> {
+export async function refreshWithUpstream(
+  work: Work,
+  services: ReadingServices,
+  due: DueSet[],
+): Promise<void> {
   const { budget, tally } = work
   const endpoint = await services.findUpstream(work.endpoint)
   const answers = due.flatMap(({ set, answers: heads }) => heads.map(head => ({ set, head })))

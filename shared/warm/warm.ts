@@ -9,7 +9,7 @@ import { withTimeout } from '../stores/timeout.ts'
 import { Budget } from './budget.ts'
 import { findDue } from './due.ts'
 import { refresh } from './refresh.ts'
-import { type ReadingServices, refreshReaders } from './upstream.ts'
+import { type ReadingServices, refreshWithUpstream } from './upstream.ts'
 import { type EndpointReport, Tally, totalOf, type WarmReport } from './report.ts'
 
 interface WarmServices {
@@ -69,7 +69,7 @@ async function warmOne(
       const since = performance.now()
       const { sets, refused } = await findDue(store, endpoint, now)
       for (const refusal of refused) tally.skipped(refusal)
-      if (endpoint.upstream && reading) return refreshReaders({ endpoint, budget, tally }, reading, sets)
+      if (endpoint.upstream && reading) return refreshWithUpstream({ endpoint, budget, tally }, reading, sets)
       const clock = () => now + performance.now() - since
       await refresh({ engine, store, endpoint, budget, tally, now: clock }, sets)
     })
