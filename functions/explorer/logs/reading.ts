@@ -111,11 +111,13 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   }
 
   function tell(): void {
-    const many = list.all().length.toLocaleString('en')
+    const count = list.all().length
+    const many = count.toLocaleString('en')
     const of = total === null || isAll ? '' : ` of ${total.toLocaleString('en')}`
-    facts.textContent = `${many}${of} rows · ${cost}`
+    facts.textContent = `${many}${of} ${count === 1 ? 'row' : 'rows'} · ${cost}`
     const more = `${many} rows${of}; older ones load as you scroll.`
-    list.end(many === '0' ? '' : isAll ? `All ${many} rows of this range.` : more)
+    const all = count === 1 ? 'The one row of this range.' : `All ${many} rows of this range.`
+    list.end(count === 0 ? '' : isAll ? all : more)
   }
 
   /** Asks for the next range back. @returns whether there is one */
