@@ -16,7 +16,7 @@ const { child: service } = await start({ args: ['infra/local/start.ts'], env: { 
 const ended = new Promise(resolve => service.once('exit', resolve))
 const browser = await launch(chromiumPath)
 try {
-  const page = await browser.newPage({ viewport: { width: 1200, height: 900 } })
+  const page = await browser.newPage({ viewport: { width: 1200, height: 800 } })
   const { link, key } = await greeting()
   await page.goto(link)
   await page.getByLabel('API key').fill(key)
@@ -52,7 +52,6 @@ async function chart(page: Page): Promise<void> {
 
 /** The newest logs, one of them open. */
 async function logs(page: Page): Promise<void> {
-  await page.setViewportSize({ width: 1200, height: 800 })
   await page.getByLabel('Endpoint', { exact: true }).selectOption('logs.all')
   await page.locator('.row:not(.head)').nth(1).click()
   await page.getByRole('region', { name: 'Fields of the entry' }).waitFor()
