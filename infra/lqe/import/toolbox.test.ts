@@ -1,9 +1,12 @@
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { apply } from '../apply/apply.ts'
 import { readQueries } from '../apply/read.ts'
 import { answerOf } from '../query.ts'
 import { Import } from './testing/import.ts'
+import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
+import { startBigQueryServer } from '../../google/bigquery/server.ts'
 
 let here: Import
 beforeEach(() => {
@@ -245,4 +248,37 @@ test('property: whatever the fields hold, a tool is imported or refused at a pla
     }),
     { numRuns: 60 },
   )
+})
+
+test('with BigQuery, its dry run checks the SQL, and a missing table is no reason to refuse', async () => {
+  const { folder, config } = here
+  const tables = readTableSchemas(config.tablesDir)
+  const server = await startBigQueryServer({
+    logsFolder: join(folder, 'logs'),
+    tables,
+    dataset: 'acme-prod.logs',
+  })
+  const cloud = new Import({
+    ENGINE: 'bigquery',
+    STORE: 'sqlite',
+    GOOGLE_CLOUD_PROJECT: 'acme-prod',
+    BIGQUERY_DATASET: 'acme-prod.logs',
+    BIGQUERY_EMULATOR_HOST: server.url,
+    METADATA_SERVER_DETECTION: 'none',
+  })
+  try {
+    const tool = (name: string, sql: string) =>
+      `  ${name}: { kind: bigquery-sql, description: d, statement: ${sql} }\n`
+    const text = `tools:\n${tool('good', 'SELECT id FROM `postgres.logs`')}${tool('bad', 'SELECT zzz FROM `postgres.logs`')}${tool('gone', 'SELECT a FROM `acme-prod.logs.gone`')}`
+    const { lines, refused } = await cloud.run('tools.yaml', text)
+    expect(lines.slice(0, 3)).toEqual([
+      '+ good from tools.yaml:2',
+      '+ gone from tools.yaml:4',
+      expect.stringMatching(/^! gone waits for apply: .* is missing, or may not be used/),
+    ])
+    expect(refused).toEqual([expect.stringMatching(/^3:64 bad /)])
+  } finally {
+    await cloud.close()
+    await server.close()
+  }
 })

@@ -68,6 +68,9 @@ function withName(draft: Draft): Draft {
   return { ...draft, name, notes }
 }
 
+/** The engines' words for a table that is missing; BigQuery names the first alone. */
+const missing = /^Table not found|is missing, or may not be used/
+
 /**
  * The checks of `apply`; tables that are missing here are no reason to refuse.
  * @returns what the operator has to know
@@ -78,14 +81,18 @@ async function checked(draft: Draft, { engine, tablesFolder }: Target): Promise<
   const [sqlFile, yamlFile] = ['sql', 'yaml']
   const source = { endpoint, sqlFile, yamlFile, queryFiles: new Map(), placeInYaml: draft.placeOf }
   const problems = await check([source], engine)
-  const isMissing = ({ detail }: FileProblem) => /^table not found|not found: table/i.test(detail)
+  const isMissing = ({ detail }: FileProblem) => missing.test(detail)
   for (const problem of problems.filter(problem => !isMissing(problem))) {
     const { line, column, detail } = problem
     if (problem.file !== sqlFile) throw new Refusal({ line, column }, detail)
     throw refusalOfSql({ message: detail, place: { line, column } }, draft.placeOfSql)
   }
   if (problems.length === 0) return draft.notes
-  return [...draft.notes, ...missingTables(draft, tablesFolder)]
+  const local = problems.some(({ detail }) => detail.startsWith('Table not found'))
+  const found = local
+    ? missingTables(draft, tablesFolder)
+    : problems.map(({ detail }) => `waits for apply: ${detail}`)
+  return [...draft.notes, ...found]
 }
 
 function missingTables({ sql, origins }: Draft, tablesFolder: string): string[] {

@@ -17,8 +17,13 @@ interface Outcome {
 export class Import {
   readonly folder = mkdtempSync(join(tmpdir(), 'import-'))
   readonly queries = join(this.folder, 'queries')
-  readonly config: Config = loadConfig({ DATA_DIR: join(this.folder, 'data') })
+  readonly config: Config
   private opened: Promise<Services> | undefined
+
+  /** @param settings beside the folder of data */
+  constructor(settings: Record<string, string> = {}) {
+    this.config = loadConfig({ DATA_DIR: join(this.folder, 'data'), ...settings })
+  }
 
   services(): Promise<Services> {
     return (this.opened ??= openServices(this.config))
