@@ -78,7 +78,9 @@ function explore(key: string, endpoints: Endpoint[]): void {
       sought.view.some(([name, value]) => name === 'view' && value === 'query')
     const place = `${endpoint.name} ${asForm ? 'query' : first}`
     document.title = `${endpoint.name} · Log explorer`
-    if (open?.revisit && open.place === place) return open.revisit(sought)
+    const unknown =
+      link && link !== sought && `There is no endpoint ${link.endpoint} for this key. Here is another.`
+    if (open?.revisit && open.place === place && !unknown) return open.revisit(sought)
     open?.close()
     const opening = { key, endpoint, link: sought, remember }
     open = asForm
@@ -88,8 +90,6 @@ function explore(key: string, endpoints: Endpoint[]): void {
         : { ...logsView({ ...opening, shapes: logs, continueInSql: follow }), place }
     main.classList.toggle('wide', !asForm && first === 'Logs')
     show(switches, endpointMenu(endpoints, endpoint, choose), first && views(endpoint, first, asForm))
-    const unknown =
-      link && link !== sought && `There is no endpoint ${link.endpoint} for this key. Here is another.`
     show(main, unknown && el('p', { class: 'notice', role: 'alert' }, unknown), open.element)
   }
   const follow = (link: Link) => {

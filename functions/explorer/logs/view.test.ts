@@ -89,6 +89,19 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(inSight).toBeGreaterThanOrEqual(15)
     expect(page.url()).toBe(`${service.url}/${plain}`)
     expect(await rows().first().textContent()).toMatch(/\d\.\d{3}123500GET \| 500/)
+    expect(await page.getByRole('columnheader').allTextContents()).toEqual([
+      'Time (UTC) ↓',
+      'Status',
+      'Message',
+    ])
+    expect(await page.locator('.cell.severity-error').first().textContent()).toBe('500')
+    const cut = await page
+      .locator('.key > span, .parameter')
+      .evaluateAll(all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.outerHTML))
+    expect(cut).toEqual([])
+    await page.goto(`${service.url}/#nothing`)
+    await page.getByText('There is no endpoint nothing for this key.').waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBe(0)
   })
 
   test('older rows load as one scrolls, each once', async () => {
@@ -215,7 +228,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.mouse.move(box.x + box.width * 0.96, box.y + 30, { steps: 4 })
     await page.mouse.up()
     await page.waitForURL(/from=20\d\d-/)
-    await counted(/^(\d|1\d|2\d) rows/)
+    await counted(/^(\d|1\d|2\d) rows? /)
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toMatch(
       /^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{6})?$/,
     )
@@ -393,6 +406,11 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await open(plain)
     await counted(/100 of 300/)
     expect(await page.getByLabel('Severity').isVisible()).toBe(false)
+    await page.goto(`${service.url}/${plain}&.from=2026-01-01&.to=now`)
+    await counted(/100 of 300/)
+    expect(await page.getByLabel('From', { exact: true }).isVisible()).toBe(false)
+    await page.goto(`${service.url}/${plain}`)
+    await counted(/100 of 300/)
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.getByRole('button', { name: 'Close the fields' }).click()
     await page.getByRole('complementary', { name: 'Fields' }).waitFor({ state: 'hidden' })
