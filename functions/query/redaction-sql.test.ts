@@ -116,6 +116,10 @@ const queries = [
   `SELECT LAG(REVERSE(peer)) OVER (ORDER BY id) AS a, REVERSE(peer) AS b FROM seen`,
   `SELECT ROW_NUMBER() OVER (ORDER BY SUBSTR(peer, 2, 1)) FROM seen`,
   `SELECT SAFE.SUBSTR(peer, 1, 4) AS a FROM seen`,
+  "SELECT ARRAY_TO_STRING(['version', peer], '\\n') AS a FROM seen",
+  `SELECT ARRAY_TO_STRING(['version', peer], ', ') AS a FROM seen`,
+  `SELECT REVERSE(STRING(CAST(JSON_QUERY(PARSE_JSON(body), '$.user.mail') AS JSON))) AS a FROM seen`,
+  `SELECT REVERSE(LAX_STRING(SAFE_CAST(PARSE_JSON(body).user.mail AS JSON))) AS a FROM seen`,
 ]
 
 describe('SQL under a redacted key shows no personal data', () => {

@@ -75,7 +75,7 @@ const valuesOf: Record<string, (all: Flow[]) => Flow[]> = {
 }
 
 /** Between these, no class of personal data goes on, and no sign of a version reaches what follows. */
-const delimiters = new Set([',', ', ', ';', '; ', '\n', ' | '])
+const delimiters = new Set([',', ', ', ';', '; ', ' | '])
 
 /** A conversion of a text, or of anything as text. */
 const formatsText = /%[^%a-zA-Z]*[stTpP]/
@@ -414,7 +414,7 @@ class Text {
     if (flow.size === 0) return nothing
     const { type } = node
     if (node.format || flow.has('struct') || !scalars.has(type.kind)) this.refuseChange('this CAST', node)
-    if (type.kind === 'STRING') return flow
+    if (type.kind === 'STRING' || type.kind === 'JSON') return flow
     if (isPersonalFlow(flow) && !node.safe) this.refuse('this is redacted by its name: write SAFE_CAST', node)
     return isPersonalFlow(flow) ? flow : nothing
   }
