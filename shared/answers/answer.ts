@@ -53,7 +53,7 @@ export class Answer {
     return this.form(encoding, () => makers[encoding](this))
   }
 
-  /** The answer in a form of its own, by its name, which is made with its first use. */
+  /** The answer in a form of its own, by its name, which is made with its first use; where that fails, with the next. */
   form(name: string, make: () => Promise<Buffer>): Promise<Buffer> {
     const known = this.made.get(name)
     if (known) return known
@@ -63,6 +63,7 @@ export class Answer {
       return kept
     })
     this.made.set(name, making)
+    making.catch(() => this.made.delete(name))
     return making
   }
 
