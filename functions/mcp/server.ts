@@ -7,7 +7,7 @@ import type { Call } from '../http/call.ts'
 import { type Ask, frames, inFrame, type ToolCall } from './frames.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources, readResource } from './resources.ts'
-import type { Session } from './session.ts'
+import { type Session, told } from './session.ts'
 import { callTool, listTools, toolResult } from './tools.ts'
 
 const instructions =
@@ -71,11 +71,17 @@ export function serverFor(session: Session): Server {
     { name: 'log-query-endpoints', version: '1' },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions },
   )
-  server.setRequestHandler('tools/list', async () => ({ tools: await listTools(session) }))
-  server.setRequestHandler('tools/call', ({ params }) => callTool(session, params))
-  server.setRequestHandler('resources/list', async () => ({ resources: await listResources(session) }))
+  server.setRequestHandler('tools/list', () =>
+    told(session, async () => ({ tools: await listTools(session) })),
+  )
+  server.setRequestHandler('tools/call', ({ params }) => told(session, () => callTool(session, params)))
+  server.setRequestHandler('resources/list', () =>
+    told(session, async () => ({ resources: await listResources(session) })),
+  )
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
-  server.setRequestHandler('resources/read', ({ params }) => readResource(session, params.uri))
+  server.setRequestHandler('resources/read', ({ params }) =>
+    told(session, () => readResource(session, params.uri)),
+  )
   server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(session) }))
   server.setRequestHandler('prompts/get', ({ params }) => getPrompt(session, params))
   return server

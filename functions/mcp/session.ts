@@ -1,6 +1,8 @@
 /** A request to `/mcp`, as the files of this room share it. */
 import { ProtocolError } from '@modelcontextprotocol/server'
+import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
+import { describeError } from '../../shared/log.ts'
 import type { Call } from '../http/call.ts'
 
 export interface Session {
@@ -12,4 +14,15 @@ export interface Session {
 /** For a name or an argument that the server does not know: JSON-RPC's code for it. */
 export function invalidParams(message: string, data?: object): ProtocolError {
   return new ProtocolError(-32602, message, data)
+}
+
+/** The protocol's library sends the message of any error: those that are not for callers stay in the log line. */
+export async function told<T>({ call }: Session, act: () => T | Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    Object.assign(call.notes, describeError(error))
+    throw new ProtocolError(-32603, error instanceof ApiError ? error.message : 'An internal error.')
+  }
 }
