@@ -4,7 +4,7 @@ import { ApiError } from '../../shared/errors.ts'
 import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
 import type { Call } from '../http/call.ts'
 import { tellLimits } from './limits.ts'
-import { unknownVersion, versionAsked } from './version.ts'
+import { versionFor } from './version.ts'
 
 /**
  * The endpoint that the call names, in the version that it asks for. The key comes first, so that a call without one learns nothing about endpoints; an unknown
@@ -18,16 +18,6 @@ export async function accessEndpoint(call: Call): Promise<{ caller: Caller; endp
     throw new ApiError('not_found', 'There is no such endpoint, or this API key may not call it.')
   call.notes['endpoint'] = endpoint.name
   return { caller, endpoint: await versionFor(call, endpoint) }
-}
-
-/** @throws ApiError `invalid_parameter`, `not_found` */
-async function versionFor({ req, services, notes }: Call, endpoint: Endpoint): Promise<Endpoint> {
-  const asked = versionAsked(req.headers)
-  notes['version'] = asked ?? endpoint.version
-  if (asked === null || asked === endpoint.version) return endpoint
-  const past = await services.endpoints.version(endpoint, asked)
-  if (!past) throw unknownVersion()
-  return past
 }
 
 /**

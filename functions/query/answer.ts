@@ -1,8 +1,9 @@
 /** The steps from a request for an endpoint's rows to its response, in order. */
-import { type AnswerResult, getAnswer } from '../../shared/answers/get-answer.ts'
+import { getAnswer } from '../../shared/answers/get-answer.ts'
+import type { AnswerResult } from '../../shared/answers/query-request.ts'
 import type { Config } from '../../shared/config.ts'
 import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
-import { upstreamRequests } from '../../shared/answers/upstream.ts'
+import { upstreamRequests } from '../../shared/answers/upstream-requests.ts'
 import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost } from '../../shared/engines/engine.ts'
 import type { Services } from '../../shared/services.ts'

@@ -1,7 +1,7 @@
 /** Sending a finished answer, with the headers that say how it came about. */
 import type { Encoding } from '../../shared/answers/answer.ts'
 import { memoryOfRows } from '../../shared/answers/in-flight.ts'
-import type { AnswerResult } from '../../shared/answers/get-answer.ts'
+import type { AnswerResult } from '../../shared/answers/query-request.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { splitQuery } from '../../shared/endpoints/query-string.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'

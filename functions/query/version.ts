@@ -1,14 +1,26 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
+import type { Call } from '../http/call.ts'
 
 /** Of requests; an answer has the first. Logflare's other headers begin as the second does. */
 const names = ['svc-endpoint-version', 'lf-endpoint-version']
 
 /**
- * The version of the endpoint that this call wants; `null` for the one in force.
- * @throws ApiError `invalid_parameter`
+ * The endpoint in the version that the call's header names, or the one in force.
+ * @throws ApiError `invalid_parameter`, `not_found`
  */
-export function versionAsked(headers: IncomingHttpHeaders): string | null {
+export async function versionFor({ req, services, notes }: Call, endpoint: Endpoint): Promise<Endpoint> {
+  const asked = versionAsked(req.headers)
+  notes['version'] = asked ?? endpoint.version
+  if (asked === null || asked === endpoint.version) return endpoint
+  const past = await services.endpoints.version(endpoint, asked)
+  if (!past) throw unknownVersion()
+  return past
+}
+
+/** `null` for the one in force. */
+function versionAsked(headers: IncomingHttpHeaders): string | null {
   let asked: string | null = null
   for (const name of names) {
     const value = headers[name]
@@ -24,7 +36,7 @@ function notOne(header: string): ApiError {
   return new ApiError('invalid_parameter', `${header} ${detail}`, { problems: [{ header, detail }] })
 }
 
-export function unknownVersion(): ApiError {
+function unknownVersion(): ApiError {
   const detail = 'names no version of this endpoint that was applied'
   return new ApiError('not_found', `${names[0]} ${detail}`, { problems: [{ header: names[0]!, detail }] })
 }

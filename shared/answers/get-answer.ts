@@ -1,78 +1,22 @@
 /** From a query request to its answer: through the cache where the endpoint has one, else straight from the engine. */
 import { hash } from 'node:crypto'
-import type { AnswerCache, CacheRequest, CacheResult } from '../cache/cache.ts'
+import type { AnswerCache, CacheRequest } from '../cache/cache.ts'
 import { cacheKey, type CacheKeyFields } from '../cache/key.ts'
 import { cacheTimes } from '../cache/times.ts'
-import {
-  EngineError,
-  type QueryEngine,
-  type RunCost,
-  type RunLabels,
-  type Statement,
-  type Value,
-} from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { type SavedQuery, timeAsOf } from '../endpoints/queries.ts'
+import { EngineError, type QueryEngine, type RunCost, type Statement } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
-import { describeError, type Log } from '../log.ts'
+import type { Allowance } from '../keys/limits.ts'
+import type { Log } from '../log.ts'
+import { redactionVersion, redactText } from '../redact/redact.ts'
+import type { AssertWithin } from '../sandbox/verdict.ts'
 import { type Answer, finish, redactAnswer } from './answer.ts'
 import { blame } from './blame.ts'
-import type { NameKind } from '../redact/names.ts'
-import { redactionVersion, redactText } from '../redact/redact.ts'
 import { estimateOver, runFirstReadable, runQuery, type RunOptions } from './engine-errors.ts'
 import type { BytesInFlight } from './in-flight.ts'
-import type { AssertWithin } from '../sandbox/verdict.ts'
-import type { Allowance, ByteLimit } from '../keys/limits.ts'
-import type { Page } from '../pages/page.ts'
-import { rowsAsTable } from './rows-as-table.ts'
-import type { Column } from '../sql/types.ts'
-import type { Timing } from '../timing.ts'
-
-export interface QueryRequest {
-  endpoint: Endpoint
-  statement: Statement
-  /** For when the statement's roll-up cannot be read: the endpoint's own query. */
-  instead?: Statement | null
-  /** Of the statement's rows; absent or `null` = as of now. */
-  asOf?: SavedQuery['asOf']
-  /** Canonical parameters. */
-  parameters: string
-  /** Normal form of the caller's SQL, `null` for the endpoint's own query. */
-  sql: string | null
-  /** Names that the caller's SQL gives to values of another kind than they say; absent = none. */
-  names?: ReadonlyMap<string, NameKind>
-  /** Parameters whose values are the caller's own: neither defaults nor pins. */
-  sent: readonly string[]
-  /** `null` where the endpoint has no pages, and for a caller's own SQL. */
-  page: Page | null
-  /** The requests for the rows that the statement reads as tables; absent = none. */
-  upstream?: UpstreamRequest[]
-  /** An older answer will not do, though it is fresh; absent = it will. */
-  maxAgeSeconds?: number
-  /** Whether another request's run waits for its rows. */
-  isWithin?: boolean
-  /** Whether personal data is removed. */
-  redacted: boolean
-  /** Whether a fresh copy is not enough. */
-  bypass: boolean
-  /** Bytes that runs for the caller's key may still read, `null` for any amount. */
-  byteLimit: ByteLimit | null
-  /** Labels of the engine's job. */
-  labels: RunLabels
-  /** A signal that aborts when the client has gone; made only where it is asked for. */
-  gone: () => AbortSignal
-  /** Takes what the engine says of a run for this request, also of one that fails. */
-  onRun: (cost: RunCost) => void
-  timing: Timing
-}
-
-/** The request for the rows of one table. */
-export interface UpstreamRequest {
-  /** Its name in the statement, and that of the binding that holds its rows. */
-  table: string
-  columns: Column[]
-  request: QueryRequest
-}
+import type { AnswerResult, QueryRequest, UpstreamRequest } from './query-request.ts'
+import { withUpstream } from './upstream-rows.ts'
 
 /** Those of the service's parts that an answer takes. */
 export interface AnsweringServices {
@@ -82,8 +26,6 @@ export interface AnsweringServices {
   assertWithin: AssertWithin
   log: Log
 }
-
-export type AnswerResult = Omit<CacheResult, 'status'> & { status: CacheResult['status'] | 'uncached' }
 
 /**
  * An endpoint that redacts by default stores no clear answer anywhere: a privileged caller's request always runs the
@@ -202,7 +144,7 @@ async function runEngine(
   own: Pick<RunOptions, 'jobKey' | 'signal'>,
 ): Promise<{ answer: Answer; asOf: SavedQuery['asOf']; oldest: number }> {
   const { engine, inFlight, assertWithin, log } = services
-  const { request, bytes: held, oldest } = await withUpstream(services, asked)
+  const { request, bytes: held, oldest } = await withUpstream(asked, inner => getAnswer(services, inner), log)
   const allowance = allowed && request !== asked ? await request.byteLimit!.today() : allowed
   const { endpoint, sql, page, redacted, names, bypass, labels, onRun, timing } = request
   const pay = async (cost: RunCost) => {
@@ -237,57 +179,6 @@ async function runEngine(
     if (refused !== null) throw allowance!.refusal(refused)
     throw redacted && error instanceof ApiError ? redactError(error) : error
   }
-}
-
-/** JSON of the rows that one statement reads as tables: as BigQuery's parameters, all it takes (10 MB), they are up to 9 times as long. */
-const maxUpstreamBytes = 1_000_000
-
-/**
- * Asks for the rows that the statement reads as tables, as their endpoints' callers would, and puts them into it.
- * @returns their bytes of JSON, and the store's time of the oldest, or Infinity
- * @throws ApiError that names the endpoint
- */
-async function withUpstream(
-  services: AnsweringServices,
-  request: QueryRequest,
-): Promise<{ request: QueryRequest; bytes: number; oldest: number }> {
-  const { statement, timing, upstream = [] } = request
-  const read = upstream.filter(({ table }) => statement.bindings.some(({ name }) => name === table))
-  if (read.length === 0) return { request, bytes: 0, oldest: Infinity }
-  const asked = read.map(async ({ table, columns, request: inner }) => {
-    const result = await getAnswer(services, inner).catch((error: unknown) => {
-      throw error instanceof ApiError ? within(inner.endpoint, error) : error
-    })
-    return { table, columns, inner, ...result }
-  })
-  const answers = await timing.measure('upstream', () => Promise.all(asked))
-  const bytes = answers.reduce((sum, { answer }) => sum + answer.rawBytes, 0)
-  for (const { inner, answer, failure } of answers) {
-    const { endpoint } = inner
-    const fault = answer.summary.truncated
-      ? `has more than ${endpoint.maxRows.toLocaleString('en')} rows`
-      : null
-    const most = `its rows and others that are read here pass ${maxUpstreamBytes.toLocaleString('en')} bytes of JSON`
-    const refused = fault ?? (bytes > maxUpstreamBytes ? most : null)
-    if (refused)
-      throw within(endpoint, new ApiError('result_too_large', `Too much to read as a table: ${refused}`))
-    if (failure)
-      services.log('WARNING', 'older rows were read', { endpoint: endpoint.name, ...describeError(failure) })
-  }
-  const values = new Map<string, Value>()
-  for (const { table, columns, answer } of answers)
-    values.set(table, rowsAsTable(columns, await answer.rows(), answer.summary.redacted))
-  const bindings = statement.bindings.map(one => ({ ...one, value: values.get(one.name) ?? one.value }))
-  const oldest = Math.min(...answers.map(({ madeAt }) => madeAt))
-  return { request: { ...request, statement: { ...statement, bindings } }, bytes, oldest }
-}
-
-/** Places are those in the other endpoint's SQL, which its caller does not see. */
-function within({ name }: Endpoint, { code, message, problems, headers, cause }: ApiError): ApiError {
-  const inner = problems.find(problem => problem.endpoint !== undefined)
-  if (inner) return new ApiError(code, message, { problems, headers, cause })
-  const detail = `${message.replace(/\.$/, '')} (in ${name}, which this endpoint reads).`
-  return new ApiError(code, detail, { problems: [{ endpoint: name, detail: message }], headers, cause })
 }
 
 /** What a run has cost that ended with an error of the engine. */

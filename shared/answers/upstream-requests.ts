@@ -8,7 +8,8 @@ import { ApiError } from '../errors.ts'
 import type { Cursors } from '../pages/cursor.ts'
 import { pageFor } from '../pages/page.ts'
 import { Timing } from '../timing.ts'
-import { isCached, type QueryRequest, type UpstreamRequest } from './get-answer.ts'
+import { isCached } from './get-answer.ts'
+import type { QueryRequest, UpstreamRequest } from './query-request.ts'
 
 type Passed = 'redacted' | 'bypass' | 'byteLimit' | 'labels' | 'gone' | 'onRun' | 'maxAgeSeconds'
 

@@ -1,17 +1,12 @@
 /** Refreshes answers of endpoints that read the rows of others: as a reader who wants a younger answer does. */
 import pMap from 'p-map'
-import {
-  type AnsweringServices,
-  getAnswer,
-  isCached,
-  keyFieldsOf,
-  type QueryRequest,
-} from '../answers/get-answer.ts'
-import { upstreamRequests } from '../answers/upstream.ts'
+import { type AnsweringServices, getAnswer, isCached, keyFieldsOf } from '../answers/get-answer.ts'
+import type { QueryRequest } from '../answers/query-request.ts'
+import { upstreamRequests } from '../answers/upstream-requests.ts'
 import { cacheKey, type CacheKeyFields } from '../cache/key.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { savedStatement } from '../endpoints/queries.ts'
-import type { FindUpstream } from '../endpoints/upstream.ts'
+import type { FindUpstream } from '../endpoints/upstream-tables.ts'
 import { ApiError } from '../errors.ts'
 import type { ByteLimit } from '../keys/limits.ts'
 import type { Cursors } from '../pages/cursor.ts'

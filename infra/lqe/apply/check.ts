@@ -14,7 +14,7 @@ import {
 } from '../../../shared/endpoints/definition.ts'
 import { misfitOf } from '../../../shared/endpoints/parameters.ts'
 import { ownQuery, rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/queries.ts'
-import { type FindUpstream, placeInDeclared } from '../../../shared/endpoints/upstream.ts'
+import { type FindUpstream, placeInDeclared } from '../../../shared/endpoints/upstream-tables.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
 import { pagedSelection } from '../../../shared/pages/statement.ts'
 import { type Place, placeOf, SqlError } from '../../../shared/sql/error.ts'

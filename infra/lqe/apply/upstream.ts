@@ -14,7 +14,7 @@ import {
   type FindUpstream,
   openUpstream,
   unreadUpstream,
-} from '../../../shared/endpoints/upstream.ts'
+} from '../../../shared/endpoints/upstream-tables.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import { nearestName } from '../../../shared/sql/nearest.ts'
 import { printType } from '../../../shared/sql/printer.ts'
