@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { SqlError } from '../../sql/error.ts'
 import { EngineError } from '../engine.ts'
-import { engineError } from './failures.ts'
+import { engineError, mayBeOfFiles } from './failures.ts'
 import { UnsupportedError } from './rewrite/context.ts'
 
 describe('an error of DuckDB', () => {
@@ -51,6 +51,13 @@ describe('an error of DuckDB', () => {
     const message = `Conversion Error: Could not convert string 'Division by zero' to DOUBLE`
     expect(engineError(new Error(message))).toMatchObject({ reason: 'rejected', message: 'Division by zero' })
   })
+})
+
+test('what DuckDB lacks may be in the damaged footer of a log file', () => {
+  const footer = 'Not implemented Error: Unimplemented TIMESTAMP encoding - missing UNIT'
+  expect(
+    [footer, 'Binder Error: x', 'Conversion Error: x'].map(text => mayBeOfFiles(new Error(text))),
+  ).toEqual([true, true, false])
 })
 
 describe('an error of the rewriting', () => {

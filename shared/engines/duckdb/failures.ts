@@ -103,9 +103,9 @@ export function engineError(error: unknown): EngineError {
   return new EngineError(reason, file ? `${words}: ${file}` : words, { cause: error })
 }
 
-/** Whether the error comes from a log file with other columns than its table, or from what DuckDB lacks. */
+/** Whether the error comes from a log file with other columns than its table, or damaged ones, or from what DuckDB lacks. */
 export function mayBeOfFiles(error: unknown): boolean {
-  return ofNames.test(messageOf(error))
+  return /^(Binder|Catalog|Not implemented) Error/.test(messageOf(error))
 }
 
 /** Whether the database is of no use after this error. */
