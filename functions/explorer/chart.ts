@@ -146,7 +146,7 @@ function options(
     },
     axes: axes(lines),
     scales: {
-      x: { range: widened },
+      x: { range: widened(times, step) },
       ...Object.fromEntries(unitsOf(lines).map(unit => [scaleOf(unit), { range: fromZero }])),
     },
     series: [{}, ...lines.map(({ name }, i) => line(name, i, keys.isOn(i), isBare(times)))],
@@ -186,10 +186,10 @@ const labelled = (unit: string) => unit !== '' && unit !== 'time'
 
 const scaleOf = (unit: string) => `y${unit}`
 
-/** From the last point but one to the end, where the last bucket is still going on. */
+/** From the last point to the end, which is the end of its bucket. */
 function hatch(plot: UPlot, times: number[]): void {
-  const from = plot.valToPos(times.at(-2) ?? times.at(-1)!, 'x', true)
   const { left, top, width, height } = plot.bbox
+  const from = Math.min(plot.valToPos(times.at(-1)!, 'x', true), left + width)
   plot.ctx.save()
   plot.ctx.strokeStyle = colour('--rule')
   plot.ctx.beginPath()
@@ -273,10 +273,14 @@ function fromZero(_: UPlot, low: number | null, high: number | null): [number, n
   return [bottom < 0 ? bottom - air : 0, top + (top > 0 || bottom === 0 ? air : 0)]
 }
 
-/** A single time gets an hour around it. */
-function widened(_: UPlot, low: number | null, high: number | null): [number, number] {
-  if (low === null || high === null) return [0, 1]
-  return low === high ? [low - 1800, high + 1800] : [low, high]
+/** A single time gets an hour around it, the last bucket its whole width while it goes on. */
+function widened(times: number[], step: number | null) {
+  const end = isOpen(times, step) ? times.at(-1)! + step! : 0
+  return (_: UPlot, low: number | null, high: number | null): [number, number] => {
+    if (low === null || high === null) return [0, 1]
+    const to = high === times.at(-1) ? Math.max(high, end) : high
+    return low === high ? [low - 1800, Math.max(to, high + 1800)] : [low, to]
+  }
 }
 
 function momentOf(seconds: number): string {

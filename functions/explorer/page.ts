@@ -80,6 +80,7 @@ function explore(key: string, endpoints: Endpoint[]): void {
     document.title = `${endpoint.name} · Log explorer`
     const unknown =
       link && link !== sought && `There is no endpoint ${link.endpoint} for this key. Here is another.`
+    main.querySelector(':scope > .notice')?.remove()
     if (open?.revisit && open.place === place && !unknown) return open.revisit(sought)
     open?.close()
     const opening = { key, endpoint, link: sought, remember }

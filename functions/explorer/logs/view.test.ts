@@ -102,6 +102,9 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.goto(`${service.url}/#nothing`)
     await page.getByText('There is no endpoint nothing for this key.').waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBe(0)
+    await page.goto(`${service.url}/${plain}&.severity=error`)
+    await counted(/^30 rows/)
+    expect(await page.getByText('There is no endpoint').count()).toBe(0)
   })
 
   test('older rows load as one scrolls, each once', async () => {
@@ -138,7 +141,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await rows().count()).toBe(100)
   })
 
-  test('severity narrows, and Back and Forward walk through what was seen', async () => {
+  test('severity narrows, in the bar and in the legend, and Back and Forward walk through what was seen', async () => {
     await open(plain)
     await page.getByLabel('Severity').selectOption('5xx')
     await counted(/^30 rows/)
@@ -154,6 +157,12 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.goForward()
     await counted(/^30 rows/)
     expect(page.url()).toContain('.severity=error')
+    await page.getByRole('button', { name: '5xx 30', pressed: true }).click()
+    await counted(/100 of 300/)
+    await page.getByRole('button', { name: '1xx to 3xx 270', pressed: false }).click()
+    await counted(/100 of 270/)
+    expect(page.url()).toContain('.severity=info')
+    expect(await page.locator('.bars rect.bar-error').count()).toBe(0)
   })
 
   test('a row’s details filter for and out, make columns, and link to the row', async () => {
@@ -234,10 +243,16 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     )
   })
 
-  test('a bucket that goes on is marked', async () => {
+  test('a bucket is stacked by severity, and marked while it goes on', async () => {
     await open(`${plain}&.from=now-52w`) // a bucket is a week
     await counted(/100 of 300/)
-    expect(await page.locator('.bars rect.unfinished').count()).toBe(2)
+    const parts = page.locator('.bars rect.unfinished')
+    expect(await parts.count()).toBe(2)
+    const [failed, passed] = await parts.evaluateAll(all =>
+      all.map(each => ['x', 'y', 'height'].map(name => Number(each.getAttribute(name)))),
+    )
+    expect(passed![0]).toBe(failed![0])
+    expect(passed![1]! + passed![2]!).toBeCloseTo(failed![1]!) // stacked
     await page.getByRole('group', { name: /by 7 days/ }).focus()
     await page.keyboard.press('ArrowLeft')
     await page.getByText(/7 days \(not finished\): 30 5xx, 270 1xx to 3xx/).waitFor()
@@ -271,6 +286,15 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     seen += await page.getByText('203.0.113.7').count()
     expect(seen).toBe(0)
     expect(page.url()).toContain('.redact=true')
+    // A newer state of the controls ends what is on its way, of the rows and of the chart.
+    const ended: string[] = []
+    page.on('requestfailed', request => ended.push((request.postDataJSON() as { sql: string }).sql))
+    waits.push(10_000, 10_000)
+    await page.getByLabel('Severity').selectOption('4xx')
+    await page.waitForURL(/severity=warning/)
+    await page.getByLabel('Severity').selectOption('5xx')
+    await counted(/^30 rows/)
+    expect([ended.length, ended.filter(sql => /\sLIMIT 100$/.test(sql)).length]).toEqual([2, 1])
   })
 
   test('the range is picked, relative or absolute, in UTC or the device’s zone, and stays in the link as written', async () => {
@@ -472,6 +496,12 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByText('The last bucket, hatched, is not finished.').waitFor()
     await page.getByText('Buckets by day; no line goes through so few.').waitFor()
+    await page.getByRole('group', { name: /over time/ }).press('ArrowLeft') // today, which has its whole width
+    const at = await page.evaluate(() => {
+      const over = document.querySelector('.u-over')!.getBoundingClientRect()
+      return (document.querySelector('.u-cursor-x')!.getBoundingClientRect().x - over.x) / over.width
+    })
+    expect(at).toBeCloseTo(0.5, 1)
   })
 
   test('can be used with the keyboard alone: j, k, Enter, Esc, ?', async () => {
