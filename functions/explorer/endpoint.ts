@@ -23,8 +23,6 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: Opening
   const redact = link.view.find(([name]) => name === 'redact')?.[1]
   if (redact !== undefined) fields.setRedact(redact === 'true')
   let opened = false
-  /** Whether a person changed something since the last run began; their controls then stay where they are. */
-  let touched = false
   const runs = runner(async signal => {
     const query = { endpoint, values: fields.values(), sql: sql?.text() ?? null, redact: fields.redact() }
     remember(
@@ -32,12 +30,11 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: Opening
       opened,
     )
     opened = true
-    touched = false
     fields.showProblems([])
     sql?.showProblems([])
     try {
       const answer = await runQuery(key, query, signal, fresh)
-      if (!touched) controls.fold()
+      if (!runs.isOutdated()) controls.fold() // else they are being written in
       if (query.sql !== null) sql?.ran(query.sql)
       const status = countOf(query, answer)
       return { status, element: await results(query, answer) }
@@ -53,7 +50,6 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: Opening
     ...(redacted === endpoint.redact ? [] : [['redact', String(redacted)] as [string, string]]),
   ]
   const edited = () => {
-    touched = true
     runs.mark()
     controls.unfold()
   }
@@ -84,10 +80,7 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: Opening
     ),
     runs.place,
   )
-  fields.element.addEventListener('input', () => {
-    touched = true
-    runs.mark()
-  })
+  fields.element.addEventListener('input', runs.mark)
   // What may show too much goes first, then what may be seen comes.
   fields.redaction.addEventListener('change', () => {
     show(runs.place)
@@ -139,10 +132,13 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
   const status = el('p', { class: 'status', role: 'status' })
   const place = el('div', { class: 'outcome' })
   let running: AbortController | null = null
+  /** Whether a person changed something since the last run began. */
+  let outdated = false
 
   const stop = () => running?.abort()
-  /** What is on the screen is no longer what is asked. */
+  /** What is on the screen, or on its way, is no longer what is asked. */
   const mark = () => {
+    outdated = true
     if (place.childElementCount === 0 || running) return
     place.classList.add('old')
     status.textContent = 'Not yet run.'
@@ -151,6 +147,7 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
     stop()
     const own = new AbortController()
     running = own
+    outdated = false
     button.textContent = 'Stop'
     status.textContent = 'Running …'
     place.ariaBusy = 'true'
@@ -166,10 +163,11 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
           place.classList.remove('old')
           show(place, outcome.element)
         }
+        if (outdated) mark()
       })
   }
   button.addEventListener('click', () => (running ? stop() : start()))
-  return { button, status, place, start, stop, mark }
+  return { button, status, place, start, stop, mark, isOutdated: () => outdated }
 }
 
 function stopped(error: unknown): Outcome {

@@ -319,6 +319,17 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     expect(await page.getByRole('switch', { name: 'Redact personal data' }).isChecked()).toBe(false)
     await page.goForward()
     await page.getByText('redacted', { exact: true }).waitFor()
+    // Rows that come after the form was changed are not what it asks.
+    const changed = Promise.withResolvers<void>()
+    await page.route('**/api/endpoints/query/**', async route => {
+      await changed.promise
+      await route.continue()
+    })
+    await run()
+    await page.getByLabel('iso_timestamp_end', { exact: true }).fill('2026-03-09')
+    changed.resolve()
+    await page.getByText('Not yet run.').waitFor()
+    expect(await page.locator('.outcome.old tbody').count()).toBe(1)
   })
 
   test('on a phone the form folds once there are results, and unfolds where one writes', async () => {
