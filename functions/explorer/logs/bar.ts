@@ -85,7 +85,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
   })
   const onsubmit = (event: Event) => {
     event.preventDefault()
-    if (running) return acts.stop()
+    if (running && !edited) return acts.stop()
     const written = texts()
     const bad = [from, to].find(input => !custom.hidden && momentOf(input.value, 0) === undefined)
     show(trouble, bad && 'Write a time as 2026-11-14 12:00:03.5 or now-15m.')
@@ -94,6 +94,9 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     acts.run(written)
   }
   let running = false
+  /** Whether a text differs from the state: then Run runs it, whatever is running. */
+  let edited = false
+  const label = () => (run.textContent = running && !edited ? 'Stop' : 'Run')
   const element = el(
     'form',
     { class: 'logs-bar', onsubmit },
@@ -111,11 +114,11 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
   element.addEventListener('input', event => {
     if (!(event.target instanceof HTMLInputElement) || event.target.type === 'checkbox') return
     const written = texts()
-    acts.edited(
-      (Object.keys(written) as (keyof typeof written)[]).some(
-        name => JSON.stringify(written[name]) !== JSON.stringify(state[name]),
-      ),
+    edited = (Object.keys(written) as (keyof typeof written)[]).some(
+      name => JSON.stringify(written[name]) !== JSON.stringify(state[name]),
     )
+    label()
+    acts.edited(edited)
   })
   // The cross in a search field empties it, which is a press, not a text that is being written.
   search.addEventListener(
@@ -130,6 +133,8 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     search: () => search.focus(),
     set(next: State, shape: Shape) {
       state = next
+      edited = false
+      label()
       tables.choose(next.table)
       for (const { name, input } of inputs) input.value = next.values[name] ?? ''
       const listed = ranges.find(
@@ -150,8 +155,9 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     },
     setRunning(now: boolean) {
       running = now
-      run.textContent = now ? 'Stop' : 'Run'
+      label()
     },
+    isEdited: () => edited,
     /** @param redacted whether the rows are; the key may leave no choice */
     setRedacted(redacted: boolean) {
       redact.checked = redacted

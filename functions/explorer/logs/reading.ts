@@ -86,7 +86,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
 
   function showRows(answer: Answer): void {
     asked = askedOf(view.state)
-    mark(false)
+    mark(controls.isEdited())
     controls.setRunning(false)
     controls.setRedacted(answer.redacted)
     widening = false
