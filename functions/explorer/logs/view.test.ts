@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { buildExplorer } from '../../../infra/deploy/build-explorer.ts'
 import { loadLogs } from '../../../infra/lqe/logs/load.ts'
 import { faultsOf } from '../../testing/browser.ts'
@@ -88,6 +88,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     )
     expect(inSight).toBeGreaterThanOrEqual(15)
     expect(page.url()).toBe(`${service.url}/${plain}`)
+    expect(await page.getByLabel('Table', { exact: true }).locator('option').count()).toBe(9)
     expect(await rows().first().textContent()).toMatch(/\d\.\d{3}123500GET \| 500/)
     expect(await page.getByRole('columnheader').allTextContents()).toEqual([
       'Time (UTC) ↓',
@@ -288,12 +289,14 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(page.url()).toContain('.redact=true')
     // A newer state of the controls ends what is on its way, of the rows and of the chart.
     const ended: string[] = []
-    page.on('requestfailed', request => ended.push((request.postDataJSON() as { sql: string }).sql))
+    const note = (request: Request) => void ended.push((request.postDataJSON() as { sql: string }).sql)
+    page.on('requestfailed', note)
     waits.push(10_000, 10_000)
     await page.getByLabel('Severity').selectOption('4xx')
     await page.waitForURL(/severity=warning/)
     await page.getByLabel('Severity').selectOption('5xx')
     await counted(/^30 rows/)
+    page.off('requestfailed', note)
     expect([ended.length, ended.filter(sql => /\sLIMIT 100$/.test(sql)).length]).toEqual([2, 1])
     // A text that is written while rows are on their way is not what they answer; Enter runs it.
     await page.getByLabel('Severity').selectOption('')
