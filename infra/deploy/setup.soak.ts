@@ -3,10 +3,11 @@ import { cpSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { changes, lasting, openProject, type Project } from '../google/control/testing/project.ts'
-import { withApis, withRepository } from '../google/control/testing/states.ts'
+import { withAccounts, withApis, withRepository } from '../google/control/testing/states.ts'
 import type { State } from '../google/control/plane.ts'
 import { newProject } from '../google/control/server.ts'
 import { planMonitoring, type Present } from './monitoring-plan.ts'
+import { routedTable } from './requests-view.ts'
 
 const threeHours = 3 * 3_600_000
 const repository = 'an-owner/a-repository'
@@ -143,6 +144,38 @@ describe('setup.sh', () => {
       const [check] = Object.keys(state.resources).filter(name => name.includes('/uptimeCheckConfigs/'))
       delete state.resources[check!]
       expect(lasting(state)).toEqual(before)
+    },
+    threeHours,
+  )
+
+  test(
+    'routes the lines of requests to the dataset, with a view that is empty until Cloud Logging has made its table',
+    async () => {
+      const state = withAccounts()
+      const dataset = 'projects/my-project/datasets/logs'
+      state.resources[dataset] = { datasetReference: { projectId: 'my-project', datasetId: 'logs' } }
+      project = await openProject({ state })
+      const view = () =>
+        (state.resources[`${dataset}/tables/service_requests`]!['view'] as { query: string }).query
+      const first = await setup('--only=requests')
+      expect(first).toContain('service_requests is empty')
+      expect(view()).toMatch(/ LIMIT 0$/)
+      expect(state.policies[dataset]!.bindings).toEqual([
+        {
+          role: 'roles/bigquery.dataEditor',
+          members: ['serviceAccount:service-123456789012@gcp-sa-logging.iam.gserviceaccount.com'],
+        },
+      ])
+      const sink = state.resources['projects/my-project/sinks/lqe-requests']!
+      expect(sink['bigqueryOptions']).toEqual({ usePartitionedTables: true })
+      const { filter } = sink
+      sink['filter'] = 'severity=ERROR'
+      const tableReference = { projectId: 'my-project', datasetId: 'logs', tableId: routedTable }
+      state.resources[`${dataset}/tables/${routedTable}`] = { type: 'TABLE', tableReference }
+      const second = await setup('--only=requests')
+      expect(second).toContain('sinks update')
+      expect(sink['filter']).toBe(filter)
+      expect(view()).toMatch(/ FROM `my-project\.logs\.run_googleapis_com_stdout`\) AS t$/)
     },
     threeHours,
   )

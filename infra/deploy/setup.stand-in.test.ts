@@ -5,7 +5,6 @@ import { afterEach, describe, expect } from '@jest/globals'
 import { changes, lasting, openProject, type Project } from '../google/control/testing/project.ts'
 import { withAccounts, withApis } from '../google/control/testing/states.ts'
 import { testWith } from '../google/testing/gcloud.ts'
-import { routedTable } from './requests-view.ts'
 
 const test = testWith('bq') // where bq is, gcloud is
 const minutes = 180_000
@@ -107,38 +106,6 @@ describe('setup.sh', () => {
       })
       const [binding] = lasting(project.plane.state).policies[dataset]!.bindings!
       expect(binding).toMatchObject({ role: 'roles/bigquery.dataViewer', members: { length: 3 } })
-    },
-    minutes,
-  )
-
-  test(
-    'routes the lines of requests to the dataset, with a view that is empty until Cloud Logging has made its table',
-    async () => {
-      const state = withAccounts()
-      const dataset = 'projects/my-project/datasets/logs'
-      state.resources[dataset] = { datasetReference: { projectId: 'my-project', datasetId: 'logs' } }
-      project = await openProject({ state })
-      const view = () =>
-        (state.resources[`${dataset}/tables/service_requests`]!['view'] as { query: string }).query
-      const first = await setup('--only=requests')
-      expect([first.status, first.output]).toEqual([0, expect.stringContaining('service_requests is empty')])
-      expect(view()).toMatch(/ LIMIT 0$/)
-      expect(state.policies[dataset]!.bindings).toEqual([
-        {
-          role: 'roles/bigquery.dataEditor',
-          members: ['serviceAccount:service-123456789012@gcp-sa-logging.iam.gserviceaccount.com'],
-        },
-      ])
-      const sink = state.resources['projects/my-project/sinks/lqe-requests']!
-      expect(sink['bigqueryOptions']).toEqual({ usePartitionedTables: true })
-      const { filter } = sink
-      sink['filter'] = 'severity=ERROR'
-      const tableReference = { projectId: 'my-project', datasetId: 'logs', tableId: routedTable }
-      state.resources[`${dataset}/tables/${routedTable}`] = { type: 'TABLE', tableReference }
-      const second = await setup('--only=requests')
-      expect([second.status, second.output]).toEqual([0, expect.stringContaining('sinks update')])
-      expect(sink['filter']).toBe(filter)
-      expect(view()).toMatch(/ FROM `my-project\.logs\.run_googleapis_com_stdout`\) AS t$/)
     },
     minutes,
   )
