@@ -41,7 +41,6 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
   const engine = stopping ? untilStopped(opened, stopping) : opened
   const rarely = occasionally(log)
   const store = logged(unlogged, rarely)
-  const calls = openCallLimits()
   const inFlight = new BytesInFlight(config.maxBytesInFlight)
   const cache = new AnswerCache(store, {}, rarely, inFlight)
   const endpoints = openEndpoints(store, config)
@@ -59,8 +58,8 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
     assertWithin: rememberVerdicts(engine),
     byteLimits: openByteLimits(store),
     cursors: openCursors(store),
-    callLimits: calls,
-    authenticate: createAuthenticator(store, { rememberMs: config.rememberMs, calls }),
+    callLimits: openCallLimits(),
+    authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
     async close() {
       await cache.close()
       await Promise.all([engine.close(), store.close()])

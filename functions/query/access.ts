@@ -35,6 +35,7 @@ export async function authenticate(call: Call): Promise<Caller> {
   const { req, services, notes } = call
   const caller = await services.authenticate(keyFromHeaders(req.headers))
   notes['key'] = caller.keyId
+  services.callLimits.count(caller)
   tellLimits(call, caller)
   return caller
 }

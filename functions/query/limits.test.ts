@@ -35,6 +35,8 @@ describe('a key with a number of calls a minute', () => {
     expect(await refused.json()).toMatchObject({ code: 'rate_limited', detail: expect.stringContaining('3') })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60)
+    const [, id] = key.split('_')
+    expect(service.logged.at(-1)!.details).toMatchObject({ status: 429, error: 'rate_limited', key: id })
     expect((await service.fetch(logs)).status).toBe(200)
   })
 })

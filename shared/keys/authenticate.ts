@@ -5,7 +5,6 @@ import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
 import { rememberReads } from '../stores/memory.ts'
 import type { Store } from '../stores/store.ts'
-import { type CallLimits, openCallLimits } from './limits.ts'
 import { type Grant, keyReference, type Limits, readRecord, stateOf } from './records.ts'
 import { readKey, sha256 } from './key-text.ts'
 
@@ -20,7 +19,6 @@ export type Authenticate = (key: string | undefined) => Promise<Caller>
 interface Options {
   rememberMs?: number
   clock?: { now(): number }
-  calls?: CallLimits
 }
 
 /** Keys remembered, and as many refusals: a few hundred bytes each. */
@@ -31,15 +29,14 @@ const refusedMs = 2_000
 
 /**
  * Who sends a key, by a read of the store that is remembered (`../stores/memory.ts`, also for what holds while the store
- * does not answer), and a count of calls. A text that cannot be a key costs no read.
+ * does not answer). A text that cannot be a key costs no read.
  * @param rememberMs how long a key is accepted without another read, in milliseconds: a revoked key works for so long
  * @param clock milliseconds from any start but 0
- * @param calls where they are counted
- * @returns throws ApiError `unauthenticated`, the same for every reason, `rate_limited`, or `store_unavailable`
+ * @returns throws ApiError `unauthenticated`, the same for every reason, or `store_unavailable`
  */
 export function createAuthenticator(
   store: Store,
-  { rememberMs = 30_000, clock = performance, calls = openCallLimits(clock) }: Options = {},
+  { rememberMs = 30_000, clock = performance }: Options = {},
 ): Authenticate {
   /** Apart from the callers, so that invented keys push out real ones only while they are looked up. */
   const refused = new LRUCache<string, ApiError>({ max, ttl: refusedMs, perf: clock, ttlResolution: 0 })
@@ -62,9 +59,7 @@ export function createAuthenticator(
     const print = sent.id + sent.hash
     const refusal = refused.get(print)
     if (refusal) throw refusal
-    const caller = await callers(print, sent)
-    calls.count(caller)
-    return caller
+    return callers(print, sent)
   }
 }
 
