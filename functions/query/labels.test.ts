@@ -67,3 +67,14 @@ test.each(['team', 'team=Search', 'team=a b', `team=${'a'.repeat(64)}`, '=a', 't
     })
   },
 )
+
+test('a label with two values is refused, in one header or over both; one that is said twice is not', async () => {
+  const asked = async (own: string, logflare: string) => {
+    const response = await ask(logs, { 'SVC-ENDPOINT-LABELS': own, 'LF-ENDPOINT-LABELS': logflare })
+    return [response.status, ((await response.json()) as { detail?: string }).detail]
+  }
+  const second = 'gives the label team a second value'
+  expect(await asked('team=a', 'team=b')).toEqual([400, `lf-endpoint-labels ${second}`])
+  expect(await asked('team=a,team=b', '')).toEqual([400, `svc-endpoint-labels ${second}`])
+  expect(await asked('team=a', 'team=a')).toEqual([200, undefined])
+})

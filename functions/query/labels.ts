@@ -18,15 +18,18 @@ export function labelsFor({ callerLabels }: Endpoint, sent: IncomingHttpHeaders)
     const text = String(sent[header] ?? '')
     for (const pair of text === '' ? [] : text.split(',')) {
       const [, name = '', value = ''] = /^\s*([^=\s]+)=([a-z0-9_-]{0,63})\s*$/.exec(pair) ?? []
-      if (name === '') throw notLabels(header)
-      if (callerLabels.includes(name)) labels[name] = value
+      if (name === '') throw invalid(header, form)
+      if (!callerLabels.includes(name)) continue
+      if ((labels[name] ?? value) !== value) throw invalid(header, `gives the label ${name} a second value`)
+      labels[name] = value
     }
   }
   return labels
 }
 
-function notLabels(header: string): ApiError {
-  const detail =
-    'must be name=value, with commas between several; a value has at most 63 small letters, digits, _ and -'
+const form =
+  'must be name=value, with commas between several; a value has at most 63 small letters, digits, _ and -'
+
+function invalid(header: string, detail: string): ApiError {
   return new ApiError('invalid_parameter', `${header} ${detail}`, { problems: [{ header, detail }] })
 }

@@ -12,11 +12,13 @@ const names = ['svc-endpoint-version', 'lf-endpoint-version']
  */
 export async function versionFor({ req, services, notes }: Call, endpoint: Endpoint): Promise<Endpoint> {
   const asked = versionAsked(req.headers)
-  notes['version'] = asked ?? endpoint.version
-  if (asked === null || asked === endpoint.version) return endpoint
-  const past = await services.endpoints.version(endpoint, asked)
-  if (!past) throw unknownVersion()
-  return past
+  const found =
+    asked === null || asked === endpoint.version
+      ? endpoint
+      : await services.endpoints.version(endpoint, asked)
+  if (!found) throw unknownVersion()
+  notes['version'] = found.version
+  return found
 }
 
 /** `null` for the one in force. */
@@ -25,14 +27,16 @@ function versionAsked(headers: IncomingHttpHeaders): string | null {
   for (const name of names) {
     const value = headers[name]
     if (value === undefined || value === '') continue
-    if (!/^[0-9a-f]{16}$/.test(String(value)) || (asked !== null && asked !== value)) throw notOne(name)
+    if (!/^[0-9a-f]{16}$/.test(String(value)))
+      throw invalid(name, 'must be one version, 16 of 0-9 and a-f, as an answer has it in meta.version')
+    if (asked !== null && asked !== value)
+      throw invalid(name, `names another version than ${names[0]}: send one of the two`)
     asked = String(value)
   }
   return asked
 }
 
-function notOne(header: string): ApiError {
-  const detail = 'must be one version, 16 of 0-9 and a-f, as an answer has it in meta.version'
+function invalid(header: string, detail: string): ApiError {
   return new ApiError('invalid_parameter', `${header} ${detail}`, { problems: [{ header, detail }] })
 }
 

@@ -49,10 +49,18 @@ describe('a call', () => {
     expect([response.status, problem.code]).toEqual([status, code])
     expect(problem.errors[0]!.header).toBe('svc-endpoint-version')
     expect(problem.errors[0]!.detail).toContain(detail)
+    const { details } = versions.service.logged.at(-1)!
+    expect([details['error'], details['version']]).toEqual([code, undefined])
   })
 
-  test('names one version', async () => {
-    expect((await ask({ [header]: of('a'), 'LF-ENDPOINT-VERSION': of('b') })).status).toBe(400)
+  test('names one version: of two it is told that there are two', async () => {
+    const response = await ask({ [header]: of('a'), 'LF-ENDPOINT-VERSION': of('b') })
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      expect.objectContaining({
+        detail: 'lf-endpoint-version names another version than svc-endpoint-version: send one of the two',
+      }),
+    ])
   })
 
   test('needs a key that may call the endpoint, whatever version it names', async () => {
