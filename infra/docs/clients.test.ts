@@ -212,7 +212,9 @@ test('a typed client has the endpoints that its key may call, and no others', as
   const { out } = await lqeTypes('--key', key.split('_')[1]!)
   expect(out).toContain('logsAll: (')
   expect(out).not.toContain('usageApiCounts')
-  expect((await lqeTypes('--key', 'nothing')).err).toContain('There is no key nothing.')
+  const { err } = await lqeTypes('--key', service.key)
+  expect(err).toContain('There is no such key. Its id is the part between lqe_ and the next _')
+  expect(err).not.toContain(service.key.slice(-20))
 }, 60_000)
 
 test('a typed client, written by lqe types, compiles and gets its rows', async () => {

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { openApiOf } from '../../functions/query/openapi.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import { KeyError, listKeys } from '../../shared/keys/records.ts'
+import { listKeys, unknownKey } from '../../shared/keys/records.ts'
 import type { Services } from '../../shared/services.ts'
 import { typedPath } from './path.ts'
 
@@ -36,7 +36,7 @@ async function endpointsOf({ endpoints, store }: Services, keyId: string | undef
   const all = await endpoints.all()
   if (keyId === undefined) return all
   const key = (await listKeys(store)).find(({ id }) => id === keyId)
-  if (!key) throw new KeyError(`There is no key ${keyId}. lqe key list has the ids.`)
+  if (!key) throw unknownKey()
   return all.filter(({ name }) => key.endpoints === '*' || key.endpoints.includes(name))
 }
 

@@ -189,8 +189,9 @@ async function readById(store: Store, id: string): Promise<Reading> {
   return store.get(keyReference(id))
 }
 
-function unknownKey(): KeyError {
+/** It does not repeat what was given for an id: that may be a whole key. */
+export function unknownKey(): KeyError {
   return new KeyError(
-    'There is no such key. Its id is the part between lqe_ and the next _; list shows them all.',
+    'There is no such key. Its id is the part between lqe_ and the next _; lqe key list shows them all.',
   )
 }
