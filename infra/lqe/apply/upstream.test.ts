@@ -116,7 +116,7 @@ test('apply refuses a table that the SQL does not read, a missing redact: true, 
   write('part', `${none}redact: true`, 'SELECT 1 AS n')
   write('reader', `${none}upstream: { t: { endpoint: part } }`, 'WITH t AS (SELECT 2 AS n) SELECT n FROM t')
   const refused = await run()
-  expect(refused).toContain('upstream.t is not read by the SQL: FROM t')
+  expect(refused).toContain('upstream.t is declared, but the SQL reads no table of that name (FROM t)')
   expect(refused).toContain('upstream.t redacts, so that this endpoint needs redact: true')
   write('part', none, 'SELECT INTERVAL 1 DAY AS d')
   write('reader', `${none}upstream: { t: { endpoint: part } }`, 'SELECT 1 AS n FROM t')

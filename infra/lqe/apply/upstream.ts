@@ -44,7 +44,9 @@ export function upstreamFaults(endpoint: Endpoint, endpoints: Endpoint[]): Fault
     if (!found) return [fault(`names ${other}, which is not there${hint(other, byName.keys())}`, '/endpoint')]
     const circle = circleFrom(byName, [endpoint.name, other])
     if (circle) return [fault(`leads back to itself: ${circle.join(' -> ')}`, '/endpoint')]
-    const faults = unread.has(name) ? [fault(`is not read by the SQL: FROM ${name}`)] : []
+    const faults = unread.has(name)
+      ? [fault(`is declared, but the SQL reads no table of that name (FROM ${name})`)]
+      : []
     if (found.redact && !endpoint.redact)
       faults.push(fault(`redacts, so that this endpoint needs redact: true`))
     for (const missing of found.required.filter(required => !isGiven(found, required, parameters[required])))
