@@ -245,14 +245,14 @@ function snapped(plot: UPlot, left: number, top: number): [number, number] {
   return [plot.valToPos(plot.data[0][plot.posToIdx(left)]!, 'x'), top]
 }
 
-/** The time of day, with the day where it begins; only days, where the steps are as long. */
+/** The time of day, with the day where it is another than that of the label before; only days, where the steps are as long. */
 function timeLabels(_: UPlot, seconds: number[], __: number, ___: number, step: number): string[] {
   const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  const names = seconds.map(second => days.format(second * 1000))
   return seconds.map((second, i) => {
-    const day = days.format(second * 1000)
-    if (step >= 86_400) return day
+    if (step >= 86_400) return names[i]!
     const time = new Date(second * 1000).toISOString().slice(11, step < 60 ? 19 : 16)
-    return i === 0 || time === '00:00' ? `${time}\n${day}` : time
+    return names[i] === names[i - 1] ? time : `${time}\n${names[i]}`
   })
 }
 

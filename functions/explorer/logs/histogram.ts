@@ -121,10 +121,13 @@ function drawn({ starts, width: bucket, layers, now, zone }: Bars, width: number
     }
   }
   const labels = Math.max(2, Math.floor(width / 190))
+  let before = ''
   for (let i = 0; i < labels; i++) {
     const at = Math.floor((i * starts.length) / labels)
     const text = drawing('text', { x: at * step, y: height + 13 })
-    text.textContent = labelOf(starts[at]!, bucket, zone, i === 0)
+    const time = shown(starts[at]!, zone)
+    text.textContent = labelOf(time, bucket, before)
+    before = time
     parts.push(text)
   }
   const top = drawing('text', { x: width + gutter - 2, y: 11, class: 'most' })
@@ -133,11 +136,11 @@ function drawn({ starts, width: bucket, layers, now, zone }: Bars, width: number
   return parts
 }
 
-function labelOf(micros: number, bucket: number, zone: Zone, first: boolean): string {
-  const text = shown(micros, zone)
-  if (bucket >= 8.64e10) return text.slice(0, 10)
-  const time = text.slice(11, bucket < 6e7 ? 19 : 16)
-  return first || time === '00:00' ? `${text.slice(5, 10)} ${time}` : time
+/** The time of day, with the day where it is another than that of the label before. */
+function labelOf(time: string, bucket: number, before: string): string {
+  if (bucket >= 8.64e10) return time.slice(0, 10)
+  const ofDay = time.slice(11, bucket < 6e7 ? 19 : 16)
+  return time.slice(0, 10) === before.slice(0, 10) ? ofDay : `${time.slice(5, 10)} ${ofDay}`
 }
 
 function wordsOf({ starts, width, layers, now, zone }: Bars, index: number): string {

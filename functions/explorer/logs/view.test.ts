@@ -244,7 +244,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     )
   })
 
-  test('a bucket is stacked by severity, and marked while it goes on', async () => {
+  test('a bucket is stacked by severity, marked while it goes on, and says its day where days differ', async () => {
     await open(`${plain}&.from=now-52w`) // a bucket is a week
     await counted(/100 of 300/)
     const parts = page.locator('.bars rect.unfinished')
@@ -257,6 +257,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('group', { name: /by 7 days/ }).focus()
     await page.keyboard.press('ArrowLeft')
     await page.getByText(/7 days \(not finished\): 30 5xx, 270 1xx to 3xx/).waitFor()
+    await page.getByLabel('Time range').selectOption('Last 7 days')
+    await page.getByRole('group', { name: /by 3 hours/ }).waitFor()
+    const labels = await page.locator('.bars text:not(.most)').allTextContents()
+    expect(new Set(labels.map(label => /^\d\d-\d\d(?= \d\d:00$)/.exec(label)?.[0])).size).toBe(5)
   })
 
   test('a time that is shown is a bound that keeps its row', async () => {
