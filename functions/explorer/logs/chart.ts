@@ -24,8 +24,8 @@ interface Chart {
   bars: Bars | null
   /** Of the state's field; `null` where it has none. */
   top: Top[] | null
-  /** Rows of the range; `null` where something else was measured. */
-  total: number | null
+  /** Rows of the range. */
+  total: number
   /** @param choose called with the severities to keep */
   legend(choose: (severities: Severity[]) => void): HTMLElement[]
 }
@@ -64,7 +64,7 @@ export async function chartOf(all: Asking): Promise<Chart> {
     shape,
     values: values.filter(value => value !== null),
   })
-  const total = counts ? rows.reduce((sum, row) => sum + Number(row['entries'] ?? 0), 0) : null
+  const total = rows.reduce((sum, row) => sum + Number(row[counts ? 'entries' : 'counted'] ?? 0), 0)
   const title = `${counts ? 'Rows' : measureText(state.measure, shape)} by ${widthText(width)}`
   return {
     bars: { starts, width, layers, now, zone: state.zone, title },

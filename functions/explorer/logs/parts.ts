@@ -3,7 +3,7 @@ import { el, show } from '../dom.ts'
 import { bar } from './bar.ts'
 import type { Current } from './current.ts'
 import { entryPanel } from './entry.ts'
-import { fieldList } from './fields.ts'
+import { fieldList, measureText } from './fields.ts'
 import { follower } from './following.ts'
 import { histogram } from './histogram.ts'
 import { inTable, parametersOf } from './opening.ts'
@@ -36,13 +36,13 @@ export function partsOf(view: Current, { shapes, widening }: { shapes: string[];
     remove: column,
     more: () => rows.older(),
   })
-  const measured = (by: string) => change({ by, measure: by === '' ? 'rows' : view.state.measure })
+  const by = (path: string) => change({ by: path, measure: 'rows' })
   const measure = (to: string) => change({ measure: to })
-  const fields = fieldList({ filter, column, by: measured, measure, close: () => showFields.set(false) })
+  const fields = fieldList({ filter, column, by, measure, close: () => showFields.set(false) })
   const showFields = toggle('Fields', 'fields', innerWidth >= 1280, on => (fields.element.hidden = !on))
-  const entry = entryPanel(view, list, by => {
+  const entry = entryPanel(view, list, path => {
     showFields.set(true)
-    change({ by, measure: 'rows' })
+    by(path)
   })
   const rows = reading(view, { controls, list, bars, fields, arrived: entry.show }, widening)
   const following = follower(view, {
@@ -55,7 +55,7 @@ export function partsOf(view: Current, { shapes, widening }: { shapes: string[];
 
   function draw(): void {
     controls.set(view.state, view.shape())
-    show(chips, ...view.state.filters.map(other => chip(other, view)))
+    show(chips, ...view.state.filters.map(other => filterChip(other, view)), measureChip(view))
     if (view.state.row === '') entry.show()
   }
 
@@ -81,12 +81,24 @@ export function partsOf(view: Current, { shapes, widening }: { shapes: string[];
   return { controls, bars, list, fields, showFields, entry, rows, chips, draw, run, stop }
 }
 
-/** A filter; a press takes it away. */
-function chip(filter: Filter, { state, change }: Current): HTMLElement {
+function filterChip(filter: Filter, { state, change }: Current): HTMLElement {
   const { path, operator, value } = filter
   const text = `${path.split('.').slice(-2).join('.')} ${operator} ${value === null ? 'none' : String(value)}`
-  const onclick = () => change({ filters: state.filters.filter(other => other !== filter) })
-  const label = `Remove the filter ${text}`
-  const press = { type: 'button', class: 'chip', title: path, 'aria-label': label, onclick }
+  const without = state.filters.filter(other => other !== filter)
+  return chip(text, path, `Remove the filter ${text}`, () => change({ filters: without }))
+}
+
+/** Says that the chart and the values of a field show something else than numbers of rows. */
+function measureChip({ state, shape, change }: Current): HTMLElement | null {
+  if (state.measure === 'rows') return null
+  const text = measureText(state.measure, shape())
+  return chip(text, 'Measured in place of rows', `Count rows in place of ${text}`, () =>
+    change({ measure: 'rows' }),
+  )
+}
+
+/** A press takes it away. */
+function chip(text: string, title: string, label: string, onclick: () => void): HTMLElement {
+  const press = { type: 'button', class: 'chip', title, 'aria-label': label, onclick }
   return el('button', press, el('span', {}, text), ' ×')
 }

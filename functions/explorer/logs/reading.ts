@@ -80,7 +80,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     bars.set(chart.bars)
     show(legend, ...chart.legend(severity => view.change({ severity })))
     fields.set(state, shape, chart.top)
-    if (state.measure === 'rows') total = chart.total
+    total = chart.total
     if (isShown) tell()
   }
 

@@ -216,6 +216,8 @@ describe('values and their histogram', () => {
       histogramSql({ ...plain, measure, by: field.path }, edge(), all, { width: 8.64e10, values: [] }),
     )
     expect(Math.max(...buckets.map(({ entries }) => Number(entries)))).toBe(highest[0])
+    const rows = await run(rowsSql(plain, edge(), all, 1000))
+    expect(buckets.reduce((sum, { counted }) => sum + Number(counted), 0)).toBe(rows.length)
   })
 
   test('a histogram by a field has the listed values, and the others together', async () => {

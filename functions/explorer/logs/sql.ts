@@ -40,7 +40,7 @@ export function entrySql({ table, time, id }: Shape, key: { time: number; id: st
   return lines('SELECT t.*', `FROM ${name(table)} AS t`, ...where(columns), 'LIMIT 1')
 }
 
-/** Rows of bucket, value and entries; the value is the severity, or one of `values` of the state's field, or NULL for others. */
+/** Rows of bucket, value, entries and, where these are measured, `counted`, the number of rows; the value is the severity, or one of `values` of the state's field, or NULL for others. */
 export function histogramSql(
   state: Asked & Pick<State, 'by' | 'measure'>,
   shape: Shape,
@@ -52,8 +52,9 @@ export function histogramSql(
   const bucket = `TIMESTAMP_MICROS(DIV(UNIX_MICROS(${at(shape.time)}), ${width}) * ${width}) AS bucket`
   const kind = field ? among(field, values) : shape.severity && severityOf(shape.severity)
   const split = kind && state.measure === 'rows' ? as(kind, field ? splitName(field) : 'severity') : null
+  const counted = state.measure !== 'rows' && 'COUNT(*) AS counted'
   return lines(
-    `SELECT ${[bucket, split, `${measured} AS entries`].filter(Boolean).join(', ')}`,
+    `SELECT ${[bucket, split, `${measured} AS entries`, counted].filter(Boolean).join(', ')}`,
     ...from(state, shape, range),
     `GROUP BY ${split ? '1, 2' : '1'}`,
     'ORDER BY 1',

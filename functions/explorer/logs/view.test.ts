@@ -212,7 +212,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await rows().nth(1).and(page.locator('[aria-selected=true]')).waitFor()
   })
 
-  test('the values of a field are counted or measured, and filter', async () => {
+  test('the values of a field are counted or measured, as a chip says until it is taken away, and filter', async () => {
     await open(plain)
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.getByRole('button', { name: /^path/ }).first().click()
@@ -221,9 +221,19 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('button', { name: /items\/2 ?1,199/ }).waitFor()
     const values = await page.locator('.top-value span').allTextContents()
     expect(values[0]).toBe('/rest/v1/items/2')
+    await counted(/^100 of 300 rows/)
     await page.locator('.top-value').first().click()
     await counted(/100 rows/)
-    await page.getByRole('button', { name: /Remove the filter/ }).waitFor()
+    await page.getByRole('button', { name: /Remove the filter/ }).click()
+    await page.getByRole('button', { name: 'Count rows in place of highest origin_time' }).click()
+    await page.getByRole('button', { name: /items\/2 ?100/ }).waitFor()
+    await page.locator('.measure select').selectOption('highest origin_time')
+    await page
+      .getByRole('button', { name: /^method/ })
+      .first()
+      .click() // another field
+    await page.getByRole('button', { name: /GET ?300/ }).waitFor()
+    expect(page.url()).not.toContain('measure')
   })
 
   test('the histogram is narrowed with the pointer, and shows its unfinished bucket and its zeros', async () => {
