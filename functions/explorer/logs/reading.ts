@@ -54,6 +54,10 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
       const detail = `${view.state[range]} cannot be read; write 2026-11-14 12:00 or now-15m.`
       return fail(new ServiceError({ title: 'This is no time', detail }))
     }
+    const missing = parametersOf(view.endpoint).others.find(
+      ({ name, required }) => required && !view.state.values[name],
+    )
+    if (missing) return void (fillIn(missing.name) || unasked(missing.name))
     view.range = range
     total = null
     isShown = false
@@ -144,6 +148,14 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     controls.showProblem(first?.parameter, first?.detail ?? '')
     const left = errors.filter(({ line }) => line === undefined)
     show(problem, failure(error, left))
+  }
+
+  /** The service would refuse it. */
+  function unasked(parameter: string): void {
+    const detail = `${parameter} is required.`
+    const error = new ServiceError({ title: 'Not asked yet', detail, errors: [{ parameter, detail }] })
+    chartFailed(error)
+    fail(error)
   }
 
   /** A project to begin with, where the key does not fix one: the parameter's first example. */

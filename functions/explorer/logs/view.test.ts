@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
-import type { Page, Request } from 'playwright-core'
+import type { Page, Request, Response } from 'playwright-core'
 import { buildExplorer } from '../../../infra/deploy/build-explorer.ts'
 import { loadLogs } from '../../../infra/lqe/logs/load.ts'
 import { faultsOf } from '../../testing/browser.ts'
@@ -78,8 +78,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
   const plain = `#logs.all?project=${project}`
 
   test('the first view has data: the example’s project, the last hour, at least 15 rows at 1024 x 768', async () => {
+    const refused: string[] = []
+    const note = (response: Response) => response.status() >= 400 && refused.push(response.url())
+    page.on('response', note)
     await open()
     await counted(/100 of 300 rows/)
+    expect(refused).toEqual([])
+    page.off('response', note)
     const inSight = await rows().evaluateAll(
       all =>
         all.filter(
