@@ -177,6 +177,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const details = page.getByRole('region', { name: 'Fields of the entry' })
     await details.getByText('/rest/v1/items/1', { exact: true }).first().waitFor()
     const link = page.url()
+    const leaf = page.locator('.leaf', { hasText: 'items/1' }).first()
+    await leaf.hover()
+    const [line, acts] = [await leaf.boundingBox(), await leaf.locator('.leaf-acts').boundingBox()]
+    const [end, room] = [acts!.y + acts!.height, line!.y + line!.height]
+    expect([acts!.y >= line!.y, end <= room + 1, acts!.x + acts!.width <= line!.x + line!.width]).toEqual(
+      Array.from({ length: 3 }, () => true),
+    )
     await press('Column of metadata.request.path')
     await page.getByRole('columnheader', { name: /^path/ }).waitFor()
     await rows().nth(1).click()
