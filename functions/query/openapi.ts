@@ -137,24 +137,24 @@ const generalPaths = {
   },
 }
 
-function pathOf(described: Described): [path: string, item: object] {
-  const { endpoint } = described
+/** Rows of a caller's own SQL have other columns than the endpoint's, so it is described by POST alone; GET takes it too. */
+function pathOf({ endpoint, columns }: Described): [path: string, item: object] {
   const path = `/api/endpoints/query/${endpoint.name}`
-  const operation = {
+  const operation = (rows: JsonSchema) => ({
     summary: endpoint.description,
     parameters: parametersOf(endpoint),
     responses: {
-      '200': answerOf(described),
+      '200': answerOf(rows),
       '304': { description: 'The tag in If-None-Match is current' },
       ...problemResponses(path),
     },
-  }
+  })
   const id = endpoint.name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
-  const get = { operationId: id, ...operation }
+  const get = { operationId: id, ...operation(columns ? rowSchema(columns) : object) }
   if (!endpoint.sandbox) return [path, { get }]
-  const body = objectOf({ sql: text })
-  const post = { operationId: `${id}Sql`, requestBody: { required: true, content: json(body) }, ...operation }
-  return [path, { get, post }]
+  const sql = { ...text, description: 'A query over the endpoint’s tables' }
+  const requestBody = { required: true, content: json(objectOf({ sql })) }
+  return [path, { get, post: { operationId: `${id}Sql`, requestBody, ...operation(object) } }]
 }
 
 function parametersOf(endpoint: Endpoint): object[] {
@@ -165,7 +165,6 @@ function parametersOf(endpoint: Endpoint): object[] {
     ...(definition.description === undefined ? {} : { description: definition.description }),
     schema: parameterSchema(definition),
   }))
-  const sql = { name: 'sql', in: 'query', description: 'A query over the endpoint’s tables', schema: text }
   const format = { name: 'format', in: 'query', schema: { enum: formats.map(({ name }) => name) } }
   const redaction = { name: 'SVC-ENDPOINT-REDACT-PII', in: 'header', schema: { enum: ['true', 'false'] } }
   const version = {
@@ -176,7 +175,7 @@ function parametersOf(endpoint: Endpoint): object[] {
   }
   const named = Object.hasOwn(endpoint.parameters, 'format') ? [] : [format]
   const pages = endpoint.page ? pageParameters.map(name => ({ name, in: 'query', ...pageWords[name] })) : []
-  return [...declared, ...(endpoint.sandbox ? [sql] : []), ...pages, ...named, redaction, version]
+  return [...declared, ...pages, ...named, redaction, version]
 }
 
 export function parameterSchema({ format, description: _, ...schema }: ParameterDefinition): JsonSchema {
@@ -194,10 +193,7 @@ const formatWords = {
   'regular-expression': 'RE2 syntax',
 }
 
-function answerOf({ endpoint, columns }: Described): object {
-  // A caller's own SQL has columns of its own.
-  const own = endpoint.sandbox && columns ? { anyOf: [rowSchema(columns), object] } : null
-  const rows = columns ? (own ?? rowSchema(columns)) : object
+function answerOf(rows: JsonSchema): object {
   const meta = { $ref: '#/components/schemas/Meta' }
   const schema = objectOf({ result: { type: 'array', items: rows }, meta })
   const names = Object.keys(answerHeaders)

@@ -47,7 +47,9 @@ async function clientFor(document: object): Promise<string> {
   try {
     const input = join(folder, 'openapi.json')
     writeFileSync(input, JSON.stringify(document))
-    await generateApi({ input, output: folder, fileName: 'api.ts', silent: true, cleanOutput: false })
+    // Node runs no `enum`: it takes types away and writes nothing in their place.
+    const options = { enumStyle: 'union', silent: true, cleanOutput: false } as const
+    await generateApi({ input, output: folder, fileName: 'api.ts', ...options })
     return readFileSync(join(folder, 'api.ts'), 'utf8')
   } finally {
     rmSync(folder, { recursive: true })

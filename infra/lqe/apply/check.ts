@@ -27,19 +27,30 @@ import { parameterNames } from '../../../shared/sql/walk.ts'
 import { batchStatement } from '../../../shared/warm/batch.ts'
 import { checkExplore } from './explore.ts'
 import type { EndpointSource } from './read.ts'
-import { columnFaults, type Fault, findAmong, upstreamFaults } from './upstream.ts'
+import { columnFaults, endpointAsTable, type Fault, findAmong, upstreamFaults } from './upstream.ts'
 import type { FileProblem } from './yaml.ts'
 
 /** @returns every problem, by file, line and column; an empty list where all may be applied */
 export async function check(sources: EndpointSource[], engine: QueryEngine): Promise<FileProblem[]> {
   const endpoints = sources.map(({ endpoint }) => endpoint)
   const find = findAmong(endpoints, engine)
+  const names = new Set(endpoints.map(({ name }) => name))
   const problems = sources.map(async source => {
     const { endpoint, sqlFile } = source
     const faults = await pointing(sqlFile, async () => inYaml(source, upstreamFaults(endpoint, endpoints)))
-    return faults.length > 0 ? faults : checkOne(source, engine, find)
+    const found = faults.length > 0 ? faults : await checkOne(source, engine, find)
+    return found.map(problem => ({ ...problem, detail: withRemedy(problem.detail, names) }))
   })
   return (await Promise.all(problems)).flat()
+}
+
+/** A table that is missing may be an endpoint, or is to be made. */
+function withRemedy(detail: string, endpoints: Set<string>): string {
+  const [, name = '', near] = /^Table not found: ([^;]*)(; did you mean .*)?$/.exec(detail) ?? []
+  if (endpoints.has(name)) return `Table not found: ${name} ${endpointAsTable(name)}`
+  return name !== '' && near === undefined
+    ? `${detail}; npm run lqe -- table add <file> makes a table of logs`
+    : detail
 }
 
 function inYaml({ yamlFile, placeInYaml }: EndpointSource, faults: Fault[]): FileProblem[] {
@@ -98,11 +109,8 @@ async function pointing(
     return await look()
   } catch (error) {
     if (!(error instanceof SqlError || error instanceof EngineError)) throw error
-    const remedy = /^Table not found: [^;]*$/.test(error.message)
-      ? '; npm run lqe -- table add <file> makes a table of logs'
-      : ''
     const place = error.place ? inFile(error.place) : { line: 1, column: 1 }
-    return [{ file, ...place, detail: error.message + remedy }]
+    return [{ file, ...place, detail: error.message }]
   }
 }
 

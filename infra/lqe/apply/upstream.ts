@@ -31,6 +31,12 @@ export function findAmong(endpoints: Endpoint[], engine: QueryEngine): FindUpstr
   return openUpstream(async name => byName.get(name) ?? null, rememberColumns(engine))
 }
 
+/** Where a query names an endpoint as a table. */
+export function endpointAsTable(name: string): string {
+  const table = name.replaceAll(/\W/g, '_')
+  return `is an endpoint: read FROM ${table}, with upstream: { ${table}: { endpoint: ${name} } } in the definition`
+}
+
 /**
  * @param endpoints all that will be there
  * @returns what can be said without the engine

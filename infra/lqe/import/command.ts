@@ -8,7 +8,7 @@ import type { Reading } from './draft.ts'
 import { readLogflare } from './logflare.ts'
 import { readTinybird } from './tinybird.ts'
 import { readToolbox } from './toolbox.ts'
-import { type Target, write } from './write.ts'
+import { endpointsIn, type Target, write } from './write.ts'
 
 /** A file is of the first format whose `sign` it has. */
 const formats: { sign: RegExp; read: (file: string, text: string) => Reading }[] = [
@@ -34,10 +34,11 @@ export function importCommand(
     .option('--force', 'replace files that are there', false)
     .option('--queries <folder>', 'where <name>.sql and <name>.yaml go', typedPath, 'queries')
     .action((files: string[], options: CommandOptions) =>
-      withServices(({ engine }) =>
+      withServices(async ({ engine, endpoints }) =>
         importAll(files.map(typedPath), {
           ...options,
           engine,
+          stored: await endpoints.all(),
           tablesFolder: tablesFolder(),
           out: line => console.log(line),
         }),
@@ -52,16 +53,22 @@ export function importCommand(
 export async function importAll(files: string[], target: Target): Promise<void> {
   const refused: FileProblem[] = []
   const made = new Set<string>()
-  for (const file of files) {
-    const reading = readingOf(file)
+  const known = endpointsIn(target.queries)
+  const readings = files.map(file => ({ file, ...readingOf(file) }))
+  const read = readings.flatMap(({ drafts }) => drafts.map(({ name }) => name.toLowerCase()))
+  const names = new Set([...known.keys(), ...target.stored.map(({ name }) => name), ...read])
+  for (const { file, ...reading } of readings) {
     refused.push(...reading.refused)
     for (const draft of reading.drafts) {
       const name = draft.name.toLowerCase()
       const problem = made.has(name)
         ? { file, ...draft.place, detail: `${draft.name} has the name of an endpoint before it` }
-        : await write(file, draft, target)
+        : await write(file, draft, target, known, names)
       if (problem) refused.push(problem)
-      else made.add(name)
+      else {
+        made.add(name)
+        known.set(name, String(draft.definition['id']))
+      }
     }
   }
   const done = target.dryRun ? 'to import; nothing was written (--dry-run)' : `imported to ${target.queries}`

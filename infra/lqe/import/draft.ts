@@ -77,10 +77,11 @@ export function assertFields(
   at: (field: string, ofName?: boolean) => Place,
 ): void {
   for (const [field, content] of Object.entries(value) as [string, unknown][]) {
+    if (content === null) continue
     const type = Object.hasOwn(fields, field) ? fields[field] : undefined
     if (!type) throw new Refusal(at(field, true), `has ${field}, ${words}`)
-    const isRight = type === 'any' || content === null || typeOf(content) === type
-    if (!isRight) throw new Refusal(at(field), `has ${field} that is no ${type}`)
+    if (type !== 'any' && typeOf(content) !== type)
+      throw new Refusal(at(field), `has ${field} that is no ${type}`)
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { apply } from '../apply/apply.ts'
@@ -106,12 +106,54 @@ describe('an endpoint of Logflare', () => {
   })
 })
 
-test('a table that is another endpoint of the file is named as one', async () => {
-  const { lines } = await here.run(
-    'two.json',
-    json({ name: 'my.date', query: 'select 1 as a' }, { name: 'reader', query: 'select a from `my.date`' }),
-  )
-  expect(lines[2]).toContain('! reader reads my.date (an endpoint: `upstream` in the definition reads one)')
+describe('a table that is an endpoint', () => {
+  const reader = { name: 'reader', query: 'select a from `my.date`' }
+  const words =
+    'my.date is an endpoint: read FROM my_date, with upstream: { my_date: { endpoint: my.date } } in the definition'
+  const said = `! reader reads ${words.replace(' is an', ', which is an')}`
+
+  test('of the same file is named as one, and apply says the same', async () => {
+    const { lines } = await here.run('two.json', json({ name: 'my.date', query: 'select 1 as a' }, reader))
+    expect(lines[2]).toBe(said)
+    const applied = apply(await here.services(), { queries: here.queries, dryRun: true, out: () => {} })
+    await expect(applied).rejects.toThrow(`Table not found: ${words}`)
+  })
+
+  test('of the folder, or in the store, is named as one', async () => {
+    await here.run('one.json', json({ name: 'my.date', query: 'select 1 as a' }))
+    expect((await here.run('reader.json', json(reader), { dryRun: true })).lines[1]).toBe(said)
+    await apply(await here.services(), { queries: here.queries, dryRun: false, out: () => {} })
+    rmSync(here.queries, { recursive: true })
+    expect((await here.run('reader.json', json(reader))).lines[1]).toBe(said)
+  })
+})
+
+test('a table whose name here has other characters is named, as no other can be made beside it', async () => {
+  const { lines } = await here.run('a.json', json({ name: 'a', query: 'select id from postgres_logs' }))
+  expect(lines[1]).toBe('! a reads postgres_logs, which is postgres.logs here: write that name in its SQL')
+})
+
+test('a time that is null is no default of Logflare', async () => {
+  const warm = { name: 'warm', query: 'select 1 as a', proactive_requerying_seconds: null }
+  const kept = { name: 'kept', query: 'select 1 as a', cache_duration_seconds: null }
+  const { lines } = await here.run('null.json', json(warm, kept))
+  expect(lines).toEqual([
+    expect.anything(),
+    '! warm has proactive_requerying_seconds null; here it is not kept warm',
+    expect.anything(),
+    '! kept has cache_duration_seconds null; here it is not cached',
+    expect.anything(),
+  ])
+  expect(readQueries(here.queries).map(({ endpoint }) => [endpoint.cacheSeconds, endpoint.warm])).toEqual([
+    [0, null],
+    [3600, null],
+  ])
+})
+
+test('fields of Logflare’s database without an effect on rows are passed over, as is what is null', async () => {
+  const row = { user_id: 3, inserted_at: '2026-01-01T00:00:00', updated_at: 'x', sandbox_query_id: null }
+  const { refused } = await here.run('row.json', json({ name: 'a', query: 'select 1 as a', ...row }))
+  expect(refused).toEqual([])
 })
 
 describe('what is refused, with its place and the reason', () => {
@@ -154,6 +196,26 @@ describe('what is refused, with its place and the reason', () => {
       '6:3 good has the name of an endpoint before it',
     ])
     expect(readdirSync(here.queries)).toEqual(['good.sql', 'good.yaml'])
+  })
+
+  test.each([
+    [
+      '{"error": "Unauthorized"}',
+      'but Logflare’s answer "Unauthorized": check the token that it was asked with',
+    ],
+    ['{"data": []}', 'but an object with data'],
+  ])('%s, which is no endpoint', async (text, words) => {
+    const { refused } = await here.run('answer.json', text)
+    expect(refused).toEqual([`1:1 is no list of Logflare’s endpoints, and none of them, ${words}`])
+  })
+
+  test('an id that another endpoint of the file or the folder has', async () => {
+    const second = { ...shown, name: 'second' }
+    const words = `second has the id of errors.by-level, ${shown.token}: of two, apply takes neither`
+    const both = await here.run('both.json', json(shown, second))
+    expect(both.refused).toEqual([`24:14 ${words}`])
+    expect((await here.run('second.json', json(second))).refused).toEqual([`4:14 ${words}`])
+    expect((await here.run('first.json', json(shown), { force: true })).refused).toEqual([])
   })
 
   test('JSON that ends too early', async () => {

@@ -2,7 +2,7 @@
  * Endpoints of Logflare, as its API lists them (`GET /api/endpoints`, a JSON array) or shows one.
  * The fields and their defaults are those of Logflare's `lib/logflare/endpoints/endpoint_query.ex`.
  */
-import { readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
+import { QueriesError, readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
 import {
   assertFields,
   collect,
@@ -33,8 +33,26 @@ interface LogflareEndpoint {
   backend_id?: number | null
 }
 
-const fields: Record<keyof LogflareEndpoint | 'id', FieldType> = {
+/** Of a row in Logflare's database, and without an effect on rows of GoogleSQL. */
+type OtherField =
+  | 'id'
+  | 'user_id'
+  | 'inserted_at'
+  | 'updated_at'
+  | 'version_number'
+  | 'metrics'
+  | 'parsed_labels'
+  | 'enforced_clickhouse_settings'
+
+const fields: Record<keyof LogflareEndpoint | OtherField, FieldType> = {
   id: 'any',
+  user_id: 'any',
+  inserted_at: 'any',
+  updated_at: 'any',
+  version_number: 'any',
+  metrics: 'any',
+  parsed_labels: 'any',
+  enforced_clickhouse_settings: 'any',
   token: 'string',
   name: 'string',
   description: 'string',
@@ -70,23 +88,30 @@ const languages = new Map([
   ['lql', 'is in Logflare’s own query language'],
 ])
 
-/** @throws QueriesError for a text that is not JSON */
+/** @throws QueriesError for a text that is not JSON, or is none of endpoints */
 export function readLogflare(file: string, text: string): Reading {
   const [json] = readYamlDocuments(file, text)
   const content: unknown = json!.document.toJS()
+  assertEndpoints(file, content)
   const [all, prefix] = Array.isArray(content) ? [content as unknown[], '/'] : [[content], '']
   const found = all.map((each, at) => {
     const pointer = Array.isArray(content) ? `${prefix}${at}` : ''
     const name = (each as LogflareEndpoint | null)?.name
     return { name: typeof name === 'string' ? name : `endpoint ${at + 1}`, pointer, each }
   })
-  const others = found.map(
-    ({ name }) => [name, 'an endpoint: `upstream` in the definition reads one'] as const,
-  )
-  return collect(file, found, ({ pointer, each }) => {
-    const draft = draftOf(each as LogflareEndpoint, pointer, json!, text)
-    return { ...draft, origins: new Map([...others, ...draft.origins]) }
-  })
+  return collect(file, found, ({ pointer, each }) => draftOf(each as LogflareEndpoint, pointer, json!, text))
+}
+
+/** What the API answers without a good token is an object too. */
+function assertEndpoints(file: string, content: unknown): void {
+  const { name, query, error } = Object(content) as Record<string, unknown>
+  if (Array.isArray(content) || name !== undefined || query !== undefined) return
+  const what =
+    typeof error === 'string'
+      ? `Logflare’s answer ${JSON.stringify(error)}: check the token that it was asked with`
+      : `an object with ${Object.keys(content as object).join(', ') || 'nothing'}`
+  const detail = `is no list of Logflare’s endpoints, and none of them, but ${what}`
+  throw new QueriesError([{ file, line: 1, column: 1, detail }])
 }
 
 function draftOf(endpoint: LogflareEndpoint, pointer: string, json: YamlDocument, text: string): Draft {
@@ -147,12 +172,20 @@ function definitionOf(endpoint: LogflareEndpoint, properties: Record<string, obj
 /** The least that `warm.seconds` may be. */
 const leastWarmSeconds = 60
 
+/** A field that is not given has the default of Logflare's schema. Its cache fails at null, of which nothing follows. */
+function secondsOf({
+  cache_duration_seconds: kept = 3600,
+  proactive_requerying_seconds: refreshed = 1800,
+}: LogflareEndpoint) {
+  return { seconds: kept ?? 0, refreshed: refreshed ?? 0 }
+}
+
 /**
  * Logflare keeps nothing warm that it does not cache. Where it refreshes more often than the warmer does, answers are made
  * when they are asked for, and are no older than they were.
  */
-function cacheOf({ cache_duration_seconds, proactive_requerying_seconds }: LogflareEndpoint) {
-  const [seconds, refreshed] = [cache_duration_seconds ?? 3600, proactive_requerying_seconds ?? 1800]
+function cacheOf(endpoint: LogflareEndpoint) {
+  const { seconds, refreshed } = secondsOf(endpoint)
   if (seconds === 0 || refreshed === 0) return { cache: { seconds } }
   if (refreshed < leastWarmSeconds) return { cache: { seconds: Math.min(seconds, refreshed) } }
   return { cache: { seconds }, warm: { seconds: refreshed } }
@@ -183,9 +216,15 @@ function originsOf({ source_mapping }: LogflareEndpoint): Map<string, string> {
 
 function notesOf(endpoint: LogflareEndpoint): string[] {
   const { enable_auth, enable_dynamic_reservation, labels, backend_id } = endpoint
-  const refreshed = endpoint.proactive_requerying_seconds ?? 0
+  const { refreshed } = secondsOf(endpoint)
   const ofParameters = (labels ?? '').split(',').filter(item => item.includes('=@'))
   return [
+    ...(endpoint.cache_duration_seconds === null
+      ? ['has cache_duration_seconds null; here it is not cached']
+      : []),
+    ...(endpoint.proactive_requerying_seconds === null
+      ? ['has proactive_requerying_seconds null; here it is not kept warm']
+      : []),
     ...(refreshed > 0 && refreshed < leastWarmSeconds
       ? [`was refreshed every ${refreshed} s; here it is not kept warm, and its answers are that old at most`]
       : []),

@@ -92,6 +92,19 @@ describe('a pipe', () => {
     }
   })
 
+  test('takes no negative LIMIT', async () => {
+    await here.run('top.pipe', 'NODE n\nSQL >\n    %\n    SELECT 1 AS one LIMIT {{Int32(top, 5)}}\n')
+    expect(readQueries(here.queries)[0]!.endpoint.parameters).toMatchObject({ top: { minimum: 0 } })
+  })
+
+  test('with a misspelt node gets the near one, and says which is not read', async () => {
+    const { lines } = await here.run('by_hour.pipe', pipe.replace('FROM parts', 'FROM prats'))
+    expect(lines.slice(2, 4)).toEqual([
+      '! by_hour has the node parts, which is left out: answer does not read it',
+      expect.stringContaining('! by_hour reads prats (did you mean the node parts?), which is not here'),
+    ])
+  })
+
   test('of one node needs no TYPE', async () => {
     const { refused } = await here.run('one.pipe', 'NODE n\nSQL >\n    SELECT 1 AS one\n')
     expect(refused).toEqual([])

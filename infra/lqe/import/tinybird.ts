@@ -4,8 +4,10 @@
  */
 import { basename } from 'node:path'
 import { type Place, SqlError } from '../../../shared/sql/error.ts'
+import { nearestName } from '../../../shared/sql/nearest.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { nameKey, tablesOf } from '../../../shared/sql/relations.ts'
+import { descendants } from '../../../shared/sql/walk.ts'
 import { googleSqlOf } from './clickhouse.ts'
 import { collect, type Draft, idFor, parametersIn, type Reading, Refusal } from './draft.ts'
 import { type Parameters, withoutTemplates } from './templates.ts'
@@ -67,6 +69,7 @@ function draftOf(name: string, directives: Directive[]): Draft {
   const { sql, places } = compose(used)
   const placeOfSql = (place: Place) => ({ place: places(place), within: null })
   const named = parametersIn(sql, placeOfSql)
+  for (const limit of limitsIn(sql)) notNegative(parameters, limit)
   const declared = [...parameters].filter(([parameter]) => named.includes(parameter))
   const required = declared.filter(([, { required }]) => required).map(([parameter]) => parameter)
   const first = directives.findIndex(({ word }) => word === 'NODE')
@@ -93,10 +96,44 @@ function draftOf(name: string, directives: Directive[]): Draft {
     placeOf: pointer =>
       parameters.get(pointer.split('/')[3] ?? '')?.place ?? { line: endpoint.sql.line, column: 1 },
     placeOfSql,
-    origins: new Map(),
-    notes:
-      tokens.length === 0 ? [] : [`was read by the tokens ${[...new Set(tokens)].join(', ')}; here by keys`],
+    origins: likeNodes(sql, nodes),
+    notes: [
+      ...(tokens.length === 0
+        ? []
+        : [`was read by the tokens ${[...new Set(tokens)].join(', ')}; here by keys`]),
+      ...translated
+        .filter(node => !used.includes(node))
+        .map(node => `has the node ${node.name}, which is left out: ${endpoint.name} does not read it`),
+    ],
   }
+}
+
+/** The names of the parameters that are counts of rows. */
+function limitsIn(sql: string): string[] {
+  return [...descendants(parse(sql))].flatMap(node =>
+    node.kind === 'Query'
+      ? [node.limit, node.offset].flatMap(count => (count?.kind === 'ParameterReference' ? [count.name] : []))
+      : [],
+  )
+}
+
+function notNegative(parameters: Parameters, name: string): void {
+  const definition = parameters.get(name)?.definition
+  if (definition?.type === 'integer') definition.minimum = Math.max(0, definition.minimum ?? 0)
+}
+
+/** Tables whose name is near that of a node, in words. */
+function likeNodes(sql: string, nodes: PipeNode[]): Map<string, string> {
+  const names = tablesOf(parse(sql)).map(({ path }) => path.map(({ name }) => name).join('.'))
+  return new Map(
+    names.flatMap(name => {
+      const near = nearestName(
+        name,
+        nodes.map(node => node.name),
+      )
+      return near === null ? [] : [[name, `did you mean the node ${near}?`]]
+    }),
+  )
 }
 
 function nodesIn(directives: Directive[]): PipeNode[] {

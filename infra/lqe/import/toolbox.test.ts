@@ -199,6 +199,16 @@ describe('what is refused, with its place and the reason', () => {
       `sources:\n  s: { kind: bigquery, useClientOAuth: true }\n${tool('    source: s\n    statement: SELECT 1 AS one\n')}`,
       /^7:13 a reads s as its caller/,
     ],
+    [
+      'a source that is not there, with its limit of rows',
+      tool('    source: s\n    statement: SELECT 1 AS one\n'),
+      /^5:13 a reads the source s, which is not in the file/,
+    ],
+    [
+      'a source that a variable names',
+      tool('    source: ${SRC}\n    statement: SELECT 1 AS one\n'),
+      /^5:13 a has the variable \$\{SRC\} in its source/,
+    ],
     ['a statement that is no text', tool('    statement: 5\n'), /^5:16 a has statement that is no string/],
     [
       'a field that is not known',

@@ -115,7 +115,13 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
       'pastes templateParameters into its SQL: write a tool for each text, or use parameters',
     )
   if (typeof tool.statement !== 'string') throw new Refusal(document.placeIn(pointer), 'has no statement')
-  const source = sources.get(tool.source ?? '') ?? {}
+  assertNoVariables(tool, field => at(field))
+  const source = tool.source == null ? {} : sources.get(tool.source)
+  if (!source)
+    throw new Refusal(
+      at('source'),
+      `reads the source ${tool.source}, which is not in the file: it may limit the rows, so put it there`,
+    )
   if (!['false', '', 'undefined'].includes(String(source.useClientOAuth).toLowerCase()))
     throw new Refusal(
       at('source'),
@@ -123,7 +129,6 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
     )
   const placeOfSql = sqlPlaces(document, `${pointer}/statement`, text)
   const parameters = tool.parameters ?? []
-  assertNoVariables(tool, field => at(field))
   const properties = parameters.map((parameter, i) => [
     parameter?.name,
     parameterOf(parameter, (field, ofName) => at(`parameters/${i}/${field}`, ofName)),
@@ -177,7 +182,7 @@ function assertKind({ type, document, pointer }: FoundTool): void {
 
 /** Toolbox replaces `${NAME}` in its file by a variable of its environment. */
 function assertNoVariables(tool: Tool, at: (field: string) => Place): void {
-  for (const field of ['statement', 'description'] as const) {
+  for (const field of ['source', 'statement', 'description'] as const) {
     const variable = /\$\{\w+(?::[^}]*)?\}/.exec(tool[field] ?? '')
     if (variable)
       throw new Refusal(at(field), `has the variable ${variable[0]} in its ${field}: write its value there`)

@@ -1,18 +1,23 @@
 /** Writes imported endpoints as pairs of files, each after the checks of `lqe apply`. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { Document, visit } from 'yaml'
+import { Document, parseDocument, visit } from 'yaml'
 import { DefinitionError, type Endpoint, endpointFrom } from '../../../shared/endpoints/definition.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { tablesOf } from '../../../shared/sql/relations.ts'
 import { check } from '../apply/check.ts'
+import { testsEnding } from '../apply/read.ts'
+import { endpointAsTable } from '../apply/upstream.ts'
 import type { FileProblem } from '../apply/yaml.ts'
+import { sameTable } from '../tables/add.ts'
 import { type Draft, Refusal, refusalOfSql } from './draft.ts'
 
 export interface Target {
   engine: QueryEngine
+  /** The endpoints in force. */
+  stored: { name: string }[]
   /** Folder of `<name>.sql` and `<name>.yaml`. */
   queries: string
   /** Schema files of the log tables. */
@@ -25,15 +30,40 @@ export interface Target {
   out: (line: string) => void
 }
 
+/** Names of endpoints with their ids. */
+export type Known = Map<string, string>
+
+/** The endpoints of a folder, whatever else its files hold. */
+export function endpointsIn(folder: string): Known {
+  const files = existsSync(folder) ? readdirSync(folder) : []
+  return new Map(
+    files
+      .filter(file => file.endsWith('.yaml') && !file.endsWith(testsEnding))
+      .map(file => {
+        const id = parseDocument(readFileSync(join(folder, file), 'utf8')).get('id')
+        return [file.slice(0, -'.yaml'.length), String(id)]
+      }),
+  )
+}
+
 /**
  * Checks and writes one endpoint.
  * @param file the imported file
+ * @param files those of the folder, and those that are written before it
+ * @param names of those too that the store has, or that are in the imported files
  * @returns why it was not written, or `null`
  */
-export async function write(file: string, given: Draft, target: Target): Promise<FileProblem | null> {
+export async function write(
+  file: string,
+  given: Draft,
+  target: Target,
+  files: Known,
+  names: Set<string>,
+): Promise<FileProblem | null> {
   const draft = withName(given)
   try {
-    const notes = await checked(draft, target)
+    const notes = await checked(draft, target, names)
+    assertOwnId(draft, files)
     const [yamlFile, sqlFile] = ['yaml', 'sql'].map(ending => join(target.queries, `${draft.name}.${ending}`))
     const existing = [yamlFile!, sqlFile!].find(path => existsSync(path))
     if (existing !== undefined && !target.force)
@@ -60,6 +90,14 @@ export async function write(file: string, given: Draft, target: Target): Promise
   }
 }
 
+/** Two endpoints with one id are refused by `apply`. */
+function assertOwnId({ name, definition, placeOf }: Draft, files: Known): void {
+  const id = String(definition['id'])
+  const other = [...files].find(([other, otherId]) => otherId === id && other !== name)?.[0]
+  if (other !== undefined)
+    throw new Refusal(placeOf('/id'), `has the id of ${other}, ${id}: of two, apply takes neither`)
+}
+
 /** Names are in lower case here. */
 function withName(draft: Draft): Draft {
   const name = draft.name.toLowerCase()
@@ -76,7 +114,11 @@ const missing = /^Table not found|is missing, or may not be used/
  * @returns what the operator has to know
  * @throws Refusal
  */
-async function checked(draft: Draft, { engine, tablesFolder }: Target): Promise<string[]> {
+async function checked(
+  draft: Draft,
+  { engine, tablesFolder }: Target,
+  names: Set<string>,
+): Promise<string[]> {
   const endpoint = endpointOf(draft)
   const [sqlFile, yamlFile] = ['sql', 'yaml']
   const source = { endpoint, sqlFile, yamlFile, queryFiles: new Map(), placeInYaml: draft.placeOf }
@@ -90,17 +132,24 @@ async function checked(draft: Draft, { engine, tablesFolder }: Target): Promise<
   if (problems.length === 0) return draft.notes
   const local = problems.some(({ detail }) => detail.startsWith('Table not found'))
   const found = local
-    ? missingTables(draft, tablesFolder)
+    ? missingTables(draft, readTableSchemas(tablesFolder), names)
     : problems.map(({ detail }) => `waits for apply: ${detail}`)
   return [...draft.notes, ...found]
 }
 
-function missingTables({ sql, origins }: Draft, tablesFolder: string): string[] {
-  const here = readTableSchemas(tablesFolder)
+function missingTables(
+  { sql, origins }: Draft,
+  here: ReadonlyMap<string, unknown>,
+  endpoints: Set<string>,
+): string[] {
   const names = tablesOf(parse(sql)).map(({ path }) => path.map(({ name }) => name).join('.'))
   return [...new Set(names)]
     .filter(name => !here.has(name))
     .map(name => {
+      if (endpoints.has(name.toLowerCase()))
+        return `reads ${name}, which ${endpointAsTable(name.toLowerCase())}`
+      const same = sameTable(name, here.keys())
+      if (same !== undefined) return `reads ${name}, which is ${same} here: write that name in its SQL`
       const origin = origins.get(name)
       const from = origin === undefined ? '' : ` (${origin})`
       return `reads ${name}${from}, which is not here: before apply, lqe table add makes it, or BIGQUERY_TABLES names it`

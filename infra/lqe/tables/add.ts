@@ -72,14 +72,17 @@ function checkName(name: string, tablesFolder: string): void {
     throw new LogsError(
       `${JSON.stringify(name)} is no name of a table: --name takes letters, digits, dots, - and _, a letter first`,
     )
-  const others = [...readTableSchemas(tablesFolder).keys()]
-  // BigQuery's name of a table has `_` in place of other characters.
-  const plain = (table: string) => table.replaceAll(/[^A-Za-z0-9]/g, '_').toLowerCase()
-  const taken = others.find(other => plain(other) === plain(name))
+  const taken = sameTable(name, readTableSchemas(tablesFolder).keys())
   if (taken !== undefined)
     throw new LogsError(
       `There is a table ${taken}: load the file into it with npm run lqe -- logs load ${taken} <file>, or choose another --name`,
     )
+}
+
+/** The one of these tables that has the name in BigQuery, where `_` stands for other characters. */
+export function sameTable(name: string, tables: Iterable<string>): string | undefined {
+  const plain = (table: string) => table.replaceAll(/[^A-Za-z0-9]/g, '_').toLowerCase()
+  return [...tables].find(other => plain(other) === plain(name))
 }
 
 const parsers = { ndjson: parseJson, combined: parseAccess, csv: guessedRow }

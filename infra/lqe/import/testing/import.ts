@@ -39,8 +39,16 @@ export class Import {
     const file = join(this.folder, name)
     writeFileSync(file, text)
     const lines: string[] = []
-    const { engine } = await this.services()
-    const target = { engine, queries: this.queries, tablesFolder: this.config.tablesDir, force, dryRun }
+    const { engine, endpoints } = await this.services()
+    const stored = await endpoints.all()
+    const target = {
+      engine,
+      stored,
+      queries: this.queries,
+      tablesFolder: this.config.tablesDir,
+      force,
+      dryRun,
+    }
     const out = (line: string) => void lines.push(line.replaceAll(`${this.folder}/`, ''))
     const refused = await importAll([file], { ...target, out }).then(
       () => [],
