@@ -152,7 +152,10 @@ function pathOf({ endpoint, columns }: Described): [path: string, item: object] 
   const id = endpoint.name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
   const get = { operationId: id, ...operation(columns ? rowSchema(columns) : object) }
   if (!endpoint.sandbox) return [path, { get }]
-  const sql = { ...text, description: 'A query over the endpoint’s tables' }
+  const sql = {
+    ...text,
+    description: 'A query over the endpoint’s tables; GET takes it as the parameter sql',
+  }
   const requestBody = { required: true, content: json(objectOf({ sql })) }
   return [path, { get, post: { operationId: `${id}Sql`, requestBody, ...operation(object) } }]
 }

@@ -34,21 +34,23 @@ import type { FileProblem } from './yaml.ts'
 export async function check(sources: EndpointSource[], engine: QueryEngine): Promise<FileProblem[]> {
   const endpoints = sources.map(({ endpoint }) => endpoint)
   const find = findAmong(endpoints, engine)
-  const names = new Set(endpoints.map(({ name }) => name))
   const problems = sources.map(async source => {
     const { endpoint, sqlFile } = source
     const faults = await pointing(sqlFile, async () => inYaml(source, upstreamFaults(endpoint, endpoints)))
     const found = faults.length > 0 ? faults : await checkOne(source, engine, find)
-    return found.map(problem => ({ ...problem, detail: withRemedy(problem.detail, names) }))
+    const others = new Set(endpoints.filter(other => other !== endpoint).map(({ name }) => name))
+    return found.map(problem => ({ ...problem, detail: withRemedy(problem.detail, others) }))
   })
   return (await Promise.all(problems)).flat()
 }
 
 /** A table that is missing may be an endpoint, or is to be made. */
 function withRemedy(detail: string, endpoints: Set<string>): string {
-  const [, name = '', near] = /^Table not found: ([^;]*)(; did you mean .*)?$/.exec(detail) ?? []
-  if (endpoints.has(name)) return `Table not found: ${name} ${endpointAsTable(name)}`
-  return name !== '' && near === undefined
+  const name = /^(?:Table not found: |The table )([^\s;]+)(?=$|;| is missing)/
+    .exec(detail)?.[1]
+    ?.toLowerCase()
+  if (name !== undefined && endpoints.has(name)) return `${name} ${endpointAsTable(name)}`
+  return /^Table not found: [^;]*$/.test(detail)
     ? `${detail}; npm run lqe -- table add <file> makes a table of logs`
     : detail
 }

@@ -116,7 +116,12 @@ describe('a table that is an endpoint', () => {
     const { lines } = await here.run('two.json', json({ name: 'my.date', query: 'select 1 as a' }, reader))
     expect(lines[2]).toBe(said)
     const applied = apply(await here.services(), { queries: here.queries, dryRun: true, out: () => {} })
-    await expect(applied).rejects.toThrow(`Table not found: ${words}`)
+    await expect(applied).rejects.toThrow(words)
+  })
+
+  test('with its own name is a table all the same', async () => {
+    const { lines } = await here.run('own.json', json({ name: 'own', query: 'select a from own' }))
+    expect(lines[1]).toContain('! own reads own, which is not here: before apply')
   })
 
   test('of the folder, or in the store, is named as one', async () => {
@@ -216,6 +221,11 @@ describe('what is refused, with its place and the reason', () => {
     expect(both.refused).toEqual([`24:14 ${words}`])
     expect((await here.run('second.json', json(second))).refused).toEqual([`4:14 ${words}`])
     expect((await here.run('first.json', json(shown), { force: true })).refused).toEqual([])
+    await apply(await here.services(), { queries: here.queries, dryRun: false, out: () => {} })
+    rmSync(here.queries, { recursive: true })
+    expect((await here.run('second.json', json({ ...second, labels: null }))).lines[1]).toBe(
+      '! second has the id of errors.by-level, which is in force: apply renames that',
+    )
   })
 
   test('JSON that ends too early', async () => {

@@ -119,7 +119,12 @@ function draftOf(endpoint: LogflareEndpoint, pointer: string, json: YamlDocument
   for (const field of ['name', 'query'] as const)
     if (typeof endpoint?.[field] !== 'string')
       throw new Refusal(json.placeIn(pointer), `has no ${field}, which Logflare’s endpoints have`)
-  assertFields(endpoint, fields, 'no field of Logflare’s endpoints', placeOfField)
+  assertFields(
+    endpoint,
+    fields,
+    'no field of Logflare’s endpoints that is known: take it out if rows do not depend on it',
+    placeOfField,
+  )
   assertLanguage(endpoint, placeOfField('language'), placeOfField('backend_id'))
   const placeOfSql = sqlPlaces(json, `${pointer}/query`, text)
   return {

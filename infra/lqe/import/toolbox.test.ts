@@ -209,6 +209,11 @@ describe('what is refused, with its place and the reason', () => {
       tool('    source: ${SRC}\n    statement: SELECT 1 AS one\n'),
       /^5:13 a has the variable \$\{SRC\} in its source/,
     ],
+    [
+      'a default that a variable names',
+      parameter('type: string, default: "${DAY}"'),
+      /^\d+:\d+ a has the variable \$\{DAY\} in its parameters/,
+    ],
     ['a statement that is no text', tool('    statement: 5\n'), /^5:16 a has statement that is no string/],
     [
       'a field that is not known',

@@ -182,8 +182,8 @@ function assertKind({ type, document, pointer }: FoundTool): void {
 
 /** Toolbox replaces `${NAME}` in its file by a variable of its environment. */
 function assertNoVariables(tool: Tool, at: (field: string) => Place): void {
-  for (const field of ['source', 'statement', 'description'] as const) {
-    const variable = /\$\{\w+(?::[^}]*)?\}/.exec(tool[field] ?? '')
+  for (const [field, value] of Object.entries(tool)) {
+    const variable = /\$\{\w+(?::[^}]*)?\}/.exec(JSON.stringify(value))
     if (variable)
       throw new Refusal(at(field), `has the variable ${variable[0]} in its ${field}: write its value there`)
   }

@@ -17,7 +17,7 @@ import { type Draft, Refusal, refusalOfSql } from './draft.ts'
 export interface Target {
   engine: QueryEngine
   /** The endpoints in force. */
-  stored: { name: string }[]
+  stored: { name: string; id: string }[]
   /** Folder of `<name>.sql` and `<name>.yaml`. */
   queries: string
   /** Schema files of the log tables. */
@@ -62,7 +62,7 @@ export async function write(
 ): Promise<FileProblem | null> {
   const draft = withName(given)
   try {
-    const notes = await checked(draft, target, names)
+    const notes = [...(await checked(draft, target, names)), ...renamed(draft, target)]
     assertOwnId(draft, files)
     const [yamlFile, sqlFile] = ['yaml', 'sql'].map(ending => join(target.queries, `${draft.name}.${ending}`))
     const existing = [yamlFile!, sqlFile!].find(path => existsSync(path))
@@ -96,6 +96,11 @@ function assertOwnId({ name, definition, placeOf }: Draft, files: Known): void {
   const other = [...files].find(([other, otherId]) => otherId === id && other !== name)?.[0]
   if (other !== undefined)
     throw new Refusal(placeOf('/id'), `has the id of ${other}, ${id}: of two, apply takes neither`)
+}
+
+function renamed({ name, definition }: Draft, { stored }: Target): string[] {
+  const before = stored.find(({ id }) => id === definition['id'])?.name ?? name
+  return before === name ? [] : [`has the id of ${before}, which is in force: apply renames that`]
 }
 
 /** Names are in lower case here. */
@@ -138,7 +143,7 @@ async function checked(
 }
 
 function missingTables(
-  { sql, origins }: Draft,
+  { name: own, sql, origins }: Draft,
   here: ReadonlyMap<string, unknown>,
   endpoints: Set<string>,
 ): string[] {
@@ -146,7 +151,7 @@ function missingTables(
   return [...new Set(names)]
     .filter(name => !here.has(name))
     .map(name => {
-      if (endpoints.has(name.toLowerCase()))
+      if (endpoints.has(name.toLowerCase()) && name.toLowerCase() !== own)
         return `reads ${name}, which ${endpointAsTable(name.toLowerCase())}`
       const same = sameTable(name, here.keys())
       if (same !== undefined) return `reads ${name}, which is ${same} here: write that name in its SQL`
