@@ -2,11 +2,13 @@
 import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { isCollection } from 'yaml'
+import { type ErrorCode, errorCodes } from '../../../shared/errors.ts'
+import { check } from '../apply/check.ts'
 import { type EndpointSource, readQueries } from '../apply/read.ts'
 import { type FileProblem, QueriesError } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
 import { type EndpointTests, readTests } from './read.ts'
-import { type Outcome, runTests } from './run.ts'
+import { type Outcome, runTests, withRows } from './run.ts'
 
 /** @param tablesFolder where the schema files of the log tables are */
 export function testCommand(tablesFolder: () => string): Command {
@@ -52,8 +54,12 @@ async function test(
       console.log(`? ${endpoint.name} has no tests; they would be in ${queries}/${endpoint.name}.test.yaml`)
       continue
     }
-    if (update && (await writeOutcomes(tests, tablesFolder)))
+    if (update) {
+      const failures = await writeOutcomes(tests, sources, tablesFolder)
+      problems.push(...failures)
+      if (failures.length > 0) continue
       tests = readTests(queries, sources).find(each => each.endpoint === endpoint)!
+    }
     const { outcomes, batches } = await runTests(tests, tablesFolder)
     const failed = [...problemsOf(outcomes), ...batches]
     if (failed.length === 0) console.log(`= ${endpoint.name} passed; cases: ${outcomes.length}`)
@@ -85,11 +91,19 @@ function problemsOf(outcomes: Outcome[]): FileProblem[] {
 
 /**
  * Comments and everything else in the file stay.
- * @returns whether a case answered otherwise
+ * @returns why nothing is written: a 5xx is a fault of the definition or of the service, which no test should expect
  */
-async function writeOutcomes(tests: EndpointTests, tablesFolder: string): Promise<boolean> {
+async function writeOutcomes(
+  tests: EndpointTests,
+  sources: EndpointSource[],
+  tablesFolder: string,
+): Promise<FileProblem[]> {
   const { file, document, endpoint } = tests
   const { outcomes } = await runTests(tests, tablesFolder)
+  const failures = problemsOf(
+    outcomes.filter(({ got }) => got.error && errorCodes[got.error.code as ErrorCode].status >= 500),
+  )
+  if (failures.length > 0) return [...(await faultsOf(tests, sources, tablesFolder)), ...failures]
   for (const [at, { got, problem }] of outcomes.entries()) {
     if (problem === null) continue
     for (const field of ['rows', 'error']) document.deleteIn(['cases', at, field])
@@ -101,8 +115,20 @@ async function writeOutcomes(tests: EndpointTests, tablesFolder: string): Promis
     }
   }
   const count = problemsOf(outcomes).length
-  if (count === 0) return false
+  if (count === 0) return []
   writeFileSync(file, document.toString({ lineWidth: 0, flowCollectionPadding: true }))
   console.log(`~ ${endpoint.name} updated; cases: ${count}. See what changed before you commit it.`)
-  return true
+  return []
+}
+
+/** What `apply` would say of the endpoint's files. */
+async function faultsOf(
+  tests: EndpointTests,
+  sources: EndpointSource[],
+  tablesFolder: string,
+): Promise<FileProblem[]> {
+  const { sqlFile, yamlFile, queryFiles } = tests.source
+  const own = [sqlFile, yamlFile, ...queryFiles.values()]
+  const faults = await withRows(tests, tablesFolder, ({ engine }) => check(sources, engine))
+  return faults.filter(({ file }) => own.includes(file))
 }

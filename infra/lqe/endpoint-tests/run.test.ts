@@ -106,6 +106,15 @@ describe('lqe test', () => {
     expect((await lqeTest()).code).toBe(0)
   })
 
+  test('with --update writes no failure of the endpoint, and says where it is, as apply does', async () => {
+    write('a.sql', sql.replace('event_message', 'evnt_message'))
+    const { out, err, code } = await lqeTest('--update')
+    expect([out, code]).toEqual(['', 1])
+    expect(inFolder(err)).toMatch(/^a\.sql:1:12 .*evnt_message/)
+    expect(inFolder(err)).toContain('a.test.yaml:9:5 cases.0 "the last hour" answers otherwise')
+    expect(readFileSync(join(queries, 'a.test.yaml'), 'utf8')).toBe(tests)
+  })
+
   test('says which endpoint has no tests', async () => {
     rmSync(join(queries, 'a.test.yaml'))
     expect(inFolder((await lqeTest()).out)).toBe(`? a has no tests; they would be in a.test.yaml\n`)

@@ -101,6 +101,7 @@ test.each([
 test.each([
   [['--with', 'ffff'], /^ffff is no version of a\./],
   [['--with', join(queries, 'b.yaml')], /b\.yaml is no file of an endpoint/],
+  [['--with', 'a.sql'], /^A file is named by its definition: did you mean a\.yaml\?/],
 ])('%j says what is wrong', async (args, said) => {
   const { err, code } = await compare(...args)
   expect(err).toMatch(said)

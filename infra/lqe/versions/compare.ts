@@ -66,6 +66,8 @@ async function compare(services: Services, name: string, { with: text, sets: mos
 
 /** @throws VersionError, QueriesError */
 async function otherVersion(store: Store, current: Endpoint, text: string): Promise<Endpoint> {
+  if (text.endsWith('.sql'))
+    throw new VersionError(`A file is named by its definition: did you mean ${text.replace(/sql$/, 'yaml')}?`)
   if (!text.endsWith('.yaml')) return pick(await versionsOf(store, current.name), text)
   const file = typedPath(text)
   const source = readQueries(dirname(file)).find(({ yamlFile }) => normalize(yamlFile) === normalize(file))
