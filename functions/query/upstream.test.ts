@@ -118,7 +118,9 @@ describe.each(['duckdb', 'bigquery'] as const)('an endpoint that reads another, 
     expect((await asked('foreign')).result).toEqual([{ n: 2, p: 'a' }])
     const refused = await asked('foreign', 'a', { key })
     expect([refused.status, refused.code]).toEqual([403, 'pinned_parameter'])
-    expect(refused.detail).toContain('counts, which this endpoint reads')
+    expect(refused.detail).toBe(
+      'project is fixed by the API key, and this endpoint reads counts with another project',
+    )
     expect((await it.call('share', { key })).result[0]!['project']).toBe('a')
     expect((await it.call('inbox', { key })).code).toBe('pinned_parameter')
   })

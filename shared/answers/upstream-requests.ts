@@ -1,6 +1,6 @@
 /** From a call of an endpoint that reads others to the requests for their rows. */
 import { type Endpoint, misdefined, passedOn, type Scalar } from '../endpoints/definition.ts'
-import { type Parameters, presentFor, readParameters } from '../endpoints/parameters.ts'
+import { type Parameters, pinned, presentFor, readParameters } from '../endpoints/parameters.ts'
 import { savedStatement } from '../endpoints/queries.ts'
 import { invalidParameter, queryText } from '../endpoints/query-string.ts'
 import type { Binding, Value } from '../engines/engine.ts'
@@ -95,6 +95,10 @@ function parametersOf(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { code, message, problems } = error
+    const [{ parameter: pin = '' } = {}] = problems
+    // The caller sent no such value, so that it cannot leave it out.
+    if (code === 'pinned_parameter' && Object.hasOwn(sources, pin))
+      throw pinned(pin, `is fixed by the API key, and this endpoint reads ${other.name} with another ${pin}`)
     if (code === 'pinned_parameter')
       throw new ApiError(code, `${message} (in ${other.name}, which this endpoint reads)`, { problems })
     if (code !== 'invalid_parameter') throw error

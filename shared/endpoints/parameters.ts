@@ -286,6 +286,7 @@ function applyPins(
   }
 }
 
-function pinned(parameter: string, detail: string): ApiError {
+/** A pin of the key closes the endpoint, or the value that was sent. */
+export function pinned(parameter: string, detail: string): ApiError {
   return new ApiError('pinned_parameter', `${parameter} ${detail}`, { problems: [{ parameter, detail }] })
 }
