@@ -175,6 +175,14 @@ describe('a definition that is wrong', () => {
     expect(await ask(path)).toEqual(broken)
     expect(await ask(`${path}pattern=7`)).toEqual([200, 'lqe; fwd=miss; stored'])
     expect(await ask(`${path}pattern=)`)).toEqual([400, 'invalid_query'])
+    const rows = { type: 'integer', default: -1 }
+    const cut = await define({ sql: `${all} LIMIT @rows`, properties: { rows } })
+    expect(await ask(cut)).toEqual(broken)
+    const refused = await service.fetch(`${cut}rows=-2`)
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      expect.objectContaining({ errors: [{ parameter: 'rows', detail: expect.stringContaining('LIMIT') }] }),
+    ])
     const limit = { type: 'integer', maximum: 5, default: 6 }
     const limited = await define({ sql: `${all} WHERE 1 < @limit`, properties: { limit } })
     expect(await ask(limited)).toEqual(broken)

@@ -121,11 +121,13 @@ export function apiErrorOf(cause: EngineError, endpoint: Endpoint): ApiError {
 }
 
 /**
- * Where the engine's message applies: a place in the statement, or a parameter. For a bad regular expression the engine
+ * Where the engine's message applies: a place in the statement, or a parameter that it names. For a bad regular expression the engine
  * names no parameter; the definition says which of them are regular expressions.
  */
 function suspects(error: EngineError, endpoint: Endpoint): Problem[] {
   if (error.place) return [{ parameter: 'sql', ...error.place, detail: error.message }]
+  const [, named] = /parameter @(\w+)/.exec(error.message) ?? []
+  if (named) return [{ parameter: named, detail: error.message }]
   if (!/regular expression/i.test(error.message)) return []
   return Object.entries(endpoint.parameters)
     .filter(([, definition]) => definition.format === 'regular-expression')

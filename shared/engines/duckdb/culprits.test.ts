@@ -78,3 +78,19 @@ test('one that a parameter can have caused has no place: its value is at fault',
   const run = open.engine.run({ sql, bindings }, { maxRows: 100, timeoutMs: 10_000 })
   await expect(run).rejects.toMatchObject({ message: 'Bad regular expression: missing )', place: null })
 })
+
+test('a negative LIMIT or OFFSET has the name of the parameter, where there is one', async () => {
+  const errorFor = async (sql: string) => {
+    const bindings = ['a', 'b'].map(name => ({ name, type: { kind: 'INT64' as const }, value: -1 }))
+    const run = open.engine.run({ sql, bindings }, { maxRows: 100, timeoutMs: 10_000 })
+    return run.then(
+      () => null,
+      (error: EngineError) => error.message,
+    )
+  }
+  const refusal = 'LIMIT and OFFSET take no negative number'
+  const from = 'SELECT id, @a + @b AS n FROM requests'
+  expect(await errorFor(`${from} LIMIT @a`)).toBe(`${refusal}: see parameter @a`)
+  expect(await errorFor(`SELECT n FROM (${from} LIMIT 1 OFFSET @b)`)).toBe(`${refusal}: see parameter @b`)
+  expect(await errorFor(`${from} LIMIT @a OFFSET @b`)).toBe(refusal)
+})

@@ -60,6 +60,7 @@ const suspicions: [message: string, Suspicion][] = [
     { suspects: callsOf(/^REGEXP_/), instead: 'RE2 has no look-ahead and no backreferences' },
   ],
   ['Bad regular expression', { suspects: callsOf(/^REGEXP_/) }],
+  ['LIMIT and OFFSET take no negative', { suspects: rowCounts }],
   ['A value is not JSON', { suspects: callsOf(/^PARSE_JSON$|^JSON_/) }],
   ['A value cannot be converted', { suspects: conversions, instead: conversionInstead }],
   ['A number or date is out of range', { suspects: conversions, instead: conversionInstead }],
@@ -73,6 +74,10 @@ export function located(error: EngineError, sql: string): EngineError {
   const found = suspects(parse(sql, statementLimits))
   if (found.length === 0 || (found.length > 1 && !all)) return error
   const culprit = found[0]!
+  if (culprit.kind === 'ParameterReference')
+    return new EngineError('rejected', `${error.message}: see parameter @${culprit.name}`, {
+      cause: error.cause,
+    })
   // A parameter's value is at fault, not the text of the query.
   if (!all && [...descendants(culprit)].some(node => node.kind === 'ParameterReference')) return error
   const hint = typeof instead === 'function' ? instead(culprit) : instead
@@ -106,6 +111,14 @@ function divisions(query: Query): AnyNode[] {
       (node.kind === 'Binary' && node.operator === '/') ||
       (node.kind === 'Call' && (nameOf(node) === 'DIV' || nameOf(node) === 'MOD')),
   )
+}
+
+/** The parser takes no literal that is negative. */
+function rowCounts(query: Query): AnyNode[] {
+  const queries = [...descendants(query)].filter(node => node.kind === 'Query')
+  return queries
+    .flatMap(({ limit, offset }) => [limit, offset])
+    .filter(count => count?.kind === 'ParameterReference')
 }
 
 function indexes(query: Query): AnyNode[] {

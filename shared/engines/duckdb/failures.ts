@@ -41,6 +41,7 @@ const rejected: Meaning[] = [
   [/^(Conversion|Invalid Input) Error: Malformed JSON/, 'A value is not JSON'],
   [/^Invalid Input Error: Could not parse string/, 'A date or time does not have the format given'],
   [/TimeZone/, 'Unknown time zone'],
+  [/^Binder Error: LIMIT\/OFFSET cannot be negative/, 'LIMIT and OFFSET take no negative number'],
   [/More than one row returned by a subquery/, 'A scalar subquery returned more than one row'],
   [/must appear in the GROUP BY clause/, 'A column is neither grouped nor aggregated'],
   [/(WHERE|GROUP BY) clause cannot contain aggregates/, 'An aggregate function cannot stand here'],
