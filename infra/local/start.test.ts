@@ -1,23 +1,24 @@
 /** What a first start says where something is in its way: one sentence, with what to do. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { freePort } from '../../shared/testing/free-port.ts'
 
+const root = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'start-'))
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Everything that a start prints which comes to nothing. */
-async function startFails(env: Record<string, string>): Promise<string> {
+async function startFails(env: Record<string, string>, cwd = root): Promise<string> {
   const all = { PATH: process.env['PATH'], DATA_DIR: folder, PORT: String(await freePort()), ...env }
-  const args = ['-r', './infra/local/node-version.cjs', 'infra/local/start.ts'] // as `npm start`
+  const args = ['-r', join(root, 'infra/local/node-version.cjs'), join(root, 'infra/local/start.ts')] // as `npm start`
   return new Promise((resolve, reject) =>
-    execFile(process.execPath, args, { env: all }, (error, stdout, stderr) =>
+    execFile(process.execPath, args, { env: all, cwd }, (error, stdout, stderr) =>
       error ? resolve(stdout + stderr) : reject(new Error('the start came to something')),
     ),
   )
@@ -94,6 +95,24 @@ describe('a start', () => {
     expect(knocks).toBeGreaterThan(0)
     child.kill()
     await once(child, 'exit')
+  }, 60_000)
+
+  test('says that a file in queries/ keeps it from starting, and what to do', async () => {
+    const place = mkdtempSync(join(folder, 'bad-'))
+    cpSync('queries', join(place, 'queries'), { recursive: true })
+    writeFileSync(join(place, 'queries/logs.all.yaml'), 'id: 1')
+    const env = { DATA_DIR: join(folder, 'knocked'), TABLES_DIR: join(root, 'infra/tables') }
+    expect(await startFails(env, place)).toMatch(
+      /^queries\/logs\.all\.yaml:1:[^]*\nThe service was not started: correct queries\/, then run npm start again\.\n$/,
+    )
+  }, 60_000)
+
+  test('says by what signal its service was ended', async () => {
+    const kill = "process.argv.includes('--target=query')&&process.kill(process.pid,'SIGKILL')"
+    const env = { DATA_DIR: join(folder, 'knocked'), EXPLORER_DIR: 'off' }
+    expect(await startFails({ ...env, NODE_OPTIONS: `--import=data:text/javascript,${kill}` })).toMatch(
+      /\nThe service was ended by SIGKILL: npm start begins it again\.\n$/,
+    )
   }, 60_000)
 
   test('ends when the process that began it was killed', async () => {

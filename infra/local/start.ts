@@ -23,7 +23,8 @@ try {
   assertWritable(config)
   await makeSampleLogs(config)
   const services = await openServices(config)
-  await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
+  const ofFiles = (line: string) => line.replace(/^~ .*/, '$&, as in queries/; its tests were not run')
+  await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(ofFiles(line)) })
   const [key, project] = [await localKey(config, services), await busiestProject(services)]
   await services.close()
   const explorer = await makeExplorer(config)
@@ -32,13 +33,18 @@ try {
   const args = ['--import', './infra/local/with-parent.ts', ...program.args]
   const server = await start({ ...program, args, port })
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.child.kill(signal))
-  server.child.on('exit', code => process.exit(code ?? 1))
+  server.child.on('exit', (code, signal) => {
+    if (signal) console.error(`The service was ended by ${signal}: npm start begins it again.`)
+    process.exit(code ?? 1)
+  })
   await untilUp(server)
   greet(port, { key, project, explorer })
   server.child.stdout!.pipe(process.stdout)
 } catch (error) {
   if (!(error instanceof QueriesError || error instanceof ConfigError)) throw error
   console.error(error.message)
+  if (error instanceof QueriesError)
+    console.error('The service was not started: correct queries/, then run npm start again.')
   process.exit(1)
 }
 
