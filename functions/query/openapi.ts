@@ -137,7 +137,7 @@ const generalPaths = {
   },
 }
 
-/** Rows of a caller's own SQL have other columns than the endpoint's, so it is described by POST alone; GET takes it too. */
+/** Rows of a caller's own SQL have other columns than the endpoint's: POST, which sends nothing else, describes those. */
 function pathOf({ endpoint, columns }: Described): [path: string, item: object] {
   const path = `/api/endpoints/query/${endpoint.name}`
   const operation = (rows: JsonSchema) => ({
@@ -150,14 +150,19 @@ function pathOf({ endpoint, columns }: Described): [path: string, item: object] 
     },
   })
   const id = endpoint.name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
-  const get = { operationId: id, ...operation(columns ? rowSchema(columns) : object) }
-  if (!endpoint.sandbox) return [path, { get }]
-  const sql = {
-    ...text,
-    description: 'A query over the endpoint’s tables; GET takes it as the parameter sql',
-  }
+  const own = operation(columns ? rowSchema(columns) : object)
+  if (!endpoint.sandbox) return [path, { get: { operationId: id, ...own } }]
+  const get = { operationId: id, ...own, parameters: [...own.parameters, sqlParameter] }
+  const sql = { ...text, description: 'A query over the endpoint’s tables' }
   const requestBody = { required: true, content: json(objectOf({ sql })) }
   return [path, { get, post: { operationId: `${id}Sql`, requestBody, ...operation(object) } }]
+}
+
+const sqlParameter = {
+  name: 'sql',
+  in: 'query',
+  description: 'A query over the endpoint’s tables. The rows have its columns then, as those of POST',
+  schema: text,
 }
 
 function parametersOf(endpoint: Endpoint): object[] {
