@@ -62,7 +62,7 @@ export async function importAll(files: string[], target: Target): Promise<void> 
     for (const draft of reading.drafts) {
       const name = draft.name.toLowerCase()
       const problem = made.has(name)
-        ? { file, ...draft.place, detail: `${draft.name} has the name of an endpoint before it` }
+        ? { file, ...draft.place, detail: `${draft.name}: has the name of an endpoint before it` }
         : await write(file, draft, target, known, names)
       if (problem) refused.push(problem)
       else {

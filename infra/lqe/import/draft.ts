@@ -103,7 +103,7 @@ export function collect<T extends { name: string }>(
       if (draft) reading.drafts.push(draft)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      reading.refused.push({ file, ...error.place, detail: `${one.name} ${error.message}` })
+      reading.refused.push({ file, ...error.place, detail: `${one.name}: ${error.message}` })
     }
   return reading
 }

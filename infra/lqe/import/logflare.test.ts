@@ -163,24 +163,24 @@ test('fields of Logflare’s database without an effect on rows are passed over,
 
 describe('what is refused, with its place and the reason', () => {
   const cases: [claim: string, endpoint: object, refusal: RegExp][] = [
-    ['PostgreSQL', { language: 'pg_sql' }, /^6:17 a is in PostgreSQL’s SQL; here queries are GoogleSQL/],
-    ['ClickHouse', { language: 'ch_sql' }, /^6:17 a is in ClickHouse’s SQL/],
-    ['Logflare’s query language', { language: 'lql' }, /^6:17 a is in Logflare’s own query language/],
-    ['a backend of an unknown kind', { backend_id: 3 }, /^6:19 a has a backend and no language/],
-    ['a field that is not known', { retries: 3 }, /^6:5 a has retries, no field of Logflare’s endpoints/],
-    ['a field of another type', { sandboxable: 'yes' }, /^6:20 a has sandboxable that is no boolean/],
-    ['too long a cache', { cache_duration_seconds: 100_000 }, /^6:31 a cache\.seconds must be <= 86400/],
-    ['a token that is no UUID', { token: 'x' }, /^6:14 a id must match/],
-    ['SQL that does not parse', { query: 'select 1\nfrm t' }, /^4:14 a line 2, column 1 of its query: /],
-    ['a statement that writes', { query: 'delete from t' }, /^4:15 a only SELECT queries are allowed/],
-    ['a column that is not there', { query: 'select zzz from `postgres.logs`' }, /^4:22 a .*zzz/],
+    ['PostgreSQL', { language: 'pg_sql' }, /^6:17 a: is in PostgreSQL’s SQL; here queries are GoogleSQL/],
+    ['ClickHouse', { language: 'ch_sql' }, /^6:17 a: is in ClickHouse’s SQL/],
+    ['Logflare’s query language', { language: 'lql' }, /^6:17 a: is in Logflare’s own query language/],
+    ['a backend of an unknown kind', { backend_id: 3 }, /^6:19 a: has a backend and no language/],
+    ['a field that is not known', { retries: 3 }, /^6:5 a: has retries, no field of Logflare’s endpoints/],
+    ['a field of another type', { sandboxable: 'yes' }, /^6:20 a: has sandboxable that is no boolean/],
+    ['too long a cache', { cache_duration_seconds: 100_000 }, /^6:31 a: cache\.seconds must be <= 86400/],
+    ['a token that is no UUID', { token: 'x' }, /^6:14 a: id must match/],
+    ['SQL that does not parse', { query: 'select 1\nfrm t' }, /^4:14 a: line 2, column 1 of its query: /],
+    ['a statement that writes', { query: 'delete from t' }, /^4:15 a: only SELECT queries are allowed/],
+    ['a column that is not there', { query: 'select zzz from `postgres.logs`' }, /^4:22 a: .*zzz/],
     [
       'a parameter named as one of the service',
       { query: 'select @sql as x' },
-      /^4:14 a parameters\.properties/,
+      /^4:14 a: parameters\.properties/,
     ],
-    ['a name that no file can have', { name: '../a' }, /^2:3 \.\.\/a the name must match/],
-    ['no query', { query: null }, /^2:3 a has no query/],
+    ['a name that no file can have', { name: '../a' }, /^2:3 \.\.\/a: the name must match/],
+    ['no query', { query: null }, /^2:3 a: has no query/],
   ]
 
   test.each(cases)('%s', async (_, endpoint, refusal) => {
@@ -197,8 +197,8 @@ describe('what is refused, with its place and the reason', () => {
       json({ name: 'good', query: 'select 1 as one' }, { name: 'good', query: 'select 2 as two' }, 5),
     )
     expect(refused).toEqual([
-      expect.stringMatching(/endpoint 3 has no name/),
-      '6:3 good has the name of an endpoint before it',
+      expect.stringMatching(/endpoint 3: has no name/),
+      '6:3 good: has the name of an endpoint before it',
     ])
     expect(readdirSync(here.queries)).toEqual(['good.sql', 'good.yaml'])
   })
@@ -216,7 +216,7 @@ describe('what is refused, with its place and the reason', () => {
 
   test('an id that another endpoint of the file or the folder has', async () => {
     const second = { ...shown, name: 'second' }
-    const words = `second has the id of errors.by-level, ${shown.token}: of two, apply takes neither`
+    const words = `second: has the id of errors.by-level, ${shown.token}: of two, apply takes neither`
     const both = await here.run('both.json', json(shown, second))
     expect(both.refused).toEqual([`24:14 ${words}`])
     expect((await here.run('second.json', json(second))).refused).toEqual([`4:14 ${words}`])

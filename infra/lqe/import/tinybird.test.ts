@@ -118,69 +118,69 @@ describe('what is refused, with its place and the reason', () => {
     [
       'a materialized pipe',
       'NODE n\nSQL >\n    SELECT 1\nTYPE materialized\nDATASOURCE d\n',
-      '4:6 a is of the TYPE materialized: only an endpoint answers calls',
+      '4:6 a: is of the TYPE materialized: only an endpoint answers calls',
     ],
     [
       'no endpoint among nodes',
       'NODE n\nSQL >\n    SELECT 1\nNODE m\nSQL >\n    SELECT 2\n',
-      /^1:1 a has 0 nodes of the TYPE endpoint/,
+      /^1:1 a: has 0 nodes of the TYPE endpoint/,
     ],
     [
       'an include',
       'INCLUDE "x.incl"\nNODE n\nSQL >\n    SELECT 1\n',
-      /^1:1 a has INCLUDE, which is no part of an endpoint/,
+      /^1:1 a: has INCLUDE, which is no part of an endpoint/,
     ],
     [
       'SQL that a parameter chooses',
       node('SELECT 1 AS one\n{% if x == 1 %} LIMIT 1 {% end %}'),
-      /^5:5 a has \{% if x == 1 %\}, which chooses SQL/,
+      /^5:5 a: has \{% if x == 1 %\}, which chooses SQL/,
     ],
     [
       'a block that is more than a condition',
       node('SELECT a FROM t\n{% if defined(x) %} LIMIT 1 {% end %}'),
-      /^5:5 a has a block of x that is more/,
+      /^5:5 a: has a block of x that is more/,
     ],
     [
       'OR in a block',
       node('SELECT a FROM t WHERE TRUE\n{% if defined(x) %} AND a = {{String(x)}} OR b {% end %}'),
-      /^5:5 a has a block of x with OR/,
+      /^5:5 a: has a block of x with OR/,
     ],
     [
       'a condition that goes on behind its block',
       node('SELECT a FROM t WHERE TRUE {% if defined(x) %} AND a = {{String(x)}} {% end %} OR b'),
-      /^4:32 a has a block of x that is more/,
+      /^4:32 a: has a block of x that is more/,
     ],
     [
       'a parameter without a meaning when it is absent',
       node('SELECT {{String(x)}} AS x'),
-      /^4:12 a has x without a default/,
+      /^4:12 a: has x without a default/,
     ],
     [
       'a parameter with two defaults',
       node("SELECT {{String(x, 'a')}} AS x,\n{{String(x, 'b')}} AS y"),
-      '5:5 a has x with another type or default than before',
+      '5:5 a: has x with another type or default than before',
     ],
     [
       'a list',
       node("SELECT 1 AS a FROM t WHERE a IN {{Array(x, 'Int32')}}"),
-      /^4:37 a has \{\{Array\(x, 'Int32'\)\}\}, which is no parameter/,
+      /^4:37 a: has \{\{Array\(x, 'Int32'\)\}\}, which is no parameter/,
     ],
     [
       'a default that is an expression',
       node('SELECT {{Int32(x, 1 + 1)}} AS x'),
-      /^4:12 a has \{\{Int32\(x, 1 \+ 1\)\}\}, whose arguments/,
+      /^4:12 a: has \{\{Int32\(x, 1 \+ 1\)\}\}, whose arguments/,
     ],
     [
       'a function of ClickHouse',
       node('SELECT 1 AS one,\n  arrayJoin(x) AS y FROM t'),
-      '5:7 a arrayJoin is a function of ClickHouse without a sure equal (node n)',
+      '5:7 a: arrayJoin is a function of ClickHouse without a sure equal (node n)',
     ],
     [
       'nodes that read each other',
       'NODE n\nSQL >\n    SELECT 1 AS a FROM m\nNODE m\nSQL >\n    SELECT 1 AS a FROM n\nTYPE endpoint\n',
       /reads itself by its node/,
     ],
-    ['a column that is not there', node('SELECT zzz FROM `postgres.logs`'), /^4:12 a .*zzz/],
+    ['a column that is not there', node('SELECT zzz FROM `postgres.logs`'), /^4:12 a: .*zzz/],
   ]
 
   test.each(cases)('%s', async (_, text, refusal) => {

@@ -94,7 +94,7 @@ test('an import again gives a tool the same id', async () => {
   await here.run('tools.yaml', forms['a map of tools'])
   const first = here.read('slow-requests.yaml')
   const again = await here.run('tools.yaml', forms['a map of tools'])
-  expect(again.refused).toEqual(['4:3 slow-requests would replace queries/slow-requests.yaml: --force does'])
+  expect(again.refused).toEqual(['4:3 slow-requests: would replace queries/slow-requests.yaml: --force does'])
   await here.run('tools.yaml', forms['a map of tools'], { force: true })
   expect(here.read('slow-requests.yaml')).toBe(first)
 })
@@ -135,96 +135,96 @@ describe('what is refused, with its place and the reason', () => {
     [
       'another database',
       'tools:\n  a:\n    kind: postgres-sql\n    statement: SELECT 1\n',
-      /^3:11 a is of the kind postgres-sql, and is no saved query over BigQuery/,
+      /^3:11 a: is of the kind postgres-sql, and is no saved query over BigQuery/,
     ],
     [
       'any SQL',
       'kind: tool\nname: a\ntype: bigquery-execute-sql\n',
-      /^3:7 a is of the kind bigquery-execute-sql, and takes any SQL: write an endpoint with sandbox/,
+      /^3:7 a: is of the kind bigquery-execute-sql, and takes any SQL: write an endpoint with sandbox/,
     ],
     [
       'text that is pasted into SQL',
       tool(
         '    statement: SELECT * FROM {{.t}}\n    templateParameters:\n      - { name: t, type: string }\n',
       ),
-      /^6:5 a pastes templateParameters into its SQL/,
+      /^6:5 a: pastes templateParameters into its SQL/,
     ],
     [
       'a statement that writes',
       tool('    statement: |\n      -- why\n      UPDATE t SET x = 1\n'),
-      '7:7 a only SELECT queries are allowed: this starts with UPDATE',
+      '7:7 a: only SELECT queries are allowed: this starts with UPDATE',
     ],
     [
       'a variable of the environment',
       tool('    statement: SELECT * FROM `${DATASET}.t`\n'),
-      /^5:16 a has the variable \$\{DATASET\}/,
+      /^5:16 a: has the variable \$\{DATASET\}/,
     ],
     [
       'a list',
       parameter('type: array, items: { type: string }'),
-      /^7:26 a has the parameter p of type array/,
+      /^7:26 a: has the parameter p of type array/,
     ],
     [
       'a value of a login',
       parameter('type: string, authServices: [{ name: g, field: sub }]'),
-      /^7:34 a has authServices, at p, which a parameter has no equal of/,
+      /^7:34 a: has authServices, at p, which a parameter has no equal of/,
     ],
     [
       'a regular expression that differs here',
       parameter('type: string, allowedValues: ["(?i)x"]'),
-      /^7:49 a has allowedValues at p in a syntax/,
+      /^7:49 a: has allowedValues at p in a syntax/,
     ],
     [
       'numbers as choices',
       parameter('type: integer, allowedValues: [1, 2]'),
-      /^7:50 a has allowedValues at p that are no strings/,
+      /^7:50 a: has allowedValues at p that are no strings/,
     ],
     [
       'a default that does not fit',
       parameter('type: integer, default: x'),
-      /^7:\d+ a parameters\.properties\.p\.default/,
+      /^7:\d+ a: parameters\.properties\.p\.default/,
     ],
     [
       'an unused parameter',
       tool('    statement: SELECT 1 AS one\n    parameters:\n      - { name: p, type: string }\n'),
-      /^7:9 a p is declared, but @p is not in the SQL/,
+      /^7:9 a: p is declared, but @p is not in the SQL/,
     ],
     [
       'marks without parameters',
       tool('    statement: SELECT ? AS a, ? AS b\n'),
-      /^5:16 a has 2 marks \(\?\) for 0 parameters/,
+      /^5:16 a: has 2 marks \(\?\) for 0 parameters/,
     ],
     [
       'rights of the caller',
       `sources:\n  s: { kind: bigquery, useClientOAuth: true }\n${tool('    source: s\n    statement: SELECT 1 AS one\n')}`,
-      /^7:13 a reads s as its caller/,
+      /^7:13 a: reads s as its caller/,
     ],
     [
       'a source that is not there, with its limit of rows',
       tool('    source: s\n    statement: SELECT 1 AS one\n'),
-      /^5:13 a reads the source s, which is not in the file/,
+      /^5:13 a: reads the source s, which is not in the file/,
     ],
     [
       'a source that a variable names',
       tool('    source: ${SRC}\n    statement: SELECT 1 AS one\n'),
-      /^5:13 a has the variable \$\{SRC\} in its source/,
+      /^5:13 a: has the variable \$\{SRC\} in its source/,
     ],
     [
       'a default that a variable names',
       parameter('type: string, default: "${DAY}"'),
-      /^\d+:\d+ a has the variable \$\{DAY\} in its parameters/,
+      /^\d+:\d+ a: has the variable \$\{DAY\} in its parameters/,
     ],
-    ['a statement that is no text', tool('    statement: 5\n'), /^5:16 a has statement that is no string/],
+    ['a statement that is no text', tool('    statement: 5\n'), /^5:16 a: has statement that is no string/],
     [
       'a field that is not known',
       tool('    statement: SELECT 1\n    retries: 3\n'),
-      /^6:5 a has retries, which an endpoint has no equal of/,
+      /^6:5 a: has retries, which an endpoint has no equal of/,
     ],
-    ['no statement', tool(''), /^\d+:\d+ a has no statement/],
+    ['no statement', tool(''), /^\d+:\d+ a: has no statement/],
     [
       'no description',
       'tools:\n  a:\n    kind: bigquery-sql\n    statement: SELECT 1 AS one\n',
-      /^\d+:\d+ a must have required property 'description'/,
+      /^\d+:\d+ a: must have required property 'description'/,
     ],
     ['YAML that is damaged', 'tools:\n  a: [\n', /^\d+:\d+ /],
     ['a file of no known format', 'hello: world\n', /^1:1 is none of: JSON of Logflare/],
@@ -291,7 +291,7 @@ test('with BigQuery, its dry run checks the SQL, and a missing table is no reaso
       '+ gone from tools.yaml:4',
       expect.stringMatching(/^! gone waits for apply: .* is missing, or may not be used/),
     ])
-    expect(refused).toEqual([expect.stringMatching(/^3:64 bad /)])
+    expect(refused).toEqual([expect.stringMatching(/^3:64 bad: /)])
   } finally {
     await cloud.close()
     await server.close()

@@ -86,7 +86,7 @@ export async function write(
     return null
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return { file, ...error.place, detail: `${draft.name} ${error.message}` }
+    return { file, ...error.place, detail: `${draft.name}: ${error.message}` }
   }
 }
 
