@@ -8,7 +8,14 @@ import { timeText } from '../query/times.ts'
 
 const height = () => (innerWidth < 600 || innerHeight < 850 ? 240 : 320)
 
-export function chart(series: Series): HTMLElement {
+/** The range that was asked, in microseconds since 1970. */
+export interface Asked {
+  from: number
+  to: number
+}
+
+/** @param asked the range of its axis; that of the times by default */
+export function chart(series: Series, asked: Asked | null = null): HTMLElement {
   const place = el('div', { class: 'plot' })
   const spoken = el('p', { class: 'unseen', role: 'status' })
   const keys = legend(series.lines, (i, on) => plot?.setSeries(i + 1, { show: on }))
@@ -17,7 +24,7 @@ export function chart(series: Series): HTMLElement {
   function draw(width: number): void {
     plot?.destroy()
     const data: UPlot.AlignedData = [series.times, ...series.lines.map(({ values }) => values)]
-    plot = new UPlot(options(series, keys, width), data, place)
+    plot = new UPlot(options(series, { keys, width, asked }), data, place)
   }
 
   function step(event: KeyboardEvent): void {
@@ -127,8 +134,7 @@ function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => 
 
 function options(
   { times, lines, step }: Series,
-  keys: ReturnType<typeof legend>,
-  width: number,
+  { keys, width, asked }: { keys: ReturnType<typeof legend>; width: number; asked: Asked | null },
 ): UPlot.Options {
   const point = (at: number | null = null) => {
     const values = lines.map(line => (at === null ? null : (line.values[at] ?? null)))
@@ -146,7 +152,7 @@ function options(
     },
     axes: axes(lines),
     scales: {
-      x: { range: widened(times, step) },
+      x: { range: widened(times, step, asked) },
       ...Object.fromEntries(unitsOf(lines).map(unit => [scaleOf(unit), { range: fromZero }])),
     },
     series: [{}, ...lines.map(({ name }, i) => line(name, i, keys.isOn(i), isBare(times)))],
@@ -273,13 +279,19 @@ function fromZero(_: UPlot, low: number | null, high: number | null): [number, n
   return [bottom < 0 ? bottom - air : 0, top + (top > 0 || bottom === 0 ? air : 0)]
 }
 
-/** A single time gets an hour around it, the last bucket its whole width while it goes on. */
-function widened(times: number[], step: number | null) {
-  const end = isOpen(times, step) ? times.at(-1)! + step! : 0
+/**
+ * The axis of the time: all of the range that was asked, else an hour around a single time, and the last bucket's whole
+ * width while it goes on. Of a single time uPlot would show years.
+ */
+function widened(times: number[], step: number | null, asked: Asked | null) {
+  const [first, last] = [times[0]!, times.at(-1)!]
+  const end = isOpen(times, step) ? last + step! : last
+  const around = first === last ? 1800 : 0
+  const [from, to] = asked ? [asked.from / 1e6, asked.to / 1e6] : [first - around, last + around]
   return (_: UPlot, low: number | null, high: number | null): [number, number] => {
     if (low === null || high === null) return [0, 1]
-    const to = high === times.at(-1) ? Math.max(high, end) : high
-    return low === high ? [low - 1800, Math.max(to, high + 1800)] : [low, to]
+    const isAll = first === last || (low === first && high === last)
+    return isAll ? [Math.min(first, from), Math.max(end, to)] : [low, high === last ? end : high]
   }
 }
 

@@ -1,10 +1,12 @@
 /** The endpoint `service.usage` as a view: a chart of the calls, and who made them, in a time that is chosen. */
 import type { Row } from '../../shared/engines/engine.ts'
 import { el, show } from './dom.ts'
+import type { Asked } from './chart.ts'
 import type { Link } from './link.ts'
+import { momentOf } from './logs/range.ts'
 import { failure } from './results.ts'
 import { series } from './series.ts'
-import { type Endpoint, runQuery, ServiceError } from './service.ts'
+import { type Endpoint, now, runQuery, ServiceError } from './service.ts'
 import { table } from './table.ts'
 
 export const usageEndpoint = 'service.usage'
@@ -16,12 +18,12 @@ interface Opening {
   remember(link: Link, step: boolean): void
 }
 
-/** How far back, in words, with the width of the chart's buckets. */
-const times: Record<string, [words: string, bucket: string]> = {
-  '-1h': ['the last hour', 'minute'],
-  '-1d': ['the last day', 'hour'],
-  '-7d': ['the last 7 days', 'hour'],
-  '-30d': ['the last 30 days', 'day'],
+/** How far back, in words. */
+const times: Record<string, string> = {
+  '-1h': 'the last hour',
+  '-1d': 'the last day',
+  '-7d': 'the last 7 days',
+  '-30d': 'the last 30 days',
 }
 /** What rows may be of, with the columns that name it. */
 const subjects: Record<string, string[]> = {
@@ -39,8 +41,8 @@ export function usageView({ key, endpoint, link, remember }: Opening) {
   )
   const since = choice(
     'Time',
-    Object.fromEntries(Object.entries(times).map(([name, [words]]) => [name, words])),
-    link.values['iso_timestamp_start'] ?? '-1d',
+    times,
+    (link.values['iso_timestamp_start'] ?? '-1d').replace(/^now-/, '-'), // as the logs write it
   )
   const status = el('p', { class: 'status', role: 'status' })
   const place = el('div', { class: 'outcome' })
@@ -59,10 +61,12 @@ export function usageView({ key, endpoint, link, remember }: Opening) {
         own.signal,
       )
     try {
-      const bucket = times[since.value]?.[1] ?? 'day'
+      const end = momentOf(link.values['iso_timestamp_end'] ?? '', now()) ?? now()
+      const asked = { from: momentOf(since.value, now()) ?? 0, to: end }
+      const bucket = bucketOf(asked)
       const [sums, course] = await Promise.all([ask({}), ask({ bucket })])
       const lines = series(sideBySide(course.rows))
-      const plot = lines && (await import('./chart.ts')).chart(lines)
+      const plot = lines && (await import('./chart.ts')).chart(lines, asked)
       if (own.signal.aborted) return
       status.textContent = sums.rows.length === 0 ? 'No calls.' : totalOf(sums.rows)
       show(
@@ -102,6 +106,12 @@ function choice(label: string, options: Record<string, string>, chosen: string):
       el('option', { value, selected: value === chosen }, words),
     ),
   )
+}
+
+/** The width of the chart's buckets. */
+function bucketOf({ from, to }: Asked): string {
+  const hours = (to - from) / 3.6e9
+  return hours <= 2 ? 'minute' : hours <= 24 * 8 ? 'hour' : 'day'
 }
 
 /** A row for each bucket, with the calls of each: none where there is no row. */

@@ -44,7 +44,9 @@ export function stateFrom(link: Link, subject: Subject): { state: State; notices
     shape.table !== read.table && `There is no table ${read.table} here; this is ${shape.table}.`,
     lost.length > 0 && `Left out of the link, as ${shape.table} has no such field: ${lost.join(', ')}.`,
   ].filter(text => text !== false)
-  const dated = bound(start) && !said('from') ? { from: bound(start)!, to: bound(end) ?? '' } : {}
+  // Another view may write `-1h`, and no end.
+  const from = bound(start)?.replace(/^-/, 'now-')
+  const dated = from && !said('from') ? { from, to: bound(end) ?? plain.to } : {}
   const state = {
     ...read,
     ...dated,

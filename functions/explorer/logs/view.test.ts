@@ -20,6 +20,12 @@ const entries = 300
 
 jest.setTimeout(60_000) // a browser on a busy machine
 
+/** Where the line under the cursor stands in the chart, from 0 to 1. */
+function cursorPlace(): number {
+  const over = document.querySelector('.u-over')!.getBoundingClientRect()
+  return (document.querySelector('.u-cursor-x')!.getBoundingClientRect().x - over.x) / over.width
+}
+
 function entry(i: number, secondsAgo: number, status: number): object {
   const path = `/rest/v1/items/${i % 3}`
   const time = new Date(began - secondsAgo * 1000).toISOString().replace('Z', '123Z') // microseconds
@@ -41,9 +47,17 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await buildExplorer(join(folder, 'page'))
     const rows = Array.from({ length: entries }, (_, i) => entry(i, 5 + i * 10, i < 30 ? 500 : 200))
     const app = Array.from({ length: 30 }, (_, i) => appRow(i, new Date(began - i * 60_000).toISOString()))
+    const call = {
+      id: 'call',
+      timestamp: new Date(began - 45 * 60_000).toISOString(),
+      how: 'http',
+      endpoint: 'logs.all',
+      status: 200,
+      ms: 1,
+    }
     const { queries, env } = withAppLogs(join(folder, 'app'))
     service = await startService({
-      tables: { 'cloudflare.logs.prod': rows, 'app.logs': app },
+      tables: { 'cloudflare.logs.prod': rows, 'app.logs': app, 'service.requests': [call] },
       queries,
       env: { ...env, EXPLORER_DIR: join(folder, 'page') },
     })
@@ -535,11 +549,21 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByText('The last bucket, hatched, is not finished.').waitFor()
     await page.getByText('Buckets by day; no line goes through so few.').waitFor()
     await page.getByRole('group', { name: /over time/ }).press('ArrowLeft') // today, which has its whole width
-    const at = await page.evaluate(() => {
-      const over = document.querySelector('.u-over')!.getBoundingClientRect()
-      return (document.querySelector('.u-cursor-x')!.getBoundingClientRect().x - over.x) / over.width
-    })
-    expect(at).toBeCloseTo(0.5, 1)
+    expect(await page.evaluate(cursorPlace)).toBeCloseTo(0.5, 1)
+  })
+
+  test('the logs and the usage take over each other’s time, and a single call stands at its place in it', async () => {
+    await open(plain)
+    const endpoints = page.getByRole('combobox', { name: 'Endpoint' })
+    await endpoints.selectOption('service.usage')
+    expect(await page.getByRole('combobox', { name: 'Time' }).inputValue()).toBe('-1h')
+    await page.locator('.chart .u-over').waitFor()
+    await page.getByRole('group', { name: /over time/ }).press('ArrowRight') // 45 minutes ago
+    expect(await page.evaluate(cursorPlace)).toBeCloseTo(0.22, 1)
+    await endpoints.selectOption('logs.all')
+    await counted(/100 of/)
+    expect(await page.getByLabel('Time range').inputValue()).toBe('now-1h')
+    expect(page.url()).not.toMatch(/[.](from|to)=/)
   })
 
   test('can be used with the keyboard alone: j, k, Enter, Esc, ?', async () => {
