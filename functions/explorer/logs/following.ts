@@ -10,6 +10,8 @@ interface Places {
   rows(): Row[]
   /** @param cut whether some of the new ones are left out */
   add(rows: Row[], cut: boolean): void
+  /** Called after each look at the table. @param at when, in microseconds since 1970 */
+  looked(at: number): void
   fail(error: unknown): void
   show(on: boolean): void
 }
@@ -18,7 +20,7 @@ const everyMs = 3000
 /** Entries may come late, so as many microseconds are read again. */
 const lateness = 1e7
 
-export function follower(view: Current, { rows, add, fail, show }: Places) {
+export function follower(view: Current, { rows, add, looked, fail, show }: Places) {
   let timer: ReturnType<typeof setTimeout> | null = null
   const run = latest()
 
@@ -38,6 +40,7 @@ export function follower(view: Current, { rows, add, fail, show }: Places) {
       const answer = await view.query(sql, signal, { within })
       const added = answer.rows.filter(row => !seen.has(keyOf(row, shape)))
       if (added.length > 0) add(added, answer.truncated)
+      looked(now())
     }, fail)
   }
 

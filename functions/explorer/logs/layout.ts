@@ -7,7 +7,7 @@ import { toggle } from './toggle.ts'
 
 export function layout(view: Current, parts: Parts, notices: string[], editSql: (sql: string) => void) {
   const { controls, bars, chips, fields, rows, entry } = parts
-  const { legend, facts, stale, place, sqlText } = rows.elements
+  const { legend, facts, looked, stale, place, sqlText } = rows.elements
   return el(
     'article',
     { class: 'logs' },
@@ -16,7 +16,7 @@ export function layout(view: Current, parts: Parts, notices: string[], editSql: 
     ...notices.map(text => el('p', { class: 'notice', role: 'alert' }, text)),
     chips,
     bars.element,
-    el('div', { class: 'logs-line' }, stale, facts, legend, acts(view, parts)),
+    el('div', { class: 'logs-line' }, stale, facts, looked, legend, acts(view, parts)),
     el('div', { class: 'logs-main' }, fields.element, place, entry.element),
     sqlPart(sqlText, editSql),
   )

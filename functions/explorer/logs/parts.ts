@@ -48,8 +48,12 @@ export function partsOf(view: Current, { shapes, widening }: { shapes: string[];
   const following = follower(view, {
     rows: list.all,
     add: rows.add,
+    looked: rows.follow,
     fail: rows.fail,
-    show: controls.setFollowing,
+    show: on => {
+      controls.setFollowing(on)
+      rows.setFollowing(on)
+    },
   })
   const chips = el('div', { class: 'chips' })
 
@@ -73,8 +77,8 @@ export function partsOf(view: Current, { shapes, widening }: { shapes: string[];
 
   function follow(): void {
     const { from, to, sort, ascending } = view.state
-    if (to !== 'now' || sort !== '' || ascending)
-      change({ to: 'now', from: from || 'now-1h', sort: '', ascending: false })
+    const end = from === '' ? '' : 'now' // all time stays so
+    if (to !== end || sort !== '' || ascending) change({ to: end, sort: '', ascending: false })
     following.start()
   }
 

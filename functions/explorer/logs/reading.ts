@@ -11,7 +11,7 @@ import type { fieldList } from './fields.ts'
 import type { histogram } from './histogram.ts'
 import { latest } from './latest.ts'
 import { parametersOf, placeOf } from './opening.ts'
-import { rangeOf } from './range.ts'
+import { type Range, rangeOf, shown } from './range.ts'
 import { columnsOf, type rowList, timeOf } from './rows.ts'
 import { nameOf } from './shape.ts'
 import { type After, hasCursor, rowsSql } from './sql.ts'
@@ -32,6 +32,7 @@ const pageOf = 100
 export function reading(view: Current, { controls, list, bars, fields, arrived }: Parts, widening: boolean) {
   const legend = el('div', { class: 'bars-legend' })
   const facts = el('span', { class: 'logs-facts', role: 'status' })
+  const looked = el('span', { class: 'hint' }) // every few seconds, so not read aloud
   const stale = el('span', { class: 'stale', role: 'status' })
   const problem = el('div', { class: 'logs-problem' })
   const sqlText = el('pre', { tabindex: 0, 'aria-label': 'SQL of these rows' })
@@ -47,6 +48,8 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   /** Whether the rows of the last run are on the screen; the chart may be there before them. */
   let isShown = false
   let isLoading = false
+  /** When the chart was read, and the width of its buckets, in microseconds. */
+  let charted = { at: 0, width: Infinity }
 
   function run({ fresh = false } = {}): void {
     const range = rangeOf(view.state, now())
@@ -60,6 +63,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     if (missing) return void (fillIn(missing.name) || unasked(missing.name))
     view.range = range
     total = null
+    charted.width = Infinity
     isShown = false
     mark(asked !== '')
     controls.setRunning(true)
@@ -72,20 +76,32 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
       if (answer.rows.length === 0 && widening && widen()) return
       showRows(answer)
     }, fail)
-    void runs.chart(signal => readChart(signal, fresh), chartFailed)
+    void runs.chart(async signal => {
+      fields.set(view.state, view.shape(), null)
+      total = await readChart(signal, range, fresh)
+      if (isShown) tell()
+    }, chartFailed)
   }
 
-  async function readChart(signal: AbortSignal, fresh: boolean): Promise<void> {
-    const { state, range, endpoint } = view
+  /** @returns how many rows it is of */
+  async function readChart(signal: AbortSignal, range: Range, fresh = false): Promise<number> {
+    const { state, endpoint } = view
     const shape = view.shape()
-    fields.set(state, shape, null)
-    const run = (sql: string) => view.query(sql, signal, { fresh })
+    const run = (sql: string) => view.query(sql, signal, { within: range, fresh })
     const chart = await chartOf({ state, shape, range, now: now(), maxRows: endpoint.maxRows, run })
+    charted = { at: now(), width: chart.bars?.width ?? 6e7 }
     bars.set(chart.bars)
     show(legend, ...chart.legend(severity => view.change({ severity })))
     fields.set(state, shape, chart.top)
-    total = chart.total
-    if (isShown) tell()
+    return chart.total
+  }
+
+  /** While new rows are awaited: says so, and reads the chart again up to now when a third of a bucket has passed. */
+  function follow(at: number): void {
+    looked.textContent = `looked at ${shown(at, view.state.zone).slice(11, 19)}, waiting for new rows`
+    if (at - charted.at < charted.width / 3) return
+    charted.at = at
+    void runs.chart(async signal => void (await readChart(signal, { ...view.range, to: at })), chartFailed)
   }
 
   function showRows(answer: Answer): void {
@@ -217,7 +233,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   }
 
   return {
-    elements: { legend, facts, stale, place, sqlText },
+    elements: { legend, facts, looked, stale, place, sqlText },
     run,
     older: () => void older(),
     fail,
@@ -237,6 +253,9 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
       show(legend)
       fields.set(view.state, view.shape(), null)
     },
+    follow,
+    /** @param on whether new rows are awaited */
+    setFollowing: (on: boolean) => (looked.textContent = on ? 'waiting for new rows' : ''),
     /** New rows at the top. */
     add(rows: Row[], cut: boolean) {
       show(problem)

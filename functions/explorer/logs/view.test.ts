@@ -628,9 +628,16 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
   })
 
   // The last: its entry stays.
-  test('follow adds new entries at the top', async () => {
-    await open(plain)
-    await page.getByRole('button', { name: 'Follow' }).click()
+  test('follow adds new entries at the top and to the chart, says when it looked, and leaves all time as it is', async () => {
+    await open(`${plain}&.from=&.to=`)
+    const follow = page.getByRole('button', { name: 'Follow' })
+    await follow.click()
+    await page.getByText(/^looked at \d\d:\d\d:\d\d, waiting for new rows$/).waitFor()
+    expect(await page.getByLabel('Time range').inputValue()).toBe('')
+    await page.getByLabel('Time range').selectOption('Last 15 min') // in buckets of 15 seconds
+    await page.getByRole('button', { name: '5xx 30' }).waitFor()
+    expect(await page.getByText('waiting for new rows').count()).toBe(0)
+    await follow.click()
     const file = join(folder, 'new.ndjson')
     const made = { ...entry(9999, 0, 503), timestamp: new Date().toISOString() }
     writeFileSync(file, `${JSON.stringify(made)}\n`)
@@ -639,5 +646,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const logsFolder = join(DATA_DIR, 'logs')
     await loadLogs({ logsFolder, tablesFolder, table: 'cloudflare.logs.prod', files: [file], out: () => {} })
     await page.locator('.row.new', { hasText: 'GET | 503' }).waitFor()
+    await page.getByRole('button', { name: '5xx 31' }).waitFor()
+    await counted(/^\d+ (of \d+ )?rows/)
   })
 })
