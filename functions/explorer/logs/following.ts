@@ -41,7 +41,12 @@ export function follower(view: Current, { rows, add, looked, fail, show }: Place
       const added = answer.rows.filter(row => !seen.has(keyOf(row, shape)))
       if (added.length > 0) add(added, answer.truncated)
       looked(now())
-    }, fail)
+    }, failed)
+  }
+
+  /** What is on the screen stays where a look is given up. */
+  function failed(error: unknown): void {
+    if (!(error instanceof DOMException)) fail(error)
   }
 
   function again(): void {

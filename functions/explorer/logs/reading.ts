@@ -48,6 +48,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   /** Whether the rows of the last run are on the screen; the chart may be there before them. */
   let isShown = false
   let isLoading = false
+  let isFollowing = false
   /** When the chart was read, and the width of its buckets, in microseconds. */
   let charted = { at: 0, width: Infinity }
 
@@ -98,7 +99,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
 
   /** While new rows are awaited: says so, and reads the chart again up to now when a third of a bucket has passed. */
   function follow(at: number): void {
-    looked.textContent = `looked at ${shown(at, view.state.zone).slice(11, 19)}, waiting for new rows`
+    looked.textContent = `looked at ${shown(at, view.state.zone).slice(11, 19)}`
     if (at - charted.at < charted.width / 3) return
     charted.at = at
     void runs.chart(async signal => void (await readChart(signal, { ...view.range, to: at })), chartFailed)
@@ -134,7 +135,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     const count = list.all().length
     const many = count.toLocaleString('en')
     const of = total === null || isAll ? '' : ` of ${total.toLocaleString('en')}`
-    facts.textContent = `${many}${of} ${count === 1 ? 'row' : 'rows'} · ${cost}`
+    facts.textContent = `${many}${of} ${count === 1 ? 'row' : 'rows'}${isFollowing ? '' : ` · ${cost}`}`
     const more = `${many} rows${of}; older ones load as you scroll.`
     const all = count === 1 ? 'The one row of this range.' : `All ${many} rows of this range.`
     list.end(count === 0 ? '' : isAll ? all : more)
@@ -255,7 +256,11 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     },
     follow,
     /** @param on whether new rows are awaited */
-    setFollowing: (on: boolean) => (looked.textContent = on ? 'waiting for new rows' : ''),
+    setFollowing(on: boolean) {
+      isFollowing = on
+      looked.textContent = on ? 'waiting for new rows' : ''
+      if (isShown) tell()
+    },
     /** New rows at the top. */
     add(rows: Row[], cut: boolean) {
       show(problem)
