@@ -34,7 +34,7 @@ export const settings = {
   /** functions-framework reads it too. */
   port: setting({
     variable: 'PORT',
-    description: 'Where the service listens',
+    description: 'Where the service listens, on all interfaces',
     default: () => 8080,
     read: integer(1, 65_535),
     expected: 'a port from 1 to 65535',
