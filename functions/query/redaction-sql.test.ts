@@ -73,7 +73,7 @@ const attacks = `
   (SELECT REVERSE(peer)) | ARRAY(SELECT c FROM UNNEST(SPLIT(peer, '')) AS c) | [REVERSE(peer)] | STRUCT(REVERSE(peer) AS a)
   JSON_VALUE(CONCAT('["', REPLACE(peer, '.', '","'), '"]'), '$[0]') | JSON_OBJECT('version', peer) | JSON_ARRAY(peer, 'x')
   RANGE_BUCKET(peer, ['0', '1', '2', '3']) | GREATEST(SUBSTR(peer, 1, 3), '') | NORMALIZE(REVERSE(note)) | UPPER(REVERSE(note))
-  peer AS version | COALESCE(peer, '') AS version | STRUCT(peer AS version) AS s | cookie AS c | COALESCE(cookie, '') AS c
+  peer AS version | COALESCE(peer, '') AS version | STRUCT(peer AS version) AS s | cookie AS c | cookie AS \`Ä\` | COALESCE(cookie, '') AS c
   [cookie] AS c | ARRAY_AGG(cookie) AS c | STRUCT(cookie AS c) AS s | (cookie, 1) AS c | STRUCT<c STRING>(cookie) AS s
   MAX(cookie) AS m | cookie || 'x' AS c | UPPER(cookie) AS c | JSON_VALUE(body, '$.user.password') AS p | CAST(cookie AS INT64)
   JSON_QUERY(body, '$.user') AS u | TO_JSON_STRING(STRUCT(cookie AS c)) | TO_JSON_STRING(STRUCT(peer AS oid)) | PARSE_JSON(cookie)

@@ -100,7 +100,7 @@ function takeOutDecoded(text: string): string {
 
 /**
  * Every string of every row, at any depth; `rows.ts` has the rules for keys and numbers.
- * @param given the kinds of names, in lower case, that a caller's SQL gave to values of that kind
+ * @param given the kinds of names, by `nameKey`, that a caller's SQL gave to values of that kind
  * @returns new rows that share with the given ones the parts in which nothing was found; the given ones do not change
  */
 export function redactRows(rows: Row[], given?: ReadonlyMap<string, NameKind>): Row[] {

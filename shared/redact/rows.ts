@@ -4,6 +4,7 @@
  * are redacted as text, since JSON may hold data in them.
  */
 import type { Row, Value } from '../engines/engine.ts'
+import { nameKey } from '../sql/relations.ts'
 import { isCard } from './accounts.ts'
 import { replacement } from './personal-class.ts'
 import { isPersonal, kindOf, type NameKind } from './names.ts'
@@ -39,7 +40,7 @@ export function walkRows(
   redact: (text: string) => string,
   given: ReadonlyMap<string, NameKind> = new Map(),
 ): Row[] {
-  const own = (name: string) => given.get(name.toLowerCase()) ?? kindOf(name)
+  const own = (name: string) => given.get(nameKey(name)) ?? kindOf(name)
   const policy = { redact, kindOf: given.size > 0 ? own : kindOf }
   const place = placeOf('', policy)
   return rows.map(row => redactFields(place, row, policy))
