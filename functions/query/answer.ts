@@ -69,13 +69,13 @@ export async function answerQuestion(
 ): Promise<{ result: AnswerResult; parameters: Parameters }> {
   const { caller, query, callerSql, isImposed = false, bypass, labels, gone } = question
   const endpoint = await foundUpstream(services, question.endpoint)
-  // Where one that it reads has begun to redact, and it does not say so itself, nobody lifts that.
+  // Where one that it reads has begun to redact, and it does not say so itself, no key lifts that.
   const redacted = question.redacted || (endpoint.redact && !question.endpoint.redact)
   const cursor = await readCursor(services.cursors, endpoint, query)
   const moment = cursor?.now ?? config.frozenNow ?? Date.now()
   const now = presentFor(endpoint, moment)
   const parameters = readParameters(endpoint, query, caller.pins, now)
-  const composed = compose(endpoint, caller, parameters, callerSql, isImposed)
+  const composed = compose(endpoint, caller, parameters, callerSql, { redacted, isImposed })
   const page = pageFor(services.cursors, endpoint, parameters, { cursor, now, sql: callerSql })
   const run = {
     redacted,

@@ -9,7 +9,7 @@ import type { NameKind } from '../../shared/redact/names.ts'
 import { placeOf } from '../../shared/sql/error.ts'
 import type { Query } from '../../shared/sql/tree.ts'
 import type { Violation } from '../../shared/sandbox/rules.ts'
-import { storedTextIn } from '../../shared/sandbox/as-stored.ts'
+import { type StoredText, storedTextIn } from '../../shared/sandbox/as-stored.ts'
 import { placeInCaller, sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
@@ -45,9 +45,11 @@ export function mapErrorToCallerSql(
   return new ApiError(code, message, { problems, headers, cause })
 }
 
+const asItIs: StoredText = { problem: null, names: new Map() }
+
 /**
  * The saved query for these parameters, or the caller's inside its sandbox.
- * @param isImposed whether the answer is redacted and the caller cannot lift that
+ * @param redaction whether the answer is redacted, and whether the caller could not have it in the clear
  * @throws ApiError `sandbox_disabled`, `redaction_locked`, `sandbox_violation`, `invalid_query`, `invalid_parameter`
  */
 export function compose(
@@ -55,10 +57,10 @@ export function compose(
   caller: Caller,
   parameters: Parameters,
   callerSql: string | null,
-  isImposed: boolean,
+  { redacted, isImposed }: { redacted: boolean; isImposed: boolean },
 ): Composed {
   const { bindings } = parameters
-  if (callerSql === null) return { ...savedStatement(endpoint, bindings), tree: null, names: new Map() }
+  if (callerSql === null) return { ...savedStatement(endpoint, bindings), tree: null, names: asItIs.names }
   if (!endpoint.sandbox)
     throw new ApiError('sandbox_disabled', 'This endpoint takes no SQL; leave sql out.', {
       problems: [{ parameter: 'sql', detail: 'is not taken by this endpoint' }],
@@ -68,7 +70,8 @@ export function compose(
   const { sql, normal, tree, parameters: used } = sandbox(endpoint, callerSql)
   const all = [...bindings, ...upstreamBindings(endpoint)]
   const needed = all.filter(({ name }) => used.includes(name))
-  const { problem, names } = storedTextIn(tree)
+  // A clear answer needs neither.
+  const { problem, names } = redacted ? storedTextIn(tree) : asItIs
   if (problem && isImposed && !endpoint.sandboxDespiteRedaction) throw changesText(problem, callerSql)
   return { statement: { sql, bindings: needed }, instead: null, asOf: null, sql: normal, tree, names }
 }
