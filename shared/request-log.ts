@@ -1,6 +1,6 @@
 /**
  * The log of a process on a laptop, whose lines are also the rows of the log table `service.requests`: each process has a
- * file of each day in the table's folder (`shared/engines/duckdb/request-lines.ts` reads them), so that several append side
+ * file of each day in the table's folder (`shared/engines/duckdb/views.ts` reads them), so that several append side
  * by side. In the cloud a log sink does that (`infra/deploy/setup.sh`).
  *
  * Lines are written in batches, off the path of an answer: the same bytes first to the file, then to standard output. So a

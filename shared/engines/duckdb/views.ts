@@ -1,13 +1,12 @@
 /** The views that are the log tables: over the files that hold a table's rows at the moment of a run. */
 import { readdirSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { requestsTable } from '../../request-log.ts'
 import type { Column } from '../../sql/types.ts'
 import { EngineError } from '../engine.ts'
 import { engineError } from './failures.ts'
 import { logFiles } from './loads.ts'
-import { rowsOfLines } from './request-lines.ts'
 import { duckType, quoteName, quoteText } from './syntax.ts'
 import { tableFolder } from './tables.ts'
 
@@ -121,4 +120,27 @@ function filesOf(table: string, folder: string): string[] {
 
 function failed(table: string, what: string, cause?: unknown): EngineError {
   return new EngineError('failed', `The log files of ${table} ${what}`, { cause })
+}
+
+/** What columns are called in a line, where it is not their name. */
+const fields: Record<string, string> = { id: 'requestId', timestamp: 'time' }
+
+/**
+ * DuckDB SQL that selects the columns from the log's lines in the folder of `service.requests` (`shared/request-log.ts`);
+ * `null` where there are none. Lines of something else than a request have no `how`, and neither has one that is cut short, at the end of a file that is being written.
+ */
+function rowsOfLines(folder: string, columns: Column[]): string | null {
+  const files = readdirSync(folder).filter(name => name.endsWith('.ndjson'))
+  if (files.length === 0) return null
+  const fieldOf = ({ name }: Column) => fields[name] ?? name
+  const types = columns.map(column => `${quoteName(fieldOf(column))}: ${quoteText(duckType(column.type))}`)
+  const items = columns.map(column => `${quoteName(fieldOf(column))} AS ${quoteName(column.name)}`)
+  const paths = files.sort().map(name => quoteText(join(folder, name)))
+  const read = [
+    `[${paths.join(', ')}]`,
+    "format = 'newline_delimited'",
+    'ignore_errors = true',
+    `columns = {${types.join(', ')}}`,
+  ]
+  return `SELECT ${items.join(', ')} FROM read_json(${read.join(', ')}) WHERE "how" IS NOT NULL`
 }
