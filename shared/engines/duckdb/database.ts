@@ -4,7 +4,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Column } from '../../sql/types.ts'
 import type { Deadline } from '../deadline.ts'
 import { Turns } from '../turns.ts'
-import { registerFunctions } from './functions/register.ts'
+import { registerUdfs } from './udfs/register.ts'
 import { quoteText } from './syntax.ts'
 import { prepareTableFolder, tableFolder } from './tables.ts'
 
@@ -27,7 +27,7 @@ export async function openDatabase(
     autoload_known_extensions: 'false',
   })
   const connection = await instance.connect()
-  await registerFunctions(connection)
+  await registerUdfs(connection)
   const root = resolve(logsFolder)
   for (const [table, columns] of tables)
     await prepareTableFolder(connection, tableFolder(root, table), columns)

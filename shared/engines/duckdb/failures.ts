@@ -56,7 +56,7 @@ const rejected: Meaning[] = [
   [/^Invalid Input Error/, 'A function refuses a value that it is given'],
 ]
 
-/** Of our own functions, whose messages quote no values (see shared/engines/duckdb/functions/register.ts). */
+/** Of our own functions, whose messages quote no values (see shared/engines/duckdb/udfs/register.ts). */
 const ofFunction = /^Invalid Input Error: GoogleSQL: (.+)$/
 
 /** Faults of log files. The names of files are ours, but for those that operators put beside them. */

@@ -14,7 +14,7 @@ import type {
 } from '@duckdb/node-api'
 import type { ArrayType, Column, ScalarName, SqlType, StructType } from '../../sql/types.ts'
 import { type Binding, EngineError, type Row, type Value } from '../engine.ts'
-import { isInterval } from './functions/interval.ts'
+import { isInterval } from './udfs/interval.ts'
 import {
   boundFields,
   boundItems,

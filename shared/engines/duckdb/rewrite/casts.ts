@@ -220,7 +220,7 @@ const formatted: Record<string, (sql: string, zone: string, now: string) => stri
     `make_timestamptz(gsql_cast_text_timestamp(FORMAT, ${sql}, ${now}, ${zone}))`,
 }
 
-/** A cast with FORMAT and AT TIME ZONE, by `duckdb/functions/format-model.ts`. */
+/** A cast with FORMAT and AT TIME ZONE, by `duckdb/udfs/format-model.ts`. */
 function withFormat(context: Context, node: Cast, format: Expression, value: Typed, scope: Scope): string {
   const [model, zone] = [format, node.zone].map(argument => {
     const text = argument && coerce(context.expression(argument, scope), { kind: 'STRING' })

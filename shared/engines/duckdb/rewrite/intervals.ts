@@ -1,7 +1,7 @@
-/** INTERVALs: literals, parts and arithmetic. `duckdb/functions/interval.ts` has what DuckDB computes in another way. */
+/** INTERVALs: literals, parts and arithmetic. `duckdb/udfs/interval.ts` has what DuckDB computes in another way. */
 import type { Extract, Expression, IntervalLiteral } from '../../../sql/tree.ts'
-import { intervalFrom } from '../functions/interval.ts'
-import { ValueError } from '../functions/scalar-function.ts'
+import { intervalFrom } from '../udfs/interval.ts'
+import { ValueError } from '../udfs/udf.ts'
 import { coerce, noSignature } from './coercion.ts'
 import { type Context, type Scope, type Typed, typed } from './context.ts'
 

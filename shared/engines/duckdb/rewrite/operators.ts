@@ -181,7 +181,7 @@ function checkedFloat(
 
 export const isDecimal = ({ kind }: SqlType) => kind === 'NUMERIC' || kind === 'BIGNUMERIC'
 
-/** A product or quotient of decimals, exactly: by `duckdb/functions/numeric.ts`. */
+/** A product or quotient of decimals, exactly: by `duckdb/udfs/numeric.ts`. */
 export function decimal(what: 'multiply' | 'divide', a: string, b: string, type: SqlType): Typed {
   if (type.kind === 'NUMERIC') return typed(`gsql_numeric_${what}(${a}, ${b})`, type)
   const texts = [a, b].map(sql => `CAST(${sql} AS VARCHAR)`).join(', ')

@@ -1,7 +1,7 @@
 /**
  * Dates and times from and to text, by GoogleSQL's format elements
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements). DuckDB writes what it writes in the same
- * way; all else, and all reading, is in `duckdb/functions/date-text.ts`.
+ * way; all else, and all reading, is in `duckdb/udfs/date-text.ts`.
  */
 import type { ScalarName } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'

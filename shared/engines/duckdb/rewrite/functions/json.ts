@@ -1,5 +1,5 @@
 /**
- * JSON functions, over JSON values and over strings that hold JSON. DuckDB reads what is common; `duckdb/functions/` reads
+ * JSON functions, over JSON values and over strings that hold JSON. DuckDB reads what is common; `duckdb/udfs/` reads
  * text that is cut off or damaged, and writes numbers and changed values.
  */
 import type { Expression } from '../../../../sql/tree.ts'

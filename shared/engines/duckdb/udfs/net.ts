@@ -2,7 +2,7 @@
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { domainToASCII } from 'node:url'
 import { parse } from 'tldts'
-import { scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { scalar, type ScalarFunction, ValueError } from './udf.ts'
 
 /** The bytes of an address in text; null for other text. */
 function addressOf(text: string): Uint8Array | null {

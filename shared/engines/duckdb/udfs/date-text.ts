@@ -3,7 +3,7 @@
  * https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements#format_elements_date_time.
  * Dates and times travel as the microseconds since 1970 that clocks show (`civil`).
  */
-import { remembered, scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
 import { civilInZone, utcOf } from './time-zones.ts'
 
 export const microsPerDay = 86_400_000_000n

@@ -1,5 +1,5 @@
 /** INTERVALs: months, days and microseconds, each with its own sign. */
-import { type Interval, scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { type Interval, scalar, type ScalarFunction, ValueError } from './udf.ts'
 
 const microsPerHour = 3_600_000_000n
 const microsPerDay = 24n * microsPerHour

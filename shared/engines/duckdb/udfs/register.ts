@@ -1,5 +1,5 @@
 /**
- * GoogleSQL functions that DuckDB's SQL cannot express, in JavaScript. The rewriting calls them by their names here.
+ * User-defined functions: what DuckDB's SQL cannot express of GoogleSQL, in JavaScript. The rewriting calls them by name.
  * DuckDB calls them with chunks of up to 2,048 rows on Node's main thread, which answers no other caller meanwhile: so a
  * text is no longer than `mostCharacters`, and a chunk takes no longer than `mostMs`.
  */
@@ -11,7 +11,7 @@ import { jsonFunctions } from './json.ts'
 import { jsonTextFunctions } from './json-text.ts'
 import { netFunctions } from './net.ts'
 import { numericFunctions } from './numeric.ts'
-import { type ColumnType, type Interval, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { type ColumnType, type Interval, type ScalarFunction, ValueError } from './udf.ts'
 import { textFunctions } from './text.ts'
 
 const functions: Record<string, ScalarFunction> = {
@@ -35,7 +35,7 @@ const mostTogether = 8 * mostCharacters
 const rowsPerLook = 16
 
 /** Makes the functions known to the database of a connection. */
-export async function registerFunctions(connection: DuckDBConnection): Promise<void> {
+export async function registerUdfs(connection: DuckDBConnection): Promise<void> {
   const duckdb = await import('@duckdb/node-api')
   const types: Record<ColumnType, DuckDBType> = {
     BIGINT: duckdb.BIGINT,

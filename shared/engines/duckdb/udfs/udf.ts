@@ -1,4 +1,4 @@
-/** How a function of DuckDB is written in JavaScript. */
+/** How a user-defined function of DuckDB is written in JavaScript. */
 
 /** DuckDB's types; a DECIMAL is one of (38, 9), which holds a NUMERIC. */
 export type ColumnType =

@@ -3,7 +3,7 @@
  * that is cut off or goes wrong behind it still has that value. Strings may stand in single quotes, commas at the end of a
  * list. Numbers keep the digits that were written. The rewriting leaves text that is plain JSON to DuckDB.
  */
-import { remembered, scalar, type ScalarFunction } from './scalar-function.ts'
+import { remembered, scalar, type ScalarFunction } from './udf.ts'
 
 type Step = string | number
 

@@ -2,7 +2,7 @@
  * Exact arithmetic of NUMERIC, in billionths. DuckDB multiplies decimals only where the product of their scales leaves room,
  * and divides them as FLOAT64s.
  */
-import { scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { scalar, type ScalarFunction, ValueError } from './udf.ts'
 
 const one = 1_000_000_000n
 

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { fingerprint64 } from './fingerprint.ts'
-import { scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { scalar, type ScalarFunction, ValueError } from './udf.ts'
 
 /** The code points of a text, which are GoogleSQL's characters. */
 const characters = (text: string) => Array.from(text)

@@ -1,5 +1,5 @@
 /** Values of the type JSON: parsed strictly, changed, and written as GoogleSQL does, with keys in order and numbers normalised. */
-import { remembered, scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
 
 /** A number keeps its text in canonical form: an integer of 64 bits, or the shortest digits of a FLOAT64. */
 class JsonNumber {

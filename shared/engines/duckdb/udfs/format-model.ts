@@ -15,7 +15,7 @@ import {
   zoneOffset,
 } from './date-text.ts'
 import { fixedDecimal, fixedFloat } from './numeric.ts'
-import { scalar, type ScalarFunction, ValueError } from './scalar-function.ts'
+import { scalar, type ScalarFunction, ValueError } from './udf.ts'
 import { civilInZone, utcOf } from './time-zones.ts'
 
 // ---- dates and times

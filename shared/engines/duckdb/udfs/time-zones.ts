@@ -1,5 +1,5 @@
 /** Time zones: names of the IANA database, and offsets such as `+05:30` and `UTC-3`. */
-import { ValueError } from './scalar-function.ts'
+import { ValueError } from './udf.ts'
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 
