@@ -1,17 +1,19 @@
 /**
  * `node infra/deploy/monitoring-plan.ts FOLDER --project=P --region=R [--notify=EMAIL]`: prints what a project lacks of
- * `infra/deploy/monitoring/`, one change a line as arguments for gcloud. In the folder are gcloud's lists of what the
+ * `monitoring.ts`, one change a line as arguments for gcloud. In the folder are gcloud's lists of what the
  * project has (`metrics`, `channels`, `uptime`, `dashboards`, `policies`, each JSON; a file that is not there is an empty
  * list), and the plan writes the files there that its arguments name.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { dashboard, metrics, policies, type Policy, uptimeCheck } from './monitoring.ts'
 
 type Json = Record<string, unknown>
 
 /** What Cloud Monitoring and Cloud Logging list; each is found by its name, or by its display name where Google names it. */
-export type Present = Record<'metrics' | 'channels' | 'uptime' | 'dashboards' | 'policies', Json[]>
+export type Present = Record<(typeof kinds)[number], Json[]>
+const kinds = ['metrics', 'channels', 'uptime', 'dashboards', 'policies'] as const
 
 export interface Site {
   project: string
@@ -26,31 +28,14 @@ interface Change {
   file?: Json
 }
 
-interface Policy extends Json {
-  displayName: string
-  conditions: { displayName: string; name?: string }[]
-  notificationChannels?: string[]
-}
-
-interface UptimeCheck extends Json {
-  displayName: string
-  monitoredResource: { type: string; labels: Record<string, string> }
-  httpCheck: { path: string }
-  userLabels: Record<string, string>
-  period: string
-  timeout: string
-  selectedRegions: string[]
-}
-
-const folder = new URL('monitoring/', import.meta.url)
-
 /** Metrics before the policies that name them, which are refused otherwise. */
-export function planMonitoring(site: Site, present: Present): Change[] {
+export function planMonitoring({ project, region, notify }: Site, present: Present): Change[] {
+  const host = `${region}-${project}.cloudfunctions.net`
   return [
-    ...readAll('metrics/', site).flatMap(([name, metric]) => planMetric(name, metric, present.metrics)),
-    ...planUptime(read('uptime.json', site) as UptimeCheck, present.uptime),
-    ...planDashboard(read('dashboard.json', site), present.dashboards),
-    ...readAll('policies/', site).flatMap(([, policy]) => planPolicy(policy as Policy, site, present)),
+    ...Object.entries(metrics).flatMap(([name, metric]) => planMetric(name, metric, present.metrics)),
+    ...planUptime(uptimeCheck(project, host), present.uptime),
+    ...planDashboard(dashboard(project), present.dashboards),
+    ...policies(host).flatMap(policy => planPolicy(policy, notify, present)),
   ]
 }
 
@@ -61,11 +46,11 @@ function planMetric(name: string, metric: Json, present: Json[]): Change[] {
   return [{ args: ['logging', 'metrics', verb, name, '--config-from-file='], file: metric }]
 }
 
-function planDashboard(dashboard: Json, present: Json[]): Change[] {
-  const id = (dashboard['name'] as string).split('/').at(-1)!
-  const there = present.find(({ name }) => (name as string).endsWith(`/dashboards/${id}`))
+function planDashboard(dashboard: Json & { name: string }, present: Json[]): Change[] {
   // Google answers with the project's number in the name.
-  const { name: _, ...content } = dashboard
+  const { name, ...content } = dashboard
+  const id = name.split('/').at(-1)!
+  const there = present.find(one => (one['name'] as string).endsWith(`/dashboards/${id}`))
   if (there && holds(there, content)) return []
   const subject = there ? ['update', id] : ['create']
   const file = there ? { ...content, etag: there['etag'] } : dashboard
@@ -73,7 +58,7 @@ function planDashboard(dashboard: Json, present: Json[]): Change[] {
 }
 
 /** In gcloud 528 policies are there as `gcloud alpha` only. */
-function planPolicy(wanted: Policy, { notify }: Site, { policies, channels }: Present): Change[] {
+function planPolicy(wanted: Policy, notify: Site['notify'], { policies, channels }: Present): Change[] {
   const there = policies.find(one => one['displayName'] === wanted.displayName) as Policy | undefined
   const notificationChannels = channelsOf(there, notify, channels)
   const policy = { ...wanted, ...(notificationChannels.length > 0 ? { notificationChannels } : {}) }
@@ -101,7 +86,7 @@ function channelsOf(policy: Policy | undefined, notify: string | undefined, chan
  * gcloud takes uptime checks as flags only, and its update clears the labels (`command_lib/monitoring/util.py` of version
  * 528, `ModifyUptimeCheck`), so that a check is replaced. The policy finds it by its host.
  */
-function planUptime(check: UptimeCheck, present: Json[]): Change[] {
+function planUptime(check: ReturnType<typeof uptimeCheck>, present: Json[]): Change[] {
   const { displayName, monitoredResource, httpCheck, userLabels, selectedRegions, period, timeout } = check
   const there = present.find(one => holds(one, { displayName, monitoredResource }))
   if (there && holds(there, check)) return []
@@ -139,19 +124,6 @@ function holds(there: unknown, wanted: unknown): boolean {
   return there === wanted || String(there) === String(wanted) || (there === undefined && !wanted)
 }
 
-/** Those of a folder with their names. */
-function readAll(path: string, site: Site): [name: string, content: Json][] {
-  const files = readdirSync(new URL(path, folder)).sort()
-  return files.map(file => [file.replace('.json', ''), read(path + file, site)])
-}
-
-/** With the project and the address of `query` in place of `{project}` and `{host}`. */
-function read(path: string, { project, region }: Site): Json {
-  const text = readFileSync(new URL(path, folder), 'utf8')
-  const host = `${region}-${project}.cloudfunctions.net`
-  return JSON.parse(text.replaceAll('{project}', project).replaceAll('{host}', host)) as Json
-}
-
 if (import.meta.main) {
   const options = {
     project: { type: 'string' },
@@ -164,13 +136,7 @@ if (import.meta.main) {
     const file = join(work, name)
     return ((existsSync(file) && JSON.parse(readFileSync(file, 'utf8').trim() || '[]')) || []) as Json[]
   }
-  const present: Present = {
-    metrics: list('metrics'),
-    channels: list('channels'),
-    uptime: list('uptime'),
-    dashboards: list('dashboards'),
-    policies: list('policies'),
-  }
+  const present = Object.fromEntries(kinds.map(kind => [kind, list(kind)])) as Present
   const site = { project: values.project ?? '', region: values.region ?? '', notify: values.notify }
   for (const [at, { args, file }] of planMonitoring(site, present).entries()) {
     const path = file ? join(work, `monitoring-${at}.json`) : ''

@@ -1,5 +1,5 @@
-/** The files of `monitoring/` against the lines that the service writes, against each other, and against the guide. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+/** What `monitoring.ts` watches against the lines that the service writes, against each other, and against the guide. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +17,7 @@ import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import { lineOf, type Log } from '../../shared/log.ts'
 import { startBigQueryServer, type BigQueryServer } from '../google/bigquery/server.ts'
 import { parseFilter, valueAt } from '../google/testing/log-filter.ts'
+import { dashboard, metrics, policies as policiesOf } from './monitoring.ts'
 import { planMonitoring, type Present } from './monitoring-plan.ts'
 import { requestsView, routedTable } from './requests-view.ts'
 
@@ -28,12 +29,7 @@ interface Metric {
   valueExtractor?: string
 }
 
-const folder = 'infra/deploy/monitoring'
-const read = (path: string) => JSON.parse(readFileSync(join(folder, path), 'utf8')) as Json
-const metrics = new Map(
-  readdirSync(join(folder, 'metrics')).map(file => [file.replace('.json', ''), read(`metrics/${file}`)]),
-)
-const policies = readdirSync(join(folder, 'policies')).map(file => read(`policies/${file}`))
+const policies = policiesOf('my-host')
 
 /** "Structured logging", "Special JSON fields": these leave the payload. */
 function entryOf(line: string, service: string): Json {
@@ -172,7 +168,7 @@ describe('the metrics', () => {
 
   /** What a metric takes from the lines that its filter matches: labels, and the value of a distribution. */
   function counted(name: string): Json[] {
-    const { filter, labelExtractors, valueExtractor } = metrics.get(name) as unknown as Metric
+    const { filter, labelExtractors, valueExtractor } = metrics[name] as unknown as Metric
     const matches = parseFilter(filter)
     const extract = (entry: Json, extractor: string) =>
       valueAt(entry, /^EXTRACT\((.*)\)$/.exec(extractor)![1]!)
@@ -206,7 +202,7 @@ describe('the metrics', () => {
   test('count failures of the store with the reason, and the requests that it cost', () => {
     const failures = counted('lqe_store_failures')
     const messages = entries
-      .filter(parseFilter((metrics.get('lqe_store_failures') as unknown as Metric).filter))
+      .filter(parseFilter((metrics['lqe_store_failures'] as unknown as Metric).filter))
       .map(entry => valueAt(entry, 'jsonPayload.message'))
     expect(new Set(messages)).toEqual(new Set(['the store failed', 'request', 'warm']))
     expect(new Set(failures.map(({ reason }) => reason))).toEqual(new Set(['unavailable']))
@@ -235,13 +231,13 @@ describe('the policies', () => {
   })
 
   test('and the dashboard name no metric of ours that there is not, and use each', () => {
-    const text = JSON.stringify([policies, read('dashboard.json')])
+    const text = JSON.stringify([policies, dashboard('my-project')])
     const named = [
       ...text.matchAll(
         /(?:logging\.googleapis\.com\/user\/|logging_googleapis_com:user_)(lqe_\w+?)(?:_sum)?\b/g,
       ),
     ]
-    expect(new Set(named.map(match => match[1]))).toEqual(new Set(metrics.keys()))
+    expect(new Set(named.map(match => match[1]))).toEqual(new Set(Object.keys(metrics)))
   })
 })
 
@@ -252,11 +248,11 @@ describe('the plan for the monitoring', () => {
     name: 'projects/p/notificationChannels/1',
     labels: { email_address: 'night@example.com' },
   }
-  const policyOf = (displayName: string) => policies.find(policy => policy['displayName'] === displayName)!
+  const policyOf = (displayName: string) => policies.find(policy => policy.displayName === displayName)!
   const store = {
     ...policyOf('Store unavailable'),
     name: 'projects/p/alertPolicies/7',
-    conditions: (policyOf('Store unavailable')['conditions'] as Json[]).map(one => ({
+    conditions: policyOf('Store unavailable').conditions.map(one => ({
       ...one,
       name: 'projects/p/alertPolicies/7/conditions/8',
     })),
@@ -272,7 +268,7 @@ describe('the plan for the monitoring', () => {
     expect(kinds.lastIndexOf('logging metrics create')).toBeLessThan(
       changesOf({}).findIndex(({ args }) => args.includes('policies')),
     )
-    expect(kinds).toHaveLength(metrics.size + 2 + policies.length)
+    expect(kinds).toHaveLength(Object.keys(metrics).length + 2 + policies.length)
   })
 
   test('leaves alone what is there, with what Google adds', () => {
@@ -283,7 +279,7 @@ describe('the plan for the monitoring', () => {
   })
 
   test('puts back what was changed by hand', () => {
-    const bytes = { ...metrics.get('lqe_bytes'), name: 'lqe_bytes' }
+    const bytes = { ...metrics['lqe_bytes'], name: 'lqe_bytes' }
     const present = {
       metrics: [{ ...bytes, filter: 'severity>=ERROR' }],
       policies: [{ ...store, severity: 'ERROR' }],
@@ -292,7 +288,7 @@ describe('the plan for the monitoring', () => {
     expect(updates).toMatchObject([
       {
         args: expect.arrayContaining(['metrics', 'lqe_bytes']),
-        file: { filter: metrics.get('lqe_bytes')!['filter'] },
+        file: { filter: metrics['lqe_bytes']!['filter'] },
       },
       {
         args: expect.arrayContaining(['policies', '7']),

@@ -234,7 +234,7 @@ set_up_requests() {
     "CREATE OR REPLACE VIEW \`$project\`.\`$dataset\`.\`service_requests\` AS $(node infra/deploy/requests-view.ts $routed)"
 }
 
-# Log-based metrics, the uptime check, the dashboard and the alert policies of infra/deploy/monitoring/. A policy is refused
+# Log-based metrics, the uptime check, the dashboard and the alert policies of infra/deploy/monitoring.ts. A policy is refused
 # until its metric is known, which takes up to ten minutes (terraform-provider-google, issue 11102).
 set_up_monitoring() {
   local addresses words

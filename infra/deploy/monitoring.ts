@@ -1,0 +1,289 @@
+/**
+ * What is watched, as Cloud Logging and Cloud Monitoring take it: metrics of log lines, an uptime check, a dashboard and alert
+ * policies. `monitoring-plan.ts` brings a project to it.
+ */
+
+type Json = Record<string, unknown>
+
+interface Condition extends Json {
+  displayName: string
+  name?: string
+}
+
+export interface Policy extends Json {
+  displayName: string
+  conditions: Condition[]
+  notificationChannels?: string[]
+}
+
+const userLabels = { service: 'lqe' } // by which remove.sh finds them
+
+const revision = 'resource.type="cloud_run_revision"'
+const query = `${revision} AND resource.labels.service_name="query"`
+const warm = `${revision} AND resource.labels.service_name="warm"`
+const both = `${revision} AND (resource.labels.service_name="query" OR resource.labels.service_name="warm")`
+const requests = `${query} AND metric.type="run.googleapis.com/request_count"`
+const own = (metric: string) => `${revision} AND metric.type="logging.googleapis.com/user/${metric}"`
+/** Of Managed Service for Prometheus: Cloud Monitoring's own filters have no sum of a distribution. */
+const bytesInAnHour =
+  'increase(logging_googleapis_com:user_lqe_bytes_sum{monitored_resource="cloud_run_revision"}[1h])'
+
+/** Counts lines by fields of theirs, or, as a distribution, takes the field `value` of each. */
+function metric(description: string, filter: string, labels: string[], value?: string): Json {
+  const extract = (field: string) => `EXTRACT(jsonPayload.${field})`
+  const kind = value ? { valueType: 'DISTRIBUTION', unit: 'By' } : { valueType: 'INT64', unit: '1' }
+  const exponentialBuckets = { numFiniteBuckets: 16, growthFactor: 4, scale: 1_048_576 }
+  return {
+    description,
+    filter,
+    metricDescriptor: { metricKind: 'DELTA', ...kind, labels: labels.map(key => ({ key })) },
+    labelExtractors: Object.fromEntries(labels.map(label => [label, extract(label)])),
+    ...(value ? { valueExtractor: extract(value), bucketOptions: { exponentialBuckets } } : {}),
+  }
+}
+
+export const metrics: Record<string, Json> = {
+  lqe_answers: metric(
+    "Answers of query's endpoints, by what the cache did.",
+    `${query} AND jsonPayload.message="request" AND jsonPayload.cache:*`,
+    ['cache', 'endpoint'],
+  ),
+  lqe_bytes: metric(
+    'Bytes that BigQuery read, for each request or call of warm that had it run.',
+    `${revision} AND (jsonPayload.message="request" OR jsonPayload.message="warm") AND jsonPayload.bytes>0`,
+    ['endpoint'],
+    'bytes',
+  ),
+  lqe_store_failures: metric(
+    'Calls of the store that failed, and requests answered 503 for it.',
+    `${both} AND (jsonPayload.message="the store failed" OR jsonPayload.error="store_unavailable")`,
+    ['reason'],
+  ),
+  lqe_warmed: metric(
+    'Calls of warm after which no answer of the endpoint has failed.',
+    `${warm} AND jsonPayload.message="warm" AND jsonPayload.status=200 AND jsonPayload.failed=0`,
+    ['endpoint'],
+  ),
+}
+
+export function uptimeCheck(project: string, host: string) {
+  return {
+    displayName: 'lqe-query',
+    userLabels,
+    monitoredResource: { type: 'uptime_url', labels: { host, project_id: project } },
+    httpCheck: {
+      path: '/query/health',
+      port: 443,
+      useSsl: true,
+      validateSsl: true,
+      acceptedResponseStatusCodes: [{ statusClass: 'STATUS_CLASS_2XX' }],
+    },
+    period: '60s',
+    timeout: '10s',
+    selectedRegions: ['EUROPE', 'USA_VIRGINIA', 'ASIA_PACIFIC'],
+  }
+}
+
+interface Series {
+  filter: string
+  /** `seconds` of a point, how the values of one instance become a point, and how those of all instances do. */
+  seconds: number
+  aligner?: string
+  reducer?: string
+  /** A label by which instances stay apart, as `metric.label.cache`. */
+  by?: string
+}
+
+function aggregation({ seconds, aligner = 'ALIGN_DELTA', reducer = 'REDUCE_SUM', by }: Series): Json {
+  const how = { alignmentPeriod: `${seconds}s`, perSeriesAligner: aligner, crossSeriesReducer: reducer }
+  return { ...how, ...(by ? { groupByFields: [by] } : {}) }
+}
+
+/** By the minute. */
+function line(filter: string, options: Omit<Series, 'filter' | 'seconds'>): Json {
+  const series = { filter, seconds: 60, ...options }
+  return { timeSeriesFilter: { filter, aggregation: aggregation(series) } }
+}
+
+function chart(title: string, ...lines: Json[]): Json {
+  return {
+    title,
+    xyChart: { dataSets: lines.map(timeSeriesQuery => ({ timeSeriesQuery, plotType: 'LINE' })) },
+  }
+}
+
+export function dashboard(project: string): Json & { name: string } {
+  const latencies = `${query} AND metric.type="run.googleapis.com/request_latencies"`
+  const instances = `${both} AND metric.type="run.googleapis.com/container/instance_count"`
+  const memory = `${query} AND metric.type="run.googleapis.com/container/memory/utilizations"`
+  const widgets = [
+    chart('Requests by class of status', line(requests, { by: 'metric.label.response_code_class' })),
+    chart(
+      'Latency of query, 50th and 99th percentile (ms)',
+      line(latencies, { reducer: 'REDUCE_PERCENTILE_50' }),
+      line(latencies, { reducer: 'REDUCE_PERCENTILE_99' }),
+    ),
+    chart('Answers by what the cache did', line(own('lqe_answers'), { by: 'metric.label.cache' })),
+    chart('Successful calls of warm by endpoint', line(own('lqe_warmed'), { by: 'metric.label.endpoint' })),
+    chart('Bytes in the last hour, by service', {
+      prometheusQuery: `sum by (service_name) (${bytesInAnHour})`,
+    }),
+    chart('Failures of the store by reason', line(own('lqe_store_failures'), { by: 'metric.label.reason' })),
+    chart('Instances', line(instances, { aligner: 'ALIGN_MAX', by: 'resource.label.service_name' })),
+    chart(
+      'Memory of an instance, 99th percentile (share of the limit)',
+      line(memory, { reducer: 'REDUCE_PERCENTILE_99' }),
+    ),
+  ]
+  const gridLayout = { columns: '2', widgets }
+  return { name: `projects/${project}/dashboards/lqe`, displayName: 'Log query endpoints', gridLayout }
+}
+
+/** The sum of a series, or its ratio to that of the filter `per`, is over a threshold for `duration` seconds. */
+function over(
+  displayName: string,
+  thresholdValue: number,
+  { per, duration = 0, ...series }: Series & { per?: string; duration?: number },
+): Condition {
+  const aggregations = [aggregation(series)]
+  const conditionThreshold = {
+    filter: series.filter,
+    aggregations,
+    ...(per ? { denominatorFilter: per, denominatorAggregations: aggregations } : {}),
+    comparison: 'COMPARISON_GT',
+    thresholdValue,
+    duration: `${duration}s`,
+  }
+  return { displayName, conditionThreshold }
+}
+
+/** @param explanation ends with the section of the guide, by default of the policy's name */
+function policy(
+  displayName: string,
+  severity: 'CRITICAL' | 'WARNING',
+  combiner: 'AND' | 'OR',
+  conditions: Condition[],
+  explanation: string,
+  section = displayName,
+): Policy {
+  const content = `${explanation} What to look at, in order: infra/docs/operating.md, "${section}".`
+  const documentation = { mimeType: 'text/markdown', content }
+  return { displayName, userLabels, severity, combiner, conditions, documentation }
+}
+
+/** Multiples of the failures that an objective of 99.5 % allows: Site Reliability Workbook, "Alerting on SLOs". */
+function burnRate(threshold: number, long: [string, number], short: [string, number]): Condition[] {
+  const filter = `${requests} AND metric.labels.response_code_class="5xx"`
+  const [[name, seconds], [shortName, shortSeconds]] = [long, short]
+  return [
+    over(`5xx in ${name}`, threshold, { filter, per: requests, seconds }),
+    over(`5xx in ${shortName}`, threshold, { filter, per: requests, seconds: shortSeconds }),
+    over(`More than 5 in ${name}`, 5, { filter, seconds }),
+  ]
+}
+
+const hour = 3600
+
+export function policies(host: string): Policy[] {
+  const answers = (...kinds: string[]) =>
+    `${own('lqe_answers')} AND metric.labels.cache=one_of(${kinds.map(kind => `"${kind}"`).join()})`
+  const cacheable = answers('hit', 'stale', 'miss', 'revalidated', 'collapsed')
+  const warmed = { filter: own('lqe_warmed'), by: 'metric.label.endpoint' }
+  return [
+    policy(
+      '5xx burn rate, fast',
+      'CRITICAL',
+      'AND',
+      burnRate(0.072, ['an hour', hour], ['5 minutes', 300]),
+      "Of the calls of query more than 7.2 % were answered 5xx, for an hour and for 5 minutes: 14.4 times what an objective of 99.5 % allows, 2 % of a month's errors in an hour.",
+      '5xx burn rate',
+    ),
+    policy(
+      '5xx burn rate, slow',
+      'WARNING',
+      'AND',
+      burnRate(0.03, ['6 hours', 6 * hour], ['30 minutes', 1800]),
+      "Of the calls of query more than 3 % were answered 5xx, for 6 hours and for 30 minutes: 6 times what an objective of 99.5 % allows, 5 % of a month's errors in 6 hours.",
+      '5xx burn rate',
+    ),
+    policy(
+      'Bytes an hour',
+      'WARNING',
+      'OR',
+      [
+        {
+          displayName: 'More than 1 TiB in an hour',
+          conditionPrometheusQueryLanguage: {
+            query: `sum(${bytesInAnHour}) > ${2 ** 40}`,
+            duration: '0s',
+            evaluationInterval: '60s',
+          },
+        },
+      ],
+      'Queries of the service have read more than 1 TiB in the last hour.',
+    ),
+    policy(
+      'Misses and refreshes ratio',
+      'WARNING',
+      'AND',
+      [
+        over('Misses and refreshes', 0.5, {
+          filter: answers('miss', 'revalidated'),
+          per: cacheable,
+          seconds: hour,
+          duration: 900,
+        }),
+        over('More than 100 calls', 100, { filter: cacheable, seconds: hour }),
+      ],
+      'For more than half of the calls that the cache could have answered in the last hour a reader waited for a run.',
+    ),
+    policy(
+      'Store unavailable',
+      'CRITICAL',
+      'OR',
+      [over('More than 5 failures in 5 minutes', 5, { filter: own('lqe_store_failures'), seconds: 300 })],
+      'Firestore fails or refuses. Known keys get the answers that instances have in memory for five minutes.',
+    ),
+    policy(
+      'Query does not answer',
+      'CRITICAL',
+      'OR',
+      [
+        over('The uptime check fails', 1, {
+          filter: `resource.type="uptime_url" AND resource.labels.host="${host}" AND metric.type="monitoring.googleapis.com/uptime_check/check_passed"`,
+          seconds: 300,
+          aligner: 'ALIGN_NEXT_OLDER',
+          reducer: 'REDUCE_COUNT_FALSE',
+          duration: 120,
+        }),
+      ],
+      "At least two of the places that Google checks from get no answer of query's /health.",
+    ),
+    policy(
+      'No successful warm for 15 minutes',
+      'WARNING',
+      'OR',
+      [
+        {
+          displayName: 'No line of a successful call for 15 minutes',
+          conditionAbsent: {
+            filter: warmed.filter,
+            aggregations: [aggregation({ ...warmed, seconds: 60 })],
+            duration: '900s',
+          },
+        },
+        {
+          displayName: 'No successful call counted in 15 minutes',
+          conditionThreshold: {
+            filter: warmed.filter,
+            aggregations: [aggregation({ ...warmed, seconds: 900 })],
+            comparison: 'COMPARISON_LT',
+            thresholdValue: 1,
+            duration: '0s',
+          },
+        },
+      ],
+      'An endpoint that is kept warm has had no call of warm without failures for 15 minutes. Readers still get answers.',
+    ),
+  ]
+}
