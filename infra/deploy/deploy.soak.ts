@@ -148,7 +148,7 @@ describe('remove.sh', () => {
       expect(names(/\/(metrics|alertPolicies|dashboards|uptimeCheckConfigs|notificationChannels)\//)).toEqual(
         [],
       )
-      expect(names(/\/tables\//)).toHaveLength(10)
+      expect(names(/\/tables\//)).toHaveLength(9 + 2)
       expect(JSON.stringify(plane.state.policies)).not.toMatch(/lqe-|gcp-sa-logging/)
       const before = lasting(plane.state)
       plane.calls.length = 0

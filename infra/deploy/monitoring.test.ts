@@ -19,7 +19,7 @@ import { startBigQueryServer, type BigQueryServer } from '../google/bigquery/ser
 import { parseFilter, valueAt } from '../google/testing/log-filter.ts'
 import { dashboard, metrics, policies as policiesOf } from './monitoring.ts'
 import { planMonitoring, type Present } from './monitoring-plan.ts'
-import { requestsView, routedTable } from './requests-view.ts'
+import { requestsView, routedSchema, routedTable } from './requests-view.ts'
 
 type Json = Record<string, unknown>
 
@@ -119,50 +119,35 @@ describe('the metrics', () => {
     const setup = readFileSync('infra/deploy/setup.sh', 'utf8')
     const matches = parseFilter(/ filter='([^']+)'/.exec(setup)![1]!)
     const routed = entries.filter(matches).map(({ jsonPayload }) => jsonPayload as Row)
-    // "BigQuery schema for routed logs": names of a payload's fields in small letters, its numbers as FLOAT.
+    const schema = JSON.parse(readFileSync('infra/tables/service.requests.json', 'utf8')) as FieldSchema[]
+    const columns = columnsOf(routedSchema(schema), ({ type }) => new Error(type))
+    // "BigQuery schema for routed logs": names of a payload's fields in small letters.
     const rows = routed.map(payload => ({
       timestamp: '2026-03-10T12:30:00Z',
       jsonPayload: Object.fromEntries(
         Object.entries(payload).map(([name, value]) => [name.toLowerCase(), value]),
       ),
     }))
-    const payloadFields = new Map(rows.flatMap(row => Object.entries(row.jsonPayload)))
-    const fieldOf = ([name, value]: [string, unknown]) => {
-      const isList = Array.isArray(value)
-      const type =
-        ({ number: 'FLOAT', boolean: 'BOOLEAN' } as Record<string, string>)[typeof value] ?? 'STRING'
-      return { name, type, mode: isList ? ('REPEATED' as const) : ('NULLABLE' as const) }
-    }
-    const columns = columnsOf(
-      [
-        { name: 'timestamp', type: 'TIMESTAMP' },
-        { name: 'jsonPayload', type: 'RECORD', fields: [...payloadFields].map(fieldOf) },
-      ],
-      ({ type }) => new Error(type),
-    )
     const logsFolder = join(env['DATA_DIR']!, 'routed')
     const table = `test-project.logs.${routedTable}`
     await addRows(logsFolder, table, columns, rows)
     const engine = openDuckDb({ logsFolder, tables: new Map([[table, columns]]) })
-    const schema = JSON.parse(readFileSync('infra/tables/service.requests.json', 'utf8')) as FieldSchema[]
     const limits = { maxRows: 100, timeoutMs: 10_000 }
-    for (const dataset of ['test-project.logs', null]) {
-      const result = await engine.run({ sql: requestsView(schema, dataset), bindings: [] }, limits)
-      const named = result.columns.map(({ name, type }) => [name, type])
-      expect(named).toEqual(
-        readTableSchemas('infra/tables')
-          .get('service.requests')!
-          .map(({ name, type }) => [name, type]),
-      )
-      const wanted = routed.map(payload =>
-        Object.fromEntries(
-          schema.map(({ name }) => [name, payload[name === 'id' ? 'requestId' : name] ?? null]),
-        ),
-      )
-      const expected = wanted.map(row => ({ ...row, timestamp: 1773145800000000 }))
-      expect(result.rows).toEqual(dataset === null ? [] : expect.arrayContaining(expected))
-      expect(result.rows).toHaveLength(dataset === null ? 0 : 7)
-    }
+    const sql = requestsView(schema, 'test-project.logs')
+    const result = await engine.run({ sql, bindings: [] }, limits)
+    expect(result.columns.map(({ name, type }) => [name, type])).toEqual(
+      readTableSchemas('infra/tables')
+        .get('service.requests')!
+        .map(({ name, type }) => [name, type]),
+    )
+    const wanted = routed.map(payload =>
+      Object.fromEntries(
+        schema.map(({ name }) => [name, payload[name === 'id' ? 'requestId' : name] ?? null]),
+      ),
+    )
+    const expected = wanted.map(row => ({ ...row, timestamp: 1773145800000000 }))
+    expect(result.rows).toEqual(expect.arrayContaining(expected))
+    expect(result.rows).toHaveLength(7)
     await engine.close()
   })
 

@@ -182,56 +182,58 @@ set_up_firestore() {
   done 3<"$work/plan"
 }
 
-# The dataset, the log tables, and who may read them. Columns that the table has and the file has not stay.
+# The dataset, the log tables, and who may read them.
 set_up_tables() {
-  local file logical name id names members=() options words
+  local file names members=()
   run bq --location="$location" --project_id="$project" mk --force --dataset "$project:$dataset"
-  names=$(present bq --project_id="$project" ls --format=json --max_results=10000 "$project:$dataset")
+  names=$(tables_there)
   for file in "$tables"/*.json; do
-    logical=$(basename "$file" .json)
-    [ "$logical" != service.requests ] || continue # a view
-    id=${logical//[^A-Za-z0-9_]/_}
-    : >"$work/table"
-    if grep -qF "\"tableId\":\"$id\"" <<<"$names"; then
-      present bq --project_id="$project" show --format=json "$project:$dataset.$id" >"$work/table"
-    fi
-    options=(--schema-out="$work/$id.json" ${partition:+"--partition=$partition"}
-      ${expiry_days:+"--expiry-days=$expiry_days"} ${project_column:+"$project_column"})
-    node infra/deploy/table-plan.ts "$file" "$work/table" "${options[@]}" >"$work/plan"
-    while read -r -a words <&3; do
-      case ${words[0]} in
-        note) echo "# $id: ${words[*]:1}" ;;
-        mk) run bq --project_id="$project" "${words[@]}" --description="$logical" "$project:$dataset.$id" ;;
-        update) run bq --project_id="$project" "${words[@]}" "$project:$dataset.$id" "$work/$id.json" ;;
-      esac
-    done 3<"$work/plan"
+    [ "$(basename "$file")" = service.requests.json ] || # a view
+      set_up_table "$(basename "$file" .json)" "$file"
   done
   for name in query warm build; do members+=("\"serviceAccount:$(account "lqe-$name")\""); done
-  run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
-    "GRANT \`roles/bigquery.dataViewer\` ON SCHEMA \`$project\`.\`$dataset\` TO $(IFS=,; echo "${members[*]}")"
+  query "GRANT \`roles/bigquery.dataViewer\` ON SCHEMA \`$project\`.\`$dataset\` TO $(IFS=,; echo "${members[*]}")"
   # The build applies endpoints, and makes the views of their roll-ups.
-  run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
-    "GRANT \`roles/bigquery.dataEditor\` ON SCHEMA \`$project\`.\`$dataset\` TO \"serviceAccount:$(account lqe-build)\""
+  query "GRANT \`roles/bigquery.dataEditor\` ON SCHEMA \`$project\`.\`$dataset\` TO \"serviceAccount:$(account lqe-build)\""
 }
 
-# The service's own requests: a sink routes their lines to a table that Cloud Logging makes with the first of them, and the view
-# service_requests is over it. A view of a table that is not there is refused, so until then it is an empty one.
+tables_there() { present bq --project_id="$project" ls --format=json --max_results=10000 "$project:$dataset"; }
+query() { run bq --project_id="$project" --location="$location" query --use_legacy_sql=false "$1"; }
+
+# name, file of its schema: makes a table, or adds what it lacks. Columns that the table has and the file has not stay.
+set_up_table() {
+  local id=${1//[^A-Za-z0-9_]/_} words
+  : >"$work/table"
+  if grep -qF "\"tableId\":\"$id\"" <<<"$names"; then
+    present bq --project_id="$project" show --format=json "$project:$dataset.$id" >"$work/table"
+  fi
+  node infra/deploy/table-plan.ts "$2" "$work/table" --schema-out="$work/$id.json" ${partition:+"--partition=$partition"} \
+    ${expiry_days:+"--expiry-days=$expiry_days"} ${project_column:+"$project_column"} >"$work/plan"
+  while read -r -a words <&3; do
+    case ${words[0]} in
+      note) echo "# $id: ${words[*]:1}" ;;
+      mk) run bq --project_id="$project" "${words[@]}" --description="$1" "$project:$dataset.$id" ;;
+      update) run bq --project_id="$project" "${words[@]}" "$project:$dataset.$id" "$work/$id.json" ;;
+    esac
+  done 3<"$work/plan"
+}
+
+# The service's own requests: a sink routes their lines to a table by the day, and the view service_requests is over it.
 set_up_requests() {
-  local to="bigquery.googleapis.com/projects/$project/datasets/$dataset" there='' writer names routed='' verb=create
+  local to="bigquery.googleapis.com/projects/$project/datasets/$dataset" there='' writer names view verb=create
   local filter='resource.type="cloud_run_revision" AND (resource.labels.service_name="query" OR resource.labels.service_name="warm") AND jsonPayload.how:*'
+  local partition=DAY project_column=''
+  names=$(tables_there)
+  view=$(node infra/deploy/requests-view.ts "$project.$dataset" "$work/requests.json")
+  set_up_table run_googleapis_com_stdout "$work/requests.json"
+  query "CREATE OR REPLACE VIEW \`$project\`.\`$dataset\`.\`service_requests\` AS $view"
   sinks() { present gcloud logging sinks list --project="$project" --filter=name=lqe-requests --format="value[separator=' '](${*})"; }
   there=$(sinks destination,filter)
   [ -z "$there" ] || verb=update
   [ "$there" = "$to $filter" ] ||
     run gcloud logging sinks "$verb" lqe-requests "$to" --project="$project" --log-filter="$filter" --use-partitioned-tables
   writer=$(sinks writerIdentity)
-  run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
-    "GRANT \`roles/bigquery.dataEditor\` ON SCHEMA \`$project\`.\`$dataset\` TO \"${writer:-the writer of the sink}\""
-  names=$(present bq --project_id="$project" ls --format=json --max_results=10000 "$project:$dataset")
-  if grep -qF '"tableId":"run_googleapis_com_stdout"' <<<"$names"; then routed=$project.$dataset
-  else echo '# service_requests is empty: run this step again when requests have come'; fi
-  run bq --project_id="$project" --location="$location" query --use_legacy_sql=false \
-    "CREATE OR REPLACE VIEW \`$project\`.\`$dataset\`.\`service_requests\` AS $(node infra/deploy/requests-view.ts $routed)"
+  query "GRANT \`roles/bigquery.dataEditor\` ON SCHEMA \`$project\`.\`$dataset\` TO \"${writer:-the writer of the sink}\""
 }
 
 # Log-based metrics, the uptime check, the dashboard and the alert policies of infra/deploy/monitoring.ts. A policy is refused

@@ -65,7 +65,7 @@ describe('setup.sh', () => {
       expect(count(/my-project\/serviceAccounts\//)).toBe(4)
       expect(count(/\/collectionGroups\/.*\/indexes\//)).toBe(indexes.length)
       expect(count(/\/collectionGroups\/.*\/fields\//)).toBe(fieldOverrides.length)
-      expect(count(/\/datasets\/logs\/tables\//)).toBe(10) // with the view of the requests
+      expect(count(/\/datasets\/logs\/tables\//)).toBe(9 + 2) // with the routed lines of requests and their view
       expect(count(/\/sinks\//)).toBe(1)
       expect(count(/\/triggers\//)).toBe(1)
       expect(count(/\/(metrics|alertPolicies|dashboards|uptimeCheckConfigs|notificationChannels)\//)).toBe(14)
@@ -149,17 +149,13 @@ describe('setup.sh', () => {
   )
 
   test(
-    'routes the lines of requests to the dataset, with a view that is empty until Cloud Logging has made its table',
+    'routes the lines of requests to a table with a view, and gives one that Cloud Logging has made the columns it lacks',
     async () => {
       const state = withAccounts()
       const dataset = 'projects/my-project/datasets/logs'
       state.resources[dataset] = { datasetReference: { projectId: 'my-project', datasetId: 'logs' } }
       project = await openProject({ state })
-      const view = () =>
-        (state.resources[`${dataset}/tables/service_requests`]!['view'] as { query: string }).query
       const first = await setup('--only=requests')
-      expect(first).toContain('service_requests is empty')
-      expect(view()).toMatch(/ LIMIT 0$/)
       expect(state.policies[dataset]!.bindings).toEqual([
         {
           role: 'roles/bigquery.dataEditor',
@@ -168,14 +164,28 @@ describe('setup.sh', () => {
       ])
       const sink = state.resources['projects/my-project/sinks/lqe-requests']!
       expect(sink['bigqueryOptions']).toEqual({ usePartitionedTables: true })
+      const { view } = state.resources[`${dataset}/tables/service_requests`]!
+      expect(view).toMatchObject({ query: expect.stringMatching(/ FROM `my-project\.logs\.run_\w+`$/) })
+      const table = state.resources[`${dataset}/tables/${routedTable}`]!
+      const { schema } = structuredClone(table) as {
+        schema: { fields: { name: string; fields?: object[] }[] }
+      }
+      expect(table).toMatchObject({ timePartitioning: { type: 'DAY', field: 'timestamp' } })
+
+      const [timestamp, payload] = schema.fields
+      const known = payload!.fields!.slice(0, 3)
+      table['schema'] = {
+        fields: [{ name: 'logName', type: 'STRING' }, timestamp, { ...payload, fields: known }],
+      }
       const { filter } = sink
       sink['filter'] = 'severity=ERROR'
-      const tableReference = { projectId: 'my-project', datasetId: 'logs', tableId: routedTable }
-      state.resources[`${dataset}/tables/${routedTable}`] = { type: 'TABLE', tableReference }
       const second = await setup('--only=requests')
-      expect(second).toContain('sinks update')
+      expect([first, second]).toEqual([
+        expect.stringContaining('sinks create'),
+        expect.stringContaining('sinks update'),
+      ])
       expect(sink['filter']).toBe(filter)
-      expect(view()).toMatch(/ FROM `my-project\.logs\.run_googleapis_com_stdout`\) AS t$/)
+      expect(table['schema']).toMatchObject({ fields: [{ name: 'logName' }, ...schema.fields] })
     },
     threeHours,
   )

@@ -55,7 +55,7 @@ describe('setup.sh', () => {
   })
 
   test('makes the nine log tables by day, clustered by project where that is a column, and by timestamp', () => {
-    const made = commands.filter(line => line.includes('mk --force --table'))
+    const made = commands.filter(line => line.includes('mk --force --table --schema=infra/tables/'))
     const files = readdirSync('infra/tables').filter(file => /^(?!service\.).*\.json$/.test(file))
     expect(made).toHaveLength(9)
     for (const file of files) {
