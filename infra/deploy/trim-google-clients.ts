@@ -17,6 +17,13 @@ export const unused: [path: RegExp, code: string][] = [
   // Classes of messages. The client reads no more than this name, and makes classes of its own from protos.json.
   [/firestore-api\/build\/protos\/protos\.js$/, 'exports.google = { firestore: { v1: {} } }'],
   [/google-gax\/build\/protos\/(?:iam_service|locations|operations)\.js$/, ''],
+  // Descriptors of all messages, which only a server that lists its methods would send.
+  [
+    /protobufjs\/ext\/descriptor\/index\.js$/,
+    `const { Root, Type, Enum } = require('../..')
+    const none = { file: [], $type: { toObject() {} } }
+    for (const { prototype } of [Root, Type, Enum]) prototype.toDescriptor = () => none`,
+  ],
 ]
 
 /** Definitions of all messages of the Firestore API. */
