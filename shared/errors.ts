@@ -1,4 +1,7 @@
-/** Every error of the API: its code, HTTP status and title. infra/docs/reference.md, "Statuses", says when each occurs. */
+/**
+ * Every error of the API by its code: the HTTP status, the title, and after how many seconds a client may try again
+ * (`Retry-After`), unless the error says otherwise. infra/docs/reference.md, "Statuses", says when each occurs.
+ */
 export const errorCodes = {
   invalid_parameter: { status: 400, title: 'A parameter or header is not valid' },
   invalid_query: { status: 400, title: 'The query is not valid' },
@@ -20,16 +23,22 @@ export const errorCodes = {
   budget_exhausted: { status: 429, title: 'The budget is used up' },
   client_closed_request: { status: 499, title: 'The client has gone' },
   internal: { status: 500, title: 'Internal error' },
-  engine_error: { status: 502, title: 'The query engine failed' },
-  overloaded: { status: 503, title: 'The service is busy with other large results' },
-  engine_unavailable: { status: 503, title: 'The service is not available at the moment' },
-  store_unavailable: { status: 503, title: 'The store is not available at the moment' },
+  engine_error: { status: 502, title: 'The query engine failed', retrySeconds: 5 },
+  overloaded: { status: 503, title: 'The service is busy with other large results', retrySeconds: 5 },
+  engine_unavailable: { status: 503, title: 'The service is not available at the moment', retrySeconds: 5 },
+  store_unavailable: { status: 503, title: 'The store is not available at the moment', retrySeconds: 2 },
   query_timeout: { status: 504, title: 'The query took too long' },
-} as const
+} satisfies Record<string, CodeMeaning>
+
+interface CodeMeaning {
+  status: number
+  title: string
+  retrySeconds?: number
+}
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** An error of one parameter or header, at one place in the SQL, or of another endpoint. */
+/** What is wrong with one parameter or header, at one place in the SQL, or in another endpoint. */
 export interface Problem {
   parameter?: string
   header?: string
@@ -38,6 +47,12 @@ export interface Problem {
   /** The endpoint that failed, where the one that was called reads its rows. */
   endpoint?: string
   detail: string
+}
+
+interface ErrorOptions {
+  problems?: Problem[]
+  headers?: Record<string, string>
+  cause?: unknown
 }
 
 /**
@@ -50,18 +65,27 @@ export class ApiError extends Error {
   readonly problems: Problem[]
   readonly headers: Record<string, string>
 
-  constructor(
-    code: ErrorCode,
-    detail: string,
-    options: { problems?: Problem[]; headers?: Record<string, string>; cause?: unknown } = {},
-  ) {
-    super(detail, { cause: options.cause })
+  constructor(code: ErrorCode, detail: string, { problems = [], headers = {}, cause }: ErrorOptions = {}) {
+    super(detail, { cause })
+    const { retrySeconds }: CodeMeaning = errorCodes[code]
     this.code = code
-    this.problems = options.problems ?? []
-    this.headers = options.headers ?? {}
+    this.problems = problems
+    this.headers = { ...(retrySeconds ? { 'Retry-After': String(retrySeconds) } : {}), ...headers }
+  }
+
+  /** An error whose detail is its problems, each after the name of its parameter or header: `limit must be a number`. */
+  static of(code: ErrorCode, ...problems: Problem[]): ApiError {
+    const details = problems.map(({ parameter, header, detail }) => `${parameter ?? header} ${detail}`)
+    return new ApiError(code, details.join('; '), { problems })
   }
 
   get status(): number {
     return errorCodes[this.code].status
+  }
+
+  /** The same error with another detail, other problems or other headers. */
+  with({ detail = this.message, ...others }: Omit<ErrorOptions, 'cause'> & { detail?: string }): ApiError {
+    const { problems, headers, cause } = this
+    return new ApiError(this.code, detail, { problems, headers, cause, ...others })
   }
 }

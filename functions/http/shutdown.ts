@@ -66,6 +66,5 @@ function drain(
 
 /** For a request that waits for something that no interruption reaches, such as a run in another process. */
 function ending(): ApiError {
-  const headers = { 'Retry-After': '5' }
-  return new ApiError('engine_unavailable', 'This instance of the service has to stop.', { headers })
+  return new ApiError('engine_unavailable', 'This instance of the service has to stop.')
 }

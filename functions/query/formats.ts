@@ -45,7 +45,7 @@ function byName(name: string): Format {
   const format = formats.find(known => known.name === name.toLowerCase())
   if (format) return format
   const detail = `must be one of ${formats.map(known => known.name).join(', ')}`
-  throw new ApiError('invalid_parameter', `format ${detail}`, { problems: [{ parameter: 'format', detail }] })
+  throw ApiError.of('invalid_parameter', { parameter: 'format', detail })
 }
 
 /** An answer in another format than JSON, in UTF-8, before any Content-Encoding. */

@@ -31,5 +31,5 @@ const form =
   'must be name=value, with commas between several; a value has at most 63 small letters, digits, _ and -'
 
 function invalid(header: string, detail: string): ApiError {
-  return new ApiError('invalid_parameter', `${header} ${detail}`, { problems: [{ header, detail }] })
+  return ApiError.of('invalid_parameter', { header, detail })
 }

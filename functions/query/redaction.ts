@@ -33,6 +33,5 @@ function readHeader(name: string, value: string | string[] | undefined): boolean
     ['false', false],
   ]).get(String(value).trim().toLowerCase())
   if (choice !== undefined) return choice
-  const problem = { header: name, detail: 'must be true or false' }
-  throw new ApiError('invalid_parameter', `${name} must be true or false`, { problems: [problem] })
+  throw ApiError.of('invalid_parameter', { header: name, detail: 'must be true or false' })
 }

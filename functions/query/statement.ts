@@ -3,7 +3,7 @@ import { type Endpoint, upstreamBindings } from '../../shared/endpoints/definiti
 import { type SavedQuery, savedStatement } from '../../shared/endpoints/queries.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
-import { invalidParameter, readSingle } from '../../shared/endpoints/query-string.ts'
+import { readSingle } from '../../shared/endpoints/query-string.ts'
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'
 import type { NameKind } from '../../shared/redact/names.ts'
 import { placeOf } from '../../shared/sql/error.ts'
@@ -41,8 +41,7 @@ export function mapErrorToCallerSql(
         : placeInCaller({ sql: statement.sql, normal: sql, tree }, callerSql, { line, column })
     return { ...problem, ...place }
   })
-  const { code, message, headers, cause } = error
-  return new ApiError(code, message, { problems, headers, cause })
+  return error.with({ problems })
 }
 
 const asItIs: StoredText = { problem: null, names: new Map() }
@@ -108,8 +107,11 @@ export function callerSqlOf(method: string, query: string, body: unknown): strin
     )
   const sql = 'sql' in body ? body.sql : null
   if (sql !== null && typeof sql !== 'string')
-    throw invalidParameter([{ parameter: 'sql', detail: 'must be a string in the JSON body' }])
+    throw ApiError.of('invalid_parameter', { parameter: 'sql', detail: 'must be a string in the JSON body' })
   if (sql && inQuery !== null)
-    throw invalidParameter([{ parameter: 'sql', detail: 'is in the URL and in the body; send it once' }])
+    throw ApiError.of('invalid_parameter', {
+      parameter: 'sql',
+      detail: 'is in the URL and in the body; send it once',
+    })
   return sql || inQuery
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../../shared/errors.ts'
 import type { Call } from '../http/call.ts'
 
 /** Of requests; an answer has the first. Logflare's other headers begin as the second does. */
-const names = ['svc-endpoint-version', 'lf-endpoint-version']
+const names = ['svc-endpoint-version', 'lf-endpoint-version'] as const
 
 /**
  * The endpoint in the version that the call's header names, or the one in force.
@@ -16,7 +16,11 @@ export async function versionFor({ req, services, notes }: Call, endpoint: Endpo
     asked === null || asked === endpoint.version
       ? endpoint
       : await services.endpoints.version(endpoint, asked)
-  if (!found) throw unknownVersion()
+  if (!found)
+    throw ApiError.of('not_found', {
+      header: names[0],
+      detail: 'names no version of this endpoint that was applied',
+    })
   notes['version'] = found.version
   return found
 }
@@ -37,10 +41,5 @@ function versionAsked(headers: IncomingHttpHeaders): string | null {
 }
 
 function invalid(header: string, detail: string): ApiError {
-  return new ApiError('invalid_parameter', `${header} ${detail}`, { problems: [{ header, detail }] })
-}
-
-function unknownVersion(): ApiError {
-  const detail = 'names no version of this endpoint that was applied'
-  return new ApiError('not_found', `${names[0]} ${detail}`, { problems: [{ header: names[0]!, detail }] })
+  return ApiError.of('invalid_parameter', { header, detail })
 }

@@ -107,8 +107,6 @@ const meanings: Record<EngineErrorReason, [code: ErrorCode, detail?: string]> = 
   unavailable: ['engine_unavailable', 'The query engine is not available at the moment.'],
 }
 
-const passing = new Set<ErrorCode>(['engine_error', 'engine_unavailable', 'overloaded'])
-
 /** What an engine's error means for a caller that can avoid it; `blame.ts` says whether it can. */
 export function apiErrorOf(cause: EngineError, endpoint: Endpoint): ApiError {
   const [code, detail] = meanings[cause.reason]
@@ -117,7 +115,7 @@ export function apiErrorOf(cause: EngineError, endpoint: Endpoint): ApiError {
   const text = detail
     .replace('{message}', () => cause.message)
     .replace('{timeoutSeconds}', String(endpoint.timeoutSeconds))
-  return new ApiError(code, text, { headers: passing.has(code) ? { 'Retry-After': '5' } : {}, cause })
+  return new ApiError(code, text, { cause })
 }
 
 /**

@@ -187,7 +187,7 @@ function costOf(error: unknown): RunCost | null {
 }
 
 /** The error without personal data: an engine's message may quote a value. */
-export function redactError({ code, message, problems, headers, cause }: ApiError): ApiError {
-  const redactedProblems = problems.map(problem => ({ ...problem, detail: redactText(problem.detail) }))
-  return new ApiError(code, redactText(message), { problems: redactedProblems, headers, cause })
+export function redactError(error: ApiError): ApiError {
+  const problems = error.problems.map(problem => ({ ...problem, detail: redactText(problem.detail) }))
+  return error.with({ detail: redactText(error.message), problems })
 }

@@ -114,6 +114,5 @@ function overloaded(): ApiError {
   return new ApiError(
     'overloaded',
     'The service is busy with other large results; come back in a few seconds.',
-    { headers: { 'Retry-After': '5' } },
   )
 }

@@ -2,7 +2,7 @@
 import { type Endpoint, misdefined, passedOn, type Scalar } from '../endpoints/definition.ts'
 import { type Parameters, pinned, presentFor, readParameters } from '../endpoints/parameters.ts'
 import { savedStatement } from '../endpoints/queries.ts'
-import { invalidParameter, queryText } from '../endpoints/query-string.ts'
+import { queryText } from '../endpoints/query-string.ts'
 import type { Binding, Value } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import type { Cursors } from '../pages/cursor.ts'
@@ -100,13 +100,13 @@ function parametersOf(
     if (code === 'pinned_parameter' && Object.hasOwn(sources, pin))
       throw pinned(pin, `is fixed by the API key, and this endpoint reads ${other.name} with another ${pin}`)
     if (code === 'pinned_parameter')
-      throw new ApiError(code, `${message} (in ${other.name}, which this endpoint reads)`, { problems })
+      throw error.with({ detail: `${message} (in ${other.name}, which this endpoint reads)` })
     if (code !== 'invalid_parameter') throw error
     const named = problems.map(({ parameter = '', detail }) => ({
       parameter: passedOn(sources[parameter] ?? '') ?? '',
       detail: `${detail} (in ${other.name}, which this endpoint reads)`,
     }))
-    if (named.every(({ parameter }) => sent.includes(parameter))) throw invalidParameter(named)
+    if (named.every(({ parameter }) => sent.includes(parameter))) throw ApiError.of(code, ...named)
     throw misdefined(endpoint, `${other.name}, which it reads, refuses its parameters: ${message}`)
   }
 }

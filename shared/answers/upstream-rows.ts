@@ -55,11 +55,11 @@ export async function withUpstream(
 }
 
 /** Places are those in the other endpoint's SQL, which its caller does not see. */
-function within({ name }: Endpoint, { code, message, problems, headers, cause }: ApiError): ApiError {
-  const inner = problems.find(problem => problem.endpoint !== undefined)
-  if (inner) return new ApiError(code, message, { problems, headers, cause })
+function within({ name }: Endpoint, error: ApiError): ApiError {
+  if (error.problems.some(problem => problem.endpoint !== undefined)) return error
+  const { message } = error
   const detail = `${message.replace(/\.$/, '')} (in ${name}, which this endpoint reads).`
-  return new ApiError(code, detail, { problems: [{ endpoint: name, detail: message }], headers, cause })
+  return error.with({ detail, problems: [{ endpoint: name, detail: message }] })
 }
 
 /**

@@ -228,9 +228,7 @@ export class AnswerCache {
         if (lease) return this.run(lease, { key, request, head, staleCopy, flight })
       }
     }
-    throw new ApiError('engine_unavailable', 'Another run of this query has not finished in time.', {
-      headers: { 'Retry-After': '5' },
-    })
+    throw new ApiError('engine_unavailable', 'Another run of this query has not finished in time.')
   }
 
   /** Runs the engine under the lease, and stores the answer or the failure before it gives either. */
@@ -280,10 +278,7 @@ export class AnswerCache {
       throw new ApiError(
         'store_unavailable',
         'The store is not available at the moment, and memory has no answer.',
-        {
-          headers: { 'Retry-After': '2' },
-          cause,
-        },
+        { cause },
       )
     this.runsWithoutStore++
     try {

@@ -56,11 +56,7 @@ export function nextFailure(
 export function recordedError({ at, ms, error }: Failure, now: number): ApiError {
   if (isMistake(error)) return error
   const seconds = Math.max(1, Math.ceil((at + ms - now) / 1000))
-  return new ApiError(error.code, error.message, {
-    problems: error.problems,
-    headers: { ...error.headers, 'Retry-After': String(seconds) },
-    cause: error.cause,
-  })
+  return error.with({ headers: { ...error.headers, 'Retry-After': String(seconds) } })
 }
 
 interface FailureFields {

@@ -11,14 +11,7 @@ import {
   type Scalar,
 } from './definition.ts'
 import { ApiError, type Problem } from '../errors.ts'
-import {
-  invalidParameter,
-  type Pair,
-  repeated,
-  reservedNames,
-  splitQuery,
-  undecodable,
-} from './query-string.ts'
+import { type Pair, repeated, reservedNames, splitQuery, undecodable } from './query-string.ts'
 import { isoTimestamp, isRelative, relativeTime } from './timestamps.ts'
 
 export interface Parameters {
@@ -93,7 +86,7 @@ function refusalOf(
   const ofCaller = problems.filter(
     problem => chosen.includes(problem.parameter) || !(isPinned(problem) || isPreset(problem)),
   )
-  if (ofCaller.length > 0) return invalidParameter(ofCaller)
+  if (ofCaller.length > 0) return ApiError.of('invalid_parameter', ...ofCaller)
   const { parameter: name = '', detail } = problems.find(isPinned) ?? problems[0]!
   if (ownValue(pins, name) !== undefined)
     return pinned(name, `is fixed by the API key to a value that ${detail}`)
@@ -288,5 +281,5 @@ function applyPins(
 
 /** A pin of the key closes the endpoint, or the value that was sent. */
 export function pinned(parameter: string, detail: string): ApiError {
-  return new ApiError('pinned_parameter', `${parameter} ${detail}`, { problems: [{ parameter, detail }] })
+  return ApiError.of('pinned_parameter', { parameter, detail })
 }

@@ -1,6 +1,6 @@
 /** The raw query string of a URL, read strictly: repeated parameters and broken UTF-8 are seen, not repaired. */
 import type { Value } from '../engines/engine.ts'
-import { ApiError, type Problem } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import type { Scalar } from './definition.ts'
 
 export interface Pair {
@@ -51,12 +51,8 @@ export function readSingle(
   name: 'sql' | 'format' | 'endpoint' | 'cursor' | 'follow',
 ): string | null {
   const found = splitQuery(query).filter(pair => pair.name === name)
-  if (found.length > 1) throw invalidParameter([{ parameter: name, detail: repeated }])
-  if (found[0]?.value === null) throw invalidParameter([{ parameter: name, detail: undecodable }])
+  if (found.length > 1) throw ApiError.of('invalid_parameter', { parameter: name, detail: repeated })
+  if (found[0]?.value === null)
+    throw ApiError.of('invalid_parameter', { parameter: name, detail: undecodable })
   return found[0]?.value || null
-}
-
-export function invalidParameter(problems: Problem[]): ApiError {
-  const detail = problems.map(problem => `${problem.parameter} ${problem.detail}`).join('; ')
-  return new ApiError('invalid_parameter', detail, { problems })
 }

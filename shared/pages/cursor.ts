@@ -35,8 +35,7 @@ export function openCursors(store: Store): Cursors {
     reading ??= readSecret(store).then(keysOf, (cause: unknown) => {
       reading = null
       if (!(cause instanceof StoreError)) throw cause
-      const headers = { 'Retry-After': '2' }
-      throw new ApiError('store_unavailable', 'Pages cannot be had at the moment.', { headers, cause })
+      throw new ApiError('store_unavailable', 'Pages cannot be had at the moment.', { cause })
     })
     return reading
   }

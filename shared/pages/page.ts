@@ -2,9 +2,10 @@
 import { hash } from 'node:crypto'
 import type { Endpoint, Paging } from '../endpoints/definition.ts'
 import type { Parameters } from '../endpoints/parameters.ts'
-import { invalidParameter, readSingle } from '../endpoints/query-string.ts'
+import { readSingle } from '../endpoints/query-string.ts'
 import { toMicros } from '../endpoints/timestamps.ts'
 import type { Result, Row, Statement } from '../engines/engine.ts'
+import { ApiError } from '../errors.ts'
 import type { Cursor, Cursors } from './cursor.ts'
 import { pageRows, pageStatement, type Position } from './statement.ts'
 
@@ -146,6 +147,6 @@ function parameterOf({ direction }: Pick<Cursor, 'direction'>): 'cursor' | 'foll
   return direction === 'next' ? 'cursor' : 'follow'
 }
 
-function refusal(parameter: string, detail: string) {
-  return invalidParameter([{ parameter, detail }])
+function refusal(parameter: string, detail: string): ApiError {
+  return ApiError.of('invalid_parameter', { parameter, detail })
 }

@@ -66,7 +66,8 @@ export function rememberReads<Value, Context = undefined>({
         if (!isUnavailable(error)) throw error
         if (error !== away?.error) away = { error, until: clock.now() + retryMs }
         const endsAt = known ? known.readAt + Math.min(outageMs, known.validMs) : 0
-        if (!known || clock.now() >= endsAt) throw storeUnavailable(unavailable, error)
+        if (!known || clock.now() >= endsAt)
+          throw new ApiError('store_unavailable', unavailable, { cause: error })
         keepUntil(Math.min(away.until, endsAt))
         return known
       }
@@ -77,8 +78,4 @@ export function rememberReads<Value, Context = undefined>({
 
 function isUnavailable(error: unknown): error is StoreError {
   return error instanceof StoreError && error.reason === 'unavailable'
-}
-
-function storeUnavailable(detail: string, cause: StoreError): ApiError {
-  return new ApiError('store_unavailable', detail, { headers: { 'Retry-After': '2' }, cause })
 }
