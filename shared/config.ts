@@ -29,6 +29,27 @@ function setting<T>(one: Setting<T>): Setting<T> {
   return one
 }
 
+type Form<T> = Pick<Setting<T>, 'read' | 'expected'>
+
+const path: Form<string> = { read: text => resolve(text), expected: 'a path' }
+
+function oneOf<T extends string>(...choices: T[]): Form<T> {
+  return { read: text => choices.find(choice => choice === text), expected: choices.join(' or ') }
+}
+
+function matching(pattern: RegExp, expected: string): Form<string> {
+  return { read: text => (pattern.test(text) ? text : undefined), expected }
+}
+
+function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): Form<number> {
+  const upTo = max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`
+  return {
+    read: text =>
+      /^\d+$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
+    expected: `a whole number from ${min}${upTo}`,
+  }
+}
+
 /** Every setting. A test holds the table in infra/docs/reference.md, "Settings", to this one. */
 export const settings = {
   /** functions-framework reads it too. */
@@ -36,104 +57,91 @@ export const settings = {
     variable: 'PORT',
     description: 'Where the service listens, on all interfaces',
     default: () => 8080,
-    read: integer(1, 65_535),
+    ...wholeNumber(1, 65_535),
     expected: 'a port from 1 to 65535',
   }),
   dataDir: setting({
     variable: 'DATA_DIR',
     description: 'Folder of the local logs and documents',
     default: () => resolve('.data'),
-    read: text => resolve(text),
-    expected: 'a path',
+    ...path,
   }),
   requestsDays: setting({
     variable: 'REQUESTS_DAYS',
     description: 'Days that the local log table service.requests goes back; 0 = requests are not kept',
     default: () => 30,
-    read: integer(0, 3_650),
-    expected: 'a whole number from 0 to 3650',
+    ...wholeNumber(0, 3_650),
   }),
   tablesDir: setting({
     variable: 'TABLES_DIR',
     description: 'Folder of the log tables’ schema files',
     default: () => resolve('infra/tables'),
-    read: text => resolve(text),
-    expected: 'a path',
+    ...path,
   }),
   engine: setting<'duckdb' | 'bigquery'>({
     variable: 'ENGINE',
     description: 'What runs the SQL: duckdb or bigquery',
     default: env => (deployed(env) ? 'bigquery' : 'duckdb'),
-    read: oneOf('duckdb', 'bigquery'),
-    expected: 'duckdb or bigquery',
+    ...oneOf('duckdb', 'bigquery'),
   }),
   store: setting<'sqlite' | 'firestore'>({
     variable: 'STORE',
     description: 'What holds definitions, keys and answers: sqlite or firestore',
     default: env => (deployed(env) ? 'firestore' : 'sqlite'),
-    read: oneOf('sqlite', 'firestore'),
-    expected: 'sqlite or firestore',
+    ...oneOf('sqlite', 'firestore'),
   }),
   firestoreDatabase: setting({
     variable: 'FIRESTORE_DATABASE',
     description: 'Name of the Firestore database',
     default: () => '(default)',
-    read: text => (/^(\(default\)|[a-z][a-z0-9-]{3,62})$/.test(text) ? text : undefined),
-    expected: '(default) or the name of a database',
+    ...matching(/^(\(default\)|[a-z][a-z0-9-]{3,62})$/, '(default) or the name of a database'),
   }),
   /** `null` = the project of the credentials. */
   project: setting<string | null>({
     variable: 'GOOGLE_CLOUD_PROJECT',
     description: 'Google Cloud project, for traces in the logs',
     default: () => null,
-    read: text => (/^[a-z][a-z0-9:.-]{4,60}$/.test(text) ? text : undefined),
-    expected: 'a project id',
+    ...matching(/^[a-z][a-z0-9:.-]{4,60}$/, 'a project id'),
   }),
   corsOrigin: setting({
     variable: 'CORS_ORIGIN',
     description: 'Origin of web pages that may read answers; * = any',
     default: () => '*',
-    read: text => (/^(\*|https?:\/\/[^/\s]+)$/.test(text) ? text : undefined),
-    expected: '* or an origin such as https://console.example.com',
+    ...matching(/^(\*|https?:\/\/[^/\s]+)$/, '* or an origin such as https://console.example.com'),
   }),
   maxUrlBytes: setting({
     variable: 'MAX_URL_BYTES',
     description: 'Longest path and query string',
     default: () => 32_768,
-    read: integer(1_000, 100_000),
-    expected: 'a whole number from 1000 to 100000',
+    ...wholeNumber(1_000, 100_000),
   }),
   /** A definition may say otherwise, up to `maxResultBytes` in `shared/endpoints/definition.schema.json`. */
   maxResultBytes: setting({
     variable: 'MAX_RESULT_BYTES',
     description: 'Bytes of JSON that the rows of one answer may be, unless the definition says',
     default: () => 10_000_000,
-    read: integer(1_000, 33_000_000),
-    expected: 'a whole number from 1000 to 33000000',
+    ...wholeNumber(1_000, 33_000_000),
   }),
   /** With the process itself (150 MB) and the cache's memory (64 MB) it stays under 60 % of 1 GiB: infra/bench, "memory". */
   maxBytesInFlight: setting({
     variable: 'MAX_BYTES_IN_FLIGHT',
     description: 'Bytes of memory for results that are read, made and sent; more get 503',
     default: () => Math.floor(memoryBytes() / 6),
-    read: integer(1_000_000, Number.MAX_SAFE_INTEGER),
-    expected: 'a whole number from 1000000',
+    ...wholeNumber(1_000_000),
   }),
   /** Cloud Run kills the process after 10 s. */
   drainMs: setting({
     variable: 'DRAIN_MS',
     description: 'How long requests in flight may go on after SIGTERM, in milliseconds',
     default: () => 9_000,
-    read: integer(0, 600_000),
-    expected: 'a whole number from 0 to 600000',
+    ...wholeNumber(0, 600_000),
   }),
   /** Also how long a revoked key still works: at most 30 s. */
   rememberMs: setting({
     variable: 'REMEMBER_MS',
     description: 'How long keys and definitions are remembered, in milliseconds',
     default: () => 30_000,
-    read: integer(1, 30_000),
-    expected: 'a whole number from 1 to 30000',
+    ...wholeNumber(1, 30_000),
   }),
   /** `null` = no page. */
   explorerDir: setting<string | null>({
@@ -155,8 +163,7 @@ export const settings = {
     variable: 'BIGQUERY_DATASET',
     description: 'Where the log tables are; in their names every character but letters, digits and _ is _',
     default: () => null,
-    read: text => (/^([a-z][a-z0-9:.-]{4,60}\.)?\w+$/.test(text) ? text : undefined),
-    expected: 'project.dataset or dataset',
+    ...matching(/^([a-z][a-z0-9:.-]{4,60}\.)?\w+$/, 'project.dataset or dataset'),
   }),
   /** `project.dataset.table` by logical name. */
   bigQueryTables: setting<ReadonlyMap<string, string>>({
@@ -170,23 +177,20 @@ export const settings = {
     variable: 'BIGQUERY_LOCATION',
     description: 'Where the datasets are, for BigQuery’s jobs',
     default: () => null,
-    read: text => (/^[A-Za-z][A-Za-z0-9-]{1,40}$/.test(text) ? text : undefined),
-    expected: 'a location such as EU or europe-west1',
+    ...matching(/^[A-Za-z][A-Za-z0-9-]{1,40}$/, 'a location such as EU or europe-west1'),
   }),
   maxBytesBilled: setting<number | null>({
     variable: 'MAX_BYTES_BILLED',
     description: 'Bytes that one BigQuery job may be billed for; 50 GB on Cloud Run',
     // $0.31 at $6.25 for a TiB. BigQuery compares an upper bound, which ignores clustering.
     default: env => (deployed(env) ? 50_000_000_000 : null),
-    read: integer(1, Number.MAX_SAFE_INTEGER),
-    expected: 'a whole number',
+    ...wholeNumber(1),
   }),
   bigQueryEndpoint: setting<string | null>({
     variable: 'BIGQUERY_EMULATOR_HOST',
     description: 'Address of a server in place of BigQuery; not on Cloud Run',
     default: () => null,
-    read: text => (/^https?:\/\/[^/\s]+$/.test(text) ? text : undefined),
-    expected: 'an address such as http://localhost:9050',
+    ...matching(/^https?:\/\/[^/\s]+$/, 'an address such as http://localhost:9050'),
   }),
   /** `null` = this process runs outside Cloud Run. */
   service: setting<string | null>({
@@ -201,38 +205,36 @@ export const settings = {
     variable: 'LQE_AUTHOR',
     description: 'Who applies definitions, for the list of versions',
     default: () => null,
-    read: text => (/^\P{Cc}{1,200}$/u.test(text) ? text : undefined),
-    expected: 'a name of at most 200 characters',
+    ...matching(/^\P{Cc}{1,200}$/u, 'a name of at most 200 characters'),
   }),
   /** Both this and the service account are set, or none. */
   warmAudience: setting<string | null>({
     variable: 'WARM_AUDIENCE',
     description: 'Address of the warm function, which its caller’s token must name',
     default: () => null,
-    read: text => (/^https:\/\/[^\s?#]+$/.test(text) ? text : undefined),
-    expected: 'a URL such as https://europe-west1-my-project.cloudfunctions.net/warm',
+    ...matching(
+      /^https:\/\/[^\s?#]+$/,
+      'a URL such as https://europe-west1-my-project.cloudfunctions.net/warm',
+    ),
   }),
   warmServiceAccount: setting<string | null>({
     variable: 'WARM_SERVICE_ACCOUNT',
     description: 'Service account that alone may call the warm function',
     default: () => null,
-    read: text => (/^[^\s@]+@[^\s@]+$/.test(text) ? text : undefined),
-    expected: 'an e-mail address',
+    ...matching(/^[^\s@]+@[^\s@]+$/, 'an e-mail address'),
   }),
   /** The warm function stops at 80 % of it. */
   warmDeadlineMs: setting({
     variable: 'WARM_DEADLINE_MS',
     description: 'How long the scheduler waits for the warm function, in milliseconds',
     default: () => 240_000,
-    read: integer(1_000, 1_800_000),
-    expected: 'a whole number from 1000 to 1800000',
+    ...wholeNumber(1_000, 1_800_000),
   }),
   warmMaxBytes: setting({
     variable: 'WARM_MAX_BYTES',
     description: 'Bytes that the engine may read in one call of the warm function',
     default: () => 100_000_000_000,
-    read: integer(1, Number.MAX_SAFE_INTEGER),
-    expected: 'a whole number',
+    ...wholeNumber(1),
   }),
 }
 
@@ -269,16 +271,8 @@ function valueOf<T>(setting: Setting<T>, env: Environment): T {
   return value
 }
 
-function oneOf<T extends string>(...choices: T[]): (text: string) => T | undefined {
-  return text => choices.find(choice => choice === text)
-}
-
 /** Reads `logical=project.dataset.table`, with commas between several. */
 function realTables(text: string): Map<string, string> | undefined {
   const pairs = text.split(',').map(pair => /^([^=`]+)=([a-z][a-z0-9:.-]+\.\w+\.[\w-]+)$/.exec(pair.trim()))
   return pairs.includes(null) ? undefined : new Map(pairs.map(pair => [pair![1]!, pair![2]!]))
-}
-
-function integer(min: number, max: number): (text: string) => number | undefined {
-  return text => (/^\d+$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined)
 }
