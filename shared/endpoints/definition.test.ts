@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { DefinitionError, endpointFrom, endpointIn, fieldsOf, typeOf } from './definition.ts'
+import { endpointIn, fieldsOf, typeOf } from './definition.ts'
+import { DefinitionError, endpointFrom } from './definition-file.ts'
 
 const id = '00000000-0000-4000-8000-000000000001'
 const definition = {

@@ -1,10 +1,6 @@
-/** A saved endpoint: the content of its two files, and the form in which the store holds it. */
-import { createHash } from 'node:crypto'
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import schema from './definition.schema.json' with { type: 'json' }
+/** A saved endpoint: its definition as the service has it, its parameters' types, and its document in the store. */
 import { type Binding, EngineError, type Rollup } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
-import { nearestName } from '../sql/nearest.ts'
 import type { Column, SqlType } from '../sql/types.ts'
 import type { Fields } from '../stores/store.ts'
 
@@ -104,7 +100,7 @@ export interface RollupAnswer {
 }
 
 /** Another endpoint whose rows are read as a table. */
-interface Upstream {
+export interface Upstream {
   /** Its name. */
   endpoint: string
   /** Its parameters: constants, and `@name` for the value of a parameter of the endpoint that reads it. */
@@ -136,289 +132,13 @@ export interface ParameterDefinition {
   maximum?: number
 }
 
-/** The shape of `<name>.yaml`, after the schema has filled in its defaults. */
-interface DefinitionFile {
-  id: string
-  description: string
-  parameters: { required?: string[]; properties: Record<string, ParameterDefinition> }
-  maxRows: number
-  maxResultBytes?: number
-  timeoutSeconds: number
-  cache: { seconds: number }
-  newestFirst?: { start: string; end: string; steps: string[] }
-  page?: { by: [string, string]; order: 'descending' }
-  warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
-  rollup?: RollupDefinition | RollupDefinition[]
-  answers?: AnswerDefinition[]
-  upstream?: Record<string, Upstream>
-  sandbox: boolean | { redacted: 'allow' | 'refuse' }
-  redact: boolean
-  explore?: Record<string, Explore>
-  labels?: Record<string, string>
-  callerLabels?: string[]
-  reservation?: string
-}
-
-interface RollupDefinition {
-  query: string
-  partition: string
-  cluster: string[]
-  refreshMinutes: number
-}
-
-interface AnswerDefinition {
-  query: string
-  batch?: string
-  asOf?: 'minute'
-  when: object
-}
-
-interface DefinitionProblem {
-  pointer: string
-  /** Whether the name at the pointer is wrong, and not its value. */
-  ofName?: boolean
-  detail: string
-}
-
-/** A definition that does not fit the schema: each problem with the JSON pointer to its place. */
-export class DefinitionError extends Error {
-  override readonly name = 'DefinitionError'
-  readonly problems: DefinitionProblem[]
-
-  constructor(problems: DefinitionProblem[]) {
-    super(problems.map(({ pointer, detail }) => `${pointer || '/'} ${detail}`).join('; '))
-    this.problems = problems
-  }
-}
-
-const namePattern = /^(?![0-9a-f]{8}-)[a-z][a-z0-9._-]{0,99}$/
-
-/**
- * Makes an endpoint from the content of its files.
- * @param name the files' name without its ending
- * @param definition the parsed YAML
- * @param readQuery reads a file that the definition names at this JSON pointer; throws `missingQuery` where it is missing
- * @throws DefinitionError where the name or the definition does not fit `definition.schema.json`
- */
-export function endpointFrom(
-  name: string,
-  definition: unknown,
-  sql: string,
-  readQuery: ReadQuery = (file, pointer) => {
-    throw missingQuery(file, pointer)
-  },
-): Endpoint {
-  if (!namePattern.test(name))
-    throw new DefinitionError([{ pointer: '', detail: `the name must match ${namePattern.source}` }])
-  const file = structuredClone(definition)
-  const validate = validator()
-  if (!validate(file)) throw new DefinitionError(schemaProblems(validate.errors ?? []))
-  const {
-    id,
-    description,
-    parameters,
-    maxRows,
-    maxResultBytes = null,
-    timeoutSeconds,
-    cache,
-    newestFirst,
-    page,
-    warm,
-    rollup = [],
-    answers = [],
-    upstream,
-    sandbox,
-    redact,
-    explore = {},
-    labels = {},
-    callerLabels = [],
-    reservation = null,
-  } = file
-  if (file.explore && sandbox === false)
-    throw new DefinitionError([
-      { pointer: '/explore', detail: 'needs sandbox: true, as the page asks by SQL' },
-    ])
-  assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
-  assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
-  const fixed = callerLabels.filter(name => Object.hasOwn(labels, name))
-  if (fixed.length > 0)
-    throw new DefinitionError([
-      { pointer: '/callerLabels', detail: `names ${fixed.join(', ')}, which labels fixes` },
-    ])
-  answers.forEach((answer, at) => assertFits(answer, `/answers/${at}`, file))
-  if (upstream) assertPassedOn(upstream, file)
-  const saved = {
-    id,
-    name,
-    description,
-    sql,
-    parameters: parameters.properties,
-    required: (parameters.required ?? []).toSorted(),
-    maxRows,
-    maxResultBytes,
-    timeoutSeconds,
-    cacheSeconds: cache.seconds,
-    newestFirst: newestFirst ? newestFirstOf(newestFirst, parameters.properties) : null,
-    page: page ? pagingOf(page, file) : null,
-    warm: warm ? warmingOf(warm, readQuery) : null,
-    rollups: rollupsOf(rollup, readQuery),
-    answers: answers.map((answer, at) => answerOf(answer, `/answers/${at}`, readQuery)),
-    ...(upstream ? { upstream } : {}),
-    sandbox: sandbox !== false,
-    redact,
-    sandboxDespiteRedaction: typeof sandbox === 'object' && sandbox.redacted === 'allow',
-    explore,
-    labels,
-    callerLabels,
-    reservation,
-  }
-  return { ...saved, version: versionOf(saved) }
-}
-
-function newestFirstOf(
-  { start, end, steps }: NonNullable<DefinitionFile['newestFirst']>,
-  parameters: Endpoint['parameters'],
-): NewestFirst {
-  const problems: { pointer: string; detail: string }[] = []
-  for (const [field, name] of Object.entries({ start, end })) {
-    const format = Object.hasOwn(parameters, name) ? parameters[name]!.format : undefined
-    const detail = `names ${name}, which must be a parameter with the format iso-timestamp`
-    if (format !== 'iso-timestamp') problems.push({ pointer: `/newestFirst/${field}`, detail })
-  }
-  const lengths = steps.map(millisecondsOf)
-  const at = lengths.findIndex((length, i) => length <= (lengths[i - 1] ?? 0))
-  if (at >= 0)
-    problems.push({ pointer: `/newestFirst/steps/${at}`, detail: 'must be longer than the one before' })
-  if (problems.length > 0) throw new DefinitionError(problems)
-  return { start, end, steps: lengths }
-}
-
 /** Parameters of every endpoint with pages, and the names of the bindings that they lead to. */
 export const pageParameters = ['cursor', 'follow'] as const
 export const pageBindings = ['page_time', 'page_tie'] as const
 
-function pagingOf(
-  { by }: NonNullable<DefinitionFile['page']>,
-  { parameters, warm, answers }: DefinitionFile,
-): Paging {
-  const taken = [...pageParameters, ...pageBindings].filter(name =>
-    Object.hasOwn(parameters.properties, name),
-  )
-  const problems = taken.map(name => ({
-    pointer: `/parameters/properties/${name}`,
-    detail: 'has a name that pages take',
-  }))
-  for (const [field, other] of Object.entries({ warm, answers }))
-    if (other) problems.push({ pointer: '/page', detail: `does not go with ${field}` })
-  if (problems.length > 0) throw new DefinitionError(problems)
-  return { by }
-}
-
-/** Of an ISO 8601 duration of days, hours and minutes. */
-function millisecondsOf(duration: string): number {
-  const [, days = 0, hours = 0, minutes = 0] = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?$/.exec(duration)!
-  return ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60_000
-}
-
-function warmingOf(
-  { seconds, maxSets, query, apart = {} }: NonNullable<DefinitionFile['warm']>,
-  readQuery: ReadQuery,
-): Warming {
-  return { seconds, maxSets, sql: query === undefined ? null : readQuery(query, '/warm/query'), apart }
-}
-
-function rollupsOf(rollup: NonNullable<DefinitionFile['rollup']>, readQuery: ReadQuery): Rollup[] {
-  if (!Array.isArray(rollup)) return [rollupOf(rollup, '/rollup', readQuery)]
-  const files = rollup.map(({ query }) => query)
-  const again = files.findIndex((file, at) => files.indexOf(file) < at)
-  if (again >= 0)
-    throw new DefinitionError([
-      { pointer: `/rollup/${again}/query`, detail: `names ${files[again]}, as one before it does` },
-    ])
-  return rollup.map((one, at) => rollupOf(one, `/rollup/${at}`, readQuery))
-}
-
-/** Statements read a roll-up by the name of its file. */
-function rollupOf({ query, ...layout }: RollupDefinition, pointer: string, readQuery: ReadQuery): Rollup {
-  return { name: query.replace(/\.sql$/, ''), sql: readQuery(query, `${pointer}/query`), ...layout }
-}
-
-function answerOf(
-  { query, batch, asOf, when }: AnswerDefinition,
-  pointer: string,
-  readQuery: ReadQuery,
-): RollupAnswer {
-  const batchSql = batch === undefined ? null : readQuery(batch, `${pointer}/batch`)
-  return { sql: readQuery(query, `${pointer}/query`), batch: batchSql, asOf: asOf ?? null, when }
-}
-
-/** A shorter freshness could be over when the answer is made, and every call would run the query. */
-const leastSecondsAsOfMinute = 120
-
-/** @throws DefinitionError for an `asOf` or a `when` that this endpoint cannot have */
-function assertFits(
-  { asOf, when }: AnswerDefinition,
-  pointer: string,
-  { cache, parameters }: DefinitionFile,
-): void {
-  if (asOf === 'minute' && cache.seconds > 0 && cache.seconds < leastSecondsAsOfMinute)
-    throw new DefinitionError([
-      {
-        pointer: `${pointer}/asOf`,
-        detail: `minute: an answer is up to 60 s old when it is made, so cache.seconds must be 0 or at least ${leastSecondsAsOfMinute}`,
-      },
-    ])
-  const { properties = {}, required = [] } = when as { properties?: object; required?: unknown[] }
-  assertDeclared(
-    `${pointer}/when`,
-    [...Object.keys(properties), ...required.map(String)],
-    parameters.properties,
-  )
-  try {
-    new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(when)
-  } catch (error) {
-    throw new DefinitionError([
-      { pointer: `${pointer}/when`, detail: `is no JSON Schema: ${(error as Error).message}` },
-    ])
-  }
-}
-
 /** The parameter whose value a value of `upstream` passes on; `null` for a constant. */
 export function passedOn(value: Scalar): string | null {
   return typeof value === 'string' && value.startsWith('@') ? value.slice(1) : null
-}
-
-/** @throws DefinitionError for what does not go with `upstream`, and for names that it cannot have */
-function assertPassedOn(
-  upstream: Record<string, Upstream>,
-  { parameters, page, newestFirst, answers, warm }: DefinitionFile,
-): void {
-  // A page or a reading is of another time than the rows beside it; a batch has rows of many parameter sets.
-  for (const [field, other] of Object.entries({ page, newestFirst, answers, 'warm/query': warm?.query }))
-    if (other) throw new DefinitionError([{ pointer: `/${field}`, detail: 'does not go with upstream' }])
-  for (const [name, { parameters: passed }] of Object.entries(upstream)) {
-    const names = Object.values(passed).flatMap(value => passedOn(value) ?? [])
-    assertDeclared(`/upstream/${name}/parameters`, names, parameters.properties)
-    if (Object.keys(parameters.properties).some(other => other.toLowerCase() === name.toLowerCase()))
-      throw new DefinitionError([
-        { pointer: `/upstream/${name}`, ofName: true, detail: 'is the name of a parameter' },
-      ])
-  }
-}
-
-type ReadQuery = (file: string, pointer: string) => string
-
-/** The error for a file that the definition names and that is missing. */
-export function missingQuery(file: string, pointer: string): DefinitionError {
-  return new DefinitionError([{ pointer, detail: `names ${file}, which is not there` }])
-}
-
-function assertDeclared(pointer: string, names: string[], declared: object): void {
-  const unknown = names.filter(name => !Object.hasOwn(declared, name))
-  if (unknown.length > 0)
-    throw new DefinitionError([
-      { pointer, detail: `names ${unknown.join(', ')}, not declared in properties` },
-    ])
 }
 
 /**
@@ -429,11 +149,11 @@ export function misdefined({ name }: Pick<Endpoint, 'name'>, words: string): Api
   return new ApiError(
     'internal',
     'This endpoint does not work as it is defined; its operator has to correct it.',
-    {
-      cause: new EngineError('misconfigured', `${name}: ${words}`),
-    },
+    { cause: new EngineError('misconfigured', `${name}: ${words}`) },
   )
 }
+
+const typeNames = { string: 'STRING', integer: 'INT64', number: 'FLOAT64', boolean: 'BOOL' } as const
 
 /** The type that a parameter is bound with in the SQL. */
 export function typeOf(parameter: ParameterDefinition): SqlType {
@@ -484,66 +204,4 @@ export function endpointIn(fields: Fields): Endpoint {
     callerLabels: stored.callerLabels ?? [],
     reservation: stored.reservation ?? null,
   }
-}
-
-const typeNames = { string: 'STRING', integer: 'INT64', number: 'FLOAT64', boolean: 'BOOL' } as const
-
-let compiled: ValidateFunction<DefinitionFile> | undefined
-
-/** Compiled when the first definition is read from a file, so never in a function that serves. */
-function validator(): ValidateFunction<DefinitionFile> {
-  return (compiled ??= new Ajv({ allErrors: true, useDefaults: true, strictTypes: false, verbose: true })
-    .addFormat('regex', source => isRegularExpression(source))
-    .compile<DefinitionFile>(schema))
-}
-
-function isRegularExpression(source: string): boolean {
-  try {
-    return new RegExp(source, 'u') instanceof RegExp
-  } catch {
-    return false
-  }
-}
-
-/** Keywords whose errors only sum up others. */
-const summaries = new Set(['anyOf', 'if', 'propertyNames'])
-
-/** What a schema finds wrong in a file, in words, each at its JSON pointer. */
-export function schemaProblems(errors: ErrorObject[]): DefinitionProblem[] {
-  return errors.filter(({ keyword }) => !summaries.has(keyword)).map(problemOf)
-}
-
-function problemOf(error: ErrorObject): DefinitionProblem {
-  const { instancePath, keyword, params, propertyName, parentSchema, message = 'is not valid' } = error
-  if (keyword === 'additionalProperties') {
-    const { additionalProperty: name } = params as { additionalProperty: string }
-    const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {})
-    const near = nearestName(name, known)
-    const hint = near === null ? `here are ${known.join(', ')}` : `did you mean ${near}?`
-    return { pointer: `${instancePath}/${name}`, ofName: true, detail: `is not known; ${hint}` }
-  }
-  if (propertyName !== undefined) {
-    const detail = keyword === 'not' ? 'is taken: another name is needed' : `as a name ${message}`
-    return { pointer: `${instancePath}/${propertyName}`, ofName: true, detail }
-  }
-  const { allowedValue, allowedValues = [allowedValue] } = params as {
-    allowedValue?: unknown
-    allowedValues?: unknown[]
-  }
-  const choices = allowedValues.filter(value => value !== undefined)
-  return {
-    pointer: instancePath,
-    detail: choices.length > 0 ? `must be ${choices.map(String).join(' or ')}` : message,
-  }
-}
-
-/** What decides no answer: after a better wording, cached answers stay in use. */
-const undecisive = new Set(['description', 'explore', 'labels', 'callerLabels', 'reservation'])
-
-function versionOf(endpoint: Omit<Endpoint, 'version'>): string {
-  const decisive = Object.entries(endpoint).filter(([name]) => !undecisive.has(name))
-  return createHash('sha256')
-    .update(JSON.stringify(Object.fromEntries(decisive)))
-    .digest('hex')
-    .slice(0, 16)
 }

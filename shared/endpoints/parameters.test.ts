@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { endpointFrom, type ParameterDefinition } from './definition.ts'
+import type { ParameterDefinition } from './definition.ts'
+import { endpointFrom } from './definition-file.ts'
 import { ApiError } from '../errors.ts'
 import { presentFor, readParameters } from './parameters.ts'
 import { readSingle } from './query-string.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { endpointFrom } from './definition.ts'
+import { endpointFrom } from './definition-file.ts'
 import { readParameters } from './parameters.ts'
 import { queryFor, timeAsOf } from './queries.ts'
 

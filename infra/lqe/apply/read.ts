@@ -1,12 +1,8 @@
 /** Reads `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, with other queries where the YAML names them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  DefinitionError,
-  type Endpoint,
-  endpointFrom,
-  missingQuery,
-} from '../../../shared/endpoints/definition.ts'
+import type { Endpoint } from '../../../shared/endpoints/definition.ts'
+import { DefinitionError, endpointFrom, missingQuery } from '../../../shared/endpoints/definition-file.ts'
 import { type FileProblem, type PlaceInYaml, QueriesError, readYaml } from './yaml.ts'
 
 /** Of a file of tests (`../endpoint-tests/read.ts`), behind its endpoint's name. */

@@ -1,6 +1,6 @@
 /** Random calls for the newest rows, each against one reading of the whole. */
 import type { Endpoint } from '../../endpoints/definition.ts'
-import { endpointFrom } from '../../endpoints/definition.ts'
+import { endpointFrom } from '../../endpoints/definition-file.ts'
 import { fromMicros } from '../../endpoints/timestamps.ts'
 import type { Binding, QueryEngine, Row, Statement, Value } from '../../engines/engine.ts'
 import type { OpenEngine } from '../../engines/testing/adapters.ts'

@@ -1,0 +1,328 @@
+/** From the two files of a saved endpoint to the endpoint: checked by `definition.schema.json`, then by what a schema cannot say. */
+import { hash } from 'node:crypto'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { Rollup } from '../engines/engine.ts'
+import { nearestName } from '../sql/nearest.ts'
+import {
+  type Endpoint,
+  type Explore,
+  type NewestFirst,
+  pageBindings,
+  pageParameters,
+  type Paging,
+  type ParameterDefinition,
+  passedOn,
+  type RollupAnswer,
+  type Scalar,
+  type Upstream,
+  type Warming,
+} from './definition.ts'
+import schema from './definition.schema.json' with { type: 'json' }
+
+/** The shape of `<name>.yaml`, after the schema has filled in its defaults. */
+interface DefinitionFile {
+  id: string
+  description: string
+  parameters: { required?: string[]; properties: Record<string, ParameterDefinition> }
+  maxRows: number
+  maxResultBytes?: number
+  timeoutSeconds: number
+  cache: { seconds: number }
+  newestFirst?: { start: string; end: string; steps: string[] }
+  page?: { by: [string, string]; order: 'descending' }
+  warm?: { seconds: number; maxSets: number; query?: string; apart?: Record<string, Scalar[]> }
+  rollup?: RollupDefinition | RollupDefinition[]
+  answers?: AnswerDefinition[]
+  upstream?: Record<string, Upstream>
+  sandbox: boolean | { redacted: 'allow' | 'refuse' }
+  redact: boolean
+  explore?: Record<string, Explore>
+  labels?: Record<string, string>
+  callerLabels?: string[]
+  reservation?: string
+}
+
+interface RollupDefinition {
+  query: string
+  partition: string
+  cluster: string[]
+  refreshMinutes: number
+}
+
+interface AnswerDefinition {
+  query: string
+  batch?: string
+  asOf?: 'minute'
+  when: object
+}
+
+interface DefinitionProblem {
+  pointer: string
+  /** Whether the name at the pointer is wrong, and not its value. */
+  ofName?: boolean
+  detail: string
+}
+
+/** A definition that does not fit the schema: each problem with the JSON pointer to its place. */
+export class DefinitionError extends Error {
+  override readonly name = 'DefinitionError'
+  readonly problems: DefinitionProblem[]
+
+  constructor(problems: DefinitionProblem[]) {
+    super(problems.map(({ pointer, detail }) => `${pointer || '/'} ${detail}`).join('; '))
+    this.problems = problems
+  }
+}
+
+function wrong(pointer: string, detail: string): DefinitionError {
+  return new DefinitionError([{ pointer, detail }])
+}
+
+const namePattern = /^(?![0-9a-f]{8}-)[a-z][a-z0-9._-]{0,99}$/
+
+/**
+ * Makes an endpoint from the content of its files.
+ * @param name the files' name without its ending
+ * @param definition the parsed YAML
+ * @param readQuery reads a file that the definition names at this JSON pointer; throws `missingQuery` where it is missing
+ * @throws DefinitionError where the name or the definition does not fit `definition.schema.json`
+ */
+export function endpointFrom(
+  name: string,
+  definition: unknown,
+  sql: string,
+  readQuery: ReadQuery = (file, pointer) => {
+    throw missingQuery(file, pointer)
+  },
+): Endpoint {
+  if (!namePattern.test(name)) throw wrong('', `the name must match ${namePattern.source}`)
+  const file = structuredClone(definition)
+  const validate = validator()
+  if (!validate(file)) throw new DefinitionError(schemaProblems(validate.errors ?? []))
+  assertConsistent(file)
+  const { id, description, maxRows, timeoutSeconds, redact, sandbox, upstream } = file
+  const { properties, required = [] } = file.parameters
+  const saved = {
+    id,
+    name,
+    description,
+    sql,
+    parameters: properties,
+    required: required.toSorted(),
+    maxRows,
+    maxResultBytes: file.maxResultBytes ?? null,
+    timeoutSeconds,
+    cacheSeconds: file.cache.seconds,
+    newestFirst: file.newestFirst ? newestFirstOf(file.newestFirst, properties) : null,
+    page: file.page ? pagingOf(file.page, file) : null,
+    warm: file.warm ? warmingOf(file.warm, readQuery) : null,
+    rollups: rollupsOf(file.rollup ?? [], readQuery),
+    answers: (file.answers ?? []).map((answer, at) => answerOf(answer, `/answers/${at}`, readQuery)),
+    ...(upstream ? { upstream } : {}),
+    sandbox: sandbox !== false,
+    redact,
+    sandboxDespiteRedaction: typeof sandbox === 'object' && sandbox.redacted === 'allow',
+    explore: file.explore ?? {},
+    labels: file.labels ?? {},
+    callerLabels: file.callerLabels ?? [],
+    reservation: file.reservation ?? null,
+  }
+  return { ...saved, version: versionOf(saved) }
+}
+
+/** @throws DefinitionError for fields that do not go together */
+function assertConsistent(file: DefinitionFile): void {
+  const { parameters, warm, answers = [], upstream, labels = {}, callerLabels = [] } = file
+  if (file.explore && file.sandbox === false)
+    throw wrong('/explore', 'needs sandbox: true, as the page asks by SQL')
+  assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
+  assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
+  const fixed = callerLabels.filter(name => Object.hasOwn(labels, name))
+  if (fixed.length > 0) throw wrong('/callerLabels', `names ${fixed.join(', ')}, which labels fixes`)
+  answers.forEach((answer, at) => assertFits(answer, `/answers/${at}`, file))
+  if (upstream) assertPassedOn(upstream, file)
+}
+
+function newestFirstOf(
+  { start, end, steps }: NonNullable<DefinitionFile['newestFirst']>,
+  parameters: Endpoint['parameters'],
+): NewestFirst {
+  const problems: DefinitionProblem[] = []
+  for (const [field, name] of Object.entries({ start, end })) {
+    const format = Object.hasOwn(parameters, name) ? parameters[name]!.format : undefined
+    const detail = `names ${name}, which must be a parameter with the format iso-timestamp`
+    if (format !== 'iso-timestamp') problems.push({ pointer: `/newestFirst/${field}`, detail })
+  }
+  const lengths = steps.map(millisecondsOf)
+  const at = lengths.findIndex((length, i) => length <= (lengths[i - 1] ?? 0))
+  if (at >= 0)
+    problems.push({ pointer: `/newestFirst/steps/${at}`, detail: 'must be longer than the one before' })
+  if (problems.length > 0) throw new DefinitionError(problems)
+  return { start, end, steps: lengths }
+}
+
+function pagingOf(
+  { by }: NonNullable<DefinitionFile['page']>,
+  { parameters, warm, answers }: DefinitionFile,
+): Paging {
+  const taken = [...pageParameters, ...pageBindings].filter(name =>
+    Object.hasOwn(parameters.properties, name),
+  )
+  const problems = taken.map(name => ({
+    pointer: `/parameters/properties/${name}`,
+    detail: 'has a name that pages take',
+  }))
+  for (const [field, other] of Object.entries({ warm, answers }))
+    if (other) problems.push({ pointer: '/page', detail: `does not go with ${field}` })
+  if (problems.length > 0) throw new DefinitionError(problems)
+  return { by }
+}
+
+/** Of an ISO 8601 duration of days, hours and minutes. */
+function millisecondsOf(duration: string): number {
+  const [, days = 0, hours = 0, minutes = 0] = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?$/.exec(duration)!
+  return ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60_000
+}
+
+function warmingOf(
+  { seconds, maxSets, query, apart = {} }: NonNullable<DefinitionFile['warm']>,
+  readQuery: ReadQuery,
+): Warming {
+  return { seconds, maxSets, sql: query === undefined ? null : readQuery(query, '/warm/query'), apart }
+}
+
+function rollupsOf(rollup: NonNullable<DefinitionFile['rollup']>, readQuery: ReadQuery): Rollup[] {
+  if (!Array.isArray(rollup)) return [rollupOf(rollup, '/rollup', readQuery)]
+  const files = rollup.map(({ query }) => query)
+  const again = files.findIndex((file, at) => files.indexOf(file) < at)
+  if (again >= 0) throw wrong(`/rollup/${again}/query`, `names ${files[again]}, as one before it does`)
+  return rollup.map((one, at) => rollupOf(one, `/rollup/${at}`, readQuery))
+}
+
+/** Statements read a roll-up by the name of its file. */
+function rollupOf({ query, ...layout }: RollupDefinition, pointer: string, readQuery: ReadQuery): Rollup {
+  return { name: query.replace(/\.sql$/, ''), sql: readQuery(query, `${pointer}/query`), ...layout }
+}
+
+function answerOf(
+  { query, batch, asOf, when }: AnswerDefinition,
+  pointer: string,
+  readQuery: ReadQuery,
+): RollupAnswer {
+  const batchSql = batch === undefined ? null : readQuery(batch, `${pointer}/batch`)
+  return { sql: readQuery(query, `${pointer}/query`), batch: batchSql, asOf: asOf ?? null, when }
+}
+
+/** A shorter freshness could be over when the answer is made, and every call would run the query. */
+const leastSecondsAsOfMinute = 120
+
+/** @throws DefinitionError for an `asOf` or a `when` that this endpoint cannot have */
+function assertFits(
+  { asOf, when }: AnswerDefinition,
+  pointer: string,
+  { cache, parameters }: DefinitionFile,
+): void {
+  if (asOf === 'minute' && cache.seconds > 0 && cache.seconds < leastSecondsAsOfMinute)
+    throw wrong(
+      `${pointer}/asOf`,
+      `minute: an answer is up to 60 s old when it is made, so cache.seconds must be 0 or at least ${leastSecondsAsOfMinute}`,
+    )
+  const { properties = {}, required = [] } = when as { properties?: object; required?: unknown[] }
+  assertDeclared(
+    `${pointer}/when`,
+    [...Object.keys(properties), ...required.map(String)],
+    parameters.properties,
+  )
+  try {
+    new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(when)
+  } catch (error) {
+    throw wrong(`${pointer}/when`, `is no JSON Schema: ${(error as Error).message}`)
+  }
+}
+
+/** @throws DefinitionError for what does not go with `upstream`, and for names that it cannot have */
+function assertPassedOn(
+  upstream: Record<string, Upstream>,
+  { parameters, page, newestFirst, answers, warm }: DefinitionFile,
+): void {
+  // A page or a reading is of another time than the rows beside it; a batch has rows of many parameter sets.
+  for (const [field, other] of Object.entries({ page, newestFirst, answers, 'warm/query': warm?.query }))
+    if (other) throw wrong(`/${field}`, 'does not go with upstream')
+  for (const [name, { parameters: passed }] of Object.entries(upstream)) {
+    const names = Object.values(passed).flatMap(value => passedOn(value) ?? [])
+    assertDeclared(`/upstream/${name}/parameters`, names, parameters.properties)
+    if (Object.keys(parameters.properties).some(other => other.toLowerCase() === name.toLowerCase()))
+      throw new DefinitionError([
+        { pointer: `/upstream/${name}`, ofName: true, detail: 'is the name of a parameter' },
+      ])
+  }
+}
+
+type ReadQuery = (file: string, pointer: string) => string
+
+/** The error for a file that the definition names and that is missing. */
+export function missingQuery(file: string, pointer: string): DefinitionError {
+  return wrong(pointer, `names ${file}, which is not there`)
+}
+
+function assertDeclared(pointer: string, names: string[], declared: object): void {
+  const unknown = names.filter(name => !Object.hasOwn(declared, name))
+  if (unknown.length > 0) throw wrong(pointer, `names ${unknown.join(', ')}, not declared in properties`)
+}
+
+let compiled: ValidateFunction<DefinitionFile> | undefined
+
+/** Compiled when the first definition is read from a file, so never in a function that serves. */
+function validator(): ValidateFunction<DefinitionFile> {
+  return (compiled ??= new Ajv({ allErrors: true, useDefaults: true, strictTypes: false, verbose: true })
+    .addFormat('regex', source => isRegularExpression(source))
+    .compile<DefinitionFile>(schema))
+}
+
+function isRegularExpression(source: string): boolean {
+  try {
+    return new RegExp(source, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+/** Keywords whose errors only sum up others. */
+const summaries = new Set(['anyOf', 'if', 'propertyNames'])
+
+/** What a schema finds wrong in a file, in words, each at its JSON pointer. */
+export function schemaProblems(errors: ErrorObject[]): DefinitionProblem[] {
+  return errors.filter(({ keyword }) => !summaries.has(keyword)).map(problemOf)
+}
+
+function problemOf(error: ErrorObject): DefinitionProblem {
+  const { instancePath, keyword, params, propertyName, parentSchema, message = 'is not valid' } = error
+  if (keyword === 'additionalProperties') {
+    const { additionalProperty: name } = params as { additionalProperty: string }
+    const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {})
+    const near = nearestName(name, known)
+    const hint = near === null ? `here are ${known.join(', ')}` : `did you mean ${near}?`
+    return { pointer: `${instancePath}/${name}`, ofName: true, detail: `is not known; ${hint}` }
+  }
+  if (propertyName !== undefined) {
+    const detail = keyword === 'not' ? 'is taken: another name is needed' : `as a name ${message}`
+    return { pointer: `${instancePath}/${propertyName}`, ofName: true, detail }
+  }
+  const { allowedValue, allowedValues = [allowedValue] } = params as {
+    allowedValue?: unknown
+    allowedValues?: unknown[]
+  }
+  const choices = allowedValues.filter(value => value !== undefined)
+  return {
+    pointer: instancePath,
+    detail: choices.length > 0 ? `must be ${choices.map(String).join(' or ')}` : message,
+  }
+}
+
+/** What decides no answer: after a better wording, cached answers stay in use. */
+const undecisive = new Set(['description', 'explore', 'labels', 'callerLabels', 'reservation'])
+
+function versionOf(endpoint: Omit<Endpoint, 'version'>): string {
+  const decisive = Object.entries(endpoint).filter(([name]) => !undecisive.has(name))
+  return hash('sha256', JSON.stringify(Object.fromEntries(decisive))).slice(0, 16)
+}
