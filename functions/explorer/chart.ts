@@ -2,20 +2,14 @@
 import UPlot from 'uplot'
 import { el } from './dom.ts'
 import { type Series, unitOf } from './series.ts'
-import { widthText } from './logs/range.ts'
+import { type Range, widthText } from './logs/range.ts'
 import { now } from './service.ts'
 import { timeText } from '../query/times.ts'
 
 const height = () => (innerWidth < 600 || innerHeight < 850 ? 240 : 320)
 
-/** The range that was asked, in microseconds since 1970. */
-export interface Asked {
-  from: number
-  to: number
-}
-
-/** @param asked the range of its axis; that of the times by default */
-export function chart(series: Series, asked: Asked | null = null): HTMLElement {
+/** @param asked the range of its axis, where it has bounds; else that of the times */
+export function chart(series: Series, asked: Range): HTMLElement {
   const place = el('div', { class: 'plot' })
   const spoken = el('p', { class: 'unseen', role: 'status' })
   const keys = legend(series.lines, (i, on) => plot?.setSeries(i + 1, { show: on }))
@@ -134,7 +128,7 @@ function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => 
 
 function options(
   { times, lines, step }: Series,
-  { keys, width, asked }: { keys: ReturnType<typeof legend>; width: number; asked: Asked | null },
+  { keys, width, asked }: { keys: ReturnType<typeof legend>; width: number; asked: Range },
 ): UPlot.Options {
   const point = (at: number | null = null) => {
     const values = lines.map(line => (at === null ? null : (line.values[at] ?? null)))
@@ -280,18 +274,21 @@ function fromZero(_: UPlot, low: number | null, high: number | null): [number, n
 }
 
 /**
- * The axis of the time: all of the range that was asked, else an hour around a single time, and the last bucket's whole
- * width while it goes on. Of a single time uPlot would show years.
+ * The axis of the time: all of the range that was asked, and the last bucket's whole width while it goes on. Where nothing
+ * was asked, or something else than these times, those of the series; around a single one an hour, as uPlot would show years.
  */
-function widened(times: number[], step: number | null, asked: Asked | null) {
+function widened(times: number[], step: number | null, asked: Range) {
   const [first, last] = [times[0]!, times.at(-1)!]
   const end = isOpen(times, step) ? last + step! : last
   const around = first === last ? 1800 : 0
-  const [from, to] = asked ? [asked.from / 1e6, asked.to / 1e6] : [first - around, last + around]
-  return (_: UPlot, low: number | null, high: number | null): [number, number] => {
-    if (low === null || high === null) return [0, 1]
-    const isAll = first === last || (low === first && high === last)
-    return isAll ? [Math.min(first, from), Math.max(end, to)] : [low, high === last ? end : high]
+  const { from, to } = { from: (asked.from ?? -Infinity) / 1e6, to: (asked.to ?? Infinity) / 1e6 }
+  const isOther = end < from || first > to
+  const low = isOther || from === -Infinity ? first - around : Math.min(first, from)
+  const high = isOther || to === Infinity ? Math.max(end, last + around) : Math.max(end, to)
+  return (_: UPlot, from: number | null, to: number | null): [number, number] => {
+    if (from === null || to === null) return [0, 1]
+    const isAll = first === last || (from === first && to === last)
+    return isAll ? [low, high] : [from, to === last ? end : to]
   }
 }
 

@@ -1,5 +1,5 @@
 /** Copying to the clipboard, also where the page is not served over HTTPS and the browser has no clipboard for scripts. */
-import { el } from './dom.ts'
+import { button, el } from './dom.ts'
 
 /** @returns whether it is in the clipboard */
 async function copy(text: string): Promise<boolean> {
@@ -28,13 +28,9 @@ function copySelected(text: string): boolean {
 /** A button that copies, and says so in its own place. */
 export function copyButton(name: string, text: () => string, label: string | null = null): HTMLButtonElement {
   const press = async () => {
-    button.textContent = (await copy(text())) ? 'Copied' : 'Not copied'
-    setTimeout(() => (button.textContent = name), 1500)
+    made.textContent = (await copy(text())) ? 'Copied' : 'Not copied'
+    setTimeout(() => (made.textContent = name), 1500)
   }
-  const button = el(
-    'button',
-    { type: 'button', 'aria-label': label, title: label, onclick: () => void press() },
-    name,
-  )
-  return button
+  const made = button(name, () => void press(), { 'aria-label': label, title: label })
+  return made
 }

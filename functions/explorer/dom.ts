@@ -23,6 +23,34 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return element
 }
 
+/** @param press what a click does */
+export function button(
+  content: Child | Child[],
+  press: () => void,
+  properties: Properties = {},
+): HTMLButtonElement {
+  return el('button', { type: 'button', onclick: press, ...properties }, ...[content].flat())
+}
+
+export type Choices = readonly (readonly [value: string, text: string])[]
+
+/** A menu. @param act called with the value that a person chooses */
+export function menu(label: string, act: (value: string) => void) {
+  const element = el('select', { 'aria-label': label, onchange: () => act(element.value) })
+  const set = (choices: Choices, chosen: string) => {
+    show(element, ...choices.map(([value, text]) => el('option', { value, title: text }, text)))
+    element.value = chosen
+  }
+  return { element, set }
+}
+
+/** Gives a person the text as a file. */
+export function download(name: string, text: string, type: string): void {
+  const link = el('a', { href: URL.createObjectURL(new Blob([text], { type })), download: name })
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
+}
+
 export function show(place: Element, ...children: Child[]): void {
   place.replaceChildren(...present(children))
 }

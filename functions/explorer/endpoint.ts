@@ -19,7 +19,7 @@ interface Opening {
 
 /** @returns its element, the form's values, and `close`, which cancels the query that is running */
 export function openEndpoint({ key, endpoint, link, hasView, remember }: Opening) {
-  const fields = form(endpoint, link.values)
+  const fields = form(endpoint, link.values, () => runs.start())
   const redact = link.view.find(([name]) => name === 'redact')?.[1]
   if (redact !== undefined) fields.setRedact(redact === 'true')
   let opened = false

@@ -1,5 +1,5 @@
 /** One parameter as a field: a label, its description, a control of its type, and room for a problem. */
-import { el, newId, type Properties, show } from './dom.ts'
+import { button, el, newId, type Properties, show } from './dom.ts'
 import type { Parameter } from './service.ts'
 
 export interface Field {
@@ -75,13 +75,14 @@ export function segments(properties: Properties, choices: (readonly [value: stri
   return { element: el('div', { ...properties, class: 'segments', role: 'radiogroup' }, ...labels), inputs }
 }
 
-function text(parameter: Parameter, properties: Properties): Control {
+function text(parameter: Parameter, properties: Properties, placeholder?: string) {
   const numeric = parameter.type === 'integer' || parameter.type === 'number'
   const element = el('input', {
-    ...properties,
     type: 'text',
-    inputmode: numeric ? 'decimal' : null,
-    placeholder: parameter.default === undefined ? null : `${parameter.default} unless you say otherwise`,
+    inputmode: numeric && 'decimal',
+    placeholder:
+      parameter.default === undefined ? placeholder : `${parameter.default} unless you say otherwise`,
+    ...properties,
     maxlength: parameter.maxLength ?? null,
     'aria-required': parameter.required && 'true',
     autocomplete: 'off',
@@ -91,36 +92,32 @@ function text(parameter: Parameter, properties: Properties): Control {
   return { element, inputs: [element] }
 }
 
-/** The text is the value, so that any time the service takes can be written; the picker only writes into it. All in UTC. */
-function timeControl({ name }: Parameter, properties: Properties): Control {
-  const text = el('input', {
-    ...properties,
-    type: 'text',
-    placeholder: 'any',
-    autocomplete: 'off',
-    spellcheck: 'false',
-  })
-  const picker = el('input', {
-    type: 'datetime-local',
-    step: 1,
-    class: 'picker',
-    tabindex: -1,
-    'aria-hidden': 'true',
-    'aria-label': `Pick ${name}`,
-    onchange: () => {
-      text.value = picker.value === '' ? '' : iso(Date.parse(`${picker.value}Z`))
-      text.dispatchEvent(new Event('input', { bubbles: true }))
-    },
-  })
-  const onclick = () => {
-    const known = Date.parse(text.value)
-    picker.value = Number.isNaN(known) ? '' : iso(known).slice(0, 19)
+/** The text is the value, so that any time the service takes can be written. In UTC. */
+function timeControl(parameter: Parameter, properties: Properties): Control {
+  const control = text(parameter, properties, 'any')
+  const picker = pickerFor(control.inputs[0]!, parameter.name, 'Z')
+  return { ...control, element: el('div', { class: 'time' }, control.element, picker) }
+}
+
+/** The browser's own picker, which only writes into the text beside it. @param zone is written behind a time */
+export function pickerFor(text: HTMLInputElement, name: string, zone = ''): HTMLElement {
+  const pick = () => {
+    text.value = picker.value && `${picker.value}${zone}`
+    text.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+  const hidden = { class: 'picker', tabindex: -1, 'aria-hidden': 'true', 'aria-label': `Pick ${name}` }
+  const picker = el('input', { type: 'datetime-local', step: 1, ...hidden, onchange: pick })
+  const open = () => {
+    picker.value = text.value.slice(0, 19).replace(' ', 'T')
     picker.showPicker()
   }
-  const title = { 'aria-label': `Pick a time for ${name}`, title: 'Pick a time (UTC)' }
-  const pick = el('button', { type: 'button', class: 'pick', ...title, onclick }, 'Pick')
-  const element = el('div', { class: 'time' }, text, el('span', { class: 'pick-place' }, picker, pick))
-  return { element, inputs: [text] }
+  const label = `Pick a time: ${name}`
+  return el(
+    'span',
+    { class: 'pick-place' },
+    picker,
+    button('Pick', open, { 'aria-label': label, title: label }),
+  )
 }
 
 function exampleOf({ examples = [] }: Parameter): HTMLElement | null {
@@ -130,9 +127,4 @@ function exampleOf({ examples = [] }: Parameter): HTMLElement | null {
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
-}
-
-/** ISO 8601 to the second. */
-export function iso(millis: number): string {
-  return new Date(millis).toISOString().replace(/\.\d+Z$/, 'Z')
 }

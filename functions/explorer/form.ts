@@ -1,11 +1,12 @@
 /** The form of an endpoint, made from its parameters, with the service's problems beside their fields. */
 import type { Problem } from '../../shared/errors.ts'
-import { el, newId, show } from './dom.ts'
-import { type Field, field, iso } from './field.ts'
-import type { Endpoint, Parameter } from './service.ts'
+import { button, el, newId, show } from './dom.ts'
+import { type Field, field } from './field.ts'
+import { type Endpoint, parametersOf } from './service.ts'
 
-/** @param given values of the link that was followed */
-export function form({ parameters, redact }: Endpoint, given: Record<string, string>) {
+/** @param given values of the link that was followed @param run called when a range is chosen */
+export function form(endpoint: Endpoint, given: Record<string, string>, run: () => void) {
+  const { parameters, redact } = endpoint
   const fields = parameters.map(field)
   for (const [i, { name, set }] of fields.entries()) {
     const value = given[name] ?? parameters[i]!.pinned
@@ -17,7 +18,7 @@ export function form({ parameters, redact }: Endpoint, given: Record<string, str
   const all = [...fields, redaction]
   const elements = fields.map(made => made.element)
   return {
-    element: el('div', { class: 'fields' }, ...elements, quickRanges(parameters, fields)),
+    element: el('div', { class: 'fields' }, ...elements, quickRanges(endpoint, fields, run)),
     /** The switch for redaction, which is no parameter. */
     redaction: redaction.element,
     values: (): Record<string, string> =>
@@ -61,28 +62,24 @@ function redactionSwitch(byDefault: boolean): Field {
   }
 }
 
-const ranges: [label: string, minutes: number | null][] = [
-  ['Last 15 min', 15],
-  ['Last hour', 60],
-  ['Last 24 hours', 24 * 60],
-  ['Last 7 days', 7 * 24 * 60],
-  ['All time', null],
-]
+const ranges = {
+  'Last 15 min': '-15m',
+  'Last hour': '-1h',
+  'Last 24 hours': '-1d',
+  'Last 7 days': '-7d',
+  'All time': '',
+}
 
 /** Ranges up to now, where a parameter is the time that entries come after, and perhaps another that they come before. */
-function quickRanges(parameters: Parameter[], fields: Field[]): HTMLElement | null {
-  const times = fields.filter((_, i) => parameters[i]!.format === 'iso-timestamp')
-  const named = (pattern: RegExp) => times.find(({ name }) => pattern.test(name))
-  const start = named(/start|from|since|after/i)
-  const end = named(/end|until|to$|before/i)
+function quickRanges(endpoint: Endpoint, fields: Field[], chosen: () => void): HTMLElement | null {
+  const { start, end } = parametersOf(endpoint)
   if (!start) return null
-  const buttons = ranges.map(([label, minutes]) => {
-    const set = () => {
-      start.set(minutes === null ? '' : iso(Date.now() - minutes * 60_000))
-      end?.set('')
-    }
-    return el('button', { type: 'button', onclick: set }, label)
-  })
+  const buttons = Object.entries(ranges).map(([label, from]) =>
+    button(label, () => {
+      for (const { name, set } of fields) if (name === start || name === end) set(name === start ? from : '')
+      chosen()
+    }),
+  )
   const id = newId()
   const label = el('span', { class: 'label', id }, 'Quick ranges')
   const group = { class: 'field ranges', role: 'group', 'aria-labelledby': id }

@@ -1,5 +1,5 @@
-/** The keys of the page, behind `?`. */
-import { el } from './dom.ts'
+/** The keyboard shortcuts of the page, behind `?`. */
+import { button, el } from './dom.ts'
 
 const keys: [string, string][] = [
   ['/', 'search'],
@@ -8,23 +8,23 @@ const keys: [string, string][] = [
   ['Esc', 'leave a field, close the entry'],
   ['Ctrl-Enter', 'run the query'],
   ['Ctrl-Space', 'complete SQL'],
-  ['?', 'these keys'],
+  ['?', 'these shortcuts'],
 ]
 
 export function helpButton(): HTMLElement {
+  const name = 'Keyboard shortcuts'
   const lines = keys.flatMap(([key, words]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, words)])
-  const close = el('button', { type: 'button', onclick: () => dialog.close() }, 'Close')
   const dialog = el(
     'dialog',
-    { class: 'card', 'aria-label': 'Keys' },
-    el('h2', {}, 'Keys'),
+    { class: 'card', 'aria-label': name },
+    el('h2', {}, name),
     el('dl', { class: 'keys' }, ...lines),
-    close,
+    button('Close', () => dialog.close()),
   )
   document.body.append(dialog)
   document.addEventListener('keydown', ({ key, target }) => {
     const writing = target instanceof HTMLElement && target.matches('input, select, textarea, .code')
     if (key === '?' && !writing && !dialog.open) dialog.showModal()
   })
-  return el('button', { type: 'button', class: 'quiet', onclick: () => dialog.showModal() }, 'Keys')
+  return button('Shortcuts', () => dialog.showModal(), { class: 'quiet' })
 }

@@ -301,8 +301,9 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByText(/^Must be an ISO 8601 time such as/).waitFor()
     expect(await field.getAttribute('aria-invalid')).toBe('true')
     expect(await field.evaluate(element => document.activeElement === element)).toBe(true)
-    await page.getByRole('button', { name: 'Last hour', exact: true }).click()
-    expect(await field.inputValue()).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+    await page.getByRole('button', { name: 'Last 24 hours', exact: true }).click()
+    await page.getByText('100 rows, and there are more.').waitFor()
+    expect(page.url()).toContain('iso_timestamp_start=-1d')
   })
 
   test('redacts with a switch', async () => {
@@ -344,7 +345,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByText(/^Must be an ISO 8601 time such as/).waitFor()
   })
 
-  test('different units have axes of their own, and whole numbers whole ticks', async () => {
+  test('different units have axes of their own, whole numbers whole ticks, and the time is the range that was asked', async () => {
     page = await tab.context.newPage() // the script stays with it
     await page.addInitScript(() => {
       const drawn: string[] = []
@@ -357,12 +358,15 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     })
     const columns = 'COUNT(*) AS requests, 100.5 AS share_percent, 250 AS p95_ms'
     const sql = `SELECT TIMESTAMP_TRUNC(t.timestamp, DAY) AS day, ${columns} FROM edge_logs AS t WHERE t.id IN ("4-0", "5-0", "8-0") GROUP BY 1`
-    await open(`${logs}&sql=${encodeURIComponent(sql)}`)
+    const asked = 'iso_timestamp_start=2026-03-01&iso_timestamp_end=2026-03-10'
+    await open(`${logs}&${asked}&sql=${encodeURIComponent(sql)}`)
     await page.getByText('This link brings a query of its own.').waitFor()
     await run()
     await drawn()
     const labels = await page.evaluate(() => (window as unknown as { drawn: string[] }).drawn)
-    expect(labels).toEqual(expect.arrayContaining(['0', '1', '0 %', '100 %', '0 ms', '200 ms']))
+    expect(labels).toEqual(
+      expect.arrayContaining(['2 Mar', '9 Mar', '0', '1', '0 %', '100 %', '0 ms', '200 ms']),
+    )
     expect(labels.filter(label => /^\d*\.\d+$/.test(label))).toEqual([])
   })
 
@@ -477,7 +481,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.goto(`${service.url}/#service.usage`)
     await page.getByLabel('API key').fill(service.key)
     await page.keyboard.press('Enter')
-    await page.getByText('12 calls, 1 errors, $6.25.').waitFor()
+    await page.getByText('12 calls, 1 error, $6.25.').waitFor()
     await drawn()
     expect(await faultsOf(page)).toEqual([])
     await page.setViewportSize({ width: 1280, height: 900 })

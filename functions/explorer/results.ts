@@ -2,22 +2,44 @@
 import type { Problem } from '../../shared/errors.ts'
 import { spreadsheet } from '../query/csv.ts'
 import { copyButton } from './copy.ts'
-import { el, newId, show } from './dom.ts'
+import { button, download, el, newId, show } from './dom.ts'
+import { momentOf, type Range } from './logs/range.ts'
 import { series } from './series.ts'
-import { type Answer, asCurl, bytesText, type Query, type ServiceError } from './service.ts'
+import {
+  type Answer,
+  asCurl,
+  bytesText,
+  now,
+  parametersOf,
+  type Query,
+  type ServiceError,
+} from './service.ts'
 import { table } from './table.ts'
+import { columnsOf } from './value.ts'
 
 export async function results(query: Query, answer: Answer): Promise<HTMLElement> {
   const { rows } = answer
   const chartable = series(rows)
   const views: View[] = [['Table', () => table(rows, `Rows of ${query.endpoint.name}`)]]
-  if (chartable) views.unshift(['Chart', async () => (await import('./chart.ts')).chart(chartable)])
+  if (chartable)
+    views.unshift(['Chart', async () => (await import('./chart.ts')).chart(chartable, rangeOf(query))])
   return el(
     'section',
     { class: 'results', 'aria-label': 'Results' },
     facts(query, answer),
     rows.length === 0 ? noRows() : await tabs(views, actions(query, answer)),
   )
+}
+
+/** What the query's own bounds of time say, in microseconds since 1970; the axis of its chart. */
+function rangeOf({ endpoint, values }: Query): Range {
+  const { start, end } = parametersOf(endpoint)
+  const moment = (name: string | undefined) => {
+    const { default: usual = '' } = endpoint.parameters.find(parameter => parameter.name === name) ?? {}
+    return momentOf((name && values[name]) || String(usual), now()) ?? null
+  }
+  const from = moment(start)
+  return { from, to: moment(end) ?? (from === null ? null : now()) }
 }
 
 type View = [name: string, make: () => HTMLElement | Promise<HTMLElement>]
@@ -55,22 +77,15 @@ async function tabs(views: View[], beside: HTMLElement): Promise<HTMLElement> {
 }
 
 function actions(query: Query, { rows }: Answer): HTMLElement {
-  const action = (name: string, act: () => void) => el('button', { type: 'button', onclick: act }, name)
+  // From the rows on the screen, without a second run.
+  const save = () => download(`${query.endpoint.name}.csv`, spreadsheet(rows, columnsOf(rows)), 'text/csv')
   return el(
     'div',
     { class: 'actions' },
     copyButton('Copy link', () => location.href),
     copyButton('Copy as curl', () => asCurl(query)),
-    action('Download CSV', () => save(query.endpoint.name, rows)),
+    button('Download CSV', save),
   )
-}
-
-/** From the rows on the screen, without a second run. */
-function save(name: string, rows: Answer['rows']): void {
-  const file = new Blob([spreadsheet(rows, Object.keys(rows[0] ?? {}))], { type: 'text/csv' })
-  const link = el('a', { href: URL.createObjectURL(file), download: `${name}.csv` })
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
 }
 
 function noRows(): HTMLElement {

@@ -34,8 +34,8 @@ describe('rows as lines', () => {
   })
 
   test('columns of other units are told by their names', () => {
-    const names = ['requests', 'error_percent', 'origin_time', 'p95_ms', 'response_bytes']
-    expect(names.map(unitOf)).toEqual(['', '%', 'time', 'ms', 'bytes'])
+    const names = ['requests', 'error_percent', 'wait_time', 'origin_time', 'p95_ms', 'response_bytes']
+    expect(names.map(unitOf)).toEqual(['', '%', 'time', 'ms', 'ms', 'bytes'])
   })
 
   test('rows of time, kind, number are a line for each kind, the largest eight', () => {

@@ -84,9 +84,17 @@ function common(a: number, b: number): number {
 /** What a column counts in, as far as its name says so, so that times and requests get axes of their own. */
 export function unitOf(name: string): '%' | 'ms' | 'bytes' | 'time' | '' {
   if (/percent|pct/i.test(name)) return '%'
-  if (/(^|_)(ms|millis\w*)(_|$)/i.test(name)) return 'ms'
+  // The origin's time is in milliseconds, as the column of edge logs has it.
+  if (/(^|_)(ms|millis\w*)(_|$)|^origin_time$/i.test(name)) return 'ms'
   if (/latency|duration|_time$|(^|_)p\d\d$/i.test(name)) return 'time'
   return /bytes/i.test(name) ? 'bytes' : ''
+}
+
+const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+
+/** `1,197 ms`; a time whose unit its name does not say stands without one. */
+export function amount(value: number, unit = ''): string {
+  return `${numbers.format(value)}${unit === '' || unit === 'time' ? '' : ` ${unit}`}`
 }
 
 function isNumeric(value: Value | undefined): boolean {

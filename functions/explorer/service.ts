@@ -22,6 +22,14 @@ export interface Endpoint {
 /** `pinned`: the value to which the key fixes it. */
 export type Parameter = ParameterDefinition & { name: string; required: boolean; pinned?: string }
 
+/** The parameters that bound the time, by their names, and the others. */
+export function parametersOf({ parameters }: Pick<Endpoint, 'parameters'>) {
+  const times = parameters.filter(({ format }) => format === 'iso-timestamp')
+  const named = (pattern: RegExp) => times.find(({ name }) => pattern.test(name))?.name
+  const [start, end] = [named(/start|from|since|after/i), named(/end|until|to$|before/i)]
+  return { start, end, others: parameters.filter(({ name }) => name !== start && name !== end) }
+}
+
 export interface Query {
   endpoint: Endpoint
   values: Record<string, string>

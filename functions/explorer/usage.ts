@@ -1,9 +1,9 @@
 /** The endpoint `service.usage` as a view: a chart of the calls, and who made them, in a time that is chosen. */
 import type { Row } from '../../shared/engines/engine.ts'
-import { el, show } from './dom.ts'
-import type { Asked } from './chart.ts'
+import { millisOf } from '../query/times.ts'
+import { type Choices, el, menu, show } from './dom.ts'
 import type { Link } from './link.ts'
-import { momentOf } from './logs/range.ts'
+import { buckets, momentOf } from './logs/range.ts'
 import { failure } from './results.ts'
 import { series } from './series.ts'
 import { type Endpoint, now, runQuery, ServiceError } from './service.ts'
@@ -19,12 +19,12 @@ interface Opening {
 }
 
 /** How far back, in words. */
-const times: Record<string, string> = {
-  '-1h': 'the last hour',
-  '-1d': 'the last day',
-  '-7d': 'the last 7 days',
-  '-30d': 'the last 30 days',
-}
+const times: Choices = [
+  ['-1h', 'the last hour'],
+  ['-1d', 'the last day'],
+  ['-7d', 'the last 7 days'],
+  ['-30d', 'the last 30 days'],
+]
 /** What rows may be of, with the columns that name it. */
 const subjects: Record<string, string[]> = {
   endpoint: ['endpoint'],
@@ -34,16 +34,15 @@ const subjects: Record<string, string[]> = {
 
 /** @returns as `openEndpoint` */
 export function usageView({ key, endpoint, link, remember }: Opening) {
-  const by = choice(
+  const redraw = () => void draw(true)
+  const by = chooser(
     'By',
-    Object.fromEntries(Object.keys(subjects).map(name => [name, name])),
+    redraw,
+    Object.keys(subjects).map(name => [name, name]),
     link.values['by'] ?? 'endpoint',
   )
-  const since = choice(
-    'Time',
-    times,
-    (link.values['iso_timestamp_start'] ?? '-1d').replace(/^now-/, '-'), // as the logs write it
-  )
+  const from = (link.values['iso_timestamp_start'] ?? '-1d').replace(/^now-/, '-') // as the logs write it
+  const since = chooser('Time', redraw, times, from)
   const status = el('p', { class: 'status', role: 'status' })
   const place = el('div', { class: 'outcome' })
   let running = new AbortController()
@@ -51,41 +50,31 @@ export function usageView({ key, endpoint, link, remember }: Opening) {
   const values = () => ({ ...link.values, by: by.value, iso_timestamp_start: since.value })
   const draw = async (step: boolean) => {
     running.abort()
-    const own = (running = new AbortController())
+    const { signal } = (running = new AbortController())
     remember({ endpoint: endpoint.name, values: values(), sql: null, view: [] }, step)
     status.textContent = 'Running …'
-    const ask = (more: Record<string, string>) =>
-      runQuery(
-        key,
-        { endpoint, values: { ...values(), ...more }, sql: null, redact: endpoint.redact },
-        own.signal,
-      )
+    const ask = (more: Record<string, string>) => {
+      const query = { endpoint, values: { ...values(), ...more }, sql: null, redact: endpoint.redact }
+      return runQuery(key, query, signal)
+    }
     try {
-      const end = momentOf(link.values['iso_timestamp_end'] ?? '', now()) ?? now()
-      const asked = { from: momentOf(since.value, now()) ?? 0, to: end }
-      const bucket = bucketOf(asked)
+      const to = momentOf(link.values['iso_timestamp_end'] ?? '', now()) ?? now()
+      const asked = { from: momentOf(since.value, now()) ?? 0, to }
+      const [bucket, micros] = bucketOf(asked)
       const [sums, course] = await Promise.all([ask({}), ask({ bucket })])
-      const lines = series(sideBySide(course.rows))
+      const lines = series(sideBySide(course.rows, buckets(asked.from, to, micros)))
       const plot = lines && (await import('./chart.ts')).chart(lines, asked)
-      if (own.signal.aborted) return
-      status.textContent = sums.rows.length === 0 ? 'No calls.' : totalOf(sums.rows)
-      show(
-        place,
-        plot,
-        sums.rows.length > 0 &&
-          table(
-            sums.rows.map(row => shown(row, subjects[by.value] ?? [])),
-            `Usage by ${by.value}`,
-          ),
-      )
+      if (signal.aborted) return
+      const rows = sums.rows.map(row => shown(row, subjects[by.value] ?? []))
+      status.textContent = rows.length === 0 ? 'No calls.' : `${totalOf(sums.rows)} Calls by ${bucket}:`
+      show(place, plot, rows.length > 0 && table(rows, `Usage by ${by.value}`))
     } catch (error) {
-      if (own.signal.aborted) return
+      if (signal.aborted) return
       if (!(error instanceof ServiceError)) throw error
       status.textContent = ''
       show(place, failure(error, error.problem.errors ?? []))
     }
   }
-  for (const select of [by, since]) select.addEventListener('change', () => void draw(true))
   void draw(false)
   const element = el(
     'article',
@@ -97,28 +86,24 @@ export function usageView({ key, endpoint, link, remember }: Opening) {
   return { element, values, close: () => running.abort() }
 }
 
-function choice(label: string, options: Record<string, string>, chosen: string): HTMLSelectElement {
-  const all = chosen in options ? options : { ...options, [chosen]: chosen }
-  return el(
-    'select',
-    { 'aria-label': label },
-    ...Object.entries(all).map(([value, words]) =>
-      el('option', { value, selected: value === chosen }, words),
-    ),
-  )
+function chooser(label: string, act: () => void, choices: Choices, chosen: string): HTMLSelectElement {
+  const { element, set } = menu(label, act)
+  set(choices.some(([value]) => value === chosen) ? choices : [...choices, [chosen, chosen]], chosen)
+  return element
 }
 
-/** The width of the chart's buckets. */
-function bucketOf({ from, to }: Asked): string {
+/** The width of the chart's buckets, also in microseconds. */
+function bucketOf({ from, to }: { from: number; to: number }): [string, number] {
   const hours = (to - from) / 3.6e9
-  return hours <= 2 ? 'minute' : hours <= 24 * 8 ? 'hour' : 'day'
+  return hours <= 2 ? ['minute', 6e7] : hours <= 24 * 8 ? ['hour', 3.6e9] : ['day', 8.64e10]
 }
 
-/** A row for each bucket, with the calls of each: none where there is no row. */
-function sideBySide(rows: Row[]): Row[] {
+/** A row for each bucket, with the calls of each: none where there is no row. @param starts microseconds since 1970 */
+function sideBySide(rows: Row[], starts: number[]): Row[] {
   const names = [...new Set(rows.map(nameOf))]
-  return [...Map.groupBy(rows, ({ timestamp }) => timestamp)].map(([time, of]) => {
-    const calls = new Map(of.map(row => [nameOf(row), row['calls']]))
+  const byTime = Map.groupBy(rows, ({ timestamp }) => (millisOf(timestamp) ?? 0) * 1000)
+  return starts.map(time => {
+    const calls = new Map(byTime.get(time)?.map(row => [nameOf(row), row['calls']]))
     return Object.fromEntries([['time', time], ...names.map(name => [name, calls.get(name) ?? 0])]) as Row
   })
 }
@@ -148,5 +133,7 @@ function shown(row: Row, names: string[]): Row {
 
 function totalOf(rows: Row[]): string {
   const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0)
-  return `${sum('calls').toLocaleString('en')} calls, ${sum('errors').toLocaleString('en')} errors, $${sum('dollars').toFixed(2)}.`
+  const counted = (name: string) =>
+    `${sum(`${name}s`).toLocaleString('en')} ${name}${sum(`${name}s`) === 1 ? '' : 's'}`
+  return `${counted('call')}, ${counted('error')}, $${sum('dollars').toFixed(2)}.`
 }

@@ -1,5 +1,6 @@
 /** The bar above the rows: what is asked, in one line. Menus act at once; text waits for Enter or Run. */
-import { el, newId, show } from '../dom.ts'
+import { button, type Choices, el, menu, newId, show } from '../dom.ts'
+import { pickerFor } from '../field.ts'
 import type { Endpoint, Parameter } from '../service.ts'
 import { inAddress, momentOf, shown, type Zone } from './range.ts'
 import type { Shape } from './shape.ts'
@@ -15,14 +16,15 @@ interface Acts {
   edited(differs: boolean): void
 }
 
-const ranges: [label: string, from: string][] = [
-  ['Last 15 min', 'now-15m'],
-  ['Last hour', 'now-1h'],
-  ['Last 6 hours', 'now-6h'],
-  ['Last 24 hours', 'now-1d'],
-  ['Last 7 days', 'now-7d'],
-  ['Last 30 days', 'now-30d'],
-  ['All time', ''],
+const ranges: Choices = [
+  ['now-15m', 'Last 15 min'],
+  ['now-1h', 'Last hour'],
+  ['now-6h', 'Last 6 hours'],
+  ['now-1d', 'Last 24 hours'],
+  ['now-7d', 'Last 7 days'],
+  ['now-30d', 'Last 30 days'],
+  ['', 'All time'],
+  ['custom', 'From … to …'],
 ]
 
 /** Where a value stands in the address as `now-1h` it stays so; an absolute one is shown in the chosen zone. */
@@ -33,10 +35,9 @@ function inBar(written: string, zone: Zone): string {
 
 export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[], acts: Acts) {
   let state: State
-  const tables = select('Table', table => acts.table(table))
-  tables.set(names.map(name => [name, name]))
+  const tables = menu('Table', acts.table)
   const inputs = parameters.map(parameter => valueInput(parameter))
-  const range = select('Time range', chosen => {
+  const range = menu('Time range', chosen => {
     if (chosen === 'custom') {
       custom.hidden = false
       from.focus()
@@ -46,13 +47,9 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     el('input', { type: 'text', 'aria-label': label, placeholder, autocomplete: 'off', spellcheck: 'false' })
   const [from, to] = [text('From', 'now-1h, 2026-11-14 12:00'), text('To', 'now')]
   const trouble = el('span', { class: 'problem', role: 'alert' })
-  const custom = el('div', { class: 'custom', hidden: true })
-  custom.append(from, pickFor(from), el('span', {}, 'to'), to, pickFor(to), trouble)
-  const zones = select('Time zone', zone => acts.change({ zone: zone as Zone }))
-  zones.set([
-    ['UTC', 'UTC'],
-    ['local', 'Local'],
-  ])
+  const picked = [from, pickerFor(from, 'From'), el('span', {}, 'to'), to, pickerFor(to, 'To'), trouble]
+  const custom = el('div', { class: 'custom', hidden: true }, ...picked)
+  const zones = menu('Time zone', zone => acts.change({ zone: zone as Zone }))
   const search = el('input', {
     type: 'search',
     'aria-label': 'Search the message',
@@ -61,20 +58,17 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     class: 'search',
     spellcheck: 'false',
   })
-  const severity = select('Severity', chosen =>
+  const severity = menu('Severity', chosen =>
     acts.change({ severity: chosen.split(',').filter(Boolean) as Severity[] }),
   )
   const run = el('button', { class: 'primary' }, 'Run')
-  const follow = el(
-    'button',
-    { type: 'button', 'aria-pressed': 'false', onclick: acts.follow, title: 'Add new entries as they come' },
-    'Follow',
-  )
-  const redact = el('input', { type: 'checkbox', onchange: () => acts.change({ redact: redact.checked }) })
-  const more = el('button', { type: 'button', class: 'unfold', 'aria-expanded': 'false' }, 'Filters')
-  more.addEventListener('click', () => {
-    more.ariaExpanded = String(element.classList.toggle('unfolded'))
+  const follow = button('Follow', acts.follow, {
+    'aria-pressed': 'false',
+    title: 'Add new entries as they come',
   })
+  const redact = el('input', { type: 'checkbox', onchange: () => acts.change({ redact: redact.checked }) })
+  const unfold = () => (more.ariaExpanded = String(element.classList.toggle('unfolded')))
+  const more = button('Filters', unfold, { class: 'unfold', 'aria-expanded': 'false' })
 
   const texts = () => ({
     values: Object.fromEntries(inputs.map(({ name, input }) => [name, input.value.trim()])),
@@ -104,12 +98,12 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     ...inputs.map(({ element }) => element),
     range.element,
     zones.element,
-    custom,
     search,
     severity.element,
     run,
     follow,
     more,
+    custom,
   )
   element.addEventListener('input', event => {
     if (!(event.target instanceof HTMLInputElement) || event.target.type === 'checkbox') return
@@ -135,22 +129,27 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       state = next
       edited = false
       label()
-      tables.choose(next.table)
-      for (const { name, input } of inputs) input.value = next.values[name] ?? ''
-      const listed = ranges.find(
-        ([, written]) => written === next.from && next.to === (written === '' ? '' : 'now'),
+      tables.set(
+        names.map(name => [name, name]),
+        next.table,
       )
-      range.set([...ranges.map(([label, written]) => [written, label] as const), ['custom', 'From … to …']])
-      range.choose(listed ? listed[1] : 'custom')
-      custom.hidden = listed !== undefined
+      for (const { name, input } of inputs) input.value = next.values[name] ?? ''
+      const isListed = ranges.some(([from]) => from === next.from) && next.to === (next.from && 'now')
+      range.set(ranges, isListed ? next.from : 'custom')
+      custom.hidden = isListed
       from.value = inBar(next.from, next.zone)
       to.value = inBar(next.to, next.zone)
       show(trouble)
-      zones.choose(next.zone)
+      zones.set(
+        [
+          ['UTC', 'UTC'],
+          ['local', 'Local'],
+        ],
+        next.zone,
+      )
       search.value = next.search
       severity.element.hidden = shape.severity === null
-      severity.set(severityChoices(shape, next.severity))
-      severity.choose(next.severity.join())
+      severity.set(severityChoices(shape, next.severity), next.severity.join())
       redact.checked = next.redact || redact.disabled
     },
     setRunning(now: boolean) {
@@ -163,7 +162,10 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       redact.checked = redacted
       redact.disabled = redacted && !state.redact
     },
-    setFollowing: (on: boolean) => (follow.ariaPressed = String(on)),
+    setFollowing(on: boolean) {
+      follow.ariaPressed = String(on)
+      follow.textContent = on ? 'Following' : 'Follow'
+    },
     /** Puts a problem beside the parameter that it names. @returns whether there is one */
     showProblem(parameter: string | undefined, detail: string): boolean {
       for (const { name, input } of inputs) input.ariaInvalid = name === parameter ? 'true' : null
@@ -186,9 +188,9 @@ export function severityName(severity: Severity, shape: Shape): string {
   return shape.severity?.type === 'INT64' ? statusNames[severity] : severity
 }
 
-function severityChoices(shape: Shape, chosen: Severity[]): (readonly [string, string])[] {
+function severityChoices(shape: Shape, chosen: Severity[]): Choices {
   const single = severities.filter(severity => severityName(severity, shape) !== '')
-  const choices: (readonly [string, string])[] = [
+  const choices: Choices = [
     ['', shape.severity?.type === 'INT64' ? 'Any status' : 'Any severity'],
     ...single.map(severity => [severity, severityName(severity, shape)] as const),
     ['error,warning', ['error', 'warning'].map(name => severityName(name as Severity, shape)).join(' and ')],
@@ -197,16 +199,6 @@ function severityChoices(shape: Shape, chosen: Severity[]): (readonly [string, s
   return choices.some(([value]) => value === now)
     ? choices
     : [...choices, [now, chosen.map(name => severityName(name, shape)).join(', ')]]
-}
-
-function select(label: string, chosen: (value: string) => void) {
-  const element = el('select', { 'aria-label': label, onchange: () => chosen(element.value) })
-  return {
-    element,
-    set: (options: (readonly [value: string, text: string])[]) =>
-      show(element, ...options.map(([value, text]) => el('option', { value }, text))),
-    choose: (value: string) => (element.value = value),
-  }
 }
 
 function valueInput({ name, examples = [], description, required }: Parameter) {
@@ -228,30 +220,4 @@ function valueInput({ name, examples = [], description, required }: Parameter) {
     ...examples.map(value => el('option', { value: String(value) })),
   )
   return { name, input, element: el('span', { class: 'parameter-place' }, input, options) }
-}
-
-/** The browser's own picker, which writes into the text beside it. */
-function pickFor(text: HTMLInputElement): HTMLElement {
-  const picker = el('input', {
-    type: 'datetime-local',
-    step: 1,
-    class: 'picker',
-    tabindex: -1,
-    'aria-hidden': 'true',
-    'aria-label': 'Pick',
-  })
-  picker.addEventListener('change', () => {
-    text.value = picker.value.replace('T', ' ')
-    text.dispatchEvent(new Event('input', { bubbles: true }))
-  })
-  const open = () => {
-    picker.value = text.value.slice(0, 19).replace(' ', 'T')
-    picker.showPicker()
-  }
-  const button = el(
-    'button',
-    { type: 'button', onclick: open, 'aria-label': `Pick a time: ${text.getAttribute('aria-label')}` },
-    'Pick',
-  )
-  return el('span', { class: 'pick-place' }, picker, button)
 }

@@ -1,12 +1,13 @@
 /** What the histogram shows of a state, and the values of its field: asked, and put into all buckets of the range. */
 import type { Row, Value } from '../../../shared/engines/engine.ts'
-import { el } from '../dom.ts'
+import { button, el } from '../dom.ts'
+import { unitOf } from '../series.ts'
 import { type Answer, costOf } from '../service.ts'
 import { severityName } from './bar.ts'
 import { measureText, type Top } from './fields.ts'
 import type { Bars } from './histogram.ts'
 import { buckets, bucketWidth, type Range, widthText } from './range.ts'
-import { type Field, fieldAt, type Shape } from './shape.ts'
+import { type Field, fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
 import { extentSql, histogramSql, namesSql, topSql } from './sql.ts'
 import { type Scalar, severities, type Severity, type State } from './state.ts'
 
@@ -56,20 +57,17 @@ export async function chartOf(all: Asking): Promise<Chart> {
   const width = bucketWidth(span.from, span.to, Math.max(1, Math.min(80, Math.floor(maxRows / 7) - 2)))
   const { rows } = await run(histogramSql(state, shape, range, { width, values }))
   const starts = buckets(span.from, span.to, width)
-  const counts = state.measure === 'rows'
-  const layers = layersOf(rows, {
-    starts,
-    width,
-    state,
-    shape,
-    values: values.filter(value => value !== null),
-  })
-  const total = rows.reduce((sum, row) => sum + Number(row[counts ? 'entries' : 'counted'] ?? 0), 0)
-  const title = `${counts ? 'Rows' : measureText(state.measure, shape)} by ${widthText(width)}`
+  const measured = measureOf(state.measure, shape)
+  const layers = measured
+    ? [measuredLayer(rows, starts)]
+    : layersOf(rows, starts, kindsOf(state, shape, values))
+  const text = measureText(state.measure, shape)
+  const unit = measured ? unitOf(nameOf(measured.field)) : ''
+  const title = `${text.charAt(0).toUpperCase()}${text.slice(1)} per ${widthText(width)}`
   return {
-    bars: { starts, width, layers, now, zone: state.zone, title },
+    bars: { starts, width, layers, now, zone: state.zone, title, unit },
     top,
-    total,
+    total: rows.reduce((sum, { entries, counted = entries }) => sum + Number(counted), 0),
     legend: choose => legendOf(layers, { title, cost: costOf(...answers), state, choose }),
   }
 }
@@ -91,50 +89,59 @@ async function spanOf({ state, shape, range, run }: Asking): Promise<{ from: num
 
 function topOf({ rows }: Answer): Top[] {
   return rows.map(row => {
-    const [value, entries] = Object.values(row) as [Scalar, Value]
-    return { value, entries: Number(entries) }
+    const [value, entries, counted] = Object.values(row) as [Scalar, Value, number | undefined]
+    return { value, entries: Number(entries), ...(counted === undefined ? {} : { counted }) }
   })
 }
 
-interface Layering {
-  starts: number[]
-  width: number
-  state: State
-  shape: Shape
-  values: Scalar[]
+/** What bars are split by: a kind of rows, with its name and colour. */
+interface Kind {
+  name: string
+  colour: string
+  /** In an answer's second column; `undefined` = all rows. */
+  value?: Value
+  severity?: Severity
+}
+
+function kindsOf({ by }: State, shape: Shape, values: Scalar[]): Kind[] {
+  if (fieldAt(shape, by)) {
+    const named = values.filter(value => value !== null)
+    const kinds = named.map((value, i) => ({ name: String(value), colour: String(i + 1), value }))
+    return [...kinds, { name: 'others', colour: 'other', value: null }]
+  }
+  if (!shape.severity) return [{ name: 'rows', colour: 'info' }]
+  return severities.map(severity => ({
+    name: severityName(severity, shape),
+    colour: severity,
+    value: severity,
+    severity,
+  }))
 }
 
 type Layer = Bars['layers'][number] & { severity?: Severity }
 
-/** A bucket without a row counted nothing, but had nothing to average. */
-function layersOf(rows: Row[], { starts, width, state, shape, values }: Layering): Layer[] {
-  const measured = state.measure !== 'rows'
-  const field = fieldAt(shape, state.by)
-  const kinds: { name: string; colour: string; is(kind: Value): boolean; severity?: Severity }[] =
-    measured || (!field && !shape.severity)
-      ? [{ name: measureText(state.measure, shape), colour: measured ? '1' : 'info', is: () => true }]
-      : field
-        ? [
-            ...values.map((value, i) => ({
-              name: String(value),
-              colour: String(i + 1),
-              is: (kind: Value) => kind === value,
-            })),
-            { name: 'others', colour: 'other', is: (kind: Value) => kind === null },
-          ]
-        : severities.map(severity => ({
-            name: severityName(severity, shape),
-            colour: severity,
-            severity,
-            is: (kind: Value) => kind === severity,
-          }))
-  const column = field ? Object.keys(rows[0] ?? {})[1] : 'severity'
-  const layers = kinds.map(({ is, ...kind }) => {
-    const own = rows.filter(row => is(row[column ?? ''] ?? null))
-    const at = new Map(own.map(row => [Number(row['bucket']), Number(row['entries'])]))
-    return { ...kind, values: starts.map(start => at.get(start) ?? (measured ? null : 0)), width }
+/** A bucket without a row counted nothing. */
+function layersOf(rows: Row[], starts: number[], kinds: Kind[]): Layer[] {
+  const column = Object.keys(rows[0] ?? {})[1] ?? ''
+  const layers = kinds.map(({ value, ...kind }) => {
+    const own = rows.filter(row => value === undefined || row[column] === value)
+    return { ...kind, values: inBuckets(own, starts, 'entries').map(count => count ?? 0) }
   })
-  return layers.filter(({ values: all }) => measured || all.some(value => (value ?? 0) > 0))
+  return layers.filter(({ values }) => values.some(count => count > 0))
+}
+
+/** A bucket without a row had nothing to average. */
+function measuredLayer(rows: Row[], starts: number[]): Layer {
+  const [values, counted] = [inBuckets(rows, starts, 'entries'), inBuckets(rows, starts, 'counted')]
+  return { name: '', colour: '1', values, counted }
+}
+
+function inBuckets(rows: Row[], starts: number[], column: string): (number | null)[] {
+  const at = new Map(rows.map(row => [Number(row['bucket']), row[column]]))
+  return starts.map(start => {
+    const value = at.get(start) ?? null
+    return value === null ? null : Number(value)
+  })
 }
 
 interface Legend {
@@ -146,25 +153,18 @@ interface Legend {
 
 /** Names, colours and counts; a severity is pressed to see it alone. */
 function legendOf(layers: Layer[], { title, cost, state, choose }: Legend): HTMLElement[] {
-  const entries = layers.map(({ name, colour, values, severity }) => {
+  const entries = layers.map(({ name, colour, values, severity, counted }) => {
+    if (counted) return null // the title says it
     const sum = values.reduce<number>((all, value) => all + (value ?? 0), 0)
     const swatch = el('i', { class: `swatch bar-${colour}`, 'aria-hidden': 'true' })
-    const text = state.measure === 'rows' ? `${name} ${sum.toLocaleString('en')}` : name
-    if (!severity) return el('span', { class: 'key', title: text }, swatch, el('span', {}, text))
+    const parts = [swatch, el('span', {}, name), ` ${sum.toLocaleString('en')}`]
+    if (!severity) return el('span', { class: 'key', title: name }, ...parts)
     const alone = state.severity.length === 1 && state.severity[0] === severity
-    const press = () => choose(alone ? [] : [severity])
-    return el(
-      'button',
-      {
-        type: 'button',
-        class: 'key quiet',
-        'aria-pressed': String(alone),
-        title: alone ? 'Show all' : 'Show only these',
-        onclick: press,
-      },
-      swatch,
-      text,
-    )
+    return button(parts, () => choose(alone ? [] : [severity]), {
+      class: 'key quiet',
+      'aria-pressed': String(alone),
+      title: alone ? 'Show all' : 'Show only these',
+    })
   })
-  return [el('span', { class: 'hint', title: cost }, title), ...entries]
+  return [el('span', { class: 'hint', title: cost }, title), ...entries.filter(entry => entry !== null)]
 }

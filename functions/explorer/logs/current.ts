@@ -1,7 +1,7 @@
 /** What the parts of the logs view share: the state now, how a person changes it, and how the service is asked. */
 import type { Link } from '../link.ts'
-import { type Answer, type Endpoint, runQuery } from '../service.ts'
-import { keepChoices, parametersOf, plainState, shapeNamed, stateFrom } from './opening.ts'
+import { type Answer, type Endpoint, parametersOf, runQuery } from '../service.ts'
+import { keepChoices, plainState, shapeNamed, stateFrom } from './opening.ts'
 import { iso, type Range } from './range.ts'
 import type { Shape } from './shape.ts'
 import { addressOf, askedOf, type Filter, type State, withColumn, withFilter } from './state.ts'

@@ -1,11 +1,15 @@
 /** The fields of the table, and the values of the one that is looked at. */
-import { el, newId, show } from '../dom.ts'
-import { type Field, fieldAt, isNumber, nameOf, type Shape } from './shape.ts'
+import { button, type Child, el, menu, show } from '../dom.ts'
+import { amount, unitOf } from '../series.ts'
+import { type Field, fieldAt, isNumber, measureOf, nameOf, type Shape } from './shape.ts'
 import type { Filter, Scalar, State } from './state.ts'
 
 export interface Top {
   value: Scalar
+  /** How many, or what is measured of them. */
   entries: number
+  /** How many are measured. */
+  counted?: number
 }
 
 interface Acts {
@@ -16,149 +20,119 @@ interface Acts {
   close(): void
 }
 
-const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
+type Looked = Pick<State, 'by' | 'measure' | 'columns'>
 
-const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
 
 export function fieldList(acts: Acts) {
   const search = el('input', { type: 'search', placeholder: 'Find a field', 'aria-label': 'Find a field' })
   const list = el('ul', {})
-  const close = el(
-    'button',
-    { type: 'button', class: 'close-fields', onclick: acts.close },
-    'Close the fields',
-  )
+  const close = button('Close the fields', acts.close, { class: 'close-fields' })
   const element = el('aside', { class: 'fields-panel', 'aria-label': 'Fields' }, close, search, list)
   let drawn: (() => void) | null = null
+  /** The field whose values were scrolled to. */
+  let shown = ''
   search.addEventListener('input', () => drawn?.())
 
   return {
     element,
     /** @param top the values of the state's field; `null` = not read yet */
-    set(state: Pick<State, 'by' | 'measure' | 'columns'>, shape: Shape, top: Top[] | null) {
+    set(state: Looked, shape: Shape, top: Top[] | null) {
       drawn = () => {
         const sought = search.value.toLowerCase()
         const fields = ordered(shape, state).filter(({ path }) => path.toLowerCase().includes(sought))
         show(list, ...fields.map(field => item(field, state, shape, top, acts)))
       }
       drawn()
+      if (top && state.by !== shown) {
+        const open = list.querySelector<HTMLElement>('li:has(.top)')
+        const isTall = open && open.offsetHeight > element.clientHeight
+        open?.scrollIntoView({ block: isTall ? 'start' : 'nearest' })
+      }
+      if (top || state.by === '') shown = state.by
     },
   }
 }
 
 /** Those inside JSON that are looked at, those that people look for first, then all others. */
-function ordered(shape: Shape, { by, columns }: Pick<State, 'by' | 'columns'>): Field[] {
+function ordered(shape: Shape, { by, columns }: Looked): Field[] {
   const { fields, likely, time, message, id } = shape
   const inJson = [by, ...columns].flatMap(path => fieldAt(shape, path) ?? []).filter(({ json }) => json)
   const all = [...new Map([...inJson, ...likely, ...fields].map(field => [field.path, field])).values()]
   return all.filter(field => ![time, message, id].includes(field))
 }
 
-function item(
-  field: Field,
-  state: Pick<State, 'by' | 'measure' | 'columns'>,
-  shape: Shape,
-  top: Top[] | null,
-  acts: Acts,
-): HTMLElement {
+function item(field: Field, state: Looked, shape: Shape, top: Top[] | null, acts: Acts): HTMLElement {
   const open = state.by === field.path
-  const above = field.path.split('.').slice(0, -1)
-  const name = el(
-    'button',
-    {
-      type: 'button',
-      class: 'field-name',
-      'aria-expanded': String(open),
-      title: `${field.path}: ${field.type}`,
-      onclick: () => acts.by(open ? '' : field.path),
-    },
-    nameOf(field),
-    el('small', {}, above.slice(-1).join('')),
-  )
+  const above = field.path.split('.').at(-2) ?? ''
+  const name = button([nameOf(field), el('small', {}, above)], () => acts.by(open ? '' : field.path), {
+    class: 'field-name',
+    'aria-expanded': String(open),
+    title: `${field.path}: ${field.type}`,
+  })
   return el('li', {}, name, open && values(field, state, shape, top, acts))
 }
 
-function values(
-  field: Field,
-  state: Pick<State, 'measure' | 'columns'>,
-  shape: Shape,
-  top: Top[] | null,
-  acts: Acts,
-): HTMLElement {
+function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, acts: Acts): HTMLElement {
+  const { path, type } = field
   const most = Math.max(1e-9, ...(top ?? []).map(({ entries }) => entries))
-  const isColumn = state.columns.includes(field.path)
-  const lines = (top ?? []).map(({ value, entries }) => {
-    if (field.type === 'JSON') return inside(field, String(value), entries, acts)
+  const measured = measureOf(state.measure, shape)
+  const unit = measured ? unitOf(nameOf(measured.field)) : ''
+  const line = ({ value, entries, counted }: Top) => {
+    // A field inside JSON is looked at in its turn.
+    if (type === 'JSON')
+      return el(
+        'li',
+        {},
+        topValue(String(value), 'Look into it', () => acts.by(`${path}.${String(value)}`), amount(entries)),
+      )
     const text = value === null ? '(none)' : String(value)
+    const filter = (operator: '=' | '!=') => () => acts.filter({ path, operator, value })
+    const out = `Filter out ${text}`
     const bar = el('i', { class: 'top-bar', 'aria-hidden': 'true' })
     bar.style.width = `${(100 * entries) / most}%`
-    const filter = (operator: '=' | '!=', sign: string, words: string) =>
-      el(
-        'button',
-        {
-          type: 'button',
-          title: words,
-          'aria-label': `${words} ${text}`,
-          onclick: () => acts.filter({ path: field.path, operator, value }),
-        },
-        sign,
-      )
-    const chosen = el(
-      'button',
-      {
-        type: 'button',
-        class: 'top-value',
-        title: `Filter for ${text}`,
-        onclick: () => acts.filter({ path: field.path, operator: '=', value }),
-      },
-      el('span', {}, text),
-      el('b', {}, numbers.format(entries)),
+    const rows = counted !== undefined && el('small', {}, rowsText(counted))
+    return el(
+      'li',
+      {},
+      topValue(text, `Filter for ${text}`, filter('='), amount(entries, unit), rows),
+      button('≠', filter('!='), { title: out, 'aria-label': out }),
+      bar,
     )
-    return el('li', {}, chosen, filter('!=', '≠', 'Filter out'), bar)
-  })
+  }
   return el(
     'div',
     { class: 'top' },
-    field.type !== 'JSON' && measures(state.measure, shape, acts),
-    top === null ? el('p', { class: 'hint' }, 'Counting …') : el('ol', {}, ...lines),
+    type !== 'JSON' && measures(state.measure, shape, acts),
+    top === null ? el('p', { class: 'hint' }, 'Counting …') : el('ol', {}, ...top.map(line)),
     top?.length === 10 && el('p', { class: 'hint' }, 'The first ten.'),
-    el(
-      'button',
-      { type: 'button', class: 'quiet', onclick: () => acts.column(field.path) },
-      isColumn ? 'Remove the column' : 'Show as column',
-    ),
+    button(state.columns.includes(path) ? 'Remove the column' : 'Show as column', () => acts.column(path), {
+      class: 'quiet',
+    }),
   )
 }
 
-/** A field inside JSON, which is looked at in its turn. */
-function inside({ path }: Field, name: string, entries: number, acts: Acts): HTMLElement {
-  const press = {
-    type: 'button',
-    class: 'top-value',
-    title: 'Look into it',
-    onclick: () => acts.by(`${path}.${name}`),
-  }
-  return el('li', {}, el('button', press, el('span', {}, name), el('b', {}, numbers.format(entries))))
+function topValue(text: string, title: string, press: () => void, ...amounts: Child[]): HTMLElement {
+  return button([el('span', {}, text), el('b', {}, ...amounts)], press, { class: 'top-value', title })
 }
 
-/** What is counted: rows, or a number of theirs. */
+/** `1 row` */
+export function rowsText(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`
+}
+
+/** What is shown of each value: the number of rows, or a number of theirs. */
 function measures(measure: string, shape: Shape, acts: Acts): HTMLElement {
   const numeric = [...new Set([...shape.likely, ...shape.fields])].filter(isNumber)
   const fields = numeric.toSorted((a, b) => rank(a) - rank(b))
-  const id = newId()
   const options = fields.flatMap(field =>
-    ['average', 'highest'].map(kind => {
-      const value = `${kind}:${field.path}`
-      return el('option', { value, selected: value === measure }, `${kind} ${toldApart(field, fields)}`)
-    }),
+    ['average', 'highest'].map(
+      kind => [`${kind}:${field.path}`, `${kind} ${withUnit(toldApart(field, fields), field)}`] as const,
+    ),
   )
-  const select = el(
-    'select',
-    { id, onchange: () => acts.measure(select.value) },
-    el('option', { value: 'rows' }, 'number of rows'),
-    ...options,
-  )
-  return el('div', { class: 'measure' }, el('label', { for: id }, 'By'), select)
+  const { element, set } = menu('Show', acts.measure)
+  set([['rows', 'number of rows'], ...options], measure)
+  return el('div', { class: 'measure' }, el('span', {}, 'Show'), element)
 }
 
 /** Times first, then other amounts; of those alike the likely ones. */
@@ -173,9 +147,14 @@ function toldApart(field: Field, fields: Field[]): string {
   return alike.length > 1 ? field.path : nameOf(field)
 }
 
-/** `highest origin_time` */
+/** `origin_time (ms)` */
+function withUnit(text: string, field: Field): string {
+  const unit = unitOf(nameOf(field))
+  return unit === '' || unit === 'time' ? text : `${text} (${unit})`
+}
+
+/** `highest origin_time (ms)` */
 export function measureText(measure: string, shape: Shape): string {
-  const [kind, path = ''] = measure.split(/:(.*)/s)
-  const field = fieldAt(shape, path)
-  return field ? `${kind} ${nameOf(field)}` : 'rows'
+  const of = measureOf(measure, shape)
+  return of ? `${of.kind} ${withUnit(nameOf(of.field), of.field)}` : 'rows'
 }

@@ -1,23 +1,29 @@
 /** Entries over time as stacked bars: brushed or pressed to narrow the range, read by pointer or arrow keys. */
 import { el, show } from '../dom.ts'
+import { amount } from '../series.ts'
+import { rowsText } from './fields.ts'
 import { shown, widthText, type Zone } from './range.ts'
 
 export interface Bars {
   /** Microseconds since 1970 of the beginnings of all buckets. */
   starts: number[]
   width: number
-  /** From the bottom up; a value of `null` is a gap, as there was nothing to measure. */
-  layers: { name: string; colour: string; values: (number | null)[] }[]
+  /**
+   * From the bottom up; a value of `null` is a gap, as there was nothing to measure. `counted`: of how many rows a value is,
+   * where it is not their number.
+   */
+  layers: { name: string; colour: string; values: (number | null)[]; counted?: (number | null)[] }[]
   /** The present: the bucket that has it is not finished. */
   now: number
   zone: Zone
   title: string
+  /** Of the values. */
+  unit: string
 }
 
 const [height, foot] = [54, 16]
 /** On the right, for the largest number. */
-const gutter = 40
-const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const gutter = 56
 
 /** @param narrow called with the first and last microsecond of what was chosen */
 export function histogram(narrow: (from: number, to: number) => void) {
@@ -101,7 +107,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
   }
 }
 
-function drawn({ starts, width: bucket, layers, now, zone }: Bars, width: number): SVGElement[] {
+function drawn({ starts, width: bucket, layers, now, zone, unit }: Bars, width: number): SVGElement[] {
   const step = width / starts.length
   const totals = starts.map((_, i) => layers.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
   const most = Math.max(1e-9, ...totals)
@@ -120,7 +126,7 @@ function drawn({ starts, width: bucket, layers, now, zone }: Bars, width: number
       parts.push(drawing('rect', { class: `bar-${colour}${open ? ' unfinished' : ''}`, ...place }))
     }
   }
-  const labels = Math.max(2, Math.floor(width / 190))
+  const labels = Math.max(2, Math.floor(width / 180))
   let before = ''
   for (let i = 0; i < labels; i++) {
     const at = Math.floor((i * starts.length) / labels)
@@ -131,7 +137,7 @@ function drawn({ starts, width: bucket, layers, now, zone }: Bars, width: number
     parts.push(text)
   }
   const top = drawing('text', { x: width + gutter - 2, y: 11, class: 'most' })
-  top.textContent = numbers.format(most)
+  top.textContent = amount(most, unit)
   parts.push(...(most > 1e-8 ? [top] : []))
   return parts
 }
@@ -143,11 +149,13 @@ function labelOf(time: string, bucket: number, before: string): string {
   return time.slice(0, 10) === before.slice(0, 10) ? ofDay : `${time.slice(5, 10)} ${ofDay}`
 }
 
-function wordsOf({ starts, width, layers, now, zone }: Bars, index: number): string {
+function wordsOf({ starts, width, layers, now, zone, unit }: Bars, index: number): string {
   const start = starts[index]!
-  const counts = layers.flatMap(({ name, values }) =>
-    values[index] ? [`${numbers.format(values[index])} ${name}`] : [],
-  )
+  const counts = layers.flatMap(({ name, values, counted }) => {
+    const value = values[index] ?? null
+    if (counted) return value === null ? [] : `${amount(value, unit)} of ${rowsText(counted[index] ?? 0)}`
+    return value ? `${amount(value)} ${name}` : []
+  })
   const open = now >= start && now < start + width ? ' (not finished)' : ''
   const time = shown(start, zone).slice(0, width < 1e6 ? 26 : 19)
   return `${time}, ${widthText(width)}${open}: ${counts.join(', ') || 'none'}`

@@ -1,23 +1,14 @@
 /** The state that a link opens: what the link says, what this device keeps for its table, and the plain view else. */
 import { keep, kept } from '../kept.ts'
 import type { Link } from '../link.ts'
-import type { Endpoint, Parameter } from '../service.ts'
-import { fieldAt, type Shape } from './shape.ts'
+import { type Endpoint, parametersOf } from '../service.ts'
+import { fieldAt, measureOf, type Shape } from './shape.ts'
 import { initial, type State, stateOf } from './state.ts'
 
 /** What a view is of. */
 export interface Subject {
   endpoint: Endpoint
   shapes: Shape[]
-}
-
-/** The parameters that bound the time, by their names, as the quick ranges of a form find them, and the others. */
-export function parametersOf({ parameters }: Pick<Endpoint, 'parameters'>) {
-  const times = parameters.filter(({ format }) => format === 'iso-timestamp')
-  const named = (pattern: RegExp) => times.find(({ name }) => pattern.test(name))?.name ?? null
-  const [start, end] = [named(/start|from|since|after/i), named(/end|until|to$|before/i)]
-  const others: Parameter[] = parameters.filter(({ name }) => name !== start && name !== end)
-  return { start, end, others }
 }
 
 /** What an address without any words of the view's own shows. */
@@ -35,7 +26,7 @@ export function stateFrom(link: Link, subject: Subject): { state: State; notices
   const { start, end, others } = parametersOf(endpoint)
   const plain = plainState(subject)
   const said = (name: string) => link.view.some(([other]) => other === name)
-  const bound = (name: string | null) => (name ? link.values[name] : undefined)
+  const bound = (name: string | undefined) => (name ? link.values[name] : undefined)
   const read = stateOf({ values: {}, view: link.view }, plain)
   const shape = shapeNamed(subject, read.table)
   const known = (path: string) => fieldAt(shape, path) !== null
@@ -55,6 +46,7 @@ export function stateFrom(link: Link, subject: Subject): { state: State; notices
       others.map(({ name, pinned }) => [name, link.values[name] || (pinned ?? keptValue(endpoint, name))]),
     ),
     filters: read.filters.filter(({ path }) => known(path)),
+    measure: measureOf(read.measure, shape) ? read.measure : 'rows',
     columns: said('columns') ? read.columns.filter(known) : keptColumns(endpoint, shape),
   }
   return { state, notices }

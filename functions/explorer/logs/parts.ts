@@ -1,12 +1,13 @@
 /** The parts of the logs view, each told what a press in it does. */
-import { el, show } from '../dom.ts'
+import { button, el, show } from '../dom.ts'
+import { parametersOf } from '../service.ts'
 import { bar } from './bar.ts'
 import type { Current } from './current.ts'
 import { entryPanel } from './entry.ts'
 import { fieldList, measureText } from './fields.ts'
 import { follower } from './following.ts'
 import { histogram } from './histogram.ts'
-import { inTable, parametersOf } from './opening.ts'
+import { inTable } from './opening.ts'
 import { iso } from './range.ts'
 import { reading } from './reading.ts'
 import { keyOf, rowList } from './rows.ts'
@@ -103,6 +104,5 @@ function measureChip({ state, shape, change }: Current): HTMLElement | null {
 
 /** A press takes it away. */
 function chip(text: string, title: string, label: string, onclick: () => void): HTMLElement {
-  const press = { type: 'button', class: 'chip', title, 'aria-label': label, onclick }
-  return el('button', press, el('span', {}, text), ' ×')
+  return button([el('span', {}, text), ' ×'], onclick, { class: 'chip', title, 'aria-label': label })
 }

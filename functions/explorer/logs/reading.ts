@@ -2,7 +2,7 @@
 import type { Row } from '../../../shared/engines/engine.ts'
 import { el, show } from '../dom.ts'
 import { failure } from '../results.ts'
-import { type Answer, costOf, now, ServiceError } from '../service.ts'
+import { type Answer, costOf, now, parametersOf, ServiceError } from '../service.ts'
 import { gist } from '../value.ts'
 import type { bar } from './bar.ts'
 import { chartOf } from './chart.ts'
@@ -10,7 +10,7 @@ import type { Current } from './current.ts'
 import type { fieldList } from './fields.ts'
 import type { histogram } from './histogram.ts'
 import { latest } from './latest.ts'
-import { parametersOf, placeOf } from './opening.ts'
+import { placeOf } from './opening.ts'
 import { type Range, rangeOf, shown } from './range.ts'
 import { columnsOf, type rowList, timeOf } from './rows.ts'
 import { nameOf } from './shape.ts'
@@ -32,7 +32,7 @@ const pageOf = 100
 export function reading(view: Current, { controls, list, bars, fields, arrived }: Parts, widening: boolean) {
   const legend = el('div', { class: 'bars-legend' })
   const facts = el('span', { class: 'logs-facts', role: 'status' })
-  const looked = el('span', { class: 'hint' }) // every few seconds, so not read aloud
+  const looked = el('span', { class: 'live' }) // every few seconds, so not read aloud
   const stale = el('span', { class: 'stale', role: 'status' })
   const problem = el('div', { class: 'logs-problem' })
   const sqlText = el('pre', { tabindex: 0, 'aria-label': 'SQL of these rows' })
@@ -48,7 +48,8 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   /** Whether the rows of the last run are on the screen; the chart may be there before them. */
   let isShown = false
   let isLoading = false
-  let isFollowing = false
+  /** New rows since they are awaited; `null` = they are not. */
+  let arrivals: number | null = null
   /** When the chart was read, and the width of its buckets, in microseconds. */
   let charted = { at: 0, width: Infinity }
 
@@ -99,7 +100,8 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
 
   /** While new rows are awaited: says so, and reads the chart again up to now when a third of a bucket has passed. */
   function follow(at: number): void {
-    looked.textContent = `looked at ${shown(at, view.state.zone).slice(11, 19)}`
+    const time = shown(at, view.state.zone).slice(11, 19)
+    looked.textContent = `looked at ${time}: ${arrivals ? `${arrivals.toLocaleString('en')} new` : 'nothing new'}`
     if (at - charted.at < charted.width / 3) return
     charted.at = at
     void runs.chart(async signal => void (await readChart(signal, { ...view.range, to: at })), chartFailed)
@@ -135,7 +137,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     const count = list.all().length
     const many = count.toLocaleString('en')
     const of = total === null || isAll ? '' : ` of ${total.toLocaleString('en')}`
-    facts.textContent = `${many}${of} ${count === 1 ? 'row' : 'rows'}${isFollowing ? '' : ` · ${cost}`}`
+    facts.textContent = `${many}${of} ${count === 1 && of === '' ? 'row' : 'rows'}${arrivals === null ? ` · ${cost}` : ''}`
     const more = `${many} rows${of}; older ones load as you scroll.`
     const all = count === 1 ? 'The one row of this range.' : `All ${many} rows of this range.`
     list.end(count === 0 ? '' : isAll ? all : more)
@@ -257,7 +259,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     follow,
     /** @param on whether new rows are awaited */
     setFollowing(on: boolean) {
-      isFollowing = on
+      arrivals = on ? 0 : null
       looked.textContent = on ? 'waiting for new rows' : ''
       if (isShown) tell()
     },
@@ -267,6 +269,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
       if (list.all().length === 0) relist(rows)
       else list.prepend(rows)
       if (total !== null) total += rows.length
+      arrivals = (arrivals ?? 0) + rows.length
       tell()
       if (cut) facts.textContent += '; some of the new ones are left out: press Run'
     },

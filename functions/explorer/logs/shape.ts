@@ -87,6 +87,13 @@ export function nameOf({ path }: Field): string {
     .replace(/(\[\d+\])+$/, '')
 }
 
+/** @param measure as the state has it @returns `null` where rows are counted */
+export function measureOf(measure: string, shape: Shape): { kind: string; field: Field } | null {
+  const [, kind, path] = /^(average|highest):(.+)$/s.exec(measure) ?? []
+  const field = path === undefined ? null : fieldAt(shape, path)
+  return field && { kind: kind!, field }
+}
+
 const numeric = ['INT64', 'FLOAT64', 'NUMERIC', 'BIGNUMERIC']
 
 export function isNumber({ type }: Field): boolean {

@@ -3,7 +3,7 @@
  * entry by EXISTS over the lists on its path, so an entry with several elements is found once; columns show the first.
  */
 import { type Range } from './range.ts'
-import { type Field, fieldAt, nameOf, type Shape } from './shape.ts'
+import { type Field, fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
 import type { Filter, Scalar, Severity, State } from './state.ts'
 
 /** The last row of a page, or how many rows came before where rows are not sorted by time and id. */
@@ -48,20 +48,18 @@ export function histogramSql(
   { width, values }: { width: number; values: Scalar[] },
 ): string {
   const field = fieldAt(shape, state.by)
-  const measured = measureOf(state.measure, shape)
   const bucket = `TIMESTAMP_MICROS(DIV(UNIX_MICROS(${at(shape.time)}), ${width}) * ${width}) AS bucket`
   const kind = field ? among(field, values) : shape.severity && severityOf(shape.severity)
   const split = kind && state.measure === 'rows' ? as(kind, field ? splitName(field) : 'severity') : null
-  const counted = state.measure !== 'rows' && 'COUNT(*) AS counted'
   return lines(
-    `SELECT ${[bucket, split, `${measured} AS entries`, counted].filter(Boolean).join(', ')}`,
+    `SELECT ${[bucket, split, ...measured(state, shape, first)].filter(Boolean).join(', ')}`,
     ...from(state, shape, range),
     `GROUP BY ${split ? '1, 2' : '1'}`,
     'ORDER BY 1',
   )
 }
 
-/** Rows of value and entries, the most first: each element counts, and an entry without any counts as NULL. */
+/** Rows of value, entries and perhaps `counted`, the most first: each element counts, and an entry without any counts as NULL. */
 export function topSql(
   state: Asked & Pick<State, 'measure'>,
   shape: Shape,
@@ -72,7 +70,7 @@ export function topSql(
   const joins = new Joins()
   const value = joins.value(field)
   return lines(
-    `SELECT ${as(value, splitName(field))}, ${measureOf(state.measure, shape, joins)} AS entries`,
+    `SELECT ${[as(value, splitName(field)), ...measured(state, shape, each => joins.chain(each))].join(', ')}`,
     `FROM ${name(shape.table)} AS t`,
     ...joins.clauses,
     ...where(conditions(state, shape, range)),
@@ -125,7 +123,7 @@ export function columnNames(shape: Shape, paths: string[]): [Field, string][] {
 /** The last name of a path, by which redaction knows it. */
 function splitName(field: Field): string {
   const own = nameOf(field).replaceAll(/\W/g, '_')
-  return own === 'bucket' || own === 'entries' ? `${own}_value` : own
+  return ['bucket', 'entries', 'counted'].includes(own) ? `${own}_value` : own
 }
 
 // ---- conditions
@@ -296,13 +294,15 @@ function among(field: Field, values: Scalar[]): string {
     : `IF(${comparable(first(field), field)} IN (${listed.join(', ')}), ${value}, NULL)`
 }
 
-const functions: Record<string, string> = { average: 'AVG', highest: 'MAX' }
-
-function measureOf(measure: string, shape: Shape, joins: Joins | null = null): string {
-  const [kind = '', path = ''] = measure.split(/:(.*)/s)
-  const field = fieldAt(shape, path)
-  if (!field || !Object.hasOwn(functions, kind)) return 'COUNT(*)'
-  return `${functions[kind]}(${joins ? joins.chain(field) : first(field)})`
+/** What is shown of the rows, and of how many rows that is where it is not their number. */
+function measured(
+  { measure }: Pick<State, 'measure'>,
+  shape: Shape,
+  value: (field: Field) => string,
+): string[] {
+  const of = measureOf(measure, shape)
+  if (!of) return ['COUNT(*) AS entries']
+  return [`${of.kind === 'average' ? 'AVG' : 'MAX'}(${value(of.field)}) AS entries`, 'COUNT(*) AS counted']
 }
 
 /** JSON has no equality of its own; its text has. */

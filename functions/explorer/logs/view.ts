@@ -3,10 +3,10 @@
  * person's change is a step in the browser's history, the page's own is not.
  */
 import type { Link } from '../link.ts'
+import { parametersOf } from '../service.ts'
 import { currentOf, type Opening } from './current.ts'
 import { listenTo } from './keys.ts'
 import { layout } from './layout.ts'
-import { parametersOf } from './opening.ts'
 import { partsOf } from './parts.ts'
 import { inAddress } from './range.ts'
 import { askedOf, type State } from './state.ts'
