@@ -4,14 +4,14 @@ import { Command } from 'commander'
 import type { Services } from '../../../shared/services.ts'
 import { type FileProblem, QueriesError } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
-import type { Reading } from './draft.ts'
+import type { Around, Reading } from './draft.ts'
 import { readLogflare } from './logflare.ts'
 import { readTinybird } from './tinybird.ts'
 import { readToolbox } from './toolbox.ts'
 import { endpointsIn, type Target, write } from './write.ts'
 
 /** A file is of the first format whose `sign` it has. */
-const formats: { sign: RegExp; read: (file: string, text: string) => Reading }[] = [
+const formats: { sign: RegExp; read: (file: string, text: string, around: Around) => Reading }[] = [
   { sign: /^NODE\s/m, read: readTinybird },
   { sign: /^\s*[[{]/, read: readLogflare },
   { sign: /^(tools|sources|toolsets|kind)\s*:/m, read: readToolbox },
@@ -26,6 +26,7 @@ interface CommandOptions {
 export function importCommand(
   withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
   tablesFolder: () => string,
+  environment: NodeJS.ProcessEnv,
 ): Command {
   return new Command('import')
     .description('make endpoints of Logflare (JSON), MCP Toolbox (tools.yaml) or Tinybird (.pipe)')
@@ -40,6 +41,7 @@ export function importCommand(
           engine,
           stored: await endpoints.all(),
           tablesFolder: tablesFolder(),
+          environment,
           out: line => console.log(line),
         }),
       ),
@@ -54,7 +56,12 @@ export async function importAll(files: string[], target: Target): Promise<void> 
   const refused: FileProblem[] = []
   const made = new Set<string>()
   const known = endpointsIn(target.queries)
-  const readings = files.map(file => ({ file, ...readingOf(file) }))
+  const texts = files.map(textOf)
+  const around = {
+    texts: texts.filter(text => typeof text === 'string'),
+    environment: target.environment,
+  }
+  const readings = files.map((file, at) => ({ file, ...readingOf(file, texts[at]!, around) }))
   const read = readings.flatMap(({ drafts }) => drafts.map(({ name }) => name.toLowerCase()))
   const names = new Set([...known.keys(), ...target.stored.map(({ name }) => name), ...read])
   for (const { file, ...reading } of readings) {
@@ -76,29 +83,26 @@ export async function importAll(files: string[], target: Target): Promise<void> 
   if (refused.length > 0) throw new QueriesError(refused)
 }
 
-/** Nothing of a file that cannot be read, or is of no known format. */
-function readingOf(file: string): Reading {
+function readingOf(file: string, text: string | FileProblem, around: Around): Reading {
+  if (typeof text !== 'string') return { drafts: [], refused: [text] }
+  const format = formats.find(({ sign }) => sign.test(text))
+  if (!format) return { drafts: [], refused: [{ file, line: 1, column: 1, detail: unknownFormat }] }
   try {
-    return formatted(file, textOf(file))
+    return format.read(file, text, around)
   } catch (error) {
     if (!(error instanceof QueriesError)) throw error
     return { drafts: [], refused: error.problems }
   }
 }
 
-function formatted(file: string, text: string): Reading {
-  const format = formats.find(({ sign }) => sign.test(text))
-  if (format) return format.read(file, text)
-  const detail =
-    'is none of: JSON of Logflare’s endpoints, a tools.yaml of MCP Toolbox (tools: or kind:), a .pipe of Tinybird (NODE)'
-  throw new QueriesError([{ file, line: 1, column: 1, detail }])
-}
+const unknownFormat =
+  'is none of: JSON of Logflare’s endpoints, a tools.yaml of MCP Toolbox (tools: or kind:), a .pipe of Tinybird (NODE)'
 
-function textOf(file: string): string {
+function textOf(file: string): string | FileProblem {
   try {
     return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
     const detail = `cannot be read (${(error as NodeJS.ErrnoException).code})`
-    throw new QueriesError([{ file, line: 1, column: 1, detail }])
+    return { file, line: 1, column: 1, detail }
   }
 }

@@ -23,6 +23,13 @@ export interface Draft {
   notes: string[]
 }
 
+/** What a file may refer to. */
+export interface Around {
+  /** The texts of all the files. */
+  texts: string[]
+  environment: NodeJS.ProcessEnv
+}
+
 export interface Reading {
   drafts: Draft[]
   refused: FileProblem[]

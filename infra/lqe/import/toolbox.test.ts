@@ -106,6 +106,39 @@ test('--dry-run shows both files and writes none', async () => {
   expect(() => here.read('slow-requests.sql')).toThrow('ENOENT')
 })
 
+test('a tool reads a source of another file, and has the rows that Toolbox gives without a limit: 50', async () => {
+  const tool = (source: string) =>
+    `kind: tool\nname: of-${source}\ntype: bigquery-sql\nsource: ${source}\ndescription: d\nstatement: SELECT 1 AS one\n`
+  const sources =
+    'sources:\n  limited: { kind: bigquery, maxQueryResultRows: 7 }\n  plain: { kind: bigquery }\n'
+  const { refused } = await here.runAll({
+    'tools.yaml': `${tool('limited')}---\n${tool('plain')}`,
+    'sources.yaml': sources,
+  })
+  expect(refused).toEqual([])
+  const rows = readQueries(here.queries).map(({ endpoint: { name, maxRows } }) => [name, maxRows])
+  expect(rows).toEqual([
+    ['of-limited', 7],
+    ['of-plain', 50],
+  ])
+})
+
+test('variables are those of the environment, as Toolbox reads them, or their defaults', async () => {
+  const text = `sources:
+  s: { kind: bigquery, project: "\${UNSET}", maxQueryResultRows: \${ROWS:9} }
+tools:
+  a:
+    kind: bigquery-sql
+    source: s
+    description: d
+    statement: SELECT COUNT(*) AS n FROM \`\${TABLE}\`
+`
+  const { refused } = await here.run('tools.yaml', text, { environment: { TABLE: 'postgres.logs' } })
+  expect(refused).toEqual([])
+  expect(here.read('a.sql')).toBe('SELECT COUNT(*) AS n FROM `postgres.logs`\n')
+  expect(readQueries(here.queries)[0]!.endpoint.maxRows).toBe(9)
+})
+
 test('choices that are searched for become a pattern, and a name its lower case, and both are said', async () => {
   const text = `tools:
   byLevel:
@@ -138,6 +171,11 @@ describe('what is refused, with its place and the reason', () => {
       /^3:11 a: is of the kind postgres-sql, and is no saved query over BigQuery/,
     ],
     [
+      'what the catalogue tells',
+      'kind: tool\nname: a\ntype: bigquery-get-dataset-info\n',
+      /^3:7 a: is of the kind bigquery-get-dataset-info, and tells of tables: GET \/api\/endpoints\/NAME\/tables/,
+    ],
+    [
       'any SQL',
       'kind: tool\nname: a\ntype: bigquery-execute-sql\n',
       /^3:7 a: is of the kind bigquery-execute-sql, and takes any SQL: write an endpoint with sandbox/,
@@ -155,9 +193,9 @@ describe('what is refused, with its place and the reason', () => {
       '7:7 a: only SELECT queries are allowed: this starts with UPDATE',
     ],
     [
-      'a variable of the environment',
+      'a variable that is not set',
       tool('    statement: SELECT * FROM `${DATASET}.t`\n'),
-      /^5:16 a: has the variable \$\{DATASET\}/,
+      /^5:16 a: has the variable \$\{DATASET\} in its statement, which is not set/,
     ],
     [
       'a list',
@@ -202,7 +240,7 @@ describe('what is refused, with its place and the reason', () => {
     [
       'a source that is not there, with its limit of rows',
       tool('    source: s\n    statement: SELECT 1 AS one\n'),
-      /^5:13 a: reads the source s, which is not in the file/,
+      /^5:13 a: reads the source s, which no file has/,
     ],
     [
       'a source that a variable names',

@@ -4,8 +4,9 @@
  */
 import { type Place, SqlError } from '../../../shared/sql/error.ts'
 import { tokenize } from '../../../shared/sql/tokens.ts'
-import { readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
+import { QueriesError, readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
 import {
+  type Around,
   assertFields,
   collect,
   type Draft,
@@ -52,12 +53,38 @@ interface Source {
   maxQueryResultRows?: number
 }
 
-/** @throws QueriesError for a text that is not YAML */
-export function readToolbox(file: string, text: string): Reading {
-  const documents = readYamlDocuments(file, text)
-  const sources = new Map(documents.flatMap(({ document }) => sourcesIn(document.toJS())))
-  const tools = documents.flatMap(toolsIn)
+/**
+ * Its tools may read sources of the other files.
+ * @throws QueriesError for a text that is not YAML
+ */
+export function readToolbox(file: string, given: string, { texts, environment }: Around): Reading {
+  const text = inEnvironment(given, environment)
+  const tools = readYamlDocuments(file, text).flatMap(toolsIn)
+  const sources = new Map(texts.flatMap(each => sourcesOf(inEnvironment(each, environment))))
   return collect(file, tools, found => draftOf(found, sources, text))
+}
+
+/**
+ * Toolbox replaces `${NAME}` and `${NAME:default}` in its file by variables of its environment (`parseEnv` in its
+ * `cmd/internal/config.go`). One that is not set stays, and is refused where it matters.
+ */
+const variables = /\$\{(\w+)(?::([^}]*))?\}/g
+
+function inEnvironment(text: string, environment: NodeJS.ProcessEnv): string {
+  return text.replace(
+    variables,
+    (mark, name: string, otherwise?: string) => environment[name] ?? otherwise ?? mark,
+  )
+}
+
+/** Of a text that is not YAML: none. Its own reading says so. */
+function sourcesOf(text: string): [string, Source][] {
+  try {
+    return readYamlDocuments('', text).flatMap(({ document }) => sourcesIn(document.toJS()))
+  } catch (error) {
+    if (!(error instanceof QueriesError)) throw error
+    return []
+  }
 }
 
 type Content = Record<string, unknown> | null
@@ -120,7 +147,7 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
   if (!source)
     throw new Refusal(
       at('source'),
-      `reads the source ${tool.source}, which is not in the file: it may limit the rows, so put it there`,
+      `reads the source ${tool.source}, which no file has: it may limit the rows, so import the file that has it too`,
     )
   if (!['false', '', 'undefined'].includes(String(source.useClientOAuth).toLowerCase()))
     throw new Refusal(
@@ -144,7 +171,7 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
         ...(required.length > 0 ? { required: required.map(each => each.name) } : {}),
         properties: Object.fromEntries(properties) as object,
       },
-      ...(source.maxQueryResultRows === undefined ? {} : { maxRows: source.maxQueryResultRows }),
+      maxRows: source.maxQueryResultRows || defaultRows,
     },
     sql: named(tool.statement, parameters, placeOfSql),
     place: document.placeIn(pointer, pointer !== ''),
@@ -155,37 +182,44 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
   }
 }
 
-/** What the tools without a statement do here. */
-const instead = new Map([
-  [
-    'bigquery-execute-sql',
-    'takes any SQL: write an endpoint with sandbox: true, whose WITH names the tables',
-  ],
-  [
-    'bigquery-list-table-ids',
-    'lists tables: GET /api/endpoints/NAME/tables does, for an endpoint with a sandbox',
-  ],
-  [
-    'bigquery-get-table-info',
-    'describes a table: GET /api/endpoints/NAME/tables does, for an endpoint with a sandbox',
-  ],
-])
+/** `maxQueryResultRows` of a source that has none, or 0: Toolbox's `internal/sources/bigquery/bigquery.go`. */
+const defaultRows = 50
+
+const aboutTables =
+  'tells of tables: GET /api/endpoints/NAME/tables does, for an endpoint with a sandbox, and MCP’s resources'
+const ofModel = 'is a model of BigQuery: save what that gives in a table, and write an endpoint over it'
+
+/** What the tools without a statement do, and what does it here. */
+const instead: Record<string, string> = {
+  'bigquery-execute-sql': 'takes any SQL: write an endpoint with sandbox: true, whose WITH names the tables',
+  'bigquery-list-dataset-ids': aboutTables,
+  'bigquery-get-dataset-info': aboutTables,
+  'bigquery-list-table-ids': aboutTables,
+  'bigquery-get-table-info': aboutTables,
+  'bigquery-search-catalog': aboutTables,
+  'bigquery-conversational-analytics':
+    'answers in words: an agent does, with endpoints as its tools over MCP',
+  'bigquery-forecast': ofModel,
+  'bigquery-analyze-contribution': ofModel,
+}
 
 function assertKind({ type, document, pointer }: FoundTool): void {
   if (type === 'bigquery-sql') return
   const [kind, field] = ['kind', 'type'].map(name => document.placeIn(`${pointer}/${name}`))
-  const what = instead.get(String(type)) ?? 'is no saved query over BigQuery; bigquery-sql is'
+  const what = instead[String(type)] ?? 'is no saved query over BigQuery; bigquery-sql is'
   const at =
     pointer === '' || document.document.hasIn([...pointer.split('/').slice(1), 'type']) ? field : kind
   throw new Refusal(at!, `is of the kind ${String(type)}, and ${what}`)
 }
 
-/** Toolbox replaces `${NAME}` in its file by a variable of its environment. */
 function assertNoVariables(tool: Tool, at: (field: string) => Place): void {
   for (const [field, value] of Object.entries(tool)) {
-    const variable = /\$\{\w+(?::[^}]*)?\}/.exec(JSON.stringify(value))
+    const [variable] = JSON.stringify(value).match(variables) ?? []
     if (variable)
-      throw new Refusal(at(field), `has the variable ${variable[0]} in its ${field}: write its value there`)
+      throw new Refusal(
+        at(field),
+        `has the variable ${variable} in its ${field}, which is not set: set it, as for Toolbox, or write its value`,
+      )
   }
 }
 
@@ -263,6 +297,7 @@ function named(sql: string, parameters: Parameter[], placeOfSql: Draft['placeOfS
 function placeOfDefinition(pointer: string, parameters: Parameter[], at: (field: string) => Place): Place {
   const [, first, , name] = pointer.split('/')
   if (first === 'description') return at('description')
+  if (first === 'maxRows') return at('source')
   if (first !== 'parameters') return at('')
   const i = parameters.findIndex(parameter => parameter.name === name)
   return at(i < 0 ? 'parameters' : `parameters/${i}`)

@@ -27,6 +27,7 @@ export interface Target {
   force: boolean
   /** Whether the files are shown instead. */
   dryRun: boolean
+  environment: NodeJS.ProcessEnv
   /** Gets what was done, line by line. */
   out: (line: string) => void
 }

@@ -14,6 +14,12 @@ interface Outcome {
   refused: string[]
 }
 
+interface Options {
+  force?: boolean
+  dryRun?: boolean
+  environment?: Record<string, string>
+}
+
 export class Import {
   readonly folder = mkdtempSync(join(tmpdir(), 'import-'))
   readonly queries = join(this.folder, 'queries')
@@ -35,9 +41,17 @@ export class Import {
   }
 
   /** @param name of the imported file */
-  async run(name: string, text: string, { force = false, dryRun = false } = {}): Promise<Outcome> {
-    const file = join(this.folder, name)
-    writeFileSync(file, text)
+  run(name: string, text: string, options: Options = {}): Promise<Outcome> {
+    return this.runAll({ [name]: text }, options)
+  }
+
+  /** @param texts of the imported files, by their names */
+  async runAll(
+    texts: Record<string, string>,
+    { force = false, dryRun = false, environment = {} }: Options = {},
+  ): Promise<Outcome> {
+    const files = Object.keys(texts).map(name => join(this.folder, name))
+    for (const [i, text] of Object.values(texts).entries()) writeFileSync(files[i]!, text)
     const lines: string[] = []
     const { engine, endpoints } = await this.services()
     const stored = await endpoints.all()
@@ -47,10 +61,11 @@ export class Import {
       queries: this.queries,
       tablesFolder: this.config.tablesDir,
       force,
+      environment,
       dryRun,
     }
     const out = (line: string) => void lines.push(line.replaceAll(`${this.folder}/`, ''))
-    const refused = await importAll([file], { ...target, out }).then(
+    const refused = await importAll(files, { ...target, out }).then(
       () => [],
       (error: unknown) => {
         if (!(error instanceof QueriesError)) throw error
