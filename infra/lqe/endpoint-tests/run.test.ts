@@ -93,6 +93,18 @@ describe('lqe test', () => {
     )
   })
 
+  test('shows the first lines of a long difference, and the beginning of a long one, and counts the others', async () => {
+    write(
+      'a.sql',
+      `SELECT i AS id, REPEAT('x', 1000) AS event_message FROM UNNEST(GENERATE_ARRAY(1, 90)) AS i`,
+    )
+    write('a.yaml', yaml.replace(/parameters:[^]*redact/, 'parameters: { properties: {} }\nredact'))
+    write('a.test.yaml', tests.replace(/cases:[^]*/, 'cases: [{ name: all, rows: [] }]'))
+    const lines = (await lqeTest()).err.trimEnd().split('\n')
+    expect([lines.length, lines.at(-1)]).toEqual([42, '    and 143 more lines'])
+    expect(Math.max(...lines.map(line => line.length))).toBeLessThan(400)
+  })
+
   test('with --update writes what came, and leaves the rest of the file', async () => {
     write('a.sql', sql.replace('>', '>='))
     const { out, code } = await lqeTest('--update')

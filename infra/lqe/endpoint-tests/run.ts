@@ -124,9 +124,24 @@ export async function runCase(
   if (isDeepStrictEqual(got, expected)) return { got, problem: null }
   const words =
     'rows' in expected || 'error' in expected
-      ? `answers otherwise${reason}:\n${lineDiff(stringify(expected), stringify(got)).replaceAll(/^/gm, '    ')}`
+      ? `answers otherwise${reason}:\n${shownLines(lineDiff(stringify(expected), stringify(got)))}`
       : 'says neither rows nor error; lqe test --update writes what comes'
   return { got, problem: tests.problem(`/cases/${at}`, named(one, words)) }
+}
+
+/** A bound for whole answers that are others: more is only counted. */
+const mostLines = 40
+const mostCharacters = 300
+
+function shownLines(text: string): string {
+  const lines = text.split('\n')
+  const more = lines.length - mostLines
+  return lines
+    .slice(0, mostLines)
+    .map(line => (line.length > mostCharacters ? `${line.slice(0, mostCharacters)}…` : line))
+    .concat(more > 0 ? [`and ${more} more lines`] : [])
+    .map(line => `    ${line}`)
+    .join('\n')
 }
 
 function named({ name }: TestCase, words: string): string {
