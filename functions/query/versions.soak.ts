@@ -7,15 +7,13 @@ import { afterEach, expect, test } from '@jest/globals'
 import { type FunctionProcess, startFunction } from '../testing/framework.ts'
 import { type Body, interleave, path, restore, startVersions, type Versions } from '../testing/versions.ts'
 
-const [makers, readers] = [
-  ['a', 'b', 'c', 'd'],
-  ['p', 'q', 'r', 's'],
-]
+const makers = ['a', 'b', 'c', 'd']
+const readers = ['p', 'q', 'r', 's']
 let versions: Versions
 let processes: FunctionProcess[]
 
 async function startFour(rememberMs: number): Promise<void> {
-  versions = await startVersions(makers!, rememberMs, readers)
+  versions = await startVersions(makers, rememberMs, readers)
   const env = versions.service.env as Record<string, string>
   processes = await Promise.all([1, 2, 3, 4].map(() => startFunction('query', { env })))
 }
