@@ -5,8 +5,8 @@ import { ApiError } from '../../shared/errors.ts'
 const maxBodyBytes = 256 * 1024
 
 /**
- * Reads and parses a request's JSON body into `req.body`, before the framework would. A request without a body is
- * left as it is, whatever its Content-Type; one with a body of another type has its body ignored.
+ * Reads and parses a request's JSON body into `req.body`. A request without a body is left as it is, whatever its
+ * Content-Type; one with a body of another type has its body ignored.
  * @throws ApiError `payload_too_large`, `invalid_request`
  */
 export async function readBody(req: IncomingMessage & { body?: unknown }): Promise<void> {
@@ -53,5 +53,7 @@ function parse(bytes: Buffer): unknown {
 }
 
 function tooLarge(): ApiError {
-  return new ApiError('payload_too_large', `The body may hold at most ${maxBodyBytes} bytes.`)
+  return new ApiError('payload_too_large', `The body may hold at most ${maxBodyBytes} bytes.`, {
+    headers: { Connection: 'close' }, // the rest of it is not read
+  })
 }

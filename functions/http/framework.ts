@@ -4,14 +4,12 @@
  *
  * - It makes a `node:domain` for each request, which switches async hooks on for every promise of the process. The
  *   handlers here catch everything and leave no promise loose, so a domain would catch nothing.
- * - It answers a bad percent-escape in the path with an HTML page. Express takes a callback for such errors, so it gets
- *   one that answers with a problem document.
- * - It reads bodies of up to 1 GB before the function runs, and prints one that it cannot parse. Here they are read
- *   first, up to 256 KB (`body.ts`).
  * - It sends each request through layers that parse bodies and set execution ids and timeouts: a quarter of a hot
- *   answer's CPU. Only the last layer stays, the route to the function.
+ *   answer's CPU. They read bodies of up to 1 GB, and print one that they cannot parse. Only the last layer stays, the
+ *   route to the function, which reads up to 256 KB (`body.ts`).
+ * - Express answers a bad percent-escape in the path, and a target that is not a path such as `*`, with a page of its own.
+ *   So it gets `/` for every request, and the function gets the target as `originalUrl`.
  * - Node refuses a URL past 16 KB with an empty 431. With more room for headers the handler can answer 414.
- * - Express has no route for a target that is not a path, such as `*`, and calls that an error without a cause.
  * - Node closes a CONNECT without an answer.
  * - Node answers some requests by itself; every answer gets `X-Content-Type-Options: nosniff`.
  * - It exits on a signal while requests are in flight (`shutdown.ts`).
@@ -20,13 +18,11 @@ import domain from 'node:domain'
 import http, { type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ApiError } from '../../shared/errors.ts'
-import { describeError, type Log } from '../../shared/log.ts'
-import { readBody } from './body.ts'
 import { type DrainOptions, drainOnSignal } from './shutdown.ts'
-import { problemDocument, sendProblem } from './problem.ts'
+import { problemDocument } from './problem.ts'
 
 interface ExpressApp {
-  (req: IncomingMessage, res: ServerResponse, failed: (error: unknown) => void): void
+  (req: IncomingMessage & { originalUrl?: string }, res: ServerResponse): void
   router: { stack: unknown[] }
 }
 
@@ -52,7 +48,7 @@ export function patchFramework(options: DrainOptions): void {
     if (!app || !('handle' in app)) return createServer(...(args as Parameters<typeof createServer>))
     const express = app as unknown as ExpressApp
     express.router.stack.splice(0, express.router.stack.length - 1)
-    const server = createServer(serverOptions, withOwnErrors(express, options.log))
+    const server = createServer(serverOptions, toFunction(express))
     server.on('clientError', refuseUnreadable)
     server.on('connect', (_, socket) => refuseUnreadable(new Error('no proxy'), socket))
     server.once('listening', () => setImmediate(() => drainOnSignal(server, options)))
@@ -67,13 +63,9 @@ function inertDomain(): domain.Domain {
   return inert as unknown as domain.Domain
 }
 
-function withOwnErrors(app: ExpressApp, log: Log) {
-  return (req: IncomingMessage, res: ServerResponse) => {
-    req.url = pathIn(req.url)
-    readBody(req)
-      .then(() => app(req, res, (error = notAPath()) => refuse(error, req, res, log)))
-      .catch((error: unknown) => refuse(error, req, res, log))
-  }
+function toFunction(app: ExpressApp) {
+  return (req: IncomingMessage, res: ServerResponse) =>
+    app(Object.assign(req, { originalUrl: pathIn(req.url), url: '/' }), res)
 }
 
 /** A target in absolute form means its path (RFC 9112, section 3.2.2). */
@@ -82,32 +74,6 @@ function pathIn(target = ''): string {
   const [, rest] = /^https?:\/\/[^/?#]+(.*)$/i.exec(target) ?? []
   if (rest === undefined) return target
   return rest.startsWith('/') ? rest : `/${rest}`
-}
-
-function refuse(error: unknown, req: IncomingMessage, res: ServerResponse, log: Log): void {
-  if (res.headersSent) return void res.destroy()
-  const known = error instanceof ApiError ? error : fromExpress(error)
-  log(known.status < 500 ? 'INFO' : 'ERROR', 'request refused', {
-    status: known.status,
-    ...describeError(error),
-  })
-  sendProblem(res, known, { path: (req.url ?? '/').split('?', 1)[0]! })
-  if (!req.complete) res.once('finish', () => req.destroy()) // the rest of the body is not read
-}
-
-function notAPath(): ApiError {
-  return new ApiError('invalid_request', 'The target of the request is not a path that begins with /.')
-}
-
-/** Express marks errors of the request with a status; anything else is a bug. */
-function fromExpress(error: unknown): ApiError {
-  const status = (error as { status?: unknown } | undefined)?.status
-  if (typeof status !== 'number' || status >= 500)
-    return new ApiError('internal', 'An internal error.', { cause: error })
-  return new ApiError(
-    'invalid_request',
-    'The request could not be read: its path is not valid percent-encoded UTF-8.',
-  )
 }
 
 /** Node's parser gave up before there was a response to write to, so the answer is written by hand. */

@@ -28,13 +28,6 @@ export async function mcp(call: Call, load = loadServe): Promise<void> {
   await pipeline(body, res).catch(() => {}) // the client has gone
 }
 
-/** Sessions and streams that outlive a request are what GET and DELETE are for, and there are none. */
-export function noSessions(): never {
-  throw new ApiError('method_not_allowed', 'This server keeps no session and opens no stream: use POST.', {
-    headers: { Allow: 'POST, OPTIONS' },
-  })
-}
-
 /**
  * A page may call from the server's own host or from `CORS_ORIGIN`; `*` there is for answers that a page reads, not for this:
  * "Security Warning" of the specification.

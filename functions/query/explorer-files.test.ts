@@ -48,6 +48,12 @@ describe('the page’s files', () => {
     expect(again.status).toBe(304)
   })
 
+  test('the page takes what reads it, and OPTIONS as every address does', async () => {
+    const refused = await service.fetch('/', { method: 'POST', key: null })
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+    expect((await service.fetch('/', { method: 'OPTIONS', key: null })).status).toBe(204)
+  })
+
   test('the page allows nothing from another host, nothing inline but its one script, and no frame', async () => {
     const { headers } = await service.fetch('/', { key: null })
     const policy = headers.get('content-security-policy')

@@ -293,6 +293,11 @@ describe('keys', () => {
     expect((await service.fetch(`${path}&api_key=${service.key}`, { key: null })).status).toBe(401)
   })
 
+  test('are read beside the bearer token of a proxy', async () => {
+    const headers = { Authorization: 'Bearer eyJhbGciOiJSUzI1NiJ9.e30.SIGNATURE_REMOVED_BY_GOOGLE' }
+    expect((await service.fetch(path, { headers })).status).toBe(200)
+  })
+
   test('are needed before anything is said about an endpoint', async () => {
     const unknown = await refusal({ key: null }, '/api/endpoints/query/no.such')
     expect(unknown.status).toBe(401)
@@ -355,8 +360,36 @@ describe('HTTP', () => {
     const response = await service.fetch(path, { method: 'OPTIONS', key: null })
     expect(response.status).toBe(204)
     expect(response.headers.get('access-control-allow-origin')).toBe('*')
-    expect(response.headers.get('access-control-allow-headers')).toMatch(/X-API-KEY/)
+    expect(response.headers.get('access-control-allow-headers')).toBe('Authorization, *')
     expect((await service.fetch(path)).headers.get('access-control-allow-origin')).toBe('*')
+  })
+
+  test.each([
+    ['/nothing', {}],
+    ['/api/endpoints/query/%ff', {}],
+    [path, { method: 'PUT' }],
+    [path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{' }],
+    [path, { method: 'POST', body: 'x'.repeat(300_000) }],
+    [`${path}&x=${'y'.repeat(33_000)}`, {}],
+  ])('lets a page read what is wrong, and its id: %.40s %o', async (path, init) => {
+    const { response, body } = await problem(path, init)
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(body['requestId']).toBe(response.headers.get('x-request-id'))
+  })
+
+  test.each(['/health', '/mcp', '/openapi.json', '/api/endpoints', path])(
+    'says at %s what is allowed, which OPTIONS is everywhere',
+    async path => {
+      const { response } = await problem(path, { method: 'DELETE' })
+      const allowed = response.headers.get('allow')!.split(', ')
+      for (const method of allowed) expect((await service.fetch(path, { method })).status).not.toBe(405)
+      expect(allowed).toContain('OPTIONS')
+    },
+  )
+
+  test('takes a slash at the end of an address', async () => {
+    for (const path of [`${logs}/?project=${project}`, '/api/endpoints/logs.all/tables/', '/health/'])
+      expect((await service.fetch(path)).status).toBe(200)
   })
 
   test.each(['PUT', 'DELETE', 'PATCH'])('answers %s with 405 and what is allowed', async method => {
@@ -400,14 +433,15 @@ describe('HTTP', () => {
     expect(JSON.stringify([body, service.logged])).not.toContain('canary-body')
   })
 
-  test('answers a body over 256 KB with 413', async () => {
+  test('answers a body over 256 KB with 413, and ends the connection on which the rest would come', async () => {
     const headers = { 'Content-Type': 'application/json' }
-    const { body } = await problem(path, {
+    const { response, body } = await problem(path, {
       method: 'POST',
       headers,
       body: JSON.stringify({ sql: 'x'.repeat(300_000) }),
     })
     expect(body).toMatchObject({ status: 413, code: 'payload_too_large' })
+    expect(response.headers.get('connection')).toBe('close')
   })
 
   test('lists the endpoints that a key may call', async () => {

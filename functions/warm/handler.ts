@@ -9,6 +9,7 @@ import { readSingle } from '../../shared/endpoints/query-string.ts'
 import type { Services } from '../../shared/services.ts'
 import type { EndpointReport, WarmReport } from '../../shared/warm/report.ts'
 import { isWarmed, warm } from '../../shared/warm/warm.ts'
+import { readBody } from '../http/body.ts'
 import { type Exchange, httpFunction } from '../http/call.ts'
 import { oidcCheck, type PublicKeys } from './oidc.ts'
 
@@ -29,6 +30,7 @@ export function warmHandler({ services, config, log, publicKeys }: WarmDependenc
   const handle = async ({ req, res, query, notes }: Exchange) => {
     if (req.method !== 'POST')
       throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
+    await readBody(req)
     Object.assign(notes, { how: 'warm', key: 'warm' })
     notes['checked'] = await check(req.get('authorization'))
     const reading = await services

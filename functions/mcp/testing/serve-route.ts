@@ -3,9 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { http } from '@google-cloud/functions-framework'
 import { getTestServer } from '@google-cloud/functions-framework/testing'
 import { loadConfig } from '../../../shared/config.ts'
+import { ApiError } from '../../../shared/errors.ts'
+import { readBody } from '../../http/body.ts'
 import { httpFunction } from '../../http/call.ts'
 import type { TestService } from '../../testing/service.ts'
-import { mcp, noSessions } from '../route.ts'
+import { mcp } from '../route.ts'
 import type { Serve } from '../server.ts'
 
 let made = 0
@@ -19,9 +21,11 @@ export async function serveRoute(
   const name = `mcp-${++made}`
   const handle = httpFunction(
     config,
-    exchange => {
-      if (exchange.req.method !== 'POST') noSessions()
-      exchange.req.headers['x-api-key'] = key
+    async exchange => {
+      const { req } = exchange
+      if (req.method !== 'POST') throw new ApiError('method_not_allowed', 'This address takes POST.')
+      if (req.body === undefined) await readBody(req) // else the framework has, where nothing here has patched it
+      req.headers['x-api-key'] = key
       return mcp({ ...exchange, name: '', services, config }, async () => serve)
     },
     () => {},
