@@ -144,6 +144,8 @@ describe('the format', () => {
     ['application/json', 'application/json; charset=utf-8'],
     ['text/html, application/json;q=0.5', 'application/json; charset=utf-8'],
     ['text/csv;q=0.1, */*', 'application/json; charset=utf-8'],
+    ['application/json; charset=utf-8', 'application/json; charset=utf-8'],
+    ['application/json; indent=4;q=0.1 , text/csv ; header=present; q=0.5', 'text/csv; charset=utf-8'],
   ])('for Accept: %s is %s', async (accept, type) => {
     const response = await service.fetch(shapes, { headers: { Accept: accept } })
     expect(response.headers.get('content-type')).toBe(type)

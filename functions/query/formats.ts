@@ -35,6 +35,7 @@ export function formatFor(req: Request, query: string, endpoint: Endpoint): Form
   const { accept = '*/*' } = req.headers
   if (accept === '*/*') return formats[0]!
   const mediaTypes = [...new Set(formats.map(format => format.mediaType))]
+  req.headers.accept = accept.replaceAll(/;\s*(?!\s|q\s*=)[^,;]*/gi, '') // a charset or an indent chooses nothing here
   const mediaType = req.accepts(mediaTypes)
   const format = formats.find(known => known.mediaType === mediaType)
   if (format) return format
