@@ -284,8 +284,12 @@ describe('in the headers', () => {
   })
 
   test('two different keys are refused', () => {
-    const headers = { 'x-api-key': 'a', authorization: 'Bearer b' }
+    const headers = { 'x-api-key': 'a', authorization: 'Bearer lqe_b' }
     expect(() => keyFromHeaders(headers)).toThrow(expect.objectContaining(unauthenticated))
+  })
+
+  test('a token of another kind is left to the proxy that asked for it', () => {
+    expect(keyFromHeaders({ 'x-api-key': 'a', authorization: 'Bearer b' })).toBe('a')
   })
 })
 

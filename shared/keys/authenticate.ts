@@ -96,13 +96,14 @@ function unauthenticated(): ApiError {
 }
 
 /**
- * The key in a request's headers, from `X-API-KEY` or `Authorization: Bearer`; an empty header counts as none.
- * @throws ApiError `unauthenticated` if two different ones are sent
+ * The key in a request's headers, from `X-API-KEY` or `Authorization: Bearer`; an empty header counts as none. A bearer
+ * token of another kind beside `X-API-KEY` is for a proxy on the way, such as Cloud Run's check of the invoker.
+ * @throws ApiError `unauthenticated` if two different keys are sent
  */
 export function keyFromHeaders(headers: IncomingHttpHeaders): string | undefined {
   const [, bearer] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
   const own = String(headers['x-api-key'] ?? '') || undefined
-  if (own && bearer && own !== bearer) throw unauthenticated()
+  if (own && bearer?.startsWith('lqe_') && own !== bearer) throw unauthenticated()
   return own ?? bearer
 }
 
