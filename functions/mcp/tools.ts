@@ -2,6 +2,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
+import { queryText } from '../../shared/endpoints/query-string.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { type Caller, mayCall } from '../../shared/keys/authenticate.ts'
 import { sha256 } from '../../shared/keys/key-text.ts'
@@ -181,14 +182,11 @@ async function resultOf(
   Object.assign(call.notes, { how: 'mcp', endpoint: endpoint.name, version: endpoint.version, sql: takesSql })
   if (takesSql && typeof sql !== 'string')
     throw new ApiError('invalid_parameter', 'sql is required: one SELECT statement')
-  const sent = { ...parameters, ...(cursor === undefined ? {} : { cursor }) }
-  const pairs = Object.entries(sent).filter(([, value]) => value !== null && value !== undefined)
-  const query = pairs.map(([name, value]) => [name, asText(value)].map(encoded).join('='))
   const isImposed = caller.redacted === true || !caller.rights.includes('pii:read')
   const question = {
     caller,
     endpoint,
-    query: query.join('&'),
+    query: queryText({ ...parameters, cursor }),
     callerSql: takesSql ? (sql as string) : null,
     redacted: redactionFor(endpoint, caller, call.req.headers) || isImposed,
     isImposed,
@@ -236,15 +234,6 @@ function withNotes(json: Buffer, ignored: string[]): Buffer {
 
 function jsonOf(result: CallToolResult): Buffer {
   return Buffer.from(JSON.stringify(result))
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-/** JSON may hold halves of characters, which have no UTF-8. */
-function encoded(text: string): string {
-  return encodeURIComponent(text.toWellFormed())
 }
 
 /** The message, with the places that it does not say itself. */

@@ -8,6 +8,7 @@ import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost } from '../../shared/engines/engine.ts'
 import type { Services } from '../../shared/services.ts'
 import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
+import { readSingle, withBody } from '../../shared/endpoints/query-string.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { pageFor, readCursor } from '../../shared/pages/page.ts'
 import { Timing } from '../../shared/timing.ts'
@@ -18,17 +19,18 @@ import { labelsFor } from './labels.ts'
 import { tellLimits } from './limits.ts'
 import { redactionFor } from './redaction.ts'
 import { respond } from './respond.ts'
-import { callerSqlOf, compose, mapErrorToCallerSql } from './statement.ts'
+import { compose, mapErrorToCallerSql } from './statement.ts'
 
 /** `GET`, `HEAD` or `POST /api/endpoints/query/<name>` */
 export async function answer(call: Call): Promise<void> {
-  const { req, query, notes } = call
+  const { req, notes } = call
   notes['how'] = 'http'
   const timing = new Timing()
   const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
+  const query = withBody(call.query, req.method, req.body)
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
-  const callerSql = callerSqlOf(req.method, query, req.body)
+  const callerSql = readSingle(query, 'sql')
   notes['sql'] = callerSql !== null
   const bypass = wantsBypass(call, caller)
   const gone = () => goneSignal(call.res)
@@ -40,7 +42,7 @@ export async function answer(call: Call): Promise<void> {
   const { result, parameters } = await (caller.limits
     ? answering.finally(() => tellLimits(call, caller))
     : answering)
-  await respond(call, { endpoint, result, format, timing, parameters })
+  await respond({ ...call, query }, { endpoint, result, format, timing, parameters })
 }
 
 /** What a caller asks of an endpoint, over HTTP, as a tool or from the command line. */

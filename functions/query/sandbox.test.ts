@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { edgeRow } from '../testing/edges.ts'
 import { startService, type TestService } from '../testing/service.ts'
@@ -39,6 +42,23 @@ async function runSql(sql: string, { path = logs, method = 'GET', key = service.
           body: JSON.stringify({ sql }),
         })
   return { status: response.status, body: (await response.json()) as Body, headers: response.headers }
+}
+
+/** With a body, which `fetch` has for no GET. */
+async function send(method: string, parameters: object, query = '') {
+  const body = JSON.stringify(parameters)
+  const headers = {
+    'X-API-KEY': service.key,
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+  }
+  const sent = request(`${service.url}/api/endpoints/query/logs.all${query}`, { method, headers }).end(body)
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    body: JSON.parse(await text(response)) as Body,
+  }
 }
 
 const paths = `select r.path, count(*) as count from edge_logs
@@ -89,6 +109,24 @@ describe('SQL of the caller’s own', () => {
       body: '{"sql":"SELECT 2"}',
     })
     expect(response.status).toBe(400)
+  })
+
+  test('and parameters are read from the body of a POST, and of a GET, which Logflare’s clients send', async () => {
+    const given = {
+      project,
+      iso_timestamp_start: null,
+      foo: { a: 1 },
+      sql: 'SELECT COUNT(*) AS n FROM edge_logs',
+    }
+    for (const method of ['POST', 'GET']) {
+      const { status, headers, body } = await send(method, given)
+      expect([status, body.result]).toEqual([200, [{ n: 1201 }]])
+      expect(headers['x-ignored-parameters']).toBe('foo')
+    }
+    const late = { project, iso_timestamp_start: '2090-01-01' }
+    expect((await send('POST', late)).body.result).toEqual([])
+    const twice = await send('POST', late, `?project=${project}`)
+    expect(twice.body.detail).toBe('project is given more than once; send it once')
   })
 
   test.each([['[]'], ['"SELECT 1"'], ['{"sql": 1}']])('in the body %s is a 400', async body => {

@@ -3,7 +3,6 @@ import { type Endpoint, upstreamBindings } from '../../shared/endpoints/definiti
 import { type SavedQuery, savedStatement } from '../../shared/endpoints/queries.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
-import { readSingle } from '../../shared/endpoints/query-string.ts'
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'
 import type { NameKind } from '../../shared/redact/names.ts'
 import { placeOf } from '../../shared/sql/error.ts'
@@ -91,27 +90,4 @@ function changesText({ message, at }: Violation, callerSql: string): ApiError {
     `Answers for this API key are redacted, so its SQL leaves stored text as it is: ${message}.`,
     { problems: [{ parameter: 'sql', ...placeOf(callerSql, at), detail: message }] },
   )
-}
-
-/**
- * The caller's SQL, from the query string or from a POST's JSON body; empty counts as absent.
- * @throws ApiError `invalid_parameter`, `invalid_request`
- */
-export function callerSqlOf(method: string, query: string, body: unknown): string | null {
-  const inQuery = readSingle(query, 'sql')
-  if (method !== 'POST') return inQuery
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new ApiError(
-      'invalid_request',
-      'A POST takes a JSON body {"sql": "SELECT ..."}, with its Content-Type.',
-    )
-  const sql = 'sql' in body ? body.sql : null
-  if (sql !== null && typeof sql !== 'string')
-    throw ApiError.of('invalid_parameter', { parameter: 'sql', detail: 'must be a string in the JSON body' })
-  if (sql && inQuery !== null)
-    throw ApiError.of('invalid_parameter', {
-      parameter: 'sql',
-      detail: 'is in the URL and in the body; send it once',
-    })
-  return sql || inQuery
 }

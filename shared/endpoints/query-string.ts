@@ -1,7 +1,5 @@
 /** The raw query string of a URL, read strictly: repeated parameters and broken UTF-8 are seen, not repaired. */
-import type { Value } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
-import type { Scalar } from './definition.ts'
 
 export interface Pair {
   name: string
@@ -27,10 +25,35 @@ export function splitQuery(query: string): Pair[] {
     })
 }
 
-/** The query string of these parameters; NULL is left out. */
-export function queryText(parameters: Record<string, Value>): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== null)
-  return given.map(pair => pair.map(part => encodeURIComponent(part as Scalar)).join('=')).join('&')
+/** The query string of these parameters. What is no text stands as JSON; NULL is left out. */
+export function queryText(parameters: object): string {
+  return Object.entries(parameters)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) =>
+      [name, typeof value === 'string' ? value : JSON.stringify(value)].map(encode).join('='),
+    )
+    .join('&')
+}
+
+/** JSON may hold halves of characters, which have no UTF-8. */
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+}
+
+/**
+ * The query string of a call with the members of its JSON body, which a POST has, and a GET of Logflare's clients where SQL is too
+ * long for the URL.
+ * @param body as it was parsed; `undefined` = none
+ * @throws ApiError `invalid_request`
+ */
+export function withBody(query: string, method: string, body: unknown): string {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body))
+    return [query, queryText(body)].filter(Boolean).join('&')
+  if (method !== 'POST') return query
+  throw new ApiError(
+    'invalid_request',
+    'A POST takes a JSON body {"sql": "SELECT ..."}, with its Content-Type.',
+  )
 }
 
 function decode(text: string): string | null {
