@@ -23,6 +23,15 @@ export function interval(count: string, part: string): string | null {
   return intervals[part]?.(count) ?? null
 }
 
+/**
+ * A date or time moved by an interval. DuckDB computes equal expressions once, and to it a month equals 30 days: so that no
+ * other expression equals that of a month, no day is added before it.
+ */
+export function movedBy(point: string, operator: '+' | '-', by: string): string {
+  const start = by.includes('to_months(') ? `${point} + to_days(0)` : point
+  return `(${start} ${operator} ${by})`
+}
+
 /** Parts in order, the larger before the smaller; a text has those from one to another. */
 const order = ['YEAR', 'MONTH', 'DAY', 'HOUR', 'MINUTE', 'SECOND']
 

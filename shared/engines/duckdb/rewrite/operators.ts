@@ -19,7 +19,7 @@ import { isSimple, joined } from './bounds.ts'
 import { convert } from './casts.ts'
 import { coerce, noSignature, numberKinds, unify, unifyOrThrow } from './coercion.ts'
 import { asDate, withinYears } from './dates-and-times.ts'
-import { intervalArithmetic } from './intervals.ts'
+import { intervalArithmetic, movedBy } from './intervals.ts'
 import { orderable } from './keys.ts'
 import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
 
@@ -234,7 +234,7 @@ function moved(point: Typed, by: Typed, operator: '+' | '-'): Typed | null {
   if (by.type?.kind !== 'INTERVAL') return null
   // As in GoogleSQL, a DATE moved by an interval is a DATETIME.
   const type = kind === 'DATE' ? 'DATETIME' : kind === 'DATETIME' || kind === 'TIMESTAMP' ? kind : null
-  return type && typed(withinYears(`(${point.sql} ${operator} ${by.sql})`, type), type)
+  return type && typed(withinYears(movedBy(point.sql, operator, by.sql), type), type)
 }
 
 /** The INTERVAL between two points of one type: of TIMESTAMPs in hours, of DATEs in days, of DATETIMEs in both. */

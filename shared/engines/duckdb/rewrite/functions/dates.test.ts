@@ -33,6 +33,14 @@ describeFunctions('dates and times', {
     [`STRING(DATE '2026-01-01')`, '2026-01-01'],
 
     [`DATE_ADD(DATE '2026-01-31', INTERVAL 1 MONTH)`, '2026-02-28'],
+    ...[
+      'DATE_ADD(d, INTERVAL 1 MONTH)',
+      `DATE_SUB(d, INTERVAL '-1' MONTH)`,
+      'DATE(d + INTERVAL 1 MONTH)',
+    ].map((month): [string, string] => [
+      `(SELECT FORMAT('%t %t', d + 30, ${month}) FROM UNNEST([DATE '2026-01-31']) AS d)`,
+      '2026-03-02 2026-02-28',
+    ]),
     [`DATE_SUB(DATE '2026-01-01', INTERVAL 1 WEEK)`, '2025-12-25'],
     [`DATE_ADD(DATE '2024-02-29', INTERVAL 1 YEAR)`, '2025-02-28'],
     [`DATE_ADD(DATE '2026-01-01', INTERVAL 2 QUARTER)`, '2026-07-01'],

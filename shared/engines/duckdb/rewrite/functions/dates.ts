@@ -17,7 +17,7 @@ import {
   wholeParts,
   withinYears,
 } from '../dates-and-times.ts'
-import { interval } from '../intervals.ts'
+import { interval, movedBy } from '../intervals.ts'
 import {
   type CallSite,
   each,
@@ -69,10 +69,7 @@ const move =
     if (node.kind === 'IntervalLiteral' && !moves(kind, node.part))
       throw site.invalid(`${site.name} does not support the ${node.part} date part for a ${kind}`, node)
     if (kind === 'TIME') return typed(`(${value.sql} ${operator} ${withinDay(site, by)})`, kind)
-    const moved = withinYears(
-      `(${value.sql} ${operator} ${by.sql})`,
-      kind === 'TIMESTAMP' ? kind : 'DATETIME',
-    )
+    const moved = withinYears(movedBy(value.sql, operator, by.sql), kind === 'TIMESTAMP' ? kind : 'DATETIME')
     return typed(kind === 'DATE' ? asDate(moved) : moved, kind)
   }
 
