@@ -15,17 +15,28 @@ export type Difference = Value | Failed | Record<string, Value | Failed>
 
 const limits = { maxRows: 10_000, timeoutMs: 20_000 }
 
+interface Judged extends Question {
+  right: Answer
+}
+
 /** The differences of a subject, by question. Throws Error for a question that has no recorded answer. */
 export async function differencesOf(engine: QueryEngine, subject: string): Promise<Map<string, Difference>> {
   const recorded = recordedAnswers(subject)
+  const judged = questionsOf(subject).map(question => {
+    const right = recorded.get(question.id)
+    if (right === undefined) throw new Error(`no recorded answer to ${question.id}: see record.ts`)
+    return { ...question, right }
+  })
+  const columns = await columnsOf(
+    engine,
+    judged.filter(({ grid, right }) => grid && Array.isArray(right)),
+  )
   const found = await pMap(
-    questionsOf(subject),
+    judged,
     async question => {
-      const right = recorded.get(question.id)
-      if (right === undefined) throw new Error(`no recorded answer to ${question.id}: see record.ts`)
       const difference = question.grid
-        ? await differenceOverGrid(engine, question, right)
-        : await differenceOfQuery(engine, question, right)
+        ? await differenceOverGrid(engine, question, columns.get(question.id))
+        : await differenceOfQuery(engine, question)
       // As the file holds it: JSON has one zero.
       return [question.id, JSON.parse(text(difference)) as Difference] as const
     },
@@ -46,8 +57,7 @@ export function knownDifferences(subject: string): Map<string, Difference> {
 
 async function differenceOfQuery(
   engine: QueryEngine,
-  { sql, digits }: Question,
-  right: Answer,
+  { sql, digits, right }: Judged,
 ): Promise<Difference | null> {
   const given = await run(engine, sql)
   if (isFailed(given)) return isFailed(right) ? null : given
@@ -70,23 +80,64 @@ function inOrder(sql: string, rows: Row[]): Value[] {
   return ordered ? rows : rows.toSorted((one, other) => (text(one) < text(other) ? -1 : 1))
 }
 
+/** Expressions in one statement, as a statement costs more than what it computes. */
+const together = 16
+
+/** The values of expressions in the rows of their grid that have one, by question. Where one fails, each is computed alone. */
+async function columnsOf(engine: QueryEngine, expressions: Judged[]): Promise<Map<string, Value[] | Failed>> {
+  const groups = [...Map.groupBy(expressions, goodRows)].flatMap(([from, all]) =>
+    Array.from({ length: Math.ceil(all.length / together) }, (_, at) => ({
+      from,
+      group: all.slice(at * together, (at + 1) * together),
+    })),
+  )
+  const found = await pMap(
+    groups,
+    async ({ from, group }) => {
+      const all = await compute(engine, group, from)
+      if (!isFailed(all)) return group.map(({ id }, at) => [id, all[at]!] as const)
+      return Promise.all(
+        group.map(async one => {
+          const alone = await compute(engine, [one], from)
+          return [one.id, isFailed(alone) ? alone : alone[0]!] as const
+        }),
+      )
+    },
+    { concurrency: 4 },
+  )
+  return new Map(found.flat())
+}
+
+async function compute(engine: QueryEngine, group: Judged[], from: string): Promise<Value[][] | Failed> {
+  const items = group.map(({ sql }, at) => `${sql} AS value${at}`)
+  const rows = await run(engine, `SELECT ${items.join(', ')} FROM ${from} ORDER BY n`)
+  return isFailed(rows) ? rows : items.map((_, at) => rows.map(row => row[`value${at}`]!))
+}
+
+const goodNumbers = (right: Answer) =>
+  (right as (Value | Failed)[]).flatMap((value, at) => (isFailed(value) ? [] : [at + 1]))
+
+function goodRows({ grid, right }: Judged): string {
+  const good = goodNumbers(right)
+  return good.length === (right as unknown[]).length ? `${grid}` : `${grid} WHERE n IN (${good.join(', ')})`
+}
+
+/** @param column what the engine computes where the right answer has values */
 async function differenceOverGrid(
   engine: QueryEngine,
-  { sql, grid }: Question,
-  right: Answer,
+  { sql, grid, right }: Judged,
+  column: Value[] | Failed | undefined,
 ): Promise<Difference | null> {
   if ('error' in right) {
     const given = await run(engine, `SELECT ${sql} AS value FROM ${grid} ORDER BY n`)
     return 'error' in given ? null : byNumber(given.map(row => row['value']!))
   }
-  const good = right.flatMap((value, at) => (isFailed(value) ? [] : [at + 1]))
-  const where = good.length === right.length ? '' : `WHERE n IN (${good.join(', ')})`
-  const all = await run(engine, `SELECT ${sql} AS value FROM ${grid} ${where} ORDER BY n`)
+  const good = goodNumbers(right)
   const found: Record<string, Value | Failed> = {}
   for (const [at, expected] of right.entries()) {
     const given =
-      !isFailed(expected) && !('error' in all)
-        ? all[good.indexOf(at + 1)]!['value']!
+      !isFailed(expected) && Array.isArray(column)
+        ? column[good.indexOf(at + 1)]!
         : await valueOf(engine, sql, grid!, at + 1)
     if (!(isFailed(expected) && isFailed(given)) && !equal(given, expected)) found[at + 1] = given
   }
