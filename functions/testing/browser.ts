@@ -20,7 +20,7 @@ const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 /** What axe finds inaccessible on a page as it is, and whether the page is wider than its window. */
 export async function faultsOf(page: Page): Promise<unknown[]> {
-  await page.evaluate(readFileSync(axe, 'utf8'))
+  if (await page.evaluate('!globalThis.axe')) await page.evaluate(readFileSync(axe, 'utf8'))
   // What passes is a hundred times as much, and Playwright takes seconds to bring it here.
   const found = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)`
   const violations = (await page.evaluate(found)) as AxeResults['violations']

@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
-import type { Page, Request, Response } from 'playwright-core'
+import type { Page, Request, Response, Route } from 'playwright-core'
 import { buildExplorer } from '../../../infra/deploy/build-explorer.ts'
 import { loadLogs } from '../../../infra/lqe/logs/load.ts'
 import { faultsOf } from '../../testing/browser.ts'
@@ -313,15 +314,26 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
 
   test('redaction takes the rows away first, with those on their way, and is in the link', async () => {
     await open(plain)
-    const waits = [300] // the entry's answer comes before the redacted rows
-    await page.route('**/api/endpoints/query/**', async route => {
-      await new Promise(resolve => setTimeout(resolve, waits.shift() ?? 1500))
-      await route.continue().catch(() => {}) // the page gave it up
-    })
+    let held: Route[] | null = []
+    const go = (route: Route) => route.continue().catch(() => {}) // the page gave it up
+    await page.route('**/api/endpoints/query/**', route => (held ? void held.push(route) : go(route)))
+    const onTheirWay = async (count: number) => {
+      while (held!.length < count) await sleep(10)
+      return held!.splice(0)
+    }
+    const letGo = async () => {
+      const routes = held!
+      held = null
+      await Promise.all(routes.map(go))
+    }
     await rows().first().click()
+    const [ofEntry] = await onTheirWay(1)
     await page.getByLabel('Redact').check()
     expect(await page.locator('.bars-legend').textContent()).toBe('')
+    await go(ofEntry!) // before the redacted rows
     let seen = 0
+    for (let i = 0; i < 20; i++) seen += await page.getByText('203.0.113.7').count()
+    await letGo()
     while ((await page.getByText('REDACTED').count()) === 0)
       seen += await page.getByText('203.0.113.7').count()
     seen += await page.getByText('203.0.113.7').count()
@@ -329,23 +341,32 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(page.url()).toContain('.redact=true')
     // A newer state of the controls ends what is on its way, of the rows and of the chart.
     const ended: string[] = []
-    const note = (request: Request) => void ended.push((request.postDataJSON() as { sql: string }).sql)
+    const note = (request: Request) => {
+      const { sql } = request.postDataJSON() as { sql: string }
+      if (sql.includes("IN ('warning')")) ended.push(sql)
+    }
     page.on('requestfailed', note)
-    waits.push(10_000, 10_000)
+    held = []
     await page.getByLabel('Severity').selectOption('4xx')
     await page.waitForURL(/severity=warning/)
+    await onTheirWay(2)
+    held = null
     await page.getByLabel('Severity').selectOption('5xx')
     await counted(/^30 rows/)
     page.off('requestfailed', note)
     expect([ended.length, ended.filter(sql => /\sLIMIT 100$/.test(sql)).length]).toEqual([2, 1])
     // A text that is written while rows are on their way is not what they answer; Enter runs it.
+    held = []
     await page.getByLabel('Severity').selectOption('')
     await page.getByLabel('Search the message').fill('items/2')
+    await letGo()
     await counted(/^100 /)
     expect(await page.locator('.stale').textContent()).toBe('Not yet run')
+    held = []
     await page.getByLabel('Severity').selectOption('5xx')
     await page.getByLabel('Search the message').fill('items/2')
     await page.keyboard.press('Enter')
+    await letGo()
     await counted(/^10 rows/)
   })
 
@@ -611,7 +632,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
   ] as const)('is accessible: %s, %d pixels wide', async (colorScheme, width) => {
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize({ width, height: 800 })
-    await open(`${plain}&.by=metadata.request.path`)
+    await open(`${plain}&.from=now-9m&.by=metadata.request.path`) // axe looks at each row
     expect(await faultsOf(page)).toEqual([])
     await rows().first().click()
     await page.getByRole('region', { name: 'Fields of the entry' }).waitFor()
@@ -633,9 +654,12 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
 
   // The last: its entry stays.
   test('follow adds new entries at the top and to the chart, says when it looked, and leaves all time as it is', async () => {
+    await page.clock.install()
     await open(`${plain}&.from=&.to=`)
     const follow = page.getByRole('button', { name: 'Follow' })
     await follow.click()
+    await page.getByText('waiting for new rows').waitFor()
+    await page.clock.fastForward(3000) // to its next look
     await page.getByText(/^looked at \d\d:\d\d:\d\d: nothing new$/).waitFor()
     expect(await page.getByLabel('Time range').inputValue()).toBe('')
     await page.getByLabel('Time range').selectOption('Last 15 min') // in buckets of 15 seconds
@@ -650,6 +674,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const { tablesDir: tablesFolder } = loadConfig({ DATA_DIR, TABLES_DIR })
     const logsFolder = join(DATA_DIR, 'logs')
     await loadLogs({ logsFolder, tablesFolder, table: 'cloudflare.logs.prod', files: [file], out: () => {} })
+    await page.clock.fastForward(3000)
     await page.locator('.row.new', { hasText: 'GET | 503' }).waitFor()
     await page.getByText(/^looked at .*: 1 new$/).waitFor()
     await page.getByRole('button', { name: '5xx 31' }).waitFor()
