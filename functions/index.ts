@@ -15,6 +15,7 @@ services.catch(() => {}) // each request that awaits it gets the error
 
 patchFramework({
   log,
+  host: config.listenHost,
   drainMs: config.drainMs,
   interrupt: () => stopping.abort(),
   close: async () => (await services).close(),

@@ -55,10 +55,17 @@ export const settings = {
   /** functions-framework reads it too. */
   port: setting({
     variable: 'PORT',
-    description: 'Where the service listens, on all interfaces',
+    description: 'Where the service listens',
     default: () => 8080,
     ...wholeNumber(1, 65_535),
     expected: 'a port from 1 to 65535',
+  }),
+  /** `null` = all interfaces. */
+  listenHost: setting<string | null>({
+    variable: 'LISTEN_HOST',
+    description: 'Who can connect: 127.0.0.1 = this machine, as with npm start; 0.0.0.0 or :: = the network',
+    default: () => null,
+    ...oneOf('127.0.0.1', '0.0.0.0', '::'),
   }),
   dataDir: setting({
     variable: 'DATA_DIR',

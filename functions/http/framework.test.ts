@@ -40,7 +40,7 @@ async function start(patch: string): Promise<FunctionProcess> {
 beforeAll(async () => {
   const framework = JSON.stringify(join(root, 'functions/http/framework.ts'))
   const patch = `import { patchFramework } from ${framework}
-    patchFramework({ log: () => {}, drainMs: 0, interrupt: () => {}, close: async () => {} })`
+    patchFramework({ log: () => {}, host: '127.0.0.1', drainMs: 0, interrupt: () => {}, close: async () => {} })`
   ;[unpatched, patched] = await Promise.all([start(''), start(patch)])
 }, 30_000)
 
@@ -66,6 +66,16 @@ test('a domain for each request: one by itself, none with the patch', async () =
 test('layers before the function: many by itself, only the route with the patch', async () => {
   expect((await seen(unpatched)).layers).toBeGreaterThan(10)
   expect((await seen(patched)).layers).toBe(1)
+})
+
+test('other interfaces than the one given: heard by itself, not with the patch', async () => {
+  // Linux has the first without a word, others the second.
+  const hears = ({ port }: FunctionProcess) =>
+    Promise.any(['127.0.0.2', '[::1]'].map(host => fetch(`http://${host}:${port}`))).then(
+      () => true,
+      () => false,
+    )
+  expect([await hears(unpatched), await hears(patched)]).toEqual([true, false])
 })
 
 test('a type that a browser may guess: by itself, not with the patch', async () => {

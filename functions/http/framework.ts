@@ -12,6 +12,7 @@
  * - Node refuses a URL past 16 KB with an empty 431. With more room for headers the handler can answer 414.
  * - Node closes a CONNECT without an answer.
  * - Node answers some requests by itself; every answer gets `X-Content-Type-Options: nosniff`.
+ * - It listens on all interfaces, with no option for one.
  * - It exits on a signal while requests are in flight (`shutdown.ts`).
  */
 import domain from 'node:domain'
@@ -40,7 +41,7 @@ class UnsniffedResponse extends ServerResponse<IncomingMessage> {
 const serverOptions = { maxHeaderSize: 256 * 1024, ServerResponse: UnsniffedResponse }
 
 /** Changes every server that the framework makes from now on in this process, and every domain of the process. */
-export function patchFramework(options: DrainOptions): void {
+export function patchFramework({ host, ...options }: DrainOptions & { host: string | null }): void {
   domain.create = inertDomain
   const createServer = http.createServer.bind(http)
   const patched = (...args: unknown[]): Server => {
@@ -51,10 +52,16 @@ export function patchFramework(options: DrainOptions): void {
     const server = createServer(serverOptions, toFunction(express))
     server.on('clientError', refuseUnreadable)
     server.on('connect', (_, socket) => refuseUnreadable(new Error('no proxy'), socket))
+    if (host !== null) server.listen = listenOn(host, server.listen.bind(server))
     server.once('listening', () => setImmediate(() => drainOnSignal(server, options)))
     return server
   }
   http.createServer = patched
+}
+
+/** The framework gives a port and what to do then. */
+function listenOn(host: string, listen: Server['listen']): Server['listen'] {
+  return (port?: unknown, done?: unknown) => listen({ host, port: Number(port) }, done as () => void)
 }
 
 /** Runs what it is given, and does nothing else. */

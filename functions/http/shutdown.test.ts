@@ -30,7 +30,7 @@ async function start(ms: number, { patched = true } = {}): Promise<FunctionProce
   const source = join(folder, 'function.mjs')
   const patch = `
     import { patchFramework } from ${JSON.stringify(join(root, 'functions/http/framework.ts'))}
-    patchFramework({ log: (_, message) => console.log(message), drainMs: 3000, interrupt: () => {}, close: async () => console.log('closed') })`
+    patchFramework({ log: (_, message) => console.log(message), host: null, drainMs: 3000, interrupt: () => {}, close: async () => console.log('closed') })`
   writeFileSync(
     source,
     `import { createRequire } from 'node:module'

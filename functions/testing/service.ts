@@ -97,7 +97,7 @@ export async function startService({
 }
 
 async function startInProcess(services: Services, config: Config, log: Log) {
-  if (!patched) patchFramework({ log, drainMs: 0, interrupt: () => {}, close: async () => {} })
+  if (!patched) patchFramework({ log, host: null, drainMs: 0, interrupt: () => {}, close: async () => {} })
   patched = true
   const name = `query-${++made}`
   http(name, queryHandler({ services, config, log }))

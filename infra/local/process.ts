@@ -46,6 +46,7 @@ export async function start({ args, env, cwd = root, ...given }: Program): Promi
       PATH,
       HOME,
       NODE_ENV: 'production',
+      LISTEN_HOST: '127.0.0.1',
       NODE_COMPILE_CACHE: getCompileCacheDir(),
       ...env,
       PORT: String(port),

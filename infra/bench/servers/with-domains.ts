@@ -14,6 +14,7 @@ const services = openServices(config)
 const { create } = domain
 patchFramework({
   log,
+  host: config.listenHost,
   drainMs: config.drainMs,
   interrupt: () => {},
   close: async () => (await services).close(),
