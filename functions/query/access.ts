@@ -2,13 +2,14 @@
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
+import { limitHeaders } from '../../shared/keys/limits.ts'
 import type { Call } from '../http/call.ts'
-import { tellLimits } from './limits.ts'
 import { versionFor } from './version.ts'
 
 /**
- * The endpoint that the call names, in the version that it asks for. The key comes first, so that a call without one learns nothing about endpoints; an unknown
- * endpoint and one out of the key's scope get one answer, so that names cannot be guessed.
+ * The endpoint that the call names, in the version that it asks for. The key comes first, so that a call without one learns
+ * nothing about endpoints. An unknown endpoint and one out of the key's scope get one answer, so that names cannot be
+ * guessed.
  * @throws ApiError `unauthenticated`, `rate_limited`, `not_found`, `invalid_parameter`
  */
 export async function accessEndpoint(call: Call): Promise<{ caller: Caller; endpoint: Endpoint }> {
@@ -38,4 +39,13 @@ export async function authenticate(call: Call): Promise<Caller> {
   services.callLimits.count(caller)
   tellLimits(call, caller)
   return caller
+}
+
+/** Says in the response what is left of the key's limits, by what this process knows now; it may be called again. */
+export function tellLimits({ res, services }: Pick<Call, 'res' | 'services'>, caller: Caller): void {
+  if (!caller.limits) return
+  const calls = services.callLimits.left(caller)
+  const bytes = services.byteLimits(caller)?.known() ?? null
+  for (const [name, value] of Object.entries(limitHeaders(caller, { calls, bytes })))
+    res.setHeader(name, value)
 }
