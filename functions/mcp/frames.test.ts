@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { startService, type TestService } from '../testing/service.ts'
 import { serverFor, serving } from './server.ts'
-import type { Session } from './session.ts'
+import type { McpCall } from './call.ts'
 import { serveRoute } from './testing/serve-route.ts'
 import { toolResult } from './tools.ts'
 
@@ -23,13 +23,13 @@ beforeAll(async () => {
     event_message: `"${at}" \u2028 </rows>`,
   }))
   service = await startService({ tables: { 'postgres.logs': rows }, env: { FROZEN_NOW: now }, bundle: null })
-  const serverOf = (session: Session) => {
+  const serverOf = (mcpCall: McpCall) => {
     asked++
-    return serverFor(session)
+    return serverFor(mcpCall)
   }
-  const counted = serving(serverOf, (session, params) => {
+  const counted = serving(serverOf, (mcpCall, params) => {
     framed++
-    return toolResult(session, params)
+    return toolResult(mcpCall, params)
   })
   short = await serveRoute(service, counted)
   library = await serveRoute(

@@ -9,7 +9,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { LRUCache } from 'lru-cache'
-import type { Session } from './session.ts'
+import type { McpCall } from './call.ts'
 
 /** Forms remembered: one for each tool and set of its arguments, by the version of a client. */
 const maxForms = 500
@@ -48,24 +48,24 @@ export interface FramedRequest extends ToolRequest {
   frame: Frame
 }
 
-/** Lets the library answer a body as that of the session's request, with a tool in the place of all others. */
+/** Lets the library answer a body as that of the call, with a tool in the place of all others. */
 export type Ask = (
-  session: Session,
+  mcpCall: McpCall,
   body: unknown,
   callTool?: (params: ToolCall) => CallToolResult,
 ) => Promise<Response>
 
 /** @returns a function that finds the frame for a request; it gives `null` where the library has to answer */
-export function frames(ask: Ask): (session: Session) => Promise<FramedRequest | null> {
+export function frames(ask: Ask): (mcpCall: McpCall) => Promise<FramedRequest | null> {
   const known = new LRUCache<string, Promise<Frame | null>>({ max: maxForms })
-  return async session => {
-    const { headers, body } = session.call.req as { headers: IncomingHttpHeaders; body: unknown }
+  return async mcpCall => {
+    const { headers, body } = mcpCall.call.req as { headers: IncomingHttpHeaders; body: unknown }
     if (!isToolRequest(body)) return null
     const form = formOf(headers, body)
     if (form.length > maxFormCharacters) return null
     let learning = known.get(form)
     if (!learning) {
-      learning = learn(ask, session, body)
+      learning = learn(ask, mcpCall, body)
       known.set(form, learning)
       learning.catch(() => known.delete(form))
     }
@@ -103,11 +103,11 @@ function metaForm(meta: unknown): unknown {
 }
 
 /** A form has no frame where the library refuses it, or gives on something else than it got. */
-async function learn(ask: Ask, session: Session, body: ToolRequest): Promise<Frame | null> {
+async function learn(ask: Ask, mcpCall: McpCall, body: ToolRequest): Promise<Frame | null> {
   const [id, text] = [randomUUID(), randomUUID()]
   const result: CallToolResult = { content: [{ type: 'text', text }] }
   let given: ToolCall | undefined
-  const response = await ask(session, { ...body, id }, params => {
+  const response = await ask(mcpCall, { ...body, id }, params => {
     given = params
     return result
   })

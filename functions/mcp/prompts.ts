@@ -1,6 +1,6 @@
 /** The three usual investigations, as prompts that a person may choose. */
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server'
-import { invalidParams, type Session } from './session.ts'
+import { invalidParams, type McpCall } from './call.ts'
 
 const since = { name: 'since', description: 'From when: ISO 8601, or -1h', required: false }
 const project = { name: 'project', description: 'Which project', required: true }
@@ -43,7 +43,7 @@ const investigations: Investigation[] = [
 ]
 
 /** Without the arguments that the key fixes, as with tools. */
-export function listPrompts({ caller }: Session): Prompt[] {
+export function listPrompts({ caller }: McpCall): Prompt[] {
   return investigations.map(({ steps: _, ...prompt }) => ({
     ...prompt,
     arguments: prompt.arguments!.filter(({ name }) => !Object.hasOwn(caller.pins, name)),
@@ -55,7 +55,7 @@ interface Asked {
   arguments?: Record<string, string> | undefined
 }
 
-export function getPrompt({ caller }: Session, { name, arguments: sent = {} }: Asked): GetPromptResult {
+export function getPrompt({ caller }: McpCall, { name, arguments: sent = {} }: Asked): GetPromptResult {
   const args = { ...sent, ...caller.pins }
   const found = investigations.find(prompt => prompt.name === name)
   if (!found) throw invalidParams(`There is no prompt ${name}.`)

@@ -4,10 +4,10 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { mayCall } from '../../shared/keys/authenticate.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
 import { type ColumnDescription, type TableDescription, tablesOf } from '../query/tables.ts'
-import { invalidParams, type Session } from './session.ts'
+import { invalidParams, type McpCall } from './call.ts'
 
-export async function listResources(session: Session): Promise<Resource[]> {
-  return (await sandboxed(session)).flatMap(endpoint =>
+export async function listResources(mcpCall: McpCall): Promise<Resource[]> {
+  return (await sandboxed(mcpCall)).flatMap(endpoint =>
     tableQueries(endpoint).map(({ name }) => ({
       uri: `lqe://${endpoint.name}/${name}`,
       name: `${endpoint.name}/${name}`,
@@ -17,15 +17,15 @@ export async function listResources(session: Session): Promise<Resource[]> {
   )
 }
 
-async function sandboxed({ call, caller }: Session): Promise<Endpoint[]> {
+async function sandboxed({ call, caller }: McpCall): Promise<Endpoint[]> {
   const all = await call.services.endpoints.all()
   return all.filter(({ name, sandbox }) => sandbox && mayCall(caller, name))
 }
 
-export async function readResource(session: Session, uri: string): Promise<ReadResourceResult> {
+export async function readResource(mcpCall: McpCall, uri: string): Promise<ReadResourceResult> {
   const [, name, table] = /^lqe:\/\/([^/]+)\/([^/]+)$/.exec(uri) ?? []
-  const endpoint = (await sandboxed(session)).find(each => each.name === name)
-  const described = endpoint && (await tablesOf(endpoint, session.call.services))
+  const endpoint = (await sandboxed(mcpCall)).find(each => each.name === name)
+  const described = endpoint && (await tablesOf(endpoint, mcpCall.call.services))
   const found = described?.find(each => each.name === table)
   if (!found) throw invalidParams(`There is no resource ${uri}.`, { uri })
   return { contents: [{ uri, mimeType: 'text/plain', text: textOf(found) }] }

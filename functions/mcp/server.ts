@@ -7,7 +7,7 @@ import type { Call } from '../http/call.ts'
 import { type Ask, frames, inFrame, type ToolCall } from './frames.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources, readResource } from './resources.ts'
-import { type Session, told } from './session.ts'
+import { type McpCall, withProtocolErrors } from './call.ts'
 import { callTool, listTools, toolResult } from './tools.ts'
 
 const instructions =
@@ -31,25 +31,25 @@ export const serve = serving(serverFor, toolResult)
  * @param resultOf JSON of a tool's result; `null` where only the library can answer
  */
 export function serving(
-  serverOf: (session: Session) => Server,
-  resultOf: (session: Session, params: ToolCall) => Promise<Buffer | null>,
+  serverOf: (mcpCall: McpCall) => Server,
+  resultOf: (mcpCall: McpCall, params: ToolCall) => Promise<Buffer | null>,
 ): Serve {
   const handler = createMcpHandler(({ authInfo }) => authInfo!.extra!['server'] as Server, {
     maxSubscriptions: 8, // each holds a connection, and nothing is ever published
   })
-  const ask: Ask = (session, parsedBody, only) => {
-    const server = serverOf(session)
+  const ask: Ask = (mcpCall, parsedBody, only) => {
+    const server = serverOf(mcpCall)
     if (only) server.setRequestHandler('tools/call', ({ params }) => only(params))
-    const authInfo = { token: '', clientId: session.caller.keyId, scopes: [], extra: { server } }
-    return handler.fetch(webRequest(session.call), { parsedBody, authInfo })
+    const authInfo = { token: '', clientId: mcpCall.caller.keyId, scopes: [], extra: { server } }
+    return handler.fetch(webRequest(mcpCall.call), { parsedBody, authInfo })
   }
   const frameFor = frames(ask)
   return async (call, caller) => {
-    const session: Session = { call, caller }
-    const framed = await frameFor(session)
-    const result = framed && (await resultOf(session, framed.params))
+    const mcpCall: McpCall = { call, caller }
+    const framed = await frameFor(mcpCall)
+    const result = framed && (await resultOf(mcpCall, framed.params))
     if (result) return { ...framed.frame, body: inFrame(framed, result) }
-    const response = await ask(session, call.req.body)
+    const response = await ask(mcpCall, call.req.body)
     const { status, headers } = response
     // A client of 2025 gets its result by a stream.
     const isStream = headers.get('content-type') === 'text/event-stream'
@@ -66,23 +66,25 @@ function webRequest({ req }: Call): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers, body: '{}' })
 }
 
-export function serverFor(session: Session): Server {
+export function serverFor(mcpCall: McpCall): Server {
   const server = new Server(
     { name: 'log-query-endpoints', version: '1' },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions },
   )
   server.setRequestHandler('tools/list', () =>
-    told(session, async () => ({ tools: await listTools(session) })),
+    withProtocolErrors(mcpCall, async () => ({ tools: await listTools(mcpCall) })),
   )
-  server.setRequestHandler('tools/call', ({ params }) => told(session, () => callTool(session, params)))
+  server.setRequestHandler('tools/call', ({ params }) =>
+    withProtocolErrors(mcpCall, () => callTool(mcpCall, params)),
+  )
   server.setRequestHandler('resources/list', () =>
-    told(session, async () => ({ resources: await listResources(session) })),
+    withProtocolErrors(mcpCall, async () => ({ resources: await listResources(mcpCall) })),
   )
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
   server.setRequestHandler('resources/read', ({ params }) =>
-    told(session, () => readResource(session, params.uri)),
+    withProtocolErrors(mcpCall, () => readResource(mcpCall, params.uri)),
   )
-  server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(session) }))
-  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(session, params))
+  server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(mcpCall) }))
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(mcpCall, params))
   return server
 }

@@ -15,8 +15,8 @@ import { redactionFor } from '../query/redaction.ts'
 import { parameterSchema } from '../query/openapi.ts'
 import type { JsonSchema } from '../query/openapi-schemas.ts'
 import type { ToolCall } from './frames.ts'
-import { invalidParams, type Session } from './session.ts'
-import { type ContextRows, contextRows, marked, rowsText, withFreshMark } from './text.ts'
+import { invalidParams, type McpCall } from './call.ts'
+import { type ContextRows, contextRows, marked, rowsText, withFreshMark } from './rows.ts'
 
 /** The arguments that are no parameters of the endpoint. */
 const own = {
@@ -38,7 +38,7 @@ interface ToolTarget {
   takesSql: boolean
 }
 
-export async function listTools({ call, caller }: Session): Promise<Tool[]> {
+export async function listTools({ call, caller }: McpCall): Promise<Tool[]> {
   const targets = targetsFor(caller, await call.services.endpoints.all())
   const tools = await Promise.all(
     [...targets].map(async ([name, { endpoint, takesSql }]): Promise<Tool> => {
@@ -110,7 +110,7 @@ function described(definition: Endpoint['parameters'][string]): JsonSchema {
 }
 
 /** `null` where the engine cannot describe them at the moment. */
-async function columnsFor({ services }: Session['call'], endpoint: Endpoint): Promise<string[] | null> {
+async function columnsFor({ services }: McpCall['call'], endpoint: Endpoint): Promise<string[] | null> {
   const columns = await services.columnsOf(endpoint).catch((error: unknown) => {
     if (error instanceof EngineError) return null
     throw error
@@ -133,30 +133,30 @@ function outputSchema(columns: string[]): JsonSchema {
 }
 
 /** What a caller can change is an error of the tool, in words to act upon; an unknown tool is one of the protocol. */
-export async function callTool(session: Session, params: ToolCall): Promise<CallToolResult> {
-  const result = await toolResult(session, params)
+export async function callTool(mcpCall: McpCall, params: ToolCall): Promise<CallToolResult> {
+  const result = await toolResult(mcpCall, params)
   if (!result) throw invalidParams(`There is no tool ${params.name}.`)
   return JSON.parse(result.toString()) as CallToolResult
 }
 
 /** @returns JSON, with a mark of its own around rows; `null` where there is no such tool */
 export async function toolResult(
-  session: Session,
+  mcpCall: McpCall,
   { name, arguments: args = {} }: ToolCall,
 ): Promise<Buffer | null> {
-  const target = await targetNamed(session, name)
+  const target = await targetNamed(mcpCall, name)
   if (!target) return null
   try {
-    return await resultOf(session, target, args)
+    return await resultOf(mcpCall, target, args)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    session.call.notes['error'] = error.code
+    mcpCall.call.notes['error'] = error.code
     return jsonOf({ content: [{ type: 'text', text: errorText(error) }], isError: true })
   }
 }
 
 /** Names depend on each other, so that all endpoints are asked for; one that has just been added needs another read. */
-async function targetNamed({ call, caller }: Session, name: string): Promise<ToolTarget | null> {
+async function targetNamed({ call, caller }: McpCall, name: string): Promise<ToolTarget | null> {
   const { endpoints } = call.services
   const among = (all: Endpoint[]) => targetsFor(caller, all).get(name)
   return among(await endpoints.remembered()) ?? among(await endpoints.all()) ?? null
@@ -174,11 +174,11 @@ function targetsFor(caller: Caller, all: Endpoint[]): Map<string, ToolTarget> {
 }
 
 async function resultOf(
-  session: Session,
+  mcpCall: McpCall,
   { endpoint, takesSql }: ToolTarget,
   { format, sql, cursor, ...parameters }: Record<string, unknown>,
 ): Promise<Buffer> {
-  const { call, caller } = session
+  const { call, caller } = mcpCall
   Object.assign(call.notes, { how: 'mcp', endpoint: endpoint.name, version: endpoint.version, sql: takesSql })
   if (takesSql && typeof sql !== 'string')
     throw new ApiError('invalid_parameter', 'sql is required: one SELECT statement')

@@ -1,6 +1,6 @@
 import type { Statement } from '../../shared/engines/engine.ts'
 import { type Endpoint, upstreamBindings } from '../../shared/endpoints/definition.ts'
-import { type SavedQuery, savedStatement } from '../../shared/endpoints/queries.ts'
+import { type SavedQuery, savedStatement } from '../../shared/endpoints/saved-query.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'

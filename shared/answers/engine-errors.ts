@@ -1,6 +1,6 @@
 /** Running a statement for an endpoint; an engine's error becomes the caller's ApiError, whose status `shared/errors.ts` has. */
 import type { Endpoint } from '../endpoints/definition.ts'
-import type { SavedQuery } from '../endpoints/queries.ts'
+import type { SavedQuery } from '../endpoints/saved-query.ts'
 import {
   EngineError,
   type EngineErrorReason,

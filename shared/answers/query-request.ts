@@ -1,7 +1,7 @@
 /** What is asked of an endpoint, and what comes of it. */
 import type { CacheResult } from '../cache/cache.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
-import type { SavedQuery } from '../endpoints/queries.ts'
+import type { SavedQuery } from '../endpoints/saved-query.ts'
 import type { RunCost, RunLabels, Statement } from '../engines/engine.ts'
 import type { ByteLimit } from '../keys/limits.ts'
 import type { Page } from '../pages/page.ts'

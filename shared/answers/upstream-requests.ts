@@ -1,7 +1,7 @@
 /** From a call of an endpoint that reads others to the requests for their rows. */
 import { type Endpoint, misdefined, passedOn, type Scalar } from '../endpoints/definition.ts'
 import { type Parameters, pinned, presentFor, readParameters } from '../endpoints/parameters.ts'
-import { savedStatement } from '../endpoints/queries.ts'
+import { savedStatement } from '../endpoints/saved-query.ts'
 import { queryText } from '../endpoints/query-string.ts'
 import type { Binding, Value } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'

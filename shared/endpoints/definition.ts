@@ -28,7 +28,7 @@ export interface Endpoint {
   warm: Warming | null
   /** Tables of sums that the engine keeps; none = every answer is read from the log tables. */
   rollups: Rollup[]
-  /** Queries that read the roll-ups, for some calls: the first whose `when` fits, else `sql` (`queries.ts`). */
+  /** Queries that read the roll-ups, for some calls: the first whose `when` fits, else `sql` (`saved-query.ts`). */
   answers: RollupAnswer[]
   /** Endpoints whose rows its SQL reads, by the name of the table; absent = none. */
   upstream?: Record<string, Upstream>

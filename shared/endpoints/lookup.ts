@@ -1,6 +1,6 @@
 /** Finds an endpoint in the store by the name or id in a request. */
 import { type Endpoint, endpointIn } from './definition.ts'
-import { rememberReads } from '../stores/memory.ts'
+import { rememberReads } from '../stores/remember-reads.ts'
 import type { Document, Store } from '../stores/store.ts'
 import { versionAt } from './versions.ts'
 
@@ -28,7 +28,7 @@ interface Options {
 }
 
 /**
- * Reads endpoints through a memory (`../stores/memory.ts`, also for what holds while the store does not answer); a
+ * Reads endpoints through a memory (`../stores/remember-reads.ts`, also for what holds while the store does not answer); a
  * changed definition is in force everywhere after `rememberMs` milliseconds.
  * @returns throws ApiError `store_unavailable`
  */

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
-import { rememberReads } from '../stores/memory.ts'
+import { rememberReads } from '../stores/remember-reads.ts'
 import type { Store } from '../stores/store.ts'
 import { type Grant, keyReference, type Limits, readRecord, stateOf } from './records.ts'
 import { readKey, sha256 } from './key-text.ts'
@@ -28,7 +28,7 @@ const max = 10_000
 const refusedMs = 2_000
 
 /**
- * Who sends a key, by a read of the store that is remembered (`../stores/memory.ts`, also for what holds while the store
+ * Who sends a key, by a read of the store that is remembered (`../stores/remember-reads.ts`, also for what holds while the store
  * does not answer). A text that cannot be a key costs no read.
  * @param rememberMs how long a key is accepted without another read, in milliseconds: a revoked key works for so long
  * @param clock milliseconds from any start but 0

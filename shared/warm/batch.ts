@@ -1,6 +1,6 @@
 /** The batch query: many parameter sets go to one statement, whose rows are split by set. */
 import { type Endpoint, parameterColumns, type Warming } from '../endpoints/definition.ts'
-import { type SavedQuery, statementOf } from '../endpoints/queries.ts'
+import { type SavedQuery, statementOf } from '../endpoints/saved-query.ts'
 import type { Binding, Result, Statement, Value } from '../engines/engine.ts'
 import { toMicros } from '../endpoints/timestamps.ts'
 import { ResultRows } from '../engines/rows.ts'

@@ -14,7 +14,7 @@ import {
   type SavedQuery,
   statementOf,
   timeAsOf,
-} from '../endpoints/queries.ts'
+} from '../endpoints/saved-query.ts'
 import type { QueryEngine, Result, RunResult, Statement } from '../engines/engine.ts'
 import type { Store } from '../stores/store.ts'
 import { batchStatement, groupsOf, splitRows } from './batch.ts'

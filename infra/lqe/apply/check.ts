@@ -13,7 +13,12 @@ import {
   type Scalar,
 } from '../../../shared/endpoints/definition.ts'
 import { misfitOf } from '../../../shared/endpoints/parameters.ts'
-import { ownQuery, rollupQueries, type SavedQuery, statementOf } from '../../../shared/endpoints/queries.ts'
+import {
+  ownQuery,
+  rollupQueries,
+  type SavedQuery,
+  statementOf,
+} from '../../../shared/endpoints/saved-query.ts'
 import { type FindUpstream, placeInDeclared } from '../../../shared/endpoints/upstream-tables.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
 import { pagedSelection } from '../../../shared/pages/statement.ts'

@@ -15,7 +15,7 @@ import {
   rollupQueries,
   type SavedQuery,
   statementOf,
-} from '../../../shared/endpoints/queries.ts'
+} from '../../../shared/endpoints/saved-query.ts'
 import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
 import { batchStatement, groupsOf, type ParameterSet, splitRows } from '../../../shared/warm/batch.ts'

@@ -7,7 +7,7 @@ import { answersCollection, headOf, lightFields } from '../../../shared/cache/he
 import { type Endpoint, parameterColumns } from '../../../shared/endpoints/definition.ts'
 import { bindingsFrom, misfitOf } from '../../../shared/endpoints/parameters.ts'
 import { queryText } from '../../../shared/endpoints/query-string.ts'
-import { ownQuery } from '../../../shared/endpoints/queries.ts'
+import { ownQuery } from '../../../shared/endpoints/saved-query.ts'
 import { EngineError, type Row, type Value } from '../../../shared/engines/engine.ts'
 import { ApiError } from '../../../shared/errors.ts'
 import type { Services } from '../../../shared/services.ts'

@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals'
 import { ApiError } from '../../shared/errors.ts'
 import type { Details } from '../../shared/log.ts'
-import { invalidParams, type Session, told } from './session.ts'
+import { invalidParams, type McpCall, withProtocolErrors } from './call.ts'
 
 test('an error that is not for callers stays in the log line', async () => {
   const notes: Details = {}
-  const session = { call: { notes } } as unknown as Session
+  const mcpCall = { call: { notes } } as unknown as McpCall
   const failing = (error: Error) =>
-    told(session, () => {
+    withProtocolErrors(mcpCall, () => {
       throw error
     })
   await expect(failing(new TypeError('secret'))).rejects.toThrow('An internal error.')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { endpointFrom } from './definition-file.ts'
 import { readParameters } from './parameters.ts'
-import { queryFor, timeAsOf } from './queries.ts'
+import { queryFor, timeAsOf } from './saved-query.ts'
 
 const endpoint = endpointFrom(
   'a.counts',

@@ -5,7 +5,7 @@ import type { Caller } from '../../shared/keys/authenticate.ts'
 import { describeError } from '../../shared/log.ts'
 import type { Call } from '../http/call.ts'
 
-export interface Session {
+export interface McpCall {
   call: Call
   /** Who sends it. */
   caller: Caller
@@ -17,7 +17,7 @@ export function invalidParams(message: string, data?: object): ProtocolError {
 }
 
 /** The protocol's library sends the message of any error: those that are not for callers stay in the log line. */
-export async function told<T>({ call }: Session, act: () => T | Promise<T>): Promise<T> {
+export async function withProtocolErrors<T>({ call }: McpCall, act: () => T | Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {

@@ -5,7 +5,7 @@ import { createAuthenticator } from '../keys/authenticate.ts'
 import { issueKey, revokeKey } from '../keys/records.ts'
 import { openSqlite } from './sqlite/store.ts'
 import { StoreError, type Store, type StoreErrorReason } from './store.ts'
-import { rememberReads } from './memory.ts'
+import { rememberReads } from './remember-reads.ts'
 import { withFaults } from './testing/faults.ts'
 
 let clock: number
