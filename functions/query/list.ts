@@ -1,5 +1,5 @@
 import { typeOf } from '../../shared/endpoints/definition.ts'
-import { limitOf } from '../../shared/endpoints/limit.ts'
+import { limitOf } from '../../shared/endpoints/saved-query.ts'
 import type { Call } from '../http/call.ts'
 import { accessibleEndpoints } from './access.ts'
 

@@ -2,6 +2,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
 import type { Binding, Rollup, Statement } from '../engines/engine.ts'
+import { parse } from '../sql/parser.ts'
 import { type Endpoint, type RollupAnswer, upstreamBindings } from './definition.ts'
 
 export interface SavedQuery {
@@ -77,4 +78,20 @@ function firstFitting({ version, answers }: Endpoint, bindings: Binding[]): numb
   const present = bindings.filter(({ value }) => value !== null)
   const parameters = Object.fromEntries(present.map(({ name, value }) => [name, value]))
   return validators.memo(version, { context: answers }).findIndex(validate => validate(parameters))
+}
+
+const limits = new LRUCache<string, { rows: number | null }>({
+  max: 400,
+  memoMethod(sql) {
+    const { limit } = parse(sql)
+    return { rows: limit?.kind === 'Literal' ? Number(limit.text) : null }
+  },
+})
+
+/**
+ * The LIMIT of the endpoint's own query, by which a caller knows whether rows were left out.
+ * @returns rows; `null` where the query has no LIMIT, or one that a parameter decides
+ */
+export function limitOf({ sql }: Pick<Endpoint, 'sql'>): number | null {
+  return limits.memo(sql).rows
 }
