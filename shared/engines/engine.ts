@@ -39,7 +39,7 @@ export interface Rollup {
   partition: string
   /** Columns by which rows are sorted within a partition. */
   cluster: string[]
-  /** It is brought up to date at most so often; a statement sees every row all the same. */
+  /** It is brought up to date at most so often; a statement still sees every row. */
   refreshMinutes: number
 }
 
@@ -149,6 +149,7 @@ export type EngineErrorReason =
   | 'failed'
   | 'unavailable'
 
+/** The only error of an engine. `apiErrorOf` in `shared/answers/engine-errors.ts` says what a caller gets. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
   readonly reason: EngineErrorReason

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { Deadline } from './deadline.ts'
 
-/** Those who come begin within so many milliseconds, where those who act can give way. */
+/** An act that comes begins within so many milliseconds, where others can give way. */
 const beginsWithinMs = 1000
-/** How long one acts before it gives way for the first time, in milliseconds: the shorter, the more owners wait. */
+/** How long an act runs before it gives way for the first time, in milliseconds: the shorter, the more owners wait. */
 const moment = { shortest: 50, longest: 500 }
-/** Each time that it was stopped it has so many times longer, so that it comes to its end; a third of its work is lost. */
+/** With each stop its moment grows by this factor, so that it comes to its end; a third of its work is lost. */
 const growth = 4
-/** Owners of whom it is remembered when they began last. */
+/** Owners whose last beginning is remembered. */
 const mostOwners = 1000
 
 interface Turn {
@@ -29,14 +29,13 @@ export interface TurnsOptions {
 }
 
 /**
- * Lets so many act at a time, and of one owner one fewer. A place that becomes free goes to the owner with the fewest, then to
- * the one who began longest ago, then to who has waited longest.
+ * Lets `atOnce` acts run at a time, and of one owner one fewer. A free place goes to the owner with the fewest places, then to
+ * the one who began longest ago, then to the act that waits longest.
  *
- * Acts that are repeatable give way, so that a short one waits for moments of the others and never for their whole length. All
- * places but one, and of one owner again one fewer, are of acts that last until their own end: those that began first. An
- * act in another place is stopped after its moment where an owner with fewer places waits. It begins again when there is room,
- * with a longer moment, after those that were stopped less often and owners of whom fewer were stopped, and gives way to these
- * at once.
+ * Repeatable acts give way, so that a short one waits for moments of the others and never for their whole length. All places
+ * but one, and of one owner again one fewer, are for acts that last until their own end: the first that began. An act in
+ * another place is stopped after its moment where an owner with fewer places waits. It begins again when there is room, with a
+ * longer moment, after acts that were stopped less often and owners with fewer stopped acts, and gives way to these at once.
  */
 export class Turns {
   private readonly atOnce: number
@@ -45,7 +44,7 @@ export class Turns {
   private readonly waiting = new Set<Turn>()
   /** In the order in which they began. */
   private readonly acting = new Set<Turn>()
-  /** How many of those who wait were stopped, by owner. */
+  /** How many acts that wait were stopped, by owner. */
   private readonly stopped = new Map<string, number>()
   private readonly begunAt = new LRUCache<string, number>({ max: mostOwners })
   private timer: NodeJS.Timeout | undefined
@@ -101,7 +100,7 @@ export class Turns {
     await promise.finally(forget)
   }
 
-  /** Gives the free places away, and lets one give way where there are none. */
+  /** Gives the free places away; where there are none, one act gives way. */
   private next(): void {
     while (this.acting.size < this.atOnce) {
       const turn = [...this.waiting]
@@ -143,7 +142,7 @@ export class Turns {
     return lasting.length < this.atOnce - 1 && own.length < Math.max(this.atOnce - 2, 1)
   }
 
-  /** Milliseconds until this one, which acts, gives way; infinite where none waits for that. */
+  /** Milliseconds until this act gives way; infinite where none waits for its place. */
   private momentOf(turn: Turn): number {
     const { owner, stops, begunAt } = turn
     const [places, level] = [this.places(owner), this.level(turn)]
@@ -159,7 +158,7 @@ export class Turns {
     return begunAt + first * growth ** stops - now
   }
 
-  /** The long ones come after the short ones, and so does who sends many of them. */
+  /** Long acts come after short ones, and so do those of an owner who sends many. */
   private level({ owner, stops }: Turn): number {
     return Math.max(stops, this.stopped.get(owner) ?? 0)
   }

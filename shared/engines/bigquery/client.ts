@@ -11,6 +11,8 @@ export interface ClientOptions {
   project: string | null
   /** Base URL of a local server in place of Google's; it gets no credentials. */
   endpoint: string | null
+  /** Where the datasets are, `EU` for one; `null` = BigQuery finds it out. */
+  location: string | null
 }
 
 export interface Call {
@@ -33,7 +35,7 @@ export interface Reply<T> {
 export class UnreadableReply extends Error {}
 
 /** Loads the client: 110 ms of CPU that a process without a query does not pay. */
-export async function connect({ project, endpoint }: ClientOptions): Promise<Rest> {
+export async function connect({ project, endpoint, location }: ClientOptions): Promise<Rest> {
   const { BigQuery } = await import('@google-cloud/bigquery')
   const projectId = project ?? (endpoint === null ? null : 'local')
   const client = new BigQuery({
@@ -43,16 +45,29 @@ export async function connect({ project, endpoint }: ClientOptions): Promise<Res
     ...(endpoint === null ? {} : { apiEndpoint: endpoint }),
   })
   if (endpoint !== null) client.authClient.cachedCredential = client.authClient.fromAPIKey('none')
-  return new Rest(client, projectId ?? (await client.getProjectId()))
+  return new Rest(client, projectId ?? (await client.getProjectId()), location)
 }
 
+/** BigQuery's REST interface, for jobs in one project and location. */
 export class Rest {
   readonly project: string
   private readonly client: BigQuery
+  private readonly location: string | null
 
-  constructor(client: BigQuery, project: string) {
+  constructor(client: BigQuery, project: string, location: string | null) {
     this.client = client
     this.project = project
+    this.location = location
+  }
+
+  /** Of a new job; without an id BigQuery chooses one. */
+  newJob(jobId?: string): JobReference {
+    const { project: projectId, location } = this
+    return {
+      projectId,
+      ...(jobId === undefined ? {} : { jobId }),
+      ...(location === null ? {} : { location }),
+    }
   }
 
   /**

@@ -19,8 +19,6 @@ import { resultColumns } from './values.ts'
 import { createStatement, dropStatement } from './views.ts'
 
 export interface BigQueryOptions extends ClientOptions, TableMapping {
-  /** Where the datasets are, `EU` for one; `null` = BigQuery finds it out. */
-  location: string | null
   /** The most bytes that a job may bill; `null` = no limit of the service. */
   maxBytesBilled: number | null
   /** The longest wait before the first retry, milliseconds; doubled for the second. */
@@ -65,7 +63,6 @@ class BigQueryEngine implements QueryEngine {
     return this.withDeadline(statement, limits, async (rest, sent, deadline) => {
       const job = new JobRun(rest, deadline, {
         configuration: limited(configurationOf(sent), limits, this.options.maxBytesBilled),
-        location: this.options.location,
         key: jobKeyOf(sent, limits),
         limits,
       })
@@ -86,9 +83,7 @@ class BigQueryEngine implements QueryEngine {
       statement,
       { timeoutMs: describeMs, rollupAs: 'query' },
       (rest, sent, deadline) =>
-        this.retrying(sent, deadline, () =>
-          deadline.race(() => describeByDryRun(rest, sent, this.options.location)),
-        ),
+        this.retrying(sent, deadline, () => deadline.race(() => describeByDryRun(rest, sent))),
     )
   }
 
@@ -112,9 +107,7 @@ class BigQueryEngine implements QueryEngine {
   }
 
   private define(statement: (opened: Opened) => string | Promise<string>): Promise<void> {
-    return this.keeping(async opened =>
-      runDefinition(opened.rest, await statement(opened), this.options.location),
-    )
+    return this.keeping(async opened => runDefinition(opened.rest, await statement(opened)))
   }
 
   /** For the operator, who gets BigQuery's own messages. */
@@ -158,13 +151,8 @@ function jobKeyOf({ sql, parameters }: SentStatement, { jobKey }: RunLimits): st
 }
 
 /** Describes a statement. A table that it does not name itself, behind a view for one, has its full real name. */
-async function describeByDryRun(
-  rest: Rest,
-  sent: SentStatement,
-  location: string | null,
-): Promise<Description> {
-  const jobReference = { projectId: rest.project, ...(location === null ? {} : { location }) }
-  const body = { jobReference, configuration: { ...configurationOf(sent), dryRun: true } }
+async function describeByDryRun(rest: Rest, sent: SentStatement): Promise<Description> {
+  const body = { jobReference: rest.newJob(), configuration: { ...configurationOf(sent), dryRun: true } }
   const { body: job } = await rest.call<Job>({ method: 'POST', path: '/jobs', body })
   throwIfFailed(job)
   const {

@@ -77,7 +77,7 @@ const byStatus: Record<number, Meaning> = {
   504: broken,
 }
 
-/** Where BigQuery's own message is of use. */
+/** The reasons for which BigQuery's own message helps. */
 const wordings: Partial<Record<EngineErrorReason, typeof rejection>> = {
   rejected: rejection,
   unsupported: rejection,

@@ -1,5 +1,5 @@
 /** One run as a BigQuery job: started under an id of our own or adopted, read page by page, cancelled. */
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Deadline } from '../deadline.ts'
 import type { RunCost, RunLimits, RunResult } from '../engine.ts'
@@ -36,12 +36,12 @@ const idsOfKey = 3
 
 export interface JobOptions {
   configuration: JobConfiguration
-  location: string | null
   /** Equal for runs that may share a job. */
   key: string
   limits: RunLimits
 }
 
+/** The job of one run. */
 export class JobRun {
   private readonly rest: Rest
   private readonly deadline: Deadline
@@ -82,8 +82,8 @@ export class JobRun {
 
   /** `false` if the id is taken by a job that cannot be adopted. */
   private async start(jobId: string): Promise<boolean> {
-    const { configuration, location } = this.options
-    const jobReference = { projectId: this.rest.project, jobId, ...(location === null ? {} : { location }) }
+    const { configuration } = this.options
+    const jobReference = this.rest.newJob(jobId)
     this.job = jobReference
     try {
       const body = { jobReference, configuration }
@@ -180,8 +180,7 @@ export function throwIfFailed({ status }: Job): void {
 
 /** An id that is the same in every process. */
 function jobId(key: string, number: number): string {
-  const hash = createHash('sha256').update(key).digest('hex').slice(0, 40)
-  return `lqe_${hash}_${number}`
+  return `lqe_${hash('sha256', key).slice(0, 40)}_${number}`
 }
 
 function referenceOf({ jobReference }: Job): JobReference {

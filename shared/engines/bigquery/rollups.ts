@@ -42,14 +42,9 @@ async function tableNamed(rest: Rest, real: string): Promise<Table> {
 }
 
 /** Runs a statement that makes or removes a view, to its end. Throws the client's errors, and JobError. */
-export async function runDefinition(rest: Rest, sql: string, location: string | null): Promise<void> {
-  const jobReference = { projectId: rest.project, ...(location === null ? {} : { location }) }
-  const configuration = { query: { query: sql, useLegacySql: false } }
-  let { body: job } = await rest.call<Job>({
-    method: 'POST',
-    path: '/jobs',
-    body: { jobReference, configuration },
-  })
+export async function runDefinition(rest: Rest, sql: string): Promise<void> {
+  const body = { jobReference: rest.newJob(), configuration: { query: { query: sql, useLegacySql: false } } }
+  let { body: job } = await rest.call<Job>({ method: 'POST', path: '/jobs', body })
   while (job.status?.state !== 'DONE') {
     await pause(pollMs)
     const { jobId, location } = job.jobReference

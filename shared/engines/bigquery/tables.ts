@@ -7,6 +7,7 @@ export interface TableMapping {
   tables: ReadonlyMap<string, string>
 }
 
+/** The real names of tables, for jobs in one project. */
 export class TableNames {
   private readonly mapping: TableMapping
   private readonly project: string

@@ -2,7 +2,7 @@
  * The materialized view of a roll-up: its name and its DDL. The name holds the hash of all that makes it, so that a changed
  * roll-up is another view.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { parse } from '../../sql/parser.ts'
 import { print } from '../../sql/printer.ts'
 import { tablesOf } from '../../sql/relations.ts'
@@ -28,7 +28,7 @@ export function baseTable({ sql }: Rollup, names: TableNames): string | null {
 export function viewName(rollup: Rollup, names: TableNames): string {
   const { name, partition, cluster, refreshMinutes } = rollup
   const layout = JSON.stringify([rollupSql(rollup, names), partition, cluster, refreshMinutes])
-  return names.ofDataset(`${name}_${createHash('sha256').update(layout).digest('hex').slice(0, 12)}`)
+  return names.ofDataset(`${name}_${hash('sha256', layout).slice(0, 12)}`)
 }
 
 /** How a table is partitioned by time. */
