@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { timeouts } from '../cache/times.ts'
 import { ApiError } from '../errors.ts'
-import { type Reference, type Store, StoreError, type Write } from '../stores/store.ts'
+import { ignoreStoreError, type Reference, type Store, type StoreError, type Write } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import type { Limits } from './records.ts'
 
@@ -51,16 +51,10 @@ export function openCallLimits(clock: { now(): number } = performance): CallLimi
       current.calls++
       if (current.calls <= most) return
       const seconds = secondsFor(keyId)
-      throw new ApiError(
-        'rate_limited',
-        `This API key may be used ${most} times a minute; come back later.`,
-        {
-          headers: {
-            'Retry-After': String(seconds),
-            ...limitHeaders(caller, { calls: { left: 0, seconds }, bytes: null }),
-          },
-        },
-      )
+      const left = limitHeaders(caller, { calls: { left: 0, seconds }, bytes: null })
+      const headers = { 'Retry-After': String(seconds), ...left }
+      const detail = `This API key may be used ${most} times a minute; come back later.`
+      throw new ApiError('rate_limited', detail, { headers })
     },
     left({ keyId, limits }) {
       const most = limits?.callsPerMinute ?? null
@@ -132,66 +126,78 @@ interface Spent {
   leftMs: number
 }
 
-/** Sums up what each key has read in the collection `spending`, in one document for each day. */
+/** Limits each key by what it has read in a day, over all processes. */
 export function openByteLimits(store: Store): ByteLimits {
-  const remembered = new LRUCache<string, Spent>({
-    max,
-    ttl: rememberMs,
-    // An entry that is deleted while it is read would fail the request that waits for it.
-    ignoreFetchAbort: true,
-    async fetchMethod(keyId) {
-      const spent = await readSpent(store, keyId)
-      note(keyId, spent)
-      return spent
-    },
-  })
-
-  /** The last that was read, with what was spent since, and when its day ends. */
-  const known = new LRUCache<string, { bytes: number; endsAt: number }>({ max })
-  const note = (keyId: string, { bytes, leftMs }: Pick<Spent, 'bytes' | 'leftMs'>) =>
-    void known.set(keyId, { bytes, endsAt: performance.now() + leftMs })
-
-  /** While the store does not answer nothing counts as spent: the cache lets few runs through then. */
-  async function spentBy(keyId: string): Promise<Spent> {
-    const spent = await remembered.fetch(keyId).catch(ifUnavailable)
-    return spent ?? { ...dayAt(Date.now()), bytes: 0 }
-  }
-
-  async function add(keyId: string, day: number, bytes: number): Promise<void> {
-    const writes = additionOf(keyId, day, bytes)
-    const last = known.get(keyId)
-    if (last) last.bytes += bytes
-    for (let attempt = 0; attempt < maxAttempts; attempt++)
-      try {
-        await withTimeout(timeouts.lease, store.batch(writes))
-        break
-      } catch (error) {
-        if (error instanceof StoreError && error.reason === 'conflict') break // the attempt before has counted
-        ifUnavailable(error)
-      }
-    remembered.delete(keyId)
-  }
-
+  const spending = new Spending(store)
   return ({ keyId, limits }) => {
     const limit = limits?.bytesPerDay ?? null
     if (limit === null) return null
     return {
       async today() {
-        const { day, bytes, leftMs } = await spentBy(keyId)
+        const { day, bytes, leftMs } = await spending.today(keyId)
         const left = Math.max(0, limit - bytes)
         return {
           left,
-          refusal: estimate => refusal({ limit, left, estimate, leftMs }),
-          spend: async spent => (spent > 0 ? add(keyId, day, spent) : undefined),
+          refusal: estimate => refusal({ limit, left, leftMs }, estimate),
+          spend: async spent => (spent > 0 ? spending.add(keyId, day, spent) : undefined),
         }
       },
       known() {
-        const last = known.get(keyId)
-        const leftMs = (last?.endsAt ?? 0) - performance.now()
-        if (!last || leftMs <= 0) return null
-        return { left: Math.max(0, limit - last.bytes), seconds: Math.ceil(leftMs / 1000) }
+        const last = spending.known(keyId)
+        return last && { left: Math.max(0, limit - last.bytes), seconds: Math.ceil(last.leftMs / 1000) }
       },
     }
+  }
+}
+
+/** What each key has read, in the collection `spending`: one document for each day. */
+class Spending {
+  private readonly store: Store
+  private readonly recent: LRUCache<string, Spent>
+  /** The last that was read, with what was spent since, and when its day ends. */
+  private readonly last = new LRUCache<string, { bytes: number; endsAt: number }>({ max })
+
+  constructor(store: Store) {
+    this.store = store
+    this.recent = new LRUCache({
+      max,
+      ttl: rememberMs,
+      // An entry that is deleted while it is read would fail the request that waits for it.
+      ignoreFetchAbort: true,
+      fetchMethod: async keyId => {
+        const spent = await readSpent(store, keyId)
+        this.last.set(keyId, { bytes: spent.bytes, endsAt: performance.now() + spent.leftMs })
+        return spent
+      },
+    })
+  }
+
+  /** While the store does not answer nothing counts as spent: the cache lets few runs through then. */
+  async today(keyId: string): Promise<Spent> {
+    const spent = await this.recent.fetch(keyId).catch(ignoreStoreError)
+    return spent ?? { ...dayAt(Date.now()), bytes: 0 }
+  }
+
+  /** What this process knows of the day; `null` where it knows nothing. It costs no read. */
+  known(keyId: string): Omit<Spent, 'day'> | null {
+    const { bytes, endsAt } = this.last.get(keyId) ?? { bytes: 0, endsAt: 0 }
+    const leftMs = endsAt - performance.now()
+    return leftMs > 0 ? { bytes, leftMs } : null
+  }
+
+  async add(keyId: string, day: number, bytes: number): Promise<void> {
+    const writes = additionOf(keyId, day, bytes)
+    const last = this.last.get(keyId)
+    if (last) last.bytes += bytes
+    for (let attempt = 0; attempt < maxAttempts; attempt++)
+      try {
+        await withTimeout(timeouts.lease, this.store.batch(writes))
+        break
+      } catch (error) {
+        ignoreStoreError(error)
+        if ((error as StoreError).reason === 'conflict') break // the attempt before has counted
+      }
+    this.recent.delete(keyId)
   }
 }
 
@@ -227,25 +233,14 @@ function dayAt(time: number): Pick<Spent, 'day' | 'leftMs'> {
 }
 
 /** With `Retry-After`, unless the run is too large for a whole day. */
-function refusal({
-  limit,
-  left,
+function refusal(
+  { limit, left, leftMs }: { limit: number; left: number; leftMs: number },
   estimate = 0,
-  leftMs,
-}: {
-  limit: number
-  left: number
-  estimate: number | undefined
-  leftMs: number
-}): ApiError {
+): ApiError {
   const [all, rest, wanted] = [limit, left, estimate].map(bytes => bytes.toLocaleString('en'))
   const today = `the runs for this API key may read ${rest} bytes more of the ${all} of a day (UTC).`
   const asked =
     estimate > 0 ? `The query would read up to ${wanted} bytes, and ${today}` : `T${today.slice(1)}`
   const headers = estimate > limit ? {} : { 'Retry-After': String(Math.ceil(leftMs / 1000)) }
   return new ApiError('budget_exhausted', `${asked} Answers that are cached can still be had.`, { headers })
-}
-
-function ifUnavailable(error: unknown): undefined {
-  if (!(error instanceof StoreError)) throw error
 }

@@ -43,6 +43,7 @@ interface KeyRecord extends Grant {
 
 type KeyState = 'active' | 'expired' | 'revoked'
 
+/** Where the record of a key is. */
 export function keyReference(id: string): Reference {
   return { collection: 'keys', id }
 }
