@@ -95,6 +95,7 @@ const maxRunsWithoutStore = 4
 /** A payload may be replaced while it is read; one that stays unreadable counts as missing. */
 const maxTornReads = 3
 
+/** Answers through memory and store, for one process. */
 export class AnswerCache {
   private readonly store: Store
   private readonly times: CacheTimes

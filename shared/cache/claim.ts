@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Answer } from '../answers/answer.ts'
 import type { ApiError } from '../errors.ts'
-import { type Fields, type Store, StoreError } from '../stores/store.ts'
+import { type Fields, ignoreStoreError, type Store } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import { type Failure, failureFields, nextFailure } from './failures.ts'
 import { belongsTo, type Head, headAt, headOf, lightFields } from './head.ts'
@@ -135,17 +135,10 @@ function claimed(
     },
     async fail(error) {
       const failure = nextFailure(head.failure, error, { now: startedAt, backOffMs: cacheTimes.backOffMs })
-      await settled(lease.finish({ failure: failureFields(failure) }, []))
+      await lease.finish({ failure: failureFields(failure) }, []).catch(ignoreStoreError) // the lease expires
     },
     async release() {
-      await settled(lease.finish({}, []))
+      await lease.finish({}, []).catch(ignoreStoreError)
     },
   }
-}
-
-/** A lease that cannot be released expires. */
-async function settled(work: Promise<unknown>): Promise<void> {
-  await work.catch((error: unknown) => {
-    if (!(error instanceof StoreError)) throw error
-  })
 }

@@ -26,6 +26,7 @@ const maxBytes = 64 * 1024 * 1024
 const bytesAround = 3000
 const bytesOfColumn = 50
 
+/** Answers of one process in memory, and those of all processes in the store. */
 export class CacheEntries {
   readonly clock = new StoreClock()
   private readonly store: Store

@@ -33,6 +33,7 @@ export function isOfQuery(error: ApiError): boolean {
   return !isOfCaller(error) && !isInterrupted && error.code !== 'overloaded'
 }
 
+/** Any other error is a bug: `internal`. */
 export function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError('internal', 'An internal error.', { cause: error })
 }

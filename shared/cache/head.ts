@@ -3,6 +3,7 @@ import type { Document, Fields, Reference } from '../stores/store.ts'
 import type { Summary } from '../answers/answer.ts'
 import { type Failure, failureOf } from './failures.ts'
 import type { CacheKeyFields } from './key.ts'
+import { leasedUntil } from './lease.ts'
 
 export const answersCollection = 'answers'
 export const chunksCollection = 'answerChunks'
@@ -36,6 +37,7 @@ export interface Head {
   previous: { generation: string; chunks: number } | null
 }
 
+/** Where the head of a cache key is. */
 export function headAt(key: string): Reference {
   return { collection: answersCollection, id: key }
 }
@@ -44,10 +46,10 @@ export function headAt(key: string): Reference {
 export const lightFields = ['question', 'stored', 'lease', 'failure', 'usedAt', 'uses', 'previous']
 
 /** Reads a head; `null` for a document that is none (edited by hand, or of another layout). */
-export function headOf({ fields, version, writtenAt }: Document): Head | null {
+export function headOf(document: Document): Head | null {
+  const { fields, version } = document
   const keyFields = fields['question'] as unknown as CacheKeyFields | undefined
   if (typeof keyFields?.endpointId !== 'string') return null
-  const lease = fields['lease'] as { ms: number } | undefined
   const inline = fields['inline']
   return {
     version,
@@ -55,7 +57,7 @@ export function headOf({ fields, version, writtenAt }: Document): Head | null {
     stored: (fields['stored'] as unknown as Stored | undefined) ?? null,
     inline:
       inline instanceof Uint8Array ? Buffer.from(inline.buffer, inline.byteOffset, inline.byteLength) : null,
-    leasedUntil: lease ? writtenAt + lease.ms : 0,
+    leasedUntil: leasedUntil(document),
     failure: failureOf(fields['failure']),
     usedAt: Number(fields['usedAt'] ?? 0),
     uses: Number(fields['uses'] ?? 0),
@@ -70,7 +72,7 @@ export function belongsTo(head: Head, keyFields: CacheKeyFields): boolean {
   )
 }
 
-/** The first fields of every new head. `endpoint` and `version` stand apart for the warmer's search. */
+/** The first fields of every new head. The warmer searches by `endpoint` and `version`. */
 export function firstFields(keyFields: CacheKeyFields, usedAt: number): Fields {
   return {
     question: { ...keyFields },

@@ -1,10 +1,17 @@
 /**
- * The lease of a key: the right, among all processes, to run the engine for it. It stands in a document and is taken by
+ * The lease of a key: the right, among all processes, to run the engine for it. A document holds it, and it is taken by
  * compare-and-set on the document's version. The version of that write is the fencing token that every later write of
  * the holder needs, so a holder that was paused past its lease writes nothing. shared/cache/README.md, "Leases".
  */
 import { randomUUID } from 'node:crypto'
-import { StoreError, type Fields, type Reference, type Store, type Writing } from '../stores/store.ts'
+import {
+  type Document,
+  StoreError,
+  type Fields,
+  type Reference,
+  type Store,
+  type Writing,
+} from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import { cacheTimes, type LeaseTimes, timeouts } from './times.ts'
 
@@ -87,6 +94,12 @@ function hold(
 
 function nonceIn(fields: Fields): string | undefined {
   return (fields['lease'] as { nonce?: string } | undefined)?.nonce
+}
+
+/** Store time at which the lease in a document ends, milliseconds since 1970 UTC; 0 = there is none. */
+export function leasedUntil({ fields, writtenAt }: Document): number {
+  const lease = fields['lease'] as { ms: number } | undefined
+  return lease ? writtenAt + lease.ms : 0
 }
 
 /**

@@ -2,9 +2,9 @@
  * The bytes of a cached answer: inline in the head where they fit, else in chunks that are written once and never
  * changed. shared/cache/README.md, "Documents".
  */
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { Answer } from '../answers/answer.ts'
-import { StoreError, type Fields, type Reference, type Store, type Write } from '../stores/store.ts'
+import { type Fields, ignoreStoreError, type Reference, type Store, type Write } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import { chunksCollection, type Head, type Stored } from './head.ts'
 import type { Lease } from './lease.ts'
@@ -56,13 +56,14 @@ export async function publish(
     const chunks = gzip.length <= maxInlineBytes ? 0 : Math.ceil(gzip.length / maxInlineBytes)
     const written = { key, generation, chunks }
     await writeChunks(store, written, gzip, expireAt)
-    const sizes = { chunks, bytes: gzip.length, rawBytes: answer.rawBytes }
-    const hashes = { sha256: sha256(gzip), etag: answer.tag }
     const { page, ...summary } = answer.summary
     const stored = {
       generation,
-      ...sizes,
-      ...hashes,
+      chunks,
+      bytes: gzip.length,
+      rawBytes: answer.rawBytes,
+      sha256: hash('sha256', gzip),
+      etag: answer.tag,
       madeAt,
       ...summary,
       ...(page ? { page: { ...page } } : {}),
@@ -93,13 +94,11 @@ async function writeChunks(store: Store, written: Chunks, gzip: Buffer, expireAt
   await withTimeout(timeouts.publish * commits.length, Promise.all(commits))
 }
 
-/** Removes a generation that no reader can be at any more. The store's expiry takes any that stays behind. */
+/** Removes a generation that no reader uses any more; the store's expiry removes what this leaves. */
 async function removeChunks(store: Store, chunks: Chunks): Promise<void> {
   const writes = referencesOf(chunks).map((at): Write => ({ type: 'remove', at }))
   if (writes.length === 0) return
-  await withTimeout(timeouts.publish, store.batch(writes)).catch((error: unknown) => {
-    if (!(error instanceof StoreError)) throw error
-  })
+  await withTimeout(timeouts.publish, store.batch(writes)).catch(ignoreStoreError)
 }
 
 /**
@@ -114,7 +113,7 @@ export async function readPayload(
   inline: Buffer | null,
 ): Promise<Buffer | null> {
   const bytes = stored.chunks === 0 ? inline : await readChunks(store, key, stored)
-  return bytes !== null && bytes.length === stored.bytes && sha256(bytes) === stored.sha256 ? bytes : null
+  return bytes?.length === stored.bytes && hash('sha256', bytes) === stored.sha256 ? bytes : null
 }
 
 async function readChunks(store: Store, key: string, stored: Stored): Promise<Buffer | null> {
@@ -129,8 +128,4 @@ function referencesOf({ key, generation, chunks }: Chunks): Reference[] {
     collection: chunksCollection,
     id: `${key}.${generation}.${i}`,
   }))
-}
-
-function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

@@ -117,7 +117,7 @@ export function bytesOfField(name: string, value: Fields[string]): number {
   return name.length + 1 + (value instanceof Uint8Array ? value.byteLength : bytesOf(value))
 }
 
-/** Dates stand at the top level only. */
+/** Dates are at the top level only. */
 function bytesOf(value: unknown, depth = 0): number {
   if (depth > maxDepth) throw invalid(`a value nested deeper than ${maxDepth}`)
   if (value === null || typeof value === 'boolean') return 1

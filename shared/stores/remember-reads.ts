@@ -18,7 +18,7 @@ interface MemoryOptions<Value, Context> {
   rememberMs: number
   /** @returns the value, and for how many milliseconds from the read on it is valid at all; throws StoreError */
   read(key: string, context: Context): Promise<{ value: Value; validMs?: number }>
-  /** What the caller is told where the store does not answer and memory does not have the value. */
+  /** Detail of the error where the store does not answer and memory does not have the value. */
   unavailable: string
   /** Milliseconds from any start but 0. */
   clock?: { now(): number }

@@ -3,7 +3,7 @@
  * and no others. Every adapter passes the suites `stores.*.test.ts` in this folder.
  */
 
-/** A value of a document. Bytes and dates stand at the top level only. */
+/** A value of a document. Bytes and dates are at the top level only. */
 export type Plain = null | boolean | number | string | Plain[] | { [field: string]: Plain }
 export type Fields = { [field: string]: Plain | Uint8Array | Date }
 /** What to add to each field. */
@@ -97,6 +97,7 @@ export interface Store {
  */
 export type StoreErrorReason = 'conflict' | 'too_large' | 'invalid' | 'unavailable'
 
+/** The only error of a store. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly reason: StoreErrorReason
@@ -105,4 +106,9 @@ export class StoreError extends Error {
     super(message, { cause: options.cause })
     this.reason = reason
   }
+}
+
+/** For `catch`, where the program goes on without the store. Throws any other error. */
+export function ignoreStoreError(error: unknown): undefined {
+  if (!(error instanceof StoreError)) throw error
 }

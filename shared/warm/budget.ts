@@ -1,6 +1,6 @@
 type Spent = 'out_of_time' | 'out_of_bytes'
 
-/** A run that was not begun, not finished, or refused by its estimate, for want of time or bytes. */
+/** Time or bytes are used up: a run was not begun, not finished, or refused by its estimate. */
 export class OutOfBudget extends Error {
   override readonly name = 'OutOfBudget'
   readonly reason: Spent

@@ -87,6 +87,7 @@ export class Tally {
   }
 }
 
+/** The report of a call, from those of its endpoints. */
 export function totalOf(endpoints: EndpointReport[]): WarmReport {
   const sum = (count: (report: EndpointReport) => number) =>
     endpoints.reduce((total, report) => total + count(report), 0)

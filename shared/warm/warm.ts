@@ -1,9 +1,9 @@
 /** One call of the warmer: `infra/docs/operating.md`, "Endpoints that are kept warm". */
-import { takeLease } from '../cache/lease.ts'
+import { leasedUntil, takeLease } from '../cache/lease.ts'
 import type { QueryEngine } from '../engines/engine.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { Log } from '../log.ts'
-import { type Document, type Reference, type Store, StoreError } from '../stores/store.ts'
+import { ignoreStoreError, type Reference, type Store } from '../stores/store.ts'
 import { timeouts } from '../cache/times.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import { Budget } from './budget.ts'
@@ -84,8 +84,8 @@ async function warmOne(
 const keepMs = 7 * 86_400_000
 
 /**
- * One call at a time for each endpoint, over all processes: overlapping calls would share the parameter sets between
- * them, and each would pay for a scan. Two that overlap all the same still run no set twice, by the leases of the cache.
+ * One call at a time for each endpoint, over all processes: calls that overlap would share the parameter sets, and each
+ * would pay for a scan. If two overlap nevertheless, the leases of the cache keep them from running a set twice.
  * @param act gets the store's time
  * @returns whether the lease was free
  * @throws StoreError, and what `act` throws
@@ -99,14 +99,7 @@ async function withLease(store: Store, at: Reference, act: (now: number) => Prom
   try {
     await act(lease.takenAt)
   } finally {
-    await lease.finish({}, []).catch((error: unknown) => {
-      if (!(error instanceof StoreError)) throw error // else the lease runs out by itself
-    })
+    await lease.finish({}, []).catch(ignoreStoreError) // the lease expires
   }
   return true
-}
-
-function leasedUntil({ fields, writtenAt }: Document): number {
-  const lease = fields['lease'] as { ms: number } | undefined
-  return lease ? writtenAt + lease.ms : 0
 }

@@ -6,7 +6,7 @@ import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 export type Row = Record<string, SQLOutputValue>
 
 export interface Connection {
-  /** Rows of a statement, which stays prepared: values never stand in its text. */
+  /** Rows of a statement, which stays prepared: values are never part of its text. */
   rows(sql: string, ...values: SQLInputValue[]): Row[]
   /** All or nothing, over one snapshot of the file. `immediate` = no other process writes meanwhile. */
   transaction<T>(mode: 'deferred' | 'immediate', work: () => T): T
@@ -20,7 +20,7 @@ export interface Connection {
 /**
  * Every top-level field is a row of its own: values keep their type, bytes stay bytes, filters compare like with like,
  * and a field that is not read, or not changed, costs nothing. The file counts versions, so that none is used twice, not
- * even after its document was removed. `value` stands last, so that SQLite reads the other columns without it.
+ * even after its document was removed. `value` is last, so that SQLite reads the other columns without it.
  */
 const schema = `
   create table if not exists documents (
