@@ -15,6 +15,7 @@ interface Setting<T> {
 
 export type Environment = Record<string, string | undefined>
 
+/** A setting that is not valid, or does not go with another; the message names the variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }

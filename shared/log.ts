@@ -20,7 +20,7 @@ export function lineOf(severity: Severity, message: string, details: Details = {
   return JSON.stringify({ severity, message, time: new Date().toISOString(), ...details })
 }
 
-/** The same log with at most one line a second for each message and reason: a store that is away fails with every call. */
+/** The same log with at most one line a second for each message and reason: during an outage every call fails. */
 export function occasionally(write: Log, clock: { now(): number } = performance): Log {
   const written = new Map<string, number>()
   return (severity, message, details = {}) => {

@@ -30,7 +30,7 @@ export interface Services {
   byteLimits: ByteLimits
   callLimits: CallLimits
   cursors: Cursors
-  /** For what happens again and again while something is away. */
+  /** For what repeats during an outage: at most one line a second of a kind. */
   log: Log
   close(): Promise<void>
 }

@@ -40,18 +40,17 @@ export function problemDocument(error: unknown, { path, requestId = '' }: Proble
   }
 }
 
-export function sendProblem(res: ServerResponse, error: unknown, context: ProblemContext): ProblemDocument {
+/** Sends the problem document of an error, with the error's own headers. */
+export function sendProblem(res: ServerResponse, error: unknown, context: ProblemContext): void {
   const document = problemDocument(error, context)
   const body = Buffer.from(JSON.stringify(document))
-  const extra = error instanceof ApiError ? error.headers : {}
   res.writeHead(document.status, {
     'Content-Type': 'application/problem+json; charset=utf-8',
     'Content-Length': body.length,
     'Cache-Control': 'no-store',
-    ...extra,
+    ...(error instanceof ApiError ? error.headers : {}),
   })
   res.end(body)
-  return document
 }
 
 /** For an address without a route or a file. */

@@ -2,7 +2,7 @@
  * A short way for `tools/call`: a hot chart took 4.6 times the CPU of its answer over HTTP, and 8.7 times for a client of 2025,
  * most of it in the protocol's library. What the library does depends on the form of a request: all of it but the id, the
  * values of the arguments, and what a client numbers its requests by. So it judges each form once, with marks in the places of
- * the id and the result, and what it writes around them is the frame of later answers. What has no frame it answers itself.
+ * the id and the result, and what it writes around them is the frame of later answers. It answers what has no frame.
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -102,7 +102,7 @@ function metaForm(meta: unknown): unknown {
   return Object.fromEntries(forms)
 }
 
-/** A form has no frame where the library refuses it, or gives on something else than it got. */
+/** A form has no frame where the library refuses it, or passes on something else than it got. */
 async function learn(ask: Ask, mcpCall: McpCall, body: ToolRequest): Promise<Frame | null> {
   const [id, text] = [randomUUID(), randomUUID()]
   const result: CallToolResult = { content: [{ type: 'text', text }] }

@@ -6,6 +6,7 @@ import { tableQueries } from '../../shared/sandbox/tables.ts'
 import { type ColumnDescription, type TableDescription, tablesOf } from '../query/tables.ts'
 import { invalidParams, type McpCall } from './call.ts'
 
+/** The tables of the endpoints that the key may call and that take SQL. */
 export async function listResources(mcpCall: McpCall): Promise<Resource[]> {
   return (await sandboxed(mcpCall)).flatMap(endpoint =>
     tableQueries(endpoint).map(({ name }) => ({
@@ -22,6 +23,7 @@ async function sandboxed({ call, caller }: McpCall): Promise<Endpoint[]> {
   return all.filter(({ name, sandbox }) => sandbox && mayCall(caller, name))
 }
 
+/** A table's columns, with an example. @throws ProtocolError for an unknown one, and ApiError */
 export async function readResource(mcpCall: McpCall, uri: string): Promise<ReadResourceResult> {
   const [, name, table] = /^lqe:\/\/([^/]+)\/([^/]+)$/.exec(uri) ?? []
   const endpoint = (await sandboxed(mcpCall)).find(each => each.name === name)

@@ -14,7 +14,7 @@ import type { Serve } from './server.ts'
 let loading: Promise<Serve> | null = null
 const loadServe = (): Promise<Serve> => (loading ??= import('./server.ts').then(({ serve }) => serve))
 
-/** @param load gets what answers the protocol's methods */
+/** Answers a call of the protocol. @param load gets what answers its methods */
 export async function mcp(call: Call, load = loadServe): Promise<void> {
   const { res } = call
   assertOrigin(call)
@@ -29,14 +29,14 @@ export async function mcp(call: Call, load = loadServe): Promise<void> {
 }
 
 /**
- * A page may call from the server's own host or from `CORS_ORIGIN`; `*` there is for answers that a page reads, not for this:
+ * A page may call from the server's own host or from `CORS_ORIGIN`. `*` lets any page read answers, and lets none call here:
  * "Security Warning" of the specification.
  */
 function assertOrigin({ req, config }: Call): void {
   const { origin, host } = req.headers
   if (origin === undefined || origin === config.corsOrigin) return
   const from = URL.canParse(origin) ? new URL(origin) : null
-  // On a laptop a page may have any name that leads there, so that its own host says nothing.
+  // On a laptop any name may lead to this host (DNS rebinding), so that an equal host proves nothing.
   const isOwn =
     config.service === null ? isLocal(hostnameOf(host)) && isLocal(from?.hostname) : from?.host === host
   if (isOwn) return

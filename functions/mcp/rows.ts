@@ -64,7 +64,7 @@ function cut(text: string): string {
     : `${text.slice(0, maxCell)}… (${text.length - maxCell} more characters)`
 }
 
-/** A record as text once it is too long, since a part of it would be no JSON. */
+/** A record that is too long becomes text: a part of it would not be JSON. */
 function cutNested(value: Value): Value {
   const text = JSON.stringify(value)
   return text.length <= 4 * maxCell
@@ -81,6 +81,7 @@ interface Around {
   mark: string
 }
 
+/** The rows with the sentences around them. */
 export function rowsText(shown: ContextRows, { name, next, mark }: Around): string {
   const { rows, total, text, format } = shown
   if (total === 0) return `${name} answered no rows. Widen the time, or loosen what is asked.`

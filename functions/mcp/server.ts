@@ -66,6 +66,7 @@ function webRequest({ req }: Call): Request {
   return new Request('http://localhost/mcp', { method: 'POST', headers, body: '{}' })
 }
 
+/** The library's server for one call: a handler for each method. */
 export function serverFor(mcpCall: McpCall): Server {
   const server = new Server(
     { name: 'log-query-endpoints', version: '1' },

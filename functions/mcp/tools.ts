@@ -1,8 +1,9 @@
 /** A tool for each endpoint that the key may call, and one that takes SQL for each with a sandbox. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
+import { columnsIfKnown } from '../../shared/endpoints/columns.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import { EngineError } from '../../shared/engines/engine.ts'
 import { queryText } from '../../shared/endpoints/query-string.ts'
+import { fieldName } from '../../shared/engines/values.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { type Caller, mayCall } from '../../shared/keys/authenticate.ts'
 import { sha256 } from '../../shared/keys/key-text.ts'
@@ -38,9 +39,10 @@ interface ToolTarget {
   takesSql: boolean
 }
 
+/** The tools of the endpoints that the key may call. */
 export async function listTools({ call, caller }: McpCall): Promise<Tool[]> {
   const targets = targetsFor(caller, await call.services.endpoints.all())
-  const tools = await Promise.all(
+  return Promise.all(
     [...targets].map(async ([name, { endpoint, takesSql }]): Promise<Tool> => {
       const schema = inputSchema(endpoint, takesSql, caller.pins)
       const columns = takesSql ? null : await columnsFor(call, endpoint)
@@ -53,12 +55,11 @@ export async function listTools({ call, caller }: McpCall): Promise<Tool[]> {
       }
     }),
   )
-  return tools
 }
 
 /**
  * Names of letters, digits and underscores, which every client takes: `logs.all` -> `logs_all` and `query_logs_all`. Names that
- * would be one get a hash, each its own, so that no name ever comes to mean another endpoint.
+ * would be equal get a hash each, so that no name changes its endpoint.
  */
 function targetsOf(endpoints: Endpoint[]): Map<string, ToolTarget> {
   const targets = endpoints.flatMap(endpoint => [
@@ -111,11 +112,8 @@ function described(definition: Endpoint['parameters'][string]): JsonSchema {
 
 /** `null` where the engine cannot describe them at the moment. */
 async function columnsFor({ services }: McpCall['call'], endpoint: Endpoint): Promise<string[] | null> {
-  const columns = await services.columnsOf(endpoint).catch((error: unknown) => {
-    if (error instanceof EngineError) return null
-    throw error
-  })
-  return columns?.map(({ name }, at) => name ?? `_field_${at + 1}`) ?? null
+  const columns = await columnsIfKnown(services.columnsOf, endpoint)
+  return columns && columns.map(({ name }, at) => fieldName(name, at))
 }
 
 /** Of the rows the names only: with their types the list of tools would fill a context. */
@@ -132,7 +130,7 @@ function outputSchema(columns: string[]): JsonSchema {
   }
 }
 
-/** What a caller can change is an error of the tool, in words to act upon; an unknown tool is one of the protocol. */
+/** An error that the caller can correct is a result of the tool; an unknown tool is an error of the protocol. */
 export async function callTool(mcpCall: McpCall, params: ToolCall): Promise<CallToolResult> {
   const result = await toolResult(mcpCall, params)
   if (!result) throw invalidParams(`There is no tool ${params.name}.`)
@@ -155,14 +153,14 @@ export async function toolResult(
   }
 }
 
-/** Names depend on each other, so that all endpoints are asked for; one that has just been added needs another read. */
+/** Names depend on each other, so this reads all endpoints; it reads again for one that was just added. */
 async function targetNamed({ call, caller }: McpCall, name: string): Promise<ToolTarget | null> {
   const { endpoints } = call.services
   const among = (all: Endpoint[]) => targetsFor(caller, all).get(name)
   return among(await endpoints.remembered()) ?? among(await endpoints.all()) ?? null
 }
 
-/** By callers, which are remembered as endpoints are. */
+/** By caller: a remembered key gives the same caller again. */
 const lastTargets = new WeakMap<Caller, { all: Endpoint[]; targets: Map<string, ToolTarget> }>()
 
 function targetsFor(caller: Caller, all: Endpoint[]): Map<string, ToolTarget> {

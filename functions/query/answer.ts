@@ -37,7 +37,7 @@ export async function answer(call: Call): Promise<void> {
   const isImposed = caller.redacted === true
   const question = { caller, endpoint, query, callerSql, redacted, isImposed, bypass, labels, gone }
   const answering = answerQuestion(call, question, timing)
-  // A run has spent some of them, also one that failed.
+  // A run has spent bytes, also one that failed.
   const { result, parameters } = await (caller.limits
     ? answering.finally(() => tellLimits(call, caller))
     : answering)
@@ -62,7 +62,7 @@ export interface Question {
   gone: () => AbortSignal
 }
 
-/** @throws ApiError */
+/** The answer to a question, over every way in which one comes. @throws ApiError */
 export async function answerQuestion(
   { services, config, notes }: Pick<Call, 'services' | 'notes'> & { config: Pick<Config, 'frozenNow'> },
   question: Question,
@@ -70,7 +70,7 @@ export async function answerQuestion(
 ): Promise<{ result: AnswerResult; parameters: Parameters }> {
   const { caller, query, callerSql, isImposed = false, bypass, labels, gone } = question
   const endpoint = await foundUpstream(services, question.endpoint)
-  // Where one that it reads has begun to redact, and it does not say so itself, no key lifts that.
+  // No key lifts the redaction of an endpoint that this one reads.
   const redacted = question.redacted || (endpoint.redact && !question.endpoint.redact)
   const cursor = await readCursor(services.cursors, endpoint, query)
   const moment = cursor?.now ?? config.frozenNow ?? Date.now()
@@ -106,7 +106,11 @@ export async function answerQuestion(
   return { result, parameters }
 }
 
-async function foundUpstream({ findUpstream }: Services, endpoint: Endpoint): Promise<Endpoint> {
+/** The endpoint with the tables that it reads of others. @throws ApiError */
+export async function foundUpstream(
+  { findUpstream }: Pick<Services, 'findUpstream'>,
+  endpoint: Endpoint,
+): Promise<Endpoint> {
   try {
     return await findUpstream(endpoint)
   } catch (error) {

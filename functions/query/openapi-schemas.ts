@@ -1,4 +1,5 @@
 /** The JSON Schemas of the OpenAPI document: rows by their GoogleSQL types, `meta`, and problems with an example each. */
+import { fieldName } from '../../shared/engines/values.ts'
 import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../shared/errors.ts'
 import type { ScalarName, SqlType } from '../../shared/sql/types.ts'
 import { problemDocument } from '../http/problem.ts'
@@ -30,7 +31,7 @@ function schemaOf(type: SqlType): JsonSchema {
 
 /** The schema of a row or a STRUCT. */
 export function rowSchema(fields: { name: string | null; type: SqlType }[]): JsonSchema {
-  const named = fields.map(({ name, type }, i) => [name ?? `_field_${i + 1}`, schemaOf(type)] as const)
+  const named = fields.map(({ name, type }, i) => [fieldName(name, i), schemaOf(type)] as const)
   return { ...objectOf(Object.fromEntries(named)), additionalProperties: false }
 }
 

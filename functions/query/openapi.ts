@@ -1,6 +1,5 @@
 /** `GET /openapi.json`: an OpenAPI 3.1 document of the endpoints that a key may call. */
-import type { ColumnsOf } from '../../shared/endpoints/columns.ts'
-import { EngineError } from '../../shared/engines/engine.ts'
+import { columnsIfKnown, type ColumnsOf } from '../../shared/endpoints/columns.ts'
 import { type Endpoint, pageParameters, type ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import { keyFromHeaders } from '../../shared/keys/authenticate.ts'
 import type { Column } from '../../shared/sql/types.ts'
@@ -28,17 +27,11 @@ export async function describeApi(call: Call): Promise<void> {
 
 /** The document of these endpoints. */
 export async function openApiOf(endpoints: Endpoint[], columnsOf: ColumnsOf): Promise<object> {
-  const described = endpoints.map(async endpoint => {
-    const columns = await columnsOf(endpoint).catch(unknownColumns)
-    return { endpoint, columns }
-  })
+  const described = endpoints.map(async endpoint => ({
+    endpoint,
+    columns: await columnsIfKnown(columnsOf, endpoint),
+  }))
   return openApiDocument(await Promise.all(described))
-}
-
-/** The document goes without the columns that the engine cannot describe at the moment. */
-function unknownColumns(error: unknown): null {
-  if (error instanceof EngineError) return null
-  throw error
 }
 
 /** An endpoint with the columns of its own query; `null` where the dry run failed. */
@@ -186,6 +179,7 @@ function parametersOf(endpoint: Endpoint): object[] {
   return [...declared, ...pages, ...named, redaction, version]
 }
 
+/** The JSON Schema of a parameter's value; the description is of its format alone. */
 export function parameterSchema({ format, description: _, ...schema }: ParameterDefinition): JsonSchema {
   return format === undefined ? schema : { ...schema, description: formatWords[format] }
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { booleans } from '../../shared/endpoints/query-string.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
@@ -7,8 +8,8 @@ import type { Caller } from '../../shared/keys/authenticate.ts'
 const names = ['svc-endpoint-redact-pii', 'lf-endpoint-redact-pii']
 
 /**
- * Whether this call's answer is redacted: the endpoint's own setting or the key's, which anyone may tighten. Only a caller
- * with the right `pii:read` may lift the endpoint's, and no one the key's.
+ * Whether this call's answer is redacted: by the endpoint, the key or the call. Only the right `pii:read` lifts the endpoint's
+ * redaction; nothing lifts the key's.
  * @throws ApiError `invalid_parameter`, `redaction_locked`
  */
 export function redactionFor(endpoint: Endpoint, caller: Caller, headers: IncomingHttpHeaders): boolean {
@@ -20,18 +21,14 @@ export function redactionFor(endpoint: Endpoint, caller: Caller, headers: Incomi
   throw new ApiError(
     'redaction_locked',
     'Personal data is redacted here, and this API key may not lift that.',
-    {
-      problems: [{ header: names[0]!, detail: 'false needs the right pii:read' }],
-    },
+    { problems: [{ header: names[0]!, detail: 'false needs the right pii:read' }] },
   )
 }
 
 function readHeader(name: string, value: string | string[] | undefined): boolean | null {
   if (value === undefined || value === '') return null
-  const choice = new Map([
-    ['true', true],
-    ['false', false],
-  ]).get(String(value).trim().toLowerCase())
-  if (choice !== undefined) return choice
-  throw ApiError.of('invalid_parameter', { header: name, detail: 'must be true or false' })
+  const choice = booleans.get(String(value).trim().toLowerCase())
+  if (choice === undefined)
+    throw ApiError.of('invalid_parameter', { header: name, detail: 'must be true or false' })
+  return choice
 }

@@ -24,6 +24,7 @@ const vary = [
   'SVC-ENDPOINT-VERSION, LF-ENDPOINT-VERSION, Accept-Encoding',
 ].join(', ')
 
+/** Sends the answer as the call wants it. @throws ApiError `overloaded` */
 export async function respond(call: Call, response: Response): Promise<void> {
   const { format, result } = response
   const { answer } = result
@@ -39,7 +40,7 @@ export async function respond(call: Call, response: Response): Promise<void> {
   })
 }
 
-/** A stale copy spares callers a failure, not the operator. */
+/** A stale copy hides a failure from callers; the log line has it. */
 function coveredFailure({ failure }: AnswerResult): Details {
   if (!failure) return {}
   const { error, ...details } = describeError(failure)

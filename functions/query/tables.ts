@@ -8,6 +8,7 @@ import type { Services } from '../../shared/services.ts'
 import type { SqlType } from '../../shared/sql/types.ts'
 import type { Call } from '../http/call.ts'
 import { accessEndpoint } from './access.ts'
+import { foundUpstream } from './answer.ts'
 
 export interface TableDescription {
   name: string
@@ -38,23 +39,17 @@ export async function describeTables(call: Call): Promise<void> {
   call.res.status(200).json({ result })
 }
 
-/** @throws ApiError */
+/** The tables of an endpoint that takes SQL, as it is declared. @throws ApiError */
 export async function tablesOf(
   declared: Endpoint,
-  { columnsOf, findUpstream }: Pick<Services, 'columnsOf' | 'findUpstream'>,
+  services: Pick<Services, 'columnsOf' | 'findUpstream'>,
 ): Promise<TableDescription[]> {
-  const endpoint = await findUpstream(declared).catch((error: unknown) => {
-    throw error instanceof EngineError ? apiErrorOf(error, declared) : error
-  })
+  const endpoint = await foundUpstream(services, declared)
   const tables = tableQueries(endpoint).map(async ({ name, sql }) => {
-    const columns = await columnsOf(endpoint, sql).catch((error: unknown) => {
+    const columns = await services.columnsOf(endpoint, sql).catch((error: unknown) => {
       if (!(error instanceof EngineError)) throw error
-      throw blame(apiErrorOf(error, endpoint), {
-        endpoint,
-        statement: { sql, bindings: [] },
-        sql: null,
-        sent: [],
-      })
+      const asked = { endpoint, statement: { sql, bindings: [] }, sql: null, sent: [] }
+      throw blame(apiErrorOf(error, endpoint), asked)
     })
     const described = columns.map(column => describe(column.name, column.type))
     const explore = Object.hasOwn(endpoint.explore, name) ? { explore: endpoint.explore[name]! } : {}

@@ -1,5 +1,5 @@
 /** From rows to the finished answer: bytes that are encoded once and sent many times. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
 import type { Result, Row } from '../engines/engine.ts'
@@ -41,7 +41,7 @@ export class Answer {
   }
 
   static fromJson(summary: Summary, json: Buffer): Answer {
-    return new Answer(summary, createHash('sha256').update(json).digest('hex'), json.length, 'identity', json)
+    return new Answer(summary, hash('sha256', json), json.length, 'identity', json)
   }
 
   /** An answer from the cache; `tag` and `rawBytes` are those of its identity bytes. */
@@ -82,8 +82,8 @@ export class Answer {
 }
 
 /**
- * Bytes in memory of their own. Small ones stand in a larger buffer, which they would keep alive: zlib's chunks are 16 KB,
- * Node's pool has at least 8.
+ * Bytes in memory of their own. Small ones are part of a larger buffer, which they would keep alive: zlib's chunks are
+ * 16 KB, Node's pool has at least 8.
  */
 function rightSized(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength === bytes.length) return bytes

@@ -28,8 +28,7 @@ export interface AnsweringServices {
 }
 
 /**
- * An endpoint that redacts by default stores no clear answer anywhere: a privileged caller's request always runs the
- * engine.
+ * The answer to a query request. Of an endpoint that redacts, a privileged caller's clear answer always takes a run.
  * @throws ApiError, under 500 only where the caller can avoid it (`blame.ts`)
  */
 export async function getAnswer(services: AnsweringServices, request: QueryRequest): Promise<AnswerResult> {
@@ -38,6 +37,7 @@ export async function getAnswer(services: AnsweringServices, request: QueryReque
   })
 }
 
+/** Whether answers of the endpoint are cached. An endpoint that redacts stores no clear ones. */
 export function isCached({ cacheSeconds, redact }: Endpoint, redacted: boolean): boolean {
   return cacheSeconds > 0 && (redacted || !redact)
 }
@@ -48,7 +48,7 @@ async function answerTo(services: AnsweringServices, request: QueryRequest): Pro
   if (!isCached(endpoint, redacted)) {
     const allowance = (await byteLimit?.today()) ?? null
     if (allowance?.left === 0) throw allowance.refusal()
-    // Where nothing will be cached, a run is of use to this client alone.
+    // A run that is not cached serves this client alone.
     const signal = request.gone()
     const startedAt = Date.now()
     const run = runEngine(services, request, allowance, { signal })
@@ -70,9 +70,9 @@ async function answerTo(services: AnsweringServices, request: QueryRequest): Pro
 }
 
 /**
- * A redacted answer is made out of a fresh clear one where there is one, which costs no run. A run that callers share is
- * paid for, and bounded, by the one who begins it; it goes on when that one's client has gone, since others may wait for it,
- * here and in other processes, the scan is paid for, and the client that comes back finds the answer.
+ * A redacted answer is made out of a fresh clear one where there is one, which costs no run. Of a run that callers share, the
+ * first one pays for it and bounds it. It goes on when that client has gone: others may wait for it, the scan is paid for, and
+ * a client that comes back finds the answer.
  */
 function cacheRequestOf(
   services: AnsweringServices,
@@ -84,7 +84,7 @@ function cacheRequestOf(
   const keyFields = keyFieldsOf(request)
   const clear: CacheKeyFields = { ...keyFields, variant: 'clear' }
   const freshMs = endpoint.cacheSeconds * 1000
-  // Redacted rows that are read make other rows than those of a clear answer, redacted.
+  // Over redacted rows of others the query gives other rows than its clear answer, redacted.
   const mayCopy = redacted && !endpoint.redact && !bypass && !keyFields.upstream
   return {
     keyFields,

@@ -28,6 +28,7 @@ interface BodyRequest {
   held: (body: Buffer) => number
 }
 
+/** Counts the memory of results in one process, and refuses what would pass the bound. */
 export class BytesInFlight {
   private readonly maxBytes: number
   private readonly bodies = new Map<string, Body>()

@@ -1,6 +1,6 @@
 /**
  * The newest rows of a long log without reading the long log: the query runs over its last hour, then over its last
- * six, and so on by the definition's steps, until as many rows come back as it asks for. Older ones would stand behind
+ * six, and so on by the definition's steps, until as many rows come back as it asks for. Older rows would come after
  * them, so the answer is that of one reading. Loki walks its splits in the same way (`split_by_interval.go`).
  */
 import { hash } from 'node:crypto'
@@ -98,8 +98,8 @@ function startsOf({ start, end, steps }: NewestFirst, bindings: Binding[]): (str
 }
 
 /**
- * The step that sufficed last on an engine, by statement and parameters without the times, where the next call begins. After a while a
- * narrower one is tried again.
+ * The step that was enough for the last call, by engine, statement and parameters without the times: the next call begins
+ * there. After five minutes a narrower one is tried again.
  */
 const sufficient = new WeakMap<QueryEngine, LRUCache<string, number>>()
 

@@ -24,7 +24,7 @@ export interface Asking extends Pick<QueryRequest, Passed> {
 
 /**
  * A request for each table of `upstream`, as a call of its endpoint by the same caller would make it. Only the right to call it
- * is not asked for: the endpoint that reads it is its operator's word, as a view is.
+ * is not needed: the definition grants that, as a view does.
  * @param read the parameters of the endpoint that reads them
  * @throws ApiError `invalid_parameter` for a value that the caller sent and the other endpoint refuses; `pinned_parameter`;
  *   `internal` for one that the definition gives
@@ -83,7 +83,7 @@ interface Sources {
   sent: readonly string[]
 }
 
-/** An error of the other endpoint's parameters is told by the names that the caller knows. */
+/** An error of the other endpoint's parameters names those that the caller knows. */
 function parametersOf(
   endpoint: Endpoint,
   other: Endpoint,

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { QueryEngine } from '../engines/engine.ts'
+import { EngineError, type QueryEngine } from '../engines/engine.ts'
 import type { Column } from '../sql/types.ts'
 import { emptyBindings, type Endpoint, wholeVersion } from './definition.ts'
 
@@ -21,4 +21,12 @@ export function rememberColumns(engine: QueryEngine): ColumnsOf {
   })
   return (endpoint, sql = endpoint.sql) =>
     columns.forceFetch(`${wholeVersion(endpoint)} ${sql}`, { context: { endpoint, sql } })
+}
+
+/** The columns of an endpoint's own query; `null` where the engine cannot describe them at the moment. */
+export async function columnsIfKnown(columnsOf: ColumnsOf, endpoint: Endpoint): Promise<Column[] | null> {
+  return columnsOf(endpoint).catch((error: unknown) => {
+    if (error instanceof EngineError) return null
+    throw error
+  })
 }

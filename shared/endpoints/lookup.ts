@@ -86,7 +86,7 @@ export function openEndpoints(
 /** A version that is named before it is applied is found so much later. */
 const unknownMs = 2_000
 
-/** Going back to a version of before lifts no redaction, and opens no sandbox. */
+/** An earlier version lifts no redaction, and opens no sandbox. */
 function guardedBy(current: Endpoint, past: Endpoint): Endpoint {
   return {
     ...past,

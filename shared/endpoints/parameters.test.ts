@@ -172,6 +172,7 @@ describe('parameters', () => {
     ['project=a&limit=51', 'limit', 'must be at most 50'],
     ['project=a&ratio=1e999', 'ratio', 'must be a number such as 12 or 0.5'],
     ['project=a&errors=yes', 'errors', 'must be true or false'],
+    ['project=a&errors=constructor', 'errors', 'must be true or false'],
     [`project=a&note=${'x'.repeat(1001)}`, 'note', 'is longer than 1000 characters'],
   ])('%s is refused, naming %s', (query, parameter, detail) => {
     expect(refusal(query)).toMatchObject({ code: 'invalid_parameter', problems: [{ parameter, detail }] })

@@ -11,7 +11,7 @@ import {
   type Scalar,
 } from './definition.ts'
 import { ApiError, type Problem } from '../errors.ts'
-import { type Pair, repeated, reservedNames, splitQuery, undecodable } from './query-string.ts'
+import { booleans, type Pair, repeated, reservedNames, splitQuery, undecodable } from './query-string.ts'
 import { isoTimestamp, isRelative, relativeTime } from './timestamps.ts'
 
 export interface Parameters {
@@ -181,10 +181,7 @@ const readers: Record<ParameterDefinition['type'], (text: string) => Scalar | In
     const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) + 0 : Number.NaN
     return Number.isFinite(value) ? value : new Invalid('must be a number such as 12 or 0.5')
   },
-  boolean: text => {
-    const value = { true: true, false: false }[text.toLowerCase()]
-    return value ?? new Invalid('must be true or false')
-  },
+  boolean: text => booleans.get(text.toLowerCase()) ?? new Invalid('must be true or false'),
 }
 
 /**

@@ -10,6 +10,12 @@ export interface Pair {
 export const repeated = 'is given more than once; send it once'
 export const undecodable = 'is not valid percent-encoded UTF-8'
 
+/** By their text in lower case. */
+export const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['false', false],
+])
+
 /** Parameters of every endpoint, which none may declare. */
 export const reservedNames = new Set(['sql', 'format'])
 

@@ -35,6 +35,7 @@ export function readsRollups({ rollups }: SavedQuery): boolean {
   return rollups.length > 0
 }
 
+/** A saved query with its bindings. */
 export function statementOf(
   { sql, rollups }: Pick<SavedQuery, 'sql' | 'rollups'>,
   bindings: Binding[],

@@ -51,6 +51,7 @@ export function toMicros(canonical: string): bigint {
 
 const relativePattern = /^(?:now|(?:now)?-(\d{1,6})([smhdw]))$/
 
+/** Whether a text is a time relative to now, such as `-15m`. */
 export function isRelative(text: string): boolean {
   return relativePattern.test(text)
 }

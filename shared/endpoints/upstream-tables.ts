@@ -14,7 +14,7 @@ import type { Endpoint, UpstreamTable } from './definition.ts'
  */
 export type FindUpstream = (endpoint: Endpoint) => Promise<Endpoint>
 
-/** So many endpoints stand behind each other at most, so that one call cannot fan out without end. */
+/** The longest chain of endpoints that read each other: it bounds the requests that one call leads to. */
 const maxDepth = 4
 
 /** @param find by name, as `Endpoints` has it */
@@ -57,7 +57,7 @@ function withDefinitions(sql: string, tables: UpstreamTable[]): string {
   return defined.memo(key, { context: { sql, tables } })
 }
 
-/** In the first line of the query, so that what stands in the lines below keeps its place. Throws SqlError. */
+/** In the first line of the query, so that the other lines keep their numbers. Throws SqlError. */
 function define(sql: string, tables: UpstreamTable[]): string {
   const ctes = tables.map(({ name, columns }) => {
     const items = columns.map(column => `r.\`${column.name}\``).join(', ')

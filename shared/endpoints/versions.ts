@@ -17,6 +17,7 @@ export interface EndpointVersion {
 /** Most versions of one endpoint: with a new one more, the one that was applied longest ago goes. */
 const maxVersions = 200
 
+/** Where a version of an endpoint is. */
 export function versionAt(id: string, version: string): Reference {
   return { collection: versionsCollection, id: `${id}.${version}` }
 }

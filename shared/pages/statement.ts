@@ -12,7 +12,7 @@ import { print } from '../sql/printer.ts'
 import { nameKey } from '../sql/relations.ts'
 import type { Expression, OrderItem, Query, Select } from '../sql/tree.ts'
 
-/** Where a row stands in the order of its endpoint: its time in microseconds since 1970, and its tie-breaker. */
+/** A row's position in the order of its endpoint: its time in microseconds since 1970, and its tie-breaker. */
 export interface Position {
   time: string
   tie: string
