@@ -135,10 +135,13 @@ function claimed(
     },
     async fail(error) {
       const failure = nextFailure(head.failure, error, { now: startedAt, backOffMs: cacheTimes.backOffMs })
-      await lease.finish({ failure: failureFields(failure) }, []).catch(ignoreStoreError) // the lease expires
+      await release(lease, { failure: failureFields(failure) })
     },
-    async release() {
-      await lease.finish({}, []).catch(ignoreStoreError)
-    },
+    release: () => release(lease),
   }
+}
+
+/** A lease that cannot be released expires. */
+async function release(lease: Lease, set: Fields = {}): Promise<void> {
+  await lease.finish(set, []).catch(ignoreStoreError)
 }
