@@ -65,14 +65,18 @@ function bodyOf({ res, services }: Call, { format, result }: Response, encoding:
   })
 }
 
+/** HTTP caches go by the address, and a body may hold other parameters. */
+const notByAddress = { 'Cache-Control': 'no-store' }
+
 function headersOf(
-  { query, notes }: Call,
+  { req, query, notes }: Call,
   { endpoint, result, timing, parameters }: Response,
 ): Record<string, string> {
   const { answer, madeAt, ageMs } = result
   const left = Math.max(0, Math.floor(endpoint.cacheSeconds - ageMs / 1000))
   const headers: Record<string, string> = {
     'Cache-Control': result.status === 'uncached' ? 'private, no-cache' : `private, max-age=${left}`,
+    ...(req.body === undefined ? {} : notByAddress),
     'Cache-Status': cacheStatus(result, left),
     'Server-Timing': timing.toString(),
     'SVC-ENDPOINT-VERSION': endpoint.version,

@@ -122,6 +122,7 @@ describe('SQL of the caller’s own', () => {
       const { status, headers, body } = await send(method, given)
       expect([status, body.result]).toEqual([200, [{ n: 1201 }]])
       expect(headers['x-ignored-parameters']).toBe('foo')
+      expect(headers['cache-control']).toBe('no-store')
     }
     const late = { project, iso_timestamp_start: '2090-01-01' }
     expect((await send('POST', late)).body.result).toEqual([])
