@@ -6,9 +6,11 @@ const { engines } = require('../../package.json')
 const [major, minor] = process.versions.node.split('.').map(Number)
 const [, neededMajor, neededMinor] = /(\d+)\.(\d+)/.exec(engines.node).map(Number)
 if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
-  console.error(
-    `This needs Node ${engines.node}, and this is ${process.versions.node}: npm ci brings its own, which npm start and npm run lqe take.`,
-  )
+  const what =
+    process.platform === 'linux'
+      ? 'npm ci brings its own, which npm start and npm run lqe take'
+      : 'install Node 24, as from https://nodejs.org'
+  console.error(`This needs Node ${engines.node}, and this is ${process.versions.node}: ${what}.`)
   process.exit(1)
 }
 

@@ -1,5 +1,5 @@
 /** What a first start says where something is in its way: one sentence, with what to do. */
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -56,6 +56,16 @@ const sentences: [what: string, env: () => Record<string, string>, said: string 
 ]
 
 describe('a start', () => {
+  test.each([
+    ['linux', 'npm ci brings its own, which npm start and npm run lqe take'],
+    ['darwin', 'install Node 24, as from https://nodejs.org'],
+  ])('by an older Node says where a newer one is: %s', (platform, where) => {
+    const older = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })
+      Object.defineProperty(process, 'platform', { value: '${platform}' }); require('./infra/local/node-version.cjs')`
+    const { status, stderr } = spawnSync(process.execPath, ['-e', older], { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([1, `This needs Node >=22.18, and this is 20.20.2: ${where}.\n`])
+  })
+
   test.each(sentences)('says in a sentence that there is %s', async (_, env, said) => {
     const printed = await startFails(env())
     if (typeof said === 'string') expect(printed).toBe(said)

@@ -46,12 +46,14 @@ function filterValues({ field, value }: Filter): SQLInputValue[] {
   return [field, kind, stored]
 }
 
+/** Without `?1`, to which Node 22.18 and 24.2 bind no value. */
 const selectFields = `select name, kind, value from fields
-  where document = ?1 and (?2 is null or name in (select value from json_each(?2)))`
+  where document = ? and (? is null or name in (select value from json_each(?)))`
 
 /** All fields of the document with this key in the file, or those of a mask. */
 export function fieldsOf(connection: Connection, key: number, mask?: string[]): Fields {
-  const rows = connection.rows(selectFields, key, mask ? JSON.stringify(mask) : null)
+  const names = mask ? JSON.stringify(mask) : null
+  const rows = connection.rows(selectFields, key, names, names)
   return Object.fromEntries(rows.map(({ name, kind, value }) => [name, decode(kind, value)]))
 }
 
