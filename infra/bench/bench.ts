@@ -5,7 +5,6 @@
 import { Argument, Command } from 'commander'
 import { agents } from './sections/agents.ts'
 import { callersOfOneKey } from './sections/callers.ts'
-import { chart } from './sections/chart.ts'
 import { cold } from './sections/cold.ts'
 import { hot } from './sections/hot.ts'
 import { memory } from './sections/memory.ts'
@@ -14,7 +13,6 @@ import { newest } from './sections/newest.ts'
 import { redact } from './sections/redact.ts'
 import { rollup } from './sections/rollup.ts'
 import { sandboxing } from './sections/sandbox.ts'
-import { warm } from './sections/warm.ts'
 import { openSite, type Site } from './site.ts'
 import { type Measurement, printTable } from './measure.ts'
 
@@ -26,15 +24,13 @@ const sections: Record<string, (site: Site) => Promise<Measurement[]>> = {
   callers: callersOfOneKey,
   memory,
   sandbox: sandboxing,
-  warm,
   agents,
-  chart,
   newest,
   rollup,
 }
 
 /** Left out unless named: they make millions of rows first. */
-const large = ['chart', 'newest', 'rollup']
+const large = ['newest', 'rollup']
 
 async function measure(names: string[]): Promise<void> {
   const site = await openSite()

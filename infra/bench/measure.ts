@@ -15,19 +15,32 @@ export interface Measurement {
 /**
  * Measures each in turn, `rounds` times over: other load on the machine falls on all of them alike.
  * @param warmUp rounds before, which do not count
- * @returns the numbers of each, in order
+ * @returns what was measured of each, in order
  */
-export async function alternately<Name extends string>(
+export async function alternately<Name extends string, T = number>(
   rounds: number,
-  measures: Record<Name, () => number | Promise<number>>,
+  measures: Record<Name, () => T | Promise<T>>,
   warmUp = 0,
-): Promise<Record<Name, number[]>> {
+): Promise<Record<Name, T[]>> {
   if (warmUp > 0) await alternately(warmUp, measures)
   const names = Object.keys(measures) as Name[]
-  const numbers = Object.fromEntries(names.map(name => [name, []])) as unknown as Record<Name, number[]>
+  const measured = Object.fromEntries(names.map(name => [name, []])) as unknown as Record<Name, T[]>
   for (let round = 0; round < rounds; round++)
-    for (const name of names) numbers[name].push(await measures[name]())
-  return numbers
+    for (const name of names) measured[name].push(await measures[name]())
+  return measured
+}
+
+/** CPU time, and time on the clock. */
+export interface Spent {
+  cpu: number
+  clock: number
+}
+
+/** What this process spends on `act`, in milliseconds. */
+export async function spentOn(act: () => unknown): Promise<Spent> {
+  const started = performance.now()
+  const cpu = await cpuOfThis(act)
+  return { cpu, clock: performance.now() - started }
 }
 
 /** User and system time of this process during `act`, all threads together, in milliseconds. */
@@ -54,6 +67,22 @@ export function compared(
     met: bound === null ? null : mine <= bound * other,
     note: `${rounded(mine)} ${unit} against ${rounded(other)}`,
   }
+}
+
+/** A line for the CPU time and one for the clock, with one bound for both. */
+export function comparedBoth(
+  name: string,
+  { ours, theirs }: Record<'ours' | 'theirs', Spent[]>,
+  bound: number | null,
+): Measurement[] {
+  const of = (which: keyof Spent) => ({
+    ours: ours.map(each => each[which]),
+    theirs: theirs.map(each => each[which]),
+  })
+  return [
+    compared(`${name}, CPU`, { ...of('cpu'), unit: 'ms CPU', bound }),
+    compared(`${name}, on the clock`, { ...of('clock'), unit: 'ms', bound }),
+  ]
 }
 
 /** The median of our numbers against a fixed bound. */

@@ -15,7 +15,9 @@ import type { Write } from '../../shared/stores/store.ts'
 import { Timing } from '../../shared/timing.ts'
 import { issueKey } from '../../shared/keys/records.ts'
 import { apply } from '../lqe/apply/apply.ts'
+import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import { startBackends } from '../google/backends.ts'
+import { type BigQueryServerOptions, startBigQueryServer } from '../google/bigquery/server.ts'
 import { projects, writeSample } from '../lqe/logs/sample.ts'
 import type { Call } from './server.ts'
 
@@ -45,6 +47,23 @@ export async function openSite(): Promise<Site> {
 export async function openDeployedSite({ folder, env: local }: Site): Promise<Site> {
   const backends = await startBackends(loadConfig(local))
   return siteOf(folder, backends.env, backends.stop)
+}
+
+/** Puts the logs of a data folder behind the stand-in for BigQuery, which counts bytes; `act` gets the settings. */
+export async function withBigQuery<T>(
+  dataDir: string,
+  options: Pick<BigQueryServerOptions, 'now' | 'partition'>,
+  act: (env: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  const dataset = 'bench-project.logs'
+  const tables = readTableSchemas(loadConfig({}).tablesDir)
+  const server = await startBigQueryServer({ logsFolder: join(dataDir, 'logs'), tables, dataset, ...options })
+  const env = { BIGQUERY_DATASET: dataset, BIGQUERY_EMULATOR_HOST: server.url }
+  try {
+    return await act({ ENGINE: 'bigquery', GOOGLE_CLOUD_PROJECT: 'bench-project', ...env })
+  } finally {
+    await server.close()
+  }
 }
 
 /** Saves the shipped endpoints and makes a key for them. */

@@ -8,7 +8,7 @@ import { missingEmulator } from '../../google/firestore-emulator.ts'
 import { buildFunctions, bundle } from '../../deploy/build.ts'
 import { functionOf, type Program } from '../../local/process.ts'
 import { cpuOf, untilAnswer, withServers } from '../server.ts'
-import { alternately, compared, type Measurement } from '../measure.ts'
+import { alternately, comparedBoth, type Measurement } from '../measure.ts'
 import { minutesOfUsage, openDeployedSite, project, type Site, storeAnswer } from '../site.ts'
 
 const rounds = 15
@@ -38,23 +38,16 @@ async function against(bare: string, site: Site, service: string, what: string):
   await buildFunctions(service, { local: site.env['STORE'] !== 'firestore' })
   const query = `interval=minutely&project=${project}`
   const { call } = await storeAnswer(site, 'usage.api-counts', query, minutesOfUsage())
-  const cpu: Record<'ours' | 'theirs', number[]> = { ours: [], theirs: [] }
-  const first = (name: keyof typeof cpu, program: Program) => async () => {
+  const first = (program: Program) => async () => {
     const started = performance.now()
     return withServers({ server: program }, async ({ server }) => {
       await untilAnswer(server, call)
-      const clock = performance.now() - started
-      cpu[name].push(cpuOf(server))
-      return clock
+      return { clock: performance.now() - started, cpu: cpuOf(server) }
     })
   }
-  const clock = await alternately(rounds, {
-    ours: first('ours', functionOf(service, 'query', site.env)),
-    theirs: first('theirs', functionOf(bare, 'bare')),
+  const spent = await alternately(rounds, {
+    ours: first(functionOf(service, 'query', site.env)),
+    theirs: first(functionOf(bare, 'bare')),
   })
-  const name = `${what}: bare function`
-  return [
-    compared(`${name}, on the clock`, { ...clock, unit: 'ms', bound }),
-    compared(`${name}, CPU`, { ...cpu, unit: 'ms CPU', bound }),
-  ]
+  return comparedBoth(`${what}: bare function`, spent, bound)
 }

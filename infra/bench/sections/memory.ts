@@ -4,15 +4,12 @@
  */
 import http from 'node:http'
 import { randomInt } from 'node:crypto'
-import { join } from 'node:path'
 import { loadConfig } from '../../../shared/config.ts'
-import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { Result } from '../../../shared/engines/engine.ts'
 import { functionOf, type Server } from '../../local/process.ts'
 import { limitMemory } from '../memory-limit.ts'
 import { type Call, loadServer, peakMemoryOf, request, untilAnswer, withServers } from '../server.ts'
-import { copyAnswer, minutesOfUsage, project, type Site, storeAnswer } from '../site.ts'
-import { startBigQueryServer } from '../../google/bigquery/server.ts'
+import { copyAnswer, minutesOfUsage, project, type Site, storeAnswer, withBigQuery } from '../site.ts'
 import type { Measurement } from '../measure.ts'
 
 /** `_QUERY_MEMORY` and `_QUERY_CONCURRENCY` of `cloudbuild.yaml`. */
@@ -86,8 +83,9 @@ export async function memoryUnderLoad(
       await all(server, n => sent(large[1 + (n % others)]!)),
     )
   })
-  await withBigQuery(site, async env => {
-    await inInstance(env, async server => {
+  // The local engine's own memory is not that of a deployed instance.
+  await withBigQuery(loadConfig(site.env).dataDir, {}, async env => {
+    await inInstance({ ...site.env, ...env }, async server => {
       for (const [what, megabytes] of [
         ['of 9 MB', 9],
         ['of more than the limit', 12],
@@ -118,23 +116,6 @@ async function inInstance(
     await limit.remove()
   }
   return limit.isEnforced
-}
-
-/** The local engine's own memory is not that of a deployed instance. */
-async function withBigQuery(
-  { env }: Site,
-  act: (env: Record<string, string>) => Promise<void>,
-): Promise<void> {
-  const { dataDir, tablesDir } = loadConfig(env)
-  const dataset = 'local.logs'
-  const tables = readTableSchemas(tablesDir)
-  const server = await startBigQueryServer({ logsFolder: join(dataDir, 'logs'), tables, dataset })
-  const settings = { ENGINE: 'bigquery', BIGQUERY_DATASET: dataset, BIGQUERY_EMULATOR_HOST: server.url }
-  try {
-    await act({ ...env, ...settings })
-  } finally {
-    await server.close()
-  }
 }
 
 /** A caller's own query, of an endpoint without a cache: each caller gets a run. */

@@ -2,20 +2,17 @@
  * The newest 100 entries of a project among a million and ten million, against DuckDB by hand with rows found first; and their
  * bytes as the local BigQuery server counts them, against one reading of the whole.
  */
-import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { runQuery } from '../../../shared/answers/engine-errors.ts'
 import { loadConfig } from '../../../shared/config.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { pageFor } from '../../../shared/pages/page.ts'
-import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { Statement } from '../../../shared/engines/engine.ts'
 import { openServices, type Services } from '../../../shared/services.ts'
-import { startBigQueryServer } from '../../google/bigquery/server.ts'
 import { filesOf, type ManyLogs, millionLogs, tenMillionLogs } from '../many-logs.ts'
-import { alternately, compared, cpuOfThis, type Measurement } from '../measure.ts'
-import { endpointNamed, project, type Site } from '../site.ts'
+import { alternately, compared, comparedBoth, type Measurement, spentOn } from '../measure.ts'
+import { endpointNamed, project, type Site, withBigQuery } from '../site.ts'
 
 const rounds = 7
 
@@ -24,21 +21,16 @@ export async function newest(site: Site): Promise<Measurement[]> {
   const tenMillion = await openBoth(site, await tenMillionLogs())
   try {
     for (const { ours, byHand } of [million, tenMillion]) assertSame(await ours(), await byHand())
-    const clock: Record<Reading, number[]> = { million: [], byHand: [], tenMillion: [] }
-    const timed = (reading: Reading, rows: Rows) => async () => {
-      const started = performance.now()
-      const cpu = await cpuOfThis(rows)
-      clock[reading].push(performance.now() - started)
-      return cpu
-    }
-    const cpu = await alternately(rounds, {
-      million: timed('million', million.ours),
-      byHand: timed('byHand', million.byHand),
-      tenMillion: timed('tenMillion', tenMillion.ours),
+    const spent = await alternately(rounds, {
+      million: () => spentOn(million.ours),
+      byHand: () => spentOn(million.byHand),
+      tenMillion: () => spentOn(tenMillion.ours),
     })
+    const what = 'newest 100 of a million rows: DuckDB by hand, rows found first'
+    const larger = { ours: spent.tenMillion, theirs: spent.million }
     return [
-      ...comparisons(cpu, ', CPU', 'ms CPU'),
-      ...comparisons(clock, ', on the clock', 'ms'),
+      ...comparedBoth(what, { ours: spent.million, theirs: spent.byHand }, 1.5),
+      ...comparedBoth('newest 100 of ten million rows: of a million', larger, 2),
       await bytesOf(site, await millionLogs()),
     ]
   } finally {
@@ -47,56 +39,23 @@ export async function newest(site: Site): Promise<Measurement[]> {
   }
 }
 
-type Reading = 'million' | 'byHand' | 'tenMillion'
-
-function comparisons(
-  { million, byHand, tenMillion }: Record<Reading, number[]>,
-  how: string,
-  unit: string,
-): Measurement[] {
-  return [
-    compared(`newest 100 of a million rows: DuckDB by hand, rows found first${how}`, {
-      ours: million,
-      theirs: byHand,
-      unit,
-      bound: 1.5,
-    }),
-    compared(`newest 100 of ten million rows: of a million${how}`, {
-      ours: tenMillion,
-      theirs: million,
-      unit,
-      bound: 2,
-    }),
-  ]
-}
-
-async function bytesOf(site: Site, { folder, now }: ManyLogs): Promise<Measurement> {
-  const tables = readTableSchemas(loadConfig({}).tablesDir)
-  const dataset = 'bench-project.logs'
-  const server = await startBigQueryServer({ logsFolder: join(folder, 'logs'), tables, dataset })
-  const cloud = { ENGINE: 'bigquery', BIGQUERY_DATASET: dataset, BIGQUERY_EMULATOR_HOST: server.url }
-  const services = await openServices(
-    loadConfig({ DATA_DIR: site.folder, GOOGLE_CLOUD_PROJECT: 'bench-project', ...cloud }),
-  )
-  try {
+function bytesOf(site: Site, { folder, now }: ManyLogs): Promise<Measurement> {
+  return withBigQuery(folder, {}, async env => {
+    const services = await openServices(loadConfig({ DATA_DIR: site.folder, ...env }))
     // The server looks through a million entries once to know their sizes.
     const endpoint = { ...(await endpointNamed(site, 'logs.all')), timeoutSeconds: 600 }
     const statement = firstPage(services, endpoint, `project=${project}&iso_timestamp_end=${now}`)
     const whole = { ...endpoint, newestFirst: null }
-    const [ours, theirs] = [
-      await runQuery(services.engine, endpoint, statement),
-      await runQuery(services.engine, whole, statement),
-    ]
+    const ours = await runQuery(services.engine, endpoint, statement)
+    const theirs = await runQuery(services.engine, whole, statement)
+    await services.close()
     return compared('newest 100 of a million rows, bytes of blocks: one reading of the whole', {
       ours: [ours.bytes!],
       theirs: [theirs.bytes!],
       unit: 'bytes',
       bound: null,
     })
-  } finally {
-    await services.close()
-    await server.close()
-  }
+  })
 }
 
 function firstPage({ cursors }: Services, endpoint: Endpoint, query: string): Statement {

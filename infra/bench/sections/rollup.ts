@@ -11,19 +11,25 @@ import { loadConfig } from '../../../shared/config.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { ownQuery, queryFor, type SavedQuery, statementOf } from '../../../shared/endpoints/saved-query.ts'
-import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { openSqlite } from '../../../shared/stores/sqlite/store.ts'
 import type { Write } from '../../../shared/stores/store.ts'
 import type { QueryEngine, Rollup } from '../../../shared/engines/engine.ts'
 import { openServices } from '../../../shared/services.ts'
 import { batchStatement, type ParameterSet } from '../../../shared/warm/batch.ts'
 import { warm } from '../../../shared/warm/warm.ts'
-import { startBigQueryServer } from '../../google/bigquery/server.ts'
 import { projects } from '../../lqe/logs/sample.ts'
 import { type ManyLogs, millionLogs, tenMillionLogs } from '../many-logs.ts'
-import { alternately, bounded, compared, cpuOfThis, type Measurement } from '../measure.ts'
+import {
+  alternately,
+  bounded,
+  compared,
+  comparedBoth,
+  cpuOfThis,
+  type Measurement,
+  spentOn,
+} from '../measure.ts'
 import { costs, layouts } from '../costs.ts'
-import { endpointNamed, type Site } from '../site.ts'
+import { endpointNamed, type Site, withBigQuery } from '../site.ts'
 
 const limits = { maxRows: 1_000_000, timeoutMs: 600_000 }
 
@@ -37,58 +43,37 @@ export async function rollup(site: Site): Promise<Measurement[]> {
   ]
 }
 
-async function overLogs(
+function overLogs(
   endpoint: Endpoint,
   { folder, now }: ManyLogs,
   name: string,
   rounds: number,
 ): Promise<Measurement[]> {
-  const local = { DATA_DIR: folder, FROZEN_NOW: now }
-  const { tablesDir } = loadConfig(local)
-  const logsFolder = join(folder, 'logs')
-  const dataset = 'bench-project.logs'
-  const tables = readTableSchemas(tablesDir)
-  const server = await startBigQueryServer({ logsFolder, tables, dataset, now, partition: 'HOUR' })
-  const cloud = { ENGINE: 'bigquery', BIGQUERY_DATASET: dataset, BIGQUERY_EMULATOR_HOST: server.url }
-  const services = await openServices(loadConfig(local))
-  const billed = await openServices(loadConfig({ ...local, ...cloud, GOOGLE_CLOUD_PROJECT: 'bench-project' }))
-  try {
+  return withBigQuery(folder, { now, partition: 'HOUR' }, async env => {
+    const local = { DATA_DIR: folder, FROZEN_NOW: now }
+    const services = await openServices(loadConfig(local))
+    const billed = await openServices(loadConfig({ ...local, ...env }))
     for (const rollup of endpoint.rollups) await billed.engine.rollups.create(rollup)
     const { engine } = services
-    const made = performance.now()
-    await oneChart(engine, endpoint)
-    console.error(
-      `the roll-ups of ${name} were made in ${Math.round(performance.now() - made)} ms, or were there`,
-    )
-    return [
+    const { clock } = await spentOn(() => oneChart(engine, endpoint))
+    console.error(`the roll-ups of ${name} were made in ${Math.round(clock)} ms, or were there`)
+    const measurements = [
       ...(await chartOf(engine, endpoint, name, rounds)),
       ...(await setsOf(engine, endpoint, name, rounds)),
       ...(await bytesOf(billed.engine, endpoint, name)),
     ]
-  } finally {
     await Promise.all([services.close(), billed.close()])
-    await server.close()
-  }
+    return measurements
+  })
 }
 
 /** A chart of seven days: the goal is a hundredth of the endpoint's own query. */
 async function chartOf(engine: QueryEngine, endpoint: Endpoint, name: string, rounds: number) {
-  const clock: Record<'ours' | 'theirs', number[]> = { ours: [], theirs: [] }
-  const timed = (of: 'ours' | 'theirs', act: () => Promise<unknown>) => async () => {
-    const started = performance.now()
-    const cpu = await cpuOfThis(act)
-    clock[of].push(performance.now() - started)
-    return cpu
-  }
-  const cpu = await alternately(rounds, {
-    ours: timed('ours', () => oneChart(engine, endpoint)),
-    theirs: timed('theirs', () => oneChart(engine, endpoint, ownQuery(endpoint))),
+  const spent = await alternately(rounds, {
+    ours: () => spentOn(() => oneChart(engine, endpoint)),
+    theirs: () => spentOn(() => oneChart(engine, endpoint, ownQuery(endpoint))),
   })
-  const what = `a chart of seven days, ${name}: the log table`
-  return [
-    compared(`${what}, CPU`, { ...cpu, unit: 'ms CPU', bound: 0.01 }),
-    compared(`${what}, on the clock`, { ...clock, unit: 'ms', bound: 0.01 }),
-  ]
+  return comparedBoth(`a chart of seven days, ${name}: the log table`, spent, 0.01)
 }
 
 /** Up to the most of one statement over the log table (`setsInBatch` in `shared/warm/refresh.ts`). */
