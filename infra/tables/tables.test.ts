@@ -5,7 +5,7 @@ import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 interface Field {
   name: string
   type: string
-  mode: string
+  mode?: string
   fields?: Field[]
 }
 
@@ -32,7 +32,7 @@ describe('the log tables', () => {
   })
 
   test.each(files)('%s begins with the columns that every table has', file => {
-    const columns = fieldsOf(file).map(({ name, type, mode }) => `${name} ${type} ${mode}`)
+    const columns = fieldsOf(file).map(({ name, type, mode = 'NULLABLE' }) => `${name} ${type} ${mode}`)
     expect(columns.slice(0, 4)).toEqual([
       'id STRING REQUIRED',
       'timestamp TIMESTAMP REQUIRED',
