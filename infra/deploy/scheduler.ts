@@ -100,8 +100,6 @@ interface Flags {
   url: string
   serviceAccount: string
   deadlineSeconds: string
-  queries: string
-  dryRun: boolean
 }
 
 /** Options of the client where gcloud has been sent elsewhere: REST without TLS. The client takes a host, and no path. */
@@ -130,9 +128,9 @@ async function main(flags: Flags): Promise<void> {
     parent: `projects/${flags.project}/locations/${flags.region}`,
     deadlineSeconds: Number(flags.deadlineSeconds),
   }
-  const endpoints = readQueries(flags.queries).map(({ endpoint }) => endpoint)
+  const endpoints = readQueries('queries').map(({ endpoint }) => endpoint)
   for (const step of await planJobs(endpoints, target, jobs)) {
-    if (!flags.dryRun) await carryOut(step, target, jobs)
+    await carryOut(step, target, jobs)
     const { name, description, schedule } = step.job
     console.log([step.change, name.split('/').at(-1), schedule, description].filter(Boolean).join('  '))
   }
@@ -147,7 +145,5 @@ if (import.meta.main)
     .requiredOption('--url <url>', 'address of the warm function')
     .requiredOption('--service-account <email>', 'account of the calls')
     .option('--deadline-seconds <seconds>', 'how long the scheduler waits for an answer', '240')
-    .option('--queries <folder>', 'folder of the endpoints', 'queries')
-    .option('--dry-run', 'only print what would be done', false)
     .action(main)
     .parseAsync()

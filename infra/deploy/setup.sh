@@ -65,42 +65,38 @@ passing+='|Service account .* does not exist|Cannot find metric'
 # Whether the second text holds the pattern; bq breaks its messages into lines of 80 characters.
 says() { tr -s '[:space:]' ' ' <<<"$2" | grep -iE "$1" >/dev/null; }
 
-# Prints a command as it could be pasted, and runs it; up to five times with longer and longer pauses while it fails for
-# a reason that passes, and up to nine times, for twelve minutes, while a metric is not known. What is there already is no
-# failure: somebody else has just made it.
+# Runs a command, up to five times with longer and longer pauses while it fails for a reason that passes, and up to nine times,
+# for twelve minutes, while a metric is not known. What it prints is in `output`, its errors only where it failed at last.
+attempt() {
+  local pause=$first_pause most=5 n
+  for ((n = 1; n <= most; n++)); do
+    if output=$("$@" 2>"$work/error"); then return 0; fi
+    output+=$(cat "$work/error") # bq prints its errors where others print results
+    ! says 'Cannot find metric' "$output" || most=9
+    says "$passing" "$output" && [ "$n" -lt "$most" ] || return 1
+    echo "# again in $pause s: $(tr -s '[:space:]' ' ' <<<"$output" | grep -oiE "$passing" | head -n1)" >&2
+    sleep "$pause"
+    pause=$(node -p "$pause * 2")
+  done
+}
+
+# Prints a command as it could be pasted, and runs it. What is there already is no failure: somebody else has just made it.
 run() {
   printf '%q ' "$@" | sed 's/ $//'
   echo
   [ -z "$dry_run" ] || return 0
-  local output pause=$first_pause attempt
-  for attempt in 1 2 3 4 5 6 7 8 9; do
-    if output=$("$@" 2>&1) || says 'already[ _]exists' "$output"; then
-      [ -z "$output" ] || echo "$output"
-      return 0
-    fi
-    says "$passing" "$output" && [ "$attempt" -lt 9 ] || break
-    [ "$attempt" -lt 5 ] || says 'Cannot find metric' "$output" || break
-    echo "# again in $pause s: $(tr -s '[:space:]' ' ' <<<"$output" | grep -oiE "$passing" | head -n1)"
-    sleep "$pause"
-    pause=$(node -p "$pause * 2")
-  done
-  echo "$output" >&2
-  return 1
+  local output
+  if attempt "$@"; then cat "$work/error"
+  elif ! says 'already[ _]exists' "$output"; then echo "$output" >&2; return 1; fi
+  [ -z "$output" ] || echo "$output"
 }
 
 # Prints what the project has. Nothing for --dry-run, which is for an empty project.
 present() {
   [ -z "$dry_run" ] || return 0
-  local output pause=$first_pause attempt
-  for attempt in 1 2 3 4 5; do
-    if output=$("$@" 2>"$work/error"); then echo "$output"; return 0; fi
-    output+=$(cat "$work/error") # bq prints its errors where others print results
-    says "$passing" "$output" && [ "$attempt" -lt 5 ] || break
-    sleep "$pause"
-    pause=$(node -p "$pause * 2")
-  done
-  echo "$output" >&2
-  return 1
+  local output
+  attempt "$@" || { echo "$output" >&2; return 1; }
+  echo "$output"
 }
 
 has_line() { grep -qxF -- "$2" <<<"$1"; }

@@ -116,9 +116,9 @@ describe('setup.sh', () => {
 
   test('waits longer and longer for an API that is so new that not all of Google knows it, and stops', () => {
     const unknown = 'Cloud IAM API has not been used in project my-project before'
-    const { status, stdout, stderr, calls } = withFakes(unknown, 1, '--only=accounts')
+    const { status, stderr, calls } = withFakes(unknown, 1, '--only=accounts')
     expect([status, calls, stderr]).toEqual([1, 5, expect.stringContaining(unknown)])
-    const pauses = [...stdout.matchAll(/^# again in ([\d.]+) s: has not been used in project$/gm)]
+    const pauses = [...stderr.matchAll(/^# again in ([\d.]+) s: has not been used in project$/gm)]
     expect(pauses.map(([, seconds]) => seconds)).toEqual(['0.01', '0.02', '0.04', '0.08'])
   })
 

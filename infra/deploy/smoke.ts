@@ -11,29 +11,20 @@ import { openServices } from '../../shared/services.ts'
 import { identityToken } from './google-api.ts'
 
 interface Flags {
-  addresses?: string
-  query?: string
-  warm?: string
+  addresses: string
   audience: string
   serviceAccount: string
   call: string
   definitions: 'needed' | 'optional'
 }
 
-/** What is asked, and what the answer must be. */
-interface Check {
-  title: string
-  url: string
-  init?: RequestInit
-  status: number
-  /** Of the body. */
-  contains?: string
-}
+/** What is asked, and the status and a part of the body that must come back. */
+type Check = [title: string, url: string, status: number, init?: RequestInit, contains?: string]
 
 const keyMs = 600_000
 
 async function main(flags: Flags): Promise<void> {
-  const { query, warm } = addressesIn(flags)
+  const addresses = addressesIn(flags.addresses)
   const services = await openServices(loadConfig(process.env))
   const grant = { name: 'smoke test', endpoints: '*' as const, pins: {}, rights: [] }
   const expiresAt = new Date(Date.now() + keyMs)
@@ -44,61 +35,42 @@ async function main(flags: Flags): Promise<void> {
     if (!defined)
       console.log(`left out: no endpoint is defined yet, so ${flags.call} is called after "apply"`)
     const token = await identityToken(flags.serviceAccount, flags.audience)
-    const checks = [...checksOfQuery(query, key, defined ? flags.call : null), ...checksOfWarm(warm, token)]
-    for (const check of checks) await carryOut(check)
+    for (const check of checksOf(addresses, { key, token, call: defined ? flags.call : null }))
+      await carryOut(check)
   } finally {
     await revokeKey(services.store, id)
     await services.close()
   }
 }
 
-/** A file has lines `query=https://...` and `warm=https://...`. */
-function addressesIn({ addresses, query, warm }: Flags): { query: string; warm: string } {
-  const lines = addresses ? readFileSync(addresses, 'utf8').trim().split('\n') : []
-  const found = new Map(
-    lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-  )
-  const given = { query: query ?? found.get('query'), warm: warm ?? found.get('warm') }
-  if (!given.query || !given.warm) throw new Error('which functions? --addresses, or --query and --warm')
-  return { query: given.query, warm: given.warm }
+/** Of a file with lines `query=https://...` and `warm=https://...`. */
+function addressesIn(file: string): { query: string; warm: string } {
+  const text = readFileSync(file, 'utf8')
+  const [query, warm] = [/^query=(.+)$/m, /^warm=(.+)$/m].map(line => line.exec(text)?.[1])
+  if (!query || !warm) throw new Error(`${file} does not say where query and warm are`)
+  return { query, warm }
 }
 
-function checksOfQuery(url: string, key: string, call: string | null): Check[] {
-  const headers = { 'X-API-KEY': key }
+function checksOf(
+  { query, warm }: ReturnType<typeof addressesIn>,
+  { key, token, call }: { key: string; token: string; call: string | null },
+): Check[] {
+  const withKey = { headers: { 'X-API-KEY': key } }
+  const asked = `${query}/api/endpoints/query/${call}`
+  // warm has checked the caller and read the store when it says that there is no such endpoint.
+  const none = `${warm}/?endpoint=smoke-test`
+  const asScheduler = { method: 'POST', headers: { Authorization: `Bearer ${token}` } }
   return [
-    { title: 'query is up', url: `${url}/health`, status: 200 },
-    { title: 'query refuses a call without a key', url: `${url}/api/endpoints`, status: 401 },
-    { title: 'query knows a key', url: `${url}/api/endpoints`, init: { headers }, status: 200 },
-    ...(call === null
-      ? []
-      : [
-          {
-            title: 'query asks BigQuery',
-            url: `${url}/api/endpoints/query/${call}`,
-            init: { headers },
-            status: 200,
-          },
-        ]),
+    ['query is up', `${query}/health`, 200],
+    ['query refuses a call without a key', `${query}/api/endpoints`, 401],
+    ['query knows a key', `${query}/api/endpoints`, 200, withKey],
+    ...(call === null ? [] : [['query asks BigQuery', asked, 200, withKey] satisfies Check]),
+    ['warm is closed to the public', none, 403, { method: 'POST' }],
+    ['warm knows its scheduler', none, 404, asScheduler, 'not_found'],
   ]
 }
 
-/** An endpoint that is not there: warm has checked the caller and read the store when it says so. */
-function checksOfWarm(address: string, token: string): Check[] {
-  const url = `${address}/?endpoint=smoke-test`
-  const headers = { Authorization: `Bearer ${token}` }
-  return [
-    { title: 'warm is closed to the public', url, init: { method: 'POST' }, status: 403 },
-    {
-      title: 'warm knows its scheduler',
-      url,
-      init: { method: 'POST', headers },
-      status: 404,
-      contains: 'not_found',
-    },
-  ]
-}
-
-async function carryOut({ title, url, init, status, contains = '' }: Check): Promise<void> {
+async function carryOut([title, url, status, init, contains = '']: Check): Promise<void> {
   await persist(async () => {
     const response = await fetch(url, init)
     const body = await response.text()
@@ -125,9 +97,7 @@ async function persist<T>(attempt: () => Promise<T>): Promise<T> {
 if (import.meta.main)
   await new Command('smoke')
     .description('Calls both functions as they are called from outside')
-    .option('--addresses <file>', 'lines query=URL and warm=URL, as `release.sh tag` writes them')
-    .option('--query <url>', 'address of query')
-    .option('--warm <url>', 'address of warm')
+    .requiredOption('--addresses <file>', 'lines query=URL and warm=URL, as `release.sh tag` writes them')
     .requiredOption('--audience <url>', 'audience of the scheduler’s token')
     .requiredOption('--service-account <email>', 'as whom the scheduler calls')
     .option(

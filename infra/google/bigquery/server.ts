@@ -1,16 +1,13 @@
 /**
  * A stand-in for BigQuery on a laptop and in tests: the REST calls of the BigQuery adapter, answered by the local engine.
- * `node infra/google/bigquery/server.ts --help`
  */
 import { resolve } from 'node:path'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Command } from 'commander'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Job } from '../../../shared/engines/bigquery/client.ts'
 import { openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
-import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { BigQueryError } from './errors.ts'
 import { type ApiMethod, type Fault, Faults } from './faults.ts'
@@ -25,8 +22,6 @@ export interface BigQueryServerOptions {
   tables: ReadonlyMap<string, Column[]>
   /** `project.dataset` of the tables. */
   dataset: string
-  /** 0 for any free one. */
-  port?: number
   /** The local engine's current time; the real one by default. */
   now?: string
   /** How the tables are partitioned, by `timestamp`; `null` = not at all. */
@@ -66,7 +61,6 @@ export async function startBigQueryServer(options: BigQueryServerOptions): Promi
     tables,
     dataset,
     now,
-    port = 0,
     partition = 'DAY',
     pageRows = 10_000,
     pageBytes = usualPageBytes,
@@ -76,7 +70,7 @@ export async function startBigQueryServer(options: BigQueryServerOptions): Promi
   const jobs = new Jobs(engine, catalog)
   const api = new Api(jobs, catalog, { pageRows, pageBytes })
   const server = createServer((request, response) => void api.answer(request, response))
-  await new Promise<void>(listening => server.listen(port, '127.0.0.1', listening))
+  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const { views } = catalog
   const { faults, requests } = api
@@ -207,21 +201,3 @@ function send(response: ServerResponse, status: number, body: object | null): vo
 function sendText(response: ServerResponse, status: number, text: string, type: string): void {
   response.writeHead(status, { 'Content-Type': type }).end(text)
 }
-
-if (import.meta.main)
-  await new Command('bigquery-server')
-    .description('a stand-in for BigQuery on this machine, over folders of Parquet files')
-    .option('--logs <folder>', 'a folder <table>/ of Parquet files for each table', '.data/logs')
-    .option('--tables <folder>', 'schema files of the tables', 'infra/tables')
-    .option('--dataset <project.dataset>', 'dataset of the tables, for clients', 'local.logs')
-    .option('--port <number>', 'port on 127.0.0.1', '9050')
-    .action(async (options: { logs: string; tables: string; dataset: string; port: string }) => {
-      const { url } = await startBigQueryServer({
-        logsFolder: options.logs,
-        tables: readTableSchemas(options.tables),
-        dataset: options.dataset,
-        port: Number(options.port),
-      })
-      console.log(`BIGQUERY_EMULATOR_HOST=${url} BIGQUERY_DATASET=${options.dataset}`)
-    })
-    .parseAsync()

@@ -1,19 +1,17 @@
 /** Cloud Logging's metrics and sinks, and Cloud Monitoring's alert policies, notification channels, uptime checks and dashboards. */
 import {
   type Call,
+  collection,
   create,
   etagOf,
   get,
   type Json,
   list,
-  listed,
   isNews,
   patch,
   projectOf,
-  read,
   Refusal,
   remove,
-  removed,
   route,
 } from './plane.ts'
 
@@ -25,51 +23,43 @@ const checks = 'monitoring/v3/projects/{project}/uptimeCheckConfigs'
 const dashboards = 'monitoring/v1/projects/{project}/dashboards'
 
 export const monitoringRoutes = [
-  route('GET', metrics, 'logging.logMetrics.list', listed('metrics')),
+  ...collection(metrics, 'metrics', 'logging.logMetrics'),
   route('POST', metrics, 'logging.logMetrics.create', createMetric),
-  route('GET', `${metrics}/{metric}`, 'logging.logMetrics.get', read),
   route('PUT', `${metrics}/{metric}`, 'logging.logMetrics.update', call =>
     Object.assign(get(call.state, call.name), checkedMetric(call.body)),
   ),
-  route('DELETE', `${metrics}/{metric}`, 'logging.logMetrics.delete', removed),
 
-  route('GET', sinks, 'logging.sinks.list', listed('sinks')),
+  ...collection(sinks, 'sinks', 'logging.sinks'),
   route('POST', sinks, 'logging.sinks.create', createSink),
-  route('GET', `${sinks}/{sink}`, 'logging.sinks.get', read),
   route('PATCH', `${sinks}/{sink}`, 'logging.sinks.update', call => {
     const mask = call.query.get('updateMask')!.split(',')
     const sink = get(call.state, call.name)
     patch(sink, checkedSink(call, { ...sink, ...call.body }), mask)
     return sink
   }),
-  route('DELETE', `${sinks}/{sink}`, 'logging.sinks.delete', removed),
 
-  route('GET', policies, 'monitoring.alertPolicies.list', listed('alertPolicies')),
+  ...collection(policies, 'alertPolicies', 'monitoring.alertPolicies'),
   route('POST', policies, 'monitoring.alertPolicies.create', call => {
     const name = `${call.name}/${idOf(call.body)}`
     return create(call.state, name, checkedPolicy(call, name))
   }),
-  route('GET', `${policies}/{policy}`, 'monitoring.alertPolicies.get', read),
   route('PATCH', `${policies}/{policy}`, 'monitoring.alertPolicies.update', call =>
     replace(call, checkedPolicy(call, call.name)),
   ),
-  route('DELETE', `${policies}/{policy}`, 'monitoring.alertPolicies.delete', removed),
 
-  route('GET', channels, 'monitoring.notificationChannels.list', listed('notificationChannels')),
-  route('POST', channels, 'monitoring.notificationChannels.create', createChannel),
   route('DELETE', `${channels}/{channel}`, 'monitoring.notificationChannels.delete', deleteChannel),
+  ...collection(channels, 'notificationChannels', 'monitoring.notificationChannels'),
+  route('POST', channels, 'monitoring.notificationChannels.create', createChannel),
 
-  route('GET', checks, 'monitoring.uptimeCheckConfigs.list', listed('uptimeCheckConfigs')),
+  ...collection(checks, 'uptimeCheckConfigs', 'monitoring.uptimeCheckConfigs'),
   route('POST', checks, 'monitoring.uptimeCheckConfigs.create', call => {
     const name = `${call.name}/${idOf(call.body)}`
     return create(call.state, name, { ...checkedUptime(call.body), name })
   }),
-  route('DELETE', `${checks}/{check}`, 'monitoring.uptimeCheckConfigs.delete', removed),
 
-  route('GET', dashboards, 'monitoring.dashboards.list', listed('dashboards')),
+  ...collection(dashboards, 'dashboards', 'monitoring.dashboards'),
   route('POST', dashboards, 'monitoring.dashboards.create', createDashboard),
   route('PATCH', `${dashboards}/{dashboard}`, 'monitoring.dashboards.update', updateDashboard),
-  route('DELETE', `${dashboards}/{dashboard}`, 'monitoring.dashboards.delete', removed),
 ]
 
 function invalid(message: string): never {
@@ -126,12 +116,8 @@ function checkedMetric(metric: Json): Json {
   }
   if (!filter) invalid('Metric filter is required')
   const labels = (metricDescriptor?.labels ?? []).map(({ key }) => key)
-  if (
-    labels.sort().join() !==
-    Object.keys(labelExtractors ?? {})
-      .sort()
-      .join()
-  )
+  const extracted = Object.keys(labelExtractors ?? {})
+  if (labels.sort().join() !== extracted.sort().join())
     invalid('Label keys in metric_descriptor must match those in label_extractors')
   if ((metricDescriptor?.valueType === 'DISTRIBUTION') !== (valueExtractor !== undefined))
     invalid('A value_extractor is required for DISTRIBUTION metrics, and only for these')
@@ -154,17 +140,15 @@ interface Condition {
   conditionPrometheusQueryLanguage?: { query: string }
 }
 
+interface Policy {
+  conditions?: Condition[]
+  combiner?: string
+  notificationChannels?: string[]
+}
+
 /** "REST Resource: projects.alertPolicies", its fields' descriptions. */
 function checkedPolicy(call: Call, name: string): Json {
-  const {
-    conditions = [],
-    combiner,
-    notificationChannels = [],
-  } = call.body as {
-    conditions?: Condition[]
-    combiner?: string
-    notificationChannels?: string[]
-  }
+  const { conditions = [], combiner, notificationChannels = [] } = call.body as Policy
   if (!combiner) invalid('Field alert_policy.combiner had an invalid value: a combiner is required')
   if (conditions.length < 1 || conditions.length > 6) invalid('A policy can have from one to six conditions')
   for (const channel of notificationChannels) get(call.state, channel)
@@ -248,22 +232,15 @@ function deleteChannel(call: Call): Json {
 
 /** "REST Resource: projects.uptimeCheckConfigs": three regions or more, and the times that there are. */
 function checkedUptime(check: Json): Json {
-  const {
-    monitoredResource,
-    selectedRegions = [],
-    period = '',
-    timeout = '',
-  } = check as {
-    monitoredResource?: { labels?: Record<string, string> }
-    selectedRegions?: string[]
-    period?: string
-    timeout?: string
-  }
-  const { host, project_id: project } = monitoredResource?.labels ?? {}
+  const { selectedRegions = [], period, timeout } = check as { selectedRegions?: string[] } & Json
+  const { labels = {} } = (check['monitoredResource'] ?? {}) as { labels?: Record<string, string> }
+  const { host, project_id: project } = labels
   if (!host || !project) invalid('An uptime_url has the labels host and project_id')
   if (selectedRegions.length < 3) invalid('At least 3 regions are required')
-  if (!['60s', '300s', '600s', '900s'].includes(period)) invalid(`The period ${period} is not supported`)
-  if (!(parseInt(timeout) >= 1 && parseInt(timeout) <= 60)) invalid('The timeout is between 1 and 60 seconds')
+  if (!['60s', '300s', '600s', '900s'].includes(String(period)))
+    invalid(`The period ${String(period)} is not supported`)
+  const seconds = parseInt(String(timeout))
+  if (!(seconds >= 1 && seconds <= 60)) invalid('The timeout is between 1 and 60 seconds')
   return check
 }
 

@@ -195,8 +195,21 @@ export function isLocked(state: State, name: string): boolean {
 
 /** The methods that are alike for all resources. */
 export const read = ({ state, name }: Call) => get(state, name)
-export const removed = ({ state, name }: Call) => (remove(state, name), {})
 export const listed =
   (key: string) =>
   ({ state, name }: Call) => ({ [key]: list(state, name) })
 export const polled = ({ state, name }: Call) => poll(state, name)
+
+/**
+ * Those of a collection, as `a/v1/projects/{project}/things`: list, get and delete.
+ * @param key under which the list is answered
+ * @param permissions what those of the kind begin with
+ */
+export function collection(path: string, key: string, permissions: string): Route[] {
+  const one = `${path}/{id}`
+  return [
+    route('GET', path, `${permissions}.list`, listed(key)),
+    route('GET', one, `${permissions}.get`, read),
+    route('DELETE', one, `${permissions}.delete`, ({ state, name }) => (remove(state, name), {})),
+  ]
+}

@@ -2,19 +2,17 @@
 import { isRole } from './permissions.ts'
 import {
   type Call,
+  collection,
   create,
   etagOf,
   get,
   isNews,
   type Json,
-  listed,
   operate,
   type Policy,
   polled,
   projectOf,
-  read,
   Refusal,
-  removed,
   type Route,
   route,
 } from './plane.ts'
@@ -35,10 +33,8 @@ export const projectRoutes = [
     return { projectId, projectNumber: number, lifecycleState: 'ACTIVE', name: projectId }
   }),
   ...policyRoutes('cloudresourcemanager/v1/projects/{project}', 'resourcemanager.projects'),
-  route('GET', accounts, 'iam.serviceAccounts.list', listed('accounts')),
+  ...collection(accounts, 'accounts', 'iam.serviceAccounts'),
   route('POST', accounts, 'iam.serviceAccounts.create', createAccount),
-  route('GET', `${accounts}/{account}`, 'iam.serviceAccounts.get', read),
-  route('DELETE', `${accounts}/{account}`, 'iam.serviceAccounts.delete', removed),
   ...policyRoutes(`${accounts}/{account}`, 'iam.serviceAccounts'),
   route('POST', `${signing}:generateIdToken`, 'iam.serviceAccounts.getOpenIdToken', call => {
     get(call.state, call.name)

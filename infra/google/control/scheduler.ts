@@ -1,15 +1,13 @@
 /** Cloud Scheduler: jobs. */
 import { demandActAs } from './permissions.ts'
-import { type Call, create, get, type Json, listed, patch, read, removed, route } from './plane.ts'
+import { type Call, collection, create, get, type Json, patch, route } from './plane.ts'
 
 const jobsAt = 'cloudscheduler/v1/projects/{project}/locations/{location}/jobs'
 
 export const schedulerRoutes = [
-  route('GET', jobsAt, 'cloudscheduler.jobs.list', listed('jobs')),
+  ...collection(jobsAt, 'jobs', 'cloudscheduler.jobs'),
   route('POST', jobsAt, 'cloudscheduler.jobs.create', createJob),
-  route('GET', `${jobsAt}/{job}`, 'cloudscheduler.jobs.get', read),
   route('PATCH', `${jobsAt}/{job}`, 'cloudscheduler.jobs.update', updateJob),
-  route('DELETE', `${jobsAt}/{job}`, 'cloudscheduler.jobs.delete', removed),
 ]
 
 function createJob(call: Call): Json {

@@ -168,7 +168,7 @@ function find(method: string, asked: string): { route: Route; params: Record<str
 /** Projects go by id and by number, and those of accounts by `-` too. */
 function projectId(state: State, params: Call['params']): string {
   // `lqe-build@my-project.iam.gserviceaccount.com` is of `my-project`.
-  const ofAccount = /@([^.]+)\./.exec(params['account'] ?? '')?.[1] ?? ''
+  const ofAccount = /@([^.]+)\./.exec(params['account'] ?? params['id'] ?? '')?.[1] ?? ''
   const project = params['project'] === '-' ? ofAccount : params['project']!
   return projectOf({ state, params: { project } })[0]
 }
