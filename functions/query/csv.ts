@@ -26,11 +26,11 @@ function field(value: Value): string {
 }
 
 /**
- * Text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"). Numbers and
- * plain negative decimals are left alone.
+ * Text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"). Numbers,
+ * decimals and infinities are left alone.
  */
 function asText(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) && !/^[+-]?\d+(\.\d+)?$/.test(text) ? `'${text}` : text
+  return /^[=+\-@\t\r]/.test(text) && !/^[+-]?(\d+(\.\d+)?|Infinity)$/.test(text) ? `'${text}` : text
 }
 
 function quoted(text: string): string {

@@ -98,6 +98,7 @@ describe('CSV', () => {
     ['+cmd', "'+cmd"],
     ['-2+3', "'-2+3"],
     ['-2.5', '-2.5'],
+    ['-Infinity', '-Infinity'],
     ['\t=1', "'\t=1"],
   ])('writes %j as %j', async (value, field) => {
     const csv = await text(`text=${encodeURIComponent(value)}&format=csv`)
