@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { answerOf } from '../../infra/lqe/query.ts'
+import { loadConfig } from '../../shared/config.ts'
+import { openServices } from '../../shared/services.ts'
 import { edgeRow } from '../testing/edges.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
@@ -64,6 +67,27 @@ describe('an endpoint with a cache', () => {
     const plain = await service.issue({})
     expect(status(await service.fetch(path, { headers, key: plain }))).toMatch(/hit/)
     expect(status(await service.fetch(path, { headers }))).toBe('lqe; fwd=stale; stored')
+  })
+
+  test('says of a stale copy for how long it has not been fresh', async () => {
+    const path = fresh()
+    // Made by another process, so that this one has to read it from the store.
+    const other = await openServices(loadConfig(service.env))
+    const endpoint = (await other.endpoints.find('usage.api-counts'))!
+    const options = { sql: null, redact: false, fresh: false, now }
+    await answerOf(other, endpoint, path.split('?')[1]!, options)
+    await other.close()
+    const { store } = service.services
+    const { documents, readAt } = await store.query({ collection: 'answers', limit: 1000 })
+    const isIts = new RegExp(`example\\|${calls}\\D`)
+    const { id, fields } = documents.find(document => isIts.test(JSON.stringify(document)))!
+    const stored = { ...(fields['stored'] as object), madeAt: readAt - 1_000_000 }
+    const at = { collection: 'answers', id }
+    await store.update(at, { set: { stored, lease: { nonce: 'of another', ms: 60_000 } } })
+    const { headers } = await service.fetch(path)
+    expect(headers.get('cache-status')).toMatch(/^lqe; hit; ttl=-10[0-4]; detail=refreshing$/)
+    expect(headers.get('age')).toMatch(/^100\d$/)
+    expect(headers.get('cache-control')).toBe('private, max-age=0')
   })
 
   test('remembers a caller’s mistake', async () => {

@@ -73,9 +73,10 @@ function headersOf(
   { endpoint, result, timing, parameters }: Response,
 ): Record<string, string> {
   const { answer, madeAt, ageMs } = result
-  const left = Math.max(0, Math.floor(endpoint.cacheSeconds - ageMs / 1000))
+  const left = Math.floor(endpoint.cacheSeconds - ageMs / 1000)
   const headers: Record<string, string> = {
-    'Cache-Control': result.status === 'uncached' ? 'private, no-cache' : `private, max-age=${left}`,
+    'Cache-Control':
+      result.status === 'uncached' ? 'private, no-cache' : `private, max-age=${Math.max(0, left)}`,
     ...(req.body === undefined ? {} : notByAddress),
     'Cache-Status': cacheStatus(result, left),
     'Server-Timing': timing.toString(),
@@ -96,13 +97,12 @@ function headersOf(
 }
 
 /** RFC 9211. A stale copy is a hit with a negative time to live; after a failed run it is a failed forward. */
-function cacheStatus({ status, stored, failure, ageMs }: AnswerResult, left: number): string {
-  const past = `ttl=-${Math.max(1, Math.floor(ageMs / 1000))}`
+function cacheStatus({ status, stored, failure }: AnswerResult, left: number): string {
   const texts: Record<AnswerResult['status'], string> = {
-    hit: `hit; ttl=${left}`,
+    hit: `hit; ttl=${Math.max(0, left)}`,
     stale: failure
       ? `fwd=stale; fwd-status=${failure.status}; detail=${failure.code}`
-      : `hit; ${past}; detail=refreshing`,
+      : `hit; ttl=${Math.min(-1, left)}; detail=refreshing`,
     miss: `fwd=miss${stored ? '; stored' : ''}`,
     revalidated: `fwd=stale${stored ? '; stored' : ''}`,
     collapsed: 'fwd=miss; collapsed',
