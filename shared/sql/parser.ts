@@ -1076,7 +1076,7 @@ class Parser extends Cursor {
   /** The call of `name`, from its `(` on. */
   private call(name: ast.Identifier[]): ast.Call {
     const inside = this.parenthesized(() => {
-      if (this.isSymbol('*') && !this.isSymbol(')', 1))
+      if (this.isSymbol('*') && !this.isSymbol(')', 1) && !this.isWord('HAVING', 1))
         throw this.refusal(`${this.found(1)} where ) should be`, this.ahead(1).at)
       if (this.isWord('DISTINCT') && this.isSymbol('*', 1))
         throw this.refusal('DISTINCT takes values: write COUNT(DISTINCT x)', this.ahead(1).at)

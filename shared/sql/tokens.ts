@@ -201,10 +201,7 @@ function closing(sql: string, at: number, start: number, quotes: string): number
 function decode(sql: string, start: number, end: number, form: { bytes: boolean; raw: boolean }): string {
   let value = ''
   for (let i = start; i < end;) {
-    const character = sql[i]!
-    if (form.bytes && character > '\x7f') {
-      throw new SqlError('a bytes literal holds ASCII only: write other bytes as \\x..', placeOf(sql, i))
-    }
+    const character = String.fromCodePoint(sql.codePointAt(i)!)
     if (character === '\\' && !form.raw) {
       value += unescape(sql, i, form.bytes)
       i = escape.lastIndex
@@ -212,8 +209,9 @@ function decode(sql: string, start: number, end: number, form: { bytes: boolean;
       value += '\n'
       i += sql[i + 1] === '\n' ? 2 : 1
     } else {
-      value += character
-      i++
+      // Bytes are those of UTF-8, each as the character of that number.
+      value += form.bytes ? Buffer.from(character).toString('latin1') : character
+      i += character.length
     }
   }
   return value

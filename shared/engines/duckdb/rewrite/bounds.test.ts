@@ -25,6 +25,7 @@ const calls: Record<string, [call: string, numberFor: (units: number) => number]
   JSON_ARRAY: ['JSON_ARRAY(t)', units => units - '[""]'.length],
   JSON_OBJECT: [`JSON_OBJECT('a', t)`, units => units - '{"a":""}'.length],
   TO_BASE64: ['TO_BASE64(CAST(t AS BYTES))', units => (units / 4) * 3],
+  TO_BASE32: [`TO_BASE32(CAST(t AS BYTES))`, units => (units / 8) * 5],
   TO_HEX: ['TO_HEX(CAST(t AS BYTES))', units => units / 2],
   TO_JSON: ['TO_JSON(t)', units => units - '""'.length],
   TO_JSON_STRING: ['TO_JSON_STRING(t)', units => units - '""'.length],

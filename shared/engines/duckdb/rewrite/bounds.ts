@@ -59,7 +59,7 @@ export const bounds: Bound[] = [
     instead: 'use a shorter delimiter or fewer elements',
   },
   {
-    functions: 'FORMAT JSON_ARRAY JSON_OBJECT TO_BASE64 TO_HEX TO_JSON TO_JSON_STRING',
+    functions: 'FORMAT JSON_ARRAY JSON_OBJECT TO_BASE32 TO_BASE64 TO_HEX TO_JSON TO_JSON_STRING',
     ofResult: true,
     of: 'bytes of result',
     most: 4 * mebi,

@@ -16,9 +16,9 @@ type Conversion = (sql: string, to: string) => string
 
 const plain: Conversion = (sql, to) => `CAST(${sql} AS ${to})`
 
-/** DuckDB also reads '1.5', '1e3' and '1_000' as integers. */
+/** DuckDB also reads '1.5', '1e3' and '1_000' as integers, but none as '-0x1F'. */
 const wholeNumber: Conversion = sql =>
-  `CAST(CASE WHEN regexp_full_match(${sql}, '\\s*[+-]?([0-9]+|0[xX][0-9a-fA-F]+)\\s*') THEN ${sql} WHEN ${sql} IS NOT NULL THEN '?' END AS BIGINT)`
+  `CAST(CASE WHEN regexp_full_match(${sql}, '\\s*[+-]?[0-9]+\\s*') THEN ${sql} WHEN regexp_full_match(${sql}, '\\s*[+-]?0[xX][0-9a-fA-F]+\\s*') THEN gsql_decimal_digits(${sql}) WHEN ${sql} IS NOT NULL THEN '?' END AS BIGINT)`
 
 /** DuckDB also reads 'yes', 't' and '1' as true. */
 const truth: Conversion = sql =>
@@ -129,10 +129,14 @@ export const conversions: Record<string, Conversion> = {
   'TIME>STRING': sql => datetimeText(onEpochDay(sql), '%H:%M:%S'),
 }
 
-/** 15 digits where they are enough to tell the number from its neighbours, else 17. */
+/** A negative zero is written as zero. */
 export function floatText(sql: string): string {
-  // A negative zero is written as zero.
-  const [short, long] = [`printf('%.15g', ${sql} + 0)`, `printf('%.17g', ${sql})`]
+  return signedFloatText(`(${sql} + 0)`)
+}
+
+/** 15 digits where they are enough to tell the number from its neighbours, else 17. */
+export function signedFloatText(sql: string): string {
+  const [short, long] = [`printf('%.15g', ${sql})`, `printf('%.17g', ${sql})`]
   // NaN has a sign in DuckDB's text, which shows after a minus.
   return `(CASE WHEN isnan(${sql}) THEN 'nan' WHEN CAST(${short} AS DOUBLE) = ${sql} THEN ${short} ELSE ${long} END)`
 }
@@ -183,22 +187,22 @@ function safeBignumericOf(value: Typed, type: SqlType): string | null {
 }
 
 function castIn(context: Context, node: Cast, scope: Scope): Typed {
-  const { operand } = node
   // A FLOAT64 that is written out has the digits that were written.
-  if (
-    operand.kind === 'Literal' &&
-    operand.literal === 'FLOAT' &&
-    node.type.kind === 'BIGNUMERIC' &&
-    !node.format
-  )
-    return typed(`CAST(gsql_bignumeric(${quoteText(operand.text)}) AS ${duckType(node.type)})`, node.type)
-  const value = argument(context, node.operand, scope)
+  const digits = node.type.kind.endsWith('NUMERIC') && !node.format ? floatDigits(node.operand) : null
+  const value = digits === null ? argument(context, node.operand, scope) : typed(quoteText(digits), 'STRING')
   const sql = node.format
     ? withFormat(context, node, node.format, value, scope)
     : convert(value, node.type, node.safe)
   if (sql === null)
     throw context.invalid(node, `Invalid cast from ${typeName(value.type)} to ${typeName(node.type)}`)
   return typed(sql, node.type)
+}
+
+function floatDigits(node: Expression): string | null {
+  // What a NUMERIC holds of the next powers of ten is only their FLOAT64s, which are less.
+  if (node.kind === 'Literal' && node.literal === 'FLOAT' && Number(node.text) < 1e29) return node.text
+  const digits = node.kind === 'Unary' && node.operator === '-' ? floatDigits(node.operand) : null
+  return digits === null ? null : `-${digits}`
 }
 
 /** From what a text is made by a format, or what is read from a text: the arguments behind the format. */

@@ -117,8 +117,19 @@ function commonType(values: Typed[]): SqlType | null | undefined {
   if (typedOnes.length === 0) return null
   const firm = typedOnes.filter(value => value.origin !== 'literal')
   const types = [...firm, ...typedOnes].map(value => value.type!)
-  const candidates = [...types, ...types.flatMap(widerTypes)]
+  const candidates = [...commonStruct(typedOnes), ...types, ...types.flatMap(widerTypes)]
   return candidates.find(candidate => typedOnes.every(value => coerce(value, candidate) !== null))
+}
+
+/** Of structs that are written out, field by field, with the names of the first. */
+function commonStruct(values: Typed[]): SqlType[] {
+  const type = values[0]!.type!
+  if (type.kind !== 'STRUCT' || !values.every(({ fields }) => fields)) return []
+  const fields = type.fields.flatMap(({ name }, at) => {
+    const type = commonType(values.flatMap(({ fields }) => fields![at] ?? []))
+    return type === undefined ? [] : [{ name, type: type ?? { kind: 'INT64' as const } }]
+  })
+  return [{ kind: 'STRUCT', fields }]
 }
 
 function widerTypes(type: SqlType): SqlType[] {

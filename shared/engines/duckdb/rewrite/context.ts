@@ -171,6 +171,7 @@ export const raisedMessages = [
   'Bad value for a cast',
   'Division by zero',
   'Length must not be negative',
+  'REGEXP_INSTR takes a group in a literal pattern only',
   'Text is too long for its type',
 ] as const
 

@@ -12,7 +12,7 @@ import type {
   Query,
   Unary,
 } from '../../../sql/tree.ts'
-import type { SqlType, StructType } from '../../../sql/types.ts'
+import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
 import { isSimple, joined } from './bounds.ts'
@@ -37,7 +37,7 @@ const binaries: Record<Exclude<BinaryOperator, '||'>, Rule> = {
   '<=': comparison,
   '>=': comparison,
   '|': bitwise,
-  '^': (left, right) => bitwise(left, right, '^') && typed(`xor(${left.sql}, ${right.sql})`, 'INT64'),
+  '^': bitwise,
   '&': bitwise,
   '<<': shifted,
   '>>': shifted,
@@ -123,13 +123,19 @@ function withoutNaN(a: Typed, b: Typed, operator: BinaryOperator, compared: stri
 }
 
 function bitwise(left: Typed, right: Typed, operator: string): Typed | null {
-  const whole = [left, right].every(side => side.type === null || side.type.kind === 'INT64')
-  return whole ? typed(`(${left.sql} ${operator} ${right.sql})`, 'INT64') : null
+  const all = (kind: ScalarName) => [left, right].every(({ type }) => type === null || type.kind === kind)
+  if (all('INT64'))
+    return operator === '^'
+      ? typed(`xor(${left.sql}, ${right.sql})`, 'INT64')
+      : typed(`(${left.sql} ${operator} ${right.sql})`, 'INT64')
+  return all('BYTES') ? typed(`gsql_bytes_bitwise(${left.sql}, ${right.sql}, '${operator}')`, 'BYTES') : null
 }
 
 /** Of the 64 bits, without regard to the sign; DuckDB keeps the sign, and refuses to lose a bit. */
 function shifted(left: Typed, right: Typed, operator: string): Typed | null {
-  if (!bitwise(left, right, operator)) return null
+  if (left.type?.kind === 'BYTES' && right.type?.kind === 'INT64')
+    return typed(`gsql_bytes_shifted(${left.sql}, ${right.sql}, '${operator}')`, 'BYTES')
+  if (bitwise(left, right, operator)?.type?.kind !== 'INT64') return null
   const count = `CAST(${right.sql} AS INTEGER)`
   const bits = `CAST(CAST(CAST(${left.sql} AS BIGINT) AS BIT) ${operator} ${count} AS BIGINT)`
   const least = raise('Length must not be negative')
@@ -279,17 +285,12 @@ export function unary(context: Context, node: Unary, scope: Scope): Typed {
   const { operand, operator } = node
   if (operator === '-' && operand.kind === 'Literal' && operand.literal === 'INTEGER')
     return { ...typed(`CAST(${-BigInt(operand.text)} AS BIGINT)`, 'INT64'), origin: 'literal' }
-  if (
-    operator === '-' &&
-    operand.kind === 'Literal' &&
-    operand.literal === 'FLOAT' &&
-    Number(operand.text) === 0
-  )
-    return context.expression(operand, scope)
   if (isNull(operand) && operator === 'NOT') throw nullOperand(context, operand, operator)
   const value = context.expression(operand, scope)
   if (operator === '-' && value.type?.kind === 'INTERVAL')
     return typed(`gsql_interval_multiplied(${value.sql}, CAST(-1 AS BIGINT))`, 'INTERVAL')
+  if (operator === '~' && value.type?.kind === 'BYTES')
+    return typed(`gsql_bytes_inverted(${value.sql})`, 'BYTES')
   const kind = value.type?.kind ?? (operator === 'NOT' ? 'BOOL' : 'INT64')
   const allowed = { NOT: ['BOOL'], '~': ['INT64'], '-': numberKinds, '+': numberKinds }[operator]
   if (!allowed.includes(kind)) throw noSignature(context, node, `operator ${operator}`, [value])
@@ -446,7 +447,7 @@ function inArray(context: Context, node: In, operand: Typed, array: Typed): stri
 }
 
 /** Of a list of tests. */
-function anyOf(tests: string): string {
+export function anyOf(tests: string): string {
   return `(CASE WHEN list_contains(${tests}, true) THEN true WHEN list_count(${tests}) < len(${tests}) THEN NULL ELSE false END)`
 }
 

@@ -152,6 +152,38 @@ function hexadecimal(text: string): number {
   return sign === '-' ? -value : value
 }
 
+/** Characters to insert, delete or replace until one text is the other. */
+function editDistance(one: string[], other: string[]): number {
+  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
+  for (const [i, character] of one.entries()) {
+    const next = [i + 1]
+    for (let j = 1; j < row.length; j++)
+      next[j] = Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (character === other[j - 1] ? 0 : 1))
+    row = next
+  }
+  return row.at(-1)!
+}
+
+const bitwiseOperators: Record<string, (a: number, b: number) => number> = {
+  '&': (a, b) => a & b,
+  '|': (a, b) => a | b,
+  '^': (a, b) => a ^ b,
+}
+
+function bitwise(one: Uint8Array, other: Uint8Array, operator: string): Uint8Array {
+  if (one.length !== other.length) throw new ValueError('Bitwise operators take BYTES of the same length')
+  return one.map((value, at) => bitwiseOperators[operator]!(value, other[at]!))
+}
+
+/** Bits that leave are lost, and zeros come in. */
+function shifted(bytes: Uint8Array, by: bigint, operator: string): Uint8Array {
+  if (by < 0n) throw new ValueError('Bitwise shifts take no negative number')
+  if (by >= bytes.length * 8) return new Uint8Array(bytes.length)
+  const value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+  const moved = operator === '<<' ? BigInt.asUintN(bytes.length * 8, value << by) : value >> by
+  return Buffer.from(moved.toString(16).padStart(bytes.length * 2, '0'), 'hex')
+}
+
 /** ASCII letters only. */
 const mapped = (bytes: Uint8Array, from: number, shift: number) =>
   bytes.map(value => (value >= from && value < from + 26 ? value + shift : value))
@@ -161,6 +193,14 @@ export const textFunctions: Record<string, ScalarFunction> = {
   gsql_bytes_text: scalar(['BLOB', 'BOOLEAN'], 'VARCHAR', bytesText),
   gsql_upper: scalar(['VARCHAR'], 'VARCHAR', text => text.toUpperCase()),
   gsql_lower: scalar(['VARCHAR'], 'VARCHAR', text => text.toLowerCase()),
+  gsql_edit_distance: scalar(['VARCHAR', 'VARCHAR'], 'BIGINT', (one, other) =>
+    BigInt(editDistance(characters(one), characters(other))),
+  ),
+  /** An integer in hexadecimal digits as one in decimal digits. */
+  gsql_decimal_digits: scalar(['VARCHAR'], 'VARCHAR', text => {
+    const [sign, digits] = /^([-+]?)(.*)$/s.exec(text.trim())!.slice(1) as [string, string]
+    return `${sign}${BigInt(digits)}`
+  }),
   gsql_hexadecimal: scalar(['VARCHAR'], 'DOUBLE', hexadecimal),
   gsql_initcap: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', initcap),
   gsql_soundex: scalar(['VARCHAR'], 'VARCHAR', soundex),
@@ -182,6 +222,12 @@ export const textFunctions: Record<string, ScalarFunction> = {
   /** Each byte as the character of that number, on which string functions work as on bytes; and back. */
   gsql_characters: scalar(['BLOB'], 'VARCHAR', bytes => Buffer.from(bytes).toString('latin1')),
   gsql_bytes: scalar(['VARCHAR'], 'BLOB', text => Buffer.from(text, 'latin1')),
+  gsql_bytes_bit_count: scalar(['BLOB'], 'BIGINT', bytes =>
+    BigInt(bytes.reduce((count, value) => count + value.toString(2).replaceAll('0', '').length, 0)),
+  ),
+  gsql_bytes_bitwise: scalar(['BLOB', 'BLOB', 'VARCHAR'], 'BLOB', bitwise),
+  gsql_bytes_inverted: ofBytes(bytes => bytes.map(value => ~value)),
+  gsql_bytes_shifted: scalar(['BLOB', 'BIGINT', 'VARCHAR'], 'BLOB', shifted),
   gsql_upper_bytes: ofBytes(bytes => mapped(bytes, 0x61, -32)),
   gsql_lower_bytes: ofBytes(bytes => mapped(bytes, 0x41, 32)),
 }

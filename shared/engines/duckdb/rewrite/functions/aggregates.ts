@@ -21,7 +21,7 @@ export const aggregateFunctions: FunctionTable = {
   ARRAY_CONCAT_AGG: arrayConcatAgg,
   AVG: average,
   ...each('BIT_AND BIT_OR BIT_XOR', ofSameType),
-  COUNT: site => typed(site.call.star ? `count(*)${over(site)}` : aggregate(site, 'count'), 'INT64'),
+  COUNT: countOf,
   COUNTIF: countIf,
   CORR: ofPairs('corr', 2),
   COVAR_POP: ofPairs('covar_pop', 1),
@@ -304,7 +304,7 @@ function extremeBy(site: CallSite): Typed {
 /** DuckDB's functions of lists that do what an aggregate does. */
 const ofLists: Record<string, (list: string, between: string) => string> = {
   avg: list => `list_avg(${list})`,
-  count: list => `list_count(${list})`,
+  count: list => `COALESCE(list_count(${list}), 0)`,
   list: list => `(CASE WHEN len(${list}) > 0 THEN ${list} END)`,
   max: list => `list_max(${list})`,
   min: list => `list_min(${list})`,
@@ -394,10 +394,16 @@ function bytesAgg(site: CallSite): Typed {
   return typed(`unhex(${aggregate(site, 'string_agg', digits)})`, 'BYTES')
 }
 
+function countOf(site: CallSite): Typed {
+  const { star, having } = site.call
+  return typed(aggregate(site, 'count', star ? [having ? '1' : '*'] : undefined), 'INT64')
+}
+
 /** The n + 1 quantiles that cut the values into n parts of equal size. */
 function approximateQuantiles(site: CallSite): Typed {
   const parts = literalInteger(site.call.arguments[1])
   if (!parts || parts > 1000) throw site.unsupported('APPROX_QUANTILES without a literal number up to 1000')
+  if (site.call.nulls === 'RESPECT') throw site.unsupported('APPROX_QUANTILES with RESPECT NULLS')
   const shares = Array.from({ length: parts + 1 }, (_, at) => (at / parts).toFixed(9))
   const value = site.argument(0)
   return typed(aggregate(site, 'quantile_disc', [value.sql, `[${shares.join(', ')}]`]), arrayOf(value.type))

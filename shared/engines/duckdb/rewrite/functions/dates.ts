@@ -1,5 +1,6 @@
 /** Date and time functions; those from and to text are in date-formats.ts. */
 import type { ScalarName } from '../../../../sql/types.ts'
+import { duckType } from '../../syntax.ts'
 import { conversions } from '../casts.ts'
 import { coerce } from '../coercion.ts'
 import { raise, type Typed, typed } from '../context.ts'
@@ -92,6 +93,15 @@ const timestampDifference = signature(['TIMESTAMP', 'TIMESTAMP', 'PART'], 'INT64
   wholeParts(from, to, part),
 )
 
+/** The beginning of the bucket that a value is in; buckets are counted from an origin on. */
+const bucket = (type: 'DATE' | 'DATETIME' | 'TIMESTAMP', result = (sql: string) => sql) =>
+  signature(
+    [type, 'INTERVAL', `${type}?`],
+    type,
+    (value, width, origin = `CAST('1950-01-01' AS ${duckType({ kind: type })})`) =>
+      result(`time_bucket(${width}, ${value}, ${origin})`),
+  )
+
 /** Counts boundaries of a part that are crossed; TIMESTAMP_DIFF counts whole parts. */
 const difference = (type: Exclude<DateType, 'TIMESTAMP'>) =>
   signature([type, type, 'PART'], 'INT64', (to, from, part) => {
@@ -174,12 +184,9 @@ export const dateFunctions: FunctionTable = {
   DATE_DIFF: [difference('DATE'), difference('DATETIME'), timestampDifference],
   DATETIME_DIFF: [difference('DATETIME'), timestampDifference],
   TIME_DIFF: difference('TIME'),
-  TIMESTAMP_BUCKET: signature(
-    ['TIMESTAMP', 'INTERVAL', 'TIMESTAMP?'],
-    'TIMESTAMP',
-    (timestamp, width, origin = `TIMESTAMPTZ '1950-01-01 00:00:00+00'`) =>
-      `time_bucket(${width}, ${timestamp}, ${origin})`,
-  ),
+  DATE_BUCKET: bucket('DATE', asDate),
+  DATETIME_BUCKET: bucket('DATETIME'),
+  TIMESTAMP_BUCKET: bucket('TIMESTAMP'),
   TIMESTAMP_DIFF: timestampDifference,
 
   DATE_TRUNC: truncation('DATE', 'DATETIME', 'TIMESTAMP'),

@@ -4,7 +4,7 @@
  */
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
-import { convert } from '../casts.ts'
+import { convert, signedFloatText } from '../casts.ts'
 import { within } from '../bounds.ts'
 import { structField, type Typed, typed } from '../context.ts'
 import type { CallSite } from './signature.ts'
@@ -137,7 +137,7 @@ function fraction({ sql, type }: Typed, spec: Specification): string {
     const text = `CAST(CAST(${sql} AS DECIMAL(38,9)) AS VARCHAR)`
     return signed(`gsql_fixed_decimal(${text}, ${precision}, ${comma})`, `${sql} < 0`, spec)
   }
-  const double = type?.kind === 'FLOAT64' ? sql : `CAST(CAST(${sql} AS VARCHAR) AS DOUBLE)`
+  const double = type?.kind === 'FLOAT64' ? `(${sql} + 0)` : `CAST(CAST(${sql} AS VARCHAR) AS DOUBLE)`
   const form = `{:${flags.includes('#') ? '#' : ''}${comma ? ',' : ''}.{}${letter}}`
   const short = `format('${form}', ${double}, CAST(${precision} AS INTEGER))`
   const long = `gsql_fixed(${double}, ${precision}, ${comma})`
@@ -174,7 +174,7 @@ function knownText(site: CallSite, sql: string, type: SqlType, letter: 't' | 'T'
 
 /** As a literal, which has a point or an exponent, so that it is no integer. */
 function floatWithPoint(sql: string): string {
-  const text = convert(typed(sql, 'FLOAT64'), { kind: 'STRING' })!
+  const text = signedFloatText(sql)
   return `regexp_replace(${text}, '^(-?[0-9]+)$', '\\1.0')`
 }
 

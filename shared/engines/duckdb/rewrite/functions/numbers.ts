@@ -2,8 +2,9 @@
 import type { SqlType } from '../../../../sql/types.ts'
 import { attempt } from '../attempt.ts'
 import { once } from '../bounds.ts'
-import { numberKinds, unify } from '../coercion.ts'
-import { raise, type Typed, typed } from '../context.ts'
+import { coerce, numberKinds, unify } from '../coercion.ts'
+import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
+import { orderable } from '../keys.ts'
 import { decimal, divisorOf, exact, isDecimal, nonZero } from '../operators.ts'
 import {
   applyRule,
@@ -79,7 +80,10 @@ function finite(result: string, ...args: string[]): string {
 
 export const numberFunctions: FunctionTable = {
   ABS: named('abs', ['NUMBER'], sameAsFirst),
-  BIT_COUNT: signature(['INT64'], 'INT64', x => `CAST(bit_count(${x}) AS BIGINT)`),
+  BIT_COUNT: [
+    signature(['INT64'], 'INT64', x => `CAST(bit_count(${x}) AS BIGINT)`),
+    named('gsql_bytes_bit_count', ['BYTES'], 'INT64'),
+  ],
   ACOS: ofFinite(x => `acos(${x})`),
   ACOSH: signature(
     ['FLOAT64'],
@@ -141,15 +145,7 @@ export const numberFunctions: FunctionTable = {
   NULLIFZERO: signature(['NUMBER'], sameAsFirst, x => `NULLIF(${x}, 0)`),
   POW: raised,
   POWER: raised,
-  // The number of bounds that are not above the point.
-  RANGE_BUCKET: signature(['NUMBER', 'ARRAY'], 'INT64', (point, bounds) =>
-    once([point, bounds], (point, bounds) => {
-      const strange = `list_filter(${bounds}, lambda b: b IS NULL OR isnan(CAST(b AS DOUBLE)))`
-      const refused = `len(${strange}) > 0 OR list_sort(${bounds}) <> ${bounds}`
-      const known = `${point} IS NOT NULL AND NOT isnan(CAST(${point} AS DOUBLE))`
-      return `(CASE WHEN ${known} AND (${refused}) THEN ${raise('A number is out of range')} WHEN ${known} THEN len(list_filter(${bounds}, lambda b: b <= ${point})) END)`
-    }),
-  ),
+  RANGE_BUCKET: rangeBucket,
   ROUND: [
     ...whole('round'),
     signature(['FLOAT64', 'INT64'], 'FLOAT64', roundedTo),
@@ -245,6 +241,24 @@ function safeArithmetic(site: CallSite, operator: '+' | '-' | '*'): Typed {
     if (operator === '*' && isDecimal(type)) return decimal('multiply', x, y, type)
     return exact(`(${x} ${operator} ${y})`, type)
   })
+}
+
+/** The number of bounds that are not above the point. */
+function rangeBucket(site: CallSite): Typed {
+  const [given, list] = site.allArguments()
+  const element = list && elementOf(list.type)
+  const type = element && unify([given!, { ...list, type: element }])?.type
+  const [point, bounds] = type ? [coerce(given!, type), coerce(list, arrayOf(type))] : []
+  if (!point || !bounds || !orderable(type!) || site.call.arguments.length !== 2)
+    throw site.noMatch(site.allArguments())
+  const nan = (x: string) => (type!.kind === 'FLOAT64' ? ` OR isnan(${x})` : '')
+  const sql = once([point.sql, bounds.sql], (point, bounds) => {
+    const strange = `list_filter(${bounds}, lambda b: b IS NULL${nan('b')})`
+    const refused = `len(${strange}) > 0 OR list_sort(${bounds}) <> ${bounds}`
+    const count = `len(list_filter(${bounds}, lambda b: b <= ${point}))`
+    return `(CASE WHEN ${point} IS NULL${nan(point)} OR ${bounds} IS NULL THEN NULL WHEN ${refused} THEN ${raise('A number is out of range')} ELSE ${count} END)`
+  })
+  return typed(sql, 'INT64')
 }
 
 function safeDivide(site: CallSite): Typed {

@@ -102,7 +102,7 @@ function position(site: CallSite): Typed {
     throw site.unsupported(
       'REGEXP_INSTR with this group',
       site.call.arguments[1],
-      'the group must stand in a literal pattern, outside other groups, and with no | beside it',
+      'the group must stand outside other groups, with no | beside it',
     )
   const from = positive(site, 2)
   const number = positive(site, 3)
@@ -125,7 +125,7 @@ function position(site: CallSite): Typed {
   )
   const known = [text, pattern, from, number, after].map(sql => `${sql} IS NOT NULL`).join(' AND ')
   return typed(
-    `(CASE WHEN (${pattern} = '' OR ${from} > length(${text})) AND ${text} IS NOT NULL AND ${number} IS NOT NULL THEN 0 WHEN ${known} THEN ${sql} END)`,
+    `(CASE WHEN (${pattern} = '' OR ${from} > length(${text})) AND ${text} IS NOT NULL AND ${pattern} IS NOT NULL AND ${number} IS NOT NULL THEN 0 WHEN ${known} THEN ${sql} END)`,
     'INT64',
   )
 }
@@ -251,8 +251,11 @@ function isWhole(pattern: string): boolean {
 }
 
 function splitOf(pattern: string, literal: string | null, group: Group | null): Split | null {
-  if (literal === null) return null
-  const whole = { before: `''`, group: `'(' || ${pattern} || ')'`, behind: `''`, optional: false }
+  const counted =
+    literal === null
+      ? `(CASE WHEN regexp_matches(${pattern}, ${hasGroup}) THEN CAST(${raise('REGEXP_INSTR takes a group in a literal pattern only')} AS VARCHAR) ELSE ${pattern} END)`
+      : pattern
+  const whole = { before: `''`, group: `'(' || ${counted} || ')'`, behind: `''`, optional: false }
   if (!group) return whole
   const { before, inside, behind } = group
   // With a count behind it, the group is its last repetition.

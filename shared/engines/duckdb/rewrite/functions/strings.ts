@@ -1,13 +1,14 @@
 /** String and bytes functions, and NET's; those with regular expressions are in regexp.ts. */
 import type { SqlType } from '../../../../sql/types.ts'
-import { quoteText } from '../../syntax.ts'
+import { quoteName, quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
 import { joined, literalBytes, once } from '../bounds.ts'
 import { coerce } from '../coercion.ts'
-import { arrayOf, raise, type Typed, typed } from '../context.ts'
+import { arrayOf, raise, structField, type Typed, typed } from '../context.ts'
+import { anyOf } from '../operators.ts'
 import { ofBytesToo } from './bytes.ts'
 import { format } from './format.ts'
-import { bounded, type CallSite, each, type FunctionTable, named, signature } from './signature.ts'
+import { applyRule, bounded, type CallSite, each, type FunctionTable, named, signature } from './signature.ts'
 
 /** TRIM removes Unicode's white space; DuckDB's removes spaces only. */
 const whiteSpace = quoteText(
@@ -140,16 +141,8 @@ export const stringFunctions: FunctionTable = {
   CODE_POINTS_TO_BYTES: codePoints('gsql_code_points_to_bytes', 'BYTES'),
   CODE_POINTS_TO_STRING: codePoints('gsql_code_points_to_string', 'STRING'),
   CONCAT: concat,
-  CONTAINS_SUBSTR: signature(
-    ['STRING', 'STRING'],
-    'BOOL',
-    (text, part) => `contains(lower(${text}), lower(${part}))`,
-  ),
-  EDIT_DISTANCE: bounded(
-    1,
-    (one, other) => `CAST(strlen(${one.sql}) AS DOUBLE) * strlen(${other.sql})`,
-    named('levenshtein', ['STRING', 'STRING'], 'INT64'),
-  ),
+  CONTAINS_SUBSTR: containsSubstring,
+  EDIT_DISTANCE: editDistance,
   FORMAT: format,
   FROM_BASE32: named('gsql_from_base32', ['STRING'], 'BYTES'),
   // With white space, and without the padding that DuckDB insists on.
@@ -224,6 +217,69 @@ function nthPosition(text: string, part: string, position: string, occurrence = 
   const back = `list_reverse(list_filter(${starts}, lambda q: q <= length(${text}) + ${last} + ${position}))[${occurrence}]`
   const known = [text, part, occurrence].map(value => `${value} IS NOT NULL`).join(' AND ')
   return `(CASE WHEN ${checked} > 0 AND ${known} THEN COALESCE(${ahead}, 0) WHEN ${checked} < 0 AND ${known} THEN COALESCE(${back}, 0) END)`
+}
+
+/** Whether a value, or any inside an array or a STRUCT, has a text in it, without regard to case and Unicode's forms. */
+function containsSubstring(site: CallSite): Typed {
+  const [value, given] = site.allArguments()
+  const part = given && coerce(given, { kind: 'STRING' })
+  if (!value || !part) throw site.noMatch(site.allArguments())
+  const test = (text: string, part: string) => `contains(${folded(text)}, ${part})`
+  const sql = once([folded(part.sql)], part =>
+    isScalar(value)
+      ? test(textOf(site, value), part)
+      : anyOf(`list_transform(${textsOf(site, value)}, lambda c: ${test('c', part)})`),
+  )
+  return typed(sql, 'BOOL')
+}
+
+const folded = (text: string) =>
+  once(
+    [text],
+    text =>
+      `(CASE WHEN length(${text}) = strlen(${text}) THEN lower(${text}) ELSE gsql_normalize_and_casefold(${text}, 'NFKC') END)`,
+  )
+
+const isScalar = ({ type }: Typed) => type?.kind !== 'STRUCT' && type?.kind !== 'ARRAY'
+
+function textOf(site: CallSite, value: Typed): string {
+  const text = value.type?.kind === 'BYTES' ? null : convert(value, { kind: 'STRING' })
+  if (text === null) throw site.noMatch(site.allArguments())
+  return text
+}
+
+/** A list of the texts of all that is inside. */
+function textsOf(site: CallSite, value: Typed): string {
+  const { sql, type } = value
+  if (type?.kind === 'ARRAY') {
+    const item = typed(quoteName(site.context.uniqueName('c')), type.element)
+    return `flatten(list_transform(${sql}, lambda ${item.sql}: ${textsOf(site, item)}))`
+  }
+  if (type?.kind !== 'STRUCT') return `[${textOf(site, value)}]`
+  const fields = type.fields.map((_, at) => structField(sql, type, at))
+  const scalars = `[${fields
+    .filter(isScalar)
+    .map(field => textOf(site, field))
+    .join(', ')}]`
+  const others = fields.filter(field => !isScalar(field)).map(field => textsOf(site, field))
+  return others.length === 0 ? scalars : `flatten([${[scalars, ...others].join(', ')}])`
+}
+
+/** DuckDB counts bytes, which for ASCII are characters. */
+function editDistance(site: CallSite): Typed {
+  const most = site.option('max_distance', 'INT64', '9223372036854775807')
+  return applyRule(
+    site,
+    bounded(
+      1,
+      (one, other) => `CAST(strlen(${one.sql}) AS DOUBLE) * strlen(${other.sql})`,
+      signature(['STRING', 'STRING'], 'INT64', (one, other) => {
+        const ascii = `strlen(${one} || ${other}) = length(${one} || ${other})`
+        const distance = `CASE WHEN ${ascii} THEN levenshtein(${one}, ${other}) ELSE gsql_edit_distance(${one}, ${other}) END`
+        return `(CASE WHEN ${one} || ${other} IS NOT NULL THEN least(${distance}, ${most}) END)`
+      }),
+    ),
+  )
 }
 
 /** DuckDB's digests are hexadecimal text. */

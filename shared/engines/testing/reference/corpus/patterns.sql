@@ -34,6 +34,7 @@ REGEXP_CONTAINS(url, r'«/rest¦^https¦example\.co»')
 LOWER(NET.HOST(url))
 COALESCE(NET.REG_DOMAIN(url), 'none')
 --- queries
+SELECT text, pattern, REGEXP_INSTR(text, pattern) AS place, REGEXP_INSTR(text, pattern, 2, 2, 1) AS second FROM UNNEST([STRUCT('ab@cd-ef' AS text, '@[^-]*' AS pattern), ('abc-ef', '@[^-]*'), ('abc', ''), (NULL, 'a'), ('a', NULL), ('axbxb', 'x|b'), ('über', '[^a-z]')]);
 SELECT REGEXP_CONTAINS('«abc¦ABC¦¦a\nc¦ä»', r'«^a.c$¦(?s)^a.c$¦(?i)abc¦^$¦\w»');
 SELECT REGEXP_EXTRACT('ab12cd345', r'«([a-z]+)(\d+)¦(¦[¦a{1001}¦\1¦(?=a)¦(?<x>\d+)¦(?P<x>\d+)¦*¦a**»');
 SELECT REGEXP_REPLACE('«abc¦aaa¦¦日本»', r'«a¦b*¦$¦(.)¦x»', r'«-¦\0\0¦\1»');
