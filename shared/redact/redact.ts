@@ -60,7 +60,7 @@ function redactAgain(text: string): string {
   return redacted
 }
 
-const touched = /[^\s"'=]REDACTED|REDACTED[^\s"',;]/
+const touched = /[^\s"'=]REDACTED|REDACTED[^\s"',;&]/
 const mostRounds = 8
 
 function takeOutAll(text: string): string {

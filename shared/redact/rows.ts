@@ -17,15 +17,15 @@ type Fields = Record<string, Value>
 
 /**
  * A place in the structure: a field below a field, in any row and any element of a list. Rows are much alike, so the
- * last value of a place is tried first: its fields in their order, and its text with the redacted one.
+ * fields of the last value are tried first, in their order.
  */
 interface Place {
   name: string
   redactedName: string
   kind: NameKind
   personal: boolean
-  text: string
-  redactedText: string
+  /** Redacted texts by the texts of the place: most have few. `null` once there are many. */
+  known: Map<string, string> | null
   fields: Place[]
   /** Whether a name among `fields` is or was personal. */
   renames: boolean
@@ -49,13 +49,12 @@ export function walkRows(
 function placeOf(name: string, policy: Policy): Place {
   const kind = policy.kindOf(name)
   const personal = isPersonal(kind)
-  const nothing = { text: '', redactedText: '', fields: [], renames: false }
-  return { name, redactedName: policy.redact(name), kind, personal, ...nothing }
+  const redactedName = policy.redact(name)
+  return { name, redactedName, kind, personal, known: new Map(), fields: [], renames: false }
 }
 
 function redactAt(place: Place, value: Value, policy: Policy): Value {
-  if (typeof value === 'string')
-    return value === place.text ? place.redactedText : redactString(place, value, policy)
+  if (typeof value === 'string') return redactString(place, value, policy)
   if (typeof value === 'number') return isPersonalNumber(place, value) ? replacement : value
   if (value === null || typeof value === 'boolean') return value
   if (Array.isArray(value)) return redactList(place, value, policy)
@@ -63,10 +62,18 @@ function redactAt(place: Place, value: Value, policy: Policy): Value {
 }
 
 function redactString(place: Place, text: string, policy: Policy): string {
-  place.text = text
-  place.redactedText = redactedText(place, text, policy)
-  return place.redactedText
+  const { known } = place
+  if (known === null) return redactedText(place, text, policy)
+  const same = known.get(text)
+  if (same !== undefined) return same
+  const redacted = redactedText(place, text, policy)
+  if (known.size < few) known.set(text, redacted)
+  else place.known = null
+  return redacted
 }
+
+/** The names of cities, hosts and agents in a log are about so many; ids and messages are known to differ soon. */
+const few = 32
 
 function redactedText({ kind, personal }: Place, text: string, policy: Policy): string {
   if (personal) return text === '' ? text : replacement
