@@ -1,6 +1,7 @@
 /** Errors as callers get them: problem documents (RFC 9457), with the members that Logflare's clients read. */
 import type { ServerResponse } from 'node:http'
 import { ApiError, errorCodes, type ErrorCode, type Problem } from '../../shared/errors.ts'
+import { withoutKeys } from '../../shared/keys/key-text.ts'
 
 export interface ProblemDocument {
   type: string
@@ -43,7 +44,7 @@ export function problemDocument(error: unknown, { path, requestId = '' }: Proble
 /** Sends the problem document of an error, with the error's own headers. */
 export function sendProblem(res: ServerResponse, error: unknown, context: ProblemContext): void {
   const document = problemDocument(error, context)
-  const body = Buffer.from(JSON.stringify(document))
+  const body = Buffer.from(withoutKeys(JSON.stringify(document)))
   res.writeHead(document.status, {
     'Content-Type': 'application/problem+json; charset=utf-8',
     'Content-Length': body.length,

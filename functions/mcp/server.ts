@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { Caller } from '../../shared/keys/authenticate.ts'
+import { withoutKeys } from '../../shared/keys/key-text.ts'
 import type { Call } from '../http/call.ts'
 import { type Ask, frames, inFrame, type ToolCall } from './frames.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
@@ -54,10 +55,18 @@ export function serving(
     // A client of 2025 gets its result by a stream.
     const isStream = headers.get('content-type') === 'text/event-stream'
     const body = isStream
-      ? Readable.fromWeb(response.body as ReadableStream)
-      : Buffer.from(await response.bytes())
+      ? Readable.fromWeb(response.body as ReadableStream).map(withoutKeysInError)
+      : withoutKeysInError(await response.bytes())
     return { status, headers, body }
   }
+}
+
+/** An error of the protocol may quote the request; in a result, text is as the endpoint answers it. */
+function withoutKeysInError(message: Uint8Array): Buffer {
+  const bytes = Buffer.from(message)
+  const [error, result] = ['"error":', '"result":'].map(field => bytes.indexOf(field))
+  const isError = error! >= 0 && (result! < 0 || error! < result!)
+  return isError ? Buffer.from(withoutKeys(bytes.toString())) : bytes
 }
 
 function webRequest({ req }: Call): Request {

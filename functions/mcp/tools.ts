@@ -6,7 +6,7 @@ import { queryText } from '../../shared/endpoints/query-string.ts'
 import { fieldName } from '../../shared/engines/values.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { type Caller, mayCall } from '../../shared/keys/authenticate.ts'
-import { sha256 } from '../../shared/keys/key-text.ts'
+import { sha256, withoutKeys } from '../../shared/keys/key-text.ts'
 import { Timing } from '../../shared/timing.ts'
 import { cursorAfter } from '../../shared/pages/page.ts'
 import { tableQueries } from '../../shared/sandbox/tables.ts'
@@ -244,7 +244,7 @@ function errorText({ message, problems, headers }: ApiError): string {
     else if (!lettersOf(message).includes(lettersOf(place))) lines.push(place)
   }
   if (headers['Retry-After']) lines.push(`Try again after ${headers['Retry-After']} s.`)
-  return lines.join('\n')
+  return withoutKeys(lines.join('\n'))
 }
 
 function lettersOf(text: string): string {
