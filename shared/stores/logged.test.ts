@@ -19,7 +19,6 @@ test('every call that fails is logged with the reason and the client’s code, a
     () => store.create(at, {}),
     () => store.replace(at, {}),
     () => store.update(at, { set: {} }),
-    () => store.add(at, { n: 1 }),
     () => store.remove(at),
     () => store.query({ collection: 'things', limit: 1 }),
     () => store.batch([]),

@@ -16,7 +16,6 @@ export function logged(store: Store, log: Log): Store {
     create: (...call) => store.create(...call).catch(note),
     replace: (...call) => store.replace(...call).catch(note),
     update: (...call) => store.update(...call).catch(note),
-    add: (...call) => store.add(...call).catch(note),
     remove: (...call) => store.remove(...call).catch(note),
     query: (...call) => store.query(...call).catch(note),
     batch: (...call) => store.batch(...call).catch(note),

@@ -1,9 +1,7 @@
 import type { Store, Writing } from './store.ts'
 
 /** A store's writes of one document, as batches of one. */
-export function singleWrites(
-  batch: Store['batch'],
-): Pick<Store, 'create' | 'replace' | 'update' | 'add' | 'remove'> {
+export function singleWrites(batch: Store['batch']): Pick<Store, 'create' | 'replace' | 'update' | 'remove'> {
   return {
     async create(at, fields) {
       return only(await batch([{ type: 'create', at, fields }]))
@@ -13,9 +11,6 @@ export function singleWrites(
     },
     async update(at, change, ifVersion) {
       return only(await batch([{ type: 'update', at, ...change, ...condition(ifVersion) }]))
-    },
-    async add(at, amounts, set) {
-      return only(await batch([{ type: 'add', at, amounts, ...(set ? { set } : {}) }]))
     },
     async remove(at, ifVersion) {
       await batch([{ type: 'remove', at, ...condition(ifVersion) }])

@@ -6,9 +6,6 @@
 /** A value of a document. Bytes and dates are at the top level only. */
 export type Plain = null | boolean | number | string | Plain[] | { [field: string]: Plain }
 export type Fields = { [field: string]: Plain | Uint8Array | Date }
-/** What to add to each field. */
-type Amounts = { [field: string]: number }
-
 export interface Reference {
   collection: string
   /** 1 to 1,000 characters of A-Z a-z 0-9 . _ - : */
@@ -44,9 +41,9 @@ export type Write =
   | { type: 'update'; at: Reference; set: Fields; unset?: string[]; ifVersion?: string }
   /**
    * Adds to fields, each 0 where it is missing or no number, and sets others; creates the document where it is missing.
-   * Any number of them at once lose nothing.
+   * Any number of them at once lose nothing; one whose acknowledgement is lost may count twice.
    */
-  | { type: 'add'; at: Reference; amounts: Amounts; set?: Fields }
+  | { type: 'add'; at: Reference; amounts: { [field: string]: number }; set?: Fields }
   /** Removing a missing document succeeds, unless `ifVersion` is given. */
   | { type: 'remove'; at: Reference; ifVersion?: string }
 
@@ -79,8 +76,6 @@ export interface Store {
    * Fails with `conflict` if the version is another one, or the document is gone.
    */
   update(at: Reference, change: { set: Fields; unset?: string[] }, ifVersion?: string): Promise<Writing>
-  /** Adds to fields of a document, and creates it where it is missing. One whose acknowledgement is lost may count twice. */
-  add(at: Reference, amounts: Amounts, set?: Fields): Promise<Writing>
   remove(at: Reference, ifVersion?: string): Promise<void>
   /** Documents in the order asked for; without one, by id. */
   query(search: Search): Promise<{ documents: Document[]; readAt: number }>

@@ -165,7 +165,8 @@ describeStores('the store', ({ open }) => {
       ['infinity', { n: Infinity }, {}],
       ['a field that it sets', { n: 1 }, { n: 2 }],
     ])('an addition of %s', async (_, amounts, set) => {
-      await expect(store.add(at, amounts as never, set)).rejects.toMatchObject(refused('invalid'))
+      const add = { type: 'add', at, amounts: amounts as never, set } as const
+      await expect(store.batch([add])).rejects.toMatchObject(refused('invalid'))
     })
   })
 

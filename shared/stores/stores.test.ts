@@ -88,7 +88,8 @@ describeStores('the store', ({ open }) => {
 
     test('counts every one of 50 additions at once, and is made by the first', async () => {
       const at = freshReference()
-      const adding = (n: number) => store.add(at, { n, half: 0.5 }, { latest: { n } })
+      const adding = (n: number) =>
+        store.batch([{ type: 'add', at, amounts: { n, half: 0.5 }, set: { latest: { n } } }])
       await Promise.all(Array.from({ length: 50 }, (_, i) => adding(i + 1)))
       expect(await fieldsAt(at)).toEqual({ n: 1275, half: 25, latest: { n: expect.any(Number) } })
     })

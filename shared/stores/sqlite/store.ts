@@ -24,40 +24,15 @@ export interface SqliteOptions {
  * Throws the port's StoreErrors; `unavailable` = locked for too long, unreadable, unwritable or closed.
  */
 export function openSqlite({ file, now = Date.now, busyMs = 5_000, log = () => {} }: SqliteOptions): Store {
-  let connecting: Promise<Connection> | undefined
-  let lost = false
-  let closed = false
+  const current = new CurrentFile(file, log, () => connect(file, now, busyMs))
 
   async function call<T>(work: (connection: Connection) => T): Promise<T> {
     try {
-      const connection = await current()
+      const connection = await current.connection()
       return await whileBusy(busyMs, () => work(connection))
     } catch (error) {
       throw storeError(error)
     }
-  }
-
-  /** A connection to the file that has the name now. */
-  async function current(): Promise<Connection> {
-    if (closed) throw new StoreError('unavailable', 'the store is closed')
-    if (lost && !existsSync(file))
-      throw new StoreError('unavailable', 'the file is gone', { cause: { code: 'ENOENT' } })
-    const opened = (connecting ??= connect(file, now, busyMs))
-    const connection = await opened.catch(forget)
-    if (connection.isCurrent()) return connection
-    if (connecting === opened) {
-      connecting = undefined
-      lost = true
-      if (existsSync(file)) log('WARNING', 'the store file was replaced')
-      else log('ERROR', 'the store file is gone')
-      connection.close()
-    }
-    return current()
-  }
-
-  function forget(error: unknown): never {
-    connecting = undefined
-    throw error
   }
 
   async function batch(writes: Write[]): Promise<Writing[]> {
@@ -83,12 +58,51 @@ export function openSqlite({ file, now = Date.now, busyMs = 5_000, log = () => {
       return { documents, readAt }
     },
     batch,
-    async close() {
-      if (closed) return
-      closed = true
-      const connection = await connecting?.catch(() => undefined)
-      connection?.close()
-    },
+    close: () => current.close(),
+  }
+}
+
+/** The connection to the file that has the name now. */
+class CurrentFile {
+  private readonly file: string
+  private readonly log: Log
+  private readonly connect: () => Promise<Connection>
+  private opening: Promise<Connection> | undefined
+  private lost = false
+  private closed = false
+
+  constructor(file: string, log: Log, connect: () => Promise<Connection>) {
+    this.file = file
+    this.log = log
+    this.connect = connect
+  }
+
+  /** @throws StoreError `unavailable` where the file was deleted, or after `close`; and what SQLite throws */
+  async connection(): Promise<Connection> {
+    if (this.closed) throw new StoreError('unavailable', 'the store is closed')
+    if (this.lost && !existsSync(this.file))
+      throw new StoreError('unavailable', 'the file is gone', { cause: { code: 'ENOENT' } })
+    const opened = (this.opening ??= this.connect())
+    const connection = await opened.catch((error: unknown) => {
+      this.opening = undefined
+      throw error
+    })
+    if (connection.isCurrent()) return connection
+    if (this.opening === opened) {
+      this.opening = undefined
+      this.lost = true
+      if (existsSync(this.file)) this.log('WARNING', 'the store file was replaced')
+      else this.log('ERROR', 'the store file is gone')
+      connection.close()
+    }
+    return this.connection()
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return
+    this.closed = true
+    const connection = await this.opening?.catch(() => undefined)
+    connection?.close()
   }
 }
 

@@ -10,7 +10,7 @@ export interface Faults {
   after?(operation: Operation, args: unknown[]): void | Promise<void>
 }
 
-const operations: Operation[] = ['get', 'create', 'replace', 'update', 'add', 'remove', 'query', 'batch']
+const operations: Operation[] = ['get', 'create', 'replace', 'update', 'remove', 'query', 'batch']
 
 /** The same store with the hooks around each call. `faults` may be changed while it is in use. */
 export function withFaults(store: Store, faults: Faults): Store {
