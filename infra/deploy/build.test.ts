@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 test('a new process takes the code cache of the build', () => {
-  const program = "console.log(require('./index.js').cachedDataRejected); process.exit()"
+  const program = "console.log(require('./index.cjs').cachedDataRejected); process.exit()"
   const env = { PATH: process.env['PATH'], STORE: 'firestore', GOOGLE_CLOUD_PROJECT: 'none-there' }
   expect(execFileSync(process.execPath, ['-e', program], { cwd: dist, env, encoding: 'utf8' })).toBe(
     'false\n',

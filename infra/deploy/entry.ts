@@ -1,6 +1,6 @@
 /**
- * `index.js` of the deployed folder, which functions-framework loads: it runs the bundle with V8's code cache, see
- * infra/docs/surgery.md, "Code cache". `node index.js` makes the cache: Google's buildpack does after an upload
+ * `index.cjs` of the deployed folder, which functions-framework loads: it runs the bundle with V8's code cache, see
+ * infra/docs/surgery.md, "Code cache". `node index.cjs` makes the cache: Google's buildpack does after an upload
  * (`gcp-build`), with the Node that will serve, and `npm run build` does as well.
  */
 import { once } from 'node:events'
