@@ -1,6 +1,4 @@
 /** Sending a body in the encoding that the caller prefers, with an ETag, or 304 where the caller has it. */
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Request } from '@google-cloud/functions-framework'
 import type { Encoding } from '../../shared/answers/answer.ts'
 import type { Exchange } from './call.ts'
@@ -63,15 +61,4 @@ function preferredEncoding<E extends Encoding>(req: Request, encodings: E[]): E 
 /** Any representation of the same content will do: RFC 9110, section 13.1.2, compares weakly. */
 function matches(header: string | undefined, hash: string): boolean {
   return header !== undefined && (header.trim() === '*' || header.includes(`"${hash}`))
-}
-
-const encoders: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
-  identity: async bytes => bytes,
-  gzip: bytes => promisify(gzip)(bytes),
-  br: bytes => promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
-}
-
-/** For content that is not stored encoded. */
-export function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
-  return encoders[encoding](bytes)
 }

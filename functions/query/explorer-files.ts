@@ -3,10 +3,11 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 import { LRUCache } from 'lru-cache'
+import { encode } from '../../shared/answers/answer.ts'
 import type { Config } from '../../shared/config.ts'
 import type { Call, Route } from '../http/call.ts'
 import { nothingHere } from '../http/problem.ts'
-import { encode, sendRepresentation } from '../http/representation.ts'
+import { sendRepresentation } from '../http/representation.ts'
 
 const mediaTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',

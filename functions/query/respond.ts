@@ -1,5 +1,5 @@
 /** Sending a finished answer, with the headers that say how it came about. */
-import type { Encoding } from '../../shared/answers/answer.ts'
+import { encode, type Encoding } from '../../shared/answers/answer.ts'
 import { memoryOfRows } from '../../shared/answers/in-flight.ts'
 import type { AnswerResult } from '../../shared/answers/query-request.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
@@ -8,7 +8,7 @@ import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { describeError, type Details } from '../../shared/log.ts'
 import type { Timing } from '../../shared/timing.ts'
 import type { Call } from '../http/call.ts'
-import { encode, sendRepresentation } from '../http/representation.ts'
+import { sendRepresentation } from '../http/representation.ts'
 import { type Format, inFormat } from './formats.ts'
 
 interface Response {

@@ -50,7 +50,11 @@ export class Answer {
   }
 
   bytes(encoding: Encoding): Promise<Buffer> {
-    return this.form(encoding, () => makers[encoding](this))
+    return this.form(encoding, async () =>
+      encoding === 'identity'
+        ? promisify(gunzip)(await this.bytes('gzip'))
+        : encode(await this.bytes('identity'), encoding),
+    )
   }
 
   /** The answer in a form of its own, by its name, which is made with its first use; where that fails, with the next. */
@@ -92,13 +96,18 @@ function rightSized(bytes: Buffer): Buffer {
   return own
 }
 
-const makers: Record<Encoding, (answer: Answer) => Promise<Buffer>> = {
-  gzip: async answer => promisify(gzip)(await answer.bytes('identity')),
-  identity: async answer => promisify(gunzip)(await answer.bytes('gzip')),
-  br: async answer =>
-    promisify(brotliCompress)(await answer.bytes('identity'), {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: answer.rawBytes },
+const encoders: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
+  identity: async bytes => bytes,
+  gzip: bytes => promisify(gzip)(bytes),
+  br: bytes =>
+    promisify(brotliCompress)(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
     }),
+}
+
+/** Bytes in an encoding. */
+export function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
+  return encoders[encoding](bytes)
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Reads typed parameters from a query string. The bindings go to the engine and, as canonical text, into the cache key. */
+/** Reads typed parameters from a query string, under the pins of the key. Bindings go to the engine and, as text, into the cache key. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
 import type { Binding, Value } from '../engines/engine.ts'
@@ -97,10 +97,7 @@ function refusalOf(
  * What relative times in a call count from: this moment; on an endpoint with a cache, the whole minute that it is in, so that
  * the calls of a minute share an answer.
  */
-export function presentFor(
-  { cacheSeconds }: Pick<Endpoint, 'cacheSeconds'>,
-  now: number | string = Date.now(),
-): Date {
+export function presentFor({ cacheSeconds }: Pick<Endpoint, 'cacheSeconds'>, now: number | string): Date {
   const moment = new Date(now)
   return cacheSeconds === 0 ? moment : new Date(Math.floor(moment.getTime() / 60_000) * 60_000)
 }
