@@ -130,7 +130,7 @@ export const settings = {
     default: () => 10_000_000,
     ...wholeNumber(1_000, 33_000_000),
   }),
-  /** With the process itself (150 MB) and the cache's memory (64 MB) it stays under 60 % of 1 GiB: infra/bench, "memory". */
+  /** With the process (150 MB) and the cache's memory (64 MB) it is under 60 % of 1 GiB: infra/bench, "memory". */
   maxBytesInFlight: setting({
     variable: 'MAX_BYTES_IN_FLIGHT',
     description: 'Bytes of memory for results that are read, made and sent; more get 503',

@@ -55,7 +55,7 @@ interface Asked {
   arguments?: Record<string, string> | undefined
 }
 
-/** A prompt with its arguments filled in; a pin wins. @throws ProtocolError for an unknown one, or one without an argument */
+/** A prompt with its arguments filled in; a pin wins. @throws ProtocolError */
 export function getPrompt({ caller }: McpCall, { name, arguments: sent = {} }: Asked): GetPromptResult {
   const args = { ...sent, ...caller.pins }
   const found = investigations.find(prompt => prompt.name === name)

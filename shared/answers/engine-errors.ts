@@ -1,4 +1,4 @@
-/** Running a statement for an endpoint; an engine's error becomes the caller's ApiError, whose status `shared/errors.ts` has. */
+/** Running a statement for an endpoint, and what its errors mean to a caller: codes, whose statuses are in `shared/errors.ts`.*/
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { SavedQuery } from '../endpoints/saved-query.ts'
 import {
@@ -119,8 +119,8 @@ export function apiErrorOf(cause: EngineError, endpoint: Endpoint): ApiError {
 }
 
 /**
- * Where the engine's message applies: a place in the statement, or a parameter that it names. For a bad regular expression the engine
- * names no parameter; the definition says which of them are regular expressions.
+ * Where the engine's message applies: a place in the statement, or a parameter that it names. For a bad regular
+ * expression the engine names no parameter; the definition says which of them are regular expressions.
  */
 function suspects(error: EngineError, endpoint: Endpoint): Problem[] {
   if (error.place) return [{ parameter: 'sql', ...error.place, detail: error.message }]

@@ -136,7 +136,7 @@ function timeoutOf({ endpoint, upstream = [] }: QueryRequest): number {
   return endpoint.timeoutSeconds * 1000 + Math.max(0, ...waits)
 }
 
-/** @returns the answer, as of when its own rows are, and store time of the oldest rows that it read as a table, or Infinity */
+/** @returns the answer, the time as of which its own rows are, and store time of the oldest rows read as a table, or Infinity */
 async function runEngine(
   services: AnsweringServices,
   asked: QueryRequest,

@@ -6,7 +6,7 @@ import { finished, type Writable } from 'node:stream'
 import { EngineError } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 
-/** So many bytes of memory for each byte of JSON: rows as objects, their JSON as text, and its bytes; or parts, and the whole. */
+/** Bytes of memory for each byte of JSON: rows as objects, their JSON as text, and as bytes; or parts, and the whole. */
 export const memoryOfRows = 3
 /** What a run must find free before it begins, so that it is refused before it has cost anything. */
 const freeForRun = 2_000_000

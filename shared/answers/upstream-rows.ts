@@ -9,7 +9,7 @@ import { replacement } from '../redact/personal-class.ts'
 import type { Column, SqlType } from '../sql/types.ts'
 import type { AnswerResult, QueryRequest } from './query-request.ts'
 
-/** JSON of the rows that one statement reads as tables. As parameters, of which BigQuery takes 10 MB, they are up to 9 times as long. */
+/** JSON of the rows that a statement reads as tables. As parameters, which BigQuery bounds at 10 MB, it is up to 9 times as long. */
 const maxUpstreamBytes = 1_000_000
 
 /**

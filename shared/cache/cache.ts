@@ -47,9 +47,10 @@ export interface CacheRequest {
   /** Takes the step `store`: the wait for what is written of the answer. */
   timing?: Timing
   /**
-   * Runs the engine. `startedAt` is the store's time, or NaN where it never answered. Two calls have the same `jobKey` only where the second took the lease of a process that died, so
-   * that the engine can adopt the first one's job. `madeAt` (store time) is given where the answer is as of an earlier
-   * time: it was derived from an older one, or its rows end at a whole minute.
+   * Runs the engine. `startedAt` is the store's time, or NaN where it never answered. Two calls have the same `jobKey`
+   * only where the second took the lease of a process that died, so that the engine can adopt the first one's job.
+   * `madeAt` (store time) is given where the answer is as of an earlier time: it was derived from an older one, or its
+   * rows end at a whole minute.
    */
   make(startedAt: number, jobKey?: string): Promise<{ answer: Answer; madeAt?: number }>
 }
@@ -60,7 +61,7 @@ export interface CacheResult {
   status: 'hit' | 'stale' | 'miss' | 'revalidated' | 'collapsed'
   /** Whether the answer is in the store. */
   stored: boolean
-  /** Store time as of which the answer is: at which the engine began, or an earlier one; NaN where the store never answered. */
+  /** Store time as of which the answer is: when the engine began, or earlier; NaN where the store never answered. */
   madeAt: number
   ageMs: number
   /** Why a stale copy is served and not a new answer, where the engine failed. */

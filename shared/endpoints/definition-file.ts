@@ -1,4 +1,4 @@
-/** From the two files of a saved endpoint to the endpoint: checked by `definition.schema.json`, then by what a schema cannot say. */
+/** A saved endpoint from its two files, checked by `definition.schema.json` and by what a schema cannot say. */
 import { hash } from 'node:crypto'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Rollup } from '../engines/engine.ts'

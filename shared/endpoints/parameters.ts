@@ -1,4 +1,4 @@
-/** Reads typed parameters from a query string, under the pins of the key. Bindings go to the engine and, as text, into the cache key. */
+/** Reads typed parameters from a query string, under the key's pins, for the engine and, as text, for the cache key. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
 import type { Binding, Value } from '../engines/engine.ts'

@@ -47,8 +47,8 @@ function encode(text: string): string {
 }
 
 /**
- * The query string of a call with the members of its JSON body, which a POST has, and a GET of Logflare's clients where SQL is too
- * long for the URL.
+ * The query string of a call with the members of its JSON body, which a POST has, and a GET of Logflare's clients where
+ * SQL is too long for the URL.
  * @param body as it was parsed; `undefined` = none
  * @throws ApiError `invalid_request`
  */

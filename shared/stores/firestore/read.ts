@@ -4,7 +4,7 @@ import { StoreError, type Document, type Reading, type Reference, type Search } 
 import { markField } from '../limits.ts'
 import { millisecondsOf, toDocument } from './values.ts'
 
-/** The document, with all of its fields or those of a mask. An empty mask would mean all, so that `markField` is always in it. */
+/** The document, with all of its fields or those of a mask. `markField` is always in it, as an empty mask would mean all. */
 export async function read(firestore: Firestore, at: Reference, mask?: string[]): Promise<Reading> {
   const reference = firestore.collection(at.collection).doc(at.id)
   const [snapshot] = await firestore.getAll(reference, ...(mask ? [{ fieldMask: [...mask, markField] }] : []))

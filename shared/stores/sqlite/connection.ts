@@ -10,7 +10,7 @@ export interface Connection {
   rows(sql: string, ...values: SQLInputValue[]): Row[]
   /** All or nothing, over one snapshot of the file. `immediate` = no other process writes meanwhile. */
   transaction<T>(mode: 'deferred' | 'immediate', work: () => T): T
-  /** Inside a transaction: the store's time, milliseconds since 1970 UTC, not before any write that the transaction sees. */
+  /** Inside a transaction: the store's time, milliseconds since 1970 UTC, not before any write that it sees. */
   time(): number
   /** Whether the file under this name is still the one that was opened. */
   isCurrent(): boolean

@@ -106,7 +106,7 @@ class CurrentFile {
   }
 }
 
-/** An error of SQLite (busy, full, corrupt, closed, ...) is a failure of the store; any other is a bug and stays as it is. */
+/** An error of SQLite (busy, full, corrupt, closed, ...) is a failure of the store; any other is a bug. */
 function storeError(error: unknown): unknown {
   if (typeof error !== 'object' || error === null || !('code' in error)) return error
   if (error.code !== 'ERR_SQLITE_ERROR' && error.code !== 'ERR_INVALID_STATE') return error
