@@ -141,10 +141,15 @@ export function describeFrozen(amounts: Amounts): void {
     test(`${amounts.runs} runs at once for a key are spent to the byte`, async () => {
       const [one, many] = [await service.issue({ limits }), await service.issue({ limits })]
       await call(instances[0]!, coldPath(), one)
+      // A key that an instance has not seen is refused where a busy store takes longer than a second to give it.
+      await Promise.all(
+        instances.map(instance => fetch(`${instance.url}/api/endpoints`, { headers: { 'X-API-KEY': many } })),
+      )
       const calls = Array.from({ length: amounts.runs }, (_, i) =>
         call(instances[i % instances.length]!, coldPath(), many),
       )
-      for (const { status } of await Promise.all(calls)) expect(status).toBe(200)
+      for (const { status, text } of await Promise.all(calls))
+        expect([status, text]).toEqual([200, expect.anything()])
       expect(await spentBy(one)).toBeGreaterThan(0)
       expect(await spentBy(many)).toBe(amounts.runs * (await spentBy(one)))
     }, 60_000)
