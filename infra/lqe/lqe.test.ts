@@ -1,4 +1,5 @@
 /** The operator's commands against the cloud's store and engine, as they run after a deployment. */
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,16 @@ import { writeSample } from './logs/sample.ts'
 import { runProgram } from './testing/command.ts'
 
 const root = join(import.meta.dirname, '../..')
+
+test('a command whose reader has read enough goes on without an error', () => {
+  const command = '"$0" -r ./infra/local/node-version.cjs infra/lqe/lqe.ts logs tables | true'
+  const folder = mkdtempSync(join(tmpdir(), 'lqe-'))
+  const env = { ...process.env, DATA_DIR: folder }
+  const { stderr } = spawnSync('sh', ['-c', command, process.execPath], { cwd: root, encoding: 'utf8', env })
+  rmSync(folder, { recursive: true })
+  expect(stderr).toBe('')
+})
+
 const missing = missingEmulator()
 if (missing !== null) process.stdout.write(`Left out: lqe against Firestore, as ${missing}\n`)
 

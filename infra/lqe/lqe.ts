@@ -91,6 +91,11 @@ const program = new Command('lqe')
   .addCommand(logsCommand(folders, withServices))
   .addCommand(tableCommand(folders))
 
+// Who reads it may have read enough, as `head` has: the command goes on to its end.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
+
 try {
   // `npm run lqe apply --dry-run`, without the `--` after lqe: npm keeps the option, and apply would apply.
   if (process.env['npm_config_dry_run'] === 'true')
