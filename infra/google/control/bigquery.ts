@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { parse } from '../../../shared/sql/parser.ts'
 import { tablesOf } from '../../../shared/sql/relations.ts'
 import { demand, isRole } from './permissions.ts'
-import { type Call, create, type Json, list, listed, Refusal, remove, route } from './plane.ts'
+import { type Call, create, invalid, type Json, list, listed, Refusal, remove, route } from './plane.ts'
 import { checkMember } from './projects.ts'
 
 interface Field {
@@ -119,10 +119,7 @@ function updateTable(call: Call): Json {
   const { type, field } = wanted.timePartitioning ?? {}
   const partitioning = present.timePartitioning
   if (type && (type !== partitioning?.type || field !== partitioning.field))
-    throw new Refusal(
-      'INVALID_ARGUMENT',
-      'Cannot change partitioning/clustering spec for a partitioned/clustered table.',
-    )
+    invalid('Cannot change partitioning/clustering spec for a partitioned/clustered table.')
   checkLayout({ ...present, ...wanted })
   Object.assign(present, wanted, { timePartitioning: withExpiry(wanted.timePartitioning ?? partitioning) })
   return present
@@ -137,7 +134,7 @@ function withExpiry(partitioning: Table['timePartitioning']): Table['timePartiti
 /** "Modifying table schemas": columns are added, NULLABLE or REPEATED, and relaxed; with this method nothing else. */
 function checkSchema(id: string, present: Field[], wanted: Field[], path: string): void {
   const refuse = (detail: string) => {
-    throw new Refusal('INVALID_ARGUMENT', `Provided Schema does not match Table ${id}. ${detail}`)
+    invalid(`Provided Schema does not match Table ${id}. ${detail}`)
   }
   for (const field of present) {
     const now = wanted.find(({ name }) => name.toLowerCase() === field.name.toLowerCase())
@@ -152,8 +149,7 @@ function checkSchema(id: string, present: Field[], wanted: Field[], path: string
   }
   for (const { name, mode } of wanted)
     if (mode === 'REQUIRED' && !present.some(field => field.name === name))
-      throw new Refusal(
-        'INVALID_ARGUMENT',
+      invalid(
         `Provided Schema does not match Table ${id}. Cannot add required fields to an existing schema. (field: ${path}${name})`,
       )
 }
@@ -175,23 +171,17 @@ function checkLayout({ schema, timePartitioning, clustering }: Table): void {
     const type = column(timePartitioning.field)?.type ?? 'none'
     const units = type === 'DATE' ? ['DAY', 'MONTH', 'YEAR'] : ['HOUR', 'DAY', 'MONTH', 'YEAR']
     if (!['TIMESTAMP', 'DATETIME', 'DATE'].includes(type) || !units.includes(timePartitioning.type))
-      throw new Refusal(
-        'INVALID_ARGUMENT',
-        `Cannot partition by ${timePartitioning.type} of ${timePartitioning.field} (${type})`,
-      )
+      invalid(`Cannot partition by ${timePartitioning.type} of ${timePartitioning.field} (${type})`)
   }
   const clustered = clustering?.fields ?? []
-  if (clustered.length > 4) throw new Refusal('INVALID_ARGUMENT', 'Too many clustering fields: at most 4')
+  if (clustered.length > 4) invalid('Too many clustering fields: at most 4')
   for (const name of clustered) {
     const { type = 'none', mode } = column(name) ?? {}
     if (
       mode === 'REPEATED' ||
       ['none', 'RECORD', 'STRUCT', 'FLOAT', 'FLOAT64', 'JSON', 'BYTES', 'ARRAY'].includes(type)
     )
-      throw new Refusal(
-        'INVALID_ARGUMENT',
-        `Field ${name} cannot be a clustering field: it must be top-level and not repeated`,
-      )
+      invalid(`Field ${name} cannot be a clustering field: it must be top-level and not repeated`)
   }
 }
 
@@ -213,11 +203,7 @@ function runStatement(call: Call): Json {
   const viewed = view.exec(sql)?.groups
   if (granted) grantRole(call, granted)
   else if (viewed) createView(call, viewed)
-  else
-    throw new Refusal(
-      'INVALID_ARGUMENT',
-      'Syntax error: the stand-in runs GRANT, REVOKE and CREATE VIEW, and nothing else',
-    )
+  else invalid('Syntax error: the stand-in runs GRANT, REVOKE and CREATE VIEW, and nothing else')
   // The job is not kept: the same statement again changes nothing.
   return {
     kind: 'bigquery#job',
@@ -237,7 +223,7 @@ function runStatement(call: Call): Json {
 function grantRole(call: Call, { verb, role = '', members = '', ...params }: Record<string, string>): void {
   dataset({ ...call, params })
   demand(call, 'bigquery.datasets.setIamPolicy', [`projects/${params['project']}`, datasetName({ params })])
-  if (!isRole(role)) throw new Refusal('INVALID_ARGUMENT', `Role ${role} is not supported for this resource.`)
+  if (!isRole(role)) invalid(`Role ${role} is not supported for this resource.`)
   const policy = (call.state.policies[datasetName({ params })] ??= { bindings: [] })
   let binding = policy.bindings!.find(one => one.role === role)
   if (!binding) policy.bindings!.push((binding = { role, members: [] }))
@@ -260,10 +246,7 @@ function createView(call: Call, { query = '', ...params }: Record<string, string
   const name = `${datasetName({ params })}/tables/${params['table']}`
   const id = `${params['project']}:${params['dataset']}.${params['table']}`
   if ((call.state.resources[name] ?? { type: 'VIEW' })['type'] !== 'VIEW')
-    throw new Refusal(
-      'INVALID_ARGUMENT',
-      `${id} is not allowed for this operation because it is currently a TABLE`,
-    )
+    invalid(`${id} is not allowed for this operation because it is currently a TABLE`)
   const tableReference = {
     projectId: params['project'],
     datasetId: params['dataset'],

@@ -6,6 +6,7 @@ import {
   create,
   etagOf,
   get,
+  invalid,
   type Json,
   list,
   listed,
@@ -40,10 +41,7 @@ function startBuild(call: Call): Json {
   const { serviceAccount, options } = call.body as { serviceAccount?: string; options?: { logging?: string } }
   demandActAs(call, call.params['project']!, serviceAccount?.split('/').at(-1) ?? '')
   if (!options?.logging)
-    throw new Refusal(
-      'INVALID_ARGUMENT',
-      'if build.service_account is specified, the build must say where its logs go',
-    )
+    invalid('if build.service_account is specified, the build must say where its logs go')
   const name = `${call.name}/${randomUUID()}`
   create(call.state, name, { ...call.body, name, status: 'QUEUED' })
   return { name: name.replace('/builds/', '/operations/'), metadata: { build: { name } } }

@@ -4,6 +4,7 @@ import { demandActAs, isPermitted } from './permissions.ts'
 import {
   type Call,
   get,
+  invalid,
   type Json,
   listed,
   operate,
@@ -81,12 +82,12 @@ function deploy(call: Call, wanted: Function): Json {
   const project = call.params['project']!
   const { buildConfig, serviceConfig } = wanted
   if (!runtimes.includes(buildConfig.runtime ?? ''))
-    throw new Refusal('INVALID_ARGUMENT', `Runtime ${buildConfig.runtime} is not supported`)
+    invalid(`Runtime ${buildConfig.runtime} is not supported`)
   const builder = buildConfig.serviceAccount?.split('/').at(-1) ?? ''
   for (const account of [serviceConfig.serviceAccountEmail ?? '', builder])
     demandActAs(call, project, account)
   const source = sourceName((buildConfig.source?.storageSource ?? {}) as { bucket: string; object: string })
-  if (!call.state.resources[source]) throw new Refusal('INVALID_ARGUMENT', 'The source was not uploaded')
+  if (!call.state.resources[source]) invalid('The source was not uploaded')
   const missing = missingToBuild(call, builder)
   if (missing)
     return operation(

@@ -5,9 +5,10 @@ import {
   create,
   etagOf,
   get,
+  invalid,
+  isNews,
   type Json,
   list,
-  isNews,
   patch,
   projectOf,
   Refusal,
@@ -61,10 +62,6 @@ export const monitoringRoutes = [
   route('POST', dashboards, 'monitoring.dashboards.create', createDashboard),
   route('PATCH', `${dashboards}/{dashboard}`, 'monitoring.dashboards.update', updateDashboard),
 ]
-
-function invalid(message: string): never {
-  throw new Refusal('INVALID_ARGUMENT', message)
-}
 
 /** Google gives numbers; here they depend on the display name and on what else tells two apart. */
 function idOf({ displayName, labels, monitoredResource }: Json): string {

@@ -1,5 +1,8 @@
 /** Who may do what: the roles that the deployment grants, and the permissions in them that the stand-in checks. */
-import { type Call, Refusal, type State } from './plane.ts'
+import { type Call, invalid, Refusal, type State } from './plane.ts'
+
+const all = (kind: string) =>
+  ['create', 'delete', 'get', 'list', 'update'].map(verb => `${kind}.${verb}`).join(' ')
 
 /**
  * Of the permissions of each role those that a method of the stand-in needs.
@@ -7,40 +10,24 @@ import { type Call, Refusal, type State } from './plane.ts'
  */
 const roles: Record<string, string> = {
   'roles/cloudbuild.builds.builder': `artifactregistry.repositories.uploadArtifacts cloudbuild.builds.create
-    cloudbuild.builds.get logging.logEntries.create resourcemanager.projects.get storage.objects.create
-    storage.objects.get`,
-  'roles/cloudfunctions.developer': `cloudbuild.builds.get cloudfunctions.functions.create
-    cloudfunctions.functions.delete cloudfunctions.functions.get cloudfunctions.functions.list
-    cloudfunctions.functions.sourceCodeSet cloudfunctions.functions.update cloudfunctions.operations.get
-    resourcemanager.projects.get run.revisions.get run.revisions.list run.routes.invoke run.services.create
-    run.services.delete run.services.get run.services.getIamPolicy run.services.list run.services.update
-    serviceusage.services.get serviceusage.services.list`,
-  'roles/run.admin': `resourcemanager.projects.get run.operations.get run.revisions.delete run.revisions.get
-    run.revisions.list run.routes.invoke run.services.create run.services.delete run.services.get
+    cloudbuild.builds.get logging.logEntries.create resourcemanager.projects.get storage.objects.get`,
+  'roles/cloudfunctions.developer': `${all('cloudfunctions.functions')} cloudfunctions.functions.sourceCodeSet
+    cloudbuild.builds.get resourcemanager.projects.get run.revisions.list run.routes.invoke run.services.get
+    run.services.getIamPolicy run.services.list run.services.update serviceusage.services.get`,
+  'roles/run.admin': `resourcemanager.projects.get run.revisions.list run.routes.invoke run.services.get
     run.services.getIamPolicy run.services.list run.services.setIamPolicy run.services.update`,
   'roles/run.invoker': 'run.routes.invoke',
-  'roles/cloudscheduler.admin': `cloudscheduler.jobs.create cloudscheduler.jobs.delete cloudscheduler.jobs.get
-    cloudscheduler.jobs.list cloudscheduler.jobs.run cloudscheduler.jobs.update resourcemanager.projects.get
-    serviceusage.services.get serviceusage.services.list`,
+  'roles/cloudscheduler.admin': `${all('cloudscheduler.jobs')} resourcemanager.projects.get serviceusage.services.get`,
   'roles/bigquery.jobUser': 'bigquery.jobs.create resourcemanager.projects.get',
-  'roles/bigquery.dataEditor': `bigquery.datasets.get bigquery.tables.create bigquery.tables.delete bigquery.tables.get
-    bigquery.tables.getData bigquery.tables.list bigquery.tables.update bigquery.tables.updateData
+  'roles/bigquery.dataEditor': `${all('bigquery.tables')} bigquery.datasets.get resourcemanager.projects.get`,
+  'roles/bigquery.dataViewer': `bigquery.datasets.get bigquery.tables.get bigquery.tables.list
     resourcemanager.projects.get`,
-  'roles/bigquery.dataViewer': `bigquery.datasets.get bigquery.tables.get bigquery.tables.getData
-    bigquery.tables.list resourcemanager.projects.get`,
-  'roles/datastore.user': `datastore.databases.get datastore.entities.create datastore.entities.delete
-    datastore.entities.get datastore.entities.list datastore.entities.update resourcemanager.projects.get`,
-  'roles/logging.configWriter': `logging.logMetrics.create logging.logMetrics.delete logging.logMetrics.get
-    logging.logMetrics.list logging.logMetrics.update logging.sinks.create logging.sinks.delete logging.sinks.get
-    logging.sinks.list logging.sinks.update resourcemanager.projects.get`,
-  'roles/monitoring.editor': `monitoring.alertPolicies.create monitoring.alertPolicies.delete
-    monitoring.alertPolicies.get monitoring.alertPolicies.list monitoring.alertPolicies.update
-    monitoring.dashboards.create monitoring.dashboards.delete monitoring.dashboards.list monitoring.dashboards.update
-    monitoring.notificationChannels.create monitoring.notificationChannels.delete
-    monitoring.notificationChannels.list monitoring.uptimeCheckConfigs.create monitoring.uptimeCheckConfigs.delete
-    monitoring.uptimeCheckConfigs.list resourcemanager.projects.get`,
-  'roles/iam.serviceAccountUser': `iam.serviceAccounts.actAs iam.serviceAccounts.get
-    resourcemanager.projects.get`,
+  'roles/datastore.user': 'datastore.databases.get resourcemanager.projects.get',
+  'roles/logging.configWriter': `${all('logging.logMetrics')} ${all('logging.sinks')} resourcemanager.projects.get`,
+  'roles/monitoring.editor': `${all('monitoring.alertPolicies')} ${all('monitoring.dashboards')}
+    ${all('monitoring.notificationChannels')} ${all('monitoring.uptimeCheckConfigs')} resourcemanager.projects.get`,
+  'roles/iam.serviceAccountUser':
+    'iam.serviceAccounts.actAs iam.serviceAccounts.get resourcemanager.projects.get',
   'roles/iam.serviceAccountOpenIdTokenCreator': 'iam.serviceAccounts.getOpenIdToken',
 }
 
@@ -87,7 +74,6 @@ export function demand({ state, caller }: Call, permission: string, resources: s
 /** Who lets something run as a service account must be allowed to use it: "Attach service accounts to resources". */
 export function demandActAs(call: Call, project: string, account: string): void {
   const name = `projects/${project}/serviceAccounts/${account}`
-  if (!call.state.resources[name])
-    throw new Refusal('INVALID_ARGUMENT', `Service account ${account} does not exist.`)
+  if (!call.state.resources[name]) invalid(`Service account ${account} does not exist.`)
   demand(call, 'iam.serviceAccounts.actAs', [`projects/${project}`, name])
 }

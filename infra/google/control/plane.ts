@@ -98,6 +98,10 @@ export class Refusal extends Error {
   }
 }
 
+export function invalid(message: string): never {
+  throw new Refusal('INVALID_ARGUMENT', message)
+}
+
 export function projectOf({ params, state }: Pick<Call, 'params' | 'state'>): [string, Project] {
   const named = params['project'] ?? ''
   const found = Object.entries(state.projects).find(([id, { number }]) => id === named || number === named)

@@ -6,6 +6,7 @@ import {
   create,
   etagOf,
   get,
+  invalid,
   isNews,
   type Json,
   operate,
@@ -45,7 +46,7 @@ export const projectRoutes = [
 function createAccount(call: Call): Json {
   const { accountId, serviceAccount } = call.body as { accountId: string; serviceAccount?: Json }
   if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(accountId))
-    throw new Refusal('INVALID_ARGUMENT', `Invalid service account id ${accountId}: 6 to 30 characters`)
+    invalid(`Invalid service account id ${accountId}: 6 to 30 characters`)
   const [projectId, project] = projectOf(call)
   const email = `${accountId}@${projectId}.iam.gserviceaccount.com`
   const name = `${call.name}/${email}`
@@ -114,8 +115,7 @@ function setPolicy(call: Call): Json {
 /** "Policy": roles and service accounts must be there; "Restricting identities by domain" for `allUsers`. */
 function checkPolicy(call: Call, { bindings = [] }: Policy): void {
   for (const { role, members } of bindings) {
-    if (!isRole(role))
-      throw new Refusal('INVALID_ARGUMENT', `Role ${role} is not supported for this resource.`)
+    if (!isRole(role)) invalid(`Role ${role} is not supported for this resource.`)
     for (const member of members) checkMember(call, member)
   }
 }
@@ -131,5 +131,5 @@ export function checkMember(call: Call, member: string): void {
   const account = `projects/${/@([^.]+)\./.exec(email)?.[1]}/serviceAccounts/${email}`
   // "Create service accounts": for a minute or more not all of Google knows a new account.
   if (kind === 'serviceAccount' && (!call.state.resources[account] || isNews(project, email)))
-    throw new Refusal('INVALID_ARGUMENT', `Service account ${email} does not exist.`)
+    invalid(`Service account ${email} does not exist.`)
 }

@@ -1,6 +1,18 @@
 /** The Cloud Run Admin API (v1, which gcloud uses): services, their revisions, and which of them gets the traffic. */
 import { demand, demandActAs } from './permissions.ts'
-import { type Call, create, get, type Json, list, read, Refusal, remove, route, type State } from './plane.ts'
+import {
+  type Call,
+  create,
+  get,
+  invalid,
+  type Json,
+  list,
+  read,
+  Refusal,
+  remove,
+  route,
+  type State,
+} from './plane.ts'
 import { policyRoutes } from './projects.ts'
 
 interface Metadata extends Json {
@@ -175,13 +187,12 @@ function addRevision(call: Call, service: string, template: Template, generation
 /** "TrafficTarget": shares sum up to 100, revisions are there, and a tag is given once. */
 function checkTraffic(state: State, service: string, traffic: Traffic[]): void {
   const sum = traffic.reduce((total, { percent = 0 }) => total + percent, 0)
-  if (sum !== 100)
-    throw new Refusal('INVALID_ARGUMENT', `spec.traffic: Traffic targets must sum to 100, got ${sum}`)
+  if (sum !== 100) invalid(`spec.traffic: Traffic targets must sum to 100, got ${sum}`)
   for (const { revisionName, latestRevision } of traffic)
     if (!latestRevision && !state.resources[`${service}/revisions/${revisionName}`])
       throw new Refusal('NOT_FOUND', `Revision '${revisionName}' is not found.`)
   const tags = traffic.flatMap(({ tag }) => tag ?? [])
-  if (new Set(tags).size < tags.length) throw new Refusal('INVALID_ARGUMENT', 'spec.traffic: duplicate tag')
+  if (new Set(tags).size < tags.length) invalid('spec.traffic: duplicate tag')
 }
 
 export function removeService(state: State, name: string): void {
