@@ -77,6 +77,19 @@ const attacks = `
   [cookie] AS c | ARRAY_AGG(cookie) AS c | STRUCT(cookie AS c) AS s | (cookie, 1) AS c | STRUCT<c STRING>(cookie) AS s
   MAX(cookie) AS m | cookie || 'x' AS c | UPPER(cookie) AS c | JSON_VALUE(body, '$.user.password') AS p | CAST(cookie AS INT64)
   JSON_QUERY(body, '$.user') AS u | TO_JSON_STRING(STRUCT(cookie AS c)) | TO_JSON_STRING(STRUCT(peer AS oid)) | PARSE_JSON(cookie)
+  APPROX_TOP_COUNT(cookie, 1) AS top | APPROX_TOP_COUNT(cookie, 1) AS cookie | APPROX_TOP_COUNT(cookie, 1)[OFFSET(0)].value AS v
+  TO_JSON(APPROX_TOP_COUNT(cookie, 1)) AS j | PARSE_JSON(body)['user'][LOWER('PASSWORD')] AS p
+  PARSE_JSON(body)[CONCAT('us', 'er')][CONCAT('pass', 'word')] AS p | LAX_STRING(PARSE_JSON(body).user[IF(TRUE, 'password', '')]) AS p
+  COALESCE(CAST(NULL AS STRUCT<a STRING, b STRING>), metadata[OFFSET(0)].request) AS s
+  IF(FALSE, SAFE_CAST(NULL AS STRUCT<a STRING, b STRING>), metadata[OFFSET(0)].request).b AS s
+  CASE WHEN FALSE THEN CAST(NULL AS STRUCT<a STRING, b STRING>) ELSE metadata[OFFSET(0)].request END AS s
+  IF(FALSE, ARRAY<STRUCT<r STRUCT<a STRING, b STRING>>>[], metadata) AS s | STRUCT<STRING, STRING>(peer, cookie) AS s
+  ARRAY<STRUCT<a STRING, b STRING>>[metadata[OFFSET(0)].request] AS s | ARRAY<STRUCT<STRING, STRING>>[STRUCT(peer, cookie)] AS s
+  ARRAY<STRUCT<a STRING, b STRING>>[metadata[OFFSET(0)].request][OFFSET(0)].b AS s | STRUCT<a STRING>(cookie).a AS s
+  STRUCT<r STRUCT<a STRING, b STRING>>(metadata[OFFSET(0)].request) AS s
+  ARRAY_CONCAT(CAST([] AS ARRAY<STRUCT<a STRING, b STRING>>), [metadata[OFFSET(0)].request]) AS s
+  CASE SUBSTR(peer, 1, 1) WHEN '2' THEN SUBSTR(peer, 2, 1) END | IF(SUBSTR(peer, 1, 1) = '2', SUBSTR(peer, 2, 1), '')
+  (SELECT MAX(SUBSTR(p, 1, 3)) FROM UNNEST([peer]) AS p) | NULLIF(SUBSTR(peer, 1, 3), 'x') | SAFE_CAST(SUBSTR(peer, 1, 3) AS INT64) + 1
   metadata[OFFSET(0)].request.cookie AS c | (SELECT m.request.cookie FROM UNNEST(metadata) AS m) AS c | IF(cookie > 'a', cookie, '') AS x
 `
   .split(/ \| |\n\s*/)
@@ -118,6 +131,20 @@ const queries = [
   `SELECT SAFE.SUBSTR(peer, 1, 4) AS a FROM seen`,
   "SELECT ARRAY_TO_STRING(['version', peer], '\\n') AS a FROM seen",
   `SELECT ARRAY_TO_STRING(['version', peer], ', ') AS a FROM seen`,
+  `SELECT v.value AS x FROM (SELECT APPROX_TOP_COUNT(cookie, 1) AS p FROM seen), UNNEST(p) AS v`,
+  `SELECT p FROM (SELECT APPROX_TOP_COUNT(cookie, 1) AS p FROM seen)`,
+  `SELECT CAST(NULL AS STRUCT<a STRING, b STRING>) AS s UNION ALL SELECT m.request FROM seen, UNNEST(metadata) AS m`,
+  `SELECT ARRAY<STRUCT<r STRUCT<a STRING, b STRING>>>[] AS s UNION ALL SELECT metadata FROM seen`,
+  `SELECT x.b AS y FROM seen, UNNEST(ARRAY<STRUCT<a STRING, b STRING>>[metadata[OFFSET(0)].request]) AS x`,
+  `WITH w AS (SELECT STRUCT('' AS a, '' AS b) AS request) SELECT IF(FALSE, w.request, m.request) AS s FROM w, seen, UNNEST(metadata) AS m`,
+  `WITH w AS (SELECT version AS peer FROM seen) SELECT s.peer AS build FROM seen AS s, w`,
+  `SELECT PARSE_JSON(body)['user'][n] AS p FROM seen, UNNEST(['password']) AS n`,
+  `SELECT d FROM seen, UNNEST(['1', '203']) AS d WHERE SUBSTR(peer, 1, LENGTH(d)) = d`,
+  `SELECT d FROM seen, UNNEST(['1', '2']) AS d WHERE REPLACE(SUBSTR(peer, 1, 1), d, '') = ''`,
+  `SELECT i FROM seen, UNNEST(GENERATE_ARRAY(1, 15)) AS i WHERE SUBSTR(peer, i, 1) = '0'`,
+  `SELECT i FROM seen, UNNEST(GENERATE_ARRAY(1, 15)) AS i WHERE STRPOS(note, 'kim') = i`,
+  `SELECT d FROM UNNEST(['1', '203']) AS d WHERE d IN (SELECT SPLIT(peer, '.')[OFFSET(0)] FROM seen)`,
+  `WITH w AS (SELECT SUBSTR(peer, 1, 3) AS r FROM seen) SELECT r FROM w WHERE r = '203'`,
   `SELECT REVERSE(STRING(CAST(JSON_QUERY(PARSE_JSON(body), '$.user.mail') AS JSON))) AS a FROM seen`,
   `SELECT REVERSE(LAX_STRING(SAFE_CAST(PARSE_JSON(body).user.mail AS JSON))) AS a FROM seen`,
 ]

@@ -7,6 +7,7 @@ import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
 import { nameOfColumn, nameOfPivoted } from '../sql/columns.ts'
 import { nameKey } from '../sql/relations.ts'
 import type { AnyNode, Call, Cast, Expression, Query, QueryBody, Select, SelectColumn } from '../sql/tree.ts'
+import type { SqlType } from '../sql/types.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './rules.ts'
 
@@ -14,6 +15,9 @@ import { Violation } from './rules.ts'
 type Flow = ReadonlySet<NameKind | 'struct'>
 
 const nothing: Flow = new Set()
+/** Names of fields, and constants. */
+const constantRecord: Flow = new Set(['struct'])
+const storedRecord: Flow = new Set(['struct', 'other'])
 
 type Use =
   /** The value is an argument's, as it is, or in another case. */
@@ -115,6 +119,7 @@ class Text {
   private readonly elements = new Set<string>()
   private hasNewNames = false
   private depth = 0
+  private comparisons = 0
   private written: Call | null = null
 
   get known(): number {
@@ -161,14 +166,8 @@ class Text {
       case 'FieldAccess':
         this.flow(node.of)
         return this.named(node.field.name)
-      case 'Subscript': {
-        this.flow(node.index)
-        const { index } = node
-        const of = this.flow(node.of)
-        return of.size > 0 && index.kind === 'Literal' && index.literal === 'STRING'
-          ? union([of, this.named(index.value)])
-          : of
-      }
+      case 'Subscript':
+        return this.subscript(node)
       case 'Parenthesized':
         return this.flow(node.expression)
       case 'NamedArgument':
@@ -178,7 +177,7 @@ class Text {
       case 'QueryInParentheses':
         return this.flow(node.query)
       case 'DerivedTable':
-        if (node.alias) this.give(node.alias.name, new Set(['struct']))
+        if (node.alias) this.give(node.alias.name, storedRecord)
         return this.flow(node.query)
       case 'Query':
         return this.within(() => {
@@ -204,7 +203,7 @@ class Text {
         )
       }
       case 'ArrayLiteral':
-        return this.merge(node.items, node)
+        return this.typed(node.type, this.merge(node.items, node), node)
       case 'StructLiteral':
       case 'Tuple':
         return this.struct(node)
@@ -215,6 +214,7 @@ class Text {
       case 'Binary':
         if (node.operator === '||') this.refuseText([node.left, node.right], '||', node)
         else if (arithmetic.has(node.operator)) this.refusePersonal(node)
+        else if (isConstant(node.left) || isConstant(node.right)) this.compared(node)
         else this.all(node)
         return nothing
       case 'Unary':
@@ -231,7 +231,7 @@ class Text {
         this.needConstants(node.among.kind === 'InUnnest' ? [node.among.array] : node.among.items, 'LIKE')
         return nothing
       case 'TableReference':
-        this.give((node.alias ?? node.path.at(-1)!).name, new Set(['struct']))
+        this.give((node.alias ?? node.path.at(-1)!).name, storedRecord)
         return nothing
       case 'UnnestReference': {
         const flow = this.flow(node.array)
@@ -240,7 +240,7 @@ class Text {
         return nothing
       }
       case 'Pivot': {
-        if (node.alias) this.give(node.alias.name, new Set(['struct']))
+        if (node.alias) this.give(node.alias.name, storedRecord)
         this.all(node)
         for (const aggregate of node.aggregates)
           for (const value of node.values) {
@@ -252,7 +252,7 @@ class Text {
         return nothing
       }
       case 'Unpivot': {
-        if (node.alias) this.give(node.alias.name, new Set(['struct']))
+        if (node.alias) this.give(node.alias.name, storedRecord)
         this.all(node)
         const flow = this.merge(
           node.groups.flatMap(({ columns }) => columns),
@@ -261,6 +261,12 @@ class Text {
         for (const { name } of node.values) this.rename(name, flow)
         return nothing
       }
+      case 'In':
+        if (isConstant(node.among)) this.compared(node)
+        else this.all(node)
+        return nothing
+      case 'Lambda':
+        return this.flow(node.body)
       // Constants, conditions, and what is in no answer.
       case 'Between':
       case 'CaseBranch':
@@ -270,7 +276,6 @@ class Text {
       case 'FrameBound':
       case 'GroupBy':
       case 'HavingExtreme':
-      case 'In':
       case 'InList':
       case 'InQuery':
       case 'InUnnest':
@@ -278,7 +283,6 @@ class Text {
       case 'IsDistinctFrom':
       case 'Join':
       case 'JoinInParentheses':
-      case 'Lambda':
       case 'Literal':
       case 'NamedWindow':
       case 'OrderItem':
@@ -297,6 +301,13 @@ class Text {
     return children(node).map(child => this.flow(child))
   }
 
+  /** Of a text in any form, compared with constants, only the truth leaves. */
+  private compared(node: AnyNode): void {
+    this.comparisons++
+    this.all(node)
+    this.comparisons--
+  }
+
   private refuse(message: string, { at }: AnyNode): void {
     this.problem ??= new Violation(message, at)
   }
@@ -305,8 +316,7 @@ class Text {
 
   private named(name: string): Flow {
     const given = this.given.get(nameKey(name))
-    const own = kindOf(name)
-    return given && !isPersonal(own) ? given : new Set([...(given ?? []), own])
+    return new Set([...(given ?? []), kindOf(name)])
   }
 
   private give(name: string, flow: Flow): void {
@@ -353,8 +363,8 @@ class Text {
     const items = node.items.map(item => this.flow(item))
     for (const child of children(node))
       if (child !== node.from && !node.items.includes(child as never)) this.flow(child)
-    if (node.as === 'STRUCT') return new Set(['struct'])
     const flow = union(items)
+    if (node.as === 'STRUCT') return recordOf(flow)
     if (node.as === 'VALUE') this.refuseHidden(flow, node.items[0]!)
     return flow
   }
@@ -391,32 +401,52 @@ class Text {
 
   private merged(flows: Flow[], node: AnyNode): Flow {
     const held = flows.filter(flow => flow.size > 0)
-    if (held.length > 1 && held.some(flow => flow.has('struct')))
+    if (held.length > 1 && held.some(flow => flow.has('struct')) && held.some(isStored))
       this.refuse('of several records, one names the fields of all: choose among their fields', node)
     return union(held)
   }
 
   private struct(node: Expression & { kind: 'StructLiteral' | 'Tuple' }): Flow {
-    this.within(() => {
-      const fields = node.kind === 'StructLiteral' ? (node.type?.fields ?? []) : []
-      node.items.forEach((item, at) => {
-        const [flow, name] = [this.flow(item), fields[at]?.name]
-        if (name) this.rename(name, flow)
-        else if (item.kind !== 'SelectColumn') this.refuseHidden(flow, item)
+    return this.within(() => {
+      const fields = node.kind === 'StructLiteral' ? node.type?.fields : undefined
+      const flows = node.items.map((item, at) => {
+        const field = fields?.[at]
+        const flow = field ? this.typed(field.type, this.flow(item), item) : this.flow(item)
+        if (field?.name) this.rename(field.name, flow)
+        else if (field || item.kind !== 'SelectColumn') this.refuseHidden(flow, item)
+        return flow
       })
-      return nothing
+      return recordOf(union(flows))
     })
-    return new Set(['struct'])
+  }
+
+  /** The value as one of a type that the query writes, which may name the fields of records. */
+  private typed(type: SqlType | null, flow: Flow, node: AnyNode): Flow {
+    if (!type || !namesFields(type)) return flow
+    if (isStored(flow))
+      this.refuse('this type gives names to the fields of what is stored: leave it out', node)
+    return constantRecord
   }
 
   private cast(node: Cast): Flow {
     const flow = union(this.all(node))
-    if (flow.size === 0) return nothing
     const { type } = node
+    if (flow.size === 0) return this.typed(type, flow, node)
     if (node.format || flow.has('struct') || !scalars.has(type.kind)) this.refuseChange('this CAST', node)
     if (type.kind === 'STRING' || type.kind === 'JSON') return flow
     if (isPersonalFlow(flow) && !node.safe) this.refuse('this is redacted by its name: write SAFE_CAST', node)
     return isPersonalFlow(flow) ? flow : nothing
+  }
+
+  /** An element of an array, or a field of JSON by its name. */
+  private subscript({ of, mode, index }: Expression & { kind: 'Subscript' }): Flow {
+    this.flow(index)
+    const flow = this.flow(of)
+    if (flow.size === 0 || mode !== null) return flow
+    if (index.kind !== 'Literal')
+      this.refuse('this may name a field of JSON: write a literal, or OFFSET', index)
+    else if (index.literal === 'STRING') return union([flow, this.named(index.value)])
+    return flow
   }
 
   private call(node: Call): Flow {
@@ -431,6 +461,8 @@ class Text {
         if (name.endsWith('TRIM') && flows.length > 1)
           this.refuseChange(`${name} of other characters than blanks`, node)
         if (name === 'PARSE_JSON') this.refuseHidden(flows[0]!, node)
+        // Records of a value and its count or sum.
+        if (name.startsWith('APPROX_TOP_')) this.rename('value', flows[0]!)
         return this.merged(valuesOf[name]?.(flows) ?? flows, node)
       case 'counts':
         return nothing
@@ -468,9 +500,12 @@ class Text {
           this.refuse(`${name} here takes a list of numbers`, among ?? node)
         return nothing
       }
-      case undefined:
-        this.refuseChange(name, node)
+      case undefined: {
+        const isComparedByConstants =
+          this.comparisons > 0 && node.arguments.filter(isConstant).length >= node.arguments.length - 1
+        if (!isComparedByConstants) this.refuseChange(name, node)
         return nothing
+      }
     }
   }
 
@@ -508,10 +543,26 @@ class Text {
   private needConstants(patterns: Expression[], what: string): void {
     for (const pattern of patterns) {
       this.flow(pattern)
-      const varies = [...descendants(pattern)].some(({ kind }) => kind === 'Path' || kind === 'Select')
-      if (varies) this.refuse(`${what} here takes a constant pattern`, pattern)
+      if (!isConstant(pattern)) this.refuse(`${what} here takes a constant pattern`, pattern)
     }
   }
+}
+
+function isConstant(node: AnyNode): boolean {
+  return ![...descendants(node)].some(({ kind }) => kind === 'Path' || kind === 'Select')
+}
+
+/** Whether more than constants is in it. */
+function isStored(flow: Flow): boolean {
+  return [...flow].some(kind => kind !== 'struct')
+}
+
+function recordOf(fields: Flow): Flow {
+  return isStored(fields) ? storedRecord : constantRecord
+}
+
+function namesFields(type: SqlType): boolean {
+  return type.kind === 'STRUCT' || (type.kind === 'ARRAY' && namesFields(type.element))
 }
 
 function union(flows: Flow[]): Flow {
