@@ -90,15 +90,15 @@ describe('lqe key', () => {
   const narrow = (...more: string[]) => key('create', '--name', 'a', '--never', ...more)
 
   test.each([
-    [['--endpoint', 'log.all'], 'There is no endpoint "log.all". Did you mean logs.all?'],
+    [['--endpoint', 'log.all'], 'There is no endpoint "log.all"; did you mean logs.all?'],
     [
       ['--endpoint', 'logs.all', '--endpoint', 'x'],
-      'There is no endpoint "x". There are: logs.all, service.usage, usage.api-counts.',
+      'There is no endpoint "x"; here are logs.all, service.usage, usage.api-counts',
     ],
-    [['--all', '--pin', 'proyect=a'], 'There is no parameter "proyect". Did you mean project?'],
+    [['--all', '--pin', 'proyect=a'], 'There is no parameter "proyect"; did you mean project?'],
     [
       ['--endpoint', 'logs.all', '--endpoint', 'usage.api-counts', '--pin', 'interval=daily'],
-      'There is no parameter "interval" in each of logs.all, usage.api-counts.',
+      'There is no parameter "interval" in each of logs.all, usage.api-counts; here are',
     ],
     [
       ['--endpoint', 'usage.api-counts', '--pin', 'interval=weekly'],

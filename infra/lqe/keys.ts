@@ -4,7 +4,7 @@ import { type Details, lineOf } from '../../shared/log.ts'
 import { endpointIn } from '../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../shared/endpoints/lookup.ts'
 import { misfitOf } from '../../shared/endpoints/parameters.ts'
-import { nearestName } from '../../shared/sql/nearest.ts'
+import { nameHint } from '../../shared/sql/nearest.ts'
 import type { Store } from '../../shared/stores/store.ts'
 import {
   issueKey,
@@ -161,12 +161,10 @@ async function assertKnown(store: Store, { endpoint: wanted, pin }: CreateOption
 }
 
 function unknownName(what: string, name: string, known: string[], of: string[] = []): KeyError {
-  const near = nearestName(name, known)
-  const there = [...new Set(known)].sort()
-  const hint =
-    near !== null && near !== name ? `Did you mean ${near}?` : `There are: ${there.join(', ') || 'none'}.`
   const where = of.length > 0 ? ` in each of ${of.join(', ')}` : ''
-  return new KeyError(`There is no ${what} ${JSON.stringify(name)}${where}. ${hint}`)
+  return new KeyError(
+    `There is no ${what} ${JSON.stringify(name)}${where}; ${nameHint(name, known.toSorted())}`,
+  )
 }
 
 async function list(store: Store): Promise<void> {

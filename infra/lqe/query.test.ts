@@ -62,10 +62,10 @@ describe('lqe query', () => {
   })
 
   test.each([
-    [['usage.api-count'], 'There is no endpoint usage.api-count. Did you mean usage.api-counts?\n'],
+    [['usage.api-count'], 'There is no endpoint usage.api-count; did you mean usage.api-counts?\n'],
     [
       ['nothing-like-it'],
-      'There is no endpoint nothing-like-it. There are: logs.all, service.usage, usage.api-counts.\n',
+      'There is no endpoint nothing-like-it; here are logs.all, service.usage, usage.api-counts\n',
     ],
     [['usage.api-counts', '--param', 'project=x'], /^interval is required/],
     [['logs.all', '--param', 'project'], /Write it as name=value/],

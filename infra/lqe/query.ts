@@ -9,7 +9,7 @@ import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { rights } from '../../shared/keys/records.ts'
 import type { Services } from '../../shared/services.ts'
-import { nearestName } from '../../shared/sql/nearest.ts'
+import { nameHint } from '../../shared/sql/nearest.ts'
 import { Timing } from '../../shared/timing.ts'
 
 interface QueryOptions {
@@ -97,9 +97,7 @@ export async function findEndpoint(services: Services, name: string): Promise<En
 
 async function unknownEndpoint({ endpoints }: Services, name: string): Promise<ApiError> {
   const names = (await endpoints.all()).map(endpoint => endpoint.name)
-  const near = nearestName(name, names)
-  const hint = near === null ? `There are: ${names.join(', ') || 'none'}.` : `Did you mean ${near}?`
-  return new ApiError('not_found', `There is no endpoint ${name}. ${hint}`)
+  return new ApiError('not_found', `There is no endpoint ${name}; ${nameHint(name, names)}`)
 }
 
 async function printed(answer: Answer, format: string): Promise<string> {

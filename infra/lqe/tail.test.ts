@@ -80,7 +80,7 @@ test.each([
     'interval=daily',
     'usage.api-counts has no rows to follow: its definition has no page.\n',
   ],
-  ['logs.al', 'project=red', 'There is no endpoint logs.al. Did you mean logs.all?\n'],
+  ['logs.al', 'project=red', 'There is no endpoint logs.al; did you mean logs.all?\n'],
   ['logs.all', 'projekt=red', 'project is required and must not be empty\n'],
 ])('lqe tail %s --param %s ends with an error that says why', async (name, param, err) => {
   const command = tailCommand(act => act(services))

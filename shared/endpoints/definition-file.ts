@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Rollup } from '../engines/engine.ts'
-import { nearestName } from '../sql/nearest.ts'
+import { nameHint } from '../sql/nearest.ts'
 import {
   type Endpoint,
   type Explore,
@@ -300,9 +300,8 @@ function problemOf(error: ErrorObject): DefinitionProblem {
   if (keyword === 'additionalProperties') {
     const { additionalProperty: name } = params as { additionalProperty: string }
     const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {})
-    const near = nearestName(name, known)
-    const hint = near === null ? `here are ${known.join(', ')}` : `did you mean ${near}?`
-    return { pointer: `${instancePath}/${name}`, ofName: true, detail: `is not known; ${hint}` }
+    const detail = `is not known; ${nameHint(name, known)}`
+    return { pointer: `${instancePath}/${name}`, ofName: true, detail }
   }
   if (propertyName !== undefined) {
     const detail = keyword === 'not' ? 'is taken: another name is needed' : `as a name ${message}`

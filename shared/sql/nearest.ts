@@ -12,6 +12,13 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return best
 }
 
+/** What to write in place of an unknown name: the nearest one, or one of all. */
+export function nameHint(name: string, known: Iterable<string>): string {
+  const all = [...new Set(known)]
+  const near = nearestName(name, all)
+  return near === null || near === name ? `here are ${all.join(', ') || 'none'}` : `did you mean ${near}?`
+}
+
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[_ ]/g, '').slice(0, 100)
 }

@@ -60,11 +60,8 @@ function withRemedy(detail: string, endpoints: Set<string>): string {
     : detail
 }
 
-function inYaml({ yamlFile, placeInYaml }: EndpointSource, faults: Fault[]): FileProblem[] {
-  return faults.map(({ pointer, detail }) => {
-    const words = `${pointer.slice(1).replaceAll('/', '.')} ${detail}`
-    return { file: yamlFile, ...placeInYaml(pointer), detail: words }
-  })
+function inYaml({ problem }: EndpointSource, faults: Fault[]): FileProblem[] {
+  return faults.map(({ pointer, detail }) => problem(pointer, detail))
 }
 
 async function checkOne(
@@ -122,17 +119,12 @@ async function pointing(
 }
 
 /** Each value in the definition is one that its own parameter takes. */
-async function valuesFit(
-  { endpoint, yamlFile, placeInYaml }: EndpointSource,
-  engine: QueryEngine,
-): Promise<FileProblem[]> {
+async function valuesFit({ endpoint, problem }: EndpointSource, engine: QueryEngine): Promise<FileProblem[]> {
   const problems: FileProblem[] = []
   for (const [name, definition] of Object.entries(endpoint.parameters))
     for (const [pointer, value] of valuesFor(name, endpoint)) {
       const detail = misfitOf(definition, { json: value }) ?? (await patternFault(definition, value, engine))
-      const field = pointer.slice(1).replaceAll('/', '.')
-      if (detail !== null)
-        problems.push({ file: yamlFile, ...placeInYaml(pointer), detail: `${field} ${detail}` })
+      if (detail !== null) problems.push(problem(pointer, detail))
     }
   return problems
 }
@@ -189,14 +181,12 @@ function parametersAgree({ endpoint, sqlFile, yamlFile, placeInYaml }: EndpointS
 }
 
 /** Pages go by a time and a text. */
-function pageColumns({ endpoint, yamlFile, placeInYaml }: EndpointSource, columns: Column[]): FileProblem[] {
+function pageColumns({ endpoint, problem }: EndpointSource, columns: Column[]): FileProblem[] {
   const types = ['TIMESTAMP', 'STRING']
   return (endpoint.page?.by ?? []).flatMap((name, at) => {
     const column = columns.find(column => column.name === name)
-    const detail = `page.by.${at} must be a ${types[at]}, and is ${inWords(column)}`
-    return column?.type.kind === types[at]
-      ? []
-      : [{ file: yamlFile, ...placeInYaml(`/page/by/${at}`), detail }]
+    const detail = `must be a ${types[at]}, and is ${inWords(column)}`
+    return column?.type.kind === types[at] ? [] : problem(`/page/by/${at}`, detail)
   })
 }
 
@@ -206,7 +196,7 @@ function pageColumns({ endpoint, yamlFile, placeInYaml }: EndpointSource, column
  * @throws SqlError and EngineError of the roll-up's query
  */
 async function checkRollup(
-  { yamlFile, placeInYaml }: EndpointSource,
+  { problem }: EndpointSource,
   { sql, partition, cluster }: Rollup,
   pointer: string,
   engine: QueryEngine,
@@ -216,18 +206,13 @@ async function checkRollup(
   const groups = new Map(
     columns.filter((_, i) => shape.columns[i]!.adds === null).map(({ name, type }) => [name, type.kind]),
   )
-  const problem = (field: string, detail: string): FileProblem => {
-    const at = `${pointer}/${field}`
-    const words = `${at.slice(1).replaceAll('/', '.')} ${detail}`
-    return { file: yamlFile, ...placeInYaml(at), detail: words }
-  }
   const problems: FileProblem[] = []
   if (groups.get(partition) !== 'TIMESTAMP')
     problems.push(
-      problem('partition', `names ${partition}, which is no TIMESTAMP that the roll-up groups by`),
+      problem(`${pointer}/partition`, `names ${partition}, which is no TIMESTAMP that the roll-up groups by`),
     )
   for (const name of cluster.filter(name => !groups.has(name)))
-    problems.push(problem('cluster', `names ${name}, by which the roll-up does not group`))
+    problems.push(problem(`${pointer}/cluster`, `names ${name}, by which the roll-up does not group`))
   const inexact = columns.findIndex(
     ({ type }, i) => type.kind === 'FLOAT64' && shape.columns[i]!.adds === 'SUM',
   )

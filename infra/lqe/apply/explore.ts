@@ -2,7 +2,7 @@
 import { emptyBindings, type Explore } from '../../../shared/endpoints/definition.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import { tableQueries } from '../../../shared/sandbox/tables.ts'
-import { nearestName } from '../../../shared/sql/nearest.ts'
+import { nameHint } from '../../../shared/sql/nearest.ts'
 import type { Column, SqlType } from '../../../shared/sql/types.ts'
 import type { EndpointSource } from './read.ts'
 import type { FileProblem } from './yaml.ts'
@@ -17,22 +17,17 @@ const wanted = {
 
 /** @throws EngineError */
 export async function checkExplore(
-  { endpoint, yamlFile, placeInYaml }: EndpointSource,
+  { endpoint, problem }: EndpointSource,
   engine: QueryEngine,
 ): Promise<FileProblem[]> {
   if (Object.keys(endpoint.explore).length === 0) return []
-  const problem = (pointer: string, detail: string, ofName = false): FileProblem => ({
-    file: yamlFile,
-    ...placeInYaml(pointer, ofName),
-    detail: `${pointer.slice(1).replaceAll('/', '.')} ${detail}`,
-  })
   const queries = new Map(tableQueries(endpoint).map(({ name, sql }) => [name, sql]))
   const problems: FileProblem[] = []
   for (const [table, explore] of Object.entries(endpoint.explore)) {
     const sql = queries.get(table)
     if (sql === undefined) {
       problems.push(
-        problem(`/explore/${table}`, `is no table of the WITH; ${nearest(table, [...queries.keys()])}`, true),
+        problem(`/explore/${table}`, `is no table of the WITH; ${nameHint(table, queries.keys())}`, true),
       )
       continue
     }
@@ -67,7 +62,7 @@ function faultOf(
     if (type?.kind === 'JSON' && isNested) break // its fields are not in the schema
     const found = within.find(column => column.name === name)
     const known = within.flatMap(column => column.name ?? [])
-    if (!found) return `names ${path}, and there is no ${name}; ${nearest(name, known)}`
+    if (!found) return `names ${path}, and there is no ${name}; ${nameHint(name, known)}`
     type = found.type
     const inner: SqlType = isNested && type.kind === 'ARRAY' ? type.element : type
     within = inner.kind === 'STRUCT' && isNested ? inner.fields : []
@@ -77,9 +72,4 @@ function faultOf(
   if (types !== null && !types.includes(type!.kind))
     return `must be ${types.join(' or ')}, and ${path} is ${type!.kind}`
   return null
-}
-
-function nearest(name: string, known: string[]): string {
-  const near = nearestName(name, known)
-  return near === null ? `here are ${known.join(', ')}` : `did you mean ${near}?`
 }

@@ -3,7 +3,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { DefinitionError, endpointFrom, missingQuery } from '../../../shared/endpoints/definition-file.ts'
-import { type FileProblem, type PlaceInYaml, QueriesError, readYaml } from './yaml.ts'
+import {
+  type FileProblem,
+  type PlaceInYaml,
+  type ProblemAt,
+  problemsIn,
+  QueriesError,
+  readYaml,
+} from './yaml.ts'
 
 /** Of a file of tests (`../endpoint-tests/read.ts`), behind its endpoint's name. */
 export const testsEnding = '.test.yaml'
@@ -16,6 +23,8 @@ export interface EndpointSource {
   /** The other queries' files, by the JSON pointer at which the YAML names each: `/warm/query`. */
   queryFiles: ReadonlyMap<string, string>
   placeInYaml: PlaceInYaml
+  /** Of the YAML. */
+  problem: ProblemAt
 }
 
 /**
@@ -68,6 +77,7 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
   const [yamlFile, sqlFile] = [join(folder, `${name}.yaml`), join(folder, `${name}.sql`)]
   if (!files.has(`${name}.sql`)) throw new QueriesError([problemOf(yamlFile, 'has no .sql beside it')])
   const { document, placeIn: placeInYaml } = readYaml(yamlFile)
+  const problem = problemsIn(yamlFile, placeInYaml)
   try {
     const queryFiles = new Map<string, string>()
     const readQuery = (file: string, pointer: string) => {
@@ -76,14 +86,12 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
       return readFileSync(join(folder, file), 'utf8')
     }
     const endpoint = endpointFrom(name, document.toJS(), readFileSync(sqlFile, 'utf8'), readQuery)
-    return { endpoint, sqlFile, yamlFile, queryFiles, placeInYaml }
+    return { endpoint, sqlFile, yamlFile, queryFiles, placeInYaml, problem }
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
-    const named = error.problems.map(({ pointer, ofName, detail: words }) => {
-      const detail = `${pointer.slice(1).replaceAll('/', '.')} ${words}`.trim()
-      return { file: yamlFile, ...placeInYaml(pointer, ofName), detail }
-    })
-    throw new QueriesError(named)
+    throw new QueriesError(
+      error.problems.map(({ pointer, detail, ofName }) => problem(pointer, detail, ofName)),
+    )
   }
 }
 

@@ -16,7 +16,7 @@ import {
   unreadUpstream,
 } from '../../../shared/endpoints/upstream-tables.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
-import { nearestName } from '../../../shared/sql/nearest.ts'
+import { nameHint } from '../../../shared/sql/nearest.ts'
 import { printType } from '../../../shared/sql/printer.ts'
 
 /** What is wrong, at a JSON pointer of the definition. */
@@ -47,7 +47,8 @@ export function upstreamFaults(endpoint: Endpoint, endpoints: Endpoint[]): Fault
   return Object.entries(endpoint.upstream ?? {}).flatMap(([name, { endpoint: other, parameters }]) => {
     const fault = (detail: string, field = ''): Fault => ({ pointer: `/upstream/${name}${field}`, detail })
     const found = byName.get(other)
-    if (!found) return [fault(`names ${other}, which is not there${hint(other, byName.keys())}`, '/endpoint')]
+    if (!found)
+      return [fault(`names ${other}, which is not there; ${nameHint(other, byName.keys())}`, '/endpoint')]
     const circle = circleFrom(byName, [endpoint.name, other])
     if (circle) return [fault(`leads back to itself: ${circle.join(' -> ')}`, '/endpoint')]
     const faults = unread.has(name)
@@ -75,7 +76,7 @@ export function upstreamFaults(endpoint: Endpoint, endpoints: Endpoint[]): Fault
 
 function misfit(endpoint: Endpoint, other: Endpoint, parameter: string, value: Scalar): string | null {
   const known = Object.hasOwn(other.parameters, parameter) ? other.parameters[parameter]! : null
-  if (!known) return `is no parameter of ${other.name}${hint(parameter, Object.keys(other.parameters))}`
+  if (!known) return `is no parameter of ${other.name}; ${nameHint(parameter, Object.keys(other.parameters))}`
   const from = passedOn(value)
   if (from === null) return misfitOf(known, { json: value })
   const [given, wanted] = [endpoint.parameters[from]!, known].map(
@@ -105,10 +106,4 @@ export function columnFaults({ upstreamTables = [] }: Endpoint): Fault[] {
         detail: `names ${endpoint.name}, whose ${column.name} is ${printType(column.type)}: CAST it to STRING there`,
       })),
   )
-}
-
-function hint(name: string, known: Iterable<string>): string {
-  const all = [...known]
-  const near = nearestName(name, all)
-  return near === null ? `; here are ${all.join(', ') || 'none'}` : `; did you mean ${near}?`
 }

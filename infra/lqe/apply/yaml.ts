@@ -33,6 +33,22 @@ export class QueriesError extends Error {
 /** Line and column of the value at a JSON pointer, or of its name, or of the nearest thing around it. */
 export type PlaceInYaml = (pointer: string, ofName?: boolean) => { line: number; column: number }
 
+/** Makes a problem of the value, or of its name, at a JSON pointer. */
+export type ProblemAt = (pointer: string, detail: string, ofName?: boolean) => FileProblem
+
+export function problemsIn(file: string, placeIn: PlaceInYaml): ProblemAt {
+  return (pointer, detail, ofName) => ({
+    file,
+    ...placeIn(pointer, ofName),
+    detail: `${dotted(pointer)} ${detail}`.trim(),
+  })
+}
+
+/** A JSON pointer as people write it: `warm.query`. */
+export function dotted(pointer: string): string {
+  return pointer.slice(1).replaceAll('/', '.')
+}
+
 export interface YamlDocument {
   document: Document
   placeIn: PlaceInYaml

@@ -8,7 +8,7 @@ import { schemaProblems } from '../../../shared/endpoints/definition-file.ts'
 import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
 import type { Row } from '../../../shared/engines/engine.ts'
 import { type EndpointSource, testsEnding } from '../apply/read.ts'
-import { type FileProblem, QueriesError, readYaml } from '../apply/yaml.ts'
+import { type FileProblem, type ProblemAt, problemsIn, QueriesError, readYaml } from '../apply/yaml.ts'
 import schema from './tests.schema.json' with { type: 'json' }
 
 /** What a call answers: rows, or the problem that a caller is told. */
@@ -44,8 +44,7 @@ export interface EndpointTests extends TestsFile {
   endpoints: Endpoint[]
   file: string
   document: Document
-  /** A problem of the value, or of its name, at a JSON pointer of the file. */
-  problem(pointer: string, detail: string, ofName?: boolean): FileProblem
+  problem: ProblemAt
 }
 
 /**
@@ -80,10 +79,7 @@ function strangers(folder: string, sources: EndpointSource[]): FileProblem[] {
 
 function readOne(file: string, source: EndpointSource): Omit<EndpointTests, 'endpoints'> {
   const { document, placeIn } = readYaml(file)
-  const problem = (pointer: string, detail: string, ofName = false): FileProblem => {
-    const words = `${pointer.slice(1).replaceAll('/', '.')} ${detail}`.trim()
-    return { file, ...placeIn(pointer, ofName), detail: words }
-  }
+  const problem = problemsIn(file, placeIn)
   const content: unknown = document.toJS()
   const validate = validator()
   if (!validate(content)) {

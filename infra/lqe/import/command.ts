@@ -65,18 +65,19 @@ export async function importAll(files: string[], target: Target): Promise<void> 
   const read = readings.flatMap(({ drafts }) => drafts.map(({ name }) => name.toLowerCase()))
   const names = new Set([...known.keys(), ...target.stored.map(({ name }) => name), ...read])
   for (const { file, ...reading } of readings) {
-    refused.push(...reading.refused)
+    const problems = [...reading.refused]
     for (const draft of reading.drafts) {
       const name = draft.name.toLowerCase()
       const problem = made.has(name)
         ? { file, ...draft.place, detail: `${draft.name}: has the name of an endpoint before it` }
         : await write(file, draft, target, known, names)
-      if (problem) refused.push(problem)
+      if (problem) problems.push(problem)
       else {
         made.add(name)
         known.set(name, String(draft.definition['id']))
       }
     }
+    refused.push(...problems.sort((a, b) => a.line - b.line || a.column - b.column))
   }
   const done = target.dryRun ? 'to import; nothing was written (--dry-run)' : `imported to ${target.queries}`
   target.out(`${made.size} ${done}; ${refused.length} refused.`)

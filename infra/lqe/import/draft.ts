@@ -5,6 +5,7 @@ import { type Place, SqlError } from '../../../shared/sql/error.ts'
 import { parse } from '../../../shared/sql/parser.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
 import type { FileProblem, YamlDocument } from '../apply/yaml.ts'
+import { uuidOf } from '../logs/entries.ts'
 
 /** An endpoint as it is going to be written, with places in the imported file. */
 export interface Draft {
@@ -118,14 +119,7 @@ export function collect<T extends { name: string }>(
 /** The id of an endpoint that has none at its origin: the same at each import. A UUID of version 8 (RFC 9562). */
 export function idFor(format: string, name: string): string {
   const hash = createHash('sha256').update(`${format}/${name}`).digest('hex')
-  const variant = '89ab'[Number.parseInt(hash[16]!, 16) % 4]!
-  return [
-    hash.slice(0, 8),
-    hash.slice(8, 12),
-    `8${hash.slice(13, 16)}`,
-    variant + hash.slice(17, 20),
-    hash.slice(20, 32),
-  ].join('-')
+  return uuidOf(hash, 8, Number.parseInt(hash[16]!, 16) % 4)
 }
 
 /** `within`: the place is that of the whole text, and this is the one in the SQL. */

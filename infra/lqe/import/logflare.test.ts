@@ -197,8 +197,8 @@ describe('what is refused, with its place and the reason', () => {
       json({ name: 'good', query: 'select 1 as one' }, { name: 'good', query: 'select 2 as two' }, 5),
     )
     expect(refused).toEqual([
-      expect.stringMatching(/endpoint 3: has no name/),
       '6:3 good: has the name of an endpoint before it',
+      expect.stringMatching(/^10:3 endpoint 3: has no name/),
     ])
     expect(readdirSync(here.queries)).toEqual(['good.sql', 'good.yaml'])
   })

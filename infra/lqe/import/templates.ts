@@ -160,7 +160,7 @@ function valueOf(template: string, guard: string | null, parameters: Parameters,
 /** The arguments behind the name; one without a key is the default. `null` for anything but literals. */
 function argumentsIn(text: string): Record<string, string | number | boolean> | null {
   const found: Record<string, string | number | boolean> = {}
-  for (let rest = text; rest.trim() !== '';) {
+  for (let rest = text.replace(/,\s*$/, ''); rest.trim() !== '';) {
     const match = argument.exec(rest)
     if (!match) return null
     const { key = 'default', single, double, number, flag } = match.groups!

@@ -36,7 +36,7 @@ SQL >
     SELECT hour, entries FROM hours
     WHERE entries > {{Int32(least, 0)}}
     ORDER BY hour
-    LIMIT {{UInt16(top, 10, description='How many')}}
+    LIMIT {{UInt16(top, 10, description='How many',)}}
 TYPE endpoint
 `
 

@@ -99,6 +99,14 @@ test('an import again gives a tool the same id', async () => {
   expect(here.read('slow-requests.yaml')).toBe(first)
 })
 
+test('what is refused is in the order of the lines, whatever finds it', async () => {
+  const tool = (name: string, kind: string, sql: string) =>
+    `  ${name}: { kind: ${kind}, description: d, statement: ${sql} }\n`
+  const text = `tools:\n${tool('a', 'bigquery-sql', 'DELETE FROM t')}${tool('b', 'mysql-sql', 'SELECT 1')}${tool('c', 'bigquery-sql', 'SELECT')}`
+  const { refused } = await here.run('tools.yaml', text)
+  expect(refused.map(line => line.split(':', 1)[0])).toEqual(['2', '3', '4'])
+})
+
 test('--dry-run shows both files and writes none', async () => {
   const { lines } = await here.run('tools.yaml', forms['a map of tools'], { dryRun: true })
   expect(lines.join('\n')).toContain('queries/slow-requests.sql\nSELECT COUNT(*) AS requests, @service')

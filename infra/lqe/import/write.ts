@@ -11,7 +11,7 @@ import { tablesOf } from '../../../shared/sql/relations.ts'
 import { check } from '../apply/check.ts'
 import { testsEnding } from '../apply/read.ts'
 import { endpointAsTable } from '../apply/upstream.ts'
-import type { FileProblem } from '../apply/yaml.ts'
+import { dotted, type FileProblem, problemsIn } from '../apply/yaml.ts'
 import { sameTable } from '../tables/add.ts'
 import { type Draft, Refusal, refusalOfSql } from './draft.ts'
 
@@ -128,7 +128,8 @@ async function checked(
 ): Promise<string[]> {
   const endpoint = endpointOf(draft)
   const [sqlFile, yamlFile] = ['sql', 'yaml']
-  const source = { endpoint, sqlFile, yamlFile, queryFiles: new Map(), placeInYaml: draft.placeOf }
+  const problem = problemsIn(yamlFile, draft.placeOf)
+  const source = { endpoint, sqlFile, yamlFile, queryFiles: new Map(), placeInYaml: draft.placeOf, problem }
   const problems = await check([source], engine)
   const isMissing = ({ detail }: FileProblem) => missing.test(detail)
   for (const problem of problems.filter(problem => !isMissing(problem))) {
@@ -169,10 +170,7 @@ function endpointOf({ name, definition, sql, place, placeOf }: Draft): Endpoint 
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error
     const { pointer, detail } = error.problems[0]!
-    throw new Refusal(
-      pointer === '' ? place : placeOf(pointer),
-      `${pointer.slice(1).replaceAll('/', '.')} ${detail}`.trim(),
-    )
+    throw new Refusal(pointer === '' ? place : placeOf(pointer), `${dotted(pointer)} ${detail}`.trim())
   }
 }
 

@@ -8,6 +8,7 @@ import { accountHere } from '../account.ts'
 import { carryOut, diffOf, stepFor } from '../apply/plan.ts'
 import { planRollups, removeUnused } from '../apply/rollups.ts'
 import { findAmong, upstreamFaults } from '../apply/upstream.ts'
+import { dotted } from '../apply/yaml.ts'
 import { inForce, pick, VersionError, versionsOf } from './version.ts'
 
 type WithServices = (act: (services: Services) => Promise<void>) => Promise<void>
@@ -91,7 +92,7 @@ async function describeWith(endpoint: Endpoint, others: Endpoint[], engine: Quer
   for (const one of [endpoint, ...others.filter(({ upstream }) => upstream)]) {
     const [fault] = upstreamFaults(one, all)
     if (fault) {
-      const place = `${one.name}: ${fault.pointer.slice(1).replaceAll('/', '.')}`
+      const place = `${one.name}: ${dotted(fault.pointer)}`
       throw new VersionError(`${endpoint.version} cannot be restored: ${place} ${fault.detail}`)
     }
     const found = await find(one)
