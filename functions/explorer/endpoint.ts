@@ -1,5 +1,5 @@
 /** One endpoint, open: its form, perhaps SQL, the run, and its results. */
-import { el, show } from './dom.ts'
+import { button, el, show } from './dom.ts'
 import { form } from './form.ts'
 import type { Link } from './link.ts'
 import { failure, results } from './results.ts'
@@ -61,7 +61,6 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: Opening
   }
   const sql = endpoint.sandbox ? statement({ key, endpoint, sql: link.sql, run: runs.start, edited }) : null
   const controls = folding('Parameters', fields.element, sql?.element)
-  const again = { type: 'button', title: 'Run now, past the cache', onclick: runFresh }
   const hint = el('span', { class: 'hint' }, 'or Ctrl-Enter')
   const element = el(
     'article',
@@ -73,7 +72,9 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: Opening
       'div',
       { class: 'run' },
       runs.button,
-      endpoint.cacheSeconds > 0 && endpoint.mayRunFresh && el('button', again, 'Run fresh'),
+      endpoint.cacheSeconds > 0 &&
+        endpoint.mayRunFresh &&
+        button('Run fresh', runFresh, { title: 'Run now, past the cache' }),
       hint,
       runs.status,
       fields.redaction,
@@ -128,7 +129,7 @@ interface Outcome {
 
 /** The button that runs and stops, the status beside it, and the place of the results. A run cancels the one before. */
 function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
-  const button = el('button', { type: 'button', class: 'primary' }, 'Run')
+  const runButton = button('Run', () => (running ? stop() : start()), { class: 'primary' })
   const status = el('p', { class: 'status', role: 'status' })
   const place = el('div', { class: 'outcome' })
   let running: AbortController | null = null
@@ -148,7 +149,7 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
     const own = new AbortController()
     running = own
     outdated = false
-    button.textContent = 'Stop'
+    runButton.textContent = 'Stop'
     status.textContent = 'Running …'
     place.ariaBusy = 'true'
     void run(own.signal)
@@ -156,7 +157,7 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
       .then(outcome => {
         if (running !== own) return
         running = null
-        button.textContent = 'Run'
+        runButton.textContent = 'Run'
         status.textContent = outcome.status
         place.ariaBusy = null
         if (outcome.element) {
@@ -166,8 +167,7 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
         if (outdated) mark()
       })
   }
-  button.addEventListener('click', () => (running ? stop() : start()))
-  return { button, status, place, start, stop, mark, isOutdated: () => outdated }
+  return { button: runButton, status, place, start, stop, mark, isOutdated: () => outdated }
 }
 
 function stopped(error: unknown): Outcome {
@@ -191,10 +191,7 @@ function invitation(missing: Parameter[], fill: (name: string, value: string) =>
       ? 'This link brings a query of its own. Read it, then press Run.'
       : `Fill in ${missing.map(({ name }) => name).join(' and ')}, then press Run.`
   const examples = missing.flatMap(({ name, examples = [] }) =>
-    examples.map(example => {
-      const onclick = () => fill(name, String(example))
-      return el('button', { type: 'button', onclick }, `${name} ${String(example)}`)
-    }),
+    examples.map(example => button(`${name} ${String(example)}`, () => fill(name, String(example)))),
   )
   const acts = examples.length > 0 && el('div', { class: 'actions' }, 'For example', ...examples)
   return el('div', { class: 'card empty' }, el('h3', {}, 'Nothing asked yet'), el('p', {}, text), acts)

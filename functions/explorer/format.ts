@@ -3,7 +3,7 @@
 const pieces =
   /(?<keep>--[^\n]*|#[^\n]*|\/\*[\s\S]*?\*\/|[rRbB]{0,2}(?:'''[\s\S]*?'''|"""[\s\S]*?"""|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")|`[^`]*`)|(?<word>[A-Za-z_@][\w@.]*)|(?<space>\s+)|(?<other>[\s\S])/g
 const clauses =
-  /^(WITH|SELECT|FROM|WHERE|GROUP|HAVING|QUALIFY|WINDOW|ORDER|LIMIT|UNION|INTERSECT|EXCEPT|JOIN|LEFT|RIGHT|FULL|INNER|CROSS)$/i
+  /^(WITH|SELECT|FROM|WHERE|GROUP|HAVING|QUALIFY|WINDOW|ORDER|LIMIT|UNION|INTERSECT|JOIN|LEFT|RIGHT|FULL|INNER|CROSS)$/i
 const joins = /^(LEFT|RIGHT|FULL|INNER|CROSS|OUTER)$/i
 
 /** @returns the same tokens, with other spaces; a comment to the end of its line ends that line */
@@ -23,24 +23,12 @@ export function format(sql: string): string {
     }
     const inQuery = open.length === 0 || open.at(-1)
     const isJoin = /^(JOIN|OUTER)$/i.test(word ?? '') && joins.test(last)
-    const isFunction = next(i)?.['other'] === '(' && !/^\s/.test(sql) && /^(LEFT|RIGHT)$/i.test(word ?? '')
-    if (
-      word &&
-      inQuery &&
-      clauses.test(word) &&
-      !isJoin &&
-      !isFunction &&
-      text !== '' &&
-      !/^EXCEPT$/i.test(word)
-    )
-      line(depth())
-    else if (
-      word &&
-      inQuery &&
-      /^(AND|OR)$/i.test(word) &&
-      !/between/i.test(text.slice(text.lastIndexOf('\n')))
-    )
-      line(depth() + 1)
+    const isFunction = /^(LEFT|RIGHT)$/i.test(word ?? '') && next(i)?.['other'] === '('
+    const inBetween = /between/i.test(text.slice(text.lastIndexOf('\n')))
+    if (word && inQuery && text !== '') {
+      if (clauses.test(word) && !isJoin && !isFunction) line(depth())
+      else if (/^(AND|OR)$/i.test(word) && !inBetween) line(depth() + 1)
+    }
     if (other === ')' && open.pop() === true) line(depth())
     text += keep ?? word ?? other ?? ''
     if (other === '(') {

@@ -1,5 +1,5 @@
 /** The page: a key first, then the endpoints it may call, and the one that is open, as logs or as a form. */
-import { el, show } from './dom.ts'
+import { button, el, menu, show } from './dom.ts'
 import { openEndpoint } from './endpoint.ts'
 import { helpButton } from './help.ts'
 import { forgetKey, keyForm, storedKey, storeKey } from './key.ts'
@@ -46,11 +46,7 @@ interface Open {
 }
 
 function explore(key: string, endpoints: Endpoint[]): void {
-  const leave = el(
-    'button',
-    { type: 'button', class: 'quiet', onclick: forgetAndLeave, title: `${key.slice(0, 8)}…` },
-    'Change key',
-  )
+  const leave = button('Change key', forgetAndLeave, { class: 'quiet', title: `${key.slice(0, 8)}…` })
   const switches = el('nav', { 'aria-label': 'Endpoint and view' })
   show(header, title(), switches, el('span', { class: 'header-end' }, helpButton(), themeButton(), leave))
   main.className = 'workroom'
@@ -107,20 +103,10 @@ function explore(key: string, endpoints: Endpoint[]): void {
     el(
       'span',
       { class: 'views', role: 'group', 'aria-label': 'View' },
-      el(
-        'button',
-        { type: 'button', 'aria-pressed': String(!asForm), onclick: () => choose(endpoint) },
-        first,
-      ),
-      el(
-        'button',
-        {
-          type: 'button',
-          'aria-pressed': String(asForm),
-          onclick: () => choose(endpoint, [['view', 'query']]),
-        },
-        endpoint.sandbox ? 'Query and SQL' : 'Query',
-      ),
+      button(first, () => choose(endpoint), { 'aria-pressed': String(!asForm) }),
+      button(endpoint.sandbox ? 'Query and SQL' : 'Query', () => choose(endpoint, [['view', 'query']]), {
+        'aria-pressed': String(asForm),
+      }),
     )
   onpopstate = () => void visit(readLink(location.hash))
   void visit(readLink(location.hash))
@@ -165,10 +151,10 @@ function endpointMenu(
   open: Endpoint,
   choose: (endpoint: Endpoint) => void,
 ): HTMLElement {
-  const options = endpoints.map(({ name, description }) =>
-    el('option', { value: name, title: description, selected: name === open.name }, name),
+  const { element, set } = menu('Endpoint', chosen => choose(endpoints.find(({ name }) => name === chosen)!))
+  set(
+    endpoints.map(({ name }) => [name, name]),
+    open.name,
   )
-  const chosen = () => choose(endpoints.find(({ name }) => name === menu.value)!)
-  const menu = el('select', { 'aria-label': 'Endpoint', onchange: chosen }, ...options)
-  return menu
+  return element
 }

@@ -1,5 +1,5 @@
 /** Queries of one's own that this device keeps: the last ones that ran, and those saved under a name. */
-import { el, show } from './dom.ts'
+import { button, download, el, menu as plainMenu } from './dom.ts'
 import { keep, kept } from './kept.ts'
 
 interface Saved {
@@ -15,20 +15,15 @@ export function queryShelf(endpoint: string, set: (sql: string) => void, text: (
   const history = () => (kept(at.history) as string[] | null) ?? []
   const saved = () => (kept(at.saved) as Saved[] | null) ?? []
   const menu = (label: string, chosen: (index: number) => void) => {
-    const select = el('select', { 'aria-label': label })
-    select.addEventListener('change', () => {
-      if (select.value !== '') chosen(Number(select.value))
-      select.value = ''
+    const { element, set } = plainMenu(label, value => {
+      if (value !== '') chosen(Number(value))
+      element.value = ''
     })
-    return {
-      select,
-      fill: (texts: string[]) =>
-        show(
-          select,
-          el('option', { value: '' }, texts.length === 0 ? `${label}: none` : `${label} …`),
-          ...texts.map((line, i) => el('option', { value: i }, line.replaceAll(/\s+/g, ' ').slice(0, 90))),
-        ),
+    const fill = (texts: string[]) => {
+      const lines = texts.map((line, i) => [String(i), line.replaceAll(/\s+/g, ' ').slice(0, 90)] as const)
+      set([['', texts.length === 0 ? `${label}: none` : `${label} …`], ...lines], '')
     }
+    return { element, fill }
   }
   const recent = menu('History', i => set(history()[i]!))
   const own = menu('Saved queries', i => {
@@ -55,22 +50,14 @@ export function queryShelf(endpoint: string, set: (sql: string) => void, text: (
     draw()
   }
   const remove = () => {
-    keep(
-      at.saved,
-      saved().filter(other => other.name !== name.value.trim()),
-    )
+    const others = saved().filter(other => other.name !== name.value.trim())
+    keep(at.saved, others)
     said.textContent = 'Removed.'
     draw()
   }
   /** As `queries/` has it: a file of SQL, called by the endpoint's name. */
-  const exportFile = () => {
-    const link = el('a', {
-      href: URL.createObjectURL(new Blob([`${text().trim()}\n`], { type: 'application/sql' })),
-      download: `${name.value.trim() || 'query'}.sql`,
-    })
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000)
-  }
+  const exportFile = () =>
+    download(`${name.value.trim() || 'query'}.sql`, `${text().trim()}\n`, 'application/sql')
   const file = el('input', { type: 'file', accept: '.sql', hidden: true, 'aria-label': 'A file of SQL' })
   file.addEventListener('change', () => {
     const [chosen] = file.files ?? []
@@ -80,14 +67,13 @@ export function queryShelf(endpoint: string, set: (sql: string) => void, text: (
       set(sql.trim())
     })
   })
-  const button = (label: string, press: () => void) => el('button', { type: 'button', onclick: press }, label)
   draw()
   return {
     element: el(
       'div',
       { class: 'shelf' },
-      recent.select,
-      own.select,
+      recent.element,
+      own.element,
       name,
       button('Save', save),
       button('Remove', remove),

@@ -2,7 +2,7 @@
 import examples from '../../queries/README.md'
 import type { Problem } from '../../shared/errors.ts'
 import type { TableDescription } from '../query/tables.ts'
-import { el, show } from './dom.ts'
+import { button, el, show } from './dom.ts'
 import type { Editor } from './editor.ts'
 import { segments } from './field.ts'
 import { format } from './format.ts'
@@ -32,8 +32,7 @@ export function statement({ key, endpoint, sql, run, edited }: Setup) {
     text => editor?.set(text),
     () => editor?.text() ?? '',
   )
-  const tidy = () => editor?.set(format(editor.text()))
-  shelf.element.prepend(el('button', { type: 'button', onclick: tidy }, 'Format'))
+  shelf.element.prepend(button('Format', () => editor?.set(format(editor.text()))))
   const room = el(
     'div',
     { hidden: !own },

@@ -5,7 +5,7 @@ import { unitOf } from '../series.ts'
 import { type Answer, costOf } from '../service.ts'
 import { severityName } from './bar.ts'
 import { measureText, type Top } from './fields.ts'
-import type { Bars } from './histogram.ts'
+import { barColour, type Bars } from './histogram.ts'
 import { buckets, bucketWidth, type Range, widthText } from './range.ts'
 import { type Field, fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
 import { extentSql, histogramSql, namesSql, topSql } from './sql.ts'
@@ -156,7 +156,8 @@ function legendOf(layers: Layer[], { title, cost, state, choose }: Legend): HTML
   const entries = layers.map(({ name, colour, values, severity, counted }) => {
     if (counted) return null // the title says it
     const sum = values.reduce<number>((all, value) => all + (value ?? 0), 0)
-    const swatch = el('i', { class: `swatch bar-${colour}`, 'aria-hidden': 'true' })
+    const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' })
+    swatch.style.background = barColour(colour)
     const parts = [swatch, el('span', {}, name), ` ${sum.toLocaleString('en')}`]
     if (!severity) return el('span', { class: 'key', title: name }, ...parts)
     const alone = state.severity.length === 1 && state.severity[0] === severity

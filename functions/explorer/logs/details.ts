@@ -1,7 +1,7 @@
 /** One entry, all of it, as a tree beside the rows. */
 import type { Row, Value } from '../../../shared/engines/engine.ts'
 import { copyButton } from '../copy.ts'
-import { el } from '../dom.ts'
+import { button, el } from '../dom.ts'
 import { isNested, leaf, unwrapped } from '../value.ts'
 import { fieldAt, type Shape } from './shape.ts'
 import type { Filter, Scalar } from './state.ts'
@@ -17,19 +17,13 @@ export interface Acts {
 }
 
 export function details(entry: Row, shape: Shape, acts: Acts): HTMLElement {
-  const close = el(
-    'button',
-    { type: 'button', onclick: acts.close, 'aria-label': 'Close the entry' },
-    'Close',
-  )
-  const button = (name: string, act: () => void) => el('button', { type: 'button', onclick: act }, name)
   return el(
     'section',
     { class: 'entry-details', 'aria-label': 'Entry', tabindex: -1 },
     el(
       'div',
       { class: 'entry-acts' },
-      close,
+      button('Close', acts.close, { 'aria-label': 'Close the entry' }),
       button('Newer', () => acts.step('newer')),
       button('Older', () => acts.step('older')),
       button('Entries around', acts.around),
@@ -90,19 +84,17 @@ function actsOf(path: string, value: Scalar, shape: Shape, acts: Acts): HTMLElem
   const known = field !== null
   // JSON itself is compared by its text.
   const compared = field?.type === 'JSON' ? JSON.stringify(value) : value
-  const act = (name: string, label: string, press: () => void) =>
-    el(
-      'button',
-      { type: 'button', title: `${label} ${path}`, 'aria-label': `${label} ${path}`, onclick: press },
-      name,
-    )
+  const act = (name: string, words: string, press: () => void) => {
+    const label = `${words} ${path}`
+    return known && button(name, press, { title: label, 'aria-label': label })
+  }
   return el(
     'span',
     { class: 'leaf-acts' },
-    known && act('=', 'Filter for', () => acts.filter({ path, operator: '=', value: compared })),
-    known && act('≠', 'Filter out', () => acts.filter({ path, operator: '!=', value: compared })),
-    known && act('column', 'Column of', () => acts.column(path)),
-    known && act('values', 'Values of', () => acts.values(path)),
+    act('=', 'Filter for', () => acts.filter({ path, operator: '=', value: compared })),
+    act('≠', 'Filter out', () => acts.filter({ path, operator: '!=', value: compared })),
+    act('column', 'Column of', () => acts.column(path)),
+    act('values', 'Values of', () => acts.values(path)),
     copyButton('copy', () => String(value), `Copy ${path}`),
   )
 }

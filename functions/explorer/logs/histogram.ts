@@ -25,6 +25,11 @@ const [height, foot] = [54, 16]
 /** On the right, for the largest number. */
 const gutter = 56
 
+/** Of a severity, or of a number. */
+export function barColour(colour: string): string {
+  return `var(--bar-${colour}, var(--line-${colour}))`
+}
+
 /** @param narrow called with the first and last microsecond of what was chosen */
 export function histogram(narrow: (from: number, to: number) => void) {
   const plot = drawing('svg', { class: 'bars', height: height + foot, 'aria-hidden': 'true' })
@@ -123,7 +128,9 @@ function drawn({ starts, width: bucket, layers, now, zone, unit }: Bars, width: 
       top -= tall
       const open = now >= start && now < start + bucket
       const place = { x: i * step + 0.5, y: top, width: Math.max(1, step - 1), height: tall }
-      parts.push(drawing('rect', { class: `bar-${colour}${open ? ' unfinished' : ''}`, ...place }))
+      const rect = drawing('rect', { class: `bar-${colour}${open ? ' unfinished' : ''}`, ...place })
+      rect.style.setProperty('--bar', barColour(colour))
+      parts.push(rect)
     }
   }
   const labels = Math.max(2, Math.floor(width / 180))

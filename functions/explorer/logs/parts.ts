@@ -1,5 +1,7 @@
-/** The parts of the logs view, each told what a press in it does. */
+/** The parts of the logs view: what a press in each does, and where they stand. */
+import { copyButton } from '../copy.ts'
 import { button, el, show } from '../dom.ts'
+import { keep, kept } from '../kept.ts'
 import { parametersOf } from '../service.ts'
 import { bar } from './bar.ts'
 import type { Current } from './current.ts'
@@ -12,13 +14,19 @@ import { iso } from './range.ts'
 import { reading } from './reading.ts'
 import { keyOf, rowList } from './rows.ts'
 import { type Filter, sortedBy } from './state.ts'
-import { toggle } from './toggle.ts'
 
-export type Parts = ReturnType<typeof partsOf>
+interface Setup {
+  /** Names of the tables. */
+  tables: string[]
+  /** Whether the page may look further back by itself. */
+  widening: boolean
+  notices: string[]
+  editSql(sql: string): void
+}
 
-export function partsOf(view: Current, { shapes, widening }: { shapes: string[]; widening: boolean }) {
+export function partsOf(view: Current, { tables, widening, notices, editSql }: Setup) {
   const { endpoint, change, filter, column } = view
-  const controls = bar(endpoint, parametersOf(endpoint).others, shapes, {
+  const controls = bar(endpoint, parametersOf(endpoint).others, tables, {
     change,
     table: table => change(inTable(view.state, view.shape(table), endpoint)),
     run: patch => change(patch, { again: true }),
@@ -40,12 +48,13 @@ export function partsOf(view: Current, { shapes, widening }: { shapes: string[];
   const by = (path: string) => change({ by: path, measure: 'rows' })
   const measure = (to: string) => change({ measure: to })
   const fields = fieldList({ filter, column, by, measure, close: () => showFields.set(false) })
-  const showFields = toggle('Fields', 'fields', innerWidth >= 1280, on => (fields.element.hidden = !on))
+  const showFields = toggle('Fields', innerWidth >= 1280, on => (fields.element.hidden = !on))
   const entry = entryPanel(view, list, path => {
     showFields.set(true)
     by(path)
   })
   const rows = reading(view, { controls, list, bars, fields, arrived: entry.show }, widening)
+  const { legend, facts, looked, stale, place, sqlText } = rows.elements
   const following = follower(view, {
     rows: list.all,
     add: rows.add,
@@ -83,7 +92,59 @@ export function partsOf(view: Current, { shapes, widening }: { shapes: string[];
     following.start()
   }
 
-  return { controls, bars, list, fields, showFields, entry, rows, chips, draw, run, stop }
+  const fresh = () => run({ fresh: true })
+  const acts = el(
+    'div',
+    { class: 'logs-acts' },
+    copyButton('Copy link', () => location.href),
+    controls.redaction,
+    showFields.element,
+    toggle('Chart', true, on => (bars.element.hidden = legend.hidden = !on)).element,
+    toggle('Wrap', false, on => list.element.classList.toggle('wrap', on)).element,
+    endpoint.cacheSeconds > 0 &&
+      endpoint.mayRunFresh &&
+      button('Run fresh', fresh, { title: 'Run now, past the cache' }),
+  )
+  const element = el(
+    'article',
+    { class: 'logs' },
+    el('h2', { class: 'unseen' }, endpoint.name),
+    controls.element,
+    ...notices.map(text => el('p', { class: 'notice', role: 'alert' }, text)),
+    chips,
+    bars.element,
+    el('div', { class: 'logs-line' }, stale, facts, looked, legend, acts),
+    el('div', { class: 'logs-main' }, fields.element, place, entry.element),
+    el(
+      'details',
+      { class: 'logs-sql' },
+      el('summary', {}, 'SQL'),
+      sqlText,
+      el(
+        'div',
+        {},
+        copyButton('Copy SQL', () => sqlText.textContent),
+        button('Continue in SQL', () => editSql(sqlText.textContent)),
+      ),
+    ),
+  )
+  return { element, controls, entry, rows, draw, run, stop }
+}
+
+/** A button that turns a part on and off; this device keeps whether it is on. */
+function toggle(name: string, byDefault: boolean, apply: (on: boolean) => void) {
+  const item = `show ${name.toLowerCase()}`
+  const element = button(name, () => set(element.ariaPressed !== 'true'), { class: 'quiet' })
+  const draw = (on: boolean) => {
+    element.ariaPressed = String(on)
+    apply(on)
+  }
+  const set = (on: boolean) => {
+    keep(item, on)
+    draw(on)
+  }
+  draw((kept(item) as boolean | null) ?? byDefault)
+  return { element, set }
 }
 
 function filterChip(filter: Filter, { state, change }: Current): HTMLElement {
@@ -97,12 +158,11 @@ function filterChip(filter: Filter, { state, change }: Current): HTMLElement {
 function measureChip({ state, shape, change }: Current): HTMLElement | null {
   if (state.measure === 'rows') return null
   const text = measureText(state.measure, shape())
-  return chip(text, 'Measured in place of rows', `Count rows in place of ${text}`, () =>
-    change({ measure: 'rows' }),
-  )
+  const rows = () => change({ measure: 'rows' })
+  return chip(text, 'Measured in place of rows', `Count rows in place of ${text}`, rows)
 }
 
 /** A press takes it away. */
-function chip(text: string, title: string, label: string, onclick: () => void): HTMLElement {
-  return button([el('span', {}, text), ' ×'], onclick, { class: 'chip', title, 'aria-label': label })
+function chip(text: string, title: string, label: string, press: () => void): HTMLElement {
+  return button([el('span', {}, text), ' ×'], press, { class: 'chip', title, 'aria-label': label })
 }

@@ -1,6 +1,6 @@
 /** The rows and the chart of the state: both asked at once, older rows as one scrolls, and what is said about them. */
 import type { Row } from '../../../shared/engines/engine.ts'
-import { el, show } from '../dom.ts'
+import { button, el, show } from '../dom.ts'
 import { failure } from '../results.ts'
 import { type Answer, costOf, now, parametersOf, ServiceError } from '../service.ts'
 import { gist } from '../value.ts'
@@ -280,8 +280,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
 function nothing({ state: { from, search, filters, severity }, change }: Current): HTMLElement {
   const isFiltered = search !== '' || filters.length > 0 || severity.length > 0
   const words = isFiltered ? 'Nothing in this range passes the filters.' : 'Nothing was logged in this range.'
-  const act = (name: string, patch: Partial<State>) =>
-    el('button', { type: 'button', onclick: () => change(patch) }, name)
+  const act = (name: string, patch: Partial<State>) => button(name, () => change(patch))
   const unfiltered = isFiltered && act('Without filters', { search: '', filters: [], severity: [] })
   const allTime = from !== '' && act('All time', { from: '', to: '' })
   const acts = el('div', { class: 'actions' }, unfiltered, allTime)

@@ -1,9 +1,9 @@
 /**
- * The rows of the logs view, a block of them for each page that was read. The browser leaves out of its work the blocks
- * that are out of sight (`content-visibility`), so that ten thousand rows stay smooth, wrapped or not.
+ * The rows of the logs view, in blocks. The browser leaves out of its work the blocks that are out of sight
+ * (`content-visibility`), so that ten thousand rows stay smooth, wrapped or not.
  */
 import type { Row, Value } from '../../../shared/engines/engine.ts'
-import { el, show } from '../dom.ts'
+import { button, el, show } from '../dom.ts'
 import { keep, kept } from '../kept.ts'
 import { timeText } from '../../query/times.ts'
 import { gist, isNested } from '../value.ts'
@@ -60,7 +60,15 @@ export function columnsOf(shape: Shape, paths: string[]): Column[] {
   ]
 }
 
+/** Pixels by path, as this device keeps them. */
+function widthsOf({ place }: Setup): Record<string, number> {
+  return (kept(`widths ${place}`) as Record<string, number> | null) ?? {}
+}
+
 const widths = { time: '17.5em', severity: '5.2em', message: '16em', value: '11em' }
+
+/** Rows of a block: few, as a block that comes into sight is laid out within a frame. */
+const blockOf = 25
 
 export function rowList(events: Events) {
   const head = el('div', { class: 'row head', role: 'row' })
@@ -80,8 +88,11 @@ export function rowList(events: Events) {
   })
   watch.observe(end)
 
-  const block = (added: Row[], isNew = false) =>
-    el('div', { class: 'block', role: 'rowgroup' }, ...added.map(row => line(row, isNew)))
+  const blocks = (added: Row[], isNew = false) =>
+    Array.from({ length: Math.ceil(added.length / blockOf) }, (_, i) => {
+      const own = added.slice(i * blockOf, (i + 1) * blockOf)
+      return el('div', { class: 'block', role: 'rowgroup' }, ...own.map(row => line(row, isNew)))
+    })
 
   function line(row: Row, isNew: boolean): HTMLElement {
     const cells = setup.columns.map(column => cell(row[column.name] ?? null, column, setup.zone))
@@ -108,7 +119,7 @@ export function rowList(events: Events) {
   }
 
   function place(): void {
-    const own = (kept(`widths ${setup.place}`) as Record<string, number> | null) ?? {}
+    const own = widthsOf(setup)
     const sizes = setup.columns.map(({ path, kind }) => (own[path] ? `${own[path]}px` : widths[kind]))
     const shares = sizes.map((size, i) =>
       setup.columns[i]!.kind === 'message' ? `minmax(${size}, 1fr)` : size,
@@ -130,7 +141,7 @@ export function rowList(events: Events) {
       lines.clear()
       active = null
       place()
-      show(body, block(next))
+      show(body, ...blocks(next))
       const first = next[0] && lines.get(next[0])
       if (first) first.tabIndex = 0
       element.scrollTop = 0
@@ -138,12 +149,12 @@ export function rowList(events: Events) {
     },
     append(next: Row[]) {
       rows = [...rows, ...next]
-      body.append(block(next))
+      body.append(...blocks(next))
       this.rewatch()
     },
     prepend(next: Row[]) {
       rows = [...next, ...rows]
-      body.prepend(block(next, true))
+      body.prepend(...blocks(next, true))
     },
     /** The observer speaks only of changes; after a page the end may still be in sight. */
     rewatch() {
@@ -169,13 +180,9 @@ export function rowList(events: Events) {
 }
 
 function cell(value: Value, { kind }: Column, zone: Zone): HTMLElement {
-  const part = el('span', { role: 'gridcell', class: `cell cell-${kind}` })
-  if (kind === 'time') part.append(shown(Number(value), zone))
-  else if (kind === 'severity') {
-    part.classList.add(`severity-${severityIn(value)}`)
-    part.append(textOf(value))
-  } else part.append(textOf(value))
-  return part
+  const severity = kind === 'severity' ? ` severity-${severityIn(value)}` : ''
+  const text = kind === 'time' ? shown(Number(value), zone) : textOf(value)
+  return el('span', { role: 'gridcell', class: `cell cell-${kind}${severity}` }, text)
 }
 
 function textOf(value: Value): string {
@@ -190,45 +197,34 @@ function heading(column: Column, setup: Setup, events: Events, changed: () => vo
   const title = kind === 'time' ? `${column.title} (${setup.zone})` : column.title
   const sortable = kind === 'time' || kind === 'value'
   const arrow = sorted ? (setup.sort.ascending ? ' ↑' : ' ↓') : ''
-  const inner = sortable
-    ? el(
-        'button',
-        { type: 'button', title: path, onclick: () => events.sort(kind === 'time' ? '' : path) },
-        title,
-        arrow,
-      )
-    : el('span', {}, title)
-  const remove = { type: 'button', class: 'remove', 'aria-label': `Remove the column ${name}` }
+  const sort = () => events.sort(kind === 'time' ? '' : path)
+  const inner = sortable ? button([title, arrow], sort, { title: path }) : el('span', {}, title)
+  const remove = { class: 'remove', 'aria-label': `Remove the column ${name}` }
   const sortedBy = sorted && (setup.sort.ascending ? 'ascending' : 'descending')
   const grip = el('i', { class: 'grip', 'aria-hidden': 'true' })
-  grip.addEventListener('pointerdown', event => drag(event, part, setup, path, changed))
+  const keepWidth = (width: number) => {
+    keep(`widths ${setup.place}`, { ...widthsOf(setup), [path]: width })
+    changed()
+  }
+  grip.addEventListener('pointerdown', event => drag(event, part, keepWidth))
   const part = el(
     'span',
     { role: 'columnheader', class: `cell cell-${kind}`, 'aria-sort': sortedBy },
     inner,
-    kind === 'value' && el('button', { ...remove, onclick: () => events.remove(path) }, '×'),
+    kind === 'value' && button('×', () => events.remove(path), remove),
     kind !== 'message' && grip,
   )
   return part
 }
 
-function drag(
-  event: PointerEvent,
-  part: HTMLElement,
-  { place }: Setup,
-  path: string,
-  changed: () => void,
-): void {
+/** Widens a heading with the pointer; this device keeps the width. */
+function drag(event: PointerEvent, part: HTMLElement, keepWidth: (width: number) => void): void {
   event.preventDefault()
-  const [from, width] = [event.clientX, part.offsetWidth]
+  const [from, before] = [event.clientX, part.offsetWidth]
   const grip = event.currentTarget as HTMLElement
   grip.setPointerCapture(event.pointerId)
-  const done = (up: PointerEvent) => {
-    const own = (kept(`widths ${place}`) as Record<string, number> | null) ?? {}
-    keep(`widths ${place}`, { ...own, [path]: Math.max(48, Math.round(width + up.clientX - from)) })
-    changed()
-  }
-  const move = (over: PointerEvent) => (part.style.width = `${Math.max(48, width + over.clientX - from)}px`)
-  grip.addEventListener('pointermove', move)
+  const width = ({ clientX }: PointerEvent) => Math.max(48, Math.round(before + clientX - from))
+  const done = (up: PointerEvent) => keepWidth(width(up))
+  grip.addEventListener('pointermove', over => (part.style.width = `${width(over)}px`))
   grip.addEventListener('pointerup', done, { once: true })
 }

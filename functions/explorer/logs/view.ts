@@ -5,8 +5,6 @@
 import type { Link } from '../link.ts'
 import { parametersOf } from '../service.ts'
 import { currentOf, type Opening } from './current.ts'
-import { listenTo } from './keys.ts'
-import { layout } from './layout.ts'
 import { partsOf } from './parts.ts'
 import { inAddress } from './range.ts'
 import { askedOf, type State } from './state.ts'
@@ -15,8 +13,13 @@ export function logsView(opening: Opening) {
   const { endpoint, shapes, link, continueInSql } = opening
   const { view, notices } = currentOf(opening, settle)
   const isDated = link.view.some(([name]) => name === 'from' || name === 'to')
-  const parts = partsOf(view, { shapes: shapes.map(({ table }) => table), widening: !isDated })
-  const { controls, rows, entry, run, draw, stop } = parts
+  const tables = shapes.map(({ table }) => table)
+  const { element, controls, rows, entry, run, draw, stop } = partsOf(view, {
+    tables,
+    widening: !isDated,
+    notices,
+    editSql,
+  })
   const unlisten = listenTo({
     '/': controls.search,
     j: () => entry.step(1),
@@ -52,7 +55,7 @@ export function logsView(opening: Opening) {
 
   const { start } = parametersOf(endpoint)
   return {
-    element: layout(view, parts, notices, editSql),
+    element,
     /** The parameters, for another endpoint that shares them. */
     values: (): Record<string, string> => ({
       ...view.state.values,
@@ -64,4 +67,21 @@ export function logsView(opening: Opening) {
       unlisten()
     },
   }
+}
+
+/** @param acts by the key's name @returns what takes the keys back */
+function listenTo(acts: Record<string, () => void>): () => void {
+  const onkeydown = (event: KeyboardEvent) => {
+    const { key, target } = event
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')) return
+    const writing = target instanceof HTMLInputElement || target instanceof HTMLSelectElement
+    if (writing && key === 'Escape') return target.blur()
+    // Enter presses what has the focus; only on a row, or on nothing, does it open the row.
+    const isBusy = key === 'Enter' && !(target as HTMLElement).matches('body, [role=row]')
+    if (writing || isBusy || !Object.hasOwn(acts, key)) return
+    event.preventDefault()
+    acts[key]!()
+  }
+  document.addEventListener('keydown', onkeydown)
+  return () => document.removeEventListener('keydown', onkeydown)
 }
