@@ -1,6 +1,6 @@
 /** A series as a line chart: a legend that shows values and hides lines, and arrow keys to read the values without a mouse. */
 import UPlot from 'uplot'
-import { el } from './dom.ts'
+import { button, el } from './dom.ts'
 import { type Series, unitOf } from './series.ts'
 import { type Range, widthText } from './logs/range.ts'
 import { now } from './service.ts'
@@ -48,28 +48,7 @@ export function chart(series: Series, asked: Range): HTMLElement {
     'aria-label': `${names} over time. Arrow keys read the values; the table has them all.`,
     onkeydown: (event: Event) => step(event as KeyboardEvent),
   }
-  return el(
-    'div',
-    { class: 'chart' },
-    keys.element,
-    el('div', focusable, place),
-    spoken,
-    hiddenLines(series),
-    fewBuckets(series),
-    unfinished(series),
-  )
-}
-
-/** The last bucket may be going on, and then has less than it will have. */
-function unfinished({ times, step }: Series): HTMLElement | null {
-  return isOpen(times, step) ? el('p', { class: 'hint' }, 'The last bucket, hatched, is not finished.') : null
-}
-
-/** Two points are no course of anything: each stands for its bucket, and no line goes from one to the other. */
-function fewBuckets({ times, step }: Series): HTMLElement | null {
-  if (!isBare(times)) return null
-  const width = step === null ? '' : ` by ${widthText(step * 1e6)}`
-  return el('p', { class: 'hint' }, `Buckets${width}; no line goes through so few.`)
+  return el('div', { class: 'chart' }, keys.element, el('div', focusable, place), spoken, ...hints(series))
 }
 
 const isBare = (times: number[]) => times.length < 3
@@ -79,9 +58,18 @@ function isOpen(times: number[], step: number | null): boolean {
   return step !== null && times.at(-1)! <= present && present < times.at(-1)! + step
 }
 
-function hiddenLines({ lines, hidden }: Series): HTMLElement | null {
-  const text = `The ${lines.length} largest of ${lines.length + hidden} lines; the table has all.`
-  return hidden === 0 ? null : el('p', { class: 'hint' }, text)
+/**
+ * What one has to know before one believes the lines. Two points are no course of anything: each stands for its bucket, and
+ * no line goes from one to the other.
+ */
+function hints({ times, lines, hidden, step }: Series): HTMLElement[] {
+  const width = step === null ? '' : ` by ${widthText(step * 1e6)}`
+  const texts = [
+    hidden > 0 && `The ${lines.length} largest of ${lines.length + hidden} lines; the table has all.`,
+    isBare(times) && `Buckets${width}; no line goes through so few.`,
+    isOpen(times, step) && 'The last bucket, hatched, is not finished.',
+  ]
+  return texts.filter(text => text !== false).map(text => el('p', { class: 'hint' }, text))
 }
 
 /** The index of the next time that has values, from either end where the cursor is nowhere. */
@@ -99,15 +87,14 @@ function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => 
   const entries = lines.map(({ name }, i) => {
     const value = el('b', {})
     const press = () => {
-      const on = button.ariaPressed !== 'true'
-      button.ariaPressed = String(on)
+      const on = made.ariaPressed !== 'true'
+      made.ariaPressed = String(on)
       toggled(i, on)
     }
     const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' })
     swatch.style.background = `var(--line-${i + 1})`
-    const properties = { type: 'button', 'aria-pressed': 'true', onclick: press }
-    const button = el('button', properties, swatch, name, value)
-    return { button, value, name }
+    const made = button([swatch, name, value], press, { 'aria-pressed': 'true' })
+    return { button: made, value, name }
   })
   return {
     element: el('div', { class: 'legend' }, ...entries.map(({ button }) => button), moment),

@@ -48,7 +48,7 @@ function redactionSwitch(byDefault: boolean): Field {
   const about = byDefault
     ? 'This endpoint does so by itself; lifting it takes a key with the right pii:read.'
     : 'Addresses, e-mails, tokens and the like become REDACTED.'
-  const label = el('label', { for: id, class: 'switch' }, input, 'Redact personal data')
+  const label = el('label', { for: id, class: 'check' }, input, 'Redact personal data')
   const explanation = el('p', { class: 'hint', id: hint }, about)
   const showProblem = (detail: string | null) => show(problem, detail)
   input.addEventListener('input', () => showProblem(null))

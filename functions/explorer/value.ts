@@ -34,38 +34,63 @@ export function leaf(value: Scalar): HTMLElement {
   return el('span', { class: typeof value === 'string' ? 'text' : typeof value }, String(value))
 }
 
-/** One row in full: every field, nested ones folding out, long text uncut. */
-export function fieldsOf(row: Row): HTMLElement {
-  const entries = Object.entries(row).map(([name, value]) => entry(name, value, true))
-  return el('div', { class: 'fields-of-row' }, ...entries)
+/** A value at its path. Lists of JSON have places in the path, those of a column have none. */
+interface Node {
+  name: string
+  value: Value
+  path: string
+  isJson: boolean
 }
 
-/** The first level is open; deeper ones would bury the rest. */
-function entry(name: string, value: Value, open: boolean): HTMLElement {
-  const inner = unwrapped(value)
-  if (!isNested(inner)) return line(name, leaf(inner))
-  if (Array.isArray(inner) && inner.length === 0) return line(name, el('span', {}, '[]'))
+interface Tree {
+  /** How many levels are open; deeper ones would bury the rest. */
+  depth: number
+  /** Whether a column is JSON. */
+  isJson?(path: string): boolean
+  /** What stands beside a value. */
+  acts?(path: string, value: Scalar): HTMLElement
+}
+
+/** One row in full: every field, nested ones folding out, long text uncut. */
+export function tree(row: Row, options: Tree): HTMLElement[] {
+  return childrenOf({ name: '', value: row, path: '', isJson: false }).map(child => nodeOf(child, options, 0))
+}
+
+function nodeOf({ value, ...given }: Node, options: Tree, level: number): HTMLElement {
+  const { name, path } = given
+  const isJson = given.isJson || (options.isJson?.(path) ?? false)
+  const inner = isJson ? value : unwrapped(value)
   const label = el('span', { class: 'name' }, name)
-  const summary = el('summary', {}, label, ' ', el('span', { class: 'gist' }, gist(inner)))
-  const fold = el('details', { open }, summary)
+  if (!isNested(inner) || Object.keys(inner).length === 0) {
+    const text = isNested(inner) ? el('span', { class: 'null' }, '[]') : leaf(inner)
+    const acts = isNested(inner) ? null : options.acts?.(path, inner)
+    return el('div', { class: 'leaf' }, label, el('span', { class: 'value' }, text), acts)
+  }
+  const summary = el('summary', {}, label, el('span', { class: 'gist' }, gist(inner)))
+  const fold = el('details', { open: level < options.depth }, summary)
   const fill = () => {
-    if (fold.open && fold.children.length === 1) fold.append(...childrenOf(inner))
+    if (!fold.open || fold.children.length > 1) return
+    const children = childrenOf({ name, value: inner, path, isJson })
+    fold.append(...children.map(child => nodeOf(child, options, level + 1)))
   }
   fold.addEventListener('toggle', fill)
   fill()
   return fold
 }
 
-function line(name: string, value: HTMLElement): HTMLElement {
-  return el('div', { class: 'entry' }, el('span', { class: 'name' }, name), ' ', value)
-}
-
-/** The elements of a list are named by their place, from 1. */
-function childrenOf(value: Nested): HTMLElement[] {
-  const list = Array.isArray(value)
-  return Object.entries(value).map(([name, child]) =>
-    entry(list ? `${Number(name) + 1}` : name, child, false),
-  )
+/** The elements of a list are named by their place, from 1. A name with a dot has no path. */
+function childrenOf({ value, path, isJson }: Node): Node[] {
+  if (Array.isArray(value))
+    return value.map((child, i) => ({
+      name: String(i + 1),
+      value: child,
+      path: isJson ? `${path}[${i}]` : path,
+      isJson,
+    }))
+  return Object.entries(value as object).map(([name, child]: [string, Value]) => {
+    const own = path === '' ? name : `${path}.${name}`
+    return { name, value: child, path: name.includes('.') ? '' : own, isJson }
+  })
 }
 
 /** Names of the columns, which every row has. */

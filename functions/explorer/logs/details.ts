@@ -1,8 +1,8 @@
 /** One entry, all of it, as a tree beside the rows. */
-import type { Row, Value } from '../../../shared/engines/engine.ts'
+import type { Row } from '../../../shared/engines/engine.ts'
 import { copyButton } from '../copy.ts'
 import { button, el } from '../dom.ts'
-import { isNested, leaf, unwrapped } from '../value.ts'
+import { tree } from '../value.ts'
 import { fieldAt, type Shape } from './shape.ts'
 import type { Filter, Scalar } from './state.ts'
 
@@ -33,49 +33,12 @@ export function details(entry: Row, shape: Shape, acts: Acts): HTMLElement {
     el(
       'div',
       { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Fields of the entry' },
-      ...Object.entries(entry).map(([name, value]) =>
-        node({ name, value, path: name, isJson: false }, shape, acts),
-      ),
+      ...tree(entry, {
+        depth: Infinity,
+        isJson: path => fieldAt(shape, path)?.type === 'JSON',
+        acts: (path, value) => actsOf(path, value, shape, acts),
+      }),
     ),
-  )
-}
-
-/** A value at its path. Lists of JSON have places in the path, those of a column have none. */
-interface Node {
-  name: string
-  value: Value
-  path: string
-  isJson: boolean
-}
-
-function children({ value, path, isJson }: Node): Node[] {
-  if (!Array.isArray(value))
-    return Object.entries(value as object).map(([name, child]: [string, Value]) => ({
-      name,
-      value: child,
-      path: name.includes('.') ? '' : `${path}.${name}`,
-      isJson,
-    }))
-  const place = (i: number) => (isJson ? `${path}[${i}]` : path)
-  return value.map((child, i) => ({ name: String(i + 1), value: child, path: place(i), isJson }))
-}
-
-function node(given: Node, shape: Shape, acts: Acts): HTMLElement {
-  const { name, path } = given
-  const isJson = given.isJson || fieldAt(shape, path)?.type === 'JSON'
-  const inner = isJson ? given.value : unwrapped(given.value)
-  if (isNested(inner) && Object.keys(inner).length > 0) {
-    const summary = el('summary', {}, el('span', { class: 'name' }, name))
-    const all = children({ name, value: inner, path, isJson })
-    return el('details', { open: true }, summary, ...all.map(child => node(child, shape, acts)))
-  }
-  const text = isNested(inner) ? el('span', { class: 'null' }, '[]') : leaf(inner)
-  return el(
-    'div',
-    { class: 'leaf' },
-    el('span', { class: 'name' }, name),
-    el('span', { class: 'value' }, text),
-    isNested(inner) ? null : actsOf(path, inner, shape, acts),
   )
 }
 

@@ -172,14 +172,14 @@ function filtered(filters: Filter[], shape: Shape): string | null {
   if (operator === '=' || operator === '!=') {
     const listed = literals.length === 1 ? `= ${literals[0]}` : `IN (${literals.join(', ')})`
     const some = [
-      literals.length > 0 && exists(field, value => `${comparable(value, field)} ${listed}`),
+      literals.length > 0 && exists(field, value => `${groupable(value, field)} ${listed}`),
       absent && `NOT ${exists(field, value => `${value} IS NOT NULL`)}`,
     ].filter(term => term !== false)
     const either = some.length === 1 ? some[0]! : `(${some.join(' OR ')})`
     return operator === '=' ? either : `NOT ${parenthesised(either)}`
   }
   return exists(field, value =>
-    literals.map(other => `${comparable(value, field)} ${operator} ${other}`).join(' AND '),
+    literals.map(other => `${groupable(value, field)} ${operator} ${other}`).join(' AND '),
   )
 }
 
@@ -216,7 +216,7 @@ class Joins {
   }
 
   value(field: Field): string {
-    return groupable(this.chain(field), field.type)
+    return groupable(this.chain(field), field)
   }
 
   chain({ steps, json }: Field): string {
@@ -288,10 +288,8 @@ function severityOf(field: Field): string {
 /** The value where it is listed, else NULL. */
 function among(field: Field, values: Scalar[]): string {
   const listed = values.filter(value => value !== null).map(value => literal(value, field))
-  const value = groupable(first(field), field.type)
-  return listed.length === 0
-    ? `IF(FALSE, ${value}, NULL)`
-    : `IF(${comparable(first(field), field)} IN (${listed.join(', ')}), ${value}, NULL)`
+  const value = groupable(first(field), field)
+  return `IF(${listed.length === 0 ? 'FALSE' : `${value} IN (${listed.join(', ')})`}, ${value}, NULL)`
 }
 
 /** What is shown of the rows, and of how many rows that is where it is not their number. */
@@ -306,11 +304,9 @@ function measured(
 }
 
 /** JSON has no equality of its own; its text has. */
-function groupable(value: string, type: string): string {
+function groupable(value: string, { type }: Field): string {
   return type === 'JSON' || type === 'GEOGRAPHY' ? `TO_JSON_STRING(${value})` : value
 }
-
-const comparable = (value: string, { type }: Field): string => groupable(value, type)
 
 // ---- names and literals
 
