@@ -1,24 +1,18 @@
 /** One endpoint, open: its form, perhaps SQL, the run, and its results. */
 import { button, el, show } from './dom.ts'
 import { form } from './form.ts'
-import type { Link } from './link.ts'
+import type { Link, Opening } from './link.ts'
 import { failure, results } from './results.ts'
-import { type Answer, type Endpoint, type Parameter, type Query, runQuery, ServiceError } from './service.ts'
+import { type Answer, type Parameter, type Query, runQuery, ServiceError } from './service.ts'
 import { statement } from './statement.ts'
 
-interface Opening {
-  key: string
-  endpoint: Endpoint
-  /** The values that the fields begin with. */
-  link: Link
+interface FormOpening extends Opening {
   /** Whether the endpoint has another view, so that the address has to say that this is the form. */
   hasView: boolean
-  /** Called when a query runs, for the address. @param step whether a person ran it */
-  remember(link: Link, step: boolean): void
 }
 
 /** @returns its element, the form's values, and `close`, which cancels the query that is running */
-export function openEndpoint({ key, endpoint, link, hasView, remember }: Opening) {
+export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpening) {
   const fields = form(endpoint, link.values, () => runs.start())
   const redact = link.view.find(([name]) => name === 'redact')?.[1]
   if (redact !== undefined) fields.setRedact(redact === 'true')

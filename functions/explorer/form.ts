@@ -41,20 +41,22 @@ export function form(endpoint: Endpoint, given: Record<string, string>, run: () 
 }
 
 function redactionSwitch(byDefault: boolean): Field {
-  const [id, hint, trouble] = [newId(), newId(), newId()]
-  const checkbox = { type: 'checkbox', role: 'switch', id, checked: byDefault }
-  const input = el('input', { ...checkbox, 'aria-describedby': `${hint} ${trouble}` })
+  const trouble = newId()
+  const input = el('input', {
+    type: 'checkbox',
+    role: 'switch',
+    checked: byDefault,
+    'aria-describedby': trouble,
+  })
   const problem = el('p', { class: 'problem', id: trouble })
-  const about = byDefault
+  const title = byDefault
     ? 'This endpoint does so by itself; lifting it takes a key with the right pii:read.'
     : 'Addresses, e-mails, tokens and the like become REDACTED.'
-  const label = el('label', { for: id, class: 'check' }, input, 'Redact personal data')
-  const explanation = el('p', { class: 'hint', id: hint }, about)
   const showProblem = (detail: string | null) => show(problem, detail)
   input.addEventListener('input', () => showProblem(null))
   return {
     name: 'svc-endpoint-redact-pii',
-    element: el('div', { class: 'field redaction' }, label, problem, explanation),
+    element: el('div', {}, el('label', { class: 'check', title }, input, 'Redact personal data'), problem),
     value: () => String(input.checked),
     set: value => void (input.checked = value === 'true'),
     focus: () => input.focus(),

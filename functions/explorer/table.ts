@@ -27,10 +27,9 @@ export function table(rows: Row[], label: string): HTMLElement {
     el('div', { class: 'heads', role: 'rowgroup' }, heads),
     ...blocks,
   )
-  grid.style.setProperty(
-    '--columns',
-    `2.4rem ${shape.map(({ width }) => `minmax(${width}ch, ${width}fr)`).join(' ')}`,
-  )
+  const widths = shape.map(({ width }) => width)
+  grid.style.width = `calc(${widths.reduce((sum, width) => sum + width, 0)}ch + 2.4rem)`
+  grid.style.setProperty('--columns', `2.4rem ${widths.map(width => `minmax(0, ${width}fr)`).join(' ')}`)
   const frame = el('div', { class: 'table', role: 'region', 'aria-label': label, tabindex: 0 }, grid)
   /** Of the rows that are in the page. */
   const buttons = new Map<number, HTMLElement>()

@@ -2,21 +2,14 @@
 import type { Row } from '../../shared/engines/engine.ts'
 import { millisOf } from '../query/times.ts'
 import { type Choices, el, menu, show } from './dom.ts'
-import type { Link } from './link.ts'
+import type { Opening } from './link.ts'
 import { buckets, momentOf } from './logs/range.ts'
 import { failure } from './results.ts'
 import { series } from './series.ts'
-import { type Endpoint, now, runQuery, ServiceError } from './service.ts'
+import { now, runQuery, ServiceError } from './service.ts'
 import { table } from './table.ts'
 
 export const usageEndpoint = 'service.usage'
-
-interface Opening {
-  key: string
-  endpoint: Endpoint
-  link: Link
-  remember(link: Link, step: boolean): void
-}
 
 /** How far back, in words. */
 const times: Choices = [

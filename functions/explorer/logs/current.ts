@@ -1,18 +1,13 @@
 /** What the parts of the logs view share: the state now, how a person changes it, and how the service is asked. */
-import type { Link } from '../link.ts'
+import type { Link, Opening } from '../link.ts'
 import { type Answer, type Endpoint, parametersOf, runQuery } from '../service.ts'
 import { keepChoices, plainState, shapeNamed, stateFrom } from './opening.ts'
 import { iso, type Range } from './range.ts'
 import type { Shape } from './shape.ts'
 import { addressOf, askedOf, type Filter, type State, withColumn, withFilter } from './state.ts'
 
-export interface Opening {
-  key: string
-  endpoint: Endpoint
+export interface LogsOpening extends Opening {
   shapes: Shape[]
-  link: Link
-  /** @param step whether it is a step that Back goes back by */
-  remember(link: Link, step: boolean): void
   continueInSql(link: Link): void
 }
 
@@ -47,7 +42,7 @@ interface Asked {
  * @returns the state of the link, and notices of what in it fits no table
  */
 export function currentOf(
-  { key, endpoint, shapes, link, remember }: Opening,
+  { key, endpoint, shapes, link, remember }: LogsOpening,
   settle: (before: State, again: boolean) => void,
 ): { view: Current; notices: string[] } {
   const subject = { endpoint, shapes }

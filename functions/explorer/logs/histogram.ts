@@ -22,8 +22,8 @@ export interface Bars {
 }
 
 const [height, foot] = [54, 16]
-/** On the right, for the largest number. */
-const gutter = 56
+/** On the right, for the largest number and its unit. */
+const gutterOf = (bars: Bars | null) => (bars?.unit ? 60 : 36)
 
 /** Of a severity, or of a number. */
 export function barColour(colour: string): string {
@@ -44,7 +44,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
   let bars: Bars | null = null
   let [active, pressed] = [-1, null as number | null]
 
-  const width = () => Math.max(1, plot.clientWidth - gutter)
+  const width = () => Math.max(1, plot.clientWidth - gutterOf(bars))
   const step = () => width() / (bars?.starts.length ?? 1)
   const indexAt = (event: PointerEvent) => {
     const x = event.clientX - plot.getBoundingClientRect().left
@@ -112,7 +112,8 @@ export function histogram(narrow: (from: number, to: number) => void) {
   }
 }
 
-function drawn({ starts, width: bucket, layers, now, zone, unit }: Bars, width: number): SVGElement[] {
+function drawn(bars: Bars, width: number): SVGElement[] {
+  const { starts, width: bucket, layers, now, zone, unit } = bars
   const step = width / starts.length
   const totals = starts.map((_, i) => layers.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
   const most = Math.max(1e-9, ...totals)
@@ -143,7 +144,7 @@ function drawn({ starts, width: bucket, layers, now, zone, unit }: Bars, width: 
     before = time
     parts.push(text)
   }
-  const top = drawing('text', { x: width + gutter - 2, y: 11, class: 'most' })
+  const top = drawing('text', { x: width + gutterOf(bars) - 2, y: 11, class: 'most' })
   top.textContent = amount(most, unit)
   parts.push(...(most > 1e-8 ? [top] : []))
   return parts

@@ -93,6 +93,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     const chart = await chartOf({ state, shape, range, now: now(), maxRows: endpoint.maxRows, run })
     charted = { at: now(), width: chart.bars?.width ?? 6e7 }
     bars.set(chart.bars)
+    legend.classList.toggle('values', state.by !== '')
     show(legend, ...chart.legend(severity => view.change({ severity })))
     fields.set(state, shape, chart.top)
     return chart.total

@@ -68,7 +68,7 @@ function widthsOf({ place }: Setup): Record<string, number> {
 const widths = { time: '17.5em', severity: '5.2em', message: '16em', value: '11em' }
 
 /** Rows of a block: few, as a block that comes into sight is laid out within a frame. */
-const blockOf = 25
+const blockOf = 50
 
 export function rowList(events: Events) {
   const head = el('div', { class: 'row head', role: 'row' })

@@ -4,12 +4,12 @@
  */
 import type { Link } from '../link.ts'
 import { parametersOf } from '../service.ts'
-import { currentOf, type Opening } from './current.ts'
+import { currentOf, type LogsOpening } from './current.ts'
 import { partsOf } from './parts.ts'
 import { inAddress } from './range.ts'
 import { askedOf, type State } from './state.ts'
 
-export function logsView(opening: Opening) {
+export function logsView(opening: LogsOpening) {
   const { endpoint, shapes, link, continueInSql } = opening
   const { view, notices } = currentOf(opening, settle)
   const isDated = link.view.some(([name]) => name === 'from' || name === 'to')
