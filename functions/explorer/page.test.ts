@@ -39,9 +39,11 @@ jest.setTimeout(30_000) // a browser on a busy machine
 
 const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
 let service: TestService
+/** Bytes of all files, gzipped. */
+let weight: number
 
 beforeAll(async () => {
-  await buildExplorer(folder)
+  weight = await buildExplorer(folder)
   const rows = Object.entries(byDay).flatMap(([day, count]) =>
     Array.from({ length: count }, (_, i) =>
       edgeRow(`${day}-${i}`, `2026-03-${day.padStart(2, '0')}T12:00:00Z`, project, '/rest/v1/<b>items</b>'),
@@ -195,6 +197,18 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
       byDay as Record<number, number>,
     )
   }
+
+  test('weighs less than 300 kB, and with a chart, before the editor, less than 120 kB', async () => {
+    expect(weight).toBeLessThan(300_000)
+    await open(usage)
+    await drawn()
+    const sent = await page.evaluate(() => {
+      const files = performance.getEntriesByType('resource') as PerformanceResourceTiming[]
+      return files.filter(({ name }) => name.includes('/explorer/')).map(file => file.encodedBodySize)
+    })
+    expect(sent.length).toBeGreaterThan(3)
+    expect(sent.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(120_000)
+  })
 
   test('a line can be hidden', async () => {
     await open(usage)

@@ -101,16 +101,11 @@ export async function runQuery(
   return { rows, truncated: meta.truncated, redacted: meta.redacted, headers: response.headers, took }
 }
 
-/** What answers cost: seconds until the last was there, the engine's part, and the bytes that were read for them, as far as the service says so. */
+/** What answers cost: seconds until the last was there, and the bytes that were read for them, as far as the service says so. */
 export function costOf(...answers: Answer[]): string {
-  const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
-  const engine = answers.flatMap(({ headers }) =>
-    [...(headers.get('server-timing') ?? '').matchAll(/engine;dur=([\d.]+)/g)].map(([, ms]) => Number(ms)),
-  )
   const bytes = answers.flatMap(({ headers }) => headers.get('x-bytes-read') ?? []).map(Number)
   return [
-    seconds(Math.max(0, ...answers.map(({ took }) => took))),
-    engine.length > 0 && `engine ${seconds(Math.max(...engine))}`,
+    `${(Math.max(0, ...answers.map(({ took }) => took)) / 1000).toFixed(1)} s`,
     bytes.length > 0 && `${bytesText(bytes.reduce((sum, some) => sum + some, 0))} read`,
     answers.every(({ headers }) => (headers.get('cache-status') ?? '').includes('hit')) && 'cached',
   ]

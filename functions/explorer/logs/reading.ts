@@ -67,7 +67,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     total = null
     charted.width = Infinity
     isShown = false
-    mark(asked !== '')
+    mark(asked !== '', true)
     controls.setRunning(true)
     show(problem)
     facts.textContent = 'Running …'
@@ -93,7 +93,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     const chart = await chartOf({ state, shape, range, now: now(), maxRows: endpoint.maxRows, run })
     charted = { at: now(), width: chart.bars?.width ?? 6e7 }
     bars.set(chart.bars)
-    legend.classList.toggle('values', state.by !== '')
+    legend.classList.toggle('values', state.by !== '' && state.measure === 'rows')
     show(legend, ...chart.legend(severity => view.change({ severity })))
     fields.set(state, shape, chart.top)
     return chart.total
@@ -156,7 +156,10 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
 
   function fail(error: unknown): void {
     controls.setRunning(false)
-    if (error instanceof DOMException) return void (facts.textContent = 'Stopped.')
+    if (error instanceof DOMException) {
+      facts.textContent = 'Stopped.'
+      return mark(asked !== '' && asked !== askedOf(view.state))
+    }
     if (!(error instanceof ServiceError)) throw error
     const errors = error.problem.errors ?? []
     const [first] = errors
@@ -225,10 +228,10 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     return { time: timeOf(last, shape), id: gist(last[nameOf(shape.id!)] ?? '') }
   }
 
-  /** @param old whether the rows do not answer what the controls say */
-  function mark(old: boolean): void {
+  /** @param old whether the rows do not answer what the controls say @param running whether those that do are on their way */
+  function mark(old: boolean, running = false): void {
     place.classList.toggle('old', old)
-    stale.textContent = old ? 'Not yet run' : ''
+    stale.textContent = old && !running ? 'Not yet run' : ''
   }
 
   function stop(): void {

@@ -71,7 +71,7 @@ const widths = { time: '17.5em', severity: '5.2em', message: '16em', value: '11e
 const blockOf = 50
 
 export function rowList(events: Events) {
-  const head = el('div', { class: 'row head', role: 'row' })
+  const head = el('div', { class: 'row head', role: 'row', hidden: true })
   const body = el('div', { class: 'blocks', role: 'presentation' })
   const end = el('p', { class: 'rows-end' })
   const grid = el('div', { role: 'grid', 'aria-label': 'Log entries', class: 'grid' })
