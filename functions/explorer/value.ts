@@ -7,7 +7,7 @@ type Nested = Value[] | { [name: string]: Value }
 type Scalar = string | number | boolean | null
 
 /** GoogleSQL writes an object in a log entry as a list of one, which reads better as the object. */
-export function unwrapped(value: Value): Value {
+function unwrapped(value: Value): Value {
   return Array.isArray(value) && value.length === 1 && isObject(value[0]) ? value[0] : value
 }
 
