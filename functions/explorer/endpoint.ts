@@ -1,9 +1,9 @@
 /** One endpoint, open: its form, perhaps SQL, the run, and its results. */
 import { button, el, show } from './dom.ts'
 import { form } from './form.ts'
-import type { Link, Opening } from './link.ts'
+import type { Link } from './link.ts'
 import { failure, results } from './results.ts'
-import { type Answer, type Parameter, type Query, runQuery, ServiceError } from './service.ts'
+import { type Answer, type Opening, type Parameter, type Query, runQuery, ServiceError } from './service.ts'
 import { statement } from './statement.ts'
 
 interface FormOpening extends Opening {

@@ -2,23 +2,12 @@
  * The open endpoint and its query, as the part of the address behind `#`: `#usage.api-counts?interval=daily&project=...`. Browsers keep
  * that part to themselves, so neither parameters nor SQL get into a log on the way. The key is not in it.
  */
-import type { Endpoint } from './service.ts'
-
 export interface Link {
   endpoint: string
   values: Record<string, string>
   sql: string | null
   /** What the page itself keeps, in the order of the address: names and values; in the address their names begin with a dot. */
   view: [name: string, value: string][]
-}
-
-/** What a view of an endpoint is opened with. */
-export interface Opening {
-  key: string
-  endpoint: Endpoint
-  link: Link
-  /** Puts what is asked into the address. @param step whether it is a step that Back goes back by */
-  remember(link: Link, step: boolean): void
 }
 
 export function readLink(hash: string): Link | null {

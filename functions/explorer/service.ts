@@ -3,7 +3,7 @@ import type { ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import type { Row } from '../../shared/engines/engine.ts'
 import type { ProblemDocument } from '../http/problem.ts'
 import type { TableDescription } from '../query/tables.ts'
-import { queryOf } from './link.ts'
+import { type Link, queryOf } from './link.ts'
 
 export interface Endpoint {
   name: string
@@ -28,6 +28,15 @@ export function parametersOf({ parameters }: Pick<Endpoint, 'parameters'>) {
   const named = (pattern: RegExp) => times.find(({ name }) => pattern.test(name))?.name
   const [start, end] = [named(/start|from|since|after/i), named(/end|until|to$|before/i)]
   return { start, end, others: parameters.filter(({ name }) => name !== start && name !== end) }
+}
+
+/** What a view of an endpoint is opened with. */
+export interface Opening {
+  key: string
+  endpoint: Endpoint
+  link: Link
+  /** Puts what is asked into the address. @param step whether it is a step that Back goes back by */
+  remember(link: Link, step: boolean): void
 }
 
 export interface Query {

@@ -2,11 +2,10 @@
 import type { Row } from '../../shared/engines/engine.ts'
 import { millisOf } from '../query/times.ts'
 import { type Choices, el, menu, show } from './dom.ts'
-import type { Opening } from './link.ts'
 import { buckets, momentOf } from './logs/range.ts'
 import { failure } from './results.ts'
 import { series } from './series.ts'
-import { now, runQuery, ServiceError } from './service.ts'
+import { now, type Opening, runQuery, ServiceError } from './service.ts'
 import { table } from './table.ts'
 
 export const usageEndpoint = 'service.usage'

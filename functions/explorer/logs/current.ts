@@ -1,6 +1,6 @@
 /** What the parts of the logs view share: the state now, how a person changes it, and how the service is asked. */
-import type { Link, Opening } from '../link.ts'
-import { type Answer, type Endpoint, parametersOf, runQuery } from '../service.ts'
+import type { Link } from '../link.ts'
+import { type Answer, type Endpoint, type Opening, parametersOf, runQuery } from '../service.ts'
 import { keepChoices, plainState, shapeNamed, stateFrom } from './opening.ts'
 import { iso, type Range } from './range.ts'
 import type { Shape } from './shape.ts'
