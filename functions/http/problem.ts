@@ -18,7 +18,7 @@ export interface ProblemDocument {
   message: string
 }
 
-export interface ProblemContext {
+interface ProblemContext {
   path: string
   requestId?: string
 }

@@ -44,7 +44,7 @@ interface Frame {
   parts: [string, string, string]
 }
 
-export interface FramedRequest extends ToolRequest {
+interface FramedRequest extends ToolRequest {
   frame: Frame
 }
 

@@ -44,7 +44,7 @@ function versionIn({ fields }: Document): EndpointVersion {
 }
 
 /** What `apply` has done with an endpoint. */
-export interface Applied {
+interface Applied {
   /** As it was in force before; `null` for a new one. */
   before: { endpoint: Endpoint; since: Date } | null
   /** `null` where it is as before, or removed. */

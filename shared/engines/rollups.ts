@@ -11,7 +11,7 @@ import { nameKey } from '../sql/relations.ts'
 import type { AnyNode, Call, Expression, From, Query, Select, SelectItem } from '../sql/tree.ts'
 import { children } from '../sql/walk.ts'
 
-export interface RollupShape {
+interface RollupShape {
   /** Logical name of the log table that it is made of. */
   table: string
   /** The log table's column of which times are made, such as `timestamp`; `null` = the roll-up has no time. */

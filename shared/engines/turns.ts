@@ -23,7 +23,7 @@ interface Turn {
   begin: () => void
 }
 
-export interface TurnsOptions {
+interface TurnsOptions {
   /** Whether an act can be stopped by its deadline and begin again: it reads, and nothing else. */
   repeatable?: boolean
 }

@@ -28,7 +28,7 @@ export interface Page {
   finish<R extends Result>(result: R): Promise<{ result: R; marks: PageMarks }>
 }
 
-export interface SentCursor extends Cursor {
+interface SentCursor extends Cursor {
   text: string
 }
 

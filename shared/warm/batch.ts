@@ -8,6 +8,11 @@ import { ResultRows } from '../engines/rows.ts'
 /** One binding for each parameter of the endpoint, sorted by name. */
 export type ParameterSet = Binding[]
 
+/** The parameters of a set whose values callers sent, or may have sent. */
+export function sentOf(set: ParameterSet): string[] {
+  return set.flatMap(({ name, value }) => (value === null ? [] : name))
+}
+
 /** The sets of each statement: those with a value of `warm.apart`, and the others. */
 export function groupsOf<T>(
   { apart }: Pick<Warming, 'apart'>,

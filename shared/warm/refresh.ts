@@ -17,7 +17,7 @@ import {
 } from '../endpoints/saved-query.ts'
 import type { QueryEngine, Result, RunResult, Statement } from '../engines/engine.ts'
 import type { Store } from '../stores/store.ts'
-import { batchStatement, groupsOf, splitRows } from './batch.ts'
+import { batchStatement, groupsOf, sentOf, splitRows } from './batch.ts'
 import { type Budget, OutOfBudget } from './budget.ts'
 import { dueAfterMs, type DueSet } from './due.ts'
 import type { Tally } from './report.ts'
@@ -232,10 +232,8 @@ async function giveUp({ endpoint, tally }: Work, { set, claims }: HeldSet, error
       await claim.release()
     } else {
       tally.failed(error)
-      // Callers sent the values of a set, or may have.
-      const sent = set.flatMap(({ name, value }) => (value === null ? [] : name))
       const statement = { sql: endpoint.sql, bindings: set }
-      const known = blame(asApiError(error), { endpoint, statement, sql: null, sent })
+      const known = blame(asApiError(error), { endpoint, statement, sql: null, sent: sentOf(set) })
       await claim.fail(isRedacted(claim) ? redactError(known) : known)
     }
 }

@@ -11,6 +11,7 @@ import { ApiError } from '../errors.ts'
 import type { ByteLimit } from '../keys/limits.ts'
 import type { Cursors } from '../pages/cursor.ts'
 import { Timing } from '../timing.ts'
+import { sentOf } from './batch.ts'
 import { type Budget, OutOfBudget } from './budget.ts'
 import { dueAfterMs, type DueSet } from './due.ts'
 import type { Tally } from './report.ts'
@@ -68,8 +69,7 @@ function requestFor(
   { budget, tally }: Work,
   cursors: Cursors,
 ): QueryRequest {
-  // Callers sent the values of a set, or may have.
-  const sent = set.flatMap(({ name, value }) => (value === null ? [] : name))
+  const sent = sentOf(set)
   const run = {
     redacted: keyFields.variant !== 'clear',
     bypass: false,

@@ -156,7 +156,7 @@ function wording(thrown: unknown, reason: EngineErrorReason, sent: SentStatement
 }
 
 /** BigQuery's reason and message, and the HTTP status, where there are any. */
-export interface ErrorDetails {
+interface ErrorDetails {
   reason: string | null
   message: string
   status: number | null

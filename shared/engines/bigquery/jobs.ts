@@ -34,7 +34,7 @@ const statisticsMs = 250
 /** Job ids of one key; a run that finds all of them taken uses a random one. */
 const idsOfKey = 3
 
-export interface JobOptions {
+interface JobOptions {
   configuration: JobConfiguration
   /** Equal for runs that may share a job. */
   key: string

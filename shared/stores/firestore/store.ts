@@ -8,7 +8,7 @@ import { write } from './write.ts'
 import { checkMask, checkReference, checkSearch, checkWrites } from '../limits.ts'
 import { singleWrites } from '../single-writes.ts'
 
-export interface FirestoreOptions {
+interface FirestoreOptions {
   /** `null`: the project of the credentials. */
   project: string | null
   database: string

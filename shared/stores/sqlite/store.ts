@@ -8,7 +8,7 @@ import { connect, type Connection, whileBusy } from './connection.ts'
 import { find, read } from './read.ts'
 import { write } from './write.ts'
 
-export interface SqliteOptions {
+interface SqliteOptions {
   /** Path of the database, created where it is missing (its folder is not); `:memory:` for one without a file. */
   file: string
   /** The machine's clock, milliseconds since 1970 UTC. */
