@@ -2,7 +2,7 @@ import http from 'node:http'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { startService, type TestService } from '../testing/service.ts'
-import { serverFor, serving } from './server.ts'
+import { serverFor, messageAnswerer } from './server.ts'
 import type { McpCall } from './call.ts'
 import { serveRoute } from './testing/serve-route.ts'
 import { toolResult } from './tools.ts'
@@ -27,14 +27,14 @@ beforeAll(async () => {
     asked++
     return serverFor(mcpCall)
   }
-  const counted = serving(serverOf, (mcpCall, params) => {
+  const counted = messageAnswerer(serverOf, (mcpCall, params) => {
     framed++
     return toolResult(mcpCall, params)
   })
   short = await serveRoute(service, counted)
   library = await serveRoute(
     service,
-    serving(serverFor, async () => null),
+    messageAnswerer(serverFor, async () => null),
   )
 }, 60_000)
 

@@ -49,14 +49,14 @@ interface FramedRequest extends ToolRequest {
 }
 
 /** Lets the library answer a body as that of the call, with a tool in the place of all others. */
-export type Ask = (
+export type AskLibrary = (
   mcpCall: McpCall,
   body: unknown,
   callTool?: (params: ToolCall) => CallToolResult,
 ) => Promise<Response>
 
 /** @returns a function that finds the frame for a request; it gives `null` where the library has to answer */
-export function frames(ask: Ask): (mcpCall: McpCall) => Promise<FramedRequest | null> {
+export function frames(askLibrary: AskLibrary): (mcpCall: McpCall) => Promise<FramedRequest | null> {
   const known = new LRUCache<string, Promise<Frame | null>>({ max: maxForms })
   return async mcpCall => {
     const { headers, body } = mcpCall.call.req as { headers: IncomingHttpHeaders; body: unknown }
@@ -65,7 +65,7 @@ export function frames(ask: Ask): (mcpCall: McpCall) => Promise<FramedRequest | 
     if (form.length > maxFormCharacters) return null
     let learning = known.get(form)
     if (!learning) {
-      learning = learn(ask, mcpCall, body)
+      learning = learn(askLibrary, mcpCall, body)
       known.set(form, learning)
       learning.catch(() => known.delete(form))
     }
@@ -103,11 +103,11 @@ function metaForm(meta: unknown): unknown {
 }
 
 /** A form has no frame where the library refuses it, or passes on something else than it got. */
-async function learn(ask: Ask, mcpCall: McpCall, body: ToolRequest): Promise<Frame | null> {
+async function learn(askLibrary: AskLibrary, mcpCall: McpCall, body: ToolRequest): Promise<Frame | null> {
   const [id, text] = [randomUUID(), randomUUID()]
   const result: CallToolResult = { content: [{ type: 'text', text }] }
   let given: ToolCall | undefined
-  const response = await ask(mcpCall, { ...body, id }, params => {
+  const response = await askLibrary(mcpCall, { ...body, id }, params => {
     given = params
     return result
   })

@@ -8,19 +8,20 @@ import { pipeline } from 'node:stream/promises'
 import { ApiError } from '../../shared/errors.ts'
 import type { Call } from '../http/call.ts'
 import { authenticate } from '../query/access.ts'
-import type { Serve } from './server.ts'
+import type { AnswerMessage } from './server.ts'
 
 /** The protocol's library is loaded by the first request that needs it. */
-let loading: Promise<Serve> | null = null
-const loadServe = (): Promise<Serve> => (loading ??= import('./server.ts').then(({ serve }) => serve))
+let loading: Promise<AnswerMessage> | null = null
+const loadAnswerer = (): Promise<AnswerMessage> =>
+  (loading ??= import('./server.ts').then(({ answerMessage }) => answerMessage))
 
 /** Answers a call of the protocol. @param load gets what answers its methods */
-export async function mcp(call: Call, load = loadServe): Promise<void> {
+export async function mcp(call: Call, load = loadAnswerer): Promise<void> {
   const { res } = call
   assertOrigin(call)
   const caller = await authenticate(call)
-  const serve = await load()
-  const { status, headers, body } = await serve(call, caller)
+  const answerMessage = await load()
+  const { status, headers, body } = await answerMessage(call, caller)
   for (const [name, value] of headers) res.setHeader(name, value)
   res.setHeader('Cache-Control', 'no-store')
   res.status(status)

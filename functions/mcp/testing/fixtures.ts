@@ -12,7 +12,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { invalidParams } from '../call.ts'
-import { serving } from '../server.ts'
+import { messageAnswerer } from '../server.ts'
 
 const bytes = Buffer.from('some bytes').toString('base64')
 const text = { type: 'text' as const, text: 'text' }
@@ -93,7 +93,7 @@ function fail(name: string): never {
 const schema = { type: 'object' as const }
 
 /** Stands in the place of the endpoints' server, behind the same route. */
-export const serveFixtures = serving(
+export const serveFixtures = messageAnswerer(
   () => {
     const capabilities = { tools: {}, resources: {}, prompts: {}, logging: {} }
     const server = new Server({ name: 'fixtures', version: '1' }, { capabilities })

@@ -8,14 +8,14 @@ import { readBody } from '../../http/body.ts'
 import { httpFunction } from '../../http/call.ts'
 import type { TestService } from '../../testing/service.ts'
 import { mcp } from '../route.ts'
-import type { Serve } from '../server.ts'
+import type { AnswerMessage } from '../server.ts'
 
 let made = 0
 
 /** @returns its port */
 export async function serveRoute(
   { env, services, key }: TestService,
-  serve: Serve,
+  answerMessage: AnswerMessage,
 ): Promise<{ port: number; stop(): void }> {
   const config = loadConfig(env)
   const name = `mcp-${++made}`
@@ -26,7 +26,7 @@ export async function serveRoute(
       if (req.method !== 'POST') throw new ApiError('method_not_allowed', 'This address takes POST.')
       if (req.body === undefined) await readBody(req) // else the framework has, where nothing here has patched it
       req.headers['x-api-key'] = key
-      return mcp({ ...exchange, name: '', services, config }, async () => serve)
+      return mcp({ ...exchange, name: '', services, config }, async () => answerMessage)
     },
     () => {},
   )
