@@ -106,8 +106,8 @@ describe('pages', () => {
     expect([body.meta.rows, body.meta.next]).toEqual([100, undefined])
   })
 
-  test('are had as CSV, too, by the Link', async () => {
-    const response = await service.fetch(`${logs}&format=csv`)
+  test('are had as CSV, too, by the Link, which leaves out what is not declared', async () => {
+    const response = await service.fetch(`${logs}&format=csv&other=${'x'.repeat(20_000)}`)
     expect(response.headers.get('link')).toMatch(/^<\?project=\w+&format=csv&cursor=[\w-]+>; rel="next"$/)
   })
 

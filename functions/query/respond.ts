@@ -3,7 +3,7 @@ import { encode, type Encoding } from '../../shared/answers/answer.ts'
 import { memoryOfRows } from '../../shared/answers/in-flight.ts'
 import type { AnswerResult } from '../../shared/answers/query-request.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import { splitQuery } from '../../shared/endpoints/query-string.ts'
+import { queryText, splitQuery } from '../../shared/endpoints/query-string.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { describeError, type Details } from '../../shared/log.ts'
 import type { Timing } from '../../shared/timing.ts'
@@ -86,7 +86,7 @@ function headersOf(
   if (result.status !== 'uncached') headers['Age'] = String(Math.floor(ageMs / 1000))
   if (answer.summary.truncated) headers['X-Result-Truncated'] = 'true'
   const next = answer.summary.page?.next
-  if (next) headers['Link'] = `<${linkTo(query, next)}>; rel="next"`
+  if (next) headers['Link'] = `<${linkTo(query, endpoint, next)}>; rel="next"`
   const { bytes } = notes
   if (typeof bytes === 'number') headers['X-Bytes-Read'] = String(bytes)
   const { ignored, resolved } = parameters
@@ -111,9 +111,12 @@ function cacheStatus({ status, stored, failure }: AnswerResult, left: number): s
   return `lqe; ${texts[status]}`
 }
 
-/** The call's own query string with another cursor, relative to its address (RFC 8288, RFC 3986). */
-function linkTo(query: string, cursor: string): string {
-  const kept = splitQuery(query).filter(({ name }) => name !== 'cursor')
-  const pairs = [...kept, { name: 'cursor', value: cursor }]
-  return `?${pairs.map(pair => [pair.name, pair.value ?? ''].map(encodeURIComponent).join('=')).join('&')}`
+/**
+ * The call with another cursor, relative to its address (RFC 8288, RFC 3986). What it does not declare is left out, as it has no
+ * bound: clients and proxies refuse long headers.
+ */
+function linkTo(query: string, { parameters }: Endpoint, cursor: string): string {
+  const kept = splitQuery(query).filter(({ name }) => name === 'format' || Object.hasOwn(parameters, name))
+  const pairs = kept.map(({ name, value }) => [name, value])
+  return `?${queryText({ ...Object.fromEntries(pairs), cursor })}`
 }
