@@ -1,9 +1,9 @@
-/** setup.sh for real, with gcloud and bq, in a project on the stand-in. All of it: `setup.soak.ts`. */
+/** setup.sh for real, with gcloud and bq, in a project on the stand-in. All of it, and kills behind every change: `setup.soak.ts`. */
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect } from '@jest/globals'
-import { changes, lasting, openProject, type Project } from '../google/control/testing/project.ts'
-import { withAccounts, withApis } from '../google/control/testing/states.ts'
+import { lasting, openProject, type Project } from '../google/control/testing/project.ts'
+import { withAccounts } from '../google/control/testing/states.ts'
 import { testWith } from '../google/testing/gcloud.ts'
 
 const test = testWith('bq') // where bq is, gcloud is
@@ -15,27 +15,6 @@ afterEach(() => project.close())
 const setup = (...args: string[]) => project.run('infra/deploy/setup.sh', ['--project=my-project', ...args])
 
 describe('setup.sh', () => {
-  test(
-    'that was killed goes on where it was, and then has nothing left to do',
-    async () => {
-      project = await openProject({ state: withApis() })
-      let made = 0
-      const killed = await project.runAndKill(
-        'infra/deploy/setup.sh',
-        ['--project=my-project', '--only=accounts'],
-        call => changes(call) && ++made === 2,
-      )
-      expect(killed.status).toBeNull()
-      expect(Object.keys(project.plane.state.resources)).toHaveLength(2)
-      expect(await setup('--only=accounts')).toMatchObject({ status: 0 })
-      expect(Object.keys(project.plane.state.resources)).toHaveLength(4)
-      project.plane.calls.length = 0
-      expect(await setup('--only=accounts')).toMatchObject({ status: 0 })
-      expect(project.plane.calls.filter(changes)).toEqual([])
-    },
-    minutes,
-  )
-
   test(
     'shows why it stops where a right is missing',
     async () => {

@@ -1,0 +1,57 @@
+/** A deployment for real, with gcloud, to a project on the stand-in that has a release. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect } from '@jest/globals'
+import { openProject, type Project } from '../google/control/testing/project.ts'
+import { email, region, trafficOf, withRevisions } from '../google/control/testing/states.ts'
+import { testWith } from '../google/testing/gcloud.ts'
+
+const test = testWith('gcloud')
+const minutes = 180_000
+const where = ['--project=my-project', `--region=${region}`]
+
+let project: Project
+afterEach(() => project.close())
+
+describe('gcloud functions deploy', () => {
+  test(
+    'fails as the build’s account while Resource Manager is not enabled, and leaves held traffic alone',
+    async () => {
+      const state = withRevisions()
+      project = await openProject({ state })
+      const source = join(project.folder, 'source')
+      mkdirSync(source)
+      writeFileSync(join(source, 'index.js'), 'exports.query = () => {}')
+      writeFileSync(join(source, 'package.json'), '{}')
+      const flags = [
+        '--gen2',
+        '--runtime=nodejs24',
+        `--source=${source}`,
+        '--entry-point=query',
+        '--trigger-http',
+        '--quiet',
+      ]
+      const accounts = [
+        `--service-account=${email('query')}`,
+        `--build-service-account=projects/my-project/serviceAccounts/${email('build')}`,
+      ]
+      const deploy = () =>
+        project.run(
+          'gcloud',
+          ['functions', 'deploy', 'query', ...where, ...flags, ...accounts],
+          email('build'),
+        )
+      const { apis } = state.projects['my-project']!
+      apis.splice(apis.indexOf('cloudresourcemanager.googleapis.com'), 1)
+      const { status, output } = await deploy()
+      expect([status, output]).toEqual([1, expect.stringMatching(/cloudresourcemanager\.googleapis\.com/)])
+      apis.push('cloudresourcemanager.googleapis.com')
+      expect(await deploy()).toMatchObject({ status: 0 })
+      expect(trafficOf(state, 'query')).toEqual(['query-00001-abc 100'])
+      expect(Object.keys(state.resources)).toContain(
+        `projects/my-project/locations/${region}/services/query/revisions/query-00003-aad`,
+      )
+    },
+    minutes,
+  )
+})
