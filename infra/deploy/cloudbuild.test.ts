@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { loadConfig, settings } from '../../shared/config.ts'
-import { email, lint, testWith } from '../google/testing/gcloud.ts'
+import { email, lint, testWithGcloud } from '../google/testing/gcloud.ts'
 
 interface Build {
   steps: { id: string; name: string; entrypoint: string; args: string[]; env?: string[] }[]
@@ -69,7 +69,7 @@ describe('cloudbuild.yaml', () => {
     ])
   })
 
-  testWith('gcloud')(
+  testWithGcloud()(
     'is read by gcloud’s own parser, which stops at the missing account and not before',
     async () => {
       const broken = join(folder, 'broken.yaml')
@@ -81,7 +81,7 @@ describe('cloudbuild.yaml', () => {
     60_000,
   )
 
-  testWith('gcloud')(
+  testWithGcloud()(
     'has gcloud commands whose every flag there is',
     async () => {
       const commands = gcloudSteps.map(({ args }) => ['gcloud', ...args.map(filled).map(quoted)].join(' '))

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterEach, describe, expect } from '@jest/globals'
 import { openProject, type Project } from '../google/control/testing/project.ts'
 import { email, region, trafficOf, withRevisions } from '../google/control/testing/states.ts'
-import { testWith } from '../google/testing/gcloud.ts'
+import { testWithGcloud } from '../google/testing/gcloud.ts'
 
-const test = testWith('gcloud')
+const test = testWithGcloud()
 const minutes = 180_000
 const where = ['--project=my-project', `--region=${region}`]
 

@@ -93,6 +93,58 @@ describe('setup.sh', () => {
   )
 
   test(
+    'makes a table, and adds what is new to one to which a pipeline has added columns, and keeps those',
+    async () => {
+      const state = withAccounts()
+      const dataset = 'projects/my-project/datasets/logs'
+      state.resources[dataset] = { datasetReference: { projectId: 'my-project', datasetId: 'logs' } }
+      const fields = [
+        { name: 'id', type: 'STRING', mode: 'REQUIRED' },
+        { name: 'timestamp', type: 'TIMESTAMP', mode: 'REQUIRED' },
+        {
+          name: 'metadata',
+          type: 'RECORD',
+          mode: 'REPEATED',
+          fields: [{ name: 'region', type: 'STRING', mode: 'NULLABLE' }],
+        },
+        { name: '_loaded_at', type: 'TIMESTAMP', mode: 'NULLABLE' },
+      ]
+      const tableReference = { projectId: 'my-project', datasetId: 'logs', tableId: 'pgbouncer_logs_prod' }
+      const table = {
+        id: 'my-project:logs.pgbouncer_logs_prod',
+        type: 'TABLE',
+        tableReference,
+        schema: { fields },
+        timePartitioning: { type: 'DAY', field: 'timestamp' },
+      }
+      state.resources[`${dataset}/tables/pgbouncer_logs_prod`] = table
+      project = await openProject({ state })
+      const output = await setup('--only=tables', `--tables=${twoTables()}`, '--partition-expiry-days=30')
+      expect(output).toContain('successfully updated')
+      expect(table.schema.fields.map(({ name }) => name)).toEqual([
+        'id',
+        'timestamp',
+        'metadata',
+        '_loaded_at',
+        'event_message',
+        'project',
+      ])
+      expect(table.schema.fields[2]!.fields!.map(({ name }) => name)).toEqual(['region', 'host'])
+      expect(table).toMatchObject({
+        timePartitioning: { expirationMs: '2592000000' },
+        clustering: { fields: ['project', 'timestamp'] },
+      })
+      expect(state.resources[`${dataset}/tables/deno_subhosting_events`]).toMatchObject({
+        timePartitioning: { field: 'timestamp', expirationMs: '2592000000' },
+        clustering: { fields: ['timestamp'] },
+      })
+      const [binding] = lasting(project.plane.state).policies[dataset]!.bindings!
+      expect(binding).toMatchObject({ role: 'roles/bigquery.dataViewer', members: { length: 3 } })
+    },
+    threeHours,
+  )
+
+  test(
     'finds its way in a project that has some of it, made by hand',
     async () => {
       const state = emptyProject()

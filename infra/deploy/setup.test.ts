@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { lint, testWith } from '../google/testing/gcloud.ts'
+import { lint, testWithGcloud } from '../google/testing/gcloud.ts'
 
 let folder: string
 beforeAll(() => {
@@ -20,7 +20,7 @@ const commands = execFileSync('infra/deploy/setup.sh', ['--project=my-project', 
   .filter(line => line !== '' && !line.startsWith('#'))
 
 describe('setup.sh', () => {
-  testWith('gcloud')(
+  testWithGcloud()(
     'has gcloud commands whose every flag there is',
     async () => {
       // Commands that differ only in an account or a role are checked once: gcloud takes any text for these.

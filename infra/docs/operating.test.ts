@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { settings } from '../../shared/config.ts'
-import { lint, testWith } from '../google/testing/gcloud.ts'
+import { lint, testWithGcloud } from '../google/testing/gcloud.ts'
 
 const guide = readFileSync('infra/docs/operating.md', 'utf8')
 const commands = [...guide.matchAll(/```sh\n(.*?)```/gs)].flatMap(match => match[1]!.trim().split('\n'))
@@ -34,7 +34,7 @@ describe('the operator’s guide', () => {
     expect(names.filter(name => !known.includes(name) && !build.includes(`${name}:`))).toEqual([])
   })
 
-  testWith('gcloud')(
+  testWithGcloud()(
     'has gcloud commands whose every flag there is',
     async () => {
       const gcloud = commands.filter(line => line.startsWith('gcloud '))

@@ -2,7 +2,7 @@
 import { describeProcesses } from './testing/describe-processes.ts'
 
 const amounts = {
-  SQLite: { rounds: 10, reads: 50, kills: 1, readsMs: 60_000 },
+  SQLite: { rounds: 3, reads: 20, kills: 1, readsMs: 60_000 },
   Firestore: { rounds: 3, reads: 20, kills: 1, readsMs: 60_000 },
 }
 

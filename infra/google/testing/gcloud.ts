@@ -8,10 +8,10 @@ import { expect, test } from '@jest/globals'
 
 const execute = promisify(execFile)
 
-/** A test that is skipped with a warning where the program is not installed. */
-export function testWith(program: 'gcloud' | 'bq'): typeof test | typeof test.skip {
-  if (spawnSync('sh', ['-c', `command -v ${program}`]).status === 0) return test
-  console.warn(`${program} is not installed: its check of the deployment is skipped`)
+/** A test that is skipped with a warning where gcloud is not installed. */
+export function testWithGcloud(): typeof test | typeof test.skip {
+  if (spawnSync('sh', ['-c', 'command -v gcloud']).status === 0) return test
+  console.warn('gcloud is not installed: its check of the deployment is skipped')
   return test.skip
 }
 

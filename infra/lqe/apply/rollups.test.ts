@@ -229,6 +229,7 @@ describe('apply with a comparison as of the minute', () => {
       /from-hours\.batch\.sql:1:1 .*other rows/,
     ],
   ])('refuses one %s', async (_, file, from, to, expected) => {
+    edit(yaml, /examples: \[.*\]/, `examples: [${project}]`) // the shipped queries are compared with all
     edit(file, from, to)
     expect(await refusal(true)).toMatch(expected)
   })
