@@ -190,23 +190,28 @@ const aboutTables =
 const ofModel = 'is a model of BigQuery: save what that gives in a table, and write an endpoint over it'
 
 /** What the tools without a statement do, and what does it here. */
-const instead: Record<string, string> = {
-  'bigquery-execute-sql': 'takes any SQL: write an endpoint with sandbox: true, whose WITH names the tables',
-  'bigquery-list-dataset-ids': aboutTables,
-  'bigquery-get-dataset-info': aboutTables,
-  'bigquery-list-table-ids': aboutTables,
-  'bigquery-get-table-info': aboutTables,
-  'bigquery-search-catalog': aboutTables,
-  'bigquery-conversational-analytics':
+const instead = new Map([
+  [
+    'bigquery-execute-sql',
+    'takes any SQL: write an endpoint with sandbox: true, whose WITH names the tables',
+  ],
+  ['bigquery-list-dataset-ids', aboutTables],
+  ['bigquery-get-dataset-info', aboutTables],
+  ['bigquery-list-table-ids', aboutTables],
+  ['bigquery-get-table-info', aboutTables],
+  ['bigquery-search-catalog', aboutTables],
+  [
+    'bigquery-conversational-analytics',
     'answers in words: an agent does, with endpoints as its tools over MCP',
-  'bigquery-forecast': ofModel,
-  'bigquery-analyze-contribution': ofModel,
-}
+  ],
+  ['bigquery-forecast', ofModel],
+  ['bigquery-analyze-contribution', ofModel],
+])
 
 function assertKind({ type, document, pointer }: FoundTool): void {
   if (type === 'bigquery-sql') return
   const [kind, field] = ['kind', 'type'].map(name => document.placeIn(`${pointer}/${name}`))
-  const what = instead[String(type)] ?? 'is no saved query over BigQuery; bigquery-sql is'
+  const what = instead.get(String(type)) ?? 'is no saved query over BigQuery; bigquery-sql is'
   const at =
     pointer === '' || document.document.hasIn([...pointer.split('/').slice(1), 'type']) ? field : kind
   throw new Refusal(at!, `is of the kind ${String(type)}, and ${what}`)
@@ -241,6 +246,7 @@ const parameterFields: Record<string, FieldType> = {
   maxValue: 'number',
 }
 
+/** A field that is undefined is not written. */
 function parameterOf(parameter: Parameter, at: (field: string, ofName?: boolean) => Place): object {
   if (typeof parameter?.name !== 'string') throw new Refusal(at(''), 'has a parameter without a name')
   const { name, description, minValue, maxValue } = parameter
@@ -255,11 +261,11 @@ function parameterOf(parameter: Parameter, at: (field: string, ofName?: boolean)
   assertFields(parameter, parameterFields, `at ${name}, which a parameter has no equal of`, at)
   return {
     type,
-    ...(description === undefined ? {} : { description }),
-    ...(parameter.default === undefined ? {} : { default: parameter.default }),
+    description,
+    default: parameter.default,
     ...(parameter.allowedValues ? choices(parameter, at('allowedValues')) : {}),
-    ...(minValue === undefined ? {} : { minimum: minValue }),
-    ...(maxValue === undefined ? {} : { maximum: maxValue }),
+    minimum: minValue,
+    maximum: maxValue,
   }
 }
 
