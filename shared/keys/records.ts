@@ -11,7 +11,7 @@ export const rights = ['pii:read', 'cache:bypass'] as const
 export type Right = (typeof rights)[number]
 
 /** How much a key may be used; `null` = without a limit. */
-export interface Limits {
+export type Limits = {
   /** In each process. */
   callsPerMinute: number | null
   /** Bytes that its runs may read in a UTC day. */
@@ -108,23 +108,11 @@ export async function issueKey(store: Store, grant: Grant): Promise<{ key: strin
 }
 
 function newRecord({ secret }: KeyText, grant: Grant, time: number): Fields {
-  const { name, endpoints, pins, rights, redacted = false, expiresAt, limits = null } = grant
-  const createdAt = new Date(time)
-  const record = {
-    name,
-    endpoints,
-    pins,
-    rights,
-    redacted,
-    expiresAt,
-    limits: limits && { ...limits },
-    hash: sha256(secret),
-    createdAt,
-    revokedAt: null,
-  }
-  if (!readRecord(record))
-    throw new KeyError('A key needs a name, endpoints, pins, rights, an expiry and limits.')
-  return record
+  const { redacted = false, limits = null } = grant
+  const own = { hash: sha256(secret), createdAt: new Date(time), revokedAt: null }
+  const record = readRecord({ ...grant, redacted, limits, ...own })
+  if (!record) throw new KeyError('A key needs a name, endpoints, pins, rights, an expiry and limits.')
+  return { ...record }
 }
 
 interface ListedKey extends Grant {
