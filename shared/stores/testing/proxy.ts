@@ -43,6 +43,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     for (const { client } of connections) client.destroy()
   }
   const ownPort = await listen(0)
+  proxy.unref() // a test that fails may leave it behind
   return {
     address: `127.0.0.1:${ownPort}`,
     losePackets(passing) {
@@ -58,6 +59,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     },
     breakConnections,
     async refuse() {
+      if (!proxy.listening) return // a test has failed before it restored it
       const closed = once(proxy, 'close')
       proxy.close()
       breakConnections()
