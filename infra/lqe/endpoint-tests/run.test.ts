@@ -205,7 +205,10 @@ describe('apply', () => {
     for (const name of readdirSync('queries').filter(each => each.startsWith('usage.')))
       cpSync(join('queries', name), join(queries, name))
     const file = 'usage.api-counts.warm.sql'
-    write(file, readFileSync(join('queries', file), 'utf8').replace("STRPOS(project, '|') > 0", 'FALSE'))
+    const sql = readFileSync(join('queries', file), 'utf8')
+    write(file, sql.replace("STRPOS(project, '|') > 0", 'FALSE'))
     await expect(run()).rejects.toThrow(/warm\.sql:1:1 "either of two patterns, .*" gives other rows than/)
+    write(file, sql.replace("'1day'), 10080", "'day'), 10080")) // seen where that set is the first
+    expect((await lqeTest('usage.api-counts')).err).toMatch(/"as Studio asks, 1day" gives other rows than/)
   }, 60_000)
 })
