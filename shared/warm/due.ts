@@ -1,5 +1,5 @@
 /** Which answers of an endpoint are due to be refreshed. */
-import { type Refusal, refusalOf } from '../cache/claim.ts'
+import { type Refusal, refusalOf } from '../cache/refresh-claim.ts'
 import { answersCollection, type Head, headOf, lightFields } from '../cache/head.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import { bindingsFrom } from '../endpoints/parameters.ts'

@@ -4,7 +4,7 @@ import { finish } from '../answers/answer.ts'
 import { blame } from '../answers/blame.ts'
 import { estimateOver, lacksRollup, runQuery } from '../answers/engine-errors.ts'
 import { redactError } from '../answers/get-answer.ts'
-import { claim, type Claim, claimTogether } from '../cache/claim.ts'
+import { claim, type Claim, claimTogether } from '../cache/refresh-claim.ts'
 import { asApiError } from '../cache/failures.ts'
 import type { Endpoint, Warming } from '../endpoints/definition.ts'
 import {

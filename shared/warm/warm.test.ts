@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import pMap from 'p-map'
-import { claim } from '../cache/claim.ts'
+import { claim } from '../cache/refresh-claim.ts'
 import { headAt } from '../cache/head.ts'
 import { cacheKey } from '../cache/key.ts'
 import { EngineError } from '../engines/engine.ts'
