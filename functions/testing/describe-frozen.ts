@@ -148,8 +148,7 @@ export function describeFrozen(amounts: Amounts): void {
       const calls = Array.from({ length: amounts.runs }, (_, i) =>
         call(instances[i % instances.length]!, coldPath(), many),
       )
-      for (const { status, text } of await Promise.all(calls))
-        expect([status, text]).toEqual([200, expect.anything()])
+      for (const { status, text } of await Promise.all(calls)) expect(status === 200 ? '' : text).toBe('')
       expect(await spentBy(one)).toBeGreaterThan(0)
       expect(await spentBy(many)).toBe(amounts.runs * (await spentBy(one)))
     }, 60_000)
