@@ -155,6 +155,7 @@ export function functionInstead(name: string): string | null {
 /** Names of ClickHouse's single table of logs, in the places where its queries have them. */
 const singleTables = new Set(['logs', 'logs.all', 'logs.all.otel', 'otel_logs'])
 
+/** Whether a query of ClickHouse names its table of all logs so; the case of letters does not count. */
 export function isSingleTable(path: string[]): boolean {
   return singleTables.has(path.join('.').toLowerCase())
 }

@@ -14,6 +14,7 @@ export function nameOfColumn({ expression, alias }: SelectColumn): string | null
   return expression.kind === 'FieldAccess' ? expression.field.name : null
 }
 
+/** As for common tables, the case of ASCII letters does not count. */
 export function sameName(one: string, other: string): boolean {
   return nameKey(one) === nameKey(other)
 }

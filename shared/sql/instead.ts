@@ -40,10 +40,12 @@ const symbols: ReadonlyMap<string, string> = new Map([
   ['{', 'braces are not supported: a parameter is written @name'],
 ])
 
+/** The whole message for a word in capitals, or `null`. */
 export function wordInstead(word: string): string | null {
   return words.get(word) ?? null
 }
 
+/** The whole message for a symbol, or `null`; see `symbols` for pairs. */
 export function symbolInstead(symbol: string): string | null {
   return symbols.get(symbol) ?? null
 }
@@ -56,6 +58,7 @@ const characters: ReadonlyMap<string, string> = new Map([
   ...['‘', '’', '“', '”', '„', '«', '»', '´'].map(quote => [quote, `a string has ' or " around it`] as const),
 ])
 
+/** What goes behind the message that refuses the character, or `null`. */
 export function characterInstead(character: string): string | null {
   return characters.get(character) ?? null
 }

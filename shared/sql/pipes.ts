@@ -29,14 +29,17 @@ export interface Pipe {
   at: number
 }
 
+/** A pipe as it begins, with no operator behind its FROM. */
 export function pipeOver(from: From): Pipe {
   return { from, where: null, orderBy: [], limit: null, offset: null, at: from.at }
 }
 
+/** A pipe that reads the rows of a query, by the name `alias` where there is one. */
 export function pipeOverQuery(query: Query, alias: Identifier | null = null): Pipe {
   return pipeOver({ kind: 'DerivedTable', query, alias, at: query.at })
 }
 
+/** A SELECT or set operation as a query, at the place of its pipe: no WITH before it, no order or limit behind it. */
 export function queryOf(body: QueryBody, { at }: Pick<Pipe, 'at'>): Query {
   return { kind: 'Query', with: null, body, orderBy: [], limit: null, offset: null, at }
 }
@@ -95,6 +98,7 @@ export function selectOver({ from, where, at }: Pipe, clauses: Partial<Select>):
   }
 }
 
+/** One condition more. It applies before what sorts or cuts the pipe, so such a pipe is `settled` first. */
 export function filtered(pipe: Pipe, condition: Expression): Pipe {
   const { where } = pipe
   if (!where) return { ...pipe, where: condition }

@@ -385,6 +385,7 @@ function printPart(part: string, parts: ReadonlySet<string>): string {
   return part
 }
 
+/** As GoogleSQL text. Throws SqlError for a size that is no whole number, or a field that cannot be named. */
 export function printType(type: SqlType): string {
   if (type.kind === 'ARRAY') return `ARRAY<${printType(type.element)}>`
   if (type.kind === 'STRUCT') return `STRUCT<${type.fields.map(printStructField).join(', ')}>`

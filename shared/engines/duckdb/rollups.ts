@@ -59,6 +59,7 @@ interface LogFile {
   key: string
 }
 
+/** What takes a Rollup throws SqlError for a query that no roll-up can hold. */
 export class RollupParts implements RollupKeeper {
   private readonly logsFolder: string
   private readonly tables: ReadonlyMap<string, Column[]>

@@ -146,6 +146,7 @@ export function trimmedDecimal(sql: string, kind: 'NUMERIC' | 'BIGNUMERIC'): str
   return `rtrim(rtrim(CAST(CAST(${sql} AS ${duckType({ kind })}) AS VARCHAR), '0'), '.')`
 }
 
+/** CAST and SAFE_CAST, which gives NULL for most failures. Throws SqlError for a pair of types that has no cast. */
 export function cast(context: Context, node: Cast, scope: Scope): Typed {
   if (!node.safe) return castIn(context, node, scope)
   const { kind } = node.type

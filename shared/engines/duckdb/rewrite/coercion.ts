@@ -26,6 +26,7 @@ export const numberKinds: readonly string[] = [
   'FLOAT64',
 ] satisfies ScalarName[]
 
+/** The sizes of types and the names of a STRUCT's fields do not count. */
 export function sameType(a: SqlType, b: SqlType): boolean {
   if (a.kind === 'ARRAY' && b.kind === 'ARRAY') return sameType(a.element, b.element)
   if (a.kind === 'STRUCT' && b.kind === 'STRUCT')

@@ -117,6 +117,7 @@ export interface Typed {
   empty?: boolean
 }
 
+/** A value of a type, which may be given by its bare name; `null` is that of a bare NULL. */
 export function typed(sql: string, type: ScalarName | SqlType | null): Typed {
   return { sql, type: typeof type === 'string' ? { kind: type } : type }
 }

@@ -67,8 +67,13 @@ function offsetMicros(zone: string): number | null {
   return (match[1] === '-' ? -minutes : minutes) * 60e6
 }
 
+/** The date of a DATETIME. */
 export const asDate = (sql: string) => `CAST(${sql} AS DATE)`
+
+/** The time of day of a DATETIME. */
 export const asTime = (sql: string) => `CAST(${sql} AS TIME)`
+
+/** Midnight of a DATE, as a DATETIME: DuckDB calls the type TIMESTAMP. */
 export const asDatetime = (sql: string) => `CAST(${sql} AS TIMESTAMP)`
 
 /** A TIME as a DATETIME, for functions that take no TIME. */

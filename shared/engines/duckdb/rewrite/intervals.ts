@@ -35,6 +35,7 @@ export function movedBy(point: string, operator: '+' | '-', by: string): string 
 /** Parts in order, the larger before the smaller; a text has those from one to another. */
 const order = ['YEAR', 'MONTH', 'DAY', 'HOUR', 'MINUTE', 'SECOND']
 
+/** A literal text, or any INT64 of one part. Throws SqlError for another value, or a part that no INTERVAL has. */
 export function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope): Typed {
   const { value, part, to } = node
   const text = value.kind === 'Literal' && value.literal === 'STRING' ? value.value : null

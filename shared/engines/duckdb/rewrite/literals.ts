@@ -28,10 +28,12 @@ const literals: Record<Literal['literal'], (node: Literal) => Typed> = {
   NULL: () => typed('NULL', null),
 }
 
+/** Its `origin` lets it be coerced more freely than a column of its type. */
 export function literal(_: Context, node: Literal): Typed {
   return { ...literals[node.literal](node), origin: 'literal' }
 }
 
+/** `TIMESTAMP '2026-11-14'` and the like; without a zone it is UTC. Throws SqlError for text of another shape. */
 export function typedLiteral(context: Context, node: TypedLiteral): Typed {
   if (!hasShape(node.value.value, node.type)) throw context.invalid(node, `Invalid ${node.type} literal`)
   const text = quoteText(literalText(context, node))
@@ -93,6 +95,10 @@ function hasBytes(type: SqlType): boolean {
   return type.kind === 'BYTES' || (type.kind === 'STRUCT' && type.fields.some(field => hasBytes(field.type)))
 }
 
+/**
+ * Elements are coerced to the type that is written, or to their common one.
+ * Throws SqlError where that fails, and for arrays as elements.
+ */
 export function arrayLiteral(context: Context, node: ArrayLiteral, scope: Scope): Typed {
   const items = context.expressions(node.items, scope)
   const element = node.type?.kind === 'ARRAY' ? node.type.element : node.type
@@ -114,6 +120,10 @@ function itemAs(context: Context, node: Expression, item: Typed, type: SqlType):
   return value.sql
 }
 
+/**
+ * A field's name is that in the type that is written, else the alias, else that of the column.
+ * Throws SqlError for values that do not fit the type, UnsupportedError for no field or two of one name.
+ */
 export function structLiteral(context: Context, node: StructLiteral, scope: Scope): Typed {
   const names = node.items.map((item, at) => {
     const { expression } = item
@@ -133,6 +143,7 @@ export function structLiteral(context: Context, node: StructLiteral, scope: Scop
   return { ...struct(context, node, names, cast), type: node.type }
 }
 
+/** `(a, b)`, which is a STRUCT of fields without names. */
 export function tuple(context: Context, node: Tuple, scope: Scope): Typed {
   const names = node.items.map(() => null)
   return struct(context, node, names, context.expressions(node.items, scope))

@@ -55,6 +55,7 @@ const binaries: Record<Exclude<BinaryOperator, '||'>, Rule> = {
   '/': (left, right) => divided(left, right) ?? intervalArithmetic(left, right, '/'),
 }
 
+/** Throws SqlError for operands of wrong types, and for a literal NULL, which only AND and OR take. */
 export function binary(context: Context, node: Binary, scope: Scope): Typed {
   if (node.operator === '||') return concatenated(context, node, scope)
   const [left, right] = context.expressions([node.left, node.right], scope) as [Typed, Typed]
@@ -85,6 +86,7 @@ function logical(left: Typed, right: Typed, operator: string): Typed | null {
   return sides.includes(null) ? null : typed(`(${left.sql} ${operator} ${right.sql})`, 'BOOL')
 }
 
+/** `null` for values without a common type, arrays, JSON, and an order of STRUCTs. NaN is equal to nothing. */
 export function comparison(left: Typed, right: Typed, operator: BinaryOperator): Typed | null {
   const common = unify([left, right])
   if (!common || incomparable.includes(common.type?.kind ?? 'BOOL')) return null
@@ -185,6 +187,7 @@ function checkedFloat(
   return result
 }
 
+/** Types that are DECIMAL in DuckDB: their arithmetic needs `decimal` and `exact`. */
 export const isDecimal = ({ kind }: SqlType) => kind === 'NUMERIC' || kind === 'BIGNUMERIC'
 
 /** A product or quotient of decimals, exactly: by `duckdb/udfs/numeric.ts`. */
@@ -226,6 +229,7 @@ export function divisorOf(
   return `(CASE WHEN ${dividend} IS NOT NULL THEN ${nonZero(divisor, type)} END)`
 }
 
+/** A number that is an error where the query finds it zero. Its SQL is repeated; `type` is the one it has in DuckDB. */
 export function nonZero(sql: string, type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)'): string {
   return `(CASE WHEN ${sql} = 0 THEN ${raise('Division by zero', type)} ELSE ${sql} END)`
 }
@@ -281,6 +285,7 @@ function links(node: Expression): Expression[] {
   return node.kind === 'Binary' && node.operator === '||' ? [...links(node.left), node.right] : [node]
 }
 
+/** `-` and an integer literal are one: without the sign, the least INT64 is out of range. Throws SqlError. */
 export function unary(context: Context, node: Unary, scope: Scope): Typed {
   const { operand, operator } = node
   if (operator === '-' && operand.kind === 'Literal' && operand.literal === 'INTEGER')
@@ -297,6 +302,7 @@ export function unary(context: Context, node: Unary, scope: Scope): Typed {
   return { ...value, sql: `(${operator} ${value.sql})` }
 }
 
+/** Throws SqlError for a literal NULL, other types than STRING and BYTES, and a literal that is no pattern. */
 export function like(context: Context, node: Like, scope: Scope): Typed {
   const none = [node.left, node.right].find(isNull)
   if (none) throw nullOperand(context, none, 'LIKE')
@@ -359,6 +365,7 @@ export function likeAny(context: Context, node: LikeAny, scope: Scope): Typed {
   return negated(node.not, `(CASE WHEN ${decided} THEN ${any} WHEN ${unknown} THEN NULL ELSE ${!any} END)`)
 }
 
+/** IN a list, an array or a query. Throws SqlError where what is compared has no common type. */
 export function inOperator(context: Context, node: In, scope: Scope): Typed {
   const aggregation = { found: false }
   const operand = context.expression(node.operand, { ...scope, aggregation })
@@ -451,6 +458,7 @@ export function anyOf(tests: string): string {
   return `(CASE WHEN list_contains(${tests}, true) THEN true WHEN list_count(${tests}) < len(${tests}) THEN NULL ELSE false END)`
 }
 
+/** Throws SqlError for types that have no order, or no common type. */
 export function between(context: Context, node: Between, scope: Scope): Typed {
   const values = context.expressions([node.operand, node.low, node.high], scope)
   if (!values.every(({ type }) => orderable(type)))
@@ -469,12 +477,14 @@ export function between(context: Context, node: Between, scope: Scope): Typed {
   return negated(node.not, `(${operand.sql} BETWEEN ${low.sql} AND ${high.sql})`)
 }
 
+/** IS NULL, TRUE or FALSE, never NULL itself; UNKNOWN is NULL. */
 export function is(context: Context, node: Is, scope: Scope): Typed {
   const value = context.expression(node.operand, scope)
   const what = node.what === 'UNKNOWN' ? 'NULL' : node.what
   return typed(`(${value.sql} IS ${node.not ? 'NOT ' : ''}${what})`, 'BOOL')
 }
 
+/** Never NULL: to it, NULL is a value like others. Throws SqlError for operands without a common type. */
 export function isDistinctFrom(context: Context, node: IsDistinctFrom, scope: Scope): Typed {
   const sides = context.expressions([node.left, node.right], scope)
   const [left, right] = alike(context, node, 'IS DISTINCT FROM', sides)

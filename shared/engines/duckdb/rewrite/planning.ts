@@ -58,12 +58,13 @@ function joinedBy(node: AnyNode): number {
   return own + children(node).reduce((sum, child) => sum + (child.kind === 'Query' ? 0 : joinedBy(child)), 0)
 }
 
-/** Throws UnsupportedError for a query that is too deep in others, or too long in DuckDB SQL. */
+/** Throws UnsupportedError for a query that is too deep in others. */
 export function checkDepth(context: Context, node: Query, depth: number): void {
   if (depth > limits.subqueries)
     throw context.unsupported(node, `A subquery more than ${limits.subqueries} deep`)
 }
 
+/** Throws UnsupportedError for a query or SELECT list of too many characters (`length`) of DuckDB SQL. */
 export function checkSize(context: Context, node: AnyNode, length: number): void {
   if (length > limits.query) throw context.unsupported(node, 'A query that needs so many steps')
 }

@@ -23,6 +23,7 @@ export function visibleColumn(table: string, { name, duck, type }: OutputColumn)
   return { name, sql: `${table}.${quoteName(duck)}`, type }
 }
 
+/** Common tables alone are in sight, and what `outer` sees; `null` for a query that stands in no other. */
 export function newScope(ctes: Ctes, outer: Scope | null): Scope {
   return {
     variables: [],
@@ -67,6 +68,7 @@ export function lambdaScope(
   return { element, scope: { ...scope, variables: [{ kind: 'value', name, value }] } }
 }
 
+/** The case of letters does not count; a column without a name (`null`) is never meant. */
 export function sameName(a: string | null, b: string): boolean {
   return a !== null && a.toLowerCase() === b.toLowerCase()
 }

@@ -13,12 +13,14 @@ import {
 import { isAggregate } from './functions/calls.ts'
 import { lambdaScope } from './scope.ts'
 
+/** `(SELECT ...)` as a value. Throws SqlError for more than one column. */
 export function scalarSubquery(context: Context, node: ScalarSubquery, scope: Scope): Typed {
   const relation = context.query(node.query, scope, scope.ctes)
   const { type } = onlyColumn(context, node, relation, 'Scalar subquery')
   return typed(`(${relation.sql})`, type ?? { kind: 'INT64' })
 }
 
+/** `ARRAY(SELECT ...)`. Throws SqlError for more than one column, or a column of arrays. */
 export function arraySubquery(context: Context, node: ArraySubquery, scope: Scope): Typed {
   const relation = context.query(node.query, scope, scope.ctes)
   const { type } = onlyColumn(context, node, relation, 'ARRAY subquery')
@@ -34,6 +36,7 @@ function onlyColumn(context: Context, node: Expression, relation: Relation, what
   return column
 }
 
+/** As a filter of the array where the query only reads an UNNEST (`someElement`), else as DuckDB's EXISTS. */
 export function exists(context: Context, node: Exists, scope: Scope): Typed {
   const sql = someElement(context, node.query, scope)
   return typed(sql ?? `EXISTS(${context.query(node.query, scope, scope.ctes).sql})`, 'BOOL')

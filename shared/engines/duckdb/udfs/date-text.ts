@@ -25,6 +25,7 @@ export interface Civil {
   civil: bigint
 }
 
+/** @param civil microseconds since 1970 as clocks show them, negative before */
 export function civilOf(civil: bigint): Civil {
   const inDay = ((civil % microsPerDay) + microsPerDay) % microsPerDay
   const days = Number((civil - inDay) / microsPerDay)
@@ -71,6 +72,7 @@ function isoWeek({ year, dayOfYear, weekday, civil }: Civil): { year: number; we
     : { year: thursday.year, week: Math.floor((thursday.dayOfYear - 1) / 7) + 1 }
 }
 
+/** An hour of 0 to 23 on a clock with 12: 12, 1, ... 11. */
 export const hour12 = (hour: number) => ((hour + 11) % 12) + 1
 
 /** Seconds that a civil time is ahead of UTC; null for one without a zone. */
@@ -146,6 +148,7 @@ function zoneName(offset: number): string {
   return `UTC${digits[0]}${digits.slice(1).replace(/^0?(\d+)00$/, '$1')}`
 }
 
+/** Hours and minutes of an offset in seconds, such as `+05:30`; `between` stands for the colon. */
 export function zoneOffset(offset: number, between: string): string {
   const minutes = Math.floor(Math.abs(offset) / 60)
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}${between}${two(minutes % 60)}`
@@ -500,6 +503,7 @@ function civilTime(found: Parsed): bigint {
 const earliest = BigInt(daysSince1970(1, 1, 1)) * microsPerDay
 const latest = BigInt(daysSince1970(10_000, 1, 1)) * microsPerDay - 1n
 
+/** The same microseconds since 1970. Throws ValueError outside the years 1 to 9999, as GoogleSQL has them. */
 export function inRange(micros: bigint): bigint {
   if (micros < earliest || micros > latest) throw new ValueError('A date or time is out of range')
   return micros

@@ -29,6 +29,7 @@ function isoText({ months, days, micros }: Interval): string {
 const mostMonths = 120_000n
 const mostDays = 3_660_000n
 
+/** Whether each part by itself is within BigQuery's range. */
 export function isInterval(months: bigint, days: bigint, micros: bigint): boolean {
   return size(months) <= mostMonths && size(days) <= mostDays && size(micros) <= mostDays * microsPerDay
 }

@@ -83,6 +83,7 @@ function least(site: CallSite): Typed {
   )
 }
 
+/** Throws SqlError if the results, or the operand and its tests, have no common type, or a condition is no BOOL. */
 export function caseExpression(context: Context, node: Case, scope: Scope): Typed {
   const tests = node.branches.map(branch => branch.when)
   const results = [...node.branches.map(branch => branch.then), ...(node.otherwise ? [node.otherwise] : [])]

@@ -41,6 +41,7 @@ function same<Entry>(names: string, types: ScalarName[], text: Entry): Record<st
   return Object.fromEntries(names.split('').map(name => [name, [types, text]]))
 }
 
+/** Throws SqlError for too few or too many values, and UnsupportedError for a pattern that is no literal. */
 export function format(site: CallSite): Typed {
   const [node] = site.call.arguments
   if (node?.kind === 'Literal' && node.literal === 'NULL') return typed('CAST(NULL AS VARCHAR)', 'STRING')

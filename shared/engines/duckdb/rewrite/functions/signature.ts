@@ -127,6 +127,7 @@ export type FunctionRule = Signature | Signature[] | ((site: CallSite) => Typed)
 /** Functions by name in capitals. */
 export type FunctionTable = Record<string, FunctionRule>
 
+/** @param sql makes the call of the DuckDB SQL of its arguments, which are coerced to `parameters` before */
 export function signature(parameters: Parameter[], returns: Signature['returns'], sql: Template): Signature {
   return { parameters, returns, sql }
 }
