@@ -51,6 +51,7 @@ export function download(name: string, text: string, type: string): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000)
 }
 
+/** The children take the place of all that is there. */
 export function show(place: Element, ...children: Child[]): void {
   place.replaceChildren(...present(children))
 }

@@ -34,6 +34,10 @@ export interface Editor {
   underline(problems: Problem[]): void
 }
 
+/**
+ * @param run what Ctrl-Enter does, or Cmd-Enter on a Mac
+ * @param edited called after each change of the text, by `set` too
+ */
 export function openEditor(text: string, run: () => void, edited: () => void): Editor {
   const element = el('div', { class: 'code' })
   const root = element.attachShadow({ mode: 'open' })

@@ -11,6 +11,7 @@ const keys: [string, string][] = [
   ['?', 'these shortcuts'],
 ]
 
+/** Makes the dialog too, and opens it at `?`: to be called once for a page. */
 export function helpButton(): HTMLElement {
   const name = 'Keyboard shortcuts'
   const lines = keys.flatMap(([key, words]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, words)])

@@ -4,6 +4,7 @@ import { keep, kept } from './kept.ts'
 
 const item = 'lqe-key'
 
+/** This tab's key, else the one that this device remembers; `null` = none. */
 export function storedKey(): string | null {
   return sessionStorage.getItem(item) ?? (kept('key') as string | null)
 }
@@ -14,6 +15,7 @@ export function storeKey(key: string, remembered?: boolean): void {
   if (remembered !== undefined) keep('key', remembered ? key : null)
 }
 
+/** In this tab and on this device; other tabs keep theirs until they are closed. */
 export function forgetKey(): void {
   sessionStorage.removeItem(item)
   keep('key', null)

@@ -10,6 +10,7 @@ export interface Link {
   view: [name: string, value: string][]
 }
 
+/** @param hash with or without its `#` @returns `null` where it names no endpoint */
 export function readLink(hash: string): Link | null {
   const [endpoint = '', query = ''] = hash.replace(/^#/, '').split(/\?(.*)/s)
   if (endpoint === '') return null
@@ -20,6 +21,7 @@ export function readLink(hash: string): Link | null {
   return { endpoint: decoded(endpoint), values, sql, view }
 }
 
+/** @returns the part of the address with its `#`; parameters without a value are left out */
 export function writeLink({ endpoint, values, sql, view }: Link): string {
   const own = new URLSearchParams(view.map(([name, value]) => [`.${name}`, value])).toString()
   const query = [queryOf(values, sql), own].filter(Boolean).join('&')

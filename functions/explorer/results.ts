@@ -17,6 +17,7 @@ import {
 import { table } from './table.ts'
 import { columnsOf } from './value.ts'
 
+/** With a chart before the table where the rows are a series (`series`). */
 export async function results(query: Query, answer: Answer): Promise<HTMLElement> {
   const { rows } = answer
   const chartable = series(rows)

@@ -21,6 +21,7 @@ interface Setup {
   edited: () => void
 }
 
+/** Begins with the saved query where `sql` is `null`; the editor is loaded once a person writes SQL. */
 export function statement({ key, endpoint, sql, run, edited }: Setup) {
   let editor: Editor | null = null
   let own = sql !== null

@@ -10,6 +10,7 @@ import { columnsOf, gist, isNested, leaf, tree } from './value.ts'
 const rowHeight = 34 // as in table.css
 const blockOf = 25
 
+/** The columns are those of the first row. @param label what screen readers call the table */
 export function table(rows: Row[], label: string): HTMLElement {
   const shape = columns(rows)
   const heads = el(

@@ -13,6 +13,7 @@ function apply(): void {
   document.dispatchEvent(new Event('theme'))
 }
 
+/** Names the theme; a press goes on to the next one. */
 export function themeButton(): HTMLElement {
   const press = () => {
     theme = themes[(themes.indexOf(theme) + 1) % themes.length]!

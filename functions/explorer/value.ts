@@ -15,6 +15,7 @@ function isObject(value: Value | undefined): value is { [name: string]: Value } 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Lists and objects, which are shown folded; `null` is neither. */
 export function isNested(value: Value | undefined): value is Nested {
   return typeof value === 'object' && value !== null
 }

@@ -33,6 +33,7 @@ function inBar(written: string, zone: Zone): string {
   return typeof moment === 'number' ? shown(moment, zone).replace(/\.000000$/, '') : written
 }
 
+/** Shows nothing until `set`. @param parameters without the bounds of time @param names of the tables */
 export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[], acts: Acts) {
   let state: State
   const tables = menu('Table', acts.table)
@@ -184,6 +185,7 @@ const statusNames: Record<Severity, string> = {
   other: 'no status',
 }
 
+/** As the table has it: a class of HTTP statuses where those are its severities. Empty for one that it cannot have. */
 export function severityName(severity: Severity, shape: Shape): string {
   return shape.severity?.type === 'INT64' ? statusNames[severity] : severity
 }

@@ -35,6 +35,7 @@ const mostValues = 10
 const mostNames = 40
 const colours = 5
 
+/** `bars` is `null` where a range that is open has no entries. @throws what `run` does */
 export async function chartOf(all: Asking): Promise<Chart> {
   const answers: Answer[] = []
   const run = async (sql: string) => {

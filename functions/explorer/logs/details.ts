@@ -16,6 +16,7 @@ export interface Acts {
   step(towards: 'newer' | 'older'): void
 }
 
+/** @param entry with all its columns, of which the list shows some */
 export function details(entry: Row, shape: Shape, acts: Acts): HTMLElement {
   return el(
     'section',

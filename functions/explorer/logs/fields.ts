@@ -24,6 +24,7 @@ type Looked = Pick<State, 'by' | 'measure' | 'columns'>
 
 const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
 
+/** The panel beside the rows, without fields until `set`. */
 export function fieldList(acts: Acts) {
   const search = el('input', { type: 'search', placeholder: 'Find a field', 'aria-label': 'Find a field' })
   const list = el('ul', {})

@@ -20,6 +20,7 @@ const everyMs = 3000
 /** Entries may come late, so as many microseconds are read again. */
 const lateness = 1e7
 
+/** While it is on, a look follows 3 seconds after the one before, and `view.range` ends later each time. */
 export function follower(view: Current, { rows, add, looked, fail, show }: Places) {
   let timer: ReturnType<typeof setTimeout> | null = null
   const run = latest()

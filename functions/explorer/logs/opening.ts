@@ -16,6 +16,7 @@ export function plainState({ endpoint, shapes }: Subject): State {
   return { ...initial, values: {}, table: shapes[0]!.table, redact: endpoint.redact }
 }
 
+/** The first table where none has that name. */
 export function shapeNamed({ shapes }: Subject, table: string): Shape {
   return shapes.find(shape => shape.table === table) ?? shapes[0]!
 }

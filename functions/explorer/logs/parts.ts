@@ -24,6 +24,7 @@ interface Setup {
   editSql(sql: string): void
 }
 
+/** Nothing is read until `run`; `stop` gives up what is being read, and following. */
 export function partsOf(view: Current, { tables, widening, notices, editSql }: Setup) {
   const { endpoint, change, filter, column } = view
   const controls = bar(endpoint, parametersOf(endpoint).others, tables, {

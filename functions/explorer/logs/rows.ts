@@ -70,6 +70,7 @@ const widths = { time: '17.5em', severity: '5.2em', message: '16em', value: '11e
 /** Rows of a block: few, as a block that comes into sight is laid out within a frame. */
 const blockOf = 50
 
+/** Rows stand in the order in which they are given: the caller sorts, and appends when `more` is called. */
 export function rowList(events: Events) {
   const head = el('div', { class: 'row head', role: 'row', hidden: true })
   const body = el('div', { class: 'blocks', role: 'presentation' })

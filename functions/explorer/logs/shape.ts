@@ -96,6 +96,7 @@ export function measureOf(measure: string, shape: Shape): { kind: string; field:
 
 const numeric = ['INT64', 'FLOAT64', 'NUMERIC', 'BIGNUMERIC']
 
+/** Whether its average and its highest value can be shown. */
 export function isNumber({ type }: Field): boolean {
   return numeric.includes(type)
 }

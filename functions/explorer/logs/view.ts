@@ -9,6 +9,7 @@ import { partsOf } from './parts.ts'
 import { inAddress } from './range.ts'
 import { askedOf, type State } from './state.ts'
 
+/** Asks for the rows of the link at once. `close` gives up what is being read, and the keyboard. */
 export function logsView(opening: LogsOpening) {
   const { endpoint, shapes, link, continueInSql } = opening
   const { view, notices } = currentOf(opening, settle)
