@@ -74,7 +74,7 @@ describe('the command line', () => {
     const folder = newFolder()
     const { out, code } = await run(folder, ['sample', '--rows', '200', '--seed', '7'])
     expect(code).toBe(0)
-    expect(out).toContain('cloudflare.logs.prod: 200 rows\n')
+    expect(out).toContain('cloudflare.logs.prod: 200 sample rows\n')
     expect(readdirSync(join(folder, 'logs'))).toHaveLength(9)
     expect(await run(folder, ['clear', table])).toMatchObject({
       code: 0,

@@ -48,7 +48,7 @@ export function logsCommand(
           return writeSample({ ...settings(), ...flags, now, signal, onProgress })
         }),
       )
-      for (const [table, rows] of counts) console.log(`${table}: ${rows} rows`)
+      for (const [table, rows] of counts) if (rows > 0) console.log(`${table}: ${rows} sample rows`)
       if (flags.incident) console.log(`\n${solution(sampleIncident(flags.seed, now))}`)
     })
   command
