@@ -22,6 +22,7 @@ const hierarchies = [
 /** Node takes so much of a container's memory for its heap: 587 MB of 1 GiB. */
 const shareOfHeap = 0.55
 
+/** Makes the control group at once; without one, Node and the service get the bounds that they would take from it. */
 export function limitMemory(bytes: number): MemoryLimit {
   const group = hierarchies.map(hierarchy => makeGroup(hierarchy, bytes)).find(made => made !== null)
   if (!group)

@@ -31,6 +31,7 @@ export interface Site {
   close(): Promise<void>
 }
 
+/** With the adapters of a laptop, in a folder of its own that `close` removes. */
 export async function openSite(): Promise<Site> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'))
   const env = { DATA_DIR: join(folder, 'data') }
@@ -79,6 +80,7 @@ async function siteOf(folder: string, env: Site['env'], stop: () => Promise<void
 /** The project in the requests. */
 export const project = projects[0]!.ref
 
+/** Throws Error where there is none. */
 export async function endpointNamed(site: Site, name: string): Promise<Endpoint> {
   const endpoint = await site.services.endpoints.find(name)
   if (!endpoint) throw new Error(`there is no endpoint ${name}`)

@@ -22,6 +22,7 @@ export interface Present {
   expiry: { name: string }[]
 }
 
+/** @returns lines as described above; composite indexes that the file does not name are left alone */
 export function planFirestore({ indexes, fieldOverrides }: Wanted, present: Present): string[] {
   const composite = new Set(present.indexes.map(({ name, fields }) => `${groupOf(name)} ${inWords(fields)}`))
   const single = new Map(

@@ -66,6 +66,7 @@ export const metrics: Record<string, Json> = {
   ),
 }
 
+/** Each minute from three regions; the address needs no key. @param host of the function `query` */
 export function uptimeCheck(project: string, host: string) {
   return {
     displayName: 'lqe-query',
@@ -112,6 +113,7 @@ function chart(title: string, ...lines: Json[]): Json {
   }
 }
 
+/** Named by the project's id, where Google's answers have its number. */
 export function dashboard(project: string): Json & { name: string } {
   const latencies = `${query} AND metric.type="run.googleapis.com/request_latencies"`
   const instances = `${both} AND metric.type="run.googleapis.com/container/instance_count"`
@@ -184,6 +186,7 @@ function burnRate(threshold: number, long: [string, number], short: [string, num
 
 const hour = 3600
 
+/** Each says in its text what its threshold means, and which section of infra/docs/operating.md to read. */
 export function policies(host: string): Policy[] {
   const answers = (...kinds: string[]) =>
     `${own('lqe_answers')} AND metric.labels.cache=one_of(${kinds.map(kind => `"${kind}"`).join()})`

@@ -16,6 +16,7 @@ function routed({ name, type }: FieldSchema): FieldSchema {
   return { name: name === 'id' ? 'requestid' : name, type: type === 'INTEGER' ? 'FLOAT' : type }
 }
 
+/** @param schema of `service.requests` @returns that of `routedTable`, as BigQuery's API has it */
 export function routedSchema(schema: FieldSchema[]): FieldSchema[] {
   const fields = schema.filter(({ name }) => name !== 'timestamp').map(routed)
   return [

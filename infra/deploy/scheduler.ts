@@ -73,6 +73,7 @@ export async function planJobs(endpoints: Endpoint[], target: Target, jobs: Jobs
   ]
 }
 
+/** To remove a job that is gone already is no error; all other errors of the scheduler are thrown. */
 export async function carryOut({ change, job }: Step, { parent }: Target, jobs: Jobs): Promise<void> {
   await actions[change](job, parent, jobs)
 }

@@ -36,6 +36,7 @@ export function functionOf(source: string, target: string, env: Environment = {}
   return { args: [framework, `--target=${target}`, `--source=${source}`], env }
 }
 
+/** It may not listen yet: see `untilUp`. Of this process's environment it gets PATH and HOME only. */
 export async function start({ args, env, cwd = root, ...given }: Program): Promise<Server> {
   const port = given.port ?? (await freePort())
   const { PATH, HOME } = process.env
@@ -68,6 +69,7 @@ export async function untilUp({ port, child }: Server): Promise<void> {
   throw new Error('the server takes no connections')
 }
 
+/** By SIGKILL, so without its own shutdown; a process that has ended is no error. */
 export async function stop({ child }: Server): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Services } from '../../shared/services.ts'
 
+/** It reads the store, not the files of `queries/`. */
 export function endpointCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
   const command = new Command('endpoint').description('endpoints of the service: list')
   command

@@ -67,6 +67,7 @@ interface CreateOptions {
 
 type WithStore = (act: (store: Store) => Promise<void>) => Promise<void>
 
+/** Its actions throw KeyError; a key's text is printed once, and never stored. */
 export function keyCommand(withStore: WithStore): Command {
   const command = new Command('key').description('API keys: create, list, revoke, rotate')
   command

@@ -20,6 +20,7 @@ interface QueryOptions {
   fresh?: true
 }
 
+/** Its action throws ApiError. Rows go to standard output, all else to standard error. */
 export function queryCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
   const names = ['table', ...formats.map(({ name }) => name)]
   return new Command('query')

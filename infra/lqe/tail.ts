@@ -17,6 +17,7 @@ interface TailOptions {
   redact?: boolean
 }
 
+/** Its action ends at SIGINT, SIGTERM or a closed pipe, and throws ApiError for what will not pass by itself. */
 export function tailCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
   return new Command('tail')
     .description('print the newest rows of an endpoint, and those that come, until Ctrl-C')

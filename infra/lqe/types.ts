@@ -14,6 +14,7 @@ interface TypesOptions {
   out?: string
 }
 
+/** Its action throws KeyError for an unknown key. */
 export function typesCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
   return new Command('types')
     .description('write a TypeScript client for the endpoints that a key may call')

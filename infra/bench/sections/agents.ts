@@ -15,6 +15,7 @@ const rounds = 9
 const requests = 2000
 const connections = 8
 
+/** In CPU against HTTP; on the clock against MCP Toolbox, which is left out unless `MCP_TOOLBOX` is its program. */
 export async function agents(site: Site): Promise<Measurement[]> {
   return [...(await againstHttp(site)), ...(await againstToolbox(site))]
 }

@@ -7,6 +7,7 @@ import type { Measurement } from '../measure.ts'
 const keys = 10
 const callers = 50
 
+/** Keys differ in a second branch of the pattern `project`, which matches nothing: equal rows, and no answer yet. */
 export async function callersOfOneKey(site: Site): Promise<Measurement[]> {
   const program = functionOf('functions/index.ts', 'query', site.env)
   const programs = { first: program, second: program, third: program, fourth: program }

@@ -14,6 +14,7 @@ import { minutesOfUsage, openDeployedSite, project, type Site, storeAnswer } fro
 const rounds = 15
 const bound = 2.2
 
+/** CPU and clock, of bundles that it builds first. As deployed only where Firestore's emulator is. */
 export async function cold(site: Site): Promise<Measurement[]> {
   const folder = join(site.folder, 'bundles')
   mkdirSync(folder)

@@ -32,6 +32,7 @@ export interface Figure {
   statuses: Record<number, number>
 }
 
+/** Resident memory at its highest so far, in units of 2^20 bytes; the target of each step is `boundMB`. */
 export async function memory(site: Site): Promise<Measurement[]> {
   const { figures, isEnforced } = await memoryUnderLoad(site, { count: smallAnswers })
   return figures.map(({ what, peakMB, statuses }) => ({
@@ -43,6 +44,7 @@ export async function memory(site: Site): Promise<Measurement[]> {
   }))
 }
 
+/** Counts by status, as `80 x 200, 3 x 503`. */
 export function inWords(statuses: Record<number, number>): string {
   return Object.entries(statuses)
     .map(([status, count]) => `${count} x ${status}`)

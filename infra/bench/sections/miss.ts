@@ -17,6 +17,7 @@ const queries = {
   'logs.all': `project=${project}&cold=`,
 }
 
+/** CPU, and on the clock the engine within the same requests. As deployed only where Firestore's emulator is. */
 export async function miss(site: Site): Promise<Measurement[]> {
   const programs = {
     ours: functionOf('functions/index.ts', 'query', site.env),

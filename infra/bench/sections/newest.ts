@@ -16,6 +16,7 @@ import { endpointNamed, project, type Site, withBigQuery } from '../site.ts'
 
 const rounds = 7
 
+/** CPU and clock. Throws where the two do not give the same rows: only equal answers are compared. */
 export async function newest(site: Site): Promise<Measurement[]> {
   const million = await openBoth(site, await millionLogs())
   const tenMillion = await openBoth(site, await tenMillionLogs())

@@ -10,6 +10,7 @@ const rounds = 31
 /** Times that each turn takes the rows: CPU time is counted in coarse steps. */
 const times = 5
 
+/** CPU of this process. The two expressions find far less, so against them there is no target. */
 export async function redact(site: Site): Promise<Measurement[]> {
   const { rows } = await logRows(site, 1000)
   const taking = (act: () => unknown) => () =>

@@ -33,6 +33,7 @@ import { endpointNamed, type Site, withBigQuery } from '../site.ts'
 
 const limits = { maxRows: 1_000_000, timeoutMs: 600_000 }
 
+/** CPU, clock and bytes. The millions of rows and their roll-ups stay in their folders for the next time. */
 export async function rollup(site: Site): Promise<Measurement[]> {
   const endpoint = await endpointNamed(site, 'usage.api-counts')
   const million = await millionLogs()

@@ -26,6 +26,7 @@ const dashboard = `
   order by count desc, timestamp
   limit 100`
 
+/** Against fixed bounds in milliseconds of CPU: nothing else does the same work. */
 export async function sandboxing(site: Site): Promise<Measurement[]> {
   const endpoint = await endpointNamed(site, 'logs.all')
   const compose = async () =>

@@ -10,6 +10,7 @@ const headers = {
   ...(file?.endsWith('.gz') ? { 'Content-Encoding': 'gzip' } : {}),
 }
 
+/** A handler for `node:http` and for a function; the request's method, path and Accept-Encoding change nothing. */
 export function sendBytes(_: unknown, res: ServerResponse): void {
   res.writeHead(200, headers)
   res.end(body)

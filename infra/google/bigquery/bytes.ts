@@ -52,6 +52,7 @@ const unitMs: Record<PartitionUnit, number> = {
   YEAR: 365 * 86_400_000,
 }
 
+/** What it reads of a file counts until the file changes. `bytesOf` throws SqlError. */
 export class Scans {
   private readonly engine: QueryEngine
   private readonly known = new Map<string, FileBlocks>()

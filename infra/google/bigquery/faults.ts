@@ -27,6 +27,7 @@ export interface Fault {
   after?: boolean
 }
 
+/** `next` takes the fault that a call meets, `null` for none, and counts it down. */
 export class Faults {
   private waiting: Required<Fault>[] = []
 

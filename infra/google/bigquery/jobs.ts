@@ -32,6 +32,7 @@ import { type View, Views } from './views.ts'
 const mostRows = 50_000
 const longestJobMs = 600_000
 
+/** Jobs are kept until the server is closed. Methods throw BigQueryError, which the client gets as the response. */
 export class Jobs {
   private readonly engine: QueryEngine
   private readonly catalog: TableCatalog

@@ -28,6 +28,7 @@ export interface RunningJob {
   stop: AbortController
 }
 
+/** "Job" of the REST reference: numbers are texts, times milliseconds since 1970. */
 export function jobResource(job: RunningJob): Job {
   const { reference: jobReference, configuration, createdAt, ended, endedAt } = job
   const error = ended instanceof BigQueryError && { reason: ended.reason, message: ended.message }
@@ -45,6 +46,7 @@ interface PageRequest {
   int64: boolean
 }
 
+/** The response of jobs.getQueryResults where `timeoutMs` is over before the job is. */
 export const incompletePage = ({ reference }: RunningJob) => ({ jobReference: reference, jobComplete: false })
 
 /** Of a page, whatever the request says. */
@@ -54,6 +56,7 @@ export interface PageLimits {
   pageBytes: number
 }
 
+/** A result that was cut (`truncated`) has one row more in `totalRows` than come. */
 export function resultsPage(
   job: RunningJob,
   result: Result,
@@ -90,6 +93,7 @@ const legacyNames: Partial<Record<ScalarName, string>> = {
   INT64: 'INTEGER',
 }
 
+/** "TableSchema" with the names of legacy SQL (INTEGER, FLOAT, BOOLEAN, RECORD), in which BigQuery answers. */
 export function schemaOf(columns: Column[]): { fields: FieldSchema[] } {
   return { fields: columns.map(({ name, type }) => fieldSchema(name, type)) }
 }
@@ -116,6 +120,7 @@ function toWire(value: Value, type: SqlType, int64: boolean): Wire {
   return type.kind === 'JSON' || typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
+/** A value without text is NULL. Texts stay texts, but JSON is parsed. */
 export function toBinding({ name, parameterType, parameterValue }: QueryParameter): Binding {
   const type = toType(parameterType)
   return { name, type, value: toValue(parameterValue, type) }

@@ -70,6 +70,7 @@ function refusalOf(node: AnyNode): string | null {
   return changing.has(name) || (isAggregate(node) && !aggregates.has(name)) ? `the function ${name}` : null
 }
 
+/** @param what the feature, as SQL or in words */
 export function unsupported(what: string): BigQueryError {
   return new BigQueryError('invalidQuery', `Materialized view query contains unsupported feature: ${what}.`)
 }

@@ -31,6 +31,7 @@ const create = new RegExp(
 )
 const drop = /^DROP MATERIALIZED VIEW IF EXISTS `(?<real>[^`]+)`$/
 
+/** By real name, in memory. A view reads the rows of its table as they are at the query, so it is never behind. */
 export class Views {
   private readonly views = new Map<string, View>()
 

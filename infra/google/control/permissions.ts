@@ -34,6 +34,7 @@ const roles: Record<string, string> = {
 /** "Service accounts overview": owners do not sign as a service account without one of the token creator roles. */
 const notOwners = ['iam.serviceAccounts.getOpenIdToken', 'iam.serviceAccounts.getAccessToken']
 
+/** Roles that nothing here grants are unknown to the stand-in, so a mistyped name is refused as Google refuses it. */
 export function isRole(role: string): boolean {
   return role === 'roles/owner' || role in roles
 }

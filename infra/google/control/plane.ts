@@ -62,6 +62,7 @@ export interface Route {
   handle: (call: Call) => Json
 }
 
+/** A row of a service's table of methods; the first that fits a request counts. */
 export function route(
   method: string,
   path: string,
@@ -98,10 +99,12 @@ export class Refusal extends Error {
   }
 }
 
+/** Throws a Refusal, 400. */
 export function invalid(message: string): never {
   throw new Refusal('INVALID_ARGUMENT', message)
 }
 
+/** With its id, as the path may have the number. Throws a Refusal, 403, for an unknown one. */
 export function projectOf({ params, state }: Pick<Call, 'params' | 'state'>): [string, Project] {
   const named = params['project'] ?? ''
   const found = Object.entries(state.projects).find(([id, { number }]) => id === named || number === named)
@@ -116,12 +119,14 @@ export function isNews({ news }: Project, name: string): boolean {
   return at >= 0
 }
 
+/** Throws a Refusal, 404, where there is none. */
 export function get(state: State, name: string): Json {
   const found = state.resources[name]
   if (!found) throw new Refusal('NOT_FOUND', `Resource '${name}' was not found`)
   return found
 }
 
+/** Throws a Refusal, 409, where there is one. */
 export function create(state: State, name: string, resource: Json): Json {
   if (state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Resource '${name}' already exists`)
   return (state.resources[name] = resource)
@@ -134,6 +139,7 @@ export function list(state: State, collection: string): Json[] {
     .map(([, resource]) => resource)
 }
 
+/** With its policy, but not what is inside it. Throws a Refusal, 404, where there is none. @returns what it was */
 export function remove(state: State, name: string): Json {
   const resource = get(state, name)
   delete state.resources[name]
@@ -154,6 +160,7 @@ export function patch(resource: Json, changes: Json, mask: string[]): void {
   }
 }
 
+/** 12 hexadecimal digits, equal for equal JSON; also for ids that must be the same in each run. */
 export function etagOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12)
 }
@@ -199,9 +206,11 @@ export function isLocked(state: State, name: string): boolean {
 
 /** The methods that are alike for all resources. */
 export const read = ({ state, name }: Call) => get(state, name)
+/** @param key under which the list is answered */
 export const listed =
   (key: string) =>
   ({ state, name }: Call) => ({ [key]: list(state, name) })
+/** An operation, done from the second question on, or two seconds after its start. */
 export const polled = ({ state, name }: Call) => poll(state, name)
 
 /**

@@ -120,6 +120,7 @@ function checkPolicy(call: Call, { bindings = [] }: Policy): void {
   }
 }
 
+/** Throws a Refusal for an account that is unknown or too new, and `allUsers` where a constraint forbids it. */
 export function checkMember(call: Call, member: string): void {
   const [, project] = projectOf(call)
   const [kind, email = ''] = member.split(':')

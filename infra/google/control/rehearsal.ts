@@ -36,6 +36,7 @@ export interface Rehearsal {
   stop(): Promise<void>
 }
 
+/** Makes sample logs where there are none, and starts all stand-ins. @param out gets what scripts and builds print */
 export async function openRehearsal(out: (line: string) => void, note: Log = log): Promise<Rehearsal> {
   const local = loadConfig({ ...process.env })
   await makeSampleLogs(local)

@@ -195,6 +195,7 @@ function checkTraffic(state: State, service: string, traffic: Traffic[]): void {
   if (new Set(tags).size < tags.length) invalid('spec.traffic: duplicate tag')
 }
 
+/** With its revisions and policies; a service that is not there is no error. */
 export function removeService(state: State, name: string): void {
   for (const other of Object.keys(state.resources)) if (other.startsWith(`${name}/`)) remove(state, other)
   if (state.resources[name]) remove(state, name)

@@ -40,6 +40,7 @@ function refusal(
   return isPermitted(state, String(email), 'run.routes.invoke', [`projects/${project}`, name]) ? null : 403
 }
 
+/** Answers 404 for an unknown host, 401 or 403 as `refusal` says, 503 where the revision fails. */
 export async function forward({
   req,
   res,

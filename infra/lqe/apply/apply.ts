@@ -110,6 +110,7 @@ interface Settings {
   author: string | null
 }
 
+/** Its action throws what `apply` does. @param settings are read when it runs, after the options for the cloud */
 export function applyCommand(
   withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
   settings: () => Settings,

@@ -180,6 +180,7 @@ function textOf({ columns, rows, truncated }: Result): string {
   return JSON.stringify([columns.map(({ name }) => name), rows, truncated])
 }
 
+/** As `project="abc" interval="daily"`, for messages. */
 export function inWords(set: ParameterSet): string {
   return set.map(({ name, value }) => `${name}=${JSON.stringify(value)}`).join(' ')
 }

@@ -20,6 +20,7 @@ export interface FileProblem {
   detail: string
 }
 
+/** All problems of the files that were read, a line for each in the message, which `lqe` prints. */
 export class QueriesError extends Error {
   override readonly name = 'QueriesError'
   readonly problems: FileProblem[]
@@ -36,6 +37,7 @@ export type PlaceInYaml = (pointer: string, ofName?: boolean) => { line: number;
 /** Makes a problem of the value, or of its name, at a JSON pointer. */
 export type ProblemAt = (pointer: string, detail: string, ofName?: boolean) => FileProblem
 
+/** The detail of a problem begins with its pointer, as `warm.query`. */
 export function problemsIn(file: string, placeIn: PlaceInYaml): ProblemAt {
   return (pointer, detail, ofName) => ({
     file,

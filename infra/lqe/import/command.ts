@@ -23,6 +23,7 @@ interface CommandOptions {
   force: boolean
 }
 
+/** Its action throws QueriesError for what it does not write. @param environment for `${NAME}` in tools.yaml */
 export function importCommand(
   withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
   tablesFolder: () => string,

@@ -31,6 +31,7 @@ interface PipeNode {
   isEndpoint: boolean
 }
 
+/** @param file names the endpoint @returns the draft of its one endpoint, or why there is none */
 export function readTinybird(file: string, text: string): Reading {
   const name = basename(file).replace(/\.pipe$/, '')
   return collect(file, [{ name }], () => draftOf(name, directivesIn(text)))

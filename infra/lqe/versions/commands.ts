@@ -13,6 +13,7 @@ import { inForce, pick, VersionError, versionsOf } from './version.ts'
 
 type WithServices = (act: (services: Services) => Promise<void>) => Promise<void>
 
+/** Its action throws VersionError for an endpoint that was never applied, and to forget the version in force. */
 export function versionsCommand(withServices: WithServices): Command {
   return new Command('versions')
     .description('list what was applied of an endpoint, the last first; * marks the version in force')
@@ -23,6 +24,7 @@ export function versionsCommand(withServices: WithServices): Command {
     )
 }
 
+/** Its action throws VersionError for a version that is unknown, or a beginning that several have. */
 export function diffCommand(withServices: WithServices): Command {
   return new Command('diff')
     .description('print the lines in which two versions of an endpoint differ')

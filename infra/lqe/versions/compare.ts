@@ -24,6 +24,7 @@ interface CompareOptions {
   sets: number
 }
 
+/** Its action throws ApiError, VersionError or QueriesError, and sets exit code 1 where answers differ. */
 export function compareCommand(
   withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
 ): Command {

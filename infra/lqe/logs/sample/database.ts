@@ -4,6 +4,7 @@ import type { Request } from './requests.ts'
 import { isoTime, type SampleEntry } from './services.ts'
 import { serverAddress } from './world.ts'
 
+/** Not every request leaves one in each log, but each that fails leaves one in the database's. */
 export function* restEntries(request: Request, random: Random): Generator<SampleEntry> {
   if (random.chance(0.6)) yield serverEntry(request, random)
   if (random.chance(0.12)) yield poolerEntry(request, random)

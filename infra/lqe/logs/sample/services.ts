@@ -117,6 +117,7 @@ const authErrors: Partial<Record<number, string>> = {
   429: '429: For security purposes, you can only request this after 54 seconds.',
 }
 
+/** The entry of the request, and of a login or a recovery that succeeds its own line before it. */
 export function* authEntries(request: Request): Generator<SampleEntry> {
   const { method, path, status, subject, duration, user, project, ray } = request
   const remote_addr = user.client.ip
@@ -152,6 +153,7 @@ function authEntry({ time, project: { ref } }: Request, delay: number, fields: F
   return { table: 'gotrue.logs.prod', delay, message: JSON.stringify(line), project: ref, metadata }
 }
 
+/** One entry a request, whose message has all of it, between bars. */
 export function* storageEntries(request: Request, random: Random): Generator<SampleEntry> {
   const { project, user, method, path, search, status, ray } = request
   const { ref } = project
@@ -167,6 +169,7 @@ export function* storageEntries(request: Request, random: Random): Generator<Sam
 const socket = { module: 'Elixir.RealtimeWeb.UserSocket', function: 'connect/3', line: 71 }
 const channel = { module: 'Elixir.RealtimeWeb.RealtimeChannel', function: 'join/3', line: 128 }
 
+/** One entry of a refused socket; else its connection and, in most cases, the channel that it joins. */
 export function* realtimeEntries(request: Request, random: Random): Generator<SampleEntry> {
   const { project, user, time, status, subject, duration } = request
   const { ip } = user.client
