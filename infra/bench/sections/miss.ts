@@ -11,7 +11,7 @@ import { openDeployedSite, project, type Site } from '../site.ts'
 const rounds = 25
 const misses = 10
 
-/** Query strings to which a number is added: each names another project. */
+/** With a number behind, each is a pattern without an answer; `logs.all` is not cached, and ignores `cold`. */
 const queries = {
   'usage.api-counts': `interval=daily&project=${project}%7Cnone`,
   'logs.all': `project=${project}&cold=`,
