@@ -24,13 +24,19 @@ const ranges: Choices = [
   ['now-7d', 'Last 7 days'],
   ['now-30d', 'Last 30 days'],
   ['', 'All time'],
-  ['custom', 'From … to …'],
 ]
 
 /** Where a value stands in the address as `now-1h` it stays so; an absolute one is shown in the chosen zone. */
 function inBar(written: string, zone: Zone): string {
   const moment = /^\d/.test(written) ? momentOf(written, 0) : null
   return typeof moment === 'number' ? shown(moment, zone).replace(/\.000000$/, '') : written
+}
+
+/** `11-22 04:33 to 04:45`: a range of one's own, as a menu has room for it. */
+function briefly(from: string, to: string): string {
+  const [first, last] = [from, to].map(time => time.replace(/^\d{4}-/, '').replace(/(:\d\d):00$/, '$1'))
+  const sameDay = /^\d/.test(from) && from.slice(0, 11) === to.slice(0, 11)
+  return `${first || '…'} to ${(sameDay ? last?.slice(6) : last) || '…'}`
 }
 
 /** Shows nothing until `set`. @param parameters without the bounds of time @param names of the tables */
@@ -46,6 +52,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
   })
   const text = (label: string, placeholder: string) =>
     el('input', { type: 'text', 'aria-label': label, placeholder, autocomplete: 'off', spellcheck: 'false' })
+  range.element.classList.add('range')
   const [from, to] = [text('From', 'now-1h, 2026-11-14 12:00'), text('To', 'now')]
   const trouble = el('span', { class: 'problem', role: 'alert' })
   const picked = [from, pickerFor(from, 'From'), el('span', {}, 'to'), to, pickerFor(to, 'To'), trouble]
@@ -68,8 +75,8 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     title: 'Add new entries as they come',
   })
   const redact = el('input', { type: 'checkbox', onchange: () => acts.change({ redact: redact.checked }) })
-  const unfold = () => (more.ariaExpanded = String(element.classList.toggle('unfolded')))
-  const more = button('Filters', unfold, { class: 'unfold', 'aria-expanded': 'false' })
+  const unfold = (open?: boolean) => (more.ariaExpanded = String(element.classList.toggle('unfolded', open)))
+  const more = button('Filters', () => unfold(), { class: 'unfold', 'aria-expanded': 'false' })
 
   const texts = () => ({
     values: Object.fromEntries(inputs.map(({ name, input }) => [name, input.value.trim()])),
@@ -85,7 +92,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     const bad = [from, to].find(input => !custom.hidden && momentOf(input.value, 0) === undefined)
     show(trouble, bad && 'Write a time as 2026-11-14 12:00:03.5 or now-15m.')
     if (bad) return bad.focus()
-    element.classList.remove('unfolded')
+    unfold(false)
     acts.run(written)
   }
   let running = false
@@ -136,10 +143,11 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       )
       for (const { name, input } of inputs) input.value = next.values[name] ?? ''
       const isListed = ranges.some(([from]) => from === next.from) && next.to === (next.from && 'now')
-      range.set(ranges, isListed ? next.from : 'custom')
       custom.hidden = isListed
       from.value = inBar(next.from, next.zone)
       to.value = inBar(next.to, next.zone)
+      const own = ['custom', isListed ? 'From … to …' : briefly(from.value, to.value)] as const
+      range.set([...ranges, own], isListed ? next.from : 'custom')
       show(trouble)
       zones.set(
         [
@@ -165,7 +173,6 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     },
     setFollowing(on: boolean) {
       follow.ariaPressed = String(on)
-      follow.textContent = on ? 'Following' : 'Follow'
     },
     /** Puts a problem beside the parameter that it names. @returns whether there is one */
     showProblem(parameter: string | undefined, detail: string): boolean {

@@ -59,7 +59,10 @@ export function histogram(narrow: (from: number, to: number) => void) {
     active = index
     if (!bars) return
     said.textContent = wordsOf(bars, index)
-    said.classList.toggle('right', index < bars.starts.length / 2) // away from the bar
+    // Beside the bar, on the side that has more room.
+    const isLeft = index < bars.starts.length / 2
+    said.style.left = isLeft ? `${(index + 1) * step() + 4}px` : ''
+    said.style.right = isLeft ? '' : `${plot.clientWidth - index * step() + 4}px`
     select(pressed ?? index, index)
   }
   const take = (a: number, b: number) => {

@@ -32,7 +32,8 @@ const pageOf = 100
 export function reading(view: Current, { controls, list, bars, fields, arrived }: Parts, widening: boolean) {
   const legend = el('div', { class: 'bars-legend' })
   const facts = el('span', { class: 'logs-facts', role: 'status' })
-  const looked = el('span', { class: 'live' }) // every few seconds, so not read aloud
+  const newest = () => list.element.scrollTo(0, 0)
+  const looked = button([], newest, { class: 'live', title: 'Show the newest rows' }) // too often to be read aloud
   const stale = el('span', { class: 'stale', role: 'status' })
   const problem = el('div', { class: 'logs-problem' })
   const sqlText = el('pre', { tabindex: 0, 'aria-label': 'SQL of these rows' })
@@ -71,6 +72,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     controls.setRunning(true)
     show(problem)
     facts.textContent = 'Running …'
+    list.end(asked === '' ? '' : 'Rows are on their way; these are of the run before.')
     const sql = rowsSql(view.state, view.shape(), range, limit)
     sqlText.textContent = sql
     void runs.rows(async signal => {
@@ -158,6 +160,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     controls.setRunning(false)
     if (error instanceof DOMException) {
       facts.textContent = 'Stopped.'
+      list.end(asked === '' ? '' : 'Stopped; these rows are of the run before.')
       return mark(asked !== '' && asked !== askedOf(view.state))
     }
     if (!(error instanceof ServiceError)) throw error

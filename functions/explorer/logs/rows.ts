@@ -65,7 +65,7 @@ function widthsOf({ place }: Setup): Record<string, number> {
   return (kept(`widths ${place}`) as Record<string, number> | null) ?? {}
 }
 
-const widths = { time: '17.5em', severity: '5.2em', message: '16em', value: '11em' }
+const widths = { time: '17.5em', severity: '6.3em', message: '11em', value: '11em' }
 
 /** Rows of a block: few, as a block that comes into sight is laid out within a frame. */
 const blockOf = 50
@@ -199,7 +199,9 @@ function heading(column: Column, setup: Setup, events: Events, changed: () => vo
   const sortable = kind === 'time' || kind === 'value'
   const arrow = sorted ? (setup.sort.ascending ? ' ↑' : ' ↓') : ''
   const sort = () => events.sort(kind === 'time' ? '' : path)
-  const inner = sortable ? button([title, arrow], sort, { title: path }) : el('span', {}, title)
+  const inner = sortable
+    ? button([el('span', {}, title), arrow], sort, { title: path })
+    : el('span', {}, title)
   const remove = { class: 'remove', 'aria-label': `Remove the column ${name}` }
   const sortedBy = sorted && (setup.sort.ascending ? 'ascending' : 'descending')
   const grip = el('i', { class: 'grip', 'aria-hidden': 'true' })

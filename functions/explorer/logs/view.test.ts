@@ -199,6 +199,17 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect([acts!.y >= line!.y, end <= room + 1, acts!.x + acts!.width <= line!.x + line!.width]).toEqual(
       Array.from({ length: 3 }, () => true),
     )
+    const covered = page.locator('.leaf:has(.leaf-acts)').evaluateAll(
+      leaves =>
+        leaves.filter(each => {
+          const acts = each.querySelector('.leaf-acts')!.getBoundingClientRect()
+          const texts = [...each.querySelectorAll('.name, .value')].flatMap(text => [
+            ...text.getClientRects(),
+          ])
+          return texts.some(({ right, bottom }) => right > acts.left && bottom > acts.top + 3)
+        }).length,
+    )
+    await expect(covered).resolves.toBe(0)
     await press('Column of metadata.request.path')
     await page.getByRole('columnheader', { name: /^path/ }).waitFor()
     await rows().nth(1).click()
@@ -271,6 +282,9 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.mouse.move(box.x + box.width * 0.05, box.y + 30)
     await page.getByText(/: none$/).waitFor()
     await page.mouse.move(box.x + box.width * 0.93, box.y + 30)
+    const said = (await page.locator('.bars-said').boundingBox())!
+    const gap = (await page.locator('.brush').boundingBox())!.x - said.x - said.width
+    expect([gap > 0, gap < 10, said.y + said.height <= box.y + box.height]).toEqual([true, true, true])
     await page.mouse.down()
     await page.mouse.move(box.x + box.width * 0.96, box.y + 30, { steps: 4 })
     await page.mouse.up()
@@ -358,6 +372,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     // A text that is written while rows are on their way is not what they answer; Enter runs it.
     held = []
     await page.getByLabel('Severity').selectOption('')
+    await page.getByText('Rows are on their way; these are of the run before.').waitFor()
     await page.getByLabel('Search the message').fill('items/2')
     await letGo()
     await counted(/^100 /)
@@ -413,6 +428,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const width = () =>
       page.locator('.head .cell-time').evaluate(cell => Math.round(cell.getBoundingClientRect().width))
     const wide = await width()
+    const last = (await page.locator('.head .grip').last().boundingBox())!
+    await page.mouse.move(last.x + 3, last.y + 5)
+    await page.mouse.down()
+    await page.mouse.move(last.x - 57, last.y + 5, { steps: 3 })
+    await page.mouse.up()
+    const cross = (await page.locator('.head .remove').boundingBox())!
+    expect(cross.x + cross.width).toBeLessThan(last.x + 6) // a long name gives way to it
     await page.getByRole('button', { name: 'Chart', exact: true }).click()
     await page.locator('.bars').waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Wrap' }).click()
@@ -506,7 +528,18 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.goto(`${service.url}/${plain}&.from=2026-01-01&.to=now`)
     await counted(/100 of 300/)
     expect(await page.getByLabel('From', { exact: true }).isVisible()).toBe(false)
+    const range = page.getByLabel('Time range')
+    expect([await range.isVisible(), await range.locator(':checked').textContent()]).toEqual([
+      true,
+      '01-01 00:00 to now',
+    ])
     await page.goto(`${service.url}/${plain}`)
+    await counted(/100 of 300/)
+    const filters = page.getByRole('button', { name: 'Filters' })
+    await filters.click()
+    expect(await filters.getAttribute('aria-expanded')).toBe('true')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    expect(await filters.getAttribute('aria-expanded')).toBe('false')
     await counted(/100 of 300/)
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.getByRole('button', { name: 'Close the fields' }).click()
@@ -625,6 +658,22 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await other.evaluate(() => localStorage.getItem('lqe-key'))).toBeNull()
   })
 
+  test.each(['light', 'dark'] as const)('bars of 4xx and 5xx differ in lightness: %s', async colorScheme => {
+    await page.emulateMedia({ colorScheme })
+    await open(plain)
+    const [failed, refused] = await page.locator('.bars').evaluate(bars =>
+      ['error', 'warning'].map(name => {
+        const rect = bars.appendChild(document.createElementNS('http://www.w3.org/2000/svg', 'rect'))
+        rect.style.setProperty('fill', `var(--bar-${name})`)
+        const parts = getComputedStyle(rect)
+          .fill.match(/\d+/g)!
+          .map(part => (Number(part) / 255) ** 2.2)
+        return 0.05 + 0.2126 * parts[0]! + 0.7152 * parts[1]! + 0.0722 * parts[2]!
+      }),
+    )
+    expect(refused! / failed!).toBeGreaterThan(1.8)
+  })
+
   test.each([
     ['light', 375],
     ['dark', 1024],
@@ -665,8 +714,11 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByLabel('Time range').selectOption('Last 15 min') // in buckets of 15 seconds
     await page.getByRole('button', { name: '5xx 30' }).waitFor()
     expect(await page.getByText(/^looked at/).count()).toBe(0)
+    const runs = () => page.getByRole('button', { name: 'Run', exact: true }).boundingBox()
+    const [before, top] = [await runs(), (await page.locator('.logs-main').boundingBox())!.y]
     await follow.click()
     await page.getByText('waiting for new rows').waitFor()
+    expect([await runs(), (await page.locator('.logs-main').boundingBox())!.y]).toEqual([before, top])
     const file = join(folder, 'new.ndjson')
     const made = { ...entry(9999, 0, 503), timestamp: new Date().toISOString() }
     writeFileSync(file, `${JSON.stringify(made)}\n`)
@@ -676,7 +728,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await loadLogs({ logsFolder, tablesFolder, table: 'cloudflare.logs.prod', files: [file], out: () => {} })
     await page.clock.fastForward(3000)
     await page.locator('.row.new', { hasText: 'GET | 503' }).waitFor()
-    await page.getByText(/^looked at .*: 1 new$/).waitFor()
+    const list = page.locator('.rows')
+    await list.evaluate(element => element.scrollTo(0, 200))
+    await page.getByRole('button', { name: /^looked at .*: 1 new$/ }).click()
+    expect(await list.evaluate(element => element.scrollTop)).toBe(0)
     await page.getByRole('button', { name: '5xx 31' }).waitFor()
     await counted(/^\d+ (of \d+ )?rows/)
   })
