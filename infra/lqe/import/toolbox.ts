@@ -149,7 +149,7 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
       at('source'),
       `reads the source ${tool.source}, which no file has: it may limit the rows, so import the file that has it too`,
     )
-  if (!['false', '', 'undefined'].includes(String(source.useClientOAuth).toLowerCase()))
+  if (!['false', ''].includes(String(source.useClientOAuth ?? '').toLowerCase()))
     throw new Refusal(
       at('source'),
       `reads ${tool.source} as its caller (useClientOAuth); here the service’s account reads for all`,
@@ -309,7 +309,8 @@ function placeOfDefinition(pointer: string, parameters: Parameter[], at: (field:
   return at(i < 0 ? 'parameters' : `parameters/${i}`)
 }
 
-function notesOf({ authRequired = [] }: Tool, source: Source): string[] {
+function notesOf(tool: Tool, source: Source): string[] {
+  const authRequired = tool.authRequired ?? []
   return [
     ...(authRequired.length > 0 ? [`wanted a login of ${authRequired.join(', ')}; here it wants a key`] : []),
     ...(source.impersonateServiceAccount
