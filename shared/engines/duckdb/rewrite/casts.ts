@@ -77,11 +77,9 @@ const timestampOfText: Conversion = (sql, to) => {
 }
 
 const plainPairs = [
-  'INT64>BOOL INT64>INT64 INT64>NUMERIC INT64>BIGNUMERIC INT64>FLOAT64 INT64>STRING',
-  'NUMERIC>INT64 NUMERIC>NUMERIC NUMERIC>BIGNUMERIC NUMERIC>FLOAT64',
-  'BIGNUMERIC>INT64 BIGNUMERIC>NUMERIC BIGNUMERIC>BIGNUMERIC BIGNUMERIC>FLOAT64',
-  'FLOAT64>FLOAT64 BOOL>BOOL BOOL>INT64 BOOL>STRING',
-  'DATE>STRING DATE>DATE DATE>DATETIME DATETIME>DATE DATETIME>DATETIME DATETIME>TIME',
+  'INT64>BOOL INT64>NUMERIC INT64>BIGNUMERIC INT64>FLOAT64 INT64>STRING',
+  'NUMERIC>INT64 NUMERIC>BIGNUMERIC NUMERIC>FLOAT64 BIGNUMERIC>INT64 BIGNUMERIC>NUMERIC BIGNUMERIC>FLOAT64',
+  'BOOL>INT64 BOOL>STRING DATE>STRING DATE>DATETIME DATETIME>DATE DATETIME>TIME',
 ]
 
 /** By `FROM>TO`. */
@@ -95,7 +93,6 @@ export const conversions: Record<string, Conversion> = {
   'FLOAT64>BIGNUMERIC': (sql, to) => `CAST(gsql_bignumeric_of_float(${sql}) AS ${to})`,
   'NUMERIC>STRING': sql => trimmedDecimal(sql, 'NUMERIC'),
   'BIGNUMERIC>STRING': sql => trimmedDecimal(sql, 'BIGNUMERIC'),
-  'STRING>STRING': sql => sql,
   'STRING>NUMERIC': castText,
   'STRING>BIGNUMERIC': (sql, to) => `CAST(gsql_bignumeric(${sql}) AS ${to})`,
   'STRING>FLOAT64': (sql, to) =>
@@ -112,12 +109,8 @@ export const conversions: Record<string, Conversion> = {
   'STRING>INT64': wholeNumber,
   'STRING>BYTES': sql => `encode(${sql})`,
   'BYTES>STRING': sql => `decode(${sql})`,
-  'BYTES>BYTES': sql => sql,
-  'JSON>JSON': sql => sql,
-  'INTERVAL>INTERVAL': sql => sql,
   'INTERVAL>STRING': sql => `gsql_interval_text(${sql})`,
   'STRING>INTERVAL': sql => `gsql_interval(${sql})`,
-  'TIMESTAMP>TIMESTAMP': sql => sql,
   'TIMESTAMP>STRING': sql => `(${datetimeText(toDatetime(sql), '%Y-%m-%d %H:%M:%S')} || '+00')`,
   'TIMESTAMP>DATE': sql => `CAST(${toDatetime(sql)} AS DATE)`,
   'TIMESTAMP>DATETIME': sql => toDatetime(sql),
@@ -125,7 +118,6 @@ export const conversions: Record<string, Conversion> = {
   'DATE>TIMESTAMP': sql => toTimestamp(`CAST(${sql} AS TIMESTAMP)`),
   'DATETIME>TIMESTAMP': sql => toTimestamp(sql),
   'DATETIME>STRING': sql => datetimeText(sql, '%Y-%m-%d %H:%M:%S'),
-  'TIME>TIME': sql => sql,
   'TIME>STRING': sql => datetimeText(onEpochDay(sql), '%H:%M:%S'),
 }
 
@@ -249,7 +241,8 @@ function withFormat(context: Context, node: Cast, format: Expression, value: Typ
 export function convert(value: Typed, type: SqlType, safe = false): string | null {
   if (value.type === null) return plain(value.sql, duckType(type))
   if (isNested(value.type) || isNested(type)) return convertNested(value, value.type, type, safe)
-  const conversion = conversions[`${value.type.kind}>${type.kind}`]
+  const pair = `${value.type.kind}>${type.kind}`
+  const conversion = value.type.kind === type.kind ? plain : conversions[pair]
   return conversion ? rounded(conversion(value.sql, duckType(type)), type) : null
 }
 

@@ -419,15 +419,13 @@ function ofDecimal(text: string): Digits {
 
 // ---- bytes
 
-const bases: Record<string, number> = { BASE2: 2, BASE8: 8, BASE16: 16 }
-
 /** Throws ValueError for a format that bytes do not have, and for bytes that it does not have. */
 function bytesText(format: string, bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes)
   const name = format.toUpperCase()
   if (name === 'HEX' || name === 'BASE16') return buffer.toString('hex')
   if (name === 'BASE64' || name === 'BASE64M') return buffer.toString('base64')
-  if (name === 'BASE2') return [...bytes].map(byte => byte.toString(bases[name]).padStart(8, '0')).join('')
+  if (name === 'BASE2') return [...bytes].map(byte => byte.toString(2).padStart(8, '0')).join('')
   if (name === 'ASCII' && bytes.some(byte => byte > 127)) throw new ValueError('Bytes are not ASCII')
   if (name !== 'ASCII' && name !== 'UTF-8' && name !== 'UTF8') throw unknownFormat()
   const text = buffer.toString('utf8')
@@ -444,6 +442,11 @@ function bytesOf(format: string, text: string): Uint8Array {
   if (name === 'BASE64' || name === 'BASE64M') {
     if (!/^[\sA-Za-z0-9+/]*={0,2}\s*$/.test(text)) throw new ValueError('Text is not Base64')
     return Buffer.from(text, 'base64')
+  }
+  if (name === 'BASE2') {
+    if (/[^01]/.test(text)) throw new ValueError('Text is not of 0 and 1')
+    const bits = text.padStart(Math.ceil(text.length / 8) * 8, '0')
+    return Uint8Array.from(bits.match(/.{8}/g) ?? [], byte => parseInt(byte, 2))
   }
   if (name === 'ASCII' && /[^\0-\u007f]/.test(text)) throw new ValueError('Text is not ASCII')
   if (name !== 'ASCII' && name !== 'UTF-8' && name !== 'UTF8') throw unknownFormat()

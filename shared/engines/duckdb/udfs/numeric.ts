@@ -208,7 +208,6 @@ export const numericFunctions: Record<string, ScalarFunction> = {
   }),
   gsql_numeric_power: arithmetic(power),
   gsql_numeric_sqrt: scalar(['DECIMAL'], 'DECIMAL', units => root(units * one)),
-  gsql_numeric_average: scalar(['DECIMAL', 'BIGINT'], 'DECIMAL', (sum, count) => divided(sum, count)),
   gsql_numeric_round: scalar(['DECIMAL', 'BIGINT', 'VARCHAR'], 'DECIMAL', (units, digits, mode) =>
     inRange(rounded(units, digits, mode)),
   ),

@@ -30,9 +30,9 @@ export const aggregateFunctions: FunctionTable = {
   LOGICAL_AND: site => typed(aggregate(site, 'bool_and'), 'BOOL'),
   LOGICAL_OR: site => typed(aggregate(site, 'bool_or'), 'BOOL'),
   ANY_VALUE: site => (site.call.having ? extremeBy(site) : ofSameType('any_value')(site)),
-  MAX: site => (site.call.having ? extremeBy(site) : greatest(site)),
+  MAX: greatest,
   MAX_BY: ofSameType('arg_max_null'),
-  MIN: site => (site.call.having ? extremeBy(site) : least(site)),
+  MIN: least,
   MIN_BY: ofSameType('arg_min_null'),
   STDDEV: deviation('stddev_samp', 2),
   ...each('STDDEV_POP VAR_POP', duck => deviation(duck, 1)),
@@ -301,32 +301,20 @@ function extremeBy(site: CallSite): Typed {
   return typed(`(CASE WHEN NOT bool_or(isnan(${key.sql}))${over(site)} THEN ${found} END)`, value.type)
 }
 
-/** DuckDB's functions of lists that do what an aggregate does. */
-const ofLists: Record<string, (list: string, between: string) => string> = {
-  avg: list => `list_avg(${list})`,
-  count: list => `COALESCE(list_count(${list}), 0)`,
-  list: list => `(CASE WHEN len(${list}) > 0 THEN ${list} END)`,
-  max: list => `list_max(${list})`,
-  min: list => `list_min(${list})`,
-  string_agg: (list, between) =>
-    `(CASE WHEN list_count(${list}) > 0 THEN array_to_string(${list}, ${between}) END)`,
-  sum: list => `list_sum(${list})`,
-}
-
 /** An aggregate of the values in the rows in which another is greatest or least; of NaN there are none. */
 function ofExtreme(
   site: CallSite,
   duck: string,
-  args: string[],
+  [value, ...more]: string[],
   { extreme, expression }: HavingExtreme,
 ): string {
   const { call, context, scope } = site
-  const over = Object.hasOwn(ofLists, duck) ? ofLists[duck]! : null
-  if (!over || call.distinct || call.over)
+  if (call.over) throw site.invalid(`${site.name} takes no HAVING ${extreme} in a window`)
+  if (call.distinct || (more.length > 0 && duck !== 'string_agg'))
     throw site.unsupported(`${site.name} with HAVING ${extreme} here`, call, 'put it into a query of its own')
   const key = context.expression(expression, scope)
   const order = call.orderBy.length > 0 ? ` ${orderByClause(context, call.orderBy, scope)}` : ''
-  const pairs = `list({'k': ${key.sql}, 'v': ${args[0]}}${order})`
+  const pairs = `list({'k': ${key.sql}, 'v': ${value}}${order})`
   const best =
     key.type?.kind === 'FLOAT64'
       ? `CASE WHEN NOT bool_or(isnan(${key.sql})) THEN ${extreme}(${key.sql}) END`
@@ -334,7 +322,9 @@ function ofExtreme(
   return once([pairs, best], (pairs, best) => {
     const chosen = `list_transform(list_filter(${pairs}, lambda e: e.k = ${best}), lambda e: e.v)`
     const kept = call.nulls === 'IGNORE' ? `list_filter(${chosen}, lambda e: e IS NOT NULL)` : chosen
-    return over(kept, args[1] ?? `','`)
+    if (duck === 'list') return `(CASE WHEN len(${kept}) > 0 THEN ${kept} END)`
+    const whole = `list_aggregate(${[kept, `'${duck}'`, ...more].join(', ')})`
+    return duck === 'count' ? `COALESCE(${whole}, 0)` : whole
   })
 }
 

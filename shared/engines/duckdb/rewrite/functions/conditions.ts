@@ -54,7 +54,7 @@ export const conditionFunctions: FunctionTable = {
   IFNULL: signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `COALESCE(${value}, ${other})`),
   LEAST: refusing(unordered, least),
   NULLIF: refusing(['ARRAY'], nullIf),
-  TYPEOF: site => typed(quoteText(typeName(site.argument(0).type)), 'STRING'),
+  TYPEOF: site => typed(quoteText(typeName(site.argument(0).type ?? { kind: 'INT64' })), 'STRING'),
 }
 
 /** NaN is equal to nothing. */
