@@ -61,7 +61,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
   const search = el('input', {
     type: 'search',
     'aria-label': 'Search the message',
-    placeholder: 'Search or /regex/',
+    placeholder: 'Search messages',
     title: 'Text in the message, or a regular expression between slashes',
     class: 'search',
     spellcheck: 'false',

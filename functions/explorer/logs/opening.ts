@@ -53,18 +53,27 @@ export function stateFrom(link: Link, subject: Subject): { state: State; notices
   return { state, notices }
 }
 
-/** Another table: fields that it has too are kept. */
-export function inTable(state: State, shape: Shape, endpoint: Endpoint): Partial<State> {
-  return {
+/** Another table: filters by fields that it has too are kept, and `lost` says which ones are not. */
+export function inTable(
+  { filters, severity }: State,
+  shape: Shape,
+  endpoint: Endpoint,
+): { patch: Partial<State>; lost: string[] } {
+  const { has = [], lacks = [] } = Object.groupBy(filters, ({ path }) =>
+    fieldAt(shape, path) ? 'has' : 'lacks',
+  )
+  const lost = [...new Set(lacks.map(({ path }) => path))]
+  const patch = {
     table: shape.table,
-    filters: state.filters.filter(({ path }) => fieldAt(shape, path) !== null),
+    filters: has,
     columns: keptColumns(endpoint, shape),
-    severity: shape.severity ? state.severity : [],
+    severity: shape.severity ? severity : [],
     sort: '',
     by: '',
     measure: 'rows',
     row: '',
   }
+  return { patch, lost: lost.map(path => `${path} is not in ${shape.table}: filter removed.`) }
 }
 
 /** Under what name this device keeps what goes with a table. */

@@ -13,6 +13,7 @@ import { inTable } from './opening.ts'
 import { iso } from './range.ts'
 import { reading } from './reading.ts'
 import { keyOf, rowList } from './rows.ts'
+import { fieldAt, nameOf } from './shape.ts'
 import { type Filter, sortedBy } from './state.ts'
 
 interface Setup {
@@ -29,7 +30,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   const { endpoint, change, filter, column } = view
   const controls = bar(endpoint, parametersOf(endpoint).others, tables, {
     change,
-    table: table => change(inTable(view.state, view.shape(table), endpoint)),
+    table: toTable,
     run: patch => change(patch, { again: true }),
     stop,
     follow: () => (following.isOn() ? following.stop() : follow()),
@@ -54,7 +55,11 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     showFields.set(true)
     by(path)
   })
-  const rows = reading(view, { controls, list, bars, fields, arrived: entry.show }, widening)
+  const rows = reading(
+    view,
+    { controls, list, bars, fields, openFields: () => showFields.set(true), arrived: entry.show },
+    widening,
+  )
   const { legend, facts, looked, stale, place, sqlText } = rows.elements
   const following = follower(view, {
     rows: list.all,
@@ -67,15 +72,26 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     },
   })
   const chips = el('div', { class: 'chips' })
+  const told = el('div', { class: 'notices' })
+  /** What the next run says of the way to its state. */
+  let telling = notices
+
+  function toTable(table: string): void {
+    const { patch, lost } = inTable(view.state, view.shape(table), endpoint)
+    telling = lost
+    change(patch)
+  }
 
   function draw(): void {
     controls.set(view.state, view.shape())
-    show(chips, ...view.state.filters.map(other => filterChip(other, view)), measureChip(view))
+    show(chips, ...view.state.filters.map(other => filterChip(other, view)), byChip(view), measureChip(view))
     if (view.state.row === '') entry.show()
   }
 
   function run(how: { fresh?: boolean } = {}): void {
     following.stop()
+    show(told, ...telling.map(text => el('p', { class: 'notice', role: 'alert' }, text)))
+    telling = []
     draw()
     rows.run(how)
   }
@@ -111,7 +127,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     { class: 'logs' },
     el('h2', { class: 'unseen' }, endpoint.name),
     controls.element,
-    ...notices.map(text => el('p', { class: 'notice', role: 'alert' }, text)),
+    told,
     chips,
     bars.element,
     el('div', { class: 'logs-line' }, stale, facts, looked, legend, acts),
@@ -153,6 +169,14 @@ function filterChip(filter: Filter, { state, change }: Current): HTMLElement {
   const text = `${path.split('.').slice(-2).join('.')} ${operator} ${value === null ? 'none' : String(value)}`
   const without = state.filters.filter(other => other !== filter)
   return chip(text, path, `Remove the filter ${text}`, () => change({ filters: without }))
+}
+
+/** Says by which field the chart is split. */
+function byChip({ state, shape, change }: Current): HTMLElement | null {
+  const field = fieldAt(shape(), state.by)
+  if (!field) return null
+  const text = `by ${nameOf(field)}`
+  return chip(text, field.path, `Remove the split ${text}`, () => change({ by: '' }))
 }
 
 /** Says that the chart and the values of a field show something else than numbers of rows. */

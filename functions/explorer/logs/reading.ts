@@ -14,14 +14,17 @@ import { placeOf } from './opening.ts'
 import { type Range, rangeOf, shown } from './range.ts'
 import { columnsOf, type rowList, timeOf } from './rows.ts'
 import { nameOf } from './shape.ts'
+import { foundText } from './sought.ts'
 import { type After, hasCursor, rowsSql } from './sql.ts'
-import { askedOf, type State } from './state.ts'
+import { askedOf } from './state.ts'
 
 interface Parts {
   controls: ReturnType<typeof bar>
   list: ReturnType<typeof rowList>
   bars: ReturnType<typeof histogram>
   fields: ReturnType<typeof fieldList>
+  /** Shows the list of fields. */
+  openFields(): void
   /** Called when the rows are on the screen. */
   arrived(): void
 }
@@ -29,7 +32,11 @@ interface Parts {
 const pageOf = 100
 
 /** @param widening whether the page may look further back by itself, as nothing was said of the time */
-export function reading(view: Current, { controls, list, bars, fields, arrived }: Parts, widening: boolean) {
+export function reading(
+  view: Current,
+  { controls, list, bars, fields, openFields, arrived }: Parts,
+  widening: boolean,
+) {
   const legend = el('div', { class: 'bars-legend' })
   const facts = el('span', { class: 'logs-facts', role: 'status' })
   const newest = () => list.element.scrollTo(0, 0)
@@ -123,7 +130,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     arrived()
     view.write()
     tell()
-    if (answer.rows.length === 0) show(problem, nothing(view))
+    show(problem, isAll && foundText(view, answer.rows.length, openFields))
   }
 
   function relist(rows: Row[]): void {
@@ -281,15 +288,4 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
       if (cut) facts.textContent += '; some of the new ones are left out: press Run'
     },
   }
-}
-
-/** Says that there are no rows, with ways to find some. */
-function nothing({ state: { from, search, filters, severity }, change }: Current): HTMLElement {
-  const isFiltered = search !== '' || filters.length > 0 || severity.length > 0
-  const words = isFiltered ? 'Nothing in this range passes the filters.' : 'Nothing was logged in this range.'
-  const act = (name: string, patch: Partial<State>) => button(name, () => change(patch))
-  const unfiltered = isFiltered && act('Without filters', { search: '', filters: [], severity: [] })
-  const allTime = from !== '' && act('All time', { from: '', to: '' })
-  const acts = el('div', { class: 'actions' }, unfiltered, allTime)
-  return el('div', { class: 'card empty' }, el('h3', {}, 'No rows'), el('p', {}, words), acts)
 }

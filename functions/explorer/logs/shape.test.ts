@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { TableDescription } from '../../query/tables.ts'
-import { fieldAt, nameOf, shapeOf } from './shape.ts'
+import { fieldAt, filterIn, nameOf, shapeOf } from './shape.ts'
 
 const column = (name: string, type: string) => ({ name, type, repeated: false })
 const table = (columns: TableDescription['columns'], explore?: TableDescription['explore']) =>
@@ -57,4 +57,30 @@ describe('a path into JSON', () => {
     'payloads.a',
     'words.a',
   ])('%s is none', path => expect(fieldAt(table(columns)!, path)).toBeNull())
+})
+
+describe('a search that names a field', () => {
+  test.each([
+    ['status:500', 'status', 500],
+    ['status = 9007199254740993', 'status', '9007199254740993'],
+    ['level="fatal one"', 'level', 'fatal one'],
+    ['payload.user.id=7', 'payload.user.id', '7'],
+    ['time:12:30', 'request.time', '12:30'],
+    ['cached:TRUE', 'request.cached', true],
+  ])('%s is a filter', (search, path, value) => {
+    const fields = [column('time', 'STRING'), column('cached', 'BOOL')]
+    const shape = table([...columns, { ...column('request', 'STRUCT'), fields }])!
+    expect(filterIn(search, shape)).toEqual({ path, operator: '=', value })
+  })
+
+  test.each([
+    '500',
+    'status:ok',
+    'status:',
+    'https://a.b',
+    'payload=1',
+    '/status=5/',
+    'gone:1',
+    'happened=today',
+  ])('%s is none', search => expect(filterIn(search, table(columns)!)).toBeNull())
 })

@@ -1,5 +1,6 @@
 /** Which columns of a table are its time, message, id and severity: as the definition says, or by convention of names. */
 import type { ColumnDescription, TableDescription } from '../../query/tables.ts'
+import type { Filter } from './state.ts'
 
 /** A value of an entry: a column, or a field of nested ones. */
 export interface Field {
@@ -80,7 +81,7 @@ function restOf(path: string, above: string): string {
 }
 
 /** The last name of its path. */
-export function nameOf({ path }: Field): string {
+export function nameOf({ path }: Pick<Field, 'path'>): string {
   return path
     .split('.')
     .at(-1)!
@@ -92,6 +93,26 @@ export function measureOf(measure: string, shape: Shape): { kind: string; field:
   const [, kind, path] = /^(average|highest):(.+)$/s.exec(measure) ?? []
   const field = path === undefined ? null : fieldAt(shape, path)
   return field && { kind: kind!, field }
+}
+
+/** @returns the filter that a search such as `status_code:500` or `path=/rest` stands for; `null` = none */
+export function filterIn(search: string, shape: Shape): Filter | null {
+  const [, name = '', text = ''] = /^\s*([^\s:=]+)\s*[:=]\s*(.+?)\s*$/s.exec(search) ?? []
+  const named = ({ path, type }: Field) => path.endsWith(`.${name}`) && type !== 'JSON'
+  const field = fieldAt(shape, name) ?? [...shape.likely, ...shape.fields].find(named)
+  if (!field || field.type === 'JSON') return null
+  const quoted = /^(["'])(.*)\1$/s.exec(text)?.[2]
+  const value = valueIn(quoted ?? text, field)
+  return value === null ? null : { path: field.path, operator: '=', value }
+}
+
+/** @returns `null` where the field cannot have it */
+function valueIn(text: string, field: Field): string | number | boolean | null {
+  if (field.type === 'BOOL') return /^(true|false)$/i.test(text) ? /^true$/i.test(text) : null
+  if (!isNumber(field)) return field.type === 'STRING' ? text : null
+  // A whole number beyond what a double holds stays text, as in answers.
+  if (/^-?\d+$/.test(text)) return Number.isSafeInteger(Number(text)) ? Number(text) : text
+  return field.type !== 'INT64' && /^-?\d+\.\d+$/.test(text) ? Number(text) : null
 }
 
 const numeric = ['INT64', 'FLOAT64', 'NUMERIC', 'BIGNUMERIC']
