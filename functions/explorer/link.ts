@@ -23,7 +23,9 @@ export function readLink(hash: string): Link | null {
 
 /** @returns the part of the address with its `#`; parameters without a value are left out */
 export function writeLink({ endpoint, values, sql, view }: Link): string {
-  const own = new URLSearchParams(view.map(([name, value]) => [`.${name}`, value])).toString()
+  const own = new URLSearchParams(
+    view.map(([name, value]): [string, string] => [`.${name}`, value]),
+  ).toString()
   const query = [queryOf(values, sql), own].filter(Boolean).join('&')
   return `#${encodeURIComponent(endpoint)}${query === '' ? '' : `?${query}`}`
 }
