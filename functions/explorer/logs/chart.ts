@@ -4,7 +4,7 @@ import { button, el } from '../dom.ts'
 import { unitOf } from '../series.ts'
 import { type Answer, costOf } from '../service.ts'
 import { severityName } from './bar.ts'
-import { measureText, type Top } from './fields.ts'
+import { measureText, none, type Top } from './fields.ts'
 import { barColour, type Bars } from './histogram.ts'
 import { buckets, bucketWidth, type Range, widthText } from './range.ts'
 import { type Field, fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
@@ -53,7 +53,7 @@ export async function chartOf(all: Asking): Promise<Chart> {
     field && run(valuesSql(state, shape, range, field)).then(topOf),
   ])
   if (!span) return { bars: null, top: field ? [] : null, total: 0, legend: () => [] }
-  const values = (top ?? []).slice(0, colours).map(({ value }) => value)
+  const values = (top ?? []).flatMap(({ value }) => value ?? []).slice(0, colours)
   // A bucket has a row for each layer, and the answer may not be cut.
   const width = bucketWidth(span.from, span.to, Math.max(1, Math.min(80, Math.floor(maxRows / 7) - 2)))
   const { rows } = await run(histogramSql(state, shape, range, { width, values }))
@@ -67,7 +67,7 @@ export async function chartOf(all: Asking): Promise<Chart> {
   const title = `${text.charAt(0).toUpperCase()}${text.slice(1)} per ${widthText(width)}`
   return {
     bars: { starts, width, layers, now, zone: state.zone, title, unit },
-    top,
+    top: top && withAbsent(top, rows),
     total: rows.reduce((sum, { entries, counted = entries }) => sum + Number(counted), 0),
     legend: choose => legendOf(layers, { title, cost: costOf(...answers), state, choose }),
   }
@@ -95,20 +95,32 @@ function topOf({ rows }: Answer): Top[] {
   })
 }
 
+/** Entries without the field, where they are too few for the first values, come last. */
+function withAbsent(top: Top[], buckets: Row[]): Top[] {
+  const absent = buckets.filter(row => row['absent'] === true)
+  if (absent.length === 0 || top.some(({ value }) => value === null)) return top
+  return [...top, { value: null, entries: absent.reduce((sum, { entries }) => sum + Number(entries), 0) }]
+}
+
 /** What bars are split by: a kind of rows, with its name and colour. */
 interface Kind {
   name: string
   colour: string
   /** In an answer's second column; `undefined` = all rows. */
   value?: Value
+  /** Whether its rows are without the field. */
+  absent?: boolean
   severity?: Severity
 }
 
 function kindsOf({ by }: State, shape: Shape, values: Scalar[]): Kind[] {
   if (fieldAt(shape, by)) {
-    const named = values.filter(value => value !== null)
-    const kinds = named.map((value, i) => ({ name: String(value), colour: String(i + 1), value }))
-    return [...kinds, { name: 'others', colour: 'other', value: null }]
+    const kinds = values.map((value, i) => ({ name: String(value), colour: String(i + 1), value }))
+    return [
+      ...kinds,
+      { name: 'others', colour: 'other', value: null },
+      { name: none, colour: '7', value: null, absent: true },
+    ]
   }
   if (!shape.severity) return [{ name: 'rows', colour: 'info' }]
   return severities.map(severity => ({
@@ -124,8 +136,9 @@ type Layer = Bars['layers'][number] & { severity?: Severity }
 /** A bucket without a row counted nothing. */
 function layersOf(rows: Row[], starts: number[], kinds: Kind[]): Layer[] {
   const column = Object.keys(rows[0] ?? {})[1] ?? ''
-  const layers = kinds.map(({ value, ...kind }) => {
-    const own = rows.filter(row => value === undefined || row[column] === value)
+  const layers = kinds.map(({ value, absent = false, ...kind }) => {
+    const isOwn = (row: Row) => row[column] === value && (row['absent'] ?? false) === absent
+    const own = rows.filter(row => value === undefined || isOwn(row))
     return { ...kind, values: inBuckets(own, starts, 'entries').map(count => count ?? 0) }
   })
   return layers.filter(({ values }) => values.some(count => count > 0))

@@ -22,6 +22,9 @@ interface Acts {
 
 type Looked = Pick<State, 'by' | 'measure' | 'columns'>
 
+/** What stands for the value of entries without the field. */
+export const none = '(none)'
+
 const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
 
 /** The panel beside the rows, without fields until `set`. */
@@ -87,7 +90,7 @@ function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, ac
         {},
         topValue(String(value), 'Look into it', () => acts.by(`${path}.${String(value)}`), amount(entries)),
       )
-    const text = value === null ? '(none)' : String(value)
+    const text = value === null ? none : String(value)
     const filter = (operator: '=' | '!=') => () => acts.filter({ path, operator, value })
     const out = `Filter out ${text}`
     const bar = el('i', { class: 'top-bar', 'aria-hidden': 'true' })
@@ -106,7 +109,7 @@ function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, ac
     { class: 'top' },
     type !== 'JSON' && measures(state.measure, shape, acts),
     top === null ? el('p', { class: 'hint' }, 'Counting …') : el('ol', {}, ...top.map(line)),
-    top?.length === 10 && el('p', { class: 'hint' }, 'The first ten.'),
+    (top?.length ?? 0) >= 10 && el('p', { class: 'hint' }, 'The first ten.'),
     button(state.columns.includes(path) ? 'Remove the column' : 'Show as column', () => acts.column(path), {
       class: 'quiet',
     }),

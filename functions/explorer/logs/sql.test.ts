@@ -220,12 +220,31 @@ describe('values and their histogram', () => {
     expect(buckets.reduce((sum, { counted }) => sum + Number(counted), 0)).toBe(rows.length)
   })
 
-  test('a histogram by a field has the listed values, and the others together', async () => {
+  test('a histogram by a field has the listed values, the others together, and those without it', async () => {
     const by = 'metadata.request.path'
     const sql = histogramSql({ ...plain, by }, edge(), all, { width: 3.6e9, values: ["/it's/\\1"] })
     const rows = await run(sql, tied)
-    const counts = new Map(rows.map(({ path, entries }) => [path, entries]))
-    expect([counts.get(null), counts.get("/it's/\\1"), counts.size]).toEqual([17, 8, 2])
+    const counts = rows.map(({ path, absent, entries }) => [path, absent, entries])
+    expect(counts).toHaveLength(2)
+    expect(counts).toEqual(
+      expect.arrayContaining([
+        [null, false, 17],
+        ["/it's/\\1", false, 8],
+      ]),
+    )
+    const sign = 'metadata.request.headers.cf_connecting_ip'
+    const lacking = await run(
+      histogramSql({ ...plain, by: sign }, edge(), all, { width: 3.6e9, values: [] }),
+      tied,
+    )
+    expect(new Map(lacking.map(({ absent, entries }) => [absent, entries]))).toEqual(
+      new Map([
+        [false, 24],
+        [true, 1],
+      ]),
+    )
+    const filters = [{ path: sign, operator: '=', value: null } as const]
+    expect(await run(rowsSql({ ...plain, filters }, edge(), all, 100), tied)).toHaveLength(1)
   })
 })
 

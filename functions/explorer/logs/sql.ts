@@ -40,7 +40,10 @@ export function entrySql({ table, time, id }: Shape, key: { time: number; id: st
   return lines('SELECT t.*', `FROM ${name(table)} AS t`, ...where(columns), 'LIMIT 1')
 }
 
-/** Rows of bucket, value, entries and, where these are measured, `counted`, the number of rows; the value is the severity, or one of `values` of the state's field, or NULL for others. */
+/**
+ * Rows of bucket, value, entries and, where these are measured, `counted`, the number of rows; the value is the severity, or
+ * one of `values` of the state's field, or NULL for others, of which `absent` tells those without the field.
+ */
 export function histogramSql(
   state: Asked & Pick<State, 'by' | 'measure'>,
   shape: Shape,
@@ -50,11 +53,15 @@ export function histogramSql(
   const field = fieldAt(shape, state.by)
   const bucket = `TIMESTAMP_MICROS(DIV(UNIX_MICROS(${at(shape.time)}), ${width}) * ${width}) AS bucket`
   const kind = field ? among(field, values) : shape.severity && severityOf(shape.severity)
-  const split = kind && state.measure === 'rows' ? as(kind, field ? splitName(field) : 'severity') : null
+  const split =
+    kind && state.measure === 'rows'
+      ? [as(kind, field ? splitName(field) : 'severity'), field && `${first(field)} IS NULL AS absent`]
+      : []
+  const keys = [bucket, ...split].filter(Boolean)
   return lines(
-    `SELECT ${[bucket, split, ...measured(state, shape, first)].filter(Boolean).join(', ')}`,
+    `SELECT ${[...keys, ...measured(state, shape, first)].join(', ')}`,
     ...from(state, shape, range),
-    `GROUP BY ${split ? '1, 2' : '1'}`,
+    `GROUP BY ${keys.map((_, i) => i + 1).join(', ')}`,
     'ORDER BY 1',
   )
 }
@@ -123,7 +130,7 @@ export function columnNames(shape: Shape, paths: string[]): [Field, string][] {
 /** The last name of a path, by which redaction knows it. */
 function splitName(field: Field): string {
   const own = nameOf(field).replaceAll(/\W/g, '_')
-  return ['bucket', 'entries', 'counted'].includes(own) ? `${own}_value` : own
+  return ['bucket', 'absent', 'entries', 'counted'].includes(own) ? `${own}_value` : own
 }
 
 // ---- conditions

@@ -626,6 +626,14 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await search.press('Enter')
     await page.getByRole('button', { name: 'Filter status_code = 500' }).click()
     await counted(/^\d+ rows/)
+    await page
+      .getByRole('complementary', { name: 'Fields' })
+      .getByTitle('metadata.request.cf.country: STRING')
+      .click()
+    await page.locator('.key', { hasText: '(none)' }).waitFor()
+    await page.getByRole('button', { name: /\(none\) ?\d+/ }).click()
+    await page.getByRole('button', { name: 'Remove the filter cf.country = none' }).click()
+    await page.getByRole('button', { name: 'Remove the split by country' }).click()
     const url = decodeURIComponent(page.url())
     expect([url.includes('.search'), url.includes('.where=metadata.response.status_code=500')]).toEqual([
       false,
