@@ -31,11 +31,13 @@ function entry(i: number, secondsAgo: number, status: number): object {
   const path = `/rest/v1/items/${i % 3}`
   const time = new Date(began - secondsAgo * 1000).toISOString().replace('Z', '123Z') // microseconds
   const row: EdgeRow = edgeRow(`entry-${String(i).padStart(4, '0')}`, time, project, path)
+  const agent = i === 0 ? {} : { user_agent: `agent ${i % 20}` }
+  const headers = { ...row.metadata.request.headers, ...agent }
   const response = { status_code: status, origin_time: i % 3 === 2 ? 900 + i : 10 }
   return {
     ...row,
     event_message: `GET | ${status} | 203.0.113.7 | ${path}`,
-    metadata: { ...row.metadata, response },
+    metadata: { request: { ...row.metadata.request, headers }, response },
   }
 }
 
@@ -647,6 +649,9 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.goBack()
     await counted(/^\d+ rows/)
     expect(await page.getByText('filter removed').count()).toBe(0)
+    await page.goto(`${service.url}/${plain}&.by=metadata.request.headers.user_agent`)
+    await page.getByRole('button', { name: /\(none\) ?1$/ }).waitFor() // behind the first ten
+    expect(await page.locator('.top-value').count()).toBe(11)
   })
 
   test('the logs and the usage take over each other’s time, and a single call stands at its place in it', async () => {
