@@ -464,7 +464,7 @@ describeStores('the cache', ({ open: openStore, rounds }) => {
       const [one, two] = [open(), open()]
       await one.read(brief(state.make))
       await sleep(100)
-      state.ms = 200
+      state.ms = 600
       const refreshing = one.read(brief(state.make))
       await sleep(50)
       const asked = [one.read(brief(state.make, true)), two.read(brief(state.make, true))]
