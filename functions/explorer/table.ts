@@ -48,6 +48,7 @@ export function table(rows: Row[], label: string): HTMLElement {
     block.style.height = `${rowHeight * Math.min(blockOf, rows.length - i * blockOf)}px`
     near.observe(block)
   }
+  if (rows.length > 0) fill(0) // with the table itself, not a frame later
 
   function fill(i: number): void {
     const block = blocks[i]!
