@@ -65,9 +65,6 @@ function bodyOf({ res, services }: Call, { format, result }: Response, encoding:
   })
 }
 
-/** HTTP caches go by the address, and a body may hold other parameters. */
-const notByAddress = { 'Cache-Control': 'no-store' }
-
 function headersOf(
   { req, query, notes }: Call,
   { endpoint, result, timing, parameters }: Response,
@@ -75,9 +72,7 @@ function headersOf(
   const { answer, madeAt, ageMs } = result
   const left = Math.floor(endpoint.cacheSeconds - ageMs / 1000)
   const headers: Record<string, string> = {
-    'Cache-Control':
-      result.status === 'uncached' ? 'private, no-cache' : `private, max-age=${Math.max(0, left)}`,
-    ...(req.body === undefined ? {} : notByAddress),
+    'Cache-Control': cacheControl(req, result, left),
     'Cache-Status': cacheStatus(result, left),
     'Server-Timing': timing.toString(),
     'SVC-ENDPOINT-VERSION': endpoint.version,
@@ -94,6 +89,12 @@ function headersOf(
   if (ignored.length > 0) headers['X-Ignored-Parameters'] = ignored.join(', ')
   if (times.length > 0) headers['X-Resolved-Times'] = times.join(', ')
   return headers
+}
+
+/** HTTP caches go by the address, and a body may hold other parameters. */
+function cacheControl({ body }: Call['req'], { status }: AnswerResult, left: number): string {
+  if (body !== undefined) return 'no-store'
+  return status === 'uncached' ? 'private, no-cache' : `private, max-age=${Math.max(0, left)}`
 }
 
 /** RFC 9211. A stale copy is a hit with a negative time to live; after a failed run it is a failed forward. */
