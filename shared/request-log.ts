@@ -10,8 +10,39 @@
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { AnswerResult } from './answers/query-request.ts'
 import type { Config } from './config.ts'
-import { lineOf, type Log, log, occasionally } from './log.ts'
+import { type Details, lineOf, type Log, log, occasionally } from './log.ts'
+
+/**
+ * The fields of a request's line, which each step of the request adds to: names, codes and counts, never a value. The columns
+ * of `service.requests` are among them (`infra/tables/service.requests.json`); infra/docs/operating.md, "Logs".
+ */
+export type RequestLine = Details & {
+  requestId: string
+  /** Of HTTP. */
+  method: string
+  /** What was asked: rows over HTTP, a tool of MCP, a run of the warmer; none for other routes. */
+  how?: 'http' | 'mcp' | 'warm'
+  /** Id of the API key, or `warm`. */
+  key?: string
+  endpoint?: string
+  version?: string
+  /** Whether the caller sent SQL. */
+  sql?: boolean
+  /** How the cache answered. */
+  cache?: AnswerResult['status']
+  rows?: number
+  /** Bytes that the engine read, over all runs of the request. */
+  bytes?: number | null
+  slotMs?: number | null
+  /** The job of the last run. */
+  job?: string | null
+  /** The code of an error that was sent. */
+  error?: string
+  /** The code of one that a stale copy covers. */
+  failure?: string
+}
 
 /** Logical name of the table, and its folder's. */
 export const requestsTable = 'service.requests'

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { HttpFunction, Request, Response } from '@google-cloud/functions-framework'
 import type { Config } from '../../shared/config.ts'
 import { describeError, type Details, traceOf } from '../../shared/log.ts'
+import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
 import { sendProblem } from './problem.ts'
 
@@ -14,8 +15,8 @@ export interface Exchange {
   path: string
   /** Raw query string, without `?`. */
   query: string
-  /** Become the log line: names, codes and counts, never a value. */
-  notes: Details
+  /** Become its log line. */
+  notes: RequestLine
 }
 
 /** A request to a route of the query function. */
@@ -45,7 +46,7 @@ export function httpFunction(
     const started = performance.now()
     const requestId = randomUUID()
     const [path, query] = splitUrl(req.originalUrl)
-    const notes: Details = { requestId, method: req.method }
+    const notes: RequestLine = { requestId, method: req.method }
     res.setHeader('X-Request-Id', requestId)
     try {
       await handle({ req, res, path, query, notes })

@@ -148,7 +148,7 @@ export async function toolResult(
     return await resultOf(mcpCall, target, args)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    mcpCall.call.notes['error'] = error.code
+    mcpCall.call.notes.error = error.code
     return jsonOf({ content: [{ type: 'text', text: errorText(error) }], isError: true })
   }
 }

@@ -17,7 +17,7 @@ export async function accessEndpoint(call: Call): Promise<{ caller: Caller; endp
   const endpoint = await call.services.endpoints.find(call.name)
   if (!endpoint || !mayCall(caller, endpoint.name))
     throw new ApiError('not_found', 'There is no such endpoint, or this API key may not call it.')
-  call.notes['endpoint'] = endpoint.name
+  call.notes.endpoint = endpoint.name
   return { caller, endpoint: await versionFor(call, endpoint) }
 }
 
@@ -35,7 +35,7 @@ export async function accessibleEndpoints(call: Call): Promise<{ caller: Caller;
 export async function authenticate(call: Call): Promise<Caller> {
   const { req, services, notes } = call
   const caller = await services.authenticate(keyFromHeaders(req.headers))
-  notes['key'] = caller.keyId
+  notes.key = caller.keyId
   services.callLimits.count(caller)
   tellLimits(call, caller)
   return caller

@@ -6,6 +6,7 @@ import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
 import { upstreamRequests } from '../../shared/answers/upstream-requests.ts'
 import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost } from '../../shared/engines/engine.ts'
+import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
 import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
 import { readSingle, withBody } from '../../shared/endpoints/query-string.ts'
@@ -23,14 +24,14 @@ import { compose, mapErrorToCallerSql } from './statement.ts'
 /** `GET`, `HEAD` or `POST /api/endpoints/query/<name>` */
 export async function answer(call: Call): Promise<void> {
   const { req, notes } = call
-  notes['how'] = 'http'
+  notes.how = 'http'
   const timing = new Timing()
   const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
   const query = withBody(call.query, req.method, req.body)
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
   const callerSql = readSingle(query, 'sql')
-  notes['sql'] = callerSql !== null
+  notes.sql = callerSql !== null
   const bypass = wantsBypass(call, caller)
   const gone = () => goneSignal(call.res)
   const labels = labelsFor(endpoint, req.headers)
@@ -64,7 +65,7 @@ export interface Question {
 
 /** The answer to a question, over every way in which one comes. @throws ApiError */
 export async function answerQuestion(
-  { services, config, notes }: Pick<Call, 'services' | 'notes'> & { config: Pick<Config, 'frozenNow'> },
+  { services, config, notes }: { services: Services; config: Pick<Config, 'frozenNow'>; notes: RunNotes },
   question: Question,
   timing: Timing,
 ): Promise<{ result: AnswerResult; parameters: Parameters }> {
@@ -119,13 +120,13 @@ export async function foundUpstream(
   }
 }
 
+type RunNotes = Pick<RequestLine, 'bytes' | 'slotMs' | 'job'>
+
 /** A call may take several runs: the rows that it reads as tables, then its own. The job is the last. */
-function noteRun(notes: Call['notes'], { bytes, slotMs, jobId }: RunCost): void {
-  const sum = (name: string, more: number | null) => {
-    const before = notes[name]
-    return typeof before === 'number' ? before + (more ?? 0) : more
-  }
-  Object.assign(notes, { bytes: sum('bytes', bytes), slotMs: sum('slotMs', slotMs), job: jobId })
+function noteRun(notes: RunNotes, { bytes, slotMs, jobId }: RunCost): void {
+  const sum = (before: number | null | undefined, more: number | null) =>
+    typeof before === 'number' ? before + (more ?? 0) : more
+  Object.assign(notes, { bytes: sum(notes.bytes, bytes), slotMs: sum(notes.slotMs, slotMs), job: jobId })
 }
 
 /** A forced run costs a scan, so it takes a right; without it the header is ignored, as HTTP allows. */

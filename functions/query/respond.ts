@@ -83,7 +83,7 @@ function headersOf(
   const next = answer.summary.page?.next
   if (next) headers['Link'] = `<${linkTo(query, endpoint, next)}>; rel="next"`
   const { bytes } = notes
-  if (typeof bytes === 'number') headers['X-Bytes-Read'] = String(bytes)
+  if (bytes != null) headers['X-Bytes-Read'] = String(bytes)
   const { ignored, resolved } = parameters
   const times = Object.entries(resolved).map(([name, time]) => `${name}=${time}`)
   if (ignored.length > 0) headers['X-Ignored-Parameters'] = ignored.join(', ')

@@ -1,3 +1,4 @@
+/** The version of an endpoint that a request's header names. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
@@ -21,7 +22,7 @@ export async function versionFor({ req, services, notes }: Call, endpoint: Endpo
       header: names[0],
       detail: 'names no version of this endpoint that was applied',
     })
-  notes['version'] = found.version
+  notes.version = found.version
   return found
 }
 

@@ -37,7 +37,7 @@ export function warmHandler({ services, config, log, publicKeys }: WarmDependenc
     const { engine, store, endpoints } = reading
     const name = readSingle(query, 'endpoint')
     const wanted = await wantedEndpoints(endpoints, name)
-    if (name !== null) notes['endpoint'] = name
+    if (name !== null) notes.endpoint = name
     const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
     const report = await warm({ engine, store, log, reading }, wanted, allowance)
     Object.assign(notes, summaryOf(report))
