@@ -8,7 +8,7 @@ import type { NameKind } from '../../shared/redact/names.ts'
 import { placeOf } from '../../shared/sql/error.ts'
 import type { Query } from '../../shared/sql/tree.ts'
 import type { Violation } from '../../shared/sandbox/rules.ts'
-import { type StoredText, storedTextIn } from '../../shared/sandbox/as-stored.ts'
+import { type StoredText, storedTextIn } from '../../shared/sandbox/redacted-sql.ts'
 import { placeInCaller, sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 

@@ -1,13 +1,13 @@
 /**
  * `node infra/deploy/monitoring-plan.ts FOLDER --project=P --region=R [--notify=EMAIL]`: prints what a project lacks of
- * `monitoring.ts`, one change a line as arguments for gcloud. In the folder are gcloud's lists of what the
+ * `alerts-and-metrics.ts`, one change a line as arguments for gcloud. In the folder are gcloud's lists of what the
  * project has (`metrics`, `channels`, `uptime`, `dashboards`, `policies`, each JSON; a file that is not there is an empty
  * list), and the plan writes the files there that its arguments name.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { dashboard, metrics, policies, type Policy, uptimeCheck } from './monitoring.ts'
+import { dashboard, metrics, policies, type Policy, uptimeCheck } from './alerts-and-metrics.ts'
 
 type Json = Record<string, unknown>
 

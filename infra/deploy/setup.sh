@@ -232,7 +232,7 @@ set_up_requests() {
   query "GRANT \`roles/bigquery.dataEditor\` ON SCHEMA \`$project\`.\`$dataset\` TO \"${writer:-the writer of the sink}\""
 }
 
-# Log-based metrics, the uptime check, the dashboard and the alert policies of infra/deploy/monitoring.ts. A policy is refused
+# Log-based metrics, the uptime check, the dashboard and the alert policies of infra/deploy/alerts-and-metrics.ts. A policy is refused
 # until its metric is known, which takes up to ten minutes (terraform-provider-google, issue 11102).
 set_up_monitoring() {
   local addresses words

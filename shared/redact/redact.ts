@@ -20,12 +20,12 @@ import { mac } from './mac.ts'
 import { type NameKind, names } from './names.ts'
 import { mark, marksOf } from './prefilter.ts'
 import { walkRows } from './rows.ts'
-import { statements } from './statements.ts'
+import { passwords } from './passwords.ts'
 
 /** In the order of work: a class whose members may hold members of another comes before it. */
 export const classes: PersonalClass[] = [
   field,
-  ...statements,
+  ...passwords,
   ...credentials,
   email,
   iban,

@@ -15,7 +15,7 @@ import { parameterNames } from '../sql/walk.ts'
 import { expandStars, starOfTable, unnestPaths } from './expand.ts'
 import { ofClickHouse } from './other-dialects.ts'
 import { check, Violation } from './rules.ts'
-import { compose, type EndpointTables, tablesOfEndpoint } from './tables.ts'
+import { compose, type EndpointTables, tablesOfEndpoint } from './endpoint-tables.ts'
 
 export interface Sandboxed {
   /** The statement to run. */

@@ -1,5 +1,5 @@
 /** The formats of log files: how a line of each becomes an entry, and which one a file has in place of the one named. */
-import { accessColumns, edgeTable, isCombined, parseAccess, parseCombined } from './combined.ts'
+import { accessColumns, edgeTable, isCombined, parseAccess, parseCombined } from './access-log.ts'
 import { isNamedCsv, rowParser } from './csv.ts'
 import { type Json, parseJson } from './entries.ts'
 import { LogsError } from './error.ts'

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileS
 import { basename, join } from 'node:path'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { columnsOf, type FieldSchema } from '../../../shared/engines/schema.ts'
-import { accessColumns, isCombined, parseAccess } from '../logs/combined.ts'
+import { accessColumns, isCombined, parseAccess } from '../logs/access-log.ts'
 import { guessedRow, isNamedCsv, readCsv } from '../logs/csv.ts'
 import { BadEntry, parseJson, timeColumn } from '../logs/entries.ts'
 import { LogsError } from '../logs/error.ts'

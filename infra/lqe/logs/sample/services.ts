@@ -1,5 +1,5 @@
 /** The entries that a request leaves at the edge and in the log of its service. */
-import { edgeMessage, edgeTable } from '../combined.ts'
+import { edgeMessage, edgeTable } from '../access-log.ts'
 import type { Json } from '../entries.ts'
 import type { Random } from './random.ts'
 import type { Request } from './requests.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { parseCombined } from './combined.ts'
+import { parseCombined } from './access-log.ts'
 import { BadEntry, entryReader, type Json } from './entries.ts'
 import { tableColumns } from './parquet.ts'
 import { anyCharacter } from '../../../shared/testing/characters.ts'

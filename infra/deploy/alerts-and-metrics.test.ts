@@ -1,4 +1,4 @@
-/** What `monitoring.ts` watches against the lines that the service writes, against each other, and against the guide. */
+/** What `alerts-and-metrics.ts` watches against the lines that the service writes, against each other, and against the guide. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import { lineOf, type Log } from '../../shared/log.ts'
 import { startBigQueryServer, type BigQueryServer } from '../google/bigquery/server.ts'
 import { parseFilter, valueAt } from '../google/testing/log-filter.ts'
-import { dashboard, metrics, policies as policiesOf } from './monitoring.ts'
+import { dashboard, metrics, policies as policiesOf } from './alerts-and-metrics.ts'
 import { planMonitoring, type Present } from './monitoring-plan.ts'
 import { requestsView, routedSchema, routedTable } from './requests-view.ts'
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { parse } from '../sql/parser.ts'
-import { storedTextIn } from './as-stored.ts'
+import { storedTextIn } from './redacted-sql.ts'
 
 const harmless = `
   SELECT id, timestamp, peer, method, path, status FROM seen ORDER BY timestamp DESC LIMIT 100

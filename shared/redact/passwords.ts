@@ -18,7 +18,7 @@ const calls = [
 ]
 const clause = String.raw`(?:(?:${words.join('|')})${blank}{1,9}|(?:${calls.join('|')})${blank}{0,9})`
 
-export const statements: PersonalClass[] = [
+export const passwords: PersonalClass[] = [
   {
     name: 'password of a statement',
     marks: mark.statement,
