@@ -2,7 +2,7 @@
 import { button, type Choices, el, menu, newId, show } from '../dom.ts'
 import { pickerFor } from '../field.ts'
 import type { Endpoint, Parameter } from '../service.ts'
-import { inAddress, momentOf, shown, type Zone } from './range.ts'
+import { inAddress, inBar, momentOf, type Zone } from './range.ts'
 import type { Shape } from './shape.ts'
 import { severities, type Severity, type State } from './state.ts'
 
@@ -25,12 +25,6 @@ const ranges: Choices = [
   ['now-30d', 'Last 30 days'],
   ['', 'All time'],
 ]
-
-/** Where a value stands in the address as `now-1h` it stays so; an absolute one is shown in the chosen zone. */
-function inBar(written: string, zone: Zone): string {
-  const moment = /^\d/.test(written) ? momentOf(written, 0) : null
-  return typeof moment === 'number' ? shown(moment, zone).replace(/\.000000$/, '') : written
-}
 
 /** `11-22 04:33 to 04:45`: a range of one's own, as a menu has room for it. */
 function briefly(from: string, to: string): string {

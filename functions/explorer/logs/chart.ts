@@ -85,7 +85,7 @@ async function spanOf({ state, shape, range, run }: Asking): Promise<{ from: num
   const { rows } = await run(extentSql(state, shape, range))
   const [first, last] = [rows[0]?.['first'] ?? null, rows[0]?.['last'] ?? null]
   if (first === null || last === null) return null
-  return { from: range.from ?? Number(first), to: range.to ?? Number(last) }
+  return { from: range.from ?? Number(first), to: range.to ?? Number(last) + 1 }
 }
 
 function topOf({ rows }: Answer): Top[] {

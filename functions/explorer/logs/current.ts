@@ -74,7 +74,7 @@ export function currentOf(
     },
     query(sql, signal, { within = view.range, fresh = false } = {}) {
       const values = { ...view.state.values }
-      // The endpoint's bounds are exclusive below; where they are not, a row more comes, which the SQL leaves out.
+      // The endpoint's bounds are exclusive below and inclusive above: a row more may come, which the SQL leaves out.
       if (start && within.from !== null) values[start] = iso(within.from - 1)
       if (end && within.to !== null) values[end] = iso(within.to)
       return runQuery(key, { endpoint, values, sql, redact: view.state.redact }, signal, fresh)

@@ -65,7 +65,7 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
   function around(time: number): void {
     void run(async signal => {
       for (const width of surroundings) {
-        const within = { from: time - width, to: time }
+        const within = { from: time - width, to: time + 1 }
         const { rows } = await view.query(rowsSql(initial, view.shape(), within, 2), signal, { within })
         if (rows.length < 2 && width !== surroundings.at(-1)) continue
         const { row } = view.state

@@ -30,7 +30,7 @@ export function barColour(colour: string): string {
   return `var(--bar-${colour}, var(--line-${colour}))`
 }
 
-/** @param narrow called with the first and last microsecond of what was chosen */
+/** @param narrow called with the beginning and the end of what was chosen, in microseconds */
 export function histogram(narrow: (from: number, to: number) => void) {
   const plot = drawing('svg', { class: 'bars', height: height + foot, 'aria-hidden': 'true' })
   const said = el('p', { class: 'bars-said', role: 'status' })
@@ -67,7 +67,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
   }
   const take = (a: number, b: number) => {
     if (!bars) return
-    narrow(bars.starts[Math.min(a, b)]!, bars.starts[Math.max(a, b)]! + bars.width - 1)
+    narrow(bars.starts[Math.min(a, b)]!, bars.starts[Math.max(a, b)]! + bars.width)
   }
   plot.addEventListener('pointerdown', event => {
     pressed = indexAt(event)

@@ -30,50 +30,57 @@ export function stateFrom(link: Link, subject: Subject): { state: State; notices
   const bound = (name: string | undefined) => (name ? link.values[name] : undefined)
   const read = stateOf({ values: {}, view: link.view }, plain)
   const shape = shapeNamed(subject, read.table)
-  const known = (path: string) => fieldAt(shape, path) !== null
-  const lost = read.filters.filter(({ path }) => !known(path)).map(({ path }) => path)
-  const notices = [
-    shape.table !== read.table && `There is no table ${read.table} here; this is ${shape.table}.`,
-    lost.length > 0 && `Left out of the link, as ${shape.table} has no such field: ${lost.join(', ')}.`,
-  ].filter(text => text !== false)
   // Another view may write `-1h`, and no end.
   const from = bound(start)?.replace(/^-/, 'now-')
   const dated = from && !said('from') ? { from, to: bound(end) ?? plain.to } : {}
-  const state = {
-    ...read,
-    ...dated,
-    table: shape.table,
-    values: Object.fromEntries(
-      others.map(({ name, pinned }) => [name, link.values[name] || (pinned ?? keptValue(endpoint, name))]),
-    ),
-    filters: read.filters.filter(({ path }) => known(path)),
-    measure: measureOf(read.measure, shape) ? read.measure : 'rows',
-    columns: said('columns') ? read.columns.filter(known) : keptColumns(endpoint, shape),
-  }
-  return { state, notices }
+  const { state, notices } = fitted(
+    {
+      ...read,
+      ...dated,
+      table: shape.table,
+      values: Object.fromEntries(
+        others.map(({ name, pinned }) => [name, link.values[name] || (pinned ?? keptValue(endpoint, name))]),
+      ),
+      columns: said('columns') ? read.columns : keptColumns(endpoint, shape),
+    },
+    shape,
+  )
+  if (shape.table === read.table) return { state, notices }
+  return { state, notices: [`There is no table ${read.table} here; this is ${shape.table}.`, ...notices] }
 }
 
-/** Another table: filters by fields that it has too are kept, and `lost` says which ones are not. */
-export function inTable(
-  { filters, severity }: State,
-  shape: Shape,
-  endpoint: Endpoint,
-): { patch: Partial<State>; lost: string[] } {
-  const { has = [], lacks = [] } = Object.groupBy(filters, ({ path }) =>
-    fieldAt(shape, path) ? 'has' : 'lacks',
-  )
-  const lost = [...new Set(lacks.map(({ path }) => path))]
-  const patch = {
-    table: shape.table,
-    filters: has,
-    columns: keptColumns(endpoint, shape),
+/** The state with another table, and notices of what of it that table does not have. */
+export function inTable(state: State, shape: Shape, endpoint: Endpoint): { state: State; notices: string[] } {
+  const own = keptColumns(endpoint, shape)
+  const columns = fieldAt(shape, state.sort) && !own.includes(state.sort) ? [...own, state.sort] : own
+  return fitted({ ...state, table: shape.table, columns, row: '' }, shape)
+}
+
+/** Takes out of a state what its table does not have, with a notice of each field. */
+function fitted(state: State, shape: Shape): { state: State; notices: string[] } {
+  const has = (path: string) => fieldAt(shape, path) !== null
+  const { filters, columns, severity, sort, by, measure } = state
+  const kept = {
+    filters: filters.filter(({ path }) => has(path)),
+    columns: columns.filter(has),
     severity: shape.severity ? severity : [],
-    sort: '',
-    by: '',
-    measure: 'rows',
-    row: '',
+    sort: has(sort) ? sort : '',
+    by: has(by) ? by : '',
+    measure: measureOf(measure, shape) ? measure : 'rows',
   }
-  return { patch, lost: lost.map(path => `${path} is not in ${shape.table}: filter removed.`) }
+  const lost = [
+    ...filters.filter(({ path }) => !has(path)).map(({ path }) => [path, 'filter']),
+    kept.severity !== severity && severity.length > 0 && ['severity', 'filter'],
+    ...columns.filter(path => !has(path)).map(path => [path, 'column']),
+    kept.sort !== sort && [sort, 'sorting'],
+    kept.by !== by && [by, 'grouping'],
+    kept.measure !== measure && [measure.replace(/^\w+:/, ''), 'measure'],
+  ].filter(each => each !== false) as [path: string, use: string][]
+  const notices = [...Map.groupBy(lost, ([path]) => path)].map(([path, uses]) => {
+    const words = [...new Set(uses.map(([, use]) => use))].join(' and ')
+    return `${path} is not in ${shape.table}: ${words} removed.`
+  })
+  return { state: { ...state, ...kept }, notices }
 }
 
 /** Under what name this device keeps what goes with a table. */

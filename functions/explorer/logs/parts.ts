@@ -10,7 +10,7 @@ import { fieldList, measureText } from './fields.ts'
 import { follower } from './following.ts'
 import { histogram } from './histogram.ts'
 import { inTable } from './opening.ts'
-import { iso } from './range.ts'
+import { writtenOf } from './range.ts'
 import { reading } from './reading.ts'
 import { keyOf, rowList } from './rows.ts'
 import { fieldAt, nameOf } from './shape.ts'
@@ -38,8 +38,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   })
   const bars = histogram((from, to) => {
     const { range } = view
-    const within = (time: number) => Math.min(Math.max(time, range.from ?? time), range.to ?? time)
-    change({ from: iso(within(from)), to: iso(within(to)) })
+    change(writtenOf({ from: Math.max(from, range.from ?? from), to: Math.min(to, range.to ?? to) }))
   })
   const list = rowList({
     open: row => change({ row: keyOf(row, view.shape()) }),
@@ -77,9 +76,9 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   let telling = notices
 
   function toTable(table: string): void {
-    const { patch, lost } = inTable(view.state, view.shape(table), endpoint)
-    telling = lost
-    change(patch)
+    const { state, notices } = inTable(view.state, view.shape(table), endpoint)
+    telling = notices
+    change(state)
   }
 
   function draw(): void {

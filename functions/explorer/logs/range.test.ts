@@ -1,6 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { buckets, bucketWidth, inAddress, iso, momentOf, rangeOf, shown, widthText } from './range.ts'
+import {
+  buckets,
+  bucketWidth,
+  inAddress,
+  inBar,
+  iso,
+  momentOf,
+  rangeOf,
+  shown,
+  widthText,
+  writtenOf,
+} from './range.ts'
 
 const now = Date.UTC(2026, 10, 21, 12) * 1000
 const micros = fc.integer({ min: 0, max: 4e15 })
@@ -27,6 +38,27 @@ describe('times', () => {
     expect(rangeOf({ from: 'yesterday', to: 'now' }, now)).toBe('from')
   })
 
+  test('an end is exclusive, and that of an entry’s time, which has all six digits, keeps the entry', () => {
+    const end = (to: string) => rangeOf({ from: '', to }, now)
+    expect(end('2026-11-21 12:00')).toEqual({ from: null, to: now })
+    expect(end('2026-11-21T12:00:00.000Z')).toEqual({ from: null, to: now })
+    expect(end('2026-11-21 12:00:00.000000')).toEqual({ from: null, to: now + 1 })
+    fc.assert(
+      fc.property(micros, micros, (from, to) => {
+        expect(rangeOf(writtenOf({ from, to }), now)).toEqual({ from, to })
+      }),
+    )
+    const written = { from: '2026-11-21T12:00:00Z', to: '2026-11-21T12:00:30.500Z' }
+    expect(writtenOf({ from: now, to: now + 30_500_000 })).toEqual(written)
+    expect(writtenOf({ from: null, to: null })).toEqual({ from: '', to: '' })
+  })
+
+  test('a bound is shown with the digits that it was written with', () => {
+    for (const text of ['2026-11-21 12:00:00', '2026-11-21 12:00:00.5', '2026-11-21 12:00:00.000000'])
+      expect(inBar(inAddress(text, 'local'), 'local')).toBe(text)
+    expect(inBar('now-1h', 'UTC')).toBe('now-1h')
+  })
+
   test('a zone in the text is followed', () => {
     expect(momentOf('2026-11-21T13:00:00+01:00', now)).toBe(now)
     expect(momentOf('2026-11-21 12:00', now)).toBe(now)
@@ -40,7 +72,7 @@ describe('buckets', () => {
         const to = from + length
         const width = bucketWidth(from, to, 80)
         const all = buckets(from, to, width)
-        expect([all[0]! <= from, all.at(-1)! + width > to]).toEqual([true, true])
+        expect([all[0]! <= from, all.at(-1)! < to, all.at(-1)! + width >= to]).toEqual([true, true, true])
         expect(all.every((at, i) => i === 0 || at - width === all[i - 1])).toBe(true)
         expect(all.length).toBeLessThanOrEqual(82)
       }),

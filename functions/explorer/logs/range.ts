@@ -6,7 +6,7 @@ export interface Written {
   to: string
 }
 
-/** Microseconds since 1970, both inclusive; `null` = no bound. */
+/** Microseconds since 1970: the first one within, and the one behind the last; `null` = no bound. */
 export interface Range {
   from: number | null
   to: number | null
@@ -37,34 +37,63 @@ export function momentOf(written: string, now: number, zone: Zone = 'UTC'): numb
   return Number.isNaN(millis) ? undefined : millis * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'))
 }
 
-/** @returns the range, or the name of the bound that is no time */
+/**
+ * The end is exclusive. But one with all six digits of a fraction is the time of an entry, as the rows show it, and keeps it.
+ * @returns the range, or the name of the bound that is no time
+ */
 export function rangeOf({ from, to }: Written, now: number): Range | keyof Written {
-  const range = { from: momentOf(from, now), to: momentOf(to, now) }
-  if (range.from === undefined) return 'from'
-  if (range.to === undefined) return 'to'
-  return { from: range.from, to: range.to }
+  const [first, end] = [momentOf(from, now), momentOf(to, now)]
+  if (first === undefined) return 'from'
+  if (end === undefined) return 'to'
+  return { from: first, to: end !== null && digitsOf(to) === 6 ? end + 1 : end }
 }
 
-/** `2026-11-14T12:00:03.671250Z` */
-export function iso(micros: number): string {
+/** The texts that `rangeOf` reads as this range, as short as they are exact. */
+export function writtenOf({ from, to }: Range): Written {
+  const end = to === null || to % 1000 === 0 ? to : to - 1
+  return { from: from === null ? '' : brief(from), to: end === null ? '' : brief(end) }
+}
+
+/** `2026-11-14T12:00:03.671250Z`, with so many digits of the fraction. */
+export function iso(micros: number, digits = 6): string {
   const second = Math.floor(micros / 1e6)
   const text = new Date(second * 1000).toISOString().slice(0, 19)
-  return `${text}.${String(micros - second * 1e6).padStart(6, '0')}Z`
+  const fraction = `.${String(micros - second * 1e6).padStart(6, '0')}`
+  return `${text}${digits === 0 ? '' : fraction.slice(0, 1 + digits)}Z`
+}
+
+/** The same with only the digits that it needs: none, three or six. */
+export function brief(micros: number): string {
+  return iso(micros, micros % 1e6 === 0 ? 0 : micros % 1000 === 0 ? 3 : 6)
 }
 
 /** `2026-11-14 12:00:03.671250`: as it can be written as a bound, with nothing cut. */
-export function shown(micros: number, zone: Zone): string {
+export function shown(micros: number, zone: Zone, digits = 6): string {
   const offset = zone === 'UTC' ? 0 : new Date(micros / 1000).getTimezoneOffset() * 6e7
-  return iso(micros - offset)
+  return iso(micros - offset, digits)
     .replace('T', ' ')
     .slice(0, -1)
 }
 
 /** A time as it is shown without a zone becomes ISO 8601 in UTC; what is relative or empty stays as it is. */
 export function inAddress(written: string, zone: Zone): string {
-  const moment = momentOf(written, 0, zone)
-  const absolute = /^\d/.test(written.trim()) && typeof moment === 'number'
-  return absolute ? iso(moment) : written.trim()
+  const moment = absoluteOf(written, zone)
+  return moment === null ? written.trim() : iso(moment, digitsOf(written))
+}
+
+/** The other way about: one in UTC becomes a time as it is shown in the zone. */
+export function inBar(written: string, zone: Zone): string {
+  const moment = absoluteOf(written, 'UTC')
+  return moment === null ? written : shown(moment, zone, digitsOf(written))
+}
+
+function absoluteOf(written: string, zone: Zone): number | null {
+  return /^\s*\d/.test(written) ? (momentOf(written, 0, zone) ?? null) : null
+}
+
+/** How many of the six digits of a fraction are written. */
+function digitsOf(written: string): number {
+  return Math.min(6, /[.,](\d+)/.exec(written)?.[1]?.length ?? 0)
 }
 
 /** In seconds: widths that divide a minute, an hour, a day, or are whole days and weeks. */
@@ -79,10 +108,10 @@ export function bucketWidth(from: number, to: number, most: number): number {
   return Math.round(width * 1e6)
 }
 
-/** The beginnings of all buckets of a range, also of those without entries. */
+/** The beginnings of all buckets of a range, also of those without entries. @param to exclusive */
 export function buckets(from: number, to: number, width: number): number[] {
   const first = Math.floor(from / width) * width
-  return Array.from({ length: Math.floor(to / width) - first / width + 1 }, (_, i) => first + i * width)
+  return Array.from({ length: Math.max(1, Math.ceil((to - first) / width)) }, (_, i) => first + i * width)
 }
 
 /** `5 minutes`: a width in words. */

@@ -92,7 +92,7 @@ export function nameOf({ path }: Pick<Field, 'path'>): string {
 export function measureOf(measure: string, shape: Shape): { kind: string; field: Field } | null {
   const [, kind, path] = /^(average|highest):(.+)$/s.exec(measure) ?? []
   const field = path === undefined ? null : fieldAt(shape, path)
-  return field && { kind: kind!, field }
+  return field && isNumber(field) ? { kind: kind!, field } : null
 }
 
 /** @returns the filter that a search such as `status_code:500` or `path=/rest` stands for; `null` = none */

@@ -2,7 +2,7 @@
  * The SQL of the logs view, made from its state. Names and literals are quoted here and nowhere else. A filter finds an
  * entry by EXISTS over the lists on its path, so an entry with several elements is found once; columns show the first.
  */
-import { type Range } from './range.ts'
+import { brief, type Range } from './range.ts'
 import { type Field, fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
 import type { Filter, Scalar, Severity, State } from './state.ts'
 
@@ -152,7 +152,7 @@ function conditions(
   const byPath = Map.groupBy(filters, ({ path, operator }) => `${path} ${operator}`)
   return [
     from === null ? null : `${at(shape.time)} >= ${timestamp(from)}`,
-    to === null ? null : `${at(shape.time)} <= ${timestamp(to)}`,
+    to === null ? null : `${at(shape.time)} < ${timestamp(to)}`,
     searched(search, shape),
     shape.severity && severity.length > 0
       ? `${severityOf(shape.severity)} IN (${severity.map(string).join(', ')})`
@@ -349,9 +349,7 @@ export function string(text: string): string {
 }
 
 function timestamp(micros: number): string {
-  const second = Math.floor(micros / 1e6)
-  const text = new Date(second * 1000).toISOString().slice(0, 19).replace('T', ' ')
-  return `TIMESTAMP '${text}.${String(micros - second * 1e6).padStart(6, '0')}+00'`
+  return `TIMESTAMP '${brief(micros).replace('T', ' ').replace('Z', '+00')}'`
 }
 
 /** A value as answers have it, as a literal of the field's type. Never NULL. */

@@ -1,0 +1,70 @@
+import { expect, test } from '@jest/globals'
+import type { Endpoint } from '../service.ts'
+import { inTable, stateFrom } from './opening.ts'
+import { shapeOf } from './shape.ts'
+import { initial } from './state.ts'
+
+const columns = (...names: [string, string][]) =>
+  [['timestamp', 'TIMESTAMP'], ['message', 'STRING'], ...names].map(([name, type]) => ({
+    name: name!,
+    type: type!,
+    repeated: false,
+  }))
+const shapes = [
+  shapeOf({ name: 'web', columns: columns(['status', 'INT64'], ['path', 'STRING'], ['took', 'INT64']) })!,
+  shapeOf({ name: 'jobs', columns: columns(['path', 'STRING'], ['took', 'INT64']) })!,
+]
+const endpoint = { name: 'app', parameters: [], redact: false } as unknown as Endpoint
+
+const state = {
+  ...initial,
+  values: {},
+  table: 'web',
+  redact: false,
+  filters: [
+    { path: 'status', operator: '=', value: 500 },
+    { path: 'path', operator: '=', value: '/a' },
+  ] as const,
+  sort: 'took',
+  columns: ['took', 'status'],
+  by: 'status',
+  measure: 'average:took',
+}
+
+test('another table keeps what it has of the view, and says what it does not have', () => {
+  const to = inTable({ ...state, filters: [...state.filters], severity: ['error'] }, shapes[1]!, endpoint)
+  expect(to.state).toMatchObject({
+    table: 'jobs',
+    filters: [state.filters[1]],
+    sort: 'took',
+    columns: ['took'],
+    by: '',
+    measure: 'average:took',
+    severity: [],
+  })
+  expect(to.notices).toEqual([
+    'status is not in jobs: filter and grouping removed.',
+    'severity is not in jobs: filter removed.',
+  ])
+})
+
+test('so does a link to fields that its table does not have', () => {
+  const view: [string, string][] = [
+    ['table', 'jobs'],
+    ['where', 'status=500'],
+    ['sort', 'status'],
+    ['columns', 'path,gone'],
+    ['by', 'path'],
+    ['measure', 'average:length'],
+  ]
+  const { state: opened, notices } = stateFrom(
+    { endpoint: 'app', values: {}, sql: null, view },
+    { endpoint, shapes },
+  )
+  expect(opened).toMatchObject({ filters: [], sort: '', columns: ['path'], by: 'path', measure: 'rows' })
+  expect(notices).toEqual([
+    'status is not in jobs: filter and sorting removed.',
+    'gone is not in jobs: column removed.',
+    'length is not in jobs: measure removed.',
+  ])
+})
