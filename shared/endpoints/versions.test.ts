@@ -53,7 +53,7 @@ describeStores('versions of an endpoint', adapter => {
     const [open, strict] = [endpoint(1, { sandbox: true }), endpoint(2, { redact: true })]
     await apply(store, open, 1)
     await apply(store, strict, 2, open)
-    const endpoints = openEndpoints(store, { rememberMs: 30_000, maxResultBytes: 5 })
+    const endpoints = openEndpoints(store, { rememberMs: 20_000, maxResultBytes: 5 })
     const current = (await endpoints.find('a'))!
     expect(current.version).toBe(strict.version)
     const found = await endpoints.version(current, open.version)
@@ -68,12 +68,12 @@ describeStores('versions of an endpoint', adapter => {
     const clock = { time: 1, now: () => clock.time }
     await apply(store, endpoint(1), 1)
     await apply(store, endpoint(2), 2)
-    const endpoints = openEndpoints(store, { rememberMs: 30_000, maxResultBytes: 5, clock })
+    const endpoints = openEndpoints(store, { rememberMs: 20_000, maxResultBytes: 5, clock })
     const current = (await endpoints.find('a'))!
     const { version } = endpoint(1)
     expect(await endpoints.version(current, version)).not.toBeNull()
     await store.remove(versionAt(id, version))
-    clock.time += 29_000
+    clock.time += 19_000
     expect(await endpoints.version(current, version)).not.toBeNull()
     clock.time += 2_000
     expect(await endpoints.version(current, version)).toBeNull()

@@ -182,14 +182,14 @@ test('a key ends at its expiry, by the store’s clock', async () => {
 
 describe('an authenticator', () => {
   /** Both clocks at once: the store's and the process's own. */
-  const remembering = { clock: { now: () => clock } }
+  const remembering = { rememberMs: 20_000, clock: { now: () => clock } }
 
-  test('reads the store once in 30 s for a valid key', async () => {
+  test('reads the store once in the time that it remembers a valid key', async () => {
     const { key } = await issueKey(store, grant)
     const authenticated = createAuthenticator(store, remembering)
     reads = 0
     const callers = await Promise.all(Array.from({ length: 50 }, () => authenticated(key)))
-    clock += 30_000
+    clock += 20_000
     expect(await authenticated(key)).toEqual(callers[0])
     expect(reads).toBe(1)
     clock += 1
@@ -197,18 +197,18 @@ describe('an authenticator', () => {
     expect(reads).toBe(2)
   })
 
-  test('accepts a revoked key for 30 s at most', async () => {
+  test('accepts a revoked key for that time at most', async () => {
     const { key, id } = await issueKey(store, grant)
     const authenticated = createAuthenticator(store, remembering)
     await authenticated(key)
     await revokeKey(store, id)
-    clock += 30_001
+    clock += 20_001
     await expect(authenticated(key)).rejects.toMatchObject(unauthenticated)
   })
 
-  test('counts the 30 s from before the read, however long it took', async () => {
+  test('counts the time from before the read, however long it took', async () => {
     const { key, id } = await issueKey(store, grant)
-    const slow = withFaults(store, { after: () => void (clock += 20_000) })
+    const slow = withFaults(store, { after: () => void (clock += 10_000) })
     const authenticated = createAuthenticator(slow, remembering)
     await authenticated(key)
     await revokeKey(store, id)
@@ -259,9 +259,9 @@ describe('an authenticator', () => {
     await expect(authenticated(key)).rejects.toMatchObject(unavailable)
   })
 
-  test('remembers nothing for 0 ms', async () => {
+  test('remembers nothing unless it is told to', async () => {
     const { key, id } = await issueKey(store, grant)
-    const authenticated = createAuthenticator(store, { ...remembering, rememberMs: 0 })
+    const authenticated = createAuthenticator(store)
     await authenticated(key)
     await revokeKey(store, id)
     await expect(authenticated(key)).rejects.toMatchObject(unauthenticated)

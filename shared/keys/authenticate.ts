@@ -36,7 +36,7 @@ const refusedMs = 2_000
  */
 export function createAuthenticator(
   store: Store,
-  { rememberMs = 30_000, clock = performance }: Options = {},
+  { rememberMs = 0, clock = performance }: Options = {},
 ): Authenticate {
   /** Apart from the callers, so that invented keys push out real ones only while they are looked up. */
   const refused = new LRUCache<string, ApiError>({ max, ttl: refusedMs, perf: clock, ttlResolution: 0 })
