@@ -152,7 +152,7 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
   if (!['false', ''].includes(String(source.useClientOAuth ?? '').toLowerCase()))
     throw new Refusal(
       at('source'),
-      `reads ${tool.source} as its caller (useClientOAuth); here the service’s account reads for all`,
+      `reads ${tool.source} as its caller (useClientOAuth); here the service’s account reads for all: take it out if all keys may read that`,
     )
   const placeOfSql = sqlPlaces(document, `${pointer}/statement`, text)
   const parameters = tool.parameters ?? []
