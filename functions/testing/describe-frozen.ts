@@ -138,20 +138,34 @@ export function describeFrozen(amounts: Amounts): void {
       return Number(sum?.fields['bytes'] ?? 0)
     }
 
-    test(`${amounts.runs} runs at once for a key are spent to the byte`, async () => {
-      const [one, many] = [await service.issue({ limits }), await service.issue({ limits })]
-      await call(instances[0]!, coldPath(), one)
-      // A key that an instance has not seen is refused where a busy store takes longer than a second to give it.
-      await Promise.all(
-        instances.map(instance => fetch(`${instance.url}/api/endpoints`, { headers: { 'X-API-KEY': many } })),
-      )
+    /** By a key of its own. */
+    async function runAtOnce(): Promise<{ answers: Awaited<ReturnType<typeof call>>[]; spent: number }> {
+      const key = await service.issue({ limits })
+      for (const instance of instances) await call(instance, '/api/endpoints', key)
       const calls = Array.from({ length: amounts.runs }, (_, i) =>
-        call(instances[i % instances.length]!, coldPath(), many),
+        call(instances[i % instances.length]!, coldPath(), key),
       )
-      for (const { status, text } of await Promise.all(calls)) expect(status === 200 ? '' : text).toBe('')
-      expect(await spentBy(one)).toBeGreaterThan(0)
-      expect(await spentBy(many)).toBe(amounts.runs * (await spentBy(one)))
-    }, 60_000)
+      const answers = await Promise.all(calls)
+      return { answers, spent: await spentBy(key) }
+    }
+
+    test(`${amounts.runs} runs at once for a key are spent to the byte`, async () => {
+      const one = await service.issue({ limits })
+      await call(instances[0]!, coldPath(), one)
+      const cost = await spentBy(one)
+      expect(cost).toBeGreaterThan(0)
+      for (let slow = true, tries = 1; slow; tries++) {
+        const { answers, spent } = await runAtOnce()
+        // Where the store took longer than a second, an answer says so or is refused, and its bytes may not be counted.
+        slow = answers.some(({ cache }) => !cache.endsWith('stored'))
+        for (const { status, text } of answers)
+          expect(status === 200 ? '' : text).toMatch(/^$|"code":"store_unavailable"/)
+        if (slow) process.stdout.write(`the store was slow: ${spent} bytes of ${amounts.runs * cost}\n`)
+        if (slow) expect(spent).toBeLessThanOrEqual(amounts.runs * cost)
+        else expect(spent).toBe(amounts.runs * cost)
+        expect(tries).toBeLessThan(5)
+      }
+    }, 120_000)
 
     test('the warmer’s answers are in the store and its lease is free when its report has been sent', async () => {
       const path = coldPath()
