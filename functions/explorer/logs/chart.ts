@@ -4,8 +4,9 @@ import { button, el } from '../dom.ts'
 import { unitOf } from '../series.ts'
 import { type Answer, costOf } from '../service.ts'
 import { severityName } from './bar.ts'
-import { measureText, none, type Top } from './fields.ts'
+import { none, type Top } from './fields.ts'
 import { barColour, type Bars } from './histogram.ts'
+import { titleOf } from './measure.ts'
 import { buckets, bucketWidth, type Range, widthText } from './range.ts'
 import { type Field, fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
 import { extentSql, histogramSql, namesSql, topSql } from './sql.ts'
@@ -27,8 +28,16 @@ interface Chart {
   top: Top[] | null
   /** Rows of the range. */
   total: number
-  /** @param choose called with the severities to keep */
-  legend(choose: (severities: Severity[]) => void): HTMLElement[]
+  legend(acts: LegendActs): HTMLElement[]
+}
+
+interface LegendActs {
+  /** Called with the severities to keep. */
+  choose(severities: Severity[]): void
+  /** Whether a layer is drawn, by its name. */
+  isOn(name: string): boolean
+  /** @returns whether it is drawn now */
+  toggle(name: string): boolean
 }
 
 const mostValues = 10
@@ -59,17 +68,14 @@ export async function chartOf(all: Asking): Promise<Chart> {
   const { rows } = await run(histogramSql(state, shape, range, { width, values }))
   const starts = buckets(span.from, span.to, width)
   const measured = measureOf(state.measure, shape)
-  const layers = measured
-    ? [measuredLayer(rows, starts)]
-    : layersOf(rows, starts, kindsOf(state, shape, values))
-  const text = measureText(state.measure, shape)
   const unit = measured ? unitOf(nameOf(measured.field)) : ''
-  const title = `${text.charAt(0).toUpperCase()}${text.slice(1)} per ${widthText(width)}`
+  const layers = layersOf(rows, starts, kindsOf(state, shape, values), measured !== null)
+  const title = `${titleOf(state, shape)} per ${widthText(width)}`
   return {
-    bars: { starts, width, layers, now, zone: state.zone, title, unit },
-    top: top && withAbsent(top, rows),
+    bars: { starts, width, layers, isMeasured: measured !== null, range, now, zone: state.zone, title, unit },
+    top: top && (measured ? top : withAbsent(top, rows)),
     total: rows.reduce((sum, { entries, counted = entries }) => sum + Number(counted), 0),
-    legend: choose => legendOf(layers, { title, cost: costOf(...answers), state, choose }),
+    legend: acts => legendOf(layers, { width: widthText(width), cost: costOf(...answers), state, acts }),
   }
 }
 
@@ -113,8 +119,8 @@ interface Kind {
   severity?: Severity
 }
 
-function kindsOf({ by }: State, shape: Shape, values: Scalar[]): Kind[] {
-  if (fieldAt(shape, by)) {
+function kindsOf(state: State, shape: Shape, values: Scalar[]): Kind[] {
+  if (fieldAt(shape, state.by)) {
     const kinds = values.map((value, i) => ({ name: String(value), colour: String(i + 1), value }))
     return [
       ...kinds,
@@ -122,6 +128,7 @@ function kindsOf({ by }: State, shape: Shape, values: Scalar[]): Kind[] {
       { name: none, colour: '7', value: null, absent: true },
     ]
   }
+  if (state.measure !== 'rows') return [{ name: titleOf(state, shape), colour: '1' }]
   if (!shape.severity) return [{ name: 'rows', colour: 'info' }]
   return severities.map(severity => ({
     name: severityName(severity, shape),
@@ -133,21 +140,17 @@ function kindsOf({ by }: State, shape: Shape, values: Scalar[]): Kind[] {
 
 type Layer = Bars['layers'][number] & { severity?: Severity }
 
-/** A bucket without a row counted nothing. */
-function layersOf(rows: Row[], starts: number[], kinds: Kind[]): Layer[] {
+/** A bucket without a row counted nothing, and had nothing to measure. */
+function layersOf(rows: Row[], starts: number[], kinds: Kind[], isMeasured: boolean): Layer[] {
   const column = Object.keys(rows[0] ?? {})[1] ?? ''
   const layers = kinds.map(({ value, absent = false, ...kind }) => {
     const isOwn = (row: Row) => row[column] === value && (row['absent'] ?? false) === absent
     const own = rows.filter(row => value === undefined || isOwn(row))
-    return { ...kind, values: inBuckets(own, starts, 'entries').map(count => count ?? 0) }
+    const values = inBuckets(own, starts, 'entries')
+    if (isMeasured) return { ...kind, values, counted: inBuckets(own, starts, 'counted') }
+    return { ...kind, values: values.map(count => count ?? 0) }
   })
-  return layers.filter(({ values }) => values.some(count => count > 0))
-}
-
-/** A bucket without a row had nothing to average. */
-function measuredLayer(rows: Row[], starts: number[]): Layer {
-  const [values, counted] = [inBuckets(rows, starts, 'entries'), inBuckets(rows, starts, 'counted')]
-  return { name: '', colour: '1', values, counted }
+  return layers.filter(({ values }) => values.some(value => (isMeasured ? value !== null : value! > 0)))
 }
 
 function inBuckets(rows: Row[], starts: number[], column: string): (number | null)[] {
@@ -159,27 +162,40 @@ function inBuckets(rows: Row[], starts: number[], column: string): (number | nul
 }
 
 interface Legend {
-  title: string
+  /** Of a bucket, in words. */
+  width: string
   cost: string
   state: State
-  choose(severities: Severity[]): void
+  acts: LegendActs
 }
 
-/** Names, colours and counts; a severity is pressed to see it alone. */
-function legendOf(layers: Layer[], { title, cost, state, choose }: Legend): HTMLElement[] {
+/** Names, colours and counts; a severity is pressed to see it alone, anything else to hide it. */
+function legendOf(layers: Layer[], { width, cost, state, acts }: Legend): HTMLElement[] {
   const entries = layers.map(({ name, colour, values, severity, counted }) => {
-    if (counted) return null // the title says it
+    if (counted && state.by === '') return null // the menus say it
     const sum = values.reduce<number>((all, value) => all + (value ?? 0), 0)
     const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' })
     swatch.style.background = barColour(colour)
-    const parts = [swatch, el('span', {}, name), ` ${sum.toLocaleString('en')}`]
-    if (!severity) return el('span', { class: 'key', title: name }, ...parts)
-    const alone = state.severity.length === 1 && state.severity[0] === severity
-    return button(parts, () => choose(alone ? [] : [severity]), {
-      class: 'key quiet',
-      'aria-pressed': String(alone),
-      title: alone ? 'Show all' : 'Show only these',
+    const parts = [swatch, el('span', {}, name), counted ? null : ` ${sum.toLocaleString('en')}`]
+    if (severity) {
+      const alone = state.severity.length === 1 && state.severity[0] === severity
+      return button(parts, () => acts.choose(alone ? [] : [severity]), {
+        class: 'key quiet',
+        'aria-pressed': String(alone),
+        title: alone ? 'Show all' : 'Show only these',
+      })
+    }
+    const press = () => (made.ariaPressed = String(acts.toggle(name)))
+    const pressed = String(acts.isOn(name))
+    const made = button(parts, press, {
+      class: 'key quiet layer',
+      'aria-pressed': pressed,
+      title: `${name}: show or hide`,
     })
+    return made
   })
-  return [el('span', { class: 'hint', title: cost }, title), ...entries.filter(entry => entry !== null)]
+  return [
+    el('span', { class: 'hint', title: cost }, `per ${width}`),
+    ...entries.filter(entry => entry !== null),
+  ]
 }

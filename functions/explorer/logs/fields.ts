@@ -1,7 +1,8 @@
 /** The fields of the table, and the values of the one that is looked at. */
-import { button, type Child, el, menu, show } from '../dom.ts'
+import { button, type Child, el, show } from '../dom.ts'
 import { amount, unitOf } from '../series.ts'
-import { type Field, fieldAt, isNumber, measureOf, nameOf, type Shape } from './shape.ts'
+import { fieldsOf, measureMenu } from './measure.ts'
+import { type Field, measureOf, nameOf, type Shape } from './shape.ts'
 import type { Filter, Scalar, State } from './state.ts'
 
 export interface Top {
@@ -25,8 +26,6 @@ type Looked = Pick<State, 'by' | 'measure' | 'columns'>
 /** What stands for the value of entries without the field. */
 export const none = '(none)'
 
-const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
-
 /** The panel beside the rows, without fields until `set`. */
 export function fieldList(acts: Acts) {
   const search = el('input', { type: 'search', placeholder: 'Find a field', 'aria-label': 'Find a field' })
@@ -44,7 +43,7 @@ export function fieldList(acts: Acts) {
     set(state: Looked, shape: Shape, top: Top[] | null) {
       drawn = () => {
         const sought = search.value.toLowerCase()
-        const fields = ordered(shape, state).filter(({ path }) => path.toLowerCase().includes(sought))
+        const fields = fieldsOf(shape, state).filter(({ path }) => path.toLowerCase().includes(sought))
         show(list, ...fields.map(field => item(field, state, shape, top, acts)))
       }
       drawn()
@@ -56,14 +55,6 @@ export function fieldList(acts: Acts) {
       if (top || state.by === '') shown = state.by
     },
   }
-}
-
-/** Those inside JSON that are looked at, those that people look for first, then all others. */
-function ordered(shape: Shape, { by, columns }: Looked): Field[] {
-  const { fields, likely, time, message, id } = shape
-  const inJson = [by, ...columns].flatMap(path => fieldAt(shape, path) ?? []).filter(({ json }) => json)
-  const all = [...new Map([...inJson, ...likely, ...fields].map(field => [field.path, field])).values()]
-  return all.filter(field => ![time, message, id].includes(field))
 }
 
 function item(field: Field, state: Looked, shape: Shape, top: Top[] | null, acts: Acts): HTMLElement {
@@ -82,6 +73,8 @@ function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, ac
   const most = Math.max(1e-9, ...(top ?? []).map(({ entries }) => entries))
   const measured = measureOf(state.measure, shape)
   const unit = measured ? unitOf(nameOf(measured.field)) : ''
+  const measure = measureMenu('Show of each value', acts.measure)
+  measure.set(state, shape)
   const line = ({ value, entries, counted }: Top) => {
     // A field inside JSON is looked at in its turn.
     if (type === 'JSON')
@@ -107,7 +100,7 @@ function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, ac
   return el(
     'div',
     { class: 'top' },
-    type !== 'JSON' && measures(state.measure, shape, acts),
+    type !== 'JSON' && el('div', { class: 'measure' }, el('span', {}, 'Show'), measure.element),
     top === null ? el('p', { class: 'hint' }, 'Counting …') : el('ol', {}, ...top.map(line)),
     (top?.length ?? 0) >= 10 && el('p', { class: 'hint' }, 'The first ten.'),
     button(state.columns.includes(path) ? 'Remove the column' : 'Show as column', () => acts.column(path), {
@@ -123,42 +116,4 @@ function topValue(text: string, title: string, press: () => void, ...amounts: Ch
 /** `1 row` */
 export function rowsText(count: number): string {
   return `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`
-}
-
-/** What is shown of each value: the number of rows, or a number of theirs. */
-function measures(measure: string, shape: Shape, acts: Acts): HTMLElement {
-  const numeric = [...new Set([...shape.likely, ...shape.fields])].filter(isNumber)
-  const fields = numeric.toSorted((a, b) => rank(a) - rank(b))
-  const options = fields.flatMap(field =>
-    ['average', 'highest'].map(
-      kind => [`${kind}:${field.path}`, `${kind} ${withUnit(toldApart(field, fields), field)}`] as const,
-    ),
-  )
-  const { element, set } = menu('Show', acts.measure)
-  set([['rows', 'number of rows'], ...options], measure)
-  return el('div', { class: 'measure' }, el('span', {}, 'Show'), element)
-}
-
-/** Times first, then other amounts; of those alike the likely ones. */
-function rank(field: Field): number {
-  const at = amounts.findIndex(pattern => pattern.test(nameOf(field)))
-  return at < 0 ? amounts.length : at
-}
-
-/** By its path, where another field has the same name. */
-function toldApart(field: Field, fields: Field[]): string {
-  const alike = fields.filter(other => nameOf(other) === nameOf(field))
-  return alike.length > 1 ? field.path : nameOf(field)
-}
-
-/** `origin_time (ms)` */
-function withUnit(text: string, field: Field): string {
-  const unit = unitOf(nameOf(field))
-  return unit === '' || unit === 'time' ? text : `${text} (${unit})`
-}
-
-/** `highest origin_time (ms)` */
-export function measureText(measure: string, shape: Shape): string {
-  const of = measureOf(measure, shape)
-  return of ? `${of.kind} ${withUnit(nameOf(of.field), of.field)}` : 'rows'
 }

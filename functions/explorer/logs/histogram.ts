@@ -1,19 +1,21 @@
-/** Entries over time as stacked bars: brushed or pressed to narrow the range, read by pointer or arrow keys. */
+/** Entries over time: numbers as stacked bars, what is measured as lines. Brushed or pressed to narrow the range, read by pointer or arrow keys. */
 import { el, show } from '../dom.ts'
 import { amount } from '../series.ts'
 import { rowsText } from './fields.ts'
-import { shown, widthText, type Zone } from './range.ts'
+import { missingOf, type Range, shown, widthText, type Zone } from './range.ts'
 
 export interface Bars {
   /** Microseconds since 1970 of the beginnings of all buckets. */
   starts: number[]
   width: number
   /**
-   * From the bottom up; a value of `null` is a gap, as there was nothing to measure. `counted`: of how many rows a value is,
-   * where it is not their number.
+   * Bars from the bottom up, or lines: where a value is not a number of rows but measured, of so many as `counted` says, and a
+   * gap (`null`) where there was nothing to measure.
    */
   layers: { name: string; colour: string; values: (number | null)[]; counted?: (number | null)[] }[]
-  /** The present: the bucket that has it is not finished. */
+  isMeasured: boolean
+  /** What was asked, and the present: the buckets at its ends may be there in part. */
+  range: Range
   now: number
   zone: Zone
   title: string
@@ -21,7 +23,9 @@ export interface Bars {
   unit: string
 }
 
-const [height, foot] = [54, 16]
+/** Of the plot; lines need room to be told apart. */
+const heightOf = (bars: Bars | null) => (bars?.isMeasured ? 110 : 54)
+const foot = 16
 /** On the right, for the largest number and its unit. */
 const gutterOf = (bars: Bars | null) => (bars?.unit ? 60 : 36)
 
@@ -32,7 +36,7 @@ export function barColour(colour: string): string {
 
 /** @param narrow called with the beginning and the end of what was chosen, in microseconds */
 export function histogram(narrow: (from: number, to: number) => void) {
-  const plot = drawing('svg', { class: 'bars', height: height + foot, 'aria-hidden': 'true' })
+  const plot = drawing('svg', { class: 'bars', height: heightOf(null) + foot, 'aria-hidden': 'true' })
   const said = el('p', { class: 'bars-said', role: 'status' })
   const element = el('div', {
     class: 'histogram',
@@ -42,6 +46,8 @@ export function histogram(narrow: (from: number, to: number) => void) {
   })
   element.append(plot, said)
   let bars: Bars | null = null
+  /** Names of the layers that are not drawn. */
+  const hidden = new Set<string>()
   let [active, pressed] = [-1, null as number | null]
 
   const width = () => Math.max(1, plot.clientWidth - gutterOf(bars))
@@ -50,7 +56,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
     const x = event.clientX - plot.getBoundingClientRect().left
     return Math.max(0, Math.min((bars?.starts.length ?? 1) - 1, Math.floor(x / step())))
   }
-  const brush = drawing('rect', { class: 'brush', y: 0, height, width: 0 })
+  const brush = drawing('rect', { class: 'brush', y: 0, width: 0 })
   const select = (a: number, b: number) => {
     brush.setAttribute('x', String(Math.min(a, b) * step()))
     brush.setAttribute('width', String((Math.abs(a - b) + 1) * step()))
@@ -58,7 +64,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
   const point = (index: number) => {
     active = index
     if (!bars) return
-    said.textContent = wordsOf(bars, index)
+    said.textContent = wordsOf(seen(bars), index)
     // Beside the bar, on the side that has more room.
     const isLeft = index < bars.starts.length / 2
     said.style.left = isLeft ? `${(index + 1) * step() + 4}px` : ''
@@ -97,16 +103,26 @@ export function histogram(narrow: (from: number, to: number) => void) {
         ),
       )
   })
+  const seen = (all: Bars) => ({ ...all, layers: all.layers.filter(({ name }) => !hidden.has(name)) })
   const draw = () => {
     if (!bars) return show(plot)
     element.setAttribute('aria-label', `${bars.title}. Arrow keys read the bars, Enter narrows to one.`)
-    show(plot, ...drawn(bars, width()), brush)
+    plot.setAttribute('height', String(heightOf(bars) + foot))
+    show(plot, ...drawn(seen(bars), width()), brush)
+    brush.setAttribute('height', String(heightOf(bars)))
     brush.setAttribute('width', '0')
   }
   new ResizeObserver(draw).observe(element)
   return {
     element,
+    isOn: (layer: string) => !hidden.has(layer),
+    toggle(layer: string) {
+      if (!hidden.delete(layer)) hidden.add(layer)
+      draw()
+      return !hidden.has(layer)
+    },
     set(next: Bars | null) {
+      if (next?.title !== bars?.title) hidden.clear()
       bars = next
       active = -1
       said.textContent = ''
@@ -116,27 +132,15 @@ export function histogram(narrow: (from: number, to: number) => void) {
 }
 
 function drawn(bars: Bars, width: number): SVGElement[] {
-  const { starts, width: bucket, layers, now, zone, unit } = bars
-  const step = width / starts.length
-  const totals = starts.map((_, i) => layers.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
-  const most = Math.max(1e-9, ...totals)
+  const { starts, width: bucket, layers, zone, unit, isMeasured } = bars
+  const [step, height] = [width / starts.length, heightOf(bars)]
+  const sums = starts.map((_, i) => layers.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
+  const most = Math.max(1e-9, ...(isMeasured ? layers.flatMap(({ values }) => values.map(Number)) : sums))
+  const y = (value: number) => height - (value / most) * (height - 4)
   const parts: SVGElement[] = [
     drawing('line', { class: 'base', x1: 0, x2: width, y1: height + 0.5, y2: height + 0.5 }),
+    ...(isMeasured ? lines(bars, step, y) : stacked(bars, step, y)),
   ]
-  for (const [i, start] of starts.entries()) {
-    let top = height
-    for (const { colour, values } of layers) {
-      const value = values[i] ?? 0
-      if (value <= 0) continue
-      const tall = Math.max(1, (value / most) * (height - 4))
-      top -= tall
-      const open = now >= start && now < start + bucket
-      const place = { x: i * step + 0.5, y: top, width: Math.max(1, step - 1), height: tall }
-      const rect = drawing('rect', { class: `bar-${colour}${open ? ' unfinished' : ''}`, ...place })
-      rect.style.setProperty('--bar', barColour(colour))
-      parts.push(rect)
-    }
-  }
   const labels = Math.max(2, Math.floor(width / 180))
   let before = ''
   for (let i = 0; i < labels; i++) {
@@ -147,10 +151,60 @@ function drawn(bars: Bars, width: number): SVGElement[] {
     before = time
     parts.push(text)
   }
-  const top = drawing('text', { x: width + gutterOf(bars) - 2, y: 11, class: 'most' })
-  top.textContent = amount(most, unit)
-  parts.push(...(most > 1e-8 ? [top] : []))
+  if (most <= 1e-8) return parts
+  for (const value of isMeasured ? [most, most / 2] : [most]) {
+    const at = Math.max(11, y(value) + 4)
+    const text = drawing('text', { x: width + gutterOf(bars) - 2, y: at, class: 'most' })
+    text.textContent = amount(value, unit)
+    parts.push(text)
+  }
   return parts
+}
+
+function stacked(bars: Bars, step: number, y: (value: number) => number): SVGElement[] {
+  const height = heightOf(bars)
+  return bars.starts.flatMap((start, i) => {
+    let top = height
+    return bars.layers.flatMap(({ colour, values }) => {
+      const value = values[i] ?? 0
+      if (value <= 0) return []
+      const tall = Math.max(1, height - y(value))
+      top -= tall
+      const part = missingIn(bars, start) ? ' part' : ''
+      const place = { x: i * step + 0.5, y: top, width: Math.max(1, step - 1), height: tall }
+      const rect = drawing('rect', { class: `bar-${colour}${part}`, ...place })
+      rect.style.setProperty('--bar', barColour(colour))
+      return rect
+    })
+  })
+}
+
+/** A line goes from a bucket to the next one only; a value without a neighbour is a point. */
+function lines(bars: Bars, step: number, y: (value: number) => number): SVGElement[] {
+  const { starts, layers } = bars
+  const parts = starts.flatMap((start, i) =>
+    missingIn(bars, start)
+      ? drawing('rect', { class: 'part-behind', x: i * step, y: 0, width: step, height: heightOf(bars) })
+      : [],
+  )
+  const drawnLines = layers.flatMap(({ colour, values }) => {
+    const at = (i: number) => `${((i + 0.5) * step).toFixed(1)},${y(values[i]!).toFixed(1)}`
+    const isGap = (i: number) => (values[i] ?? null) === null
+    const path = values.map((_, i) => (isGap(i) ? '' : `${isGap(i - 1) ? 'M' : 'L'}${at(i)}`)).join('')
+    const line = drawing('path', { class: 'line', d: path })
+    const points = values.flatMap((value, i) =>
+      value !== null && isGap(i - 1) && isGap(i + 1)
+        ? drawing('circle', { cx: (i + 0.5) * step, cy: y(value), r: 2.5 })
+        : [],
+    )
+    for (const each of [line, ...points]) each.style.setProperty('--bar', barColour(colour))
+    return [line, ...points]
+  })
+  return [...parts, ...drawnLines]
+}
+
+function missingIn({ width, range, now }: Bars, start: number): string {
+  return missingOf(start, start + width, range, now)
 }
 
 /** The time of day, with the day where it is another than that of the label before. */
@@ -160,16 +214,18 @@ function labelOf(time: string, bucket: number, before: string): string {
   return time.slice(0, 10) === before.slice(0, 10) ? ofDay : `${time.slice(5, 10)} ${ofDay}`
 }
 
-function wordsOf({ starts, width, layers, now, zone, unit }: Bars, index: number): string {
+function wordsOf(bars: Bars, index: number): string {
+  const { starts, width, layers, zone, unit } = bars
   const start = starts[index]!
   const counts = layers.flatMap(({ name, values, counted }) => {
     const value = values[index] ?? null
-    if (counted) return value === null ? [] : `${amount(value, unit)} of ${rowsText(counted[index] ?? 0)}`
-    return value ? `${amount(value)} ${name}` : []
+    if (!counted) return value ? `${amount(value)} ${name}` : []
+    const of = layers.length > 1 ? `${name} ` : ''
+    return value === null ? [] : `${of}${amount(value, unit)} of ${rowsText(counted[index] ?? 0)}`
   })
-  const open = now >= start && now < start + width ? ' (not finished)' : ''
+  const missing = missingIn(bars, start)
   const time = shown(start, zone).slice(0, width < 1e6 ? 26 : 19)
-  return `${time}, ${widthText(width)}${open}: ${counts.join(', ') || 'none'}`
+  return `${time}, ${widthText(width)}${missing && ` (${missing})`}: ${counts.join(', ') || 'none'}`
 }
 
 function drawing<K extends keyof SVGElementTagNameMap>(

@@ -6,14 +6,14 @@ import { parametersOf } from '../service.ts'
 import { bar } from './bar.ts'
 import type { Current } from './current.ts'
 import { entryPanel } from './entry.ts'
-import { fieldList, measureText } from './fields.ts'
+import { fieldList } from './fields.ts'
 import { follower } from './following.ts'
 import { histogram } from './histogram.ts'
+import { chartMenus } from './measure.ts'
 import { inTable } from './opening.ts'
 import { writtenOf } from './range.ts'
 import { reading } from './reading.ts'
 import { keyOf, rowList } from './rows.ts'
-import { fieldAt, nameOf } from './shape.ts'
 import { type Filter, sortedBy } from './state.ts'
 
 interface Setup {
@@ -46,7 +46,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     remove: column,
     more: () => rows.older(),
   })
-  const by = (path: string) => change({ by: path, measure: 'rows' })
+  const by = (path: string) => change({ by: path })
   const measure = (to: string) => change({ measure: to })
   const fields = fieldList({ filter, column, by, measure, close: () => showFields.set(false) })
   const showFields = toggle('Fields', innerWidth >= 1280, on => (fields.element.hidden = !on))
@@ -71,6 +71,8 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     },
   })
   const chips = el('div', { class: 'chips' })
+  const menus = chartMenus(change)
+  const chartLine = el('div', { class: 'chart-line' }, menus.element, legend)
   const told = el('div', { class: 'notices' })
   /** What the next run says of the way to its state. */
   let telling = notices
@@ -83,7 +85,8 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
 
   function draw(): void {
     controls.set(view.state, view.shape())
-    show(chips, ...view.state.filters.map(other => filterChip(other, view)), byChip(view), measureChip(view))
+    menus.set(view.state, view.shape())
+    show(chips, ...view.state.filters.map(other => filterChip(other, view)))
     if (view.state.row === '') entry.show()
   }
 
@@ -115,7 +118,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     copyButton('Copy link', () => location.href),
     controls.redaction,
     showFields.element,
-    toggle('Chart', true, on => (bars.element.hidden = legend.hidden = !on)).element,
+    toggle('Chart', true, on => (bars.element.hidden = chartLine.hidden = !on)).element,
     toggle('Wrap', false, on => list.element.classList.toggle('wrap', on)).element,
     endpoint.cacheSeconds > 0 &&
       endpoint.mayRunFresh &&
@@ -128,8 +131,9 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     controls.element,
     told,
     chips,
+    chartLine,
     bars.element,
-    el('div', { class: 'logs-line' }, stale, facts, looked, legend, acts),
+    el('div', { class: 'logs-line' }, stale, facts, looked, acts),
     el('div', { class: 'logs-main' }, fields.element, place, entry.element),
     el(
       'details',
@@ -168,22 +172,6 @@ function filterChip(filter: Filter, { state, change }: Current): HTMLElement {
   const text = `${path.split('.').slice(-2).join('.')} ${operator} ${value === null ? 'none' : String(value)}`
   const without = state.filters.filter(other => other !== filter)
   return chip(text, path, `Remove the filter ${text}`, () => change({ filters: without }))
-}
-
-/** Says by which field the chart is split. */
-function byChip({ state, shape, change }: Current): HTMLElement | null {
-  const field = fieldAt(shape(), state.by)
-  if (!field) return null
-  const text = `by ${nameOf(field)}`
-  return chip(text, field.path, `Remove the split ${text}`, () => change({ by: '' }))
-}
-
-/** Says that the chart and the values of a field show something else than numbers of rows. */
-function measureChip({ state, shape, change }: Current): HTMLElement | null {
-  if (state.measure === 'rows') return null
-  const text = measureText(state.measure, shape())
-  const rows = () => change({ measure: 'rows' })
-  return chip(text, 'Measured in place of rows', `Count rows in place of ${text}`, rows)
 }
 
 /** A press takes it away. */

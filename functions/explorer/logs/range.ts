@@ -114,6 +114,13 @@ export function buckets(from: number, to: number, width: number): number[] {
   return Array.from({ length: Math.max(1, Math.ceil((to - first) / width)) }, (_, i) => first + i * width)
 }
 
+/** What one has to know of a bucket that is not there as a whole; empty where it is. */
+export function missingOf(start: number, end: number, range: Range, now: number): string {
+  if (start <= now && now < end) return 'not finished'
+  const isCut = (range.from ?? start) > start || (range.to ?? end) < end
+  return isCut ? 'in part' : ''
+}
+
 /** `5 minutes`: a width in words. */
 export function widthText(width: number): string {
   const seconds = width / 1e6

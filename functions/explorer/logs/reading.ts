@@ -102,8 +102,7 @@ export function reading(
     const chart = await chartOf({ state, shape, range, now: now(), maxRows: endpoint.maxRows, run })
     charted = { at: now(), width: chart.bars?.width ?? 6e7 }
     bars.set(chart.bars)
-    legend.classList.toggle('values', state.by !== '' && state.measure === 'rows')
-    show(legend, ...chart.legend(severity => view.change({ severity })))
+    show(legend, ...chart.legend({ ...bars, choose: severity => view.change({ severity }) }))
     fields.set(state, shape, chart.top)
     return chart.total
   }

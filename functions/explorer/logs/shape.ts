@@ -88,11 +88,18 @@ export function nameOf({ path }: Pick<Field, 'path'>): string {
     .replace(/(\[\d+\])+$/, '')
 }
 
+/** What is measured of a field's numbers. */
+export const measures = ['average', 'p50', 'p95', 'highest'] as const
+
 /** @param measure as the state has it @returns `null` where rows are counted */
-export function measureOf(measure: string, shape: Shape): { kind: string; field: Field } | null {
-  const [, kind, path] = /^(average|highest):(.+)$/s.exec(measure) ?? []
-  const field = path === undefined ? null : fieldAt(shape, path)
-  return field && isNumber(field) ? { kind: kind!, field } : null
+export function measureOf(
+  measure: string,
+  shape: Shape,
+): { kind: (typeof measures)[number]; field: Field } | null {
+  const [named = '', path = ''] = measure.split(/:(.*)/s)
+  const kind = measures.find(other => other === named)
+  const field = fieldAt(shape, path)
+  return kind && field && isNumber(field) ? { kind, field } : null
 }
 
 /** @returns the filter that a search such as `status_code:500` or `path=/rest` stands for; `null` = none */
@@ -117,7 +124,7 @@ function valueIn(text: string, field: Field): string | number | boolean | null {
 
 const numeric = ['INT64', 'FLOAT64', 'NUMERIC', 'BIGNUMERIC']
 
-/** Whether its average and its highest value can be shown. */
+/** Whether it can be measured. */
 export function isNumber({ type }: Field): boolean {
   return numeric.includes(type)
 }

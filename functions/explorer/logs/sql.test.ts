@@ -11,7 +11,7 @@ import { appRow, withAppLogs } from '../testing/app-logs.ts'
 import { sampleEntries } from '../../../infra/lqe/logs/sample.ts'
 import { tokenize } from '../../../shared/sql/tokens.ts'
 import type { Row, Value } from '../../../shared/engines/engine.ts'
-import { fieldAt, type Shape, shapeOf } from './shape.ts'
+import { fieldAt, measures, type Shape, shapeOf } from './shape.ts'
 import { type After, entrySql, extentSql, histogramSql, namesSql, rowsSql, string, topSql } from './sql.ts'
 import { initial, type State } from './state.ts'
 import { anyCharacter } from '../../../shared/testing/characters.ts'
@@ -218,6 +218,30 @@ describe('values and their histogram', () => {
     expect(Math.max(...buckets.map(({ entries }) => Number(entries)))).toBe(highest[0])
     const rows = await run(rowsSql(plain, edge(), all, 1000))
     expect(buckets.reduce((sum, { counted }) => sum + Number(counted), 0)).toBe(rows.length)
+  })
+
+  test('a number of a field is measured for each of the listed values, and for the others together', async () => {
+    const [by, of] = ['metadata.request.method', 'metadata.response.origin_time']
+    const rows = await run(rowsSql({ ...plain, columns: [by, of] }, edge(), all, 1000))
+    const isListed = ({ method }: Row) => method === 'GET' || method === 'POST'
+    const times = Map.groupBy(rows, row => (isListed(row) ? text(row['method']) : 'null'))
+    const measuredBy = async (kind: string) => {
+      const asked = { ...plain, by, measure: `${kind}:${of}` }
+      const answer = await run(histogramSql(asked, edge(), all, { width: 3e15, values: ['GET', 'POST'] }))
+      return new Map(answer.map(({ method, entries }) => [text(method), Number(entries)]))
+    }
+    const kinds = await Promise.all(measures.map(measuredBy))
+    expect(times.size).toBe(3)
+    for (const [method, own] of times) {
+      const sorted = own.map(({ origin_time }) => Number(origin_time)).toSorted((a, b) => a - b)
+      const [average, p50, p95, highest] = kinds.map(kind => kind.get(method)!)
+      expect(average).toBeCloseTo(sorted.reduce((sum, time) => sum + time, 0) / own.length)
+      expect(highest).toBe(sorted.at(-1))
+      const share = (limit: number) => sorted.filter(time => time <= limit).length / own.length
+      expect([share(p50!) >= 0.5, share(p95!) >= 0.95, p50! <= p95!, p95! <= highest!]).toEqual(
+        Array.from({ length: 4 }, () => true),
+      )
+    }
   })
 
   test('a histogram by a field has the listed values, the others together, and those without it', async () => {

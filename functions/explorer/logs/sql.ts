@@ -3,7 +3,7 @@
  * entry by EXISTS over the lists on its path, so an entry with several elements is found once; columns show the first.
  */
 import { brief, type Range } from './range.ts'
-import { type Field, fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
+import { type Field, fieldAt, measureOf, type measures, nameOf, type Shape } from './shape.ts'
 import type { Filter, Scalar, Severity, State } from './state.ts'
 
 /** The last row of a page, or how many rows came before where rows are not sorted by time and id. */
@@ -53,8 +53,9 @@ export function histogramSql(
   const field = fieldAt(shape, state.by)
   const bucket = `TIMESTAMP_MICROS(DIV(UNIX_MICROS(${at(shape.time)}), ${width}) * ${width}) AS bucket`
   const kind = field ? among(field, values) : shape.severity && severityOf(shape.severity)
+  // A number of all severities together is one line.
   const split =
-    kind && state.measure === 'rows'
+    kind && (field || state.measure === 'rows')
       ? [as(kind, field ? splitName(field) : 'severity'), field && `${first(field)} IS NULL AS absent`]
       : []
   const keys = [bucket, ...split].filter(Boolean)
@@ -307,7 +308,14 @@ function measured(
 ): string[] {
   const of = measureOf(measure, shape)
   if (!of) return ['COUNT(*) AS entries']
-  return [`${of.kind === 'average' ? 'AVG' : 'MAX'}(${value(of.field)}) AS entries`, 'COUNT(*) AS counted']
+  return [`${aggregates[of.kind](value(of.field))} AS entries`, 'COUNT(*) AS counted']
+}
+
+const aggregates: Record<(typeof measures)[number], (value: string) => string> = {
+  average: value => `AVG(${value})`,
+  p50: value => `APPROX_QUANTILES(${value}, 100)[OFFSET(50)]`,
+  p95: value => `APPROX_QUANTILES(${value}, 100)[OFFSET(95)]`,
+  highest: value => `MAX(${value})`,
 }
 
 /** JSON has no equality of its own; its text has. */

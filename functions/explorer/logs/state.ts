@@ -36,7 +36,7 @@ export interface State {
   ascending: boolean
   /** Path of the field that the histogram is split by, with its values beside the rows; empty = severity. */
   by: string
-  /** What the histogram and the values show: `rows`, or `average:path`, `highest:path`. */
+  /** What the chart and the values show: `rows`, or one of `measures` of a field, such as `average:path`. */
   measure: string
   redact: boolean
   /** The open row, as `key` writes it. */

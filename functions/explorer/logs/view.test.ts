@@ -85,6 +85,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
 
   const counted = (text: RegExp) => page.locator('.logs-facts', { hasText: text }).waitFor()
   const rows = () => page.locator('.row:not(.head)')
+  const topValue = (text: RegExp) => page.locator('.top-value', { hasText: text })
 
   /** A button of a value in the entry, which shows while one points at the value. */
   async function press(name: string): Promise<void> {
@@ -252,31 +253,38 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await rows().nth(1).and(page.locator('[aria-selected=true]')).waitFor()
   })
 
-  test('the values of a field are counted or measured, as a chip says until it is taken away, and filter', async () => {
+  test('the chart and the values of a field show what its menus say, one line for each value where it is measured', async () => {
     await open(plain)
+    const [show, by] = [page.getByLabel('Show in the chart'), page.getByLabel('Split the chart by')]
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.getByRole('button', { name: /^path/ }).first().click()
-    await page.getByRole('button', { name: /items\/0 ?100/ }).waitFor()
-    await page.getByRole('button', { name: 'Remove the split by path' }).click()
+    await topValue(/items\/0 ?100/).waitFor()
+    await by.selectOption('class of status')
     await page.getByRole('button', { name: '5xx 30' }).waitFor()
-    expect([page.url().includes('.by='), await page.locator('.chip').count()]).toEqual([false, 0])
-    await page.goBack()
-    await page.locator('.measure select').selectOption('highest origin_time (ms)')
-    await page.getByRole('button', { name: /items\/2 ?1,199 ms ?100 rows/ }).waitFor()
+    expect(page.url()).not.toContain('.by=')
+    await show.selectOption('average origin_time (ms)')
+    await page.locator('.bars .line').waitFor()
+    expect(await by.locator(':checked').textContent()).toBe('nothing')
+    await by.selectOption('path')
+    await page.getByLabel('Show of each value').selectOption('highest origin_time (ms)')
+    await topValue(/items\/2 ?1,199 ms ?100 rows/).waitFor()
     const values = await page.locator('.top-value span').allTextContents()
     expect(values[0]).toBe('/rest/v1/items/2')
     await counted(/^100 of 300 rows/)
+    const drawn = () =>
+      Promise.all([page.locator('.bars .line').count(), page.locator('.most').first().textContent()])
+    expect(await drawn()).toEqual([3, '1,199 ms'])
+    await page.locator('.layer', { hasText: 'items/2' }).click()
+    expect(await drawn()).toEqual([2, '10 ms'])
+    await page.locator('.layer[aria-pressed=false]').click()
+    expect(await drawn()).toEqual([3, '1,199 ms'])
     await page.locator('.top-value').first().click()
     await counted(/100 rows/)
     await page.getByRole('button', { name: /Remove the filter/ }).click()
-    await page.getByRole('button', { name: 'Count rows in place of highest origin_time (ms)' }).click()
-    await page.getByRole('button', { name: /items\/2 ?100/ }).waitFor()
-    await page.locator('.measure select').selectOption('highest origin_time (ms)')
-    await page
-      .getByRole('button', { name: /^method/ })
-      .first()
-      .click() // another field
-    await page.getByRole('button', { name: /GET ?300/ }).waitFor()
+    await by.selectOption('method')
+    await topValue(/GET ?1,199 ms/).waitFor()
+    await show.selectOption('number of rows')
+    await topValue(/GET ?300/).waitFor()
     expect(page.url()).not.toContain('measure')
   })
 
@@ -305,7 +313,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
   test('a bucket is stacked by severity, marked while it goes on, and says its day where days differ', async () => {
     await open(`${plain}&.from=now-52w`) // a bucket is a week
     await counted(/100 of 300/)
-    const parts = page.locator('.bars rect.unfinished')
+    const parts = page.locator('.bars rect.part')
     expect(await parts.count()).toBe(2)
     const [failed, passed] = await parts.evaluateAll(all =>
       all.map(each => ['x', 'y', 'height'].map(name => Number(each.getAttribute(name)))),
@@ -469,7 +477,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
       /^entry-/,
     )
     await press('Values of metadata.request.path')
-    await page.getByRole('button', { name: /items\/0 ?100/ }).waitFor()
+    await topValue(/items\/0 ?100/).waitFor()
   })
 
   test('a table is shown as its definition says, and what is inside JSON is counted, filtered and a column', async () => {
@@ -485,10 +493,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await page.locator('.field-name').first().textContent()).toBe('nameuser')
     await page.locator('.field-name', { hasText: 'payload' }).last().click()
     await page.getByRole('button', { name: /user\.name ?30/ }).click()
-    await page
-      .getByRole('button', { name: /Ann ?10/ })
-      .first()
-      .click()
+    await topValue(/Ann ?10/).click()
     await counted(/^10 rows/)
     await rows().first().click()
     await press('Column of payload.user.sign-in')
@@ -634,9 +639,9 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
       .getByTitle('metadata.request.cf.country: STRING')
       .click()
     await page.locator('.key', { hasText: '(none)' }).waitFor()
-    await page.getByRole('button', { name: /\(none\) ?\d+/ }).click()
+    await topValue(/\(none\) ?\d+/).click()
     await page.getByRole('button', { name: 'Remove the filter cf.country = none' }).click()
-    await page.getByRole('button', { name: 'Remove the split by country' }).click()
+    await page.getByLabel('Split the chart by').selectOption('')
     const url = decodeURIComponent(page.url())
     expect([url.includes('.search'), url.includes('.where=metadata.response.status_code=500')]).toEqual([
       false,
@@ -651,7 +656,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await counted(/^\d+ rows/)
     expect(await page.getByText('filter removed').count()).toBe(0)
     await page.goto(`${service.url}/${plain}&.by=metadata.request.headers.user_agent`)
-    await page.getByRole('button', { name: /\(none\) ?1$/ }).waitFor() // behind the first ten
+    await topValue(/\(none\) ?1$/).waitFor() // behind the first ten
     expect(await page.locator('.top-value').count()).toBe(11)
   })
 

@@ -1,0 +1,75 @@
+/** What the chart and the values of a field show: numbers of rows, or a number of theirs, and by which field. */
+import { type Choices, el, menu } from '../dom.ts'
+import { unitOf } from '../series.ts'
+import { type Field, fieldAt, isNumber, measureOf, measures, nameOf, type Shape } from './shape.ts'
+import type { State } from './state.ts'
+
+type Shown = Pick<State, 'by' | 'measure' | 'columns'>
+
+const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
+
+/** `Show average of origin_time by method`, as two menus; a press is a change of the state. */
+export function chartMenus(change: (patch: Partial<State>) => void) {
+  const measure = measureMenu('Show in the chart', to => change({ measure: to }))
+  const by = menu('Split the chart by', path => change({ by: path }))
+  return {
+    element: el('div', { class: 'measure' }, el('span', {}, 'Show'), measure.element, 'by', by.element),
+    set(state: Shown, shape: Shape) {
+      measure.set(state, shape)
+      const fields = fieldsOf(shape, state).filter(({ type, path }) => type !== 'JSON' || path === state.by)
+      const split = state.measure === 'rows' && shape.severity
+      const all = split ? (split.type === 'INT64' ? 'class of status' : 'severity') : 'nothing'
+      by.set([['', all], ...fields.map(field => [field.path, toldApart(field, fields)] as const)], state.by)
+    },
+  }
+}
+
+export function measureMenu(label: string, act: (measure: string) => void) {
+  const { element, set } = menu(label, act)
+  return {
+    element,
+    set({ measure }: Pick<State, 'measure'>, shape: Shape) {
+      const numeric = [...new Set([...shape.likely, ...shape.fields])].filter(isNumber)
+      const fields = numeric.toSorted((a, b) => rank(a) - rank(b))
+      const options: Choices = fields.flatMap(field =>
+        measures.map(
+          kind => [`${kind}:${field.path}`, `${kind} ${withUnit(toldApart(field, fields), field)}`] as const,
+        ),
+      )
+      set([['rows', 'number of rows'], ...options], measure)
+    },
+  }
+}
+
+/** Those inside JSON that are looked at, those that people look for first, then all others. */
+export function fieldsOf(shape: Shape, { by, columns }: Pick<State, 'by' | 'columns'>): Field[] {
+  const { fields, likely, time, message, id } = shape
+  const inJson = [by, ...columns].flatMap(path => fieldAt(shape, path) ?? []).filter(({ json }) => json)
+  const all = [...new Map([...inJson, ...likely, ...fields].map(field => [field.path, field])).values()]
+  return all.filter(field => ![time, message, id].includes(field))
+}
+
+/** Times first, then other amounts; of those alike the likely ones. */
+function rank(field: Field): number {
+  const at = amounts.findIndex(pattern => pattern.test(nameOf(field)))
+  return at < 0 ? amounts.length : at
+}
+
+/** By its path, where another field has the same name. */
+function toldApart(field: Field, fields: Field[]): string {
+  const alike = fields.filter(other => nameOf(other) === nameOf(field))
+  return alike.length > 1 ? field.path : nameOf(field)
+}
+
+/** `origin_time (ms)` */
+function withUnit(text: string, field: Field): string {
+  const unit = unitOf(nameOf(field))
+  return unit === '' || unit === 'time' ? text : `${text} (${unit})`
+}
+
+/** `Highest origin_time (ms) by path` */
+export function titleOf({ by, measure }: Pick<State, 'by' | 'measure'>, shape: Shape): string {
+  const [of, field] = [measureOf(measure, shape), fieldAt(shape, by)]
+  const text = of ? `${of.kind} ${withUnit(nameOf(of.field), of.field)}` : 'rows'
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${field ? ` by ${nameOf(field)}` : ''}`
+}
