@@ -127,9 +127,13 @@ const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /** After RFC 4648, with padding. */
 function toBase32(bytes: Uint8Array): string {
-  const bits = Array.from(bytes, value => value.toString(2).padStart(8, '0')).join('')
-  const digits = (bits.match(/.{1,5}/g) ?? []).map(five => base32[parseInt(five.padEnd(5, '0'), 2)])
-  return digits.join('').padEnd(Math.ceil(bytes.length / 5) * 8, '=')
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 5) {
+    let five = 0
+    for (let i = at; i < at + 5; i++) five = five * 256 + (bytes[i] ?? 0)
+    for (let place = 32 ** 7; place >= 1; place /= 32) text += base32[Math.floor(five / place) % 32]
+  }
+  return text.slice(0, Math.ceil((bytes.length * 8) / 5)).padEnd(text.length, '=')
 }
 
 function fromBase32(text: string): Uint8Array {
