@@ -11,6 +11,7 @@ import { tables } from '../engines/testing/reference/tables.ts'
 import { ApiError } from '../errors.ts'
 import { sandbox } from './sandbox.ts'
 import { endpoint } from './testing/endpoints.ts'
+import { rounds } from '../testing/rounds.ts'
 
 const ctes = Object.entries(tables).map(
   ([name, { columns }]) =>
@@ -52,10 +53,11 @@ describe('behind the sandbox', () => {
     'the rows of %s are those of the reference, where it does not refuse them',
     async (subject, share) => {
       const own = knownDifferences(subject)
-      const found = await differencesOf(sandboxed(open.engine), subject)
+      const asked = questionsOf(subject).filter((_, at) => at % rounds(3, 1) === 0)
+      const found = await differencesOf(sandboxed(open.engine), subject, asked)
       const others = [...found].filter(([id, difference]) => !own.has(id) && !isFailed(difference))
       expect(others).toEqual([])
-      expect(1 - found.size / questionsOf(subject).length).toBeGreaterThan(share)
+      expect(1 - found.size / asked.length).toBeGreaterThan(share)
     },
     60_000,
   )

@@ -17,6 +17,7 @@ import type { Column } from '../../sql/types.ts'
 import type { QueryEngine, Rollup } from '../engine.ts'
 import { addRows } from '../testing/parquet.ts'
 import { openDuckDb } from './engine.ts'
+import { rounds } from '../../testing/rounds.ts'
 
 const table = 'app.logs'
 const columns: Column[] = [
@@ -215,12 +216,13 @@ describe('a roll-up', () => {
 
 test('processes that make parts while files are replaced count every entry once', async () => {
   for (let i = 0; i < 4; i++) await add(`start${i}`)
+  const reads = rounds(10, 1_000)
   const reader = `
     const { openDuckDb } = await import(${JSON.stringify(join(import.meta.dirname, 'engine.ts'))})
     const [, logsFolder, tables, rollup] = process.argv
     const engine = openDuckDb({ logsFolder, tables: new Map(JSON.parse(tables)) })
     const sql = 'SELECT COUNT(*) AS names, SUM(entries) AS entries FROM \`app.rollup\`'
-    for (let i = 0; i < 30; i++) {
+    for (let i = 0; i < ${reads}; i++) {
       const { rows } = await engine.run({ sql, bindings: [], rollups: [JSON.parse(rollup)] }, { maxRows: 1, timeoutMs: 60000 })
       console.log(JSON.stringify(rows[0]))
     }
@@ -236,7 +238,7 @@ test('processes that make parts while files are replaced count every entry once'
   const readers = [0, 1].map(() => promisify(execFile)(process.execPath, args))
   const reading = new AbortController()
   const done = Promise.all(readers).finally(() => reading.abort())
-  for (let i = 0; !reading.signal.aborted && i < 200; i++) {
+  for (let i = 0; !reading.signal.aborted && i < 20 * reads; i++) {
     // A log file that takes the place of another has as many entries: the sum is 4 at every moment.
     const before = logFiles()
     await addRows(join(logsFolder, 'beside'), table, columns, [row(`n${i}`)])
@@ -245,6 +247,6 @@ test('processes that make parts while files are replaced count every entry once'
     renameSync(join(beside, made!), join(folder(), before[i % before.length]!))
   }
   const lines = (await done).flatMap(({ stdout }) => stdout.trim().split('\n'))
-  expect(lines).toHaveLength(60)
+  expect(lines).toHaveLength(2 * reads)
   expect(new Set(lines)).toEqual(new Set(['{"names":4,"entries":4}']))
 }, 60_000)

@@ -19,10 +19,17 @@ interface Judged extends Question {
   right: Answer
 }
 
-/** The differences of a subject, by question. Throws Error for a question that has no recorded answer. */
-export async function differencesOf(engine: QueryEngine, subject: string): Promise<Map<string, Difference>> {
+/**
+ * The differences of a subject, by question. Throws Error for a question that has no recorded answer.
+ * @param asked its questions, or some of them
+ */
+export async function differencesOf(
+  engine: QueryEngine,
+  subject: string,
+  asked: Question[] = questionsOf(subject),
+): Promise<Map<string, Difference>> {
   const recorded = recordedAnswers(subject)
-  const judged = questionsOf(subject).map(question => {
+  const judged = asked.map(question => {
     const right = recorded.get(question.id)
     if (right === undefined) throw new Error(`no recorded answer to ${question.id}: see record.ts`)
     return { ...question, right }

@@ -1,0 +1,2 @@
+/** Processes that make parts, with many more reads. */
+import './rollups.test.ts'

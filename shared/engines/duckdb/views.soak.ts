@@ -1,0 +1,2 @@
+/** Thousands of damaged log files. */
+import './views.test.ts'

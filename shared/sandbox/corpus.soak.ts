@@ -1,0 +1,2 @@
+/** All questions of two subjects behind the sandbox. */
+import './corpus.test.ts'
