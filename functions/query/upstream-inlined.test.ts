@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { type Reading, startReading } from '../testing/upstream.ts'
+import { rounds } from '../../shared/testing/rounds.ts'
 
 const part = `SELECT x, 9007199254740992 + x AS big, TIMESTAMP_MICROS(x * 1000003) AS ts, CAST(x AS NUMERIC) / 7 AS num,
   CONCAT('té', CAST(x AS STRING)) AS txt, CAST(CAST(x AS STRING) AS BYTES) AS bin, [x, x + 1] AS list,
@@ -70,24 +71,28 @@ describe.each(['duckdb', 'bigquery'] as const)('on %s', engine => {
   }, 60_000)
   afterAll(() => it.stop())
 
-  test('25 random queries over the rows of others answer as one query with theirs in it', async () => {
-    const sizes = fc.record({ n: fc.nat(30), m: fc.integer({ min: 1, max: 4 }) })
-    await fc.assert(
-      fc.asyncProperty(queries, sizes, async (sql, { n, m }) => {
-        const { result } = await it.call(`reader?n=${n}&m=${m}&sql=${encodeURIComponent(sql)}`)
-        const bindings = Object.entries({ n, m }).map(([name, value]) => ({
-          name,
-          type: { kind: 'INT64' as const },
-          value,
-        }))
-        const inlined = `WITH p AS (${part}), q AS (${part.replace('@m', '1')}) ${sql}`
-        const { rows } = await it.service.services.engine.run(
-          { sql: inlined, bindings },
-          { maxRows: 1000, timeoutMs: 30_000 },
-        )
-        expect(result).toEqual(JSON.parse(JSON.stringify(rows)))
-      }),
-      { numRuns: 25 },
-    )
-  }, 60_000)
+  test(
+    'random queries over the rows of others answer as one query with theirs in it',
+    async () => {
+      const sizes = fc.record({ n: fc.nat(30), m: fc.integer({ min: 1, max: 4 }) })
+      await fc.assert(
+        fc.asyncProperty(queries, sizes, async (sql, { n, m }) => {
+          const { result } = await it.call(`reader?n=${n}&m=${m}&sql=${encodeURIComponent(sql)}`)
+          const bindings = Object.entries({ n, m }).map(([name, value]) => ({
+            name,
+            type: { kind: 'INT64' as const },
+            value,
+          }))
+          const inlined = `WITH p AS (${part}), q AS (${part.replace('@m', '1')}) ${sql}`
+          const { rows } = await it.service.services.engine.run(
+            { sql: inlined, bindings },
+            { maxRows: 1000, timeoutMs: 30_000 },
+          )
+          expect(result).toEqual(JSON.parse(JSON.stringify(rows)))
+        }),
+        { numRuns: rounds(8, 500) },
+      )
+    },
+    rounds(60_000, 3_600_000),
+  )
 })

@@ -31,9 +31,9 @@ describeEngines('the newest rows by steps', logTable, ({ engine, append }) => {
 
   test('are those of one reading, for random windows, projects and densities', async () => {
     await appendRandomRows({ append }, 11)
-    const counts = await compareWindows(engine(), { seed: Math.floor(Date.now() / 86_400_000), count: 30 })
-    expect(counts.narrow).toBeGreaterThan(2)
-    expect(counts.readings).toBeGreaterThan(40)
+    const counts = await compareWindows(engine(), { seed: Math.floor(Date.now() / 86_400_000), count: 12 })
+    expect(counts.narrow).toBeGreaterThan(0)
+    expect(counts.readings).toBeGreaterThan(14)
   })
 
   test('take as many readings as it needs, and begin where the last call ended', async () => {

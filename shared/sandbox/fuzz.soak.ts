@@ -1,6 +1,7 @@
-/** A million mutations from a new seed each time; the seed is in the title, so that a failure can be repeated. */
+/** Many more random queries, and a million mutations from a new seed each time; the seed is in the title, so that a failure can be repeated. */
 import { describe, expect, test } from '@jest/globals'
 import { fuzz } from './testing/fuzz.ts'
+import './fuzz.test.ts'
 
 const seed = Date.now() % 1_000_000_000
 const rounds = 20

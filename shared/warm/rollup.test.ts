@@ -5,6 +5,7 @@ import { cacheKey } from '../cache/key.ts'
 import { EngineError } from '../engines/engine.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { endpointWith, keyFieldsFor, names, sceneOn, use, useMany } from './testing/fixture.ts'
+import { rounds } from '../testing/rounds.ts'
 
 const endpoint = endpointWith({
   warm: { seconds: 300, maxSets: 3, query: 'a.warm.sql' },
@@ -24,7 +25,7 @@ describeStores('warming from a roll-up', adapter => {
   const others = Array.from({ length: 5 }, (_, i) => `other${i}`)
 
   test('takes every answer in use, and of the others as many as the definition allows', async () => {
-    const count = adapter.name === 'SQLite' ? 2_300 : 100
+    const count = adapter.name === 'SQLite' ? 2_300 : rounds(20, 2_300)
     await useMany(scene.store, endpoint, [...names(count), ...others])
     const runs: [sets: number, fromRollup: boolean][] = []
     scene.engine.before = (projects, { rollups }) => void runs.push([projects.length, rollups!.length > 0])

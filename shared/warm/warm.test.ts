@@ -11,6 +11,7 @@ import { Budget } from './budget.ts'
 import { findDue } from './due.ts'
 import { refresh } from './refresh.ts'
 import { Tally } from './report.ts'
+import { rounds } from '../testing/rounds.ts'
 
 const own = endpointWith()
 
@@ -18,8 +19,8 @@ describeStores('warming', adapter => {
   const scene = sceneOn(adapter)
 
   describe('calls that overlap or come again', () => {
-    /** 200 on SQLite; fewer on the emulator, where a write takes 20 ms. */
-    const count = 4 * adapter.rounds
+    /** Fewer on the emulator, where a write takes 20 ms. */
+    const count = adapter.name === 'SQLite' ? rounds(100, 200) : rounds(20, 200)
     const warm = { seconds: 300, maxSets: count }
 
     test.each([

@@ -9,6 +9,7 @@ import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { LogsError } from './error.ts'
 import { loadLogs, type LoadOptions } from './load.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
+import { rounds } from '../../../shared/testing/rounds.ts'
 
 /** Loads bytes, as a file, into the table of a fresh folder or of `folder`. */
 async function load(content: string | Buffer, options: Partial<LoadOptions> & { folder?: string } = {}) {
@@ -405,10 +406,10 @@ describe('any bytes at all', () => {
             content.toString('latin1').split('\n').length,
           )
         }),
-        { numRuns: 40 },
+        { numRuns: rounds(12, 2_000) },
       )
     },
-    60_000,
+    rounds(60_000, 3_600_000),
   )
 })
 

@@ -10,6 +10,7 @@ import { clearLogs, ParquetWriter, publish, tableColumns, withStage } from './pa
 import { writeSample } from './sample.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
 import { anyCharacter } from '../../../shared/testing/characters.ts'
+import { rounds } from '../../../shared/testing/rounds.ts'
 
 const table = 'postgres.logs'
 const columns = tableColumns(tablesFolder, table)
@@ -142,10 +143,10 @@ describe('an entry on its way through Parquet', () => {
           const rows = (await query(folder, table, sql)).map(({ row }) => plain(parseJson(row as string)))
           expect(rows).toEqual(entries.map((each, at) => plain({ ...each, timestamp: list[at]!.timestamp })))
         }),
-        { numRuns: 15 },
+        { numRuns: rounds(6, 300) },
       )
     },
-    60_000,
+    rounds(60_000, 3_600_000),
   )
 })
 

@@ -1,0 +1,2 @@
+/** Every field of every table as a column and a filter. */
+import './sql.test.ts'

@@ -1,0 +1,2 @@
+/** Thousands of random and damaged requests. */
+import './frames.test.ts'

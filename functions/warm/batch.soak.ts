@@ -1,0 +1,2 @@
+/** The batch query on many more rows. */
+import './batch.test.ts'

@@ -1,0 +1,2 @@
+/** Hundreds of random loads of each table. */
+import './parquet.test.ts'

@@ -1,0 +1,2 @@
+/** More answers that several calls refresh at once. */
+import './warm.test.ts'
