@@ -4,7 +4,7 @@ import { openEndpoint } from './endpoint.ts'
 import { helpButton } from './help.ts'
 import { forgetKey, keyForm, storedKey, storeKey } from './key.ts'
 import { type Link, readLink, writeLink } from './link.ts'
-import { type Shape, shapeOf } from './logs/shape.ts'
+import { allOf, type Shape, shapeOf } from './logs/shape.ts'
 import { logsView } from './logs/view.ts'
 import { type Endpoint, listEndpoints, listTables, ServiceError } from './service.ts'
 import { themeButton } from './theme.ts'
@@ -119,7 +119,9 @@ function firstOf(endpoints: Endpoint[]): Endpoint {
 
 async function readShapes(key: string, endpoint: Endpoint): Promise<Shape[]> {
   const tables = await listTables(key, endpoint).catch(() => [])
-  return tables.map(shapeOf).filter(shape => shape !== null)
+  const [first, ...others] = tables.map(shapeOf).filter(shape => shape !== null)
+  if (!first) return []
+  return others.length === 0 ? [first] : [allOf([first, ...others]), first, ...others]
 }
 
 /** @param step whether it is a person's step, which Back goes back by; else it takes the place of the last */

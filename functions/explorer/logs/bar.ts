@@ -3,7 +3,7 @@ import { button, type Choices, el, menu, newId, show } from '../dom.ts'
 import { pickerFor } from '../field.ts'
 import type { Endpoint, Parameter } from '../service.ts'
 import { inAddress, inBar, momentOf, type Zone } from './range.ts'
-import type { Shape } from './shape.ts'
+import { type Shape, tableTitle } from './shape.ts'
 import { severities, type Severity, type State } from './state.ts'
 
 interface Acts {
@@ -54,9 +54,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
   const zones = menu('Time zone', zone => acts.change({ zone: zone as Zone }))
   const search = el('input', {
     type: 'search',
-    'aria-label': 'Search the message',
-    placeholder: 'Search messages',
-    title: 'Text in the message, or a regular expression between slashes',
+    title: 'Text, or a regular expression between slashes',
     class: 'search',
     spellcheck: 'false',
   })
@@ -132,7 +130,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       edited = false
       label()
       tables.set(
-        names.map(name => [name, name]),
+        names.map(name => [name, tableTitle(name)]),
         next.table,
       )
       for (const { name, input } of inputs) input.value = next.values[name] ?? ''
@@ -151,6 +149,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
         next.zone,
       )
       search.value = next.search
+      search.placeholder = search.ariaLabel = next.scope === 'entry' ? 'Search all fields' : 'Search messages'
       severity.element.hidden = shape.severity === null
       severity.set(severityChoices(shape, next.severity), next.severity.join())
       redact.checked = next.redact || redact.disabled

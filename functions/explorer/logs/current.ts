@@ -1,9 +1,9 @@
 /** What the parts of the logs view share: the state now, how a person changes it, and how the service is asked. */
 import type { Link } from '../link.ts'
 import { type Answer, type Endpoint, type Opening, parametersOf, runQuery } from '../service.ts'
-import { keepChoices, plainState, shapeNamed, stateFrom } from './opening.ts'
+import { inTable, keepChoices, plainState, shapeNamed, stateFrom } from './opening.ts'
 import { iso, type Range } from './range.ts'
-import type { Shape } from './shape.ts'
+import { everyTable, type Shape } from './shape.ts'
 import { addressOf, askedOf, type Filter, type State, withColumn, withFilter } from './state.ts'
 
 export interface LogsOpening extends Opening {
@@ -23,6 +23,8 @@ export interface Current {
   filter(added: Filter): void
   /** Shows a field as a column, or no longer. */
   column(path: string): void
+  /** Goes on in all tables; `null` where there is one. */
+  everywhere: ((patch?: Partial<State>) => void) | null
   /** Puts the state into the address in place of the last one. */
   write(): void
   /** Shows the state of a link: Back and Forward. */
@@ -47,6 +49,7 @@ export function currentOf(
 ): { view: Current; notices: string[] } {
   const subject = { endpoint, shapes }
   const plain = plainState(subject)
+  const isOne = shapes.length === 1
   const { start, end } = parametersOf(endpoint)
   const { state, notices } = stateFrom(link, subject)
   const write = (step: boolean) =>
@@ -66,6 +69,9 @@ export function currentOf(
     },
     filter: added => view.change(withFilter(view.state, added)),
     column: path => view.change(withColumn(view.state, path)),
+    everywhere: isOne
+      ? null
+      : patch => view.change({ ...inTable(view.state, view.shape(everyTable), endpoint).state, ...patch }),
     write: () => write(false),
     revisit(to) {
       const before = view.state

@@ -4,6 +4,7 @@ import { copyButton } from '../copy.ts'
 import { button, el } from '../dom.ts'
 import { tree } from '../value.ts'
 import { fieldAt, type Shape } from './shape.ts'
+import { searchFor } from './sql.ts'
 import type { Filter, Scalar } from './state.ts'
 
 export interface Acts {
@@ -11,6 +12,8 @@ export interface Acts {
   column(path: string): void
   /** Its values with their counts. */
   values(path: string): void
+  /** Looks for the text in all tables; `null` where there is one. */
+  everywhere: ((text: string) => void) | null
   around(): void
   close(): void
   step(towards: 'newer' | 'older'): void
@@ -48,6 +51,12 @@ function actsOf(path: string, value: Scalar, shape: Shape, acts: Acts): HTMLElem
   const known = field !== null
   // JSON itself is compared by its text.
   const compared = field?.type === 'JSON' ? JSON.stringify(value) : value
+  // A time is found by its digits, which a search by text does not read, a truth in every entry.
+  const isSought =
+    acts.everywhere &&
+    /^(STRING|JSON|INT64|NUMERIC)$/.test(field?.type ?? '') &&
+    value !== null &&
+    value !== ''
   const act = (name: string, words: string, press: () => void) => {
     const label = `${words} ${path}`
     return known && button(name, press, { title: label, 'aria-label': label })
@@ -59,6 +68,7 @@ function actsOf(path: string, value: Scalar, shape: Shape, acts: Acts): HTMLElem
     act('≠', 'Filter out', () => acts.filter({ path, operator: '!=', value: compared })),
     act('column', 'Column of', () => acts.column(path)),
     act('values', 'Values of', () => acts.values(path)),
+    isSought && act('find', 'Find in all tables:', () => acts.everywhere!(searchFor(String(value)))),
     copyButton('copy', () => String(value), `Copy ${path}`),
   )
 }

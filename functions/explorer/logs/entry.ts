@@ -6,9 +6,14 @@ import type { Current } from './current.ts'
 import { details } from './details.ts'
 import { latest } from './latest.ts'
 import { iso } from './range.ts'
-import { keyOf, type rowList } from './rows.ts'
+import { entryNamed, keyOf, type rowList } from './rows.ts'
+import { tableColumn } from './shape.ts'
 import { entrySql, rowsSql } from './sql.ts'
 import { initial } from './state.ts'
+
+/** What neither rows around an entry nor those with one of its values keep. */
+const { filters, severity, sort, ascending } = initial
+const plain = { filters, severity, sort, ascending }
 
 /** Around an entry, in microseconds: as near as there is an entry before it. */
 const surroundings = [3e8, 3.6e9, 8.64e10, 6.048e11]
@@ -43,21 +48,24 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
     if (wanted === shown) return
     shown = wanted
     element.inert = true // the last entry, until this one is there
-    const [time = '', id = ''] = row.split(/,(.*)/s)
+    const { time, id, table: own } = entryNamed(row, view.shape())
+    const shape = view.shape(own)
     const acts = {
       filter: view.filter,
       column: view.column,
       values,
+      everywhere: view.everywhere && ((search: string) => view.everywhere!({ ...plain, search })),
       step: (towards: 'newer' | 'older') => step((towards === 'older') === view.state.ascending ? -1 : 1),
-      around: () => around(Number(time)),
+      around: () => around(time),
       close: () => view.change({ row: '' }),
     }
     void run(async signal => {
-      const sql = entrySql(view.shape(), { time: Number(time), id })
+      const sql = entrySql(shape, { time, id })
       const { rows } = await view.query(sql, signal, { within: { from: null, to: null } })
       element.inert = false
       const gone = el('p', { class: 'hint' }, 'This entry is not there any more.')
-      show(element, rows[0] ? details(rows[0], view.shape(), acts) : gone)
+      const source = view.shape().parts && { [tableColumn]: own }
+      show(element, rows[0] ? details({ ...source, ...rows[0] }, shape, acts) : gone)
     }, fail)
   }
 
@@ -69,8 +77,7 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
         const { rows } = await view.query(rowsSql(initial, view.shape(), within, 2), signal, { within })
         if (rows.length < 2 && width !== surroundings.at(-1)) continue
         const { row } = view.state
-        const near = { from: iso(time - width), to: iso(time + width), sort: '', ascending: false }
-        return view.change({ ...near, filters: [], severity: [], search: '', row })
+        return view.change({ ...plain, from: iso(time - width), to: iso(time + width), search: '', row })
       }
     }, fail)
   }

@@ -2,7 +2,7 @@
 import { keep, kept } from '../kept.ts'
 import type { Link } from '../link.ts'
 import { type Endpoint, parametersOf } from '../service.ts'
-import { fieldAt, measureOf, type Shape } from './shape.ts'
+import { fieldAt, measureOf, type Shape, tableTitle } from './shape.ts'
 import { initial, type State, stateOf } from './state.ts'
 
 /** What a view is of. */
@@ -13,12 +13,16 @@ export interface Subject {
 
 /** What an address without any words of the view's own shows. */
 export function plainState({ endpoint, shapes }: Subject): State {
-  return { ...initial, values: {}, table: shapes[0]!.table, redact: endpoint.redact }
+  return { ...initial, values: {}, table: firstOf(shapes).table, redact: endpoint.redact }
 }
 
 /** The first table where none has that name. */
 export function shapeNamed({ shapes }: Subject, table: string): Shape {
-  return shapes.find(shape => shape.table === table) ?? shapes[0]!
+  return shapes.find(shape => shape.table === table) ?? firstOf(shapes)
+}
+
+function firstOf(shapes: Shape[]): Shape {
+  return shapes.find(({ parts }) => !parts)!
 }
 
 /** @returns the state, and notices of what in the link fits no table */
@@ -49,11 +53,15 @@ export function stateFrom(link: Link, subject: Subject): { state: State; notices
   return { state, notices: [`There is no table ${read.table} here; this is ${shape.table}.`, ...notices] }
 }
 
-/** The state with another table, and notices of what of it that table does not have. */
+/**
+ * The state with another table, and notices of what of it that table does not have. All tables are searched in all values,
+ * as what is looked for stands in other fields of each.
+ */
 export function inTable(state: State, shape: Shape, endpoint: Endpoint): { state: State; notices: string[] } {
   const own = keptColumns(endpoint, shape)
   const columns = fieldAt(shape, state.sort) && !own.includes(state.sort) ? [...own, state.sort] : own
-  return fitted({ ...state, table: shape.table, columns, row: '' }, shape)
+  const scope = shape.parts ? 'entry' : state.search === '' ? 'message' : state.scope
+  return fitted({ ...state, table: shape.table, scope, columns, row: '' }, shape)
 }
 
 /** Takes out of a state what its table does not have, with a notice of each field. */
@@ -78,7 +86,7 @@ function fitted(state: State, shape: Shape): { state: State; notices: string[] }
   ].filter(each => each !== false) as [path: string, use: string][]
   const notices = [...Map.groupBy(lost, ([path]) => path)].map(([path, uses]) => {
     const words = [...new Set(uses.map(([, use]) => use))].join(' and ')
-    return `${path} is not in ${shape.table}: ${words} removed.`
+    return `${path} is not in ${tableTitle(shape.table)}: ${words} removed.`
   })
   return { state: { ...state, ...kept }, notices }
 }

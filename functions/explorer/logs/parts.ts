@@ -1,6 +1,6 @@
 /** The parts of the logs view: what a press in each does, and where they stand. */
 import { copyButton } from '../copy.ts'
-import { button, el, show } from '../dom.ts'
+import { button, el, menu, show } from '../dom.ts'
 import { keep, kept } from '../kept.ts'
 import { parametersOf } from '../service.ts'
 import { bar } from './bar.ts'
@@ -14,7 +14,12 @@ import { inTable } from './opening.ts'
 import { writtenOf } from './range.ts'
 import { reading } from './reading.ts'
 import { keyOf, rowList } from './rows.ts'
-import { type Filter, sortedBy } from './state.ts'
+import { type Filter, sortedBy, type State } from './state.ts'
+
+const scopes = [
+  ['message', 'Search messages'],
+  ['entry', 'Search all fields'],
+] as const
 
 interface Setup {
   /** Names of the tables. */
@@ -54,11 +59,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     showFields.set(true)
     by(path)
   })
-  const rows = reading(
-    view,
-    { controls, list, bars, fields, openFields: () => showFields.set(true), arrived: entry.show },
-    widening,
-  )
+  const rows = reading(view, { controls, list, bars, fields, arrived: entry.show }, widening)
   const { legend, facts, looked, stale, place, sqlText } = rows.elements
   const following = follower(view, {
     rows: list.all,
@@ -73,6 +74,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   const chips = el('div', { class: 'chips' })
   const menus = chartMenus(change)
   const chartLine = el('div', { class: 'chart-line' }, menus.element, legend)
+  const scope = menu('Search in', chosen => change({ scope: chosen as State['scope'] }))
   const told = el('div', { class: 'notices' })
   /** What the next run says of the way to its state. */
   let telling = notices
@@ -86,7 +88,12 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   function draw(): void {
     controls.set(view.state, view.shape())
     menus.set(view.state, view.shape())
-    show(chips, ...view.state.filters.map(other => filterChip(other, view)))
+    scope.set(scopes, view.state.scope)
+    show(
+      chips,
+      view.state.search !== '' && scope.element,
+      ...view.state.filters.map(other => filterChip(other, view)),
+    )
     if (view.state.row === '') entry.show()
   }
 

@@ -3,7 +3,6 @@ import type { Row } from '../../../shared/engines/engine.ts'
 import { button, el, show } from '../dom.ts'
 import { failure } from '../results.ts'
 import { type Answer, costOf, now, parametersOf, ServiceError } from '../service.ts'
-import { gist } from '../value.ts'
 import type { bar } from './bar.ts'
 import { chartOf } from './chart.ts'
 import type { Current } from './current.ts'
@@ -12,8 +11,7 @@ import type { histogram } from './histogram.ts'
 import { latest } from './latest.ts'
 import { placeOf } from './opening.ts'
 import { type Range, rangeOf, shown } from './range.ts'
-import { columnsOf, type rowList, timeOf } from './rows.ts'
-import { nameOf } from './shape.ts'
+import { columnsOf, entryOf, type rowList } from './rows.ts'
 import { foundText } from './sought.ts'
 import { type After, hasCursor, rowsSql } from './sql.ts'
 import { askedOf } from './state.ts'
@@ -23,8 +21,6 @@ interface Parts {
   list: ReturnType<typeof rowList>
   bars: ReturnType<typeof histogram>
   fields: ReturnType<typeof fieldList>
-  /** Shows the list of fields. */
-  openFields(): void
   /** Called when the rows are on the screen. */
   arrived(): void
 }
@@ -32,11 +28,7 @@ interface Parts {
 const pageOf = 100
 
 /** @param widening whether the page may look further back by itself, as nothing was said of the time */
-export function reading(
-  view: Current,
-  { controls, list, bars, fields, openFields, arrived }: Parts,
-  widening: boolean,
-) {
+export function reading(view: Current, { controls, list, bars, fields, arrived }: Parts, widening: boolean) {
   const legend = el('div', { class: 'bars-legend' })
   const facts = el('span', { class: 'logs-facts', role: 'status' })
   const newest = () => list.element.scrollTo(0, 0)
@@ -129,7 +121,7 @@ export function reading(
     arrived()
     view.write()
     tell()
-    show(problem, isAll && foundText(view, answer.rows.length, openFields))
+    show(problem, isAll && foundText(view, answer.rows.length))
   }
 
   function relist(rows: Row[]): void {
@@ -210,7 +202,8 @@ export function reading(
   }
 
   async function older(): Promise<void> {
-    if (isLoading || isAll || asked !== askedOf(view.state) || list.all().length === 0) return
+    // While the rows are on their way again, it would take their turn.
+    if (!isShown || isLoading || isAll || asked !== askedOf(view.state) || list.all().length === 0) return
     isLoading = true
     await runs.rows(async signal => {
       const sql = rowsSql(view.state, view.shape(), view.range, limit, afterLast())
@@ -231,10 +224,8 @@ export function reading(
   }
 
   function afterLast(): After {
-    const shape = view.shape()
-    const last = list.all().at(-1)!
-    if (!hasCursor(view.state, shape)) return { offset: list.all().length }
-    return { time: timeOf(last, shape), id: gist(last[nameOf(shape.id!)] ?? '') }
+    const [shape, rows] = [view.shape(), list.all()]
+    return hasCursor(view.state, shape) ? entryOf(rows.at(-1)!, shape) : { offset: rows.length }
   }
 
   /** @param old whether the rows do not answer what the controls say @param running whether those that do are on their way */

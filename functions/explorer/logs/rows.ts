@@ -8,15 +8,15 @@ import { keep, kept } from '../kept.ts'
 import { timeText } from '../../query/times.ts'
 import { gist, isNested } from '../value.ts'
 import { shown, type Zone } from './range.ts'
-import { nameOf, type Shape } from './shape.ts'
-import { columnNames, severityIn } from './sql.ts'
+import { nameOf, type Shape, tableColumn } from './shape.ts'
+import { columnNames, type Entry, severityIn } from './sql.ts'
 
 export interface Column {
   /** The name in a row. */
   name: string
   /** For sorting and for keeping its width. */
   path: string
-  kind: 'time' | 'severity' | 'message' | 'value'
+  kind: 'time' | 'table' | 'severity' | 'message' | 'value'
   title: string
 }
 
@@ -36,9 +36,22 @@ interface Events {
   more(): void
 }
 
-/** Names a row of the table, as the state and the address have it: its time and its id. */
+/** Names a row, as the state and the address have it: its time, of all tables its own one, and its id. */
 export function keyOf(row: Row, shape: Shape): string {
-  return `${timeOf(row, shape)},${shape.id ? gist(row[nameOf(shape.id)] ?? '') : ''}`
+  const { time, table, id } = entryOf(row, shape)
+  return [time, ...(shape.parts ? [table] : []), id].join()
+}
+
+/** @returns microseconds since 1970, the table, and the id, which is empty where there is none */
+export function entryOf(row: Row, shape: Shape): Entry {
+  const table = shape.parts ? gist(row[tableColumn] ?? '') : shape.table
+  return { time: timeOf(row, shape), table, id: shape.id ? gist(row[nameOf(shape.id)] ?? '') : '' }
+}
+
+/** @param key as `keyOf` makes it */
+export function entryNamed(key: string, { table, parts }: Shape): Entry {
+  const [time, own, id] = (parts ? /^(.*?),(.*?),(.*)$/s : /^(.*?),()(.*)$/s).exec(key)?.slice(1) ?? []
+  return { time: Number(time), table: own || table, id: id ?? '' }
 }
 
 /** Microseconds since 1970. */
@@ -48,10 +61,11 @@ export function timeOf(row: Row, { time }: Shape): number {
 
 /** The columns of the rows that `rowsSql` asks for, without the id. @param paths of the chosen ones */
 export function columnsOf(shape: Shape, paths: string[]): Column[] {
-  const { time, message, severity } = shape
+  const { time, message, severity, parts } = shape
   const level = severity?.type === 'INT64' ? 'Status' : 'Level'
   return [
     { name: nameOf(time), path: time.path, kind: 'time', title: 'Time' },
+    ...(parts ? [{ name: tableColumn, path: tableColumn, kind: 'table', title: 'Table' } as const] : []),
     ...(severity ? [{ name: 'severity', path: severity.path, kind: 'severity', title: level } as const] : []),
     { name: nameOf(message), path: message.path, kind: 'message', title: 'Message' },
     ...columnNames(shape, paths).map(
@@ -65,7 +79,7 @@ function widthsOf({ place }: Setup): Record<string, number> {
   return (kept(`widths ${place}`) as Record<string, number> | null) ?? {}
 }
 
-const widths = { time: '17.5em', severity: '6.3em', message: '11em', value: '11em' }
+const widths = { time: '17.5em', table: '12.2em', severity: '6.3em', message: '11em', value: '11em' }
 
 /** Rows of a block: few, as a block that comes into sight is laid out within a frame. */
 const blockOf = 50

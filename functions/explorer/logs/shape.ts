@@ -25,7 +25,15 @@ export interface Shape {
   fields: Field[]
   /** Those that people look for first. */
   likely: Field[]
+  /** Of all tables: each one. What the others of this say are then columns of the rows that `sql.ts` reads of them. */
+  parts?: Shape[]
 }
+
+/** The name that stands for all tables. */
+export const everyTable = '*'
+
+/** The column that says from which table an entry of all tables is. */
+export const tableColumn = 'table_name'
 
 /** In the order in which a name is looked for. */
 const names = {
@@ -54,6 +62,48 @@ export function shapeOf({ name, columns, explore = {} }: TableDescription): Shap
   const id = named(names.id, ofType(top, 'STRING'))
   const first = explore.fields?.flatMap(path => said(path) ?? []) ?? byName(fields)
   return { table: name, time, message, id, severity, fields, likely: first }
+}
+
+/** All tables as one. Its fields are those of any table, but for paths that have several types. */
+export function allOf(parts: [Shape, ...Shape[]]): Shape {
+  const [{ time, message, id }] = parts
+  const taken = new Set<string>()
+  const column = (path: string, type: string, wanted = path): Field => {
+    const names = [wanted, ...Array.from(taken, (_, i) => `${wanted}_${i + 2}`)]
+    const name = names.find(other => !taken.has(other))!
+    taken.add(name)
+    return { path, steps: [{ name, type, repeated: false }], type }
+  }
+  const own = {
+    source: column(tableColumn, 'STRING'),
+    time: column(nameOf(time), 'TIMESTAMP'),
+    message: column(nameOf(message), 'STRING'),
+    id: id && parts.every(part => part.id) ? column(nameOf(id), 'STRING') : null,
+    severity: parts.some(part => part.severity) ? column('severity', 'STRING') : null,
+  }
+  const known = [own.source, own.time, own.message, own.id].filter(field => field !== null)
+  const others = Map.groupBy(
+    parts.flatMap(({ fields }) => fields),
+    ({ path }) => path,
+  )
+  for (const { path } of known) others.delete(path)
+  const fields = [...others.values()].flatMap(([{ path, type } = time, ...rest]) =>
+    rest.every(other => other.type === type) ? column(path, type, path.replaceAll(/\W/g, '_')) : [],
+  )
+  const first = new Set(parts.flatMap(({ likely }) => likely.map(({ path }) => path)))
+  const { source, ...columns } = own
+  return {
+    table: everyTable,
+    ...columns,
+    fields: [...known, ...fields],
+    likely: [source, ...fields.filter(({ path }) => first.has(path))],
+    parts,
+  }
+}
+
+/** How a person reads the name of a table. */
+export function tableTitle(table: string): string {
+  return table === everyTable ? 'All tables' : table
 }
 
 /** A name in JSON that a path can have: the path's own signs, and those of the address, are not in it. */

@@ -11,8 +11,19 @@ import { appRow, withAppLogs } from '../testing/app-logs.ts'
 import { sampleEntries } from '../../../infra/lqe/logs/sample.ts'
 import { tokenize } from '../../../shared/sql/tokens.ts'
 import type { Row, Value } from '../../../shared/engines/engine.ts'
-import { fieldAt, measures, type Shape, shapeOf } from './shape.ts'
-import { type After, entrySql, extentSql, histogramSql, namesSql, rowsSql, string, topSql } from './sql.ts'
+import { entryOf, keyOf } from './rows.ts'
+import { allOf, fieldAt, measures, type Shape, shapeOf, tableColumn } from './shape.ts'
+import {
+  type After,
+  entrySql,
+  extentSql,
+  histogramSql,
+  namesSql,
+  rowsSql,
+  searchFor,
+  string,
+  topSql,
+} from './sql.ts'
 import { initial, type State } from './state.ts'
 import { anyCharacter } from '../../../shared/testing/characters.ts'
 import { rounds } from '../../../shared/testing/rounds.ts'
@@ -51,6 +62,11 @@ beforeAll(async () => {
     )
     tables['cloudflare.logs.prod']!.push(i === 0 ? { ...row, metadata: lists } : row)
   }
+  // As two of the edge's: at the same microsecond, with the same ids, where pages of nine end.
+  for (const [id, user_name] of Object.entries({ 'tied-00': 'Ann', 'tied-16': 'Bob' })) {
+    const entry = { id, timestamp: '2026-03-10T12:00:00.000007Z', project: tied, event_message: 'failed' }
+    tables['postgres.logs']!.push({ ...entry, metadata: { parsed: { user_name, error_severity: 'ERROR' } } })
+  }
   tables['app.logs'] = Array.from({ length: 12 }, (_, i) => appRow(i, '2026-03-10T12:00:00Z'))
   const { queries, env } = withAppLogs(folder)
   service = await startService({ tables, queries, env: { ...env, FROZEN_NOW: now.toISOString() } })
@@ -64,11 +80,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function run(sql: string, ref = project, endpoint = 'logs.all'): Promise<Row[]> {
+async function run(sql: string, ref = project, endpoint = 'logs.all', key = service.key): Promise<Row[]> {
   const init = {
     method: 'POST',
     body: JSON.stringify({ sql }),
-    headers: { 'Content-Type': 'application/json' },
+    headers: { 'Content-Type': 'application/json', 'X-API-KEY': key },
   }
   const response = await service.fetch(`/api/endpoints/query/${endpoint}?project=${ref}`, init)
   const body = (await response.json()) as { result: Row[]; detail?: string }
@@ -147,7 +163,7 @@ describe('rows', () => {
         const rows: Row[] = await run(rowsSql({ ...plain, ascending }, edge(), all, 10, after), tied)
         seen.push(...rows.map(({ id }) => text(id)))
         const last = rows.at(-1)
-        if (last) after = { time: Number(last['timestamp']), id: text(last['id']) }
+        if (last) after = entryOf(last, edge())
       }
       expect(seen.length).toBe(25)
       expect(seen).toEqual(ascending ? seen.toSorted() : seen.toSorted().toReversed())
@@ -203,6 +219,116 @@ describe('rows', () => {
     const paths = (await Promise.all(pages)).flat().map(({ path }) => text(path))
     expect(paths).toEqual(paths.toSorted().toReversed())
     expect(paths.length).toBe(25)
+  })
+})
+
+describe('all tables', () => {
+  let every: Shape
+  const found = async (asked: Partial<State>, ref = tied) =>
+    (await run(rowsSql({ ...plain, ...asked }, every, all, 1000), ref)).map(row => [
+      row[tableColumn],
+      text(row['id']),
+    ])
+  const names = async (asked: Partial<State>) => [...new Set((await found(asked)).map(([table]) => table))]
+
+  beforeAll(() => {
+    every = allOf(shapes as [Shape, ...Shape[]])
+  })
+
+  test('have the rows of each, the newest first, in pages that show each once', async () => {
+    const each = await Promise.all(shapes.map(shape => run(rowsSql(plain, shape, all, 1000))))
+    const rows = await run(rowsSql(plain, every, all, 1000))
+    const times = rows.map(({ timestamp }) => Number(timestamp))
+    expect(times).toEqual(times.toSorted((a, b) => b - a))
+    expect(Map.groupBy(rows, row => row[tableColumn]).size).toBe(9)
+    expect(rows.map(({ id }) => text(id)).toSorted()).toEqual(
+      each
+        .flat()
+        .map(({ id }) => text(id))
+        .toSorted(),
+    )
+    for (const [sort, ascending] of [
+      ['', false],
+      ['', true],
+      ['metadata.request.path', true],
+    ] as const) {
+      const state = { ...plain, sort, ascending }
+      const pages: Row[] = []
+      for (let after: After = null; pages.length < 27;) {
+        pages.push(...(await run(rowsSql(state, every, all, 9, after), tied)))
+        after = sort ? { offset: pages.length } : entryOf(pages.at(-1)!, every)
+      }
+      expect(pages).toEqual(await run(rowsSql(state, every, all, 100), tied))
+      expect(new Set(pages.map(row => keyOf(row, every))).size).toBe(27)
+    }
+  })
+
+  test('are searched in messages or in every value, as text or as a regular expression', async () => {
+    expect(await found({ search: 'ann' })).toEqual([])
+    expect(await found({ search: 'ann', scope: 'entry' })).toEqual([['postgres_logs', 'tied-00']])
+    expect(await found({ search: '/"user_name":"[AB]/', scope: 'entry' })).toHaveLength(2)
+    expect(await found({ search: 'user_name', scope: 'entry' })).toEqual([]) // a name, not a value
+    const path = "/it's/\\1"
+    expect(await found({ search: path, scope: 'entry' })).toHaveLength(8)
+  })
+
+  test('are searched for a value as it is, also where it looks like a regular expression', async () => {
+    const counts = ["/it's/", '/it.s/'].flatMap(value =>
+      [value, searchFor(value)].map(search => count({ search })),
+    )
+    expect(await Promise.all(counts)).toEqual([25, 25, 25, 0])
+  })
+
+  test('are filtered by what some of them have: the others are as if it were NULL there', async () => {
+    const name = { path: 'metadata.parsed.user_name', operator: '=' as const, value: 'Ann' }
+    expect(await found({ filters: [name] })).toEqual([['postgres_logs', 'tied-00']])
+    expect(await found({ filters: [{ ...name, operator: '!=' }] })).toHaveLength(26)
+    expect(await found({ filters: [{ ...name, value: null }] })).toHaveLength(25)
+    expect(await found({ filters: [{ ...name, operator: '!=', value: null }] })).toHaveLength(2)
+    expect(await found({ filters: [{ ...name, operator: '>', value: '' }] })).toHaveLength(2)
+    const table = { path: tableColumn, operator: '=' as const, value: 'edge_logs' }
+    expect(await names({ filters: [table] })).toEqual(['edge_logs'])
+    expect(await names({ filters: [{ ...table, operator: '!=' }] })).toEqual(['postgres_logs'])
+    expect(await found({ filters: [table, name] })).toEqual([])
+    expect(await names({ severity: ['error'] })).toEqual(['postgres_logs'])
+    expect((await found({ severity: ['other'] }, project)).length).toBeGreaterThan(0)
+  })
+
+  test('have columns, values and a histogram, of which each counts every row once', async () => {
+    const paths = ['metadata.parsed.user_name', 'metadata.request.path']
+    const [row] = await run(rowsSql({ ...plain, columns: paths, sort: paths[0]! }, every, all, 1), tied)
+    expect(row).toMatchObject({ user_name: 'Bob', path: null, severity: 'ERROR' })
+    const counts = async (sql: string) =>
+      new Map((await run(sql, tied)).map(row => [Object.values(row).at(-2), Object.values(row).at(-1)]))
+    const width = 8.64e10
+    const bySeverity = await counts(histogramSql(plain, every, all, { width, values: [] }))
+    expect(bySeverity).toEqual(
+      new Map([
+        ['error', 2],
+        ['info', 24],
+        ['other', 1],
+      ]),
+    )
+    const source = fieldAt(every, tableColumn)!
+    const byTable = new Map([
+      ['edge_logs', 25],
+      ['postgres_logs', 2],
+    ])
+    expect(await counts(topSql(plain, every, all, source, 10))).toEqual(byTable)
+    const highest = { ...plain, measure: 'highest:metadata.response.status_code' }
+    const [top] = await run(topSql(highest, every, all, source, 1), tied)
+    expect(top).toMatchObject({ entries: 200, counted: 25 })
+    const [extent] = await run(extentSql(plain, every, all), tied)
+    expect(extent!['first']).toBe(extent!['last'])
+  })
+
+  test('are there for keys whose answers are redacted', async () => {
+    const key = await service.issue({ redacted: true })
+    const state = { ...plain, search: 'ann', scope: 'entry' as const, columns: ['metadata.request.path'] }
+    const rows = await run(rowsSql(state, every, all, 10), tied, 'logs.all', key)
+    expect(rows).toMatchObject([{ table_name: 'postgres_logs', path: null }])
+    const sql = histogramSql({ ...plain, by: tableColumn }, every, all, { width: 6e7, values: ['edge_logs'] })
+    expect(await run(sql, tied, 'logs.all', key)).toHaveLength(2)
   })
 })
 

@@ -1,31 +1,55 @@
 /**
  * The SQL of the logs view, made from its state. Names and literals are quoted here and nowhere else. A filter finds an
  * entry by EXISTS over the lists on its path, so an entry with several elements is found once; columns show the first.
+ * All tables are the union of what is read of each.
  */
 import { brief, type Range } from './range.ts'
-import { type Field, fieldAt, measureOf, type measures, nameOf, type Shape } from './shape.ts'
+import { type Field, fieldAt, measureOf, type measures, nameOf, type Shape, tableColumn } from './shape.ts'
 import type { Filter, Scalar, Severity, State } from './state.ts'
 
 /** The last row of a page, or how many rows came before where rows are not sorted by time and id. */
-export type After = { time: number; id: string } | { offset: number } | null
+export type After = Entry | { offset: number } | null
 
-export type Asked = Pick<State, 'search' | 'severity' | 'filters'>
+/** Where an entry is: its time in microseconds since 1970, its table and its id. */
+export interface Entry {
+  time: number
+  id: string
+  table: string
+}
+
+export type Asked = Pick<State, 'search' | 'scope' | 'severity' | 'filters'>
 
 interface Rows extends Asked, Pick<State, 'columns' | 'sort' | 'ascending'> {}
 
-/** Columns of a row: id, time, severity as it is in the table, message, then the state's columns by `columnNames`. */
+/**
+ * Columns of a row: id, time, severity as it is in the table, message, then the state's columns by `columnNames`. Of all
+ * tables, `tableColumn` follows the time, and the severity is a level, or what a status of HTTP stands for.
+ */
 export function rowsSql(state: Rows, shape: Shape, range: Range, limit: number, after: After = null): string {
   const names = columnNames(shape, state.columns)
   const columns = names.map(([field, name]) => as(first(field), name))
-  const severity = shape.severity && as(first(shape.severity), 'severity')
-  const direction = state.ascending ? '' : ' DESC'
+  const { id, time, severity, message } = shape
+  const source = shape.parts && fieldAt(shape, tableColumn)
   const sorted = fieldAt(shape, state.sort)
-  const order = [sorted && first(sorted), at(shape.time), shape.id && at(shape.id)].filter(Boolean)
+  const [offset, last] = after && 'offset' in after ? [after.offset, null] : [0, after]
+  const ordered = (fields: (Field | null | undefined)[], term: (field: Field) => string) => {
+    const terms = fields.flatMap(field => (field ? `${term(field)}${state.ascending ? '' : ' DESC'}` : []))
+    return `ORDER BY ${terms.join(', ')}`
+  }
+  const read = [id, time, source, severity, message, ...names.map(([field]) => field), sorted]
+  const shown = [id && at(id), at(time), source && at(source), severity && as(first(severity), 'severity')]
   return lines(
-    `SELECT ${[shape.id && at(shape.id), at(shape.time), severity, at(shape.message), ...columns].filter(Boolean).join(', ')}`,
-    ...from(state, shape, range, after && 'time' in after ? past(shape, after, state.ascending) : null),
-    `ORDER BY ${order.map(term => `${term}${direction}`).join(', ')}`,
-    `LIMIT ${limit}${after && 'offset' in after ? ` OFFSET ${after.offset}` : ''}`,
+    `SELECT ${[...shown, at(message), ...columns].filter(Boolean).join(', ')}`,
+    ...from(state, shape, range, {
+      read,
+      past: part => last && past(part, last, state.ascending),
+      each: [
+        ordered([sorted, time, id], ({ steps, json }) => inJson(name(steps[0]!.name!), json)),
+        `LIMIT ${offset + limit}`,
+      ],
+    }),
+    ordered([sorted, time, id, source], first),
+    `LIMIT ${limit}${offset > 0 ? ` OFFSET ${offset}` : ''}`,
   )
 }
 
@@ -35,8 +59,8 @@ export function hasCursor({ sort }: Pick<State, 'sort'>, { id }: Shape): boolean
 }
 
 /** One entry with all its columns. */
-export function entrySql({ table, time, id }: Shape, key: { time: number; id: string }): string {
-  const columns = [equals(time, key.time), id && equals(id, key.id)].filter(Boolean)
+export function entrySql({ table, time, id }: Shape, key: Pick<Entry, 'time' | 'id'>): string {
+  const columns = [equals(time, key.time), id && key.id !== '' ? equals(id, key.id) : null]
   return lines('SELECT t.*', `FROM ${name(table)} AS t`, ...where(columns), 'LIMIT 1')
 }
 
@@ -54,14 +78,16 @@ export function histogramSql(
   const bucket = `TIMESTAMP_MICROS(DIV(UNIX_MICROS(${at(shape.time)}), ${width}) * ${width}) AS bucket`
   const kind = field ? among(field, values) : shape.severity && severityOf(shape.severity)
   // A number of all severities together is one line.
-  const split =
-    kind && (field || state.measure === 'rows')
-      ? [as(kind, field ? splitName(field) : 'severity'), field && `${first(field)} IS NULL AS absent`]
-      : []
+  const isSplit = kind && (field || state.measure === 'rows')
+  const split = isSplit
+    ? [as(kind, field ? splitName(field) : 'severity'), field && `${first(field)} IS NULL AS absent`]
+    : []
   const keys = [bucket, ...split].filter(Boolean)
   return lines(
     `SELECT ${[...keys, ...measured(state, shape, first)].join(', ')}`,
-    ...from(state, shape, range),
+    ...from(state, shape, range, {
+      read: [shape.time, isSplit ? (field ?? shape.severity) : null, measureOf(state.measure, shape)?.field],
+    }),
     `GROUP BY ${keys.map((_, i) => i + 1).join(', ')}`,
     'ORDER BY 1',
   )
@@ -79,9 +105,7 @@ export function topSql(
   const value = joins.value(field)
   return lines(
     `SELECT ${[as(value, splitName(field)), ...measured(state, shape, each => joins.chain(each))].join(', ')}`,
-    `FROM ${name(shape.table)} AS t`,
-    ...joins.clauses,
-    ...where(conditions(state, shape, range)),
+    ...from(state, shape, range, { read: [field, measureOf(state.measure, shape)?.field], joins }),
     'GROUP BY 1',
     'ORDER BY entries DESC',
     `LIMIT ${limit}`,
@@ -94,10 +118,11 @@ export function namesSql(state: Asked, shape: Shape, range: Range, field: Field,
   const value = joins.chain(field)
   return lines(
     'SELECT path, COUNT(*) AS entries',
-    `FROM ${name(shape.table)} AS t`,
-    ...joins.clauses,
-    `CROSS JOIN UNNEST(JSON_KEYS(${value})) AS path`,
-    ...where(conditions(state, shape, range)),
+    ...from(state, shape, range, {
+      read: [field],
+      joins,
+      keys: `CROSS JOIN UNNEST(JSON_KEYS(${value})) AS path`,
+    }),
     'GROUP BY 1',
     'ORDER BY entries DESC, path',
     `LIMIT ${limit}`,
@@ -107,13 +132,16 @@ export function namesSql(state: Asked, shape: Shape, range: Range, field: Field,
 /** The first and the last time of what is asked, for a range without bounds. */
 export function extentSql(state: Asked, shape: Shape, range: Range): string {
   const time = at(shape.time)
-  return lines(`SELECT MIN(${time}) AS first, MAX(${time}) AS last`, ...from(state, shape, range))
+  const read = [shape.time]
+  return lines(`SELECT MIN(${time}) AS first, MAX(${time}) AS last`, ...from(state, shape, range, { read }))
 }
 
 /** The columns with names of their own; the last name of the path where that is free, as redaction goes by names. */
 export function columnNames(shape: Shape, paths: string[]): [Field, string][] {
   const taken = new Set(
-    [shape.id, shape.time, shape.message].map(field => field && nameOf(field)).concat('severity'),
+    [shape.id, shape.time, shape.message]
+      .map(field => field && nameOf(field))
+      .concat('severity', shape.parts ? tableColumn : []),
   )
   return paths.flatMap(path => {
     const field = fieldAt(shape, path)
@@ -134,10 +162,77 @@ function splitName(field: Field): string {
   return ['bucket', 'absent', 'entries', 'counted'].includes(own) ? `${own}_value` : own
 }
 
-// ---- conditions
+// ---- tables and conditions
 
-function from(state: Asked, shape: Shape, range: Range, extra: string | null = null): string[] {
-  return [`FROM ${name(shape.table)} AS t`, ...where([...conditions(state, shape, range), extra])]
+interface Reading {
+  /** What is read of all tables; of one table, what the SQL names. */
+  read: (Field | null | undefined)[]
+  /** One more condition, of a table. */
+  past?: (table: Shape) => string | null
+  /** What stands behind the conditions of each of all tables. */
+  each?: string[]
+  joins?: Joins
+  keys?: string
+}
+
+/** The rows that are asked for, as `t`. */
+function from(state: Asked, shape: Shape, range: Range, reading: Reading): string[] {
+  const { past = () => null, joins, keys } = reading
+  const clauses = [...(joins?.clauses ?? []), ...(keys ? [keys] : [])]
+  if (shape.parts) return ['FROM (', union(state, shape, range, reading), ') AS t', ...clauses]
+  const table = `FROM ${name(shape.table)} AS t`
+  return [table, ...clauses, ...where([...conditions(state, shape, range), past(shape)])]
+}
+
+/** What is read of each table, in columns of the same names; a table that cannot have such rows is left out. */
+function union(
+  state: Asked,
+  all: Shape,
+  range: Range,
+  { read, past = () => null, each = [] }: Reading,
+): string {
+  const columns = new Map(read.flatMap(field => (field ? [[field.steps, field]] : [])))
+  const owners = [...columns.keys()].map(steps =>
+    [all.severity, ...all.fields].find(field => field?.steps === steps)!,
+  )
+  const parts = all.parts!.filter(part => mayHave(state, part))
+  const one = (part: Shape, impossible: string | null) => {
+    const values = owners.map(column => as(readOf(part, column, all), column.steps[0]!.name!))
+    const select = `(SELECT ${values.join(', ')}`
+    const rows = from(state, part, range, { read, past: () => impossible ?? past(part) })
+    return `  ${lines(select, ...rows, ...each).replaceAll('\n', '\n   ')})`
+  }
+  return parts.length === 0
+    ? one(all.parts![0]!, 'FALSE')
+    : parts.map(part => one(part, null)).join('\n  UNION ALL\n')
+}
+
+/** A column of all tables, as a table has it: NULL where it has none. */
+function readOf(part: Shape, column: Field, all: Shape): string {
+  if (column.path === tableColumn) return string(part.table)
+  const role = (['time', 'message', 'id', 'severity'] as const).find(name => all[name] === column)
+  const field = role ? part[role] : fieldAt(part, column.path)
+  if (role === 'severity' && field?.type === 'INT64') return severityOf(field)
+  return field ? first(field) : `CAST(NULL AS ${column.type})`
+}
+
+/** Whether an entry of the table can pass: one without a field is as one that has NULL there. */
+function mayHave({ filters, severity }: Asked, part: Shape): boolean {
+  const none = severity.length > 0 && !part.severity && !severity.includes('other')
+  return (
+    !none &&
+    [...alike(filters).values()].every(group => {
+      const [{ path, operator }] = group as [Filter]
+      if (fieldAt(part, path)) return true
+      const isListed = group.some(({ value }) => value === (path === tableColumn ? part.table : null))
+      return operator === '=' ? isListed : operator === '!=' && !isListed
+    })
+  )
+}
+
+/** By path and operator. */
+function alike(filters: Filter[]): Map<string, Filter[]> {
+  return Map.groupBy(filters, ({ path, operator }) => `${path} ${operator}`)
 }
 
 function where(terms: (string | null)[]): string[] {
@@ -146,28 +241,39 @@ function where(terms: (string | null)[]): string[] {
 }
 
 function conditions(
-  { search, severity, filters }: Asked,
+  { search, scope, severity, filters }: Asked,
   shape: Shape,
   { from, to }: Range,
 ): (string | null)[] {
-  const byPath = Map.groupBy(filters, ({ path, operator }) => `${path} ${operator}`)
   return [
     from === null ? null : `${at(shape.time)} >= ${timestamp(from)}`,
     to === null ? null : `${at(shape.time)} < ${timestamp(to)}`,
-    searched(search, shape),
+    searched(search, scope, shape),
     shape.severity && severity.length > 0
       ? `${severityOf(shape.severity)} IN (${severity.map(string).join(', ')})`
       : null,
-    ...[...byPath.values()].map(alike => filtered(alike, shape)),
+    ...[...alike(filters).values()].map(group => filtered(group, shape)),
   ]
 }
 
-/** `/text/` and `/text/i` are regular expressions, anything else is text in any case. */
-function searched(search: string, { message }: Shape): string | null {
+/**
+ * `/text/` and `/text/i` are regular expressions, anything else is text in any case. CONTAINS_SUBSTR takes a row for all
+ * its values, without the names of its fields.
+ * https://cloud.google.com/bigquery/docs/reference/standard-sql/string_functions#contains_substr
+ */
+function searched(search: string, scope: State['scope'], { message }: Shape): string | null {
   if (search === '') return null
-  const [, pattern, flag] = /^\/(.+)\/(i?)$/s.exec(search) ?? []
-  if (pattern === undefined) return `CONTAINS_SUBSTR(${at(message)}, ${string(search)})`
-  return `REGEXP_CONTAINS(${at(message)}, ${string(flag ? `(?i)${pattern}` : pattern)})`
+  const [, pattern, flag] = regex.exec(search) ?? []
+  const [text, json] = scope === 'entry' ? ['t', 'TO_JSON_STRING(t)'] : [at(message), at(message)]
+  if (pattern === undefined) return `CONTAINS_SUBSTR(${text}, ${string(search)})`
+  return `REGEXP_CONTAINS(${json}, ${string(flag ? `(?i)${pattern}` : pattern)})`
+}
+
+const regex = /^\/(.+)\/(i?)$/s
+
+/** The search for a value as it is, also where it looks like a regular expression. */
+export function searchFor(value: string): string {
+  return regex.test(value) ? `/${value.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}/` : value
 }
 
 /** Filters of one path and operator: several equal values are alternatives, several unequal ones are all left out. */
@@ -203,10 +309,12 @@ function parenthesised(term: string): string {
   return /^(EXISTS|IFNULL|\()/.test(term) ? term : `(${term})`
 }
 
-function past({ time, id }: Shape, after: { time: number; id: string }, ascending: boolean): string {
+/** Of all tables, rows of one time and id are in the order of the tables. */
+function past({ table, time, id }: Shape, after: Entry, ascending: boolean): string {
   const sign = ascending ? '>' : '<'
   const [moment, key] = [timestamp(after.time), string(after.id)]
-  return `${at(time)} ${sign}= ${moment}\n  AND (${at(time)} ${sign} ${moment} OR ${at(id!)} ${sign} ${key})`
+  const isPast = ascending ? table > after.table : table < after.table
+  return `${at(time)} ${sign}= ${moment}\n  AND (${at(time)} ${sign} ${moment} OR ${at(id!)} ${sign}${isPast ? '=' : ''} ${key})`
 }
 
 function equals(field: Field, value: Scalar): string {

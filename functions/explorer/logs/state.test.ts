@@ -33,6 +33,7 @@ const states: fc.Arbitrary<State> = fc.record({
   to: fc.constantFrom('', 'now', '2026-11-15T00:00:00.000000Z'),
   zone: fc.constantFrom('UTC', 'local'),
   search: text,
+  scope: fc.constantFrom('message', 'entry'),
   severity: fc.subarray([...severities]),
   filters: fc.array(filter, { maxLength: 4 }),
   columns: fc.uniqueArray(path, { maxLength: 4 }),

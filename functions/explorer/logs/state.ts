@@ -26,6 +26,8 @@ export interface State {
   zone: Zone
   /** Text, or a regular expression between slashes. */
   search: string
+  /** Where the text is looked for: in messages, or in all values of an entry. */
+  scope: 'message' | 'entry'
   /** None = all. */
   severity: Severity[]
   filters: Filter[]
@@ -48,6 +50,7 @@ export const initial: Omit<State, 'values' | 'table' | 'redact'> = {
   to: 'now',
   zone: 'UTC',
   search: '',
+  scope: 'message',
   severity: [],
   filters: [],
   columns: [],
@@ -59,7 +62,7 @@ export const initial: Omit<State, 'values' | 'table' | 'redact'> = {
 }
 
 /** The words of the state in an address; a parameter's name cannot begin with their dot. */
-const texts = ['table', 'from', 'to', 'zone', 'search', 'sort', 'by', 'measure', 'row'] as const
+const texts = ['table', 'from', 'to', 'zone', 'search', 'scope', 'sort', 'by', 'measure', 'row'] as const
 
 /** What differs from `before`, so that a plain view has a plain address. */
 export function addressOf(state: State, before: State): Pick<Link, 'values' | 'view'> {
@@ -84,6 +87,7 @@ export function stateOf({ values, view }: Pick<Link, 'values' | 'view'>, before:
     ...given,
     values: { ...before.values, ...values },
     zone: (said.get('zone') ?? before.zone) === 'local' ? 'local' : 'UTC',
+    scope: (said.get('scope') ?? before.scope) === 'entry' ? 'entry' : 'message',
     severity: severities.filter(severity => list('severity')?.includes(severity)),
     filters: view.flatMap(([name, text]) => (name === 'where' ? (readFilter(text) ?? []) : [])),
     columns: list('columns') ?? before.columns,

@@ -50,6 +50,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await buildExplorer(join(folder, 'page'))
     const rows = Array.from({ length: entries }, (_, i) => entry(i, 5 + i * 10, i < 30 ? 500 : 200))
     const app = Array.from({ length: 30 }, (_, i) => appRow(i, new Date(began - i * 60_000).toISOString()))
+    const signIns = [1, 2].map(i => ({
+      id: `sign-in-${i}`,
+      timestamp: new Date(began - i * 600_000 + 1).toISOString(),
+      project,
+      event_message: 'Login',
+      metadata: { level: 'warning', user_id: 'agent 19' },
+    }))
     const call = {
       id: 'call',
       timestamp: new Date(began - 45 * 60_000).toISOString(),
@@ -60,7 +67,12 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     }
     const { queries, env } = withAppLogs(join(folder, 'app'))
     service = await startService({
-      tables: { 'cloudflare.logs.prod': rows, 'app.logs': app, 'service.requests': [call] },
+      tables: {
+        'cloudflare.logs.prod': rows,
+        'gotrue.logs.prod': signIns,
+        'app.logs': app,
+        'service.requests': [call],
+      },
       queries,
       env: { ...env, EXPLORER_DIR: join(folder, 'page') },
     })
@@ -111,7 +123,8 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     )
     expect(inSight).toBeGreaterThanOrEqual(15)
     expect(page.url()).toBe(`${service.url}/${plain}`)
-    expect(await page.getByLabel('Table', { exact: true }).locator('option').count()).toBe(9)
+    const tables = page.getByLabel('Table', { exact: true })
+    expect([await tables.locator('option').count(), await tables.inputValue()]).toEqual([10, 'edge_logs'])
     expect(await rows().first().textContent()).toMatch(/\d\.\d{3}123500GET \| 500/)
     expect(await page.getByRole('columnheader').allTextContents()).toEqual([
       'Time (UTC) ↓',
@@ -131,8 +144,18 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await page.getByText('There is no endpoint').count()).toBe(0)
   })
 
-  test('older rows load as one scrolls, each once', async () => {
+  test('older rows load as one scrolls, each once, and leave a run that is on its way its turn', async () => {
     await open(plain)
+    const held: Route[] = []
+    await page.route('**/api/endpoints/query/**', route => void held.push(route))
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    const end = page.locator('.rows-end')
+    await end.filter({ hasText: 'Rows are on their way' }).scrollIntoViewIfNeeded()
+    await page.evaluate(() => new Promise(seen => requestAnimationFrame(() => setTimeout(seen, 50)))) // by its observer
+    await page.unroute('**/api/endpoints/query/**')
+    await Promise.all(held.map(route => route.continue().catch(() => {})))
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
+    expect([held.length, await rows().count()]).toEqual([2, 100]) // its rows and its chart
     for (const count of [200, 300]) {
       await page.locator('.rows').evaluate(element => element.scrollTo(0, element.scrollHeight))
       await rows()
@@ -388,13 +411,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     held = []
     await page.getByLabel('Severity').selectOption('')
     await page.getByText('Rows are on their way; these are of the run before.').waitFor()
-    await page.getByLabel('Search the message').fill('items/2')
+    await page.getByLabel('Search messages').fill('items/2')
     await letGo()
     await counted(/^100 /)
     expect(await page.locator('.stale').textContent()).toBe('Not yet run')
     held = []
     await page.getByLabel('Severity').selectOption('5xx')
-    await page.getByLabel('Search the message').fill('items/2')
+    await page.getByLabel('Search messages').fill('items/2')
     await page.keyboard.press('Enter')
     await letGo()
     await counted(/^10 rows/)
@@ -619,21 +642,50 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await page.evaluate(cursorPlace)).toBeCloseTo(0.5, 1)
   })
 
+  test('all entries of a user are found by one value, in all fields of all tables, and read as those of one table', async () => {
+    await open(`${plain}&.severity=info`)
+    await rows().nth(9).click() // of entry 39, by agent 19
+    await press('Find in all tables: metadata.request.headers.user_agent')
+    await counted(/^17 rows/)
+    const from = (table: string) => page.locator('.row .cell-table', { hasText: table }).count()
+    expect([await from('edge_logs'), await from('auth_logs')]).toEqual([15, 2])
+    await page.getByRole('button', { name: 'warning 2' }).click()
+    await counted(/^2 rows/)
+    await rows().last().click()
+    const details = page.getByRole('region', { name: 'Fields of the entry' })
+    await details.getByText('auth_logs').waitFor()
+    await page.getByRole('button', { name: 'Entries around' }).click()
+    await counted(/^61 rows/)
+    await page.locator('.row[aria-selected=true]', { hasText: 'auth_logs' }).waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await page.goBack()
+    await counted(/^2 rows/)
+    await page.getByRole('button', { name: 'Fields', exact: true }).click()
+    await page.getByRole('button', { name: 'warning 2' }).click()
+    await page.locator('.field-name', { hasText: 'table_name' }).click()
+    await topValue(/auth_logs ?2/).click()
+    await page.getByRole('button', { name: 'Remove the filter table_name = auth_logs' }).waitFor()
+    await counted(/^2 rows/)
+    await page.getByLabel('Search in').selectOption('Search messages')
+    await page.getByText('No message holds agent 19 in this range and with these filters.').waitFor()
+  })
+
   test('a search that finds little names the ways on, and another table the filters that it cannot have', async () => {
     await open(`${plain}&.search=items/2`)
     expect(await page.locator('.sought').count()).toBe(0)
-    await page.goto(`${service.url}/${plain}&.search=items/2&.from=now-2m`)
-    await page.getByText('A value may stand in a field of more rows').waitFor()
-    const search = page.getByPlaceholder('Search messages')
-    await search.fill('7ee4')
-    await search.press('Enter')
-    await page.getByText('No message holds 7ee4 in this range. Only messages are searched.').waitFor()
-    await page.locator('.card').getByRole('button', { name: 'Fields' }).click()
-    await page.getByRole('complementary', { name: 'Fields' }).waitFor()
+    await page.goto(`${service.url}/${plain}&.search=agent 7&.from=now-9m`)
+    await page.getByText('No message holds agent 7 in this range.').waitFor()
+    await page.getByRole('button', { name: 'Look in all fields' }).click()
+    await page.getByText('More rows may have it elsewhere').waitFor()
+    await page.getByRole('button', { name: 'Look in all tables' }).click()
+    await page.locator('.cell-table', { hasText: 'edge_logs' }).first().waitFor()
+    const search = page.getByRole('searchbox', { name: 'Search' })
+    await page.goto(`${service.url}/${plain}`)
     await search.fill('status_code:500')
     await search.press('Enter')
     await page.getByRole('button', { name: 'Filter status_code = 500' }).click()
     await counted(/^\d+ rows/)
+    await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page
       .getByRole('complementary', { name: 'Fields' })
       .getByTitle('metadata.request.cf.country: STRING')
