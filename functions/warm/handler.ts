@@ -59,11 +59,11 @@ async function wantedEndpoints(endpoints: Endpoints, name: string | null): Promi
 }
 
 function summaryOf({ endpoints, ...totals }: WarmReport): Details {
-  return { ...totals, endpoints: endpoints.map(inWords) }
+  return { ...totals, endpoints: endpoints.map(lineOf) }
 }
 
 /** `usage.api-counts refreshed=5 fresh=2 engine_error=1` */
-function inWords({ endpoint, refreshed, skipped, failed, error }: EndpointReport): string {
+function lineOf({ endpoint, refreshed, skipped, failed, error }: EndpointReport): string {
   const counts = Object.entries({ refreshed, ...skipped, ...failed }).map(pair => pair.join('='))
   return [endpoint, ...counts, ...(error === null ? [] : [`error=${error}`])].join(' ')
 }

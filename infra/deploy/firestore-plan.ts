@@ -24,14 +24,18 @@ export interface Present {
 
 /** @returns lines as described above; composite indexes that the file does not name are left alone */
 export function planFirestore({ indexes, fieldOverrides }: Wanted, present: Present): string[] {
-  const composite = new Set(present.indexes.map(({ name, fields }) => `${groupOf(name)} ${inWords(fields)}`))
+  const composite = new Set(
+    present.indexes.map(({ name, fields }) => `${groupOf(name)} ${fieldsAndOrders(fields)}`),
+  )
   const single = new Map(
     present.fields.map(({ name, indexConfig }) => [fieldOf(name), ordersOf(indexConfig)]),
   )
   const expiring = new Set(present.expiry.map(({ name }) => fieldOf(name)))
   return [
     ...indexes
-      .filter(({ collectionGroup, fields }) => !composite.has(`${collectionGroup} ${inWords(fields)}`))
+      .filter(
+        ({ collectionGroup, fields }) => !composite.has(`${collectionGroup} ${fieldsAndOrders(fields)}`),
+      )
       .map(({ collectionGroup, fields }) => line('index', collectionGroup, ...fields.map(fieldConfig))),
     ...fieldOverrides.flatMap(({ collectionGroup, fieldPath, indexes, ttl }) => {
       const field = `${collectionGroup} ${fieldPath}`
@@ -54,7 +58,7 @@ function fieldConfig({ fieldPath, order }: { fieldPath: string; order: string })
   return `--field-config=field-path=${fieldPath},order=${order.toLowerCase()}`
 }
 
-function inWords(fields: { fieldPath: string; order?: string }[]): string {
+function fieldsAndOrders(fields: { fieldPath: string; order?: string }[]): string {
   const own = fields.filter(({ fieldPath }) => fieldPath !== '__name__')
   return own.map(({ fieldPath, order }) => `${fieldPath} ${order}`).join()
 }

@@ -3,12 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect } from '@jest/globals'
 import { openProject, type Project } from '../google/control/testing/project.ts'
-import { email, region, trafficOf, withRevisions } from '../google/control/testing/states.ts'
+import { email, region, trafficOf, where, withRevisions } from '../google/control/testing/states.ts'
 import { testWithGcloud } from '../google/testing/gcloud.ts'
 
 const test = testWithGcloud()
 const minutes = 180_000
-const where = ['--project=my-project', `--region=${region}`]
 
 let project: Project
 afterEach(() => project.close())

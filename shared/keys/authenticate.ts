@@ -6,7 +6,7 @@ import { ApiError } from '../errors.ts'
 import { rememberReads } from '../stores/remember-reads.ts'
 import type { Store } from '../stores/store.ts'
 import { type Grant, keyReference, type Limits, readRecord, stateOf } from './records.ts'
-import { readKey, sha256 } from './key-text.ts'
+import { keyPrefix, readKey, sha256 } from './key-text.ts'
 
 /** What a request may do, by the key that came with it. */
 export interface Caller extends Omit<Grant, 'expiresAt' | 'limits'> {
@@ -103,7 +103,7 @@ function unauthenticated(): ApiError {
 export function keyFromHeaders(headers: IncomingHttpHeaders): string | undefined {
   const [, bearer] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
   const own = String(headers['x-api-key'] ?? '') || undefined
-  if (own && bearer?.startsWith('lqe_') && own !== bearer) throw unauthenticated()
+  if (own && bearer?.startsWith(keyPrefix) && own !== bearer) throw unauthenticated()
   return own ?? bearer
 }
 

@@ -12,7 +12,9 @@ export interface KeyText {
   secret: string
 }
 
-const pattern = /^lqe_([0-9A-Za-z]{11})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
+export const keyPrefix = 'lqe_'
+
+const pattern = new RegExp(`^${keyPrefix}([0-9A-Za-z]{11})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$`)
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** A new id (64 bits) and a new secret. */
@@ -22,7 +24,7 @@ export function makeKey(): KeyText {
 
 /** The text that the caller gets. */
 export function writeKey(key: KeyText): string {
-  return `lqe_${key.id}_${key.secret}${checksum(key)}`
+  return `${keyPrefix}${key.id}_${key.secret}${checksum(key)}`
 }
 
 /** `undefined` for a text that `writeKey` cannot have written. */

@@ -1,7 +1,7 @@
 /** One instance under the largest load that it is set up for stays under 60 % of its memory. */
 import { expect, test } from '@jest/globals'
 import { openSite } from '../site.ts'
-import { boundMB, inWords, memoryUnderLoad } from './memory.ts'
+import { boundMB, countsByStatus, memoryUnderLoad } from './memory.ts'
 
 test('an instance of 1 GiB with 100,000 small answers in use serves 80 callers of a largest answer in 60 % of it', async () => {
   const site = await openSite()
@@ -11,7 +11,7 @@ test('an instance of 1 GiB with 100,000 small answers in use serves 80 callers o
     [
       `limit by a control group: ${isEnforced}`,
       ...figures.map(
-        ({ what, peakMB, statuses }) => `${what}: ${peakMB.toFixed(0)} MB (${inWords(statuses)})`,
+        ({ what, peakMB, statuses }) => `${what}: ${peakMB.toFixed(0)} MB (${countsByStatus(statuses)})`,
       ),
     ].join('\n'),
   )

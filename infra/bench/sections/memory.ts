@@ -40,12 +40,12 @@ export async function memory(site: Site): Promise<Measurement[]> {
     value: `${peakMB.toFixed(0)} MB`,
     target: `<= ${boundMB.toFixed(0)} MB`,
     met: peakMB <= boundMB,
-    note: `${inWords(statuses)}; limit of 1 GiB ${isEnforced ? 'by a control group' : 'not enforced here'}`,
+    note: `${countsByStatus(statuses)}; limit of 1 GiB ${isEnforced ? 'by a control group' : 'not enforced here'}`,
   }))
 }
 
 /** Counts by status, as `80 x 200, 3 x 503`. */
-export function inWords(statuses: Record<number, number>): string {
+export function countsByStatus(statuses: Record<number, number>): string {
   return Object.entries(statuses)
     .map(([status, count]) => `${count} x ${status}`)
     .join(', ')

@@ -185,7 +185,7 @@ function pageColumns({ endpoint, problem }: EndpointSource, columns: Column[]): 
   const types = ['TIMESTAMP', 'STRING']
   return (endpoint.page?.by ?? []).flatMap((name, at) => {
     const column = columns.find(column => column.name === name)
-    const detail = `must be a ${types[at]}, and is ${inWords(column)}`
+    const detail = `must be a ${types[at]}, and is ${nameAndType(column)}`
     return column?.type.kind === types[at] ? [] : problem(`/page/by/${at}`, detail)
   })
 }
@@ -276,10 +276,10 @@ async function checkBatchQuery(
 
 /** First the parameters, in any order, then the endpoint's columns, in theirs. */
 function mismatchOf(columns: Column[], parameters: Column[], own: Column[]) {
-  const left = new Set(parameters.map(parameter => inWords(parameter)))
+  const left = new Set(parameters.map(parameter => nameAndType(parameter)))
   for (let column = 0; column < Math.max(columns.length, parameters.length + own.length); column++) {
-    const found = inWords(columns[column])
-    const expected = column < parameters.length ? [...left] : [inWords(own[column - parameters.length])]
+    const found = nameAndType(columns[column])
+    const expected = column < parameters.length ? [...left] : [nameAndType(own[column - parameters.length])]
     if (!expected.includes(found))
       return { column, detail: `column ${column + 1} must be ${expected.join(' or ')}, and is ${found}` }
     left.delete(found)
@@ -287,7 +287,7 @@ function mismatchOf(columns: Column[], parameters: Column[], own: Column[]) {
   return null
 }
 
-function inWords(column: Column | undefined): string {
+function nameAndType(column: Column | undefined): string {
   return column ? `${column.name} ${printType(column.type)}` : 'nothing'
 }
 

@@ -129,12 +129,12 @@ async function differenceOf(
   known = new Map<string, string>(),
 ): Promise<string | null> {
   for (let attempt = 1; ; attempt++) {
-    for (const set of sets) if (!known.has(inWords(set))) known.set(inWords(set), textOf(await own(set)))
+    for (const set of sets) if (!known.has(printSet(set))) known.set(printSet(set), textOf(await own(set)))
     const after = await tried(sets)
-    const different = sets.find((set, i) => textOf(after[i]!) !== known.get(inWords(set)))
+    const different = sets.find((set, i) => textOf(after[i]!) !== known.get(printSet(set)))
     if (different === undefined) return null
-    const steady = textOf(await own(different)) === known.get(inWords(different))
-    if (steady) return `${inWords(different)}: gives other rows than the endpoint's own query`
+    const steady = textOf(await own(different)) === known.get(printSet(different))
+    if (steady) return `${printSet(different)}: gives other rows than the endpoint's own query`
     if (attempt === attempts) return 'could not be compared: the logs keep changing; try again'
     known.clear()
   }
@@ -189,6 +189,6 @@ function textOf({ columns, rows, truncated }: Result): string {
 }
 
 /** As `project="abc" interval="daily"`, for messages. */
-export function inWords(set: ParameterSet): string {
+export function printSet(set: ParameterSet): string {
   return set.map(({ name, value }) => `${name}=${JSON.stringify(value)}`).join(' ')
 }

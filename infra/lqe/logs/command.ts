@@ -84,7 +84,7 @@ async function listTables({ engine }: Services, { tablesFolder }: Folders): Prom
 }
 
 /** The counts that are always said, then those that are not zero. */
-function inWords({ rows, badLines, unknownFields, withoutProject, first, last }: Loaded): string {
+function printCounts({ rows, badLines, unknownFields, withoutProject, first, last }: Loaded): string {
   const counts = { 'rows without a project': withoutProject, 'fields left out': unknownFields }
   const others = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? `${what}: ${count}` : []))
   const range = rows > 0 ? [`from ${first} to ${last}`] : []
@@ -96,7 +96,7 @@ type LoadFlags = Pick<LoadOptions, 'format' | 'project' | 'host' | 'time' | 'shi
 /** Loads files, and prints what came of it; without a row the exit code is 1. */
 export async function loadAndReport(options: Omit<LoadOptions, 'out' | 'signal'>): Promise<void> {
   const loaded = await stoppable(signal => runLoad({ ...options, signal }))
-  console.log(`${options.table}: ${inWords(loaded)}`)
+  console.log(`${options.table}: ${printCounts(loaded)}`)
   if (loaded.rows === 0) process.exitCode = 1
 }
 

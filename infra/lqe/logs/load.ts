@@ -90,7 +90,7 @@ export async function loadLogs(options: LoadOptions): Promise<Loaded> {
     signal?.throwIfAborted()
     const added = staged.map(({ content: { bytes, hash }, ...file }) => ({ ...file, bytes, hash }))
     const gone = publish(stage, table, added, before => staged.some(file => replaces(file, before)))
-    for (const before of gone) out(printable(inWords(before, staged)))
+    for (const before of gone) out(printable(whyGone(before, staged)))
     const rows = writers.reduce((sum, writer) => sum + writer.rows, 0)
     return { rows, ...counts, first: fromMicros(first + shift), last: fromMicros(last + shift) }
   })
@@ -149,7 +149,7 @@ function replaces({ source, options, content }: StagedFile, before: LoadedSource
 }
 
 /** Of a source that is gone, why. A file that does not begin with what it held may be a new one under the old name. */
-function inWords(before: LoadedSource, staged: StagedFile[]): string {
+function whyGone(before: LoadedSource, staged: StagedFile[]): string {
   const { source, rows } = before
   const by =
     staged.find(({ content }) => content.beginsWith(before)) ?? staged.find(file => replaces(file, before))

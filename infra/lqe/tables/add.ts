@@ -134,11 +134,11 @@ function noTime(file: string, asked: string | undefined, found: string[]): LogsE
 }
 
 /** The columns, a line each, nested ones indented. */
-export function inWords(schema: FieldSchema[], indent = '  '): string[] {
+export function columnLines(schema: FieldSchema[], indent = '  '): string[] {
   const width = Math.max(...schema.map(({ name }) => name.length))
   return schema.flatMap(({ name, type, mode, fields }) => [
     `${indent}${name.padEnd(width)}  ${mode === 'REPEATED' ? `${type} REPEATED` : type}`,
-    ...inWords(fields ?? [], `${indent}  `),
+    ...columnLines(fields ?? [], `${indent}  `),
   ])
 }
 

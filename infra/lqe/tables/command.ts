@@ -5,7 +5,7 @@ import { loadAndReport, stoppable } from '../logs/command.ts'
 import { LogsError } from '../logs/error.ts'
 import type { Folders } from '../logs/parquet.ts'
 import { typedPath } from '../path.ts'
-import { guessTable, inWords, makeTable, type NewTable } from './add.ts'
+import { guessTable, columnLines, makeTable, type NewTable } from './add.ts'
 
 interface AddFlags {
   name?: string
@@ -45,7 +45,7 @@ async function add(file: string, { yes, ...flags }: AddFlags, folders: Folders):
 
 function show({ name, schema, time, leftOut }: NewTable): void {
   console.log(`${name}, with the time of the field ${time}:`)
-  for (const line of inWords(schema)) console.log(line)
+  for (const line of columnLines(schema)) console.log(line)
   for (const field of leftOut) console.log(`left out: ${field}, as its name is no column’s, or another’s`)
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { columnsOf, type FieldSchema } from '../../../shared/engines/schema.ts'
 import { entryReader, type Json } from '../logs/entries.ts'
-import { inWords } from './add.ts'
+import { columnLines } from './add.ts'
 import { Guess } from './guess.ts'
 
 function guessed(entries: { [name: string]: Json }[]) {
@@ -16,7 +16,7 @@ function guessed(entries: { [name: string]: Json }[]) {
 /** The type of a field that had these values. */
 function typeOf(name: string, ...values: Json[]): string {
   const { columns } = guessed(values.map(value => ({ time: '2026-01-31T12:00:00Z', [name]: value })))
-  return inWords(columns, '')
+  return columnLines(columns, '')
     .map(line => line.replaceAll(/ +/g, ' ').trim())
     .join(', ')
 }

@@ -13,7 +13,7 @@ import { ApiError } from '../../../shared/errors.ts'
 import type { Services } from '../../../shared/services.ts'
 import type { Store } from '../../../shared/stores/store.ts'
 import type { ParameterSet } from '../../../shared/warm/batch.ts'
-import { attempts, inWords, runAlone, sampleSets } from '../apply/compare.ts'
+import { attempts, printSet, runAlone, sampleSets } from '../apply/compare.ts'
 import { readQueries } from '../apply/read.ts'
 import { typedPath } from '../path.ts'
 import { answerOf, findEndpoint } from '../query.ts'
@@ -55,7 +55,7 @@ async function compare(services: Services, name: string, { with: text, sets: mos
   for (const set of sets) {
     const differences = await differencesFor(services, current, other, set)
     if (differences.length === 0) equal++
-    console.log(`${differences.length === 0 ? '=' : '~'} ${inWords(set)}`)
+    console.log(`${differences.length === 0 ? '=' : '~'} ${printSet(set)}`)
     for (const line of differences) console.log(`    ${line}`)
   }
   const which = used.length > 0 ? 'in use' : 'of examples, as none is in use'

@@ -12,6 +12,9 @@ const buildRoles = [
   'cloudscheduler.admin',
 ]
 
+/** Flags of our scripts and gcloud's, for the project of these states. */
+export const where = ['--project=my-project', `--region=${region}`]
+
 export function email(name: string): string {
   return `lqe-${name}@my-project.iam.gserviceaccount.com`
 }
