@@ -119,7 +119,7 @@ function shown(row: Row, names: string[]): Row {
     p95_ms,
     hit_ratio: rounded(row['hit_ratio'], 3),
     bytes_read,
-    dollars: rounded(row['dollars'], 4),
+    dollars: rounded(row['dollars'], 6),
   } as Row
 }
 
