@@ -2,14 +2,15 @@
 import UPlot from 'uplot'
 import { button, el } from './dom.ts'
 import { type Series, unitOf } from './series.ts'
-import { type Range, widthText } from './logs/range.ts'
+import { missingOf, type Range, widthText } from './logs/range.ts'
 import { now } from './service.ts'
 import { timeText } from '../query/times.ts'
 
 const height = () => (innerWidth < 600 || innerHeight < 850 ? 240 : 320)
 
-/** @param asked the range of its axis, where it has bounds; else that of the times */
-export function chart(series: Series, asked: Range): HTMLElement {
+/** @param range of its axis, where it has bounds; else that of the times */
+export function chart(series: Series, range: Range): HTMLElement {
+  const asked = isOf(series, range) ? range : { from: null, to: null }
   const place = el('div', { class: 'plot' })
   const spoken = el('p', { class: 'unseen', role: 'status' })
   const keys = legend(series.lines, (i, on) => plot?.setSeries(i + 1, { show: on }))
@@ -48,26 +49,42 @@ export function chart(series: Series, asked: Range): HTMLElement {
     'aria-label': `${names} over time. Arrow keys read the values; the table has them all.`,
     onkeydown: (event: Event) => step(event as KeyboardEvent),
   }
-  return el('div', { class: 'chart' }, keys.element, el('div', focusable, place), spoken, ...hints(series))
+  return el(
+    'div',
+    { class: 'chart' },
+    keys.element,
+    el('div', focusable, place),
+    spoken,
+    ...hints(series, asked),
+  )
 }
 
 const isBare = (times: number[]) => times.length < 3
 
-function isOpen(times: number[], step: number | null): boolean {
-  const present = now() / 1e6
-  return step !== null && times.at(-1)! <= present && present < times.at(-1)! + step
+/** Whether the range is that of these times, and not of another time that the rows have. */
+function isOf({ times, step }: Series, { from, to }: Range): boolean {
+  return (from ?? -Infinity) <= (times.at(-1)! + (step ?? 0)) * 1e6 && times[0]! * 1e6 <= (to ?? Infinity)
+}
+
+/** What is missing of the bucket that begins at this time; empty where nothing is, or the width is not known. */
+function missingAt(time: number, { step }: Series, asked: Range): string {
+  return step === null ? '' : missingOf(time * 1e6, (time + step) * 1e6, asked, now())
 }
 
 /**
  * What one has to know before one believes the lines. Two points are no course of anything: each stands for its bucket, and
  * no line goes from one to the other.
  */
-function hints({ times, lines, hidden, step }: Series): HTMLElement[] {
+function hints(series: Series, asked: Range): HTMLElement[] {
+  const { times, lines, hidden, step } = series
+  const [first, last] = [times[0]!, times.at(-1)!].map(time => missingAt(time, series, asked))
   const width = step === null ? '' : ` by ${widthText(step * 1e6)}`
   const texts = [
     hidden > 0 && `The ${lines.length} largest of ${lines.length + hidden} lines; the table has all.`,
     isBare(times) && `Buckets${width}; no line goes through so few.`,
-    isOpen(times, step) && 'The last bucket, hatched, is not finished.',
+    first === 'in part' && 'The first bucket, hatched, is there in part: the range begins in it.',
+    last === 'in part' && 'The last bucket, hatched, is there in part: the range ends in it.',
+    last === 'not finished' && 'The last bucket, hatched, is not finished.',
   ]
   return texts.filter(text => text !== false).map(text => el('p', { class: 'hint' }, text))
 }
@@ -114,9 +131,10 @@ function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => 
 }
 
 function options(
-  { times, lines, step }: Series,
+  series: Series,
   { keys, width, asked }: { keys: ReturnType<typeof legend>; width: number; asked: Range },
 ): UPlot.Options {
+  const { times, lines, step } = series
   const point = (at: number | null = null) => {
     const values = lines.map(line => (at === null ? null : (line.values[at] ?? null)))
     keys.show(at === null ? null : momentOf(times[at]!), values)
@@ -129,11 +147,13 @@ function options(
     cursor: { y: false, move: snapped, drag: { x: true, y: false }, points: { size: 9 } },
     hooks: {
       setCursor: [({ cursor }) => point(cursor.idx)],
-      drawClear: isOpen(times, step) ? [plot => hatch(plot, times)] : [],
+      drawClear: times
+        .filter(time => missingAt(time, series, asked) !== '')
+        .map(time => plot => hatch(plot, time, time + step!)),
     },
     axes: axes(lines),
     scales: {
-      x: { range: widened(times, step, asked) },
+      x: { range: widened(series, asked) },
       ...Object.fromEntries(unitsOf(lines).map(unit => [scaleOf(unit), { range: fromZero }])),
     },
     series: [{}, ...lines.map(({ name }, i) => line(name, i, keys.isOn(i), isBare(times)))],
@@ -173,17 +193,18 @@ const labelled = (unit: string) => unit !== '' && unit !== 'time'
 
 const scaleOf = (unit: string) => `y${unit}`
 
-/** From the last point to the end, which is the end of its bucket. */
-function hatch(plot: UPlot, times: number[]): void {
+function hatch(plot: UPlot, start: number, end: number): void {
   const { left, top, width, height } = plot.bbox
-  const from = Math.min(plot.valToPos(times.at(-1)!, 'x', true), left + width)
+  const [from, to] = [start, end].map(time =>
+    Math.max(left, Math.min(plot.valToPos(time, 'x', true), left + width)),
+  ) as [number, number]
   plot.ctx.save()
   plot.ctx.strokeStyle = colour('--rule')
   plot.ctx.beginPath()
-  plot.ctx.rect(from, top, left + width - from, height)
+  plot.ctx.rect(from, top, to - from, height)
   plot.ctx.clip()
   plot.ctx.beginPath()
-  for (let x = from - height; x < left + width; x += 12) {
+  for (let x = from - height; x < to; x += 12) {
     plot.ctx.moveTo(x, top + height)
     plot.ctx.lineTo(x + height, top)
   }
@@ -261,17 +282,16 @@ function fromZero(_: UPlot, low: number | null, high: number | null): [number, n
 }
 
 /**
- * The axis of the time: all of the range that was asked, and the last bucket's whole width while it goes on. Where nothing
- * was asked, or something else than these times, those of the series; around a single one an hour, as uPlot would show years.
+ * The axis of the time: all of the range that was asked, and the last bucket's whole width where it is there in part. Where
+ * nothing was asked, that of the series; around a single time an hour, as uPlot would show years.
  */
-function widened(times: number[], step: number | null, asked: Range) {
+function widened(series: Series, asked: Range) {
+  const { times, step } = series
   const [first, last] = [times[0]!, times.at(-1)!]
-  const end = isOpen(times, step) ? last + step! : last
+  const end = missingAt(last, series, asked) === '' ? last : last + step!
   const around = first === last ? 1800 : 0
-  const { from, to } = { from: (asked.from ?? -Infinity) / 1e6, to: (asked.to ?? Infinity) / 1e6 }
-  const isOther = end < from || first > to
-  const low = isOther || from === -Infinity ? first - around : Math.min(first, from)
-  const high = isOther || to === Infinity ? Math.max(end, last + around) : Math.max(end, to)
+  const low = asked.from === null ? first - around : Math.min(first, asked.from / 1e6)
+  const high = asked.to === null ? Math.max(end, last + around) : Math.max(end, asked.to / 1e6)
   return (_: UPlot, from: number | null, to: number | null): [number, number] => {
     if (from === null || to === null) return [0, 1]
     const isAll = first === last || (from === first && to === last)

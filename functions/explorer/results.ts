@@ -1,9 +1,10 @@
 /** The results of a run: facts about the answer and its rows as a chart or a table, or a failure. */
 import type { Problem } from '../../shared/errors.ts'
 import { spreadsheet } from '../query/csv.ts'
+import { millisOf } from '../query/times.ts'
 import { copyButton } from './copy.ts'
 import { button, download, el, newId, show } from './dom.ts'
-import { momentOf, type Range } from './logs/range.ts'
+import { buckets, momentOf, type Range } from './logs/range.ts'
 import { series } from './series.ts'
 import {
   type Answer,
@@ -20,10 +21,10 @@ import { columnsOf } from './value.ts'
 /** With a chart before the table where the rows are a series (`series`). */
 export async function results(query: Query, answer: Answer): Promise<HTMLElement> {
   const { rows } = answer
-  const chartable = series(rows)
+  const { asked, starts } = axisOf(query, answer)
+  const chartable = series(rows, starts)
   const views: View[] = [['Table', () => table(rows, `Rows of ${query.endpoint.name}`)]]
-  if (chartable)
-    views.unshift(['Chart', async () => (await import('./chart.ts')).chart(chartable, rangeOf(query))])
+  if (chartable) views.unshift(['Chart', async () => (await import('./chart.ts')).chart(chartable, asked)])
   return el(
     'section',
     { class: 'results', 'aria-label': 'Results' },
@@ -32,15 +33,32 @@ export async function results(query: Query, answer: Answer): Promise<HTMLElement
   )
 }
 
-/** What the query's own bounds of time say, in microseconds since 1970; the axis of its chart. */
-function rangeOf({ endpoint, values }: Query): Range {
-  const { start, end } = parametersOf(endpoint)
-  const moment = (name: string | undefined) => {
-    const { default: usual = '' } = endpoint.parameters.find(parameter => parameter.name === name) ?? {}
-    return momentOf((name && values[name]) || String(usual), now()) ?? null
-  }
+/** The axis of the chart: what the endpoint says of its buckets, as of the answer, else what the query asked for. */
+function axisOf(query: Query, { rows, headers }: Answer): { asked: Range; starts: number[] } {
+  const [[parameter, byValue] = ['', {}]] = Object.entries(query.endpoint.chart)
+  const said = query.sql === null ? byValue[valueOf(query, parameter)] : undefined
+  const made = Date.parse(headers.get('last-modified') ?? '') * 1000
+  if (!said || Number.isNaN(made)) return { asked: rangeOf(query), starts: [] }
+  const bucket = said.bucket * 1000
+  const from = (said.whole ? made - (made % bucket) : made) - said.last * 1000
+  const starts = buckets(from, made, bucket)
+  // A service whose clock is set to another time, as in a test, has rows of that time.
+  const isOther = rows.some(row => (millisOf(Object.values(row)[0]) ?? 0) * 1000 < starts[0]!)
+  return isOther ? { asked: rangeOf(query), starts: [] } : { asked: { from, to: made }, starts }
+}
+
+/** What the query's own bounds of time say, in microseconds since 1970. */
+function rangeOf(query: Query): Range {
+  const { start, end } = parametersOf(query.endpoint)
+  const moment = (name = '') => momentOf(valueOf(query, name), now()) ?? null
   const from = moment(start)
   return { from, to: moment(end) ?? (from === null ? null : now()) }
+}
+
+/** Of a parameter, its default where the query gives none. */
+function valueOf({ endpoint, values }: Query, name: string): string {
+  const { default: usual = '' } = endpoint.parameters.find(parameter => parameter.name === name) ?? {}
+  return values[name] || String(usual)
 }
 
 type View = [name: string, make: () => HTMLElement | Promise<HTMLElement>]

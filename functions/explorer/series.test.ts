@@ -33,6 +33,22 @@ describe('rows as lines', () => {
     expect(series(rows)?.step).toBe(3600)
   })
 
+  test('where the buckets are known, one without a row is a zero', () => {
+    const starts = [0, 1, 2, 3].map(at)
+    const made = series([{ t: at(1), a: 5, b: 1 }], starts)
+    expect(made).toMatchObject({ times: [0, 1, 2, 3].map(seconds), step: 60 })
+    expect(made?.lines.map(({ values }) => values)).toEqual([
+      [0, 5, 0, 0],
+      [0, 1, 0, 0],
+    ])
+    const kinds = [
+      { t: at(1), kind: 'a', n: 5 },
+      { t: at(1), kind: 'b', n: 1 },
+      { t: at(3), kind: 'b', n: 2 },
+    ]
+    expect(series(kinds, starts)?.lines[0]).toEqual({ name: 'a', values: [0, 5, 0, 0] })
+  })
+
   test('columns of other units are told by their names', () => {
     const names = ['requests', 'error_percent', 'wait_time', 'origin_time', 'p95_ms', 'response_bytes']
     expect(names.map(unitOf)).toEqual(['', '%', 'time', 'ms', 'ms', 'bytes'])

@@ -15,8 +15,11 @@ export interface Series {
 
 const most = 8 // as many colours as can be distinguished
 
-/** `null` where the rows are no series in time. */
-export function series(rows: Row[]): Series | null {
+/**
+ * @param starts of all buckets that were counted, in microseconds: one without a row has zeros
+ * @returns `null` where the rows are no series in time
+ */
+export function series(rows: Row[], starts: number[] = []): Series | null {
   const [timeColumn, ...others] = columnsOf(rows)
   if (timeColumn === undefined || others.length === 0) return null
   const points = rows.map(row => ({ at: millisOf(row[timeColumn]), row }))
@@ -26,7 +29,18 @@ export function series(rows: Row[]): Series | null {
   const lines = times.length === dated.length ? sideBySide(dated, others) : byCategory(dated, times, others)
   if (!lines || lines.length === 0) return null
   const largest = lines.length > most ? lines.toSorted((a, b) => total(b) - total(a)).slice(0, most) : lines
-  return withGaps({ times, lines: largest, hidden: lines.length - largest.length, step: null })
+  const found = { times, lines: largest, hidden: lines.length - largest.length, step: null }
+  return withGaps(starts.length > 0 ? withZeros(found, starts) : found)
+}
+
+function withZeros({ times, lines, ...series }: Series, starts: number[]): Series {
+  const all = [...new Set([...times, ...starts.map(start => start / 1e6)])].toSorted((a, b) => a - b)
+  const at = new Map(times.map((time, i) => [time, i]))
+  const filled = lines.map(({ name, values }) => ({
+    name,
+    values: all.map(time => values[at.get(time)!] ?? 0),
+  }))
+  return { ...series, times: all, lines: filled }
 }
 
 type Line = Series['lines'][number]

@@ -1,5 +1,5 @@
 /** The calls to the service. */
-import type { ParameterDefinition } from '../../shared/endpoints/definition.ts'
+import type { Buckets, ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import type { Row } from '../../shared/engines/engine.ts'
 import type { ProblemDocument } from '../http/problem.ts'
 import type { TableDescription } from '../query/tables.ts'
@@ -15,6 +15,8 @@ export interface Endpoint {
   cacheSeconds: number
   sandbox: boolean
   redact: boolean
+  /** Buckets of the saved query's rows, by the values of a parameter. */
+  chart: Record<string, Record<string, Buckets>>
   /** Whether the key may have queries run past the cache. */
   mayRunFresh: boolean
 }

@@ -26,6 +26,7 @@ export async function listEndpoints(call: Call): Promise<void> {
       cacheSeconds,
       sandbox,
       redact,
+      chart: endpoint.chart,
       version: endpoint.version,
     })),
     meta: { rights: caller.rights },

@@ -37,6 +37,7 @@ interface DefinitionFile {
   sandbox: boolean | { redacted: 'allow' | 'refuse' }
   redact: boolean
   explore?: Record<string, Explore>
+  chart?: Record<string, Record<string, { bucket: string; last: string; whole: boolean }>>
   labels?: Record<string, string>
   callerLabels?: string[]
   reservation?: string
@@ -123,6 +124,7 @@ export function endpointFrom(
     redact,
     sandboxDespiteRedaction: typeof sandbox === 'object' && sandbox.redacted === 'allow',
     explore: file.explore ?? {},
+    chart: chartOf(file),
     labels: file.labels ?? {},
     callerLabels: file.callerLabels ?? [],
     reservation: file.reservation ?? null,
@@ -176,6 +178,21 @@ function pagingOf(
     if (other) problems.push({ pointer: '/page', detail: `does not go with ${field}` })
   if (problems.length > 0) throw new DefinitionError(problems)
   return { by }
+}
+
+function chartOf({ chart = {}, parameters }: DefinitionFile): Endpoint['chart'] {
+  assertDeclared('/chart', Object.keys(chart), parameters.properties)
+  return mapValues(chart, byValue =>
+    mapValues(byValue, ({ bucket, last, whole }) => ({
+      bucket: millisecondsOf(bucket),
+      last: millisecondsOf(last),
+      whole,
+    })),
+  )
+}
+
+function mapValues<T, U>(record: Record<string, T>, map: (value: T) => U): Record<string, U> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value)]))
 }
 
 /** Of an ISO 8601 duration of days, hours and minutes. */
@@ -319,7 +336,7 @@ function problemOf(error: ErrorObject): DefinitionProblem {
 }
 
 /** What decides no answer: after a better wording, cached answers stay in use. */
-const undecisive = new Set(['description', 'explore', 'labels', 'callerLabels', 'reservation'])
+const undecisive = new Set(['description', 'explore', 'chart', 'labels', 'callerLabels', 'reservation'])
 
 function versionOf(endpoint: Omit<Endpoint, 'version'>): string {
   const decisive = Object.entries(endpoint).filter(([name]) => !undecisive.has(name))

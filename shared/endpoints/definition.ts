@@ -40,13 +40,15 @@ export interface Endpoint {
   sandboxDespiteRedaction: boolean
   /** How the page shows its tables, by their names in the WITH. */
   explore: Record<string, Explore>
+  /** Buckets of the saved query's rows, by the values of one parameter; none = its times are all that is known of them. */
+  chart: Record<string, Record<string, Buckets>>
   /** Labels of the engine's jobs. */
   labels: Record<string, string>
   /** Names of labels that a caller may give. */
   callerLabels: string[]
   /** BigQuery's name of the reservation that runs use, or `none`; `null` = as the project is assigned. */
   reservation: string | null
-  /** Hash of everything above that decides an answer, so not of the description, `explore` and what is of jobs alone. */
+  /** Hash of everything above that decides an answer, so not of the description, of `explore` and `chart`, and of what is for jobs alone. */
   version: string
 }
 
@@ -58,6 +60,15 @@ export interface Explore {
   severity?: string
   /** Paths of the fields that are listed first. */
   fields?: string[]
+}
+
+/** Rows that count in buckets of time up to now, one for each bucket that counted something. Milliseconds. */
+export interface Buckets {
+  bucket: number
+  /** How far back they reach. */
+  last: number
+  /** Whether they begin with a whole bucket: `last` counts from the beginning of the present one. */
+  whole: boolean
 }
 
 /** How the newest rows are read before older ones (`shared/answers/newest-first.ts`). */
@@ -191,7 +202,7 @@ export function fieldsOf(endpoint: Endpoint): Fields {
   return { name: endpoint.name, version: endpoint.version, definition: JSON.stringify(endpoint) }
 }
 
-/** One that was applied before there were roll-ups, `explore` or labels has none. */
+/** One that was applied before there were roll-ups, `explore`, `chart` or labels has none. */
 export function endpointIn(fields: Fields): Endpoint {
   const { rollup, ...stored } = JSON.parse(fields['definition'] as string) as Endpoint & { rollup?: Rollup }
   return {
@@ -200,6 +211,7 @@ export function endpointIn(fields: Fields): Endpoint {
     rollups: stored.rollups ?? (rollup ? [rollup] : []),
     answers: stored.answers ?? [],
     explore: stored.explore ?? {},
+    chart: stored.chart ?? {},
     labels: stored.labels ?? {},
     callerLabels: stored.callerLabels ?? [],
     reservation: stored.reservation ?? null,

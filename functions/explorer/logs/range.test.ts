@@ -6,6 +6,7 @@ import {
   inAddress,
   inBar,
   iso,
+  missingOf,
   momentOf,
   rangeOf,
   shown,
@@ -77,6 +78,16 @@ describe('buckets', () => {
         expect(all.length).toBeLessThanOrEqual(82)
       }),
     )
+  })
+
+  test('that the range or the present cuts are there in part', () => {
+    const missing = (from: number | null, to: number | null) =>
+      missingOf(now - 60, now, { from, to }, now + 30)
+    expect(missing(null, null)).toBe('')
+    expect(missing(now - 60, now)).toBe('')
+    expect(missing(now - 59, now)).toBe('in part')
+    expect(missing(now - 60, now - 1)).toBe('in part')
+    expect(missingOf(now, now + 60, { from: null, to: null }, now + 30)).toBe('not finished')
   })
 
   test('have widths that a clock has', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
-import type { Page, Request, Response, Route } from 'playwright-core'
+import type { Locator, Page, Request, Response, Route } from 'playwright-core'
 import { buildExplorer } from '../../../infra/deploy/build-explorer.ts'
 import { loadLogs } from '../../../infra/lqe/logs/load.ts'
 import { faultsOf } from '../../testing/browser.ts'
@@ -87,10 +87,11 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     page = tab.page
   })
 
-  async function open(link = '', key = service.key): Promise<void> {
+  async function open(link = '', key = service.key, shown?: Locator): Promise<void> {
     await page.goto(`${service.url}/${link}`)
     await page.getByLabel('API key').fill(key)
     await page.keyboard.press('Enter')
+    if (shown) return shown.waitFor()
     await page.getByRole('grid', { name: 'Log entries' }).waitFor()
     await counted(/rows/)
   }
@@ -728,6 +729,24 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await counted(/100 of/)
     expect(await page.getByLabel('Time range').inputValue()).toBe('now-1h')
     expect(page.url()).not.toMatch(/[.](from|to)=/)
+  })
+
+  test('a chart of counts has all buckets of the range that is asked, those of the first and the last day in part', async () => {
+    await open(
+      `#usage.api-counts?interval=daily&project=${project}`,
+      service.key,
+      page.locator('.chart .u-over'),
+    )
+    await page.getByText('The first bucket, hatched, is there in part: the range begins in it.').waitFor()
+    await page.getByText('The last bucket, hatched, is not finished.').waitFor()
+    const chart = page.getByRole('group', { name: /over time/ })
+    for (const ago of [7, 6]) {
+      await chart.press('ArrowRight')
+      const day = new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+      await page
+        .locator('.chart [role=status]', { hasText: `${day} 00:00:00 UTC: total_rest_requests 0,` })
+        .waitFor({ state: 'attached' })
+    }
   })
 
   test('can be used with the keyboard alone: j, k, Enter, Esc, ?', async () => {

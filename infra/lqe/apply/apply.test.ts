@@ -136,6 +136,19 @@ describe('apply refuses, naming file, line and column,', () => {
     expect(await refusal()).toContain(expected)
   })
 
+  test.each([
+    [
+      '{ interval: { weekly: { bucket: P7D, last: P30D } } }',
+      'chart.interval.weekly must be one of minutely',
+    ],
+    ['{ width: { daily: { bucket: P1D, last: P7D } } }', 'names width, not declared'],
+    ['{ interval: { daily: { bucket: 1d, last: P7D } } }', 'must match pattern'],
+  ])('chart where it is %s', async (chart, expected) => {
+    edit('usage.api-counts.yaml', text => text.replace(/^chart:[\s\S]*/m, `chart: ${chart}\n`))
+    expect(await refusal()).toMatch(/^usage\.api-counts\.yaml:\d+:\d+ /)
+    expect(await refusal()).toContain(expected)
+  })
+
   test('explore without a sandbox', async () => {
     edit(
       'logs.all.yaml',
@@ -271,7 +284,7 @@ describe('apply refuses, naming file, line and column,', () => {
     [
       'a choice of another type',
       'enum: [minutely, hourly, daily, 1hr,',
-      'enum: [minutely, hourly, daily, 1,',
+      'enum: [minutely, hourly, daily, 1, 1hr,',
       '12:39',
       'interval.enum.3 must be string',
     ],

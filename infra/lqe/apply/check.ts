@@ -130,8 +130,8 @@ async function valuesFit({ endpoint, problem }: EndpointSource, engine: QueryEng
 }
 
 /** The values of a parameter in the definition, each with its JSON pointer. */
-function valuesFor(name: string, { parameters, warm }: Endpoint): [pointer: string, value: Scalar][] {
-  const { default: preset, enum: choices, examples } = parameters[name]!
+function valuesFor(name: string, { parameters, warm, chart }: Endpoint): [pointer: string, value: Scalar][] {
+  const { type, default: preset, enum: choices, examples } = parameters[name]!
   const listed = (pointer: string, values: Scalar[] = []) =>
     values.map((value, at): [string, Scalar] => [`${pointer}/${at}`, value])
   const at = `/parameters/properties/${name}`
@@ -140,6 +140,10 @@ function valuesFor(name: string, { parameters, warm }: Endpoint): [pointer: stri
     ...listed(`${at}/enum`, choices),
     ...listed(`${at}/examples`, examples),
     ...listed(`/warm/apart/${name}`, warm?.apart[name]),
+    ...Object.keys(chart[name] ?? {}).map((key): [string, Scalar] => [
+      `/chart/${name}/${key}`,
+      type === 'string' ? key : Number(key),
+    ]),
   ]
 }
 
