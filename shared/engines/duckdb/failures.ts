@@ -50,6 +50,7 @@ const rejected: Meaning[] = [
     /window functions? (is|are) not allowed|cannot contain window functions/i,
     'A window function cannot stand here',
   ],
+  [/Period must be greater than 0|bucket using zero/, 'A bucket needs a width above zero'],
   [/^Conversion Error.*out of range/, 'A number or date is out of range'],
   [/^Conversion Error/, 'A value cannot be converted to the type asked for'],
   [/^Out of Range Error/, 'A number or date is out of range'],

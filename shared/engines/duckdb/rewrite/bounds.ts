@@ -204,7 +204,7 @@ export const refusals = new RegExp(
 )
 
 /** Whether the value is the same in all rows. */
-function isConstant(node: AnyNode): boolean {
+export function isConstant(node: AnyNode): boolean {
   return !/^(Path|Query|Lambda)$/.test(node.kind) && children(node).every(isConstant)
 }
 

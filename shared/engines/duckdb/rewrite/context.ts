@@ -11,6 +11,8 @@ export interface Context {
   parameters: ReadonlyMap<string, SqlType>
   /** How many calls of the query share each bound (bounds.ts). */
   shares: ReadonlyMap<object, number>
+  /** The unit in which INTERVALs are written out as they are, once there is one (intervals.ts). */
+  units: { interval?: string }
   /** DuckDB SQL of a table's rows, with the table's columns. */
   relationOf(table: string): string
   /** DuckDB SQL of the current time, TIMESTAMPTZ. */
@@ -113,6 +115,8 @@ export interface Typed {
   origin?: 'literal' | 'parameter' | undefined
   /** The values of a struct that was written out, each of which is coerced by its own rules. */
   fields?: Typed[]
+  /** Of a constant INTERVAL, the same without what keeps it apart from those of other units (intervals.ts). */
+  plain?: string
   /** An array without elements that was written out: it has the type of what surrounds it. */
   empty?: boolean
 }

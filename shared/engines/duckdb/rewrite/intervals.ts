@@ -2,6 +2,7 @@
 import type { Extract, Expression, IntervalLiteral } from '../../../sql/tree.ts'
 import { intervalFrom } from '../udfs/interval.ts'
 import { ValueError } from '../udfs/udf.ts'
+import { isConstant } from './bounds.ts'
 import { coerce, noSignature } from './coercion.ts'
 import { type Context, type Scope, type Typed, typed } from './context.ts'
 
@@ -23,13 +24,24 @@ export function interval(count: string, part: string): string | null {
   return intervals[part]?.(count) ?? null
 }
 
+/** A date or time moved by an interval. So that no other expression equals that of a month, no day is added before it. */
+export function movedBy(point: string, operator: '+' | '-', by: Typed): string {
+  const sql = plainInterval(by)
+  return `(${sql.includes('to_months(') ? `${point} + to_days(0)` : point} ${operator} ${sql})`
+}
+
+/** For what is the same in a day and in 24 hours. */
+export const plainInterval = ({ plain, sql }: Typed) => plain ?? sql
+
 /**
- * A date or time moved by an interval. DuckDB computes equal expressions once, and to it a month equals 30 days: so that no
- * other expression equals that of a month, no day is added before it.
+ * DuckDB computes equal expressions once, and to it a month equals 30 days, and a day 24 hours: so constants of one unit
+ * stay as they are, and those of others become what no expression equals. TRY takes no such value.
  */
-export function movedBy(point: string, operator: '+' | '-', by: string): string {
-  const start = by.includes('to_months(') ? `${point} + to_days(0)` : point
-  return `(${start} ${operator} ${by})`
+function apart(context: Context, node: IntervalLiteral, sql: string, { lifted }: Scope): Typed {
+  const unit = /^(to_months|to_days|\(.*)/.exec(sql)?.[0] ?? 'to_microseconds'
+  context.units.interval ??= unit
+  if (unit === context.units.interval || lifted || !isConstant(node)) return typed(sql, 'INTERVAL')
+  return { ...typed(`(CASE WHEN random() < 1 THEN ${sql} END)`, 'INTERVAL'), plain: sql }
 }
 
 /** Parts in order, the larger before the smaller; a text has those from one to another. */
@@ -39,12 +51,12 @@ const order = ['YEAR', 'MONTH', 'DAY', 'HOUR', 'MINUTE', 'SECOND']
 export function intervalLiteral(context: Context, node: IntervalLiteral, scope: Scope): Typed {
   const { value, part, to } = node
   const text = value.kind === 'Literal' && value.literal === 'STRING' ? value.value : null
-  if (text !== null || to !== null) return typed(fromText(context, node, value, text), 'INTERVAL')
+  if (text !== null || to !== null) return apart(context, node, fromText(context, node, value, text), scope)
   const given = context.expression(value, scope)
   const number = coerce(given, { kind: 'INT64' })
   const sql = number && interval(number.sql, part)
   if (!sql) throw noSignature(context, node, `INTERVAL ${part}`, [given])
-  return typed(sql, 'INTERVAL')
+  return apart(context, node, sql, scope)
 }
 
 /** `INTERVAL '1:30' HOUR TO MINUTE`, and `INTERVAL '5' DAY`. */
@@ -60,7 +72,10 @@ function fromText(context: Context, node: IntervalLiteral, value: Expression, te
     throw context.invalid(node, `There is no INTERVAL ${part} TO ${to}`)
   try {
     const { months, days, micros } = intervalFrom(text, part, to ?? part)
-    return `(to_months(${months}) + to_days(${days}) + to_microseconds(${micros}))`
+    const parts = { months, days, microseconds: micros }
+    const units = Object.entries(parts).filter(([, count]) => Number(count) !== 0)
+    const sums = units.map(([unit, count]) => `to_${unit}(${count})`)
+    return sums.length > 1 ? `(${sums.join(' + ')})` : (sums[0] ?? 'to_days(0)')
   } catch (error) {
     if (error instanceof ValueError) throw context.invalid(value, error.message)
     throw error

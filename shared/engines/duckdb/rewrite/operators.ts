@@ -244,7 +244,7 @@ function moved(point: Typed, by: Typed, operator: '+' | '-'): Typed | null {
   if (by.type?.kind !== 'INTERVAL') return null
   // As in GoogleSQL, a DATE moved by an interval is a DATETIME.
   const type = kind === 'DATE' ? 'DATETIME' : kind === 'DATETIME' || kind === 'TIMESTAMP' ? kind : null
-  return type && typed(withinYears(movedBy(point.sql, operator, by.sql), type), type)
+  return type && typed(withinYears(movedBy(point.sql, operator, by), type), type)
 }
 
 /** The INTERVAL between two points of one type: of TIMESTAMPs in hours, of DATEs in days, of DATETIMEs in both. */

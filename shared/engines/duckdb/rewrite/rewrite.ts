@@ -40,6 +40,7 @@ export function rewrite(
     tables,
     parameters,
     shares: sharesOf(tree),
+    units: {},
     // The schema keeps a table apart from a common table of the same name.
     relationOf: table => relations.get(table) ?? `"main".${quoteName(table)}`,
     get now() {

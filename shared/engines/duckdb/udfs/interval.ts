@@ -136,6 +136,61 @@ function justified({ months, days, micros }: Interval): Interval {
   return interval(allDays / 30n, allDays % 30n, all % microsPerDay)
 }
 
+/**
+ * The beginning of the bucket that a time is in, in microseconds since 1970; buckets are counted from an origin on. One of
+ * months ends on the origin's day, or on the last one of a shorter month.
+ */
+function bucket(
+  type: string,
+  at: bigint,
+  months: bigint,
+  days: bigint,
+  micros: bigint,
+  origin: bigint,
+): bigint {
+  const widths = [months, days, micros]
+  if (widths.some(width => width < 0n) || widths.filter(width => width > 0n).length !== 1)
+    throw new ValueError('A bucket has the width of one part of an INTERVAL, which is above zero')
+  if ((type === 'DATE' && micros > 0n) || (type === 'TIMESTAMP' && months > 0n))
+    throw new ValueError(`A ${type} has no bucket of this width`)
+  const begin =
+    months > 0n
+      ? bucketOfMonths(at, Number(months), origin)
+      : at - modulo(at - origin, days * microsPerDay + micros)
+  if (begin < firstMicros || begin > lastMicros) throw new ValueError('A date or time is out of range')
+  return begin
+}
+
+/** Of the years 1 to 9999. */
+const firstMicros = -62_135_596_800_000_000n
+const lastMicros = 253_402_300_799_999_999n
+
+const modulo = (value: bigint, by: bigint) => ((value % by) + by) % by
+
+function bucketOfMonths(at: bigint, width: number, origin: bigint): bigint {
+  const [time, start] = [civil(at), civil(origin)]
+  const ends = time.isLastDay && start.isLastDay
+  const isBefore = ends ? time.clock < start.clock : time.inMonth < start.inMonth
+  const rest = Number(modulo(BigInt(time.month - start.month), BigInt(width)))
+  const month = time.month - rest - (rest === 0 && isBefore ? width : 0)
+  return microsOf(month, Math.min(start.day, daysIn(month))) + start.clock
+}
+
+/** A time by its month since the year 0, its day, and the microseconds since the day and since the month began. */
+function civil(micros: bigint) {
+  const clock = modulo(micros, microsPerDay)
+  const date = new Date(Number((micros - clock) / 1000n))
+  const month = 12 * date.getUTCFullYear() + date.getUTCMonth()
+  const day = date.getUTCDate()
+  return { month, day, clock, inMonth: BigInt(day) * microsPerDay + clock, isLastDay: day === daysIn(month) }
+}
+
+function microsOf(month: number, day: number): bigint {
+  return BigInt(new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, day)) * 1000n
+}
+
+const daysIn = (month: number) => Number((microsOf(month + 1, 1) - microsOf(month, 1)) / microsPerDay)
+
 const changing = (change: (value: Interval) => Interval) => scalar(['INTERVAL'], 'INTERVAL', change)
 
 export const intervalFunctions: Record<string, ScalarFunction> = {
@@ -154,6 +209,7 @@ export const intervalFunctions: Record<string, ScalarFunction> = {
         hours * microsPerHour + minutes * 60_000_000n + seconds * 1_000_000n,
       ),
   ),
+  gsql_bucket: scalar(['VARCHAR', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT', 'BIGINT'], 'BIGINT', bucket),
   gsql_justify_hours: changing(justifiedHours),
   gsql_justify_days: changing(justifiedDays),
   gsql_justify_interval: changing(justified),

@@ -90,6 +90,24 @@ describeFunctions('dates and times', {
       `TIMESTAMP_BUCKET(TIMESTAMP '2026-01-01 00:07:00+00', INTERVAL 5 MINUTE, TIMESTAMP '2026-01-01 00:01:00+00')`,
       january1 + 360e6,
     ],
+    // The reference is older than these functions: cases of its successor's tests (google/zetasql, functions_testlib_timestamp.cc).
+    [`DATE_BUCKET(DATE '2020-03-15', INTERVAL 1 MONTH, DATE '9999-12-31')`, '2020-02-29'],
+    [`DATE_BUCKET(DATE '2020-03-15', INTERVAL 2 MONTH, DATE '1950-12-07')`, '2020-02-07'],
+    [`DATE_BUCKET(DATE '2020-09-01', INTERVAL 4 MONTH, DATE '2051-01-02')`, '2020-05-02'],
+    [`DATE_BUCKET(DATE '2023-02-28', INTERVAL 1 MONTH, DATE '2024-01-30')`, '2023-01-30'],
+    [`DATE_BUCKET(DATE '2023-02-28', INTERVAL 1 MONTH, DATE '2024-01-31')`, '2023-02-28'],
+    [
+      `DATETIME_BUCKET(DATETIME '2021-03-30 00:00:00', INTERVAL 1 YEAR, DATETIME '2052-02-29 00:00:00')`,
+      '2021-02-28T00:00:00',
+    ],
+    [
+      `DATETIME_BUCKET(DATETIME '2020-09-02 00:00:00', INTERVAL 1 MONTH, DATETIME '1950-01-01 12:55:30')`,
+      '2020-09-01T12:55:30',
+    ],
+    [
+      `DATE_BUCKET(DATETIME '2020-02-15 14:57:39', INTERVAL 7 DAY, DATETIME '2150-12-11 07:00:00')`,
+      '2020-02-14T07:00:00',
+    ],
     [`TIME_TRUNC(TIME '12:34:56', HOUR)`, '12:00:00'],
     [`LAST_DAY(DATE '2026-02-10')`, '2026-02-28'],
     [`LAST_DAY(DATE '2026-02-10', YEAR)`, '2026-12-31'],
@@ -153,6 +171,15 @@ describeFunctions('dates and times', {
   ],
   rejected: [
     [`DATE_TRUNC(DATE '2026-05-07', HOUR)`, 'does not support this date part'],
+    [`DATE_BUCKET(DATE '2026-05-07', INTERVAL 5 HOUR)`, 'does not support this date part'],
+    [`TIMESTAMP_BUCKET(CURRENT_TIMESTAMP(), INTERVAL 1 MONTH)`, 'does not support this date part'],
+    [`DATE_BUCKET(DATE '2026-05-07', INTERVAL 0 DAY)`, 'A bucket needs a width above zero'],
+    [`DATE_BUCKET(DATE '2026-05-07', INTERVAL 1 DAY + INTERVAL 1 MONTH)`, 'has the width of one part'],
+    [
+      `DATE_BUCKET(DATE '2026-05-07', INTERVAL '5' HOUR + INTERVAL 1 HOUR)`,
+      'A DATE has no bucket of this width',
+    ],
+    [`DATE_BUCKET(DATE '0001-01-01', INTERVAL 1 MONTH, DATE '9999-12-31')`, 'A date or time is out of range'],
     [`DATE_DIFF(DATE '2026-05-07', DATE '2026-05-07', HOUR)`, 'does not support this date part'],
     [`TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), CURRENT_TIMESTAMP(), MONTH)`, 'does not support this date part'],
     [

@@ -18,8 +18,9 @@ import {
   wholeParts,
   withinYears,
 } from '../dates-and-times.ts'
-import { interval, movedBy } from '../intervals.ts'
+import { interval, intervalParts, movedBy, plainInterval } from '../intervals.ts'
 import {
+  applyRule,
   type CallSite,
   each,
   type FunctionRule,
@@ -70,14 +71,14 @@ const move =
     if (node.kind === 'IntervalLiteral' && !moves(kind, node.part))
       throw site.invalid(`${site.name} does not support the ${node.part} date part for a ${kind}`, node)
     if (kind === 'TIME') return typed(`(${value.sql} ${operator} ${withinDay(site, by)})`, kind)
-    const moved = withinYears(movedBy(value.sql, operator, by.sql), kind === 'TIMESTAMP' ? kind : 'DATETIME')
+    const moved = withinYears(movedBy(value.sql, operator, by), kind === 'TIMESTAMP' ? kind : 'DATETIME')
     return typed(kind === 'DATE' ? asDate(moved) : moved, kind)
   }
 
 /** An INTERVAL of one part without its whole days, which move no TIME: DuckDB's reach only so far. */
 function withinDay({ context, scope, call }: CallSite, by: Typed): string {
   const [, node] = call.arguments
-  if (node?.kind !== 'IntervalLiteral' || node.value.kind === 'Literal') return by.sql
+  if (node?.kind !== 'IntervalLiteral' || node.value.kind === 'Literal') return plainInterval(by)
   const count = coerce(context.expression(node.value, scope), { kind: 'INT64' })!
   return interval(`(${count.sql} % ${partsOfDay(node.part)})`, node.part)!
 }
@@ -89,18 +90,40 @@ function moves(type: DateType, part: string): boolean {
   return timePart(part) || (type === 'TIMESTAMP' && part === 'DAY')
 }
 
+const hasOneLength = (part: string) => timePart(part) || part === 'DAY' || part === 'WEEK'
+
 const timestampDifference = signature(['TIMESTAMP', 'TIMESTAMP', 'PART'], 'INT64', (to, from, part) =>
   wholeParts(from, to, part),
 )
 
-/** The beginning of the bucket that a value is in; buckets are counted from an origin on. */
-const bucket = (type: 'DATE' | 'DATETIME' | 'TIMESTAMP', result = (sql: string) => sql) =>
-  signature(
-    [type, 'INTERVAL', `${type}?`],
-    type,
-    (value, width, origin = `CAST('1950-01-01' AS ${duckType({ kind: type })})`) =>
-      result(`time_bucket(${width}, ${value}, ${origin})`),
-  )
+/**
+ * The beginning of the bucket that a value is in; buckets are counted from an origin on. DuckDB has those of one length, which
+ * are the common ones; its buckets of months end on other days than GoogleSQL's.
+ */
+const bucket =
+  (...types: Exclude<DateType, 'TIME'>[]) =>
+  (site: CallSite): Typed => {
+    const width = site.call.arguments[1]
+    const part = width?.kind === 'IntervalLiteral' && !width.to ? width.part : null
+    const by = plainInterval(site.argument(1))
+    const rule = (type: (typeof types)[number]) =>
+      signature([type, 'INTERVAL', `${type}?`], type, (at, _, origin = `CAST('1950-01-01' AS DATE)`) => {
+        if (part && !(type === 'DATE' ? !timePart(part) : type === 'DATETIME' || hasOneLength(part)))
+          return null
+        const kind = type === 'TIMESTAMP' ? type : 'DATETIME'
+        const [value, start] = [at, origin].map(sql => `CAST(${sql} AS ${duckType({ kind })})`) as [
+          string,
+          string,
+        ]
+        const { months, days, micros } = intervalParts(by)
+        const begin =
+          part && hasOneLength(part)
+            ? withinYears(`time_bucket(${by}, ${value}, ${start})`, kind)
+            : `make_timestamp${kind === type ? 'tz' : ''}(gsql_bucket('${type}', epoch_us(${value}), ${months}, ${days}, ${micros}, epoch_us(${start})))`
+        return type === 'DATE' ? asDate(begin) : begin
+      })
+    return applyRule(site, types.map(rule))
+  }
 
 /** Counts boundaries of a part that are crossed; TIMESTAMP_DIFF counts whole parts. */
 const difference = (type: Exclude<DateType, 'TIMESTAMP'>) =>
@@ -184,9 +207,9 @@ export const dateFunctions: FunctionTable = {
   DATE_DIFF: [difference('DATE'), difference('DATETIME'), timestampDifference],
   DATETIME_DIFF: [difference('DATETIME'), timestampDifference],
   TIME_DIFF: difference('TIME'),
-  DATE_BUCKET: bucket('DATE', asDate),
-  DATETIME_BUCKET: bucket('DATETIME'),
-  TIMESTAMP_BUCKET: bucket('TIMESTAMP'),
+  DATE_BUCKET: bucket('DATE', 'DATETIME', 'TIMESTAMP'),
+  DATETIME_BUCKET: bucket('DATETIME', 'TIMESTAMP'),
+  TIMESTAMP_BUCKET: bucket('TIMESTAMP', 'DATETIME'),
   TIMESTAMP_DIFF: timestampDifference,
 
   DATE_TRUNC: truncation('DATE', 'DATETIME', 'TIMESTAMP'),
