@@ -42,3 +42,23 @@ describeDuckDb('the end of a run', {}, ({ engine, value, failure }) => {
     expect(result.rows).toEqual([{ a: 1 }])
   })
 })
+
+describeDuckDb(
+  'a column of few values',
+  { log: [{ name: 'text', type: { kind: 'STRING' } }] },
+  ({ append, rows }) => {
+    test.each([
+      [`SELECT DISTINCT JSON_TYPE(PARSE_JSON(text)) AS v FROM log WHERE STARTS_WITH(text, '{')`, 'object'],
+      [`SELECT MAX(IF(text = '7', PARSE_NUMERIC(text), 0)) AS v FROM log`, '7'],
+      [`SELECT COUNT(*) AS v FROM log WHERE IF(text LIKE '{%', BOOL(PARSE_JSON(text).a), FALSE)`, 1000],
+    ])('is computed with only where a query asks for it: %s', async (sql, value) => {
+      const texts = ['{"a":true}', 'plain', '7']
+      if ((await rows('SELECT text FROM log LIMIT 1')).length === 0)
+        await append(
+          'log',
+          Array.from({ length: 3000 }, (_, at) => ({ text: texts[at % 3]! })),
+        )
+      expect(await rows(sql)).toEqual([{ v: value }])
+    })
+  },
+)

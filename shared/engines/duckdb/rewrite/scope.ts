@@ -77,7 +77,7 @@ export function sameName(a: string | null, b: string): boolean {
 export function findPath(context: Context, scope: Scope, path: Identifier[]): Typed | null {
   for (let at: Scope | null = scope; at; at = at.outer) {
     const value = findHere(context, at, path)
-    if (value) return inSight(context, at, path, value)
+    if (value) return inSight(context, at, path, at.keys?.get(value.sql) ?? value)
   }
   return null
 }

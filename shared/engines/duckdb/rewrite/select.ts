@@ -1,6 +1,7 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
-import type { Expression, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
+import type { Expression, Path, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
 import { nameOfColumn } from '../../../sql/columns.ts'
+import { descendants } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { condition } from './coercion.ts'
 import {
@@ -13,9 +14,11 @@ import {
   type VisibleColumn,
 } from './context.ts'
 import { fromClause } from './from.ts'
+import { literalInteger } from './literals.ts'
 import { checkSelect } from './planning.ts'
 import { key as keyOf } from './keys.ts'
-import { columnsOf, newScope, sameName, withSource } from './scope.ts'
+import { columnsOf, newScope, sameName, type Source, withSource } from './scope.ts'
+import { derivedSource } from './unnest.ts'
 import { namedWindows } from './windows.ts'
 
 export interface SelectResult {
@@ -36,8 +39,7 @@ export interface SelectedItem {
 /** Rewrites a SELECT. Throws SqlError. */
 export function select(context: Context, node: Select, outer: Scope | null, ctes: Ctes): SelectResult {
   const bare = { ...newScope(ctes, outer), windows: namedWindows(context, node.windows) }
-  const from = node.from && fromClause(context, node.from, bare)
-  const scope = from ? withSource(bare, from) : bare
+  const { from, scope } = withKeys(context, node, node.from && fromClause(context, node.from, bare), bare)
   const items = node.items.flatMap(item =>
     item.kind === 'SelectStar' ? starItems(context, item, scope) : [selectedItem(context, item, scope)],
   )
@@ -61,6 +63,46 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
     scope: aliased,
     items,
   }
+}
+
+/**
+ * A field that is a key becomes a column, where a subquery may read it: DuckDB finds only columns among the keys of a query
+ * two around.
+ */
+function withKeys(context: Context, node: Select, from: Source | null, bare: Scope) {
+  const scope = from ? withSource(bare, from) : bare
+  const keys = keysOf(node).filter(key => key.kind === 'Path' && key.parts.length > 1) as Path[]
+  const hasSubquery = [...node.items, ...(node.having ? [node.having] : [])].some(item =>
+    [...descendants(item)].some(({ kind }) => kind === 'Query'),
+  )
+  if (!from || keys.length === 0 || !hasSubquery) return { from, scope }
+  const added = keys.map(key => ({
+    kind: 'value' as const,
+    name: null,
+    value: context.expression(key, scope),
+  }))
+  const rows = derivedSource(context, from, added)
+  const values = rows.variables.splice(-added.length)
+  const inside = withSource(bare, rows)
+  const columns = values.map(
+    (variable, at) =>
+      [context.expression(keys[at]!, inside).sql, (variable as (typeof added)[0]).value] as const,
+  )
+  return { from: rows, scope: { ...inside, keys: new Map(columns) } }
+}
+
+/** The expressions of GROUP BY, for numbers and names of items theirs. */
+function keysOf({ groupBy, items }: Select): Expression[] {
+  const columns = items.map(item => (item.kind === 'SelectColumn' ? item : null))
+  if (groupBy?.grouping === 'ALL') return columns.flatMap(column => column?.expression ?? [])
+  return (groupBy?.items ?? []).map(key => {
+    const name = key.kind === 'Path' && key.parts.length === 1 ? key.parts[0]!.name : null
+    const column =
+      name === null
+        ? columns[(literalInteger(key) ?? 0) - 1]
+        : columns.find(column => column && sameName(nameOfColumn(column), name))
+    return column?.expression ?? key
+  })
 }
 
 /** Without FROM there is one row, and nothing to filter or to aggregate. */

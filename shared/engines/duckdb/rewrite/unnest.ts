@@ -131,7 +131,12 @@ function matching(
 }
 
 /** A SELECT around a source that passes its columns on under new names, with more variables or a condition. */
-function derivedSource(context: Context, from: Source, added: RangeVariable[], where?: string): Source {
+export function derivedSource(
+  context: Context,
+  from: Source,
+  added: RangeVariable[],
+  where?: string,
+): Source {
   const table = quoteName(context.uniqueName('s'))
   const items: string[] = []
   const passed = (value: Typed, hint: string): Typed => {

@@ -3,7 +3,13 @@
  * DuckDB calls them with chunks of up to 2,048 rows on Node's main thread, which answers no other caller meanwhile: so a
  * text is no longer than `mostCharacters`, and a chunk takes no longer than `mostMs`.
  */
-import type { DuckDBConnection, DuckDBDataChunk, DuckDBType, DuckDBVector } from '@duckdb/node-api'
+import type {
+  DuckDBConnection,
+  DuckDBDataChunk,
+  DuckDBStructVector,
+  DuckDBType,
+  DuckDBVector,
+} from '@duckdb/node-api'
 import { dateTextFunctions } from './date-text.ts'
 import { formatModelFunctions } from './format-model.ts'
 import { intervalFunctions } from './interval.ts'
@@ -34,7 +40,11 @@ const mostTogether = 8 * mostCharacters
 /** Rows between two looks at the clock. */
 const rowsPerLook = 16
 
-/** Makes the functions known to the database of a connection. */
+/**
+ * Makes the functions known to the database of a connection. Of a column that is stored as a dictionary DuckDB (1.5) computes a
+ * function for all of it, and so fails for values of rows that WHERE or IF leave out; but not a function that returns a
+ * STRUCT. So each returns one, and a macro takes its field.
+ */
 export async function registerUdfs(connection: DuckDBConnection): Promise<void> {
   const duckdb = await import('@duckdb/node-api')
   const types: Record<ColumnType, DuckDBType> = {
@@ -54,6 +64,7 @@ export async function registerUdfs(connection: DuckDBConnection): Promise<void> 
     INTERVAL: ({ months, days, micros }: Interval) => new duckdb.DuckDBIntervalValue(months, days, micros),
     'VARCHAR[]': (items: string[]) => new duckdb.DuckDBListValue(items),
   }
+  const macros: string[] = []
   for (const [name, { parameters, returns, compute }] of Object.entries(functions)) {
     const write = (writers[returns] ?? ((value: unknown) => value)) as (value: unknown) => never
     const mainFunction = (
@@ -63,29 +74,33 @@ export async function registerUdfs(connection: DuckDBConnection): Promise<void> 
     ) => {
       try {
         let together = 0
+        const results = (output as DuckDBStructVector).entryVectorAt(0)
         forEachRow(input, parameters, (row, values) => {
           const value = values.includes(null)
             ? null
             : (compute as (...values: unknown[]) => unknown)(...values)
           if (typeof value === 'string') together += value.length
           if (together > mostTogether) throw new ValueError('Text is too long')
-          output.setItem(row, value === null ? null : write(value))
+          results.setItem(row, value === null ? null : write(value))
         })
-        output.flush()
+        results.flush()
       } catch (error) {
         info.setError(error instanceof ValueError ? `GoogleSQL: ${error.message}` : 'A function failed')
       }
     }
     connection.registerScalarFunction(
       duckdb.DuckDBScalarFunction.create({
-        name,
+        name: `${name}_in_struct`,
         mainFunction,
-        returnType: types[returns],
+        returnType: duckdb.STRUCT({ v: types[returns] }),
         parameterTypes: parameters.map(type => types[type]),
         specialHandling: true,
       }),
     )
+    const names = parameters.map((_, at) => `p${at}`).join(', ')
+    macros.push(`CREATE MACRO ${name}(${names}) AS (${name}_in_struct(${names})).v`)
   }
+  await connection.run(macros.join(';'))
 }
 
 /** From DuckDB's values to those of JavaScript. */

@@ -254,3 +254,9 @@ select s.a, s.b, t.c from unnest([struct(1 as a, 'x' as b), (2, 'y')]) s full jo
 select * from unnest([struct(1 as a, 'x' as b), (2, 'y')]) s full join unnest([struct(2 as a, 'z' as c), (3, 'w')]) t using (a) order by 1, 3;
 select x, count(*) from unnest([1,2,null]) x full join unnest([2,3,null]) y on x = y group by x order by x;
 select id, tag from requests left join unnest(tags) tag using (id);
+-- Fields that are keys, read in subqueries.
+SELECT h.name, ARRAY(SELECT TRIM(x) FROM UNNEST(SPLIT(h.name, 's')) AS x WITH OFFSET o ORDER BY o) AS types FROM requests, UNNEST(headers) AS h WHERE h.name IS NOT NULL GROUP BY h.name ORDER BY h.name;
+SELECT h.name, (SELECT MAX(x) FROM UNNEST(SPLIT(h.name, 's')) AS x) AS types, COUNT(*) AS n FROM requests AS r, UNNEST(r.headers) AS h GROUP BY 1 ORDER BY h.name;
+SELECT s.a, IF(s.a > 3, (SELECT MAX(x) FROM UNNEST([s.a, 5]) AS x WHERE x > s.a), 0) FROM (SELECT STRUCT(id AS a, 2 AS b) AS s FROM requests) GROUP BY s.a ORDER BY 1;
+SELECT s.a.b, (SELECT MAX(x) FROM UNNEST([s.a.b, 5]) AS x) FROM (SELECT STRUCT(STRUCT(id AS b) AS a) AS s FROM requests) GROUP BY s.a.b HAVING EXISTS(SELECT 1 FROM UNNEST([s.a.b]) AS x WHERE x > 2) ORDER BY 1;
+SELECT ARRAY(SELECT DISTINCT UPPER(a) FROM UNNEST(r.tags) AS a ORDER BY 1) AS tags, COUNT(*) AS n FROM requests AS r GROUP BY TO_JSON_STRING(r.tags), r.tags ORDER BY TO_JSON_STRING(r.tags);
