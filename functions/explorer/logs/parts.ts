@@ -17,8 +17,8 @@ import { keyOf, rowList } from './rows.ts'
 import { type Filter, sortedBy, type State } from './state.ts'
 
 const scopes = [
-  ['message', 'Search messages'],
-  ['entry', 'Search all fields'],
+  ['message', 'in messages'],
+  ['entry', 'in all fields'],
 ] as const
 
 interface Setup {
@@ -89,11 +89,8 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     controls.set(view.state, view.shape())
     menus.set(view.state, view.shape())
     scope.set(scopes, view.state.scope)
-    show(
-      chips,
-      view.state.search !== '' && scope.element,
-      ...view.state.filters.map(other => filterChip(other, view)),
-    )
+    scope.element.hidden = view.state.search === ''
+    show(chips, ...view.state.filters.map(other => filterChip(other, view)))
     if (view.state.row === '') entry.show()
   }
 
@@ -140,7 +137,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     chips,
     chartLine,
     bars.element,
-    el('div', { class: 'logs-line' }, stale, facts, looked, acts),
+    el('div', { class: 'logs-line' }, stale, facts, scope.element, looked, acts),
     el('div', { class: 'logs-main' }, fields.element, place, entry.element),
     el(
       'details',

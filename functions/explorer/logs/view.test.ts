@@ -667,7 +667,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await topValue(/auth_logs ?2/).click()
     await page.getByRole('button', { name: 'Remove the filter table_name = auth_logs' }).waitFor()
     await counted(/^2 rows/)
-    await page.getByLabel('Search in').selectOption('Search messages')
+    await page.getByLabel('Search in').selectOption('in messages')
     await page.getByText('No message holds agent 19 in this range and with these filters.').waitFor()
   })
 
