@@ -81,7 +81,7 @@ export function allOf(parts: [Shape, ...Shape[]]): Shape {
     id: id && parts.every(part => part.id) ? column(nameOf(id), 'STRING') : null,
     severity: parts.some(part => part.severity) ? column('severity', 'STRING') : null,
   }
-  const known = [own.source, own.time, own.message, own.id].filter(field => field !== null)
+  const known = [own.id, own.time, own.source, own.message].filter(field => field !== null)
   const others = Map.groupBy(
     parts.flatMap(({ fields }) => fields),
     ({ path }) => path,

@@ -11,19 +11,10 @@ import { appRow, withAppLogs } from '../testing/app-logs.ts'
 import { sampleEntries } from '../../../infra/lqe/logs/sample.ts'
 import { tokenize } from '../../../shared/sql/tokens.ts'
 import type { Row, Value } from '../../../shared/engines/engine.ts'
+import { string } from './literals.ts'
 import { entryOf, keyOf } from './rows.ts'
 import { allOf, fieldAt, measures, type Shape, shapeOf, tableColumn } from './shape.ts'
-import {
-  type After,
-  entrySql,
-  extentSql,
-  histogramSql,
-  namesSql,
-  rowsSql,
-  searchFor,
-  string,
-  topSql,
-} from './sql.ts'
+import { type After, entrySql, extentSql, histogramSql, namesSql, rowsSql, searchFor, topSql } from './sql.ts'
 import { initial, type State } from './state.ts'
 import { anyCharacter } from '../../../shared/testing/characters.ts'
 import { rounds } from '../../../shared/testing/rounds.ts'

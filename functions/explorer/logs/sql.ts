@@ -1,9 +1,9 @@
 /**
- * The SQL of the logs view, made from its state. Names and literals are quoted here and nowhere else. A filter finds an
- * entry by EXISTS over the lists on its path, so an entry with several elements is found once; columns show the first.
- * All tables are the union of what is read of each.
+ * The SQL of the logs view, made from its state. A filter finds an entry by EXISTS over the lists on its path, so an entry
+ * with several elements is found once; columns show the first. All tables are the union of what is read of each.
  */
-import { brief, type Range } from './range.ts'
+import { as, literal, name, string, timestamp } from './literals.ts'
+import type { Range } from './range.ts'
 import { type Field, fieldAt, measureOf, type measures, nameOf, type Shape, tableColumn } from './shape.ts'
 import type { Filter, Scalar, Severity, State } from './state.ts'
 
@@ -191,20 +191,17 @@ function union(
   range: Range,
   { read, past = () => null, each = [] }: Reading,
 ): string {
-  const columns = new Map(read.flatMap(field => (field ? [[field.steps, field]] : [])))
-  const owners = [...columns.keys()].map(steps =>
-    [all.severity, ...all.fields].find(field => field?.steps === steps)!,
-  )
-  const parts = all.parts!.filter(part => mayHave(state, part))
-  const one = (part: Shape, impossible: string | null) => {
-    const values = owners.map(column => as(readOf(part, column, all), column.steps[0]!.name!))
-    const select = `(SELECT ${values.join(', ')}`
-    const rows = from(state, part, range, { read, past: () => impossible ?? past(part) })
-    return `  ${lines(select, ...rows, ...each).replaceAll('\n', '\n   ')})`
-  }
-  return parts.length === 0
-    ? one(all.parts![0]!, 'FALSE')
-    : parts.map(part => one(part, null)).join('\n  UNION ALL\n')
+  const columns = [...all.fields, all.severity].filter(
+    column => column !== null && read.some(field => field?.steps === column.steps),
+  ) as Field[]
+  const possible = all.parts!.filter(part => mayHave(state, part))
+  const none = possible.length === 0
+  const selects = (none ? all.parts!.slice(0, 1) : possible).map(part => {
+    const values = columns.map(column => as(readOf(part, column, all), column.steps[0]!.name!))
+    const rows = from(state, part, range, { read, past: none ? () => 'FALSE' : past })
+    return `  (${lines(`SELECT ${values.join(', ')}`, ...rows, ...each).replaceAll('\n', '\n   ')})`
+  })
+  return selects.join('\n  UNION ALL\n')
 }
 
 /** A column of all tables, as a table has it: NULL where it has none. */
@@ -429,55 +426,6 @@ const aggregates: Record<(typeof measures)[number], (value: string) => string> =
 /** JSON has no equality of its own; its text has. */
 function groupable(value: string, { type }: Field): string {
   return type === 'JSON' || type === 'GEOGRAPHY' ? `TO_JSON_STRING(${value})` : value
-}
-
-// ---- names and literals
-
-const plain = /^[A-Za-z_]\w*$/
-/** https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#reserved_keywords */
-const reserved = new Set(
-  `ALL AND ANY ARRAY AS ASC ASSERT_ROWS_MODIFIED AT BETWEEN BY CASE CAST COLLATE CONTAINS CREATE CROSS CUBE CURRENT
-  DEFAULT DEFINE DESC DISTINCT ELSE END ENUM ESCAPE EXCEPT EXCLUDE EXISTS EXTRACT FALSE FETCH FOLLOWING FOR FROM FULL
-  GROUP GROUPING GROUPS HASH HAVING IF IGNORE IN INNER INTERSECT INTERVAL INTO IS JOIN LATERAL LEFT LIKE LIMIT LOOKUP
-  MERGE NATURAL NEW NO NOT NULL NULLS OF ON OR ORDER OUTER OVER PARTITION PRECEDING PROTO QUALIFY RANGE RECURSIVE
-  RESPECT RIGHT ROLLUP ROWS SELECT SET SOME STRUCT TABLESAMPLE THEN TO TREAT TRUE UNBOUNDED UNION UNNEST USING WHEN
-  WHERE WINDOW WITH WITHIN`.split(/\s+/),
-)
-
-function name(text: string): string {
-  return plain.test(text) && !reserved.has(text.toUpperCase())
-    ? text
-    : `\`${text.replaceAll(/[`\\]/g, '\\$&')}\``
-}
-
-function as(value: string, alias: string): string {
-  return value.endsWith(`.${name(alias)}`) ? value : `${value} AS ${name(alias)}`
-}
-
-/** In single quotes; a control character as its escape, half a surrogate pair and NUL, which no literal can hold, as U+FFFD. */
-export function string(text: string): string {
-  const escaped = text
-    .toWellFormed()
-    .replaceAll('\0', '\ufffd')
-    .replaceAll(/['\\]/g, '\\$&')
-    .replaceAll(/\p{Cc}/gu, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
-  return `'${escaped}'`
-}
-
-function timestamp(micros: number): string {
-  return `TIMESTAMP '${brief(micros).replace('T', ' ').replace('Z', '+00')}'`
-}
-
-/** A value as answers have it, as a literal of the field's type. Never NULL. */
-function literal(value: Scalar, { type }: Field): string {
-  const text = String(value)
-  const number = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text)
-  if (type === 'INT64' || type === 'FLOAT64') return number ? text : `CAST(${string(text)} AS ${type})`
-  if (type === 'BOOL') return text === 'true' ? 'TRUE' : 'FALSE'
-  if (type === 'TIMESTAMP' && /^\d+$/.test(text)) return timestamp(Number(text))
-  if (type === 'BYTES') return `FROM_BASE64(${string(text)})`
-  if (type === 'STRING' || type === 'JSON' || type === 'GEOGRAPHY') return string(text)
-  return `CAST(${string(text)} AS ${type})`
 }
 
 function lines(...parts: string[]): string {
