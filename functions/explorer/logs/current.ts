@@ -1,8 +1,8 @@
 /** What the parts of the logs view share: the state now, how a person changes it, and how the service is asked. */
-import type { Link } from '../link.ts'
-import { type Answer, type Endpoint, type Opening, parametersOf, runQuery } from '../service.ts'
+import { type Link, writeLink } from '../link.ts'
+import { type Answer, type Endpoint, now, type Opening, parametersOf, runQuery } from '../service.ts'
 import { inTable, keepChoices, plainState, shapeNamed, stateFrom } from './opening.ts'
-import { iso, type Range } from './range.ts'
+import { iso, type Range, writtenOf } from './range.ts'
 import { everyTable, type Shape } from './shape.ts'
 import { addressOf, askedOf, type Filter, type State, withColumn, withFilter } from './state.ts'
 
@@ -25,6 +25,8 @@ export interface Current {
   column(path: string): void
   /** Goes on in all tables; `null` where there is one. */
   everywhere: ((patch?: Partial<State>) => void) | null
+  /** The address of the state with the period that is on the screen, which is the same for everyone at any time. */
+  exactLink(): string
   /** Puts the state into the address in place of the last one. */
   write(): void
   /** Shows the state of a link: Back and Forward. */
@@ -52,8 +54,8 @@ export function currentOf(
   const isOne = shapes.length === 1
   const { start, end } = parametersOf(endpoint)
   const { state, notices } = stateFrom(link, subject)
-  const write = (step: boolean) =>
-    remember({ endpoint: endpoint.name, sql: null, ...addressOf(view.state, plain) }, step)
+  const linkTo = (to: State): Link => ({ endpoint: endpoint.name, sql: null, ...addressOf(to, plain) })
+  const write = (step: boolean) => remember(linkTo(view.state), step)
   const view: Current = {
     endpoint,
     state,
@@ -72,6 +74,11 @@ export function currentOf(
     everywhere: isOne
       ? null
       : patch => view.change({ ...inTable(view.state, view.shape(everyTable), endpoint).state, ...patch }),
+    exactLink() {
+      const { from, to } = view.range
+      const period = writtenOf({ from, to: Math.min(to ?? Infinity, now()) })
+      return new URL(writeLink(linkTo({ ...view.state, ...period })), location.href).href
+    },
     write: () => write(false),
     revisit(to) {
       const before = view.state

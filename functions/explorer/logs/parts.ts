@@ -1,8 +1,10 @@
 /** The parts of the logs view: what a press in each does, and where they stand. */
+import { spreadsheet } from '../../query/csv.ts'
 import { copyButton } from '../copy.ts'
-import { button, el, menu, show } from '../dom.ts'
+import { button, download, el, menu, show } from '../dom.ts'
 import { keep, kept } from '../kept.ts'
 import { parametersOf } from '../service.ts'
+import { columnsOf } from '../value.ts'
 import { bar } from './bar.ts'
 import type { Current } from './current.ts'
 import { entryPanel } from './entry.ts'
@@ -14,6 +16,7 @@ import { inTable } from './opening.ts'
 import { writtenOf } from './range.ts'
 import { reading } from './reading.ts'
 import { keyOf, rowList } from './rows.ts'
+import { tableTitle } from './shape.ts'
 import { type Filter, sortedBy, type State } from './state.ts'
 
 const scopes = [
@@ -88,6 +91,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   function draw(): void {
     controls.set(view.state, view.shape())
     menus.set(view.state, view.shape())
+    exact.hidden = [view.state.from, view.state.to].every(bound => /^\d/.test(bound))
     scope.set(scopes, view.state.scope)
     scope.element.hidden = view.state.search === ''
     show(chips, ...view.state.filters.map(other => filterChip(other, view)))
@@ -115,15 +119,25 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     following.start()
   }
 
+  const save = (ending: string, type: string, text: string) =>
+    download(`${tableTitle(view.state.table)}.${ending}`, text, type)
+  const exact = copyButton('Copy link to this period', view.exactLink)
   const fresh = () => run({ fresh: true })
   const acts = el(
     'div',
     { class: 'logs-acts' },
     copyButton('Copy link', () => location.href),
-    controls.redaction,
+    exact,
     showFields.element,
     toggle('Chart', true, on => (bars.element.hidden = chartLine.hidden = !on)).element,
     toggle('Wrap', false, on => list.element.classList.toggle('wrap', on)).element,
+    controls.redaction,
+    button('CSV', () => save('csv', 'text/csv', spreadsheet(list.all(), columnsOf(list.all()))), {
+      title: 'Save the rows on the screen for a spreadsheet, with times in UTC',
+    }),
+    button('JSON', () => save('json', 'application/json', JSON.stringify(list.all(), null, 2)), {
+      title: 'Save the rows on the screen as the service answers them',
+    }),
     endpoint.cacheSeconds > 0 &&
       endpoint.mayRunFresh &&
       button('Run fresh', fresh, { title: 'Run now, past the cache' }),

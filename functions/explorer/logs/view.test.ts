@@ -1,5 +1,5 @@
 /** The logs view as people use it, in a real Chromium. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -428,6 +428,28 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await open(`${plain}&.from=now-30m`)
     await counted(/^100 of 1[5-8]\d rows/)
     expect(page.url()).toContain('.from=now-30m')
+    const link = page.getByRole('button', { name: 'Copy link to this period' })
+    await link.click()
+    await page.locator('.logs-acts', { hasText: 'Copied' }).waitFor()
+    const exact = await page.evaluate(() => navigator.clipboard.readText())
+    expect(decodeURIComponent(exact)).toMatch(/&\.from=20\d\d-\S+Z&\.to=20\d\d-\S+Z$/)
+    const [facts] = (await page.locator('.logs-facts').textContent())!.split(' · ')
+    await page.goto(exact)
+    await link.waitFor({ state: 'hidden' })
+    await counted(new RegExp(`^${facts}`))
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV' }).click(),
+    ])
+    const [head, newest, ...others] = readFileSync(await file.path(), 'utf8').split('\r\n')
+    expect([file.suggestedFilename(), head, others.length]).toEqual([
+      'edge_logs.csv',
+      '\ufeffid,timestamp,severity,event_message',
+      100,
+    ])
+    expect(newest).toMatch(/^entry-0000,20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3},500,GET \|/)
+    await page.goto(`${service.url}/${plain}&.from=now-30m`)
+    await link.waitFor()
     const first = (await rows().first().locator('.cell-time').textContent())!
     await page.getByLabel('Time zone').selectOption('Local')
     await page.getByRole('columnheader', { name: 'Time (local)' }).waitFor()
