@@ -36,8 +36,11 @@ export async function authenticate(call: Call): Promise<Caller> {
   const { req, services, notes } = call
   const caller = await services.authenticate(keyFromHeaders(req.headers))
   notes.key = caller.keyId
-  services.callLimits.count(caller)
-  tellLimits(call, caller)
+  try {
+    services.callLimits.count(caller)
+  } finally {
+    tellLimits(call, caller)
+  }
   return caller
 }
 

@@ -16,14 +16,7 @@ describe('counting a key’s calls', () => {
     now += 45_500
     count(limited)
     expect(() => count(limited)).toThrow(
-      expect.objectContaining({
-        code: 'rate_limited',
-        headers: {
-          'Retry-After': '15',
-          'RateLimit-Policy': '"calls";q=2;w=60',
-          RateLimit: '"calls";r=0;t=15',
-        },
-      }),
+      expect.objectContaining({ code: 'rate_limited', headers: { 'Retry-After': '15' } }),
     )
     now += 14_501
     count(limited)

@@ -42,17 +42,14 @@ export function openCallLimits(clock: { now(): number } = performance): CallLimi
   })
   const secondsFor = (keyId: string) => Math.max(1, Math.ceil(minutes.getRemainingTTL(keyId) / 1000))
   return {
-    count(caller) {
-      const { keyId, limits } = caller
+    count({ keyId, limits }) {
       const most = limits?.callsPerMinute ?? null
       if (most === null) return
       const current = minutes.get(keyId) ?? { calls: 0 }
       if (current.calls === 0) minutes.set(keyId, current)
       current.calls++
       if (current.calls <= most) return
-      const seconds = secondsFor(keyId)
-      const left = limitHeaders(caller, { calls: { left: 0, seconds }, bytes: null })
-      const headers = { 'Retry-After': String(seconds), ...left }
+      const headers = { 'Retry-After': String(secondsFor(keyId)) }
       const detail = `This API key may be used ${most} times a minute; come back later.`
       throw new ApiError('rate_limited', detail, { headers })
     },
