@@ -22,7 +22,7 @@ function readJson(file: string): unknown {
 
 test('each version is the one that is pinned', () => {
   const pinned = { ...devDependencies, ...dependencies, ...overrides }
-  const named = [...text.matchAll(/`([@\w/-]+)` (\d+\.\d+\.\d+)/g)].map(([, name, version]) => [
+  const named = [...text.matchAll(/`([@\w/-]+)` (\d+\.\d+\.\d+(?:-\w+\.\d+)?)/g)].map(([, name, version]) => [
     name,
     version,
   ])

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { openDatabase } from './database.ts'
 import { LogViews } from './views.ts'
@@ -12,8 +12,13 @@ const folder = mkdtempSync(join(tmpdir(), 'database-'))
 const outside = join(folder, 'outside.csv')
 let instance: DuckDBInstance
 let connection: DuckDBConnection
+const marked = `SELECT chr(65279) || 'text'`
+let byItself: unknown
 
 beforeAll(async () => {
+  const client = await DuckDBInstance.create(':memory:')
+  byItself = (await (await client.connect()).runAndReadAll(marked)).getRows()
+  client.closeSync()
   writeFileSync(outside, 'a\n1\n')
   const logs = join(folder, 'logs')
   const tables = new Map([['app.logs', columns]])
@@ -54,6 +59,11 @@ describe('the database', () => {
     [`SET TimeZone = 'Asia/Tokyo'`],
   ])('refuses %s', async statement => {
     await expect(connection.run(statement)).rejects.toMatchObject({ message: expect.any(String) })
+  })
+
+  test('a byte order mark: lost by itself, kept with the patch', async () => {
+    expect(byItself).toEqual([['text']])
+    expect((await connection.runAndReadAll(marked)).getRows()).toEqual([['\uFEFFtext']])
   })
 
   test('has time zones and JSON built in', async () => {

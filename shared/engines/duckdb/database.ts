@@ -18,6 +18,9 @@ export async function openDatabase(
 ): Promise<DuckDBInstance> {
   // Loaded here: a process that runs no query does not pay for it.
   const { DuckDBInstance } = await import('@duckdb/node-api')
+  const { default: accessors } = await import('@duckdb/node-api/lib/vectors/dataAccessors.js')
+  // By itself the client drops a byte order mark at a text's start (infra/docs/surgery.md).
+  Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) })
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(Math.min(4, availableParallelism())),
     memory_limit: '2GB',
