@@ -93,13 +93,20 @@ export const conversions: Record<string, Conversion> = {
   'FLOAT64>BIGNUMERIC': (sql, to) => `CAST(gsql_bignumeric_of_float(${sql}) AS ${to})`,
   'NUMERIC>STRING': sql => trimmedDecimal(sql, 'NUMERIC'),
   'BIGNUMERIC>STRING': sql => trimmedDecimal(sql, 'BIGNUMERIC'),
-  'STRING>NUMERIC': castText,
+  // DuckDB also reads '1_000'.
+  'STRING>NUMERIC': (sql, to) =>
+    once(
+      [sql],
+      sql =>
+        `(CASE WHEN contains(${sql}, '_') THEN ${raise('Bad value for a cast', 'DECIMAL(38,9)')} ELSE ${castText(sql, to)} END)`,
+    ),
   'STRING>BIGNUMERIC': (sql, to) => `CAST(gsql_bignumeric(${sql}) AS ${to})`,
+  // And '+-1'. What is not hexadecimal is an error there.
   'STRING>FLOAT64': (sql, to) =>
     once(
       [sql],
       sql =>
-        `(CASE WHEN contains(lower(${sql}), 'x') THEN gsql_hexadecimal(${sql}) ELSE ${castText(sql, to)} END)`,
+        `(CASE WHEN regexp_matches(${sql}, '[xX_]|[-+]{2}') THEN gsql_hexadecimal(${sql}) ELSE ${castText(sql, to)} END)`,
     ),
   'STRING>DATE': onlyText(shapes['DATE']!),
   'STRING>DATETIME': onlyText(shapes['DATETIME']!),
@@ -261,7 +268,11 @@ function convertNested(value: Typed, from: SqlType, to: SqlType, safe: boolean):
       ? null
       : `(CASE WHEN ${value.sql} IS NOT NULL THEN CAST(row(${parts.join(', ')}) AS ${duckType(to)}) END)`
   }
-  return plain(value.sql, duckType(to))
+  if (from.kind !== 'ARRAY' || to.kind !== 'ARRAY' || sameType(from, to))
+    return plain(value.sql, duckType(to))
+  if (value.empty) return plain(value.sql, duckType(to))
+  const element = convert(typed('e', from.element), to.element, safe)
+  return element && `list_transform(${value.sql}, lambda e: ${element})`
 }
 
 /** By position: DuckDB casts structs by the names of their fields. A safe cast is one of each field. */

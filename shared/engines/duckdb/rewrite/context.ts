@@ -45,6 +45,7 @@ export interface OutputColumn {
   type: SqlType | null
   /** For set operations, which coerce literals of a select list. */
   origin?: Typed['origin']
+  empty?: Typed['empty'] | undefined
 }
 
 /** One key of an order: which output column, and the rest of the ORDER BY item. */
@@ -120,7 +121,7 @@ export interface Typed {
   /** Of a constant INTERVAL, the same without what keeps it apart from those of other units (intervals.ts). */
   plain?: string
   /** An array without elements that was written out: it has the type of what surrounds it. */
-  empty?: boolean
+  empty?: boolean | undefined
 }
 
 /** A value of a type, which may be given by its bare name; `null` is that of a bare NULL. */

@@ -222,11 +222,12 @@ function setOperation(context: Context, node: SetOperation, outer: Scope | null,
     ? matchedColumns(context, node, node.byName, left, right)
     : columnsByPlace(context, node, left, right)
   const columns = pairs.map((pair, at): OutputColumn => {
-    const values = pair.map(column => ({ sql: '', type: column?.type ?? null, origin: column?.origin }))
+    const values = pair.map(column => ({ ...column, sql: '', type: column?.type ?? null }))
     const { type } = unifyOrThrow(context, node, `set operation, column ${at + 1},`, values)
     if (node.operator !== 'UNION ALL') key(context, node, 'A set operation', typed('', type))
     const origin = pair[0]?.origin && pair[1]?.origin
-    return { ...(pair[0] ?? pair[1]!), duck: context.uniqueName('c'), type, origin }
+    const empty = pair.every(column => column?.empty || column?.type === null)
+    return { ...(pair[0] ?? pair[1]!), duck: context.uniqueName('c'), type, origin, empty }
   })
   const [a, b] = sides.map((side, at) => {
     const own = pairs.map(pair => pair[at]!)
@@ -284,7 +285,7 @@ function asColumns(
 ): string {
   const name = quoteName(context.uniqueName('q'))
   const items = own.map((column, at) => {
-    const value = column ? { ...visibleColumn(name, column), origin: column.origin } : typed('NULL', null)
+    const value = column ? { ...column, ...visibleColumn(name, column) } : typed('NULL', null)
     const { type, duck } = columns[at]!
     return `${type ? coerce(value, type)!.sql : value.sql} AS ${quoteName(duck)}`
   })

@@ -47,6 +47,8 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
   if (node.distinct) for (const { value } of items) keyOf(context, node, 'SELECT DISTINCT', value)
   const aliased: Scope = { ...scope, aliases: aliasesOf(node, items) }
   if (!from) refuseWithoutRows(context, node, scope)
+  if (node.having && !node.groupBy && !scope.aggregation.found)
+    throw context.invalid(node.having, 'HAVING needs a GROUP BY, or an aggregate function in the SELECT list')
   const list = selectList(context, node, items)
   const sql = [
     `SELECT ${node.distinct ? 'DISTINCT ' : ''}${list.sql}`,
@@ -186,7 +188,7 @@ function selectList(
     const free = name !== null && !taken.has(name.toLowerCase())
     const duck = free ? name : context.uniqueName(name ?? 'f')
     taken.add(duck.toLowerCase())
-    return { name, duck, type: value.type, origin: value.origin }
+    return { name, duck, type: value.type, origin: value.origin, empty: value.empty }
   })
   const sql = items.map(({ value }, at) => `${value.sql} AS ${quoteName(columns[at]!.duck)}`)
   return { sql: sql.join(', '), columns }

@@ -154,9 +154,24 @@ export function zoneOffset(offset: number, between: string): string {
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}${between}${two(minutes % 60)}`
 }
 
-/** An element; `%E` and `%O` stand before a few of them, and change nothing there. */
+/** An element; `%E` and `%O` stand before a few of them, and change nothing there. Flags and a width are those of strftime. */
 const elementPattern =
-  /%(?:E(?<digits>\*|\d+)(?<part>[Sf])|(?<name>E4Y|E[zZ]|:z|[^EO])|E(?<alternative>[cCxXyY])|O(?<ordinal>[deHImMSuUVwWy]))/gsu
+  /%(?:E(?<digits>\*|\d+)(?<part>[Sf])|(?<flags>[-_0^#]*\d*)(?<name>E4Y|E[zZ]|:z|[^EO])|E(?<alternative>[cCxXyY])|O(?<ordinal>[deHImMSuUVwWy]))/gsu
+
+/** A flag's way to write an element; behind the flags stands the width, filled with zeros before a number. */
+const flagged: Record<string, (text: string) => string> = {
+  '-': text => text.replace(/^[0 ]+(?=\d)/, ''),
+  _: text => text.replace(/^0+(?=\d)/, zeros => ' '.repeat(zeros.length)),
+  '0': text => text.replace(/^ +(?=\d)/, spaces => '0'.repeat(spaces.length)),
+  '^': text => text.toUpperCase(),
+  '#': text => (text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase()),
+}
+
+function withFlags(text: string, all: string): string {
+  const [, flags = '', width = ''] = /^([-_0^#]*)(\d*)$/.exec(all)!
+  const written = [...flags].reduce((text, flag) => flagged[flag]!(text), text)
+  return written.padStart(Number(width), /^ ?\d/.test(text) && !flags.includes('_') ? '0' : ' ')
+}
 
 /** Most digits of a fraction that are written. */
 const mostDigits = 18
@@ -175,7 +190,9 @@ function formatted(type: string, format: string, time: Civil, offset: Offset): s
     if (name === 'J') throw new ValueError('The format element %J is not supported')
     const [has, write] = (Object.hasOwn(written, name!) && written[name!]) || []
     if (has === undefined || !types[type]!.includes(has)) return all
-    return typeof write === 'string' ? formatted(type, write, time, offset) : write!(time, offset)
+    const flags = groups['flags'] ?? ''
+    if (typeof write !== 'string') return withFlags(write!(time, offset), flags)
+    return withFlags(formatted(type, write, time, offset), flags.replace(/[-_0]/g, ''))
   })
 }
 
@@ -309,7 +326,7 @@ const zone =
 function offsetOf(text: string): number {
   if (text === 'Z') return 0
   const [, sign, hours, minutes = '0'] = /^([+-])(\d\d):?(\d\d)?$/.exec(text)!
-  if (Number(hours) > 14 || Number(minutes) > 59) throw failed()
+  if (60 * Number(hours) + Number(minutes) > 14 * 60 || Number(minutes) > 59) throw failed()
   return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60)
 }
 
@@ -446,7 +463,7 @@ function apply(type: string, format: string, reader: Reader, found: Parsed): voi
 
 function applyElement(
   type: string,
-  { digits, part, name, alternative, ordinal }: Record<string, string | undefined>,
+  { digits, part, flags, name, alternative, ordinal }: Record<string, string | undefined>,
   reader: Reader,
   found: Parsed,
 ): void {
@@ -455,6 +472,7 @@ function applyElement(
     allow(type, 'time')
     return secondsWithFraction(digits!, reader, found)
   }
+  if (flags) throw failed()
   if (name === 'V') throw new ValueError('A format with a week of the ISO year is not supported')
   const key = name ?? alternative ?? ordinal
   const [has, rule] = (Object.hasOwn(read, key!) && read[key!]) || []

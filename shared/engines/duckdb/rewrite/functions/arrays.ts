@@ -1,7 +1,7 @@
 /** Array functions. */
 import type { SqlType } from '../../../../sql/types.ts'
 import { duckType } from '../../syntax.ts'
-import { unify } from '../coercion.ts'
+import { coerce, unify } from '../coercion.ts'
 import { joined, literalBytes, once } from '../bounds.ts'
 import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
@@ -111,22 +111,32 @@ export const arrayFunctions: FunctionTable = {
 
 function toText(site: CallSite): Typed {
   const [array, ...texts] = site.allArguments()
-  const strings = array?.type?.kind === 'ARRAY' && array.type.element.kind
-  const fits =
-    [1, 2].includes(texts.length) && texts.every(({ type }) => (type?.kind ?? 'STRING') === 'STRING')
-  if (array?.type === null && fits) return typed('CAST(NULL AS VARCHAR)', 'STRING')
-  if (!array || (strings !== 'STRING' && strings !== 'BYTES') || !fits)
-    throw site.noMatch(site.allArguments())
-  const [between, missing] = texts as [Typed, Typed?]
-  const items = missing ? `list_transform(${array.sql}, lambda e: COALESCE(e, ${missing.sql}))` : array.sql
-  const text = (items: string, between: string) =>
-    `(CASE WHEN ${between} IS NOT NULL THEN array_to_string(${items}, ${between}) END)`
+  const kind = array?.type ? elementOf(array.type)?.kind : 'STRING'
+  const fits = [1, 2].includes(texts.length) && texts.every(({ type }) => (type?.kind ?? kind) === kind)
+  if (!array || (kind !== 'STRING' && kind !== 'BYTES') || !fits) throw site.noMatch(site.allArguments())
+  if (array.type === null) return typed('CAST(NULL AS VARCHAR)', 'STRING')
+  const [between, missing] = texts.map(text => coerce(text, { kind })!) as [Typed, Typed?]
+  const given = missing ? `list_transform(${array.sql}, lambda e: COALESCE(e, ${missing.sql}))` : array.sql
+  const known = missing ? ` AND ${missing.sql} IS NOT NULL` : ''
+  const isText = kind === 'STRING'
+  // DuckDB puts texts together only: bytes by their digits.
+  const items = isText ? given : `list_transform(${given}, lambda b: hex(b))`
+  const text = (items: string, between: string) => {
+    const joined = `array_to_string(${items}, ${isText ? between : `hex(${between})`})`
+    return `(CASE WHEN ${between} IS NOT NULL${known} THEN ${isText ? joined : `unhex(${joined})`} END)`
+  }
   // A short delimiter takes no more room than an element itself. DuckDB takes constant ones only.
-  if ((literalBytes(between) ?? Infinity) <= 16) return typed(text(items, between.sql), 'STRING')
+  if ((literalBytes(between) ?? Infinity) <= 16) return typed(text(items, between.sql), kind)
   const sql = once([items], items =>
-    text(site.within(`CAST(len(${items}) AS DOUBLE) * strlen(${between.sql})`, items), between.sql),
+    text(
+      site.within(
+        `CAST(len(${items}) AS DOUBLE) * ${isText ? 'strlen' : 'octet_length'}(${between.sql})`,
+        items,
+      ),
+      between.sql,
+    ),
   )
-  return typed(sql, 'STRING')
+  return typed(sql, kind)
 }
 
 function concat(site: CallSite): Typed {

@@ -216,16 +216,14 @@ export const dateFunctions: FunctionTable = {
   DATETIME_TRUNC: truncation('DATETIME', 'TIMESTAMP'),
   TIME_TRUNC: truncation('TIME'),
   TIMESTAMP_TRUNC: truncation('TIMESTAMP', 'DATETIME'),
-  LAST_DAY: [
-    signature(['DATE'], 'DATE', date => `last_day(${date})`),
-    signature(['DATETIME'], 'DATE', datetime => `last_day(${asDate(datetime)})`),
-    signature(['DATE', 'PART'], 'DATE', (date, part) => {
+  LAST_DAY: (['DATE', 'DATETIME'] as const).map(type =>
+    signature([type, 'PART?'], 'DATE', (date, part = 'MONTH') => {
       const start = truncated(asDatetime(date), part)
       if (part === 'ISOYEAR') return asDate(`(date_trunc('isoyear', ${start} + to_days(380)) - to_days(1))`)
       const length = interval('1', part.startsWith('WEEK') || part === 'ISOWEEK' ? 'WEEK' : part)
       return start && length && !timePart(part) ? asDate(`(${start} + ${length} - to_days(1))`) : null
     }),
-  ],
+  ),
 
   ...each('JUSTIFY_DAYS JUSTIFY_HOURS JUSTIFY_INTERVAL', duck =>
     named(`gsql_${duck}`, ['INTERVAL'], 'INTERVAL'),

@@ -90,16 +90,16 @@ function scalarText(site: CallSite, value: Typed, spec: Specification): string {
   return text({ ...value, type, sql: value.type ? value.sql : 'CAST(NULL AS BIGINT)' }, spec)!
 }
 
-/** A number fills its width with zeros behind its sign where `0` asks for them; else there are spaces on the left. */
-function padded(text: string, { width, flags, letter }: Specification): string {
+/** A number fills its width with zeros behind its sign where `0` asks for them, and no precision says how many; else with spaces. */
+function padded(text: string, { width, flags, precision, letter }: Specification): string {
   if (width === '') return text
   const size = `greatest(abs(${width}), length(${text}))`
   // A negative width from an argument is a flag.
   if (!/^\d+$/.test(width) && !flags.includes('-'))
     return `(CASE WHEN ${width} < 0 THEN rpad(${text}, CAST(${size} AS INTEGER), ' ') ELSE lpad(${text}, CAST(${size} AS INTEGER), ' ') END)`
   if (flags.includes('-')) return `rpad(${text}, CAST(${size} AS INTEGER), ' ')`
-  if (!flags.includes('0') || !/[dixXofFeEgG]/.test(letter))
-    return `lpad(${text}, CAST(${size} AS INTEGER), ' ')`
+  const hasZeros = flags.includes('0') && !(precision && /[di]/.test(letter))
+  if (!hasZeros || !/[dixXofFeEgG]/.test(letter)) return `lpad(${text}, CAST(${size} AS INTEGER), ' ')`
   const sign = `regexp_extract(${text}, '^[-+ ]?(0[xX])?')`
   const rest = `substr(${text}, length(${sign}) + 1)`
   const zeros = `${sign} || lpad(${rest}, CAST(${size} - length(${sign}) AS INTEGER), '0')`
@@ -114,7 +114,16 @@ function signed(text: string, negative: string, { flags }: Specification): strin
 
 function whole({ sql }: Typed, spec: Specification): string {
   const text = spec.flags.includes(`'`) ? `format('{:,}', ${sql})` : `CAST(${sql} AS VARCHAR)`
-  return signed(text, `${sql} < 0`, spec)
+  if (!spec.precision) return signed(text, `${sql} < 0`, spec)
+  const digits = withZeros(`CAST(abs(CAST(${sql} AS HUGEINT)) AS VARCHAR)`, spec)
+  return signed(`(CASE WHEN ${sql} < 0 THEN '-' ELSE '' END || ${digits})`, `${sql} < 0`, spec)
+}
+
+/** At least as many digits as the precision says. */
+function withZeros(digits: string, { precision }: Specification): string {
+  return precision
+    ? `lpad(${digits}, CAST(greatest(${precision}, length(${digits})) AS INTEGER), '0')`
+    : digits
 }
 
 /** The digits of the absolute value behind the sign; `#` puts `0x` or `0` between them. */
@@ -123,7 +132,7 @@ function otherBase({ sql }: Typed, spec: Specification): string {
   const prefix = spec.flags.includes('#') ? `'${mark}' || ` : ''
   const size = `abs(CAST(${sql} AS HUGEINT))`
   return signed(
-    `(CASE WHEN ${sql} < 0 THEN '-' ELSE '' END || ${prefix}format('{:${spec.letter}}', ${size}))`,
+    `(CASE WHEN ${sql} < 0 THEN '-' ELSE '' END || ${prefix}${withZeros(`format('{:${spec.letter}}', ${size})`, spec)})`,
     `${sql} < 0`,
     spec,
   )

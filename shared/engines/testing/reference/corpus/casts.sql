@@ -74,3 +74,9 @@ SELECT SAFE_CAST(CONCAT('2024-01-01 00:00:00.5', '«-5¦+5:3¦+0530¦+530¦+14:0
 SELECT SAFE_CAST('2024-1-1«Z¦ Asia/Tokyo¦+05¦¦ 1:2:3-4»' AS TIMESTAMP) AS t;
 SELECT CAST(«'-0x87a'¦' +0xFF '¦'0x7FFFFFFFFFFFFFFF'¦'-0x8000000000000000'¦'0x8000000000000000'¦'0x'¦'0XfF'¦'0x-1'» AS INT64);
 SELECT b'абв' AS bytes, BYTE_LENGTH(b'😀') AS n, rb'é\d' AS raw, b'''ü''' AS long;
+--- each row of texts
+SAFE_CAST(REPLACE(s, '2', '2_0') AS «INT64¦FLOAT64¦NUMERIC»)
+--- queries
+SELECT s, SAFE_CAST(s AS FLOAT64) AS f, SAFE_CAST(s AS NUMERIC) AS n, SAFE_CAST(s AS INT64) AS i FROM UNNEST(['1_000', '1_0.5', '1e1_0', '_1', '1_', '1,000', '1.', '.', '+.5', '-.5e-3', '1e', 'inf', '+inf', 'Infinity', '-infinity', 'nan', '-nan', '1e400', '-1e400', '1e-400', '0x', '0x1p3', '0x1.8', '1f', '1d', ' 1', '1 ', '\t1\n', '١', '1e+5', '1E5', '00012', '--1', '+-1', '1-', 'infi', 'true', '1e5.5', '0b1', '0o7', '1__0', '1e+-5', '-+1', '', '_', 'x']) AS s ORDER BY s;
+SELECT CAST([1.5, 2.5, -2.5] AS ARRAY<INT64>), CAST(['1', '2'] AS ARRAY<INT64>), CAST([1, 2] AS ARRAY<STRING>), SAFE_CAST([1, 2] AS ARRAY<FLOAT64>);
+SELECT CAST([DATE '2024-01-01'] AS ARRAY<DATETIME>), CAST([TRUE] AS ARRAY<STRING>), CAST([] AS ARRAY<BYTES>), CAST(NULL AS ARRAY<INT64>);

@@ -69,3 +69,6 @@ SELECT BYTE_LENGTH('«😀¦é»');
 SELECT SAFE_CONVERT_BYTES_TO_STRING(b'«\xc2¦abc¦\xff\xfe¦\xc3\xa4»');
 SELECT FARM_FINGERPRINT('«¦a¦hello world¦日本語»');
 SELECT FARM_FINGERPRINT(b'\xff');
+--- queries
+SELECT '\uFEFFabc' AS x, LENGTH('\uFEFFabc') AS n, UPPER('\uFEFFabc') AS u, ['\uFEFFa'] AS l, STRUCT('\uFEFFa' AS b) AS s, '\uFEFF' AS o, 'a\uFEFF' AS p;
+SELECT x, LENGTH(x), TO_JSON_STRING(x), SUBSTR(x, 1, 1), INITCAP(x), TO_HEX(CAST(x AS BYTES)), FORMAT('%T', x), TO_JSON(x), JSON_VALUE(CONCAT('{"a":"', x, '"}'), '$.a') FROM UNNEST(['\uFEFFé', '\uFEFF', 'a\uFEFF', '\uFEFF\uFEFFx']) AS x;

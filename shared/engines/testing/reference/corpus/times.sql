@@ -77,3 +77,11 @@ SELECT EXTRACT(HOUR FROM ts AT TIME ZONE 'Europe/Berlin') AS hour, COUNT(*) AS n
 SELECT CAST(TIMESTAMP_TRUNC(ts, MINUTE) AS DATETIME) AS minute, COUNT(id) AS n FROM requests GROUP BY minute ORDER BY minute;
 SELECT FORMAT_TIMESTAMP('%H:%M', ts) AS minute, COUNT(*) AS n FROM requests GROUP BY minute ORDER BY minute;
 SELECT id, TIMESTAMP_DIFF(ts, LAG(ts) OVER (ORDER BY ts, id), «MILLISECOND¦SECOND») AS gap FROM requests ORDER BY ts, id;
+--- each row of times
+-- Flags and widths are strftime's.
+FORMAT_TIMESTAMP('%-d|%_d|%^a|%5S|%-m/%-d/%y %-I:%M %p|%#p|%#a|%3Y|%10Y|%_H|%-H|%0e|%-e|%_5m|%^B|%-j|%05d|%-y|%10A|%-k|%010e', ts)
+FORMAT_TIMESTAMP('%-F|%-D|%^c|%-s|%_s|%-n|%5%|%-%|%-Z|%^Z', ts)
+FORMAT_DATE('%-d.%-m.%Y', DATE(ts))
+SAFE.PARSE_TIMESTAMP('%-d %m %Y', '1 2 2024')
+LAST_DAY(DATETIME(ts), «MONTH¦YEAR¦WEEK(MONDAY)¦QUARTER¦ISOYEAR¦ISOWEEK¦WEEK»)
+LAST_DAY(DATETIME(ts))
