@@ -1,6 +1,6 @@
 /** New entries, added at the top as they come. */
 import type { Row } from '../../../shared/engines/engine.ts'
-import { now } from '../service.ts'
+import { type Answer, now } from '../service.ts'
 import type { Current } from './current.ts'
 import { latest } from './latest.ts'
 import { rowsSql } from './sql.ts'
@@ -11,7 +11,7 @@ interface Places {
   /** @param cut whether some of the new ones are left out */
   add(rows: Row[], cut: boolean): void
   /** Called after each look at the table. @param at when, in microseconds since 1970 */
-  looked(at: number): void
+  looked(at: number, answer: Answer): void
   fail(error: unknown): void
   show(on: boolean): void
 }
@@ -41,7 +41,7 @@ export function follower(view: Current, { rows, add, looked, fail, show }: Place
       const answer = await view.query(sql, signal, { within })
       const added = answer.rows.filter(row => !seen.has(keyOf(row, shape)))
       if (added.length > 0) add(added, answer.truncated)
-      looked(now())
+      looked(now(), answer)
     }, failed)
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { Endpoint } from '../service.ts'
 import { inTable, stateFrom } from './opening.ts'
-import { shapeOf } from './shape.ts'
+import { allOf, shapeOf, type Shape } from './shape.ts'
 import { initial } from './state.ts'
 
 const columns = (...names: [string, string][]) =>
@@ -46,6 +46,18 @@ test('another table keeps what it has of the view, and says what it does not hav
     'status is not in jobs: filter and grouping removed.',
     'severity is not in jobs: filter removed.',
   ])
+})
+
+test('all tables have what any table has, and are searched in all values, as is a table that is chosen of them', () => {
+  const every = allOf(shapes as [Shape, ...Shape[]])
+  const asked = { ...state, filters: [...state.filters], search: 'x' }
+  const to = inTable(asked, every, endpoint)
+  expect(to).toEqual({
+    state: { ...asked, table: '*', scope: 'entry', columns: ['took'], row: '' },
+    notices: [],
+  })
+  expect(inTable(to.state, shapes[0]!, endpoint).state.scope).toBe('entry')
+  expect(inTable({ ...to.state, search: '' }, shapes[0]!, endpoint).state.scope).toBe('message')
 })
 
 test('so does a link to fields that its table does not have', () => {

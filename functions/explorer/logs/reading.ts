@@ -2,7 +2,7 @@
 import type { Row } from '../../../shared/engines/engine.ts'
 import { button, el, show } from '../dom.ts'
 import { failure } from '../results.ts'
-import { type Answer, costOf, now, parametersOf, ServiceError } from '../service.ts'
+import { type Answer, bytesText, costOf, now, parametersOf, ServiceError } from '../service.ts'
 import type { bar } from './bar.ts'
 import { chartOf } from './chart.ts'
 import type { Current } from './current.ts'
@@ -50,6 +50,9 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   let isLoading = false
   /** New rows since they are awaited; `null` = they are not. */
   let arrivals: number | null = null
+  /** Bytes that were read since then. */
+  let followed = 0
+  const count = ({ headers }: Answer) => (followed += Number(headers.get('x-bytes-read') ?? 0))
   /** When the chart was read, and the width of its buckets, in microseconds. */
   let charted = { at: 0, width: Infinity }
 
@@ -90,7 +93,11 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   async function readChart(signal: AbortSignal, range: Range, fresh = false): Promise<number> {
     const { state, endpoint } = view
     const shape = view.shape()
-    const run = (sql: string) => view.query(sql, signal, { within: range, fresh })
+    const run = async (sql: string) => {
+      const answer = await view.query(sql, signal, { within: range, fresh })
+      count(answer)
+      return answer
+    }
     const chart = await chartOf({ state, shape, range, now: now(), maxRows: endpoint.maxRows, run })
     charted = { at: now(), width: chart.bars?.width ?? 6e7 }
     bars.set(chart.bars)
@@ -99,10 +106,15 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     return chart.total
   }
 
-  /** While new rows are awaited: says so, and reads the chart again up to now when a third of a bucket has passed. */
-  function follow(at: number): void {
+  /**
+   * While new rows are awaited: says so, and what that has cost, and reads the chart again up to now when a third of a
+   * bucket has passed.
+   */
+  function follow(at: number, answer: Answer): void {
+    count(answer)
     const time = shown(at, view.state.zone).slice(11, 19)
-    looked.textContent = `looked at ${time}: ${arrivals ? `${arrivals.toLocaleString('en')} new` : 'nothing new'}`
+    const found = arrivals ? `${arrivals.toLocaleString('en')} new` : 'nothing new'
+    looked.textContent = `looked at ${time}: ${found}${followed > 0 ? `, ${bytesText(followed)} read` : ''}`
     if (at - charted.at < charted.width / 3) return
     charted.at = at
     void runs.chart(async signal => void (await readChart(signal, { ...view.range, to: at })), chartFailed)
@@ -264,6 +276,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     /** @param on whether new rows are awaited */
     setFollowing(on: boolean) {
       arrivals = on ? 0 : null
+      followed = 0
       looked.textContent = on ? 'waiting for new rows' : ''
       if (isShown) tell()
     },

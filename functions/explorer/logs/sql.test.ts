@@ -431,6 +431,27 @@ describe('a JSON column', () => {
     )
   })
 
+  test('is in all tables as in one', async () => {
+    const twice = allOf([app, app])
+    const [name, took] = ['payload.user.name', 'payload.took']
+    const state = { ...plain, columns: [name, took], sort: name, filters: [] }
+    const [row] = await ask(rowsSql(state, twice, all, 1))
+    expect(row).toMatchObject({
+      id: 'app-8',
+      words: 'step 8 done',
+      severity: 'notice',
+      name: 'Bob',
+      took: '80',
+    })
+    const filters = [{ path: name, operator: '=' as const, value: 'Ann' }]
+    expect(await ask(rowsSql({ ...plain, filters }, twice, all, 100))).toHaveLength(8)
+    expect(await ask(rowsSql({ ...plain, search: 'ann', scope: 'entry' }, twice, all, 100))).toHaveLength(8)
+    const [most] = await ask(topSql(plain, twice, all, fieldAt(twice, name)!, 5))
+    expect(most).toEqual({ name: 'Bob', entries: 16 })
+    const names = await ask(namesSql(plain, twice, all, fieldAt(twice, 'payload')!, 10))
+    expect(names).toContainEqual({ path: 'user.name', entries: 24 })
+  })
+
   test('names what is inside it, the most frequent first', async () => {
     const rows = await ask(namesSql(plain, app, all, fieldAt(app, 'payload')!, 10))
     const names = rows.map(({ path }) => text(path))

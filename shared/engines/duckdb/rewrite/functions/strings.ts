@@ -219,7 +219,7 @@ function nthPosition(text: string, part: string, position: string, occurrence = 
   return `(CASE WHEN ${checked} > 0 AND ${known} THEN COALESCE(${ahead}, 0) WHEN ${checked} < 0 AND ${known} THEN COALESCE(${back}, 0) END)`
 }
 
-/** Whether a value, or any inside an array or a STRUCT, has a text in it, without regard to case and Unicode's forms. */
+/** Whether a value, or any inside an array, a STRUCT or JSON, has a text in it, without regard to case and Unicode's forms. */
 function containsSubstring(site: CallSite): Typed {
   const [value, given] = site.allArguments()
   const part = given && coerce(given, { kind: 'STRING' })
@@ -240,7 +240,7 @@ const folded = (text: string) =>
       `(CASE WHEN length(${text}) = strlen(${text}) THEN lower(${text}) ELSE gsql_normalize_and_casefold(${text}, 'NFKC') END)`,
   )
 
-const isScalar = ({ type }: Typed) => type?.kind !== 'STRUCT' && type?.kind !== 'ARRAY'
+const isScalar = ({ type }: Typed) => !/^(STRUCT|ARRAY|JSON)$/.test(type?.kind ?? '')
 
 function textOf(site: CallSite, value: Typed): string {
   const text = value.type?.kind === 'BYTES' ? null : convert(value, { kind: 'STRING' })
@@ -255,6 +255,7 @@ function textsOf(site: CallSite, value: Typed): string {
     const item = typed(quoteName(site.context.uniqueName('c')), type.element)
     return `flatten(list_transform(${sql}, lambda ${item.sql}: ${textsOf(site, item)}))`
   }
+  if (type?.kind === 'JSON') return once([sql], jsonTexts)
   if (type?.kind !== 'STRUCT') return `[${textOf(site, value)}]`
   const fields = type.fields.map((_, at) => structField(sql, type, at))
   const scalars = `[${fields
@@ -263,6 +264,13 @@ function textsOf(site: CallSite, value: Typed): string {
     .join(', ')}]`
   const others = fields.filter(field => !isScalar(field)).map(field => textsOf(site, field))
   return others.length === 0 ? scalars : `flatten([${[scalars, ...others].join(', ')}])`
+}
+
+/** Of values, not of keys. */
+function jsonTexts(json: string): string {
+  const scalar = `COALESCE(json_type(j), '') NOT IN ('OBJECT', 'ARRAY', 'NULL')`
+  const all = `list_prepend(${json}, json_extract(${json}, '$..*'))`
+  return `list_transform(list_filter(${all}, lambda j: ${scalar}), lambda j: json_extract_string(j, '$'))`
 }
 
 /** DuckDB counts bytes, which for ASCII are characters. */
