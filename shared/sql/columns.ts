@@ -14,9 +14,9 @@ export function nameOfColumn({ expression, alias }: SelectColumn): string | null
   return expression.kind === 'FieldAccess' ? expression.field.name : null
 }
 
-/** As for common tables, the case of ASCII letters does not count. */
-export function sameName(one: string, other: string): boolean {
-  return nameKey(one) === nameKey(other)
+/** As for common tables, the case of ASCII letters does not count; a column without a name (`null`) is never meant. */
+export function sameName(one: string | null, other: string): boolean {
+  return one !== null && nameKey(one) === nameKey(other)
 }
 
 /** Of `columns`, those that PIVOT groups by: the ones that none of its expressions reads. */

@@ -12,6 +12,7 @@ import type {
   DuckDBTimeValue,
   DuckDBVector,
 } from '@duckdb/node-api'
+import { nameKey } from '../../sql/relations.ts'
 import type { ArrayType, Column, ScalarName, SqlType, StructType } from '../../sql/types.ts'
 import { type Binding, EngineError, type Row, type Value } from '../engine.ts'
 import { isInterval } from './udfs/interval.ts'
@@ -119,10 +120,10 @@ function arrayReader(type: ArrayType, vector: DuckDBListVector): Read {
 
 /** Fields in the order of the GoogleSQL type, found by name. */
 function structReader(type: StructType, vector: DuckDBStructVector): Read {
-  const stored = vector.type.entryNames.map(name => name.toLowerCase())
+  const stored = vector.type.entryNames.map(nameKey)
   const names = type.fields.map((field, at) => fieldName(field.name, at))
   const reads = type.fields.map((field, at) =>
-    reader(field.type, vector.entryVectorAt(stored.indexOf(names[at]!.toLowerCase()))),
+    reader(field.type, vector.entryVectorAt(stored.indexOf(nameKey(names[at]!)))),
   )
   const read = recordReader(names, reads)
   return at => (vector.isItemValid(at) ? read(at) : null)

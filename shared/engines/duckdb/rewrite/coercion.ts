@@ -2,6 +2,7 @@
  * Which types go together, after GoogleSQL's conversion rules
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/conversion_rules).
  */
+import { sameName } from '../../../sql/columns.ts'
 import type { Node } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { briefTypeName, fieldName } from '../../values.ts'
@@ -86,7 +87,7 @@ function structPairs(a: SqlType, b: SqlType) {
   return b.fields.map((field, at) => {
     const name = fieldName(field.name, at)
     const other = a.fields[at]!
-    const same = fieldName(other.name, at).toLowerCase() === name.toLowerCase()
+    const same = sameName(fieldName(other.name, at), name)
     return { name, same, from: other.type, wanted: field.type }
   })
 }

@@ -1,4 +1,5 @@
 /** Expressions: which function rewrites which kind, and the kinds that have no file of their own. */
+import { nameKey } from '../../../sql/relations.ts'
 import type { Expression, Identifier, Path, Subscript, WithExpression } from '../../../sql/tree.ts'
 import type { StructType } from '../../../sql/types.ts'
 import { cast } from './casts.ts'
@@ -70,8 +71,8 @@ export function expression(context: Context, node: Expression, scope: Scope): Ty
 
 /** Each value stands wherever its name does. */
 function withExpression(context: Context, { variables, body }: WithExpression, scope: Scope): Typed {
-  const names = variables.map(({ alias }) => alias!.name.toLowerCase())
-  const twice = variables.find(({ alias }, at) => names.indexOf(alias!.name.toLowerCase()) < at)
+  const names = variables.map(({ alias }) => nameKey(alias!.name))
+  const twice = variables.find(({ alias }, at) => names.indexOf(nameKey(alias!.name)) < at)
   if (twice) throw context.invalid(twice, `WITH names ${twice.alias!.name} twice`)
   const named = variables.reduce((inner, { alias, expression }): Scope => {
     const { sql, type } = context.expression(expression, inner)

@@ -1,4 +1,6 @@
 /** FROM: tables, common tables, subqueries and their joins. Arrays are in unnest.ts. */
+import { sameName } from '../../../sql/columns.ts'
+import { nameKey } from '../../../sql/relations.ts'
 import type {
   DerivedTable,
   From,
@@ -14,7 +16,7 @@ import { quoteName } from '../syntax.ts'
 import { condition, unifyOrThrow } from './coercion.ts'
 import type { Context, RangeVariable, Relation, Scope } from './context.ts'
 import { pivot, unpivot } from './pivot.ts'
-import { findColumn, findPath, newScope, sameName, type Source, visibleColumn, withSource } from './scope.ts'
+import { findColumn, findPath, newScope, type Source, visibleColumn, withSource } from './scope.ts'
 import { type ArrayReference, arrayStep, firstArray } from './unnest.ts'
 
 /** Rewrites FROM. `scope` is the scope around it, without any range variable of this FROM. Throws SqlError. */
@@ -46,7 +48,7 @@ function tableReference(context: Context, node: TableReference, scope: Scope): S
   if (node.offset) throw context.invalid(node.offset, 'WITH OFFSET is for arrays')
   const last = node.path.at(-1)!
   const alias = node.alias?.name ?? last.name.split('.').at(-1)!
-  const common = node.path.length === 1 ? scope.ctes.get(last.name.toLowerCase()) : undefined
+  const common = node.path.length === 1 ? scope.ctes.get(nameKey(last.name)) : undefined
   if (common) return relationSource(context, alias, quoteName(common.duck), common)
   const name = node.path.map(part => part.name).join('.')
   const columns = context.tables.get(name)
@@ -156,12 +158,12 @@ function usingJoin(
     const [a, b] = common.values.map(value => value.sql) as [string, string]
     conditions.push(`${a} = ${b}`)
     const kept = { RIGHT: b, FULL: `COALESCE(${a}, ${b})` }[node.type as string] ?? a
-    merged.set(name.name.toLowerCase(), { name: name.name, sql: kept, type: common.type })
+    merged.set(nameKey(name.name), { name: name.name, sql: kept, type: common.type })
   }
   // The name of an array's elements stands for the merged column, as they are NULL in rows of the other side.
   const variables = both.variables.map(variable => {
     const name = node.using.find(name => isElement(variable, name))
-    const column = name && merged.get(name.name.toLowerCase())
+    const column = name && merged.get(nameKey(name.name))
     return column && variable.kind === 'value' ? { ...variable, value: column } : variable
   })
   return { ...both, variables, sql: `${both.sql} ON ${conditions.join(' AND ')}`, merged }

@@ -1,4 +1,5 @@
 /** Literals, parameters, and arrays and structs that are written out. */
+import { nameKey } from '../../../sql/relations.ts'
 import type {
   ArrayLiteral,
   Expression,
@@ -156,7 +157,7 @@ function struct(
   values: Typed[],
 ): Typed {
   if (values.length === 0) throw context.unsupported(node, 'A STRUCT without fields')
-  const keys = new Set(names.map((name, at) => fieldName(name, at).toLowerCase()))
+  const keys = new Set(names.map((name, at) => nameKey(fieldName(name, at))))
   if (keys.size < names.length) throw context.unsupported(node, 'A STRUCT with two fields of one name')
   return { ...structOf(values.map((value, at) => ({ ...value, name: names[at]! }))), fields: values }
 }

@@ -1,10 +1,9 @@
 /** Whole queries: WITH, set operations, parentheses. */
 import { matchedNames, sameName } from '../../../sql/columns.ts'
-import { tablesOf } from '../../../sql/relations.ts'
+import { nameKey, tablesOf } from '../../../sql/relations.ts'
 import type {
   ByName,
   CommonTable,
-  Identifier,
   Query,
   QueryBody,
   SetOperation,
@@ -80,27 +79,25 @@ function commonTables(context: Context, node: With, around: Ctes) {
   const texts: CommonText[] = []
   const names = new Set<string>()
   for (const { name } of node.ctes) {
-    if (names.has(nameKey(name)))
+    if (names.has(nameKey(name.name)))
       throw context.invalid(name, `Duplicate alias ${name.name} for WITH subquery`)
-    names.add(nameKey(name))
+    names.add(nameKey(name.name))
   }
   for (const cte of node.recursive ? inOrder(context, node.ctes) : node.ctes) {
     const duck = context.uniqueName(cte.name.name)
-    const recursive = node.recursive && reads(cte.query).includes(nameKey(cte.name))
+    const recursive = node.recursive && reads(cte.query).includes(nameKey(cte.name.name))
     const relation = recursive
       ? recursiveTable(context, cte, duck, ctes)
       : context.query(cte.query, null, ctes, 'deferred')
     texts.push({ sql: `${quoteName(duck)} AS (${relation.sql})`, recursive })
-    ctes.set(nameKey(cte.name), { ...relation, duck })
+    ctes.set(nameKey(cte.name.name), { ...relation, duck })
   }
   return { texts, ctes }
 }
 
-const nameKey = ({ name }: Identifier) => name.toLowerCase()
-
 /** The names of tables and common tables around it that a query reads. */
 function reads(query: Query): string[] {
-  return tablesOf(query).flatMap(({ path }) => (path.length === 1 ? nameKey(path[0]!) : []))
+  return tablesOf(query).flatMap(({ path }) => (path.length === 1 ? nameKey(path[0]!.name) : []))
 }
 
 /** With RECURSIVE, a table may read those behind it: each after those that it reads. */
@@ -109,7 +106,7 @@ function inOrder(context: Context, ctes: CommonTable[]): CommonTable[] {
   const add = (cte: CommonTable, readers: CommonTable[]) => {
     const names = reads(cte.query)
     for (const other of ctes) {
-      if (other === cte || ordered.has(other) || !names.includes(nameKey(other.name))) continue
+      if (other === cte || ordered.has(other) || !names.includes(nameKey(other.name.name))) continue
       if (readers.includes(other))
         throw context.invalid(other.name, `${other.name.name} and ${cte.name.name} read each other`)
       add(other, [...readers, cte])
@@ -135,10 +132,10 @@ function recursiveTable(
       `${name.name} reads itself, so it must be a query UNION ALL one that reads it`,
     )
   const alone: Query = { ...node, body: body.left }
-  if (reads(alone).includes(nameKey(name)))
+  if (reads(alone).includes(nameKey(name.name)))
     throw context.invalid(name, `${name.name} must not read itself before UNION`)
   const again: Query = { ...node, body: body.right }
-  if (reads(again).filter(read => read === nameKey(name)).length > 1)
+  if (reads(again).filter(read => read === nameKey(name.name)).length > 1)
     throw context.invalid(name, `${name.name} must read itself once`)
   const grouped = [...descendantsHere(body.right)].find(part =>
     part.kind === 'Select'
@@ -154,7 +151,7 @@ function recursiveTable(
     type: column.type ?? { kind: 'INT64' },
   }))
   const own: NamedTable = { columns, valueTable: first.valueTable, order: [], duck }
-  const next = operand(context, body.right, null, new Map([...ctes, [nameKey(name), own]]), 'sorted')
+  const next = operand(context, body.right, null, new Map([...ctes, [nameKey(name.name), own]]), 'sorted')
   const pairs = columnsByPlace(context, body, first, next)
   for (const [at, [, column]] of pairs.entries())
     if (!coerce(typed('', column!.type), columns[at]!.type!))

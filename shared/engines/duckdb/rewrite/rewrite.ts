@@ -2,7 +2,7 @@
 import { placeOf, SqlError } from '../../../sql/error.ts'
 import { statementLimits } from '../../../sql/limits.ts'
 import { parse } from '../../../sql/parser.ts'
-import { tablesOf } from '../../../sql/relations.ts'
+import { nameKey, tablesOf } from '../../../sql/relations.ts'
 import type { Query, QueryBody } from '../../../sql/tree.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import { fieldName } from '../../values.ts'
@@ -63,12 +63,12 @@ export function rewrite(
   const columns = namedColumns(relation.columns)
   const seen = new Set<string>()
   for (const { name } of columns) {
-    if (seen.has(name.toLowerCase()))
+    if (seen.has(nameKey(name)))
       throw context.invalid(
         innermost(tree),
         `Duplicate column names in the result are not supported. Found duplicate(s): ${name}`,
       )
-    seen.add(name.toLowerCase())
+    seen.add(nameKey(name))
   }
   const read = tablesOf(tree).map(({ path }) => path.map(part => part.name).join('.'))
   return { sql: relation.sql, columns, tables: [...new Set(read)].sort(), usesNow }

@@ -1,4 +1,6 @@
 /** Name resolution: range variables, their columns and fields, aliases of the SELECT list. */
+import { sameName } from '../../../sql/columns.ts'
+import { nameKey } from '../../../sql/relations.ts'
 import type { Identifier } from '../../../sql/tree.ts'
 import { nearestName } from '../../../sql/nearest.ts'
 import type { SqlType, StructField } from '../../../sql/types.ts'
@@ -68,11 +70,6 @@ export function lambdaScope(
   return { element, scope: { ...scope, variables: [{ kind: 'value', name, value }] } }
 }
 
-/** The case of letters does not count; a column without a name (`null`) is never meant. */
-export function sameName(a: string | null, b: string): boolean {
-  return a !== null && a.toLowerCase() === b.toLowerCase()
-}
-
 /** The value of a path such as `status`, `t.metadata` or `r.headers.host`; `null` if its first name is unknown. */
 export function findPath(context: Context, scope: Scope, path: Identifier[]): Typed | null {
   for (let at: Scope | null = scope; at; at = at.outer) {
@@ -85,7 +82,7 @@ export function findPath(context: Context, scope: Scope, path: Identifier[]): Ty
 function findHere(context: Context, at: Scope, path: Identifier[]): Typed | null {
   const [first, ...fields] = path as [Identifier, ...Identifier[]]
   const variable = at.variables.find(variable => sameName(variable.name, first.name))
-  const alias = at.aliases?.get(first.name.toLowerCase())
+  const alias = at.aliases?.get(nameKey(first.name))
   if (alias) return fieldsOf(context, alias, fields, path)
   if (variable) return inVariable(context, variable, fields, path)
   const column = findColumn(context, at, first)
@@ -116,7 +113,7 @@ function inSight(context: Context, at: Scope, path: Identifier[], value: Typed):
 export function unknownName(context: Context, scope: Scope, path: Identifier[]) {
   const [first] = path as [Identifier]
   const message = `Unrecognized name: ${first.name}`
-  if (scope.later?.has(first.name.toLowerCase()))
+  if (scope.later?.has(nameKey(first.name)))
     return context.invalid(
       first,
       `${message}, a name of the SELECT list, which WHERE does not see: repeat its expression, or filter in a query around this one`,
@@ -183,7 +180,7 @@ function inVariable(
 
 /** The column of that name in one scope, whichever variable has it. Throws SqlError if several have. */
 export function findColumn(context: Context, scope: Scope, name: Identifier): Typed | null {
-  const merged = scope.merged.get(name.name.toLowerCase())
+  const merged = scope.merged.get(nameKey(name.name))
   if (merged) return merged
   const hits = scope.variables.flatMap(variable =>
     columnsOf(variable).filter(column => sameName(column.name, name.name)),

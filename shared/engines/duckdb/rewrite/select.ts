@@ -1,6 +1,7 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
+import { nameKey } from '../../../sql/relations.ts'
 import type { Expression, Path, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
-import { nameOfColumn } from '../../../sql/columns.ts'
+import { nameOfColumn, sameName } from '../../../sql/columns.ts'
 import { descendants } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { condition } from './coercion.ts'
@@ -17,7 +18,7 @@ import { fromClause } from './from.ts'
 import { literalInteger } from './literals.ts'
 import { checkSelect } from './planning.ts'
 import { key as keyOf } from './keys.ts'
-import { columnsOf, newScope, sameName, type Source, withSource } from './scope.ts'
+import { columnsOf, newScope, type Source, withSource } from './scope.ts'
 import { derivedSource } from './unnest.ts'
 import { namedWindows } from './windows.ts'
 
@@ -123,11 +124,16 @@ function selectedItem(context: Context, item: SelectColumn, scope: Scope): Selec
 function starItems(context: Context, node: SelectStar, scope: Scope): SelectedItem[] {
   const columns = node.of ? fieldsOfRow(context, node.of, scope) : allColumns(scope)
   if (columns.length === 0) throw context.invalid(node, 'SELECT * needs a FROM clause with columns')
-  const missing = node.except.find(except => !columns.some(({ name }) => sameName(name, except.name)))
-  if (missing) throw context.invalid(missing, `Column ${missing.name} in SELECT * EXCEPT list does not exist`)
-  const { column: unknown } =
-    node.rename.find(({ column }) => !columns.some(({ name }) => sameName(name, column.name))) ?? {}
-  if (unknown) throw context.invalid(unknown, `Column ${unknown.name} in RENAME does not exist`)
+  const lists = {
+    EXCEPT: node.except,
+    REPLACE: node.replace.map(({ alias }) => alias!),
+    RENAME: node.rename.map(({ column }) => column),
+  }
+  for (const [list, named] of Object.entries(lists)) {
+    const unknown = named.find(one => !columns.some(({ name }) => sameName(name, one.name)))
+    if (unknown)
+      throw context.invalid(unknown, `Column ${unknown.name} in SELECT * ${list} list does not exist`)
+  }
   const dropped = (name: string | null) => node.except.some(except => sameName(name, except.name))
   return columns
     .filter(column => !dropped(column.name))
@@ -165,13 +171,11 @@ function fieldsOfRow(context: Context, node: Expression, scope: Scope): VisibleC
 
 function aliasesOf(node: Select, items: SelectedItem[]): Map<string, Typed> {
   const written = new Set(
-    node.items.flatMap(item =>
-      item.kind === 'SelectColumn' && item.alias ? item.alias.name.toLowerCase() : [],
-    ),
+    node.items.flatMap(item => (item.kind === 'SelectColumn' && item.alias ? nameKey(item.alias.name) : [])),
   )
   const aliases = new Map<string, Typed>()
   for (const { name, value } of items)
-    if (name !== null && written.has(name.toLowerCase())) aliases.set(name.toLowerCase(), value)
+    if (name !== null && written.has(nameKey(name))) aliases.set(nameKey(name), value)
   return aliases
 }
 
@@ -185,9 +189,9 @@ function selectList(
     throw context.invalid(node, 'SELECT AS VALUE must have exactly one column')
   const taken = new Set<string>()
   const columns = items.map(({ name, value }) => {
-    const free = name !== null && !taken.has(name.toLowerCase())
+    const free = name !== null && !taken.has(nameKey(name))
     const duck = free ? name : context.uniqueName(name ?? 'f')
-    taken.add(duck.toLowerCase())
+    taken.add(nameKey(duck))
     return { name, duck, type: value.type, origin: value.origin, empty: value.empty }
   })
   const sql = items.map(({ value }, at) => `${value.sql} AS ${quoteName(columns[at]!.duck)}`)

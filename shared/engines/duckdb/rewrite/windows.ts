@@ -2,6 +2,7 @@
  * OVER and WINDOW, and ORDER BY inside a window or an aggregate. DuckDB does not extend one named window by another,
  * so it gets whole windows and no names.
  */
+import { nameKey } from '../../../sql/relations.ts'
 import type {
   Count,
   Frame,
@@ -25,9 +26,8 @@ export function namedWindows(context: Context, named: NamedWindow[]): Scope['win
   const windows = new Map<string, Window>()
   for (const { name, window } of named) {
     const whole = wholeWindow(context, window, windows)
-    if (windows.has(name.name.toLowerCase()))
-      throw context.invalid(name, `Duplicate window alias ${name.name}`)
-    windows.set(name.name.toLowerCase(), whole)
+    if (windows.has(nameKey(name.name))) throw context.invalid(name, `Duplicate window alias ${name.name}`)
+    windows.set(nameKey(name.name), whole)
   }
   return windows
 }
@@ -40,7 +40,7 @@ export function wholeWindow(
 ): Window & { base: null } {
   const own = 'kind' in node ? node : { ...nothing, base: node, at: node.at }
   if (!own.base) return { ...own, base: null }
-  const base = windows.get(own.base.name.toLowerCase())
+  const base = windows.get(nameKey(own.base.name))
   if (!base) throw context.invalid(own.base, `Unrecognized window alias ${own.base.name}`)
   const refused =
     (own.partitionBy.length > 0 && 'has a PARTITION BY, it cannot extend a named window') ||

@@ -168,8 +168,9 @@ const flagged: Record<string, (text: string) => string> = {
 }
 
 function withFlags(text: string, all: string): string {
+  if (all === '') return text
   const [, flags = '', width = ''] = /^([-_0^#]*)(\d*)$/.exec(all)!
-  const written = [...flags].reduce((text, flag) => flagged[flag]!(text), text)
+  const written = flags.split('').reduce((text, flag) => flagged[flag]!(text), text)
   return written.padStart(Number(width), /^ ?\d/.test(text) && !flags.includes('_') ? '0' : ' ')
 }
 
