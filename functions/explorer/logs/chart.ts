@@ -95,8 +95,9 @@ async function spanOf({ state, shape, range, run }: Asking): Promise<{ from: num
 }
 
 function topOf({ rows }: Answer): Top[] {
-  return rows.map(row => {
+  return rows.flatMap(row => {
     const [value, entries, counted] = Object.values(row) as [Scalar, Value, number | undefined]
+    if (entries === null) return [] // no row of it has a number to measure
     return { value, entries: Number(entries), ...(counted === undefined ? {} : { counted }) }
   })
 }

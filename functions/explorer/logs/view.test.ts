@@ -680,6 +680,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.locator('.row[aria-selected=true]', { hasText: 'auth_logs' }).waitFor()
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.locator('.field-name', { hasText: 'table_name' }).click()
+    await page.getByLabel('Show in the chart').selectOption('average origin_time (ms)')
+    await topValue(/edge_logs ?[\d.]+ ms ?60 rows/).waitFor()
+    expect(await page.locator('.top-value').count()).toBe(1) // auth_logs has no such number
+    await page.goBack()
     await topValue(/auth_logs ?1/).click()
     await counted(/^1 row /)
   })
