@@ -431,6 +431,17 @@ describe('a JSON column', () => {
     )
   })
 
+  test('is searched with columns of types that CONTAINS_SUBSTR does not take, which are searched as JSON', async () => {
+    const fields = app.fields.map(field => (field.path === 'grade' ? { ...field, type: 'BYTES' } : field))
+    const search = (text: string, shape: Shape) =>
+      rowsSql({ ...plain, search: text, scope: 'entry' }, shape, all, 100)
+    expect(search('fatal', app)).toContain("CONTAINS_SUBSTR(t, 'fatal')")
+    const sql = search('fatal', { ...app, fields })
+    expect(sql).toContain('CONTAINS_SUBSTR((t.happened, t.id, t.words, TO_JSON_STRING(t.grade), t.payload), ')
+    expect(await ask(sql)).toHaveLength(3)
+    expect(await ask(search('ann', { ...app, fields }))).toHaveLength(4)
+  })
+
   test('is in all tables as in one', async () => {
     const twice = allOf([app, app])
     const [name, took] = ['payload.user.name', 'payload.took']

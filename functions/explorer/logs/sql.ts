@@ -253,17 +253,26 @@ function conditions(
   ]
 }
 
-/**
- * `/text/` and `/text/i` are regular expressions, anything else is text in any case. CONTAINS_SUBSTR takes a row for all
- * its values, without the names of its fields.
- * https://cloud.google.com/bigquery/docs/reference/standard-sql/string_functions#contains_substr
- */
-function searched(search: string, scope: State['scope'], { message }: Shape): string | null {
+/** `/text/` and `/text/i` are regular expressions, anything else is text in any case. */
+function searched(search: string, scope: State['scope'], shape: Shape): string | null {
   if (search === '') return null
   const [, pattern, flag] = regex.exec(search) ?? []
-  const [text, json] = scope === 'entry' ? ['t', 'TO_JSON_STRING(t)'] : [at(message), at(message)]
-  if (pattern === undefined) return `CONTAINS_SUBSTR(${text}, ${string(search)})`
-  return `REGEXP_CONTAINS(${json}, ${string(flag ? `(?i)${pattern}` : pattern)})`
+  const message = scope === 'message' && at(shape.message)
+  if (pattern === undefined) return `CONTAINS_SUBSTR(${message || allValues(shape)}, ${string(search)})`
+  const text = message || 'TO_JSON_STRING(t)'
+  return `REGEXP_CONTAINS(${text}, ${string(flag ? `(?i)${pattern}` : pattern)})`
+}
+
+/** https://cloud.google.com/bigquery/docs/reference/standard-sql/string_functions#contains_substr */
+const searchable = /^(STRING|INT64|BOOL|(BIG)?NUMERIC|TIME(STAMP)?|DATE(TIME)?|JSON)$/
+
+/** All values of an entry, as CONTAINS_SUBSTR takes them: without the names of fields, but for types that it does not take. */
+function allValues({ fields }: Shape): string {
+  const columns = [...Map.groupBy(fields, ({ steps }) => steps[0]!.name!)].map(([column, own]) => {
+    const value = `t.${name(column)}`
+    return own.every(({ type }) => searchable.test(type)) ? value : `TO_JSON_STRING(${value})`
+  })
+  return columns.every(column => column.startsWith('t.')) ? 't' : `(${columns.join(', ')})`
 }
 
 const regex = /^\/(.+)\/(i?)$/s
