@@ -85,7 +85,10 @@ async function running(): Promise<Emulator> {
 /** Its classes as Java has them in memory, from the end of the first run. With them it starts in half the time. */
 const classes = join(import.meta.dirname, '../../node_modules/.cache/firestore-emulator.jsa')
 
-/** `cat` ends with this process, even when that is killed: so the emulator never outlives it. */
+/**
+ * `cat` ends with this process, even when that is killed: so the emulator never outlives it by more than writing its classes
+ * takes, seconds in which it must not keep this process's standard error open: Jest would wait for it.
+ */
 const script = `
   if [ -e "$5" ]; then archive="SharedArchiveFile=$5"; else archive="ArchiveClassesAtExit=$5.$$"; fi
   java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+IgnoreUnrecognizedVMOptions "-XX:$archive" \\
@@ -93,6 +96,7 @@ const script = `
     start --host=127.0.0.1 --port="$2" --rules="$3" > "$4/log" 2>&1 &
   echo $!
   cat > /dev/null
+  exec 2> /dev/null
   if [ -e "$5" ]; then kill -9 $!; else kill $!; wait $!; mv "$5.$$" "$5"; fi
   rm -rf "$4"`
 
