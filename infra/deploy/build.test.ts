@@ -12,7 +12,6 @@ import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
 import { buildFunctions } from './build.ts'
 import { messages, unused } from './trim-google-clients.ts'
 import { startBundle } from '../google/backends.ts'
-import { start, stop, untilUp } from '../local/process.ts'
 import { missingEmulator, useEmulator } from '../google/firestore-emulator.ts'
 
 const project = 'abcdefghijklmnopqrst'
@@ -37,30 +36,19 @@ test('a new process takes the code cache of the build', () => {
   )
 })
 
-test('installs in a bare folder as the buildpack does, with the packages that were tested, and serves', async () => {
+test('would install in a bare folder the packages that were tested', () => {
+  const { '': _, ...locked } = packagesOf(dist)
+  const tested = packagesOf('.')
+  expect(Object.keys(locked)).toContain('node_modules/@google-cloud/functions-framework')
+  for (const [path, { version, integrity }] of Object.entries(locked))
+    expect({ path, ...tested[path] }).toMatchObject({ path, version, integrity })
+  // It fails where the lock file is not that of package.json. `build.soak.ts` installs them.
   const bare = mkdtempSync(join(tmpdir(), 'bare-'))
-  try {
-    cpSync(dist, bare, { recursive: true })
-    const { '': _, ...locked } = packagesOf(bare)
-    const tested = packagesOf('.')
-    expect(Object.keys(locked)).toContain('node_modules/@google-cloud/functions-framework')
-    for (const [path, { version, integrity }] of Object.entries(locked))
-      expect({ path, ...tested[path] }).toMatchObject({ path, version, integrity })
-    const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` }
-    const npm = (...args: string[]) => execFileSync('npm', args, { cwd: bare, env, stdio: 'pipe' })
-    npm('ci', '--omit=dev', '--prefer-offline', '--no-audit', '--no-fund')
-    npm('run', 'gcp-build')
-    const settings = { STORE: 'firestore', ENGINE: 'bigquery', BIGQUERY_DATASET: 'd', EXPLORER_DIR: 'off' }
-    const command = [process.execPath, join(bare, 'node_modules/.bin/functions-framework')]
-    const server = await start({ command, args: ['--target=query'], env: settings, cwd: bare })
-    server.child.stdout!.resume()
-    await untilUp(server)
-    expect((await fetch(`${server.url}/health`)).status).toBe(200)
-    await stop(server)
-  } finally {
-    rmSync(bare, { recursive: true, force: true })
-  }
-}, 60_000)
+  for (const file of ['package.json', 'package-lock.json']) cpSync(join(dist, file), join(bare, file))
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` }
+  execFileSync('npm', ['ci', '--omit=dev', '--dry-run'], { cwd: bare, env, stdio: 'pipe' })
+  rmSync(bare, { recursive: true })
+})
 
 /** By their path in node_modules, as the lock file has them. */
 function packagesOf(folder: string): Record<string, { version?: string; integrity?: string }> {
