@@ -251,7 +251,7 @@ function assertFits(
     parameters.properties,
   )
   try {
-    new Ajv({ strict: true, strictTypes: false, strictRequired: false }).compile(when)
+    new Ajv({ strict: true, strictTypes: false, strictRequired: false, code }).compile(when)
   } catch (error) {
     throw wrong(`${pointer}/when`, `is no JSON Schema: ${(error as Error).message}`)
   }
@@ -287,11 +287,20 @@ function assertDeclared(pointer: string, names: string[], declared: object): voi
   if (unknown.length > 0) throw wrong(pointer, `names ${unknown.join(', ')}, not declared in properties`)
 }
 
+/** To optimize what is compiled takes longer than to run it. */
+const code = { optimize: false }
+
 let compiled: ValidateFunction<DefinitionFile> | undefined
 
 /** Compiled when the first definition is read from a file, so never in a function that serves. */
 function validator(): ValidateFunction<DefinitionFile> {
-  return (compiled ??= new Ajv({ allErrors: true, useDefaults: true, strictTypes: false, verbose: true })
+  return (compiled ??= new Ajv({
+    allErrors: true,
+    useDefaults: true,
+    strictTypes: false,
+    verbose: true,
+    code,
+  })
     .addFormat('regex', source => isRegularExpression(source))
     .compile<DefinitionFile>(schema))
 }
