@@ -57,7 +57,7 @@ describe(missing === null ? 'lqe --store firestore' : `lqe --store firestore (le
     'applies once, plans with an estimate of bytes for each choice, issues, lists and revokes keys',
     async () => {
       const create = 'key create --name cloud --all --never'
-      const [applied, plan, created = ''] = await lqe('apply', 'apply --dry-run --no-test', create)
+      const [applied, plan, created = ''] = await lqe('apply --no-test', 'apply --dry-run --no-test', create)
       expect(applied).toMatch(/^\+ logs\.all created$/m)
       expect(applied).toMatch(/^3 changed\.$/m)
       expect(plan).toMatch(/^ {2}usage\.api-counts interval=daily reads about [\d.]+ [KM]B$/m)

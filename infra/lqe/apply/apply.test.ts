@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { loadConfig } from '../../../shared/config.ts'
 import { openServices, type Services } from '../../../shared/services.ts'
 import { StoreError } from '../../../shared/stores/store.ts'
@@ -10,21 +10,23 @@ import { carryOut, planFor } from './plan.ts'
 import { readQueries } from './read.ts'
 import { QueriesError } from './yaml.ts'
 
-let folder: string
 let queries: string
 let services: Services
 
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'apply-'))
-  queries = join(folder, 'queries')
+const folder = mkdtempSync(join(tmpdir(), 'apply-'))
+
+beforeEach(() => {
+  queries = mkdtempSync(join(folder, 'queries-'))
   cpSync('queries', queries, { recursive: true })
-  services = await openServices(loadConfig({ DATA_DIR: join(folder, 'data') }))
 })
 
-afterEach(async () => {
-  await services.close()
-  rmSync(folder, { recursive: true, force: true })
-})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function open(): Promise<void> {
+  services = await openServices(loadConfig({ DATA_DIR: mkdtempSync(join(folder, 'data-')) }))
+}
+
+const close = () => services.close()
 
 async function run(dryRun = false): Promise<string[]> {
   const lines: string[] = []
@@ -44,6 +46,9 @@ async function refusal(): Promise<string> {
 }
 
 describe('apply', () => {
+  beforeEach(open)
+  afterEach(close)
+
   test('creates new endpoints, and changes nothing when it is called again', async () => {
     expect(await run()).toEqual([
       '+ logs.all created',
@@ -110,6 +115,9 @@ describe('apply', () => {
 })
 
 describe('apply refuses, naming file, line and column,', () => {
+  beforeAll(open)
+  afterAll(close)
+
   test.each([
     [
       '{ app: { time: timestamp } }',
@@ -132,8 +140,9 @@ describe('apply refuses, naming file, line and column,', () => {
     ['{ edge_logs: { colour: id } }', 'is not known'],
   ])('explore where it is %s', async (explore, expected) => {
     edit('logs.all.yaml', text => `${text}explore: ${explore}\n`)
-    expect(await refusal()).toMatch(/^logs\.all\.yaml:\d+:\d+ /)
-    expect(await refusal()).toContain(expected)
+    const text = await refusal()
+    expect(text).toMatch(/^logs\.all\.yaml:\d+:\d+ /)
+    expect(text).toContain(expected)
   })
 
   test.each([
@@ -145,8 +154,9 @@ describe('apply refuses, naming file, line and column,', () => {
     ['{ interval: { daily: { bucket: 1d, last: P7D } } }', 'must match pattern'],
   ])('chart where it is %s', async (chart, expected) => {
     edit('usage.api-counts.yaml', text => text.replace(/^chart:[\s\S]*/m, `chart: ${chart}\n`))
-    expect(await refusal()).toMatch(/^usage\.api-counts\.yaml:\d+:\d+ /)
-    expect(await refusal()).toContain(expected)
+    const text = await refusal()
+    expect(text).toMatch(/^usage\.api-counts\.yaml:\d+:\d+ /)
+    expect(text).toContain(expected)
   })
 
   test('explore without a sandbox', async () => {
@@ -315,7 +325,7 @@ describe('apply refuses, naming file, line and column,', () => {
     edit('logs.all.yaml', withDefault('yesterday'))
     expect(await refusal()).toContain('iso_timestamp_start.default must be an ISO 8601 time')
     edit('logs.all.yaml', text => text.replace('default: yesterday', "default: '2026-01-31'"))
-    expect((await run()).at(-1)).toBe('3 changed.')
+    expect((await run(true)).at(-1)).toBe('3 to change; nothing was done (--dry-run).')
   })
 
   test.each([
