@@ -48,6 +48,7 @@ describe('times', () => {
       fc.property(micros, micros, (from, to) => {
         expect(rangeOf(writtenOf({ from, to }), now)).toEqual({ from, to })
       }),
+      { examples: [[0, 1]] },
     )
     const written = { from: '2026-11-21T12:00:00Z', to: '2026-11-21T12:00:30.500Z' }
     expect(writtenOf({ from: now, to: now + 30_500_000 })).toEqual(written)

@@ -50,8 +50,8 @@ export function rangeOf({ from, to }: Written, now: number): Range | keyof Writt
 
 /** The texts that `rangeOf` reads as this range, as short as they are exact. */
 export function writtenOf({ from, to }: Range): Written {
-  const end = to === null || to % 1000 === 0 ? to : to - 1
-  return { from: from === null ? '' : brief(from), to: end === null ? '' : brief(end) }
+  const end = to === null ? '' : to % 1000 === 0 ? brief(to) : iso(to - 1)
+  return { from: from === null ? '' : brief(from), to: end }
 }
 
 /** `2026-11-14T12:00:03.671250Z`, with so many digits of the fraction. */
