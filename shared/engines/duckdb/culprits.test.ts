@@ -34,7 +34,7 @@ test.each([
   ['SELECT ts, COUNT(*) FROM requests GROUP BY TIMESTAMP_TRUNC(ts, DAY)', 'add it to GROUP BY', 'ts, C'],
   ['SELECT id FROM requests ORDER BY COUNT(*)', 'neither grouped', 'id FROM'],
   ["SELECT REGEXP_CONTAINS(path, '(?=a)') FROM requests", 'RE2 has no look-ahead', 'REGEXP_'],
-  ['SELECT id FROM requests HAVING COUNT(*) > 1', 'neither grouped', 'id FROM'],
+  ['SELECT id FROM requests HAVING COUNT(*) > 1', 'HAVING needs a GROUP BY', 'COUNT(*)'],
   ['SELECT COUNT(*) FROM requests GROUP BY method HAVING status > 1', 'neither grouped', 'status >'],
   ['SELECT id FROM requests WHERE COUNT(*) > 1', 'HAVING filters groups', 'COUNT(*) >'],
   ['SELECT id FROM requests WHERE RANK() OVER (ORDER BY id) = 1', 'QUALIFY filters by it', 'RANK()'],

@@ -7,8 +7,8 @@ import type { Expression } from '../../../sql/tree.ts'
 import { once } from './bounds.ts'
 import { type Context, type Scope, structSql, type Typed, typed } from './context.ts'
 
-/** The name of the row of what is computed before. */
-const liftedRow = '"lifted"'
+/** The name of the row of what is computed before, as no column is called. */
+const liftedRow = '"values before a call"'
 
 /** An expression whose errors are NULL. */
 export function attempt(scope: Scope, expression: (scope: Scope) => Typed): Typed {

@@ -166,7 +166,7 @@ function recursiveTable(
 function bodyOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, sorting: Sorting): Pieces {
   const { body } = node
   if (body.kind === 'Select') {
-    const selected = select(context, body, outer, ctes)
+    const selected = select(context, body, outer, ctes, node.orderBy)
     const around = orderAround(context, node, body, selected)
     if (around) {
       const rows = { ...selected, ctes: [], order: [] }

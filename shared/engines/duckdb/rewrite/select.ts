@@ -1,6 +1,6 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
 import { nameKey } from '../../../sql/relations.ts'
-import type { Expression, Path, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
+import type { Expression, OrderItem, Path, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
 import { nameOfColumn, sameName } from '../../../sql/columns.ts'
 import { descendants } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
@@ -18,7 +18,7 @@ import { fromClause } from './from.ts'
 import { literalInteger } from './literals.ts'
 import { checkSelect } from './planning.ts'
 import { key as keyOf } from './keys.ts'
-import { columnsOf, newScope, type Source, withSource } from './scope.ts'
+import { columnsOf, newScope, withSource } from './scope.ts'
 import { derivedSource } from './unnest.ts'
 import { namedWindows } from './windows.ts'
 
@@ -37,10 +37,16 @@ export interface SelectedItem {
   value: Typed
 }
 
-/** Rewrites a SELECT. Throws SqlError. */
-export function select(context: Context, node: Select, outer: Scope | null, ctes: Ctes): SelectResult {
+/** Rewrites a SELECT, with the ORDER BY behind it. Throws SqlError. */
+export function select(
+  context: Context,
+  node: Select,
+  outer: Scope | null,
+  ctes: Ctes,
+  orderBy: OrderItem[] = [],
+): SelectResult {
   const bare = { ...newScope(ctes, outer), windows: namedWindows(context, node.windows) }
-  const { from, scope } = withKeys(context, node, node.from && fromClause(context, node.from, bare), bare)
+  const { from, scope } = withKeys(context, node, orderBy, bare)
   const items = node.items.flatMap(item =>
     item.kind === 'SelectStar' ? starItems(context, item, scope) : [selectedItem(context, item, scope)],
   )
@@ -72,11 +78,13 @@ export function select(context: Context, node: Select, outer: Scope | null, ctes
  * A field that is a key becomes a column, where a subquery may read it: DuckDB finds only columns among the keys of a query
  * two around.
  */
-function withKeys(context: Context, node: Select, from: Source | null, bare: Scope) {
+function withKeys(context: Context, node: Select, orderBy: OrderItem[], bare: Scope) {
+  const from = node.from && fromClause(context, node.from, bare)
   const scope = from ? withSource(bare, from) : bare
   const keys = keysOf(node).filter(key => key.kind === 'Path' && key.parts.length > 1) as Path[]
-  const hasSubquery = [...node.items, ...(node.having ? [node.having] : [])].some(item =>
-    [...descendants(item)].some(({ kind }) => kind === 'Query'),
+  const { items, having, qualify } = node
+  const hasSubquery = [...items, having, qualify, ...orderBy].some(
+    part => part && [...descendants(part)].some(({ kind }) => kind === 'Query'),
   )
   if (!from || keys.length === 0 || !hasSubquery) return { from, scope }
   const added = keys.map(key => ({

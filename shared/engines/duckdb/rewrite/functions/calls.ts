@@ -1,7 +1,9 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
-import type { Call } from '../../../../sql/tree.ts'
+import type { Call, Path } from '../../../../sql/tree.ts'
+import { descendants } from '../../../../sql/walk.ts'
 import { attempt, lift } from '../attempt.ts'
 import type { Context, Scope, Typed } from '../context.ts'
+import { findPath } from '../scope.ts'
 import { aggregateArguments, aggregateFunctions, windowFunctions } from './aggregates.ts'
 import { arrayFunctions } from './arrays.ts'
 import { conditionFunctions } from './conditions.ts'
@@ -68,10 +70,20 @@ function called(context: Context, node: Call, scope: Scope, name: string): Typed
   if (isAggregate(node) && !node.star) checkCount(site)
   if (node.over && !isAggregate(node) && !Object.hasOwn(windowFunctions, name))
     throw site.invalid(`Function ${name} does not support an OVER clause`)
+  if (isAggregate(node) && !node.over) site.own = ownColumn(site)
   const value = applyRule(site, functions[name]!)
   const [unknown] = site.options.values()
   if (unknown) throw site.invalid(`${name} has no argument ${unknown.name.name}`, unknown)
   return lifts ? lift(scope, value) : value
+}
+
+/** A column of the query that an aggregate stands in, where its arguments name only those of queries around. */
+function ownColumn({ context, call, scope }: CallSite): string | null {
+  const [variable] = scope.variables
+  const paths = call.arguments.flatMap(node => [...descendants(node)]).filter(node => node.kind === 'Path')
+  const isOwn = ({ parts }: Path) => findPath(context, { ...scope, outer: null }, parts) !== null
+  if (!variable || !scope.outer || paths.length === 0 || paths.some(isOwn)) return null
+  return variable.kind === 'value' ? variable.value.sql : (variable.columns[0]?.sql ?? null)
 }
 
 /** The name of a called function in capitals, without SAFE. */

@@ -42,6 +42,8 @@ export class CallSite {
   readonly name: string
   /** Each argument is rewritten once: twice would be 2^n times inside n calls. */
   private readonly values = new Map<number, Typed>()
+  /** A column of the own query of an aggregate, whose arguments name only those of queries around. */
+  own: string | null = null
   /** The arguments as `name => value` that no rule has asked for yet, by name in small letters. */
   readonly options: Map<string, NamedArgument>
 
@@ -77,9 +79,16 @@ export class CallSite {
   argument(at: number): Typed {
     const node = this.call.arguments[at]
     if (!node) throw this.invalid(`${this.name} needs more arguments`)
-    const value = this.values.get(at) ?? argument(this.context, node, this.scope)
+    const value = this.values.get(at) ?? this.ofOwnRows(at, argument(this.context, node, this.scope))
     this.values.set(at, value)
     return value
+  }
+
+  /** DuckDB counts an aggregate to the query whose columns it names, GoogleSQL to the one that it stands in. */
+  private ofOwnRows(at: number, value: Typed): Typed {
+    const { sql } = value
+    if (at > 0 || !this.own) return value
+    return { ...value, sql: `(CASE WHEN ${this.own} IS NULL THEN ${sql} ELSE ${sql} END)` }
   }
 
   allArguments(): Typed[] {
