@@ -2,16 +2,7 @@
  * The functions that a caller's query may call: built-ins that compute from their arguments and nothing else
  * (`shared/sandbox/README.md`, "Rules", rule 7). Any other is refused, so a function that GoogleSQL gains later is
  * reviewed before it is allowed.
- *
- * Well-known ones that are left out, and why:
- * - ERROR puts any value into an error message, where the redaction of rows does not reach.
- * - SESSION_USER shows the account that runs the query.
- * - RAND and GENERATE_UUID differ from run to run, so their answers cannot be cached.
- * - KEYS.*, AEAD.* and DETERMINISTIC_* handle keys and encrypted data.
- * - EXTERNAL_QUERY, ML.*, AI.*, VECTOR_SEARCH, APPENDS and CHANGES take a table, a model or a connection by name.
- * - HLL_COUNT.* and every other dotted name: a name with a dot may be a routine of a dataset that reads tables.
- * - GETENV, CURRENT_SETTING, READ_CSV, QUERY_TABLE and the like exist in DuckDB and reach the machine it runs on.
- * - ST_*, PROTO_*, RANGE_* and FLATTEN have no use for logs.
+ * GETENV, CURRENT_SETTING, READ_CSV, QUERY_TABLE and the like exist in DuckDB and reach the machine it runs on.
  */
 const bySubject = {
   conditions: `COALESCE GREATEST IF IFNULL LEAST NULLIF NULLIFZERO ZEROIFNULL`,
@@ -63,3 +54,22 @@ export const netFunctions: ReadonlySet<string> = new Set(
   `HOST IPV4_FROM_INT64 IPV4_TO_INT64 IP_FROM_STRING IP_NET_MASK IP_TO_STRING IP_TRUNC PUBLIC_SUFFIX REG_DOMAIN
   SAFE_IP_FROM_STRING`.split(/\s+/),
 )
+
+/** Well-known functions of GoogleSQL that are left out, and why; the first pattern that matches counts. */
+const closed: [names: RegExp, why: string][] = [
+  [/^ERROR$/, 'it puts values into messages, which nothing redacts'],
+  [/^SESSION_USER$/, 'it shows the account that runs the query'],
+  [/^(RAND|GENERATE_UUID)$/, 'its value differs from run to run, so no answer can be kept'],
+  [/^(KEYS\.|AEAD\.|DETERMINISTIC_)/, 'it handles keys and encrypted data'],
+  [
+    /^(EXTERNAL_QUERY|ML\..*|AI\..*|VECTOR_SEARCH|APPENDS|CHANGES)$/,
+    'it takes a table, a model or a connection by name',
+  ],
+  [/\./, 'a name with a dot may be a routine that reads tables'],
+  [/^(ST_|PROTO_|RANGE_)|^(RANGE|FLATTEN)$/, 'it has no use for logs'],
+]
+
+/** Why a function that exists is left out; `null` for a name that is none of a function known here. */
+export function whyClosed(name: string): string | null {
+  return closed.find(([names]) => names.test(name.toUpperCase()))?.[1] ?? null
+}

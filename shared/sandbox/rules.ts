@@ -15,7 +15,7 @@ import type {
   TableReference,
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
-import { netFunctions, plainFunctions } from './allowed-functions.ts'
+import { netFunctions, plainFunctions, whyClosed } from './allowed-functions.ts'
 import { functionInstead, isSingleTable, tableInstead } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
@@ -72,6 +72,8 @@ const harmless: ReadonlySet<string> = new Set(
 
 class Walk {
   readonly used = new Set<string>()
+  /** Keys of all common tables of the caller, in scope or not. */
+  private own: ReadonlySet<string> = new Set()
   private readonly offer: Offer
 
   constructor(offer: Offer) {
@@ -81,11 +83,11 @@ class Walk {
   /** First of all, since a query of ClickHouse breaks other rules too, and this one says how to write all of it. */
   refuseSingleTable(query: Query): void {
     const nodes = [...descendants(query)]
-    const own = new Set(nodes.flatMap(node => (node.kind === 'CommonTable' ? nameKey(node.name.name) : [])))
+    this.own = new Set(nodes.flatMap(node => (node.kind === 'CommonTable' ? nameKey(node.name.name) : [])))
     for (const node of nodes) {
       if (node.kind !== 'TableReference' || !isSingleTable(node.path.map(({ name }) => name))) continue
       const key = nameKey(node.path[0]!.name)
-      if (!own.has(key) && !this.offer.tables.has(key)) this.table(node, new Set())
+      if (!this.own.has(key) && !this.offer.tables.has(key)) this.table(node, new Set())
     }
   }
 
@@ -137,8 +139,10 @@ class Walk {
   /** Rule 8: case and all, as values are bound. */
   private parameter({ name, at }: ParameterReference): void {
     if (this.offer.parameters.has(name)) return
-    const near = nearestName(name, this.offer.parameters)
-    const hint = near ? `; did you mean @${near}?` : ''
+    const known = [...this.offer.parameters]
+    const near = nearestName(name, known)
+    const few = known.length > 0 && known.length <= 12
+    const hint = near ? `; did you mean @${near}?` : few ? `; it has @${known.join(', @')}` : ''
     throw new Violation(`the endpoint has no parameter @${name.slice(0, 60)}${hint}`, at)
   }
 
@@ -152,11 +156,14 @@ class Walk {
     const key = name && fields.length === 0 && plainName.test(name.name) ? nameKey(name.name) : null
     const own = key !== null && scope.has(key)
     if (key === null || !(own || this.offer.tables.has(key))) {
-      const hint = tableInstead(
-        path.map(part => part.name),
-        [...scope, ...[...this.offer.tables.values()].map(table => table.name)],
-        [...this.offer.tables.values()].flatMap(({ columns }) => ('unknown' in columns ? [] : columns)),
-      )
+      const hint =
+        key !== null && this.own.has(key)
+          ? ': a WITH of the query has this name, but not in sight of this place: write it before all that read it'
+          : tableInstead(
+              path.map(part => part.name),
+              [...scope, ...[...this.offer.tables.values()].map(table => table.name)],
+              [...this.offer.tables.values()].flatMap(({ columns }) => ('unknown' in columns ? [] : columns)),
+            )
       const violation = new Violation(`${shown(...path)} is not a table of this endpoint${hint}`, at)
       violation.offersTables = true
       throw violation
@@ -193,7 +200,15 @@ function refuseUnlessKnown({ name, at }: Call): void {
     (names.length === 1 && plainFunctions.has(first!)) ||
     (names.length === 2 && first === 'SAFE' && plainFunctions.has(second!)) ||
     (names.length === 2 && first === 'NET' && netFunctions.has(second!))
-  if (!known || name.some(part => part.quoted)) {
-    throw new Violation(`the function ${shown(...name)} is not allowed${hint(names)}`, at)
+  const quoted = name.some(part => part.quoted)
+  if (!known || quoted) {
+    const why = whyClosed(names.join('.').replace(/^SAFE\./, ''))
+    const fault =
+      why !== null
+        ? `the function ${shown(...name)} is not allowed, as ${why}`
+        : known
+          ? `the function ${shown(...name)} is written without backticks`
+          : `there is no function ${shown(...name)} here`
+    throw new Violation(fault + (known ? '' : hint(names)), at)
   }
 }

@@ -87,6 +87,7 @@ class Parser extends Cursor {
     const query = this.query()
     this.takeSymbol(';')
     if (this.atEnd()) return query
+    if (this.isSymbol(';')) throw this.refusal('there is ; twice: leave one out')
     throw this.isSymbol(';', -1) ? this.refusal('only one statement is allowed') : this.unexpected()
   }
 
@@ -1076,6 +1077,8 @@ class Parser extends Cursor {
   /** The call of `name`, from its `(` on. */
   private call(name: ast.Identifier[]): ast.Call {
     const inside = this.parenthesized(() => {
+      if (name[0]!.name.toUpperCase() === 'POSITION' && this.isWord('IN', 1))
+        throw this.refusal('there is IN where , should be: write STRPOS(x, text)', this.ahead(1).at)
       if (this.isSymbol('*') && !this.isSymbol(')', 1) && !this.isWord('HAVING', 1))
         throw this.refusal(`${this.found(1)} where ) should be`, this.ahead(1).at)
       if (this.isWord('DISTINCT') && this.isSymbol('*', 1))

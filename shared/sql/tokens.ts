@@ -1,6 +1,6 @@
 /**
- * GoogleSQL text to tokens. Outside literals, comments and backticks only ASCII is accepted, and nothing that two
- * readers could split in two ways.
+ * GoogleSQL text to tokens. Outside literals, comments and backticks only ASCII and GoogleSQL's blanks are accepted, and
+ * nothing that two readers could split in two ways.
  */
 import { placeOf, SqlError } from './error.ts'
 import { characterInstead } from './instead.ts'
@@ -20,7 +20,8 @@ export interface Token {
 
 type Reader = (sql: string, at: number) => Token | null
 
-const blank = /[ \t\n\r\f\v]+|(?:--|#)[^\n\r]*|\/\*[^]*?\*\//y
+/** Of the blanks beyond ASCII those that GoogleSQL takes, such as the no-break space of text from a web page. */
+const blank = /[ \t\n\r\f\v\u00a0\u2000-\u200a\u202f\u205f\u3000]+|(?:--|#)[^\n\r]*|\/\*[^]*?\*\//y
 const words = /[A-Za-z_]\w*/y
 const backticks = /`([^`\\\p{Cc}]+)`/uy
 const parameters = /@([A-Za-z_]\w*)/y
@@ -87,7 +88,13 @@ function unreadable(sql: string, at: number): string {
   if (sql.startsWith('@{', at)) return 'hints are not supported'
   if (character === '@') return 'a parameter is written @name'
   const instead = characterInstead(character)
+  if (/[\p{C}\p{M}\p{Z}]/u.test(character)) return `${codePoint(character)} is not allowed here: delete it`
   return `${JSON.stringify(character)} is not allowed here${instead ? `: ${instead}` : ''}`
+}
+
+/** Of a character that cannot be seen. */
+function codePoint(character: string): string {
+  return `the character U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }
 
 function readLiteral(sql: string, at: number): Token | null {

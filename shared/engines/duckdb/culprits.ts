@@ -21,10 +21,7 @@ interface Suspicion {
 
 /** By the beginning of the message that `failures.ts` gives. */
 const suspicions: [message: string, Suspicion][] = [
-  [
-    'A column is neither grouped',
-    { suspects: ungrouped, all: true, instead: 'add it to GROUP BY, or write ANY_VALUE(x)' },
-  ],
+  ['A column is neither grouped', { suspects: ungrouped, all: true, instead: ungroupedInstead }],
   [
     'An aggregate function cannot stand here',
     {
@@ -183,6 +180,11 @@ function nested(query: Query): AnyNode[] {
   return callsIn(query)
     .filter(isPlainAggregate)
     .flatMap(call => call.arguments.flatMap(argument => outside(argument, isPlainAggregate)))
+}
+
+function ungroupedInstead(node: AnyNode): string {
+  const name = node.kind === 'Path' ? node.parts.map(part => part.name).join('.') : 'it'
+  return `add ${name}, or the expression around it, to GROUP BY, or write ANY_VALUE(${name})`
 }
 
 /** Columns beside aggregates that are no key of GROUP BY. */

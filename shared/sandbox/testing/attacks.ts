@@ -41,7 +41,7 @@ export const attacks: Attacks[] = [
   {
     rule: 'rule 2: one statement',
     code: 'invalid_query',
-    stops: /only one statement|where it cannot be|only SELECT queries/,
+    stops: /only one statement|; twice|where it cannot be|only SELECT queries/,
     attempts: {
       'a second query': 'SELECT 1; SELECT s FROM secret',
       'a second statement': 'SELECT 1; DROP TABLE secret',
@@ -110,7 +110,7 @@ export const attacks: Attacks[] = [
     stops:
       /not allowed here|side by side|a number ends|in backticks|NUL|Unicode|space is missing|not closed|on its own line|is not an escape/,
     attempts: {
-      'a no-break space': 'SELECT\u00a01',
+      'a zero-width space outside quotes': 'SELECT\u200b1',
       'a byte order mark': '\ufeffSELECT 1',
       'a line separator that might end a comment': 'SELECT\u20281',
       'a Cyrillic letter in a name': 'SELECT id FROM \u0435dge_logs',
@@ -413,7 +413,7 @@ export const attacks: Attacks[] = [
   {
     rule: 'rule 7: only functions of the list are called',
     code: 'sandbox_violation',
-    stops: /^the function ".*" is not allowed/,
+    stops: /^(the function ".*" is (not allowed|written without)|there is no function ".*" here)/,
     attempts: {
       'ERROR, whose message is no row': 'SELECT ERROR(event_message) FROM edge_logs',
       SESSION_USER: 'SELECT SESSION_USER()',

@@ -38,7 +38,10 @@ export function sameType(a: SqlType, b: SqlType): boolean {
   return a.kind === b.kind
 }
 
-/** The same value as DuckDB SQL of type `wanted`, or `null` where GoogleSQL does not convert by itself. */
+/**
+ * The same value as DuckDB SQL of type `wanted`, or `null` where GoogleSQL does not convert by itself. Throws SqlError for a
+ * literal text that is converted and has no value of that type.
+ */
 export function coerce(value: Typed, wanted: SqlType): Typed | null {
   if (value.type === null) return { sql: `CAST(${value.sql} AS ${duckType(wanted)})`, type: wanted }
   // An empty array literal is of every array type.
@@ -47,6 +50,8 @@ export function coerce(value: Typed, wanted: SqlType): Typed | null {
   if (value.empty && wanted.kind === 'ARRAY') return { sql: `CAST([] AS ${duckType(wanted)})`, type: wanted }
   if (sameType(value.type, wanted)) return { ...value, ...renamed(value.sql, value.type, wanted) }
   if (!converts(value, value.type, wanted)) return null
+  const refusal = value.refusedAs?.(wanted.kind as ScalarName)
+  if (refusal) throw refusal
   const { sql } = renamed(value.sql, value.type, wanted)
   return { sql: `CAST(${sql} AS ${duckType(wanted)})`, type: wanted }
 }

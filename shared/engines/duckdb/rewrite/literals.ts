@@ -9,7 +9,7 @@ import type {
   Tuple,
   TypedLiteral,
 } from '../../../sql/tree.ts'
-import type { SqlType } from '../../../sql/types.ts'
+import type { ScalarName, SqlType } from '../../../sql/types.ts'
 import { fieldName, typeName } from '../../values.ts'
 import { canonicalJson } from '../udfs/json.ts'
 import { daysSince1970, microsPerDay } from '../udfs/date-text.ts'
@@ -23,20 +23,70 @@ import { arrayOf, type Context, type Scope, structOf, type Typed, typed } from '
 const literals: Record<Literal['literal'], (node: Literal) => Typed> = {
   STRING: node => typed(quoteText(node.value), 'STRING'),
   BYTES: node => typed(`unhex('${Buffer.from(node.value, 'latin1').toString('hex')}')`, 'BYTES'),
-  INTEGER: node => typed(`CAST(${BigInt(node.text)} AS BIGINT)`, 'INT64'),
+  INTEGER: node => integer(BigInt(node.text)),
   FLOAT: node => typed(`CAST('${node.text}' AS DOUBLE)`, 'FLOAT64'),
   BOOL: node => typed(node.text.toUpperCase(), 'BOOL'),
   NULL: () => typed('NULL', null),
 }
 
-/** Its `origin` lets it be coerced more freely than a column of its type. */
-export function literal(_: Context, node: Literal): Typed {
-  return { ...literals[node.literal](node), origin: 'literal' }
+function integer(value: bigint): Typed {
+  return typed(`CAST(${value} AS BIGINT)`, 'INT64')
+}
+
+/** Its `origin` lets it be coerced more freely than a column of its type. Throws SqlError for an integer of over 64 bits. */
+export function literal(context: Context, node: Literal): Typed {
+  if (node.literal === 'INTEGER') checkInteger(context, node, BigInt(node.text))
+  const value = { ...literals[node.literal](node), origin: 'literal' as const }
+  if (node.literal !== 'STRING') return value
+  const refusedAs = (type: ScalarName) =>
+    isRead(node.value, type)
+      ? null
+      : context.invalid(node, `Could not cast this literal to type ${type}: ${formOf(type)}`)
+  return { ...value, refusedAs }
+}
+
+/** An integer literal with the sign before it. Throws SqlError for one of over 64 bits. */
+export function signedInteger(context: Context, node: Literal): Typed {
+  const value = -BigInt(node.text)
+  checkInteger(context, node, value)
+  return { ...integer(value), origin: 'literal' }
+}
+
+function checkInteger(context: Context, node: Literal, value: bigint): void {
+  if (BigInt.asIntN(64, value) === value) return
+  const range = value < 0n ? 'under -9223372036854775808' : 'over 9223372036854775807'
+  throw context.invalid(node, `Invalid integer literal: it is ${range}; write NUMERIC '...' with its digits`)
+}
+
+/** How a literal of a type is written, for messages. */
+const forms: Partial<Record<ScalarName, string>> = {
+  DATE: "a date is written '2026-01-31'",
+  DATETIME: "a date with time is written '2026-01-31 12:00:00'",
+  TIME: "a time of day is written '12:00:00'",
+  TIMESTAMP: "a time is written '2026-01-31 12:00:00', or with a zone '2026-01-31T12:00:00+01:00'",
+  JSON: `names and texts have double quotes, as in '{"a": "b"}'`,
+  NUMERIC: "a number has at most 29 digits before the point and 9 after it, as in '12.5'",
+  BIGNUMERIC: "a number is written '12.5'",
+}
+
+function formOf(type: ScalarName): string {
+  return forms[type] ?? 'it has another form'
+}
+
+/** Whether text has the shape of a literal of the type, and the day that it may begin with exists. */
+function isRead(text: string, type: ScalarName): boolean {
+  if (!hasShape(text, type)) return false
+  const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})/.exec(text)?.map(Number) ?? []
+  if (year === undefined || !/^(DATE|TIMESTAMP)/.test(type)) return true
+  const date = new Date(Date.UTC(2000, month! - 1, day))
+  date.setUTCFullYear(year)
+  return year > 0 && date.getUTCMonth() === month! - 1 && date.getUTCDate() === day
 }
 
 /** `TIMESTAMP '2026-11-14'` and the like; without a zone it is UTC. Throws SqlError for text of another shape. */
 export function typedLiteral(context: Context, node: TypedLiteral): Typed {
-  if (!hasShape(node.value.value, node.type)) throw context.invalid(node, `Invalid ${node.type} literal`)
+  if (!isRead(node.value.value, node.type))
+    throw context.invalid(node, `Invalid ${node.type} literal: ${formOf(node.type)}`)
   const text = quoteText(literalText(context, node))
   const value = node.type === 'BIGNUMERIC' ? `gsql_bignumeric(${text})` : text
   return typed(`CAST(${value} AS ${duckType({ kind: node.type })})`, node.type)
@@ -46,8 +96,7 @@ function literalText(context: Context, { type, value: { value }, at }: TypedLite
   try {
     return type === 'JSON' ? canonicalJson(value) : type === 'TIMESTAMP' ? timestampText(value) : value
   } catch (error) {
-    if (error instanceof ValueError)
-      throw context.invalid({ at }, `Invalid ${type} literal: ${error.message}`)
+    if (error instanceof ValueError) throw context.invalid({ at }, `Invalid ${type} literal: ${formOf(type)}`)
     throw error
   }
 }

@@ -18,6 +18,7 @@ import { duckType, quoteName } from '../syntax.ts'
 import { isSimple, joined } from './bounds.ts'
 import { convert } from './casts.ts'
 import { coerce, noSignature, numberKinds, unify, unifyOrThrow } from './coercion.ts'
+import { signedInteger } from './literals.ts'
 import { asDate, withinYears } from './dates-and-times.ts'
 import { intervalArithmetic, movedBy } from './intervals.ts'
 import { orderable } from './keys.ts'
@@ -289,7 +290,7 @@ function links(node: Expression): Expression[] {
 export function unary(context: Context, node: Unary, scope: Scope): Typed {
   const { operand, operator } = node
   if (operator === '-' && operand.kind === 'Literal' && operand.literal === 'INTEGER')
-    return { ...typed(`CAST(${-BigInt(operand.text)} AS BIGINT)`, 'INT64'), origin: 'literal' }
+    return signedInteger(context, operand)
   if (isNull(operand) && operator === 'NOT') throw nullOperand(context, operand, operator)
   const value = context.expression(operand, scope)
   if (operator === '-' && value.type?.kind === 'INTERVAL')

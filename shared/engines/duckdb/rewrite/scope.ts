@@ -118,10 +118,11 @@ export function unknownName(context: Context, scope: Scope, path: Identifier[]) 
       first,
       `${message}, a name of the SELECT list, which WHERE does not see: repeat its expression, or filter in a query around this one`,
     )
-  const way = nearestName(first.name, namesIn(scope)) === null ? wayInside(scope, path) : null
-  return way
-    ? context.invalid(first, `${message}, ${way}`)
-    : unrecognized(context, first, message, namesIn(scope))
+  const names = namesIn(scope)
+  if (!scope.outer && scope.variables.length === 0)
+    return context.invalid(first, `${message}: the query has no FROM, so there are no columns`)
+  const way = nearestName(first.name, names) === null ? wayInside(scope, path) : null
+  return way ? context.invalid(first, `${message}, ${way}`) : unrecognized(context, first, message, names)
 }
 
 /** Where a name is that of a field, as `status_code` in `metadata`: the UNNESTs that lead to it. */

@@ -96,6 +96,11 @@ export function orderDirection(item: OrderItem): string {
 }
 
 function frame(context: Context, node: Frame): string {
+  if (!node.end && node.start.bound.endsWith('FOLLOWING'))
+    throw context.invalid(
+      node.start,
+      `A frame that starts after the current row needs its end: write ${node.unit} BETWEEN 1 FOLLOWING AND 3 FOLLOWING`,
+    )
   const start = frameBound(context, node.start)
   return `${node.unit} ${node.end ? `BETWEEN ${start} AND ${frameBound(context, node.end)}` : start}`
 }
