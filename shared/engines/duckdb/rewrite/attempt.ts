@@ -22,7 +22,7 @@ export function attempt(scope: Scope, expression: (scope: Scope) => Typed): Type
 
 /** What is computed before a TRY, where the expression stands in one. */
 export function lift({ lifted }: Scope, value: Typed): Typed {
-  return lifted ? { ...value, sql: `${liftedRow}."v${lifted.push(value.sql) - 1}"` } : value
+  return lifted ? { ...value, sql: `(${liftedRow})."v${lifted.push(value.sql) - 1}"` } : value
 }
 
 /** An argument of a call or cast. The count of an INTERVAL belongs to the function that adds it. */

@@ -215,12 +215,12 @@ export function isConstant(node: AnyNode): boolean {
  */
 export function once<Values extends string[]>(values: Values, use: (...values: Values) => string): string {
   if (values.every(isSimple)) return use(...values)
-  const inside = values.map((value, at) => (constant.test(value) ? value : `${row}.v${at}`)) as Values
+  const inside = values.map((value, at) => (constant.test(value) ? value : `(${row})."v${at}"`)) as Values
   const fields = values.flatMap((value, at) => (constant.test(value) ? [] : [`'v${at}': ${value}`]))
   return `(list_transform([{${fields.join(', ')}}], lambda ${row}: ${use(...inside)})[1])`
 }
 
-/** As no column is called: DuckDB takes `v.v0` for the field of a column `v`, were there one. */
+/** As no column is called, and used in parentheses: DuckDB takes `v.v0` for the field of a column `v`, and in HAVING for a column. */
 const row = '"values of a call"'
 
 /** A literal, a parameter, a column or a field of one. */
