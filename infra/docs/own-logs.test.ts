@@ -10,6 +10,7 @@ import type { TableDescription } from '../../functions/query/tables.ts'
 import { millisOf } from '../../functions/query/times.ts'
 import { startService, type TestService } from '../../functions/testing/service.ts'
 import type { Row } from '../../shared/engines/engine.ts'
+import { runProgram } from '../lqe/testing/command.ts'
 
 const root = join(import.meta.dirname, '../..')
 const page = readFileSync(join(import.meta.dirname, 'own-logs.md'), 'utf8')
@@ -50,11 +51,11 @@ function commandsOf(section: string): string[] {
   return [...text.matchAll(/```sh\n(.*?)```/gs)].flatMap(match => match[1]!.trim().split('\n'))
 }
 
-/** Runs one as a shell does, and `npm run lqe` without npm. A question is answered by the flag that spares it. */
-async function run(command: string): Promise<string> {
-  const [before, program] = ['infra/local/node-version.cjs', 'infra/lqe/lqe.ts'].map(file => join(root, file))
-  const lqe = `${process.execPath} -r ${before} ${program}`
-  const line = command.replace('npm run lqe --', lqe).replace(/table add .*/, '$& --yes')
+/**
+ * What they print: of `npm run lqe`, without npm and in one process where several follow each other, and of others as a shell
+ * runs them. A question is answered by the flag that spares it.
+ */
+async function run(commands: string[]): Promise<string[]> {
   const env = {
     ...process.env,
     ...service.env,
@@ -62,8 +63,24 @@ async function run(command: string): Promise<string> {
     BASE: `${service.url}/api/endpoints/query`,
     KEY: service.key,
   }
-  const { stdout } = await promisify(execFile)('sh', ['-c', line], { cwd: folder, env })
-  return stdout
+  const options = { cwd: folder, env }
+  const printed: string[] = []
+  for (const part of commands.join('\n').split(/^(?!npm run lqe)(.*)\n/m)) {
+    if (part === '') continue
+    if (!part.startsWith('npm run lqe')) {
+      printed.push((await promisify(execFile)('sh', ['-c', part], options)).stdout)
+      continue
+    }
+    const lines = part.trim().split('\n')
+    const words = lines.map(line =>
+      line
+        .replace(/table add .*/, '$& --yes')
+        .split(/ +/)
+        .slice(4),
+    )
+    printed.push(...(await runProgram(words, options)).map(({ out }) => out))
+  }
+  return printed
 }
 
 function rowsOf(answer: string): number | undefined {
@@ -87,7 +104,7 @@ describe.each([
   const answers: string[] = []
 
   test('becomes a table and two endpoints by the commands of the page', async () => {
-    for (const command of commandsOf(section)) answers.push(await run(command))
+    answers.push(...(await run(commandsOf(section))))
     expect(answers[0]).toMatch(/rows loaded: [23]; bad lines: 0/)
     expect(answers.filter(answer => answer.startsWith('{')).map(rowsOf)).toEqual([
       expect.any(Number),
@@ -118,5 +135,7 @@ describe.each([
 })
 
 test('the commands about loading work as they are', async () => {
-  for (const command of commandsOf('Loading')) expect(await run(command)).not.toBe('')
+  const printed = await run(commandsOf('Loading'))
+  expect(printed).toHaveLength(commandsOf('Loading').length)
+  expect(printed).not.toContain('')
 }, 60_000)
