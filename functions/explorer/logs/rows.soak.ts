@@ -61,14 +61,12 @@ describeInChromium('ten thousand rows in Chromium', { width: 1600, height: 900 }
     const folder = mkdtempSync(join(tmpdir(), 'explorer-'))
     await buildExplorer(folder)
     const began = Date.now()
-    const rows = Array.from({ length: many }, (_, i) =>
-      edgeRow(
-        `entry-${i}`,
-        new Date(began - 1000 - i * 300).toISOString(),
-        project,
-        `/rest/v1/items/${i % 40}`,
-      ),
-    )
+    const rows = Array.from({ length: many }, (_, i) => {
+      const path = `/rest/v1/items/${i % 40}`
+      const row = edgeRow(`entry-${i}`, new Date(began - 1000 - i * 300).toISOString(), project, path)
+      // Wrapped, up to four lines.
+      return { ...row, event_message: `${row.event_message} ${path.repeat((i * 7) % 40)}` }
+    })
     const env = { EXPLORER_DIR: folder }
     const service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env })
     try {
