@@ -54,17 +54,20 @@ function someElement(context: Context, query: Query, scope: Scope): string | nul
   if (!plain || from?.kind !== 'UnnestReference' || from.offset || !where) return null
   if ([where, ...body.items].some(needsQuery)) return null
   const array = context.expression(from.array, scope)
-  if (array.type?.kind !== 'ARRAY' || levels(context, [from.array, where], scope).size > 1) return null
+  if (array.type?.kind !== 'ARRAY') return null
   const { element, scope: inner } = lambdaScope(context, array, from.alias?.name ?? null, scope)
+  const around = new Set([...levels(context, from.array, scope), ...levels(context, where, inner)])
+  around.delete(inner)
+  if (around.size > 1) return null
   for (const item of body.items) if (item.kind === 'SelectColumn') context.expression(item.expression, inner)
   const condition = context.expression(where, inner).sql
   return `COALESCE(len(list_filter(${array.sql}, lambda ${element}: ${condition})) > 0, false)`
 }
 
 /** The queries whose columns are named: a lambda of DuckDB sees those of one. */
-function levels(context: Context, nodes: Expression[], scope: Scope): Set<Scope> {
+function levels(context: Context, expression: Expression, scope: Scope): Set<Scope> {
   const found = new Set<Scope>()
-  for (const node of nodes.flatMap(node => [...descendants(node)]))
+  for (const node of descendants(expression))
     for (let at: Scope | null = scope; at && node.kind === 'Path'; at = at.outer)
       if (findPath(context, { ...at, outer: null }, node.parts)) {
         found.add(at)

@@ -152,8 +152,9 @@ describeDuckDb('UNNEST', { logs }, ({ append, rows: query, failure }) => {
       ])
     })
 
-    test('EXISTS finds an element', async () => {
-      const sql = `SELECT id FROM logs AS t WHERE EXISTS (SELECT 1 FROM UNNEST(t.metadata) AS m WHERE m.project = 'q')`
+    // Also by the name of the array.
+    test.each(['m', 'metadata'])('EXISTS finds an element: %s', async name => {
+      const sql = `SELECT id FROM logs AS t WHERE EXISTS (SELECT 1 FROM UNNEST(t.metadata) AS ${name} WHERE ${name}.project = 'q')`
       expect(await query(sql)).toEqual([{ id: 'b' }])
     })
 
