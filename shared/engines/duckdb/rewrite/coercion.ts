@@ -5,9 +5,10 @@
 import { sameName } from '../../../sql/columns.ts'
 import type { Node } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
-import { briefTypeName, fieldName } from '../../values.ts'
+import { fieldName } from '../../values.ts'
 import { duckType } from '../syntax.ts'
 import { type Context, structSql, type Typed } from './context.ts'
+import { noSignature } from './no-signature.ts'
 
 /** The types to which a type is coerced. */
 const widened: Partial<Record<ScalarName, ScalarName[]>> = {
@@ -166,12 +167,6 @@ export function unifyOrThrow(context: Context, node: Node, what: string, values:
 
 /** The SQL of a condition. Throws SqlError if it is no BOOL; `what` names the clause or the like. */
 export function condition(context: Context, node: Node, what: string, value: Typed): string {
-  if (!coerce(value, { kind: 'BOOL' })) throw noSignature(context, node, what, [value])
+  if (!coerce(value, { kind: 'BOOL' })) throw noSignature(context, node, what, [value], [['BOOL']])
   return value.sql
-}
-
-/** BigQuery's error for operands or arguments of wrong types. */
-export function noSignature(context: Context, node: Node, what: string, values: Typed[]) {
-  const types = values.map(value => briefTypeName(value.type)).join(', ')
-  return context.invalid(node, `No matching signature for ${what} for argument types: ${types || 'none'}`)
 }

@@ -3,7 +3,8 @@ import type { Extract, Expression, IntervalLiteral } from '../../../sql/tree.ts'
 import { intervalFrom } from '../udfs/interval.ts'
 import { ValueError } from '../udfs/udf.ts'
 import { isConstant } from './bounds.ts'
-import { coerce, noSignature } from './coercion.ts'
+import { coerce } from './coercion.ts'
+import { noSignature } from './no-signature.ts'
 import { type Context, type Scope, type Typed, typed } from './context.ts'
 
 const intervals: Record<string, (count: string) => string> = {

@@ -66,7 +66,7 @@ export function rewrite(
     if (seen.has(nameKey(name)))
       throw context.invalid(
         innermost(tree),
-        `Duplicate column names in the result are not supported. Found duplicate(s): ${name}`,
+        `Duplicate column names in the result are not supported. Found duplicate(s): ${name}; give one another name with AS, or leave it out with * EXCEPT`,
       )
     seen.add(nameKey(name))
   }

@@ -126,9 +126,12 @@ describeDuckDb('aggregates and windows', {}, ({ rows, failure }) => {
 
   describe('refusals', () => {
     test.each([
-      ['SUM(s)', 'No matching signature for function SUM for argument types: STRING'],
+      [
+        'SUM(s)',
+        'No matching signature for function SUM for argument types: STRING; it takes SUM(NUMBER) or SUM(INTERVAL); for the STRING write SAFE_CAST(x AS FLOAT64)',
+      ],
       ['COUNTIF(x)', 'No matching signature for function COUNTIF'],
-      ['STRING_AGG(x)', 'No matching signature for function STRING_AGG'],
+      ['STRING_AGG(x)', 'for the INT64 write CAST(x AS STRING)'],
       ['ROW_NUMBER()', 'ROW_NUMBER needs an OVER clause'],
       ['SUM(9223372036854775807)', 'out of range'],
     ])('%s: %s', async (expression, message) => {

@@ -197,7 +197,13 @@ describeFunctions('dates and times', {
     [`PARSE_DATE('%F', 'secret')`, 'does not have the format'],
     [`DATE_ADD(DATE '2026-01-01', INTERVAL 'x' DAY)`, 'Text is not an INTERVAL'],
     [`DATE(2026, 2, 30)`, 'out of range'],
-    [`TIMESTAMP_SUB('2026-01-01', 5)`, 'No matching signature for function TIMESTAMP_SUB'],
+    [`TIMESTAMP_SUB('2026-01-01', 5)`, 'for the INT64 write INTERVAL x SECOND'],
+    ['DATE_TRUNC(hour, CURRENT_DATE())', 'write DATE_TRUNC(x, HOUR)'],
+    [
+      'TIMESTAMP_ADD(CURRENT_TIMESTAMP(), INTERVAL 1 YEAR)',
+      'write TIMESTAMP(DATETIME_ADD(DATETIME(x), INTERVAL 1 YEAR))',
+    ],
+    ['DATE_SUB(CURRENT_DATE(), INTERVAL 1 HOUR)', 'write DATETIME_SUB(DATETIME(x), INTERVAL 1 HOUR)'],
   ],
   unsupported: [],
 })

@@ -69,11 +69,21 @@ const move =
     if (node.kind === 'IntervalLiteral' && node.to)
       throw site.invalid(`${site.name} takes an INTERVAL of one part`, node)
     if (node.kind === 'IntervalLiteral' && !moves(kind, node.part))
-      throw site.invalid(`${site.name} does not support the ${node.part} date part for a ${kind}`, node)
+      throw site.invalid(
+        `${site.name} does not support the ${node.part} date part for a ${kind}${movedInstead(site, kind, node.part)}`,
+        node,
+      )
     if (kind === 'TIME') return typed(`(${value.sql} ${operator} ${withinDay(site, by)})`, kind)
     const moved = withinYears(movedBy(value.sql, operator, by), kind === 'TIMESTAMP' ? kind : 'DATETIME')
     return typed(kind === 'DATE' ? asDate(moved) : moved, kind)
   }
+
+/** A DATETIME moves by every part. */
+function movedInstead({ name }: CallSite, kind: DateType, part: string): string {
+  if (kind === 'TIME') return ''
+  const moved = `${name.replace(/^[A-Z]+/, 'DATETIME')}(DATETIME(x), INTERVAL 1 ${part})`
+  return `: write ${kind === 'TIMESTAMP' ? `TIMESTAMP(${moved})` : moved}`
+}
 
 /** An INTERVAL of one part without its whole days, which move no TIME: DuckDB's reach only so far. */
 function withinDay({ context, scope, call }: CallSite, by: Typed): string {

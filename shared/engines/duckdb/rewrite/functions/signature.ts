@@ -6,18 +6,10 @@ import type { Call, Expression, NamedArgument, Node, Window } from '../../../../
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { argument } from '../attempt.ts'
 import { checked, once, within } from '../bounds.ts'
-import { coerce, noSignature, numberKinds, unify } from '../coercion.ts'
+import { coerce, numberKinds, unify } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
+import { kindOf, noSignature, type Parameter, type ParameterKind } from '../no-signature.ts'
 import { wholeWindow } from '../windows.ts'
-
-/**
- * What an argument may be: a type; `ANY` value; `ARRAY`; `NUMBER`; `COMMON`, all such arguments brought to one type;
- * `PART`, a date part; `TEXT`, a literal string, passed on as its decoded text.
- */
-type ParameterKind = ScalarName | 'ANY' | 'ARRAY' | 'NUMBER' | 'COMMON' | 'PART' | 'TEXT'
-
-/** `?` for an argument that may be left out, `*` for any number of them. */
-type Parameter = ParameterKind | `${ParameterKind}?` | `${ParameterKind}*`
 
 /** From DuckDB SQL of the arguments to that of the call; `null` if they do not go with the date part. */
 type Template = (...args: string[]) => string | null
@@ -117,8 +109,8 @@ export class CallSite {
   }
 
   /** BigQuery's error for arguments of wrong types. */
-  noMatch(values: Typed[]): SqlError {
-    return noSignature(this.context, this.call, `function ${this.name}`, values)
+  noMatch(values: Typed[], signatures?: Parameter[][]): SqlError {
+    return noSignature(this.context, this.call, `function ${this.name}`, values, signatures)
   }
 
   invalid(message: string, node: Node = this.call): SqlError {
@@ -178,7 +170,10 @@ function applySignature(site: CallSite, signatures: Signature[]): Typed {
       const args = bind(site, candidate.parameters, exact)
       if (args) return applied(site, candidate, args)
     }
-  throw site.noMatch(site.knownArguments())
+  throw site.noMatch(
+    site.knownArguments(),
+    fitting.map(({ parameters }) => parameters),
+  )
 }
 
 function applied(site: CallSite, { returns, sql, bounded }: Signature, args: Typed[]): Typed {
@@ -211,12 +206,18 @@ function wrongCount({ name, call }: CallSite, signatures: Signature[]): string {
   return `Number of arguments does not match for function ${name}: it takes ${wanted}, not ${call.arguments.length}`
 }
 
-/** `DATE_TRUNC('hour', x)` has the arguments of other dialects. */
+/** In capitals, of a bare name or a literal text; else ''. */
+function nameOf(node: Expression | undefined): string {
+  if (node?.kind === 'Path' && node.parts.length === 1) return node.parts[0]!.name.toUpperCase()
+  return node?.kind === 'Literal' && node.literal === 'STRING' ? node.value.toUpperCase() : ''
+}
+
+/** `DATE_TRUNC('hour', x)` and `DATE_TRUNC(hour, x)` have the arguments of other dialects. */
 function refuseSwapped(site: CallSite, signatures: Signature[]): void {
   const [first] = site.call.arguments
-  const part = first?.kind === 'Literal' && first.literal === 'STRING' ? first.value.toUpperCase() : ''
+  const part = nameOf(first)
   const late = signatures.every(({ parameters }) => parameters.indexOf('PART') > 0)
-  if (!late || !extractParts.has(part)) return
+  if (!late || !extractParts.has(part) || extractParts.has(nameOf(site.call.arguments.at(-1)))) return
   const values = site.call.arguments.length > 2 ? 'later, earlier' : 'x'
   throw site.invalid(
     `${site.name} takes the part last, without quotes: write ${site.name}(${values}, ${part})`,
@@ -266,10 +267,6 @@ function onlyLiterals(site: CallSite, kinds: ParameterKind[]): boolean {
     kinds[at] === 'NUMERIC' ? [site.argument(at).type?.kind] : [],
   )
   return given.includes('FLOAT64') && !given.includes('NUMERIC')
-}
-
-function kindOf(parameter: Parameter): ParameterKind {
-  return parameter.replace(/[?*]$/, '') as ParameterKind
 }
 
 function fit(value: Typed, kind: Exclude<ParameterKind, 'PART' | 'TEXT'>, exact: boolean): Typed | null {

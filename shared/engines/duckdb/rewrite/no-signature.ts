@@ -1,0 +1,201 @@
+/** The error for operands or arguments of wrong types: the types that fit, and how a value becomes one of them. */
+import type { SqlError } from '../../../sql/error.ts'
+import type { Node } from '../../../sql/tree.ts'
+import type { ScalarName } from '../../../sql/types.ts'
+import { briefTypeName } from '../../values.ts'
+import type { Context, Typed } from './context.ts'
+
+/**
+ * What an argument may be: a type; `ANY` value; `ARRAY`; `NUMBER`; `COMMON`, all such arguments brought to one type;
+ * `PART`, a date part; `TEXT`, a literal string, passed on as its decoded text.
+ */
+export type ParameterKind = ScalarName | 'ANY' | 'ARRAY' | 'NUMBER' | 'COMMON' | 'PART' | 'TEXT'
+
+/** `?` for an argument that may be left out, `*` for any number of them. */
+export type Parameter = ParameterKind | `${ParameterKind}?` | `${ParameterKind}*`
+
+/** What operators and clauses take, by their name here; those that are not listed take values of one type. */
+const operands: [what: RegExp, Parameter[][]][] = [
+  [
+    /^operator [-+]$/,
+    [
+      ['NUMBER', 'NUMBER'],
+      ['TIMESTAMP', 'INTERVAL'],
+    ],
+  ],
+  [/^operator [*/]$/, [['NUMBER', 'NUMBER']]],
+  [/^operator (AND|OR|NOT)$/, [['BOOL*']]],
+  [/^operator LIKE/, [['STRING*'], ['BYTES*']]],
+  [/^operator \|\|$/, [['STRING*'], ['BYTES*'], ['ARRAY*']]],
+  [/^operator (\||&|\^|~|<<|>>)$/, [['INT64*'], ['BYTES', 'INT64']]],
+  [
+    /^operator \[\]$/,
+    [
+      ['ARRAY', 'INT64'],
+      ['JSON', 'INT64'],
+    ],
+  ],
+  [/^operator IN UNNEST$/, [['ANY', 'ARRAY']]],
+  [/^(operator|CASE|set operation|function (IF|CONCAT)$)/, [['COMMON*']]],
+  [/^INTERVAL /, [['INT64']]],
+]
+
+/** What the functions take that are more than a table of signatures. */
+const functions: [names: RegExp, Parameter[][]][] = [
+  [/^(SUM|AVG)$/, [['NUMBER'], ['INTERVAL']]],
+  [/^(STDDEV|VAR)/, [['NUMBER']]],
+  [/^(CORR|COVAR_|PERCENTILE_|SAFE_(ADD|SUBTRACT|MULTIPLY|DIVIDE)$)/, [['NUMBER', 'NUMBER']]],
+  [/^(COUNTIF|LOGICAL_)/, [['BOOL']]],
+  [/^BIT_(AND|OR|XOR)$/, [['INT64']]],
+  [
+    /^(STRING_AGG|SPLIT)$/,
+    [
+      ['STRING', 'STRING?'],
+      ['BYTES', 'BYTES?'],
+    ],
+  ],
+  [/^CONCAT$/, [['STRING*'], ['BYTES*']]],
+  [/^ARRAY_CONCAT/, [['ARRAY*']]],
+  [/^ARRAY_TO_STRING$/, [['ARRAY', 'STRING', 'STRING?']]],
+  [
+    /^(SUBSTR|SUBSTRING)$/,
+    [
+      ['STRING', 'INT64', 'INT64?'],
+      ['BYTES', 'INT64', 'INT64?'],
+    ],
+  ],
+  [/^REGEXP_REPLACE$/, [['STRING', 'STRING', 'STRING']]],
+  [/^REGEXP_/, [['STRING', 'STRING']]],
+  [/^(INT64|FLOAT64|BOOL|STRING|LAX_\w+)$/, [['JSON']]],
+  [
+    /^(JSON_(VALUE|QUERY|EXTRACT)\w*)$/,
+    [
+      ['STRING', 'STRING?'],
+      ['JSON', 'STRING?'],
+    ],
+  ],
+  [/^DATE_(ADD|SUB)$/, [['DATE', 'INTERVAL']]],
+  [/^DATETIME_(ADD|SUB)$/, [['TIMESTAMP', 'INTERVAL']]],
+  [/^TIMESTAMP_(ADD|SUB)$/, [['TIMESTAMP', 'INTERVAL']]],
+  [/^TIME_(ADD|SUB)$/, [['TIME', 'INTERVAL']]],
+]
+
+/** How a value becomes one of another type, by `FROM>TO`, where that is more than a cast; `x` stands for it. */
+const conversions: Record<string, string> = {
+  ...Object.fromEntries(
+    ['INT64', 'NUMERIC', 'BIGNUMERIC', 'FLOAT64'].map(to => [`STRING>${to}`, `SAFE_CAST(x AS ${to})`]),
+  ),
+  'STRING>NUMBER': 'SAFE_CAST(x AS FLOAT64)',
+  'STRING>BOOL': "a condition such as x = 'text' or x IS NOT NULL",
+  'INT64>BOOL': 'a condition such as x != 0',
+  'STRING>BYTES': 'CAST(x AS BYTES)',
+  'STRING>JSON': 'PARSE_JSON(x)',
+  'STRING>DATE': 'DATE(x)',
+  'STRING>DATETIME': 'DATETIME(x)',
+  'STRING>TIMESTAMP': 'TIMESTAMP(x)',
+  'DATE>TIMESTAMP': 'TIMESTAMP(x)',
+  'DATETIME>TIMESTAMP': 'TIMESTAMP(x)',
+  'TIMESTAMP>DATE': 'DATE(x)',
+  'TIMESTAMP>DATETIME': 'DATETIME(x)',
+  'INT64>TIMESTAMP': 'TIMESTAMP_SECONDS(x), TIMESTAMP_MILLIS(x) or TIMESTAMP_MICROS(x)',
+  'INT64>INTERVAL': 'INTERVAL x SECOND, or another part',
+  'JSON>STRING': 'JSON_VALUE(x)',
+  'JSON>INT64': 'LAX_INT64(x)',
+  'JSON>FLOAT64': 'LAX_FLOAT64(x)',
+  'JSON>NUMBER': 'LAX_FLOAT64(x)',
+  'JSON>BOOL': 'LAX_BOOL(x)',
+  'ARRAY>STRING': 'TO_JSON_STRING(x), or its elements with UNNEST(x) in FROM',
+  'STRUCT>STRING': 'TO_JSON_STRING(x)',
+  'BYTES>STRING': 'SAFE_CONVERT_BYTES_TO_STRING(x)',
+}
+
+/** The types whose values `CAST(x AS STRING)` writes out. */
+const written = /^(INT64|NUMERIC|BIGNUMERIC|FLOAT64|BOOL|DATE|DATETIME|TIME|TIMESTAMP|INTERVAL)$/
+const number = /^(INT64|NUMERIC|BIGNUMERIC|FLOAT64|NUMBER)$/
+
+/**
+ * @param what the function, operator or clause, as the message names it
+ * @param signatures what it takes, where the tables here do not say it
+ */
+export function noSignature(
+  context: Context,
+  node: Node,
+  what: string,
+  values: Typed[],
+  signatures: Parameter[][] = signaturesOf(what),
+): SqlError {
+  const types = values.map(value => briefTypeName(value.type)).join(', ') || 'none'
+  const hints = [taken(what, values.length, signatures), instead(what, values, signatures)].filter(Boolean)
+  const message = `No matching signature for ${what} for argument types: ${types}`
+  return context.invalid(node, [message, ...hints].join('; '))
+}
+
+function signaturesOf(what: string): Parameter[][] {
+  const name = /^function (.*)/.exec(what)?.[1]
+  const table = name === undefined ? operands : functions
+  return table.find(([pattern]) => pattern.test(name ?? what))?.[1] ?? []
+}
+
+/** Which types fit, as `POW(FLOAT64, FLOAT64)` or `STRING LIKE STRING`. */
+function taken(what: string, count: number, signatures: Parameter[][]): string | null {
+  if (signatures.length === 0) return null
+  if (signatures[0]![0] === 'COMMON*') return 'all values need one type'
+  const [, sort, name = ''] = /^(function|operator) (.*)/.exec(what) ?? []
+  // The first one of an operator is what it takes with one operand.
+  const fitting = sort !== 'function' && count === 1 ? signatures.slice(0, 1) : signatures
+  const forms = fitting.map(parameters => {
+    const shown = parameters.map(parameter => parameter.replace('COMMON', 'ANY').replace('*', ', ...'))
+    if (sort === 'function') return `${name}(${shown.join(', ')})`
+    const kinds = Array.from({ length: count }, (_, at) => kindOf(parameters[at] ?? parameters.at(-1)!))
+    return kinds.length === 1 ? `${name} ${kinds[0]}`.trim() : kinds.join(` ${name} `)
+  })
+  const common = signatures.flat().some(parameter => parameter.startsWith('COMMON'))
+    ? ', ANY being one type'
+    : ''
+  return `it takes ${[...new Set(forms)].join(' or ')}${common}`
+}
+
+/** What to write for the first value that does not fit the signature that most of them fit. */
+function instead(what: string, values: Typed[], signatures: Parameter[][]): string | null {
+  const kinds = values.map(({ type }) => type?.kind ?? null)
+  const common: string[] = []
+  const misfits = signatures.map(parameters => {
+    const own = parameters.map(kindOf).filter(kind => kind !== 'PART' && kind !== 'TEXT')
+    return kinds.flatMap((kind, at): [from: string, to: string][] => {
+      const wanted = own[Math.min(at, own.length - 1)]
+      if (kind !== null && wanted === 'COMMON') common.push(kind)
+      return kind === null || wanted === undefined || fits(values[at]!, wanted) ? [] : [[kind, wanted]]
+    })
+  })
+  const [one = '', other = one] = new Set(common)
+  // Texts are compared as what they are compared with, and other values are shown as texts.
+  const textFirst = (one === 'STRING') === what.startsWith('operator')
+  const unlike = textFirst
+    ? [
+        [one, other],
+        [other, one],
+      ]
+    : [
+        [other, one],
+        [one, other],
+      ]
+  const pairs = misfits.toSorted((a, b) => a.length - b.length).flat()
+  for (const [from, to] of [...pairs, ...(unlike as [string, string][]).filter(([, to]) => to !== 'BOOL')]) {
+    const conversion =
+      conversions[`${from}>${to}`] ?? (to === 'STRING' && written.test(from) ? 'CAST(x AS STRING)' : null)
+    if (conversion !== null) return `for the ${from} write ${conversion}`
+  }
+  return null
+}
+
+/** A text that is written out is read as a date or time. */
+function fits({ type, origin }: Typed, wanted: ParameterKind): boolean {
+  const { kind } = type!
+  if (kind === 'STRING' && origin && /^(DATE|TIME)/.test(wanted)) return true
+  if (wanted === 'ANY' || wanted === 'COMMON' || kind === wanted) return true
+  return number.test(kind) && number.test(wanted) && (wanted !== 'INT64' || kind === 'INT64')
+}
+
+export function kindOf(parameter: Parameter): ParameterKind {
+  return parameter.replace(/[?*]$/, '') as ParameterKind
+}
