@@ -44,7 +44,21 @@ test.each([
   ['SELECT id FROM requests WHERE RANK() OVER (ORDER BY id) = 1', 'QUALIFY filters by it', 'RANK()'],
   ['SELECT MAX(COUNT(*)) FROM requests', 'put the inner one into a subquery', 'COUNT(*)'],
   ['SELECT id / (id - 1) FROM requests', 'Division by zero: SAFE_DIVIDE', 'id / (id'],
-  ['SELECT 1 + MOD(id, 0) FROM requests', 'Division by zero', 'MOD('],
+  ['SELECT 1 + MOD(id, 0) FROM requests', 'Division by zero: SAFE.MOD(a, b) gives NULL', 'MOD('],
+  ['SELECT GENERATE_ARRAY(1, id, 0) FROM requests', 'its step is not 0', 'GENERATE'],
+  ['SELECT DATE(2026, 2, 29)', 'A number or date is out of range: in DATE', 'DATE('],
+  ['SELECT 9223372036854775807 + id FROM requests', 'out of range: in +', '9223'],
+  ['SELECT SUM(9223372036854775807) FROM requests', 'out of range: in SUM', 'SUM('],
+  ['SELECT SQRT(-1)', 'out of range: in SQRT', 'SQRT('],
+  ['SELECT EXP(1e10)', 'A number is out of range: in EXP', 'EXP('],
+  ["SELECT SUBSTR('a', 1, -1)", 'Length must not be negative: in SUBSTR', 'SUBSTR('],
+  ["SELECT INT64(JSON '1.5')", 'write LAX_INT64(x)', 'INT64('],
+  ["SELECT ASCII('é')", 'write UNICODE(x)', 'ASCII('],
+  [
+    "SELECT FORMAT_TIMESTAMP('%Q', ts, 'Europe/Berlyn') FROM requests",
+    "Unknown time zone: 'Europe/Berlyn'; did you mean 'Europe/Berlin'?",
+    "'Europe/",
+  ],
   ['SELECT id, CAST(path AS INT64) FROM requests', 'cannot be converted', 'CAST('],
   [
     "SELECT id FROM requests WHERE ts > 'yesterday'",
@@ -83,6 +97,11 @@ test.each([
 test('an error that two parts can have caused has no place', async () => {
   const [message, text] = await errorOf('SELECT 1 / (id - 1), 2 / (id - 1) FROM requests')
   expect([message, text]).toEqual(['Division by zero', null])
+})
+
+test('a value out of range that two parts can have caused names both', async () => {
+  const [message, text] = await errorOf('SELECT SQRT(id - 100) FROM requests')
+  expect([message, text]).toEqual(['A number or date is out of range: in SQRT or -', null])
 })
 
 test('one that a parameter can have caused has no place: its value is at fault', async () => {

@@ -3,6 +3,7 @@
  * named where it alone can have caused the error; where several can, the error stays without a place.
  */
 import { placeOf } from '../../sql/error.ts'
+import { nearestName } from '../../sql/nearest.ts'
 import { statementLimits } from '../../sql/limits.ts'
 import { parse } from '../../sql/parser.ts'
 import type { AnyNode, Call, Expression, Path, Query, Select } from '../../sql/tree.ts'
@@ -15,6 +16,8 @@ interface Suspicion {
   suspects: (query: Query) => AnyNode[]
   /** Whether each of them is at fault, so that the first one will do. */
   all?: boolean
+  /** Whether several of them are named, without a place. */
+  named?: boolean
   /** What to write instead, after the message. */
   instead?: string | ((node: AnyNode) => string)
 }
@@ -42,7 +45,8 @@ const suspicions: [message: string, Suspicion][] = [
     'Aggregate functions cannot be nested',
     { suspects: nested, all: true, instead: 'put the inner one into a subquery' },
   ],
-  ['Division by zero', { suspects: divisions, instead: 'SAFE_DIVIDE(a, b) gives NULL' }],
+  ['Division by zero', { suspects: divisions, instead: divisionInstead }],
+  ['Unknown time zone', { suspects: unknownZones, all: true, instead: zoneInstead }],
   ['Array index is out of bounds', { suspects: indexes, instead: '[SAFE_OFFSET(n)] gives NULL' }],
   [
     'A scalar subquery returned more',
@@ -60,15 +64,23 @@ const suspicions: [message: string, Suspicion][] = [
   ['LIMIT and OFFSET take no negative', { suspects: rowCounts }],
   ['A value is not JSON', { suspects: callsOf(/^PARSE_JSON$|^JSON_/) }],
   ['A value cannot be converted', { suspects: conversions, instead: conversionInstead }],
-  ['A number or date is out of range', { suspects: conversions, instead: conversionInstead }],
+  ...['A number or date', 'A number', 'A date or time'].map((what): [string, Suspicion] => [
+    `${what} is out of range`,
+    { suspects: outOfRange, named: true, instead: rangeInstead },
+  ]),
+  ['Length must not be negative', { suspects: withLength, named: true, instead: rangeInstead }],
+  ['Bad value for a cast', { suspects: conversionsOfJson, named: true, instead: castInstead }],
 ]
 
 /** The error with its place in `sql`, where that is known. */
 export function located(error: EngineError, sql: string): EngineError {
   const suspicion = suspicions.find(([message]) => error.message.startsWith(message))?.[1]
   if (error.reason !== 'rejected' || error.place || !suspicion) return error
-  const { suspects, all = false, instead } = suspicion
+  const { suspects, all = false, named = false, instead } = suspicion
   const found = suspects(parse(sql, statementLimits))
+  const names = [...new Set(found.map(shown))]
+  if (named && found.length > 1 && names.length <= 3)
+    return new EngineError('rejected', `${error.message}: in ${names.join(' or ')}`, { cause: error.cause })
   if (found.length === 0 || (found.length > 1 && !all)) return error
   const culprit = found[0]!
   if (culprit.kind === 'ParameterReference')
@@ -106,8 +118,90 @@ function divisions(query: Query): AnyNode[] {
   return [...descendants(query)].filter(
     node =>
       (node.kind === 'Binary' && node.operator === '/') ||
-      (node.kind === 'Call' && (nameOf(node) === 'DIV' || nameOf(node) === 'MOD')),
+      (node.kind === 'Call' && /^(DIV|MOD|GENERATE_ARRAY)$/.test(nameOf(node))),
   )
+}
+
+function divisionInstead(node: AnyNode): string {
+  if (node.kind !== 'Call') return 'SAFE_DIVIDE(a, b) gives NULL'
+  const name = nameOf(node)
+  return name === 'GENERATE_ARRAY' ? 'its step is not 0' : `SAFE.${name}(a, b) gives NULL`
+}
+
+/** As a message names a part of the query. */
+function shown(node: AnyNode): string {
+  if (node.kind === 'Call') return nameOf(node)
+  return 'operator' in node && typeof node.operator === 'string' ? node.operator : node.kind.toUpperCase()
+}
+
+const limitedFunctions =
+  /^(SUM|AVG|ABS|SQRT|LN|LOG|LOG10|EXP|POW|POWER|A(COS|SIN|TAN)H?|COSH|SINH|CHR|DIV|ROUND|DATE|DATETIME|TIME|TIMESTAMP)$|^(DATE|DATETIME|TIME|TIMESTAMP|PARSE|RANGE|NET|REGEXP)[_.]|^INSTR$/
+
+/** Arithmetic, casts, and functions whose results or arguments have bounds. */
+function outOfRange(query: Query): AnyNode[] {
+  const nodes = [...descendants(query)].filter(
+    node =>
+      (node.kind === 'Binary' && /^([-+*/]|<<)$/.test(node.operator)) ||
+      (node.kind === 'Unary' && node.operator === '-' && node.operand.kind !== 'Literal') ||
+      (node.kind === 'Call' && limitedFunctions.test(nameOf(node))),
+  )
+  return [...nodes, ...conversions(query).filter(({ kind }) => kind === 'Cast')]
+}
+
+function rangeInstead(node: AnyNode): string {
+  return node.kind === 'Cast' ? 'SAFE_CAST gives NULL' : `in ${shown(node)}`
+}
+
+function withLength(query: Query): AnyNode[] {
+  const shifts = [...descendants(query)].filter(
+    node => node.kind === 'Binary' && /^(<<|>>)$/.test(node.operator),
+  )
+  return [...shifts, ...callsOf(/^(SUBSTR|SUBSTRING|LEFT|RIGHT|[LR]PAD|REPEAT)$/)(query)]
+}
+
+/** Functions that take a JSON value of one type, casts, and ASCII. */
+function conversionsOfJson(query: Query): AnyNode[] {
+  const calls = callsOf(/^(INT64|FLOAT64|BOOL|STRING|ASCII)$/)(query)
+  return [...calls, ...conversions(query).filter(({ kind }) => kind === 'Cast')]
+}
+
+function castInstead(node: AnyNode): string {
+  if (node.kind !== 'Call') return 'SAFE_CAST gives NULL'
+  const name = nameOf(node)
+  return name === 'ASCII'
+    ? 'ASCII takes a text that begins with an ASCII character: write UNICODE(x)'
+    : `${name} takes a JSON value of that type alone: write LAX_${name}(x)`
+}
+
+/** Time zones that are written out and that nothing knows. */
+function unknownZones(query: Query): AnyNode[] {
+  const nodes = [...descendants(query)].flatMap(node => {
+    if (node.kind === 'Extract') return node.zone ?? []
+    return node.kind === 'Call' && /DATE|TIME|^STRING$/.test(nameOf(node))
+      ? (node.arguments.at(-1) ?? [])
+      : []
+  })
+  return nodes.filter(
+    node =>
+      node.kind === 'Literal' &&
+      node.literal === 'STRING' &&
+      /^[A-Z_]+(\/[\w+-]+)*$/i.test(node.value) &&
+      !isZone(node.value),
+  )
+}
+
+function isZone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
+  } catch {
+    return false
+  }
+}
+
+function zoneInstead(node: AnyNode): string {
+  const name = node.kind === 'Literal' ? node.value.slice(0, 60) : ''
+  const near = nearestName(name, Intl.supportedValuesOf('timeZone'))
+  return `'${name}'; ${near ? `did you mean '${near}'?` : "one is written 'Europe/Berlin' or '+01:00'"}`
 }
 
 /** The parser takes no literal that is negative. */
