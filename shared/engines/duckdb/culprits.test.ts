@@ -49,6 +49,7 @@ test.each([
   ['SELECT DATE(2026, 2, 29)', 'A number or date is out of range: in DATE', 'DATE('],
   ['SELECT 9223372036854775807 + id FROM requests', 'out of range: in +', '9223'],
   ['SELECT SUM(9223372036854775807) FROM requests', 'out of range: in SUM', 'SUM('],
+  ['SELECT CHR(-1)', 'A function refuses a value that it is given: in CHR', 'CHR('],
   ['SELECT SQRT(-1)', 'out of range: in SQRT', 'SQRT('],
   ['SELECT EXP(1e10)', 'A number is out of range: in EXP', 'EXP('],
   ["SELECT SUBSTR('a', 1, -1)", 'Length must not be negative: in SUBSTR', 'SUBSTR('],

@@ -68,6 +68,10 @@ const suspicions: [message: string, Suspicion][] = [
     `${what} is out of range`,
     { suspects: outOfRange, named: true, instead: rangeInstead },
   ]),
+  [
+    'A function refuses a value',
+    { suspects: callsOf(/^(ACOS|ASIN|ATANH|CHR|FROM_HEX)$/), named: true, instead: rangeInstead },
+  ],
   ['Length must not be negative', { suspects: withLength, named: true, instead: rangeInstead }],
   ['Bad value for a cast', { suspects: conversionsOfJson, named: true, instead: castInstead }],
 ]
