@@ -99,8 +99,16 @@ function timeControl(parameter: Parameter, properties: Properties): Control {
   return { ...control, element: el('div', { class: 'time' }, control.element, picker) }
 }
 
-/** The browser's own picker, which only writes into the text beside it. @param zone is written behind a time */
-export function pickerFor(text: HTMLInputElement, name: string, zone = ''): HTMLElement {
+/**
+ * The browser's own picker, which only writes into the text beside it.
+ * @param zone is written behind a time @param exactly the time that a text stands for
+ */
+export function pickerFor(
+  text: HTMLInputElement,
+  name: string,
+  zone = '',
+  exactly = (written: string) => written,
+): HTMLElement {
   const pick = () => {
     text.value = picker.value && `${picker.value}${zone}`
     text.dispatchEvent(new Event('input', { bubbles: true }))
@@ -108,7 +116,7 @@ export function pickerFor(text: HTMLInputElement, name: string, zone = ''): HTML
   const hidden = { class: 'picker', tabindex: -1, 'aria-hidden': 'true', 'aria-label': `Pick ${name}` }
   const picker = el('input', { type: 'datetime-local', step: 1, ...hidden, onchange: pick })
   const open = () => {
-    picker.value = text.value.slice(0, 19).replace(' ', 'T')
+    picker.value = exactly(text.value).slice(0, 19).replace(' ', 'T')
     picker.showPicker()
   }
   const label = `Pick a time: ${name}`

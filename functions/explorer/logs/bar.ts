@@ -1,8 +1,8 @@
 /** The bar above the rows: what is asked, in one line. Menus act at once; text waits for Enter or Run. */
 import { button, type Choices, el, menu, newId, show } from '../dom.ts'
 import { pickerFor } from '../field.ts'
-import type { Endpoint, Parameter } from '../service.ts'
-import { inAddress, inBar, momentOf, type Zone } from './range.ts'
+import { type Endpoint, now, type Parameter } from '../service.ts'
+import { inAddress, inBar, momentOf, rangeOf, shown, type Zone } from './range.ts'
 import { type Shape, tableTitle } from './shape.ts'
 import { severities, type Severity, type State } from './state.ts'
 
@@ -45,11 +45,24 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     } else acts.change({ from: chosen, to: chosen === '' ? '' : 'now' })
   })
   const text = (label: string, placeholder: string) =>
-    el('input', { type: 'text', 'aria-label': label, placeholder, autocomplete: 'off', spellcheck: 'false' })
+    el('input', {
+      type: 'text',
+      'aria-label': label,
+      placeholder,
+      title: '2026-11-14 12:00:03.5, now or now-1h',
+      autocomplete: 'off',
+      spellcheck: 'false',
+    })
   range.element.classList.add('range')
-  const [from, to] = [text('From', 'now-1h, 2026-11-14 12:00'), text('To', 'now')]
+  const [from, to] = [text('From', 'the first entry'), text('To', 'the last entry')]
   const trouble = el('span', { class: 'problem', role: 'alert' })
-  const picked = [from, pickerFor(from, 'From'), el('span', {}, 'to'), to, pickerFor(to, 'To'), trouble]
+  /** A relative time becomes the one that it stands for. */
+  const exactly = (written: string) => {
+    const moment = momentOf(written, now(), state.zone) ?? null
+    return moment === null ? '' : shown(moment, state.zone)
+  }
+  const [fromPicker, toPicker] = [pickerFor(from, 'From', '', exactly), pickerFor(to, 'To', '', exactly)]
+  const picked = [from, fromPicker, el('span', {}, 'to'), to, toPicker, trouble]
   const custom = el('div', { class: 'custom', hidden: true }, ...picked)
   const zones = menu('Time zone', zone => acts.change({ zone: zone as Zone }))
   const search = el('input', {
@@ -72,7 +85,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
 
   const texts = () => ({
     values: Object.fromEntries(inputs.map(({ name, input }) => [name, input.value.trim()])),
-    search: search.value,
+    search: /\S/.test(search.value) ? search.value : '',
     ...(custom.hidden
       ? {}
       : { from: inAddress(from.value, state.zone), to: inAddress(to.value, state.zone) }),
@@ -81,9 +94,10 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     event.preventDefault()
     if (running && !edited) return acts.stop()
     const written = texts()
-    const bad = [from, to].find(input => !custom.hidden && momentOf(input.value, 0) === undefined)
-    show(trouble, bad && 'Write a time as 2026-11-14 12:00:03.5 or now-15m.')
-    if (bad) return bad.focus()
+    const range = rangeOf({ ...state, ...written }, now())
+    const bad = !custom.hidden && 'wrong' in range && range
+    show(trouble, bad && bad.detail)
+    if (bad) return { from, to }[bad.wrong].focus()
     unfold(false)
     acts.run(written)
   }
@@ -120,7 +134,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     () => search.value === '' && state.search !== '' && acts.change({ search: '' }),
   )
 
-  const about = 'Addresses, e-mails, tokens and the like become REDACTED'
+  const about = 'Addresses, e-mails, tokens and the like become REDACTED; ids of users stay'
   return {
     element,
     redaction: el('label', { class: 'redact', title: about }, redact, 'Redact'),
@@ -221,5 +235,9 @@ function valueInput({ name, examples = [], description, required }: Parameter) {
     { id: list },
     ...examples.map(value => el('option', { value: String(value) })),
   )
-  return { name, input, element: el('span', { class: 'parameter-place' }, input, options) }
+  return {
+    name,
+    input,
+    element: el('label', { class: 'parameter-place' }, el('small', {}, name), input, options),
+  }
 }

@@ -92,6 +92,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     controls.set(view.state, view.shape())
     menus.set(view.state, view.shape())
     exact.hidden = [view.state.from, view.state.to].every(bound => /^\d/.test(bound))
+    link.title = exact.hidden ? '' : 'Its period goes back from when it is opened'
     scope.set(scopes, view.state.scope)
     scope.element.hidden = view.state.search === ''
     show(chips, ...view.state.filters.map(other => filterChip(other, view)))
@@ -121,12 +122,13 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
 
   const save = (ending: string, type: string, text: string) =>
     download(`${tableTitle(view.state.table)}.${ending}`, text, type)
+  const link = copyButton('Copy link', () => location.href)
   const exact = copyButton('Copy link to this period', view.exactLink)
   const fresh = () => run({ fresh: true })
   const acts = el(
     'div',
     { class: 'logs-acts' },
-    copyButton('Copy link', () => location.href),
+    link,
     exact,
     showFields.element,
     toggle('Chart', true, on => (bars.element.hidden = chartLine.hidden = !on)).element,

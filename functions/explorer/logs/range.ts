@@ -32,6 +32,8 @@ export function momentOf(written: string, now: number, zone: Zone = 'UTC'): numb
     )
   if (!absolute) return undefined
   const [, day, time = '00:00', second = '00', fraction = '', own] = absolute
+  const noon = new Date(`${day}T12:00Z`) // of a day that is not in its month, `Date` makes one of the next
+  if (Number.isNaN(noon.valueOf()) || !noon.toISOString().startsWith(day!)) return undefined
   const offset = own ? own.toUpperCase().replace('UTC', 'Z') : zone === 'UTC' ? 'Z' : ''
   const millis = Date.parse(`${day}T${time}:${second}${offset}`)
   return Number.isNaN(millis) ? undefined : millis * 1000 + Number(fraction.slice(0, 6).padEnd(6, '0'))
@@ -39,13 +41,20 @@ export function momentOf(written: string, now: number, zone: Zone = 'UTC'): numb
 
 /**
  * The end is exclusive. But one with all six digits of a fraction is the time of an entry, as the rows show it, and keeps it.
- * @returns the range, or the name of the bound that is no time
+ * @returns the range, or which bound is wrong, and why
  */
-export function rangeOf({ from, to }: Written, now: number): Range | keyof Written {
-  const [first, end] = [momentOf(from, now), momentOf(to, now)]
-  if (first === undefined) return 'from'
-  if (end === undefined) return 'to'
-  return { from: first, to: end !== null && digitsOf(to) === 6 ? end + 1 : end }
+export function rangeOf(
+  { from, to }: Written,
+  now: number,
+): Range | { wrong: keyof Written; detail: string } {
+  const [first, last] = [momentOf(from, now), momentOf(to, now)]
+  const detail = 'Write a time as 2026-11-14 12:00:03.5 or now-15m.'
+  if (first === undefined) return { wrong: 'from', detail }
+  if (last === undefined) return { wrong: 'to', detail }
+  const end = last !== null && digitsOf(to) === 6 ? last + 1 : last
+  if (first !== null && end !== null && end <= first)
+    return { wrong: 'to', detail: 'The end is not after the beginning.' }
+  return { from: first, to: end }
 }
 
 /** The texts that `rangeOf` reads as this range, as short as they are exact. */

@@ -58,14 +58,12 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
 
   function run({ fresh = false } = {}): void {
     const range = rangeOf(view.state, now())
-    if (typeof range === 'string') {
-      const detail = `${view.state[range]} cannot be read; write 2026-11-14 12:00 or now-15m.`
-      return fail(new ServiceError({ title: 'This is no time', detail }))
-    }
+    if ('wrong' in range) return unasked({ detail: range.detail })
     const missing = parametersOf(view.endpoint).others.find(
       ({ name, required }) => required && !view.state.values[name],
     )
-    if (missing) return void (fillIn(missing.name) || unasked(missing.name))
+    if (missing && fillIn(missing.name)) return
+    if (missing) return unasked({ parameter: missing.name, detail: `${missing.name} is required.` })
     view.range = range
     total = null
     charted.width = Infinity
@@ -187,9 +185,14 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   }
 
   /** The service would refuse it. */
-  function unasked(parameter: string): void {
-    const detail = `${parameter} is required.`
-    const error = new ServiceError({ title: 'Not asked yet', detail, errors: [{ parameter, detail }] })
+  function unasked(problem: { parameter?: string; detail: string }): void {
+    stop()
+    const { detail } = problem
+    const error = new ServiceError({
+      title: 'Not asked yet',
+      detail,
+      errors: problem.parameter ? [problem] : [],
+    })
     chartFailed(error)
     fail(error)
   }

@@ -17,14 +17,18 @@ export function foundText(view: Current, count: number): HTMLElement | null {
 
 /** Says that there are no rows, with ways to find some. */
 function nothing(view: Current): HTMLElement {
-  const { from, search, scope, filters, severity } = view.state
+  const { from, search, scope, filters, severity, values } = view.state
   const isNarrowed = filters.length > 0 || severity.length > 0
+  const given = Object.entries(values)
+    .filter(([, value]) => value !== '')
+    .map(pair => pair.join(' '))
+    .join(' and ')
   const isFiltered = search !== '' || isNarrowed
   const words = search
     ? `No ${scope} holds ${search} in this range${isNarrowed ? ' and with these filters' : ''}.`
     : isFiltered
       ? 'Nothing in this range passes the filters.'
-      : 'Nothing was logged in this range.'
+      : `Nothing was logged in this range${given && ` for ${given}`}.`
   const act = (name: string, patch: Partial<State>) => button(name, () => view.change(patch))
   const unfiltered = isFiltered && act('Without filters', { search: '', filters: [], severity: [] })
   const allTime = from !== '' && act('All time', { from: '', to: '' })

@@ -359,6 +359,12 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByLabel('Time range').selectOption('From … to …')
     await page.getByLabel('From', { exact: true }).fill(time)
     await page.getByText('Not yet run').waitFor()
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01')
+    await page.keyboard.press('Enter')
+    await page.getByText('The end is not after the beginning.').waitFor()
+    expect(page.url()).not.toContain('.to') // not run
+    await page.getByLabel('To', { exact: true }).fill('now')
+    await page.getByRole('searchbox').fill(' ') // looks empty, and is
     await page.keyboard.press('Enter')
     await counted(/^5 rows/)
     expect(await rows().last().locator('.cell-time').textContent()).toBe(time)
