@@ -41,6 +41,7 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpe
   })
   const viewOf = (redacted: boolean): Link['view'] => [
     ...(hasView ? [['view', 'query'] as [string, string]] : []),
+    ...link.view.filter(([name]) => name === 'zone'), // of the other view
     ...(redacted === endpoint.redact ? [] : [['redact', String(redacted)] as [string, string]]),
   ]
   const edited = () => {

@@ -93,8 +93,13 @@ function explore(key: string, endpoints: Endpoint[]): void {
     remember(link, true)
     void visit(link)
   }
-  /** Parameters that the endpoints share keep their values. */
-  const choose = (endpoint: Endpoint, view: Link['view'] = []) => {
+  /** Parameters that the endpoints share keep their values, and times their zone. What is redacted stays so. */
+  const choose = (endpoint: Endpoint, own: Link['view'] = []) => {
+    const now = readLink(location.hash)
+    const isSame = now?.endpoint === endpoint.name
+    const goesOn = ([name, value]: [string, string]) =>
+      name === 'zone' || (name === 'redact' && (isSame || value === 'true'))
+    const view = [...own, ...(now?.view.filter(goesOn) ?? [])]
     const values = Object.entries(open?.values() ?? {})
     const shared = values.filter(([name]) => endpoint.parameters.some(parameter => parameter.name === name))
     follow({ endpoint: endpoint.name, values: Object.fromEntries(shared), sql: null, view })

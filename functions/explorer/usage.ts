@@ -43,7 +43,7 @@ export function usageView({ key, endpoint, link, remember }: Opening) {
   const draw = async (step: boolean) => {
     running.abort()
     const { signal } = (running = new AbortController())
-    remember({ endpoint: endpoint.name, values: values(), sql: null, view: [] }, step)
+    remember({ endpoint: endpoint.name, values: values(), sql: null, view: link.view }, step)
     status.textContent = 'Running …'
     const ask = (more: Record<string, string>) => {
       const query = { endpoint, values: { ...values(), ...more }, sql: null, redact: endpoint.redact }
