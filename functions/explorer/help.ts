@@ -17,7 +17,7 @@ export function helpButton(): HTMLElement {
   const lines = keys.flatMap(([key, words]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, words)])
   const dialog = el(
     'dialog',
-    { class: 'card', 'aria-label': name },
+    { class: 'card', 'aria-label': name, closedby: 'any' },
     el('h2', {}, name),
     el('dl', { class: 'keys' }, ...lines),
     button('Close', () => dialog.close()),

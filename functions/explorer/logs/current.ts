@@ -73,7 +73,10 @@ export function currentOf(
     column: path => view.change(withColumn(view.state, path)),
     everywhere: isOne
       ? null
-      : patch => view.change({ ...inTable(view.state, view.shape(everyTable), endpoint).state, ...patch }),
+      : patch => {
+          const { state } = inTable(view.state, view.shape(), view.shape(everyTable), endpoint)
+          view.change({ ...state, ...patch })
+        },
     exactLink() {
       const { from, to } = view.range
       const period = writtenOf({ from, to: Math.min(to ?? Infinity, now()) })

@@ -14,35 +14,18 @@ export interface Acts {
   values(path: string): void
   /** Looks for the text in all tables; `null` where there is one. */
   everywhere: ((text: string) => void) | null
-  around(): void
-  close(): void
-  step(towards: 'newer' | 'older'): void
 }
 
 /** @param entry with all its columns, of which the list shows some */
 export function details(entry: Row, shape: Shape, acts: Acts): HTMLElement {
   return el(
-    'section',
-    { class: 'entry-details', 'aria-label': 'Entry', tabindex: -1 },
-    el(
-      'div',
-      { class: 'entry-acts' },
-      button('Close', acts.close, { 'aria-label': 'Close the entry' }),
-      button('Newer', () => acts.step('newer')),
-      button('Older', () => acts.step('older')),
-      button('Entries around', acts.around),
-      copyButton('Copy link', () => location.href),
-      copyButton('Copy JSON', () => JSON.stringify(entry, null, 2)),
-    ),
-    el(
-      'div',
-      { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Fields of the entry' },
-      ...tree(entry, {
-        depth: Infinity,
-        isJson: path => fieldAt(shape, path)?.type === 'JSON',
-        acts: (path, value) => actsOf(path, value, shape, acts),
-      }),
-    ),
+    'div',
+    { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Fields of the entry' },
+    ...tree(entry, {
+      depth: Infinity,
+      isJson: path => fieldAt(shape, path)?.type === 'JSON',
+      acts: (path, value) => actsOf(path, value, shape, acts),
+    }),
   )
 }
 

@@ -1,5 +1,7 @@
 /** One entry beside the rows: read in full, entries around it, and the next one. */
-import { el, show } from '../dom.ts'
+import type { Row } from '../../../shared/engines/engine.ts'
+import { copyButton } from '../copy.ts'
+import { button, el, show } from '../dom.ts'
 import { failure } from '../results.ts'
 import { ServiceError } from '../service.ts'
 import type { Current } from './current.ts'
@@ -20,25 +22,52 @@ const surroundings = [3e8, 3.6e9, 8.64e10, 6.048e11]
 
 /** @param values shows the values of a field, with their counts */
 export function entryPanel(view: Current, list: ReturnType<typeof rowList>, values: (path: string) => void) {
-  const element = el('aside', { class: 'beside-rows', hidden: true })
+  const newer = button('Newer', () => step(stepTo('newer')))
+  const older = button('Older', () => step(stepTo('older')))
+  const json = copyButton('Copy JSON', () => JSON.stringify(entry, null, 2))
+  const acts = el(
+    'div',
+    { class: 'entry-acts' },
+    button('Close', () => view.change({ row: '' }), { 'aria-label': 'Close the entry' }),
+    newer,
+    older,
+    button('Entries around', around),
+    copyButton('Copy link', () => location.href),
+    json,
+  )
+  const place = el('div', {})
+  const element = el('aside', { class: 'beside-rows', 'aria-label': 'Entry', hidden: true }, acts, place)
   const run = latest()
   /** Which entry it shows, redacted or not. */
   let shown = ''
+  /** What it shows, once it is read. */
+  let entry: Row | null = null
 
   function close(): void {
     shown = ''
-    show(element)
+    show(place)
     element.hidden = true
   }
 
-  /** Shows the state's entry, and marks its row; closes where there is none. */
+  /** Shows the state's entry, and marks its row; closes where there is none, and the row stays the one to go on from. */
   function showEntry(): void {
     const { row: wanted } = view.state
+    if (wanted === '') return close()
     const row = list.all().find(other => keyOf(other, view.shape()) === wanted) ?? null
     list.select(row)
-    if (wanted === '') return close()
+    limit()
     open()
     if (row) list.reveal(row)
+  }
+
+  /** There is no next one at the ends of the rows, nor of an entry that is not among them. */
+  function limit(): void {
+    newer.disabled = !list.next(stepTo('newer'))
+    older.disabled = !list.next(stepTo('older'))
+  }
+
+  function stepTo(towards: 'newer' | 'older'): 1 | -1 {
+    return (towards === 'older') === view.state.ascending ? -1 : 1
   }
 
   function open(): void {
@@ -47,30 +76,31 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
     const wanted = `${table} ${row} ${redact}`
     if (wanted === shown) return
     shown = wanted
-    element.inert = true // the last entry, until this one is there
+    place.inert = json.disabled = true // the last entry, until this one is there
     const { time, id, table: own } = entryNamed(row, view.shape())
     const shape = view.shape(own)
-    const acts = {
+    const uses = {
       filter: view.filter,
       column: view.column,
       values,
       everywhere: view.everywhere && ((search: string) => view.everywhere!({ ...plain, search })),
-      step: (towards: 'newer' | 'older') => step((towards === 'older') === view.state.ascending ? -1 : 1),
-      around: () => around(time),
-      close: () => view.change({ row: '' }),
     }
     void run(async signal => {
       const sql = entrySql(shape, { time, id })
       const { rows } = await view.query(sql, signal, { within: { from: null, to: null } })
-      element.inert = false
+      place.inert = false
       const gone = el('p', { class: 'hint' }, 'This entry is not there any more.')
       const source = view.shape().parts && { [tableColumn]: own }
-      show(element, rows[0] ? details({ ...source, ...rows[0] }, shape, acts) : gone)
+      entry = rows[0] ? { ...source, ...rows[0] } : null
+      json.disabled = entry === null
+      show(place, entry ? details(entry, shape, uses) : gone)
     }, fail)
   }
 
   /** What was logged before and after, without filters, the entry still open. */
-  function around(time: number): void {
+  function around(): void {
+    const { time } = entryNamed(view.state.row, view.shape())
+    if (place.inert) shown = '' // it is read again
     void run(async signal => {
       for (const width of surroundings) {
         const within = { from: time - width, to: time + 1 }
@@ -82,8 +112,8 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
     }, fail)
   }
 
-  /** Moves by so many rows; the entry follows where it is open. */
-  function step(by: number): void {
+  /** Moves by one row; the entry follows where it is open. */
+  function step(by: 1 | -1): void {
     const row = list.move(by)
     if (row && view.state.row !== '') view.change({ row: keyOf(row, view.shape()) })
   }
@@ -97,9 +127,9 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
     shown = ''
     if (error instanceof DOMException) return
     if (!(error instanceof ServiceError)) throw error
-    element.inert = false
-    show(element, failure(error, []))
+    place.inert = false
+    show(place, failure(error, []))
   }
 
-  return { element, show: showEntry, step, openActive, close, stop: run.stop }
+  return { element, show: showEntry, limit, step, openActive, close, stop: run.stop }
 }

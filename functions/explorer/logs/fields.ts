@@ -31,7 +31,8 @@ export function fieldList(acts: Acts) {
   const search = el('input', { type: 'search', placeholder: 'Find a field', 'aria-label': 'Find a field' })
   const list = el('ul', {})
   const close = button('Close the fields', acts.close, { class: 'close-fields' })
-  const element = el('aside', { class: 'fields-panel', 'aria-label': 'Fields' }, close, search, list)
+  const head = el('div', { class: 'fields-head' }, close, search)
+  const element = el('aside', { class: 'fields-panel', 'aria-label': 'Fields' }, head, list)
   let drawn: (() => void) | null = null
   /** The field whose values were scrolled to. */
   let shown = ''

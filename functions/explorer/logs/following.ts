@@ -8,6 +8,8 @@ import { keyOf, timeOf } from './rows.ts'
 
 interface Places {
   rows(): Row[]
+  /** Whether rows are on their way: those that are there may answer another state. */
+  isRunning(): boolean
   /** @param cut whether some of the new ones are left out */
   add(rows: Row[], cut: boolean): void
   /** Called after each look at the table. @param at when, in microseconds since 1970 */
@@ -21,11 +23,12 @@ const everyMs = 3000
 const lateness = 1e7
 
 /** While it is on, a look follows 3 seconds after the one before, and `view.range` ends later each time. */
-export function follower(view: Current, { rows, add, looked, fail, show }: Places) {
+export function follower(view: Current, { rows, isRunning, add, looked, fail, show }: Places) {
   let timer: ReturnType<typeof setTimeout> | null = null
   const run = latest()
 
   async function look(): Promise<void> {
+    if (isRunning()) return
     const shape = view.shape()
     const [newest] = rows()
     const last = newest ? timeOf(newest, shape) : (view.range.from ?? 0)

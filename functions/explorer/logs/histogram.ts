@@ -121,6 +121,10 @@ export function histogram(narrow: (from: number, to: number) => void) {
       draw()
       return !hidden.has(layer)
     },
+    redraw(zone: Zone) {
+      bars &&= { ...bars, zone }
+      draw()
+    },
     set(next: Bars | null) {
       if (next?.title !== bars?.title) hidden.clear()
       bars = next

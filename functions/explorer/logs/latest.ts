@@ -13,5 +13,5 @@ export function latest() {
       if (running === own) running = null
     }
   }
-  return Object.assign(run, { stop: () => running?.abort() })
+  return Object.assign(run, { stop: () => running?.abort(), isRunning: () => running !== null })
 }

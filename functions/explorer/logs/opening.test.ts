@@ -32,7 +32,12 @@ const state = {
 }
 
 test('another table keeps what it has of the view, and says what it does not have', () => {
-  const to = inTable({ ...state, filters: [...state.filters], severity: ['error'] }, shapes[1]!, endpoint)
+  const to = inTable(
+    { ...state, filters: [...state.filters], severity: ['error'] },
+    shapes[0]!,
+    shapes[1]!,
+    endpoint,
+  )
   expect(to.state).toMatchObject({
     table: 'jobs',
     filters: [state.filters[1]],
@@ -51,13 +56,17 @@ test('another table keeps what it has of the view, and says what it does not hav
 test('all tables have what any table has, and are searched in all values, as is a table that is chosen of them', () => {
   const every = allOf(shapes as [Shape, ...Shape[]])
   const asked = { ...state, filters: [...state.filters], search: 'x' }
-  const to = inTable(asked, every, endpoint)
+  const to = inTable(asked, shapes[0]!, every, endpoint)
   expect(to).toEqual({
     state: { ...asked, table: '*', scope: 'entry', columns: ['took'], row: '' },
     notices: [],
   })
-  expect(inTable(to.state, shapes[0]!, endpoint).state.scope).toBe('entry')
-  expect(inTable({ ...to.state, search: '' }, shapes[0]!, endpoint).state.scope).toBe('message')
+  expect(inTable(to.state, every, shapes[0]!, endpoint).state.scope).toBe('entry')
+  expect(inTable({ ...to.state, search: '' }, every, shapes[0]!, endpoint).state.scope).toBe('message')
+  const failed = inTable({ ...asked, severity: ['error'] }, shapes[0]!, every, endpoint)
+  expect([failed.state.severity, failed.notices]).toEqual([['error'], ['5xx is error in All tables.']])
+  const traced = inTable({ ...failed.state, severity: ['debug'] }, every, shapes[0]!, endpoint)
+  expect([traced.state.severity, traced.notices]).toEqual([[], ['severity is not in web: filter removed.']])
 })
 
 test('so does a link to fields that its table does not have', () => {

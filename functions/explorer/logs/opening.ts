@@ -2,6 +2,7 @@
 import { keep, kept } from '../kept.ts'
 import type { Link } from '../link.ts'
 import { type Endpoint, parametersOf } from '../service.ts'
+import { severityName } from './bar.ts'
 import { fieldAt, measureOf, type Shape, tableTitle } from './shape.ts'
 import { initial, type State, stateOf } from './state.ts'
 
@@ -36,7 +37,7 @@ export function stateFrom(link: Link, subject: Subject): { state: State; notices
   const shape = shapeNamed(subject, read.table)
   // Another view may write `-1h`, and no end.
   const from = bound(start)?.replace(/^-/, 'now-')
-  const dated = from && !said('from') ? { from, to: bound(end) ?? plain.to } : {}
+  const dated = from && !said('from') ? { from, to: bound(end) || plain.to } : {}
   const { state, notices } = fitted(
     {
       ...read,
@@ -54,14 +55,24 @@ export function stateFrom(link: Link, subject: Subject): { state: State; notices
 }
 
 /**
- * The state with another table, and notices of what of it that table does not have. All tables are searched in all values,
+ * The state with another table, and notices of what of it that table does not have, or names otherwise. All tables are searched in all values,
  * as what is looked for stands in other fields of each.
  */
-export function inTable(state: State, shape: Shape, endpoint: Endpoint): { state: State; notices: string[] } {
+export function inTable(
+  state: State,
+  before: Shape,
+  shape: Shape,
+  endpoint: Endpoint,
+): { state: State; notices: string[] } {
   const own = keptColumns(endpoint, shape)
   const columns = fieldAt(shape, state.sort) && !own.includes(state.sort) ? [...own, state.sort] : own
   const scope = shape.parts ? 'entry' : state.search === '' ? 'message' : state.scope
-  return fitted({ ...state, table: shape.table, scope, columns, row: '' }, shape)
+  const fit = fitted({ ...state, table: shape.table, scope, columns, row: '' }, shape)
+  const renamed = fit.state.severity.flatMap(each => {
+    const [own, other] = [severityName(each, before), severityName(each, shape)]
+    return own === other ? [] : `${own} is ${other} in ${tableTitle(shape.table)}.`
+  })
+  return { state: fit.state, notices: [...fit.notices, ...renamed] }
 }
 
 /** Takes out of a state what its table does not have, with a notice of each field. */
@@ -71,14 +82,14 @@ function fitted(state: State, shape: Shape): { state: State; notices: string[] }
   const kept = {
     filters: filters.filter(({ path }) => has(path)),
     columns: columns.filter(has),
-    severity: shape.severity ? severity : [],
+    severity: shape.severity ? severity.filter(each => severityName(each, shape) !== '') : [],
     sort: has(sort) ? sort : '',
     by: has(by) ? by : '',
     measure: measureOf(measure, shape) ? measure : 'rows',
   }
   const lost = [
     ...filters.filter(({ path }) => !has(path)).map(({ path }) => [path, 'filter']),
-    kept.severity !== severity && severity.length > 0 && ['severity', 'filter'],
+    kept.severity.length < severity.length && ['severity', 'filter'],
     ...columns.filter(path => !has(path)).map(path => [path, 'column']),
     kept.sort !== sort && [sort, 'sorting'],
     kept.by !== by && [by, 'grouping'],

@@ -53,6 +53,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     sort: path => change(sortedBy(view.state, path)),
     remove: column,
     more: () => rows.older(),
+    grown: () => entry.limit(),
   })
   const by = (path: string) => change({ by: path })
   const measure = (to: string) => change({ measure: to })
@@ -66,6 +67,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   const { legend, facts, looked, stale, place, sqlText } = rows.elements
   const following = follower(view, {
     rows: list.all,
+    isRunning: rows.isRunning,
     add: rows.add,
     looked: rows.follow,
     fail: rows.fail,
@@ -83,7 +85,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   let telling = notices
 
   function toTable(table: string): void {
-    const { state, notices } = inTable(view.state, view.shape(table), endpoint)
+    const { state, notices } = inTable(view.state, view.shape(), view.shape(table), endpoint)
     telling = notices
     change(state)
   }
@@ -100,11 +102,14 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   }
 
   function run(how: { fresh?: boolean } = {}): void {
+    const goesOn = following.isOn() && isLive(view.state)
+    if (following.isOn() && !goesOn) telling = [...telling, `${live}: following has ended.`]
     following.stop()
     show(told, ...telling.map(text => el('p', { class: 'notice', role: 'alert' }, text)))
     telling = []
     draw()
     rows.run(how)
+    if (goesOn) following.start()
   }
 
   function stop(): void {
@@ -114,9 +119,10 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   }
 
   function follow(): void {
-    const { from, to, sort, ascending } = view.state
-    const end = from === '' ? '' : 'now' // all time stays so
-    if (to !== end || sort !== '' || ascending) change({ to: end, sort: '', ascending: false })
+    if (!isLive(view.state)) {
+      telling = [`${live}: these do now.`]
+      change({ to: view.state.from === '' ? '' : 'now', sort: '', ascending: false }) // all time stays so
+    }
     following.start()
   }
 
@@ -144,16 +150,25 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
       endpoint.mayRunFresh &&
       button('Run fresh', fresh, { title: 'Run now, past the cache' }),
   )
+  // Beside the rows it was, over them it is only where it is asked for.
+  const phone = matchMedia('(max-width: 800px)')
+  phone.addEventListener('change', () => phone.matches && showFields.set(false))
+  /** What lies over the rows goes. */
+  function leave(): void {
+    if (view.state.row !== '') change({ row: '' })
+    else if (phone.matches) showFields.set(false)
+  }
+
   const element = el(
     'article',
     { class: 'logs' },
     el('h2', { class: 'unseen' }, endpoint.name),
     controls.element,
-    told,
     chips,
     chartLine,
     bars.element,
     el('div', { class: 'logs-line' }, stale, facts, scope.element, looked, acts),
+    told,
     el('div', { class: 'logs-main' }, fields.element, place, entry.element),
     el(
       'details',
@@ -168,8 +183,15 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
       ),
     ),
   )
-  return { element, controls, entry, rows, draw, run, stop }
+  return { element, controls, entry, rows, draw, run, stop, leave }
 }
+
+/** Whether new rows come at the top. */
+function isLive({ from, to, sort, ascending }: State): boolean {
+  return to === (from === '' ? '' : 'now') && sort === '' && !ascending
+}
+
+const live = 'New rows are followed where rows go up to now, the newest first'
 
 /** A button that turns a part on and off; this device keeps whether it is on. */
 function toggle(name: string, byDefault: boolean, apply: (on: boolean) => void) {

@@ -69,22 +69,36 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     charted.width = Infinity
     isShown = false
     mark(asked !== '', true)
+    markChart(true)
     controls.setRunning(true)
     show(problem)
     facts.textContent = 'Running …'
     list.end(asked === '' ? '' : 'Rows are on their way; these are of the run before.')
     const sql = rowsSql(view.state, view.shape(), range, limit)
     sqlText.textContent = sql
-    void runs.rows(async signal => {
-      const answer = await view.query(sql, signal, { fresh })
-      if (answer.rows.length === 0 && widening && widen()) return
-      showRows(answer)
-    }, fail)
-    void runs.chart(async signal => {
-      fields.set(view.state, view.shape(), null)
-      total = await readChart(signal, range, fresh)
-      if (isShown) tell()
-    }, chartFailed)
+    void runs
+      .rows(async signal => {
+        const answer = await view.query(sql, signal, { fresh })
+        if (answer.rows.length === 0 && widening && widen()) return
+        showRows(answer)
+      }, fail)
+      .then(settle)
+    void runs
+      .chart(async signal => {
+        fields.set(view.state, view.shape(), null)
+        total = await readChart(signal, range, fresh)
+        if (isShown) tell()
+      }, chartFailed)
+      .then(settle)
+  }
+
+  /** Stop stands as long as there is something to stop. */
+  function settle(): void {
+    controls.setRunning(isRunning())
+  }
+
+  function isRunning(): boolean {
+    return runs.rows.isRunning() || runs.chart.isRunning()
   }
 
   /** @returns how many rows it is of */
@@ -99,6 +113,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     const chart = await chartOf({ state, shape, range, now: now(), maxRows: endpoint.maxRows, run })
     charted = { at: now(), width: chart.bars?.width ?? 6e7 }
     bars.set(chart.bars)
+    markChart(controls.isEdited())
     show(legend, ...chart.legend({ ...bars, choose: severity => view.change({ severity }) }))
     fields.set(state, shape, chart.top)
     return chart.total
@@ -121,7 +136,6 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   function showRows(answer: Answer): void {
     asked = askedOf(view.state)
     mark(controls.isEdited())
-    controls.setRunning(false)
     controls.setRedacted(answer.redacted)
     widening = false
     cost = costOf(answer)
@@ -165,7 +179,6 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   }
 
   function fail(error: unknown): void {
-    controls.setRunning(false)
     if (error instanceof DOMException) {
       facts.textContent = 'Stopped.'
       list.end(asked === '' ? '' : 'Stopped; these rows are of the run before.')
@@ -209,11 +222,13 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   }
 
   function chartFailed(error: unknown): void {
-    if (error instanceof DOMException) return
+    const isStopped = error instanceof DOMException
     bars.set(null)
+    markChart(false)
     fields.set(view.state, view.shape(), [])
-    if (!(error instanceof ServiceError)) throw error
-    show(legend, el('span', { class: 'hint' }, `No chart: ${error.problem.detail}`))
+    if (!isStopped && !(error instanceof ServiceError)) throw error
+    const detail = isStopped ? 'stopped.' : error.problem.detail
+    show(legend, el('span', { class: 'hint' }, `No chart: ${detail}`))
   }
 
   async function older(): Promise<void> {
@@ -249,6 +264,10 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     stale.textContent = old && !running ? 'Not yet run' : ''
   }
 
+  function markChart(old: boolean): void {
+    for (const part of [bars.element, legend]) part.classList.toggle('old', old)
+  }
+
   function stop(): void {
     for (const end of Object.values(runs)) end.stop()
     controls.setRunning(false)
@@ -259,10 +278,18 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     run,
     older: () => void older(),
     fail,
-    mark,
+    isRunning,
+    /** @param differs whether what is written in the bar is not what is on the screen */
+    mark(differs: boolean) {
+      mark(differs)
+      markChart(differs || runs.chart.isRunning())
+    },
     stop,
-    /** The same rows, as the state shows them. */
-    redraw: () => relist(list.all()),
+    /** The same rows and the same chart, as the state shows them. */
+    redraw() {
+      relist(list.all())
+      bars.redraw(view.state.zone)
+    },
     /** What was said of the time from now on holds. */
     keepRange: () => (widening = false),
     /** Takes everything away that an answer brought. */

@@ -34,6 +34,8 @@ interface Events {
   remove(path: string): void
   /** The end is in sight. */
   more(): void
+  /** There are more rows than before. */
+  grown(): void
 }
 
 /** Names a row, as the state and the address have it: its time, of all tables its own one, and its id. */
@@ -79,7 +81,10 @@ function widthsOf({ place }: Setup): Record<string, number> {
   return (kept(`widths ${place}`) as Record<string, number> | null) ?? {}
 }
 
-const widths = { time: '17.5em', table: '12.2em', severity: '6.3em', message: '11em', value: '11em' }
+const widths = { time: '17.5em', table: '12.2em', severity: '6.3em', message: '9em', value: '11em' }
+
+/** Where there is little room, the names of tables give way to the messages. */
+const leastWidths = { ...widths, table: '7em' }
 
 /** Rows of a block: few, as a block that comes into sight is laid out within a frame. */
 const blockOf = 50
@@ -135,10 +140,11 @@ export function rowList(events: Events) {
 
   function place(): void {
     const own = widthsOf(setup)
-    const sizes = setup.columns.map(({ path, kind }) => (own[path] ? `${own[path]}px` : widths[kind]))
-    const shares = sizes.map((size, i) =>
-      setup.columns[i]!.kind === 'message' ? `minmax(${size}, 1fr)` : size,
-    )
+    const sizes = setup.columns.map(({ path, kind }) => (own[path] ? `${own[path]}px` : leastWidths[kind]))
+    const shares = sizes.map((size, i) => {
+      const { kind, path } = setup.columns[i]!
+      return `minmax(${size}, ${kind === 'message' ? '1fr' : own[path] ? size : widths[kind]})`
+    })
     grid.style.setProperty('--columns', shares.join(' '))
     grid.style.setProperty('--least', sizes.length > 0 ? `calc(${sizes.join(' + ')})` : '0px')
     head.hidden = rows.length === 0 // above no rows it says nothing
@@ -165,11 +171,13 @@ export function rowList(events: Events) {
     append(next: Row[]) {
       rows = [...rows, ...next]
       body.append(...blocks(next))
+      events.grown()
       this.rewatch()
     },
     prepend(next: Row[]) {
       rows = [...next, ...rows]
       body.prepend(...blocks(next, true))
+      events.grown()
     },
     /** The observer speaks only of changes; after a page the end may still be in sight. */
     rewatch() {
@@ -177,10 +185,11 @@ export function rowList(events: Events) {
       watch.observe(end)
     },
     end: (text: string) => (end.textContent = text),
-    /** Moves by so many rows, and shows the row. @returns it */
-    move(by: number): Row | null {
-      const at = active ? rows.indexOf(active) : by > 0 ? -1 : rows.length
-      const next = rows[Math.max(0, Math.min(rows.length - 1, at + by))]
+    /** The row beside the active one. */
+    next: (by: 1 | -1) => active && (rows[rows.indexOf(active) + by] ?? null),
+    /** Moves by one row, and shows the row. @returns it */
+    move(by: 1 | -1): Row | null {
+      const next = active ? this.next(by) : rows.at(by > 0 ? 0 : -1)
       if (!next) return null
       select(next)
       this.reveal(next)

@@ -273,8 +273,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('columnheader', { name: /Time/ }).getByRole('button').click() // the oldest first
     await counted(/^60 rows/)
     await rows().nth(2).click()
-    await page.getByRole('button', { name: 'Older' }).click()
-    await rows().nth(1).and(page.locator('[aria-selected=true]')).waitFor()
+    const older = page.getByRole('button', { name: 'Older' })
+    await older.evaluate((button: HTMLElement) => [1, 2].forEach(() => button.click())) // before the first is read
+    await rows().nth(0).and(page.locator('[aria-selected=true]')).waitFor()
+    expect(await older.isDisabled()).toBe(true)
   })
 
   test('the chart and the values of a field show what its menus say, one line for each value where it is measured', async () => {
@@ -376,6 +378,8 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     let held: Route[] | null = []
     const go = (route: Route) => route.continue().catch(() => {}) // the page gave it up
     await page.route('**/api/endpoints/query/**', route => (held ? void held.push(route) : go(route)))
+    const isOfRows = (request: Request) =>
+      /\sLIMIT 100$/.test((request.postDataJSON() as { sql: string }).sql)
     const onTheirWay = async (count: number) => {
       while (held!.length < count) await sleep(10)
       return held!.splice(0)
@@ -428,6 +432,25 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.keyboard.press('Enter')
     await letGo()
     await counted(/^10 rows/)
+    // The rows may be there before the chart, which is then still the old one, and can be stopped.
+    const chart = page.locator('.histogram')
+    held = []
+    await page.getByLabel('Severity').selectOption('')
+    const [ofRows, ofChart] = (await onTheirWay(2)).toSorted(
+      (a, b) => Number(isOfRows(b.request())) - Number(isOfRows(a.request())),
+    )
+    await go(ofRows!)
+    await counted(/^100 rows/)
+    expect([await chart.getAttribute('class'), await page.locator('.primary').textContent()]).toEqual([
+      'histogram old',
+      'Stop',
+    ])
+    await go(ofChart!)
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
+    expect(await chart.getAttribute('class')).toBe('histogram')
+    held = null
+    await page.getByRole('button', { name: 'Query and SQL' }).click()
+    expect(await page.getByLabel('Redact personal data').isChecked()).toBe(true)
   })
 
   test('the range is picked, relative or absolute, in UTC or the device’s zone, and stays in the link as written', async () => {
@@ -607,7 +630,11 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await counted(/100 of 300/)
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.getByRole('button', { name: 'Close the fields' }).click()
-    await page.getByRole('complementary', { name: 'Fields' }).waitFor({ state: 'hidden' })
+    const fields = page.getByRole('complementary', { name: 'Fields' })
+    await fields.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Fields', exact: true }).click()
+    await page.keyboard.press('Escape')
+    await fields.waitFor({ state: 'hidden' })
     expect((await rows().first().boundingBox())!.y).toBeLessThan(370)
     await page.getByRole('button', { name: 'Filters' }).click()
     await page.getByLabel('Severity').selectOption('5xx')
@@ -790,8 +817,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
       .waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('region', { name: 'Fields of the entry' }).waitFor({ state: 'hidden' })
+    await page.keyboard.press('j') // on from the entry
+    await page.locator('.row[aria-selected=true]', { hasText: 'items/2' }).waitFor()
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+    const shortcuts = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+    await shortcuts.waitFor()
+    await page.mouse.click(5, 300)
+    await shortcuts.waitFor({ state: 'hidden' })
   })
 
   test('the key stays on the device where that is asked, and goes when it is changed', async () => {
@@ -872,6 +904,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByLabel('Time range').selectOption('Last 15 min') // in buckets of 15 seconds
     await page.getByRole('button', { name: '5xx 30' }).waitFor()
     expect(await page.getByText(/^looked at/).count()).toBe(0)
+    await page.getByText('waiting for new rows').waitFor() // it goes on
+    await page.getByRole('columnheader', { name: /Time/ }).getByRole('button').click()
+    await page.getByText('the newest first: following has ended.').waitFor()
+    await follow.click()
+    await page.getByText('the newest first: these do now.').waitFor()
+    await follow.click()
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
     const runs = () => page.getByRole('button', { name: 'Run', exact: true }).boundingBox()
     const [before, top] = [await runs(), (await page.locator('.logs-main').boundingBox())!.y]
     await follow.click()

@@ -15,7 +15,7 @@ export function logsView(opening: LogsOpening) {
   const { view, notices } = currentOf(opening, settle)
   const isDated = link.view.some(([name]) => name === 'from' || name === 'to')
   const tables = shapes.map(({ table }) => table)
-  const { element, controls, rows, entry, run, draw, stop } = partsOf(view, {
+  const { element, controls, rows, entry, run, draw, stop, leave } = partsOf(view, {
     tables,
     widening: !isDated,
     notices,
@@ -26,7 +26,7 @@ export function logsView(opening: LogsOpening) {
     j: () => entry.step(1),
     k: () => entry.step(-1),
     Enter: entry.openActive,
-    Escape: () => view.state.row !== '' && view.change({ row: '' }),
+    Escape: leave,
   })
   run()
 
@@ -49,9 +49,10 @@ export function logsView(opening: LogsOpening) {
   }
 
   function editSql(sql: string): void {
-    const { values, redact } = view.state
+    const { values, redact, zone } = view.state
     const redacted: Link['view'] = redact === endpoint.redact ? [] : [['redact', String(redact)]]
-    continueInSql({ endpoint: endpoint.name, values, sql, view: [['view', 'query'], ...redacted] })
+    const zoned: Link['view'] = zone === 'UTC' ? [] : [['zone', zone]]
+    continueInSql({ endpoint: endpoint.name, values, sql, view: [['view', 'query'], ...redacted, ...zoned] })
   }
 
   const { start } = parametersOf(endpoint)
