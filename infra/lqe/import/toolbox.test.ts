@@ -148,14 +148,13 @@ tools:
 })
 
 test('who read before is said, as here the service’s account does for every key', async () => {
-  const settings = 'useClientOAuth: true, impersonateServiceAccount: a@b.example, maximumBytesBilled: 9'
+  const settings = 'impersonateServiceAccount: a@b.example, maximumBytesBilled: 9'
   const text = `sources: { s: { kind: bigquery, ${settings} } }
 tools: { a: { kind: bigquery-sql, source: s, description: d, statement: SELECT 1 AS one } }
 `
   const { lines } = await here.run('tools.yaml', text)
-  expect(lines.slice(0, 4)).toEqual([
+  expect(lines.slice(0, 3)).toEqual([
     '+ a from tools.yaml:2',
-    '! a read with the rights of its caller (useClientOAuth); here the service’s account reads for every key',
     '! a read as a@b.example; here the service’s account does',
     '! a had maximumBytesBilled 9; here the setting MAX_BYTES_BILLED is for all',
   ])
@@ -253,6 +252,11 @@ describe('what is refused, with its place and the reason', () => {
       'marks without parameters',
       tool('    statement: SELECT ? AS a, ? AS b\n'),
       /^5:16 a: has 2 marks \(\?\) for 0 parameters/,
+    ],
+    [
+      'rights of the caller',
+      `sources:\n  s: { kind: bigquery, useClientOAuth: true }\n${tool('    source: s\n    statement: SELECT 1 AS one\n')}`,
+      /^7:13 a: reads s as its caller/,
     ],
     [
       'a source that is not there, with its limit of rows',

@@ -149,6 +149,11 @@ function draftOf(found: FoundTool, sources: Map<string, Source>, text: string): 
       at('source'),
       `reads the source ${tool.source}, which no file has: it may limit the rows, so import the file that has it too`,
     )
+  if (!['false', ''].includes(String(source.useClientOAuth ?? '').toLowerCase()))
+    throw new Refusal(
+      at('source'),
+      `reads ${tool.source} as its caller (useClientOAuth); here the service’s account reads for all: take it out if all keys may read that`,
+    )
   const placeOfSql = sqlPlaces(document, `${pointer}/statement`, text)
   const parameters = tool.parameters ?? []
   const properties = parameters.map((parameter, i) => [
@@ -308,11 +313,6 @@ function notesOf(tool: Tool, source: Source): string[] {
   const authRequired = tool.authRequired ?? []
   return [
     ...(authRequired.length > 0 ? [`wanted a login of ${authRequired.join(', ')}; here it wants a key`] : []),
-    ...(['false', ''].includes(String(source.useClientOAuth ?? '').toLowerCase())
-      ? []
-      : [
-          'read with the rights of its caller (useClientOAuth); here the service’s account reads for every key',
-        ]),
     ...(source.impersonateServiceAccount
       ? [`read as ${source.impersonateServiceAccount}; here the service’s account does`]
       : []),
