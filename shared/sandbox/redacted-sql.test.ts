@@ -120,6 +120,7 @@ const harmless = `
   FROM seen |> SET status = status + 1 |> SELECT status
   FROM seen |> RENAME peer AS client |> SELECT client, path
   FROM seen |> DROP cookie |> SELECT *
+  FROM seen AS s |> EXTEND LENGTH(s.body) AS l |> WHERE s.status >= 500 |> SELECT s.path, s.peer, l
   SELECT label, COUNT(*) AS n FROM seen JOIN UNNEST([STRUCT('fine' AS label, 200 AS low, 399 AS high), STRUCT('bad' AS label, 400 AS low, 599 AS high)]) ON status BETWEEN low AND high GROUP BY label
   SELECT b.label, COUNT(*) AS n FROM seen, UNNEST(ARRAY<STRUCT<label STRING, low INT64>>[('a', 0), ('b', 400)]) AS b WHERE status >= b.low GROUP BY 1
   SELECT x.name, COUNT(*) AS n FROM seen JOIN UNNEST([STRUCT('GET' AS method, 'read' AS name), ('POST', 'write')]) AS x ON seen.method = x.method GROUP BY 1

@@ -15,14 +15,17 @@ import {
   unsupported,
 } from './grammar.ts'
 import {
+  distinct,
   filtered,
   joinable,
   named,
+  passedOn,
   type Pipe,
   pipedQuery,
   pipeOver,
   pipeOverQuery,
   queryOf,
+  readBy,
   selectOver,
   settled,
   starOf,
@@ -68,6 +71,8 @@ const setModes = ['INNER', 'LEFT', 'FULL', 'OUTER'] as const
 
 const pipeOperatorNames =
   'WHERE, SELECT, EXTEND, SET, DROP, RENAME, AS, WITH, AGGREGATE, DISTINCT, ORDER BY, LIMIT, JOIN, UNION, INTERSECT, EXCEPT, PIVOT and UNPIVOT'
+
+type OrderedItem = { item: ast.SelectItem } & Pick<ast.OrderItem, 'direction' | 'nulls'>
 
 interface Operator {
   name: string
@@ -207,7 +212,7 @@ class Parser extends Cursor {
       kind: 'Select',
       distinct,
       as: this.takeWords('AS') ? this.expectOneOf('STRUCT', 'VALUE') : null,
-      items: this.items(),
+      items: this.items(() => this.selectItem()),
       from: this.takeWords('FROM') ? this.from() : null,
       where: this.takeWords('WHERE') ? this.expression() : null,
       groupBy: this.groupBy(),
@@ -262,18 +267,29 @@ class Parser extends Cursor {
         ),
     ],
     ['SELECT', pipe => this.pipeSelect(pipe)],
-    ['EXTEND', pipe => this.pipeColumns(pipe, { items: this.after('EXTEND', () => this.items()) })],
+    [
+      'EXTEND',
+      pipe =>
+        this.pipeColumns(
+          pipe,
+          {},
+          this.after('EXTEND', () => this.items(() => this.selectItem())),
+        ),
+    ],
     [
       'SET',
-      pipe => this.pipeStar(pipe, { replace: this.after('SET', () => this.list(() => this.assignment())) }),
+      pipe =>
+        this.pipeColumns(pipe, { replace: this.after('SET', () => this.list(() => this.assignment())) }),
     ],
     [
       'DROP',
-      pipe => this.pipeStar(pipe, { except: this.after('DROP', () => this.list(() => this.identifier())) }),
+      pipe =>
+        this.pipeColumns(pipe, { except: this.after('DROP', () => this.list(() => this.identifier())) }),
     ],
     [
       'RENAME',
-      pipe => this.pipeStar(pipe, { rename: this.after('RENAME', () => this.list(() => this.renaming())) }),
+      pipe =>
+        this.pipeColumns(pipe, { rename: this.after('RENAME', () => this.list(() => this.renaming())) }),
     ],
     [
       'AS',
@@ -284,8 +300,8 @@ class Parser extends Cursor {
         ),
     ],
     ['AGGREGATE', pipe => this.pipeAggregate(pipe)],
-    ['DISTINCT', pipe => this.after('DISTINCT', () => this.pipeStar(pipe, {}, true))],
-    ['ORDER', pipe => ({ ...settled(pipe), orderBy: this.orderBy() })],
+    ['DISTINCT', pipe => this.after('DISTINCT', () => distinct(pipe))],
+    ['ORDER', pipe => this.pipeOrder(pipe, this.orderBy())],
     ['LIMIT', pipe => this.pipeLimit(pipe)],
     ...(['UNION', 'INTERSECT', 'EXCEPT'] as const).map(
       word => [word, (pipe: Pipe) => this.pipeSetOperation(pipe)] as const,
@@ -310,25 +326,22 @@ class Parser extends Cursor {
   private pipeSelect(pipe: Pipe): Pipe {
     const { at } = this.next()
     const distinct = this.takeOneOf('DISTINCT', 'ALL') === 'DISTINCT'
-    return this.pipeOf(pipe, { distinct, items: this.items(), at })
+    const as = this.takeWords('AS') ? this.expectOneOf('STRUCT', 'VALUE') : null
+    return this.pipeOf(pipe, { distinct, as, items: this.items(() => this.selectItem()), at })
   }
 
-  /** A pipe over a SELECT with these clauses. */
-  private pipeOf(pipe: Pipe, clauses: Partial<ast.Select>): Pipe {
-    return pipeOverQuery(queryOf(selectOver(settled(pipe), clauses), pipe))
+  /** A pipe over a SELECT with these clauses, which sees no range variable of those before. */
+  private pipeOf(pipe: Pipe, clauses: Partial<ast.Select> & Pick<ast.Select, 'items'>): Pipe {
+    return pipeOverQuery(queryOf(selectOver(readBy(settled(pipe), clauses.items), clauses), pipe))
   }
 
-  /** All columns, and more behind them. */
-  private pipeColumns(pipe: Pipe, { items }: Pick<ast.Select, 'items'>): Pipe {
-    const { at } = items[0]!
-    return this.pipeOf(pipe, {
-      items: [starOf(at), ...items],
-    })
+  /** All columns with these changes, and more behind them. */
+  private pipeColumns(pipe: Pipe, star: Partial<ast.SelectStar>, items: ast.SelectItem[] = []): Pipe {
+    return passedOn(readBy(settled(pipe), [...(star.replace ?? []), ...items]), star, items)
   }
 
-  private pipeStar(pipe: Pipe, star: Parameters<typeof starOf>[1], distinct = false): Pipe {
-    const { at } = this.token
-    return this.pipeOf(pipe, { distinct, items: [starOf(at, star)] })
+  private pipeOrder(pipe: Pipe, orderBy: ast.OrderItem[]): Pipe {
+    return { ...readBy(settled(pipe), orderBy), orderBy }
   }
 
   /** `column [AS] name` */
@@ -346,38 +359,46 @@ class Parser extends Cursor {
     return { kind: 'SelectColumn', expression: this.expression(), alias, at }
   }
 
-  /** `AGGREGATE ... GROUP BY ...`: the keys come first, and are grouped by their number. */
+  /**
+   * `AGGREGATE ... GROUP BY ...`: the keys come first, and are grouped by their number. What has an order suffix orders the
+   * rows, in the order of the columns; after GROUP AND ORDER BY every key does.
+   */
   private pipeAggregate(pipe: Pipe): Pipe {
     const { at } = this.next()
-    const values = this.isWord('GROUP') ? [] : this.items()
-    if (!this.takeWords('GROUP')) return this.pipeOf(pipe, { items: values, at })
-    const sorted = this.takeWords('AND', 'ORDER')
-    this.expectWords('BY')
-    const keys = this.list(() => this.pipeKey())
-    const numbers = keys.map(({ key }, index): ast.Literal => ({
-      kind: 'Literal',
-      literal: 'INTEGER',
-      text: String(index + 1),
-      value: '',
-      at: key.at,
-    }))
-    const groupBy: ast.GroupBy = { kind: 'GroupBy', grouping: 'LIST', items: numbers, at }
-    const grouped = this.pipeOf(pipe, { items: [...keys.map(({ key }) => key), ...values], groupBy, at })
-    if (!sorted) return grouped
-    const orderBy = keys.map(({ direction }, index): ast.OrderItem => {
-      const expression = numbers[index]!
-      return { kind: 'OrderItem', expression, direction, nulls: null, at: expression.at }
+    const values = this.isWord('GROUP') ? [] : this.items(() => this.ordered(this.selectItem()))
+    const grouped = this.takeWords('GROUP')
+    const sorted = grouped && this.takeWords('AND', 'ORDER')
+    if (grouped) this.expectWords('BY')
+    const keys = grouped ? this.list(() => this.ordered(this.pipeKey())) : []
+    const all = [...keys, ...values]
+    const items = all.map(({ item }) => item)
+    const numbers = items.map((item, index): ast.Literal => {
+      return { kind: 'Literal', literal: 'INTEGER', text: String(index + 1), value: '', at: item.at }
     })
-    return { ...grouped, orderBy }
+    const groupBy: ast.GroupBy = {
+      kind: 'GroupBy',
+      grouping: 'LIST',
+      items: numbers.slice(0, keys.length),
+      at,
+    }
+    const orderBy = all.flatMap(({ direction, nulls }, index): ast.OrderItem[] => {
+      if (!direction && !nulls && !(sorted && index < keys.length)) return []
+      const expression = numbers[index]!
+      return [{ kind: 'OrderItem', expression, direction, nulls, at: expression.at }]
+    })
+    return { ...this.pipeOf(pipe, { items, groupBy: grouped ? groupBy : null, at }), orderBy }
   }
 
-  private pipeKey(): { key: ast.SelectColumn; direction: ast.OrderItem['direction'] } {
+  private ordered(item: ast.SelectItem): OrderedItem {
+    return { item, ...this.orderSuffix() }
+  }
+
+  private pipeKey(): ast.SelectColumn {
     const { at } = this.token
     const expression = this.expression()
     if (expression.kind === 'Literal')
       throw this.refusal('in a pipe, GROUP BY takes no number of a column', at)
-    const key: ast.SelectColumn = { kind: 'SelectColumn', expression, alias: this.alias(), at }
-    return { key, direction: this.takeOneOf('ASC', 'DESC') }
+    return { kind: 'SelectColumn', expression, alias: this.alias(), at }
   }
 
   private pipeLimit(pipe: Pipe): Pipe {
@@ -398,24 +419,30 @@ class Parser extends Cursor {
   private pipeJoin(pipe: Pipe): Pipe {
     const { at } = this.token
     const left = joinable(pipe)
-    if (!left) throw this.refusal('a JOIN after |> WHERE is not supported here: write the JOIN before it', at)
     const type = this.joinType()!
     if (hasComma(left.from) && (type === 'RIGHT' || type === 'FULL'))
       throw this.refusal(`${type} JOIN behind a comma needs parentheses`, at)
-    return pipeOver(this.join(left.from, type, at))
+    const join = this.join(left.from, type, at)
+    readBy(left, [join.right, ...(join.on ? [join.on] : [])])
+    return pipeOver(join, left.hidden)
   }
 
   // ---- select lists
 
   /** The select list; a comma may follow its last item. */
-  private items(): ast.SelectItem[] {
-    const items = [this.selectItem()]
-    while (this.takeSymbol(',') && !this.atEndOfItems()) items.push(this.selectItem())
+  private items<Item>(item: () => Item): Item[] {
+    const items = [item()]
+    while (this.takeSymbol(',') && !this.atEndOfItems()) items.push(item())
     return items
   }
 
   private atEndOfItems(): boolean {
-    return this.atEnd() || this.isWord('FROM') || [')', ';', '|>'].some(symbol => this.isSymbol(symbol))
+    return (
+      this.atEnd() ||
+      this.isWord('FROM') ||
+      this.isWord('GROUP') ||
+      [')', ';', '|>'].some(symbol => this.isSymbol(symbol))
+    )
   }
 
   private selectItem(): ast.SelectItem {
@@ -1193,9 +1220,13 @@ class Parser extends Cursor {
   private orderItem(): ast.OrderItem {
     const { at } = this.token
     const expression = this.expression()
+    return { kind: 'OrderItem', expression, ...this.orderSuffix(), at }
+  }
+
+  private orderSuffix(): Pick<ast.OrderItem, 'direction' | 'nulls'> {
     const direction = this.takeOneOf('ASC', 'DESC')
     const nulls = this.takeWords('NULLS') ? this.expectOneOf('FIRST', 'LAST') : null
-    return { kind: 'OrderItem', expression, direction, nulls, at }
+    return { direction, nulls }
   }
 
   private frame(): ast.Frame | null {

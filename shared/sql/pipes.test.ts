@@ -27,6 +27,11 @@ test.each([
   ],
   ['FROM t |> AGGREGATE GROUP BY a', 'SELECT a FROM t GROUP BY 1'],
   [
+    'FROM t |> AGGREGATE COUNT(*) AS n DESC NULLS LAST, MAX(b) AS m GROUP BY a ASC, c',
+    'SELECT a, c, COUNT(*) AS n, MAX(b) AS m FROM t GROUP BY 1, 2 ORDER BY 1 ASC, 3 DESC NULLS LAST',
+  ],
+  ['FROM t |> SELECT AS STRUCT a, b', 'SELECT AS STRUCT a, b FROM t'],
+  [
     'FROM t |> AGGREGATE SUM(b) AS s GROUP AND ORDER BY a DESC',
     'SELECT a, SUM(b) AS s FROM t GROUP BY 1 ORDER BY 1 DESC',
   ],
@@ -39,6 +44,31 @@ test.each([
     'SELECT * FROM (SELECT * FROM t WHERE a) AS t LEFT JOIN u USING (id)',
   ],
   ['FROM t |> LIMIT 5 |> WHERE a', 'SELECT * FROM (SELECT * FROM t LIMIT 5) WHERE a'],
+  [
+    'FROM t AS x |> EXTEND x.a + 1 AS b |> WHERE x.c.d > 0 AND b > X.c.e |> SELECT x.f AS g, b',
+    'SELECT x.f AS g, b FROM (SELECT *, x.a + 1 AS b, STRUCT(x.c, x.f) AS x FROM t AS x) WHERE x.c.d > 0 AND b > X.c.e',
+  ],
+  [
+    'FROM t AS x |> SET a = 1 |> DROP b |> WHERE x.a > 1',
+    'SELECT * EXCEPT (x) FROM (SELECT * EXCEPT (b) FROM (SELECT * REPLACE (1 AS a), STRUCT(x.a) AS x FROM t AS x)) WHERE x.a > 1',
+  ],
+  [
+    'FROM t AS x |> LIMIT 5 |> EXTEND TO_JSON_STRING(x) AS j |> AS y',
+    'SELECT * FROM (SELECT * EXCEPT (x) FROM (SELECT *, TO_JSON_STRING(x) AS j FROM (SELECT *, x AS x FROM t AS x LIMIT 5))) AS y',
+  ],
+  [
+    'FROM t, UNNEST(t.m) AS m |> WHERE m.a |> JOIN u ON m.b = u.b |> WHERE t.c = 1 |> AGGREGATE COUNT(*) GROUP BY m.d',
+    'SELECT m.d, COUNT(*) FROM (SELECT *, STRUCT(m.b, m.d) AS m, STRUCT(t.c) AS t FROM t, UNNEST(t.m) AS m WHERE m.a) JOIN u ON m.b = u.b WHERE t.c = 1 GROUP BY 1',
+  ],
+  [
+    'FROM t AS x |> EXTEND x.a AS y |> EXTEND x.b AS x |> WHERE x > 1',
+    'SELECT * FROM (SELECT * EXCEPT (x), x.b AS x FROM (SELECT *, x.a AS y, STRUCT(x.b) AS x FROM t AS x)) WHERE x > 1',
+  ],
+  [
+    'FROM t, UNNEST(tags) AS g |> EXTEND 1 AS a |> WHERE g = a |> UNION ALL (SELECT g.x FROM g)',
+    '(SELECT * FROM (SELECT *, 1 AS a FROM t, UNNEST(tags) AS g) WHERE g = a) UNION ALL (SELECT g.x FROM g)',
+  ],
+  ['FROM t AS x |> DISTINCT |> SELECT x.a', 'SELECT x.a FROM (SELECT DISTINCT * FROM t AS x) AS x'],
   ['FROM t |> LIMIT 5 OFFSET 2 |> LIMIT 3', 'SELECT * FROM (SELECT * FROM t LIMIT 5 OFFSET 2) LIMIT 3'],
   [
     'FROM t |> UNION ALL (SELECT 1), (FROM u)',
@@ -76,4 +106,10 @@ test('RENAME, which no SELECT can say, is printed as a pipe', () => {
   const printed = 'SELECT * FROM (FROM t |> WHERE a |> RENAME a AS b, `c d` AS e) ORDER BY b'
   expect(print(parse('FROM t |> WHERE a |> RENAME a AS b, `c d` e |> ORDER BY b'))).toBe(printed)
   expect(print(parse(printed))).toBe(printed)
+
+  const carrying =
+    'SELECT t.b AS b FROM (FROM (SELECT *, STRUCT(t.b) AS t FROM t WHERE t.a) |> RENAME b AS c) WHERE c = t.b'
+  expect(print(parse('FROM t |> WHERE t.a |> RENAME b AS c |> WHERE c = t.b |> SELECT t.b AS b'))).toBe(
+    carrying,
+  )
 })

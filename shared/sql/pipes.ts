@@ -3,21 +3,28 @@
  * that changes the columns is a SELECT around those before it. So the tree has no node for pipes, and what runs is
  * plain SQL.
  */
+import { nameOfColumn, sameName } from './columns.ts'
 import { precedence, precedenceOf } from './grammar.ts'
 import type {
+  AnyNode,
   Count,
   DerivedTable,
   Expression,
   From,
   Identifier,
   OrderItem,
+  Path,
   Query,
   QueryBody,
   Select,
+  SelectColumn,
+  SelectItem,
   SelectStar,
+  StructLiteral,
   TableReference,
   With,
 } from './tree.ts'
+import { descendants } from './walk.ts'
 
 /** The operators so far: `SELECT * FROM from WHERE where ORDER BY ... LIMIT ...`. */
 export interface Pipe {
@@ -26,17 +33,32 @@ export interface Pipe {
   orderBy: OrderItem[]
   limit: Count | null
   offset: Count | null
+  hidden: HiddenRows[]
   at: number
 }
 
+/** A range variable inside a SELECT of the pipe. Operators after it still name it, so that SELECT passes on what they read. */
+interface HiddenRows {
+  name: Identifier
+  /** Whether the name alone stands for a row: that of an array may stand for a scalar, which `*` has. */
+  isRow: boolean
+  level: { select: Select }
+  /** The column that has its name: a STRUCT of the fields that are read, or the row. */
+  column: SelectColumn | null
+}
+
 /** A pipe as it begins, with no operator behind its FROM. */
-export function pipeOver(from: From): Pipe {
-  return { from, where: null, orderBy: [], limit: null, offset: null, at: from.at }
+export function pipeOver(from: From, hidden: HiddenRows[] = []): Pipe {
+  return { from, where: null, orderBy: [], limit: null, offset: null, hidden, at: from.at }
 }
 
 /** A pipe that reads the rows of a query, by the name `alias` where there is one. */
-export function pipeOverQuery(query: Query, alias: Identifier | null = null): Pipe {
-  return pipeOver({ kind: 'DerivedTable', query, alias, at: query.at })
+export function pipeOverQuery(
+  query: Query,
+  alias: Identifier | null = null,
+  hidden: HiddenRows[] = [],
+): Pipe {
+  return pipeOver({ kind: 'DerivedTable', query, alias, at: query.at }, hidden)
 }
 
 /** A SELECT or set operation as a query, at the place of its pipe: no WITH before it, no order or limit behind it. */
@@ -44,14 +66,29 @@ export function queryOf(body: QueryBody, { at }: Pick<Pipe, 'at'>): Query {
   return { kind: 'Query', with: null, body, orderBy: [], limit: null, offset: null, at }
 }
 
-/** The whole pipe as one query. */
+/** The whole pipe as one query, with none of its range variables. */
 export function pipedQuery(pipe: Pipe): Query {
-  const { from, where, orderBy, limit, offset, at } = pipe
-  const own = { orderBy, limit, offset }
-  const inner = from.kind === 'DerivedTable' && !from.alias && !where ? from.query : null
-  if (inner && !isSorted(pipe)) return inner
-  if (inner && !isSorted(inner) && !inner.with && !renames(inner)) return { ...inner, ...own }
-  return { ...queryOf(selectOver(pipe, { items: [starOf(at)] }), pipe), ...own }
+  const except = carried(pipe)
+  const inner = except.length > 0 ? null : innerQuery(pipe)
+  return inner ?? sorted(pipe, queryOf(selectOver(pipe, { items: [starOf(pipe.at, { except })] }), pipe))
+}
+
+/** The names of the columns that are there for hidden range variables. */
+function carried({ hidden }: Pick<Pipe, 'hidden'>): Identifier[] {
+  return hidden.filter(({ column }) => column).map(({ name }) => name)
+}
+
+/** The query in FROM, if it can take the order and limit of the pipe. */
+function innerQuery(pipe: Pipe): Query | null {
+  const { from, where } = pipe
+  if (from.kind !== 'DerivedTable' || from.alias || where) return null
+  const { query } = from
+  if (!isSorted(pipe)) return query
+  return isSorted(query) || query.with || renames(query) ? null : sorted(pipe, query)
+}
+
+function sorted({ orderBy, limit, offset }: Pipe, query: Query): Query {
+  return { ...query, orderBy, limit, offset }
 }
 
 /** A `*` for all columns of a pipe, but for these changes. */
@@ -77,7 +114,83 @@ function isSorted({ orderBy, limit }: Pick<Pipe, 'orderBy' | 'limit'>): boolean 
 
 /** The pipe as a table of its own, where it is sorted or cut: operators after that do not change which rows there are. */
 export function settled(pipe: Pipe): Pipe {
-  return isSorted(pipe) ? pipeOverQuery(pipedQuery(pipe)) : pipe
+  if (!isSorted(pipe)) return pipe
+  const inner = innerQuery(pipe)
+  return inner ? pipeOverQuery(inner, null, pipe.hidden) : passedOn(pipe)
+}
+
+/**
+ * A pipe over all columns of another, with these changes and more columns behind them. Operators after it may name the
+ * range variables of the other (`readBy`), but for those whose names new columns take.
+ */
+export function passedOn(pipe: Pipe, changes: Partial<SelectStar> = {}, more: SelectItem[] = []): Pipe {
+  const columns = more.map(item => (item.kind === 'SelectColumn' ? nameOfColumn(item) : null))
+  const names = [...columns, ...(changes.rename ?? []).map(({ name }) => name.name)]
+  const taken = pipe.hidden.filter(({ name }) => names.some(own => sameName(own, name.name)))
+  const covered = carried({ hidden: taken })
+  const except = [...(changes.except ?? []), ...covered]
+  const select = selectOver(pipe, {
+    items: [starOf(more[0]?.at ?? pipe.at, { ...changes, except }), ...more],
+  })
+  const level = { select }
+  const rows = rowsOf(pipe.from).filter(({ name }) => !names.some(own => sameName(own, name.name)))
+  const hidden = [
+    ...pipe.hidden.filter(row => !taken.includes(row)),
+    ...rows.map(row => ({ ...row, level, column: null })),
+  ]
+  return pipeOverQuery(sorted(pipe, queryOf(select, pipe)), null, hidden)
+}
+
+/** The range variables of FROM. */
+function rowsOf(from: From): Pick<HiddenRows, 'name' | 'isRow'>[] {
+  if (from.kind === 'Join') return [...rowsOf(from.left), ...rowsOf(from.right)]
+  if (from.kind === 'JoinInParentheses') return rowsOf(from.join)
+  // The elements of such an array are no structs: `*` has them by their name.
+  if (from.kind === 'UnnestReference' && from.array.kind === 'Call') return []
+  const name = from.alias ?? (from.kind === 'TableReference' ? from.path.at(-1)! : null)
+  if (!name || name.name.includes('.')) return []
+  const isArray = from.kind === 'UnnestReference' || (from.kind === 'TableReference' && from.path.length > 1)
+  return [{ name, isRow: !isArray }]
+}
+
+/** The pipe, in which what these nodes read of hidden range variables has become columns. */
+export function readBy(pipe: Pipe, nodes: AnyNode[]): Pipe {
+  if (pipe.hidden.length > 0)
+    for (const part of nodes.flatMap(node => [...descendants(node)]))
+      if (part.kind === 'Path') carry(pipe, part)
+  return pipe
+}
+
+function carry(pipe: Pipe, { parts }: Path): void {
+  const [first, field] = parts
+  const rows = pipe.hidden.findLast(({ name }) => sameName(name.name, first!.name))
+  if (!rows || (!field && !rows.isRow)) return
+  const { name } = rows
+  const { at } = name
+  rows.column ??= addColumn(rows, { kind: 'StructLiteral', type: null, items: [], at })
+  const { expression } = rows.column
+  if (!field) rows.column.expression = { kind: 'Path', parts: [name], at }
+  else if (
+    expression.kind === 'StructLiteral' &&
+    !expression.items.some(item => sameName(nameOfColumn(item), field.name))
+  ) {
+    const path: Path = { kind: 'Path', parts: [name, field], at }
+    expression.items.push({ kind: 'SelectColumn', expression: path, alias: null, at })
+  }
+}
+
+function addColumn({ name, level }: HiddenRows, expression: StructLiteral): SelectColumn {
+  const { select } = level
+  // RENAME stands alone, so the column comes from a SELECT inside.
+  if (select.items.some(item => item.kind === 'SelectStar' && item.rename.length > 0)) {
+    level.select = { ...select, items: [starOf(select.at)] }
+    const query = queryOf(level.select, select)
+    select.from = { kind: 'DerivedTable', query, alias: null, at: select.at }
+    select.where = null
+  }
+  const column: SelectColumn = { kind: 'SelectColumn', expression, alias: name, at: name.at }
+  level.select.items.push(column)
+  return column
 }
 
 /** A SELECT with the FROM and WHERE of a pipe. */
@@ -100,7 +213,7 @@ export function selectOver({ from, where, at }: Pipe, clauses: Partial<Select>):
 
 /** One condition more. It applies before what sorts or cuts the pipe, so such a pipe is `settled` first. */
 export function filtered(pipe: Pipe, condition: Expression): Pipe {
-  const { where } = pipe
+  const { where } = readBy(pipe, [condition])
   if (!where) return { ...pipe, where: condition }
   const left = inParentheses(where, precedence.and)
   const right = inParentheses(condition, precedence.and + 1)
@@ -112,24 +225,35 @@ function inParentheses(expression: Expression, lowest: number): Expression {
   return { kind: 'Parenthesized', expression, at: expression.at }
 }
 
+/** The rows of a pipe, each once. One table keeps its name. */
+export function distinct(pipe: Pipe): Pipe {
+  const plain = settled(pipe)
+  const [only, ...more] = plain.hidden.length > 0 ? [] : rowsOf(plain.from)
+  const except = carried(plain)
+  const select = selectOver(plain, { distinct: true, items: [starOf(pipe.at, { except })] })
+  return pipeOverQuery(queryOf(select, pipe), only?.isRow && more.length === 0 ? only.name : null)
+}
+
 /** The pipe under a name. */
 export function named(pipe: Pipe, alias: Identifier): Pipe {
   return pipeOverQuery(pipedQuery(pipe), alias)
 }
 
 /** The pipe as the left side of a join: a condition before it becomes part of the table, which keeps its name. */
-export function joinable(pipe: Pipe): Pipe | null {
+export function joinable(pipe: Pipe): Pipe {
   const plain = settled(pipe)
-  if (!plain.where) return plain
   const { from } = plain
-  if (from.kind === 'Join' || from.kind === 'JoinInParentheses') return null
+  if (!plain.where) return plain
+  if (from.kind === 'Join' || from.kind === 'JoinInParentheses' || plain.hidden.length > 0)
+    return passedOn(plain)
   const name = from.alias ?? (from.kind === 'TableReference' ? from.path.at(-1)! : null)
   return pipeOverQuery(pipedQuery(plain), name)
 }
 
 /** The pipe as a table that PIVOT and UNPIVOT take: one that is plain, under its name. */
 export function turnable(pipe: Pipe): TableReference | DerivedTable {
-  const { from, where } = joinable(pipe) ?? pipe
-  if (!where && (from.kind === 'TableReference' || from.kind === 'DerivedTable')) return from
+  const { from, hidden } = joinable(pipe)
+  if (carried({ hidden }).length === 0 && (from.kind === 'TableReference' || from.kind === 'DerivedTable'))
+    return from
   return { kind: 'DerivedTable', query: pipedQuery(pipe), alias: null, at: pipe.at }
 }

@@ -51,7 +51,6 @@ const unsupported: Refused[] = [
   ['from t |> tablesample system (1 percent)', 'TABLESAMPLE is not supported', '1:11'],
   ['from t |>', 'the query ends where a pipe operator should be', '1:10'],
   ['from t |> aggregate count(*) group by 1', 'in a pipe, GROUP BY takes no number of a column', '1:39'],
-  ['from t, u |> where a |> join v using (a)', 'write the JOIN before it', '1:25'],
   ['from t, u |> full join v using (a)', 'FULL JOIN behind a comma needs parentheses', '1:14'],
   ['select 1 from t tablesample system (1 percent)', 'not supported: write WHERE MOD(ABS(FARM_FI', '1:17'],
   ['select id from t for update', 'FOR SYSTEM_TIME and FOR UPDATE are not supported', '1:18'],
