@@ -152,7 +152,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   )
   // Beside the rows it was, over them it is only where it is asked for.
   const phone = matchMedia('(max-width: 800px)')
-  phone.addEventListener('change', () => phone.matches && showFields.set(false))
+  phone.addEventListener('change', () => phone.matches && showFields.draw(false))
   /** What lies over the rows goes. */
   function leave(): void {
     if (view.state.row !== '') change({ row: '' })
@@ -206,7 +206,7 @@ function toggle(name: string, byDefault: boolean, apply: (on: boolean) => void) 
     draw(on)
   }
   draw((kept(item) as boolean | null) ?? byDefault)
-  return { element, set }
+  return { element, set, draw }
 }
 
 function filterChip(filter: Filter, { state, change }: Current): HTMLElement {

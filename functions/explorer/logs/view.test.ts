@@ -219,7 +219,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const details = page.getByRole('region', { name: 'Fields of the entry' })
     await details.getByText('/rest/v1/items/1', { exact: true }).first().waitFor()
     const link = page.url()
-    const leaf = page.locator('.leaf', { hasText: 'items/1' }).first()
+    const leaf = page.locator('.leaf', { hasText: /^method/ }) // with room for them
     await leaf.hover()
     const [line, acts] = [await leaf.boundingBox(), await leaf.locator('.leaf-acts').boundingBox()]
     const [end, room] = [acts!.y + acts!.height, line!.y + line!.height]
@@ -237,6 +237,8 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
         }).length,
     )
     await expect(covered).resolves.toBe(0)
+    const time = await page.locator('.leaf', { hasText: /^timestamp/ }).boundingBox()
+    expect(time!.height).toBeLessThan(25) // one line, though its buttons have no room in it
     await press('Column of metadata.request.path')
     await page.getByRole('columnheader', { name: /^path/ }).waitFor()
     await rows().nth(1).click()
