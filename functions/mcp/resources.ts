@@ -2,7 +2,7 @@
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/server'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { mayCall } from '../../shared/keys/authenticate.ts'
-import { tableQueries } from '../../shared/sandbox/endpoint-tables.ts'
+import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
 import { type ColumnDescription, type TableDescription, tablesOf } from '../query/tables.ts'
 import { invalidParams, type McpCall } from './call.ts'
 

@@ -34,7 +34,7 @@ import type {
   UnnestReference,
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
-import { Violation } from './rules.ts'
+import { Violation } from './caller-rules.ts'
 
 /** The names of a table's columns in order, or the reason why they are not known. */
 export type Columns = readonly string[] | Unknown

@@ -9,7 +9,7 @@ import { ApiError } from '../errors.ts'
 import { nameKey } from '../sql/relations.ts'
 import type { AnyNode, Exists, Expression, From, Identifier, Path, Select } from '../sql/tree.ts'
 import { children, conjuncts, parameterNames } from '../sql/walk.ts'
-import { tablesOfEndpoint } from './endpoint-tables.ts'
+import { tablesOfEndpoint } from './offered-tables.ts'
 
 /**
  * Passes if every table of the endpoint filters by every pinned parameter.

@@ -9,7 +9,7 @@ import { nameKey } from '../sql/relations.ts'
 import type { AnyNode, Call, Cast, Expression, Query, QueryBody, Select, SelectColumn } from '../sql/tree.ts'
 import type { SqlType } from '../sql/types.ts'
 import { children, descendants } from '../sql/walk.ts'
-import { Violation } from './rules.ts'
+import { Violation } from './caller-rules.ts'
 
 /** What a value holds: text of columns with names of these kinds, or fields. Empty for what holds no stored text. */
 type Flow = ReadonlySet<NameKind | 'struct'>

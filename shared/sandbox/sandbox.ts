@@ -14,8 +14,8 @@ import type { Query, TableReference } from '../sql/tree.ts'
 import { parameterNames } from '../sql/walk.ts'
 import { expandStars, starOfTable, unnestPaths } from './expand.ts'
 import { ofClickHouse } from './other-dialects.ts'
-import { check, Violation } from './rules.ts'
-import { compose, type EndpointTables, tablesOfEndpoint } from './endpoint-tables.ts'
+import { check, Violation } from './caller-rules.ts'
+import { compose, type EndpointTables, tablesOfEndpoint } from './offered-tables.ts'
 
 export interface Sandboxed {
   /** The statement to run. */

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { type Binding, EngineError, type QueryEngine, type Statement } from '../engines/engine.ts'
 import { emptyBindings, type Endpoint } from '../endpoints/definition.ts'
 import { ApiError } from '../errors.ts'
-import { tableQueries, tablesOfEndpoint } from './endpoint-tables.ts'
+import { tableQueries, tablesOfEndpoint } from './offered-tables.ts'
 
 type SandboxedEndpoint = Pick<Endpoint, 'sql' | 'parameters' | 'version'>
 

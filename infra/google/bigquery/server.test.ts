@@ -8,7 +8,7 @@ import type { Binding, QueryEngine, Value } from '../../../shared/engines/engine
 import { openBigQuery } from '../../../shared/engines/bigquery/engine.ts'
 import { openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
-import { tableQueries } from '../../../shared/sandbox/endpoint-tables.ts'
+import { tableQueries } from '../../../shared/sandbox/offered-tables.ts'
 import { readQueries } from '../../lqe/apply/read.ts'
 import { projects, writeSample } from '../../lqe/logs/sample.ts'
 import { type BigQueryServer, startBigQueryServer } from './server.ts'

@@ -1,7 +1,7 @@
 /** Checks `explore`: its tables are the endpoint's, and each path leads to a value of the type that is wanted. */
 import { emptyBindings, type Explore } from '../../../shared/endpoints/definition.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
-import { tableQueries } from '../../../shared/sandbox/endpoint-tables.ts'
+import { tableQueries } from '../../../shared/sandbox/offered-tables.ts'
 import { nameHint } from '../../../shared/sql/nearest.ts'
 import type { Column, SqlType } from '../../../shared/sql/types.ts'
 import type { EndpointSource } from './read.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { parse } from '../sql/parser.ts'
-import { tableQueries, tablesOfEndpoint } from './endpoint-tables.ts'
+import { tableQueries, tablesOfEndpoint } from './offered-tables.ts'
 import { endpoint, logs } from './testing/endpoints.ts'
 
 describe('the queries for the columns of each table', () => {
