@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { series, unitOf } from './series.ts'
+import { series, shortened, unitOf } from './series.ts'
 
 const at = (minute: number) => (Date.UTC(2026, 2, 10, 12, minute) / 1000) * 1_000_000
 const seconds = (minute: number) => at(minute) / 1_000_000
@@ -52,6 +52,15 @@ describe('rows as lines', () => {
   test('columns of other units are told by their names', () => {
     const names = ['requests', 'error_percent', 'wait_time', 'origin_time', 'p95_ms', 'response_bytes']
     expect(names.map(unitOf)).toEqual(['', '%', 'time', 'ms', 'ms', 'bytes'])
+  })
+
+  test('a name that is cut keeps both ends, by which paths differ', () => {
+    const paths = ['/storage/v1/object/public/covers', '/storage/v1/object/list/invoices', '/rest/v1/books']
+    expect(paths.map(path => shortened(path))).toEqual([
+      '/storage/…lic/covers',
+      '/storage/…t/invoices',
+      '/rest/v1/books',
+    ])
   })
 
   test('rows of time, kind, number are a line for each kind, the largest eight', () => {

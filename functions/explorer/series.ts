@@ -111,6 +111,12 @@ export function amount(value: number, unit = ''): string {
   return `${numbers.format(value)}${unit === '' || unit === 'time' ? '' : ` ${unit}`}`
 }
 
+/** `/storage/v…ng.png`: a name as a legend has room for it, with both its ends, as paths differ at theirs. */
+export function shortened(name: string, most = 20): string {
+  if (name.length <= most) return name
+  return `${name.slice(0, Math.floor(most / 2) - 1)}…${name.slice(-Math.floor(most / 2))}`
+}
+
 function isNumeric(value: Value | undefined): boolean {
   return value === null || numberOf(value) !== null
 }

@@ -1,16 +1,16 @@
 /** What the histogram shows of a state, and the values of its field: asked, and put into all buckets of the range. */
 import type { Row, Value } from '../../../shared/engines/engine.ts'
 import { button, el } from '../dom.ts'
-import { unitOf } from '../series.ts'
+import { shortened, unitOf } from '../series.ts'
 import { type Answer, costOf } from '../service.ts'
 import { severityName } from './bar.ts'
-import { none, type Top } from './fields.ts'
+import { mostValues, none, redactedText, type Top } from './fields.ts'
 import { barColour, type Bars } from './histogram.ts'
 import { titleOf } from './measure.ts'
-import { buckets, bucketWidth, type Range, widthText } from './range.ts'
+import { buckets, bucketWidth, missingOf, type Range, widthText } from './range.ts'
 import { type Field, fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
 import { extentSql, histogramSql, namesSql, topSql } from './sql.ts'
-import { type Scalar, severities, type Severity, type State } from './state.ts'
+import { type Filter, filterText, type Scalar, severities, type State } from './state.ts'
 
 interface Asking {
   state: State
@@ -28,20 +28,9 @@ interface Chart {
   top: Top[] | null
   /** Rows of the range. */
   total: number
-  legend(acts: LegendActs): HTMLElement[]
+  legend(change: (patch: Partial<State>) => void): HTMLElement[]
 }
 
-interface LegendActs {
-  /** Called with the severities to keep. */
-  choose(severities: Severity[]): void
-  /** Whether a layer is drawn, by its name. */
-  isOn(name: string): boolean
-  /** @returns whether it is drawn now */
-  toggle(name: string): boolean
-}
-
-const mostValues = 10
-const mostNames = 40
 const colours = 5
 
 /** `bars` is `null` where a range that is open has no entries. @throws what `run` does */
@@ -62,26 +51,32 @@ export async function chartOf(all: Asking): Promise<Chart> {
     field && run(valuesSql(state, shape, range, field)).then(topOf),
   ])
   if (!span) return { bars: null, top: field ? [] : null, total: 0, legend: () => [] }
-  const values = (top ?? []).flatMap(({ value }) => value ?? []).slice(0, colours)
+  // A redacted value is in no row of the table.
+  const clear = (top ?? []).filter(({ isRedacted }) => !isRedacted)
+  const values = clear.flatMap(({ value }) => value ?? []).slice(0, colours)
   // A bucket has a row for each layer, and the answer may not be cut.
   const width = bucketWidth(span.from, span.to, Math.max(1, Math.min(80, Math.floor(maxRows / 7) - 2)))
   const { rows } = await run(histogramSql(state, shape, range, { width, values }))
   const starts = buckets(span.from, span.to, width)
   const measured = measureOf(state.measure, shape)
   const unit = measured ? unitOf(nameOf(measured.field)) : ''
-  const layers = layersOf(rows, starts, kindsOf(state, shape, values), measured !== null)
+  const found = top ? withAbsent(top, rows) : null
+  const layers = layersOf(rows, starts, kindsOf(state, shape, values, found ?? []), measured !== null)
   const title = `${titleOf(state, shape)} per ${widthText(width)}`
   return {
     bars: { starts, width, layers, isMeasured: measured !== null, range, now, zone: state.zone, title, unit },
-    top: top && (measured ? top : withAbsent(top, rows)),
+    top: measured ? (top ?? null) : found,
     total: rows.reduce((sum, { entries, counted = entries }) => sum + Number(counted), 0),
-    legend: acts => legendOf(layers, { width: widthText(width), cost: costOf(...answers), state, acts }),
+    legend: change => {
+      const isCut = starts.some(start => missingOf(start, start + width, range, now) !== '')
+      return legendOf(layers, { width: widthText(width), cost: costOf(...answers), isCut, state, change })
+    },
   }
 }
 
 function valuesSql(state: State, shape: Shape, range: Range, field: Field): string {
   return field.type === 'JSON'
-    ? namesSql(state, shape, range, field, mostNames)
+    ? namesSql(state, shape, range, field, mostValues)
     : topSql(state, shape, range, field, mostValues)
 }
 
@@ -94,11 +89,12 @@ async function spanOf({ state, shape, range, run }: Asking): Promise<{ from: num
   return { from: range.from ?? Number(first), to: range.to ?? Number(last) + 1 }
 }
 
-function topOf({ rows }: Answer): Top[] {
+function topOf({ rows, redacted }: Answer): Top[] {
   return rows.flatMap(row => {
     const [value, entries, counted] = Object.values(row) as [Scalar, Value, number | undefined]
     if (entries === null) return [] // no row of it has a number to measure
-    return { value, entries: Number(entries), ...(counted === undefined ? {} : { counted }) }
+    const isRedacted = redacted && redactedText.test(String(value))
+    return { value, isRedacted, entries: Number(entries), ...(counted === undefined ? {} : { counted }) }
   })
 }
 
@@ -106,7 +102,8 @@ function topOf({ rows }: Answer): Top[] {
 function withAbsent(top: Top[], buckets: Row[]): Top[] {
   const absent = buckets.filter(row => row['absent'] === true)
   if (absent.length === 0 || top.some(({ value }) => value === null)) return top
-  return [...top, { value: null, entries: absent.reduce((sum, { entries }) => sum + Number(entries), 0) }]
+  const entries = absent.reduce((sum, { entries }) => sum + Number(entries), 0)
+  return [...top, { value: null, isRedacted: false, entries }]
 }
 
 /** What bars are split by: a kind of rows, with its name and colour. */
@@ -117,17 +114,31 @@ interface Kind {
   value?: Value
   /** Whether its rows are without the field. */
   absent?: boolean
-  severity?: Severity
+  /** What shows it alone; `undefined` = nothing does. */
+  only?: { severity: State['severity'] } | { filters: Filter[] }
 }
 
-function kindsOf(state: State, shape: Shape, values: Scalar[]): Kind[] {
+/** @param values those of `top` that have a colour of their own */
+function kindsOf(state: State, shape: Shape, values: Scalar[], top: Top[]): Kind[] {
   if (fieldAt(shape, state.by)) {
-    const kinds = values.map((value, i) => ({ name: String(value), colour: String(i + 1), value }))
+    const filter = (operator: '=' | '!=', value: Scalar): Filter => ({ path: state.by, operator, value })
+    const kind = (value: Scalar, name: string) => ({ name, value, only: { filters: [filter('=', value)] } })
     return [
-      ...kinds,
-      { name: 'others', colour: 'other', value: null },
-      { name: none, colour: '7', value: null, absent: true },
+      ...values.map((value, i) => ({ ...kind(value, String(value)), colour: String(i + 1) })),
+      { ...othersOf(), colour: 'other', value: null },
+      { ...kind(null, none), colour: '7', absent: true },
     ]
+
+    /** By its name, where it is one. */
+    function othersOf(): Pick<Kind, 'name' | 'only'> {
+      const others = top.filter(({ value }) => value !== null && !values.includes(value))
+      const [first] = others
+      const named = top.some(({ value }) => value === null) ? [...values, null] : values
+      if (first && others.every(({ isRedacted }) => isRedacted)) return { name: 'redacted' }
+      if (first && others.length === 1 && top.length < mostValues)
+        return kind(first.value, String(first.value))
+      return { name: 'others', only: { filters: named.map(value => filter('!=', value)) } }
+    }
   }
   if (state.measure !== 'rows') return [{ name: titleOf(state, shape), colour: '1' }]
   if (!shape.severity) return [{ name: 'rows', colour: 'info' }]
@@ -135,11 +146,11 @@ function kindsOf(state: State, shape: Shape, values: Scalar[]): Kind[] {
     name: severityName(severity, shape),
     colour: severity,
     value: severity,
-    severity,
+    only: { severity: [severity] },
   }))
 }
 
-type Layer = Bars['layers'][number] & { severity?: Severity }
+type Layer = Bars['layers'][number] & Pick<Kind, 'only'>
 
 /** A bucket without a row counted nothing, and had nothing to measure. */
 function layersOf(rows: Row[], starts: number[], kinds: Kind[], isMeasured: boolean): Layer[] {
@@ -166,37 +177,45 @@ interface Legend {
   /** Of a bucket, in words. */
   width: string
   cost: string
+  /** Whether a bucket is there in part. */
+  isCut: boolean
   state: State
-  acts: LegendActs
+  change(patch: Partial<State>): void
 }
 
-/** Names, colours and counts; a severity is pressed to see it alone, anything else to hide it. */
-function legendOf(layers: Layer[], { width, cost, state, acts }: Legend): HTMLElement[] {
-  const entries = layers.map(({ name, colour, values, severity, counted }) => {
+/** Names, colours and counts; each is pressed to see it alone. */
+function legendOf(layers: Layer[], { width, cost, isCut, state, change }: Legend): HTMLElement[] {
+  const entries = layers.map(({ name, colour, values, only, counted }) => {
     if (counted && state.by === '') return null // the menus say it
     const sum = values.reduce<number>((all, value) => all + (value ?? 0), 0)
     const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' })
     swatch.style.background = barColour(colour)
-    const parts = [swatch, el('span', {}, name), counted ? null : ` ${sum.toLocaleString('en')}`]
-    if (severity) {
-      const alone = state.severity.length === 1 && state.severity[0] === severity
-      return button(parts, () => acts.choose(alone ? [] : [severity]), {
-        class: 'key quiet',
-        'aria-pressed': String(alone),
-        title: alone ? 'Show all' : 'Show only these',
-      })
-    }
-    const press = () => (made.ariaPressed = String(acts.toggle(name)))
-    const pressed = String(acts.isOn(name))
-    const made = button(parts, press, {
-      class: 'key quiet layer',
-      'aria-pressed': pressed,
-      title: `${name}: show or hide`,
+    const parts = [swatch, el('span', {}, shortened(name)), counted ? null : ` ${sum.toLocaleString('en')}`]
+    if (!only) return el('span', { class: 'key', title: name }, ...parts)
+    const { alone, patch } = pressOf(only, state)
+    return button(parts, () => change(patch), {
+      class: 'key quiet',
+      'aria-pressed': String(alone),
+      title: `${name}: ${alone ? 'show all' : 'show only these'}`,
     })
-    return made
   })
+  const part = [el('i', { class: 'swatch part', 'aria-hidden': 'true' }), el('span', {}, 'in part')]
+  const title = 'Shaded: the range has a part of that time, or it is not over'
   return [
     el('span', { class: 'hint', title: cost }, `per ${width}`),
     ...entries.filter(entry => entry !== null),
+    ...(isCut ? [el('span', { class: 'key hint', title }, ...part)] : []),
   ]
+}
+
+/** Whether rows of a kind are shown alone, and what a press changes: to them, or back to all. */
+function pressOf(only: NonNullable<Kind['only']>, { severity, filters }: State) {
+  if ('severity' in only) {
+    const alone = severity.join() === only.severity.join()
+    return { alone, patch: { severity: alone ? [] : only.severity } }
+  }
+  const texts = only.filters.map(filterText)
+  const left = filters.filter(filter => !texts.includes(filterText(filter)))
+  const alone = left.length === filters.length - texts.length
+  return { alone, patch: { filters: alone ? left : [...left, ...only.filters] } }
 }

@@ -87,13 +87,13 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
     }
     void run(async signal => {
       const sql = entrySql(shape, { time, id })
-      const { rows } = await view.query(sql, signal, { within: { from: null, to: null } })
+      const { rows, redacted } = await view.query(sql, signal, { within: { from: null, to: null } })
       place.inert = false
       const gone = el('p', { class: 'hint' }, 'This entry is not there any more.')
       const source = view.shape().parts && { [tableColumn]: own }
       entry = rows[0] ? { ...source, ...rows[0] } : null
       json.disabled = entry === null
-      show(place, entry ? details(entry, shape, uses) : gone)
+      show(place, entry ? details(entry, shape, { ...uses, redacted }) : gone)
     }, fail)
   }
 

@@ -7,6 +7,8 @@ import type { Filter, Scalar, State } from './state.ts'
 
 export interface Top {
   value: Scalar
+  /** Whether it stands for values that are not shown. */
+  isRedacted: boolean
   /** How many, or what is measured of them. */
   entries: number
   /** How many are measured. */
@@ -21,10 +23,22 @@ interface Acts {
   close(): void
 }
 
+interface ItemActs extends Acts {
+  /** Shows all values of a field; `false` where they are shown. */
+  more: ((path: string) => void) | false
+}
+
 type Looked = Pick<State, 'by' | 'measure' | 'columns'>
 
 /** What stands for the value of entries without the field. */
 export const none = '(none)'
+
+/** What redaction puts in place of a value, or into it. */
+export const redactedText = /REDACTED/
+
+/** As many values are read, and some of them shown at first. */
+export const mostValues = 100
+const fewValues = 10
 
 /** The panel beside the rows, without fields until `set`. */
 export function fieldList(acts: Acts) {
@@ -36,16 +50,28 @@ export function fieldList(acts: Acts) {
   let drawn: (() => void) | null = null
   /** The field whose values were scrolled to. */
   let shown = ''
+  /** The field that has all its values shown. */
+  let whole = ''
   search.addEventListener('input', () => drawn?.())
+  const more = (path: string) => {
+    whole = path
+    drawn?.()
+  }
 
   return {
     element,
     /** @param top the values of the state's field; `null` = not read yet */
     set(state: Looked, shape: Shape, top: Top[] | null) {
+      if (state.by !== whole) whole = ''
       drawn = () => {
         const sought = search.value.toLowerCase()
         const fields = fieldsOf(shape, state).filter(({ path }) => path.toLowerCase().includes(sought))
-        show(list, ...fields.map(field => item(field, state, shape, top, acts)))
+        show(
+          list,
+          ...fields.map(field =>
+            item(field, state, shape, top, { ...acts, more: field.path !== whole && more }),
+          ),
+        )
       }
       drawn()
       if (top && state.by !== shown) {
@@ -58,7 +84,7 @@ export function fieldList(acts: Acts) {
   }
 }
 
-function item(field: Field, state: Looked, shape: Shape, top: Top[] | null, acts: Acts): HTMLElement {
+function item(field: Field, state: Looked, shape: Shape, top: Top[] | null, acts: ItemActs): HTMLElement {
   const open = state.by === field.path
   const above = field.path.split('.').at(-2) ?? ''
   const name = button([nameOf(field), el('small', {}, above)], () => acts.by(open ? '' : field.path), {
@@ -69,14 +95,17 @@ function item(field: Field, state: Looked, shape: Shape, top: Top[] | null, acts
   return el('li', {}, name, open && values(field, state, shape, top, acts))
 }
 
-function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, acts: Acts): HTMLElement {
+function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, acts: ItemActs): HTMLElement {
   const { path, type } = field
-  const most = Math.max(1e-9, ...(top ?? []).map(({ entries }) => entries))
+  const { more } = acts
+  const all = top ?? []
+  const few = more ? all.filter(({ value }, i) => i < fewValues || value === null) : all
+  const most = Math.max(1e-9, ...all.map(({ entries }) => entries))
   const measured = measureOf(state.measure, shape)
   const unit = measured ? unitOf(nameOf(measured.field)) : ''
   const measure = measureMenu('Show of each value', acts.measure)
   measure.set(state, shape)
-  const line = ({ value, entries, counted }: Top) => {
+  const line = ({ value, isRedacted, entries, counted }: Top) => {
     // A field inside JSON is looked at in its turn.
     if (type === 'JSON')
       return el(
@@ -87,14 +116,15 @@ function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, ac
     const text = value === null ? none : String(value)
     const filter = (operator: '=' | '!=') => () => acts.filter({ path, operator, value })
     const out = `Filter out ${text}`
+    const hidden = isRedacted && 'Redacted: no row is found by it'
     const bar = el('i', { class: 'top-bar', 'aria-hidden': 'true' })
     bar.style.width = `${(100 * entries) / most}%`
     const rows = counted !== undefined && el('small', {}, rowsText(counted))
     return el(
       'li',
       {},
-      topValue(text, `Filter for ${text}`, filter('='), amount(entries, unit), rows),
-      button('≠', filter('!='), { title: out, 'aria-label': out }),
+      topValue(text, hidden || `Filter for ${text}`, !hidden && filter('='), amount(entries, unit), rows),
+      !hidden && button('≠', filter('!='), { title: out, 'aria-label': out }),
       bar,
     )
   }
@@ -102,16 +132,24 @@ function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, ac
     'div',
     { class: 'top' },
     type !== 'JSON' && el('div', { class: 'measure' }, el('span', {}, 'Show'), measure.element),
-    top === null ? el('p', { class: 'hint' }, 'Counting …') : el('ol', {}, ...top.map(line)),
-    (top?.length ?? 0) >= 10 && el('p', { class: 'hint' }, 'The first ten.'),
+    top === null ? el('p', { class: 'hint' }, 'Counting …') : el('ol', {}, ...few.map(line)),
+    more && few.length < all.length && button('More values', () => more(path), { class: 'quiet' }),
+    !more && all.length >= mostValues && el('p', { class: 'hint' }, `The first ${mostValues}.`),
     button(state.columns.includes(path) ? 'Remove the column' : 'Show as column', () => acts.column(path), {
       class: 'quiet',
     }),
   )
 }
 
-function topValue(text: string, title: string, press: () => void, ...amounts: Child[]): HTMLElement {
-  return button([el('span', {}, text), el('b', {}, ...amounts)], press, { class: 'top-value', title })
+function topValue(
+  text: string,
+  title: string,
+  press: false | (() => void),
+  ...amounts: Child[]
+): HTMLElement {
+  const parts = [el('span', {}, text), el('b', {}, ...amounts)]
+  const properties = { class: 'top-value', title }
+  return press ? button(parts, press, properties) : el('span', properties, ...parts)
 }
 
 /** `1 row` */

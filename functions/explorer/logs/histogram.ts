@@ -46,8 +46,6 @@ export function histogram(narrow: (from: number, to: number) => void) {
   })
   element.append(plot, said)
   let bars: Bars | null = null
-  /** Names of the layers that are not drawn. */
-  const hidden = new Set<string>()
   let [active, pressed] = [-1, null as number | null]
 
   const width = () => Math.max(1, plot.clientWidth - gutterOf(bars))
@@ -64,7 +62,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
   const point = (index: number) => {
     active = index
     if (!bars) return
-    said.textContent = wordsOf(seen(bars), index)
+    said.textContent = wordsOf(bars, index)
     // Beside the bar, on the side that has more room.
     const isLeft = index < bars.starts.length / 2
     said.style.left = isLeft ? `${(index + 1) * step() + 4}px` : ''
@@ -103,30 +101,22 @@ export function histogram(narrow: (from: number, to: number) => void) {
         ),
       )
   })
-  const seen = (all: Bars) => ({ ...all, layers: all.layers.filter(({ name }) => !hidden.has(name)) })
   const draw = () => {
     if (!bars) return show(plot)
     element.setAttribute('aria-label', `${bars.title}. Arrow keys read the bars, Enter narrows to one.`)
     plot.setAttribute('height', String(heightOf(bars) + foot))
-    show(plot, ...drawn(seen(bars), width()), brush)
+    show(plot, ...drawn(bars, width()), brush)
     brush.setAttribute('height', String(heightOf(bars)))
     brush.setAttribute('width', '0')
   }
   new ResizeObserver(draw).observe(element)
   return {
     element,
-    isOn: (layer: string) => !hidden.has(layer),
-    toggle(layer: string) {
-      if (!hidden.delete(layer)) hidden.add(layer)
-      draw()
-      return !hidden.has(layer)
-    },
     redraw(zone: Zone) {
       bars &&= { ...bars, zone }
       draw()
     },
     set(next: Bars | null) {
-      if (next?.title !== bars?.title) hidden.clear()
       bars = next
       active = -1
       said.textContent = ''

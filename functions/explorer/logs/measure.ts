@@ -6,6 +6,9 @@ import type { State } from './state.ts'
 
 type Shown = Pick<State, 'by' | 'measure' | 'columns'>
 
+/** Numbers that say which or when, of which an average says nothing. */
+const names = /(^|_)(id|pid|num|line|code|status|asn|port|at|exp|iat)$|^time$/
+
 const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/]
 
 /** `Show average of origin_time by method`, as two menus; a press is a change of the state. */
@@ -29,7 +32,10 @@ export function measureMenu(label: string, act: (measure: string) => void) {
   return {
     element,
     set({ measure }: Pick<State, 'measure'>, shape: Shape) {
-      const numeric = [...new Set([...shape.likely, ...shape.fields])].filter(isNumber)
+      const chosen = measureOf(measure, shape)?.field
+      const numeric = [...new Set([...shape.likely, ...shape.fields])].filter(
+        field => isNumber(field) && (field === chosen || !names.test(nameOf(field))),
+      )
       const fields = numeric.toSorted((a, b) => rank(a) - rank(b))
       const options: Choices = fields.flatMap(field =>
         measures.map(

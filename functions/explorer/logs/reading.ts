@@ -114,7 +114,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     charted = { at: now(), width: chart.bars?.width ?? 6e7 }
     bars.set(chart.bars)
     markChart(controls.isEdited())
-    show(legend, ...chart.legend({ ...bars, choose: severity => view.change({ severity }) }))
+    show(legend, ...chart.legend(view.change))
     fields.set(state, shape, chart.top)
     return chart.total
   }

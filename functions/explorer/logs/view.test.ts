@@ -302,10 +302,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const drawn = () =>
       Promise.all([page.locator('.bars .line').count(), page.locator('.most').first().textContent()])
     expect(await drawn()).toEqual([3, '1,199 ms'])
-    await page.locator('.layer', { hasText: 'items/2' }).click()
-    expect(await drawn()).toEqual([2, '10 ms'])
-    await page.locator('.layer[aria-pressed=false]').click()
-    expect(await drawn()).toEqual([3, '1,199 ms'])
+    expect(await show.locator('option', { hasText: /status_code|asn/ }).count()).toBe(0) // no amounts
+    await page.locator('.key', { hasText: 'items/0' }).click() // as a class of status in the legend does
+    await counted(/100 rows/)
+    await page.locator('.key[aria-pressed=true]', { hasText: 'items/0' }).waitFor()
+    expect(await drawn()).toEqual([1, '10 ms'])
+    await page.locator('.key[aria-pressed=true]').click()
+    await counted(/of 300 rows/)
     await page.locator('.top-value').first().click()
     await counted(/100 rows/)
     await page.getByRole('button', { name: /Remove the filter/ }).click()
@@ -451,6 +454,16 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
     expect(await chart.getAttribute('class')).toBe('histogram')
     held = null
+    // What is redacted is no value: nothing filters by it.
+    await page.goto(`${service.url}/${plain}&.redact=true&.by=metadata.request.headers.cf_connecting_ip`)
+    await page.locator('span.key', { hasText: 'redacted 300' }).waitFor()
+    await topValue(/REDACTED ?300/).waitFor({ state: 'attached' })
+    expect(await page.locator('button.top-value').count()).toBe(0)
+    await rows().first().click()
+    await page
+      .getByRole('button', { name: 'Filter for metadata.request.path' })
+      .waitFor({ state: 'attached' })
+    expect(await page.getByRole('button', { name: /^Filter for .*cf_connecting_ip/ }).count()).toBe(0)
     await page.getByRole('button', { name: 'Query and SQL' }).click()
     expect(await page.getByLabel('Redact personal data').isChecked()).toBe(true)
   })
@@ -765,6 +778,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.goto(`${service.url}/${plain}&.by=metadata.request.headers.user_agent`)
     await topValue(/\(none\) ?1$/).waitFor() // behind the first ten
     expect(await page.locator('.top-value').count()).toBe(11)
+    await page.getByRole('button', { name: 'More values' }).click()
+    expect(await page.locator('.top-value').count()).toBe(21)
+    await page.getByRole('button', { name: 'others 224' }).click() // but for those of the first five
+    await counted(/of 224 rows/)
   })
 
   test('the logs and the usage take over each other’s time, and a single call stands at its place in it', async () => {
