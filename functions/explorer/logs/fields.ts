@@ -133,7 +133,9 @@ function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, ac
     { class: 'top' },
     type !== 'JSON' && el('div', { class: 'measure' }, el('span', {}, 'Show'), measure.element),
     top === null ? el('p', { class: 'hint' }, 'Counting …') : el('ol', {}, ...few.map(line)),
-    more && few.length < all.length && button('More values', () => more(path), { class: 'quiet' }),
+    more &&
+      few.length < all.length &&
+      button('More', () => more(path), { class: 'quiet', title: 'More values' }),
     !more && all.length >= mostValues && el('p', { class: 'hint' }, `The first ${mostValues}.`),
     button(state.columns.includes(path) ? 'Remove the column' : 'Show as column', () => acts.column(path), {
       class: 'quiet',

@@ -778,7 +778,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.goto(`${service.url}/${plain}&.by=metadata.request.headers.user_agent`)
     await topValue(/\(none\) ?1$/).waitFor() // behind the first ten
     expect(await page.locator('.top-value').count()).toBe(11)
-    await page.getByRole('button', { name: 'More values' }).click()
+    await page.getByTitle('More values').click()
     expect(await page.locator('.top-value').count()).toBe(21)
     await page.getByRole('button', { name: 'others 224' }).click() // but for those of the first five
     await counted(/of 224 rows/)
