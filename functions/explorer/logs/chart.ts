@@ -215,7 +215,10 @@ function pressOf(only: NonNullable<Kind['only']>, { severity, filters }: State) 
     return { alone, patch: { severity: alone ? [] : only.severity } }
   }
   const texts = only.filters.map(filterText)
-  const left = filters.filter(filter => !texts.includes(filterText(filter)))
-  const alone = left.length === filters.length - texts.length
+  const others = filters.filter(filter => !texts.includes(filterText(filter)))
+  // Filters for other values of the same field are alternatives to it.
+  const isFor = (path: string) => only.filters.some(filter => filter.operator === '=' && filter.path === path)
+  const left = others.filter(({ path, operator }) => operator !== '=' || !isFor(path))
+  const alone = filters.length - others.length === texts.length && left.length === others.length
   return { alone, patch: { filters: alone ? left : [...left, ...only.filters] } }
 }

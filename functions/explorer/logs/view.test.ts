@@ -782,6 +782,18 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await page.locator('.top-value').count()).toBe(21)
     await page.getByRole('button', { name: 'others 224' }).click() // but for those of the first five
     await counted(/of 224 rows/)
+    const path = 'metadata.request.headers.user_agent'
+    const six = Array.from(
+      { length: 6 },
+      (_, i) => `.where=${encodeURIComponent(`${path}="agent ${i + 1}"`)}`,
+    )
+    await page.goto(`${service.url}/${plain}&.by=${path}&${six.join('&')}`)
+    await counted(/^90 rows|of 90 rows/)
+    await page.locator('.key', { hasText: 'agent 6 15' }).waitFor() // one other has its name
+    expect(await page.locator('.key', { hasText: /^agent \d 15$/ }).count()).toBe(6)
+    await page.locator('.key', { hasText: 'agent 6' }).click() // of the alternatives, this one
+    await counted(/^15 rows/)
+    await page.locator('.key[aria-pressed=true]', { hasText: 'agent 6' }).waitFor()
   })
 
   test('the logs and the usage take over each other’s time, and a single call stands at its place in it', async () => {
