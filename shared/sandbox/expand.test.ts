@@ -161,7 +161,25 @@ describe('the array of a row in FROM', () => {
       'SELECT ARRAY(SELECT l.n FROM orders AS o, o.lines AS l)',
       'SELECT ARRAY(SELECT l.n FROM orders AS o, UNNEST(o.lines) AS l)',
     ],
+    [
+      'SELECT (SELECT MAX(p.n) FROM o.lines AS l, l.parts AS p) FROM orders AS o ORDER BY (SELECT 1 FROM o.lines)',
+      'SELECT (SELECT MAX(p.n) FROM UNNEST(o.lines) AS l, UNNEST(l.parts) AS p) FROM orders AS o ORDER BY (SELECT 1 FROM UNNEST(o.lines) AS lines)',
+    ],
+    [
+      'SELECT 1 FROM orders AS o JOIN UNNEST([1]) AS x ON EXISTS(SELECT 1 FROM (SELECT 1 FROM O.lines))',
+      'SELECT 1 FROM orders AS o JOIN UNNEST([1]) AS x ON EXISTS(SELECT 1 FROM (SELECT 1 FROM UNNEST(O.lines) AS lines))',
+    ],
   ])('%s has UNNEST', (sql, expected) => {
     expect(written(sql)).toBe(expected)
+  })
+
+  test.each([
+    'SELECT 1 FROM orders AS o, (SELECT 1 FROM o.lines) AS x',
+    'SELECT (SELECT 1 FROM o.lines) FROM (SELECT 1 FROM orders AS o) AS x',
+    'SELECT (WITH c AS (SELECT 1 FROM o.lines) SELECT 1 FROM c) FROM orders AS o',
+    'SELECT 1 FROM orders AS o UNION ALL SELECT (SELECT 1 FROM o.lines)',
+    'SELECT 1 FROM orders AS o LIMIT 1 |> WHERE EXISTS(SELECT 1 FROM o.lines)',
+  ])('of a row that is out of sight is none: %s', sql => {
+    expect(refusal(sql)).toMatch(/"o\.lines" is not a table/)
   })
 })

@@ -73,27 +73,60 @@ const mostAdded = 4 * defaultLimits.bytes
 /** Beside its names: the signs between them, and backticks. */
 const bytesOfColumn = 10
 
-/** Changes `FROM t, t.array AS a` into `FROM t, UNNEST(t.array) AS a`, in the whole query. */
-export function unnestPaths(node: AnyNode): void {
-  if (node.kind === 'Select' && node.from) node.from = withUnnest(node.from, new Set())
-  for (const child of children(node)) unnestPaths(child)
+/**
+ * Changes `FROM t, t.array AS a` into `FROM t, UNNEST(t.array) AS a`, in the whole query, also where the row is one of a query
+ * around. In UNNEST is an expression, so none of these can read a table.
+ */
+export function unnestPaths(query: Query): void {
+  inQuery(query, new Set())
 }
 
-/** `names` has the keys of the range variables to the left, and gets those of this part. */
-function withUnnest(from: From, names: Set<string>): From {
+/** `outer` has the keys of the range variables in sight, as `rows` below; a common table sees none. */
+function inQuery(query: Query, outer: ReadonlySet<string>): void {
+  for (const common of query.with?.ctes ?? []) unnestPaths(common.query)
+  const sorted = query.body.kind === 'Select' ? inSelect(query.body, outer) : outer
+  if (query.body.kind !== 'Select') inNode(query.body, outer)
+  for (const item of query.orderBy) inNode(item, sorted)
+}
+
+function inNode(node: AnyNode, outer: ReadonlySet<string>): void {
+  if (node.kind === 'Query') inQuery(node, outer)
+  else if (node.kind === 'Select') inSelect(node, outer)
+  else for (const child of children(node)) inNode(child, outer)
+}
+
+/** @returns the range variables that its clauses see */
+function inSelect(select: Select, outer: ReadonlySet<string>): ReadonlySet<string> {
+  const rows = new Set(outer)
+  if (select.from) select.from = withUnnest(select.from, rows, outer)
+  for (const child of children(select)) if (child !== select.from) inNode(child, rows)
+  return rows
+}
+
+/** `rows` has those to the left as well, and gets those of this part. A subquery in FROM sees `outer` alone. */
+function withUnnest(from: From, rows: Set<string>, outer: ReadonlySet<string>): From {
   if (from.kind === 'Join') {
     // What stands right of RIGHT and FULL does not see the rows on the left.
-    const left = withUnnest(from.left, names)
-    const sees = from.type !== 'RIGHT' && from.type !== 'FULL'
-    const right = withUnnest(from.right, sees ? names : new Set())
+    const left = withUnnest(from.left, rows, outer)
+    const apart = from.type === 'RIGHT' || from.type === 'FULL'
+    const right = apart ? aloneWithUnnest(from.right, rows, outer) : withUnnest(from.right, rows, outer)
+    if (from.on) inNode(from.on, rows)
     return { ...from, left, right }
   }
   if (from.kind === 'JoinInParentheses') {
-    return { ...from, join: withUnnest(from.join, new Set()) as typeof from.join }
+    return { ...from, join: aloneWithUnnest(from.join, rows, outer) as typeof from.join }
   }
-  const item = from.kind === 'TableReference' && isArrayOf(from, names) ? unnested(from) : from
+  const item = from.kind === 'TableReference' && isArrayOf(from, rows) ? unnested(from) : from
+  for (const child of children(item)) inNode(child, item.kind === 'UnnestReference' ? rows : outer)
   const name = rowName(item)
-  if (name !== null) names.add(nameKey(name))
+  if (name !== null) rows.add(nameKey(name))
+  return item
+}
+
+function aloneWithUnnest(from: From, rows: Set<string>, outer: ReadonlySet<string>): From {
+  const own = new Set(outer)
+  const item = withUnnest(from, own, outer)
+  for (const name of own) rows.add(name)
   return item
 }
 

@@ -210,14 +210,10 @@ export const attacks: Attacks[] = [
         'SELECT x.s FROM edge_logs AS d, (SELECT s FROM d.secret) AS x',
       'an alias as a dataset, right of a JOIN':
         'SELECT x.s FROM edge_logs AS d CROSS JOIN (SELECT s FROM d.secret) AS x',
-      'an alias as a dataset, inside ON':
-        'SELECT 1 FROM edge_logs AS d JOIN auth_logs ON EXISTS (SELECT 1 FROM d.secret)',
       'an alias as a dataset, in the other branch of a set operation':
         'SELECT d.id FROM edge_logs AS d UNION ALL SELECT s FROM d.secret',
       'an alias as a dataset, before it is there': 'SELECT s FROM d.secret, edge_logs AS d',
       'an alias as a dataset, left of RIGHT JOIN': 'SELECT s FROM edge_logs AS d RIGHT JOIN d.secret ON TRUE',
-      'an alias as a dataset, in a correlated subquery':
-        'SELECT (SELECT MAX(s) FROM d.secret) FROM edge_logs AS d',
       'an alias as a dataset, in PIVOT':
         "SELECT s FROM edge_logs AS d, d.secret PIVOT (COUNT(*) FOR s IN ('a'))",
       'an alias as a dataset, in UNPIVOT': 'SELECT a FROM edge_logs AS d, d.secret UNPIVOT (a FOR b IN (s))',

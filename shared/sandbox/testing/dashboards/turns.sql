@@ -104,3 +104,20 @@ from auth_logs
 |> union all corresponding (select 'pooler' as service, timestamp, id from pgbouncer_logs)
 |> aggregate count(*) as n, min(id) as first group by service
 |> order by service;
+
+-- a pipe whose tables keep their names behind a new column
+from edge_logs as t
+|> cross join unnest(t.metadata) as m
+|> extend m.request[safe_offset(0)].method as method
+|> cross join unnest(m.response) as s
+|> where t.id is not null and s.status_code is not null
+|> aggregate count(*) as n desc, count(distinct t.id) as ids group by method asc, div(s.status_code, 100) as class asc;
+
+-- a pipe that takes the newest entry of each status
+from edge_logs as t, unnest(t.metadata) as m, unnest(m.response) as s
+|> where t.id is not null
+|> extend row_number() over (partition by s.status_code order by t.timestamp desc, t.id) as place
+|> where place = 1
+|> select t.id, s.status_code
+|> order by status_code, id
+|> limit 8;

@@ -81,3 +81,10 @@ SELECT * FROM (SELECT 1 AS k, [] AS x UNION ALL SELECT 2, [] UNION ALL SELECT 3,
 SELECT ARRAY_TO_STRING([b'x', b'y'], b'-'), ARRAY_TO_STRING([b'x', NULL, b'y'], b'', b'N'), ARRAY_TO_STRING(CAST([] AS ARRAY<BYTES>), b','), ARRAY_TO_STRING([b'x'], NULL), ARRAY_TO_STRING([b'\x00\xff', NULL], b'\x01');
 SELECT ARRAY_TO_STRING(['x'], b',');
 SELECT ARRAY_TO_STRING(['a', NULL], NULL, 'x'), ARRAY_TO_STRING(['a', NULL], ',', NULL), ARRAY_TO_STRING(['a'], ',', CAST(NULL AS STRING));
+SELECT id, (SELECT COUNT(*) FROM r.headers) AS n, (SELECT MAX(h.name) FROM r.headers AS h WHERE h.value IS NOT NULL) AS last FROM requests AS r ORDER BY id;
+SELECT id, ARRAY(SELECT t FROM r.tags AS t WITH OFFSET AS o ORDER BY o DESC) AS tags, EXISTS (SELECT 1 FROM r.headers AS h WHERE h.name = 'via') AS via FROM requests AS r ORDER BY id;
+SELECT id, (SELECT SUM(p) FROM t.es AS e, e.ps AS p) AS s FROM (SELECT 1 AS id, [STRUCT([1, 2] AS ps), STRUCT([3])] AS es UNION ALL SELECT 2, [STRUCT(ARRAY<INT64>[] AS ps)]) AS t ORDER BY id;
+SELECT id FROM requests AS r WHERE 'b' IN (SELECT tags FROM r.tags) ORDER BY (SELECT COUNT(*) FROM r.tags), id;
+SELECT t.id, u.n FROM (SELECT 1 AS id, [1, 2] AS ns) AS t JOIN (SELECT 2 AS n UNION ALL SELECT 3) AS u ON EXISTS (SELECT 1 FROM t.ns AS x WHERE x = u.n);
+SELECT id, (SELECT MAX(x) FROM (SELECT x FROM t.ns AS x WHERE x > 1)) AS m FROM (SELECT 1 AS id, [1, 2] AS ns) AS t;
+SELECT (SELECT COUNT(*) FROM t.«nothing¦id») AS n FROM (SELECT 1 AS id, [1, 2] AS ns) AS t;
