@@ -443,6 +443,7 @@ describeDuckDb(
           50,
         ],
         ['SELECT *', 'SELECT * needs a FROM clause', 1, 8],
+        ['SELECT x.* FROM UNNEST([1]) AS x', 'these have none: name the columns', 1, 8],
         [`SELECT * FROM ${one} JOIN ${one} USING (c)`, 'Column c in USING is not on both sides', 1, 75],
       ])('%s: %s', async (sql, message, line, column) => {
         const error = await failure(sql)

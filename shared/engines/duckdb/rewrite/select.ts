@@ -131,7 +131,13 @@ function selectedItem(context: Context, item: SelectColumn, scope: Scope): Selec
 /** `*` and `t.*`: all columns but those of EXCEPT, with those of REPLACE in place. */
 function starItems(context: Context, node: SelectStar, scope: Scope): SelectedItem[] {
   const columns = node.of ? fieldsOfRow(context, node.of, scope) : allColumns(scope)
-  if (columns.length === 0) throw context.invalid(node, 'SELECT * needs a FROM clause with columns')
+  if (columns.length === 0)
+    throw context.invalid(
+      node,
+      node.of
+        ? '* stands for the fields of values here, and these have none: name the columns, in a pipe with SELECT'
+        : 'SELECT * needs a FROM clause with columns',
+    )
   const lists = {
     EXCEPT: node.except,
     REPLACE: node.replace.map(({ alias }) => alias!),
