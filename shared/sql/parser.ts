@@ -18,6 +18,7 @@ import {
   distinct,
   filtered,
   joinable,
+  joined,
   named,
   passedOn,
   type Pipe,
@@ -424,7 +425,7 @@ class Parser extends Cursor {
       throw this.refusal(`${type} JOIN behind a comma needs parentheses`, at)
     const join = this.join(left.from, type, at)
     readBy(left, [join.right, ...(join.on ? [join.on] : [])])
-    return pipeOver(join, left.hidden)
+    return joined(join, left)
   }
 
   // ---- select lists

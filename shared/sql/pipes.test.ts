@@ -113,3 +113,12 @@ test('RENAME, which no SELECT can say, is printed as a pipe', () => {
     carrying,
   )
 })
+
+test('a column that a joined table may have too is not lost with a name from before it', () => {
+  const sql = 'FROM t |> EXTEND 1 AS n |> JOIN u ON t.a = u.a'
+  expect(() => parse(`${sql} |> LIMIT 3`)).toThrow(/end the pipe with SELECT or AGGREGATE/)
+  expect(() => parse(`${sql} |> DISTINCT`)).toThrow(/end the pipe with SELECT or AGGREGATE/)
+  expect(print(parse(`${sql} |> SELECT u.t`))).toBe(
+    'SELECT u.t FROM (SELECT *, 1 AS n, STRUCT(t.a) AS t FROM t) JOIN u ON t.a = u.a',
+  )
+})

@@ -4,6 +4,7 @@
  * plain SQL.
  */
 import { nameOfColumn, sameName } from './columns.ts'
+import { SqlError } from './error.ts'
 import { precedence, precedenceOf } from './grammar.ts'
 import type {
   AnyNode,
@@ -45,6 +46,8 @@ interface HiddenRows {
   level: { select: Select }
   /** The column that has its name: a STRUCT of the fields that are read, or the row. */
   column: SelectColumn | null
+  /** Whether a table was joined since: it may have a column of the same name, which a `*` would lose with this one. */
+  isJoined: boolean
 }
 
 /** A pipe as it begins, with no operator behind its FROM. */
@@ -73,9 +76,23 @@ export function pipedQuery(pipe: Pipe): Query {
   return inner ?? sorted(pipe, queryOf(selectOver(pipe, { items: [starOf(pipe.at, { except })] }), pipe))
 }
 
-/** The names of the columns that are there for hidden range variables. */
+/** The names of the columns that are there for hidden range variables, which a `*` leaves out. @throws SqlError */
 function carried({ hidden }: Pick<Pipe, 'hidden'>): Identifier[] {
-  return hidden.filter(({ column }) => column).map(({ name }) => name)
+  const read = hidden.filter(({ column }) => column)
+  const lost = read.find(({ isJoined }) => isJoined)
+  if (lost)
+    throw new SqlError(
+      `a table is joined after operators that change the columns of ${lost.name.name}: end the pipe with SELECT or AGGREGATE, which say what it has`,
+    )
+  return read.map(({ name }) => name)
+}
+
+/** The pipe after a join. */
+export function joined(from: From, { hidden }: Pipe): Pipe {
+  return pipeOver(
+    from,
+    hidden.map(row => Object.assign(row, { isJoined: true })),
+  )
 }
 
 /** The query in FROM, if it can take the order and limit of the pipe. */
@@ -136,7 +153,7 @@ export function passedOn(pipe: Pipe, changes: Partial<SelectStar> = {}, more: Se
   const rows = rowsOf(pipe.from).filter(({ name }) => !names.some(own => sameName(own, name.name)))
   const hidden = [
     ...pipe.hidden.filter(row => !taken.includes(row)),
-    ...rows.map(row => ({ ...row, level, column: null })),
+    ...rows.map(row => ({ ...row, level, column: null, isJoined: false })),
   ]
   return pipeOverQuery(sorted(pipe, queryOf(select, pipe)), null, hidden)
 }

@@ -103,7 +103,8 @@ function padded(text: string, { width, flags, precision, letter }: Specification
   const sign = `regexp_extract(${text}, '^[-+ ]?(0[xX])?')`
   const rest = `substr(${text}, length(${sign}) + 1)`
   const zeros = `${sign} || lpad(${rest}, CAST(${size} - length(${sign}) AS INTEGER), '0')`
-  return `(CASE WHEN regexp_matches(${text}, '[0-9]') THEN ${zeros} ELSE lpad(${text}, CAST(${size} AS INTEGER), ' ') END)`
+  const spaces = `lpad(${text}, CAST(${size} AS INTEGER), ' ')`
+  return `(CASE WHEN NOT regexp_matches(${text}, '(?i)inf|nan') THEN ${zeros} ELSE ${spaces} END)`
 }
 
 /** With `+` or a space before a number that is not negative. */

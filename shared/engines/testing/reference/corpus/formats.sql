@@ -42,3 +42,4 @@ SELECT DISTINCT FORMAT_TIMESTAMP('%Y-%m-%d %H:%M', TIMESTAMP_TRUNC(ts, MINUTE)) 
 --- each row of ints
 FORMAT("%.5d|%8.3d|%-8.3d|%+.3d|%08.3d|% .3d|%.*d", i, i, i, i, i, i, 4, i)
 FORMAT("%.5x|%.3o|%08.4X", i, i, i)
+FORMAT("%08x|%04X|%#08x|%+09x|%06o", i, i, i, i, i)
