@@ -28,6 +28,7 @@ function copySelected(text: string): boolean {
 /** A button that copies, and says so in its own place. */
 export function copyButton(name: string, text: () => string, label: string | null = null): HTMLButtonElement {
   const press = async () => {
+    made.style.minWidth = `${made.offsetWidth}px` // its neighbours stay where one points
     made.textContent = (await copy(text())) ? 'Copied' : 'Not copied'
     setTimeout(() => (made.textContent = name), 1500)
   }

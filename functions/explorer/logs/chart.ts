@@ -32,6 +32,8 @@ interface Chart {
 }
 
 const colours = 5
+/** Of a range without bounds, in microseconds. */
+const leastSpan = 6e7
 
 /** `bars` is `null` where a range that is open has no entries. @throws what `run` does */
 export async function chartOf(all: Asking): Promise<Chart> {
@@ -66,7 +68,7 @@ export async function chartOf(all: Asking): Promise<Chart> {
   return {
     bars: { starts, width, layers, isMeasured: measured !== null, range, now, zone: state.zone, title, unit },
     top: measured ? (top ?? null) : found,
-    total: rows.reduce((sum, { entries, counted = entries }) => sum + Number(counted), 0),
+    total: rows.reduce((sum, { entries, all_rows = entries }) => sum + Number(all_rows), 0),
     legend: change => {
       const isCut = starts.some(start => missingOf(start, start + width, range, now) !== '')
       return legendOf(layers, { width: widthText(width), cost: costOf(...answers), isCut, state, change })
@@ -86,7 +88,9 @@ async function spanOf({ state, shape, range, run }: Asking): Promise<{ from: num
   const { rows } = await run(extentSql(state, shape, range))
   const [first, last] = [rows[0]?.['first'] ?? null, rows[0]?.['last'] ?? null]
   if (first === null || last === null) return null
-  return { from: range.from ?? Number(first), to: range.to ?? Number(last) + 1 }
+  // Around a single entry there is something to see, too.
+  const margin = Number(last) - Number(first) < leastSpan ? leastSpan / 2 : 0
+  return { from: range.from ?? Number(first) - margin, to: range.to ?? Number(last) + 1 + margin }
 }
 
 function topOf({ rows, redacted }: Answer): Top[] {

@@ -209,7 +209,7 @@ function labelOf(time: string, bucket: number, before: string): string {
 }
 
 function wordsOf(bars: Bars, index: number): string {
-  const { starts, width, layers, zone, unit } = bars
+  const { starts, width, layers, zone, unit, isMeasured } = bars
   const start = starts[index]!
   const counts = layers.flatMap(({ name, values, counted }) => {
     const value = values[index] ?? null
@@ -219,7 +219,7 @@ function wordsOf(bars: Bars, index: number): string {
   })
   const missing = missingIn(bars, start)
   const time = shown(start, zone).slice(0, width < 1e6 ? 26 : 19)
-  return `${time}, ${widthText(width)}${missing && ` (${missing})`}: ${counts.join(', ') || 'none'}`
+  return `${time}, ${widthText(width)}${missing && ` (${missing})`}: ${counts.join(', ') || (isMeasured ? 'no value' : 'none')}`
 }
 
 function drawing<K extends keyof SVGElementTagNameMap>(

@@ -26,6 +26,8 @@ interface Parts {
 }
 
 const pageOf = 100
+/** In microseconds. */
+const minute = 6e7
 
 /** @param widening whether the page may look further back by itself, as nothing was said of the time */
 export function reading(view: Current, { controls, list, bars, fields, arrived }: Parts, widening: boolean) {
@@ -55,6 +57,9 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   const count = ({ headers }: Answer) => (followed += Number(headers.get('x-bytes-read') ?? 0))
   /** When the chart was read, and the width of its buckets, in microseconds. */
   let charted = { at: 0, width: Infinity }
+  /** New rows that the chart does not have. */
+  let uncharted = 0
+  const lacking = el('span', { class: 'hint' })
 
   function run({ fresh = false } = {}): void {
     const range = rangeOf(view.state, now())
@@ -105,6 +110,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   async function readChart(signal: AbortSignal, range: Range, fresh = false): Promise<number> {
     const { state, endpoint } = view
     const shape = view.shape()
+    uncharted = 0
     const run = async (sql: string) => {
       const answer = await view.query(sql, signal, { within: range, fresh })
       count(answer)
@@ -114,23 +120,29 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     charted = { at: now(), width: chart.bars?.width ?? 6e7 }
     bars.set(chart.bars)
     markChart(controls.isEdited())
-    show(legend, ...chart.legend(view.change))
+    show(legend, lacking, ...chart.legend(view.change))
+    tellLacking()
     fields.set(state, shape, chart.top)
     return chart.total
   }
 
   /**
    * While new rows are awaited: says so, and what that has cost, and reads the chart again up to now when a third of a
-   * bucket has passed.
+   * bucket has passed, or a minute where it lacks rows.
    */
   function follow(at: number, answer: Answer): void {
     count(answer)
     const time = shown(at, view.state.zone).slice(11, 19)
     const found = arrivals ? `${arrivals.toLocaleString('en')} new` : 'nothing new'
     looked.textContent = `looked at ${time}: ${found}${followed > 0 ? `, ${bytesText(followed)} read` : ''}`
-    if (at - charted.at < charted.width / 3) return
+    if (at - charted.at < Math.min(charted.width / 3, uncharted > 0 ? minute : Infinity)) return
     charted.at = at
     void runs.chart(async signal => void (await readChart(signal, { ...view.range, to: at })), chartFailed)
+  }
+
+  /** The chart of a long range costs too much to be read at each look. */
+  function tellLacking(): void {
+    lacking.textContent = uncharted > 0 ? `without ${uncharted.toLocaleString('en')} new` : ''
   }
 
   function showRows(answer: Answer): void {
@@ -317,6 +329,8 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
       else list.prepend(rows)
       if (total !== null) total += rows.length
       arrivals = (arrivals ?? 0) + rows.length
+      uncharted += rows.length
+      tellLacking()
       tell()
       if (cut) facts.textContent += '; some of the new ones are left out: press Run'
     },

@@ -308,7 +308,7 @@ describe('all tables', () => {
     expect(await counts(topSql(plain, every, all, source, 10))).toEqual(byTable)
     const highest = { ...plain, measure: 'highest:metadata.response.status_code' }
     const [top] = await run(topSql(highest, every, all, source, 1), tied)
-    expect(top).toMatchObject({ entries: 200, counted: 25 })
+    expect(top).toMatchObject({ entries: 200, counted: 24 }) // one has no status
     const [extent] = await run(extentSql(plain, every, all), tied)
     expect(extent!['first']).toBe(extent!['last'])
   })
@@ -335,7 +335,7 @@ describe('values and their histogram', () => {
     )
     expect(Math.max(...buckets.map(({ entries }) => Number(entries)))).toBe(highest[0])
     const rows = await run(rowsSql(plain, edge(), all, 1000))
-    expect(buckets.reduce((sum, { counted }) => sum + Number(counted), 0)).toBe(rows.length)
+    expect(buckets.reduce((sum, { all_rows }) => sum + Number(all_rows), 0)).toBe(rows.length)
   })
 
   test('a number of a field is measured for each of the listed values, and for the others together', async () => {

@@ -65,8 +65,9 @@ export function entrySql({ table, time, id }: Shape, key: Pick<Entry, 'time' | '
 }
 
 /**
- * Rows of bucket, value, entries and, where these are measured, `counted`, the number of rows; the value is the severity, or
- * one of `values` of the state's field, or NULL for others, of which `absent` tells those without the field.
+ * Rows of bucket, value, entries and, where these are measured, `counted`, the rows that have a number, and `all_rows`; the
+ * value is the severity, or one of `values` of the state's field, or NULL for others, of which `absent` tells those without
+ * the field.
  */
 export function histogramSql(
   state: Asked & Pick<State, 'by' | 'measure'>,
@@ -83,8 +84,9 @@ export function histogramSql(
     ? [as(kind, field ? splitName(field) : 'severity'), field && `${first(field)} IS NULL AS absent`]
     : []
   const keys = [bucket, ...split].filter(Boolean)
+  const all = measureOf(state.measure, shape) ? ['COUNT(*) AS all_rows'] : []
   return lines(
-    `SELECT ${[...keys, ...measured(state, shape, first)].join(', ')}`,
+    `SELECT ${[...keys, ...measured(state, shape, first), ...all].join(', ')}`,
     ...from(state, shape, range, {
       read: [shape.time, isSplit ? (field ?? shape.severity) : null, measureOf(state.measure, shape)?.field],
     }),
@@ -159,7 +161,7 @@ export function columnNames(shape: Shape, paths: string[]): [Field, string][] {
 /** The last name of a path, by which redaction knows it. */
 function splitName(field: Field): string {
   const own = nameOf(field).replaceAll(/\W/g, '_')
-  return ['bucket', 'absent', 'entries', 'counted'].includes(own) ? `${own}_value` : own
+  return ['bucket', 'absent', 'entries', 'counted', 'all_rows'].includes(own) ? `${own}_value` : own
 }
 
 // ---- tables and conditions
@@ -414,7 +416,7 @@ function among(field: Field, values: Scalar[]): string {
   return `IF(${listed.length === 0 ? 'FALSE' : `${value} IN (${listed.join(', ')})`}, ${value}, NULL)`
 }
 
-/** What is shown of the rows, and of how many rows that is where it is not their number. */
+/** What is shown of the rows, and where it is not their number of how many rows with a value that is. */
 function measured(
   { measure }: Pick<State, 'measure'>,
   shape: Shape,
@@ -422,7 +424,8 @@ function measured(
 ): string[] {
   const of = measureOf(measure, shape)
   if (!of) return ['COUNT(*) AS entries']
-  return [`${aggregates[of.kind](value(of.field))} AS entries`, 'COUNT(*) AS counted']
+  const number = value(of.field)
+  return [`${aggregates[of.kind](number)} AS entries`, `COUNT(${number}) AS counted`]
 }
 
 const aggregates: Record<(typeof measures)[number], (value: string) => string> = {
