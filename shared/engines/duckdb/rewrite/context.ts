@@ -77,8 +77,8 @@ export interface Scope {
   later?: ReadonlySet<string>
   /** The columns that SELECT DISTINCT leaves in sight, by their SQL, where not all are. */
   visible?: ReadonlySet<string>
-  /** Columns that stand for fields of which GROUP BY makes keys, by the field's SQL. */
-  keys?: ReadonlyMap<string, Typed>
+  /** Columns that stand for keys of GROUP BY, by the key and by its SQL. */
+  keys?: ReadonlyMap<Expression | string, Typed>
   /** Those of the WINDOW clause by lower-case name. */
   windows: ReadonlyMap<string, Window>
   /** Set once an aggregate function is met that is not a window function. */

@@ -64,9 +64,9 @@ const rewriters: { [Kind in Expression['kind']]: Rewriter<Kind> } = {
 /** An expression in DuckDB SQL with its type. Throws SqlError, or UnsupportedError for what DuckDB cannot do. */
 export function expression(context: Context, node: Expression, scope: Scope): Typed {
   const rewrite = rewriters[node.kind] as Rewriter<Expression['kind']>
-  const value = rewrite(context, node, scope)
+  const value = scope.keys?.get(node) ?? rewrite(context, node, scope)
   checkExpression(context, node, value)
-  return value
+  return scope.keys?.get(value.sql) ?? value
 }
 
 /** Each value stands wherever its name does. */

@@ -9,7 +9,7 @@
 import type { OrderItem, Query, Select } from '../../../sql/tree.ts'
 import { descendantsHere } from '../../../sql/walk.ts'
 import type { Context, OrderKey, Relation, Scope, Sorting } from './context.ts'
-import { isAggregate } from './functions/calls.ts'
+import { isOverRows } from './functions/calls.ts'
 import { key as keyOf } from './keys.ts'
 import { itemNumber, type SelectedItem, type SelectResult } from './select.ts'
 import { count, nanKey, orderDirection } from './windows.ts'
@@ -112,9 +112,7 @@ function orderKey(context: Context, item: OrderItem, selected: SelectResult, bod
 
 /** What ORDER BY sees after SELECT DISTINCT: its columns, and no rows to aggregate. */
 function distinctScope(context: Context, item: OrderItem, { items, scope }: SelectResult): Scope {
-  const call = [...descendantsHere(item)].find(
-    node => node.kind === 'Call' && (node.over !== null || isAggregate(node)),
-  )
+  const call = [...descendantsHere(item)].find(isOverRows)
   if (call)
     throw context.invalid(
       call,

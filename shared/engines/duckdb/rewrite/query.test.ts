@@ -250,6 +250,15 @@ const claims: Record<string, Claim[]> = {
       ],
     ],
     [
+      'ROLLUP by an alias that a subquery reads adds the total',
+      'SELECT UPPER(x) AS y, SUM(LENGTH(UPPER(x))) AS n FROM UNNEST(["a", "b", "A"]) AS x GROUP BY ROLLUP(y) ORDER BY (SELECT y) DESC',
+      [
+        { y: 'B', n: 1 },
+        { y: 'A', n: 2 },
+        { y: null, n: 3 },
+      ],
+    ],
+    [
       'a pipe gives what its query gives',
       `FROM ${numbers} |> WHERE x > 1 |> EXTEND x * 2 AS y |> AGGREGATE SUM(y) AS s GROUP BY x |> ORDER BY s DESC |> LIMIT 1`,
       [{ x: 3, s: 6 }],

@@ -23,7 +23,7 @@ import {
   type Sorting,
   typed,
 } from './context.ts'
-import { isAggregate } from './functions/calls.ts'
+import { isOverRows } from './functions/calls.ts'
 import { key } from './keys.ts'
 import { orderAround, tailOfRows, tailOfSelect } from './order.ts'
 import { checkDepth, checkSize } from './planning.ts'
@@ -138,9 +138,7 @@ function recursiveTable(
   if (reads(again).filter(read => read === nameKey(name.name)).length > 1)
     throw context.invalid(name, `${name.name} must read itself once`)
   const grouped = [...descendantsHere(body.right)].find(part =>
-    part.kind === 'Select'
-      ? part.distinct || part.groupBy || part.having || part.qualify
-      : part.kind === 'Call' && (isAggregate(part) || part.over),
+    part.kind === 'Select' ? part.distinct || part.groupBy || part.having || part.qualify : isOverRows(part),
   )
   if (grouped)
     throw context.invalid(grouped, `${name.name} reads itself where rows are grouped: group them outside`)

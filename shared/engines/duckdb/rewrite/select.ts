@@ -1,8 +1,16 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
 import { nameKey } from '../../../sql/relations.ts'
-import type { Expression, OrderItem, Path, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
+import type {
+  AnyNode,
+  Expression,
+  OrderItem,
+  Path,
+  Select,
+  SelectColumn,
+  SelectStar,
+} from '../../../sql/tree.ts'
 import { nameOfColumn, sameName } from '../../../sql/columns.ts'
-import { descendants } from '../../../sql/walk.ts'
+import { descendants, descendantsHere } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { condition } from './coercion.ts'
 import {
@@ -15,6 +23,7 @@ import {
   type VisibleColumn,
 } from './context.ts'
 import { fromClause } from './from.ts'
+import { isOverRows } from './functions/calls.ts'
 import { literalInteger } from './literals.ts'
 import { checkSelect } from './planning.ts'
 import { key as keyOf } from './keys.ts'
@@ -75,18 +84,20 @@ export function select(
 }
 
 /**
- * A field that is a key becomes a column, where a subquery may read it: DuckDB finds only columns among the keys of a query
- * two around.
+ * A key that a subquery may read becomes a column, unless it is one: DuckDB finds only columns among the keys of a query two
+ * around. A field is read by its path or its alias, any other expression by its alias.
  */
 function withKeys(context: Context, node: Select, orderBy: OrderItem[], bare: Scope) {
   const from = node.from && fromClause(context, node.from, bare)
   const scope = from ? withSource(bare, from) : bare
-  const keys = keysOf(node).filter(key => key.kind === 'Path' && key.parts.length > 1) as Path[]
-  const { items, having, qualify } = node
-  const hasSubquery = [...items, having, qualify, ...orderBy].some(
-    part => part && [...descendants(part)].some(({ kind }) => kind === 'Query'),
+  if (!from || !node.groupBy) return { from, scope }
+  const read = namesInSubqueries([...node.items, node.having, node.qualify, ...orderBy])
+  const keys = keysOf(node).filter(key =>
+    key.kind === 'Path'
+      ? key.parts.length > 1 && read.size > 0
+      : node.items.some(item => isAliasOf(item, key, read)) && isOfOneRow(key),
   )
-  if (!from || keys.length === 0 || !hasSubquery) return { from, scope }
+  if (keys.length === 0) return { from, scope }
   const added = keys.map(key => ({
     kind: 'value' as const,
     name: null,
@@ -95,11 +106,31 @@ function withKeys(context: Context, node: Select, orderBy: OrderItem[], bare: Sc
   const rows = derivedSource(context, from, added)
   const values = rows.variables.splice(-added.length)
   const inside = withSource(bare, rows)
-  const columns = values.map(
-    (variable, at) =>
-      [context.expression(keys[at]!, inside).sql, (variable as (typeof added)[0]).value] as const,
-  )
-  return { from: rows, scope: { ...inside, keys: new Map(columns) } }
+  const columns = values.flatMap((variable, at) => {
+    const { value } = variable as (typeof added)[0]
+    const key = keys[at]!
+    return [[key, value] as const, [context.expression(key, inside).sql, value] as const]
+  })
+  return { from: rows, scope: { ...inside, keys: new Map<Expression | string, Typed>(columns) } }
+}
+
+/** The first names of all paths in subqueries, in lower case. */
+function namesInSubqueries(parts: (AnyNode | null)[]): Set<string> {
+  const inside = parts.flatMap(part => (part ? [...descendants(part)] : []))
+  const queries = inside.filter(({ kind }) => kind === 'Query')
+  const paths = queries.flatMap(query => [...descendants(query)]).filter(({ kind }) => kind === 'Path')
+  return new Set(paths.map(path => nameKey((path as Path).parts[0]!.name)))
+}
+
+function isAliasOf(item: SelectColumn | SelectStar, key: Expression, names: ReadonlySet<string>): boolean {
+  if (item.kind !== 'SelectColumn' || item.expression !== key || !item.alias) return false
+  return names.has(nameKey(item.alias.name))
+}
+
+/** Whether an expression has a value for each row, neither for all nor for many. */
+function isOfOneRow(key: Expression): boolean {
+  const nodes = [...descendants(key)]
+  return nodes.some(({ kind }) => kind === 'Path') && ![...descendantsHere(key)].some(isOverRows)
 }
 
 /** The expressions of GROUP BY, for numbers and names of items theirs. */

@@ -10,7 +10,7 @@ import {
   type Typed,
   typed,
 } from './context.ts'
-import { isAggregate } from './functions/calls.ts'
+import { isOverRows } from './functions/calls.ts'
 import { findPath, lambdaScope } from './scope.ts'
 
 /** `(SELECT ...)` as a value. Throws SqlError for more than one column. */
@@ -78,7 +78,5 @@ function levels(context: Context, expression: Expression, scope: Scope): Set<Sco
 
 /** Whether an expression holds what cannot stand in a DuckDB lambda. */
 function needsQuery(node: AnyNode): boolean {
-  return [...descendants(node)].some(
-    inner => inner.kind === 'Query' || (inner.kind === 'Call' && (inner.over !== null || isAggregate(inner))),
-  )
+  return [...descendants(node)].some(inner => inner.kind === 'Query' || isOverRows(inner))
 }

@@ -1,5 +1,5 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
-import type { Call, Path } from '../../../../sql/tree.ts'
+import type { AnyNode, Call, Path } from '../../../../sql/tree.ts'
 import { descendants } from '../../../../sql/walk.ts'
 import { attempt, lift } from '../attempt.ts'
 import type { Context, Scope, Typed } from '../context.ts'
@@ -96,6 +96,11 @@ function functionName(call: Call): { name: string; safe: boolean } {
 /** Whether a call makes one row of many, unless it has an OVER clause. */
 export function isAggregate(call: Call): boolean {
   return Object.hasOwn(aggregateFunctions, functionName(call).name)
+}
+
+/** Whether a node takes values of many rows: an aggregate or window function. */
+export function isOverRows(node: AnyNode): boolean {
+  return node.kind === 'Call' && (node.over !== null || isAggregate(node))
 }
 
 function checkCount(site: CallSite): void {

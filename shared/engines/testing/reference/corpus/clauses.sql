@@ -260,6 +260,20 @@ SELECT h.name, (SELECT MAX(x) FROM UNNEST(SPLIT(h.name, 's')) AS x) AS types, CO
 SELECT s.a, IF(s.a > 3, (SELECT MAX(x) FROM UNNEST([s.a, 5]) AS x WHERE x > s.a), 0) FROM (SELECT STRUCT(id AS a, 2 AS b) AS s FROM requests) GROUP BY s.a ORDER BY 1;
 SELECT s.a.b, (SELECT MAX(x) FROM UNNEST([s.a.b, 5]) AS x) FROM (SELECT STRUCT(STRUCT(id AS b) AS a) AS s FROM requests) GROUP BY s.a.b HAVING EXISTS(SELECT 1 FROM UNNEST([s.a.b]) AS x WHERE x > 2) ORDER BY 1;
 SELECT ARRAY(SELECT DISTINCT UPPER(a) FROM UNNEST(r.tags) AS a ORDER BY 1) AS tags, COUNT(*) AS n FROM requests AS r GROUP BY TO_JSON_STRING(r.tags), r.tags ORDER BY TO_JSON_STRING(r.tags);
+-- Aliases of grouped expressions, read in subqueries.
+SELECT UPPER(w) AS v, COUNT(*) AS n FROM UNNEST(['a', 'b', 'A']) AS w GROUP BY v ORDER BY (SELECT LENGTH(v)), v;
+SELECT LOWER(method) AS m, COUNT(*) AS n FROM requests GROUP BY m ORDER BY (SELECT o FROM UNNEST(['post', 'get']) x WITH OFFSET o WHERE x = m) NULLS LAST, m;
+SELECT DATE(ts) AS d, COUNT(*) AS n FROM requests GROUP BY d HAVING COUNT(*) >= (SELECT COUNT(*) FROM requests AS a WHERE DATE(a.ts) = d) ORDER BY d;
+SELECT UPPER(w) AS v, COUNT(*) AS n FROM UNNEST(['a', 'b1', 'A', 'c.d']) AS w GROUP BY 1 HAVING (SELECT COUNT(*) FROM UNNEST(SPLIT(v, '')) c) > 1 ORDER BY v;
+SELECT UPPER(w) AS v, w = 'a' AS f, COUNT(*) AS n FROM UNNEST(['a', 'b', 'A']) AS w GROUP BY v, f ORDER BY ARRAY(SELECT x FROM UNNEST([v, 'B']) x ORDER BY x)[SAFE_OFFSET(0)] DESC, v, (SELECT f), n;
+SELECT UPPER(w) AS v, SUM(LENGTH(UPPER(w))) AS n FROM UNNEST(['a', 'b', 'A']) AS w WHERE UPPER(w) != 'B' GROUP BY v HAVING EXISTS (SELECT 1 FROM UNNEST(['A']) x WHERE x = v);
+SELECT (SELECT MAX(x) FROM UNNEST(tags) AS x) AS top, COUNT(*) AS n FROM requests GROUP BY top HAVING top IN (SELECT t FROM requests, UNNEST(tags) AS t WHERE t = top) ORDER BY (SELECT top);
+SELECT ARRAY_LENGTH(ARRAY(SELECT x FROM UNNEST(tags) AS x WHERE x > 'a')) AS k, COUNT(*) AS n FROM requests GROUP BY k ORDER BY (SELECT k);
+SELECT CAST(w AS INT64) AS i, COUNT(*) AS n FROM UNNEST(['1', 'b', '2']) AS w WHERE w != 'b' GROUP BY i HAVING (SELECT i) > 0 ORDER BY i;
+SELECT UPPER(w) AS v, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM UNNEST(['a', 'b', 'A']) AS w GROUP BY v QUALIFY r <= (SELECT LENGTH(v)) ORDER BY v;
+SELECT STRUCT(UPPER(w) AS u) AS v, COUNT(*) AS n FROM UNNEST(['a', 'b', 'A']) AS w GROUP BY v ORDER BY (SELECT v.u) DESC;
+SELECT COUNT(*) AS v FROM UNNEST(['a']) AS w GROUP BY v ORDER BY (SELECT v);
+SELECT UPPER(w) AS v, w AS x, COUNT(*) AS n FROM UNNEST(['a', 'b']) AS w GROUP BY v ORDER BY (SELECT v);
 -- Past ASCII the case of letters counts in names.
 WITH t AS (SELECT 1 AS `Ä`) SELECT `ä` FROM t;
 WITH t AS (SELECT 1 AS A) SELECT a FROM t;
