@@ -49,11 +49,12 @@ export const plainFunctions: ReadonlySet<string> = new Set(
   Object.values(bySubject).flatMap(names => names.split(/\s+/)),
 )
 
-/** The built-ins with a dot in their name that take a URL or an IP address apart. */
-export const netFunctions: ReadonlySet<string> = new Set(
-  `HOST IPV4_FROM_INT64 IPV4_TO_INT64 IP_FROM_STRING IP_NET_MASK IP_TO_STRING IP_TRUNC PUBLIC_SUFFIX REG_DOMAIN
-  SAFE_IP_FROM_STRING`.split(/\s+/),
+/** The built-ins with a dot in their name: those for IP addresses, which may stand after SAFE. too, and those for URLs. */
+export const addressFunctions: ReadonlySet<string> = new Set(
+  `NET.IPV4_FROM_INT64 NET.IPV4_TO_INT64 NET.IP_FROM_STRING NET.IP_NET_MASK NET.IP_TO_STRING NET.IP_TRUNC
+  NET.SAFE_IP_FROM_STRING`.split(/\s+/),
 )
+export const urlFunctions: ReadonlySet<string> = new Set(['NET.HOST', 'NET.PUBLIC_SUFFIX', 'NET.REG_DOMAIN'])
 
 /** Well-known functions of GoogleSQL that are left out, and why; the first pattern that matches counts. */
 const closed: [names: RegExp, why: string][] = [
@@ -65,6 +66,7 @@ const closed: [names: RegExp, why: string][] = [
     /^(EXTERNAL_QUERY|ML\..*|AI\..*|VECTOR_SEARCH|APPENDS|CHANGES)$/,
     'it takes a table, a model or a connection by name',
   ],
+  [/^NET\.(HOST|PUBLIC_SUFFIX|REG_DOMAIN)$/, 'it has no errors that SAFE could make NULL: leave SAFE out'],
   [/\./, 'a name with a dot may be a routine that reads tables'],
   [/^(ST_|PROTO_|RANGE_)|^(RANGE|FLATTEN)$/, 'it has no use for logs'],
 ]

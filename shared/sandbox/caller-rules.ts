@@ -15,7 +15,7 @@ import type {
   TableReference,
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
-import { netFunctions, plainFunctions, whyClosed } from './allowed-functions.ts'
+import { addressFunctions, plainFunctions, urlFunctions, whyClosed } from './allowed-functions.ts'
 import { functionInstead, isSingleTable, tableInstead } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
@@ -195,14 +195,13 @@ function hint(names: string[]): string {
 /** Rule 7: a name with any other dot, or in backticks, may be a routine that reads tables. */
 function refuseUnlessKnown({ name, at }: Call): void {
   const names = name.map(part => part.name.toUpperCase())
-  const [first, second] = names
+  const safe = names[0] === 'SAFE'
+  const called = names.slice(safe ? 1 : 0).join('.')
   const known =
-    (names.length === 1 && plainFunctions.has(first!)) ||
-    (names.length === 2 && first === 'SAFE' && plainFunctions.has(second!)) ||
-    (names.length === 2 && first === 'NET' && netFunctions.has(second!))
+    plainFunctions.has(called) || addressFunctions.has(called) || (!safe && urlFunctions.has(called))
   const quoted = name.some(part => part.quoted)
   if (!known || quoted) {
-    const why = whyClosed(names.join('.').replace(/^SAFE\./, ''))
+    const why = whyClosed(called)
     const fault =
       why !== null
         ? `the function ${shown(...name)} is not allowed, as ${why}`

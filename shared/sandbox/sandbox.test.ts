@@ -55,6 +55,11 @@ describe('the statement', () => {
     expect(sandbox(shop, 'SELECT id FROM best').sql).not.toContain('elsewhere')
   })
 
+  test('has SAFE before the functions of NET that may fail', () => {
+    const sql = "SELECT SAFE.NET.IP_TRUNC(safe.net.ip_from_string('x'), 24) AS network"
+    expect(sandbox(shop, sql).sql).toBe(sql)
+  })
+
   test('holds a string of SQL as the string that it is', () => {
     const { sql } = sandbox(shop, `SELECT "' or exists(select 1 from secret) or '" AS x FROM refunds -- ' "`)
     expect(sql).toMatch(/\(SELECT "' or exists\(select 1 from secret\) or '" AS x FROM refunds\)$/)
@@ -135,6 +140,8 @@ describe('a refusal', () => {
     ['SELECT NOSUCH(1)', 'there is no function "NOSUCH" here'],
     ['SELECT `COUNT`(1)', 'the function "COUNT" is written without backticks'],
     ['SELECT SAFE.RAND()', 'is not allowed, as its value differs from run to run'],
+    ["SELECT SAFE.NET.REG_DOMAIN('x')", 'no errors that SAFE could make NULL: leave SAFE out'],
+    ['SELECT SAFE.NET.FORMAT_IP(1)', 'a name with a dot may be a routine that reads tables'],
     ['SELECT ML.TRANSLATE(1)', 'is not allowed, as it takes a table, a model or a connection'],
     ['WITH a AS (SELECT 1 FROM b), b AS (SELECT 1) SELECT 1 FROM a', 'write it before all that read it'],
     ['SELECT @other', 'the endpoint has no parameter @other; it has @project, @iso_timestamp_start'],
