@@ -10,6 +10,7 @@ import type { AnyNode, Call, Expression, Path, Query, Select } from '../../sql/t
 import { children, descendants } from '../../sql/walk.ts'
 import { EngineError } from '../engine.ts'
 import { isAggregate } from './rewrite/functions/calls.ts'
+import { isDay } from './udfs/date-text.ts'
 
 interface Suspicion {
   /** The parts that can have caused it. */
@@ -253,9 +254,7 @@ function comparedBy(node: AnyNode): AnyNode[] {
 function isDate(text: string): boolean {
   const day = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)/.exec(text)
   if (!day) return /^\s*\d{1,2}:\d{1,2}/.test(text)
-  const [year, month, date] = day.slice(1).map(Number) as [number, number, number]
-  const same = new Date(Date.UTC(year, month - 1, date))
-  return same.getUTCMonth() === month - 1 && same.getUTCDate() === date
+  return isDay(...(day.slice(1).map(Number) as [number, number, number]))
 }
 
 /** Calls where rows are not grouped yet: in WHERE, ON and the keys of GROUP BY. */

@@ -12,7 +12,7 @@ import type {
 import type { ScalarName, SqlType } from '../../../sql/types.ts'
 import { fieldName, typeName } from '../../values.ts'
 import { canonicalJson } from '../udfs/json.ts'
-import { daysSince1970, microsPerDay } from '../udfs/date-text.ts'
+import { daysSince1970, isDay, microsPerDay } from '../udfs/date-text.ts'
 import { ValueError } from '../udfs/udf.ts'
 import { utcOf } from '../udfs/time-zones.ts'
 import { duckType, quoteText } from '../syntax.ts'
@@ -78,9 +78,7 @@ function isRead(text: string, type: ScalarName): boolean {
   if (!hasShape(text, type)) return false
   const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})/.exec(text)?.map(Number) ?? []
   if (year === undefined || !/^(DATE|TIMESTAMP)/.test(type)) return true
-  const date = new Date(Date.UTC(2000, month! - 1, day))
-  date.setUTCFullYear(year)
-  return year > 0 && date.getUTCMonth() === month! - 1 && date.getUTCDate() === day
+  return year > 0 && isDay(year, month!, day!)
 }
 
 /** `TIMESTAMP '2026-11-14'` and the like; without a zone it is UTC. Throws SqlError for text of another shape. */

@@ -1,8 +1,8 @@
 /** INTERVALs: months, days and microseconds, each with its own sign. */
+import { civilOf, daysSince1970, inRange, microsPerDay } from './date-text.ts'
 import { type Interval, scalar, type ScalarFunction, ValueError } from './udf.ts'
 
 const microsPerHour = 3_600_000_000n
-const microsPerDay = 24n * microsPerHour
 
 const size = (value: bigint) => (value < 0n ? -value : value)
 
@@ -153,22 +153,17 @@ function bucket(
     throw new ValueError('A bucket has the width of one part of an INTERVAL, which is above zero')
   if ((type === 'DATE' && micros > 0n) || (type === 'TIMESTAMP' && months > 0n))
     throw new ValueError(`A ${type} has no bucket of this width`)
-  const begin =
+  return inRange(
     months > 0n
       ? bucketOfMonths(at, Number(months), origin)
-      : at - modulo(at - origin, days * microsPerDay + micros)
-  if (begin < firstMicros || begin > lastMicros) throw new ValueError('A date or time is out of range')
-  return begin
+      : at - modulo(at - origin, days * microsPerDay + micros),
+  )
 }
-
-/** Of the years 1 to 9999. */
-const firstMicros = -62_135_596_800_000_000n
-const lastMicros = 253_402_300_799_999_999n
 
 const modulo = (value: bigint, by: bigint) => ((value % by) + by) % by
 
 function bucketOfMonths(at: bigint, width: number, origin: bigint): bigint {
-  const [time, start] = [civil(at), civil(origin)]
+  const [time, start] = [inMonths(at), inMonths(origin)]
   const ends = time.isLastDay && start.isLastDay
   const isBefore = ends ? time.clock < start.clock : time.inMonth < start.inMonth
   const rest = Number(modulo(BigInt(time.month - start.month), BigInt(width)))
@@ -177,16 +172,14 @@ function bucketOfMonths(at: bigint, width: number, origin: bigint): bigint {
 }
 
 /** A time by its month since the year 0, its day, and the microseconds since the day and since the month began. */
-function civil(micros: bigint) {
-  const clock = modulo(micros, microsPerDay)
-  const date = new Date(Number((micros - clock) / 1000n))
-  const month = 12 * date.getUTCFullYear() + date.getUTCMonth()
-  const day = date.getUTCDate()
+function inMonths(micros: bigint) {
+  const { year, month: ofYear, day } = civilOf(micros)
+  const [month, clock] = [12 * year + ofYear - 1, modulo(micros, microsPerDay)]
   return { month, day, clock, inMonth: BigInt(day) * microsPerDay + clock, isLastDay: day === daysIn(month) }
 }
 
 function microsOf(month: number, day: number): bigint {
-  return BigInt(new Date(0).setUTCFullYear(Math.floor(month / 12), month % 12, day)) * 1000n
+  return BigInt(daysSince1970(Math.floor(month / 12), (month % 12) + 1, day)) * microsPerDay
 }
 
 const daysIn = (month: number) => Number((microsOf(month + 1, 1) - microsOf(month, 1)) / microsPerDay)
