@@ -1,4 +1,7 @@
-/** Entries over time: numbers as stacked bars, what is measured as lines. Brushed or pressed to narrow the range, read by pointer or arrow keys. */
+/**
+ * Entries over time: numbers as stacked bars, what is measured as lines. Brushed or pressed to narrow the range, read by
+ * pointer or arrow keys.
+ */
 import { el, show } from '../dom.ts'
 import { amount } from '../series.ts'
 import { rowsText } from './fields.ts'

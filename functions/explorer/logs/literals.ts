@@ -1,21 +1,13 @@
 /** Names and literals of GoogleSQL, as the logs view writes them. */
+import { reservedWords } from '../../../shared/sql/grammar.ts'
 import { brief } from './range.ts'
 import type { Field } from './shape.ts'
 import type { Scalar } from './state.ts'
 
 const plain = /^[A-Za-z_]\w*$/
-/** https://cloud.google.com/bigquery/docs/reference/standard-sql/lexical#reserved_keywords */
-const reserved = new Set(
-  `ALL AND ANY ARRAY AS ASC ASSERT_ROWS_MODIFIED AT BETWEEN BY CASE CAST COLLATE CONTAINS CREATE CROSS CUBE CURRENT
-  DEFAULT DEFINE DESC DISTINCT ELSE END ENUM ESCAPE EXCEPT EXCLUDE EXISTS EXTRACT FALSE FETCH FOLLOWING FOR FROM FULL
-  GROUP GROUPING GROUPS HASH HAVING IF IGNORE IN INNER INTERSECT INTERVAL INTO IS JOIN LATERAL LEFT LIKE LIMIT LOOKUP
-  MERGE NATURAL NEW NO NOT NULL NULLS OF ON OR ORDER OUTER OVER PARTITION PRECEDING PROTO QUALIFY RANGE RECURSIVE
-  RESPECT RIGHT ROLLUP ROWS SELECT SET SOME STRUCT TABLESAMPLE THEN TO TREAT TRUE UNBOUNDED UNION UNNEST USING WHEN
-  WHERE WINDOW WITH WITHIN`.split(/\s+/),
-)
 
 export function name(text: string): string {
-  return plain.test(text) && !reserved.has(text.toUpperCase())
+  return plain.test(text) && !reservedWords.has(text.toUpperCase())
     ? text
     : `\`${text.replaceAll(/[`\\]/g, '\\$&')}\``
 }

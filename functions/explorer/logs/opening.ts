@@ -55,8 +55,8 @@ export function stateFrom(link: Link, subject: Subject): { state: State; notices
 }
 
 /**
- * The state with another table, and notices of what of it that table does not have, or names otherwise. All tables are searched in all values,
- * as what is looked for stands in other fields of each.
+ * The state with another table, and notices of what of it that table does not have, or names otherwise. All tables are
+ * searched in all values, as what is looked for stands in other fields of each.
  */
 export function inTable(
   state: State,

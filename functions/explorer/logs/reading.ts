@@ -117,7 +117,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
       return answer
     }
     const chart = await chartOf({ state, shape, range, now: now(), maxRows: endpoint.maxRows, run })
-    charted = { at: now(), width: chart.bars?.width ?? 6e7 }
+    charted = { at: now(), width: chart.bars?.width ?? minute }
     bars.set(chart.bars)
     markChart(controls.isEdited())
     show(legend, lacking, ...chart.legend(view.change))
