@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { EngineError } from '../engines/engine.ts'
 import { offsetOf, type Place, placeOf } from '../sql/error.ts'
 import { parse } from '../sql/parser.ts'
-import { nameKey, tablesOf } from '../sql/relations.ts'
+import { nameKey, plainNamesIn } from '../sql/relations.ts'
 import type { SqlType } from '../sql/types.ts'
 import type { ColumnsOf } from './columns.ts'
 import type { Endpoint, UpstreamTable } from './definition.ts'
@@ -77,7 +77,7 @@ export function placeInDeclared(declared: Endpoint, { sql }: Endpoint, place: Pl
 
 /** The tables of `upstream` that the query does not read. Throws SqlError. */
 export function unreadUpstream({ sql, upstream = {} }: Pick<Endpoint, 'sql' | 'upstream'>): string[] {
-  const plain = tablesOf(parse(sql)).flatMap(({ path }) => (path.length === 1 ? nameKey(path[0]!.name) : []))
+  const plain = plainNamesIn(parse(sql))
   return Object.keys(upstream).filter(name => !plain.includes(nameKey(name)))
 }
 

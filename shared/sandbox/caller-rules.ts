@@ -4,7 +4,7 @@
  * a subquery hides in the one expression that a walk leaves out.
  */
 import { nearestName } from '../sql/nearest.ts'
-import { nameKey } from '../sql/relations.ts'
+import { inReadingOrder, nameKey } from '../sql/relations.ts'
 import type {
   AnyNode,
   Call,
@@ -13,6 +13,7 @@ import type {
   ParameterReference,
   Query,
   TableReference,
+  With,
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { addressFunctions, plainFunctions, urlFunctions, whyClosed } from './allowed-functions.ts'
@@ -48,6 +49,7 @@ export class Violation extends Error {
 export function check(query: Query, offer: Offer): Set<string> {
   const walk = new Walk(offer)
   walk.refuseSingleTable(query)
+  walk.refuseCircles(query.with)
   walk.visit(query, new Set())
   return walk.used
 }
@@ -72,6 +74,8 @@ const harmless: ReadonlySet<string> = new Set(
 
 class Walk {
   readonly used = new Set<string>()
+  /** The WITH of the whole query, the only one that may be recursive. */
+  private outermost: With | null = null
   /** Keys of all common tables of the caller, in scope or not. */
   private own: ReadonlySet<string> = new Set()
   private readonly offer: Offer
@@ -91,6 +95,14 @@ class Walk {
     }
   }
 
+  refuseCircles(outermost: With | null): void {
+    this.outermost = outermost
+    inReadingOrder(outermost, (one, other) => {
+      const names = `${shown(one.name)} and ${shown(other.name)}`
+      throw new Violation(`${names} read each other: a table may read itself only`, one.at, 'invalid_query')
+    })
+  }
+
   /** `scope` has the keys of the caller's own common tables that are visible here. */
   visit(node: AnyNode, scope: ReadonlySet<string>): void {
     this.judge(node, scope)
@@ -99,13 +111,14 @@ class Walk {
   }
 
   /**
-   * Rule 5: a common table is visible to those after it and to its query, and nowhere else: in
-   * `WITH a AS (SELECT s FROM secret), secret AS (...)` the first `secret` is a real table.
+   * Rule 5: a common table is visible to those after it and to its query, and with RECURSIVE to all of its WITH, but nowhere
+   * else: in `WITH a AS (SELECT s FROM secret), secret AS (...)` the first `secret` is a real table.
    */
   private query(query: Query, outer: ReadonlySet<string>): void {
     const scope = new Set(outer)
     const own = new Set<string>()
     if (query.with) this.judge(query.with, scope)
+    if (query.with?.recursive) for (const { name } of query.with.ctes) scope.add(nameKey(name.name))
     for (const cte of query.with?.ctes ?? []) {
       this.visit(cte, scope)
       const key = nameKey(cte.name.name)
@@ -125,11 +138,12 @@ class Walk {
     else if (kind === 'Call') refuseUnlessKnown(node)
     else if (kind === 'ParameterReference') this.parameter(node)
     else if (kind === 'With') {
-      // Rule 6: a recursive table is visible before it is defined, and may run without end.
-      if (node.recursive)
+      // Rule 6: as in BigQuery, whose message this is in other words.
+      if (node.recursive && node !== this.outermost)
         throw new Violation(
-          'WITH RECURSIVE is not allowed, as it may run without end: UNNEST(GENERATE_ARRAY(1, n)) makes rows',
+          'WITH RECURSIVE is allowed at the beginning of the whole query only: move its tables there',
           at,
+          'invalid_query',
         )
     } else if (kind === 'WithExpression')
       throw new Violation('WITH is not allowed in an expression: name the value in a subquery', at)
@@ -158,7 +172,7 @@ class Walk {
     if (key === null || !(own || this.offer.tables.has(key))) {
       const hint =
         key !== null && this.own.has(key)
-          ? ': a WITH of the query has this name, but not in sight of this place: write it before all that read it'
+          ? ': a WITH of the query has this name, but not in sight of this place: write it before all that read it, or begin with WITH RECURSIVE'
           : tableInstead(
               path.map(part => part.name),
               [...scope, ...[...this.offer.tables.values()].map(table => table.name)],

@@ -13,7 +13,7 @@ import {
 } from '../sql/columns.ts'
 import { reservedWords } from '../sql/grammar.ts'
 import { defaultLimits } from '../sql/limits.ts'
-import { nameKey } from '../sql/relations.ts'
+import { inReadingOrder, nameKey, readsItself } from '../sql/relations.ts'
 import type {
   AnyNode,
   Exists,
@@ -227,8 +227,14 @@ class Stars {
   /** @returns the tables that the query sees, its own common tables included */
   commonTables(query: Query, outer: Tables): Map<string, Known> {
     const tables = new Map(outer)
-    for (const { name, query: common } of query.with?.ctes ?? [])
-      tables.set(nameKey(name.name), this.query(common, tables))
+    for (const cte of inReadingOrder(query.with)) {
+      const key = nameKey(cte.name.name)
+      const { body } = cte.query
+      // Its first rows give a recursive table the names of its columns.
+      if (query.with?.recursive && body.kind === 'SetOperation' && readsItself(cte))
+        tables.set(key, this.body(body.left, this.commonTables(cte.query, tables)))
+      tables.set(key, this.query(cte.query, tables))
+    }
     return tables
   }
 

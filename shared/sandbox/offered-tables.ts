@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import { parse } from '../sql/parser.ts'
 import { print } from '../sql/printer.ts'
 import { nameKey, tablesOf } from '../sql/relations.ts'
-import type { CommonTable, Query, TableReference } from '../sql/tree.ts'
+import type { AnyNode, CommonTable, Identifier, Query, TableReference } from '../sql/tree.ts'
 import { descendants } from '../sql/walk.ts'
 import { type Columns, columnsOfTables } from './expand.ts'
 
@@ -24,6 +24,7 @@ export interface EndpointTables {
   byKey: ReadonlyMap<string, EndpointTable>
   /** The references to real tables inside the WITH. */
   real: readonly TableReference[]
+  query: Query
 }
 
 /** By the endpoint's SQL, which they are a pure function of. */
@@ -49,12 +50,15 @@ export function tableQueries(endpoint: Pick<Endpoint, 'sql'>): { name: string; s
 /**
  * `WITH <the tables that the query needs> (<the caller's query>)`, or the query alone if it needs none. Rule 9 of
  * `shared/sandbox/README.md`, "Rules": other tables do not run, and real names stand in the endpoint's tables only.
+ * BigQuery takes RECURSIVE in the outermost WITH alone, so a recursive one of the caller's continues the endpoint's.
  * @param used keys of the tables that `caller` reads
  */
 export function compose(tables: EndpointTables, used: ReadonlySet<string>, caller: Query): Query {
   const needed = withThoseTheyRead(tables, used)
   const ctes = [...tables.byKey].filter(([key]) => needed.has(key)).map(([, { cte }]) => cte)
   if (ctes.length === 0) return caller
+  if (caller.with?.recursive)
+    return { ...caller, with: { ...caller.with, ctes: [...ctes, ...caller.with.ctes] } }
   return {
     kind: 'Query',
     with: { kind: 'With', recursive: tables.recursive, ctes, at: 0 },
@@ -64,6 +68,46 @@ export function compose(tables: EndpointTables, used: ReadonlySet<string>, calle
     offset: null,
     at: 0,
   }
+}
+
+/**
+ * The tables for a query with a WITH RECURSIVE, in which each common table sees all others: one under the name of a real table
+ * that the endpoint reads would be read in its place. Such tables, of the endpoint and of the caller, get other names here; the
+ * caller's query keeps the old ones for their rows.
+ */
+export function apart(tables: EndpointTables, caller: Query): EndpointTables {
+  if (!caller.with?.recursive) return tables
+  const own = readTables(structuredClone(tables.query))
+  const taken = new Set([own.query, caller].flatMap(query => [...descendants(query)].flatMap(namesOf)))
+  const real = new Set(own.real.flatMap(table => namesOf(table)))
+  const ctes = [...(own.query.with?.ctes ?? []), ...caller.with.ctes]
+  const hidden = new Set(ctes.flatMap(namesOf).filter(key => real.has(key)))
+  const names = new Map([...hidden].map(key => [key, freeName(key, taken)]))
+  for (const query of [own.query, caller])
+    for (const node of descendants(query)) if (!own.real.includes(node as never)) rename(node, names)
+  return own
+}
+
+/** The key of the common table that a node is or may read. */
+function namesOf(node: AnyNode): string[] {
+  if (node.kind === 'CommonTable') return [nameKey(node.name.name)]
+  return node.kind === 'TableReference' && node.path.length === 1 ? [nameKey(node.path[0]!.name)] : []
+}
+
+function freeName(key: string, taken: ReadonlySet<string>): string {
+  return taken.has(key) ? freeName(`${key}_`, taken) : key
+}
+
+function rename(node: AnyNode, names: ReadonlyMap<string, string>): void {
+  const [key] = namesOf(node)
+  const name = key === undefined ? undefined : names.get(key)
+  if (name === undefined) return
+  const renamed = (old: Identifier) => ({ ...old, name })
+  if (node.kind === 'CommonTable') node.name = renamed(node.name)
+  if (node.kind !== 'TableReference') return
+  const [old] = node.path as [Identifier]
+  node.alias ??= old
+  node.path = [renamed(old)]
 }
 
 /** A table reads only those before it, so one pass from the last to the first finds all; RECURSIVE needs all. */
@@ -96,5 +140,5 @@ function readTables(query: Query): EndpointTables {
     byKey.set(key, { name: cte.name.name, cte, columns: columns.get(key)!, reads })
   }
   const real = tablesOf(query).filter(({ at }) => at < query.body.at)
-  return { recursive: query.with?.recursive ?? false, byKey, real }
+  return { recursive: query.with?.recursive ?? false, byKey, real, query }
 }

@@ -72,6 +72,61 @@ describe('the statement', () => {
   })
 })
 
+describe('WITH RECURSIVE', () => {
+  const days = 'd AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM d WHERE n < 7)'
+  const shadowed = endpoint(
+    `WITH logs AS (SELECT id FROM logs WHERE shop = @shop), recent AS (SELECT id FROM logs UNION ALL SELECT id FROM raw)
+     SELECT id FROM recent`,
+    'shop',
+  )
+
+  test("goes on with the endpoint's WITH, as BigQuery takes RECURSIVE in the outermost one only", () => {
+    expect(sandbox(shop, `WITH RECURSIVE ${days} SELECT id FROM refunds, d ORDER BY 1 LIMIT 5`).sql).toBe(
+      `WITH RECURSIVE refunds AS (SELECT id FROM p.d.refunds), ${days} SELECT id FROM refunds, d ORDER BY 1 LIMIT 5`,
+    )
+  })
+
+  test('is the query alone where that uses no table', () => {
+    const sql = `WITH RECURSIVE ${days} SELECT n FROM d`
+    expect(sandbox(shop, sql)).toMatchObject({ sql, tables: [], parameters: [] })
+  })
+
+  test('writes out the columns of tables that read themselves, or others behind them', () => {
+    const sql = `WITH RECURSIVE week AS (SELECT * FROM d), ${days} SELECT * FROM week`
+    expect(sandbox(shop, sql).sql).toBe(
+      `WITH RECURSIVE week AS (SELECT d.n FROM d), ${days} SELECT week.n FROM week`,
+    )
+  })
+
+  test("lets no common table be read in place of the endpoint's real tables", () => {
+    const sql =
+      "WITH RECURSIVE raw AS (SELECT 'mine' AS id), raw_ AS (SELECT id FROM raw) SELECT raw.id FROM recent, raw, raw_"
+    expect(sandbox(endpoint('WITH recent AS (SELECT id FROM RAW) SELECT 1'), sql).sql).toBe(
+      "WITH RECURSIVE recent AS (SELECT id FROM RAW), raw__ AS (SELECT 'mine' AS id), " +
+        'raw_ AS (SELECT id FROM raw__ AS raw) SELECT raw.id FROM recent, raw__ AS raw, raw_',
+    )
+  })
+
+  test('lets no endpoint table be read in place of a real one', () => {
+    const sql = `WITH RECURSIVE ${days} SELECT logs.id FROM recent, d, Logs AS x, logs`
+    const { sql: statement, tables, parameters } = sandbox(shadowed, sql)
+    expect(statement).toBe(
+      'WITH RECURSIVE logs_ AS (SELECT id FROM logs WHERE shop = @shop), ' +
+        `recent AS (SELECT id FROM logs_ AS logs UNION ALL SELECT id FROM raw), ${days} ` +
+        'SELECT logs.id FROM recent, d, logs_ AS x, logs_ AS logs',
+    )
+    expect([tables, parameters]).toEqual([['logs', 'recent'], ['shop']])
+    expect(sandbox(shadowed, 'SELECT id FROM logs').sql).toBe(
+      'WITH logs AS (SELECT id FROM logs WHERE shop = @shop) (SELECT id FROM logs)',
+    )
+  })
+
+  test('says so where a table reads itself without it', () => {
+    const { message } = refusal('WITH d AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM d) SELECT n FROM d')
+    expect(message).toContain('begin with WITH RECURSIVE')
+  })
+})
+
 describe('beside the statement', () => {
   test('the tables are those the caller reads, in the spelling and order of the endpoint', () => {
     expect(sandbox(shop, 'SELECT 1 FROM `NET` JOIN ORDERS USING (id)').tables).toEqual(['Orders', 'net'])
@@ -219,6 +274,13 @@ describe('a complaint about the composed statement', () => {
 
   test('is found where the caller’s keywords are written otherwise', () => {
     expect(found('select id from logs where ( patth=1 )', 'patth')).toEqual({ line: 1, column: 29 })
+  })
+
+  test('is found in a WITH RECURSIVE, whose tables follow the endpoint’s', () => {
+    const text = 'with recursive a as (\n select patth from logs)\nselect path\nfrom a, loggs'
+    expect(found(text.replace('loggs', 'logs'), 'patth')).toEqual({ line: 2, column: 9 })
+    expect(found(text.replace('loggs', 'logs'), 'path')).toEqual({ line: 3, column: 8 })
+    expect(found(text.replace('loggs', 'logs'), 'real.table')).toBeNull()
   })
 
   test('about the endpoint’s own part has no place', () => {

@@ -11,11 +11,11 @@ import { nodeAt } from '../sql/places.ts'
 import { print } from '../sql/printer.ts'
 import { tablesOf } from '../sql/relations.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
-import { parameterNames } from '../sql/walk.ts'
+import { descendants, parameterNames } from '../sql/walk.ts'
 import { expandStars, starOfTable, unnestPaths } from './expand.ts'
 import { ofClickHouse } from './other-dialects.ts'
 import { check, Violation } from './caller-rules.ts'
-import { compose, type EndpointTables, tablesOfEndpoint } from './offered-tables.ts'
+import { apart, compose, type EndpointTables, tablesOfEndpoint } from './offered-tables.ts'
 
 export interface Sandboxed {
   /** The statement to run. */
@@ -36,9 +36,10 @@ export interface Sandboxed {
  * that breaks a rule; both with the place in the caller's text, and with no name that the caller may not see
  */
 export function sandbox(endpoint: Pick<Endpoint, 'sql' | 'parameters'>, callerSql: string): Sandboxed {
-  const tables = tablesOfEndpoint(endpoint)
+  const offered = tablesOfEndpoint(endpoint)
   const query = parseCaller(callerSql)
-  const used = checkCaller(query, callerSql, tables, endpoint.parameters)
+  const used = checkCaller(query, callerSql, offered, endpoint.parameters)
+  const tables = apart(offered, query)
   const composed = compose(tables, used, query)
   return {
     sql: statementOf(composed, query, tables),
@@ -50,15 +51,22 @@ export function sandbox(endpoint: Pick<Endpoint, 'sql' | 'parameters'>, callerSq
 }
 
 /** Whether a place in a composed statement is in the caller's part. @param normal the caller's query */
-export function isInCaller({ sql, normal }: Pick<Sandboxed, 'sql' | 'normal'>, place: Place): boolean {
-  const start = startOfCaller(sql, normal)
-  const at = offsetOf(sql, place) - start
-  return at >= 0 && at < normal.length && sql.startsWith(normal, start)
+export function isInCaller(composed: Pick<Sandboxed, 'sql' | 'normal'>, place: Place): boolean {
+  return offsetInCaller(composed, place) !== null
 }
 
-/** The caller's query is all of a statement, or stands in parentheses at its end. */
-function startOfCaller(sql: string, normal: string): number {
-  return sql === normal ? 0 : sql.length - normal.length - 1
+/**
+ * The offset in `normal` of a place in `sql`, `null` outside it. The caller's query is all of a statement, or stands in
+ * parentheses at its end; from its first table on where its WITH RECURSIVE continues the endpoint's.
+ */
+function offsetInCaller({ sql, normal }: Pick<Sandboxed, 'sql' | 'normal'>, place: Place): number | null {
+  const isAll = sql === normal
+  const start = 'WITH RECURSIVE '
+  const shared = !isAll && normal.startsWith(start) ? start.length : 0
+  const before = sql.length - normal.length - (isAll || shared > 0 ? 0 : 1)
+  const at = offsetOf(sql, place) - before
+  const isWithin = at >= shared && at < normal.length
+  return isWithin && sql.startsWith(normal.slice(shared), before + shared) ? at : null
 }
 
 /**
@@ -67,12 +75,12 @@ function startOfCaller(sql: string, normal: string): number {
  * @returns `null` where the place is not in the caller's part
  */
 export function placeInCaller(
-  { sql, normal, tree }: Pick<Sandboxed, 'sql' | 'normal' | 'tree'>,
+  composed: Pick<Sandboxed, 'sql' | 'normal' | 'tree'>,
   callerSql: string,
   place: Place,
 ): Place | null {
-  if (!isInCaller({ sql, normal }, place)) return null
-  const node = nodeAt(normal, offsetOf(sql, place) - startOfCaller(sql, normal), tree)
+  const at = offsetInCaller(composed, place)
+  const node = at === null ? null : nodeAt(composed.normal, at, composed.tree)
   return node && placeOf(callerSql, node.at)
 }
 
@@ -135,11 +143,15 @@ function statementOf(composed: Query, caller: Query, tables: EndpointTables): st
     const sql = print(composed)
     const again = reparsed(sql, caller)
     if (!sameTree(again, composed)) throw new Error('the printed statement reads differently')
-    // Without the endpoint's WITH, the statement is the caller's query alone, which may read no real table.
-    const callerBegins = composed === caller ? 0 : again.body.at
+    const read = tablesOf(again)
     const own = new Set(tables.real.map(pathKey))
-    if (!tablesOf(again).every(table => table.at < callerBegins && own.has(pathKey(table)))) {
+    const begins = beginOfCaller(again, composed, caller)
+    if (!read.every(table => table.at < begins && own.has(pathKey(table)))) {
       throw new Error('the printed statement reads a table outside')
+    }
+    const parts = new Set(descendants(composed))
+    if (read.length !== tables.real.filter(table => parts.has(table)).length) {
+      throw new Error("a common table of the printed statement hides one that the endpoint's tables read")
     }
     if (starOfTable(caller)) throw new Error('the printed statement has columns without a name')
     return sql
@@ -147,6 +159,12 @@ function statementOf(composed: Query, caller: Query, tables: EndpointTables): st
     if (cause instanceof ApiError) throw cause
     throw new ApiError('internal', 'An internal error.', { cause })
   }
+}
+
+/** Without the endpoint's WITH, the statement is the caller's query alone, which may read no real table. */
+function beginOfCaller(again: Query, composed: Query, { with: common }: Query): number {
+  if (composed.with === null || composed.with === common) return 0
+  return common?.recursive ? again.with!.ctes.at(-common.ctes.length)!.at : again.body.at
 }
 
 /** @throws ApiError `invalid_query` where the caller's query has grown beyond the limits as it was written out */

@@ -1,4 +1,15 @@
-import type { AnyNode, From, Identifier, Pivot, Query, Select, TableReference, Unpivot } from './tree.ts'
+import type {
+  AnyNode,
+  CommonTable,
+  From,
+  Identifier,
+  Pivot,
+  Query,
+  Select,
+  TableReference,
+  Unpivot,
+  With,
+} from './tree.ts'
 import { children, unknownKind } from './walk.ts'
 
 /** The names in scope: common tables, and the rows of FROM (`t` in `t.array`). */
@@ -15,6 +26,39 @@ export function tablesOf(query: Query): TableReference[] {
   const search = new TableSearch()
   search.visit(query, { ctes: new Set(), rows: new Set() })
   return search.tables
+}
+
+/** The keys of the plain names, of tables and of common tables around it, that a query reads. */
+export function plainNamesIn(query: Query): string[] {
+  return tablesOf(query).flatMap(({ path }) => (path.length === 1 ? nameKey(path[0]!.name) : []))
+}
+
+export function readsItself({ name, query }: CommonTable): boolean {
+  return plainNamesIn(query).includes(nameKey(name.name))
+}
+
+/**
+ * The common tables of a WITH, each after those that it reads, which RECURSIVE lets stand behind it.
+ * @param onCircle is told of two that read each other, which GoogleSQL refuses
+ */
+export function inReadingOrder(
+  common: With | null,
+  onCircle: (one: CommonTable, other: CommonTable) => void = () => {},
+): CommonTable[] {
+  if (!common?.recursive) return common?.ctes ?? []
+  const ordered = new Set<CommonTable>()
+  const add = (cte: CommonTable, readers: CommonTable[]) => {
+    if (ordered.has(cte)) return
+    const names = plainNamesIn(cte.query)
+    for (const other of common.ctes) {
+      if (other === cte || !names.includes(nameKey(other.name.name))) continue
+      if (readers.includes(other)) onCircle(other, cte)
+      else add(other, [...readers, cte])
+    }
+    ordered.add(cte)
+  }
+  for (const cte of common.ctes) add(cte, [])
+  return [...ordered]
 }
 
 /** Names of common tables and rows are equal if their keys are: the case of ASCII letters does not count. */

@@ -50,6 +50,10 @@ describe('a message', () => {
       'The value of parameter @ts_value is not a valid TIMESTAMP',
     ],
     ['division by zero: 1 / 0', 'Division by zero'],
+    [
+      'A recursive CTE has reached the maximum number of iterations: 500',
+      'A recursive table has reached the maximum number of iterations: 500',
+    ],
     ['Array index 9 is out of bounds', 'Array index is out of bounds'],
     ['Scalar subquery produced more than one element', 'A scalar subquery returned more than one row'],
     ['Invalid time zone: secret', 'Unknown time zone'],

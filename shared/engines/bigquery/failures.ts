@@ -211,6 +211,10 @@ const aboutValues: [pattern: RegExp, message: string][] = [
   [/query parameter \W?(\w+)\W? in type \W?(?:TYPE_)?(\w+)/, 'The value of parameter @$1 is not a valid $2'],
   [/division by zero/i, 'Division by zero'],
   [/Array index .*out of bounds/, 'Array index is out of bounds'],
+  [
+    /recursive CTE has reached the maximum number of iterations: (\d+)/i,
+    'A recursive table has reached the maximum number of iterations: $1',
+  ],
   [/Scalar subquery produced more than one element/, 'A scalar subquery returned more than one row'],
   [/(invalid|unknown|unrecognized) time ?zone/i, 'Unknown time zone'],
   [/(syntax error while parsing|parsing JSON|invalid JSON|JSON text)/i, 'A value is not JSON'],

@@ -338,15 +338,71 @@ export const attacks: Attacks[] = [
   // ---- rules 6, 7 and 8: parts of the language that reach further than a SELECT over tables
 
   {
-    rule: 'rule 6: WITH RECURSIVE is refused',
+    rule: 'rule 5: WITH RECURSIVE brings the tables of its own WITH into sight, and no others',
     code: 'sandbox_violation',
-    stops: /WITH RECURSIVE is not allowed/,
+    stops: outside,
     attempts: {
-      'a loop without an end':
-        'WITH RECURSIVE a AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM b), b AS (SELECT 1 AS n) SELECT 1',
-      'RECURSIVE without a loop': 'WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a',
+      'a table beside the recursive one':
+        'WITH RECURSIVE a AS (SELECT s, 1 AS n FROM secret UNION ALL SELECT s, n + 1 FROM a WHERE n < 2) SELECT s FROM a',
+      'a table in the recursive query':
+        "WITH RECURSIVE a AS (SELECT '' AS s UNION ALL SELECT x.s FROM a CROSS JOIN secret AS x) SELECT s FROM a",
+      'a table behind the WITH': 'WITH RECURSIVE a AS (SELECT 1 AS n) SELECT s FROM a, secret',
+      'a table of a WITH inside a common table':
+        'WITH RECURSIVE a AS (WITH secret AS (SELECT 1 AS s) SELECT s FROM secret) SELECT s FROM secret',
+      'a table of a WITH inside another':
+        'WITH RECURSIVE a AS (WITH secret AS (SELECT 1 AS s) SELECT s FROM secret), b AS (SELECT s FROM secret) SELECT s FROM b',
+      'a table of a later WITH inside':
+        'WITH RECURSIVE a AS (WITH b AS (SELECT s FROM secret), secret AS (SELECT 1 AS s) SELECT s FROM b) SELECT s FROM a',
+      'a dataset under the name of a recursive table':
+        'WITH RECURSIVE a AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM a WHERE n < 2) SELECT s FROM a.secret',
+      'the real table behind an endpoint table':
+        'WITH RECURSIVE a AS (SELECT id FROM `cloudflare.logs.prod` UNION ALL SELECT id FROM a WHERE FALSE) SELECT id FROM a',
+    },
+  },
+  {
+    rule: 'rule 5: no table of a WITH RECURSIVE takes the place of an endpoint table',
+    code: 'sandbox_violation',
+    stops: /is a table of this endpoint: choose another name|cannot name a table/,
+    attempts: {
+      'a copy that reads itself':
+        'WITH RECURSIVE edge_logs AS (SELECT id FROM edge_logs UNION ALL SELECT id FROM edge_logs WHERE FALSE) SELECT id FROM edge_logs',
+      'a later table, which an earlier one reads':
+        'WITH RECURSIVE a AS (SELECT id FROM auth_logs), auth_logs AS (SELECT 1 AS id) SELECT id FROM a',
+      'a table that only the endpoint reads':
+        'WITH RECURSIVE `cloudflare.logs.prod` AS (SELECT 1 AS id) SELECT id FROM edge_logs',
+    },
+  },
+  {
+    rule: 'rule 6: WITH RECURSIVE stands at the beginning of the whole query',
+    code: 'invalid_query',
+    stops: /allowed at the beginning of the whole query only/,
+    attempts: {
       'RECURSIVE in a subquery': 'SELECT n FROM (WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a)',
       'RECURSIVE in an expression': 'SELECT (WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a)',
+      'RECURSIVE in parentheses': '(WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a)',
+      'RECURSIVE in a common table':
+        'WITH b AS (WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a) SELECT n FROM b',
+      'RECURSIVE in a recursive table':
+        'WITH RECURSIVE b AS (WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a) SELECT n FROM b',
+      'RECURSIVE in a set operation':
+        'SELECT 1 AS n UNION ALL (WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a)',
+      'RECURSIVE in EXISTS': 'SELECT EXISTS (WITH RECURSIVE a AS (SELECT 1 AS n) SELECT n FROM a)',
+    },
+  },
+  {
+    rule: 'rule 6: common tables do not read each other in a circle',
+    code: 'invalid_query',
+    stops: /read each other/,
+    attempts: {
+      'two tables': 'WITH RECURSIVE a AS (SELECT n FROM b), b AS (SELECT n FROM a) SELECT n FROM a',
+      'two recursive tables':
+        'WITH RECURSIVE a AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM b), b AS (SELECT 1 AS n UNION ALL SELECT n FROM a) SELECT 1',
+      'three tables':
+        'WITH RECURSIVE a AS (SELECT n FROM c), b AS (SELECT n FROM a), c AS (SELECT n FROM edge_logs, b) SELECT n FROM a',
+      'two tables in other letters':
+        'WITH RECURSIVE A AS (SELECT n FROM b), B AS (SELECT n FROM a) SELECT n FROM a',
+      'an expression':
+        'WITH RECURSIVE a AS (SELECT (SELECT MAX(n) FROM b) AS n), b AS (SELECT n FROM a) SELECT n FROM a',
     },
   },
   {

@@ -468,6 +468,51 @@ describeDuckDb(
           'WITH RECURSIVE a AS (SELECT 1 AS x UNION ALL SELECT x FROM b), b AS (SELECT x FROM a) SELECT x FROM a',
           'a and b read each other',
         ],
+        ...[
+          ['SELECT 1 AS n', '(SELECT n + 1 FROM t ORDER BY n)', 'where rows are sorted or cut'],
+          ['SELECT 1 AS n', '(SELECT n + 1 FROM t LIMIT 1)', 'where rows are sorted or cut'],
+          ['SELECT 1 AS n', 'SELECT n + 1 FROM (SELECT DISTINCT n FROM t)', 'where rows are grouped'],
+          ['SELECT 1 AS n', 'SELECT x.m FROM (SELECT MAX(n) AS m FROM t) AS x', 'where rows are grouped'],
+          [
+            'SELECT 1 AS n',
+            'SELECT n + 1 FROM t QUALIFY RANK() OVER (ORDER BY n) = 1',
+            'where rows are grouped',
+          ],
+          ['SELECT 1 AS n', 'SELECT (SELECT MAX(n) FROM t)', 'in an expression'],
+          ['SELECT 1 AS n', 'SELECT 2 FROM UNNEST([1]) WHERE EXISTS (SELECT 1 FROM t)', 'in an expression'],
+          [
+            'SELECT 1 AS n',
+            'SELECT x FROM UNNEST([1]) AS x WHERE x IN (SELECT n FROM t)',
+            'in an expression',
+          ],
+          ['SELECT 1 AS n', '(WITH x AS (SELECT n FROM t) SELECT n FROM x)', 'in a WITH inside'],
+          ['SELECT 1 AS n', '(SELECT n FROM t EXCEPT DISTINCT SELECT 3)', 'in EXCEPT DISTINCT'],
+          [
+            'SELECT 1 AS n',
+            'SELECT t.n FROM UNNEST([1]) AS x LEFT JOIN t ON TRUE',
+            'on the side of a LEFT JOIN',
+          ],
+          [
+            'SELECT 1 AS n',
+            'SELECT t.n FROM t RIGHT JOIN UNNEST([1]) AS x ON TRUE',
+            'on the side of a RIGHT JOIN',
+          ],
+          [
+            'SELECT 1 AS n',
+            'SELECT t.n FROM t FULL JOIN UNNEST([1]) AS x ON TRUE',
+            'on the side of a FULL JOIN',
+          ],
+          ['SELECT 1 AS n', 'SELECT a.n FROM t AS a JOIN t AS b ON TRUE', 'must read itself once'],
+          ['SELECT n FROM t', 'SELECT 1', 'must not read itself before UNION'],
+          ['SELECT 1 AS n', `SELECT 'x' FROM t`, 'another type than before UNION'],
+          ['SELECT 1 AS n', 'SELECT n + 1 FROM t', 'the maximum number of iterations: 500'],
+        ].map(
+          ([first, next, message]) =>
+            [`WITH RECURSIVE t AS (${first} UNION ALL ${next}) SELECT n FROM t`, message!] as [
+              string,
+              string,
+            ],
+        ),
       ])('%s: %s', async (sql, message) => {
         const error = await failure(sql)
         expect(error.message).toContain(message)

@@ -1,6 +1,6 @@
 /** Whole queries: WITH, set operations, parentheses. */
 import { matchedNames, sameName } from '../../../sql/columns.ts'
-import { nameKey, tablesOf } from '../../../sql/relations.ts'
+import { inReadingOrder, nameKey, readsItself } from '../../../sql/relations.ts'
 import type {
   ByName,
   CommonTable,
@@ -10,7 +10,6 @@ import type {
   SetOperator,
   With,
 } from '../../../sql/tree.ts'
-import { descendantsHere } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { coerce, unifyOrThrow } from './coercion.ts'
 import {
@@ -18,15 +17,16 @@ import {
   type Context,
   type Ctes,
   type OutputColumn,
+  raise,
   type Relation,
   type Scope,
   type Sorting,
   typed,
 } from './context.ts'
-import { isOverRows } from './functions/calls.ts'
 import { key } from './keys.ts'
 import { orderAround, tailOfRows, tailOfSelect } from './order.ts'
 import { checkDepth, checkSize } from './planning.ts'
+import { recursionOf } from './recursion.ts'
 import { newScope, visibleColumn } from './scope.ts'
 import { select } from './select.ts'
 
@@ -83,65 +83,30 @@ function commonTables(context: Context, node: With, around: Ctes) {
       throw context.invalid(name, `Duplicate alias ${name.name} for WITH subquery`)
     names.add(nameKey(name.name))
   }
-  for (const cte of node.recursive ? inOrder(context, node.ctes) : node.ctes) {
+  const ordered = inReadingOrder(node, (one, other) => {
+    throw context.invalid(one.name, `${one.name.name} and ${other.name.name} read each other`)
+  })
+  for (const cte of ordered) {
     const duck = context.uniqueName(cte.name.name)
-    const recursive = node.recursive && reads(cte.query).includes(nameKey(cte.name.name))
-    const relation = recursive
+    const recursive = node.recursive && readsItself(cte)
+    const inside = recursive
       ? recursiveTable(context, cte, duck, ctes)
-      : context.query(cte.query, null, ctes, 'deferred')
-    texts.push({ sql: `${quoteName(duck)} AS (${relation.sql})`, recursive })
+      : { texts: [], relation: context.query(cte.query, null, ctes, 'deferred') }
+    const { relation } = inside
+    texts.push(...inside.texts, { sql: `${quoteName(duck)} AS (${relation.sql})`, recursive })
     ctes.set(nameKey(cte.name.name), { ...relation, duck })
   }
   return { texts, ctes }
 }
 
-/** The names of tables and common tables around it that a query reads. */
-function reads(query: Query): string[] {
-  return tablesOf(query).flatMap(({ path }) => (path.length === 1 ? nameKey(path[0]!.name) : []))
-}
+/** As in BigQuery (https://cloud.google.com/bigquery/docs/recursive-ctes, "Troubleshoot iteration limit errors"). */
+const mostRounds = 500
 
-/** With RECURSIVE, a table may read those behind it: each after those that it reads. */
-function inOrder(context: Context, ctes: CommonTable[]): CommonTable[] {
-  const ordered = new Set<CommonTable>()
-  const add = (cte: CommonTable, readers: CommonTable[]) => {
-    const names = reads(cte.query)
-    for (const other of ctes) {
-      if (other === cte || ordered.has(other) || !names.includes(nameKey(other.name.name))) continue
-      if (readers.includes(other))
-        throw context.invalid(other.name, `${other.name.name} and ${cte.name.name} read each other`)
-      add(other, [...readers, cte])
-    }
-    ordered.add(cte)
-  }
-  for (const cte of ctes) if (!ordered.has(cte)) add(cte, [])
-  return [...ordered]
-}
-
-/** A common table that reads itself: rows to begin with, and a query that makes the next rows of the last ones. */
-function recursiveTable(
-  context: Context,
-  { name, query: node }: CommonTable,
-  duck: string,
-  ctes: Ctes,
-): Relation {
-  const { body } = node
-  const plain = !node.with && node.orderBy.length === 0 && !node.limit
-  if (!plain || body.kind !== 'SetOperation' || !body.operator.startsWith('UNION') || body.byName)
-    throw context.invalid(
-      name,
-      `${name.name} reads itself, so it must be a query UNION ALL one that reads it`,
-    )
-  const alone: Query = { ...node, body: body.left }
-  if (reads(alone).includes(nameKey(name.name)))
-    throw context.invalid(name, `${name.name} must not read itself before UNION`)
-  const again: Query = { ...node, body: body.right }
-  if (reads(again).filter(read => read === nameKey(name.name)).length > 1)
-    throw context.invalid(name, `${name.name} must read itself once`)
-  const grouped = [...descendantsHere(body.right)].find(part =>
-    part.kind === 'Select' ? part.distinct || part.groupBy || part.having || part.qualify : isOverRows(part),
-  )
-  if (grouped)
-    throw context.invalid(grouped, `${name.name} reads itself where rows are grouped: group them outside`)
+/** A common table that reads itself, under a name in DuckDB, behind the tables of a WITH inside it. */
+function recursiveTable(context: Context, cte: CommonTable, duck: string, around: Ctes) {
+  const { name } = cte
+  const { with: common, union: body } = recursionOf(context, cte)
+  const { texts, ctes } = common ? commonTables(context, common, around) : { texts: [], ctes: around }
   const first = operand(context, body.left, null, ctes, 'sorted')
   const columns = first.columns.map((column): OutputColumn => ({
     ...column,
@@ -158,7 +123,18 @@ function recursiveTable(
     asColumns(context, first, first.columns, columns),
     asColumns(context, next, next.columns, columns),
   ]
-  return { ...own, sql: `${a} ${setOperators[body.operator]} ${b}` }
+  const sql =
+    body.operator === 'UNION ALL' ? counted(context, duck, a, b) : `${a} ${setOperators[body.operator]} ${b}`
+  return { texts, relation: { ...own, sql } }
+}
+
+/** The union with one more column, the number of the round, which ends a recursion that has no end of its own. */
+function counted(context: Context, duck: string, first: string, next: string): string {
+  const round = quoteName(context.uniqueName('round'))
+  const last = `(SELECT max(${round}) FROM ${quoteName(duck)})`
+  const tooMany = raise('A recursive table has reached the maximum number of iterations: 500')
+  const number = `CASE WHEN ${last} < ${mostRounds} THEN ${last} + 1 ELSE ${tooMany} END`
+  return `SELECT *, 0 AS ${round} FROM (${first}) UNION ALL SELECT *, ${number} FROM (${next})`
 }
 
 function bodyOf(context: Context, node: Query, outer: Scope | null, ctes: Ctes, sorting: Sorting): Pieces {

@@ -1,0 +1,80 @@
+/**
+ * Where a common table may read itself, which DuckDB does not restrict
+ * (https://cloud.google.com/bigquery/docs/reference/standard-sql/query-syntax#recursive_cte_rules).
+ */
+import { nameKey, tablesOf } from '../../../sql/relations.ts'
+import type { AnyNode, CommonTable, Query, SetOperation, With } from '../../../sql/tree.ts'
+import { children, descendantsHere } from '../../../sql/walk.ts'
+import type { Context } from './context.ts'
+import { isOverRows } from './functions/calls.ts'
+
+/** A recursive table: rows to begin with, and a query that makes the next rows of the last ones. */
+interface Recursion {
+  with: With | null
+  union: SetOperation
+}
+
+/** Throws SqlError for a table that is no such union, or reads itself elsewhere than in FROM of its second query. */
+export function recursionOf(context: Context, { name, query: whole }: CommonTable): Recursion {
+  let query = whole
+  while (query.body.kind === 'QueryInParentheses' && !query.with && !isCut(query)) query = query.body.query
+  const { with: common, body } = query
+  if (body.kind !== 'SetOperation' || !body.operator.startsWith('UNION') || body.byName)
+    throw context.invalid(
+      name,
+      `${name.name} reads itself, so it must be a query UNION ALL one that reads it`,
+    )
+  const own = tablesOf(query).filter(
+    ({ path }) => path.length === 1 && nameKey(path[0]!.name) === nameKey(name.name),
+  )
+  const ways = own.map(reference => wayTo(query, reference)!)
+  if (ways.some(way => way.includes(body.left)))
+    throw context.invalid(name, `${name.name} must not read itself before UNION`)
+  const [way] = ways as [AnyNode[]]
+  if (ways.length > 1) throw context.invalid(name, `${name.name} must read itself once`)
+  for (const [at, node] of way.entries()) {
+    const why = node === body ? null : reasons[node.kind]?.(node as never, way[at + 1]!)
+    if (why) throw context.invalid(node, `${name.name} reads itself ${why}`)
+  }
+  return { with: common, union: body }
+}
+
+/** The nodes from `node` down to one under it. */
+function wayTo(node: AnyNode, target: AnyNode): AnyNode[] | null {
+  if (node === target) return [node]
+  for (const child of children(node)) {
+    const way = wayTo(child, target)
+    if (way) return [node, ...way]
+  }
+  return null
+}
+
+const inExpression = () => 'in an expression: read it in FROM'
+
+/** Why a part of the query must not hold the recursive table, which is in its part `child`; `null` where it may. */
+const reasons: {
+  [Kind in AnyNode['kind']]?: (node: Extract<AnyNode, { kind: Kind }>, child: AnyNode) => string | null
+} = {
+  Query: query => (isCut(query) ? 'where rows are sorted or cut: do that outside' : null),
+  Select: node => {
+    const { distinct, groupBy, having, qualify } = node
+    const isGrouped = distinct || groupBy || having || qualify || [...descendantsHere(node)].some(isOverRows)
+    return isGrouped ? 'where rows are grouped: group them outside' : null
+  },
+  SetOperation: ({ operator }) => (operator.endsWith('DISTINCT') ? `in ${operator}: do that outside` : null),
+  Join: ({ type, left, right }, child) => {
+    const isFilled =
+      type === 'FULL' || (type === 'LEFT' && child === right) || (type === 'RIGHT' && child === left)
+    return isFilled ? `on the side of a ${type} JOIN whose rows may be missing` : null
+  },
+  Pivot: () => 'in PIVOT: do that outside',
+  CommonTable: () => 'in a WITH inside: read it in FROM',
+  ScalarSubquery: inExpression,
+  ArraySubquery: inExpression,
+  Exists: inExpression,
+  InQuery: inExpression,
+}
+
+function isCut({ orderBy, limit }: Query): boolean {
+  return orderBy.length > 0 || limit !== null
+}
