@@ -11,6 +11,7 @@ import { children, descendants } from '../../sql/walk.ts'
 import { EngineError } from '../engine.ts'
 import { isAggregate } from './rewrite/functions/calls.ts'
 import { isDay } from './udfs/date-text.ts'
+import { isZone } from './udfs/time-zones.ts'
 
 interface Suspicion {
   /** The parts that can have caused it. */
@@ -190,17 +191,9 @@ function unknownZones(query: Query): AnyNode[] {
     node =>
       node.kind === 'Literal' &&
       node.literal === 'STRING' &&
-      /^[A-Z_]+(\/[\w+-]+)*$/i.test(node.value) &&
+      /^([A-Z_]+[\w+-:]*(\/[\w+-]+)*|[+-][\d:]+)$/i.test(node.value) &&
       !isZone(node.value),
   )
-}
-
-function isZone(name: string): boolean {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
-  } catch {
-    return false
-  }
 }
 
 function zoneInstead(node: AnyNode): string {

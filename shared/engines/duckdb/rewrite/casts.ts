@@ -5,6 +5,7 @@
 import type { Cast, Expression } from '../../../sql/tree.ts'
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { typeName } from '../../values.ts'
+import { quickShapes } from '../udfs/date-casts.ts'
 import { castText, duckType, quoteText } from '../syntax.ts'
 import { argument, attempt } from './attempt.ts'
 import { once } from './bounds.ts'
@@ -24,56 +25,25 @@ const wholeNumber: Conversion = sql =>
 const truth: Conversion = sql =>
   `(CASE WHEN lower(${sql}) = 'true' THEN true WHEN lower(${sql}) = 'false' THEN false WHEN ${sql} IS NOT NULL THEN CAST(${raise('Bad value for a cast')} AS BOOLEAN) END)`
 
-const dateShape = '\\d{4}-\\d{1,2}-\\d{1,2}'
-const timeShape = '([01]?\\d|2[0-3]):\\d{1,2}:\\d{1,2}(\\.\\d{0,6})?'
-const zoned = (zone: string) =>
-  `${dateShape}([ Tt]${timeShape}([Zz]|${zone}| [A-Za-z_]+(/[A-Za-z0-9_+-]+)*)?)?`
-const duckOffset = '[+-]((0\\d|1[0-3])(:?[0-5]\\d)?|14(:?00)?)'
-const otherOffset = '( UTC)?[+-]((0?\\d|1[0-3])(:[0-5]?\\d)?|14(:00?)?)'
-
-/** What makes another offset, as `+5:3` and ` UTC+5`, one that DuckDB reads. */
-const offsetSteps: [RegExp, string][] = [
-  [/ UTC([+-])/, '\\1'],
-  [/([+-])(\d)(:\d+)?$/, '\\10\\2\\3'],
-  [/:(\d)$/, ':0\\1'],
-]
-
-const shapes: Record<string, string> = {
-  DATE: dateShape,
-  DATETIME: `${dateShape}([ Tt]${timeShape})?`,
-  TIME: timeShape,
-  TIMESTAMP: zoned(`${duckOffset}|${otherOffset}`),
-}
-
 /** Digits of a literal that its type cannot hold are refused, where a cast rounds. */
 const literalShapes: Record<string, string> = {
   NUMERIC: '\\s*[+-]?(\\d{1,29}(\\.\\d{0,9}0*)?|\\.\\d{1,9}0*)([eE][+-]?\\d+)?\\s*',
 }
 
-/** Whether a literal's text has the shape that GoogleSQL takes for dates and times. */
+/** Whether a literal's text has the shape that GoogleSQL takes for a NUMERIC. */
 export function hasShape(text: string, type: ScalarName): boolean {
-  const shape = literalShapes[type] ?? shapes[type]
+  const shape = literalShapes[type]
   return shape === undefined || new RegExp(`^(?:${shape})$`).test(text)
 }
 
-/** Text of one shape; DuckDB reads more, such as `infinity` as a date. */
-function onlyText(shape: string): Conversion {
+/** Common text by DuckDB, any other by a function of our own from text to microseconds. */
+function timeOfText(type: keyof typeof quickShapes, other: (sql: string) => string): Conversion {
   return (sql, to) =>
-    `CAST(CASE WHEN regexp_full_match(${sql}, ${quoteText(shape)}) THEN ${sql} WHEN ${sql} IS NOT NULL THEN '?' END AS ${to})`
-}
-
-/** The text of a TIMESTAMP, of a right shape, as DuckDB reads it. */
-export function duckTimestamp(text: string): string {
-  return offsetSteps.reduce((read, [step, by]) => read.replace(step, by.replaceAll('\\', '$')), text)
-}
-
-const timestampOfText: Conversion = (sql, to) => {
-  const matches = (shape: string) => `regexp_full_match(${sql}, ${quoteText(shape)})`
-  const steps = offsetSteps.reduce(
-    (read, [step, by]) => `regexp_replace(${read}, ${quoteText(step.source)}, ${quoteText(by)})`,
-    sql,
-  )
-  return `CAST(CASE WHEN ${matches(zoned(duckOffset))} THEN ${sql} WHEN ${matches(shapes['TIMESTAMP']!)} THEN ${steps} WHEN ${sql} IS NOT NULL THEN '?' END AS ${to})`
+    once(
+      [sql],
+      sql =>
+        `(CASE WHEN regexp_full_match(${sql}, ${quoteText(quickShapes[type])}) THEN CAST(${sql} AS ${to}) WHEN ${sql} IS NOT NULL THEN ${other(sql)} END)`,
+    )
 }
 
 const plainPairs = [
@@ -108,10 +78,10 @@ export const conversions: Record<string, Conversion> = {
       sql =>
         `(CASE WHEN regexp_matches(${sql}, '[xX_]|[-+]{2}') THEN gsql_hexadecimal(${sql}) ELSE ${castText(sql, to)} END)`,
     ),
-  'STRING>DATE': onlyText(shapes['DATE']!),
-  'STRING>DATETIME': onlyText(shapes['DATETIME']!),
-  'STRING>TIME': onlyText(shapes['TIME']!),
-  'STRING>TIMESTAMP': timestampOfText,
+  'STRING>DATE': timeOfText('DATE', () => `CAST(${raise('Bad value for a cast')} AS DATE)`),
+  'STRING>DATETIME': timeOfText('DATETIME', sql => `make_timestamp(gsql_cast_datetime(${sql}))`),
+  'STRING>TIME': timeOfText('TIME', sql => `CAST(make_timestamp(gsql_cast_time(${sql})) AS TIME)`),
+  'STRING>TIMESTAMP': timeOfText('TIMESTAMP', sql => `make_timestamptz(gsql_cast_timestamp(${sql}))`),
   'STRING>BOOL': truth,
   'STRING>INT64': wholeNumber,
   'STRING>BYTES': sql => `encode(${sql})`,

@@ -51,9 +51,7 @@ export function coerce(value: Typed, wanted: SqlType): Typed | null {
   if (value.empty && wanted.kind === 'ARRAY') return { sql: `CAST([] AS ${duckType(wanted)})`, type: wanted }
   if (sameType(value.type, wanted)) return { ...value, ...renamed(value.sql, value.type, wanted) }
   if (!converts(value, value.type, wanted)) return null
-  const refusal = value.refusedAs?.(wanted.kind as ScalarName)
-  if (refusal) throw refusal
-  const { sql } = renamed(value.sql, value.type, wanted)
+  const sql = value.readAs?.(wanted.kind as ScalarName) ?? renamed(value.sql, value.type, wanted).sql
   return { sql: `CAST(${sql} AS ${duckType(wanted)})`, type: wanted }
 }
 

@@ -116,8 +116,8 @@ export interface Typed {
   type: SqlType | null
   /** What the text came from, where GoogleSQL coerces it more freely than an ordinary expression. */
   origin?: 'literal' | 'parameter' | undefined
-  /** Of a literal text: the refusal to read it as a value of a type, where it is none. */
-  refusedAs?: ((type: ScalarName) => SqlError | null) | undefined
+  /** Of a literal text: how DuckDB reads it as a value of a type. Throws SqlError where it is none. */
+  readAs?: ((type: ScalarName) => string) | undefined
   /** The values of a struct that was written out, each of which is coerced by its own rules. */
   fields?: Typed[]
   /** Of a constant INTERVAL, the same without what keeps it apart from those of other units (intervals.ts). */
@@ -184,6 +184,7 @@ export const raisedMessages = [
   'Length must not be negative',
   'REGEXP_INSTR takes a group in a literal pattern only',
   'Text is too long for its type',
+  'Unknown time zone',
 ] as const
 
 type RaisedMessage = (typeof raisedMessages)[number]

@@ -5,6 +5,7 @@
 import type { Extract } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
+import { fixedOffset, isZone } from '../udfs/time-zones.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { ofInterval } from './intervals.ts'
 
@@ -14,15 +15,20 @@ import { ofInterval } from './intervals.ts'
  */
 export function toDatetime(timestamp: string, zone?: string): string {
   if (zone === undefined) return `make_timestamp(epoch_us(${timestamp}))`
+  const inZone = `timezone(${zone}, ${timestamp})`
+  const moved = (offset: string) => `make_timestamp(epoch_us(${timestamp}) + ${offset})`
+  if (!written.test(zone)) {
+    const offset = `gsql_zone_offset(${zone})`
+    return `(CASE WHEN ${offset} IS NULL THEN ${inZone} ELSE ${moved(offset)} END)`
+  }
   const offset = offsetMicros(zone)
-  return offset === null
-    ? `timezone(${zone}, ${timestamp})`
-    : `make_timestamp(epoch_us(${timestamp}) + ${offset})`
+  return offset === null ? inZone : moved(offset)
 }
 
 /** The TIMESTAMP at which clocks in a zone, by default UTC, show a DATETIME. */
 export function toTimestamp(datetime: string, zone?: string): string {
   if (zone === undefined) return `make_timestamptz(epoch_us(${datetime}))`
+  if (!written.test(zone)) return `make_timestamptz(gsql_utc(epoch_us(${datetime}), ${zone}))`
   const offset = offsetMicros(zone)
   if (offset !== null) return `make_timestamptz(epoch_us(${datetime}) - ${offset})`
   // Of an hour that comes twice, when summer time ends, GoogleSQL takes the first, DuckDB the second.
@@ -45,7 +51,7 @@ export function withinYears(moved: string, kind: 'TIMESTAMP' | 'DATETIME'): stri
 }
 
 /** Whether a zone is a literal offset or UTC. */
-export const isFixedZone = (zone: string) => offsetMicros(zone) !== null
+export const isFixedZone = (zone: string) => written.test(zone) && offsetMicros(zone) !== null
 
 /** How many minutes the clocks of a zone, which show `local`, are ahead of UTC; seconds of early times are cut off. */
 function minutesAhead(local: string, timestamp: string): string {
@@ -58,13 +64,15 @@ export function zoned(timestamp: string, zone: string): { local: string; minutes
   return { local: `make_timestamp(epoch_us(${timestamp}) + 60000000 * ${minutes})`, minutes }
 }
 
-/** The offset of a zone literal such as `'+05:30'` or `'UTC'`, else `null`: it is a name for DuckDB to look up. */
-function offsetMicros(zone: string): number | null {
-  if (/^'(utc|z)'$/i.test(zone)) return 0
-  const match = /^'([+-])(\d{1,2})(?::?(\d\d))?'$/.exec(zone)
-  if (!match) return null
-  const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0)
-  return (match[1] === '-' ? -minutes : minutes) * 60e6
+/** A zone that is a literal; any other may be another one in each row. */
+const written = /^'(?:[^']|'')*'$/
+
+/** SQL of the offset of a literal zone; `null` for a name that DuckDB looks up. */
+function offsetMicros(zone: string): string | null {
+  const text = zone.slice(1, -1)
+  if (!isZone(text)) return raise('Unknown time zone')
+  const seconds = fixedOffset(text)
+  return seconds === null ? null : String(seconds * 1e6)
 }
 
 /** The date of a DATETIME. */

@@ -12,11 +12,11 @@ import type {
 import type { ScalarName, SqlType } from '../../../sql/types.ts'
 import { fieldName, typeName } from '../../values.ts'
 import { canonicalJson } from '../udfs/json.ts'
-import { daysSince1970, isDay, microsPerDay } from '../udfs/date-text.ts'
+import { microsOf, quickShapes } from '../udfs/date-casts.ts'
+import { datetimeText } from '../udfs/date-text.ts'
 import { ValueError } from '../udfs/udf.ts'
-import { utcOf } from '../udfs/time-zones.ts'
 import { duckType, quoteText } from '../syntax.ts'
-import { hasShape, duckTimestamp } from './casts.ts'
+import { hasShape } from './casts.ts'
 import { coerce, unify } from './coercion.ts'
 import { arrayOf, type Context, type Scope, structOf, type Typed, typed } from './context.ts'
 
@@ -38,11 +38,12 @@ export function literal(context: Context, node: Literal): Typed {
   if (node.literal === 'INTEGER') checkInteger(context, node, BigInt(node.text))
   const value = { ...literals[node.literal](node), origin: 'literal' as const }
   if (node.literal !== 'STRING') return value
-  const refusedAs = (type: ScalarName) =>
-    isRead(node.value, type)
-      ? null
-      : context.invalid(node, `Could not cast this literal to type ${type}: ${formOf(type)}`)
-  return { ...value, refusedAs }
+  const readAs = (type: ScalarName) => {
+    const text = readText(node.value, type)
+    if (text !== null) return quoteText(text)
+    throw context.invalid(node, `Could not cast this literal to type ${type}: ${formOf(type)}`)
+  }
+  return { ...value, readAs }
 }
 
 /** An integer literal with the sign before it. Throws SqlError for one of over 64 bits. */
@@ -73,44 +74,27 @@ function formOf(type: ScalarName): string {
   return forms[type] ?? 'it has another form'
 }
 
-/** Whether text has the shape of a literal of the type, and the day that it may begin with exists. */
-function isRead(text: string, type: ScalarName): boolean {
-  if (!hasShape(text, type)) return false
-  const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})/.exec(text)?.map(Number) ?? []
-  if (year === undefined || !/^(DATE|TIMESTAMP)/.test(type)) return true
-  return year > 0 && isDay(year, month!, day!)
-}
-
-/** `TIMESTAMP '2026-11-14'` and the like; without a zone it is UTC. Throws SqlError for text of another shape. */
-export function typedLiteral(context: Context, node: TypedLiteral): Typed {
-  if (!isRead(node.value.value, node.type))
-    throw context.invalid(node, `Invalid ${node.type} literal: ${formOf(node.type)}`)
-  const text = quoteText(literalText(context, node))
-  const value = node.type === 'BIGNUMERIC' ? `gsql_bignumeric(${text})` : text
-  return typed(`CAST(${value} AS ${duckType({ kind: node.type })})`, node.type)
-}
-
-function literalText(context: Context, { type, value: { value }, at }: TypedLiteral): string {
+/** The text of a literal of a type as DuckDB reads it; `null` for one that has no such value. */
+function readText(text: string, type: ScalarName): string | null {
   try {
-    return type === 'JSON' ? canonicalJson(value) : type === 'TIMESTAMP' ? timestampText(value) : value
+    if (type === 'JSON') return canonicalJson(text)
+    if (type !== 'DATE' && type !== 'DATETIME' && type !== 'TIME' && type !== 'TIMESTAMP')
+      return hasShape(text, type) ? text : null
+    const written = datetimeText(microsOf(type, text))
+    if (new RegExp(`^(?:${quickShapes[type]})$`).test(text)) return text
+    return type === 'TIME' ? written.slice(11) : type === 'TIMESTAMP' ? `${written}Z` : written
   } catch (error) {
-    if (error instanceof ValueError) throw context.invalid({ at }, `Invalid ${type} literal: ${formOf(type)}`)
+    if (error instanceof ValueError) return null
     throw error
   }
 }
 
-/** DuckDB takes the second of two hours when summer time ends, and knows no leap second: such a TIMESTAMP is one of UTC. */
-function timestampText(value: string): string {
-  const [, date, hour, minute, second, fraction = '', zone] =
-    /^(\d{4}-\d{1,2}-\d{1,2})[ Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(\.\d{1,6})?(?: ([A-Za-z_]+\/[A-Za-z0-9_+/-]+))?$/.exec(
-      value,
-    ) ?? []
-  if (zone === undefined && second !== '60') return duckTimestamp(value)
-  const [year, month, day] = date!.split('-').map(Number) as [number, number, number]
-  const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second)
-  const civil = BigInt(daysSince1970(year, month, day)) * microsPerDay + BigInt(seconds) * 1_000_000n
-  const utc = Number(utcOf(civil, zone ?? 'UTC') / 1000n)
-  return `${new Date(utc).toISOString().slice(0, 19)}${fraction}Z`
+/** `TIMESTAMP '2026-11-14'` and the like; without a zone it is UTC. Throws SqlError for text of another shape. */
+export function typedLiteral(context: Context, node: TypedLiteral): Typed {
+  const text = readText(node.value.value, node.type)
+  if (text === null) throw context.invalid(node, `Invalid ${node.type} literal: ${formOf(node.type)}`)
+  const value = node.type === 'BIGNUMERIC' ? `gsql_bignumeric(${quoteText(text)})` : quoteText(text)
+  return typed(`CAST(${value} AS ${duckType({ kind: node.type })})`, node.type)
 }
 
 /** A parameter is bound as text (see values.ts); its prefix keeps it apart from `$now`. */

@@ -207,6 +207,10 @@ function formatted(type: string, format: string, time: Civil, offset: Offset): s
   })
 }
 
+/** A civil time with all its digits. */
+export const datetimeText = (civil: bigint) =>
+  formatted('DATETIME', '%E4Y-%m-%d %H:%M:%E6S', civilOf(civil), null)
+
 /** As many digits as asked for; with `*` no zeros at the end. */
 function fraction(micros: number, digits: string): string {
   const text = String(micros).padStart(6, '0')
@@ -505,7 +509,7 @@ function secondsWithFraction(digits: string, reader: Reader, found: Parsed): voi
   const some = digits === '*' ? '+' : `{1,${digits}}`
   if (digits === '0' || reader.text[reader.at] !== '.') return
   const text = reader.take(new RegExp(`\\.\\d${some}`, 'y'))
-  found.micros = Number(text.slice(1, 7).padEnd(6, '0'))
+  found.micros = found.second === 60 ? 0 : Number(text.slice(1, 7).padEnd(6, '0'))
 }
 
 /** The civil time, in microseconds since 1970. Throws ValueError for one that is on no calendar. */

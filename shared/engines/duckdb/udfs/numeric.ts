@@ -108,12 +108,26 @@ function power(base: bigint, exponent: bigint): bigint {
 
 /** The fraction of a value in binary that is cut off behind so many digits; to the left of the point for negative ones. */
 function truncated(value: number, digits: number): number {
+  if (digits < mostBefore) return 0
   if (!Number.isFinite(value) || digits > 1_100 || value === 0) return value
-  if (digits < -310) return 0
   const { whole, power } = binary(value)
   const dividend = abs(whole) * 10n ** BigInt(Math.max(digits, 0))
   const units = dividend / (2n ** BigInt(-power) * 10n ** BigInt(Math.max(-digits, 0)))
   return Number(`${value < 0 ? '-' : ''}${units}e${-digits}`)
+}
+
+/** No FLOAT64 has as many digits before its point. */
+const mostBefore = -308
+
+/** A FLOAT64 to so many digits, halves away from zero. Throws ValueError for one beyond all FLOAT64s. */
+function roundedFloat(value: number, digits: number): number {
+  if (digits < mostBefore) return 0
+  if (!Number.isFinite(value) || digits > 1_100) return value
+  const { whole, power } = binary(value)
+  const tens = (count: number) => 10n ** BigInt(Math.max(count, 0))
+  const result = Number(`${divided(whole * tens(digits), 2n ** BigInt(-power) * tens(-digits))}e${-digits}`)
+  if (!Number.isFinite(result)) throw new ValueError('A number is out of range')
+  return result
 }
 
 /** To so many digits after the point, or before it for negative ones. */
@@ -212,6 +226,7 @@ export const numericFunctions: Record<string, ScalarFunction> = {
     inRange(rounded(units, digits, mode)),
   ),
   gsql_numeric_approximated: scalar(['DOUBLE'], 'DECIMAL', approximated),
+  gsql_round: scalar(['DOUBLE', 'BIGINT'], 'DOUBLE', (value, digits) => roundedFloat(value, Number(digits))),
   gsql_trunc: scalar(['DOUBLE', 'BIGINT'], 'DOUBLE', (value, digits) => truncated(value, Number(digits))),
   gsql_parse_numeric: scalar(['VARCHAR'], 'DECIMAL', text => inRange(unitsOf(plainDecimal(text), 9))),
   gsql_parse_bignumeric: scalar(['VARCHAR'], 'VARCHAR', text => bigText(bigUnits(plainDecimal(text)))),

@@ -10,6 +10,7 @@ import type {
   DuckDBType,
   DuckDBVector,
 } from '@duckdb/node-api'
+import { dateCastFunctions } from './date-casts.ts'
 import { dateTextFunctions } from './date-text.ts'
 import { formatModelFunctions } from './format-model.ts'
 import { intervalFunctions } from './interval.ts'
@@ -19,8 +20,10 @@ import { netFunctions } from './net.ts'
 import { numericFunctions } from './numeric.ts'
 import { type ColumnType, type Interval, type ScalarFunction, ValueError } from './udf.ts'
 import { textFunctions } from './text.ts'
+import { timeZoneFunctions } from './time-zones.ts'
 
 const functions: Record<string, ScalarFunction> = {
+  ...dateCastFunctions,
   ...dateTextFunctions,
   ...formatModelFunctions,
   ...intervalFunctions,
@@ -29,6 +32,7 @@ const functions: Record<string, ScalarFunction> = {
   ...netFunctions,
   ...numericFunctions,
   ...textFunctions,
+  ...timeZoneFunctions,
 }
 
 const mostCharacters = 8 * 1_048_576

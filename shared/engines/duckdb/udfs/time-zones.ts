@@ -1,47 +1,66 @@
 /** Time zones: names of the IANA database, and offsets such as `+05:30` and `UTC-3`. */
-import { ValueError } from './udf.ts'
+import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
 
-const formats = new Map<string, Intl.DateTimeFormat>()
+/** The names without a region; ICU has more, such as PST, which BigQuery does not know. */
+const withoutRegion = new Set(
+  `CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel
+  Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey UCT UTC
+  Universal W-SU WET Zulu`.split(/\s+/),
+)
 
-/** Seconds that the clocks of a zone are ahead of UTC, in whole minutes. Throws ValueError for an unknown zone. */
+/** How the database writes the others, such as `America/Port_of_Spain` and `Etc/GMT+5`: to ICU, letter case means nothing. */
+const word = String.raw`(?:(?:[A-Z][a-z]+|D(?=U))+|[A-Z]{2,3}|GMT[+-]?\d+|of|es|au)`
+const withRegion = new RegExp(`^(?:US|[A-Z][a-z]+)(?:/${word}(?:[_-]${word})*)+$`)
+const onlyOfIcu = /^(SystemV\/.*|US\/Pacific-New|Etc\/Unknown)$/
+
+const unknown = () => new ValueError('Unknown time zone')
+
+const formatOf = remembered((zone: string) => {
+  if (!withoutRegion.has(zone) && (!withRegion.test(zone) || onlyOfIcu.test(zone))) throw unknown()
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
+  } catch {
+    throw unknown()
+  }
+})
+
+/** Seconds that the clocks of a zone are ahead of UTC. Throws ValueError for an unknown zone. */
 function offsetAt(micros: bigint, zone: string): number {
   const fixed = fixedOffset(zone)
   if (fixed !== null) return fixed
-  const ms = Number(micros / 1000n)
   const name = formatOf(zone)
-    .formatToParts(new Date(ms))
+    .formatToParts(new Date(Number(micros / 1000n)))
     .find(({ type }) => type === 'timeZoneName')!.value
-  const [, sign, hours = '0', minutes = '0'] = /^GMT(?:([+-])(\d\d):(\d\d))?/.exec(name) ?? []
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 3600 + Number(minutes) * 60)
+  const [, sign, ...parts] = /^GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?/.exec(name) ?? []
+  const [hours, minutes, seconds] = parts.map(part => Number(part ?? 0)) as [number, number, number]
+  return (sign === '-' ? -1 : 1) * (hours * 3600 + minutes * 60 + seconds)
 }
 
-/** Of `UTC`, `Z`, `+5`, `+05:30`, `UTC-3` and the like; null for a name. */
-function fixedOffset(zone: string): number | null {
-  if (/^(utc|z)$/i.test(zone)) return 0
-  const [, sign, hours, minutes = '0'] = /^(?:UTC)?([+-])(\d{1,2})(?::?(\d\d))?$/i.exec(zone) ?? []
-  if (hours === undefined) return null
+/** Seconds of `UTC`, `+5`, `+05:30`, `UTC-3` and the like; null for the name of a zone. Throws ValueError for any other text. */
+export function fixedOffset(zone: string): number | null {
+  if (zone === 'UTC') return 0
+  const [, sign, hours, minutes = '0'] = /^(?:UTC)?([+-])(\d{1,2})(?::?(\d{1,2}))?$/.exec(zone) ?? []
+  if (hours === undefined) return formatOf(zone) && null
   const seconds = Number(hours) * 3600 + Number(minutes) * 60
   if (seconds > 14 * 3600 || Number(minutes) > 59) throw unknown()
   return sign === '-' ? -seconds : seconds
 }
 
-const unknown = () => new ValueError('Unknown time zone')
-
-function formatOf(zone: string): Intl.DateTimeFormat {
-  const known = formats.get(zone)
-  if (known) return known
+export function isZone(text: string): boolean {
   try {
-    const made = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' })
-    formats.set(zone, made)
-    return made
+    fixedOffset(text)
+    return true
   } catch {
-    throw unknown()
+    return false
   }
 }
 
-/** What the clocks of a zone show at a UTC time, and how many seconds they are ahead. All in microseconds since 1970. */
+/**
+ * What the clocks of a zone show at a UTC time, and how many seconds they are ahead, in whole minutes as texts have them.
+ * All in microseconds since 1970.
+ */
 export function civilInZone(micros: bigint, zone: string): { civil: bigint; offset: number } {
-  const offset = offsetAt(micros, zone)
+  const offset = Math.trunc(offsetAt(micros, zone) / 60) * 60
   return { civil: micros + BigInt(offset) * 1_000_000n, offset }
 }
 
@@ -57,4 +76,13 @@ export function utcOf(civil: bigint, zone: string): bigint {
       ? shown[0]!.at
       : shown[1]!.at
     : (shown[0] ?? times[0]!).at
+}
+
+export const timeZoneFunctions: Record<string, ScalarFunction> = {
+  /** Microseconds ahead of UTC; NULL for the name of a zone, whose clocks change. */
+  gsql_zone_offset: scalar(['VARCHAR'], 'BIGINT', zone => {
+    const seconds = fixedOffset(zone)
+    return seconds === null ? null : BigInt(seconds) * 1_000_000n
+  }),
+  gsql_utc: scalar(['BIGINT', 'VARCHAR'], 'BIGINT', utcOf),
 }

@@ -46,6 +46,11 @@ type Steps = (...args: string[]) => string
 const numberSteps: Steps = (from, to, step = '1') =>
   `floor((CAST(${to} AS DOUBLE) - ${from}) / ${nonZero(step, 'DOUBLE')})`
 
+const decimalSteps: Steps = (from, to, step = '1') => {
+  const [way, each] = [`(${to} - ${from})`, `CAST(${step} AS DECIMAL(38,9))`]
+  return `(CASE WHEN ${way} * sign(${each}) < 0 THEN -1 ELSE gsql_numeric_div(CAST(${way} AS DECIMAL(38,9)), ${each}) END)`
+}
+
 /** A month counts for thirty days. */
 const timeSteps: Steps = (from, to, step = 'to_days(1)') =>
   `floor((epoch(${to}) - epoch(${from})) / ${nonZero(`epoch(${step})`, 'DOUBLE')})`
@@ -61,9 +66,9 @@ function stepping(parts: RegExp, rule: Signature) {
 }
 
 /** Each is calculated from the first, so that errors do not add up. */
-const fractions = (kind: 'FLOAT64' | 'NUMERIC') =>
-  series([kind, kind, `${kind}?`], kind, numberSteps, (from, to, step = '1') => {
-    const numbers = `generate_series(CAST(0 AS BIGINT), CAST(${numberSteps(from, to, step)} AS BIGINT))`
+const fractions = (kind: 'FLOAT64' | 'NUMERIC', steps: Steps) =>
+  series([kind, kind, `${kind}?`], kind, steps, (from, to, step = '1') => {
+    const numbers = `generate_series(CAST(0 AS BIGINT), CAST(${steps(from, to, step)} AS BIGINT))`
     return `list_transform(${numbers}, lambda n: CAST(${from} + n * ${step} AS ${duckType({ kind })}))`
   })
 
@@ -85,8 +90,8 @@ export const arrayFunctions: FunctionTable = {
       numberSteps,
       (from, to, step = '1') => `generate_series(${from}, ${to}, ${step})`,
     ),
-    fractions('FLOAT64'),
-    fractions('NUMERIC'),
+    fractions('NUMERIC', decimalSteps),
+    fractions('FLOAT64', numberSteps),
   ],
   GENERATE_DATE_ARRAY: stepping(
     /^(DAY|WEEK|MONTH|QUARTER|YEAR)$/,

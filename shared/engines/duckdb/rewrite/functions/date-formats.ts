@@ -24,9 +24,9 @@ import { type CallSite, type FunctionRule, type FunctionTable, signature } from 
 const datetimeFormat = '%Y-%m-%d %H:%M:%S'
 
 export const dateFormatFunctions = {
-  FORMAT_DATE: formatting('DATE', ['DATE', 'DATETIME', 'TIMESTAMP'], asDatetime),
-  FORMAT_DATETIME: formatting('DATETIME', ['DATETIME', 'TIMESTAMP'], datetime => datetime),
-  FORMAT_TIME: formatting('TIME', ['TIME', 'DATETIME', 'TIMESTAMP'], onEpochDay),
+  FORMAT_DATE: formattingAny('DATE', asDatetime),
+  FORMAT_DATETIME: formattingAny('DATETIME', datetime => datetime),
+  FORMAT_TIME: formatting('TIME', onEpochDay),
   FORMAT_TIMESTAMP: formatTimestamp,
   PARSE_DATE: parsing('DATE', asDate),
   PARSE_DATETIME: parsing('DATETIME', datetime => datetime),
@@ -51,11 +51,21 @@ export const dateFormatFunctions = {
 
 type CivilType = 'DATE' | 'DATETIME' | 'TIME'
 
-/** The text of a value; one of the other types is cast to the function's own. */
-function formatting(type: CivilType, from: ScalarName[], toDatetime: (sql: string) => string): FunctionRule {
+/** FORMAT_DATE and FORMAT_DATETIME of the other types with a date are the functions of these types. */
+function formattingAny(own: 'DATE' | 'DATETIME', toDatetime: (sql: string) => string): FunctionRule {
   return site => {
+    const kind = site.argument(1).type?.kind
+    if (kind === 'TIMESTAMP') return formatTimestamp(site)
+    const other = kind === 'DATETIME' && own === 'DATE'
+    return (other ? formatting(kind, datetime => datetime) : formatting(own, toDatetime))(site)
+  }
+}
+
+/** The text of a value. */
+function formatting(type: CivilType, toDatetime: (sql: string) => string) {
+  return (site: CallSite): Typed => {
     const format = formatOf(site)
-    const value = toDatetime(argumentAs(site, 1, type, from))
+    const value = toDatetime(argumentAs(site, 1, type))
     if (site.call.arguments.length !== 2) throw site.invalid(`${site.name} takes a format and a ${type}`)
     const exact = `gsql_format_${type.toLowerCase()}(${format.sql}, epoch_us(${value}))`
     return typed(formatted(type, format.text, { sql: value, minutes: null }, exact), 'STRING')

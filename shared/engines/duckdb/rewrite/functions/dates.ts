@@ -55,6 +55,11 @@ const truncation = (...types: DateType[]): Signature[] =>
     signature(type === 'TIMESTAMP' ? [type, 'PART', 'STRING?'] : [type, 'PART'], type, truncations[type]),
   )
 
+/** A DATE is taken as a DATETIME, but by its own parts. */
+const truncationOfDate = signature(['DATE', 'PART'], 'DATETIME', (value, part) =>
+  timePart(part) ? null : truncated(asDatetime(value), part),
+)
+
 /** A value moved by an interval. DATE_ADD of a TIMESTAMP is TIMESTAMP_ADD, and so on; only TIME_ADD takes no other. */
 const move =
   (type: DateType, operator: '+' | '-') =>
@@ -220,12 +225,12 @@ export const dateFunctions: FunctionTable = {
   DATE_BUCKET: bucket('DATE', 'DATETIME', 'TIMESTAMP'),
   DATETIME_BUCKET: bucket('DATETIME', 'TIMESTAMP'),
   TIMESTAMP_BUCKET: bucket('TIMESTAMP', 'DATETIME'),
-  TIMESTAMP_DIFF: timestampDifference,
+  TIMESTAMP_DIFF: [timestampDifference, difference('DATETIME')],
 
   DATE_TRUNC: truncation('DATE', 'DATETIME', 'TIMESTAMP'),
-  DATETIME_TRUNC: truncation('DATETIME', 'TIMESTAMP'),
+  DATETIME_TRUNC: [...truncation('DATETIME', 'TIMESTAMP'), truncationOfDate],
   TIME_TRUNC: truncation('TIME'),
-  TIMESTAMP_TRUNC: truncation('TIMESTAMP', 'DATETIME'),
+  TIMESTAMP_TRUNC: [...truncation('TIMESTAMP', 'DATETIME'), truncationOfDate],
   LAST_DAY: (['DATE', 'DATETIME'] as const).map(type =>
     signature([type, 'PART?'], 'DATE', (date, part = 'MONTH') => {
       const start = truncated(asDatetime(date), part)

@@ -192,11 +192,12 @@ export const numberFunctions: FunctionTable = {
  * even digit. A half of the last digit is exact in binary where it is an odd multiple of a power of two.
  */
 function roundedTo(x: string, digits: string): string {
-  const place = `CAST(${digits} AS INTEGER)`
+  const place = `CAST(least(greatest(${digits}, -290), 300) AS INTEGER)`
   const half = `abs((${x} * pow(2, least(${place}, 60) + 1)) % 2) = 1`
   return (
-    `(CASE WHEN ${digits} IS NULL THEN NULL WHEN isfinite(${x}) IS NOT TRUE THEN ${x} WHEN ${place} < 1 OR ${half} THEN round(${x}, ${place}) ` +
-    `WHEN abs(${x}) >= 1e15 THEN ${x} ELSE CAST(format('{:.{}f}', ${x}, least(greatest(${place}, 0), 300)) AS DOUBLE) END)`
+    `(CASE WHEN ${digits} NOT BETWEEN -290 AND 300 THEN gsql_round(${x}, ${digits}) WHEN ${digits} IS NULL THEN NULL ` +
+    `WHEN isfinite(${x}) IS NOT TRUE THEN ${x} WHEN ${place} < 1 OR ${half} THEN round(${x}, ${place}) ` +
+    `WHEN abs(${x}) >= 1e15 THEN ${x} ELSE CAST(format('{:.{}f}', ${x}, greatest(${place}, 0)) AS DOUBLE) END)`
   )
 }
 

@@ -165,6 +165,12 @@ function patternArguments(site: CallSite): PatternArguments {
       : steps(text, pattern)
   const literal = site.literal(nodes[1]!)
   const group = literal === null ? null : groupIn(literal)
+  if (literal !== null && (all || nodes.length > 2) && between(literal) && mayBeEmpty(literal))
+    throw site.unsupported(
+      `${site.name} with an empty match at \\b, or at ^ or $ of a line,`,
+      nodes[1],
+      'add to the pattern what it is to match there',
+    )
   return {
     text: cost === null ? text.sql : site.within(cost, text.sql),
     pattern: pattern.sql,
@@ -268,6 +274,13 @@ function splitOf(pattern: string, literal: string | null, group: Group | null): 
     behind: quoteText(rest),
     optional: count !== '',
   }
+}
+
+/** Whether a pattern looks for a place inside a text, where DuckDB finds an empty match as often as it takes steps to it. */
+function between(pattern: string): boolean {
+  const pieces = pattern.match(token) ?? []
+  const ofLines = pieces.some(piece => /^\(\?[a-zA-Z]*m/.test(piece))
+  return pieces.some(piece => /^\\[bB]$/.test(piece) || (ofLines && /^[$^]$/.test(piece)))
 }
 
 /** Whether a pattern may match an empty string; also where that cannot be told. */

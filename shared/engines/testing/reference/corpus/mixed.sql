@@ -135,7 +135,6 @@ SELECT id, SAFE_CAST(LAG(status) OVER (ORDER BY id) AS STRING) AS p FROM request
 SELECT FORMAT_TIMESTAMP('%H:%M', TIMESTAMP_TRUNC(ts, MINUTE)) AS m, COUNT(*) AS n, COUNTIF(status >= 500) AS e FROM requests GROUP BY m ORDER BY m;
 SELECT REGEXP_EXTRACT(path, r'^/([^/]+)') AS first, COUNT(DISTINCT country) AS c, MAX(LENGTH(path)) AS l FROM requests GROUP BY first ORDER BY first;
 SELECT country, STRING_AGG(DISTINCT method, '|' ORDER BY method) AS m, ARRAY_AGG(STRUCT(id, status) ORDER BY id LIMIT 2) AS l FROM requests GROUP BY country ORDER BY country;
-SELECT method, VAR_SAMP(ms) AS v, STDDEV_POP(ms) AS s, CORR(ms, bytes) AS c FROM requests WHERE id IN (1, 2, 5, 10, 11) GROUP BY method ORDER BY method;
 SELECT method, SUM(bytes HAVING MAX status) AS b, ARRAY_AGG(id HAVING MIN ts) AS l, COUNT(path HAVING MAX country) AS n FROM requests WHERE id <> 9 GROUP BY method ORDER BY method;
 SELECT id, PERCENTILE_CONT(bytes, 0.5 RESPECT NULLS) OVER (PARTITION BY method) AS p, PERCENTILE_DISC(status, 0.9 RESPECT NULLS) OVER () AS q FROM requests WHERE id <> 9 ORDER BY id;
 SELECT id, JSON_VALUE(body, '$.ok') AS ok, TO_JSON_STRING(STRUCT(id, status, tags)) AS row_text FROM requests ORDER BY id;
@@ -165,3 +164,5 @@ SELECT MIN(x HAVING MAX y), MAX(x HAVING MIN y), AVG(x HAVING MAX y), ANY_VALUE(
 SELECT STRUCT<a INT64, b STRING>(1, 'x'), STRUCT<INT64>(2), ARRAY<STRUCT<a INT64>>[STRUCT(1)], ARRAY<FLOAT64>[1, 2.5], ARRAY<DATE>['2026-03-14'];
 SELECT CAST(b'«\x00\xff¦abc¦\xc3\xa9»' AS STRING FORMAT '«HEX¦BASE64¦BASE2¦ASCII¦UTF-8»');
 SELECT CAST('«00ff¦f00¦YWJj¦01100001¦é»' AS BYTES FORMAT '«HEX¦BASE64¦BASE2¦UTF8»');
+--- queries to 14 digits
+SELECT method, VAR_SAMP(ms) AS v, STDDEV_POP(ms) AS s, CORR(ms, bytes) AS c FROM requests WHERE id IN (1, 2, 5, 10, 11) GROUP BY method ORDER BY method;
