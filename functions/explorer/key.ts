@@ -1,12 +1,44 @@
-/** The API key: entered once, stored for this tab, or on this device when asked; sent in a header, never part of an address. */
+/**
+ * The API key: entered once, stored for this tab, or on this device when asked, and given to other tabs of this browser while
+ * this one is open; sent in a header, never part of an address.
+ */
 import { el, newId } from './dom.ts'
 import { keep, kept } from './kept.ts'
 
 const item = 'lqe-key'
 
-/** This tab's key, else the one that this device remembers; `null` = none. */
+/** What tabs say to each other. An origin may have several services, each at a path of its own. */
+type Message = { wanted: true } | { key: string } | { forgotten: string }
+const tabs = new BroadcastChannel(`${item} ${new URL('.', location.href).pathname}`)
+const say = (message: Message) => tabs.postMessage(message)
+
+/** In place of a key that was forgotten here: the next one is typed, and not another tab's. */
+const typed = ''
+
+/** This tab's key, else the one that this device remembers; empty where it was forgotten here, `null` = none. */
 export function storedKey(): string | null {
   return sessionStorage.getItem(item) ?? (kept('key') as string | null)
+}
+
+/**
+ * Tabs that ask get this tab's key; one without a key asks, once.
+ * @param found called with another tab's key @param forgotten called where another tab has forgotten this tab's key
+ */
+export function shareKey(found: (key: string) => void, forgotten: () => void): void {
+  let asks = storedKey() === null
+  tabs.onmessage = ({ data }: MessageEvent<Message>) => {
+    const own = sessionStorage.getItem(item)
+    if ('wanted' in data && own) say({ key: own })
+    if ('key' in data && asks && own === null) {
+      asks = false
+      found(data.key)
+    }
+    if ('forgotten' in data && data.forgotten === own) {
+      sessionStorage.setItem(item, typed)
+      forgotten()
+    }
+  }
+  if (asks) say({ wanted: true })
 }
 
 /** @param remembered keeps it on this device; absent, nothing changes there */
@@ -15,9 +47,10 @@ export function storeKey(key: string, remembered?: boolean): void {
   if (remembered !== undefined) keep('key', remembered ? key : null)
 }
 
-/** In this tab and on this device; other tabs keep theirs until they are closed. */
+/** In this tab, on this device, and in other tabs that have the same one. */
 export function forgetKey(): void {
-  sessionStorage.removeItem(item)
+  say({ forgotten: sessionStorage.getItem(item) ?? typed })
+  sessionStorage.setItem(item, typed)
   keep('key', null)
 }
 
@@ -55,7 +88,7 @@ export function keyForm(enter: (key: string, remembered: boolean) => Promise<voi
       { class: 'hint', id: hint },
       'Started on this machine? ',
       el('code', {}, 'npm start'),
-      ' printed the key. Otherwise ask the operator of the service. It stays in this tab, unless this device is to remember it, and goes nowhere but to this service.',
+      ' printed the key. Otherwise ask the operator of the service. It goes nowhere but to this service, and other tabs get it from one that is open; when the last is closed it is forgotten, unless this device is to remember it.',
     ),
   )
   return { element: form, focus: () => input.focus() }

@@ -114,16 +114,27 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     }
   })
 
-  test('keeps the key in the tab and out of the address', async () => {
+  test('the key is kept in no address and not on the device; open tabs give it to new ones, and forget it together', async () => {
+    const atForm = (each: Page) => each.getByLabel('API key').waitFor()
+    const isOpen = (each: Page) => each.getByRole('tab', { name: 'Chart' }).waitFor()
     await open(usage)
-    await page.getByRole('tab', { name: 'Chart' }).waitFor()
+    await isOpen(page)
     expect(page.url()).toBe(`${service.url}/#${usage}`)
-    expect(await page.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, ''])
     await page.reload()
-    await page.getByRole('tab', { name: 'Chart' }).waitFor()
-    const other = await tab.context.newPage()
-    await other.goto(`${service.url}/#${usage}`)
-    await other.getByLabel('API key').waitFor()
+    await isOpen(page)
+    const [other, third] = [await tab.context.newPage(), await tab.context.newPage()]
+    await other.goto(page.url())
+    await isOpen(other)
+    expect(await other.evaluate(() => [localStorage.length, document.cookie])).toEqual([0, ''])
+    await other.getByRole('button', { name: 'Change key' }).click()
+    await Promise.all([other, page].map(atForm))
+    await page.getByLabel('API key').fill(service.key)
+    await page.keyboard.press('Enter')
+    await isOpen(page)
+    await other.reload()
+    await third.goto(page.url())
+    await isOpen(third)
+    await atForm(other) // there the next key is typed
   })
 
   test('a parameter that is missing is chosen from its examples, one that the key fixes is filled in', async () => {
@@ -132,7 +143,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByRole('button', { name: `project ${project}` }).click()
     await run()
     await page.getByRole('tab', { name: 'Chart' }).waitFor()
-    page = await tab.context.newPage()
+    await page.getByRole('button', { name: 'Change key' }).click()
     await page.goto(`${address}/#usage.api-counts?interval=daily`)
     await page.getByLabel('API key').fill(await service.issue({ pins: { project } }))
     await page.keyboard.press('Enter')

@@ -2,7 +2,7 @@
 import { button, el, menu, show } from './dom.ts'
 import { openEndpoint } from './endpoint.ts'
 import { helpButton } from './help.ts'
-import { forgetKey, keyForm, storedKey, storeKey } from './key.ts'
+import { forgetKey, keyForm, shareKey, storedKey, storeKey } from './key.ts'
 import { type Link, readLink, writeLink } from './link.ts'
 import { allOf, type Shape, shapeOf } from './logs/shape.ts'
 import { logsView } from './logs/view.ts'
@@ -13,11 +13,12 @@ import { usageEndpoint, usageView } from './usage.ts'
 const header = el('header')
 const main = el('main')
 document.body.append(header, main)
+shareKey(key => void enter(key), leave)
 await enter(storedKey())
 
 /** Shows the explorer where the key is good, else the form for a key. @param remembered whether this device keeps the key */
 async function enter(key: string | null, remembered?: boolean): Promise<void> {
-  if (key === null) return askForKey()
+  if (!key) return askForKey()
   try {
     const endpoints = await listEndpoints(key)
     storeKey(key, remembered)
@@ -139,6 +140,11 @@ function remember(link: Link, step: boolean): void {
 
 function forgetAndLeave(): void {
   forgetKey()
+  leave()
+}
+
+/** Nothing that the key has shown stays. */
+function leave(): void {
   onpopstate = null
   location.reload()
 }
