@@ -61,7 +61,7 @@ function nodeOf({ value, ...given }: Node, options: Tree, level: number): HTMLEl
   const { name, path } = given
   const isJson = given.isJson || (options.isJson?.(path) ?? false)
   const inner = isJson ? value : unwrapped(value)
-  const label = el('span', { class: 'name' }, name)
+  const label = el('span', { class: 'name', title: path }, name)
   if (!isNested(inner) || Object.keys(inner).length === 0) {
     const text = isNested(inner) ? el('span', { class: 'null' }, '[]') : leaf(inner)
     const acts = isNested(inner) ? null : options.acts?.(path, inner)

@@ -4,7 +4,7 @@ import { pickerFor } from '../field.ts'
 import { type Endpoint, now, type Parameter } from '../service.ts'
 import { inAddress, inBar, momentOf, rangeOf, shown, type Zone } from './range.ts'
 import { type Shape, tableTitle } from './shape.ts'
-import { severities, type Severity, type State } from './state.ts'
+import { isLive, severities, type Severity, type State } from './state.ts'
 
 interface Acts {
   change(patch: Partial<State>): void
@@ -75,10 +75,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     acts.change({ severity: chosen.split(',').filter(Boolean) as Severity[] }),
   )
   const run = el('button', { class: 'primary' }, 'Run')
-  const follow = button('Follow', acts.follow, {
-    'aria-pressed': 'false',
-    title: 'Add new entries as they come',
-  })
+  const follow = button('Follow', acts.follow, { 'aria-pressed': 'false' })
   const redact = el('input', { type: 'checkbox', onchange: () => acts.change({ redact: redact.checked }) })
   const unfold = (open?: boolean) => (more.ariaExpanded = String(element.classList.toggle('unfolded', open)))
   const more = button('Filters', () => unfold(), { class: 'unfold', 'aria-expanded': 'false' })
@@ -167,6 +164,8 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       severity.element.hidden = shape.severity === null
       severity.set(severityChoices(shape, next.severity), next.severity.join())
       redact.checked = next.redact || redact.disabled
+      follow.textContent = isLive(next) ? 'Follow' : 'Follow from now'
+      follow.title = `Add new entries as they come${isLive(next) ? '' : ', up to now and the newest first'}`
     },
     setRunning(now: boolean) {
       running = now

@@ -1,7 +1,7 @@
 /** What the histogram shows of a state, and the values of its field: asked, and put into all buckets of the range. */
 import type { Row, Value } from '../../../shared/engines/engine.ts'
 import { button, el } from '../dom.ts'
-import { shortened, unitOf } from '../series.ts'
+import { amount, shortened, unitOf } from '../series.ts'
 import { type Answer, costOf } from '../service.ts'
 import { severityName } from './bar.ts'
 import { mostValues, none, redactedText, type Top } from './fields.ts'
@@ -71,7 +71,14 @@ export async function chartOf(all: Asking): Promise<Chart> {
     total: rows.reduce((sum, { entries, all_rows = entries }) => sum + Number(all_rows), 0),
     legend: change => {
       const isCut = starts.some(start => missingOf(start, start + width, range, now) !== '')
-      return legendOf(layers, { width: widthText(width), cost: costOf(...answers), isCut, state, change })
+      return legendOf(layers, {
+        width: widthText(width),
+        cost: costOf(...answers),
+        isCut,
+        unit,
+        state,
+        change,
+      })
     },
   }
 }
@@ -118,6 +125,8 @@ interface Kind {
   value?: Value
   /** Whether its rows are without the field. */
   absent?: boolean
+  /** Of the whole range. */
+  top?: Top | undefined
   /** What shows it alone; `undefined` = nothing does. */
   only?: { severity: State['severity'] } | { filters: Filter[] }
 }
@@ -126,7 +135,12 @@ interface Kind {
 function kindsOf(state: State, shape: Shape, values: Scalar[], top: Top[]): Kind[] {
   if (fieldAt(shape, state.by)) {
     const filter = (operator: '=' | '!=', value: Scalar): Filter => ({ path: state.by, operator, value })
-    const kind = (value: Scalar, name: string) => ({ name, value, only: { filters: [filter('=', value)] } })
+    const kind = (value: Scalar, name: string) => ({
+      name,
+      value,
+      top: top.find(other => other.value === value),
+      only: { filters: [filter('=', value)] },
+    })
     return [
       ...values.map((value, i) => ({ ...kind(value, String(value)), colour: String(i + 1) })),
       { ...othersOf(), colour: 'other', value: null },
@@ -154,7 +168,7 @@ function kindsOf(state: State, shape: Shape, values: Scalar[], top: Top[]): Kind
   }))
 }
 
-type Layer = Bars['layers'][number] & Pick<Kind, 'only'>
+type Layer = Bars['layers'][number] & Pick<Kind, 'only' | 'top'>
 
 /** A bucket without a row counted nothing, and had nothing to measure. */
 function layersOf(rows: Row[], starts: number[], kinds: Kind[], isMeasured: boolean): Layer[] {
@@ -183,18 +197,21 @@ interface Legend {
   cost: string
   /** Whether a bucket is there in part. */
   isCut: boolean
+  /** Of what is measured. */
+  unit: string
   state: State
   change(patch: Partial<State>): void
 }
 
-/** Names, colours and counts; each is pressed to see it alone. */
-function legendOf(layers: Layer[], { width, cost, isCut, state, change }: Legend): HTMLElement[] {
-  const entries = layers.map(({ name, colour, values, only, counted }) => {
+/** Names, colours, and counts or what is measured; each is pressed to see it alone. */
+function legendOf(layers: Layer[], { width, cost, isCut, unit, state, change }: Legend): HTMLElement[] {
+  const entries = layers.map(({ name, colour, values, only, top, counted }) => {
     if (counted && state.by === '') return null // the menus say it
     const sum = values.reduce<number>((all, value) => all + (value ?? 0), 0)
+    const number = counted ? top && amount(top.entries, unit) : sum.toLocaleString('en')
     const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' })
     swatch.style.background = barColour(colour)
-    const parts = [swatch, el('span', {}, shortened(name)), counted ? null : ` ${sum.toLocaleString('en')}`]
+    const parts = [swatch, el('span', {}, shortened(name)), number && ` ${number}`]
     if (!only) return el('span', { class: 'key', title: name }, ...parts)
     const { alone, patch } = pressOf(only, state)
     return button(parts, () => change(patch), {

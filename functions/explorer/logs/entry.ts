@@ -3,22 +3,25 @@ import type { Row } from '../../../shared/engines/engine.ts'
 import { copyButton } from '../copy.ts'
 import { button, el, show } from '../dom.ts'
 import { failure } from '../results.ts'
-import { ServiceError } from '../service.ts'
+import { now, ServiceError } from '../service.ts'
 import type { Current } from './current.ts'
-import { details } from './details.ts'
+import { details, narrow } from './details.ts'
 import { latest } from './latest.ts'
-import { iso } from './range.ts'
-import { entryNamed, keyOf, type rowList } from './rows.ts'
-import { tableColumn } from './shape.ts'
+import { writtenOf } from './range.ts'
+import { entryNamed, entryOf, keyOf, type rowList, timeOf } from './rows.ts'
+import { type Shape, tableColumn } from './shape.ts'
 import { entrySql, rowsSql } from './sql.ts'
-import { initial } from './state.ts'
+import { type Filter, initial } from './state.ts'
 
 /** What neither rows around an entry nor those with one of its values keep. */
 const { filters, severity, sort, ascending } = initial
 const plain = { filters, severity, sort, ascending }
 
-/** Around an entry, in microseconds: as near as there is an entry before it. */
+/** Before an entry and behind it, in microseconds: as near as there is another one of its table. */
 const surroundings = [3e8, 3.6e9, 8.64e10, 6.048e11]
+
+/** As many on each side are a page with it. */
+const nearby = 48
 
 /** @param values shows the values of a field, with their counts */
 export function entryPanel(view: Current, list: ReturnType<typeof rowList>, values: (path: string) => void) {
@@ -35,6 +38,13 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
     copyButton('Copy link', () => location.href),
     json,
   )
+  const find = el('input', {
+    type: 'search',
+    placeholder: 'Find in this entry',
+    'aria-label': 'Find in this entry',
+    oninput: () => narrow(place, find.value),
+  })
+  acts.append(find)
   const place = el('div', {})
   const element = el('aside', { class: 'beside-rows', 'aria-label': 'Entry', hidden: true }, acts, place)
   const run = latest()
@@ -44,7 +54,7 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
   let entry: Row | null = null
 
   function close(): void {
-    shown = ''
+    shown = find.value = ''
     show(place)
     element.hidden = true
   }
@@ -83,7 +93,11 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
       filter: view.filter,
       column: view.column,
       values,
-      everywhere: view.everywhere && ((search: string) => view.everywhere!({ ...plain, search })),
+      everywhere: (search: string) =>
+        view.everywhere
+          ? view.everywhere({ ...plain, search })
+          : view.change({ ...plain, search, scope: 'entry' }),
+      where: view.everywhere ? 'in all tables' : 'in any field',
     }
     void run(async signal => {
       const sql = entrySql(shape, { time, id })
@@ -94,22 +108,53 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
       entry = rows[0] ? { ...source, ...rows[0] } : null
       json.disabled = entry === null
       show(place, entry ? details(entry, shape, { ...uses, redacted }) : gone)
+      narrow(place, find.value)
     }, fail)
   }
 
-  /** What was logged before and after, without filters, the entry still open. */
+  /**
+   * What was logged before and after, without filters, the entry still open: of its table alone where too many of others stand
+   * between it and its neighbours.
+   */
   function around(): void {
-    const { time } = entryNamed(view.state.row, view.shape())
+    const { row } = view.state
+    const { table } = entryNamed(row, view.shape())
     if (place.inert) shown = '' // it is read again
     void run(async signal => {
-      for (const width of surroundings) {
-        const within = { from: time - width, to: time + 1 }
-        const { rows } = await view.query(rowsSql(initial, view.shape(), within, 2), signal, { within })
-        if (rows.length < 2 && width !== surroundings.at(-1)) continue
-        const { row } = view.state
-        return view.change({ ...plain, from: iso(time - width), to: iso(time + width), search: '', row })
-      }
+      const bounds = (shape: Shape) =>
+        Promise.all([false, true].map(ascending => reach(ascending, shape, signal)))
+      const all = await bounds(view.shape())
+      const isAll = !all.includes(null)
+      const [from, to] = (isAll ? all : await bounds(view.shape(table))) as [number, number]
+      const filters: Filter[] = isAll ? [] : [{ path: tableColumn, operator: '=', value: table }]
+      view.change({ ...plain, filters, ...writtenOf({ from, to }), search: '', row })
     }, fail)
+  }
+
+  /**
+   * @returns a bound of the range that has the next entry of the same table; `null` where too many of others come before that
+   */
+  async function reach(ascending: boolean, shape: Shape, signal: AbortSignal): Promise<number | null> {
+    const entry = entryNamed(view.state.row, view.shape())
+    const isOther = (row: Row) => {
+      const { time, id, table } = entryOf(row, shape)
+      return table === entry.table && (time !== entry.time || id !== entry.id)
+    }
+    const minute = (time: number) => Math.floor(time / 6e7) * 6e7
+    for (const width of surroundings) {
+      const end = minute(Math.max(entry.time, Math.min(entry.time + width, now()))) + 6e7
+      const within = ascending
+        ? { from: entry.time, to: end }
+        : { from: minute(entry.time - width), to: entry.time + 1 }
+      const sql = rowsSql({ ...initial, ascending }, shape, within, nearby, entry.id ? entry : null)
+      const { rows } = await view.query(sql, signal, { within })
+      const isCut = rows.length === nearby
+      const isFound = rows.some(isOther)
+      if (isCut) return isFound ? timeOf(rows.at(-1)!, shape) + Number(ascending) : null
+      const isLast = width === surroundings.at(-1) || (ascending && end > now())
+      if (isFound || isLast) return ascending ? within.to : within.from
+    }
+    return null
   }
 
   /** Moves by one row; the entry follows where it is open. */

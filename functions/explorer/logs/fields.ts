@@ -1,7 +1,7 @@
 /** The fields of the table, and the values of the one that is looked at. */
 import { button, type Child, el, show } from '../dom.ts'
 import { amount, unitOf } from '../series.ts'
-import { fieldsOf, measureMenu } from './measure.ts'
+import { aboveOf, fieldsOf, measureMenu } from './measure.ts'
 import { type Field, measureOf, nameOf, type Shape } from './shape.ts'
 import type { Filter, Scalar, State } from './state.ts'
 
@@ -65,13 +65,16 @@ export function fieldList(acts: Acts) {
       if (state.by !== whole) whole = ''
       drawn = () => {
         const sought = search.value.toLowerCase()
-        const fields = fieldsOf(shape, state).filter(({ path }) => path.toLowerCase().includes(sought))
-        show(
-          list,
-          ...fields.map(field =>
-            item(field, state, shape, top, { ...acts, more: field.path !== whole && more }),
-          ),
+        const all = fieldsOf(shape, state)
+        const items = all.flatMap(field =>
+          field.path.toLowerCase().includes(sought)
+            ? item(field, aboveOf(field, all), state, shape, top, {
+                ...acts,
+                more: field.path !== whole && more,
+              })
+            : [],
         )
+        show(list, ...items)
       }
       drawn()
       if (top && state.by !== shown) {
@@ -84,9 +87,15 @@ export function fieldList(acts: Acts) {
   }
 }
 
-function item(field: Field, state: Looked, shape: Shape, top: Top[] | null, acts: ItemActs): HTMLElement {
+function item(
+  field: Field,
+  above: string,
+  state: Looked,
+  shape: Shape,
+  top: Top[] | null,
+  acts: ItemActs,
+): HTMLElement {
   const open = state.by === field.path
-  const above = field.path.split('.').at(-2) ?? ''
   const name = button([nameOf(field), el('small', {}, above)], () => acts.by(open ? '' : field.path), {
     class: 'field-name',
     'aria-expanded': String(open),

@@ -26,8 +26,8 @@ export interface Bars {
   unit: string
 }
 
-/** Of the plot; lines need room to be told apart. */
-const heightOf = (bars: Bars | null) => (bars?.isMeasured ? 110 : 54)
+/** Of the plot; the same for bars and lines, so that what is below stays where it is. */
+const height = innerWidth > 800 ? 80 : 60
 const foot = 16
 /** On the right, for the largest number and its unit. */
 const gutterOf = (bars: Bars | null) => (bars?.unit ? 60 : 36)
@@ -39,7 +39,7 @@ export function barColour(colour: string): string {
 
 /** @param narrow called with the beginning and the end of what was chosen, in microseconds */
 export function histogram(narrow: (from: number, to: number) => void) {
-  const plot = drawing('svg', { class: 'bars', height: heightOf(null) + foot, 'aria-hidden': 'true' })
+  const plot = drawing('svg', { class: 'bars', height: height + foot, 'aria-hidden': 'true' })
   const said = el('p', { class: 'bars-said', role: 'status' })
   const element = el('div', {
     class: 'histogram',
@@ -57,7 +57,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
     const x = event.clientX - plot.getBoundingClientRect().left
     return Math.max(0, Math.min((bars?.starts.length ?? 1) - 1, Math.floor(x / step())))
   }
-  const brush = drawing('rect', { class: 'brush', y: 0, width: 0 })
+  const brush = drawing('rect', { class: 'brush', y: 0, width: 0, height })
   const select = (a: number, b: number) => {
     brush.setAttribute('x', String(Math.min(a, b) * step()))
     brush.setAttribute('width', String((Math.abs(a - b) + 1) * step()))
@@ -107,9 +107,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
   const draw = () => {
     if (!bars) return show(plot)
     element.setAttribute('aria-label', `${bars.title}. Arrow keys read the bars, Enter narrows to one.`)
-    plot.setAttribute('height', String(heightOf(bars) + foot))
     show(plot, ...drawn(bars, width()), brush)
-    brush.setAttribute('height', String(heightOf(bars)))
     brush.setAttribute('width', '0')
   }
   new ResizeObserver(draw).observe(element)
@@ -130,7 +128,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
 
 function drawn(bars: Bars, width: number): SVGElement[] {
   const { starts, width: bucket, layers, zone, unit, isMeasured } = bars
-  const [step, height] = [width / starts.length, heightOf(bars)]
+  const step = width / starts.length
   const sums = starts.map((_, i) => layers.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
   const most = Math.max(1e-9, ...(isMeasured ? layers.flatMap(({ values }) => values.map(Number)) : sums))
   const y = (value: number) => height - (value / most) * (height - 4)
@@ -159,7 +157,6 @@ function drawn(bars: Bars, width: number): SVGElement[] {
 }
 
 function stacked(bars: Bars, step: number, y: (value: number) => number): SVGElement[] {
-  const height = heightOf(bars)
   return bars.starts.flatMap((start, i) => {
     let top = height
     return bars.layers.flatMap(({ colour, values }) => {
@@ -181,7 +178,7 @@ function lines(bars: Bars, step: number, y: (value: number) => number): SVGEleme
   const { starts, layers } = bars
   const parts = starts.flatMap((start, i) =>
     missingIn(bars, start)
-      ? drawing('rect', { class: 'part-behind', x: i * step, y: 0, width: step, height: heightOf(bars) })
+      ? drawing('rect', { class: 'part-behind', x: i * step, y: 0, width: step, height })
       : [],
   )
   const drawnLines = layers.flatMap(({ colour, values }) => {

@@ -1,5 +1,5 @@
 /** What the chart and the values of a field show: numbers of rows, or a number of theirs, and by which field. */
-import { type Choices, el, menu } from '../dom.ts'
+import { button, type Choices, el, menu } from '../dom.ts'
 import { unitOf } from '../series.ts'
 import { type Field, fieldAt, isNumber, measureOf, measures, nameOf, type Shape } from './shape.ts'
 import type { State } from './state.ts'
@@ -13,12 +13,26 @@ const amounts = [/time|duration|_ms|latency/, /bytes|length|size/, /score|count/
 
 /** `Show average of origin_time by method`, as two menus; a press is a change of the state. */
 export function chartMenus(change: (patch: Partial<State>) => void) {
-  const measure = measureMenu('Show in the chart', to => change({ measure: to }))
+  let slowest: Pick<State, 'measure' | 'by'> | null = null
+  const measure = measureMenu('Show in the chart', to =>
+    change(to === slowestOption ? slowest! : { measure: to }),
+  )
   const by = menu('Split the chart by', path => change({ by: path }))
+  const counts = button('Back to counts', () => change({ measure: 'rows' }), { class: 'quiet' })
   return {
-    element: el('div', { class: 'measure' }, el('span', {}, 'Show'), measure.element, 'by', by.element),
+    element: el(
+      'div',
+      { class: 'measure' },
+      el('span', {}, 'Show'),
+      measure.element,
+      'by',
+      by.element,
+      counts,
+    ),
     set(state: Shown, shape: Shape) {
-      measure.set(state, shape)
+      slowest = slowestOf(shape)
+      measure.set(state, shape, slowest && [slowestOption, `slowest ${nameOf({ path: slowest.by })}s`])
+      counts.hidden = state.measure === 'rows'
       const fields = fieldsOf(shape, state).filter(({ type, path }) => type !== 'JSON' || path === state.by)
       const split = state.measure === 'rows' && shape.severity
       const all = split ? (split.type === 'INT64' ? 'class of status' : 'severity') : 'nothing'
@@ -31,20 +45,34 @@ export function measureMenu(label: string, act: (measure: string) => void) {
   const { element, set } = menu(label, act)
   return {
     element,
-    set({ measure }: Pick<State, 'measure'>, shape: Shape) {
-      const chosen = measureOf(measure, shape)?.field
-      const numeric = [...new Set([...shape.likely, ...shape.fields])].filter(
-        field => isNumber(field) && (field === chosen || !names.test(nameOf(field))),
-      )
-      const fields = numeric.toSorted((a, b) => rank(a) - rank(b))
+    /** @param ready a choice of its own */
+    set({ measure }: Pick<State, 'measure'>, shape: Shape, ready: Choices[number] | null = null) {
+      const fields = amountsOf(shape, measureOf(measure, shape)?.field)
       const options: Choices = fields.flatMap(field =>
         measures.map(
           kind => [`${kind}:${field.path}`, `${kind} ${withUnit(toldApart(field, fields), field)}`] as const,
         ),
       )
-      set([['rows', 'number of rows'], ...options], measure)
+      set([['rows', 'number of rows'], ...(ready ? [ready] : []), ...options], measure)
     },
   }
+}
+
+const slowestOption = 'slowest'
+
+/** Where a table has paths and times that they took: the paths by the average of these. */
+export function slowestOf(shape: Shape): Pick<State, 'measure' | 'by'> | null {
+  const path = shape.likely.find(field => /^(path|pathname|url|route)$/.test(nameOf(field)))
+  const [time] = amountsOf(shape)
+  if (!path || !time || rank(time) > 0) return null
+  return { measure: `average:${time.path}`, by: path.path }
+}
+
+/** Fields that can be measured, those first that people look for. */
+function amountsOf({ likely, fields }: Shape, chosen?: Field): Field[] {
+  return [...new Set([...likely, ...fields])]
+    .filter(field => isNumber(field) && (field === chosen || !names.test(nameOf(field))))
+    .toSorted((a, b) => rank(a) - rank(b))
 }
 
 /** Those inside JSON that are looked at, those that people look for first, then all others. */
@@ -61,10 +89,20 @@ function rank(field: Field): number {
   return at < 0 ? amounts.length : at
 }
 
-/** By its path, where another field has the same name. */
+/** `host (headers)`, where another field has the same name. */
 function toldApart(field: Field, fields: Field[]): string {
-  const alike = fields.filter(other => nameOf(other) === nameOf(field))
-  return alike.length > 1 ? field.path : nameOf(field)
+  const isAlone = fields.every(other => other === field || nameOf(other) !== nameOf(field))
+  return isAlone ? nameOf(field) : `${nameOf(field)} (${aboveOf(field, fields)})`
+}
+
+/** The names above a field: the last one, and as many more as tell it apart from others of its name. */
+export function aboveOf(field: Field, fields: Field[]): string {
+  const own = field.path.split('.')
+  const tails = own.slice(1).map((_, i) => own.slice(-2 - i).join('.'))
+  const isApart = (tail: string) =>
+    fields.every(({ path }) => path === field.path || !`.${path}`.endsWith(`.${tail}`))
+  const tail = tails.find(isApart) ?? field.path
+  return tail.split('.').slice(0, -1).join('.')
 }
 
 /** `origin_time (ms)` */

@@ -17,7 +17,9 @@ import { writtenOf } from './range.ts'
 import { reading } from './reading.ts'
 import { keyOf, rowList } from './rows.ts'
 import { tableTitle } from './shape.ts'
-import { type Filter, sortedBy, type State } from './state.ts'
+import { askedOf, cleared, type Filter, isLive, sortedBy, type State } from './state.ts'
+
+const followed = 'New rows are followed where rows go up to now, the newest first: following has ended.'
 
 const scopes = [
   ['message', 'in messages'],
@@ -77,6 +79,10 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     },
   })
   const chips = el('div', { class: 'chips' })
+  const clear = button('Clear all', () => change(cleared(view.state)), {
+    class: 'quiet',
+    title: 'Without search, filters, columns and sorting, the chart as at first; Back brings them back',
+  })
   const menus = chartMenus(change)
   const chartLine = el('div', { class: 'chart-line' }, menus.element, legend)
   const scope = menu('Search in', chosen => change({ scope: chosen as State['scope'] }))
@@ -97,13 +103,14 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     link.title = exact.hidden ? '' : 'Its period goes back from when it is opened'
     scope.set(scopes, view.state.scope)
     scope.element.hidden = view.state.search === ''
+    clear.hidden = askedOf(cleared(view.state)) === askedOf(view.state)
     show(chips, ...view.state.filters.map(other => filterChip(other, view)))
     if (view.state.row === '') entry.show()
   }
 
   function run(how: { fresh?: boolean } = {}): void {
     const goesOn = following.isOn() && isLive(view.state)
-    if (following.isOn() && !goesOn) telling = [...telling, `${live}: following has ended.`]
+    if (following.isOn() && !goesOn) telling = [...telling, followed]
     following.stop()
     show(told, ...telling.map(text => el('p', { class: 'notice', role: 'alert' }, text)))
     telling = []
@@ -119,10 +126,8 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   }
 
   function follow(): void {
-    if (!isLive(view.state)) {
-      telling = [`${live}: these do now.`]
-      change({ to: view.state.from === '' ? '' : 'now', sort: '', ascending: false }) // all time stays so
-    }
+    const live = { to: view.state.from === '' ? '' : 'now', sort: '', ascending: false } // all time stays so
+    if (!isLive(view.state)) change(live)
     following.start()
   }
 
@@ -164,10 +169,9 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     { class: 'logs' },
     el('h2', { class: 'unseen' }, endpoint.name),
     controls.element,
-    chips,
     chartLine,
     bars.element,
-    el('div', { class: 'logs-line' }, stale, facts, scope.element, looked, acts),
+    el('div', { class: 'logs-line' }, stale, facts, scope.element, looked, clear, chips, acts),
     told,
     el('div', { class: 'logs-main' }, fields.element, place, entry.element),
     el(
@@ -185,13 +189,6 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   )
   return { element, controls, entry, rows, draw, run, stop, leave }
 }
-
-/** Whether new rows come at the top. */
-function isLive({ from, to, sort, ascending }: State): boolean {
-  return to === (from === '' ? '' : 'now') && sort === '' && !ascending
-}
-
-const live = 'New rows are followed where rows go up to now, the newest first'
 
 /** A button that turns a part on and off; this device keeps whether it is on. */
 function toggle(name: string, byDefault: boolean, apply: (on: boolean) => void) {

@@ -131,11 +131,28 @@ export function rowList(events: Events) {
       marked.removeAttribute('aria-selected')
       marked.tabIndex = -1
     }
+    for (const old of body.querySelectorAll('.neighbour')) old.remove()
     active = row
     const made = row && lines.get(row)
     if (!made) return
     made.ariaSelected = 'true'
     made.tabIndex = 0
+    markNeighbours(row)
+  }
+
+  /** Among all tables, those before and behind it in its own one say so. */
+  function markNeighbours(row: Row): void {
+    const { columns, sort } = setup
+    if (sort.path !== '' || columns.every(({ kind }) => kind !== 'table')) return
+    const isAlike = (other: Row) => other[tableColumn] === row[tableColumn]
+    const at = rows.indexOf(row)
+    const beside = [rows.slice(0, at).findLast(isAlike), rows.slice(at + 1).find(isAlike)]
+    for (const [i, other] of beside.entries()) {
+      const words = (i === 1) === sort.ascending ? 'after' : 'before'
+      const cell = other && lines.get(other)!.querySelector('.cell-message')
+      const title = `The entry ${words} it in ${gist(row[tableColumn] ?? '')}`
+      cell?.prepend(el('span', { class: 'neighbour', title }, words))
+    }
   }
 
   function place(): void {

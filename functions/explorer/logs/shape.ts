@@ -14,6 +14,18 @@ export interface Field {
   json?: string
 }
 
+/** Names of values that say who, or which request, in the order in which they are shown. */
+const identities = [
+  /^(user_?id|auth_user|actor_?id|subject)$/i,
+  /e_?mail$/i,
+  /^(req(uest)?|trace|session|correlation|execution)_?id$/i,
+]
+
+/** The place of a field among those that identify; -1 where it does not. */
+export function identityRank(field: Pick<Field, 'path'>): number {
+  return identities.findIndex(pattern => pattern.test(nameOf(field)))
+}
+
 /** A table that can be shown as log entries. */
 export interface Shape {
   table: string

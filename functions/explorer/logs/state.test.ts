@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { readLink, writeLink } from '../link.ts'
 import {
   addressOf,
+  cleared,
   filterText,
   initial,
   operators,
@@ -64,6 +65,17 @@ describe('the address', () => {
     const link = (state: State) => writeLink({ endpoint: 'logs.all', sql: null, ...addressOf(state, before) })
     expect(link({ ...before, values: { project: 'a' } })).toBe('#logs.all?project=a')
     expect(link({ ...before, from: 'now-7d', redact: true })).toBe('#logs.all?.from=now-7d&.redact=true')
+  })
+
+  test('once cleared keeps the table, the range, the zone, the parameters and redaction alone', () => {
+    fc.assert(
+      fc.property(states, state => {
+        const { values, table, from, to, zone, redact, row } = state
+        expect(cleared(state)).toEqual({ ...before, values, table, from, to, zone, redact, row })
+      }),
+      { numRuns: 30 },
+    )
+    expect(cleared({ ...before, table: '*', search: 'x' })).toEqual({ ...before, table: '*', scope: 'entry' })
   })
 
   test('a filter is its path, its operator and its value as JSON', () => {

@@ -1,6 +1,7 @@
 /** The logs view's state, all of which is in the address. */
 import type { Link } from '../link.ts'
 import type { Zone } from './range.ts'
+import { everyTable } from './shape.ts'
 
 export type Scalar = string | number | boolean | null
 
@@ -129,6 +130,18 @@ export function withColumn({ columns: before, sort }: State, path: string): Part
 /** A press on a heading: the largest first, then the smallest. */
 export function sortedBy({ sort, ascending }: State, path: string): Partial<State> {
   return sort === path ? { ascending: !ascending } : { sort: path, ascending: false }
+}
+
+/** All of the table in the range: without what narrows, orders and splits the rows. */
+export function cleared(state: State): State {
+  const { values, table, from, to, zone, redact, row } = state
+  const scope = table === everyTable ? 'entry' : 'message'
+  return { ...initial, values, table, from, to, zone, redact, row, scope }
+}
+
+/** Whether new rows come at the top. */
+export function isLive({ from, to, sort, ascending }: State): boolean {
+  return to === (from === '' ? '' : 'now') && sort === '' && !ascending
 }
 
 /** What the rows depend on, and the histogram: whether two states ask for the same. */

@@ -239,6 +239,15 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await expect(covered).resolves.toBe(0)
     const time = await page.locator('.leaf', { hasText: /^timestamp/ }).boundingBox()
     expect(time!.height).toBeLessThan(25) // one line, though its buttons have no room in it
+    const find = page.getByLabel('Find in this entry')
+    const found = () => details.locator('.leaf:visible .name').allTextContents()
+    await find.fill('ITEMS/1') // a value
+    expect(await found()).toEqual(['event_message', 'path', 'url'])
+    await find.fill('metadata.response') // a path
+    expect(await found()).toEqual(['headers', 'origin_time', 'status_code'])
+    await find.fill('nowhere')
+    await page.getByText('No field has it.').waitFor()
+    await find.fill('')
     await press('Column of metadata.request.path')
     await page.getByRole('columnheader', { name: /^path/ }).waitFor()
     await rows().nth(1).click()
@@ -247,8 +256,22 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await rows().first().click()
     await press('Filter out metadata.response.status_code')
     await counted(/^90 rows/)
+    const [chips, chart, first] = [page.locator('.chips'), page.locator('.bars'), rows().first()]
+    const places = async () => [await chart.boundingBox(), (await first.boundingBox())!.y]
+    const before = await places()
     await page.getByRole('button', { name: /Remove the filter request.path/ }).click()
     await counted(/of 270 rows/)
+    await page.getByRole('button', { name: /Remove the filter response.status_code/ }).click()
+    await counted(/of 300 rows/)
+    await chips.waitFor({ state: 'hidden' })
+    expect(await places()).toEqual(before) // filters have a line that is there already
+    expect(page.url()).toContain('.columns=')
+    await page.getByRole('button', { name: 'Clear all' }).click()
+    await page.getByRole('columnheader', { name: /^path/ }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Clear all' }).waitFor({ state: 'hidden' })
+    expect(page.url()).toBe(`${service.url}/${plain}`)
+    await page.goBack()
+    await page.getByRole('columnheader', { name: /^path/ }).waitFor()
     const other = await tab.context.newPage()
     await other.goto(link)
     await other
@@ -291,7 +314,14 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await show.selectOption('average origin_time (ms)')
     await page.locator('.bars .line').waitFor()
     expect(await by.locator(':checked').textContent()).toBe('nothing')
-    await by.selectOption('path')
+    await page.getByRole('button', { name: 'Back to counts' }).click()
+    await page.getByRole('button', { name: '5xx 30' }).waitFor()
+    await show.selectOption('slowest paths')
+    expect(await Promise.all([show, by].map(menu => menu.locator(':checked').textContent()))).toEqual([
+      'average origin_time (ms)',
+      'path',
+    ])
+    await page.locator('.key', { hasText: /items\/2 [\d,.]+ ms$/ }).waitFor()
     await page.getByLabel('Show of each value').selectOption('highest origin_time (ms)')
     await topValue(/items\/2 ?1,199 ms ?100 rows/).waitFor()
     const values = await page.locator('.top-value span').allTextContents()
@@ -714,7 +744,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
   test('all entries of a user are found by one value, in all fields of all tables, and read as those of one table', async () => {
     await open(`${plain}&.severity=info`)
     await rows().nth(9).click() // of entry 39, by agent 19
-    await press('Find in all tables: metadata.request.headers.user_agent')
+    await press('All entries with this value in all tables: metadata.request.headers.user_agent')
     await counted(/^17 rows/)
     const from = (table: string) => page.locator('.row .cell-table', { hasText: table }).count()
     expect([await from('edge_logs'), await from('auth_logs')]).toEqual([15, 2])
@@ -722,12 +752,18 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByRole('region', { name: 'Fields of the entry' }).getByText('auth_logs').waitFor()
     expect(await faultsOf(page)).toEqual([])
     await page.getByRole('button', { name: 'Entries around' }).click()
-    await counted(/^61 rows/)
+    await counted(/^2 rows/) // as more than fit in a page are between them
     await page.locator('.row[aria-selected=true]', { hasText: 'auth_logs' }).waitFor()
+    expect(await page.locator('.neighbour').allTextContents()).toEqual(['before'])
+    await page.getByRole('button', { name: 'Remove the filter table_name = auth_logs' }).click()
+    await page.locator('.row:has-text("auth_logs") + .row').first().click()
+    await page.getByRole('button', { name: 'Entries around' }).click()
+    await counted(/^[67]\d rows/)
+    expect(await page.locator('.neighbour').allTextContents()).toEqual(['after', 'before'])
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.locator('.field-name', { hasText: 'table_name' }).click()
     await page.getByLabel('Show in the chart').selectOption('average origin_time (ms)')
-    await topValue(/edge_logs ?[\d.]+ ms ?60 rows/).waitFor()
+    await topValue(/edge_logs ?[\d.]+ ms ?\d+ rows/).waitFor()
     expect(await page.locator('.top-value').count()).toBe(1) // auth_logs has no such number
     await page.goBack()
     await topValue(/auth_logs ?1/).click()
@@ -936,8 +972,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByText('waiting for new rows').waitFor() // it goes on
     await page.getByRole('columnheader', { name: /Time/ }).getByRole('button').click()
     await page.getByText('the newest first: following has ended.').waitFor()
+    expect(await follow.textContent()).toBe('Follow from now')
     await follow.click()
-    await page.getByText('the newest first: these do now.').waitFor()
+    await page.getByText('waiting for new rows').waitFor()
+    expect(await follow.textContent()).toBe('Follow')
     await follow.click()
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
     const runs = () => page.getByRole('button', { name: 'Run', exact: true }).boundingBox()

@@ -1,0 +1,47 @@
+import { describe, expect, test } from '@jest/globals'
+import { aboveOf, slowestOf } from './measure.ts'
+import { type Field, identityRank, shapeOf } from './shape.ts'
+
+const column = (name: string, type: string) => ({ name, type, repeated: false })
+const shapeWith = (...columns: [name: string, type: string][]) =>
+  shapeOf({
+    name: 't',
+    columns: [['time', 'TIMESTAMP'], ['message', 'STRING'], ...columns].map(([name, type]) =>
+      column(name!, type!),
+    ),
+  })!
+
+describe('a field', () => {
+  test('is told apart from others of its name by as few of the names above it as do', () => {
+    const fields = ['m.a.host', 'm.b.host', 'm.a.c.id', 'm.b.c.id', 'm.path', 'host'].map(
+      path => ({ path }) as Field,
+    )
+    expect(fields.map(field => aboveOf(field, fields))).toEqual(['a', 'b', 'a.c', 'b.c', 'm', ''])
+  })
+
+  test('identifies by its name: people first, then their mail, then requests', () => {
+    const paths = [
+      'm.sb.auth_user',
+      'user_id',
+      'traits.user_email',
+      'request_id',
+      'reqId',
+      'id',
+      'user_agent',
+      'path',
+    ]
+    expect(paths.map(path => identityRank({ path }))).toEqual([0, 0, 1, 2, 2, -1, -1, -1])
+  })
+})
+
+describe('the slowest paths', () => {
+  test('are those with the highest average of the first time', () => {
+    const shape = shapeWith(['path', 'STRING'], ['bytes', 'INT64'], ['origin_time', 'INT64'])
+    expect(slowestOf(shape)).toEqual({ measure: 'average:origin_time', by: 'path' })
+  })
+
+  test('are not offered without paths or without times', () => {
+    expect(slowestOf(shapeWith(['path', 'STRING'], ['bytes', 'INT64']))).toBeNull()
+    expect(slowestOf(shapeWith(['duration', 'INT64']))).toBeNull()
+  })
+})
