@@ -10,6 +10,7 @@ const item = 'lqe-key'
 /** What tabs say to each other. An origin may have several services, each at a path of its own. */
 type Message = { wanted: true } | { key: string } | { forgotten: string }
 const tabs = new BroadcastChannel(`${item} ${new URL('.', location.href).pathname}`)
+// eslint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of its own origin alone
 const say = (message: Message) => tabs.postMessage(message)
 
 /** In place of a key that was forgotten here: the next one is typed, and not another tab's. */
@@ -26,7 +27,7 @@ export function storedKey(): string | null {
  */
 export function shareKey(found: (key: string) => void, forgotten: () => void): void {
   let asks = storedKey() === null
-  tabs.onmessage = ({ data }: MessageEvent<Message>) => {
+  tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
     const own = sessionStorage.getItem(item)
     if ('wanted' in data && own) say({ key: own })
     if ('key' in data && asks && own === null) {
@@ -37,7 +38,7 @@ export function shareKey(found: (key: string) => void, forgotten: () => void): v
       sessionStorage.setItem(item, typed)
       forgotten()
     }
-  }
+  })
   if (asks) say({ wanted: true })
 }
 

@@ -39,10 +39,9 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
   const tables = menu('Table', acts.table)
   const inputs = parameters.map(parameter => valueInput(parameter))
   const range = menu('Time range', chosen => {
-    if (chosen === 'custom') {
-      custom.hidden = false
-      from.focus()
-    } else acts.change({ from: chosen, to: chosen === '' ? '' : 'now' })
+    custom.hidden = chosen !== 'custom'
+    if (chosen === 'custom') from.focus()
+    else if (chosen !== 'own') acts.change({ from: chosen, to: chosen === '' ? '' : 'now' })
   })
   const text = (label: string, placeholder: string) =>
     el('input', {
@@ -146,11 +145,11 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       )
       for (const { name, input } of inputs) input.value = next.values[name] ?? ''
       const isListed = ranges.some(([from]) => from === next.from) && next.to === (next.from && 'now')
-      custom.hidden = isListed
+      if (isListed) custom.hidden = true
       from.value = inBar(next.from, next.zone)
       to.value = inBar(next.to, next.zone)
-      const own = ['custom', isListed ? 'From … to …' : briefly(from.value, to.value)] as const
-      range.set([...ranges, own], isListed ? next.from : 'custom')
+      const own: Choices = isListed ? [] : [['own', briefly(from.value, to.value)]]
+      range.set([...ranges, ...own, ['custom', 'From … to …']], isListed ? next.from : 'own')
       show(trouble)
       zones.set(
         [

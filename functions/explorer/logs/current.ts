@@ -3,8 +3,8 @@ import { type Link, writeLink } from '../link.ts'
 import { type Answer, type Endpoint, now, type Opening, parametersOf, runQuery } from '../service.ts'
 import { inTable, keepChoices, plainState, shapeNamed, stateFrom } from './opening.ts'
 import { iso, type Range, writtenOf } from './range.ts'
-import { everyTable, type Shape } from './shape.ts'
-import { addressOf, askedOf, type Filter, type State, withColumn, withFilter } from './state.ts'
+import type { Shape } from './shape.ts'
+import { addressOf, askedOf, everyTable, type Filter, type State, withColumn, withFilter } from './state.ts'
 
 export interface LogsOpening extends Opening {
   shapes: Shape[]

@@ -1,6 +1,6 @@
 /** Which columns of a table are its time, message, id and severity: as the definition says, or by convention of names. */
 import type { ColumnDescription, TableDescription } from '../../query/tables.ts'
-import type { Filter } from './state.ts'
+import { everyTable, type Filter } from './state.ts'
 
 /** A value of an entry: a column, or a field of nested ones. */
 export interface Field {
@@ -40,9 +40,6 @@ export interface Shape {
   /** Of all tables: each one. What the others of this say are then columns of the rows that `sql.ts` reads of them. */
   parts?: Shape[]
 }
-
-/** The name that stands for all tables. */
-export const everyTable = '*'
 
 /** The column that says from which table an entry of all tables is. */
 export const tableColumn = 'table_name'

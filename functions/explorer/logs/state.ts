@@ -1,7 +1,6 @@
 /** The logs view's state, all of which is in the address. */
 import type { Link } from '../link.ts'
 import type { Zone } from './range.ts'
-import { everyTable } from './shape.ts'
 
 export type Scalar = string | number | boolean | null
 
@@ -14,6 +13,9 @@ export interface Filter {
 }
 
 export const severities = ['error', 'warning', 'info', 'debug', 'other'] as const
+
+/** The name that stands for all tables. */
+export const everyTable = '*'
 
 export type Severity = (typeof severities)[number]
 
