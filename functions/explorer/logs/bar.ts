@@ -74,7 +74,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     acts.change({ severity: chosen.split(',').filter(Boolean) as Severity[] }),
   )
   const run = el('button', { class: 'primary' }, 'Run')
-  const follow = button('Follow', acts.follow, { 'aria-pressed': 'false' })
+  const follow = button('Follow', acts.follow, { class: 'follow', 'aria-pressed': 'false' })
   const redact = el('input', { type: 'checkbox', onchange: () => acts.change({ redact: redact.checked }) })
   const unfold = (open?: boolean) => (more.ariaExpanded = String(element.classList.toggle('unfolded', open)))
   const more = button('Filters', () => unfold(), { class: 'unfold', 'aria-expanded': 'false' })
