@@ -55,7 +55,7 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpe
     fresh = false
   }
   const sql = endpoint.sandbox ? statement({ key, endpoint, sql: link.sql, run: runs.start, edited }) : null
-  const controls = folding('Parameters', fields.element, sql?.element)
+  const controls = folding(sql ? 'Parameters and SQL' : 'Parameters', fields.element, sql?.element)
   const hint = el('span', { class: 'hint' }, 'or Ctrl-Enter')
   const element = el(
     'article',

@@ -94,7 +94,7 @@ function text(parameter: Parameter, properties: Properties, placeholder?: string
 
 /** The text is the value, so that any time the service takes can be written. In UTC. */
 function timeControl(parameter: Parameter, properties: Properties): Control {
-  const control = text(parameter, properties, 'any')
+  const control = text(parameter, properties, parameter.required ? '-1h' : 'any')
   const picker = pickerFor(control.inputs[0]!, parameter.name, 'Z')
   return { ...control, element: el('div', { class: 'time' }, control.element, picker) }
 }
@@ -133,6 +133,7 @@ function exampleOf({ examples = [] }: Parameter): HTMLElement | null {
   return el('span', { class: 'example' }, ' For example: ', el('code', {}, String(examples[0])))
 }
 
-function sentence(text: string): string {
+/** With a capital and a full stop. */
+export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 }

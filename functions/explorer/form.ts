@@ -1,16 +1,18 @@
 /** The form of an endpoint, made from its parameters, with the service's problems beside their fields. */
 import type { Problem } from '../../shared/errors.ts'
 import { button, el, newId, show } from './dom.ts'
-import { type Field, field } from './field.ts'
+import { type Field, field, sentence } from './field.ts'
 import { type Endpoint, parametersOf } from './service.ts'
 
 /** @param given values of the link that was followed @param run called when a range is chosen */
 export function form(endpoint: Endpoint, given: Record<string, string>, run: () => void) {
   const { parameters, redact } = endpoint
   const fields = parameters.map(field)
-  for (const [i, { name, set }] of fields.entries()) {
-    const value = given[name] ?? parameters[i]!.pinned
-    if (value !== undefined) set(value)
+  for (const [i, made] of fields.entries()) {
+    const value = given[made.name] ?? parameters[i]!.pinned
+    if (value === undefined) continue
+    made.set(value)
+    if (made.value() !== value.trim()) made.showProblem(`there is no ${made.name} ${value}`)
   }
   // Sent as well: the service says which parameters it ignores.
   const undeclared = Object.entries(given).filter(([name]) => !fields.some(made => made.name === name))
@@ -52,7 +54,7 @@ function redactionSwitch(byDefault: boolean): Field {
   const title = byDefault
     ? 'This endpoint does so by itself; lifting it takes a key with the right pii:read.'
     : 'Addresses, e-mails, tokens and the like become REDACTED.'
-  const showProblem = (detail: string | null) => show(problem, detail)
+  const showProblem = (detail: string | null) => show(problem, detail && sentence(detail))
   input.addEventListener('input', () => showProblem(null))
   return {
     name: 'svc-endpoint-redact-pii',

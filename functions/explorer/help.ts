@@ -27,5 +27,5 @@ export function helpButton(): HTMLElement {
     const writing = target instanceof HTMLElement && target.matches('input, select, textarea, .code')
     if (key === '?' && !writing && !dialog.open) dialog.showModal()
   })
-  return button('Shortcuts', () => dialog.showModal(), { class: 'quiet' })
+  return button('Shortcuts', () => dialog.showModal(), { class: 'quiet help' })
 }

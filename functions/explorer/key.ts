@@ -55,12 +55,17 @@ export function forgetKey(): void {
   keep('key', null)
 }
 
-/** @param problem why the last key was refused */
-export function keyForm(enter: (key: string, remembered: boolean) => Promise<void>, problem: string | null) {
+/** @param problem why the last key was refused @param refused that key, to be tried again or corrected */
+export function keyForm(
+  enter: (key: string, remembered: boolean) => Promise<void>,
+  problem: string | null,
+  refused: string,
+) {
   const [id, hint, trouble] = [newId(), newId(), newId()]
   const input = el('input', {
     id,
     type: 'password',
+    value: refused,
     autocomplete: 'off',
     spellcheck: 'false',
     placeholder: 'lqe_…',

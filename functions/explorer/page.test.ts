@@ -364,7 +364,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByText('100 rows, and there are more.').waitFor()
     await page.getByLabel('iso_timestamp_start', { exact: true }).waitFor({ state: 'hidden' })
     expect((await page.locator('.line').first().boundingBox())!.y).toBeLessThan(700)
-    await page.getByText('Parameters', { exact: true }).click()
+    await page.getByText('Parameters and SQL').click()
     await page.getByLabel('iso_timestamp_start', { exact: true }).fill('yesterday')
     await run()
     await page.getByText(/^Must be an ISO 8601 time such as/).waitFor()

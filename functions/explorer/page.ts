@@ -25,13 +25,14 @@ async function enter(key: string | null, remembered?: boolean): Promise<void> {
     explore(key, endpoints)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    askForKey(error.problem.status === 401 ? 'The service does not know this key.' : error.problem.detail)
+    const { status, title, detail } = error.problem
+    askForKey(status === 401 ? 'The service does not know this key.' : `${title}. ${detail}`, key)
   }
 }
 
-function askForKey(problem: string | null = null): void {
+function askForKey(problem: string | null = null, refused = ''): void {
   show(header, title(), el('span', { class: 'header-end' }, themeButton()))
-  const card = keyForm(enter, problem)
+  const card = keyForm(enter, problem, refused)
   main.className = 'lobby'
   show(main, card.element)
   card.focus()
@@ -155,7 +156,7 @@ function title(): HTMLElement {
 
 function noEndpoints(): HTMLElement {
   const text = 'This key is good, but may call no endpoint. Its issuer can add endpoints to it.'
-  return el('section', { class: 'card' }, el('h2', {}, 'Nothing to call yet'), el('p', {}, text))
+  return el('section', { class: 'card empty' }, el('h2', {}, 'Nothing to call yet'), el('p', {}, text))
 }
 
 /** The endpoints that the key may call. */

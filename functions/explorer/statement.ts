@@ -26,7 +26,11 @@ export function statement({ key, endpoint, sql, run, edited }: Setup) {
   let editor: Editor | null = null
   let own = sql !== null
   const place = el('div', { class: 'editor' })
-  const menu = el('div')
+  const menu = el(
+    'div',
+    {},
+    el('select', { disabled: true, 'aria-label': 'Worked examples' }, el('option', {}, 'Examples …')),
+  )
   const note = el('p', { class: 'hint' }, 'GoogleSQL, one SELECT. Ctrl-Space completes, Ctrl-Enter runs.')
   const shelf = queryShelf(
     endpoint.name,

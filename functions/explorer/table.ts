@@ -30,7 +30,8 @@ export function table(rows: Row[], label: string): HTMLElement {
   )
   const widths = shape.map(({ width }) => width)
   grid.style.width = `calc(${widths.reduce((sum, width) => sum + width, 0)}ch + 2.4rem)`
-  grid.style.setProperty('--columns', `2.4rem ${widths.map(width => `minmax(0, ${width}fr)`).join(' ')}`)
+  const tracks = shape.map(({ width, grows }) => (grows ? `minmax(0, ${width}fr)` : `${width}ch`))
+  grid.style.setProperty('--columns', `2.4rem ${tracks.join(' ')}`)
   const frame = el('div', { class: 'table', role: 'region', 'aria-label': label, tabindex: 0 }, grid)
   /** Of the rows that are in the page. */
   const buttons = new Map<number, HTMLElement>()
@@ -112,6 +113,8 @@ interface Column {
   heading: HTMLElement
   /** In characters. */
   width: number
+  /** Texts take the room that is left, so that numbers stand beside what they belong to. */
+  grows: boolean
   cell(row: Row): HTMLElement
 }
 
@@ -129,6 +132,7 @@ function columns(rows: Row[]): Column[] {
     return {
       heading: el('span', { role: 'columnheader', class: number && 'number', title: name }, name, zone),
       width: Math.min(56, Math.max(6, longest)) + 3,
+      grows: !time && !number,
       cell: row => cell(row[name] ?? null, number),
     }
   })

@@ -28,7 +28,9 @@ const ranges: Choices = [
 
 /** `11-22 04:33 to 04:45`: a range of one's own, as a menu has room for it. */
 function briefly(from: string, to: string): string {
-  const [first, last] = [from, to].map(time => time.replace(/^\d{4}-/, '').replace(/(:\d\d):00$/, '$1'))
+  const [first, last] = [from, to].map(time =>
+    time.replace(/^\d{4}-|\.\d+$/g, '').replace(/(:\d\d):00$/, '$1'),
+  )
   const sameDay = /^\d/.test(from) && from.slice(0, 11) === to.slice(0, 11)
   return `${first || '…'} to ${(sameDay ? last?.slice(6) : last) || '…'}`
 }
@@ -150,6 +152,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       to.value = inBar(next.to, next.zone)
       const own: Choices = isListed ? [] : [['own', briefly(from.value, to.value)]]
       range.set([...ranges, ...own, ['custom', 'From … to …']], isListed ? next.from : 'own')
+      range.element.title = isListed ? '' : `${from.value} to ${to.value}`
       show(trouble)
       zones.set(
         [
@@ -183,7 +186,10 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     showProblem(parameter: string | undefined, detail: string): boolean {
       for (const { name, input } of inputs) input.ariaInvalid = name === parameter ? 'true' : null
       const named = inputs.find(({ name }) => name === parameter)
-      if (named) named.input.title = detail
+      if (named) {
+        named.input.title = detail
+        unfold(true)
+      }
       return named !== undefined
     },
   }

@@ -87,7 +87,7 @@ export function histogram(narrow: (from: number, to: number) => void) {
     pressed = null
   })
   plot.addEventListener('pointerleave', () => {
-    if (pressed !== null) return
+    if (pressed !== null || !bars) return
     said.textContent = ''
     brush.setAttribute('width', '0')
   })
@@ -117,10 +117,12 @@ export function histogram(narrow: (from: number, to: number) => void) {
       bars &&= { ...bars, zone }
       draw()
     },
-    set(next: Bars | null) {
+    /** @param instead what is said where there are none */
+    set(next: Bars | null, instead = '') {
       bars = next
       active = -1
-      said.textContent = ''
+      said.textContent = instead
+      said.removeAttribute('style')
       draw()
     },
   }

@@ -235,12 +235,11 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
 
   function chartFailed(error: unknown): void {
     const isStopped = error instanceof DOMException
-    bars.set(null)
-    markChart(false)
     fields.set(view.state, view.shape(), [])
     if (!isStopped && !(error instanceof ServiceError)) throw error
-    const detail = isStopped ? 'stopped.' : error.problem.detail
-    show(legend, el('span', { class: 'hint' }, `No chart: ${detail}`))
+    bars.set(null, `No chart: ${isStopped ? 'stopped.' : error.problem.detail}`)
+    markChart(false)
+    show(legend)
   }
 
   async function older(): Promise<void> {

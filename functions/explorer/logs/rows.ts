@@ -220,10 +220,12 @@ export function rowList(events: Events) {
   }
 }
 
-function cell(value: Value, { kind }: Column, zone: Zone): HTMLElement {
+function cell(value: Value, { kind, title }: Column, zone: Zone): HTMLElement {
   const severity = kind === 'severity' ? ` severity-${severityIn(value)}` : ''
   const text = kind === 'time' ? shown(Number(value), zone) : textOf(value)
-  return el('span', { role: 'gridcell', class: `cell cell-${kind}${severity}` }, text)
+  // Its name stands before it where there are no headings.
+  const named = kind === 'value' && { 'data-name': `${title} ` }
+  return el('span', { role: 'gridcell', class: `cell cell-${kind}${severity}`, ...named }, text)
 }
 
 function textOf(value: Value): string {
