@@ -220,6 +220,23 @@ export function once<Values extends string[]>(values: Values, use: (...values: V
   return `(list_transform([{${fields.join(', ')}}], lambda ${row}: ${use(...inside)})[1])`
 }
 
+/**
+ * Uses values several times: as they are while that is short, which costs less than a lambda; once where operands of operands
+ * would grow exponentially.
+ */
+export function repeated<Values extends string[]>(
+  values: Values,
+  use: (...values: Values) => string,
+): string {
+  const sql = use(...values)
+  if (sql.length < longest) return sql
+  const shared = once(values, use)
+  return shared.length < sql.length ? shared : sql
+}
+
+/** Characters of DuckDB SQL in which values stand as often as they are used. */
+const longest = 2000
+
 /** As no column is called, and used in parentheses: DuckDB takes `v.v0` for the field of a column `v`, and in HAVING for a column. */
 const row = '"values of a call"'
 

@@ -15,7 +15,7 @@ import type {
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
-import { isSimple, joined } from './bounds.ts'
+import { isSimple, joined, repeated } from './bounds.ts'
 import { convert } from './casts.ts'
 import { coerce, numberKinds, unify, unifyOrThrow } from './coercion.ts'
 import { noSignature } from './no-signature.ts'
@@ -182,8 +182,10 @@ function checkedFloat(
     : [...new Set(parts.flatMap(part => part.leaves!))]
   const result = typed(sql, 'FLOAT64')
   if (leaves) {
-    const tests = [`isinf(${sql})`, ...leaves.map(leaf => `isfinite(${leaf})`)]
-    result.sql = `(CASE WHEN ${tests.join(' AND ')} THEN ${raise('A number is out of range', 'DOUBLE')} ELSE ${sql} END)`
+    result.sql = repeated([sql, ...leaves], (sql, ...leaves) => {
+      const tests = [`isinf(${sql})`, ...leaves.map(leaf => `isfinite(${leaf})`)]
+      return `(CASE WHEN ${tests.join(' AND ')} THEN ${raise('A number is out of range', 'DOUBLE')} ELSE ${sql} END)`
+    })
   }
   unchecked.set(result, { sql, leaves })
   return result
@@ -217,17 +219,20 @@ function divided(left: Typed, right: Typed): Typed | null {
   const type: SqlType = common.type.kind === 'INT64' ? { kind: 'FLOAT64' } : common.type
   const [dividend, divisor] = common.values.map(value => value.sql) as [string, string]
   if (isDecimal(type)) return decimal('divide', dividend, divisor, type)
-  if (common.type.kind === 'FLOAT64')
-    return checkedFloat([left, right], [dividend, divisor], (x, y) => `(${x} / ${divisorOf(x, y, 'DOUBLE')})`)
-  return exact(`(${dividend} / ${divisorOf(dividend, divisor, 'DOUBLE')})`, type)
+  const quotient = (x: string, y: string) =>
+    repeated([x, y], (x, y) => `(${x} / ${divisorOf(x, y, 'DOUBLE')})`)
+  if (common.type.kind === 'FLOAT64') return checkedFloat([left, right], [dividend, divisor], quotient)
+  return exact(quotient(dividend, divisor), type)
 }
 
-/** The divisor, an error where it is zero; but NULL divided by zero is NULL. */
+/** The divisor, an error where it is zero; but NULL divided by zero is NULL. One that is written out is tested here. */
 export function divisorOf(
   dividend: string,
   divisor: string,
   type: 'BIGINT' | 'DOUBLE' | 'DECIMAL(38,9)',
 ): string {
+  if (Number(/^(?:CAST\()*'?(\d[\d.e+-]*)'?(?: AS [\w(), ]+\))*$/i.exec(divisor)?.[1] ?? 0) !== 0)
+    return divisor
   return `(CASE WHEN ${dividend} IS NOT NULL THEN ${nonZero(divisor, type)} END)`
 }
 

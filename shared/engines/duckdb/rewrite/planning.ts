@@ -22,6 +22,8 @@ const limits = {
   subqueries: 12,
   /** Characters of DuckDB SQL of one expression: some rules repeat an operand, so nested operands can grow exponentially. */
   expression: 150_000,
+  /** Lambdas whose values hold others: 110 take 3 s. */
+  lambdas: 40,
   /** Characters of DuckDB SQL of a query. */
   query: 500_000,
 }
@@ -71,9 +73,25 @@ export function checkSize(context: Context, node: AnyNode, length: number): void
 
 /** Throws UnsupportedError for an expression that is too long in DuckDB SQL, or of a STRUCT with too many fields. */
 export function checkExpression(context: Context, node: Expression, { sql, type }: Typed): void {
-  if (sql.length > limits.expression) throw context.unsupported(node, 'An expression of this size')
+  if (sql.length > limits.expression || nestedLambdas(sql) > limits.lambdas)
+    throw context.unsupported(node, 'An expression of this size')
   if (fieldsOf(type) > limits.fields)
     throw context.unsupported(node, `A STRUCT of more than ${limits.fields.toLocaleString('en')} fields`)
+}
+
+/** How deep the lambdas of DuckDB SQL stand in one another, texts and names left aside. */
+function nestedLambdas(sql: string): number {
+  if (sql.split('list_transform(').length <= limits.lambdas) return 0
+  const tokens = sql.matchAll(/'(?:[^']|'')*'|"(?:[^"]|"")*"|list_transform\(|[()]/g)
+  const open: string[] = []
+  let [depth, most] = [0, 0]
+  for (const [token] of tokens)
+    if (token === ')') depth -= open.pop() === '(' ? 0 : 1
+    else if (token.endsWith('(')) {
+      open.push(token)
+      if (token !== '(') most = Math.max(most, ++depth)
+    }
+  return most
 }
 
 /** By type, since a type can stand many times in another. */

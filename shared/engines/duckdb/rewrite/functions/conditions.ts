@@ -28,10 +28,10 @@ const refusing = (kinds: SqlType['kind'][], rule: FunctionRule) => (site: CallSi
 const unordered: SqlType['kind'][] = ['ARRAY', 'JSON', 'STRUCT']
 
 /** The greatest or least argument; NULL if any is, where DuckDB ignores NULLs. */
-const extreme = (duck: string) =>
+const extreme = (duck: string, first: (values: string[]) => string = () => '') =>
   signature(['COMMON', 'COMMON*'], sameAsFirst, (...values) => {
     const missing = values.map(value => `${value} IS NULL`).join(' OR ')
-    return `(CASE WHEN ${missing} THEN NULL ELSE ${duck}(${values.join(', ')}) END)`
+    return `(CASE WHEN ${missing} THEN NULL${first(values)} ELSE ${duck}(${values.join(', ')}) END)`
   })
 
 export const conditionFunctions: FunctionTable = {
@@ -60,27 +60,23 @@ export const conditionFunctions: FunctionTable = {
 
 /** NaN is equal to nothing. */
 function nullIf(site: CallSite): Typed {
-  const value = applyRule(
-    site,
-    signature(['COMMON', 'COMMON'], sameAsFirst, (value, other) => `NULLIF(${value}, ${other})`),
+  const rule = (sql: (value: string, other: string) => string) =>
+    applyRule(site, signature(['COMMON', 'COMMON'], sameAsFirst, sql))
+  const value = rule((value, other) => `NULLIF(${value}, ${other})`)
+  if (value.type?.kind !== 'FLOAT64') return value
+  return rule(
+    (value, other) => `(CASE WHEN isnan(${value}) THEN ${value} ELSE NULLIF(${value}, ${other}) END)`,
   )
-  const { type, sql } = site.argument(0)
-  return type?.kind === 'FLOAT64'
-    ? typed(`(CASE WHEN isnan(${sql}) THEN ${sql} ELSE ${value.sql} END)`, type)
-    : value
 }
 
 /** DuckDB's greatest number is NaN; GoogleSQL gives it for LEAST too. */
 function least(site: CallSite): Typed {
   const value = applyRule(site, extreme('least'))
   if (value.type?.kind !== 'FLOAT64') return value
-  const strange = site.call.arguments
-    .map((_, at) => site.argument(at))
-    .filter(({ type }) => type?.kind === 'FLOAT64')
-  const test = strange.map(({ sql }) => `isnan(${sql})`).join(' OR ')
-  return typed(
-    `(CASE WHEN (${test}) AND ${value.sql} IS NOT NULL THEN CAST('NaN' AS DOUBLE) ELSE ${value.sql} END)`,
-    value.type,
+  const strange = (values: string[]) => values.map(value => `isnan(${value})`).join(' OR ')
+  return applyRule(
+    site,
+    extreme('least', values => ` WHEN ${strange(values)} THEN CAST('NaN' AS DOUBLE)`),
   )
 }
 

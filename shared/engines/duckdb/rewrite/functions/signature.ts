@@ -5,7 +5,7 @@ import { partInstead } from '../../../../sql/instead.ts'
 import type { Call, Expression, NamedArgument, Node, Window } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { argument } from '../attempt.ts'
-import { checked, once, within } from '../bounds.ts'
+import { checked, once, repeated, within } from '../bounds.ts'
 import { coerce, numberKinds, unify } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
 import { kindOf, noSignature, type Parameter, type ParameterKind } from '../no-signature.ts'
@@ -177,10 +177,19 @@ function applySignature(site: CallSite, signatures: Signature[]): Typed {
 }
 
 function applied(site: CallSite, { returns, sql, bounded }: Signature, args: Typed[]): Typed {
-  const text = sql(...args.map(arg => arg.sql))
-  if (text === null) throw unknownPart(site)
-  const safe = bounded && bounded.cost(...args) !== null ? withinBound(site, sql, bounded, args) : text
+  if (sql(...args.map(arg => arg.sql)) === null) throw unknownPart(site)
+  const safe =
+    bounded && bounded.cost(...args) !== null ? withinBound(site, sql, bounded, args) : withValues(sql, args)
   return typed(safe, typeof returns === 'function' ? returns(args) : returns)
+}
+
+/** Parts of dates and texts of literals have no type; they are no values. */
+function withValues(sql: Template, args: Typed[]): string {
+  const values = args.filter(({ type }) => type)
+  return repeated(
+    values.map(value => value.sql),
+    (...texts) => sql(...args.map(arg => (arg.type ? texts.shift()! : arg.sql)))!,
+  )
 }
 
 function withinBound(
