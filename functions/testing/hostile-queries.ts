@@ -1,5 +1,5 @@
 /** Queries that would take all of the time or memory there is, and random calls of every function with awkward arguments. */
-import { addressFunctions, plainFunctions, urlFunctions } from '../../shared/sandbox/allowed-functions.ts'
+import { netFunctions, plainFunctions } from '../../shared/sandbox/allowed-functions.ts'
 import { questionsOf, subjects } from '../../shared/engines/testing/reference/corpus.ts'
 import { tables } from '../../shared/engines/testing/reference/tables.ts'
 import type { Random } from '../../shared/sandbox/testing/random.ts'
@@ -127,7 +127,7 @@ const others = [
   'MICROSECOND', 'x -> x > 1', '(SELECT MAX(id) FROM auth_logs)', 'ARRAY(SELECT id FROM auth_logs)', 'DISTINCT id', '*',
 ] // prettier-ignore
 
-const functions = [...plainFunctions, ...addressFunctions, ...urlFunctions]
+const functions = [...plainFunctions, ...netFunctions]
 
 const sources = [
   '', 'FROM edge_logs, UNNEST([7]) AS n', 'FROM postgres_logs CROSS JOIN UNNEST(metadata) AS m, UNNEST([7, 8]) AS n',

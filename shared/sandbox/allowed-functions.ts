@@ -49,26 +49,34 @@ export const plainFunctions: ReadonlySet<string> = new Set(
   Object.values(bySubject).flatMap(names => names.split(/\s+/)),
 )
 
-/** The built-ins with a dot in their name: those for IP addresses, which may stand after SAFE. too, and those for URLs. */
-export const addressFunctions: ReadonlySet<string> = new Set(
-  `NET.IPV4_FROM_INT64 NET.IPV4_TO_INT64 NET.IP_FROM_STRING NET.IP_NET_MASK NET.IP_TO_STRING NET.IP_TRUNC
-  NET.SAFE_IP_FROM_STRING`.split(/\s+/),
+/** The built-ins with a dot in their name, which may stand after SAFE. too. */
+export const netFunctions: ReadonlySet<string> = new Set(
+  `NET.HOST NET.IPV4_FROM_INT64 NET.IPV4_TO_INT64 NET.IP_FROM_STRING NET.IP_NET_MASK NET.IP_TO_STRING NET.IP_TRUNC
+  NET.PUBLIC_SUFFIX NET.REG_DOMAIN NET.SAFE_IP_FROM_STRING`.split(/\s+/),
 )
-export const urlFunctions: ReadonlySet<string> = new Set(['NET.HOST', 'NET.PUBLIC_SUFFIX', 'NET.REG_DOMAIN'])
 
 /** Well-known functions of GoogleSQL that are left out, and why; the first pattern that matches counts. */
 const closed: [names: RegExp, why: string][] = [
   [/^ERROR$/, 'it puts values into messages, which nothing redacts'],
   [/^SESSION_USER$/, 'it shows the account that runs the query'],
   [/^(RAND|GENERATE_UUID)$/, 'its value differs from run to run, so no answer can be kept'],
-  [/^(KEYS\.|AEAD\.|DETERMINISTIC_)/, 'it handles keys and encrypted data'],
+  [/^(KEYS\.|AEAD\.|DETERMINISTIC_|DLP_)/, 'it handles keys and encrypted data'],
   [
-    /^(EXTERNAL_QUERY|ML\..*|AI\..*|VECTOR_SEARCH|APPENDS|CHANGES)$/,
+    /^(EXTERNAL_\w+|ML\..*|AI\..*|OBJ\..*|VECTOR_\w+(\..*)?|APPENDS|CHANGES|GAP_FILL|RANGE_SESSIONIZE)$/,
     'it takes a table, a model or a connection by name',
   ],
-  [/^NET\.(HOST|PUBLIC_SUFFIX|REG_DOMAIN)$/, 'it has no errors that SAFE could make NULL: leave SAFE out'],
+  [/^HLL_COUNT\./, 'its sketches are for later queries: write COUNT(DISTINCT x)'],
+  [/^KLL_QUANTILES\./, 'its sketches are for later queries: write APPROX_QUANTILES(x, 100)'],
+  [
+    /^(SEARCH|TEXT_ANALYZE|BAG_OF_WORDS|TF_IDF)$/,
+    "how it splits text is not the same everywhere: write CONTAINS_SUBSTR(x, 'text'), or REGEXP_EXTRACT_ALL(x, r'\\w+')",
+  ],
+  [/^JSON_FLATTEN$/, 'it is too new: write UNNEST(JSON_QUERY_ARRAY(x)) in FROM'],
   [/\./, 'a name with a dot may be a routine that reads tables'],
-  [/^(ST_|PROTO_|RANGE_)|^(RANGE|FLATTEN)$/, 'it has no use for logs'],
+  [
+    /^(ST_|S2_|PROTO_|RANGE_)|^(RANGE|GENERATE_RANGE_ARRAY|FLATTEN|COSINE_DISTANCE|EUCLIDEAN_DISTANCE)$/,
+    'it has no use for logs',
+  ],
 ]
 
 /** Why a function that exists is left out; `null` for a name that is none of a function known here. */

@@ -16,7 +16,7 @@ import type {
   With,
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
-import { addressFunctions, plainFunctions, urlFunctions, whyClosed } from './allowed-functions.ts'
+import { netFunctions, plainFunctions, whyClosed } from './allowed-functions.ts'
 import { functionInstead, isSingleTable, tableInstead } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
@@ -209,10 +209,8 @@ function hint(names: string[]): string {
 /** Rule 7: a name with any other dot, or in backticks, may be a routine that reads tables. */
 function refuseUnlessKnown({ name, at }: Call): void {
   const names = name.map(part => part.name.toUpperCase())
-  const safe = names[0] === 'SAFE'
-  const called = names.slice(safe ? 1 : 0).join('.')
-  const known =
-    plainFunctions.has(called) || addressFunctions.has(called) || (!safe && urlFunctions.has(called))
+  const called = names.slice(names[0] === 'SAFE' ? 1 : 0).join('.')
+  const known = plainFunctions.has(called) || netFunctions.has(called)
   const quoted = name.some(part => part.quoted)
   if (!known || quoted) {
     const why = whyClosed(called)

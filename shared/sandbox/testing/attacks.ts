@@ -481,7 +481,7 @@ export const attacks: Attacks[] = [
       'SAFE in backticks': 'SELECT `SAFE`.abs(1)',
       'SAFE before what is not allowed': "SELECT SAFE.ERROR('x')",
       'SAFE before SAFE': 'SELECT SAFE.SAFE.abs(1)',
-      'SAFE before NET': "SELECT SAFE.NET.HOST('x')",
+      'SAFE before NET': 'SELECT SAFE.NET.FORMAT_IP(1)',
       'NET before what is not allowed': 'SELECT NET.FORMAT_IP(1)',
       'NET before a built-in': 'SELECT NET.ABS(1)',
       KEYS: "SELECT KEYS.NEW_KEYSET('AEAD_AES_GCM_256')",
