@@ -398,7 +398,12 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
   const [first, ...rest] = common.map(value => value.sql)
   const isIn = `${first} IN (${rest.join(', ')})`
   if (type?.kind !== 'FLOAT64') return negated(node.not, `(${isIn})`)
-  return negated(node.not, `(CASE WHEN isnan(${first}) THEN false ELSE ${isIn} END)`)
+  const nulls = rest.filter((_, at) => among.items[at]!.kind !== 'Literal' || isNull(among.items[at]!))
+  const unknown = nulls.map(sql => `${sql} IS NULL`).join(' OR ') || 'false'
+  return negated(
+    node.not,
+    `(CASE WHEN isnan(${first}) THEN CASE WHEN ${unknown} THEN NULL ELSE false END ELSE ${isIn} END)`,
+  )
 }
 
 /** DuckDB's IN takes structs for one value each, in which NULL is equal to NULL. */

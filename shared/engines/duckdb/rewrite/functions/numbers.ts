@@ -92,7 +92,7 @@ export const numberFunctions: FunctionTable = {
       `(CASE WHEN ${x} = '-Infinity' THEN ${notANumber} WHEN ${x} < 1 THEN ${raise('A number is out of range', 'DOUBLE')} ELSE acosh(${x}) END)`,
   ),
   ASIN: ofFinite(x => `asin(${x})`),
-  ...each('ASINH ATAN CBRT TANH', duck => named(duck, ['FLOAT64'], 'FLOAT64')),
+  ...each('ASINH ATAN TANH', duck => named(duck, ['FLOAT64'], 'FLOAT64')),
   ATAN2: named('atan2', ['FLOAT64', 'FLOAT64'], 'FLOAT64'),
   ATANH: ofFinite(
     x =>
@@ -114,6 +114,7 @@ export const numberFunctions: FunctionTable = {
   SECH: hyperbolic('cosh'),
   LN: logarithm('ln'),
   LOG10: logarithm('log10'),
+  CBRT: [named('cbrt', ['FLOAT64'], 'FLOAT64'), approximated(x => `cbrt(${x})`)],
   CEIL: ceiling,
   CEILING: ceiling,
   DIV: [
@@ -129,7 +130,7 @@ export const numberFunctions: FunctionTable = {
     ...logarithm('ln'),
     signature(['FLOAT64', 'FLOAT64'], 'FLOAT64', (x, base) => {
       const strange = `${x} = '-Infinity' OR ${base} IN ('Infinity', '-Infinity')`
-      const one = `(CASE WHEN ${base} = 1 THEN ${raise('A number is out of range', 'DOUBLE')} ELSE ${base} END)`
+      const one = `(CASE WHEN ${base} = 1 AND NOT isnan(${x}) THEN ${raise('A number is out of range', 'DOUBLE')} ELSE ${base} END)`
       return `(CASE WHEN ${strange} THEN ${notANumber} ELSE ln(${x}) / ln(${one}) END)`
     }),
   ],
