@@ -26,7 +26,7 @@ export function children(node: AnyNode): AnyNode[] {
 }
 
 /** Names have no kind, and types no offset. */
-function isNode(value: unknown): value is AnyNode {
+export function isNode(value: unknown): value is AnyNode {
   return typeof value === 'object' && value !== null && 'kind' in value && 'at' in value
 }
 

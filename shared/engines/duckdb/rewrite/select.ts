@@ -1,16 +1,7 @@
 /** SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... QUALIFY. */
 import { nameKey } from '../../../sql/relations.ts'
-import type {
-  AnyNode,
-  Expression,
-  OrderItem,
-  Path,
-  Select,
-  SelectColumn,
-  SelectStar,
-} from '../../../sql/tree.ts'
+import type { Expression, OrderItem, Select, SelectColumn, SelectStar } from '../../../sql/tree.ts'
 import { nameOfColumn, sameName } from '../../../sql/columns.ts'
-import { descendants, descendantsHere } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { condition } from './coercion.ts'
 import {
@@ -22,13 +13,10 @@ import {
   type Typed,
   type VisibleColumn,
 } from './context.ts'
-import { fromClause } from './from.ts'
-import { isOverRows } from './functions/calls.ts'
-import { literalInteger } from './literals.ts'
+import { refusePartsOfKeys, withKeys } from './grouping.ts'
 import { checkSelect } from './planning.ts'
 import { key as keyOf } from './keys.ts'
-import { columnsOf, newScope, withSource } from './scope.ts'
-import { derivedSource } from './unnest.ts'
+import { columnsOf, newScope } from './scope.ts'
 import { namedWindows } from './windows.ts'
 
 export interface SelectResult {
@@ -55,6 +43,7 @@ export function select(
   orderBy: OrderItem[] = [],
 ): SelectResult {
   const bare = { ...newScope(ctes, outer), windows: namedWindows(context, node.windows) }
+  refusePartsOfKeys(context, node, orderBy)
   const { from, scope } = withKeys(context, node, orderBy, bare)
   const items = node.items.flatMap(item =>
     item.kind === 'SelectStar' ? starItems(context, item, scope) : [selectedItem(context, item, scope)],
@@ -81,70 +70,6 @@ export function select(
     scope: aliased,
     items,
   }
-}
-
-/**
- * A key that a subquery may read becomes a column, unless it is one: DuckDB finds only columns among the keys of a query two
- * around. A field is read by its path or its alias, any other expression by its alias.
- */
-function withKeys(context: Context, node: Select, orderBy: OrderItem[], bare: Scope) {
-  const from = node.from && fromClause(context, node.from, bare)
-  const scope = from ? withSource(bare, from) : bare
-  if (!from || !node.groupBy) return { from, scope }
-  const read = namesInSubqueries([...node.items, node.having, node.qualify, ...orderBy])
-  const keys = keysOf(node).filter(key =>
-    key.kind === 'Path'
-      ? key.parts.length > 1 && read.size > 0
-      : node.items.some(item => isAliasOf(item, key, read)) && isOfOneRow(key),
-  )
-  if (keys.length === 0) return { from, scope }
-  const added = keys.map(key => ({
-    kind: 'value' as const,
-    name: null,
-    value: context.expression(key, scope),
-  }))
-  const rows = derivedSource(context, from, added)
-  const values = rows.variables.splice(-added.length)
-  const inside = withSource(bare, rows)
-  const columns = values.flatMap((variable, at) => {
-    const { value } = variable as (typeof added)[0]
-    const key = keys[at]!
-    return [[key, value] as const, [context.expression(key, inside).sql, value] as const]
-  })
-  return { from: rows, scope: { ...inside, keys: new Map<Expression | string, Typed>(columns) } }
-}
-
-/** The first names of all paths in subqueries, in lower case. */
-function namesInSubqueries(parts: (AnyNode | null)[]): Set<string> {
-  const inside = parts.flatMap(part => (part ? [...descendants(part)] : []))
-  const queries = inside.filter(({ kind }) => kind === 'Query')
-  const paths = queries.flatMap(query => [...descendants(query)]).filter(({ kind }) => kind === 'Path')
-  return new Set(paths.map(path => nameKey((path as Path).parts[0]!.name)))
-}
-
-function isAliasOf(item: SelectColumn | SelectStar, key: Expression, names: ReadonlySet<string>): boolean {
-  if (item.kind !== 'SelectColumn' || item.expression !== key || !item.alias) return false
-  return names.has(nameKey(item.alias.name))
-}
-
-/** Whether an expression has a value for each row, neither for all nor for many. */
-function isOfOneRow(key: Expression): boolean {
-  const nodes = [...descendants(key)]
-  return nodes.some(({ kind }) => kind === 'Path') && ![...descendantsHere(key)].some(isOverRows)
-}
-
-/** The expressions of GROUP BY, for numbers and names of items theirs. */
-function keysOf({ groupBy, items }: Select): Expression[] {
-  const columns = items.map(item => (item.kind === 'SelectColumn' ? item : null))
-  if (groupBy?.grouping === 'ALL') return columns.flatMap(column => column?.expression ?? [])
-  return (groupBy?.items ?? []).map(key => {
-    const name = key.kind === 'Path' && key.parts.length === 1 ? key.parts[0]!.name : null
-    const column =
-      name === null
-        ? columns[(literalInteger(key) ?? 0) - 1]
-        : columns.find(column => column && sameName(nameOfColumn(column), name))
-    return column?.expression ?? key
-  })
 }
 
 /** Without FROM there is one row, and nothing to filter or to aggregate. */
