@@ -119,6 +119,24 @@ describe('the columns that a * stands for', () => {
       'SELECT * FROM (SELECT 1 AS a FULL UNION ALL BY NAME SELECT 2 AS b, 3 AS A)',
       'a, b FROM (SELECT 1 AS a FULL UNION ALL CORRESPONDING SELECT 2 AS b, 3 AS A)',
     ],
+    ...[
+      ["['a']", 'a column'],
+      ['ARRAY<INT64>[]', 'a column'],
+      ["SPLIT('a,b')", 'a column'],
+      ['ARRAY_CONCAT([1], [2])', 'a column'],
+      ['ARRAY(SELECT x FROM UNNEST([1]) AS x)', 'a column'],
+      ['(SELECT ARRAY_AGG(x) FROM UNNEST([1]) AS x)', 'a column'],
+      ['IF(TRUE, NULL, [1])', 'a column'],
+      ['CAST(NULL AS ARRAY<STRING>)', 'a column'],
+      ['[STRUCT(1 AS a)]', 'fields'],
+      ['ARRAY(SELECT AS STRUCT 1 AS a)', 'fields'],
+      ['ARRAY(SELECT l FROM orders AS o, UNNEST(o.lines) AS l)', 'fields'],
+      ['(SELECT ARRAY_AGG(id) FROM orders)', 'fields'],
+    ].map(([array, what]): [string, string, string] => [
+      `of the elements of ${array} in a table's column are ${what}`,
+      `SELECT * FROM (SELECT ${array} AS c) AS t, UNNEST(t.c) AS e`,
+      `t.c, ${what === 'fields' ? 'e.*' : 'e'} FROM (SELECT ${array} AS c) AS t, UNNEST(t.c) AS e`,
+    ]),
     ['are of no interest to EXISTS', 'SELECT EXISTS(SELECT * FROM open)', 'EXISTS(SELECT 1 FROM open)'],
   ])('%s', (_, sql, expected) => {
     expect(written(sql).replace(/^WITH .*?\) (?=SELECT)/, '')).toBe(`SELECT ${expected}`)

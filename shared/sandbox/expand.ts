@@ -35,6 +35,7 @@ import type {
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
+import { type Shape, shapeOf, type Sight } from './shapes.ts'
 
 /** The names of a table's columns in order, or the reason why they are not known. */
 export type Columns = readonly string[] | Unknown
@@ -47,6 +48,7 @@ interface Unknown {
 interface Column {
   name: string | null
   item: SelectColumn | UnnestReference | null
+  shape: Shape
 }
 
 /** A range variable of FROM. */
@@ -155,7 +157,7 @@ export function expandStars(query: Query, tables: ReadonlyMap<string, Columns>):
   const stars = new Stars(query, true)
   const known = [...tables].map(([key, columns]): [string, Known] => [
     key,
-    'unknown' in columns ? columns : columns.map(name => ({ name, item: null })),
+    'unknown' in columns ? columns : columns.map(name => ({ name, item: null, shape: null })),
   ])
   stars.rest(query, stars.commonTables(query, new Map(known)))
   return stars.problems
@@ -197,6 +199,8 @@ function namesOf(columns: Known): Columns {
 /** From the inside out, so that a query whose columns are asked for has no `*` left. */
 class Stars {
   readonly problems: Violation[] = []
+  /** Of the queries visited so far. */
+  private readonly columns = new Map<Query, Known>()
   /** Names that the query has already, so that one which is given stands for nothing else. */
   private readonly taken: Set<string>
   private added = 0
@@ -242,6 +246,7 @@ class Stars {
   rest(query: Query, tables: Tables): Known {
     const columns = this.body(query.body, tables)
     for (const item of query.orderBy) this.visit(item, tables)
+    this.columns.set(query, columns)
     return columns
   }
 
@@ -265,15 +270,28 @@ class Stars {
     select.items = select.items.flatMap(item =>
       item.kind === 'SelectStar' ? this.star(item, source) : [item],
     )
-    return columnsOf(select)
+    return columnsOf(select, this.sightOf(source))
   }
 
-  private from(from: From, tables: Tables): Source {
+  private sightOf(source: Source): Sight {
+    return {
+      path: path => shapeOfPath(path, source),
+      query: query => {
+        const { body } = query
+        const columns = this.columns.get(query)
+        const isValue = body.kind === 'Select' && body.as === null && columns && !('unknown' in columns)
+        return isValue && columns.length === 1 ? columns[0]!.shape : null
+      },
+    }
+  }
+
+  /** @param left the rows that an array sees */
+  private from(from: From, tables: Tables, left: Rows[] = []): Source {
     switch (from.kind) {
       case 'JoinInParentheses':
         return this.from(from.join, tables)
       case 'Join':
-        return this.join(from, tables)
+        return this.join(from, tables, left)
       case 'TableReference':
         return rows(from, columnsOfTable(from, tables))
       case 'DerivedTable':
@@ -283,7 +301,7 @@ class Stars {
         return rows(from, this.turned(from, tables))
       case 'UnnestReference': {
         this.visit(from.array, tables)
-        const element = rows(from, columnsOfElement(from))
+        const element = rows(from, columnsOfElement(from, this.sightOf({ rows: left, merged: [] })))
         const { offset } = from
         const place = offset && { from: null, name: offset.name, columns: named([offset.name]) }
         return { rows: place ? [...element.rows, place] : element.rows, merged: [] }
@@ -291,9 +309,9 @@ class Stars {
     }
   }
 
-  private join(from: Join, tables: Tables): Source {
-    const left = this.from(from.left, tables)
-    const right = this.from(from.right, tables)
+  private join(from: Join, tables: Tables, seen: Rows[]): Source {
+    const left = this.from(from.left, tables, seen)
+    const right = this.from(from.right, tables, [...seen, ...left.rows])
     if (from.on) this.visit(from.on, tables)
     const using = from.using.map(({ name }) => name)
     const merged = [...left.merged, ...right.merged].filter(name => !includes(using, name))
@@ -449,52 +467,42 @@ function columnsOfTable({ path }: TableReference, tables: Tables): Known {
 }
 
 /** An array of structs has their fields as columns, any other one column. */
-function columnsOfElement(from: UnnestReference): Rows['columns'] {
+function columnsOfElement(from: UnnestReference, sight: Sight): Rows['columns'] {
   const { array } = from
-  const scalar = [{ name: rowName(from), item: from }]
-  if (array.kind === 'Call') return scalarArrays.has(nameOfFunction(array)) ? scalar : 'fields'
-  if (array.kind === 'ArraySubquery') return hasScalars(array.query) ? scalar : 'fields'
+  if (shapeOf(array, sight) === 'scalars') return [{ name: rowName(from), item: from, shape: 'scalar' }]
   if (array.kind !== 'ArrayLiteral') return 'fields'
   const [first] = array.items
   const struct = array.type ?? (first?.kind === 'StructLiteral' ? first.type : null)
-  if (struct && struct.kind !== 'STRUCT') return scalar
-  const fields = struct?.fields ?? (first?.kind === 'StructLiteral' ? first.items : null)
-  if (!fields) return first && valueKinds.has(first.kind) ? scalar : 'fields'
+  const fields =
+    (struct?.kind === 'STRUCT' && struct.fields) || (first?.kind === 'StructLiteral' ? first.items : null)
+  if (!fields) return 'fields'
   const names = fields.flatMap(field => ('kind' in field ? nameOfColumn(field) : field.name) ?? [])
   return names.length < fields.length ? { unknown: 'a field of the array has no name' } : named(names)
 }
 
-/** Expressions that are never structs. */
-const valueKinds: ReadonlySet<string> = new Set(
-  'Literal TypedLiteral Unary Binary Cast Extract IntervalLiteral Like In Between Is Exists'.split(' '),
-)
-
-/** Whether the only column of a query is its element, and of a kind that is no struct. */
-function hasScalars({ body }: Query): boolean {
-  if (body.kind !== 'Select' || body.as !== null || body.items.length !== 1) return false
-  const [item] = body.items
-  return item?.kind === 'SelectColumn' && valueKinds.has(item.expression.kind)
+/** Of `column`, `rows.column`, or the name of an array's elements, which are a column of that name. */
+function shapeOfPath({ parts }: Path, { rows }: Source): Shape {
+  const names = parts.map(part => part.name)
+  const [name, ...more] = names.toReversed() as [string, ...string[]]
+  if (more.length > 1) return null
+  const among = rows.filter(row => more.length === 0 || (row.name !== null && sameName(row.name, more[0]!)))
+  const columns = among.flatMap(row =>
+    row.columns === 'fields' || 'unknown' in row.columns ? [] : row.columns,
+  )
+  return columns.find(column => sameName(column.name, name))?.shape ?? null
 }
 
-function nameOfFunction({ name }: Extract<Expression, { kind: 'Call' }>): string {
-  return name.map(part => part.name.toUpperCase()).join('.')
-}
-
-/** Functions that give arrays of anything but structs. */
-const scalarArrays: ReadonlySet<string> = new Set(
-  `GENERATE_ARRAY GENERATE_DATE_ARRAY GENERATE_TIMESTAMP_ARRAY JSON_EXTRACT_ARRAY JSON_EXTRACT_STRING_ARRAY JSON_KEYS
-  JSON_QUERY_ARRAY JSON_VALUE_ARRAY REGEXP_EXTRACT_ALL SPLIT TO_CODE_POINTS`.split(/\s+/),
-)
-
-function columnsOf(select: Select): Known {
+function columnsOf(select: Select, sight: Sight): Known {
   if (select.as === 'VALUE') return { unknown: 'the fields of SELECT AS VALUE are not known' }
   const items = select.items.filter(item => item.kind === 'SelectColumn')
   if (items.length < select.items.length) return { unknown: 'the columns of * inside it are not known' }
-  return withoutDoubles(items.map(item => ({ name: nameOfColumn(item), item })))
+  return withoutDoubles(
+    items.map(item => ({ name: nameOfColumn(item), item, shape: shapeOf(item.expression, sight) })),
+  )
 }
 
 function named(names: string[]): Known {
-  return withoutDoubles(names.map(name => ({ name, item: null })))
+  return withoutDoubles(names.map(name => ({ name, item: null, shape: null })))
 }
 
 /** The columns, unless two have the same name. */

@@ -50,6 +50,39 @@ export function symbolInstead(symbol: string): string | null {
   return symbols.get(symbol) ?? null
 }
 
+/** By a word where a pipe operator should be: operators of GoogleSQL that are refused, and those of other pipes. */
+const pipeOperators: ReadonlyMap<string, string> = new Map([
+  ['GROUP', 'in a pipe, groups are written AGGREGATE COUNT(*) AS n GROUP BY key'],
+  ['HAVING', 'in a pipe, HAVING is written WHERE behind AGGREGATE'],
+  ['QUALIFY', 'in a pipe, QUALIFY is written EXTEND RANK() OVER (ORDER BY x) AS r |> WHERE r = 1'],
+  ['WINDOW', 'in a pipe, window functions are written EXTEND RANK() OVER (ORDER BY x) AS r'],
+  ['FROM', 'in a pipe, FROM stands at the beginning only: more tables come with JOIN'],
+  ['UNNEST', 'in a pipe, UNNEST is written CROSS JOIN UNNEST(x) AS y'],
+  ['CALL', 'CALL is not supported: table functions read tables of their own'],
+  ['ASSERT', 'ASSERT is not supported: write AGGREGATE COUNTIF(NOT condition) AS failed'],
+  ['RECURSIVE', 'RECURSIVE is not supported in a pipe: write WITH RECURSIVE at the beginning of the query'],
+  ...['CREATE', 'EXPORT', 'INSERT'].map(
+    word => [word, `${word} is not supported: a query reads, and writes no table`] as const,
+  ),
+  ...['DESCRIBE', 'FORK', 'IF', 'LOG', 'STATIC_DESCRIBE', 'TEE'].map(
+    word => [word, `${word} is not supported in a pipe: leave it out`] as const,
+  ),
+  ...Object.entries({
+    FILTER: 'WHERE',
+    SORT: 'ORDER BY',
+    SUMMARIZE: 'AGGREGATE',
+    ADD: 'EXTEND',
+    REMOVE: 'DROP',
+    OFFSET: 'LIMIT 100 OFFSET 10',
+    TOP: 'LIMIT 10',
+  }).map(([word, instead]) => [word, `there is no pipe operator ${word}: write ${instead}`] as const),
+])
+
+/** The whole message for a word in capitals where a pipe operator should be, or `null`. */
+export function pipeInstead(word: string): string | null {
+  return pipeOperators.get(word) ?? null
+}
+
 /** By a character that begins nothing in GoogleSQL. */
 const characters: ReadonlyMap<string, string> = new Map([
   ['%', 'the remainder is written MOD(a, b)'],

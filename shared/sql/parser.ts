@@ -1,6 +1,6 @@
 import { Cursor } from './cursor.ts'
 import { SqlError } from './error.ts'
-import { partInstead, typeInstead } from './instead.ts'
+import { partInstead, pipeInstead, typeInstead } from './instead.ts'
 import { defaultLimits, type Limits } from './limits.ts'
 import { nearestName } from './nearest.ts'
 import {
@@ -18,7 +18,6 @@ import {
   distinct,
   filtered,
   joinable,
-  joined,
   named,
   passedOn,
   type Pipe,
@@ -247,9 +246,7 @@ class Parser extends Cursor {
     const { kind, text, value, at } = this.token
     const operator = kind === 'word' ? this.pipeOperators.get(value) : undefined
     if (!operator) {
-      if (kind === 'word' && value === 'GROUP')
-        throw this.refusal('in a pipe, groups are written AGGREGATE COUNT(*) AS n GROUP BY key', at)
-      const refused = kind === 'word' ? unsupported.get(value) : undefined
+      const refused = kind === 'word' ? (pipeInstead(value) ?? unsupported.get(value)) : undefined
       if (refused) throw this.refusal(refused, at)
       const near = kind === 'word' ? nearestName(value, this.pipeOperators.keys()) : null
       if (near) throw this.refusal(`there is ${text} where ${near} is expected`, at)
@@ -425,7 +422,7 @@ class Parser extends Cursor {
       throw this.refusal(`${type} JOIN behind a comma needs parentheses`, at)
     const join = this.join(left.from, type, at)
     readBy(left, [join.right, ...(join.on ? [join.on] : [])])
-    return joined(join, left)
+    return pipeOver(join, left.hidden)
   }
 
   // ---- select lists

@@ -46,23 +46,23 @@ test.each([
   ['FROM t |> LIMIT 5 |> WHERE a', 'SELECT * FROM (SELECT * FROM t LIMIT 5) WHERE a'],
   [
     'FROM t AS x |> EXTEND x.a + 1 AS b |> WHERE x.c.d > 0 AND b > X.c.e |> SELECT x.f AS g, b',
-    'SELECT x.f AS g, b FROM (SELECT *, x.a + 1 AS b, STRUCT(x.c, x.f) AS x FROM t AS x) WHERE x.c.d > 0 AND b > X.c.e',
+    'SELECT x__row.f AS g, b FROM (SELECT *, x.a + 1 AS b, STRUCT(x.c, x.f) AS x__row FROM t AS x) WHERE x__row.c.d > 0 AND b > x__row.c.e',
   ],
   [
     'FROM t AS x |> SET a = 1 |> DROP b |> WHERE x.a > 1',
-    'SELECT * EXCEPT (x) FROM (SELECT * EXCEPT (b) FROM (SELECT * REPLACE (1 AS a), STRUCT(x.a) AS x FROM t AS x)) WHERE x.a > 1',
+    'SELECT * EXCEPT (x__row) FROM (SELECT * EXCEPT (b) FROM (SELECT * REPLACE (1 AS a), STRUCT(x.a) AS x__row FROM t AS x)) WHERE x__row.a > 1',
   ],
   [
     'FROM t AS x |> LIMIT 5 |> EXTEND TO_JSON_STRING(x) AS j |> AS y',
-    'SELECT * FROM (SELECT * EXCEPT (x) FROM (SELECT *, TO_JSON_STRING(x) AS j FROM (SELECT *, x AS x FROM t AS x LIMIT 5))) AS y',
+    'SELECT * FROM (SELECT * EXCEPT (x__row) FROM (SELECT *, TO_JSON_STRING(x__row) AS j FROM (SELECT *, x AS x__row FROM t AS x LIMIT 5))) AS y',
   ],
   [
     'FROM t, UNNEST(t.m) AS m |> WHERE m.a |> JOIN u ON m.b = u.b |> WHERE t.c = 1 |> AGGREGATE COUNT(*) GROUP BY m.d',
-    'SELECT m.d, COUNT(*) FROM (SELECT *, STRUCT(m.b, m.d) AS m, STRUCT(t.c) AS t FROM t, UNNEST(t.m) AS m WHERE m.a) JOIN u ON m.b = u.b WHERE t.c = 1 GROUP BY 1',
+    'SELECT m__row.d, COUNT(*) FROM (SELECT *, STRUCT(m.b, m.d) AS m__row, STRUCT(t.c) AS t__row FROM t, UNNEST(t.m) AS m WHERE m.a) JOIN u ON m__row.b = u.b WHERE t__row.c = 1 GROUP BY 1',
   ],
   [
     'FROM t AS x |> EXTEND x.a AS y |> EXTEND x.b AS x |> WHERE x > 1',
-    'SELECT * FROM (SELECT * EXCEPT (x), x.b AS x FROM (SELECT *, x.a AS y, STRUCT(x.b) AS x FROM t AS x)) WHERE x > 1',
+    'SELECT * FROM (SELECT * EXCEPT (x__row), x__row.b AS x FROM (SELECT *, x.a AS y, STRUCT(x.b) AS x__row FROM t AS x)) WHERE x > 1',
   ],
   [
     'FROM t, UNNEST(tags) AS g |> EXTEND 1 AS a |> WHERE g = a |> UNION ALL (SELECT g.x FROM g)',
@@ -108,17 +108,45 @@ test('RENAME, which no SELECT can say, is printed as a pipe', () => {
   expect(print(parse(printed))).toBe(printed)
 
   const carrying =
-    'SELECT t.b AS b FROM (FROM (SELECT *, STRUCT(t.b) AS t FROM t WHERE t.a) |> RENAME b AS c) WHERE c = t.b'
+    'SELECT t__row.b AS b FROM (FROM (SELECT *, STRUCT(t.b) AS t__row FROM t WHERE t.a) |> RENAME b AS c) WHERE c = t__row.b'
   expect(print(parse('FROM t |> WHERE t.a |> RENAME b AS c |> WHERE c = t.b |> SELECT t.b AS b'))).toBe(
     carrying,
   )
 })
 
-test('a column that a joined table may have too is not lost with a name from before it', () => {
+test('names from before a join are read behind it, and * has the columns of both tables', () => {
+  const left = '(SELECT *, 1 AS n, STRUCT(t.a) AS t__row FROM t)'
   const sql = 'FROM t |> EXTEND 1 AS n |> JOIN u ON t.a = u.a'
-  expect(() => parse(`${sql} |> LIMIT 3`)).toThrow(/end the pipe with SELECT or AGGREGATE/)
-  expect(() => parse(`${sql} |> DISTINCT`)).toThrow(/end the pipe with SELECT or AGGREGATE/)
-  expect(print(parse(`${sql} |> SELECT u.t`))).toBe(
-    'SELECT u.t FROM (SELECT *, 1 AS n, STRUCT(t.a) AS t FROM t) JOIN u ON t.a = u.a',
+  expect(print(parse(`${sql} |> LIMIT 3`))).toBe(
+    `SELECT * EXCEPT (t__row) FROM ${left} JOIN u ON t__row.a = u.a LIMIT 3`,
   )
+  expect(print(parse(`${sql} |> SELECT u.t`))).toBe(`SELECT u.t FROM ${left} JOIN u ON t__row.a = u.a`)
+})
+
+test('a whole row keeps its name, and the rows of a subquery their own', () => {
+  expect(print(parse('FROM t |> EXTEND 1 AS n |> SELECT t, ARRAY_LENGTH(t.m) AS l'))).toBe(
+    'SELECT t__row AS t, ARRAY_LENGTH(t__row.m) AS l FROM (SELECT *, 1 AS n, t AS t__row FROM t)',
+  )
+  const subquery = '(SELECT MAX(t.b) FROM u AS t WHERE t.a = n ORDER BY t.c)'
+  expect(print(parse(`FROM t |> EXTEND 1 AS n |> EXTEND ${subquery} AS m`))).toBe(
+    `SELECT *, ${subquery} AS m FROM (SELECT *, 1 AS n FROM t)`,
+  )
+  expect(
+    print(parse('FROM t |> EXTEND 1 AS n |> WHERE EXISTS (SELECT 1 FROM UNNEST(t.m) AS t WHERE t.a)')),
+  ).toBe(
+    'SELECT * EXCEPT (t__row) FROM (SELECT *, 1 AS n, STRUCT(t.m) AS t__row FROM t) WHERE EXISTS(SELECT 1 FROM UNNEST(t__row.m) AS t WHERE t.a)',
+  )
+})
+
+test.each([
+  ['WINDOW RANK() OVER (ORDER BY a) AS r', 'EXTEND RANK() OVER'],
+  ['CALL f(1)', 'table functions'],
+  ['ASSERT a > 1', 'COUNTIF(NOT condition)'],
+  ['TABLESAMPLE SYSTEM (1 PERCENT)', 'FARM_FINGERPRINT'],
+  ['RECURSIVE UNION ALL (|> LIMIT 1)', 'WITH RECURSIVE at the beginning'],
+  ['QUALIFY RANK() OVER (ORDER BY a) = 1', 'WHERE r = 1'],
+  ['FORK (|> LIMIT 1)', 'FORK is not supported in a pipe'],
+  ['FILTER a > 1', 'write WHERE'],
+])('|> %s says what to write', (operator, message) => {
+  expect(() => parse(`FROM t |> ${operator}`)).toThrow(message)
 })

@@ -4,7 +4,6 @@
  * plain SQL.
  */
 import { nameOfColumn, sameName } from './columns.ts'
-import { SqlError } from './error.ts'
 import { precedence, precedenceOf } from './grammar.ts'
 import type {
   AnyNode,
@@ -25,7 +24,7 @@ import type {
   TableReference,
   With,
 } from './tree.ts'
-import { descendants } from './walk.ts'
+import { children } from './walk.ts'
 
 /** The operators so far: `SELECT * FROM from WHERE where ORDER BY ... LIMIT ...`. */
 export interface Pipe {
@@ -41,13 +40,13 @@ export interface Pipe {
 /** A range variable inside a SELECT of the pipe. Operators after it still name it, so that SELECT passes on what they read. */
 interface HiddenRows {
   name: Identifier
+  /** The name of the column that stands for it: one that no table has, so that a `*` can leave it out. */
+  passedAs: Identifier
   /** Whether the name alone stands for a row: that of an array may stand for a scalar, which `*` has. */
   isRow: boolean
   level: { select: Select }
-  /** The column that has its name: a STRUCT of the fields that are read, or the row. */
+  /** That column: a STRUCT of the fields that are read, or the row. */
   column: SelectColumn | null
-  /** Whether a table was joined since: it may have a column of the same name, which a `*` would lose with this one. */
-  isJoined: boolean
 }
 
 /** A pipe as it begins, with no operator behind its FROM. */
@@ -76,23 +75,9 @@ export function pipedQuery(pipe: Pipe): Query {
   return inner ?? sorted(pipe, queryOf(selectOver(pipe, { items: [starOf(pipe.at, { except })] }), pipe))
 }
 
-/** The names of the columns that are there for hidden range variables, which a `*` leaves out. @throws SqlError */
+/** The names of the columns that are there for hidden range variables, which a `*` leaves out. */
 function carried({ hidden }: Pick<Pipe, 'hidden'>): Identifier[] {
-  const read = hidden.filter(({ column }) => column)
-  const lost = read.find(({ isJoined }) => isJoined)
-  if (lost)
-    throw new SqlError(
-      `a table is joined after operators that change the columns of ${lost.name.name}: end the pipe with SELECT or AGGREGATE, which say what it has`,
-    )
-  return read.map(({ name }) => name)
-}
-
-/** The pipe after a join. */
-export function joined(from: From, { hidden }: Pipe): Pipe {
-  return pipeOver(
-    from,
-    hidden.map(row => Object.assign(row, { isJoined: true })),
-  )
+  return hidden.filter(({ column }) => column).map(({ passedAs }) => passedAs)
 }
 
 /** The query in FROM, if it can take the order and limit of the pipe. */
@@ -150,39 +135,60 @@ export function passedOn(pipe: Pipe, changes: Partial<SelectStar> = {}, more: Se
     items: [starOf(more[0]?.at ?? pipe.at, { ...changes, except }), ...more],
   })
   const level = { select }
-  const rows = rowsOf(pipe.from).filter(({ name }) => !names.some(own => sameName(own, name.name)))
+  // The elements of such an array are no structs: `*` has them by their name.
+  const rows = rowsOf(pipe.from).filter(
+    ({ name, of }) => of?.kind !== 'Call' && !names.some(own => sameName(own, name.name)),
+  )
   const hidden = [
     ...pipe.hidden.filter(row => !taken.includes(row)),
-    ...rows.map(row => ({ ...row, level, column: null, isJoined: false })),
+    ...rows.map(({ name, isRow }) => {
+      return { name, isRow, passedAs: { ...name, name: `${name.name}__row` }, level, column: null }
+    }),
   ]
   return pipeOverQuery(sorted(pipe, queryOf(select, pipe)), null, hidden)
 }
 
-/** The range variables of FROM. */
-function rowsOf(from: From): Pick<HiddenRows, 'name' | 'isRow'>[] {
+/** The range variables of FROM, for UNNEST with its array. */
+function rowsOf(from: From): (Pick<HiddenRows, 'name' | 'isRow'> & { of: Expression | null })[] {
   if (from.kind === 'Join') return [...rowsOf(from.left), ...rowsOf(from.right)]
   if (from.kind === 'JoinInParentheses') return rowsOf(from.join)
-  // The elements of such an array are no structs: `*` has them by their name.
-  if (from.kind === 'UnnestReference' && from.array.kind === 'Call') return []
   const name = from.alias ?? (from.kind === 'TableReference' ? from.path.at(-1)! : null)
   if (!name || name.name.includes('.')) return []
   const isArray = from.kind === 'UnnestReference' || (from.kind === 'TableReference' && from.path.length > 1)
-  return [{ name, isRow: !isArray }]
+  return [{ name, isRow: !isArray, of: from.kind === 'UnnestReference' ? from.array : null }]
 }
 
-/** The pipe, in which what these nodes read of hidden range variables has become columns. */
+/** The pipe, in which what these nodes read of hidden range variables has become columns, and the nodes read those. */
 export function readBy(pipe: Pipe, nodes: AnyNode[]): Pipe {
-  if (pipe.hidden.length > 0)
-    for (const part of nodes.flatMap(node => [...descendants(node)]))
-      if (part.kind === 'Path') carry(pipe, part)
+  for (const node of nodes) carryIn(node, pipe.hidden)
   return pipe
 }
 
-function carry(pipe: Pipe, { parts }: Path): void {
-  const [first, field] = parts
-  const rows = pipe.hidden.findLast(({ name }) => sameName(name.name, first!.name))
+function carryIn(node: AnyNode, hidden: HiddenRows[]): void {
+  if (hidden.length === 0) return
+  if (node.kind === 'Path') return carry(node, hidden)
+  const from = fromOf(node)
+  // An array alone in FROM is of the rows outside, the rest of a subquery sees its own first.
+  if (from?.kind === 'UnnestReference') carryIn(from.array, hidden)
+  const own = from ? rowsOf(from) : []
+  const outer = hidden.filter(({ name }) => !own.some(row => sameName(row.name.name, name.name)))
+  const item = node.kind === 'SelectColumn' && node.expression.kind === 'Path' ? node.expression : null
+  const name = item?.parts.at(-1)
+  for (const child of children(node)) carryIn(child, outer)
+  // A whole row keeps its name.
+  if (node.kind === 'SelectColumn' && name && item?.parts.at(-1) !== name) node.alias ??= name
+}
+
+function fromOf(node: AnyNode): From | null {
+  const select = node.kind === 'Query' ? node.body : node
+  return select.kind === 'Select' ? select.from : null
+}
+
+function carry(path: Path, hidden: HiddenRows[]): void {
+  const [first, field, ...more] = path.parts
+  const rows = hidden.findLast(({ name }) => sameName(name.name, first!.name))
   if (!rows || (!field && !rows.isRow)) return
-  const { name } = rows
+  const { name, passedAs } = rows
   const { at } = name
   rows.column ??= addColumn(rows, { kind: 'StructLiteral', type: null, items: [], at })
   const { expression } = rows.column
@@ -191,12 +197,13 @@ function carry(pipe: Pipe, { parts }: Path): void {
     expression.kind === 'StructLiteral' &&
     !expression.items.some(item => sameName(nameOfColumn(item), field.name))
   ) {
-    const path: Path = { kind: 'Path', parts: [name, field], at }
-    expression.items.push({ kind: 'SelectColumn', expression: path, alias: null, at })
+    const read: Path = { kind: 'Path', parts: [name, field], at }
+    expression.items.push({ kind: 'SelectColumn', expression: read, alias: null, at })
   }
+  path.parts = [{ ...passedAs, at: first!.at }, ...(field ? [field] : []), ...more]
 }
 
-function addColumn({ name, level }: HiddenRows, expression: StructLiteral): SelectColumn {
+function addColumn({ passedAs, level }: HiddenRows, expression: StructLiteral): SelectColumn {
   const { select } = level
   // RENAME stands alone, so the column comes from a SELECT inside.
   if (select.items.some(item => item.kind === 'SelectStar' && item.rename.length > 0)) {
@@ -205,7 +212,7 @@ function addColumn({ name, level }: HiddenRows, expression: StructLiteral): Sele
     select.from = { kind: 'DerivedTable', query, alias: null, at: select.at }
     select.where = null
   }
-  const column: SelectColumn = { kind: 'SelectColumn', expression, alias: name, at: name.at }
+  const column: SelectColumn = { kind: 'SelectColumn', expression, alias: passedAs, at: passedAs.at }
   level.select.items.push(column)
   return column
 }

@@ -47,7 +47,7 @@ const misspelt: Refused[] = [
 
 const unsupported: Refused[] = [
   ['select 1 union all from t', 'a query that begins with FROM needs parentheses here', '1:20'],
-  ['from t |> assert a', 'there is assert where a pipe operator should be: one of WHERE, SELECT', '1:11'],
+  ['from t |> peek a', 'there is peek where a pipe operator should be: one of WHERE, SELECT', '1:11'],
   ['from t |> tablesample system (1 percent)', 'TABLESAMPLE is not supported', '1:11'],
   ['from t |>', 'the query ends where a pipe operator should be', '1:10'],
   ['from t |> aggregate count(*) group by 1', 'in a pipe, GROUP BY takes no number of a column', '1:39'],
