@@ -5,7 +5,7 @@ import { button, el } from '../dom.ts'
 import { tree } from '../value.ts'
 import { redactedText } from './fields.ts'
 import { fieldAt, identityRank, nameOf, type Shape } from './shape.ts'
-import { searchFor } from './sql.ts'
+import { searchFor } from './conditions.ts'
 import type { Filter, Scalar } from './state.ts'
 
 export interface Acts {

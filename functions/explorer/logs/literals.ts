@@ -41,3 +41,7 @@ export function literal(value: Scalar, { type }: Field): string {
   if (type === 'STRING' || type === 'JSON' || type === 'GEOGRAPHY') return string(text)
   return `CAST(${string(text)} AS ${type})`
 }
+
+export function lines(...parts: string[]): string {
+  return parts.join('\n')
+}

@@ -9,7 +9,8 @@ import { timeText } from '../../query/times.ts'
 import { gist, isNested } from '../value.ts'
 import { shown, type Zone } from './range.ts'
 import { nameOf, type Shape, tableColumn } from './shape.ts'
-import { columnNames, type Entry, severityIn } from './sql.ts'
+import { columnNames, type Entry } from './sql.ts'
+import { severityIn } from './values.ts'
 
 export interface Column {
   /** The name in a row. */

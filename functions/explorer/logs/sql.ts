@@ -2,10 +2,12 @@
  * The SQL of the logs view, made from its state. A filter finds an entry by EXISTS over the lists on its path, so an entry
  * with several elements is found once; columns show the first. All tables are the union of what is read of each.
  */
-import { as, literal, name, string, timestamp } from './literals.ts'
+import { type Asked, from, where } from './conditions.ts'
+import { as, lines, literal, name, string, timestamp } from './literals.ts'
 import type { Range } from './range.ts'
 import { type Field, fieldAt, measureOf, type measures, nameOf, type Shape, tableColumn } from './shape.ts'
-import type { Filter, Scalar, Severity, State } from './state.ts'
+import type { Scalar, State } from './state.ts'
+import { at, first, groupable, inJson, Joins, severityOf } from './values.ts'
 
 /** The last row of a page, or how many rows came before where rows are not sorted by time and id. */
 export type After = Entry | { offset: number } | null
@@ -16,8 +18,6 @@ export interface Entry {
   id: string
   table: string
 }
-
-export type Asked = Pick<State, 'search' | 'scope' | 'severity' | 'filters'>
 
 interface Rows extends Asked, Pick<State, 'columns' | 'sort' | 'ascending'> {}
 
@@ -188,4 +188,16 @@ const aggregates: Record<(typeof measures)[number], (value: string) => string> =
   p50: value => `APPROX_QUANTILES(${value}, 100)[OFFSET(50)]`,
   p95: value => `APPROX_QUANTILES(${value}, 100)[OFFSET(95)]`,
   highest: value => `MAX(${value})`,
+}
+
+/** Of all tables, rows of one time and id are in the order of the tables. */
+function past({ table, time, id }: Shape, after: Entry, ascending: boolean): string {
+  const sign = ascending ? '>' : '<'
+  const [moment, key] = [timestamp(after.time), string(after.id)]
+  const isPast = ascending ? table > after.table : table < after.table
+  return `${at(time)} ${sign}= ${moment}\n  AND (${at(time)} ${sign} ${moment} OR ${at(id!)} ${sign}${isPast ? '=' : ''} ${key})`
+}
+
+function equals(field: Field, value: Scalar): string {
+  return `${at(field)} = ${literal(value, field)}`
 }
