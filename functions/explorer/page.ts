@@ -48,7 +48,10 @@ interface Open {
 }
 
 function explore(key: string, endpoints: Endpoint[]): void {
-  const leave = button('Change key', forgetAndLeave, { class: 'quiet', title: `${key.slice(0, 8)}…` })
+  const leave = button('Change key', forgetAndLeave, {
+    class: 'quiet',
+    title: `${key.slice(0, 8)}…, in all tabs`,
+  })
   const switches = el('nav', { 'aria-label': 'Endpoint and view' })
   show(header, title(), switches, el('span', { class: 'header-end' }, helpButton(), themeButton(), leave))
   main.className = 'workroom'

@@ -23,8 +23,14 @@ const surroundings = [3e8, 3.6e9, 8.64e10, 6.048e11]
 /** As many on each side are a page with it. */
 const nearby = 48
 
-/** @param values shows the values of a field, with their counts */
-export function entryPanel(view: Current, list: ReturnType<typeof rowList>, values: (path: string) => void) {
+interface Acts {
+  /** Shows the values of a field, with their counts. */
+  values(path: string): void
+  /** Says something of the rows, until there are others. */
+  tell(text: string): void
+}
+
+export function entryPanel(view: Current, list: ReturnType<typeof rowList>, { values, tell }: Acts) {
   const newer = button('Newer', () => step(stepTo('newer')))
   const older = button('Older', () => step(stepTo('older')))
   const json = copyButton('Copy JSON', () => JSON.stringify(entry, null, 2))
@@ -128,6 +134,8 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, valu
       const [from, to] = (isAll ? all : await bounds(view.shape(table))) as [number, number]
       const filters: Filter[] = isAll ? [] : [{ path: tableColumn, operator: '=', value: table }]
       view.change({ ...plain, filters, ...writtenOf({ from, to }), search: '', row })
+      if (!isAll)
+        tell(`Many entries of other tables stand between it and its neighbours: these are of ${table}.`)
     }, fail)
   }
 

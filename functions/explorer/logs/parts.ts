@@ -61,9 +61,12 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   const measure = (to: string) => change({ measure: to })
   const fields = fieldList({ filter, column, by, measure, close: () => showFields.set(false) })
   const showFields = toggle('Fields', innerWidth >= 1280, on => (fields.element.hidden = !on))
-  const entry = entryPanel(view, list, path => {
-    showFields.set(true)
-    by(path)
+  const entry = entryPanel(view, list, {
+    values(path) {
+      showFields.set(true)
+      by(path)
+    },
+    tell: text => tell([text]),
   })
   const rows = reading(view, { controls, list, bars, fields, arrived: entry.show }, widening)
   const { legend, facts, looked, stale, place, sqlText } = rows.elements
@@ -87,6 +90,8 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   const chartLine = el('div', { class: 'chart-line' }, menus.element, legend)
   const scope = menu('Search in', chosen => change({ scope: chosen as State['scope'] }))
   const told = el('div', { class: 'notices' })
+  const tell = (texts: string[]) =>
+    show(told, ...texts.map(text => el('p', { class: 'notice', role: 'alert' }, text)))
   /** What the next run says of the way to its state. */
   let telling = notices
 
@@ -112,7 +117,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     const goesOn = following.isOn() && isLive(view.state)
     if (following.isOn() && !goesOn) telling = [...telling, followed]
     following.stop()
-    show(told, ...telling.map(text => el('p', { class: 'notice', role: 'alert' }, text)))
+    tell(telling)
     telling = []
     draw()
     rows.run(how)

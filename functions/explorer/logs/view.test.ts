@@ -756,8 +756,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await faultsOf(page)).toEqual([])
     await page.getByRole('button', { name: 'Entries around' }).click()
     await counted(/^2 rows/) // as more than fit in a page are between them
+    await page.getByText('these are of auth_logs.').waitFor()
     await page.locator('.row[aria-selected=true]', { hasText: 'auth_logs' }).waitFor()
     expect(await page.locator('.neighbour').allTextContents()).toEqual(['before'])
+    await page.locator('.identities', { hasText: 'user_idagent 19' }).waitFor()
+    await page.getByRole('button', { name: 'All entries with this value in all tables', exact: true }).click()
+    await counted(/^17 rows/)
+    await page.goBack()
     await page.getByRole('button', { name: 'Remove the filter table_name = auth_logs' }).click()
     await counted(/^100 of/)
     await page.locator('.row:has-text("auth_logs") + .row').first().click()
