@@ -144,12 +144,12 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   const acts = el(
     'div',
     { class: 'logs-acts' },
-    link,
-    exact,
     showFields.element,
     toggle('Chart', true, on => (bars.element.hidden = chartLine.hidden = !on)).element,
     toggle('Wrap', false, on => list.element.classList.toggle('wrap', on)).element,
     controls.redaction,
+    link,
+    exact,
     button('CSV', () => save('csv', 'text/csv', spreadsheet(list.all(), columnsOf(list.all()))), {
       title: 'Save the rows on the screen for a spreadsheet, with times in UTC',
     }),

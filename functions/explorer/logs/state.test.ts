@@ -76,6 +76,7 @@ describe('the address', () => {
       { numRuns: 30 },
     )
     expect(cleared({ ...before, table: '*', search: 'x' })).toEqual({ ...before, table: '*', scope: 'entry' })
+    expect(cleared({ ...before, table: '*' })).toEqual({ ...before, table: '*' })
   })
 
   test('a filter is its path, its operator and its value as JSON', () => {

@@ -137,7 +137,8 @@ export function sortedBy({ sort, ascending }: State, path: string): Partial<Stat
 /** All of the table in the range: without what narrows, orders and splits the rows. */
 export function cleared(state: State): State {
   const { values, table, from, to, zone, redact, row } = state
-  const scope = table === everyTable ? 'entry' : 'message'
+  const wide = state.search === '' ? state.scope : 'entry' // a link may leave it out
+  const scope = table === everyTable ? wide : 'message'
   return { ...initial, values, table, from, to, zone, redact, row, scope }
 }
 
