@@ -1,4 +1,5 @@
-/* Required before our programs, which an older Node cannot even read: it says so in a sentence. */
+/* Required before our programs, which an older Node, or none of our packages, keeps from even being read: it says so. */
+const { existsSync } = require('node:fs')
 const { enableCompileCache } = require('node:module')
 const { join } = require('node:path')
 const { engines } = require('../../package.json')
@@ -13,6 +14,11 @@ if (major < neededMajor || (major === neededMajor && minor < neededMinor)) {
   console.error(`This needs Node ${engines.node}, and this is ${process.versions.node}: ${what}.`)
   process.exit(1)
 }
+const packages = join(__dirname, '../../node_modules')
+if (!existsSync(packages)) {
+  console.error('The packages are not installed: run npm ci first.')
+  process.exit(1)
+}
 
 // Programs start in a third of the time where their types are not stripped again. Not in a folder that others can write.
-enableCompileCache(join(__dirname, '../../node_modules/.cache/node'))
+enableCompileCache(join(packages, '.cache/node'))

@@ -1,7 +1,7 @@
 /** What a first start says where something is in its way: one sentence, with what to do. */
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,6 +31,14 @@ function folderOfTables(text: string): string {
   return tables
 }
 
+/** A folder of data in which one thing is wrong. */
+function folderOfData(spoil: (data: string) => void): string {
+  const data = mkdtempSync(join(folder, 'data-'))
+  mkdirSync(join(data, 'logs/postgres.logs'), { recursive: true })
+  spoil(data)
+  return data
+}
+
 const port = 'PORT must be a port from 1 to 65535\n'
 const sentences: [what: string, env: () => Record<string, string>, said: string | RegExp][] = [
   ['a port that is no number', () => ({ PORT: 'http' }), port],
@@ -52,6 +60,28 @@ const sentences: [what: string, env: () => Record<string, string>, said: string 
     'a table file with an unknown type',
     () => ({ TABLES_DIR: folderOfTables('[{"name":"a","type":"TEXT"}]') }),
     /bad\.json is not a BigQuery table schema: field a has the unknown type TEXT\n$/,
+  ],
+  [
+    'a store that is no database',
+    () => ({
+      DATA_DIR: folderOfData(data => writeFileSync(join(data, 'store.sqlite'), 'x'.repeat(9_000))),
+    }),
+    /^\/\S+store\.sqlite cannot be used: file is not a database; correct that, or move the file away: npm start makes another.*\n$/,
+  ],
+  [
+    'a store that is a folder',
+    () => ({ DATA_DIR: folderOfData(data => mkdirSync(join(data, 'store.sqlite'))) }),
+    /^\/\S+store\.sqlite cannot be used: unable to open database file; .*\n$/,
+  ],
+  [
+    'a folder of logs that is a file',
+    () => ({
+      DATA_DIR: folderOfData(data => {
+        rmSync(join(data, 'logs'), { recursive: true })
+        writeFileSync(join(data, 'logs'), '')
+      }),
+    }),
+    /^ENOTDIR: not a directory, scandir '\S+logs'; let this user read and write it, or set DATA_DIR to a folder elsewhere\n$/,
   ],
 ]
 

@@ -1,6 +1,16 @@
 /** `npm start`: the service on this machine, with sample logs, a key and requests to try. */
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type Server as Listener } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
@@ -8,6 +18,9 @@ import type { EngineError } from '../../shared/engines/engine.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { createAuthenticator } from '../../shared/keys/authenticate.ts'
 import { issueKey } from '../../shared/keys/records.ts'
+import { endpointsCollection } from '../../shared/endpoints/lookup.ts'
+import { openSqlite } from '../../shared/stores/sqlite/store.ts'
+import { StoreError } from '../../shared/stores/store.ts'
 import { apply } from '../lqe/apply/apply.ts'
 import { buildExplorer } from '../deploy/build-explorer.ts'
 import { QueriesError } from '../lqe/apply/yaml.ts'
@@ -21,6 +34,7 @@ try {
   const { port } = config
   const place = await holdPort(port)
   assertWritable(config)
+  await assertStore(config)
   await makeSampleLogs(config)
   const services = await openServices(config)
   const ofFiles = (line: string) => line.replace(/^~ .*/, '$&, as in queries/; its tests were not run')
@@ -41,11 +55,23 @@ try {
   greet(port, { key, project, explorer })
   server.child.stdout!.pipe(process.stdout)
 } catch (error) {
-  if (!(error instanceof QueriesError || error instanceof ConfigError)) throw error
-  console.error(error.message)
-  if (error instanceof QueriesError)
-    console.error('The service was not started: correct queries/, then run npm start again.')
+  const sentence = sentenceOf(error)
+  if (sentence === null) throw error
+  console.error(sentence)
   process.exit(1)
+}
+
+/** What is in the way and what to do; `null` = a bug, which shows its stack. */
+function sentenceOf(error: unknown): string | null {
+  if (error instanceof ConfigError) return error.message
+  if (error instanceof QueriesError)
+    return `${error.message}\nThe service was not started: correct queries/, then run npm start again.`
+  if (error instanceof StoreError)
+    return `${error.message}; correct that, or move the file away: npm start makes another, with a new key`
+  const { syscall, code, message } = error as NodeJS.ErrnoException
+  if (syscall === undefined) return null
+  const remedy = code === 'ENOSPC' ? 'make room' : 'let this user read and write it'
+  return `${message}; ${remedy}, or set DATA_DIR to a folder elsewhere`
 }
 
 /**
@@ -62,7 +88,7 @@ async function holdPort(port: number): Promise<Listener> {
   return place
 }
 
-/** @throws ConfigError */
+/** @throws ConfigError, and the file system's error for logs that this user cannot read */
 function assertWritable({ dataDir }: Config): void {
   try {
     // Node's recursive mkdir never ends below /proc.
@@ -72,6 +98,17 @@ function assertWritable({ dataDir }: Config): void {
     const { code } = error as NodeJS.ErrnoException
     throw new ConfigError(`DATA_DIR: ${dataDir} cannot be written (${code}); set it to a folder of your own`)
   }
+  const logs = join(dataDir, 'logs')
+  if (!existsSync(logs)) return
+  for (const table of readdirSync(logs)) accessSync(join(logs, table), constants.R_OK | constants.X_OK)
+}
+
+/** Opens the store before all else, without a log line for each call. @throws StoreError */
+async function assertStore({ dataDir, store: kind }: Config): Promise<void> {
+  if (kind !== 'sqlite') return
+  const store = openSqlite({ file: join(dataDir, 'store.sqlite') })
+  await store.query({ collection: endpointsCollection, limit: 1 })
+  await store.close()
 }
 
 /**

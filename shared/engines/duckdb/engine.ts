@@ -211,9 +211,10 @@ class DuckDbEngine implements QueryEngine {
   }
 
   private database(): Promise<Database> {
-    this.opening ??= open(this.options.logsFolder, this.tables).catch((cause: unknown) => {
+    this.opening ??= open(this.options.logsFolder, this.tables).catch((cause: Error) => {
       this.opening = null
-      throw new EngineError('misconfigured', 'The local engine cannot open its tables', { cause })
+      const words = `The local engine cannot open its tables: ${cause.message}`
+      throw new EngineError('misconfigured', words, { cause })
     })
     return this.opening
   }

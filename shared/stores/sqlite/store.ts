@@ -31,7 +31,7 @@ export function openSqlite({ file, now = Date.now, busyMs = 5_000, log = () => {
       const connection = await current.connection()
       return await whileBusy(busyMs, () => work(connection))
     } catch (error) {
-      throw storeError(error)
+      throw storeError(error, file)
     }
   }
 
@@ -107,8 +107,9 @@ class CurrentFile {
 }
 
 /** An error of SQLite (busy, full, corrupt, closed, ...) is a failure of the store; any other is a bug. */
-function storeError(error: unknown): unknown {
+function storeError(error: unknown, file: string): unknown {
   if (typeof error !== 'object' || error === null || !('code' in error)) return error
-  if (error.code !== 'ERR_SQLITE_ERROR' && error.code !== 'ERR_INVALID_STATE') return error
-  return new StoreError('unavailable', 'SQLite: unavailable', { cause: error })
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code !== 'ERR_SQLITE_ERROR' && code !== 'ERR_INVALID_STATE') return error
+  return new StoreError('unavailable', `${file} cannot be used: ${message}`, { cause: error })
 }
