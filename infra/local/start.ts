@@ -118,7 +118,9 @@ async function assertStore({ dataDir, store: kind }: Config): Promise<void> {
 async function makeExplorer({ dataDir, explorerDir }: Config): Promise<boolean> {
   if (process.env['EXPLORER_DIR']) return explorerDir !== null
   const folder = join(dataDir, 'explorer')
-  await buildExplorer(folder)
+  await buildExplorer(folder).catch(({ message }: Error) => {
+    throw new ConfigError(`The page: ${message.split(':')[0]}; EXPLORER_DIR=off starts without it`)
+  })
   process.env['EXPLORER_DIR'] = folder // for the service, which is a process of its own
   return true
 }
