@@ -111,6 +111,13 @@ describe('lqe key', () => {
     expect((await key('list')).out).toBe(before)
   })
 
+  test('takes the id of an endpoint for its name', async () => {
+    const { id } = (await services.endpoints.find('service.usage'))!
+    const created = await narrow('--endpoint', id.toUpperCase())
+    const keyId = /revoke and rotate: (\w+)/.exec(created.out)![1]!
+    expect((await key('list')).out).toMatch(new RegExp(`^${keyId}  active   \\w+: service.usage,`, 'm'))
+  })
+
   test('takes a pin that some endpoints have, for a key to all', async () => {
     expect((await narrow('--all', '--pin', 'interval=daily')).code).toBe(0)
   })
@@ -148,7 +155,7 @@ describe('lqe key', () => {
     [['create', '--name', 'a', '--all', '--never', '--expires', '1d'], /cannot be used with option/],
     [['create', '--name', 'a', '--all', '--bytes-per-day', '1.5GB'], /such as 500GB/],
     [['create', '--name', 'a', '--all', '--calls-per-minute', '0'], /such as 60/],
-    [['create', '--name', 'a', '--all', '--expires', 'soon'], /a whole number and a unit: 90d/],
+    [['create', '--name', 'a', '--all', '--expires', 'soon'], /a number and a unit: 90d/],
     [
       ['create', '--name', 'a', '--all', '--never', '--pin', 'project'],
       /parameter=value, such as project=abc/,
@@ -174,11 +181,20 @@ describe('a duration', () => {
     ['30 Minutes', 1_800_000],
     ['2w', 1_209_600_000],
     ['1 year', 31_536_000_000],
+    ['90 min', 5_400_000],
+    ['1.5h', 5_400_000],
+    ['1h 30m', 5_400_000],
+    ['2hrs', 7_200_000],
+    ['P1DT12H', 129_600_000],
+    ['PT90M', 5_400_000],
   ])('%s is %i ms', (text, ms) => {
     expect(duration(text)).toBe(ms)
   })
 
-  test.each(['', '0d', '90', 'd', '-1d', '1.5h', '1 month', '1000000d'])('%j is invalid', text => {
-    expect(() => duration(text)).toThrow(InvalidArgumentError)
-  })
+  test.each(['', '0d', '90', 'd', '-1d', '1 month', 'P1M', 'P', 'PT', '1d and a half', '1000000d'])(
+    '%j is invalid',
+    text => {
+      expect(() => duration(text)).toThrow(InvalidArgumentError)
+    },
+  )
 })

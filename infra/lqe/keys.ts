@@ -32,15 +32,27 @@ function quantity(units: Record<string, number>, digits: number, hint: string): 
   }
 }
 
-const spans = { second: 1_000, minute: 60_000, hour: 3_600_000, day, week: 7 * day, year: 365 * day }
+/** By the first letter of their names. Months are missing: they differ. */
+const spans = { s: 1_000, m: 60_000, h: 3_600_000, d: day, w: 7 * day, y: 365 * day }
+const span =
+  /(\d{1,5}(?:\.\d+)?) ?(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:(?:ee)?ks?)?|y(?:(?:ea)?rs?)?) ?/gi
+const isSpans = new RegExp(`^(?:${span.source})+$`, 'i')
 
-/** `90d`, `90 days`, `1 day`; not months, which differ. */
-const spanNames = Object.fromEntries(
-  Object.entries(spans).flatMap(([name, ms]) => [name, `${name}s`, name[0]!].map(each => [each, ms])),
-)
-
-/** @returns milliseconds */
-export const duration = quantity(spanNames, 5, ' and a unit: 90d, 12h, 30 minutes, 2 weeks, 1 year.')
+/**
+ * As people write it, `90d`, `90 min`, `1h 30m`, or as ISO 8601 does, `P90D`, `PT90M`.
+ * @returns milliseconds
+ */
+export function duration(text: string): number {
+  const plain = text.trim().replace(/^P([\dYWD]*)(?:T([\d.HMS]+))?$/i, '$1$2')
+  const parts = isSpans.test(plain) ? [...plain.matchAll(span)] : []
+  const ms = parts.map(
+    ([, number, unit]) => Number(number) * spans[unit![0]!.toLowerCase() as keyof typeof spans],
+  )
+  const sum = Math.round(ms.reduce((a, b) => a + b, 0))
+  if (sum === 0)
+    throw new InvalidArgumentError('Write a number and a unit: 90d, 12h, 30 minutes, 2 weeks, 1 year.')
+  return sum
+}
 
 /** @returns bytes, in powers of 1000 */
 const size = quantity({ MB: 1e6, GB: 1e9, TB: 1e12 }, 4, ' and MB, GB or TB, such as 500GB.')
@@ -79,7 +91,7 @@ export function keyCommand(withStore: WithStore): Command {
         .choices(Object.keys(purposes))
         .implies(purposes.agent),
     )
-    .option('--endpoint <name>', 'an endpoint it may call; repeat for more', collect, [])
+    .option('--endpoint <name>', 'an endpoint it may call, by name or id; repeat for more', collect, [])
     .addOption(new Option('--all', 'it may call every endpoint').conflicts('endpoint'))
     .option('--pin <parameter=value>', 'a parameter that is fixed for it; repeat for more', collectPin, {})
     .option('--right <right>', `what else it may do (${known}); repeat for more`, collectRight, [])
@@ -127,11 +139,11 @@ function audit(message: string, details: Details): void {
 }
 
 async function create(store: Store, options: CreateOptions): Promise<void> {
-  await assertKnown(store, options)
+  const named = await assertKnown(store, options)
   const expiresAt = options.expires === undefined ? null : new Date(Date.now() + options.expires)
   const { name, right: rights, pin: pins, redacted = false } = options
   const { callsPerMinute = null, bytesPerDay = null } = options
-  const endpoints = options.all ? '*' : options.endpoint
+  const endpoints = options.all ? '*' : named
   const limits = { callsPerMinute, bytesPerDay }
   const issued = await issueKey(store, { name, endpoints, pins, rights, redacted, expiresAt, limits })
   audit('key issued', { key: issued.id, name, endpoints, rights })
@@ -139,12 +151,13 @@ async function create(store: Store, options: CreateOptions): Promise<void> {
   console.log(`It is shown only now. Its id, for list, revoke and rotate: ${issued.id}`)
 }
 
-/** A misspelt endpoint or pin would make a key that opens nothing. */
-async function assertKnown(store: Store, { endpoint: wanted, pin }: CreateOptions): Promise<void> {
-  if (wanted.length === 0 && Object.keys(pin).length === 0) return
+/** A misspelt endpoint or pin would make a key that opens nothing. @returns the names of the endpoints */
+async function assertKnown(store: Store, { endpoint, pin }: CreateOptions): Promise<string[]> {
+  if (endpoint.length === 0 && Object.keys(pin).length === 0) return []
   const { documents } = await store.query({ collection: endpointsCollection, limit: maxEndpoints })
   const all = documents.map(({ fields }) => endpointIn(fields))
   const names = all.map(({ name }) => name)
+  const wanted = endpoint.map(given => all.find(({ id }) => id === given.toLowerCase())?.name ?? given)
   const unknown = wanted.find(name => !names.includes(name))
   if (unknown !== undefined) throw unknownName('endpoint', unknown, names)
   // A pin closes each endpoint that has no such parameter.
@@ -159,6 +172,7 @@ async function assertKnown(store: Store, { endpoint: wanted, pin }: CreateOption
       if (misfit !== null) throw new KeyError(`--pin ${parameter}: for ${name} it ${misfit}.`)
     }
   }
+  return wanted
 }
 
 function unknownName(what: string, name: string, known: string[], of: string[] = []): KeyError {
