@@ -38,24 +38,25 @@ const counting = [
   '--param',
   'project=x',
   '--sql',
-  "SELECT 'a  b' AS text, NULL AS nothing, [1] AS list",
+  "SELECT 'a  b' AS text, NULL AS nothing, [1] AS list, TIMESTAMP '2026-01-31 12:00:00.5Z' AS time",
 ]
 
 describe('lqe query', () => {
   test('prints rows as a table, with values in one line', async () => {
     expect(await query(...counting)).toEqual({
-      out: 'text  nothing  list\na b            [1]\n1 rows\n',
+      out: 'text  nothing  list  time\na b            [1]   2026-01-31 12:00:00.500\n1 row\n',
       err: '',
       code: 0,
     })
   })
 
   test('prints CSV, NDJSON, and the body as it is served', async () => {
-    expect((await query(...counting, '--format', 'csv')).out).toMatch(/^text,nothing,list\r?\na {2}b,,/)
+    expect((await query(...counting, '--format', 'csv')).out).toMatch(/^text,nothing,list,time\r?\na {2}b,,/)
     expect(JSON.parse((await query(...counting, '--format', 'ndjson')).out)).toEqual({
       text: 'a  b',
       nothing: null,
       list: [1],
+      time: 1_769_860_800_500_000,
     })
     const body = JSON.parse((await query(...chart, '--format', 'json')).out) as { result: object[] }
     expect(body.result.length).toBeGreaterThan(5)

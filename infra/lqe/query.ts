@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { answerQuestion } from '../../functions/query/answer.ts'
 import { formats, inFormat } from '../../functions/query/formats.ts'
+import { timeText } from '../../functions/query/times.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Row, Value } from '../../shared/engines/engine.ts'
@@ -120,11 +121,13 @@ function asTable(rows: Row[], columns: string[]): string {
       .join('  ')
       .trimEnd(),
   )
-  return [...lines, `${rows.length} rows`].join('\n')
+  return [...lines, rows.length === 1 ? '1 row' : `${rows.length} rows`].join('\n')
 }
 
+/** A time is printed as the page shows it, in UTC. */
 function cell(value: Value): string {
-  const text = typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value)
+  const plain = timeText(value) ?? value ?? ''
+  const text = typeof plain === 'string' ? plain : JSON.stringify(plain)
   const line = text.replaceAll(/\s+/g, ' ')
   return line.length > maxWidth ? `${line.slice(0, maxWidth - 1)}…` : line
 }
