@@ -89,6 +89,11 @@ describe('a line in the combined format', () => {
     expect(request['sb']).toEqual({ auth_user: 'ada [the first] lovelace' })
   })
 
+  test('may have the site and its port in front', () => {
+    const { request } = parse(`www.example.com:443 ${line({ client: '2001:db8::1' })}`).metadata
+    expect([request.headers['x_real_ip'], request['sb']]).toEqual(['2001:db8::1', null])
+  })
+
   test('has null for -', () => {
     const { metadata, event_message } = parse(
       line({ client: '-', rest: '- -', referer: '-', agent: '-', request: '-' }),

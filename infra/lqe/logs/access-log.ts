@@ -19,7 +19,9 @@ export function edgeMessage(...parts: (string | number | null)[]): string {
 const quoted = String.raw`(?:[^"\\]|\\.)*`
 /** A user's name may have brackets; the date's opens with the day. */
 const user = String.raw`(?:[^[]|\[(?!\d\d/))+`
-const start = String.raw`^(?<client>\S+) \S+ (?<user>${user}) \[(?<time>\d\d/[^\]]*)\] "(?<request>${quoted})" (?<status>\d{3}|-) (?<length>\d+|-)`
+/** Apache's vhost_combined begins with the site and its port, which no client's address looks like. */
+const site = String.raw`(?:[^\s:]+:\d+ )?`
+const start = String.raw`^${site}(?<client>\S+) \S+ (?<user>${user}) \[(?<time>\d\d/[^\]]*)\] "(?<request>${quoted})" (?<status>\d{3}|-) (?<length>\d+|-)`
 /** Referer and user agent, which the common format lacks. A line may be cut short or have more fields at its end. */
 const end = String.raw`(?: "(?<referer>${quoted})\\?(?:"(?: "(?<agent>${quoted})\\?(?:".*)?)?)?)?$`
 const frame = new RegExp(start + end, 's')
