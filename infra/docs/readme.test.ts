@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { settings } from '../../shared/config.ts'
 import { errorCodes } from '../../shared/errors.ts'
+import { writeSample } from '../lqe/logs/sample.ts'
 import { runProgram } from '../lqe/testing/command.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -42,6 +43,9 @@ beforeAll(async () => {
   )
   const line = '203.0.113.9 - - [31/Jan/2026:12:00:00 +0000] "GET /rest/a HTTP/1.1" 200 5 "-" "curl/8"'
   writeFileSync(join(folder, 'access.log'), `${line}\n`)
+  // Fewer than `npm start` makes: each `apply` compares its queries over all of them.
+  const logsFolder = join(folder, 'data/logs')
+  await writeSample({ logsFolder, tablesFolder: env.TABLES_DIR, now: new Date(), rows: 1000 })
   service = spawn(process.execPath, ['-r', nodeVersion, 'infra/local/start.ts'], { cwd: root, env })
   for (const stream of [service.stdout!, service.stderr!])
     stream.on('data', (chunk: Buffer) => (printed += chunk.toString()))

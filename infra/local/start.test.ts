@@ -112,7 +112,7 @@ describe('a start', () => {
     expect(printed).toBe(`Port ${taken} is not free: set another one, as in PORT=8081 npm start\n`)
   })
 
-  test('is not held up by a browser that knocks while it is under way', async () => {
+  test('makes sample logs, and is not held up by a browser that knocks meanwhile', async () => {
     const port = await freePort()
     const env = {
       PATH: process.env['PATH'],
@@ -126,13 +126,16 @@ describe('a start', () => {
       const socket = connect(port, 'localhost', () => knocks++)
       socket.on('error', () => {})
     }, 20)
+    let printed = ''
     for await (const text of child.stdout) {
+      printed += String(text)
       // With the first line it has the port, and goes on to make sample logs.
       if (knocks > 0) clearInterval(knocking)
-      if (String(text).includes('Serving at')) break
+      if (printed.includes('Serving at')) break
     }
     clearInterval(knocking)
     expect(knocks).toBeGreaterThan(0)
+    expect(printed).toMatch(/^Making sample logs in .*\n  cloudflare\.logs\.prod: 6000 rows$/m)
     child.kill()
     await once(child, 'exit')
   }, 60_000)
