@@ -1,6 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { rounds } from '../../../shared/testing/rounds.ts'
 import { apply } from '../apply/apply.ts'
 import { readQueries } from '../apply/read.ts'
 import { answerOf } from '../query.ts'
@@ -274,7 +275,7 @@ describe('property', () => {
           await run.close()
         }
       }),
-      { numRuns: 15 },
+      { numRuns: rounds(5, 500) },
     )
   })
 
@@ -290,7 +291,7 @@ describe('property', () => {
           expect(lines.at(-1)).toMatch(refused.length === 0 ? /^1 to import/ : /^0 to import/)
         },
       ),
-      { numRuns: 60 },
+      { numRuns: rounds(20, 2_000) },
     )
   })
 })

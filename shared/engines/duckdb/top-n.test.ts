@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Column } from '../../sql/types.ts'
 import type { Row } from '../engine.ts'
+import { rounds } from '../../testing/rounds.ts'
 import { describeDuckDb } from '../testing/describe-engines.ts'
 
 const text: Column['type'] = { kind: 'STRING' }
@@ -84,6 +85,6 @@ describeDuckDb('the first rows', { logs: columns }, ({ append, rows }) => {
         left.set(text, left.get(text)! - 1)
       }
     })
-    await fc.assert(property, { numRuns: 80 })
+    await fc.assert(property, { numRuns: rounds(25, 2_000) })
   })
 })

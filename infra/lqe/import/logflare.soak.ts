@@ -1,0 +1,2 @@
+/** Thousands of files of endpoints. */
+import './logflare.test.ts'

@@ -1,0 +1,2 @@
+/** Thousands of sorted queries. */
+import './top-n.test.ts'
