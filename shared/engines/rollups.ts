@@ -120,6 +120,8 @@ const otherAggregates = new Set(
   ),
 )
 
+export const aggregates: ReadonlySet<string> = new Set([...Object.keys(additions), ...otherAggregates])
+
 function refuseAggregates(node: AnyNode, refuse: Refuse): void {
   if (node.kind === 'Call' && otherAggregates.has(nameOf(node)))
     throw refuse(

@@ -1,6 +1,6 @@
 /** BigQuery's messages, and what of them reaches callers. */
 import { describe, expect, test } from '@jest/globals'
-import { misconfiguration, rejection } from './failures.ts'
+import { failureOf, misconfiguration, rejection } from './failures.ts'
 import { sentStatement } from './statement.ts'
 import { TableNames } from './tables.ts'
 
@@ -65,9 +65,55 @@ describe('a message', () => {
       'Array cannot have a null element; error in writing field a',
       'An array in the result has a NULL element',
     ],
+    ...(
+      [
+        ['Array index is out of bounds', 'ARRAY_FIRST cannot get the first element of an empty array'],
+        ['Division by zero', 'Sequence step cannot be 0.'],
+        ['A text is not a number', 'Invalid input to PARSE_NUMERIC: "secret"'],
+        ['A JSON path is not valid', 'Invalid token in JSONPath at: [secret]'],
+        [
+          'A number in JSON has too many digits',
+          'Input number: 12345.678 cannot round-trip through string representation',
+        ],
+        ['Bad value for a cast', 'The provided JSON input is not an integer'],
+        ['Bad value for a cast', 'The provided JSON number: -1.5 cannot be converted to an integer'],
+        ['A format has an element that is not supported', "Unsupported format element 'Q'"],
+        [
+          'The values of FORMAT do not go with its format: expected 2, got 1',
+          'Too few arguments to FORMAT for pattern "%s secret"; Expected 2; Got 1',
+        ],
+        [
+          'A date or time does not have the format given',
+          "Failed to parse input timestamp string at 2 with format element '/'",
+        ],
+        ['Text is too long for its type', 'STRING(3) has maximum length 3 but got a value with length 6'],
+        ['Length must not be negative', 'Third argument in SUBSTR() cannot be negative'],
+        ['Text is not an IP address', 'NET.IP_FROM_STRING() encountered an unparseable IP-address: secret'],
+        ['Text is not base64', 'Failed to decode invalid base64 string'],
+        ['Bytes are not UTF-8', 'Invalid cast of bytes to UTF8 string'],
+        ['A number or date is out of range', 'Floating point error in function: LN(0)'],
+        ['A number or date is out of range', 'Input calculates to invalid date: 2023-02-29'],
+        ['A number or date is out of range', 'Argument to SQRT cannot be negative: -1'],
+        ['A value cannot be converted to the type asked for', 'Invalid datetime string "secret"'],
+      ] as const
+    ).map(([message, words]): [string, string] => [words, message]),
     ['Something new about secret', 'A function refuses a value that it is given'],
   ])('about a value reaches callers without the value: %s', (words, message) => {
     expect(rejection(words, sent)).toEqual({ message, place: null })
+  })
+
+  test('about the types of a log row leaves their fields out', () => {
+    const row = 'ARRAY<STRUCT<request ARRAY<STRUCT<path STRING>>, n INT64>>'
+    const { message } = rejection(
+      `No matching signature for function LOWER for argument types: ${row}, INT64 ${at('pth')}`,
+      sent,
+    )
+    expect(message).toBe('No matching signature for function LOWER for argument types: ARRAY<STRUCT>, INT64')
+    const { message: field } = rejection(
+      `Field name x does not exist in STRUCT<path STRING> ${at('pth')}`,
+      sent,
+    )
+    expect(field).toBe('The record has no field x')
   })
 
   test.each([
@@ -96,5 +142,42 @@ describe('a message', () => {
     expect(misconfiguration('Not found: Dataset acme:warehouse', sent).message).toBe(
       'What the query needs is missing, or may not be used',
     )
+  })
+})
+
+describe('an error without a place', () => {
+  const divided = sentStatement(
+    { sql: 'SELECT id,\n  1 / n AS share\nFROM `cloudflare.logs.prod`', bindings: [] },
+    names,
+  )
+  const failed = (reason: string, message: string) =>
+    failureOf({ errors: [{ reason, message }] }, divided).error
+
+  test('gets the one of the part of the query that can have caused it, and what to write', () => {
+    expect(failed('invalidQuery', 'division by zero: 1 / 0')).toMatchObject({
+      reason: 'rejected',
+      message: 'Division by zero: SAFE_DIVIDE(a, b) gives NULL',
+      place: { line: 2, column: 3 },
+    })
+  })
+
+  test.each([
+    [
+      'resourcesExceeded',
+      'Resources exceeded during query execution: Not enough resources for query planning - too many subqueries or query is too complex.',
+      'too complex for BigQuery',
+    ],
+    [
+      'resourcesExceeded',
+      'Resources exceeded during query execution: The query could not be executed in the allotted memory. Peak usage: 120% of limit.',
+      'filter before it sorts',
+    ],
+    [
+      'billingTierLimitExceeded',
+      'Query exceeded resource limits. This query used 74811 CPU seconds but would charge only 30M Analysis bytes.',
+      'computes too much for what it reads',
+    ],
+  ])('of resources says which are used up: %s', (reason, words, told) => {
+    expect(failed(reason, words).message).toContain(told)
   })
 })

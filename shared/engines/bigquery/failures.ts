@@ -5,6 +5,7 @@
  */
 import { type Place, SqlError } from '../../sql/error.ts'
 import { placeInOther } from '../../sql/places.ts'
+import { located } from '../culprits.ts'
 import { EngineError, type EngineErrorReason } from '../engine.ts'
 import type { ErrorProto } from './client.ts'
 import type { SentStatement } from './statement.ts'
@@ -111,7 +112,8 @@ export function failureOf(thrown: unknown, sent: SentStatement | null): Failure 
   const { reason, retry = false, pause = false } = meaningOf(thrown)
   const { message, place } = wording(thrown, reason, sent)
   const bytes = bytesIn(errorDetails(thrown).message)
-  return { error: new EngineError(reason, message, { place, bytes, cause: causeOf(thrown) }), retry, pause }
+  const error = new EngineError(reason, message, { place, bytes, cause: causeOf(thrown) })
+  return { error: sent ? located(error, sent.own) : error, retry, pause }
 }
 
 /**
@@ -209,28 +211,67 @@ interface Wording {
 const aboutValues: [pattern: RegExp, message: string][] = [
   [/Cannot parse regular expression: ([^:]+)/, 'Bad regular expression: $1'],
   [/query parameter \W?(\w+)\W? in type \W?(?:TYPE_)?(\w+)/, 'The value of parameter @$1 is not a valid $2'],
-  [/division by zero/i, 'Division by zero'],
-  [/Array index .*out of bounds/, 'Array index is out of bounds'],
+  [/division by zero|step cannot be 0/i, 'Division by zero'],
+  [/Array index .*out of bounds|element of an empty array/, 'Array index is out of bounds'],
   [
     /recursive CTE has reached the maximum number of iterations: (\d+)/i,
     'A recursive table has reached the maximum number of iterations: $1',
   ],
-  [/Scalar subquery produced more than one element/, 'A scalar subquery returned more than one row'],
-  [/(invalid|unknown|unrecognized) time ?zone/i, 'Unknown time zone'],
-  [/(syntax error while parsing|parsing JSON|invalid JSON|JSON text)/i, 'A value is not JSON'],
-  [/Failed to parse input string|Mismatch between format/, 'A date or time does not have the format given'],
-  [/null element/i, 'An array in the result has a NULL element'],
-  [/overflow|out of range/i, 'A number or date is out of range'],
   [
-    /^(Bad|Invalid) \w+( value)?: |Could not (cast|convert)|^Cannot (cast|convert) value/i,
+    /Invalid REGEXP_REPLACE pattern/,
+    'The replacement names a group that the regular expression does not have',
+  ],
+  [/More than one element|produced more than one element/, 'A scalar subquery returned more than one row'],
+  [/(invalid|unknown|unrecognized)( empty)? time ?zone/i, 'Unknown time zone'],
+  [/input to PARSE_(BIG)?NUMERIC/, 'A text is not a number'],
+  [/(syntax error while parsing|parsing JSON|invalid JSON|JSON text)/i, 'A value is not JSON'],
+  [/round-trip through string/, 'A number in JSON has too many digits'],
+  [/in JSONPath|JSONPath (must|cannot)/, 'A JSON path is not valid'],
+  [/JSON_OBJECT: A key/, 'A key of JSON_OBJECT is NULL'],
+  [
+    /JSON input is not an? |JSON number\b.* cannot be converted|structurally valid ASCII/,
+    'Bad value for a cast',
+  ],
+  [
+    /^(Unsupported f|F)ormat element|ISO parse elements|format specifier|Invalid FORMAT/,
+    'A format has an element that is not supported',
+  ],
+  [
+    /to FORMAT(?: for pattern .*)?; Expected (\w+); Got (\w+)$/s,
+    'The values of FORMAT do not go with its format: expected $1, got $2',
+  ],
+  [
+    /Failed to parse input|Mismatch between format|string has been parsed|result from parsing|matched format element/,
+    'A date or time does not have the format given',
+  ],
+  [/null element/i, 'An array in the result has a NULL element'],
+  [/has maximum length/, 'Text is too long for its type'],
+  [/pattern ends with a backslash/, 'A LIKE pattern ends with a backslash'],
+  [/shift by negative|argument .*(cannot|must not) be negative/, 'Length must not be negative'],
+  [/unparseable IP|invalid IP address/i, 'Text is not an IP address'],
+  [/NET\.IP_\w+\(\)/, 'A mask has 4 or 16 bytes, and no more bits'],
+  [/bytes to UTF8|not valid UTF-8/, 'Bytes are not UTF-8'],
+  [/BYTES requires equal length/, 'Bitwise operators take BYTES of the same length'],
+  [/arrays with more than/, 'Array is too large: use larger steps or a shorter range'],
+  [/exceeds max\w* allowed output size/i, 'Text is too long'],
+  [/decode invalid (\w+) string/, 'Text is not $1'],
+  [
+    /overflow|underflow|out[- ]of[- ](the allowed )?range|not in range|range is -?\d|Floating point error|negative value|SQRT cannot be|to invalid (date|time)|extracted from timestamp|^Cannot convert date|^Invalid (codepoint|ASCII value)|must be (positive|non-zero|in ascending order)/i,
+    'A number or date is out of range',
+  ],
+  [
+    /^(Bad|Invalid) \w+( value)?: |^Invalid \w+ string |Could not (cast|convert)|^Cannot (cast|convert) value|non-finite|^Timezone is not allowed/i,
     'A value cannot be converted to the type asked for',
   ],
 ]
 
-/** Objects in the logs are arrays of one record. */
-const fieldOfArray: [RegExp, string] = [
-  /^Cannot access field (\S+) on a value with type ARRAY<.*$/s,
-  'An array of records has no field $1: add CROSS JOIN UNNEST(...) AS x with the array to FROM, and write x.$1',
+/** Objects in the logs are arrays of one record, and their types are too long to show. */
+const aboutFields: [RegExp, string][] = [
+  [
+    /^Cannot access field (\S+) on a value with type ARRAY<.*$/s,
+    'An array of records has no field $1: add CROSS JOIN UNNEST(...) AS x with the array to FROM, and write x.$1',
+  ],
+  [/^Field name (\S+) does not exist in STRUCT<.*$/s, 'The record has no field $1'],
 ]
 
 /** Messages that name resources. */
@@ -243,18 +284,43 @@ const aboutResources =
  */
 export function rejection(message: string, sent: SentStatement): Wording {
   const { text, place } = parted(message, sent)
-  const known = [...aboutValues, fieldOfArray].find(([pattern]) => pattern.test(text))
+  const known = [...aboutValues, ...aboutFields].find(([pattern]) => pattern.test(text))
   if (known) return { message: replacement(text, known), place }
   if (!place) return { message: 'A function refuses a value that it is given', place }
   // An error with a place is about the text: names and types, not values.
   const fit = !aboutResources.test(text) && !sent.hidden.some(word => holds(text, word))
-  return { message: fit ? text : 'The query is not valid', place }
+  return { message: fit ? withoutFields(text) : 'The query is not valid', place }
 }
+
+/** A message without what stands in `STRUCT<...>`: the type of a log row has hundreds of fields. */
+function withoutFields(text: string): string {
+  let [kept, depth] = ['', 0]
+  for (const piece of text.split(/(STRUCT<|<|>)/)) {
+    if (depth === 0) kept += piece === 'STRUCT<' ? 'STRUCT' : piece
+    if (piece === 'STRUCT<' || (piece === '<' && depth > 0)) depth++
+    else if (piece === '>' && depth > 0) depth--
+  }
+  return kept
+}
+
+/** What else than bytes a query may have too many of. */
+const aboutResourceLimits: [RegExp, string][] = [
+  [
+    /planning|too complex/i,
+    'The query is too complex for BigQuery: use fewer subqueries, or split it into several queries',
+  ],
+  [/CPU seconds/i, 'The query computes too much for what it reads: join or match fewer rows with each other'],
+  [
+    /memory|shuffle|resources exceeded/i,
+    'The query needs more memory than BigQuery has for it: filter before it sorts, groups or joins',
+  ],
+]
 
 /** Says by how much a limit of bytes is passed, where BigQuery does. */
 function bytesMessage(message: string): string {
   const bytes = bytesIn(message)
-  if (!bytes) return messages.too_many_bytes
+  if (!bytes)
+    return aboutResourceLimits.find(([pattern]) => pattern.test(message))?.[1] ?? messages.too_many_bytes
   const [estimate, limit] = [bytes.estimate, bytes.limit].map(count => count.toLocaleString('en'))
   return `The query would read up to ${estimate} bytes, and may read ${limit}`
 }

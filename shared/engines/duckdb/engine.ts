@@ -14,7 +14,7 @@ import {
   type Statement,
 } from '../engine.ts'
 import { Connections, openDatabase } from './database.ts'
-import { located } from './culprits.ts'
+import { located } from '../culprits.ts'
 import { engineError, isFatal, mayBeOfFiles } from './failures.ts'
 import { rewrite, type Rewritten } from './rewrite/rewrite.ts'
 import { ResultRows } from '../rows.ts'

@@ -2,10 +2,10 @@
  * Dates and times: time zones, parts such as DAY and WEEK(MONDAY), EXTRACT and INTERVAL. A TIMESTAMP is a point in time,
  * a DATETIME the date and time that clocks in some zone show; parts are those of a DATETIME.
  */
+import { fixedOffset, isZone } from '../../calendar.ts'
 import type { Extract } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
-import { fixedOffset, isZone } from '../udfs/time-zones.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { ofInterval } from './intervals.ts'
 

@@ -3,7 +3,8 @@
  * (https://cloud.google.com/bigquery/docs/reference/standard-sql/data-types#timestamp_type). DuckDB's casts read the common
  * forms (`quickShapes`), these functions all.
  */
-import { daysSince1970, inRange, isDay, microsPerDay } from './date-text.ts'
+import { isDay } from '../../calendar.ts'
+import { daysSince1970, inRange, microsPerDay } from './date-text.ts'
 import { utcOf } from './time-zones.ts'
 import { scalar, type ScalarFunction, ValueError } from './udf.ts'
 

@@ -3,6 +3,7 @@
  * https://cloud.google.com/bigquery/docs/reference/standard-sql/format-elements#format_elements_date_time.
  * Dates and times travel as the microseconds since 1970 that clocks show (`civil`).
  */
+import { dateOf } from '../../calendar.ts'
 import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
 import { civilInZone, utcOf } from './time-zones.ts'
 
@@ -46,21 +47,8 @@ export function civilOf(civil: bigint): Civil {
   }
 }
 
-/** `Date.UTC` takes years below 100 for those of the last century. */
 export function daysSince1970(year: number, month: number, day: number): number {
   return Math.floor(dateOf(year, month, day).getTime() / 86_400_000)
-}
-
-/** Whether the month has that day. */
-export function isDay(year: number, month: number, day: number): boolean {
-  const date = dateOf(year, month, day)
-  return date.getUTCMonth() === month - 1 && date.getUTCDate() === day
-}
-
-function dateOf(year: number, month: number, day: number): Date {
-  const date = new Date(0)
-  date.setUTCFullYear(year, month - 1, day)
-  return date
 }
 
 export const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']

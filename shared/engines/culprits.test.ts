@@ -1,8 +1,8 @@
 /** An error that DuckDB gives while it plans or runs has the place of its cause in the query, where that is certain. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { EngineError } from '../engine.ts'
-import { duckDb, type OpenEngine } from '../testing/adapters.ts'
-import { tables } from '../testing/reference/tables.ts'
+import { EngineError } from './engine.ts'
+import { duckDb, type OpenEngine } from './testing/adapters.ts'
+import { tables } from './testing/reference/tables.ts'
 
 let open: OpenEngine
 

@@ -1,17 +1,16 @@
 /**
- * Where in a query an error of DuckDB has its cause: DuckDB gives places in its own SQL only. A part of the query is
+ * Where in a query an error has its cause: DuckDB gives places in its own SQL only, BigQuery none for values. A part of the query is
  * named where it alone can have caused the error; where several can, the error stays without a place.
  */
-import { placeOf } from '../../sql/error.ts'
-import { nearestName } from '../../sql/nearest.ts'
-import { statementLimits } from '../../sql/limits.ts'
-import { parse } from '../../sql/parser.ts'
-import type { AnyNode, Call, Expression, Path, Query, Select } from '../../sql/tree.ts'
-import { children, descendants } from '../../sql/walk.ts'
-import { EngineError } from '../engine.ts'
-import { isAggregate } from './rewrite/functions/calls.ts'
-import { isDay } from './udfs/date-text.ts'
-import { isZone } from './udfs/time-zones.ts'
+import { placeOf } from '../sql/error.ts'
+import { nearestName } from '../sql/nearest.ts'
+import { statementLimits } from '../sql/limits.ts'
+import { parse } from '../sql/parser.ts'
+import type { AnyNode, Call, Expression, Path, Query, Select } from '../sql/tree.ts'
+import { children, descendants } from '../sql/walk.ts'
+import { isDay, isZone } from './calendar.ts'
+import { EngineError } from './engine.ts'
+import { aggregates } from './rollups.ts'
 
 interface Suspicion {
   /** The parts that can have caused it. */
@@ -24,7 +23,7 @@ interface Suspicion {
   instead?: string | ((node: AnyNode) => string)
 }
 
-/** By the beginning of the message that `failures.ts` gives. */
+/** By the beginning of the message that the `failures.ts` of an engine gives. */
 const suspicions: [message: string, Suspicion][] = [
   ['A column is neither grouped', { suspects: ungrouped, all: true, instead: ungroupedInstead }],
   [
@@ -117,7 +116,7 @@ function nameOf({ name }: Call): string {
 }
 
 function isPlainAggregate(call: Call): boolean {
-  return isAggregate(call) && !call.over
+  return aggregates.has(nameOf(call)) && !call.over
 }
 
 function divisions(query: Query): AnyNode[] {
