@@ -254,6 +254,8 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await press('Filter for metadata.request.path')
     await counted(/of 100 rows|^100 rows/)
     await rows().first().click()
+    const all = 'All entries with this value in all tables: metadata.request.path'
+    await page.getByRole('button', { name: all }).waitFor({ state: 'attached' })
     await press('Filter out metadata.response.status_code')
     await counted(/^90 rows/)
     const [chips, chart, first] = [page.locator('.chips'), page.locator('.bars'), rows().first()]
@@ -745,28 +747,16 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
   })
 
   test('all entries of a user are found by one value, in all fields of all tables, and read as those of one table', async () => {
-    await open(`${plain}&.severity=info`)
-    await rows().nth(9).click() // of entry 39, by agent 19
-    await press('All entries with this value in all tables: metadata.request.headers.user_agent')
-    await counted(/^17 rows/)
-    const from = (table: string) => page.locator('.row .cell-table', { hasText: table }).count()
-    expect([await from('edge_logs'), await from('auth_logs')]).toEqual([15, 2])
-    await page.locator('.row', { hasText: 'auth_logs' }).first().click()
-    await page.getByRole('region', { name: 'Fields of the entry' }).getByText('auth_logs').waitFor()
-    expect(await faultsOf(page)).toEqual([])
-    await page.getByRole('button', { name: 'Entries around' }).click()
-    await counted(/^2 rows/) // as more than fit in a page are between them
-    await page.getByText('these are of auth_logs.').waitFor()
-    await page.locator('.row[aria-selected=true]', { hasText: 'auth_logs' }).waitFor()
-    expect(await page.locator('.neighbour').allTextContents()).toEqual(['before'])
+    await open(`${plain}&.table=auth_logs`)
+    await rows().first().click()
     await page.locator('.identities', { hasText: 'user_idagent 19' }).waitFor()
     await page.getByRole('button', { name: 'All entries with this value in all tables', exact: true }).click()
     await counted(/^17 rows/)
-    await page.goBack()
-    await page.getByRole('button', { name: 'Remove the filter table_name = auth_logs' }).click()
-    await counted(/^100 of/)
-    await page.locator('.row:has-text("auth_logs") + .row').first().click()
-    await page.getByRole('button', { name: 'Entries around' }).click()
+    const from = (table: string) => page.locator('.row .cell-table', { hasText: table }).count()
+    expect([await from('edge_logs'), await from('auth_logs')]).toEqual([15, 2])
+    await rows().nth(2).click() // above the first of auth_logs
+    const around = page.getByRole('button', { name: 'Entries around' })
+    await around.click()
     await counted(/^[67]\d rows/)
     expect(await page.locator('.neighbour').allTextContents()).toEqual(['after', 'before'])
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
@@ -777,6 +767,14 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.goBack()
     await topValue(/auth_logs ?1/).click()
     await counted(/^1 row /)
+    await rows().first().click()
+    await page.getByRole('region', { name: 'Fields of the entry' }).getByText('auth_logs').waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    await around.click()
+    await page.getByText('these are of auth_logs.').waitFor() // as more than fit in a page are between
+    await counted(/^2 rows/)
+    expect(await page.locator('.neighbour').allTextContents()).toEqual(['before'])
+    await page.locator('.row[aria-selected=true]', { hasText: 'auth_logs' }).waitFor()
   })
 
   test('a search that finds little names the ways on, and another table the filters that it cannot have', async () => {
