@@ -3,9 +3,9 @@ import type { Row } from '../../../shared/engines/engine.ts'
 import { copyButton } from '../copy.ts'
 import { button, el } from '../dom.ts'
 import { tree } from '../value.ts'
+import { searchFor } from './conditions.ts'
 import { redactedText } from './fields.ts'
 import { fieldAt, identityRank, nameOf, type Shape } from './shape.ts'
-import { searchFor } from './conditions.ts'
 import type { Filter, Scalar } from './state.ts'
 
 export interface Acts {
