@@ -42,8 +42,10 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
   const inputs = parameters.map(parameter => valueInput(parameter))
   const range = menu('Time range', chosen => {
     custom.hidden = chosen !== 'custom'
-    if (chosen === 'custom') from.focus()
-    else if (chosen !== 'own') acts.change({ from: chosen, to: chosen === '' ? '' : 'now' })
+    if (chosen === 'custom') {
+      unfold(true)
+      from.focus()
+    } else if (chosen !== 'own') acts.change({ from: chosen, to: chosen === '' ? '' : 'now' })
   })
   const text = (label: string, placeholder: string) =>
     el('input', {
@@ -147,7 +149,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       )
       for (const { name, input } of inputs) input.value = next.values[name] ?? ''
       const isListed = ranges.some(([from]) => from === next.from) && next.to === (next.from && 'now')
-      if (isListed) custom.hidden = true
+      custom.hidden = isListed || (custom.hidden && !('wrong' in rangeOf(next, now())))
       from.value = inBar(next.from, next.zone)
       to.value = inBar(next.to, next.zone)
       const own: Choices = isListed ? [] : [['own', briefly(from.value, to.value)]]

@@ -1,7 +1,7 @@
 /** The fields of the table, and the values of the one that is looked at. */
 import { button, type Child, el, show } from '../dom.ts'
 import { amount, unitOf } from '../series.ts'
-import { aboveOf, fieldsOf, measureMenu } from './measure.ts'
+import { fieldsOf, measureMenu, type Named, namesOf } from './measure.ts'
 import { type Field, measureOf, nameOf, type Shape } from './shape.ts'
 import type { Filter, Scalar, State } from './state.ts'
 
@@ -65,16 +65,15 @@ export function fieldList(acts: Acts) {
       if (state.by !== whole) whole = ''
       drawn = () => {
         const sought = search.value.toLowerCase()
-        const all = fieldsOf(shape, state)
-        const items = all.flatMap(field =>
-          field.path.toLowerCase().includes(sought)
-            ? item(field, aboveOf(field, all), state, shape, top, {
-                ...acts,
-                more: field.path !== whole && more,
-              })
-            : [],
+        const found = namesOf(fieldsOf(shape, state)).filter(({ field }) =>
+          field.path.toLowerCase().includes(sought),
         )
-        show(list, ...items)
+        show(
+          list,
+          ...found.map(named =>
+            item(named, state, shape, top, { ...acts, more: named.field.path !== whole && more }),
+          ),
+        )
       }
       drawn()
       if (top && state.by !== shown) {
@@ -88,20 +87,19 @@ export function fieldList(acts: Acts) {
 }
 
 function item(
-  field: Field,
-  above: string,
+  { field, name, above }: Named,
   state: Looked,
   shape: Shape,
   top: Top[] | null,
   acts: ItemActs,
 ): HTMLElement {
   const open = state.by === field.path
-  const name = button([nameOf(field), el('small', {}, above)], () => acts.by(open ? '' : field.path), {
+  const heading = button([name, el('small', {}, above)], () => acts.by(open ? '' : field.path), {
     class: 'field-name',
     'aria-expanded': String(open),
     title: `${field.path}: ${field.type}`,
   })
-  return el('li', {}, name, open && values(field, state, shape, top, acts))
+  return el('li', {}, heading, open && values(field, state, shape, top, acts))
 }
 
 function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, acts: ItemActs): HTMLElement {

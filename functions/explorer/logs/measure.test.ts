@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { aboveOf, slowestOf } from './measure.ts'
+import { namesOf, slowestOf } from './measure.ts'
 import { type Field, identityRank, shapeOf } from './shape.ts'
 
 const column = (name: string, type: string) => ({ name, type, repeated: false })
@@ -16,7 +16,15 @@ describe('a field', () => {
     const fields = ['m.a.host', 'm.b.host', 'm.a.c.id', 'm.b.c.id', 'm.path', 'host'].map(
       path => ({ path }) as Field,
     )
-    expect(fields.map(field => aboveOf(field, fields))).toEqual(['a', 'b', 'a.c', 'b.c', 'm', ''])
+    expect(namesOf(fields).map(({ above }) => above)).toEqual(['a', 'b', 'a.c', 'b.c', 'm', ''])
+    expect(namesOf(fields).map(({ label }) => label)).toEqual([
+      'host (a)',
+      'host (b)',
+      'id (a.c)',
+      'id (b.c)',
+      'path',
+      'host',
+    ])
   })
 
   test('identifies by its name: people first, then their mail, then requests', () => {

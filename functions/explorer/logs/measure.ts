@@ -36,7 +36,10 @@ export function chartMenus(change: (patch: Partial<State>) => void) {
       const fields = fieldsOf(shape, state).filter(({ type, path }) => type !== 'JSON' || path === state.by)
       const split = state.measure === 'rows' && shape.severity
       const all = split ? (split.type === 'INT64' ? 'class of status' : 'severity') : 'nothing'
-      by.set([['', all], ...fields.map(field => [field.path, toldApart(field, fields)] as const)], state.by)
+      by.set(
+        [['', all], ...namesOf(fields).map(({ field, label }) => [field.path, label] as const)],
+        state.by,
+      )
     },
   }
 }
@@ -48,10 +51,8 @@ export function measureMenu(label: string, act: (measure: string) => void) {
     /** @param ready a choice of its own */
     set({ measure }: Pick<State, 'measure'>, shape: Shape, ready: Choices[number] | null = null) {
       const fields = amountsOf(shape, measureOf(measure, shape)?.field)
-      const options: Choices = fields.flatMap(field =>
-        measures.map(
-          kind => [`${kind}:${field.path}`, `${kind} ${withUnit(toldApart(field, fields), field)}`] as const,
-        ),
+      const options: Choices = namesOf(fields).flatMap(({ field, label }) =>
+        measures.map(kind => [`${kind}:${field.path}`, `${kind} ${withUnit(label, field)}`] as const),
       )
       set([['rows', 'number of rows'], ...(ready ? [ready] : []), ...options], measure)
     },
@@ -62,6 +63,7 @@ const slowestOption = 'slowest'
 
 /** Where a table has paths and times that they took: the paths by the average of these. */
 export function slowestOf(shape: Shape): Pick<State, 'measure' | 'by'> | null {
+  if (shape.parts) return shape.parts.map(slowestOf).find(found => found !== null) ?? null
   const path = shape.likely.find(field => /^(path|pathname|url|route)$/.test(nameOf(field)))
   const [time] = amountsOf(shape)
   if (!path || !time || rank(time) > 0) return null
@@ -89,20 +91,29 @@ function rank(field: Field): number {
   return at < 0 ? amounts.length : at
 }
 
-/** `host (headers)`, where another field has the same name. */
-function toldApart(field: Field, fields: Field[]): string {
-  const isAlone = fields.every(other => other === field || nameOf(other) !== nameOf(field))
-  return isAlone ? nameOf(field) : `${nameOf(field)} (${aboveOf(field, fields)})`
+export interface Named {
+  field: Field
+  /** The last name of its path. */
+  name: string
+  /** The names above it: the last one, and as many more as tell it apart from others of its name. */
+  above: string
+  /** `host (headers)`, where another field has the same name. */
+  label: string
 }
 
-/** The names above a field: the last one, and as many more as tell it apart from others of its name. */
-export function aboveOf(field: Field, fields: Field[]): string {
-  const own = field.path.split('.')
-  const tails = own.slice(1).map((_, i) => own.slice(-2 - i).join('.'))
-  const isApart = (tail: string) =>
-    fields.every(({ path }) => path === field.path || !`.${path}`.endsWith(`.${tail}`))
-  const tail = tails.find(isApart) ?? field.path
-  return tail.split('.').slice(0, -1).join('.')
+/** The fields as people read them, the same in the menus and in the list. */
+export function namesOf(fields: Field[]): Named[] {
+  const groups = Map.groupBy(fields, nameOf)
+  return fields.map(field => {
+    const name = nameOf(field)
+    const alike = groups.get(name)!
+    const own = field.path.split('.')
+    const tails = own.slice(1).map((_, i) => own.slice(-2 - i).join('.'))
+    const isApart = (tail: string) =>
+      alike.every(other => other === field || !`.${other.path}`.endsWith(`.${tail}`))
+    const above = (tails.find(isApart) ?? field.path).split('.').slice(0, -1).join('.')
+    return { field, name, above, label: alike.length > 1 && above ? `${name} (${above})` : name }
+  })
 }
 
 /** `origin_time (ms)` */

@@ -673,6 +673,9 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const filters = page.getByRole('button', { name: 'Filters' })
     await filters.click()
     expect(await filters.getAttribute('aria-expanded')).toBe('true')
+    await filters.click()
+    await range.selectOption('From … to …') // unfolds them
+    await page.getByLabel('From', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     expect(await filters.getAttribute('aria-expanded')).toBe('false')
     await counted(/100 of 300/)
