@@ -118,6 +118,7 @@ describeDuckDb('aggregates and windows', {}, ({ rows, failure }) => {
     ['SUM(x) OVER other', 'Unrecognized window alias other'],
     ['ROW_NUMBER() OVER framed', 'ROW_NUMBER takes no frame in its window'],
     ['PERCENTILE_CONT(x, 0.5) OVER base', 'PERCENTILE_CONT takes no ORDER BY in its window'],
+    ['LAG(x, 1, x) OVER base', 'The default of LAG must be constant: write IFNULL around the call'],
   ])('%s: %s', async (call, message) => {
     const windows = 'base AS (ORDER BY x), framed AS (base ROWS 2 PRECEDING)'
     const error = await failure(`SELECT ${call} FROM UNNEST([1]) AS x WINDOW ${windows}`)

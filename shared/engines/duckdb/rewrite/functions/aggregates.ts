@@ -1,7 +1,7 @@
 /** Aggregate functions, which can all be window functions too, and functions that are window functions only. */
 import type { HavingExtreme, Window } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
-import { once } from '../bounds.ts'
+import { isConstant, once } from '../bounds.ts'
 import { duckType } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
@@ -72,9 +72,11 @@ function ofType(duck: string, type: 'FLOAT64' | 'INT64') {
   return (site: CallSite): Typed => typed(windowed(site, duck), type)
 }
 
-/** The number of a LAG, LEAD or NTH_VALUE, where it is a literal. */
+/** The number of a LAG, LEAD or NTH_VALUE, where it is a literal, and the default of the first two. */
 function checkNumber(site: CallSite): void {
-  const [, node] = site.call.arguments
+  const [, node, otherwise] = site.call.arguments
+  if (otherwise && !isConstant(otherwise))
+    throw site.invalid(`The default of ${site.name} must be constant: write IFNULL around the call`, otherwise)
   const least = site.name === 'NTH_VALUE' ? 1 : 0
   const negative = node?.kind === 'Unary' && node.operator === '-' && literalInteger(node.operand) !== null
   const number = negative ? -1 : literalInteger(node)
