@@ -137,6 +137,11 @@ describe('the columns that a * stands for', () => {
       `SELECT * FROM (SELECT ${array} AS c) AS t, UNNEST(t.c) AS e`,
       `t.c, ${what === 'fields' ? 'e.*' : 'e'} FROM (SELECT ${array} AS c) AS t, UNNEST(t.c) AS e`,
     ]),
+    [
+      'of a field of an array of structs are known by its first element, or by its type',
+      "SELECT * FROM UNNEST([STRUCT(['a'] AS c)]) AS s, UNNEST(s.c) AS e, UNNEST(ARRAY<STRUCT<d ARRAY<DATE>>>[]) AS t, t.d AS f",
+      "s.c, e, t.d, f FROM UNNEST([STRUCT(['a'] AS c)]) AS s, UNNEST(s.c) AS e, UNNEST(ARRAY<STRUCT<d ARRAY<DATE>>>[]) AS t, UNNEST(t.d) AS f",
+    ],
     ['are of no interest to EXISTS', 'SELECT EXISTS(SELECT * FROM open)', 'EXISTS(SELECT 1 FROM open)'],
   ])('%s', (_, sql, expected) => {
     expect(written(sql).replace(/^WITH .*?\) (?=SELECT)/, '')).toBe(`SELECT ${expected}`)

@@ -35,7 +35,7 @@ import type {
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
-import { type Shape, shapeOf, type Sight } from './shapes.ts'
+import { type Shape, shapeOf, shapeOfType, type Sight } from './shapes.ts'
 
 /** The names of a table's columns in order, or the reason why they are not known. */
 export type Columns = readonly string[] | Unknown
@@ -476,8 +476,14 @@ function columnsOfElement(from: UnnestReference, sight: Sight): Rows['columns'] 
   const fields =
     (struct?.kind === 'STRUCT' && struct.fields) || (first?.kind === 'StructLiteral' ? first.items : null)
   if (!fields) return 'fields'
-  const names = fields.flatMap(field => ('kind' in field ? nameOfColumn(field) : field.name) ?? [])
-  return names.length < fields.length ? { unknown: 'a field of the array has no name' } : named(names)
+  const columns = fields.map(field =>
+    'kind' in field
+      ? { name: nameOfColumn(field), item: null, shape: shapeOf(field.expression, sight) }
+      : { name: field.name, item: null, shape: shapeOfType(field.type) },
+  )
+  return columns.some(({ name }) => name === null)
+    ? { unknown: 'a field of the array has no name' }
+    : withoutDoubles(columns)
 }
 
 /** Of `column`, `rows.column`, or the name of an array's elements, which are a column of that name. */

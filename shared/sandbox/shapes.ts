@@ -99,7 +99,7 @@ function firstKnown(shapes: Shape[]): Shape {
   return shapes.find(shape => shape !== null) ?? null
 }
 
-function shapeOfType(type: SqlType): Shape {
+export function shapeOfType(type: SqlType): Shape {
   if (type.kind === 'ARRAY') return arrayOf(shapeOfType(type.element))
   return type.kind === 'STRUCT' ? null : 'scalar'
 }

@@ -98,6 +98,9 @@ class Writer {
         `SELECT who, quarter, COUNT(*) AS n FROM (${keyed}) GROUP BY ${this.random.pick(['ROLLUP', 'CUBE'])} (who, quarter)`,
       () => `FROM (${keyed}) |> AGGREGATE COUNT(*) AS n, MAX(id) AS id GROUP BY who`,
       () =>
+        `WITH RECURSIVE r AS (SELECT *, 1 AS n FROM (${rows}) UNION ALL SELECT * REPLACE (n + 1 AS n) FROM r WHERE n < 3) ` +
+        'SELECT n, COUNT(*) AS c, MIN(id) AS first, MAX(message) AS m FROM r GROUP BY n',
+      () =>
         `SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS d, MAX(message) AS m, COUNTIF(id LIKE 'other%') AS others FROM (${rows})`,
     ])()
   }
