@@ -162,7 +162,7 @@ const fixed: Extension[] = [
   bracketMatching(),
   closeBrackets(),
   EditorView.lineWrapping,
-  EditorView.contentAttributes.of({ 'aria-label': 'SQL' }),
+  EditorView.contentAttributes.of({ 'aria-label': 'SQL', tabindex: '0' }), // what scrolls takes the focus
   sql({ dialect: googleSql, upperCaseKeywords: true }),
   syntaxHighlighting(colours),
   typedOver,

@@ -46,7 +46,7 @@ export function queryShelf(endpoint: string, set: (sql: string) => void, text: (
     const query = { name: name.value.trim(), sql: text() }
     if (query.name === '') return name.focus()
     keep(at.saved, [query, ...saved().filter(other => other.name !== query.name)])
-    said.textContent = `Saved as ${query.name}.`
+    said.textContent = 'Saved.'
     draw()
   }
   const remove = () => {
