@@ -40,21 +40,43 @@ describe('Supabase Studio', () => {
   const get = (path: string) =>
     service.fetch(path, { headers: { ...headers, 'x-api-key': service.key }, key: null })
 
+  const logs = async (sql: string) => {
+    const bounds = { iso_timestamp_start: '', iso_timestamp_end: '', project_tier: '' }
+    const query = new URLSearchParams({ project, ...bounds, sql })
+    return (await get(`/api/endpoints/query/logs.all?${query.toString()}`)).json() as Promise<Answer>
+  }
+  interface Answer {
+    result: { timestamp: number }[]
+    error?: { message: string }
+  }
+
   test('gets rows with microseconds for its logs, with empty parameters and its own SQL', async () => {
-    const sql = `select id, timestamp, event_message from edge_logs
+    const { result } = await logs(`select id, timestamp, event_message from edge_logs
       cross join unnest(metadata) as m cross join unnest(m.request) as request
-      where request.method = 'GET' order by timestamp desc limit 100`
-    const query = new URLSearchParams({
-      project,
-      iso_timestamp_start: '',
-      iso_timestamp_end: '',
-      sql,
-      project_tier: '',
-    })
-    const response = await get(`/api/endpoints/query/logs.all?${query.toString()}`)
-    const { result } = (await response.json()) as { result: { timestamp: number }[] }
+      where request.method = 'GET' order by timestamp desc limit 100`)
     expect(String(result[0]!.timestamp)).toMatch(/^\d{16}$/)
   })
+
+  // As `genDefaultQuery` and `genChartQuery` write them where Studio is self-hosted (its Logs.utils.ts, 2026).
+  test.each([
+    [
+      'its page of cron jobs, with a cast of PostgreSQL',
+      `select id, postgres_logs.timestamp, event_message, parsed.error_severity, parsed.query from postgres_logs
+       cross join unnest(metadata) as m cross join unnest(m.parsed) as parsed
+       where ( parsed.application_name = 'pg_cron' or event_message::text LIKE '%cron job%' )
+       order by timestamp desc limit 100`,
+    ],
+    [
+      'the chart above its entries, with a comma before FROM',
+      `SELECT -- log-event-chart
+         timestamp_trunc(t.timestamp, minute) as timestamp,
+         count(CASE WHEN response.status_code >= 500 THEN 1 END) as error_count,
+       FROM edge_logs t
+       cross join unnest(metadata) as m cross join unnest(m.request) as request cross join unnest(m.response) as response
+       where t.timestamp > '2026-01-31T12:00:00.000Z'
+       GROUP BY timestamp ORDER BY timestamp ASC`,
+    ],
+  ])('gets %s', async (_, sql) => expect((await logs(sql)).error).toBeUndefined())
 
   test('gets its usage chart', async () => {
     const response = await get(`/api/endpoints/query/usage.api-counts?interval=minutely&project=${project}`)

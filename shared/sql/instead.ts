@@ -33,7 +33,6 @@ const symbols: ReadonlyMap<string, string> = new Map([
   ['==', 'there is == where = should be'],
   ['&&', 'there is && where AND should be'],
   ['//', 'a comment begins with -- or #'],
-  ['::', 'casts with :: are not supported: write CAST(x AS type)'],
   [':', 'a parameter is written @name, and a cast CAST(x AS type)'],
   ['->', "JSON operators are not supported: write JSON_VALUE(x, '$.key')"],
   ['?', 'parameters need a name: write @name'],

@@ -53,6 +53,7 @@ describe('operators', () => {
     ['a = b and c = d', '(AND (= a b) (= c d))'],
     ['- - 1', '(- (- 1))'],
     ['-a[0]', '(- (Subscript a 0))'],
+    ['-a.b::text + 1', '(+ (- (Cast a.b)) 1)'],
     ['1 - -1', '(- 1 (- 1))'],
     ['not a is null', '(NOT (Is a))'],
     ['x between a and b and c', '(AND (Between x a b) c)'],

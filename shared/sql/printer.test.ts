@@ -145,6 +145,7 @@ describe('one text stands for', () => {
     ['both spellings of a join', 'select 1 from a inner join b using(c)', 'SELECT 1 FROM a JOIN b USING (c)'],
     ['an alias with and without AS', 'select 1 a from t b', 'SELECT 1 AS a FROM t AS b'],
     ['a type and its alias', 'select cast(a as integer)', 'SELECT CAST(a AS INT64)'],
+    ['a cast to text of PostgreSQL', "select a[0]::text || 'b'", "SELECT CAST(a[0] AS STRING) || 'b'"],
     ['an end with and without ;', 'select 1;', 'SELECT 1'],
     ['a last comma or none', 'select 1, from t', 'SELECT 1 FROM t'],
   ])('%s', (_what, sql, expected) => {

@@ -29,7 +29,7 @@ const numbers = /0[xX][\dA-Fa-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?/y
 /** In `my-project-12.dataset` the 12 belongs to the name, and is not the number `12.` */
 const dashedNumbers = /(?<=\w-)\d+(?=\.(?![eE][+-]?\d)[A-Za-z_`])/y
 const integers = /^(?:0[xX][\dA-Fa-f]+|\d+)$/
-const symbols = /<=|>=|<>|!=|\|\||\|>|=>|->|<<|[()[\]{},.;+\-*/~&|^=<>:?]/y
+const symbols = /::|<=|>=|<>|!=|\|\||\|>|=>|->|<<|[()[\]{},.;+\-*/~&|^=<>:?]/y
 const wordCharacter = /\w/
 const wordOrDot = /[\w.]/
 
