@@ -3,7 +3,7 @@
  * function, and the memory of a vector does not count towards its limit: what one call does for one value is bounded here,
  * and refused past that before it is done.
  */
-import type { AnyNode, Query } from '../../../sql/tree.ts'
+import type { AnyNode, Binary, Query } from '../../../sql/tree.ts'
 import type { SqlType } from '../../../sql/types.ts'
 import { children, descendants } from '../../../sql/walk.ts'
 import type { Context, Typed } from './context.ts'
@@ -133,9 +133,13 @@ const byFunction = new Map(bounds.flatMap(bound => bound.functions.split(' ').ma
 /** How many calls share each bound in a query. */
 export function sharesOf(query: Query): Context['shares'] {
   const shares = new Map<Bound, number>()
-  for (const node of descendants(query)) {
+  const nodes = [...descendants(query)]
+  const links = new Set(nodes.flatMap(node => (nameOf(node) === '||' ? (node as Binary).left : [])))
+  for (const node of nodes) {
     const bound = byFunction.get(nameOf(node))
-    if (bound) shares.set(bound, (shares.get(bound) ?? 0) + 1)
+    // A chain of || is one.
+    const counts = nameOf(node) !== '||' || !links.has(node as Binary)
+    if (bound && counts) shares.set(bound, (shares.get(bound) ?? 0) + 1)
   }
   return shares
 }
@@ -232,6 +236,11 @@ export function repeated<Values extends string[]>(
   if (sql.length < longest) return sql
   const shared = once(values, use)
   return shared.length < sql.length ? shared : sql
+}
+
+/** NULL for one value. DuckDB's NULLIF is this CASE too, with its operand twice, which planning.ts would not see. */
+export function nullWhere(value: string, none: string): string {
+  return repeated([value], value => `(CASE WHEN ${value} = ${none} THEN NULL ELSE ${value} END)`)
 }
 
 /** Characters of DuckDB SQL in which values stand as often as they are used. */

@@ -6,6 +6,7 @@ import { fixedOffset, isZone } from '../../calendar.ts'
 import type { Extract } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
+import { repeated } from './bounds.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { ofInterval } from './intervals.ts'
 
@@ -47,7 +48,11 @@ export function withinYears(moved: string, kind: 'TIMESTAMP' | 'DATETIME'): stri
   const bounds = ['0001-01-01 00:00:00', '9999-12-31 23:59:59.999999'].map(
     text => `CAST('${text}${zone}' AS ${type})`,
   )
-  return `(CASE WHEN ${moved} NOT BETWEEN ${bounds.join(' AND ')} THEN ${make}(${raise('A date or time is out of range')}) ELSE ${moved} END)`
+  return repeated(
+    [moved],
+    moved =>
+      `(CASE WHEN ${moved} NOT BETWEEN ${bounds.join(' AND ')} THEN ${make}(${raise('A date or time is out of range')}) ELSE ${moved} END)`,
+  )
 }
 
 /** Whether a zone is a literal offset or UTC. */

@@ -3,6 +3,7 @@ import type { Case } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
 import { typeName } from '../../../values.ts'
 import { quoteText } from '../../syntax.ts'
+import { isSimple } from '../bounds.ts'
 import { condition, unifyOrThrow } from '../coercion.ts'
 import { noSignature } from '../no-signature.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
@@ -60,13 +61,17 @@ export const conditionFunctions: FunctionTable = {
 
 /** NaN is equal to nothing. */
 function nullIf(site: CallSite): Typed {
-  const rule = (sql: (value: string, other: string) => string) =>
-    applyRule(site, signature(['COMMON', 'COMMON'], sameAsFirst, sql))
-  const value = rule((value, other) => `NULLIF(${value}, ${other})`)
-  if (value.type?.kind !== 'FLOAT64') return value
-  return rule(
-    (value, other) => `(CASE WHEN isnan(${value}) THEN ${value} ELSE NULLIF(${value}, ${other}) END)`,
-  )
+  const rule = (strange: (value: string) => string) =>
+    applyRule(
+      site,
+      signature(
+        ['COMMON', 'COMMON'],
+        sameAsFirst,
+        (value, other) => `(CASE WHEN ${value} = ${other}${strange(value)} THEN NULL ELSE ${value} END)`,
+      ),
+    )
+  const value = rule(() => '')
+  return value.type?.kind === 'FLOAT64' ? rule(value => ` AND NOT isnan(${value})`) : value
 }
 
 /** DuckDB's greatest number is NaN; GoogleSQL gives it for LEAST too. */
@@ -100,11 +105,17 @@ export function caseExpression(context: Context, node: Case, scope: Scope): Type
     if (!test) throw noSignature(context, node, 'CASE', [ofStruct!, when])
     return test.sql
   }
+  // DuckDB repeats the operand for each branch: a long one stands here as often, so that planning.ts sees it.
+  const short = operand && !ofStruct && isSimple(operand.sql)
   const branches = whens.map((when, at) => {
-    const test = ofStruct ? equal(when as Typed) : when!.sql
+    const test = ofStruct
+      ? equal(when as Typed)
+      : short || !operand
+        ? when!.sql
+        : `${operand.sql} = ${when!.sql}`
     return ` WHEN ${test} THEN ${values[at]!.sql}`
   })
-  const chosen = `(CASE ${ofStruct ? '' : (operand?.sql ?? '')}${branches.join('')}${otherwise} END)`
+  const chosen = `(CASE ${short ? operand.sql : ''}${branches.join('')}${otherwise} END)`
   if (operand?.type?.kind !== 'FLOAT64') return typed(chosen, type)
   // NaN is equal to no branch.
   return typed(`(CASE WHEN isnan(${operand.sql}) IS NOT TRUE THEN ${chosen}${otherwise} END)`, type)

@@ -1,7 +1,7 @@
 /** Mathematical functions. */
 import type { SqlType } from '../../../../sql/types.ts'
 import { attempt } from '../attempt.ts'
-import { once } from '../bounds.ts'
+import { nullWhere, once } from '../bounds.ts'
 import { coerce, numberKinds, unify } from '../coercion.ts'
 import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
 import { orderable } from '../keys.ts'
@@ -143,7 +143,7 @@ export const numberFunctions: FunctionTable = {
     ),
     signature(['NUMERIC', 'NUMERIC'], 'NUMERIC', (x, y) => `(${x} % ${divisorOf(x, y, 'DECIMAL(38,9)')})`),
   ],
-  NULLIFZERO: signature(['NUMBER'], sameAsFirst, x => `NULLIF(${x}, 0)`),
+  NULLIFZERO: signature(['NUMBER'], sameAsFirst, x => nullWhere(x, '0')),
   POW: raised,
   POWER: raised,
   RANGE_BUCKET: rangeBucket,

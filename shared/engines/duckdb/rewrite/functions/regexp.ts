@@ -1,7 +1,7 @@
 /** Regular expressions: BigQuery and DuckDB both use RE2. */
 import type { Expression } from '../../../../sql/tree.ts'
 import { quoteText } from '../../syntax.ts'
-import { literalBytes, once } from '../bounds.ts'
+import { literalBytes, nullWhere, once } from '../bounds.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
 import { ofBytesToo } from './bytes.ts'
 import { applyRule, bounded, type CallSite, type FunctionTable, named, signature } from './signature.ts'
@@ -52,7 +52,7 @@ function extract(site: CallSite): Typed {
   if (site.call.arguments.length > 2) return typed(nthMatch(site, text, take(String), pattern), 'STRING')
   const found = take(group => `regexp_extract(${text}, ${pattern}, ${group})`)
   // An empty string shows that nothing matches, or that the group takes no part in the match.
-  if (neverEmpty) return typed(`NULLIF(${found}, '')`, 'STRING')
+  if (neverEmpty) return typed(nullWhere(found, `''`), 'STRING')
   return typed(`(CASE WHEN regexp_matches(${text}, ${pattern}) THEN ${found} END)`, 'STRING')
 }
 

@@ -2,7 +2,7 @@
 import type { SqlType } from '../../../../sql/types.ts'
 import { quoteName, quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
-import { joined, literalBytes, once } from '../bounds.ts'
+import { joined, literalBytes, nullWhere, once } from '../bounds.ts'
 import { coerce } from '../coercion.ts'
 import { arrayOf, raise, structField, type Typed, typed } from '../context.ts'
 import { anyOf } from '../operators.ts'
@@ -25,7 +25,7 @@ const urlHost = quoteText(
 )
 
 const hostOf = (url: string) =>
-  `NULLIF(regexp_extract(regexp_replace(${url}, ${urlScheme}, ''), ${urlHost}, 1), '')`
+  nullWhere(`regexp_extract(regexp_replace(${url}, ${urlScheme}, ''), ${urlHost}, 1)`, `''`)
 
 /** The greatest length and position that DuckDB takes. */
 const mostLength = 2 ** 32 - 1
