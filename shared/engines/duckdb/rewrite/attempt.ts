@@ -28,7 +28,11 @@ export function lift({ lifted }: Scope, value: Typed): Typed {
 /** An argument of a call or cast. The count of an INTERVAL belongs to the function that adds it. */
 export function argument(context: Context, node: Expression, scope: Scope): Typed {
   if (!scope.lifted || node.kind === 'IntervalLiteral') return context.expression(node, scope)
-  const value = context.expression(node, { ...scope, lifted: undefined })
+  return beforeCall(scope, context.expression(node, { ...scope, lifted: undefined }))
+}
+
+/** The value of an argument, computed before the call, unless it is written out. */
+export function beforeCall(scope: Scope, value: Typed): Typed {
   return value.origin || value.empty || value.type === null ? value : lift(scope, value)
 }
 

@@ -100,6 +100,11 @@ describeDuckDb('the calls of a query', {}, ({ value, failure }) => {
     )
   })
 
+  test('are one where || is a chain', async () => {
+    const chain = Array.from({ length: 60 }, () => 't').join(' || ')
+    expect(await value(`(SELECT LENGTH(${chain}) FROM (SELECT REPEAT('a', 100) AS t))`)).toBe(6000)
+  })
+
   test('are refused for one row that asks for too much', async () => {
     const sql = `SELECT LENGTH(REPEAT('a', IF(n = 900, 5000, n))) FROM UNNEST(GENERATE_ARRAY(1, 1000)) AS n`
     expect((await failure(sql)).message).toContain('REPEAT takes at most')

@@ -68,17 +68,29 @@ describe('a query that grows in DuckDB SQL', () => {
       expect(() => run(`SELECT ${nested(depth)} AS x`)).toThrow('An expression of this size is not supported')
   })
 
-  test('stays small where functions and quotients repeat long operands, and is refused where lambdas are deep', () => {
-    for (const [open, close] of [
-      ['POW(', ', 2)'],
-      ['LEAST(1.5, ', ')'],
-      ['ROUND(', ', 2)'],
-      ['2 / (', ')'],
-    ]) {
-      const inside = (depth: number) => `SELECT ${open!.repeat(depth)}id${close!.repeat(depth)} AS x FROM c`
+  test.each([
+    ['POW(', ', 2)'],
+    ['LEAST(1.5, ', ')'],
+    ['ROUND(', ', 2)'],
+    ['2 / (', ')'],
+    ['NULLIF(', ', 2)'],
+    ['SAFE_ADD(', ', 2)'],
+  ])(
+    'stays small where a long operand is repeated, and is refused where lambdas are deep: %s',
+    (open, close) => {
+      const inside = (depth: number) => `SELECT ${open.repeat(depth)}id${close.repeat(depth)} AS x FROM c`
       expect(run(inside(30)).sql.length).toBeLessThan(30_000)
       expect(() => run(inside(60))).toThrow('An expression of this size is not supported')
-    }
+    },
+  )
+
+  test('counts the operand of CASE as often as DuckDB repeats it', () => {
+    const inside = (depth: number) =>
+      `${'CASE '.repeat(depth)}id${' WHEN 1 THEN 2 WHEN 2 THEN 1 END'.repeat(depth)}`
+    expect(run(`SELECT ${inside(8)} AS x FROM c`).sql.length).toBeGreaterThan(5000)
+    expect(() => run(`SELECT ${inside(20)} AS x FROM c`)).toThrow(
+      'An expression of this size is not supported',
+    )
   })
 
   test('is refused where many expressions do', () => {

@@ -1,6 +1,6 @@
 /** Mathematical functions. */
 import type { SqlType } from '../../../../sql/types.ts'
-import { attempt } from '../attempt.ts'
+import { attempt, beforeCall } from '../attempt.ts'
 import { nullWhere, once } from '../bounds.ts'
 import { coerce, numberKinds, unify } from '../coercion.ts'
 import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
@@ -202,9 +202,10 @@ function roundedTo(x: string, digits: string): string {
   )
 }
 
-/** Both arguments as numbers of one type. */
-function twoNumbers(site: CallSite): { x: string; y: string; type: SqlType } {
-  const values = [site.argument(0), site.argument(1)]
+/** Both arguments as numbers of one type; inside an attempt they are computed before it. */
+function twoNumbers(site: CallSite, inside = site.scope): { x: string; y: string; type: SqlType } {
+  const given = [site.argument(0), site.argument(1)]
+  const values = inside.lifted && !site.scope.lifted ? given.map(value => beforeCall(inside, value)) : given
   const common = unify(values)
   if (!common?.type || !numberKinds.includes(common.type.kind)) throw site.noMatch(values)
   return { x: common.values[0]!.sql, y: common.values[1]!.sql, type: common.type }
@@ -239,7 +240,7 @@ function safeArithmetic(site: CallSite, operator: '+' | '-' | '*'): Typed {
     throw site.unsupported(`${site.name} of BIGNUMERIC`, site.call, safeBignumeric)
   if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} ${operator} ${y})`)
   return attempt(site.scope, scope => {
-    const { x, y, type } = twoNumbers(site.inScope(scope))
+    const { x, y, type } = twoNumbers(site, scope)
     if (operator === '*' && isDecimal(type)) return decimal('multiply', x, y, type)
     return exact(`(${x} ${operator} ${y})`, type)
   })
@@ -270,7 +271,7 @@ function safeDivide(site: CallSite): Typed {
   if (type.kind === 'INT64') return typed(`(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`, 'FLOAT64')
   if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} / NULLIF(${y}, 0))`)
   return attempt(site.scope, scope => {
-    const { x, y, type } = twoNumbers(site.inScope(scope))
+    const { x, y, type } = twoNumbers(site, scope)
     return decimal('divide', x, y, type)
   })
 }
