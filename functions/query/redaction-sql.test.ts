@@ -90,6 +90,10 @@ const attacks = `
   ARRAY_CONCAT(CAST([] AS ARRAY<STRUCT<a STRING, b STRING>>), [metadata[OFFSET(0)].request]) AS s
   CASE SUBSTR(peer, 1, 1) WHEN '2' THEN SUBSTR(peer, 2, 1) END | IF(SUBSTR(peer, 1, 1) = '2', SUBSTR(peer, 2, 1), '')
   (SELECT MAX(SUBSTR(p, 1, 3)) FROM UNNEST([peer]) AS p) | NULLIF(SUBSTR(peer, 1, 3), 'x') | SAFE_CAST(SUBSTR(peer, 1, 3) AS INT64) + 1
+  WITH(version AS peer, version) | WITH(version AS peer, version) AS version | WITH(v AS REVERSE(peer), v) AS v | WITH(c AS cookie, c)
+  WITH(c AS cookie, c) AS c | WITH(c AS cookie, d AS c, [d]) AS d | WITH(c AS cookie, STRUCT(c)) AS s | WITH(v AS peer, SUBSTR(v, 1, 3)) AS p
+  TO_JSON_STRING(WITH(version AS peer, STRUCT(version))) | WITH(k AS 'password', PARSE_JSON(body).user[k]) AS p
+  WITH(r AS metadata[OFFSET(0)].request, r.cookie) AS c | WITH(c AS '', WITH(c AS cookie, c)) AS c | (peer).REVERSE() | (peer).SUBSTR(1, 5)
   metadata[OFFSET(0)].request.cookie AS c | (SELECT m.request.cookie FROM UNNEST(metadata) AS m) AS c | IF(cookie > 'a', cookie, '') AS x
 `
   .split(/ \| |\n\s*/)

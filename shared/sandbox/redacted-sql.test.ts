@@ -107,6 +107,9 @@ const harmless = `
   SELECT TO_JSON_STRING(metadata) AS j FROM seen
   SELECT NET.HOST(url) AS host, COUNT(*) AS n FROM seen GROUP BY host
   SELECT RANGE_BUCKET(status, [200, 300, 400, 500]) AS bucket, COUNT(*) AS n FROM seen GROUP BY bucket
+  SELECT WITH(ms AS LENGTH(body), IF(ms > 100, 'long', 'short')) AS size, COUNT(*) AS n FROM seen GROUP BY size
+  SELECT WITH(p AS LOWER(path), p) AS path FROM seen WHERE (path).UPPER() LIKE '/REST%'
+  SELECT IF(status > 599, ERROR('no such status'), status) AS status FROM seen
   SELECT 'errors' AS kind, COUNT(*) AS n FROM seen WHERE status >= 500 UNION ALL SELECT 'others', COUNT(*) FROM seen WHERE status < 500
   SELECT path AS text, status FROM seen UNION ALL SELECT note, status FROM seen
   SELECT method FROM seen UNION DISTINCT SELECT path FROM seen

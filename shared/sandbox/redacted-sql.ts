@@ -265,6 +265,8 @@ class Text {
         return nothing
       case 'Lambda':
         return this.flow(node.body)
+      case 'WithExpression':
+        return this.within(() => this.all(node).at(-1)!)
       // Constants, conditions, and what is in no answer.
       case 'Between':
       case 'CaseBranch':
@@ -289,7 +291,6 @@ class Text {
       case 'UnpivotGroup':
       case 'Window':
       case 'With':
-      case 'WithExpression':
         this.all(node)
         return nothing
     }

@@ -60,6 +60,8 @@ const scalars: ReadonlyMap<string, ScalarName> = new Map([
 const literalKinds = { string: 'STRING', bytes: 'BYTES', integer: 'INTEGER', float: 'FLOAT' } as const
 const typedLiterals = ['BIGNUMERIC', 'DATE', 'DATETIME', 'JSON', 'NUMERIC', 'TIME', 'TIMESTAMP'] as const
 const signs = ['-', '+', '~'] as const
+/** They begin what follows the arguments of a call. */
+const afterArguments: ReadonlySet<string> = new Set(['IGNORE', 'RESPECT', 'HAVING', 'ORDER', 'LIMIT'])
 const subscriptModes = ['OFFSET', 'ORDINAL', 'SAFE_OFFSET', 'SAFE_ORDINAL'] as const
 /** The words that begin a comparison; NOT may stand before the first three. */
 const comparisonWords = ['LIKE', 'IN', 'BETWEEN', 'IS'] as const
@@ -744,7 +746,7 @@ class Parser extends Cursor {
       if (!operator || operator.precedence < lowest) return left
       if (operator.precedence > highest) {
         if (operator.precedence !== precedence.comparison) return left
-        throw this.refusal(this.chained())
+        throw this.refusal(this.comparedTwice())
       }
       this.checkLinks(links)
       const comparison = operator.precedence === precedence.comparison
@@ -753,7 +755,7 @@ class Parser extends Cursor {
     }
   }
 
-  private chained(): string {
+  private comparedTwice(): string {
     const joined = this.isSymbol('||', -2) ? ', and || joins texts: the other one is written OR' : ''
     return `comparisons do not chain: put one of them in parentheses${joined}`
   }
@@ -881,6 +883,7 @@ class Parser extends Cursor {
   private field(of: ast.Expression): ast.Expression {
     if (precedenceOf(of) < precedence.suffix) throw this.unexpected()
     this.expectSymbol('.')
+    if (of.kind !== 'Path' && (this.isSymbol('(') || this.isSymbol('(', 1))) return this.chained(of)
     const field = this.anyIdentifier()
     if (of.kind !== 'Path') return { kind: 'FieldAccess', of, field, at: of.at }
     const parts = [...of.parts, field]
@@ -906,6 +909,21 @@ class Parser extends Cursor {
       zone: null,
       at: operand.at,
     }
+  }
+
+  /** `(path).LOWER()` stands for `LOWER(path)`, and `(url).(NET.HOST)()` for `NET.HOST(url)`. */
+  private chained(of: ast.Expression): ast.Call {
+    const { text, value } = this.token
+    if (reservedWords.has(value) && !reservedFunctions.has(value))
+      throw this.refusal(`${text} takes no value before a dot: write it in the parentheses`)
+    const name = this.isSymbol('(') ? this.parenthesized(() => this.dotted()) : [this.anyIdentifier()]
+    return this.call(name, of.kind === 'Parenthesized' ? of.expression : of)
+  }
+
+  private dotted(): ast.Identifier[] {
+    const names = [this.identifier()]
+    while (this.takeSymbol('.')) names.push(this.anyIdentifier())
+    return names
   }
 
   private primary(): ast.Expression {
@@ -1121,21 +1139,24 @@ class Parser extends Cursor {
 
   // ---- calls, with the clauses inside and after their parentheses
 
-  /** The call of `name`, from its `(` on. */
-  private call(name: ast.Identifier[]): ast.Call {
+  /** The call of `name`, from its `(` on. @param first an argument that stands before them */
+  private call(name: ast.Identifier[], first: ast.Expression | null = null): ast.Call {
     const inside = this.parenthesized(() => {
       if (name[0]!.name.toUpperCase() === 'POSITION' && this.isWord('IN', 1))
         throw this.refusal('there is IN where , should be: write STRPOS(x, text)', this.ahead(1).at)
+      if (first && this.isSymbol('*')) throw this.unexpected()
       if (this.isSymbol('*') && !this.isSymbol(')', 1) && !this.isWord('HAVING', 1))
         throw this.refusal(`${this.found(1)} where ) should be`, this.ahead(1).at)
       if (this.isWord('DISTINCT') && this.isSymbol('*', 1))
         throw this.refusal('DISTINCT takes values: write COUNT(DISTINCT x)', this.ahead(1).at)
       const star = this.isSymbol('*') && this.takeSymbol('*')
       const empty = star || this.isSymbol(')')
+      const distinct = this.takeWords('DISTINCT')
+      const isOnly = first && (this.isSymbol(')') || afterArguments.has(this.token.value))
       return {
         star,
-        distinct: this.takeWords('DISTINCT'),
-        arguments: empty ? [] : this.callArguments(),
+        distinct,
+        arguments: [...(first ? [first] : []), ...(empty || isOnly ? [] : this.callArguments())],
         nulls: this.nulls(),
         having: this.havingExtreme(),
         orderBy: this.orderBy(),

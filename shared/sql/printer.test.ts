@@ -147,6 +147,9 @@ describe('one text stands for', () => {
     ['a type and its alias', 'select cast(a as integer)', 'SELECT CAST(a AS INT64)'],
     ['a cast to text of PostgreSQL', "select a[0]::text || 'b'", "SELECT CAST(a[0] AS STRING) || 'b'"],
     ['an end with and without ;', 'select 1;', 'SELECT 1'],
+    ['a chained call', 'select (a).lower().substr(1)', 'SELECT substr(lower(a), 1)'],
+    ['a chained call with clauses', 'select (a).array_agg(order by b)', 'SELECT array_agg(a ORDER BY b)'],
+    ['a chained call of a dotted name', 'select f(a).(net.host)()', 'SELECT net.host(f(a))'],
     ['a last comma or none', 'select 1, from t', 'SELECT 1 FROM t'],
   ])('%s', (_what, sql, expected) => {
     expect(print(parse(sql))).toBe(expected)

@@ -153,6 +153,12 @@ export const attacks: Attacks[] = [
         'SELECT edge_logs.s FROM secret AS edge_logs',
       'a real table behind a comma': 'SELECT s FROM edge_logs, secret',
       'a real table behind a comma and an alias': 'SELECT y.s FROM edge_logs AS x, secret AS y',
+      'a real table in a WITH expression': 'SELECT WITH(a AS (SELECT MAX(s) FROM secret), a)',
+      'a real table under a name of a WITH expression':
+        'SELECT WITH(secret AS [1], (SELECT MAX(x) FROM secret AS x))',
+      'a real table after the names of a WITH expression':
+        'SELECT WITH(a AS 1, a + (SELECT MAX(s) FROM secret))',
+      'a real table before the dot of a call': 'SELECT ((SELECT MAX(s) FROM secret)).UPPER()',
       'a real table on the right of JOIN': 'SELECT s FROM edge_logs JOIN secret ON TRUE',
       'a real table on the left of JOIN': 'SELECT s FROM secret JOIN edge_logs ON TRUE',
       'a real table joined with USING': 'SELECT s FROM edge_logs JOIN secret USING (id)',
@@ -406,12 +412,6 @@ export const attacks: Attacks[] = [
     },
   },
   {
-    rule: 'rule 6: WITH in an expression is refused',
-    code: 'sandbox_violation',
-    stops: /WITH is not allowed in an expression/,
-    attempts: { 'a WITH expression': 'SELECT WITH(a AS (SELECT MAX(s) FROM secret), a)' },
-  },
-  {
     rule: 'rule 6: what is more than a plain SELECT does not parse',
     code: 'invalid_query',
     stops:
@@ -468,6 +468,9 @@ export const attacks: Attacks[] = [
     stops: /^(the function ".*" is (not allowed|written without)|there is no function ".*" here)/,
     attempts: {
       'ERROR, whose message is no row': 'SELECT ERROR(event_message) FROM edge_logs',
+      'ERROR of more than a text': "SELECT ERROR(CONCAT('x', event_message)) FROM edge_logs",
+      'ERROR behind a dot': 'SELECT (event_message).ERROR() FROM edge_logs',
+      'a function of a dataset behind a dot': 'SELECT (1).(dataset.f)()',
       SESSION_USER: 'SELECT SESSION_USER()',
       CURRENT_USER: 'SELECT CURRENT_USER()',
       RAND: 'SELECT RAND()',

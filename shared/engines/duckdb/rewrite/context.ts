@@ -70,6 +70,8 @@ export interface Scope {
   merged: Map<string, VisibleColumn>
   /** The query around this one, for correlated names. */
   outer: Scope | null
+  /** Has the names of a WITH expression, so `outer` is the query that it stands in. */
+  isWith?: boolean
   ctes: Ctes
   /** Aliases of the SELECT list by lower-case name, where they are in sight (HAVING, QUALIFY, ORDER BY). */
   aliases: Map<string, Typed> | null

@@ -20,7 +20,7 @@ import {
   typedLiteral,
 } from './literals.ts'
 import { between, binary, inOperator, is, isDistinctFrom, like, likeAny, unary } from './operators.ts'
-import { fieldOf, fieldOfArray, findPath, jsonKey, newScope, noField, unknownName } from './scope.ts'
+import { fieldOf, fieldOfArray, findPath, jsonKey, noField, unknownName } from './scope.ts'
 import { arraySubquery, exists, scalarSubquery } from './subqueries.ts'
 
 type Rewriter<Kind> = (context: Context, node: Extract<Expression, { kind: Kind }>, scope: Scope) => Typed
@@ -76,9 +76,8 @@ function withExpression(context: Context, { variables, body }: WithExpression, s
   if (twice) throw context.invalid(twice, `WITH names ${twice.alias!.name} twice`)
   const named = variables.reduce((inner, { alias, expression }): Scope => {
     const { sql, type } = context.expression(expression, inner)
-    const { aggregation, lifted } = scope
     const variables = [{ kind: 'value' as const, name: alias!.name, value: typed(sql, type) }]
-    return { ...newScope(scope.ctes, inner), aggregation, lifted, variables }
+    return { ...scope, variables, merged: new Map(), aliases: null, outer: inner, isWith: true }
   }, scope)
   return context.expression(body, named)
 }

@@ -30,14 +30,14 @@ export const judgedAttacks: Judged[] = attacks
     Object.entries(attempts).map(([tries, sql]) => ({ title: `${rule}: ${tries}`, sql })),
   )
   .filter(({ sql }) => sql.length < 5_000)
-  .map(({ title, sql }) => ({ title, sql: withoutPipes(sql), hash: hashOf(sql) }))
+  .map(({ title, sql }) => ({ title, sql: inOlderSyntax(sql), hash: hashOf(sql) }))
 
 /**
- * This version of the reference has neither pipes nor BY NAME: where the front end reads them, it gets the query that they
- * stand for.
+ * This version of the reference has no pipes, BY NAME and chained calls: where the front end reads them, it gets the query
+ * that they stand for.
  */
-export function withoutPipes(sql: string): string {
-  if (!/\|>|^FROM\b|\(FROM\b|\bBY NAME\b/i.test(sql)) return sql
+export function inOlderSyntax(sql: string): string {
+  if (!/\|>|^FROM\b|\(FROM\b|\bBY NAME\b|\)\.\(?[\w.]+\)?\(/i.test(sql)) return sql
   try {
     return print(parse(sql))
   } catch (error) {

@@ -19,7 +19,7 @@ import {
   subjects,
   writeRows,
 } from '../dashboards/dashboards.ts'
-import { composed, judgedAttacks, type Judged, type Verdict, withoutPipes } from './corpus.ts'
+import { composed, judgedAttacks, type Judged, type Verdict, inOlderSyntax } from './corpus.ts'
 
 const zetasql = new ZetaSql(process.argv[2] ?? '')
 
@@ -51,7 +51,7 @@ async function judge({ sql, hash }: Judged): Promise<Verdict> {
 async function recordRows(subject: string): Promise<void> {
   const rows = new Map<string, Row[]>()
   for (const { shows, sql } of dashboardsOf(subject)) {
-    const verdict = await zetasql.evaluate(statementOf(withoutPipes(sql)), bindings)
+    const verdict = await zetasql.evaluate(statementOf(inOlderSyntax(sql)), bindings)
     if ('rows' in verdict) rows.set(shows, verdict.rows)
     else process.stdout.write(`no rows: ${shows}: ${JSON.stringify(verdict)}\n`)
   }

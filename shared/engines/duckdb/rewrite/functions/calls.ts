@@ -70,6 +70,7 @@ function called(context: Context, node: Call, scope: Scope, name: string): Typed
   if (isAggregate(node) && !node.star) checkCount(site)
   if (node.over && !isAggregate(node) && !Object.hasOwn(windowFunctions, name))
     throw site.invalid(`Function ${name} does not support an OVER clause`)
+  if (lifts) refuseNamesOfWith(site)
   if (isAggregate(node) && !node.over) site.own = ownColumn(site)
   const value = applyRule(site, functions[name]!)
   const [unknown] = site.options.values()
@@ -77,10 +78,25 @@ function called(context: Context, node: Call, scope: Scope, name: string): Typed
   return lifts ? lift(scope, value) : value
 }
 
+function refuseNamesOfWith({ context, call, scope }: CallSite): void {
+  for (let around = scope; around.isWith; around = around.outer!) {
+    const named = pathsIn(call).find(({ parts }) => findPath(context, { ...around, outer: null }, parts))
+    if (named)
+      throw context.invalid(named, 'A name of WITH cannot be used in an aggregate or a window function')
+  }
+}
+
+function pathsIn({ arguments: values }: Call): Path[] {
+  return values.flatMap(node => [...descendants(node)]).filter(node => node.kind === 'Path')
+}
+
 /** A column of the query that an aggregate stands in, where its arguments name only those of queries around. */
-function ownColumn({ context, call, scope }: CallSite): string | null {
+function ownColumn(site: CallSite): string | null {
+  const { context, call } = site
+  let { scope } = site
+  while (scope.isWith) scope = scope.outer!
   const [variable] = scope.variables
-  const paths = call.arguments.flatMap(node => [...descendants(node)]).filter(node => node.kind === 'Path')
+  const paths = pathsIn(call)
   const isOwn = ({ parts }: Path) => findPath(context, { ...scope, outer: null }, parts) !== null
   if (!variable || !scope.outer || paths.length === 0 || paths.some(isOwn)) return null
   return variable.kind === 'value' ? variable.value.sql : (variable.columns[0]?.sql ?? null)
