@@ -13,7 +13,10 @@ import { usageEndpoint, usageView } from './usage.ts'
 const header = el('header')
 const main = el('main')
 document.body.append(header, main)
-shareKey(key => void enter(key), leave)
+shareKey(key => {
+  show(main, el('p', { class: 'hint', role: 'status' }, 'Opening with the key of another tab …'))
+  void enter(key)
+}, leave)
 await enter(storedKey())
 
 /** Shows the explorer where the key is good, else the form for a key. @param remembered whether this device keeps the key */

@@ -299,6 +299,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     /** The same rows and the same chart, as the state shows them. */
     redraw() {
       relist(list.all())
+      arrived()
       bars.redraw(view.state.zone)
     },
     /** What was said of the time from now on holds. */

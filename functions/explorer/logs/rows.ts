@@ -132,26 +132,26 @@ export function rowList(events: Events) {
       marked.removeAttribute('aria-selected')
       marked.tabIndex = -1
     }
-    for (const old of body.querySelectorAll('.neighbour')) old.remove()
     active = row
+    markNeighbours()
     const made = row && lines.get(row)
     if (!made) return
     made.ariaSelected = 'true'
     made.tabIndex = 0
-    markNeighbours(row)
   }
 
-  /** Among all tables, those before and behind it in its own one say so. */
-  function markNeighbours(row: Row): void {
+  /** Among all tables, those before and behind the active row in its own one say so. */
+  function markNeighbours(): void {
+    for (const old of body.querySelectorAll('.neighbour')) old.remove()
     const { columns, sort } = setup
-    if (sort.path !== '' || columns.every(({ kind }) => kind !== 'table')) return
-    const isAlike = (other: Row) => other[tableColumn] === row[tableColumn]
-    const at = rows.indexOf(row)
-    const beside = [rows.slice(0, at).findLast(isAlike), rows.slice(at + 1).find(isAlike)]
-    for (const [i, other] of beside.entries()) {
+    if (!active || sort.path !== '' || columns.every(({ kind }) => kind !== 'table')) return
+    const [at, own] = [rows.indexOf(active), active[tableColumn]]
+    const isOwn = (row: Row) => row[tableColumn] === own
+    const beside = [rows.slice(0, at).findLast(isOwn), rows.slice(at + 1).find(isOwn)]
+    for (const [i, row] of beside.entries()) {
       const words = (i === 1) === sort.ascending ? 'after' : 'before'
-      const cell = other && lines.get(other)!.querySelector('.cell-message')
-      const title = `The entry ${words} it in ${gist(row[tableColumn] ?? '')}`
+      const cell = row && lines.get(row)!.querySelector('.cell-message')
+      const title = `The entry ${words} it in ${gist(own ?? '')}`
       cell?.prepend(el('span', { class: 'neighbour', title }, words))
     }
   }
@@ -189,12 +189,14 @@ export function rowList(events: Events) {
     append(next: Row[]) {
       rows = [...rows, ...next]
       body.append(...blocks(next))
+      markNeighbours()
       events.grown()
       this.rewatch()
     },
     prepend(next: Row[]) {
       rows = [...next, ...rows]
       body.prepend(...blocks(next, true))
+      markNeighbours()
       events.grown()
     },
     /** The observer speaks only of changes; after a page the end may still be in sight. */
