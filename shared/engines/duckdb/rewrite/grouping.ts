@@ -24,7 +24,8 @@ import { derivedSource } from './unnest.ts'
  * (https://github.com/tobymao/sqlglot/issues/4394 quotes BigQuery's error).
  */
 export function refusePartsOfKeys(context: Context, node: Select, orderBy: OrderItem[]): void {
-  const keys = keysOf(node).filter(key => key.kind !== 'Path' && [...descendants(key)].some(isPath))
+  const single = keysOf(node).flatMap(key => singleKeys(key, node.groupBy?.grouping !== 'LIST'))
+  const keys = single.filter(key => key.kind !== 'Path' && [...descendants(key)].some(isPath))
   if (keys.length === 0) return
   const numberOf = numbering()
   const numbers = new Set(keys.map(numberOf))
@@ -43,6 +44,12 @@ export function refusePartsOfKeys(context: Context, node: Select, orderBy: Order
     if (!whole) refuse(item)
   }
   for (const part of [node.having, node.qualify, ...node.windows, ...orderBy]) if (part) refuse(part)
+}
+
+/** A set of GROUPING SETS, ROLLUP and CUBE has its keys in parentheses. */
+function singleKeys(key: Expression, isSet: boolean): Expression[] {
+  if (key.kind === 'Parenthesized') return singleKeys(key.expression, isSet)
+  return key.kind === 'Tuple' && isSet ? key.items.flatMap(item => singleKeys(item, isSet)) : [key]
 }
 
 /** Its arguments are of single rows; those of GROUPING are keys. */

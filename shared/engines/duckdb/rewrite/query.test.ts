@@ -283,6 +283,14 @@ const claims: Record<string, Claim[]> = {
       [{ x: 1, n: 2 }],
     ],
     [
+      'keys in parentheses may stand anywhere, as others',
+      'SELECT x, y + 1 AS z, GROUPING(x) AS g FROM (SELECT 1 AS x, 2 AS y) GROUP BY GROUPING SETS ((x, y), (y)) HAVING y > 0 ORDER BY x, y',
+      [
+        { x: null, z: 3, g: 1 },
+        { x: 1, z: 3, g: 0 },
+      ],
+    ],
+    [
       'an expression is the same in the select list',
       `SELECT REGEXP_EXTRACT(s, '(a)') AS g FROM UNNEST(['a']) AS s GROUP BY REGEXP_EXTRACT(s, '(a)') HAVING g = 'a' ORDER BY g`,
       [{ g: 'a' }],
