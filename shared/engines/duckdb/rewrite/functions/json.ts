@@ -289,8 +289,9 @@ const scalarTexts: Record<
   BYTES: sql => quoted(`to_base64(${sql})`),
   DATE: sql => quoted(`CAST(${sql} AS VARCHAR)`),
   DATETIME: sql => quoted(datetimeText(sql, '%Y-%m-%dT%H:%M:%S')),
-  FLOAT64: sql =>
-    `(CASE WHEN isfinite(${sql}) THEN ${floatText(sql)} WHEN isnan(${sql}) THEN '"NaN"' WHEN ${sql} > 0 THEN '"Infinity"' ELSE '"-Infinity"' END)`,
+  // In JSON a number without a point is an integer.
+  FLOAT64: (sql, quoting) =>
+    `(CASE WHEN isfinite(${sql}) THEN ${quoting === 'always' ? floatText(sql) : `regexp_replace(${floatText(sql)}, '^-?\\d+$', '\\0.0')`} WHEN isnan(${sql}) THEN '"NaN"' WHEN ${sql} > 0 THEN '"Infinity"' ELSE '"-Infinity"' END)`,
   INT64: (sql, quoting) => {
     const text = `CAST(${sql} AS VARCHAR)`
     return quoting === 'never' ? text : `(CASE WHEN ${exactly(sql)} THEN ${text} ELSE ${quoted(text)} END)`

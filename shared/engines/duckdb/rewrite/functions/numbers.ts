@@ -197,7 +197,7 @@ function roundedTo(x: string, digits: string): string {
   const half = `abs((${x} * pow(2, least(${place}, 60) + 1)) % 2) = 1`
   return (
     `(CASE WHEN ${digits} NOT BETWEEN -290 AND 300 THEN gsql_round(${x}, ${digits}) WHEN ${digits} IS NULL THEN NULL ` +
-    `WHEN isfinite(${x}) IS NOT TRUE THEN ${x} WHEN ${place} < 1 OR ${half} THEN round(${x}, ${place}) ` +
+    `WHEN isfinite(${x}) IS NOT TRUE THEN ${x} WHEN abs(${x}) >= 1e15 AND ${place} < 0 THEN gsql_round(${x}, ${digits}) WHEN ${place} < 1 OR ${half} THEN round(${x}, ${place}) ` +
     `WHEN abs(${x}) >= 1e15 THEN ${x} ELSE CAST(format('{:.{}f}', ${x}, greatest(${place}, 0)) AS DOUBLE) END)`
   )
 }
