@@ -76,7 +76,10 @@ function ofType(duck: string, type: 'FLOAT64' | 'INT64') {
 function checkNumber(site: CallSite): void {
   const [, node, otherwise] = site.call.arguments
   if (otherwise && !isConstant(otherwise))
-    throw site.invalid(`The default of ${site.name} must be constant: write IFNULL around the call`, otherwise)
+    throw site.invalid(
+      `The default of ${site.name} must be constant: write IFNULL around the call`,
+      otherwise,
+    )
   const least = site.name === 'NTH_VALUE' ? 1 : 0
   const negative = node?.kind === 'Unary' && node.operator === '-' && literalInteger(node.operand) !== null
   const number = negative ? -1 : literalInteger(node)
@@ -207,6 +210,8 @@ function deviation(duck: string, least: 1 | 2) {
   return (site: CallSite): Typed => {
     const value = coerce(site.argument(0), { kind: 'FLOAT64' })
     if (!value || site.call.arguments.length > 1) throw site.noMatch(site.allArguments())
+    if (site.argument(0).type?.kind === 'INT64' && !site.call.over)
+      return typed(deviationOfIntegers(site, duck, least), 'FLOAT64')
     const finite = aggregate(site, duck, [`CASE WHEN isfinite(${value.sql}) THEN ${value.sql} END`])
     const strange = aggregate(site, 'bool_or', [`NOT isfinite(${value.sql})`])
     const enough = aggregate(site, 'count', [value.sql])
@@ -215,6 +220,25 @@ function deviation(duck: string, least: 1 | 2) {
       'FLOAT64',
     )
   }
+}
+
+/**
+ * By exact sums of the integers and of their squares: of times in seconds, which are far from zero, DuckDB's way has nine
+ * right digits. The squares of larger integers might have a sum beyond 128 bits.
+ */
+function deviationOfIntegers(site: CallSite, duck: string, least: 1 | 2): string {
+  const { sql: x } = site.argument(0)
+  const small = `${x} BETWEEN -${2 ** 48} AND ${2 ** 48}`
+  const squares = aggregate(site, 'sum', [`CASE WHEN ${small} THEN CAST(${x} AS HUGEINT) * ${x} END`])
+  const large = `${aggregate(site, 'count', [`CASE WHEN NOT (${small}) THEN 1 END`])} > 0`
+  const [count, sum] = [aggregate(site, 'count', [x]), aggregate(site, 'sum', [x])]
+  const exact = once([count, sum, squares], (n, sum, squares) => {
+    const [mean, rest] = [`(${sum} // ${n})`, `CAST(${sum} % ${n} AS DOUBLE)`]
+    const spread = `CAST(${squares} - 2 * ${mean} * ${sum} + ${n} * ${mean} * ${mean} AS DOUBLE)`
+    const variance = `((${spread} - ${rest} * ${rest} / ${n}) / (${n} - ${least - 1}))`
+    return `(CASE WHEN ${n} >= ${least} THEN ${duck.startsWith('stddev') ? `sqrt(${variance})` : variance} END)`
+  })
+  return `(CASE WHEN ${large} THEN ${aggregate(site, duck, [x])} ELSE ${exact} END)`
 }
 
 const notANumber = `CAST('NaN' AS DOUBLE)`
