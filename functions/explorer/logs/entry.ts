@@ -87,8 +87,9 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, { va
   }
 
   function open(): void {
-    const { table, row, redact } = view.state
+    const { table, row, redact, zone } = view.state
     element.hidden = false
+    place.className = zone === 'local' ? 'beside-local' : ''
     const wanted = `${table} ${row} ${redact}`
     if (wanted === shown) return
     shown = wanted

@@ -533,6 +533,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const local = (await rows().first().locator('.cell-time').textContent())!
     const zone = await page.evaluate(() => new Date().getTimezoneOffset() * 60_000)
     expect(Date.parse(`${first}Z`) - Date.parse(`${local}Z`)).toBe(zone)
+    await rows().first().click()
+    const ofEntry = page.locator('.tree time').first()
+    expect(await ofEntry.evaluate(time => getComputedStyle(time, '::after').content)).toBe('" UTC"')
+    await page.keyboard.press('Escape')
     await page.getByLabel('Time range').selectOption('From … to …')
     const picker = page.locator('.custom .picker').first()
     const minutes = new Date(began - 600_000 - zone).toISOString().slice(0, 16)
