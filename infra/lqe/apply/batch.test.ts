@@ -39,7 +39,8 @@ afterAll(async () => {
 
 beforeEach(() => {
   queries = mkdtempSync(join(folder, 'queries-'))
-  cpSync('queries', queries, { recursive: true })
+  // Without the one that has no batch query: its checks ask each log table.
+  cpSync('queries', queries, { recursive: true, filter: file => !file.includes('logs.all') })
 })
 
 afterEach(() => rmSync(queries, { recursive: true }))

@@ -53,7 +53,8 @@ afterAll(async () => {
 
 beforeEach(() => {
   queries = mkdtempSync(join(folder, 'queries-'))
-  cpSync('queries', queries, { recursive: true })
+  // Without the one that has no roll-up: its checks ask each log table.
+  cpSync('queries', queries, { recursive: true, filter: file => !file.includes('logs.all') })
 })
 
 const [rollup, hours, answer, batch, daily, dailyBatch, yaml] = [
@@ -255,7 +256,7 @@ describe('a roll-up on BigQuery', () => {
 
   test('is made with the first apply, replaced when it changes, and removed with its endpoint', async () => {
     await run(cloud)
-    const unchanged = ['logs.all', 'service.usage', 'usage.api-counts'].map(name => `= ${name} unchanged`)
+    const unchanged = ['service.usage', 'usage.api-counts'].map(name => `= ${name} unchanged`)
     expect(await run(cloud)).toEqual([...unchanged, '0 changed.'])
     server.requests.length = 0
     edit(yaml, 'refreshMinutes: 5', 'refreshMinutes: 10')
