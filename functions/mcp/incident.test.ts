@@ -6,6 +6,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { sampleIncident, writeSample } from '../../infra/lqe/logs/sample.ts'
 import { loadConfig } from '../../shared/config.ts'
+import { rounds } from '../../shared/testing/rounds.ts'
 import { startService } from '../testing/service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'incident-'))
@@ -64,7 +65,7 @@ async function investigate(client: Client, project: string) {
 }
 
 describe('an incident in the sample logs', () => {
-  test.each([1, 2])(
+  test.each(Array.from({ length: rounds(1, 20) }, (_, at) => at + 1))(
     'of seed %i is found by the tools in four calls and 5,000 tokens',
     async seed => {
       const dataDir = join(folder, String(seed))

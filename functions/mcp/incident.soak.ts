@@ -1,0 +1,2 @@
+/** Incidents of other seeds. */
+import './incident.test.ts'
