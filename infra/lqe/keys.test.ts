@@ -162,7 +162,7 @@ describe('lqe key', () => {
     ],
     [
       ['create', '--name', 'a', '--all', '--never', '--right', 'all'],
-      /The rights are: pii:read, cache:bypass/,
+      /Allowed choices are pii:read, cache:bypass/,
     ],
     [['revoke', 'nothing'], /There is no such key/],
     [['rotate', 'nothing'], /There is no such key/],

@@ -19,7 +19,6 @@ import { accountHere } from './account.ts'
 
 const day = 86_400_000
 const idHint = 'the part between lqe_ and the next _'
-const known = rights.join(', ')
 
 /** A reader of a whole number and a unit, with or without a space. @returns the number in the units' common measure */
 function quantity(units: Record<string, number>, digits: number, hint: string): (text: string) => number {
@@ -91,10 +90,10 @@ export function keyCommand(withStore: WithStore): Command {
         .choices(Object.keys(purposes))
         .implies(purposes.agent),
     )
-    .option('--endpoint <name>', 'an endpoint it may call, by name or id; repeat for more', collect, [])
+    .option('--endpoint <name...>', 'endpoints it may call, by name or id', [])
     .addOption(new Option('--all', 'it may call every endpoint').conflicts('endpoint'))
     .option('--pin <parameter=value>', 'a parameter that is fixed for it; repeat for more', collectPin, {})
-    .option('--right <right>', `what else it may do (${known}); repeat for more`, collectRight, [])
+    .addOption(new Option('--right <right...>', 'what else it may do').choices(rights).default([]))
     .addOption(new Option('--expires <duration>', 'how long it is valid, such as 90d').argParser(duration))
     .addOption(new Option('--never', 'it does not expire').conflicts('expires'))
     .option('--calls-per-minute <number>', 'how often it may be used, in each instance', calls)
@@ -211,19 +210,9 @@ async function rotate(store: Store, id: string, overlap: number): Promise<void> 
   console.log(`It is shown only now. The old key, ${id}, stops at ${issued.oldExpiresAt.toISOString()}.`)
 }
 
-function collect(value: string, before: string[]): string[] {
-  return [...before, value]
-}
-
 function collectPin(text: string, before: Record<string, string>): Record<string, string> {
   const equals = text.indexOf('=')
   if (equals < 1 || equals === text.length - 1)
     throw new InvalidArgumentError('Write it as parameter=value, such as project=abc.')
   return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) }
-}
-
-function collectRight(text: string, before: Right[]): Right[] {
-  const right = rights.find(name => name === text)
-  if (!right) throw new InvalidArgumentError(`The rights are: ${known}.`)
-  return [...before, right]
 }
