@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import cliProgress from 'cli-progress'
 import type { Config } from '../../shared/config.ts'
-import { writeSample } from '../lqe/logs/sample.ts'
+import { withProgress } from '../lqe/logs/command.ts'
+import { defaults, writeSample } from '../lqe/logs/sample.ts'
 
 /** Makes sample logs if the folder has no logs: a user's own are never mixed with samples. */
 export async function makeSampleLogs({ dataDir, tablesDir }: Config): Promise<void> {
@@ -10,12 +10,9 @@ export async function makeSampleLogs({ dataDir, tablesDir }: Config): Promise<vo
   const present = existsSync(logsFolder) ? readdirSync(logsFolder) : []
   if (present.some(name => !name.startsWith('.'))) return // a dot: left by an interrupted load
   console.log(`Making sample logs in ${logsFolder}`)
-  const bar = new cliProgress.SingleBar({ clearOnComplete: true }, cliProgress.Presets.shades_classic)
-  const onProgress = (done: number, total: number) => {
-    if (!bar.isActive) bar.start(total, done)
-    bar.update(done)
-  }
-  const counts = await writeSample({ logsFolder, tablesFolder: tablesDir, now: new Date(), onProgress })
-  bar.stop()
+  const folders = { logsFolder, tablesFolder: tablesDir }
+  const counts = await withProgress('requests', defaults.rows, bar =>
+    writeSample({ ...folders, now: new Date(), onProgress: done => bar.update(done) }),
+  )
   for (const [table, rows] of counts) console.log(`  ${table}: ${rows} rows`)
 }

@@ -115,7 +115,7 @@ async function runLoad(options: Omit<LoadOptions, 'out'>): Promise<Loaded> {
 }
 
 /** The bar is on standard error, and only on a terminal: it never gets into a pipe. */
-async function withProgress<T>(
+export async function withProgress<T>(
   unit: string,
   total: number,
   act: (bar: cliProgress.SingleBar) => Promise<T>,

@@ -21,8 +21,8 @@ interface SampleOptions extends Folders {
   seed?: number
   /** With an incident in the last hour (`sample/incident.ts`). */
   incident?: boolean
-  /** Called every thousand requests with the number done and of all. */
-  onProgress?: (done: number, total: number) => void
+  /** Called every thousand requests with the number done. */
+  onProgress?: (done: number) => void
   signal?: AbortSignal
 }
 
@@ -52,7 +52,7 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
       }
       if (++done % 1000 > 0) continue
       signal?.throwIfAborted()
-      onProgress?.(done, rows)
+      onProgress?.(done)
     }
     const writers = [...tables.values()].map(({ writer }) => writer)
     for (const writer of writers) await writer.finish()
