@@ -25,9 +25,13 @@ import { derivedSource } from './unnest.ts'
  */
 export function refusePartsOfKeys(context: Context, node: Select, orderBy: OrderItem[]): void {
   const single = keysOf(node).flatMap(key => singleKeys(key, node.groupBy?.grouping !== 'LIST'))
-  const keys = single.filter(key => key.kind !== 'Path' && [...descendants(key)].some(isPath))
-  if (keys.length === 0) return
   const numberOf = numbering()
+  const columns = new Set(single.filter(isPath).map(numberOf))
+  // What is made of keys alone can be made of them again.
+  const keys = single.filter(
+    key => !isPath(key) && [...descendants(key)].some(part => isPath(part) && !columns.has(numberOf(part))),
+  )
+  if (keys.length === 0) return
   const numbers = new Set(keys.map(numberOf))
   const refuse = (part: AnyNode): void => {
     if (isAggregateOf(part)) return
