@@ -11,6 +11,9 @@ interface FormOpening extends Opening {
   hasView: boolean
 }
 
+/** The browser's note beside an address that ran: Back, Forward and a reload run it again. A link that is sent comes without. */
+const hasRun = 'has run'
+
 /** @returns its element, the form's values, and `close`, which cancels the query that is running */
 export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpening) {
   const fields = form(endpoint, link.values, () => runs.start())
@@ -24,6 +27,7 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpe
       opened,
     )
     opened = true
+    history.replaceState(hasRun, '')
     fields.showProblems([])
     sql?.showProblems([])
     try {
@@ -84,7 +88,7 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpe
   })
   const given = fields.values()
   const missing = endpoint.parameters.filter(({ name, required }) => required && !given[name])
-  if (missing.length === 0 && !link.sql) runs.start()
+  if (missing.length === 0 && (!link.sql || history.state === hasRun)) runs.start()
   else show(runs.place, invitation(missing, fields.fill))
   return { element, values: fields.values, close: runs.stop }
 }
@@ -179,7 +183,7 @@ function runOnEnter(event: KeyboardEvent, run: () => void): void {
   run()
 }
 
-/** A link with SQL waits for a press: following it must not make its reader pay for a scan. */
+/** A link with SQL that did not run here waits for a press: following it must not make its reader pay for a scan. */
 function invitation(missing: Parameter[], fill: (name: string, value: string) => void): HTMLElement {
   const text =
     missing.length === 0

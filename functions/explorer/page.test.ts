@@ -432,6 +432,22 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     expect(await cells(1)).toEqual(['1266'])
   })
 
+  test('Back, Forward and a reload show the rows of the SQL that ran', async () => {
+    await open(logs)
+    const showsRow = (n: string) => page.locator('.line').getByText(n, { exact: true }).waitFor()
+    for (const n of ['1001', '1002']) {
+      await write(`SELECT ${n} AS n`)
+      await run()
+      await showsRow(n)
+    }
+    await page.goBack()
+    await showsRow('1001')
+    await page.goForward()
+    await showsRow('1002')
+    await page.reload()
+    await showsRow('1002')
+  })
+
   test('queries that ran are in the history, saved ones under their names, also as files', async () => {
     await open(logs)
     await write('SELECT COUNT(*) AS n FROM edge_logs')
@@ -444,7 +460,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     const file = await download
     expect(file.suggestedFilename()).toBe('how many.sql')
     await page.reload()
-    await page.getByText('This link brings a query of its own.').waitFor()
+    await page.getByText('1 row.').waitFor()
     await page.getByRole('textbox', { name: 'SQL' }).waitFor()
     expect(await page.getByLabel('History').locator('option').nth(1).textContent()).toMatch(/^SELECT COUNT/)
     await page.getByLabel('A file of SQL').setInputFiles({
