@@ -55,17 +55,20 @@ function isOfAccessLogs(columns: Column[]): boolean {
   return accessColumns.every(wanted => columns.some(({ name }) => name === wanted.name))
 }
 
+const load = 'npm run -s lqe -- logs load'
+
 /**
  * What to do with a file that has another format, by its first line that is not blank.
+ * @param onward where lines go that another program makes of it, in a shell
  * @returns `null` where the line may be of the format
  */
 export function otherFormat(
   file: string,
   line: string,
   { format, table, columns }: FormatOptions,
+  onward = `| ${load} ${table} -`,
 ): string | null {
   if (format === 'csv') return null
-  const load = 'npm run -s lqe -- logs load'
   const name = file === '-' ? 'the input' : file
   if (format === 'combined')
     return /^\{.*\}$/s.test(line)
@@ -73,10 +76,10 @@ export function otherFormat(
       : null
   const from = file === '-' ? '' : ` ${JSON.stringify(file)}`
   if (/^\[(\s*[{[\]]|$)/.test(line))
-    return `${name} is one JSON array; give each entry a line: jq -c '.[]'${from} | ${load} ${table} -`
+    return `${name} is one JSON array; give each entry a line: jq -c '.[]'${from} ${onward}`
   if (isNamedCsv(file) && !line.startsWith('{')) return `${name} is CSV: ${load} ${table}${from} --format csv`
   if (line === '{')
-    return `${name} has entries of several lines; give each one line: jq -c .${from} | ${load} ${table} -`
+    return `${name} has entries of several lines; give each one line: jq -c .${from} ${onward}`
   if (isCombined(line)) {
     const what = `${name} is a web server's access log`
     if (isOfAccessLogs(columns)) return `${what}: ${load} ${table}${from || ' -'} --format combined`

@@ -99,7 +99,9 @@ async function look(file: string, table: string, signal?: AbortSignal) {
     const line = text?.trim() ?? ''
     if (line === '') continue
     format ??= isCombined(line) ? 'combined' : 'ndjson'
-    const hint = entries > 0 || format !== 'ndjson' ? null : otherFormat(file, line, { table, columns: [] })
+    const onward = `> ${table}-lines.ndjson; npm run lqe -- table add ${table}-lines.ndjson --name ${table}`
+    const isFirst = entries === 0 && format === 'ndjson'
+    const hint = isFirst ? otherFormat(file, line, { table, columns: [] }, onward) : null
     if (hint !== null) throw new LogsError(`${hint}. No table was made.`)
     try {
       const entry = parsers[format](line)

@@ -156,7 +156,12 @@ describe('table add', () => {
     ['app.csv', 'ts,level\n', [], /app\.csv is empty\. No table was made/],
     ['app.csv', 'level,msg\ninfo,started\n', [], 'none of its fields holds times'],
     ['app.ndjson', 'some text\nmore', [], /app\.ndjson:1: not JSON: .*No table was made/],
-    ['app.ndjson', '[{"a": 1}]', [], 'is one JSON array; give each entry a line'],
+    [
+      'app.json',
+      '[{"a": 1}]',
+      [],
+      / is one JSON array; give each entry a line: jq -c '\.\[\]' "\S+" > app-lines\.ndjson; npm run lqe -- table add app-lines\.ndjson --name app\. No table was made\./,
+    ],
     ['app.ndjson', '{"a": 1}', [], 'none of its fields holds times; a log table needs one in each entry'],
     ['1.ndjson', entries, [], 'is no name of a table: --name takes'],
     ['app.ndjson', entries, ['--name', 'a/b'], 'is no name of a table: --name takes'],
