@@ -56,15 +56,17 @@ function someElement(context: Context, query: Query, scope: Scope): string | nul
   const array = context.expression(from.array, scope)
   if (array.type?.kind !== 'ARRAY') return null
   const { element, scope: inner } = lambdaScope(context, array, from.alias?.name ?? null, scope)
-  const around = new Set([...levels(context, from.array, scope), ...levels(context, where, inner)])
-  around.delete(inner)
-  if (around.size > 1) return null
+  const inCondition = levels(context, where, inner)
+  inCondition.delete(inner)
+  // A lambda of DuckDB sees the columns of the query that it stands in, and of no other.
+  if ([...inCondition].some(level => level !== scope)) return null
+  if (new Set([...levels(context, from.array, scope), ...inCondition]).size > 1) return null
   for (const item of body.items) if (item.kind === 'SelectColumn') context.expression(item.expression, inner)
   const condition = context.expression(where, inner).sql
   return `COALESCE(len(list_filter(${array.sql}, lambda ${element}: ${condition})) > 0, false)`
 }
 
-/** The queries whose columns are named: a lambda of DuckDB sees those of one. */
+/** The queries whose columns are named. */
 function levels(context: Context, expression: Expression, scope: Scope): Set<Scope> {
   const found = new Set<Scope>()
   for (const node of descendants(expression))
