@@ -3,10 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { settings } from '../../shared/config.ts'
-import { lint, testWithGcloud } from '../google/testing/gcloud.ts'
 
 const guide = readFileSync('infra/docs/operating.md', 'utf8')
-const commands = [...guide.matchAll(/```sh\n(.*?)```/gs)].flatMap(match => match[1]!.trim().split('\n'))
 
 const production = ['functions', 'shared'].flatMap(folder =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -33,14 +31,4 @@ describe('the operator’s guide', () => {
     const known = Object.values(settings).map(({ variable }) => variable)
     expect(names.filter(name => !known.includes(name) && !build.includes(`${name}:`))).toEqual([])
   })
-
-  testWithGcloud()(
-    'has gcloud commands whose every flag there is',
-    async () => {
-      const gcloud = commands.filter(line => line.startsWith('gcloud '))
-      expect(gcloud.length).toBeGreaterThan(5)
-      expect(await lint(gcloud)).toEqual([])
-    },
-    60_000,
-  )
 })
