@@ -97,5 +97,9 @@ export function keyForm(
       ' printed the key. Otherwise ask the operator of the service. It goes nowhere but to this service, and other tabs get it from one that is open; when the last is closed it is forgotten, unless this device is to remember it.',
     ),
   )
-  return { element: form, focus: () => input.focus() }
+  const focus = () => {
+    input.focus()
+    input.select() // another key takes the refused one's place
+  }
+  return { element: form, focus }
 }
