@@ -46,6 +46,7 @@ export interface OutputColumn {
   /** For set operations, which coerce literals of a select list. */
   origin?: Typed['origin']
   empty?: Typed['empty'] | undefined
+  fields?: Typed['fields']
 }
 
 /** One key of an order: which output column, and the rest of the ORDER BY item. */
@@ -121,7 +122,7 @@ export interface Typed {
   /** Of a literal text: how DuckDB reads it as a value of a type. Throws SqlError where it is none. */
   readAs?: ((type: ScalarName) => string) | undefined
   /** The values of a struct that was written out, each of which is coerced by its own rules. */
-  fields?: Typed[]
+  fields?: Typed[] | undefined
   /** Of a constant INTERVAL, the same without what keeps it apart from those of other units (intervals.ts). */
   plain?: string
   /** An array without elements that was written out: it has the type of what surrounds it. */

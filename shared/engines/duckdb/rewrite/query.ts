@@ -21,6 +21,8 @@ import {
   type Relation,
   type Scope,
   type Sorting,
+  structField,
+  type Typed,
   typed,
 } from './context.ts'
 import { key } from './keys.ts'
@@ -198,7 +200,8 @@ function setOperation(context: Context, node: SetOperation, outer: Scope | null,
     if (node.operator !== 'UNION ALL') key(context, node, 'A set operation', typed('', type))
     const origin = pair[0]?.origin && pair[1]?.origin
     const empty = pair.every(column => column?.empty || column?.type === null)
-    return { ...(pair[0] ?? pair[1]!), duck: context.uniqueName('c'), type, origin, empty }
+    const duck = context.uniqueName('c')
+    return { ...(pair[0] ?? pair[1]!), duck, type, origin, empty, fields: undefined }
   })
   const [a, b] = sides.map((side, at) => {
     const own = pairs.map(pair => pair[at]!)
@@ -247,6 +250,16 @@ function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** A value whose column holds it, with the fields of a struct that was written out. */
+function fromColumn(value: Typed): Typed {
+  const { type } = value
+  if (type?.kind !== 'STRUCT' || !value.fields) return value
+  const fields = value.fields.map((field, at) =>
+    fromColumn({ ...field, sql: structField(value.sql, type, at).sql }),
+  )
+  return { ...value, fields }
+}
+
 /** A query with its columns cast to the common types, NULL for those that it does not have. */
 function asColumns(
   context: Context,
@@ -256,7 +269,7 @@ function asColumns(
 ): string {
   const name = quoteName(context.uniqueName('q'))
   const items = own.map((column, at) => {
-    const value = column ? { ...column, ...visibleColumn(name, column) } : typed('NULL', null)
+    const value = column ? fromColumn({ ...column, ...visibleColumn(name, column) }) : typed('NULL', null)
     const { type, duck } = columns[at]!
     return `${type ? coerce(value, type)!.sql : value.sql} AS ${quoteName(duck)}`
   })

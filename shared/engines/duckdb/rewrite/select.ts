@@ -162,7 +162,8 @@ function selectList(
     const free = name !== null && !taken.has(nameKey(name))
     const duck = free ? name : context.uniqueName(name ?? 'f')
     taken.add(nameKey(duck))
-    return { name, duck, type: value.type, origin: value.origin, empty: value.empty }
+    const { type, origin, empty, fields } = value
+    return { name, duck, type, origin, empty, fields }
   })
   const sql = items.map(({ value }, at) => `${value.sql} AS ${quoteName(columns[at]!.duck)}`)
   return { sql: sql.join(', '), columns }
