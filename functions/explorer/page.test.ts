@@ -432,6 +432,16 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     expect(await cells(1)).toEqual(['1266'])
   })
 
+  test('a time that is shown is a bound, and keeps its row', async () => {
+    await open(logs)
+    await page.getByLabel('iso_timestamp_end', { exact: true }).fill('2026-03-09 12:00:00')
+    await run()
+    await page.locator('.line').first().getByText('2026-03-09 12:00:00', { exact: true }).waitFor()
+    await page.getByLabel('iso_timestamp_end', { exact: true }).fill('2026-03-09 11:59:59.999999')
+    await run()
+    await page.locator('.line').first().getByText('2026-03-08 12:00:00', { exact: true }).waitFor()
+  })
+
   test('Back, Forward and a reload show the rows of the SQL that ran', async () => {
     await open(logs)
     const showsRow = (n: string) => page.locator('.line').getByText(n, { exact: true }).waitFor()

@@ -1,9 +1,10 @@
 /** Times as parameters and as bounds of a load: ISO 8601, microseconds as answers have them, and relative to now. */
 const isoPattern =
-  /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i
 
 /**
- * Reads an ISO 8601 time in the extended form: a date, or date and time with optional seconds, fraction and zone.
+ * Reads an ISO 8601 time in the extended form: a date, or date and time with optional seconds, fraction and zone; also with a
+ * space for the T (RFC 3339, 5.6), as the page and spreadsheets show times.
  * Without a zone it is UTC; digits past the microsecond are dropped, as BigQuery keeps none. Or a timestamp as answers
  * have it, whole microseconds since 1970: 16 digits, from 2001 to 2286.
  * @returns the canonical form `2026-01-31T12:00:00.000000Z`, so equal times are equal texts; `null` where the text
