@@ -16,12 +16,17 @@ function leaves(node: AnyNode, defined: ReadonlyMap<string, Set<string>>): Set<s
   }
   if (node.kind !== 'Query') return union(children(node).map(child => leaves(child, defined)))
   const inside = new Map(defined)
-  const found: Set<string>[] = []
-  for (const cte of node.with?.ctes ?? []) {
-    const own = leaves(cte.query, inside)
-    found.push(own)
-    inside.set(cte.name.name.toLowerCase(), own)
-  }
+  const ctes = node.with?.ctes ?? []
+  // With RECURSIVE a table may read itself and those behind it, whose leaves are known after as many rounds as there are tables.
+  const rounds = node.with?.recursive ? ctes.length : 1
+  if (node.with?.recursive) for (const { name } of ctes) inside.set(name.name.toLowerCase(), new Set())
+  let found: Set<string>[] = []
+  for (let round = 0; round < rounds; round++)
+    found = ctes.map(cte => {
+      const own = leaves(cte.query, inside)
+      inside.set(cte.name.name.toLowerCase(), own)
+      return own
+    })
   const rest = children(node).filter(child => child !== node.with)
   return union([...found, ...rest.map(child => leaves(child, inside))])
 }
