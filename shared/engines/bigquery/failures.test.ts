@@ -52,7 +52,7 @@ describe('a message', () => {
     ['division by zero: 1 / 0', 'Division by zero'],
     [
       'A recursive CTE has reached the maximum number of iterations: 500',
-      'A recursive table has reached the maximum number of iterations: 500',
+      'A recursive CTE has reached the maximum number of iterations: 500',
     ],
     ['Array index 9 is out of bounds', 'Array index is out of bounds'],
     ['Scalar subquery produced more than one element', 'A scalar subquery returned more than one row'],

@@ -215,7 +215,7 @@ const aboutValues: [pattern: RegExp, message: string][] = [
   [/Array index .*out of bounds|element of an empty array/, 'Array index is out of bounds'],
   [
     /recursive CTE has reached the maximum number of iterations: (\d+)/i,
-    'A recursive table has reached the maximum number of iterations: $1',
+    'A recursive CTE has reached the maximum number of iterations: $1',
   ],
   [
     /Invalid REGEXP_REPLACE pattern/,

@@ -180,7 +180,7 @@ export const raisedMessages = [
   'A LIKE pattern ends with a backslash',
   'A date or time is out of range',
   'A number is out of range',
-  'A recursive table has reached the maximum number of iterations: 500',
+  'A recursive CTE has reached the maximum number of iterations: 500',
   'Array index is out of bounds',
   'Bad value for a cast',
   'Division by zero',

@@ -134,7 +134,7 @@ function recursiveTable(context: Context, cte: CommonTable, duck: string, around
 function counted(context: Context, duck: string, first: string, next: string): string {
   const round = quoteName(context.uniqueName('round'))
   const last = `(SELECT max(${round}) FROM ${quoteName(duck)})`
-  const tooMany = raise('A recursive table has reached the maximum number of iterations: 500')
+  const tooMany = raise('A recursive CTE has reached the maximum number of iterations: 500')
   const number = `CASE WHEN ${last} < ${mostRounds} THEN ${last} + 1 ELSE ${tooMany} END`
   return `SELECT *, 0 AS ${round} FROM (${first}) UNION ALL SELECT *, ${number} FROM (${next})`
 }
