@@ -104,12 +104,12 @@ export function comparison(left: Typed, right: Typed, operator: BinaryOperator):
 /** Field by field, so that a NULL in one makes equality unknown; structs have no order. */
 function structComparison(a: Typed, b: Typed, type: StructType, operator: BinaryOperator): Typed | null {
   if (operator !== '=' && operator !== '!=' && operator !== '<>') return null
-  const fields = type.fields.map((_, at) =>
-    comparison(structField(a.sql, type, at), structField(b.sql, type, at), '='),
-  )
+  const field = (of: Typed, at: number) => of.fields?.[at] ?? structField(of.sql, type, at)
+  const fields = type.fields.map((_, at) => comparison(field(a, at), field(b, at), '='))
   if (fields.includes(null)) return null
-  const known = `${a.sql} IS NOT NULL AND ${b.sql} IS NOT NULL`
-  const equal = `(CASE WHEN ${known} THEN ${fields.map(field => field!.sql).join(' AND ')} END)`
+  const known = [a, b].flatMap(({ sql, fields }) => (fields ? [] : `${sql} IS NOT NULL`))
+  const same = fields.map(field => field!.sql).join(' AND ')
+  const equal = known.length > 0 ? `(CASE WHEN ${known.join(' AND ')} THEN ${same} END)` : `(${same})`
   return negated(operator !== '=', equal)
 }
 

@@ -3,7 +3,7 @@ import type { Case } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
 import { typeName } from '../../../values.ts'
 import { quoteText } from '../../syntax.ts'
-import { isSimple } from '../bounds.ts'
+import { isConstant, isSimple, repeated } from '../bounds.ts'
 import { condition, unifyOrThrow } from '../coercion.ts'
 import { noSignature } from '../no-signature.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
@@ -106,16 +106,16 @@ export function caseExpression(context: Context, node: Case, scope: Scope): Type
     return test.sql
   }
   // DuckDB repeats the operand for each branch: a long one stands here as often, so that planning.ts sees it.
-  const short = operand && !ofStruct && isSimple(operand.sql)
-  const branches = whens.map((when, at) => {
-    const test = ofStruct
-      ? equal(when as Typed)
-      : short || !operand
-        ? when!.sql
-        : `${operand.sql} = ${when!.sql}`
-    return ` WHEN ${test} THEN ${values[at]!.sql}`
-  })
-  const chosen = `(CASE ${short ? operand.sql : ''}${branches.join('')}${otherwise} END)`
+  const choice = (of = '') => {
+    const short = isSimple(of)
+    const branches = whens.map((when, at) => {
+      const test = ofStruct ? equal(when as Typed) : short || !of ? when!.sql : `${of} = ${when!.sql}`
+      return ` WHEN ${test} THEN ${values[at]!.sql}`
+    })
+    return `(CASE ${short ? of : ''}${branches.join('')}${otherwise} END)`
+  }
+  const of = ofStruct ? undefined : operand?.sql
+  const chosen = of && [...tests, ...results].every(isConstant) ? repeated([of], choice) : choice(of)
   if (operand?.type?.kind !== 'FLOAT64') return typed(chosen, type)
   // NaN is equal to no branch.
   return typed(`(CASE WHEN isnan(${operand.sql}) IS NOT TRUE THEN ${chosen}${otherwise} END)`, type)

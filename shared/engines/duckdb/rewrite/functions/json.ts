@@ -5,7 +5,7 @@
 import type { Expression } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
 import { castText, quoteText } from '../../syntax.ts'
-import { once } from '../bounds.ts'
+import { once, repeated } from '../bounds.ts'
 import { floatText, trimmedDecimal } from '../casts.ts'
 import { arrayOf, raise, structField, type Typed, typed } from '../context.ts'
 import { datetimeText, onEpochDay, toDatetime } from '../dates-and-times.ts'
@@ -171,7 +171,7 @@ function toJsonValue(site: CallSite): Typed {
   if (site.call.arguments.length > 1) throw site.noMatch(site.allArguments())
   return typed(
     asJson(
-      `gsql_json_rounded(${jsonText(sql, type, 0, wide.toLowerCase() === 'true' ? 'where wide' : 'never')})`,
+      `gsql_json_rounded(${jsonText(sql, type, wide.toLowerCase() === 'true' ? 'where wide' : 'never')})`,
     ),
     'JSON',
   )
@@ -262,7 +262,7 @@ function pathSteps(site: CallSite, node: Expression): Step[] | null {
 
 function toJsonString(site: CallSite): Typed {
   const { sql, type } = site.argument(0)
-  const text = jsonText(sql, type, 0, 'always')
+  const text = jsonText(sql, type, 'always')
   if (site.call.arguments.length < 2) return typed(text, 'STRING')
   const pretty = site.argument(1).sql
   return typed(
@@ -315,7 +315,11 @@ function decimalText(sql: string, text: string, quoting: Quoting): string {
   return `(CASE WHEN ${whole} THEN ${text} ELSE ${quoted(text)} END)`
 }
 
-function jsonText(sql: string, type: SqlType | null, depth: number, quoting: Quoting): string {
+function jsonText(sql: string, type: SqlType | null, quoting: Quoting): string {
+  return repeated([sql], sql => innerText(sql, type, 0, quoting))
+}
+
+function innerText(sql: string, type: SqlType | null, depth: number, quoting: Quoting): string {
   return `(CASE WHEN ${sql} IS NULL THEN 'null' ELSE ${knownText(sql, type, depth, quoting)} END)`
 }
 
@@ -323,18 +327,18 @@ function jsonText(sql: string, type: SqlType | null, depth: number, quoting: Quo
 function knownText(sql: string, type: SqlType | null, depth: number, quoting: Quoting): string {
   if (type === null) return `'null'`
   if (type.kind === 'ARRAY')
-    return `('[' || array_to_string(list_transform(${sql}, lambda j${depth}: ${jsonText(`j${depth}`, type.element, depth + 1, quoting)}), ',') || ']')`
+    return `('[' || array_to_string(list_transform(${sql}, lambda j${depth}: ${innerText(`j${depth}`, type.element, depth + 1, quoting)}), ',') || ']')`
   if (type.kind !== 'STRUCT') return scalarTexts[type.kind](sql, quoting)
   const fields = type.fields.map(({ name }, at) => {
     const field = structField(sql, type, at)
-    return `${quoteText(`${at === 0 ? '' : ','}${JSON.stringify(name ?? '')}:`)} || ${jsonText(field.sql, field.type, depth, quoting)}`
+    return `${quoteText(`${at === 0 ? '' : ','}${JSON.stringify(name ?? '')}:`)} || ${innerText(field.sql, field.type, depth, quoting)}`
   })
   return `('{' || ${[...fields, `'}'`].join(' || ')})`
 }
 
 /** JSON text of a value, where JSON is written from it again. */
 function jsonOf({ sql, type }: Typed): string {
-  return jsonText(sql, type, 0, 'never')
+  return jsonText(sql, type, 'never')
 }
 
 function jsonArray(site: CallSite): Typed {
