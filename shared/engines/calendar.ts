@@ -13,15 +13,16 @@ export function dateOf(year: number, month: number, day: number): Date {
 }
 
 /** The names of zones without a region; ICU has more, such as PST, which BigQuery does not know. */
-const withoutRegion = new Set(
+export const zonesWithoutRegion: ReadonlySet<string> = new Set(
   `CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran Israel
   Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK Singapore Turkey UCT UTC
   Universal W-SU WET Zulu`.split(/\s+/),
 )
 
 /** How the IANA database writes the others, as `America/Port_of_Spain` and `Etc/GMT+5`: to ICU, letter case means nothing. */
-const word = String.raw`(?:(?:[A-Z][a-z]+|D(?=U))+|[A-Z]{2,3}|GMT[+-]?\d+|of|es|au)`
-const withRegion = new RegExp(`^(?:US|[A-Z][a-z]+)(?:/${word}(?:[_-]${word})*)+$`)
+const word = String.raw`(?:(?:[A-Z][a-z]+|DU[a-z]+)+|[A-Z]{2,3}|GMT[+-]?\d+|of|es|au)`
+export const zoneWithRegion = `^(?:US|[A-Z][a-z]+)(?:/${word}(?:[_-]${word})*)+$`
+const withRegion = new RegExp(zoneWithRegion)
 const onlyOfIcu = /^(SystemV\/.*|US\/Pacific-New|Etc\/Unknown)$/
 
 /** Whether text is `Europe/Berlin`, `+05:30` or the like. */
@@ -30,7 +31,7 @@ export function isZone(text: string): boolean {
 }
 
 export function isZoneName(text: string): boolean {
-  if (!withoutRegion.has(text) && (!withRegion.test(text) || onlyOfIcu.test(text))) return false
+  if (!zonesWithoutRegion.has(text) && (!withRegion.test(text) || onlyOfIcu.test(text))) return false
   try {
     return Boolean(new Intl.DateTimeFormat('en-US', { timeZone: text }))
   } catch {
@@ -38,10 +39,14 @@ export function isZoneName(text: string): boolean {
   }
 }
 
+/** Hours and minutes of an offset. */
+export const zoneOffset = String.raw`^(?:UTC)?([+-])(\d{1,2})(?::?(\d{1,2}))?$`
+const offset = new RegExp(zoneOffset)
+
 /** Seconds ahead of UTC, of `UTC`, `+5`, `+05:30`, `UTC-3` and the like; null for any other text. */
 export function fixedOffset(zone: string): number | null {
   if (zone === 'UTC') return 0
-  const [, sign, hours, minutes = '0'] = /^(?:UTC)?([+-])(\d{1,2})(?::?(\d{1,2}))?$/.exec(zone) ?? []
+  const [, sign, hours, minutes = '0'] = offset.exec(zone) ?? []
   const seconds = Number(hours) * 3600 + Number(minutes) * 60
   if (!(seconds <= 14 * 3600) || Number(minutes) > 59) return null
   return sign === '-' ? -seconds : seconds

@@ -15,27 +15,31 @@ import { ofInterval } from './intervals.ts'
  * for DuckDB's calendar library, which takes ten times as long.
  */
 export function toDatetime(timestamp: string, zone?: string): string {
-  if (zone === undefined) return `make_timestamp(epoch_us(${timestamp}))`
-  const inZone = `timezone(${zone}, ${timestamp})`
-  const moved = (offset: string) => `make_timestamp(epoch_us(${timestamp}) + ${offset})`
-  if (!written.test(zone)) {
-    const offset = `gsql_zone_offset(${zone})`
-    return `(CASE WHEN ${offset} IS NULL THEN ${inZone} ELSE ${moved(offset)} END)`
-  }
-  const offset = offsetMicros(zone)
-  return offset === null ? inZone : moved(offset)
+  const moved = (offset: string) => `make_timestamp(epoch_us(${timestamp})${offset})`
+  return zone === undefined
+    ? moved('')
+    : inZone(zone, `timezone(${zone}, ${timestamp})`, offset => moved(` + ${offset}`))
 }
 
 /** The TIMESTAMP at which clocks in a zone, by default UTC, show a DATETIME. */
 export function toTimestamp(datetime: string, zone?: string): string {
-  if (zone === undefined) return `make_timestamptz(epoch_us(${datetime}))`
-  if (!written.test(zone)) return `make_timestamptz(gsql_utc(epoch_us(${datetime}), ${zone}))`
-  const offset = offsetMicros(zone)
-  if (offset !== null) return `make_timestamptz(epoch_us(${datetime}) - ${offset})`
+  const moved = (offset: string) => `make_timestamptz(epoch_us(${datetime})${offset})`
+  if (zone === undefined) return moved('')
   // Of an hour that comes twice, when summer time ends, GoogleSQL takes the first, DuckDB the second.
   const second = `timezone(${zone}, ${datetime})`
   const first = `(${second} - to_hours(1))`
-  return `(CASE WHEN timezone(${zone}, ${first}) = ${datetime} THEN ${first} ELSE ${second} END)`
+  const byName = `(CASE WHEN timezone(${zone}, ${first}) = ${datetime} THEN ${first} ELSE ${second} END)`
+  return inZone(zone, byName, offset => moved(` - ${offset}`))
+}
+
+/** By the calendar of a zone with a name, or by an offset. A zone that is not written out may be another one in each row. */
+function inZone(zone: string, byName: string, byOffset: (offset: string) => string): string {
+  if (written.test(zone)) {
+    const offset = offsetMicros(zone)
+    return offset === null ? byName : byOffset(offset)
+  }
+  const offset = `gsql_zone_offset(${zone})`
+  return `(CASE WHEN ${offset} IS NULL THEN ${byName} ELSE ${byOffset(offset)} END)`
 }
 
 /**

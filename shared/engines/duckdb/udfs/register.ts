@@ -20,7 +20,7 @@ import { netFunctions } from './net.ts'
 import { numericFunctions } from './numeric.ts'
 import { type ColumnType, type Interval, type ScalarFunction, ValueError } from './udf.ts'
 import { textFunctions } from './text.ts'
-import { timeZoneFunctions } from './time-zones.ts'
+import { zoneOffsetMacro } from './time-zones.ts'
 
 const functions: Record<string, ScalarFunction> = {
   ...dateCastFunctions,
@@ -32,7 +32,6 @@ const functions: Record<string, ScalarFunction> = {
   ...netFunctions,
   ...numericFunctions,
   ...textFunctions,
-  ...timeZoneFunctions,
 }
 
 const mostCharacters = 8 * 1_048_576
@@ -68,7 +67,7 @@ export async function registerUdfs(connection: DuckDBConnection): Promise<void> 
     INTERVAL: ({ months, days, micros }: Interval) => new duckdb.DuckDBIntervalValue(months, days, micros),
     'VARCHAR[]': (items: string[]) => new duckdb.DuckDBListValue(items),
   }
-  const macros: string[] = []
+  const macros = [zoneOffsetMacro]
   for (const [name, { parameters, returns, compute }] of Object.entries(functions)) {
     const write = (writers[returns] ?? ((value: unknown) => value)) as (value: unknown) => never
     const mainFunction = (

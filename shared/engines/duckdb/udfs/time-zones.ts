@@ -1,6 +1,6 @@
 /** What clocks show in time zones. */
-import { fixedOffset, isZoneName } from '../../calendar.ts'
-import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
+import { fixedOffset, isZoneName, zoneOffset, zonesWithoutRegion, zoneWithRegion } from '../../calendar.ts'
+import { remembered, ValueError } from './udf.ts'
 
 const formatOf = remembered((zone: string) => {
   if (!isZoneName(zone)) throw new ValueError('Unknown time zone')
@@ -42,12 +42,18 @@ export function utcOf(civil: bigint, zone: string): bigint {
     : (shown[0] ?? times[0]!).at
 }
 
-export const timeZoneFunctions: Record<string, ScalarFunction> = {
-  /** Microseconds ahead of UTC; NULL for the name of a zone, whose clocks change. */
-  gsql_zone_offset: scalar(['VARCHAR'], 'BIGINT', zone => {
-    const seconds = fixedOffset(zone)
-    if (seconds === null) return formatOf(zone) && null
-    return BigInt(seconds) * 1_000_000n
-  }),
-  gsql_utc: scalar(['BIGINT', 'VARCHAR'], 'BIGINT', utcOf),
+/**
+ * Microseconds that a zone is ahead of UTC; NULL for a name, whose clocks change. In DuckDB's SQL, which computes it once
+ * for a parameter.
+ */
+export const zoneOffsetMacro = `CREATE MACRO gsql_zone_offset(zone) AS (CASE
+  WHEN zone = 'UTC' THEN 0
+  WHEN regexp_matches(zone, '${zoneOffset}') THEN (CASE
+    WHEN ${part(2)} * 60 + ${part(3)} > 840 OR ${part(3)} > 59 THEN CAST('Unknown time zone' AS BIGINT)
+    ELSE (CASE WHEN contains(zone, '-') THEN -60000000 ELSE 60000000 END) * (${part(2)} * 60 + ${part(3)}) END)
+  WHEN regexp_matches(zone, '${zoneWithRegion}') OR zone IN (${[...zonesWithoutRegion].map(name => `'${name}'`).join(', ')}) THEN NULL
+  WHEN zone IS NOT NULL THEN CAST('Unknown time zone' AS BIGINT) END)`
+
+function part(group: 2 | 3): string {
+  return `COALESCE(TRY_CAST(regexp_extract(zone, '${zoneOffset}', ${group}) AS BIGINT), 0)`
 }
