@@ -1,4 +1,7 @@
-/** A whole API key in a place that is not for it: neither an error nor a log line gives it back. */
+/**
+ * What callers send, sent to one process: values, rows, bodies and SQL with a mark, which its log is searched for, and a whole
+ * API key in places that are not for it, which neither an error nor a log line gives back.
+ */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,28 +9,44 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { apply } from '../../infra/lqe/apply/apply.ts'
+import { writeSample } from '../../infra/lqe/logs/sample.ts'
 import { loadConfig } from '../../shared/config.ts'
 import { makeKey, writeKey } from '../../shared/keys/key-text.ts'
 import { issueKey } from '../../shared/keys/records.ts'
 import { openServices } from '../../shared/services.ts'
 import { type FunctionProcess, startFunction } from '../testing/framework.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'misplaced-'))
+const folder = mkdtempSync(join(tmpdir(), 'secrets-'))
 const parts = makeKey()
 const misplaced = writeKey(parts)
 let key: string
 let server: FunctionProcess
 
+/** What came back, by where the misplaced key was. */
+const answers: [where: string, answer: string][] = []
+
 beforeAll(async () => {
-  const services = await openServices(loadConfig({ DATA_DIR: folder }))
+  const config = loadConfig({ DATA_DIR: folder })
+  const folders = { logsFolder: join(folder, 'logs'), tablesFolder: config.tablesDir }
+  await writeSample({ ...folders, now: new Date(), rows: 300 })
+  const services = await openServices(config)
   await apply(services, { queries: 'queries', dryRun: false, out: () => {} })
-  const grant = { name: 'n', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
+  const grant = { name: 'canary-name', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
   ;({ key } = await issueKey(services.store, grant))
   await services.close()
   server = await startFunction('query', { env: { DATA_DIR: folder } })
-}, 30_000)
+  for (const [path, init] of marked) await ask(path, init)
+  await ask(logs, { headers: { 'X-API-KEY': `${key}canary-key` } })
+  await misplaceKeys()
+  await sleep(100)
+  server.child.kill('SIGTERM')
+  await once(server.child, 'exit')
+}, 60_000)
 
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
+afterAll(() => {
+  server.child.kill()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+})
 
 const query = '/api/endpoints/query'
 const logs = `${query}/logs.all?project=a`
@@ -105,6 +124,24 @@ const calls: [method: string, params: unknown][] = [
   ['initialize', { protocolVersion: misplaced, capabilities: misplaced, clientInfo: misplaced }],
 ]
 
+const json = 'application/json'
+
+const marked: [path: string, init?: RequestInit][] = [
+  [`${query}/logs.all?project=canary-value`],
+  [`${query}/logs.all?project=canary-value&iso_timestamp_start=canary-time`],
+  [`${query}/usage.api-counts?interval=daily&project=canary-value(`],
+  [`${query}/usage.api-counts?interval=canary-interval&project=.`],
+  [`${query}/logs.all?project=qhzvnxwtrkdplmcoyaeb`],
+  [sql("SELECT 'canary-sql' FROM nowhere")],
+  [sql("SELECT CAST('canary-sql' AS INT64)")],
+  [`${query}/canary-endpoint?project=a`],
+  ['/canary-path/%ff'],
+  ['/canary-path'],
+  [logs, { method: 'POST', headers: { 'Content-Type': json }, body: '{"sql": "canary-body' }],
+  [logs, { method: 'POST', headers: { 'Content-Type': json }, body: '{"sql": "canary-body"}' }],
+  [logs, { headers: { 'SVC-ENDPOINT-REDACT-PII': 'canary-header' } }],
+]
+
 async function ask(path: string, init: RequestInit = {}): Promise<string> {
   const response = await fetch(server.url + path, {
     ...init,
@@ -113,10 +150,8 @@ async function ask(path: string, init: RequestInit = {}): Promise<string> {
   return [...response.headers, await response.text()].join('\n')
 }
 
-test('a key in the wrong place comes back in no answer and in no log line', async () => {
-  const answers: [where: string, answer: string][] = []
+async function misplaceKeys(): Promise<void> {
   for (const path of paths) answers.push([path, await ask(path)])
-  const json = 'application/json'
   const post = (path: string, text: string, more = {}) =>
     ask(path, { method: 'POST', body: text, headers: { 'Content-Type': json, ...more } })
   for (const body of [misplaced, JSON.stringify({ sql: misplaced }), JSON.stringify({ [misplaced]: 1 })])
@@ -137,11 +172,24 @@ test('a key in the wrong place comes back in no answer and in no log line', asyn
       answers.push([`${version} ${method} ${JSON.stringify(params)}`, await post('/mcp', body, more)])
     }
   answers.push(['MCP body', await post('/mcp', misplaced, { Accept: `${json}, text/event-stream` })])
-  await sleep(100)
-  server.child.kill('SIGTERM')
-  await once(server.child, 'exit')
+}
+
+test('no key, value, row, body or caller’s SQL is ever logged', () => {
+  const lines = server
+    .output()
+    .split('\n')
+    .filter(line => line.startsWith('{'))
+  expect(lines.length).toBeGreaterThan(marked.length + answers.length)
+  for (const line of lines) expect(JSON.parse(line)).toHaveProperty('severity')
+  expect(server.output()).not.toContain('canary')
+  expect(server.output()).not.toContain(key.slice(-20))
+  expect(server.output()).not.toContain('qhzvnxwtrkdplmcoyaeb')
+  expect(server.output()).not.toMatch(/203\.0\.113|198\.51\.100|2001:db8/)
+})
+
+test('a key in the wrong place comes back in no answer and in no log line', () => {
   const secret = parts.secret.slice(0, 12)
   expect(answers.filter(([, answer]) => answer.includes(secret))).toEqual([])
   expect(server.output()).not.toContain(secret)
   expect(server.output()).toContain('"message":"request"')
-}, 60_000)
+})
