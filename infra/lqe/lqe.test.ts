@@ -1,6 +1,6 @@
 /** The operator's commands against the cloud's store and engine, as they run after a deployment. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -8,7 +8,7 @@ import { loadConfig } from '../../shared/config.ts'
 import { missingEmulator } from '../google/firestore-emulator.ts'
 import { type Backends, startBackends } from '../google/backends.ts'
 import { writeSample } from './logs/sample.ts'
-import { runProgram } from './testing/command.ts'
+import { program, runProgram } from './testing/command.ts'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -19,6 +19,20 @@ test('a command whose reader has read enough goes on without an error', () => {
   const { stderr } = spawnSync('sh', ['-c', command, process.execPath], { cwd: root, encoding: 'utf8', env })
   rmSync(folder, { recursive: true })
   expect(stderr).toBe('')
+})
+
+test.each([
+  ['logs sample', /^EEXIST: .* mkdir '.*logs'\n$/],
+  ['logs tables', /^The local engine cannot open its tables: ENOTDIR: .*\n$/],
+])('what the file system refuses is one line, without a stack: %s', (command, line) => {
+  const folder = mkdtempSync(join(tmpdir(), 'lqe-'))
+  writeFileSync(join(folder, 'logs'), 'a file where a folder should be')
+  const env = { PATH: process.env['PATH'], DATA_DIR: folder }
+  const args = [...program, ...command.split(' ')]
+  const { stderr, status } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', env })
+  rmSync(folder, { recursive: true })
+  expect(stderr).toMatch(line)
+  expect(status).toBe(1)
 })
 
 const missing = missingEmulator()

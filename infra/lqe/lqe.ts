@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
+import { EngineError } from '../../shared/engines/engine.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { StoreError } from '../../shared/stores/store.ts'
 import { KeyError } from '../../shared/keys/records.ts'
@@ -59,7 +60,22 @@ function applySettings() {
 }
 
 /** Errors whose message is meant for the operator; anything else is a bug and shows its stack. */
-const expected = [ApiError, QueriesError, KeyError, LogsError, VersionError, ConfigError, StoreError]
+const expected = [
+  ApiError,
+  QueriesError,
+  KeyError,
+  LogsError,
+  VersionError,
+  ConfigError,
+  StoreError,
+  EngineError,
+]
+
+/** Whether the message is enough for who runs the command, as the file system's is; a bug shows its stack. */
+function isExpected(error: unknown): error is Error {
+  const { syscall } = error as NodeJS.ErrnoException
+  return syscall !== undefined || expected.some(known => error instanceof known)
+}
 
 /** Adds the options of CloudOptions. `logs` lacks them: it works on this machine, and has another --project. */
 function withCloudOptions(command: Command): Command {
@@ -102,7 +118,7 @@ try {
     throw new ConfigError('npm took --dry-run for itself: npm run lqe -- apply --dry-run')
   await program.parseAsync()
 } catch (error) {
-  if (!expected.some(known => error instanceof known)) throw error
-  console.error((error as Error).message)
+  if (!isExpected(error)) throw error
+  console.error(error.message)
   process.exitCode = 1
 }
