@@ -36,7 +36,7 @@ const power = [
 /** Of a NUMERIC and a whole number or another NUMERIC it is a NUMERIC. */
 function raised(site: CallSite): Typed {
   const kinds = site.allArguments().map(({ type }) => type?.kind)
-  const exact = kinds.includes('NUMERIC') && !kinds.includes('FLOAT64')
+  const exact = kinds.some(kind => kind?.endsWith('NUMERIC')) && !kinds.includes('FLOAT64')
   const decimals = signature(['NUMERIC', 'NUMERIC'], 'NUMERIC', (x, y) => `gsql_numeric_power(${x}, ${y})`)
   return applyRule(site, exact ? decimals : power)
 }

@@ -165,15 +165,25 @@ function applySignature(site: CallSite, signatures: Signature[]): Typed {
   const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
   if (fitting.length === 0) throw site.invalid(wrongCount(site, signatures))
   refuseSwapped(site, fitting)
-  for (const exact of [true, false])
+  for (const exact of [true, false]) {
     for (const candidate of fitting) {
       const args = bind(site, candidate.parameters, exact)
       if (args) return applied(site, candidate, args)
     }
+    refuseBignumeric(site, fitting)
+  }
   throw site.noMatch(
     site.knownArguments(),
     fitting.map(({ parameters }) => parameters),
   )
+}
+
+/** A function of NUMERIC has a BIGNUMERIC's digits in GoogleSQL, too, and those of a FLOAT64 are others. */
+function refuseBignumeric(site: CallSite, signatures: Signature[]): void {
+  const kinds = site.knownArguments().map(({ type }) => type?.kind)
+  const hasDigits = signatures.some(({ parameters }) => parameters.some(name => name.startsWith('NUMERIC')))
+  if (hasDigits && kinds.includes('BIGNUMERIC') && !kinds.includes('FLOAT64'))
+    throw site.unsupported(`${site.name} of BIGNUMERIC`, site.call, 'cast to NUMERIC')
 }
 
 function applied(site: CallSite, { returns, sql, bounded }: Signature, args: Typed[]): Typed {
