@@ -25,10 +25,13 @@ export function toDatetime(timestamp: string, zone?: string): string {
 export function toTimestamp(datetime: string, zone?: string): string {
   const moved = (offset: string) => `make_timestamptz(epoch_us(${datetime})${offset})`
   if (zone === undefined) return moved('')
-  // Of an hour that comes twice, when summer time ends, GoogleSQL takes the first, DuckDB the second.
-  const second = `timezone(${zone}, ${datetime})`
-  const first = `(${second} - to_hours(1))`
-  const byName = `(CASE WHEN timezone(${zone}, ${first}) = ${datetime} THEN ${first} ELSE ${second} END)`
+  const byName = repeated([datetime], local => {
+    // Of a time that comes twice, when summer time ends, GoogleSQL takes the first, by the offset before; DuckDB the second.
+    const dayBefore = `make_timestamptz(epoch_us(${local}) - 86400000000)`
+    const offset = `(epoch_us(timezone(${zone}, ${dayBefore})) - epoch_us(${dayBefore}))`
+    const first = `make_timestamptz(epoch_us(${local}) - ${offset})`
+    return `(CASE WHEN timezone(${zone}, ${first}) = ${local} THEN ${first} ELSE timezone(${zone}, ${local}) END)`
+  })
   return inZone(zone, byName, offset => moved(` - ${offset}`))
 }
 
