@@ -152,7 +152,7 @@ export function rowList(events: Events) {
       const words = (i === 1) === sort.ascending ? 'after' : 'before'
       const cell = row && lines.get(row)!.querySelector('.cell-message')
       const title = `The entry ${words} it in ${gist(own ?? '')}`
-      cell?.prepend(el('span', { class: 'neighbour', title }, words))
+      cell?.prepend(el('span', { class: 'neighbour', title }, `${words}, same table`))
     }
   }
 

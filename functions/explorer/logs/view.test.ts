@@ -765,7 +765,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const around = page.getByRole('button', { name: 'Entries around' })
     await around.click()
     await counted(/^[67]\d rows/)
-    expect(await page.locator('.neighbour').allTextContents()).toEqual(['after', 'before'])
+    expect(await page.locator('.neighbour').allTextContents()).toEqual(['after, same table', 'before, same table'])
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.locator('.field-name', { hasText: 'table_name' }).click()
     await page.getByLabel('Show in the chart').selectOption('average origin_time (ms)')
@@ -780,7 +780,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await around.click()
     await page.getByText('these are of auth_logs.').waitFor() // as more than fit in a page are between
     await counted(/^2 rows/)
-    expect(await page.locator('.neighbour').allTextContents()).toEqual(['before'])
+    expect(await page.locator('.neighbour').allTextContents()).toEqual(['before, same table'])
     await page.locator('.row[aria-selected=true]', { hasText: 'auth_logs' }).waitFor()
   })
 
