@@ -18,7 +18,7 @@ export function chartMenus(change: (patch: Partial<State>) => void) {
     change(to === slowestOption ? slowest! : { measure: to }),
   )
   const by = menu('Split the chart by', path => change({ by: path }))
-  const counts = button('Back to counts', () => change({ measure: 'rows' }), { class: 'quiet' })
+  const counts = button('Back to counts', () => change({ measure: 'rows', by: '' }), { class: 'quiet' })
   return {
     element: el(
       'div',

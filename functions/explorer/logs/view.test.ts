@@ -324,6 +324,9 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
       'path',
     ])
     await page.locator('.key', { hasText: /items\/2 [\d,.]+ ms$/ }).waitFor()
+    await page.getByRole('button', { name: 'Back to counts' }).click()
+    await page.getByRole('button', { name: '5xx 30' }).waitFor() // by severity, not by path
+    await show.selectOption('slowest paths')
     await page.getByLabel('Show of each value').selectOption('highest origin_time (ms)')
     await topValue(/items\/2 ?1,199 ms ?100 rows/).waitFor()
     const values = await page.locator('.top-value span').allTextContents()
@@ -765,7 +768,10 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const around = page.getByRole('button', { name: 'Entries around' })
     await around.click()
     await counted(/^[67]\d rows/)
-    expect(await page.locator('.neighbour').allTextContents()).toEqual(['after, same table', 'before, same table'])
+    expect(await page.locator('.neighbour').allTextContents()).toEqual([
+      'after, same table',
+      'before, same table',
+    ])
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     await page.locator('.field-name', { hasText: 'table_name' }).click()
     await page.getByLabel('Show in the chart').selectOption('average origin_time (ms)')
