@@ -168,7 +168,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       severity.element.hidden = shape.severity === null
       severity.set(severityChoices(shape, next.severity), next.severity.join())
       redact.checked = next.redact || redact.disabled
-      follow.textContent = isLive(next) ? 'Follow' : 'Follow from now'
+      follow.textContent = isLive(next) ? 'Follow' : 'Follow to now'
       follow.title = `Add new entries as they come${isLive(next) ? '' : ', up to now and the newest first'}`
     },
     setRunning(now: boolean) {

@@ -73,6 +73,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   const following = follower(view, {
     rows: list.all,
     isRunning: rows.isRunning,
+    moved: rows.moved,
     add: rows.add,
     looked: rows.follow,
     fail: rows.fail,

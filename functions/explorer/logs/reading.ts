@@ -11,7 +11,7 @@ import type { histogram } from './histogram.ts'
 import { latest } from './latest.ts'
 import { placeOf } from './opening.ts'
 import { type Range, rangeOf, shown } from './range.ts'
-import { columnsOf, entryOf, type rowList } from './rows.ts'
+import { columnsOf, entryOf, type rowList, timeOf } from './rows.ts'
 import { foundText } from './sought.ts'
 import { type After, hasCursor, rowsSql } from './sql.ts'
 import { askedOf } from './state.ts'
@@ -57,6 +57,8 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   const count = ({ headers }: Answer) => (followed += Number(headers.get('x-bytes-read') ?? 0))
   /** When the chart was read, and the width of its buckets, in microseconds. */
   let charted = { at: 0, width: Infinity }
+  /** Whether some of the new rows are left out. */
+  let isCut = false
   /** New rows that the chart does not have. */
   let uncharted = 0
   const lacking = el('span', { class: 'hint' })
@@ -72,6 +74,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     view.range = range
     total = null
     charted.width = Infinity
+    isCut = false
     isShown = false
     mark(asked !== '', true)
     markChart(true)
@@ -137,7 +140,10 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     looked.textContent = `looked at ${time}: ${found}${followed > 0 ? `, ${bytesText(followed)} read` : ''}`
     if (at - charted.at < Math.min(charted.width / 3, uncharted > 0 ? minute : Infinity)) return
     charted.at = at
-    void runs.chart(async signal => void (await readChart(signal, { ...view.range, to: at })), chartFailed)
+    void runs.chart(async signal => {
+      total = await readChart(signal, { ...view.range, to: at })
+      if (isShown) tell()
+    }, chartFailed)
   }
 
   /** The chart of a long range costs too much to be read at each look. */
@@ -175,6 +181,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     const many = count.toLocaleString('en')
     const of = total === null || isAll ? '' : ` of ${total.toLocaleString('en')}`
     facts.textContent = `${many}${of} ${count === 1 && of === '' ? 'row' : 'rows'}${arrivals === null ? ` · ${cost}` : ''}`
+    if (isCut) facts.textContent += '; some of the new ones are left out: press Run'
     const more = `${many} rows${of}; older ones load as you scroll.`
     const all = count === 1 ? 'The one row of this range.' : `All ${many} rows of this range.`
     list.end(count === 0 ? '' : isAll ? all : more)
@@ -322,6 +329,13 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
       looked.textContent = on ? 'waiting for new rows' : ''
       if (isShown) tell()
     },
+    /** The range begins later: what is before it goes. */
+    moved() {
+      const { from } = view.range
+      const gone = from === null ? 0 : list.shorten(row => timeOf(row, view.shape()) < from)
+      if (total !== null) total -= gone
+      if (gone > 0) tell()
+    },
     /** New rows at the top. */
     add(rows: Row[], cut: boolean) {
       show(problem)
@@ -330,9 +344,9 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
       if (total !== null) total += rows.length
       arrivals = (arrivals ?? 0) + rows.length
       uncharted += rows.length
+      isCut ||= cut
       tellLacking()
       tell()
-      if (cut) facts.textContent += '; some of the new ones are left out: press Run'
     },
   }
 }

@@ -35,7 +35,7 @@ interface Events {
   remove(path: string): void
   /** The end is in sight. */
   more(): void
-  /** There are more rows than before. */
+  /** There are more rows than before, or fewer. */
   grown(): void
 }
 
@@ -198,6 +198,19 @@ export function rowList(events: Events) {
       body.prepend(...blocks(next, true))
       markNeighbours()
       events.grown()
+    },
+    /** Takes the last rows away that are out. @returns how many */
+    shorten(isOut: (row: Row) => boolean): number {
+      const gone = rows.slice(rows.findLastIndex(row => !isOut(row)) + 1)
+      rows = rows.slice(0, rows.length - gone.length)
+      for (const row of gone) {
+        lines.get(row)!.remove()
+        lines.delete(row)
+      }
+      while (body.lastElementChild?.childElementCount === 0) body.lastElementChild.remove()
+      if (active && !lines.has(active)) select(null)
+      events.grown()
+      return gone.length
     },
     /** The observer speaks only of changes; after a page the end may still be in sight. */
     rewatch() {
