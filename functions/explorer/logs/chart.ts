@@ -70,7 +70,10 @@ export async function chartOf(all: Asking): Promise<Chart> {
     top: measured ? (top ?? null) : found,
     total: rows.reduce((sum, { entries, all_rows = entries }) => sum + Number(all_rows), 0),
     legend: change => {
-      const isCut = starts.some(start => missingOf(start, start + width, range, now) !== '')
+      const isDrawn = (i: number) => measured !== null || layers.some(({ values }) => values[i]! > 0)
+      const isCut = starts.some(
+        (start, i) => isDrawn(i) && missingOf(start, start + width, range, now) !== '',
+      )
       return legendOf(layers, {
         width: widthText(width),
         cost: costOf(...answers),
@@ -195,7 +198,7 @@ interface Legend {
   /** Of a bucket, in words. */
   width: string
   cost: string
-  /** Whether a bucket is there in part. */
+  /** Whether a bucket that is drawn is there in part. */
   isCut: boolean
   /** Of what is measured. */
   unit: string

@@ -81,7 +81,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     controls.setRunning(true)
     show(problem)
     facts.textContent = 'Running …'
-    list.end(asked === '' ? '' : 'Rows are on their way; these are of the run before.')
+    list.end(list.all().length === 0 ? '' : 'Rows are on their way; these are of the run before.')
     const sql = rowsSql(view.state, view.shape(), range, limit)
     sqlText.textContent = sql
     void runs
@@ -164,6 +164,9 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     view.write()
     tell()
     show(problem, isAll && foundText(view, answer.rows.length))
+    if (answer.rows.length > 0 || !runs.chart.isRunning()) return
+    bars.set(null) // no counts of a run before beside no rows
+    show(legend)
   }
 
   function relist(rows: Row[]): void {
@@ -200,7 +203,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   function fail(error: unknown): void {
     if (error instanceof DOMException) {
       facts.textContent = 'Stopped.'
-      list.end(asked === '' ? '' : 'Stopped; these rows are of the run before.')
+      list.end(list.all().length === 0 ? '' : 'Stopped; these rows are of the run before.')
       return mark(asked !== '' && asked !== askedOf(view.state))
     }
     if (!(error instanceof ServiceError)) throw error

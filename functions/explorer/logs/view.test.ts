@@ -189,6 +189,29 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await rows().count()).toBe(100)
   })
 
+  test('no rows take the counts of the run before away, and nothing is said of rows and bars that are not there', async () => {
+    await open(plain)
+    const held: Route[] = []
+    await page.route('**/api/endpoints/query/**', route => {
+      const { sql } = route.request().postDataJSON() as { sql: string }
+      return /\sLIMIT 100$/.test(sql) ? route.continue() : void held.push(route)
+    })
+    const [search, legend] = [page.getByRole('searchbox', { name: 'Search' }), page.locator('.bars-legend')]
+    await search.fill('nowhere')
+    await search.press('Enter')
+    await counted(/^0 rows/)
+    expect([await legend.textContent(), await page.locator('.bars rect').count()]).toEqual(['', 0])
+    await page.unroute('**/api/endpoints/query/**')
+    await Promise.all(held.map(route => route.continue().catch(() => {})))
+    await legend.filter({ hasText: 'per minute' }).waitFor()
+    expect(await legend.textContent()).toBe('per minute')
+    await page.route('**/api/endpoints/query/**', route => void held.push(route))
+    await search.fill('not here')
+    await search.press('Enter')
+    await counted(/Running/)
+    expect(await page.locator('.rows-end').textContent()).toBe('')
+  })
+
   test('severity narrows, in the bar and in the legend, and Back and Forward walk through what was seen', async () => {
     await open(plain)
     await page.getByLabel('Severity').selectOption('5xx')
@@ -380,6 +403,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await counted(/100 of 300/)
     const parts = page.locator('.bars rect.part')
     expect(await parts.count()).toBe(2)
+    await page.locator('.bars-legend', { hasText: 'in part' }).waitFor()
     const [failed, passed] = await parts.evaluateAll(all =>
       all.map(each => ['x', 'y', 'height'].map(name => Number(each.getAttribute(name)))),
     )
