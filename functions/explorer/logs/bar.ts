@@ -2,7 +2,7 @@
 import { button, type Choices, el, menu, newId, show } from '../dom.ts'
 import { pickerFor } from '../field.ts'
 import { type Endpoint, now, type Parameter } from '../service.ts'
-import { inAddress, inBar, momentOf, rangeOf, shown, type Zone } from './range.ts'
+import { inAddress, inBar, momentOf, rangeOf, shown, type Written, type Zone } from './range.ts'
 import { type Shape, tableTitle } from './shape.ts'
 import { isLive, severities, type Severity, type State } from './state.ts'
 
@@ -57,6 +57,13 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       spellcheck: 'false',
     })
   range.element.classList.add('range')
+  /** By a range that was chosen in the chart: the one before it. */
+  const ranged = new Map<string, Written>()
+  const nameOf = ({ from, to }: Written) => `${from} ${to}`
+  const previous = button('Previous range', () => acts.change(ranged.get(nameOf(state))!), {
+    class: 'previous',
+    title: 'As it was before the chart narrowed it',
+  })
   const [from, to] = [text('From', 'the first entry'), text('To', 'the last entry')]
   const trouble = el('span', { class: 'problem', role: 'alert' })
   /** A relative time becomes the one that it stands for. */
@@ -111,6 +118,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
     tables.element,
     ...inputs.map(({ element }) => element),
     range.element,
+    previous,
     zones.element,
     search,
     severity.element,
@@ -155,6 +163,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       const own: Choices = isListed ? [] : [['own', briefly(from.value, to.value)]]
       range.set([...ranges, ...own, ['custom', 'From … to …']], isListed ? next.from : 'own')
       range.element.title = isListed ? '' : `${from.value} to ${to.value}`
+      previous.hidden = !ranged.has(nameOf(next))
       show(trouble)
       zones.set(
         [
@@ -170,6 +179,10 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       redact.checked = next.redact || redact.disabled
       follow.textContent = isLive(next) ? 'Follow' : 'Follow to now'
       follow.title = `Add new entries as they come${isLive(next) ? '' : ', up to now and the newest first'}`
+    },
+    /** Offers the way back from a range that was chosen in the chart. */
+    narrowed({ from, to }: Written, into: Written) {
+      if (nameOf({ from, to }) !== nameOf(into)) ranged.set(nameOf(into), { from, to })
     },
     setRunning(now: boolean) {
       running = now

@@ -47,8 +47,10 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     edited: differs => rows.mark(differs),
   })
   const bars = histogram((from, to) => {
-    const { range } = view
-    change(writtenOf({ from: Math.max(from, range.from ?? from), to: Math.min(to, range.to ?? to) }))
+    const { range, state } = view
+    const into = writtenOf({ from: Math.max(from, range.from ?? from), to: Math.min(to, range.to ?? to) })
+    controls.narrowed(state, into)
+    change(into)
   })
   const list = rowList({
     open: row => change({ row: keyOf(row, view.shape()) }),

@@ -396,6 +396,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect([await bound('From'), await bound('To')]).toEqual(
       Array.from({ length: 2 }, () => expect.stringMatching(/^20\d\d-\d\d-\d\d \d\d:\d\d:00$/)),
     )
+    const previous = page.getByRole('button', { name: 'Previous range' })
+    await previous.click()
+    await counted(/^30 rows/)
+    expect([await page.getByLabel('Time range').inputValue(), await previous.isVisible()]).toEqual([
+      'now-1h',
+      false,
+    ])
   })
 
   test('a bucket is stacked by severity, marked while it goes on, and says its day where days differ', async () => {
