@@ -19,7 +19,7 @@ import { keyOf, rowList } from './rows.ts'
 import { tableTitle } from './shape.ts'
 import { askedOf, cleared, type Filter, isLive, sortedBy, type State } from './state.ts'
 
-const followed = 'New rows are followed where rows go up to now, the newest first: following has ended.'
+const followed = 'Following ended: new rows are added only where rows go up to now, the newest first.'
 
 const scopes = [
   ['message', 'in messages'],
@@ -105,6 +105,8 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   }
 
   function draw(): void {
+    const ended = [...told.children].find(notice => notice.textContent === followed)
+    ended?.remove()
     controls.set(view.state, view.shape())
     menus.set(view.state, view.shape())
     exact.hidden = [view.state.from, view.state.to].every(bound => /^\d/.test(bound))
@@ -120,9 +122,9 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     const goesOn = following.isOn() && isLive(view.state)
     if (following.isOn() && !goesOn) telling = [...telling, followed]
     following.stop()
+    draw()
     tell(telling)
     telling = []
-    draw()
     rows.run(how)
     if (goesOn) following.start()
   }

@@ -1021,7 +1021,11 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await page.getByText(/^looked at/).count()).toBe(0)
     await page.getByText('waiting for new rows').waitFor() // it goes on
     await page.getByRole('columnheader', { name: /Time/ }).getByRole('button').click()
-    await page.getByText('the newest first: following has ended.').waitFor()
+    const ended = page.getByText(/^Following ended: .* the newest first\.$/)
+    await ended.waitFor()
+    await rows().first().click() // any next step
+    await ended.waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
     expect(await follow.textContent()).toBe('Follow to now')
     await follow.click()
     await page.getByText('waiting for new rows').waitFor()
