@@ -92,7 +92,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
 
   const texts = () => ({
     values: Object.fromEntries(inputs.map(({ name, input }) => [name, input.value.trim()])),
-    search: /\S/.test(search.value) ? search.value : '',
+    search: search.value.trim(),
     ...(custom.hidden
       ? {}
       : { from: inAddress(from.value, state.zone), to: inAddress(to.value, state.zone) }),
@@ -189,6 +189,8 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       label()
     },
     isEdited: () => edited,
+    /** The texts that were not asked yet. */
+    typed: () => (edited ? texts() : {}),
     /** @param redacted whether the rows are; the key may leave no choice */
     setRedacted(redacted: boolean) {
       redact.checked = redacted

@@ -18,6 +18,8 @@ export interface Current {
   range: Range
   /** Of a table, the state's by default. */
   shape(table?: string): Shape
+  /** What is written in the bar and not yet asked: each change takes it along. */
+  typed(): Partial<State>
   /** A person's change: a step in the history, run at once. @param again whether it runs though nothing changed */
   change(patch: Partial<State>, how?: { again?: boolean }): void
   filter(added: Filter): void
@@ -60,10 +62,11 @@ export function currentOf(
     endpoint,
     state,
     range: { from: null, to: null },
+    typed: () => ({}),
     shape: (table = view.state.table) => shapeNamed(subject, table),
     change(patch, { again = false } = {}) {
       const before = view.state
-      view.state = { ...before, ...patch }
+      view.state = { ...before, ...view.typed(), ...patch }
       if (!('row' in patch) && askedOf(before) !== askedOf(view.state)) view.state.row = ''
       keepChoices(endpoint, before, view.state)
       write(true)
@@ -74,7 +77,8 @@ export function currentOf(
     everywhere: isOne
       ? null
       : patch => {
-          const { state } = inTable(view.state, view.shape(), view.shape(everyTable), endpoint)
+          const now = { ...view.state, ...view.typed() }
+          const { state } = inTable(now, view.shape(), view.shape(everyTable), endpoint)
           view.change({ ...state, ...patch })
         },
     exactLink() {

@@ -46,6 +46,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     follow: () => (following.isOn() ? following.stop() : follow()),
     edited: differs => rows.mark(differs),
   })
+  view.typed = controls.typed
   const bars = histogram((from, to) => {
     const { range, state } = view
     const into = writtenOf({ from: Math.max(from, range.from ?? from), to: Math.min(to, range.to ?? to) })
@@ -99,7 +100,8 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   let telling = notices
 
   function toTable(table: string): void {
-    const { state, notices } = inTable(view.state, view.shape(), view.shape(table), endpoint)
+    const now = { ...view.state, ...view.typed() }
+    const { state, notices } = inTable(now, view.shape(), view.shape(table), endpoint)
     telling = notices
     change(state)
   }
@@ -137,7 +139,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
 
   function follow(): void {
     const live = { to: view.state.from === '' ? '' : 'now', sort: '', ascending: false } // all time stays so
-    if (!isLive(view.state)) change(live)
+    if (!isLive(view.state) || controls.isEdited()) change(live)
     following.start()
   }
 

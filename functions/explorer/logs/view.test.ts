@@ -436,7 +436,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByText('The end is not after the beginning.').waitFor()
     expect(page.url()).not.toContain('.to') // not run
     await page.getByLabel('To', { exact: true }).fill('now')
-    await page.getByRole('searchbox').fill(' ') // looks empty, and is
+    await page.getByRole('searchbox').fill(' ') // as without blanks around it
     await page.keyboard.press('Enter')
     await counted(/^5 rows/)
     expect(await rows().last().locator('.cell-time').textContent()).toBe(time)
@@ -498,7 +498,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     expect(await page.locator('.stale').textContent()).toBe('Not yet run')
     held = []
     await page.getByLabel('Severity').selectOption('5xx')
-    await page.getByLabel('Search messages').fill('items/2')
+    await page.getByLabel('Search messages').fill('items/1')
     await page.keyboard.press('Enter')
     await letGo()
     await counted(/^10 rows/)
@@ -758,6 +758,26 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
       all => all.filter(row => row.checkVisibility({ contentVisibilityAuto: true })).length,
     )
     expect([await rows().count(), drawn < 500]).toEqual([1500, true])
+  })
+
+  test('a text that is not yet run goes along with what is pressed, without blanks around it', async () => {
+    await open(plain)
+    const search = page.getByRole('searchbox', { name: 'Search' })
+    for (const [at, press] of [
+      () => page.getByLabel('Severity').selectOption('5xx'),
+      () => page.getByLabel('Table', { exact: true }).selectOption('*'),
+      () => page.getByLabel('Split the chart by').selectOption('path'),
+      () => page.getByRole('button', { name: 'Follow', exact: true }).click(),
+      () => rows().first().click(),
+    ].entries()) {
+      await search.fill(` items/${at % 3} `)
+      await press()
+      await page.waitForURL(new RegExp(`search=items%2F${at % 3}(&|$)`))
+      await counted(/rows/)
+      expect(await search.inputValue()).toBe(`items/${at % 3}`)
+      await page.goto(`${service.url}/${plain}`)
+      await counted(/of 300 rows/)
+    }
   })
 
   test('search by text, the SQL that it makes, and on in SQL', async () => {
