@@ -97,17 +97,25 @@ function explore(key: string, endpoints: Endpoint[]): void {
     show(switches, endpointMenu(endpoints, endpoint, choose), first && views(endpoint, first, asForm))
     show(main, unknown && el('p', { class: 'notice', role: 'alert' }, unknown), open.element)
   }
+  /** By the endpoint's name: how its logs were when they were left. */
+  const left = new Map<string, Link['view']>()
   const follow = (link: Link) => {
+    const now = readLink(location.hash)
+    if (now && open?.place === `${now.endpoint} Logs`) left.set(now.endpoint, now.view)
     remember(link, true)
     void visit(link)
   }
-  /** Parameters that the endpoints share keep their values, and times their zone. What is redacted stays so. */
+  /**
+   * Parameters that the endpoints share keep their values, and times their zone. What is redacted stays so.
+   * @param own words of the address
+   */
   const choose = (endpoint: Endpoint, own: Link['view'] = []) => {
     const now = readLink(location.hash)
     const isSame = now?.endpoint === endpoint.name
     const goesOn = ([name, value]: [string, string]) =>
       name === 'zone' || (name === 'redact' && (isSame || value === 'true'))
-    const view = [...own, ...(now?.view.filter(goesOn) ?? [])]
+    const others = own.filter(([name]) => name !== 'zone' && name !== 'redact')
+    const view = [...others, ...(now?.view.filter(goesOn) ?? [])]
     const values = Object.entries(open?.values() ?? {})
     const shared = values.filter(([name]) => endpoint.parameters.some(parameter => parameter.name === name))
     follow({ endpoint: endpoint.name, values: Object.fromEntries(shared), sql: null, view })
@@ -116,7 +124,9 @@ function explore(key: string, endpoints: Endpoint[]): void {
     el(
       'span',
       { class: 'views', role: 'group', 'aria-label': 'View' },
-      button(first, () => choose(endpoint), { 'aria-pressed': String(!asForm) }),
+      button(first, () => choose(endpoint, asForm ? left.get(endpoint.name) : []), {
+        'aria-pressed': String(!asForm),
+      }),
       button(endpoint.sandbox ? 'Query and SQL' : 'Query', () => choose(endpoint, [['view', 'query']]), {
         'aria-pressed': String(asForm),
       }),

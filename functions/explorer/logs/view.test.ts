@@ -791,6 +791,11 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByText("CONTAINS_SUBSTR(t.event_message, 'items/2')").waitFor()
     await page.getByRole('button', { name: 'Continue in SQL' }).click()
     await page.getByText('This link brings a query of its own.').waitFor()
+    await page.getByRole('button', { name: 'Logs', exact: true }).click() // as they were left
+    await counted(/^100 rows|of 100 rows/)
+    expect(await page.getByRole('searchbox', { name: 'Search' }).inputValue()).toBe('items/2')
+    await page.goBack()
+    await page.getByText('This link brings a query of its own.').waitFor()
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByText('100 rows: the LIMIT, so there may be more.').waitFor()
     await page.goto(`${service.url}/#app?.view=query`)
