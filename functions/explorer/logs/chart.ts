@@ -4,7 +4,7 @@ import { button, el } from '../dom.ts'
 import { amount, shortened, unitOf } from '../series.ts'
 import { type Answer, costOf } from '../service.ts'
 import { severityName } from './bar.ts'
-import { mostValues, none, redactedText, type Top } from './fields.ts'
+import { mostValues, none, redactedText, rowsText, type Top } from './fields.ts'
 import { barColour, type Bars } from './histogram.ts'
 import { titleOf } from './measure.ts'
 import { buckets, bucketWidth, missingOf, type Range, widthText } from './range.ts'
@@ -76,6 +76,7 @@ export async function chartOf(all: Asking): Promise<Chart> {
       )
       return legendOf(layers, {
         width: widthText(width),
+        without: measured ? withoutText(rows, nameOf(measured.field)) : '',
         cost: costOf(...answers),
         isCut,
         unit,
@@ -194,9 +195,17 @@ function inBuckets(rows: Row[], starts: number[], column: string): (number | nul
   })
 }
 
+/** `3 rows without origin_time` */
+function withoutText(rows: Row[], name: string): string {
+  const lacking = rows.reduce((sum, row) => sum + Number(row['all_rows']) - Number(row['counted']), 0)
+  return lacking > 0 ? `${rowsText(lacking)} without ${name}` : ''
+}
+
 interface Legend {
   /** Of a bucket, in words. */
   width: string
+  /** How many rows have nothing to measure; empty where all have. */
+  without: string
   cost: string
   /** Whether a bucket that is drawn is there in part. */
   isCut: boolean
@@ -207,7 +216,10 @@ interface Legend {
 }
 
 /** Names, colours, and counts or what is measured; each is pressed to see it alone. */
-function legendOf(layers: Layer[], { width, cost, isCut, unit, state, change }: Legend): HTMLElement[] {
+function legendOf(
+  layers: Layer[],
+  { width, without, cost, isCut, unit, state, change }: Legend,
+): HTMLElement[] {
   const entries = layers.map(({ name, colour, values, only, top, counted }) => {
     if (counted && state.by === '') return null // the menus say it
     const sum = values.reduce<number>((all, value) => all + (value ?? 0), 0)
@@ -228,6 +240,7 @@ function legendOf(layers: Layer[], { width, cost, isCut, unit, state, change }: 
   return [
     el('span', { class: 'hint', title: cost }, `per ${width}`),
     ...entries.filter(entry => entry !== null),
+    ...(without ? [el('span', { class: 'hint' }, without)] : []),
     ...(isCut ? [el('span', { class: 'key hint', title }, ...part)] : []),
   ]
 }

@@ -357,6 +357,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     const drawn = () =>
       Promise.all([page.locator('.bars .line').count(), page.locator('.most').first().textContent()])
     expect(await drawn()).toEqual([3, '1,199 ms'])
+    expect(await page.locator('.bars-legend', { hasText: 'without' }).count()).toBe(0)
     expect(await show.locator('option', { hasText: /status_code|asn/ }).count()).toBe(0) // no amounts
     await page.locator('.key', { hasText: 'items/0' }).click() // as a class of status in the legend does
     await counted(/100 rows/)
@@ -832,6 +833,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.getByLabel('Show in the chart').selectOption('average origin_time (ms)')
     await topValue(/edge_logs ?[\d.]+ ms ?\d+ rows/).waitFor()
     expect(await page.locator('.top-value').count()).toBe(1) // auth_logs has no such number
+    await page.locator('.bars-legend', { hasText: /\d rows? without origin_time/ }).waitFor()
     await page.goBack()
     await topValue(/auth_logs ?1/).click()
     await counted(/^1 row /)
