@@ -6,7 +6,7 @@ import { type Answer, bytesText, costOf, now, parametersOf, ServiceError } from 
 import type { bar } from './bar.ts'
 import { chartOf } from './chart.ts'
 import type { Current } from './current.ts'
-import type { fieldList } from './fields.ts'
+import { type fieldList, rowsText } from './fields.ts'
 import type { histogram } from './histogram.ts'
 import { latest } from './latest.ts'
 import { placeOf } from './opening.ts'
@@ -148,7 +148,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
 
   /** The chart of a long range costs too much to be read at each look. */
   function tellLacking(): void {
-    lacking.textContent = uncharted > 0 ? `without ${uncharted.toLocaleString('en')} new` : ''
+    lacking.textContent = uncharted > 0 ? `not in the chart: ${rowsText(uncharted)}` : ''
   }
 
   function showRows(answer: Answer): void {
