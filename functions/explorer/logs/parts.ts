@@ -169,7 +169,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   )
   // Beside the rows it was, over them it is only where it is asked for.
   const phone = matchMedia('(max-width: 800px)')
-  phone.addEventListener('change', () => phone.matches && showFields.draw(false))
+  phone.addEventListener('change', () => (phone.matches ? showFields.draw(false) : showFields.restore()))
   /** What lies over the rows goes. */
   function leave(): void {
     if (view.state.row !== '') change({ row: '' })
@@ -214,8 +214,10 @@ function toggle(name: string, byDefault: boolean, apply: (on: boolean) => void) 
     keep(item, on)
     draw(on)
   }
-  draw((kept(item) as boolean | null) ?? byDefault)
-  return { element, set, draw }
+  /** As this device keeps it. */
+  const restore = () => draw((kept(item) as boolean | null) ?? byDefault)
+  restore()
+  return { element, set, draw, restore }
 }
 
 function filterChip(filter: Filter, { state, change }: Current): HTMLElement {
