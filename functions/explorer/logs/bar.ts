@@ -86,7 +86,9 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
   )
   const run = el('button', { class: 'primary' }, 'Run')
   const follow = button('Follow', acts.follow, { class: 'follow', 'aria-pressed': 'false' })
-  const redact = el('input', { type: 'checkbox', onchange: () => acts.change({ redact: redact.checked }) })
+  // The open entry stays, to be read again.
+  const onchange = () => acts.change({ redact: redact.checked, row: state.row })
+  const redact: HTMLInputElement = el('input', { type: 'checkbox', onchange })
   const unfold = (open?: boolean) => (more.ariaExpanded = String(element.classList.toggle('unfolded', open)))
   const more = button('Filters', () => unfold(), { class: 'unfold', 'aria-expanded': 'false' })
 

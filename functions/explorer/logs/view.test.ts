@@ -473,6 +473,9 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     seen += await page.getByText('203.0.113.7').count()
     expect(seen).toBe(0)
     expect(page.url()).toContain('.redact=true')
+    const entry = page.getByRole('region', { name: 'Fields of the entry' })
+    await entry.getByText('REDACTED').first().waitFor() // the same one, read again
+    expect(await entry.getByText('203.0.113.7').count()).toBe(0)
     // A newer state of the controls ends what is on its way, of the rows and of the chart.
     const ended: string[] = []
     const note = (request: Request) => {
