@@ -728,6 +728,13 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.keyboard.press('Escape')
     await fields.waitFor({ state: 'hidden' })
     expect((await rows().first().boundingBox())!.y).toBeLessThan(370)
+    await page.setViewportSize({ width: 1280, height: 740 })
+    await page.getByRole('button', { name: 'Fields', exact: true }).click()
+    await page.setViewportSize({ width: 375, height: 740 })
+    await fields.waitFor({ state: 'hidden' })
+    await page.setViewportSize({ width: 1280, height: 740 })
+    await fields.waitFor() // as they were
+    await page.setViewportSize({ width: 375, height: 740 })
     await page.getByRole('button', { name: 'Filters' }).click()
     await page.getByLabel('Severity').selectOption('5xx')
     await counted(/^30 rows/)
