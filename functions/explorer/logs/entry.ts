@@ -124,7 +124,8 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, { va
    * between it and its neighbours.
    */
   function around(): void {
-    const { row } = view.state
+    const { row, search, filters: before, severity: chosen } = view.state
+    const isNarrowed = search !== '' || before.length > 0 || chosen.length > 0
     const { table } = entryNamed(row, view.shape())
     if (place.inert) shown = '' // it is read again
     void run(async signal => {
@@ -135,6 +136,7 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, { va
       const [from, to] = (isAll ? all : await bounds(view.shape(table))) as [number, number]
       const filters: Filter[] = isAll ? [] : [{ path: tableColumn, operator: '=', value: table }]
       view.change({ ...plain, filters, ...writtenOf({ from, to }), search: '', row })
+      if (isAll && isNarrowed) tell('These are all entries around it, without the search and the filters.')
       if (!isAll)
         tell(`Many entries of other tables stand between it and its neighbours: these are of ${table}.`)
     }, fail)

@@ -311,6 +311,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await counted(/^30 rows/)
     await rows().last().click()
     await page.getByRole('button', { name: 'Entries around' }).click()
+    await page.getByText('without the search and the filters.').waitFor()
     await counted(/^6\d rows/) // of whole minutes
     await page.locator('.row[aria-selected=true]').waitFor()
     const next = page.locator('.row[aria-selected=true] + .row')
