@@ -239,8 +239,9 @@ function legendOf(
   const title = 'Shaded: the range has a part of that time, or it is not over'
   return [
     el('span', { class: 'hint', title: cost }, `per ${width}`),
-    ...entries.filter(entry => entry !== null),
+    // First of all, as what does not fit is beyond the edge.
     ...(without ? [el('span', { class: 'hint' }, without)] : []),
+    ...entries.filter(entry => entry !== null),
     ...(isCut ? [el('span', { class: 'key hint', title }, ...part)] : []),
   ]
 }
