@@ -82,7 +82,8 @@ export function apart(tables: EndpointTables, caller: Query): EndpointTables {
   const real = new Set(own.real.flatMap(table => namesOf(table)))
   const ctes = [...(own.query.with?.ctes ?? []), ...caller.with.ctes]
   const hidden = new Set(ctes.flatMap(namesOf).filter(key => real.has(key)))
-  const names = new Map([...hidden].map(key => [key, freeName(key, taken)]))
+  const names = new Map<string, string>()
+  for (const key of hidden) names.set(key, freeName(key, taken))
   for (const query of [own.query, caller])
     for (const node of descendants(query)) if (!own.real.includes(node as never)) rename(node, names)
   return own
@@ -94,8 +95,11 @@ function namesOf(node: AnyNode): string[] {
   return node.kind === 'TableReference' && node.path.length === 1 ? [nameKey(node.path[0]!.name)] : []
 }
 
-function freeName(key: string, taken: ReadonlySet<string>): string {
-  return taken.has(key) ? freeName(`${key}_`, taken) : key
+/** It is taken from then on. */
+function freeName(key: string, taken: Set<string>): string {
+  if (taken.has(key)) return freeName(`${key}_`, taken)
+  taken.add(key)
+  return key
 }
 
 function rename(node: AnyNode, names: ReadonlyMap<string, string>): void {

@@ -107,6 +107,15 @@ describe('WITH RECURSIVE', () => {
     )
   })
 
+  test('two tables with names of real ones get two other names', () => {
+    const two = endpoint('WITH t AS (SELECT s FROM x), u AS (SELECT s FROM x_) SELECT 1')
+    const sql = 'WITH RECURSIVE x AS (SELECT 1 AS n), x_ AS (SELECT 2 AS m) SELECT x.n, x_.m FROM x, x_, t, u'
+    expect(sandbox(two, sql).sql).toBe(
+      'WITH RECURSIVE t AS (SELECT s FROM x), u AS (SELECT s FROM x_), x__ AS (SELECT 1 AS n), ' +
+        'x___ AS (SELECT 2 AS m) SELECT x.n, x_.m FROM x__ AS x, x___ AS x_, t, u',
+    )
+  })
+
   test('lets no endpoint table be read in place of a real one', () => {
     const sql = `WITH RECURSIVE ${days} SELECT logs.id FROM recent, d, Logs AS x, logs`
     const { sql: statement, tables, parameters } = sandbox(shadowed, sql)
