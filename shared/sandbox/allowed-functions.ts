@@ -72,7 +72,6 @@ const closed: [names: RegExp, why: string][] = [
     "how it splits text is not the same everywhere: write CONTAINS_SUBSTR(x, 'text'), or REGEXP_EXTRACT_ALL(x, r'\\w+')",
   ],
   [/^JSON_FLATTEN$/, 'it is too new: write UNNEST(JSON_QUERY_ARRAY(x)) in FROM'],
-  [/^HLL_COUNT\./, 'its sketches differ between engines: APPROX_COUNT_DISTINCT counts'],
   [/\./, 'a name with a dot may be a routine that reads tables'],
   [
     /^(ST_|S2_|PROTO_|RANGE_)|^(RANGE|GENERATE_RANGE_ARRAY|FLATTEN|COSINE_DISTANCE|EUCLIDEAN_DISTANCE)$/,

@@ -12,6 +12,7 @@ import {
   each,
   type FunctionTable,
   named,
+  noBignumeric,
   sameAsFirst,
   signature,
 } from './signature.ts'
@@ -221,7 +222,6 @@ function finiteOrNull(x: string, y: string, result: (x: string, y: string) => st
   return typed(sql, 'FLOAT64')
 }
 
-/** NULL where the operator has no result. FLOAT64s need no TRY. */
 /** Functions that are themselves safe under SAFE: more digits than DuckDB keeps stay an error. */
 export const safeFunctions: FunctionTable = {
   PARSE_BIGNUMERIC: signature(
@@ -231,13 +231,11 @@ export const safeFunctions: FunctionTable = {
   ),
 }
 
-/** More digits than DuckDB keeps are an error, which SAFE would make NULL. */
-const safeBignumeric = 'cast to NUMERIC'
-
+/** NULL where the operator has no result. FLOAT64s need no TRY. */
 function safeArithmetic(site: CallSite, operator: '+' | '-' | '*'): Typed {
   const { x, y, type } = twoNumbers(site)
-  if (type.kind === 'BIGNUMERIC')
-    throw site.unsupported(`${site.name} of BIGNUMERIC`, site.call, safeBignumeric)
+  // More digits than DuckDB keeps are an error, which SAFE would make NULL.
+  if (type.kind === 'BIGNUMERIC') throw noBignumeric(site)
   if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} ${operator} ${y})`)
   return attempt(site.scope, scope => {
     const { x, y, type } = twoNumbers(site, scope)
@@ -266,8 +264,7 @@ function rangeBucket(site: CallSite): Typed {
 
 function safeDivide(site: CallSite): Typed {
   const { x, y, type } = twoNumbers(site)
-  if (type.kind === 'BIGNUMERIC')
-    throw site.unsupported(`${site.name} of BIGNUMERIC`, site.call, safeBignumeric)
+  if (type.kind === 'BIGNUMERIC') throw noBignumeric(site)
   if (type.kind === 'INT64') return typed(`(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`, 'FLOAT64')
   if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} / NULLIF(${y}, 0))`)
   return attempt(site.scope, scope => {

@@ -182,8 +182,11 @@ function applySignature(site: CallSite, signatures: Signature[]): Typed {
 function refuseBignumeric(site: CallSite, signatures: Signature[]): void {
   const kinds = site.knownArguments().map(({ type }) => type?.kind)
   const hasDigits = signatures.some(({ parameters }) => parameters.some(name => name.startsWith('NUMERIC')))
-  if (hasDigits && kinds.includes('BIGNUMERIC') && !kinds.includes('FLOAT64'))
-    throw site.unsupported(`${site.name} of BIGNUMERIC`, site.call, 'cast to NUMERIC')
+  if (hasDigits && kinds.includes('BIGNUMERIC') && !kinds.includes('FLOAT64')) throw noBignumeric(site)
+}
+
+export function noBignumeric(site: CallSite): SqlError {
+  return site.unsupported(`${site.name} of BIGNUMERIC`, site.call, 'cast to NUMERIC')
 }
 
 function applied(site: CallSite, { returns, sql, bounded }: Signature, args: Typed[]): Typed {
