@@ -177,6 +177,7 @@ describe('a job', () => {
   test('that is not complete in time is a timeout', async () => {
     meet({ method: 'results', effect: 'incomplete', times: 1_000 })
     expect(await failure({ timeoutMs: 200 })).toMatchObject({ reason: 'timeout' })
+    await until(() => asked('cancel').length === 1) // its last poll would meet the fault of the next test
   })
 
   test('that BigQuery ends after its own time limit is a timeout', async () => {
