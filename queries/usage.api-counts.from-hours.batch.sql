@@ -4,20 +4,14 @@ WITH sets AS (
   SELECT DISTINCT s.interval, s.project FROM UNNEST(@sets) AS s
 ),
 counts AS (
-  SELECT h.hour AS time, h.origin, h.words, h.rest, h.storage, h.auth, h.realtime
+  SELECT r.time, r.origin, r.words, r.rest, r.storage, r.auth, r.realtime
+  FROM `usage.api-counts.rollup` AS r
+  WHERE r.time >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 168 HOUR)
+    AND r.time < TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 167 HOUR)
+  UNION ALL
+  SELECT h.hour, h.origin, h.words, h.rest, h.storage, h.auth, h.realtime
   FROM `usage.api-counts.hours.rollup` AS h
   WHERE h.hour >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 167 HOUR)
-    AND h.hour < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR)
-  UNION ALL
-  SELECT c.minute, c.origin, c.words, c.rest, c.storage, c.auth, c.realtime
-  FROM `usage.api-counts.rollup` AS c
-  WHERE c.minute >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL 168 HOUR)
-    AND c.minute < TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 167 HOUR)
-  UNION ALL
-  SELECT c.minute, c.origin, c.words, c.rest, c.storage, c.auth, c.realtime
-  FROM `usage.api-counts.rollup` AS c
-  WHERE c.minute >= TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR)
-    AND c.minute < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE)
 ),
 places AS (
   SELECT DISTINCT origin, words FROM counts

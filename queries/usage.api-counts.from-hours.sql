@@ -1,22 +1,15 @@
--- The rows of usage.api-counts.sql for more than an hour, as of the last whole minute. Seven days are 168 hours: 167 whole
--- ones, up to the beginning of this hour, come from the roll-up by the hour; what is left of the window before and after
--- them, an hour of minutes together, comes from the roll-up by the minute. @interval is daily, 7day or 1day, which is the last
--- of it, and patterns are those of usage.api-counts.from-rollup.sql.
+-- The rows of usage.api-counts.sql for more than an hour: moments up to the first whole hour of the window, and hours from
+-- there on, however far the log reaches. @interval is daily, 7day or 1day, which is the hours from the 24th before this one,
+-- and patterns are those of usage.api-counts.from-rollup.sql.
 WITH counts AS (
-  SELECT h.hour AS time, h.origin, h.words, h.rest, h.storage, h.auth, h.realtime
+  SELECT r.time, r.origin, r.words, r.rest, r.storage, r.auth, r.realtime
+  FROM `usage.api-counts.rollup` AS r
+  WHERE r.time >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 168 HOUR)
+    AND r.time < TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 167 HOUR)
+  UNION ALL
+  SELECT h.hour, h.origin, h.words, h.rest, h.storage, h.auth, h.realtime
   FROM `usage.api-counts.hours.rollup` AS h
   WHERE h.hour >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 167 HOUR)
-    AND h.hour < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR)
-  UNION ALL
-  SELECT c.minute, c.origin, c.words, c.rest, c.storage, c.auth, c.realtime
-  FROM `usage.api-counts.rollup` AS c
-  WHERE c.minute >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL 168 HOUR)
-    AND c.minute < TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR), INTERVAL 167 HOUR)
-  UNION ALL
-  SELECT c.minute, c.origin, c.words, c.rest, c.storage, c.auth, c.realtime
-  FROM `usage.api-counts.rollup` AS c
-  WHERE c.minute >= TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), HOUR)
-    AND c.minute < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE)
 )
 SELECT
   DATETIME(IF(@interval = '1day', TIMESTAMP_TRUNC(time, HOUR), TIMESTAMP_TRUNC(time, DAY)), 'UTC') AS timestamp,

@@ -6,10 +6,9 @@ WITH sets AS (
   SELECT DISTINCT s.interval, s.project FROM UNNEST(@sets) AS s
 ),
 counts AS (
-  SELECT c.minute, c.origin, c.words, c.rest, c.storage, c.auth, c.realtime
-  FROM `usage.api-counts.rollup` AS c
-  WHERE c.minute >= TIMESTAMP_SUB(TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE), INTERVAL 60 MINUTE)
-    AND c.minute < TIMESTAMP_TRUNC(CURRENT_TIMESTAMP(), MINUTE)
+  SELECT r.time, r.origin, r.words, r.rest, r.storage, r.auth, r.realtime
+  FROM `usage.api-counts.rollup` AS r
+  WHERE r.time >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 60 MINUTE)
 ),
 places AS (
   SELECT DISTINCT origin, words FROM counts
@@ -26,7 +25,7 @@ matches AS (
 SELECT
   s.interval,
   s.project,
-  DATETIME(IF(s.interval = 'hourly', TIMESTAMP_TRUNC(c.minute, HOUR), c.minute), 'UTC') AS timestamp,
+  DATETIME(TIMESTAMP_TRUNC(IF(s.interval = 'hourly', TIMESTAMP_TRUNC(c.time, HOUR), c.time), MINUTE), 'UTC') AS timestamp,
   SUM(c.rest) AS total_rest_requests,
   SUM(c.storage) AS total_storage_requests,
   SUM(c.auth) AS total_auth_requests,

@@ -1,6 +1,6 @@
 import type { Statement } from '../../shared/engines/engine.ts'
 import { type Endpoint, upstreamBindings } from '../../shared/endpoints/definition.ts'
-import { type SavedQuery, savedStatement } from '../../shared/endpoints/saved-query.ts'
+import { savedStatement } from '../../shared/endpoints/saved-query.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { assertPinsHold } from '../../shared/sandbox/pins.ts'
@@ -17,8 +17,6 @@ interface Composed {
   statement: Statement
   /** Where the statement reads a roll-up: the endpoint's own query, for when that cannot be read. */
   instead: Statement | null
-  /** Of the statement's rows; `null` = as of now. */
-  asOf: SavedQuery['asOf']
   sql: string | null
   tree: Query | null
   /** Names that the caller's SQL gives to values of another kind, for redaction. */
@@ -71,7 +69,7 @@ export function compose(
   // A clear answer needs neither.
   const { problem, names } = redacted ? storedTextIn(tree) : asItIs
   if (problem && isImposed && !endpoint.sandboxDespiteRedaction) throw changesText(problem, callerSql)
-  return { statement: { sql, bindings: needed }, instead: null, asOf: null, sql: normal, tree, names }
+  return { statement: { sql, bindings: needed }, instead: null, sql: normal, tree, names }
 }
 
 /** The first rows of the table in `shared/sandbox/README.md`, "Redacted answers". */

@@ -1,6 +1,5 @@
 /** Running a statement for an endpoint, and what its errors mean to a caller: codes, whose statuses are in `shared/errors.ts`.*/
 import type { Endpoint } from '../endpoints/definition.ts'
-import type { SavedQuery } from '../endpoints/saved-query.ts'
 import {
   EngineError,
   type EngineErrorReason,
@@ -62,25 +61,23 @@ interface Readings {
   endpoint: Endpoint
   statement: Statement
   instead?: Statement | null
-  asOf?: SavedQuery['asOf']
 }
 
 /**
  * Runs the statement, or the one that takes its place: a roll-up that is missing or damaged costs time and money, and no
  * answer. The log says so.
- * @param asOf of the statement's rows; those of the other are as of now
  */
 export async function runFirstReadable<R>(
-  { endpoint, statement, instead = null, asOf = null }: Readings,
+  { endpoint, statement, instead = null }: Readings,
   run: (statement: Statement) => Promise<R>,
   log: Log,
-): Promise<{ result: R; asOf: SavedQuery['asOf'] }> {
+): Promise<R> {
   try {
-    return { result: await run(statement), asOf }
+    return await run(statement)
   } catch (error) {
     if (!instead || !lacksRollup(error)) throw error
     log('WARNING', 'a roll-up could not be read', { endpoint: endpoint.name, ...describeError(error) })
-    return { result: await run(instead), asOf: null }
+    return run(instead)
   }
 }
 

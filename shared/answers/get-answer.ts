@@ -4,7 +4,6 @@ import type { AnswerCache, CacheRequest } from '../cache/cache.ts'
 import { cacheKey, type CacheKeyFields } from '../cache/key.ts'
 import { cacheTimes } from '../cache/times.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
-import { type SavedQuery, timeAsOf } from '../endpoints/saved-query.ts'
 import { EngineError, type QueryEngine, type RunCost, type Statement } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import type { Allowance } from '../keys/limits.ts'
@@ -50,12 +49,11 @@ async function answerTo(services: AnsweringServices, request: QueryRequest): Pro
     if (allowance?.left === 0) throw allowance.refusal()
     // A run that is not cached serves this client alone.
     const signal = request.gone()
-    const startedAt = Date.now()
     const run = runEngine(services, request, allowance, { signal })
-    const { answer, asOf, oldest } = await run.catch((cause: unknown) => {
+    const { answer, oldest } = await run.catch((cause: unknown) => {
       throw signal.aborted ? new ApiError('client_closed_request', 'The client has gone.', { cause }) : cause
     })
-    const madeAt = Math.min(asOf === null ? Date.now() : timeAsOf(asOf, startedAt), oldest)
+    const madeAt = Math.min(Date.now(), oldest)
     return { answer, status: 'uncached', stored: false, madeAt, ageMs: 0, failure: null }
   }
   if (!byteLimit) return cache.read(cacheRequestOf(services, request, null))
@@ -102,9 +100,8 @@ function cacheRequestOf(
       const own = jobKey === undefined ? {} : { jobKey }
       if (copy)
         return { answer: await redactAnswer(endpoint, copy.answer, request.names), madeAt: copy.madeAt }
-      const { answer, asOf, oldest } = await runEngine(services, request, allowance, own)
-      if (asOf === null && oldest === Infinity) return { answer }
-      return { answer, madeAt: Math.min(timeAsOf(asOf, startedAt), oldest) }
+      const { answer, oldest } = await runEngine(services, request, allowance, own)
+      return oldest === Infinity ? { answer } : { answer, madeAt: Math.min(startedAt, oldest) }
     },
   }
 }
@@ -136,13 +133,13 @@ function timeoutOf({ endpoint, upstream = [] }: QueryRequest): number {
   return endpoint.timeoutSeconds * 1000 + Math.max(0, ...waits)
 }
 
-/** @returns the answer, the time as of which its own rows are, and store time of the oldest rows read as a table, or Infinity */
+/** @returns the answer, and store time of the oldest rows read as a table, or Infinity */
 async function runEngine(
   services: AnsweringServices,
   asked: QueryRequest,
   allowed: Allowance | null,
   own: Pick<RunOptions, 'jobKey' | 'signal'>,
-): Promise<{ answer: Answer; asOf: SavedQuery['asOf']; oldest: number }> {
+): Promise<{ answer: Answer; oldest: number }> {
   const { engine, inFlight, assertWithin, log } = services
   const { request, bytes: held, oldest } = await withUpstream(asked, inner => getAnswer(services, inner), log)
   const allowance = allowed && request !== asked ? await request.byteLimit!.today() : allowed
@@ -164,13 +161,13 @@ async function runEngine(
       if (held > 0) onBytes(held)
       const limits = page ? { ...endpoint, maxRows: page.rows } : endpoint
       const run = (statement: Statement) => runQuery(engine, limits, statement, { ...options, onBytes })
-      const { result: ran, asOf } = await timing.measure('engine', () => runFirstReadable(request, run, log))
+      const ran = await timing.measure('engine', () => runFirstReadable(request, run, log))
       await pay(ran)
       const { result, marks } = page ? await page.finish(ran) : { result: ran, marks: undefined }
       const answer = await timing.measure(redacted ? 'redact' : 'encode', () =>
         finish(endpoint, result, redacted, marks, names),
       )
-      return { answer, asOf, oldest }
+      return { answer, oldest }
     })
   } catch (error) {
     const cost = costOf(error)

@@ -1,7 +1,6 @@
 /** What is asked of an endpoint, and what comes of it. */
 import type { CacheResult } from '../cache/cache.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
-import type { SavedQuery } from '../endpoints/saved-query.ts'
 import type { RunCost, RunLabels, Statement } from '../engines/engine.ts'
 import type { ByteLimit } from '../keys/limits.ts'
 import type { Page } from '../pages/page.ts'
@@ -14,8 +13,6 @@ export interface QueryRequest {
   statement: Statement
   /** For when the statement's roll-up cannot be read: the endpoint's own query. */
   instead?: Statement | null
-  /** Of the statement's rows; absent or `null` = as of now. */
-  asOf?: SavedQuery['asOf']
   /** Canonical parameters. */
   parameters: string
   /** Normal form of the caller's SQL, `null` for the endpoint's own query. */

@@ -49,8 +49,7 @@ export interface CacheRequest {
   /**
    * Runs the engine. `startedAt` is the store's time, or NaN where it never answered. Two calls have the same `jobKey`
    * only where the second took the lease of a process that died, so that the engine can adopt the first one's job.
-   * `madeAt` (store time) is given where the answer is as of an earlier time: it was derived from an older one, or its
-   * rows end at a whole minute.
+   * `madeAt` (store time) is given where the answer is as of an earlier time: it was derived from an older one.
    */
   make(startedAt: number, jobKey?: string): Promise<{ answer: Answer; madeAt?: number }>
 }

@@ -17,13 +17,8 @@ import { cacheTimes, type LeaseTimes, timeouts } from './times.ts'
 
 export interface Claim {
   keyFields: CacheKeyFields
-  /** Store time at which the claim was made: the engine begins after it. */
-  startedAt: number
-  /**
-   * Stores the answer and releases the lease. `false` = too large, or another process has taken the lease.
-   * @param madeAt store time as of which the answer is
-   */
-  store(answer: Answer, madeAt?: number): Promise<boolean>
+  /** Stores the answer and releases the lease. `false` = too large, or another process has taken the lease. */
+  store(answer: Answer): Promise<boolean>
   /** Records the failure, as a reader's would be, and releases the lease. */
   fail(error: ApiError): Promise<void>
   /** Releases the lease and changes nothing else. */
@@ -125,16 +120,16 @@ function claimed(
   store: Store,
   { keyFields, freshMs, key, head, lease }: Wanted & { key: string; head: Head; lease: Lease },
 ): Claim {
-  const startedAt = lease.takenAt
+  // The engine begins after it.
+  const madeAt = lease.takenAt
   return {
     keyFields,
-    startedAt,
-    async store(answer, madeAt = startedAt) {
+    async store(answer) {
       const expireAt = new Date(madeAt + freshMs + cacheTimes.staleMs)
       return (await publish(store, { key, lease, before: head, answer, madeAt, expireAt })) !== null
     },
     async fail(error) {
-      const failure = nextFailure(head.failure, error, { now: startedAt, backOffMs: cacheTimes.backOffMs })
+      const failure = nextFailure(head.failure, error, { now: madeAt, backOffMs: cacheTimes.backOffMs })
       await release(lease, { failure: failureFields(failure) })
     },
     release: () => release(lease),

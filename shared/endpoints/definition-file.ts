@@ -53,7 +53,6 @@ interface RollupDefinition {
 interface AnswerDefinition {
   query: string
   batch?: string
-  asOf?: 'minute'
   when: object
 }
 
@@ -222,28 +221,16 @@ function rollupOf({ query, ...layout }: RollupDefinition, pointer: string, readQ
 }
 
 function answerOf(
-  { query, batch, asOf, when }: AnswerDefinition,
+  { query, batch, when }: AnswerDefinition,
   pointer: string,
   readQuery: ReadQuery,
 ): RollupAnswer {
   const batchSql = batch === undefined ? null : readQuery(batch, `${pointer}/batch`)
-  return { sql: readQuery(query, `${pointer}/query`), batch: batchSql, asOf: asOf ?? null, when }
+  return { sql: readQuery(query, `${pointer}/query`), batch: batchSql, when }
 }
 
-/** A shorter freshness could be over when the answer is made, and every call would run the query. */
-const leastSecondsAsOfMinute = 120
-
-/** @throws DefinitionError for an `asOf` or a `when` that this endpoint cannot have */
-function assertFits(
-  { asOf, when }: AnswerDefinition,
-  pointer: string,
-  { cache, parameters }: DefinitionFile,
-): void {
-  if (asOf === 'minute' && cache.seconds > 0 && cache.seconds < leastSecondsAsOfMinute)
-    throw wrong(
-      `${pointer}/asOf`,
-      `minute: an answer is up to 60 s old when it is made, so cache.seconds must be 0 or at least ${leastSecondsAsOfMinute}`,
-    )
+/** @throws DefinitionError for a `when` that this endpoint cannot have */
+function assertFits({ when }: AnswerDefinition, pointer: string, { parameters }: DefinitionFile): void {
   const { properties = {}, required = [] } = when as { properties?: object; required?: unknown[] }
   assertDeclared(
     `${pointer}/when`,
@@ -337,10 +324,11 @@ function problemOf(error: ErrorObject): DefinitionProblem {
     allowedValue?: unknown
     allowedValues?: unknown[]
   }
+  const gone = keyword === 'not' ? (parentSchema as { description?: string }).description : undefined
   const choices = allowedValues.filter(value => value !== undefined)
   return {
     pointer: instancePath,
-    detail: choices.length > 0 ? `must be ${choices.map(String).join(' or ')}` : message,
+    detail: choices.length > 0 ? `must be ${choices.map(String).join(' or ')}` : (gone ?? message),
   }
 }
 

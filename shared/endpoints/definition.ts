@@ -104,8 +104,6 @@ export interface RollupAnswer {
   sql: string
   /** The batch query over the roll-ups; `null` = each set runs by itself. */
   batch: string | null
-  /** `minute`: the rows are those as of the last whole minute. `null` = as of now. */
-  asOf: 'minute' | null
   /** JSON Schema of the parameters, those that are NULL left out. */
   when: object
 }

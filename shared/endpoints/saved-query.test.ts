@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
+import { endpointIn, fieldsOf } from './definition.ts'
 import { endpointFrom } from './definition-file.ts'
 import { readParameters } from './parameters.ts'
-import { queryFor, timeAsOf } from './saved-query.ts'
+import { queryFor } from './saved-query.ts'
 
 const endpoint = endpointFrom(
   'a.counts',
@@ -19,7 +20,6 @@ const endpoint = endpointFrom(
       {
         query: 'long.sql',
         batch: 'long.batch.sql',
-        asOf: 'minute',
         when: { required: ['span'], properties: { span: { pattern: '^long$' } } },
       },
     ],
@@ -28,27 +28,27 @@ const endpoint = endpointFrom(
   file => file,
 )
 
-function chosen(query: string) {
-  const { sql, batch, rollups, asOf } = queryFor(endpoint, readParameters(endpoint, query, {}).bindings)
-  return [sql, batch, rollups.map(({ name }) => name), asOf]
+function chosen(query: string, of = endpoint) {
+  const { sql, batch, rollups } = queryFor(of, readParameters(of, query, {}).bindings)
+  return [sql, batch, rollups.map(({ name }) => name)]
 }
 
 describe('a call is answered by', () => {
   test.each([
-    ['span=long', ['long.sql', 'long.batch.sql', ['a.rollup'], 'minute']],
-    ['size=9', ['small.sql', null, ['a.rollup'], null]],
-    ['size=9&span=long', ['small.sql', null, ['a.rollup'], null]],
-    ['size=10&span=long', ['long.sql', 'long.batch.sql', ['a.rollup'], 'minute']],
-    ['size=10', ['own query', 'a.warm.sql', [], null]],
-    ['span=longer', ['own query', 'a.warm.sql', [], null]],
-    ['span=', ['own query', 'a.warm.sql', [], null]],
+    ['span=long', ['long.sql', 'long.batch.sql', ['a.rollup']]],
+    ['size=9', ['small.sql', null, ['a.rollup']]],
+    ['size=9&span=long', ['small.sql', null, ['a.rollup']]],
+    ['size=10&span=long', ['long.sql', 'long.batch.sql', ['a.rollup']]],
+    ['size=10', ['own query', 'a.warm.sql', []]],
+    ['span=longer', ['own query', 'a.warm.sql', []]],
+    ['span=', ['own query', 'a.warm.sql', []]],
   ])('the first query whose `when` fits, else the endpoint’s own: %s', (query, expected) => {
     expect(chosen(query)).toEqual(expected)
   })
 })
 
-test('rows as of the minute are as of the last whole one', () => {
-  const at = Date.parse('2026-03-10T12:30:59.999Z')
-  expect(timeAsOf('minute', at)).toBe(Date.parse('2026-03-10T12:30:00Z'))
-  expect(timeAsOf(null, at)).toBe(at)
+test('a definition that was stored with a time as of which its rows are (asOf) answers by the same query', () => {
+  const answers = endpoint.answers.map(answer => ({ ...answer, asOf: 'minute' }))
+  const stored = endpointIn(fieldsOf({ ...endpoint, answers }))
+  expect(chosen('span=long', stored)).toEqual(chosen('span=long'))
 })

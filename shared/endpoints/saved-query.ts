@@ -11,12 +11,11 @@ export interface SavedQuery {
   batch: string | null
   /** Those that it may read; none = it reads the log tables alone. */
   rollups: Rollup[]
-  asOf: RollupAnswer['asOf']
 }
 
 /** The query that answers every call, whatever its parameters. */
 export function ownQuery({ sql, warm }: Endpoint): SavedQuery {
-  return { sql, batch: warm?.sql ?? null, rollups: [], asOf: null }
+  return { sql, batch: warm?.sql ?? null, rollups: [] }
 }
 
 /** The first of `answers` whose `when` fits the parameters, else the endpoint's own query. */
@@ -27,7 +26,7 @@ export function queryFor(endpoint: Endpoint, bindings: Binding[]): SavedQuery {
 
 /** The queries over the roll-ups, in the order of `answers`. */
 export function rollupQueries({ answers, rollups }: Endpoint): SavedQuery[] {
-  return answers.map(({ sql, batch, asOf }) => ({ sql, batch, rollups, asOf }))
+  return answers.map(({ sql, batch }) => ({ sql, batch, rollups }))
 }
 
 /** Whether it is a query of `answers`, and not the endpoint's own. */
@@ -47,22 +46,11 @@ export function statementOf(
 export function savedStatement(
   endpoint: Endpoint,
   parameters: Binding[],
-): { statement: Statement; instead: Statement | null; asOf: SavedQuery['asOf']; sql: null } {
+): { statement: Statement; instead: Statement | null; sql: null } {
   const query = queryFor(endpoint, parameters)
   const bindings = [...parameters, ...upstreamBindings(endpoint)]
   const instead = readsRollups(query) ? statementOf(ownQuery(endpoint), bindings) : null
-  return { statement: statementOf(query, bindings), instead, asOf: query.asOf, sql: null }
-}
-
-const minuteMs = 60_000
-
-/**
- * The time as of which the rows are. A run reads the engine's clock later than `startedAt`, so that the rows may be of a
- * minute more than is said here, and never of one less.
- * @param startedAt when the run began, milliseconds since 1970 UTC
- */
-export function timeAsOf(asOf: SavedQuery['asOf'], startedAt: number): number {
-  return asOf === 'minute' ? Math.floor(startedAt / minuteMs) * minuteMs : startedAt
+  return { statement: statementOf(query, bindings), instead, sql: null }
 }
 
 /** Compiled once for each version of an endpoint; `apply` has checked the schemas. */

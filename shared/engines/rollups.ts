@@ -14,8 +14,6 @@ import { children } from '../sql/walk.ts'
 interface RollupShape {
   /** Logical name of the log table that it is made of. */
   table: string
-  /** The log table's column of which times are made, such as `timestamp`; `null` = the roll-up has no time. */
-  time: string | null
   columns: RollupColumn[]
 }
 
@@ -67,7 +65,7 @@ export function rollupShape(sql: string): RollupShape {
   const select = onlySelect(query, refuse)
   const columns = select.items.map(item => columnOf(item, refuse))
   checkGroups(select, columns, refuse)
-  return { table: tableIn(select, refuse), time: timeIn(select), columns }
+  return { table: tableIn(select, refuse), columns }
 }
 
 type Refuse = (node: { at: number }, detail: string) => SqlError
@@ -148,16 +146,6 @@ function checkGroups({ groupBy, items }: Select, columns: RollupColumn[], refuse
       throw refuse(key, 'a roll-up is grouped by its columns that are no sums, each by its name')
   }
   if (groups.size > 0) throw refuse(groupBy, `GROUP BY lacks ${[...groups].join(', ')}`)
-}
-
-/** Times are truncated by a group's column: TIMESTAMP_TRUNC(t.timestamp, MINUTE). */
-function timeIn({ items }: Select): string | null {
-  for (const item of items) {
-    const call = item.kind === 'SelectColumn' && item.expression
-    const [time] = call && call.kind === 'Call' && nameOf(call) === 'TIMESTAMP_TRUNC' ? call.arguments : []
-    if (time?.kind === 'Path') return time.parts.at(-1)!.name
-  }
-  return null
 }
 
 /** One log table, and arrays of its rows. */

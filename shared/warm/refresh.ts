@@ -7,14 +7,7 @@ import { redactError } from '../answers/get-answer.ts'
 import { claim, type Claim, claimTogether } from '../cache/refresh-claim.ts'
 import { asApiError } from '../cache/failures.ts'
 import type { Endpoint, Warming } from '../endpoints/definition.ts'
-import {
-  ownQuery,
-  queryFor,
-  readsRollups,
-  type SavedQuery,
-  statementOf,
-  timeAsOf,
-} from '../endpoints/saved-query.ts'
+import { ownQuery, queryFor, readsRollups, type SavedQuery, statementOf } from '../endpoints/saved-query.ts'
 import type { QueryEngine, Result, RunResult, Statement } from '../engines/engine.ts'
 import type { Store } from '../stores/store.ts'
 import { batchStatement, groupsOf, sentOf, splitRows } from './batch.ts'
@@ -101,10 +94,9 @@ function batchesOf(warming: Warming, query: SavedQuery, sets: DueSet[]): DueSet[
 async function refreshTogether(work: Work, query: SavedQuery, due: DueSet[]): Promise<DueSet[]> {
   if (query.batch === null || due.length < 2 || work.budget.spent) return refreshEach(work, query, due)
   const held = due.map(one => holdTogether(work, one))
-  const madeAt = timeAsOf(query.asOf, work.now())
   try {
     const results = await runBatch(work, query, held)
-    await pMap(held, (one, i) => publish(work, one, { result: results[i]!, madeAt }), storeCalls)
+    await pMap(held, (one, i) => publish(work, one, results[i]!), storeCalls)
     return []
   } catch (error) {
     if (lacksRollup(error)) return leave(work, due, error)
@@ -158,7 +150,7 @@ async function refreshAlone(work: Work, query: SavedQuery, due: DueSet): Promise
   try {
     if (spent) throw new OutOfBudget(spent)
     const result = await runCounted(work, work.endpoint, statementOf(query, held.set))
-    await publish(work, held, { result, madeAt: timeAsOf(query.asOf, held.claims[0]!.startedAt) })
+    await publish(work, held, result)
   } catch (error) {
     if (lacksRollup(error)) {
       for (const claim of held.claims) await claim.release()
@@ -204,18 +196,11 @@ async function runCounted(
   }
 }
 
-/**
- * One result serves the clear and the redacted answer.
- * @param made the result, and the store's time as of which it is
- */
-async function publish(
-  { endpoint, tally }: Work,
-  { claims }: HeldSet,
-  { result, madeAt }: { result: Result; madeAt: number },
-): Promise<void> {
+/** One result serves the clear and the redacted answer. */
+async function publish({ endpoint, tally }: Work, { claims }: HeldSet, result: Result): Promise<void> {
   for (const claim of claims)
     try {
-      const stored = await claim.store(finish(endpoint, result, isRedacted(claim)), madeAt)
+      const stored = await claim.store(finish(endpoint, result, isRedacted(claim)))
       if (stored) tally.refreshed()
       else tally.skipped('not_stored')
     } catch (error) {

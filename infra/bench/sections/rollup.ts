@@ -113,17 +113,26 @@ async function bytesOf(engine: QueryEngine, endpoint: Endpoint, name: string): P
   await cycle()
   const [ours, theirs] = [await cycle(), await cycle(ownQuery(endpoint))]
   const both = { ours: [ours.daily + ours.hourly], theirs: [theirs.daily + theirs.hourly] }
-  const what = `a cycle of the warmer, ${name}: over the log table`
+  const week = { ours: [ours.daily], theirs: [theirs.daily] }
   const ofRollup = (rollup: Rollup) =>
     bytesOfRow(engine, [rollup.partition, ...rollupColumns], `\`${rollup.name}\``, [rollup])
-  const [minutes, hours] = endpoint.rollups as [Rollup, Rollup]
+  const [moments, hours] = endpoint.rollups as [Rollup, Rollup]
   const perRow = {
     raw: await bytesOfRow(engine, chartColumns, rawRows),
-    minutes: await ofRollup(minutes),
+    moments: await ofRollup(moments),
     hours: await ofRollup(hours),
   }
   return [
-    compared(`${what}, bytes`, { ...both, unit: 'bytes', bound: null }),
+    compared(`charts of seven days, ${name}: the log table, bytes`, {
+      ...week,
+      unit: 'bytes',
+      bound: 1 / 120,
+    }),
+    compared(`a cycle of the warmer, ${name}: over the log table, bytes`, {
+      ...both,
+      unit: 'bytes',
+      bound: null,
+    }),
     ...layouts(perRow, name),
     ...costs(perRow, name),
   ]

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Job } from '../../../shared/engines/bigquery/client.ts'
-import { openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
+import { type DuckDbOptions, openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { BigQueryError } from './errors.ts'
 import { type ApiMethod, type Fault, Faults } from './faults.ts'
@@ -23,7 +23,7 @@ export interface BigQueryServerOptions {
   /** `project.dataset` of the tables. */
   dataset: string
   /** The local engine's current time; the real one by default. */
-  now?: string
+  now?: DuckDbOptions['now']
   /** How the tables are partitioned, by `timestamp`; `null` = not at all. */
   partition?: PartitionUnit | null
   /** Rows of a page at most. */

@@ -17,9 +17,12 @@ import {
   statementOf,
 } from '../../../shared/endpoints/saved-query.ts'
 import { isoTimestamp } from '../../../shared/endpoints/timestamps.ts'
-import { rollupShape } from '../../../shared/engines/rollups.ts'
+import { statementLimits } from '../../../shared/sql/limits.ts'
+import { parse } from '../../../shared/sql/parser.ts'
+import { print } from '../../../shared/sql/printer.ts'
+import type { AnyNode, Select, SelectColumn } from '../../../shared/sql/tree.ts'
+import { descendants } from '../../../shared/sql/walk.ts'
 import { batchStatement, groupsOf, type ParameterSet, splitRows } from '../../../shared/warm/batch.ts'
-import { asOf, lastMinute } from './as-of.ts'
 import type { EndpointSource } from './read.ts'
 import type { FileProblem } from './yaml.ts'
 
@@ -37,7 +40,7 @@ export async function compareBatchQueries(
   for (const { endpoint, queryFiles } of sources) {
     const file = queryFiles.get('/warm/query')
     if (file === undefined) continue
-    const own = ownQuery(endpoint)
+    const own = atOnce(ownQuery(endpoint), await timeOf(engine))
     const expected: Run = set => runAlone(engine, endpoint, own, set)
     const compare = async () => {
       for (const group of groupsOf(endpoint.warm!, sampleSets(endpoint), set => set)) {
@@ -52,10 +55,7 @@ export async function compareBatchQueries(
   return problems
 }
 
-/**
- * As of one whole minute, for a query that is as of the last one.
- * @returns a problem for each query over a roll-up that gives other rows than the endpoint's own query
- */
+/** @returns a problem for each query over a roll-up that gives other rows than the endpoint's own query */
 export async function compareRollupQueries(
   sources: EndpointSource[],
   engine: QueryEngine,
@@ -65,9 +65,8 @@ export async function compareRollupQueries(
     for (const [i, query] of rollupQueries(endpoint).entries()) {
       const file = queryFiles.get(`/answers/${i}/query`)!
       const batchFile = queryFiles.get(`/answers/${i}/batch`)
-      const time = query.asOf === null ? null : await lastMinute(engine)
-      const own = time === null ? ownQuery(endpoint) : ownQueryAsOf(endpoint, time)
-      const tried = time === null ? query : queryAsOf(query, time)
+      const time = await timeOf(engine)
+      const [own, tried] = [atOnce(ownQuery(endpoint), time), atOnce(query, time)]
       const expected: Run = set => runAlone(engine, endpoint, own, set)
       const fitting = () => sampleSets(endpoint).filter(set => queryFor(endpoint, set).sql === query.sql)
       const known = new Map<string, string>()
@@ -91,14 +90,31 @@ export async function compareRollupQueries(
   return problems
 }
 
-/** The endpoint's own query as its roll-up has the rows: those before the minute. */
-function ownQueryAsOf(endpoint: Endpoint, time: string): SavedQuery {
-  const times = endpoint.rollups.map(({ sql }) => rollupShape(sql).time)
-  return { ...ownQuery(endpoint), sql: asOf(endpoint.sql, time, times.find(Boolean) ?? null) }
+/** By the engine's clock, microseconds since 1970. */
+async function timeOf(engine: QueryEngine): Promise<number> {
+  const statement = { sql: 'SELECT CURRENT_TIMESTAMP() AS time', bindings: [] }
+  return Number((await engine.run(statement, { maxRows: 1, timeoutMs: 30_000 })).rows[0]!['time'])
 }
 
-function queryAsOf({ sql, batch, ...query }: SavedQuery, time: string): SavedQuery {
-  return { ...query, sql: asOf(sql, time, null), batch: batch && asOf(batch, time, null) }
+/** The query with this time for CURRENT_TIMESTAMP(): rows that leave a window between two runs would be a difference. */
+function atOnce({ sql, batch, ...query }: SavedQuery, time: number): SavedQuery {
+  const fixed = (text: string) => {
+    const tree = parse(text, statementLimits)
+    for (const node of descendants(tree)) if (isNow(node)) Object.assign(node, timeNode(time))
+    return print(tree)
+  }
+  return { ...query, sql: fixed(sql), batch: batch && fixed(batch) }
+}
+
+/** With parentheses or without. */
+function isNow(node: AnyNode): boolean {
+  const names = node.kind === 'Call' ? node.name : node.kind === 'Path' ? node.parts : []
+  return names.map(({ name }) => name.toUpperCase()).join('.') === 'CURRENT_TIMESTAMP'
+}
+
+function timeNode(time: number): AnyNode {
+  const [item] = (parse(`SELECT TIMESTAMP_MICROS(${time})`).body as Select).items
+  return (item as SelectColumn).expression
 }
 
 async function problemIn(file: string, compare: () => Promise<string | null>): Promise<FileProblem[]> {

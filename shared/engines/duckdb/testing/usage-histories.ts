@@ -1,17 +1,19 @@
 /**
- * Random histories of the edge log, and the usage chart over them: from the roll-up, in a batch, and by the endpoint's own
- * query as of the same minute. Files come late, out of order, are replaced and removed; URLs are hostile.
+ * Random histories of the edge log, and the usage chart over them: by the query that answers its call, in a batch, and by the
+ * endpoint's own query at the same time, to the microsecond. Files come late, out of order, are replaced and removed; rows are
+ * at the edges of windows and in the future; URLs are hostile.
  */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { parse as parseYaml } from 'yaml'
-import { asOf } from '../../../../infra/lqe/apply/as-of.ts'
+import { type BigQueryServerOptions, startBigQueryServer } from '../../../../infra/google/bigquery/server.ts'
 import type { Endpoint } from '../../../endpoints/definition.ts'
 import { endpointFrom } from '../../../endpoints/definition-file.ts'
 import { readParameters } from '../../../endpoints/parameters.ts'
 import { ownQuery, queryFor, readsRollups, statementOf } from '../../../endpoints/saved-query.ts'
+import { openBigQuery } from '../../bigquery/engine.ts'
 import { batchStatement, groupsOf, type ParameterSet, splitRows } from '../../../warm/batch.ts'
 import type { Column, SqlType } from '../../../sql/types.ts'
 import type { QueryEngine } from '../../engine.ts'
@@ -47,21 +49,29 @@ export interface Tally {
   cells: number
   /** Charts with rows, so that not only emptiness is compared. */
   filled: number
+  /** Charts from the roll-ups. */
+  summed: number
 }
 
-/** Plays histories, one after the other, over one engine. */
+/** Plays histories, one after the other, over one engine: DuckDB, or BigQuery's client with the local server. */
 export class UsageHistories {
-  readonly tally: Tally = { histories: 0, charts: 0, rows: 0, cells: 0, filled: 0 }
+  readonly tally: Tally = { histories: 0, charts: 0, rows: 0, cells: 0, filled: 0, summed: 0 }
   private readonly folder = mkdtempSync(join(tmpdir(), 'usage-'))
   private readonly endpoint = usageEndpoint()
-  private engine: QueryEngine
+  private engine: QueryEngine | null = null
+  private readonly open: () => Promise<QueryEngine>
   private readonly writer: Promise<DuckDBConnection>
+  /** Milliseconds, and microseconds behind them. */
   private now = start
+  private micros = 0
 
-  constructor() {
+  constructor(engine: 'duckdb' | 'bigquery') {
     const logsFolder = join(this.folder, 'logs')
     mkdirSync(join(logsFolder, table), { recursive: true })
-    this.engine = this.open()
+    const tables = new Map([[table, columns]])
+    const options = { logsFolder, tables, now: () => this.nowText() }
+    this.open = async () =>
+      engine === 'duckdb' ? openDuckDb(options) : openLocalBigQuery(options, this.endpoint)
     this.writer = DuckDBInstance.create().then(async instance => {
       const connection = await instance.connect()
       await connection.run(`SET TimeZone = 'UTC'`)
@@ -69,13 +79,12 @@ export class UsageHistories {
     })
   }
 
-  private open(): QueryEngine {
-    const tables = new Map([[table, columns]])
-    return openDuckDb({ logsFolder: join(this.folder, 'logs'), tables, now: () => new Date(this.now) })
+  private nowText(): string {
+    return new Date(this.now).toISOString().replace('Z', `${String(this.micros).padStart(3, '0')}Z`)
   }
 
   async close(): Promise<void> {
-    await this.engine.close()
+    await this.engine?.close()
     ;(await this.writer).closeSync()
     rmSync(this.folder, { recursive: true, force: true })
   }
@@ -86,12 +95,14 @@ export class UsageHistories {
     const words = new Words(random)
     const files = new Set<string>()
     // DuckDB keeps the metadata of every file that it has read.
-    if (++this.tally.histories % 500 === 0) {
-      await this.engine.close()
-      this.engine = this.open()
+    if (this.tally.histories++ % 500 === 0) {
+      await this.engine?.close()
+      this.engine = await this.open()
     }
     const minute = random.of([0, 0, 1, 30, 58, 59, random.below(60)])
-    this.now = start + random.of([0, 12, 23]) * hourMs + minute * minuteMs + random.below(minuteMs)
+    const ms = random.of([0, 1, minuteMs - 1, random.below(minuteMs)])
+    this.now = start + random.of([0, 12, 23]) * hourMs + minute * minuteMs + ms
+    this.micros = random.of([0, 1, 999, random.below(1000)])
     for (let step = 1 + random.below(3); step > 0; step--) {
       if (files.size > 0 && random.below(4) === 0) this.remove(random.of([...files]), files)
       const name = files.size > 0 && random.below(3) === 0 ? random.of([...files]) : `f${random.below(1e9)}`
@@ -138,39 +149,41 @@ export class UsageHistories {
     const border = minute - random.of([0, 1, 2, 30, 59, 60, 61, 7 * 1440, 7 * 1440 - 1]) * minuteMs
     const hour = Math.floor(this.now / hourMs) * hourMs - random.of([0, 1, 24, 166, 167, 168]) * hourMs
     const anywhere = () => this.now - random.below(random.of([hourMs, 2 * hourMs, dayMs, 9 * dayMs]))
-    const ms = random.of([
-      () => border,
-      () => border,
-      () => hour,
-      anywhere,
-      anywhere,
-      () => this.now,
-      () => this.now + 30_000,
-    ])()
-    return String(ms * 1000 + random.of([0, 0, -1, 1, random.below(1000)]))
+    const ms = random.of([() => border, () => hour, anywhere, anywhere])()
+    const edge = this.now - random.of([0, hourMs, dayMs, 7 * dayMs])
+    const near = edge + random.of([0, -2_000, 2_000, 30_000, minuteMs, 2 * hourMs])
+    const atEdge = edge * 1000 + this.micros + random.of([0, -1, 1])
+    return String(
+      random.of([
+        ms * 1000 + random.of([0, 0, -1, 1, random.below(1000)]),
+        near * 1000 + random.below(1000),
+        atEdge,
+        atEdge,
+      ]),
+    )
   }
 
   private async compare(seed: number, random: Random, words: Words): Promise<void> {
-    const at = new Date(Math.floor(this.now / minuteMs) * minuteMs).toISOString()
-    const own = { ...ownQuery(this.endpoint), sql: asOf(this.endpoint.sql, at, 'timestamp') }
+    const own = ownQuery(this.endpoint)
+    const engine = this.engine!
     const intervals = ['minutely', 'hourly', '1hr', 'daily', '7day', '1day']
     const sets = [words.pattern(), words.pattern()].map(project => this.set(random.of(intervals), project))
     const expected = await Promise.all(
-      sets.map(async set => (await this.engine.run(statementOf(own, set), limits)).rows),
+      sets.map(async set => (await engine.run(statementOf(own, set), limits)).rows),
     )
     const batched = await this.batch([...sets, this.set(random.of(intervals), words.pattern())])
     for (const [i, set] of sets.entries()) {
       const query = queryFor(this.endpoint, set)
-      if (!readsRollups(query)) throw new Error(`${JSON.stringify(set)} is not answered from the roll-up`)
-      const { rows } = await this.engine.run(statementOf(query, set), limits)
+      if (readsRollups(query)) this.tally.summed++
+      const { rows } = await engine.run(statementOf(query, set), limits)
       const texts = [expected[i], rows, batched.get(set)].map(found => JSON.stringify(found))
       this.tally.charts++
       this.tally.cells += rows.length * 5
       if (rows.length > 0) this.tally.filled++
       if (texts[1] !== texts[0] || texts[2] !== texts[0])
         throw new Error(
-          `seed ${seed} at ${new Date(this.now).toISOString()}: ${JSON.stringify(set.map(({ value }) => value))}\n` +
-            `own query: ${texts[0]}\nroll-up: ${texts[1]}\nbatch: ${texts[2]}`,
+          `seed ${seed} at ${this.nowText()}: ${JSON.stringify(set.map(({ value }) => value))}\n` +
+            `own query: ${texts[0]}\nanswer: ${texts[1]}\nbatch: ${texts[2]}`,
         )
     }
   }
@@ -182,14 +195,35 @@ export class UsageHistories {
 
   private async batch(sets: ParameterSet[]) {
     const rows = new Map<ParameterSet, unknown>()
-    for (const group of groupsOf(this.endpoint.warm!, sets, set => set)) {
+    const byQuery = Map.groupBy(sets, set => queryFor(this.endpoint, set).sql)
+    const groups = [...byQuery.values()].flatMap(group => groupsOf(this.endpoint.warm!, group, set => set))
+    for (const group of groups) {
       const query = queryFor(this.endpoint, group[0]!)
-      const result = await this.engine.run(batchStatement(this.endpoint, query, group), limits)
+      const result = await this.engine!.run(batchStatement(this.endpoint, query, group), limits)
       const results = splitRows(this.endpoint, group, result)
       for (const [i, set] of group.entries()) rows.set(set, results[i]!.rows)
     }
     return rows
   }
+}
+
+async function openLocalBigQuery(
+  options: Pick<BigQueryServerOptions, 'logsFolder' | 'tables' | 'now'>,
+  { rollups }: Endpoint,
+): Promise<QueryEngine> {
+  const dataset = 'local-project.logs'
+  const server = await startBigQueryServer({ ...options, dataset, partition: 'HOUR' })
+  const engine = openBigQuery({
+    project: 'local-project',
+    dataset,
+    tables: new Map(),
+    endpoint: server.url,
+    location: null,
+    maxBytesBilled: null,
+  })
+  for (const rollup of rollups) await engine.rollups.create(rollup)
+  const close = engine.close.bind(engine)
+  return Object.assign(engine, { close: () => close().then(() => server.close()) })
 }
 
 function usageEndpoint(): Endpoint {
@@ -258,7 +292,7 @@ class Words {
 
   url(): string {
     const { random } = this
-    if (random.below(3) === 0) return `https://${random.of(this.refs)}.example.co/${this.near()}`
+    if (random.below(2) === 0) return `https://${random.of(this.refs)}.example.co/${this.near()}`
     const scheme = random.of([
       'https://',
       'https://',
@@ -293,7 +327,10 @@ class Words {
     return scheme + user + host + rest + more
   }
 
-  /** A pattern that `when` lets through: a bare reference of any 20 letters, or the beginning of a URL. */
+  /**
+   * Mostly one that `when` lets through, a bare reference of any 20 letters or the beginning of a URL; and any other, for
+   * which the log table is searched.
+   */
   pattern(): string {
     const { random } = this
     const ref = random.of(this.refs)
@@ -312,6 +349,14 @@ class Words {
       `^https://${ref}-1\\.`,
       `^https://${ref.slice(0, 5)}\\.`,
       '^https://https\\.',
+      random.of([
+        '/rest/v1',
+        '/v1/' + ref,
+        `${ref}|${random.of(this.refs)}`,
+        `^https://(${ref}|x)`,
+        '.',
+        'a*b',
+      ]),
     ])
   }
 }
