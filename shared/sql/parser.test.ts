@@ -122,6 +122,13 @@ describe('a literal', () => {
     ["'''a\r\nb\rc'''", 'a\nb\nc'],
     [String.raw`b'\xff\000a'`, '\xff\0a'],
     ["''", ''],
+    // In a text \x and octal escapes are code points, in bytes they are bytes.
+    [String.raw`'\a\b\f\n\r\t\v\\\?\"\'\`'`, '\x07\b\f\n\r\t\v\\?"\'`'],
+    [String.raw`'\x00\X41\xe9\101\351\377'`, '\0AéAéÿ'],
+    [String.raw`'\u0000\ud7ff\U0010ffff'`, '\0\ud7ff\u{10ffff}'],
+    [String.raw`"""\x41"\x41"""`, 'A"A'],
+    [String.raw`b'\x00\377é'`, '\0\xff\xc3\xa9'],
+    [String.raw`RB'\xff'`, String.raw`\xff`],
   ])('%s is decoded', (sql, value) => {
     expect(expressionOf(sql)).toMatchObject({ kind: 'Literal', text: sql, value })
   })

@@ -224,6 +224,15 @@ function decode(sql: string, start: number, end: number, form: { bytes: boolean;
   return value
 }
 
+/** What the escapes with a number are followed by. */
+const escapeForms: [letter: RegExp, form: string][] = [
+  [/[xX]/, 'it takes two hexadecimal digits, as in \\x41'],
+  [/[0-7]/, 'it takes three octal digits up to \\377, as in \\101'],
+  [/u/, 'it takes four hexadecimal digits that are no half of a pair, as in \\u00e9; bytes take \\x'],
+  [/U/, 'it takes eight hexadecimal digits up to \\U0010ffff, as in \\U0001f600; bytes take \\x'],
+  [/[dwsDWSpPB.*+?()[\]{}|^$-]/, "a regular expression is written r'...'"],
+]
+
 /** The character that the escape at `at` stands for; leaves `escape.lastIndex` after it. */
 function unescape(sql: string, at: number, bytes: boolean): string {
   escape.lastIndex = at
@@ -232,15 +241,14 @@ function unescape(sql: string, at: number, bytes: boolean): string {
     const { byte, octal, unit, point, plain } = groups
     if (plain) return control[plain] ?? plain
     const code = octal ? parseInt(octal, 8) : parseInt((byte ?? unit ?? point)!, 16)
-    if (bytes ? !unit && !point : isCharacter(code, Boolean(unit ?? point))) return String.fromCodePoint(code)
+    if (bytes ? !unit && !point : isCharacter(code)) return String.fromCodePoint(code)
   }
-  const written = sql.slice(at, at + 2)
-  const raw = /\\[dwsDWSpPB.*+?()[\]{}|^$-]/.test(written) ? ": a regular expression is written r'...'" : ''
-  throw new SqlError(`${written} is not an escape${raw}`, placeOf(sql, at))
+  const [backslash, letter = ''] = sql.slice(at, at + 2)
+  const form = escapeForms.find(([letters]) => letters.test(letter))?.[1]
+  throw new SqlError(`${backslash}${letter} is not an escape${form ? `: ${form}` : ''}`, placeOf(sql, at))
 }
 
-/** \x and octal escapes reach ASCII only; none makes half a surrogate pair, or a NUL, where engines cut text off. */
-function isCharacter(code: number, unicode: boolean): boolean {
-  const surrogate = code >= 0xd800 && code <= 0xdfff
-  return code > 0 && code <= (unicode ? 0x10ffff : 0x7f) && !surrogate
+/** In a text, \x and octal escapes are code points, as \u is; none makes half of a surrogate pair. */
+function isCharacter(code: number): boolean {
+  return code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
 }

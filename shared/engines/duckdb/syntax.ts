@@ -3,20 +3,17 @@ import { SqlError } from '../../sql/error.ts'
 import type { ScalarName, SqlType } from '../../sql/types.ts'
 import { fieldName } from '../values.ts'
 
-/** A name in DuckDB SQL, in double quotes. */
+/** A name in DuckDB SQL, in double quotes. Throws SqlError on a NUL character. */
 export function quoteName(name: string): string {
-  return `"${withoutNul(name).replaceAll('"', '""')}"`
+  if (name.includes('\0'))
+    throw new SqlError('A NUL character in a name is not supported by the local engine')
+  return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A string literal in DuckDB SQL: nothing but the quote needs escaping. Throws SqlError on a NUL character. */
+/** A text in DuckDB SQL: nothing but the quote needs escaping, but DuckDB's parser ends its input at a NUL. */
 export function quoteText(text: string): string {
-  return `'${withoutNul(text).replaceAll("'", "''")}'`
-}
-
-/** DuckDB's parser ends its input at a NUL. */
-function withoutNul(text: string): string {
-  if (text.includes('\0')) throw new SqlError('A NUL character is not supported by the local engine')
-  return text
+  const parts = text.split('\0').map(part => `'${part.replaceAll("'", "''")}'`)
+  return parts.length > 1 ? `(${parts.join(' || chr(0) || ')})` : parts[0]!
 }
 
 /**
