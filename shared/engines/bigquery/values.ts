@@ -96,7 +96,7 @@ const forms: Record<ScalarName, (text: string) => Value> = {
   DATETIME: withoutZeros,
   FLOAT64: float,
   INT64: integer,
-  INTERVAL: withoutZeros,
+  INTERVAL: text => text,
   JSON: parseExactJson,
   NUMERIC: withoutZeros,
   STRING: text => text,

@@ -15,7 +15,7 @@ import type {
 import { nameKey } from '../../sql/relations.ts'
 import type { ArrayType, Column, ScalarName, SqlType, StructType } from '../../sql/types.ts'
 import { type Binding, EngineError, type Row, type Value } from '../engine.ts'
-import { isInterval } from './udfs/interval.ts'
+import { intervalText, isInterval } from './udfs/interval.ts'
 import {
   boundFields,
   boundItems,
@@ -175,16 +175,8 @@ function fractionText(micros: bigint): string {
   return micros === 0n ? '' : `.${String(micros).padStart(6, '0').replace(/0+$/, '')}`
 }
 
-/** `years-months days hours:minutes:seconds`, each with its own sign, as BigQuery prints an INTERVAL. */
 function interval({ months, days, micros }: DuckDBIntervalValue): string {
   if (!isInterval(BigInt(months), BigInt(days), micros))
     throw new EngineError('rejected', 'An INTERVAL is out of range')
-  const size = micros < 0n ? -micros : micros
-  const [hours, minutes, seconds] = [
-    size / 3_600_000_000n,
-    (size / 60_000_000n) % 60n,
-    (size / 1_000_000n) % 60n,
-  ]
-  const years = `${months < 0 ? '-' : ''}${Math.trunc(Math.abs(months) / 12)}-${Math.abs(months) % 12}`
-  return `${years} ${days} ${micros < 0n ? '-' : ''}${hours}:${minutes}:${seconds}${fractionText(size % 1_000_000n)}`
+  return intervalText({ months, days, micros })
 }

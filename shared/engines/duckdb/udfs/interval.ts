@@ -6,8 +6,8 @@ const microsPerHour = 3_600_000_000n
 
 const size = (value: bigint) => (value < 0n ? -value : value)
 
-/** `years-months days hours:minutes:seconds`, with no fraction of a second, or 3 digits, or 6. */
-function text({ months, days, micros }: Interval): string {
+/** `years-months days hours:minutes:seconds`, each with its own sign, with no fraction of a second, or 3 digits, or 6. */
+export function intervalText({ months, days, micros }: Interval): string {
   const [all, u] = [Math.abs(months), size(micros)]
   const rest = u % 1_000_000n
   const fraction = rest === 0n ? '' : `.${String(rest).padStart(6, '0').replace(/000$/, '')}`
@@ -187,7 +187,7 @@ const daysIn = (month: number) => Number((microsOf(month + 1, 1) - microsOf(mont
 const changing = (change: (value: Interval) => Interval) => scalar(['INTERVAL'], 'INTERVAL', change)
 
 export const intervalFunctions: Record<string, ScalarFunction> = {
-  gsql_interval_text: scalar(['INTERVAL'], 'VARCHAR', text),
+  gsql_interval_text: scalar(['INTERVAL'], 'VARCHAR', intervalText),
   gsql_interval_iso: scalar(['INTERVAL'], 'VARCHAR', isoText),
   gsql_interval: scalar(['VARCHAR'], 'INTERVAL', parsed),
   gsql_interval_divided: scalar(['INTERVAL', 'BIGINT'], 'INTERVAL', divided),

@@ -1,6 +1,7 @@
 /** Values and types between the engine port and the reference's protocol buffers (`zetasql/public/value.proto`). */
 import { type Column, type ScalarName, scalarNames, type SqlType } from '../../../sql/types.ts'
 import type { Row, Value } from '../../engine.ts'
+import { intervalText } from '../../duckdb/udfs/interval.ts'
 import { element, fieldName, integer, parseExactJson, withoutZeros } from '../../values.ts'
 
 /** NULL has no field set; inside a value, a field that is zero may be absent. */
@@ -217,11 +218,8 @@ function interval(bytes: Buffer | undefined): string | undefined {
   const micros = bytes.readBigInt64LE(0)
   const days = bytes.readInt32LE(8)
   const rest = bytes.readUInt32LE(12)
-  const months = (rest >>> 13) & 0x3ffff
-  const size = micros < 0n ? -micros : micros
-  const clock = [size / 3_600_000_000n, (size / 60_000_000n) % 60n, (size / 1_000_000n) % 60n]
-  const years = `${rest >>> 31 ? '-' : ''}${Math.trunc(months / 12)}-${months % 12}`
-  return `${years} ${days} ${micros < 0n ? '-' : ''}${clock.join(':')}${fraction(Number(size % 1_000_000n) * 1000)}`
+  const months = ((rest >>> 13) & 0x3ffff) * (rest >>> 31 ? -1 : 1)
+  return intervalText({ months, days, micros })
 }
 
 const padded = (value: number, digits = 2) => String(value).padStart(digits, '0')

@@ -55,6 +55,13 @@ describeFunctions('dates and times', {
     [`TIMESTAMP '2026-01-01 00:00:00+00' - INTERVAL 1 DAY`, january1 - 86400e6],
     [`DATE '2026-01-01' + INTERVAL 1 DAY`, '2026-01-02T00:00:00'],
     ['INTERVAL 14 MONTH', '1-2 0 0:0:0'],
+    // A fraction has three digits or six, wherever an INTERVAL is written.
+    [`INTERVAL '1.5' SECOND`, '0-0 0 0:0:1.500'],
+    [`[INTERVAL '-0.1234' SECOND]`, ['0-0 0 -0:0:0.123400']],
+    [`STRUCT(INTERVAL '0.01' SECOND AS x)`, { x: '0-0 0 0:0:0.010' }],
+    [`CAST(INTERVAL '1.5' SECOND AS STRING)`, '0-0 0 0:0:1.500'],
+    [`FORMAT('%t', INTERVAL '1.5' SECOND)`, '0-0 0 0:0:1.500'],
+    [`TO_JSON_STRING(INTERVAL '1.5' SECOND)`, '"PT1.5S"'],
     ['INTERVAL -90 MINUTE', '0-0 0 -1:30:0'],
 
     [`DATE_DIFF(DATE '2026-02-01', DATE '2026-01-31', MONTH)`, 1],
