@@ -219,10 +219,22 @@ export function isConstant(node: AnyNode): boolean {
  */
 export function once<Values extends string[]>(values: Values, use: (...values: Values) => string): string {
   if (values.every(isSimple)) return use(...values)
+  const row = `"values of a call${depth || ''}"`
   const inside = values.map((value, at) => (constant.test(value) ? value : `(${row})."v${at}"`)) as Values
   const fields = values.flatMap((value, at) => (constant.test(value) ? [] : [`'v${at}': ${value}`]))
-  return `(list_transform([{${fields.join(', ')}}], lambda ${row}: ${use(...inside)})[1])`
+  depth++
+  try {
+    return `(list_transform([{${fields.join(', ')}}], lambda ${row}: ${use(...inside)})[1])`
+  } finally {
+    depth--
+  }
 }
+
+/**
+ * How many calls of `once` are being made inside one another: each has a name of its own for its values. As no column is called,
+ * and used in parentheses: DuckDB takes `v.v0` for the field of a column `v`, and in HAVING for a column.
+ */
+let depth = 0
 
 /**
  * Uses values several times: as they are while that is short, which costs less than a lambda; once where operands of operands
@@ -238,6 +250,15 @@ export function repeated<Values extends string[]>(
   return shared.length < sql.length ? shared : sql
 }
 
+/** The texts of a list with a delimiter. DuckDB's array_to_string plans the list twice, and takes a literal delimiter only. */
+export function joinedBy(list: string, delimiter: string): string {
+  const isLiteral = delimiter.startsWith("'")
+  const [items, between] = isLiteral
+    ? [list, delimiter]
+    : [`list_transform(${list}, lambda item: ${delimiter} || item)`, `''`]
+  return `substr(list_aggr([''] || ${items}, 'string_agg', ${between}), length(${delimiter}) + 1)`
+}
+
 /** NULL for one value. DuckDB's NULLIF is this CASE too, with its operand twice, which planning.ts would not see. */
 export function nullWhere(value: string, none: string): string {
   return repeated([value], value => `(CASE WHEN ${value} = ${none} THEN NULL ELSE ${value} END)`)
@@ -245,9 +266,6 @@ export function nullWhere(value: string, none: string): string {
 
 /** Characters of DuckDB SQL in which values stand as often as they are used. */
 const longest = 2000
-
-/** As no column is called, and used in parentheses: DuckDB takes `v.v0` for the field of a column `v`, and in HAVING for a column. */
-const row = '"values of a call"'
 
 /** A literal, a parameter, a column or a field of one. */
 export function isSimple(sql: string): boolean {

@@ -8,7 +8,7 @@ import { typeName } from '../../values.ts'
 import { quickShapes } from '../udfs/date-casts.ts'
 import { castText, duckType, quoteText } from '../syntax.ts'
 import { argument, attempt } from './attempt.ts'
-import { once } from './bounds.ts'
+import { once, repeated } from './bounds.ts'
 import { coerce, sameType } from './coercion.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { datetimeText, onEpochDay, toDatetime, toTimestamp } from './dates-and-times.ts'
@@ -220,7 +220,8 @@ export function convert(value: Typed, type: SqlType, safe = false): string | nul
   if (isNested(value.type) || isNested(type)) return convertNested(value, value.type, type, safe)
   const pair = `${value.type.kind}>${type.kind}`
   const conversion = value.type.kind === type.kind ? plain : conversions[pair]
-  return conversion ? rounded(conversion(value.sql, duckType(type)), type) : null
+  if (!conversion) return null
+  return repeated([value.sql], sql => repeated([conversion(sql, duckType(type))], sql => rounded(sql, type)))
 }
 
 function isNested(type: SqlType): boolean {

@@ -6,7 +6,7 @@ import { fixedOffset, isZone } from '../../calendar.ts'
 import type { Extract } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
-import { repeated } from './bounds.ts'
+import { once, repeated } from './bounds.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { ofInterval } from './intervals.ts'
 
@@ -15,34 +15,45 @@ import { ofInterval } from './intervals.ts'
  * for DuckDB's calendar library, which takes ten times as long.
  */
 export function toDatetime(timestamp: string, zone?: string): string {
-  const moved = (offset: string) => `make_timestamp(epoch_us(${timestamp})${offset})`
-  return zone === undefined
-    ? moved('')
-    : inZone(zone, `timezone(${zone}, ${timestamp})`, offset => moved(` + ${offset}`))
+  if (zone === undefined) return `make_timestamp(epoch_us(${timestamp}))`
+  return repeated([timestamp], timestamp =>
+    inZone(
+      zone,
+      zone => `timezone(${zone}, ${timestamp})`,
+      offset => `make_timestamp(epoch_us(${timestamp}) + ${offset})`,
+    ),
+  )
 }
 
 /** The TIMESTAMP at which clocks in a zone, by default UTC, show a DATETIME. */
 export function toTimestamp(datetime: string, zone?: string): string {
-  const moved = (offset: string) => `make_timestamptz(epoch_us(${datetime})${offset})`
-  if (zone === undefined) return moved('')
-  const byName = repeated([datetime], local => {
-    // Of a time that comes twice, when summer time ends, GoogleSQL takes the first, by the offset before; DuckDB the second.
-    const dayBefore = `make_timestamptz(epoch_us(${local}) - 86400000000)`
-    const offset = `(epoch_us(timezone(${zone}, ${dayBefore})) - epoch_us(${dayBefore}))`
-    const first = `make_timestamptz(epoch_us(${local}) - ${offset})`
-    return `(CASE WHEN timezone(${zone}, ${first}) = ${local} THEN ${first} ELSE timezone(${zone}, ${local}) END)`
+  if (zone === undefined) return `make_timestamptz(epoch_us(${datetime}))`
+  return repeated([datetime], local => {
+    const byName = (zone: string) => {
+      // Of a time that comes twice, when summer time ends, GoogleSQL takes the first, by the offset before; DuckDB the second.
+      const dayBefore = `make_timestamptz(epoch_us(${local}) - 86400000000)`
+      const offset = `(epoch_us(timezone(${zone}, ${dayBefore})) - epoch_us(${dayBefore}))`
+      const first = `make_timestamptz(epoch_us(${local}) - ${offset})`
+      return `(CASE WHEN timezone(${zone}, ${first}) = ${local} THEN ${first} ELSE timezone(${zone}, ${local}) END)`
+    }
+    return inZone(zone, byName, offset => `make_timestamptz(epoch_us(${local}) - ${offset})`)
   })
-  return inZone(zone, byName, offset => moved(` - ${offset}`))
 }
 
 /** By the calendar of a zone with a name, or by an offset. A zone that is not written out may be another one in each row. */
-function inZone(zone: string, byName: string, byOffset: (offset: string) => string): string {
+function inZone(
+  zone: string,
+  byName: (zone: string) => string,
+  byOffset: (offset: string) => string,
+): string {
   if (written.test(zone)) {
     const offset = offsetMicros(zone)
-    return offset === null ? byName : byOffset(offset)
+    return offset === null ? byName(zone) : byOffset(offset)
   }
-  const offset = `gsql_zone_offset(${zone})`
-  return `(CASE WHEN ${offset} IS NULL THEN ${byName} ELSE ${byOffset(offset)} END)`
+  return once([zone], zone => {
+    const offset = `gsql_zone_offset(${zone})`
+    return `(CASE WHEN ${offset} IS NULL THEN ${byName(zone)} ELSE ${byOffset(offset)} END)`
+  })
 }
 
 /**
@@ -150,7 +161,10 @@ function extractedPart(datetime: string, part: string): string | null {
   const start = weekStart(part)
   // Days before the first such weekday of the year are in week 0.
   if (start !== null && part !== 'ISOWEEK')
-    return `((extract('doy' FROM ${datetime}) + 6 - (extract('dow' FROM ${datetime}) + ${7 - start}) % 7) // 7)`
+    return repeated(
+      [datetime],
+      time => `((extract('doy' FROM ${time}) + 6 - (extract('dow' FROM ${time}) + ${7 - start}) % 7) // 7)`,
+    )
   const how = extracted[part] ?? (truncatable.has(part) ? part.toLowerCase() : undefined)
   return typeof how === 'string' ? `extract('${how}' FROM ${datetime})` : (how?.(datetime) ?? null)
 }

@@ -2,6 +2,7 @@
 import { nameKey } from '../../../sql/relations.ts'
 import type { Expression, Identifier, Path, Subscript, WithExpression } from '../../../sql/tree.ts'
 import type { StructType } from '../../../sql/types.ts'
+import { repeated } from './bounds.ts'
 import { cast } from './casts.ts'
 import { noSignature } from './no-signature.ts'
 import { type Context, elementOf, raise, type Scope, structField, type Typed, typed } from './context.ts'
@@ -113,7 +114,8 @@ function subscript(context: Context, node: Subscript, scope: Scope): Typed {
   if (node.index.kind === 'Literal' && node.index.literal === 'STRING') throw keyOf(context, node, of)
   if (of.type?.kind !== 'ARRAY' || (index.type && index.type.kind !== 'INT64'))
     throw noSignature(context, node, 'operator []', [of, index])
-  return typed(`(${of.sql})[${position(node, of.sql, index.sql)}]`, of.type.element)
+  const sql = repeated([of.sql, index.sql], (array, index) => `(${array})[${position(node, array, index)}]`)
+  return typed(sql, of.type.element)
 }
 
 /** For `metadata['request']`, as other dialects have it: a field is written behind a dot. */

@@ -2,7 +2,7 @@
 import type { Extract, Expression, IntervalLiteral } from '../../../sql/tree.ts'
 import { intervalFrom } from '../udfs/interval.ts'
 import { ValueError } from '../udfs/udf.ts'
-import { isConstant } from './bounds.ts'
+import { isConstant, repeated } from './bounds.ts'
 import { coerce } from './coercion.ts'
 import { noSignature } from './no-signature.ts'
 import { type Context, type Scope, type Typed, typed } from './context.ts'
@@ -111,7 +111,7 @@ export const intervalParts = (sql: string) => ({
 export function ofInterval(context: Context, node: Extract, sql: string): Typed {
   const part = Object.hasOwn(extracted, node.part) ? extracted[node.part]! : null
   if (!part || node.zone) throw context.invalid(node, `EXTRACT cannot take ${node.part} from an INTERVAL`)
-  return typed(part(sql), 'INT64')
+  return typed(repeated([sql], part), 'INT64')
 }
 
 /** The sum, difference, product or quotient, `null` where there is none. */

@@ -15,7 +15,7 @@ import type {
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
-import { isSimple, joined, repeated } from './bounds.ts'
+import { isSimple, joined, joinedBy, repeated } from './bounds.ts'
 import { convert } from './casts.ts'
 import { coerce, numberKinds, unify, unifyOrThrow } from './coercion.ts'
 import { noSignature } from './no-signature.ts'
@@ -94,11 +94,8 @@ export function comparison(left: Typed, right: Typed, operator: BinaryOperator):
   if (!common || incomparable.includes(common.type?.kind ?? 'BOOL')) return null
   const [a, b] = common.values as [Typed, Typed]
   if (common.type?.kind === 'STRUCT') return structComparison(a, b, common.type, operator)
-  const compared = `${a.sql} ${operator} ${b.sql}`
-  return typed(
-    `(${common.type?.kind === 'FLOAT64' ? withoutNaN(a, b, operator, compared) : compared})`,
-    'BOOL',
-  )
+  const compared = `(${a.sql} ${operator} ${b.sql})`
+  return typed(common.type?.kind === 'FLOAT64' ? withoutNaN(a, b, operator, compared) : compared, 'BOOL')
 }
 
 /** Field by field, so that a NULL in one makes equality unknown; structs have no order. */
@@ -120,10 +117,13 @@ function withoutNaN(a: Typed, b: Typed, operator: BinaryOperator, compared: stri
   const [one, other] = operator === '<' || operator === '<=' ? [b, a] : [a, b]
   if (one.origin === 'literal' || (operator.length === 1 && operator === '=' && other.origin === 'literal'))
     return compared
-  const strange = `isnan(${one.sql}) AND ${other.sql} IS NOT NULL`
-  if (operator === '!=' || operator === '<>')
-    return other.origin === 'literal' ? compared : `${compared} OR (${strange})`
-  return `${compared} AND NOT (${strange})`
+  const differs = operator === '!=' || operator === '<>'
+  if (differs && other.origin === 'literal') return compared
+  return repeated([a.sql, b.sql], (x, y) => {
+    const [one, other] = operator.startsWith('<') && !differs ? [y, x] : [x, y]
+    const strange = `isnan(${one}) AND ${other} IS NOT NULL`
+    return `(${x} ${operator} ${y} ${differs ? `OR (${strange})` : `AND NOT (${strange})`})`
+  })
 }
 
 function bitwise(left: Typed, right: Typed, operator: string): Typed | null {
@@ -140,13 +140,12 @@ function shifted(left: Typed, right: Typed, operator: string): Typed | null {
   if (left.type?.kind === 'BYTES' && right.type?.kind === 'INT64')
     return typed(`gsql_bytes_shifted(${left.sql}, ${right.sql}, '${operator}')`, 'BYTES')
   if (bitwise(left, right, operator)?.type?.kind !== 'INT64') return null
-  const count = `CAST(${right.sql} AS INTEGER)`
-  const bits = `CAST(CAST(CAST(${left.sql} AS BIGINT) AS BIT) ${operator} ${count} AS BIGINT)`
-  const least = raise('Length must not be negative')
-  return typed(
-    `(CASE WHEN ${right.sql} < 0 THEN ${least} WHEN ${right.sql} > 63 THEN 0 * ${left.sql} ELSE ${bits} END)`,
-    'INT64',
-  )
+  const sql = repeated([left.sql, right.sql], (value, count) => {
+    const bits = `CAST(CAST(CAST(${value} AS BIGINT) AS BIT) ${operator} CAST(${count} AS INTEGER) AS BIGINT)`
+    const least = raise('Length must not be negative')
+    return `(CASE WHEN ${count} < 0 THEN ${least} WHEN ${count} > 63 THEN 0 * ${value} ELSE ${bits} END)`
+  })
+  return typed(sql, 'INT64')
 }
 
 function arithmetic(left: Typed, right: Typed, operator: string): Typed | null {
@@ -330,7 +329,7 @@ function matches(text: Typed, pattern: Typed): string {
   const tokens = `regexp_extract_all(${pattern.sql}, '(?s)\\\\.|.')`
   const lone = `CASE WHEN t = '\\' THEN CAST(${raise('A LIKE pattern ends with a backslash')} AS VARCHAR)`
   const token = `${lone} WHEN t = '%' THEN '.*' WHEN t = '_' THEN '.' ELSE regexp_escape(right(t, 1)) END`
-  const regexp = `array_to_string(list_transform(${tokens}, lambda t: ${token}), '')`
+  const regexp = joinedBy(`list_transform(${tokens}, lambda t: ${token})`, `''`)
   return `regexp_full_match(${text.sql}, ${regexp}, 's')`
 }
 
@@ -367,9 +366,11 @@ export function likeAny(context: Context, node: LikeAny, scope: Scope): Typed {
   const pattern = quoteName(context.uniqueName('p'))
   const test = matching({ sql: pattern, type: elementOf(array.type) ?? { kind: 'STRING' } })
   const tests = `list_transform(${array.sql}, lambda ${pattern}: ${test})`
-  const unknown = `list_count(${tests}) < len(${tests})`
-  const decided = `list_contains(${tests}, ${any})`
-  return negated(node.not, `(CASE WHEN ${decided} THEN ${any} WHEN ${unknown} THEN NULL ELSE ${!any} END)`)
+  const sql = repeated([tests], tests => {
+    const unknown = `list_count(${tests}) < len(${tests})`
+    return `(CASE WHEN list_contains(${tests}, ${any}) THEN ${any} WHEN ${unknown} THEN NULL ELSE ${!any} END)`
+  })
+  return negated(node.not, sql)
 }
 
 /** IN a list, an array or a query. Throws SqlError where what is compared has no common type. */
@@ -392,18 +393,28 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
   const values = [operand, ...context.expressions(among.items, scope)]
   const { values: common, type } = unifyOrThrow(context, node, 'operator IN', values)
   if (type?.kind === 'STRUCT') {
-    const tests = common.slice(1).map(item => equality(context, node, common[0]!, item))
-    return negated(node.not, `(${tests.join(' OR ')})`)
+    const [first, ...items] = common as [Typed, ...Typed[]]
+    const parts = first.fields ?? [first]
+    const sql = repeated(
+      parts.map(part => part.sql),
+      (...texts) => {
+        const again = parts.map((part, at) => ({ ...part, sql: texts[at]! }))
+        const one = first.fields ? { ...first, fields: again } : again[0]!
+        return `(${items.map(item => equality(context, node, one, item)).join(' OR ')})`
+      },
+    )
+    return negated(node.not, sql)
   }
-  const [first, ...rest] = common.map(value => value.sql)
-  const isIn = `${first} IN (${rest.join(', ')})`
-  if (type?.kind !== 'FLOAT64') return negated(node.not, `(${isIn})`)
+  const [operandSql, ...rest] = common.map(value => value.sql)
+  if (type?.kind !== 'FLOAT64') return negated(node.not, `(${operandSql} IN (${rest.join(', ')}))`)
   const nulls = rest.filter((_, at) => among.items[at]!.kind !== 'Literal' || isNull(among.items[at]!))
   const unknown = nulls.map(sql => `${sql} IS NULL`).join(' OR ') || 'false'
-  return negated(
-    node.not,
-    `(CASE WHEN isnan(${first}) THEN CASE WHEN ${unknown} THEN NULL ELSE false END ELSE ${isIn} END)`,
+  const sql = repeated(
+    [operandSql!],
+    x =>
+      `(CASE WHEN isnan(${x}) THEN CASE WHEN ${unknown} THEN NULL ELSE false END ELSE ${x} IN (${rest.join(', ')}) END)`,
   )
+  return negated(node.not, sql)
 }
 
 /** DuckDB's IN takes structs for one value each, in which NULL is equal to NULL. */
@@ -460,14 +471,20 @@ function inArray(context: Context, node: In, operand: Typed, array: Typed): stri
     const test = equality(context, node, operand, typed(each, element))
     return anyOf(`list_transform(${array.sql}, lambda ${each}: ${test})`)
   }
-  const found = `list_contains(${a}, ${x})${common.type?.kind === 'FLOAT64' ? ` AND NOT isnan(${x})` : ''}`
-  const unknown = `${x} IS NULL OR list_count(${a}) < len(${a})`
-  return `(CASE WHEN COALESCE(len(${a}), 0) = 0 THEN false WHEN ${found} THEN true WHEN ${unknown} THEN NULL ELSE false END)`
+  return repeated([x, a], (x, a) => {
+    const found = `list_contains(${a}, ${x})${common.type?.kind === 'FLOAT64' ? ` AND NOT isnan(${x})` : ''}`
+    const unknown = `${x} IS NULL OR list_count(${a}) < len(${a})`
+    return `(CASE WHEN COALESCE(len(${a}), 0) = 0 THEN false WHEN ${found} THEN true WHEN ${unknown} THEN NULL ELSE false END)`
+  })
 }
 
 /** Of a list of tests. */
 export function anyOf(tests: string): string {
-  return `(CASE WHEN list_contains(${tests}, true) THEN true WHEN list_count(${tests}) < len(${tests}) THEN NULL ELSE false END)`
+  return repeated(
+    [tests],
+    tests =>
+      `(CASE WHEN list_contains(${tests}, true) THEN true WHEN list_count(${tests}) < len(${tests}) THEN NULL ELSE false END)`,
+  )
 }
 
 /** Throws SqlError for types that have no order, or no common type. */
@@ -481,12 +498,15 @@ export function between(context: Context, node: Between, scope: Scope): Typed {
     Typed,
   ]
   // DuckDB's greatest number is NaN, which nothing comes before.
-  if (high.type?.kind === 'FLOAT64' && high.origin !== 'literal')
-    return negated(
-      node.not,
-      `(${comparison(operand, low, '>=')!.sql} AND ${comparison(operand, high, '<=')!.sql})`,
-    )
-  return negated(node.not, `(${operand.sql} BETWEEN ${low.sql} AND ${high.sql})`)
+  const strange = high.type?.kind === 'FLOAT64' && high.origin !== 'literal'
+  // Its BETWEEN plans what is more than a column twice, unseen by planning.ts.
+  if (!strange && isSimple(operand.sql))
+    return negated(node.not, `(${operand.sql} BETWEEN ${low.sql} AND ${high.sql})`)
+  const sql = repeated([operand.sql], sql => {
+    const value = { ...operand, sql }
+    return `(${comparison(value, low, '>=')!.sql} AND ${comparison(value, high, '<=')!.sql})`
+  })
+  return negated(node.not, sql)
 }
 
 /** IS NULL, TRUE or FALSE, never NULL itself; UNKNOWN is NULL. */

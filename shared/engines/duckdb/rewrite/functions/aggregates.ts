@@ -1,7 +1,7 @@
 /** Aggregate functions, which can all be window functions too, and functions that are window functions only. */
 import type { HavingExtreme, Window } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
-import { isConstant, once } from '../bounds.ts'
+import { isConstant, joinedBy, once } from '../bounds.ts'
 import { duckType } from '../../syntax.ts'
 import { coerce } from '../coercion.ts'
 import { arrayOf, raise, type Typed, typed } from '../context.ts'
@@ -440,7 +440,7 @@ function stringAgg(site: CallSite): Typed {
   if (between === 'NULL') throw site.invalid('The delimiter of STRING_AGG must not be NULL')
   if (!site.call.limit && !site.call.over)
     return typed(aggregate(site, 'string_agg', [value.sql, between]), 'STRING')
-  return typed(`array_to_string(${listed(site, value.sql, 'IGNORE')}, ${between})`, 'STRING')
+  return typed(joinedBy(listed(site, value.sql, 'IGNORE'), between), 'STRING')
 }
 
 /** Of bytes, by their hexadecimal digits. */

@@ -2,7 +2,7 @@
 import type { SqlType } from '../../../../sql/types.ts'
 import { duckType } from '../../syntax.ts'
 import { coerce, unify } from '../coercion.ts'
-import { joined, literalBytes, once } from '../bounds.ts'
+import { joined, joinedBy, literalBytes, once } from '../bounds.ts'
 import { arrayOf, elementOf, raise, type Typed, typed } from '../context.ts'
 import { asDatetime } from '../dates-and-times.ts'
 import { nonZero } from '../operators.ts'
@@ -116,7 +116,7 @@ export const arrayFunctions: FunctionTable = {
 
 function toText(site: CallSite): Typed {
   const [array, ...texts] = site.allArguments()
-  const kind = array?.type ? elementOf(array.type)?.kind : 'STRING'
+  const kind = array?.type && !array.empty ? elementOf(array.type)?.kind : 'STRING'
   const fits = [1, 2].includes(texts.length) && texts.every(({ type }) => (type?.kind ?? kind) === kind)
   if (!array || (kind !== 'STRING' && kind !== 'BYTES') || !fits) throw site.noMatch(site.allArguments())
   if (array.type === null) return typed('CAST(NULL AS VARCHAR)', 'STRING')
@@ -127,10 +127,10 @@ function toText(site: CallSite): Typed {
   // DuckDB puts texts together only: bytes by their digits.
   const items = isText ? given : `list_transform(${given}, lambda b: hex(b))`
   const text = (items: string, between: string) => {
-    const joined = `array_to_string(${items}, ${isText ? between : `hex(${between})`})`
+    const joined = joinedBy(items, isText ? between : `hex(${between})`)
     return `(CASE WHEN ${between} IS NOT NULL${known} THEN ${isText ? joined : `unhex(${joined})`} END)`
   }
-  // A short delimiter takes no more room than an element itself. DuckDB takes constant ones only.
+  // A short delimiter takes no more room than an element itself.
   if ((literalBytes(between) ?? Infinity) <= 16) return typed(text(items, between.sql), kind)
   const sql = once([items], items =>
     text(

@@ -14,7 +14,10 @@ export function ofBytesToo(table: FunctionTable): FunctionTable {
 }
 
 function ofBytes(site: CallSite, rule: FunctionRule): Typed {
-  const { sql, type } = applyRule(new ByteSite(site.context, site.call, site.scope, site.name), rule)
+  const { sql, type } = applyRule(
+    new ByteSite(site.context, site.call, site.scope, site.name, site.values),
+    rule,
+  )
   if (type?.kind === 'STRING') return typed(`gsql_bytes(${sql})`, 'BYTES')
   if (type?.kind === 'ARRAY' && type.element.kind === 'STRING')
     return typed(`list_transform(${sql}, lambda b: gsql_bytes(b))`, arrayOf({ kind: 'BYTES' }))

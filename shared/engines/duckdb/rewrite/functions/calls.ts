@@ -52,7 +52,7 @@ export function call(context: Context, node: Call, scope: Scope): Typed {
   if (aggregates && !node.over) scope.aggregation.found = true
   if (safe && aggregates) throw context.invalid(node, `SAFE does not go with the aggregate function ${name}`)
   if (safe && Object.hasOwn(safeFunctions, name))
-    return applyRule(new CallSite(context, node, scope, name), safeFunctions[name]!)
+    return new CallSite(context, node, scope, name).sharing(site => applyRule(site, safeFunctions[name]!))
   if (safe) {
     const value = attempt(scope, inside => called(context, node, inside, name))
     // More digits than DuckDB keeps are an error, which SAFE would make NULL.
@@ -72,7 +72,8 @@ function called(context: Context, node: Call, scope: Scope, name: string): Typed
     throw site.invalid(`Function ${name} does not support an OVER clause`)
   if (lifts) refuseNamesOfWith(site)
   if (isAggregate(node) && !node.over) site.own = ownColumn(site)
-  const value = applyRule(site, functions[name]!)
+  const apply = (site: CallSite) => applyRule(site, functions[name]!)
+  const value = lifts ? apply(site) : site.sharing(apply)
   const [unknown] = site.options.values()
   if (unknown) throw site.invalid(`${name} has no argument ${unknown.name.name}`, unknown)
   return lifts ? lift(scope, value) : value

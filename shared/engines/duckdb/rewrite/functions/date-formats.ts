@@ -5,6 +5,7 @@
  */
 import type { ScalarName } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
+import { repeated } from '../bounds.ts'
 import { convert } from '../casts.ts'
 import { coerce } from '../coercion.ts'
 import { type Typed, typed } from '../context.ts'
@@ -65,10 +66,13 @@ function formattingAny(own: 'DATE' | 'DATETIME', toDatetime: (sql: string) => st
 function formatting(type: CivilType, toDatetime: (sql: string) => string) {
   return (site: CallSite): Typed => {
     const format = formatOf(site)
-    const value = toDatetime(argumentAs(site, 1, type))
+    const value = argumentAs(site, 1, type)
     if (site.call.arguments.length !== 2) throw site.invalid(`${site.name} takes a format and a ${type}`)
-    const exact = `gsql_format_${type.toLowerCase()}(${format.sql}, epoch_us(${value}))`
-    return typed(formatted(type, format.text, { sql: value, minutes: null }, exact), 'STRING')
+    const sql = repeated([toDatetime(value)], datetime => {
+      const exact = `gsql_format_${type.toLowerCase()}(${format.sql}, epoch_us(${datetime}))`
+      return formatted(type, format.text, { sql: datetime, minutes: null }, exact)
+    })
+    return typed(sql, 'STRING')
   }
 }
 
@@ -76,8 +80,11 @@ function formatTimestamp(site: CallSite): Typed {
   const format = formatOf(site)
   const timestamp = argumentAs(site, 1, 'TIMESTAMP', ['DATE', 'DATETIME', 'TIMESTAMP'])
   const zone = site.call.arguments.length > 2 ? argumentAs(site, 2, 'STRING') : `'UTC'`
-  const exact = `gsql_format_timestamp(${format.sql}, epoch_us(${timestamp}), ${zone})`
-  return typed(formatted('TIMESTAMP', format.text, inZone(timestamp, zone), exact), 'STRING')
+  const sql = repeated([timestamp, zone], (timestamp, zone) => {
+    const exact = `gsql_format_timestamp(${format.sql}, epoch_us(${timestamp}), ${zone})`
+    return formatted('TIMESTAMP', format.text, inZone(timestamp, zone), exact)
+  })
+  return typed(sql, 'STRING')
 }
 
 function inZone(timestamp: string, zone: string): ZonedDatetime {
@@ -98,9 +105,12 @@ function parsing(type: CivilType, fromDatetime: (sql: string) => string): Functi
     if (site.call.arguments.length !== 2) throw site.invalid(`${site.name} takes a format and a text`)
     const { text, sql: format } = formatOf(site)
     const value = argumentAs(site, 1, 'STRING')
-    const exact = `gsql_parse_${type.toLowerCase()}(${format}, ${value})`
-    const micros =
-      type === 'TIME' || (type === 'DATE' && /%[HMST]/.test(text ?? '')) ? exact : quickly(text, value, exact)
+    const micros = repeated([value], value => {
+      const exact = `gsql_parse_${type.toLowerCase()}(${format}, ${value})`
+      return type === 'TIME' || (type === 'DATE' && /%[HMST]/.test(text ?? ''))
+        ? exact
+        : quickly(text, value, exact)
+    })
     return typed(fromDatetime(`make_timestamp(${micros})`), type)
   }
 }
@@ -118,10 +128,11 @@ function parseTimestamp(site: CallSite): Typed {
   const { text, sql: format } = formatOf(site)
   const value = argumentAs(site, 1, 'STRING')
   const zone = site.call.arguments.length > 2 ? argumentAs(site, 2, 'STRING') : `'UTC'`
-  const read = (zone: string) => {
-    const exact = `gsql_parse_timestamp(${format}, ${value}, ${zone})`
-    return zone === `'UTC'` ? quickly(text, value, exact) : exact
-  }
+  const read = (zone: string) =>
+    repeated([value], value => {
+      const exact = `gsql_parse_timestamp(${format}, ${value}, ${zone})`
+      return zone === `'UTC'` ? quickly(text, value, exact) : exact
+    })
   const named = text !== null && !/%(E?z|Z|s)/.test(text) && !isFixedZone(zone)
   return typed(
     named ? toTimestamp(`make_timestamp(${read(`'UTC'`)})`, zone) : `make_timestamptz(${read(zone)})`,

@@ -5,7 +5,7 @@
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
 import { quoteText } from '../../syntax.ts'
 import { convert, signedFloatText } from '../casts.ts'
-import { within } from '../bounds.ts'
+import { joinedBy, within } from '../bounds.ts'
 import { structField, type Typed, typed } from '../context.ts'
 import type { CallSite } from './signature.ts'
 
@@ -167,7 +167,7 @@ function anyText(site: CallSite, { sql, type }: Typed, letter: 't' | 'T', depth 
 function knownText(site: CallSite, sql: string, type: SqlType, letter: 't' | 'T', depth: number): string {
   if (type.kind === 'ARRAY') {
     const item = anyText(site, typed(`f${depth}`, type.element), letter, depth + 1)
-    return `('[' || array_to_string(list_transform(${sql}, lambda f${depth}: ${item}), ', ') || ']')`
+    return `('[' || ${joinedBy(`list_transform(${sql}, lambda f${depth}: ${item})`, `', '`)} || ']')`
   }
   if (type.kind === 'STRUCT') {
     const fields = type.fields.map((_, at) => anyText(site, structField(sql, type, at), letter, depth))

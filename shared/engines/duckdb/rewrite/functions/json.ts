@@ -5,7 +5,7 @@
 import type { Expression } from '../../../../sql/tree.ts'
 import type { SqlType } from '../../../../sql/types.ts'
 import { castText, quoteText } from '../../syntax.ts'
-import { once, repeated } from '../bounds.ts'
+import { joinedBy, nullWhere, once, repeated } from '../bounds.ts'
 import { floatText, trimmedDecimal } from '../casts.ts'
 import { arrayOf, raise, structField, type Typed, typed } from '../context.ts'
 import { datetimeText, onEpochDay, toDatetime } from '../dates-and-times.ts'
@@ -66,7 +66,7 @@ const valueAt: FunctionRule = site => {
   // In text, a null of JSON is NULL; as a value it stays what it is.
   if (text)
     return typed(
-      once([value], value => `NULLIF(${valueInText(value, path, steps)}, 'null')`),
+      once([value], value => nullWhere(valueInText(value, path, steps), `'null'`)),
       'STRING',
     )
   return typed(path === null ? asJson(jsonAt(value, steps)) : `json_extract(${value}, ${path})`, 'JSON')
@@ -326,8 +326,10 @@ function innerText(sql: string, type: SqlType | null, depth: number, quoting: Qu
 /** Of a value that is not NULL. */
 function knownText(sql: string, type: SqlType | null, depth: number, quoting: Quoting): string {
   if (type === null) return `'null'`
-  if (type.kind === 'ARRAY')
-    return `('[' || array_to_string(list_transform(${sql}, lambda j${depth}: ${innerText(`j${depth}`, type.element, depth + 1, quoting)}), ',') || ']')`
+  if (type.kind === 'ARRAY') {
+    const item = innerText(`j${depth}`, type.element, depth + 1, quoting)
+    return `('[' || ${joinedBy(`list_transform(${sql}, lambda j${depth}: ${item})`, `','`)} || ']')`
+  }
   if (type.kind !== 'STRUCT') return scalarTexts[type.kind](sql, quoting)
   const fields = type.fields.map(({ name }, at) => {
     const field = structField(sql, type, at)

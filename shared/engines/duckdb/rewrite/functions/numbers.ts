@@ -266,7 +266,7 @@ function safeDivide(site: CallSite): Typed {
   const { x, y, type } = twoNumbers(site)
   if (type.kind === 'BIGNUMERIC') throw noBignumeric(site)
   if (type.kind === 'INT64') return typed(`(CASE WHEN ${y} != 0 THEN ${x} / ${y} END)`, 'FLOAT64')
-  if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} / NULLIF(${y}, 0))`)
+  if (type.kind === 'FLOAT64') return finiteOrNull(x, y, (x, y) => `(${x} / ${nullWhere(y, '0')})`)
   return attempt(site.scope, scope => {
     const { x, y, type } = twoNumbers(site, scope)
     return decimal('divide', x, y, type)

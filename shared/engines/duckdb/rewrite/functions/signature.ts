@@ -27,21 +27,23 @@ type Cost = (...args: Typed[]) => string | null
 /** A call and where it stands. */
 export class CallSite {
   readonly context: Context
+  private readonly node: Call
   /** Without its named arguments, and with its whole window. */
   readonly call: Call & { over: Window | null }
   readonly scope: Scope
   /** In capitals, without SAFE. */
   readonly name: string
   /** Each argument is rewritten once: twice would be 2^n times inside n calls. */
-  private readonly values = new Map<number, Typed>()
+  readonly values: Map<number, Typed>
   /** A column of the own query of an aggregate, whose arguments name only those of queries around. */
   own: string | null = null
   /** The arguments as `name => value` that no rule has asked for yet, by name in small letters. */
   readonly options: Map<string, NamedArgument>
 
-  constructor(context: Context, call: Call, scope: Scope, name: string) {
+  constructor(context: Context, call: Call, scope: Scope, name: string, values = new Map<number, Typed>()) {
     const options = call.arguments.filter(argument => argument.kind === 'NamedArgument')
     this.context = context
+    this.node = call
     this.call = {
       ...call,
       arguments: call.arguments.filter(argument => argument.kind !== 'NamedArgument'),
@@ -49,6 +51,7 @@ export class CallSite {
     }
     this.scope = scope
     this.name = name
+    this.values = values
     this.options = new Map(options.map(option => [option.name.name.toLowerCase(), option]))
   }
 
@@ -81,6 +84,19 @@ export class CallSite {
     const { sql } = value
     if (at > 0 || !this.own) return value
     return { ...value, sql: `(CASE WHEN ${this.own} IS NULL THEN ${sql} ELSE ${sql} END)` }
+  }
+
+  /** What a rule makes of the call; long arguments that it repeats are evaluated once. Not for those of many rows. */
+  sharing(rule: (site: CallSite) => Typed): Typed {
+    const value = rule(this)
+    const known = [...this.values]
+    const given = known.map(([, { sql }]) => sql)
+    const sql = repeated(given, (...texts) => {
+      if (texts.every((text, at) => text === given[at])) return value.sql
+      const values = new Map(known.map(([at, value]) => [at, { ...value, sql: texts.shift()! }]))
+      return rule(new CallSite(this.context, this.node, this.scope, this.name, values)).sql
+    })
+    return { ...value, sql }
   }
 
   allArguments(): Typed[] {

@@ -2,7 +2,7 @@
 import type { SqlType } from '../../../../sql/types.ts'
 import { quoteName, quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
-import { joined, literalBytes, nullWhere, once } from '../bounds.ts'
+import { joined, joinedBy, literalBytes, nullWhere, once } from '../bounds.ts'
 import { coerce } from '../coercion.ts'
 import { arrayOf, raise, structField, type Typed, typed } from '../context.ts'
 import { anyOf } from '../operators.ts'
@@ -183,7 +183,7 @@ export const stringFunctions: FunctionTable = {
       ['STRING'],
       'STRING',
       text =>
-        `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE array_to_string(list_reverse(regexp_extract_all(${text}, '(?s).')), '') END)`,
+        `(CASE WHEN length(${text}) = strlen(${text}) THEN reverse(${text}) ELSE ${joinedBy(`list_reverse(regexp_extract_all(${text}, '(?s).'))`, `''`)} END)`,
     ),
     named('gsql_reverse_bytes', ['BYTES'], 'BYTES'),
   ],
