@@ -27,22 +27,6 @@ interface Suspicion {
 const suspicions: [message: string, Suspicion][] = [
   ['A column is neither grouped', { suspects: ungrouped, all: true, instead: ungroupedInstead }],
   [
-    'An aggregate function cannot stand here',
-    {
-      suspects: query => callsBeforeGroups(query, isPlainAggregate),
-      all: true,
-      instead: 'HAVING filters groups',
-    },
-  ],
-  [
-    'A window function cannot stand here',
-    {
-      suspects: query => callsBeforeGroups(query, call => call.over !== null),
-      all: true,
-      instead: 'QUALIFY filters by it',
-    },
-  ],
-  [
     'Aggregate functions cannot be nested',
     { suspects: nested, all: true, instead: 'put the inner one into a subquery' },
   ],
@@ -247,15 +231,6 @@ function isDate(text: string): boolean {
   const day = /^\s*(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)/.exec(text)
   if (!day) return /^\s*\d{1,2}:\d{1,2}/.test(text)
   return isDay(...(day.slice(1).map(Number) as [number, number, number]))
-}
-
-/** Calls where rows are not grouped yet: in WHERE, ON and the keys of GROUP BY. */
-function callsBeforeGroups(query: Query, matches: (call: Call) => boolean): AnyNode[] {
-  return [...descendants(query)].flatMap(node => {
-    if (node.kind === 'Join') return outside(node.on, matches)
-    if (node.kind !== 'Select') return []
-    return [node.where, ...(node.groupBy?.items ?? [])].flatMap(part => outside(part, matches))
-  })
 }
 
 /** The calls that match, but for those of subqueries. */

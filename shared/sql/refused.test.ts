@@ -262,7 +262,7 @@ const tokens: Refused[] = [
     '1:9',
   ],
   ["select b'\\u0041'", 'bytes take \\x', '1:10'],
-  ["select \'\'\'a\\\nb\'\'\'", 'is not an escape', '1:12'],
+  ["select '''a\\\nb'''", 'is not an escape', '1:12'],
   ["select 'a' 'b'", 'two strings stand side by side', '1:12'],
   ["select 'a''b'", 'two strings stand side by side', '1:11'],
   ["select 'a'b", 'a string ends here, and a space is missing', '1:11'],

@@ -7,6 +7,7 @@ import type { Extract } from '../../../sql/tree.ts'
 import type { ScalarName } from '../../../sql/types.ts'
 import { duckType } from '../syntax.ts'
 import { once, repeated } from './bounds.ts'
+import { coerce } from './coercion.ts'
 import { type Context, raise, type Scope, type Typed, typed } from './context.ts'
 import { ofInterval } from './intervals.ts'
 
@@ -201,11 +202,13 @@ const wholes = ['DATE', 'TIME', 'DATETIME']
 /** A part of a date or time; of a TIMESTAMP, that of the DATETIME in a time zone. */
 export function extract(context: Context, node: Extract, scope: Scope): Typed {
   const value = context.expression(node.operand, scope)
-  const zone = node.zone ? context.expression(node.zone, scope).sql : undefined
+  const zone = node.zone && coerce(context.expression(node.zone, scope), { kind: 'STRING' })
   const kind = value.type?.kind
+  if (node.zone && (!zone || (kind && kind !== 'TIMESTAMP' && kind !== 'INTERVAL')))
+    throw context.invalid(node.zone, 'AT TIME ZONE takes a STRING, and is for a TIMESTAMP')
   if (kind === 'INTERVAL') return ofInterval(context, node, value.sql)
   const hasBoth = kind === 'TIMESTAMP' || kind === 'DATETIME'
-  const civil = kind === 'TIMESTAMP' ? toDatetime(value.sql, zone) : value.sql
+  const civil = kind === 'TIMESTAMP' ? toDatetime(value.sql, zone?.sql) : value.sql
   if (hasBoth && wholes.includes(node.part))
     return typed(`CAST(${civil} AS ${duckType({ kind: node.part as ScalarName })})`, node.part as ScalarName)
   const has = hasBoth || (kind === 'TIME' ? timePart(node.part) : kind === 'DATE' && !timePart(node.part))

@@ -110,7 +110,7 @@ function subscript(context: Context, node: Subscript, scope: Scope): Typed {
   const of = context.expression(node.of, scope)
   if (of.type?.kind === 'STRUCT') return fieldAt(context, node, of, of.type)
   const index = context.expression(node.index, scope)
-  if (of.type?.kind === 'JSON') return jsonElement(node.index, of, index)
+  if (of.type?.kind === 'JSON') return jsonElement(context, node, of, index)
   if (node.index.kind === 'Literal' && node.index.literal === 'STRING') throw keyOf(context, node, of)
   if (of.type?.kind !== 'ARRAY' || (index.type && index.type.kind !== 'INT64'))
     throw noSignature(context, node, 'operator []', [of, index])
@@ -148,7 +148,11 @@ function fieldAt(context: Context, node: Subscript, of: Typed, type: StructType)
   return structField(of.sql, type, at - first)
 }
 
-function jsonElement(node: Expression, of: Typed, index: Typed): Typed {
-  const key = node.kind === 'Literal' && node.literal === 'STRING' ? jsonKey(node.value) : index.sql
+function jsonElement(context: Context, node: Subscript, of: Typed, index: Typed): Typed {
+  const kind = index.type?.kind ?? 'INT64'
+  if (node.mode || (kind !== 'INT64' && kind !== 'STRING'))
+    throw context.invalid(node, "An element of a JSON value is written json[0] or json['name']")
+  const key =
+    node.index.kind === 'Literal' && node.index.literal === 'STRING' ? jsonKey(node.index.value) : index.sql
   return typed(`json_extract(${of.sql}, ${key})`, 'JSON')
 }

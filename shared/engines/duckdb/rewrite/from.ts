@@ -14,6 +14,7 @@ import { nearestName } from '../../../sql/nearest.ts'
 import { descendants } from '../../../sql/walk.ts'
 import { quoteName } from '../syntax.ts'
 import { condition, unifyOrThrow } from './coercion.ts'
+import { refuseOverRows } from './functions/calls.ts'
 import type { Context, RangeVariable, Relation, Scope } from './context.ts'
 import { pivot, unpivot } from './pivot.ts'
 import { findColumn, findPath, newScope, type Source, visibleColumn, withSource } from './scope.ts'
@@ -115,6 +116,7 @@ function join(context: Context, node: Join, scope: Scope): Source {
   const sql = `${left.sql} ${joinWord(node)} ${right.joined ? `(${right.sql})` : right.sql}`
   if (node.using.length > 0) return usingJoin(context, node, { ...both, sql }, left, right, scope)
   if (!node.on) return { ...both, sql }
+  refuseOverRows(context, node.on, 'ON')
   const on = context.expression(node.on, withSource(scope, both))
   return { ...both, sql: `${sql} ON ${condition(context, node.on, 'ON', on)}` }
 }

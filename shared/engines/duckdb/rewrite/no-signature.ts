@@ -24,7 +24,7 @@ const operands: [what: RegExp, Parameter[][]][] = [
     ],
   ],
   [/^operator [*/]$/, [['NUMBER', 'NUMBER']]],
-  [/^operator (AND|OR|NOT)$/, [['BOOL*']]],
+  [/^operator (AND|OR|NOT|IS \w+)$/, [['BOOL*']]],
   [/^operator LIKE/, [['STRING*'], ['BYTES*']]],
   [/^operator \|\|$/, [['STRING*'], ['BYTES*'], ['ARRAY*']]],
   [/^operator (\||&|\^|~|<<|>>)$/, [['INT64*'], ['BYTES', 'INT64']]],
@@ -40,15 +40,48 @@ const operands: [what: RegExp, Parameter[][]][] = [
   [/^INTERVAL /, [['INT64']]],
 ]
 
-/** What the functions take that are more than a table of signatures. */
-const functions: [names: RegExp, Parameter[][]][] = [
+const both = (...more: Parameter[]): Parameter[][] => [
+  ['STRING', 'STRING', ...more],
+  ['BYTES', 'BYTES', ...more],
+]
+
+/** What functions take whose rules are no signatures: these are checked before the rule. */
+const checked: [names: RegExp, Parameter[][]][] = [
   [/^(SUM|AVG)$/, [['NUMBER'], ['INTERVAL']]],
   [/^(STDDEV|VAR)/, [['NUMBER']]],
-  [/^(CORR|COVAR_|PERCENTILE_|SAFE_(ADD|SUBTRACT|MULTIPLY|DIVIDE)$)/, [['NUMBER', 'NUMBER']]],
-  [/^(COUNTIF|LOGICAL_)/, [['BOOL']]],
+  [/^(CORR|COVAR_\w+|PERCENTILE_CONT)$/, [['NUMBER', 'NUMBER']]],
+  [/^(COUNTIF|LOGICAL_AND|LOGICAL_OR)$/, [['BOOL']]],
   [/^BIT_(AND|OR|XOR)$/, [['INT64']]],
   [
-    /^(STRING_AGG|SPLIT)$/,
+    /^STRING_AGG$/,
+    [
+      ['STRING', 'STRING?'],
+      ['BYTES', 'BYTES?'],
+    ],
+  ],
+  [/^APPROX_(QUANTILES|TOP_COUNT)$/, [['ANY', 'INT64']]],
+  [/^(MAX|MIN)_BY$/, [['ANY', 'ANY']]],
+  [/^(CUME_DIST|DENSE_RANK|PERCENT_RANK|RANK|ROW_NUMBER|CURRENT_TIMESTAMP)$/, [[]]],
+  [/^(FIRST_VALUE|LAST_VALUE|TYPEOF)$/, [['ANY']]],
+  [/^(LAG|LEAD)$/, [['ANY', 'INT64?', 'ANY?']]],
+  [/^NTH_VALUE$/, [['ANY', 'INT64']]],
+  [/^NTILE$/, [['INT64']]],
+  [/^PERCENTILE_DISC$/, [['ANY', 'NUMBER']]],
+  [/^CURRENT_(DATE|DATETIME|TIME)$/, [['STRING?']]],
+  [/^FORMAT_TIMESTAMP$/, [['STRING', 'ANY', 'STRING?']]],
+  [/^PARSE_TIMESTAMP$/, [['STRING', 'STRING', 'STRING?']]],
+  [/^REGEXP_(EXTRACT|SUBSTR)$/, both('INT64?', 'INT64?')],
+  [/^REGEXP_INSTR$/, both('INT64?', 'INT64?', 'INT64?')],
+  [/^JSON_KEYS$/, [['JSON', 'INT64?']]],
+  [/^TO_JSON_STRING$/, [['ANY', 'BOOL?']]],
+]
+
+/** What others take, for the message of their own rule. */
+const functions: [names: RegExp, Parameter[][]][] = [
+  ...checked,
+  [/^SAFE_(ADD|SUBTRACT|MULTIPLY|DIVIDE)$/, [['NUMBER', 'NUMBER']]],
+  [
+    /^SPLIT$/,
     [
       ['STRING', 'STRING?'],
       ['BYTES', 'BYTES?'],
@@ -128,6 +161,11 @@ export function noSignature(
   const hints = [taken(what, values.length, signatures), instead(what, values, signatures)].filter(Boolean)
   const message = `No matching signature for ${what} for argument types: ${types}`
   return context.invalid(node, [message, ...hints].join('; '))
+}
+
+/** What a function takes whose arguments no rule checks, `null` for others. */
+export function checkedSignatures(name: string): Parameter[][] | null {
+  return checked.find(([names]) => names.test(name))?.[1] ?? null
 }
 
 function signaturesOf(what: string): Parameter[][] {

@@ -512,6 +512,8 @@ export function between(context: Context, node: Between, scope: Scope): Typed {
 /** IS NULL, TRUE or FALSE, never NULL itself; UNKNOWN is NULL. */
 export function is(context: Context, node: Is, scope: Scope): Typed {
   const value = context.expression(node.operand, scope)
+  if (node.what !== 'NULL' && !coerce(value, { kind: 'BOOL' }))
+    throw noSignature(context, node, `operator IS ${node.what}`, [value])
   const what = node.what === 'UNKNOWN' ? 'NULL' : node.what
   return typed(`(${value.sql} IS ${node.not ? 'NOT ' : ''}${what})`, 'BOOL')
 }

@@ -472,6 +472,18 @@ describeDuckDb(
         ['SELECT x, y FROM UNNEST([1]) AS x, UNNEST([5]) AS y GROUP BY x', 'neither grouped nor aggregated'],
         ['SELECT 1 FROM UNNEST([1]) AS x WHERE COUNT(*) > 1', 'aggregate function cannot stand here'],
         ...[
+          '(SELECT COUNT(*) FROM UNNEST(ARRAY_AGG(x)))',
+          '(SELECT 1 FROM UNNEST([1]) AS y WHERE SUM(x) > 0)',
+          '(SELECT 1 FROM UNNEST([1]) AS y JOIN UNNEST([2]) AS z ON SUM(x) > 0)',
+          '(SELECT 1 FROM UNNEST([1]) AS y GROUP BY SUM(x))',
+          'EXISTS(SELECT 1 FROM UNNEST(ARRAY_AGG(x)) AS y WHERE y > 0)',
+        ].map((query): [string, string] => [
+          `SELECT ${query} FROM UNNEST([1]) AS x`,
+          'aggregate function cannot stand here',
+        ]),
+        ['SELECT 1 IS TRUE', 'No matching signature for operator IS TRUE for argument types: INT64'],
+        [`SELECT 'a' IS NOT UNKNOWN`, 'No matching signature for operator IS UNKNOWN'],
+        ...[
           'SELECT x + 1 + 1 FROM UNNEST([1]) AS x GROUP BY x + 1',
           'SELECT x + 1 FROM UNNEST([1]) AS x GROUP BY (X + 1) HAVING `x` + 1 > 0',
           'SELECT COUNT(*) FROM UNNEST([1]) AS x GROUP BY x + 1 ORDER BY x + 1',

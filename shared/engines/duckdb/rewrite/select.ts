@@ -14,6 +14,7 @@ import {
   type VisibleColumn,
 } from './context.ts'
 import { refusePartsOfKeys, withKeys } from './grouping.ts'
+import { refuseOverRows } from './functions/calls.ts'
 import { checkSelect } from './planning.ts'
 import { key as keyOf } from './keys.ts'
 import { columnsOf, newScope } from './scope.ts'
@@ -176,9 +177,9 @@ function structList(context: Context, items: SelectedItem[]): { sql: string; col
 }
 
 function clause(context: Context, keyword: string, node: Expression | null, scope: Scope): string | null {
-  return (
-    node && ` ${keyword} ${condition(context, node, `${keyword} clause`, context.expression(node, scope))}`
-  )
+  if (!node) return null
+  if (keyword !== 'QUALIFY') refuseOverRows(context, node, keyword)
+  return ` ${keyword} ${condition(context, node, `${keyword} clause`, context.expression(node, scope))}`
 }
 
 /** A key is an item of the SELECT list by its number or its name, which hides a column's; or an expression. */
@@ -190,6 +191,8 @@ function groupByClause(context: Context, node: Select, items: SelectedItem[], sc
     if (grouping !== 'LIST' && key.kind === 'Tuple') return `(${key.items.map(text).join(', ')})`
     if (grouping !== 'LIST' && key.kind === 'Parenthesized') return text(key.expression)
     const at = itemNumber(context, key, items)
+    const item = at === null ? null : node.items[at]
+    refuseOverRows(context, item?.kind === 'SelectColumn' ? item.expression : key, 'GROUP BY')
     const value = at === null ? context.expression(key, scope) : items[at]!.value
     keyOf(context, key, 'GROUP BY', value)
     if (at === null) return value.sql

@@ -10,7 +10,7 @@ import {
   type Typed,
   typed,
 } from './context.ts'
-import { isOverRows } from './functions/calls.ts'
+import { isOverRows, refuseOverRows } from './functions/calls.ts'
 import { findPath, lambdaScope } from './scope.ts'
 
 /** `(SELECT ...)` as a value. Throws SqlError for more than one column. */
@@ -53,6 +53,7 @@ function someElement(context: Context, query: Query, scope: Scope): string | nul
   const plain = !body.groupBy && !body.having && !body.qualify && !body.as && body.windows.length === 0
   if (!plain || from?.kind !== 'UnnestReference' || from.offset || !where) return null
   if ([where, ...body.items].some(needsQuery)) return null
+  refuseOverRows(context, from.array, 'UNNEST')
   const array = context.expression(from.array, scope)
   if (array.type?.kind !== 'ARRAY') return null
   const { element, scope: inner } = lambdaScope(context, array, from.alias?.name ?? null, scope)

@@ -16,6 +16,7 @@ import {
   typed,
   type VisibleColumn,
 } from './context.ts'
+import { refuseOverRows } from './functions/calls.ts'
 import { lambdaScope, type Source, withSource } from './scope.ts'
 
 export interface ArrayReference extends Node {
@@ -43,6 +44,7 @@ export function arrayStep(
   const leftScope = withSource(scope, left)
   const elements = elementsOf(context, array, leftScope)
   const condition = node.on && !isTrue(node.on) ? node.on : null
+  if (condition) refuseOverRows(context, condition, 'ON')
   if (node.type !== 'LEFT') {
     const all = step(context, array, left, lists(elements), false)
     if (!condition) return all
@@ -62,6 +64,7 @@ function checkArrayJoin(context: Context, node: Join): void {
 }
 
 function elementsOf(context: Context, node: ArrayReference, scope: Scope): Typed {
+  refuseOverRows(context, node.array, 'UNNEST')
   const array = context.expression(node.array, scope)
   if (array.type !== null && array.type.kind !== 'ARRAY')
     throw context.invalid(

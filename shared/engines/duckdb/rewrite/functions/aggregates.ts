@@ -42,16 +42,6 @@ export const aggregateFunctions: FunctionTable = {
   VARIANCE: deviation('var_samp', 2),
 }
 
-/** How many arguments those take that do not take just one: the least and the most. */
-export const aggregateArguments: Partial<Record<string, [least: number, most: number]>> = {
-  ...Object.fromEntries(
-    'APPROX_QUANTILES APPROX_TOP_COUNT CORR COVAR_POP COVAR_SAMP MAX_BY MIN_BY'
-      .split(' ')
-      .map(name => [name, [2, 2]]),
-  ),
-  STRING_AGG: [1, 2],
-}
-
 export const windowFunctions: FunctionTable = {
   ...each('CUME_DIST PERCENT_RANK', duck => ofType(duck, 'FLOAT64')),
   ...each('DENSE_RANK NTILE RANK ROW_NUMBER', duck => ofType(duck, 'INT64')),
@@ -72,9 +62,11 @@ function ofType(duck: string, type: 'FLOAT64' | 'INT64') {
   return (site: CallSite): Typed => typed(windowed(site, duck), type)
 }
 
-/** The number of a LAG, LEAD or NTH_VALUE, where it is a literal, and the default of the first two. */
+/** The number of a LAG, LEAD or NTH_VALUE, and the default of the first two. */
 function checkNumber(site: CallSite): void {
   const [, node, otherwise] = site.call.arguments
+  if (node && !isConstant(node))
+    throw site.invalid(`The number of ${site.name} must be a literal or a parameter`, node)
   if (otherwise && !isConstant(otherwise))
     throw site.invalid(
       `The default of ${site.name} must be constant: write IFNULL around the call`,
@@ -249,7 +241,6 @@ function ofPairs(duck: 'corr' | 'covar_pop' | 'covar_samp', least: 1 | 2) {
     const values = site.allArguments()
     const [x, y] = values.map(value => coerce(value, { kind: 'FLOAT64' })?.sql)
     if (values.length !== 2 || x === undefined || y === undefined) throw site.noMatch(values)
-    if (site.call.distinct) throw site.invalid(`DISTINCT is not allowed for function ${site.name}`)
     if (!site.call.over) return typed(ofCentredPairs(site, duck, least, x, y), 'FLOAT64')
     const finite = `isfinite(${x}) AND isfinite(${y})`
     const [a, b] = [x, y].map(sql => `CASE WHEN ${finite} THEN ${sql} END`) as [string, string]
@@ -364,9 +355,9 @@ function extremeBy(site: CallSite): Typed {
   const key = site.context.expression(expression, site.scope)
   const value = site.argument(0)
   const duck = extreme === 'MAX' ? 'arg_max_null' : 'arg_min_null'
-  const found = `${duck}(${value.sql}, ${key.sql})${over(site)}`
+  const found = `${duck}(${value.sql}, ${key.sql})`
   if (key.type?.kind !== 'FLOAT64') return typed(found, value.type)
-  return typed(`(CASE WHEN NOT bool_or(isnan(${key.sql}))${over(site)} THEN ${found} END)`, value.type)
+  return typed(`(CASE WHEN NOT bool_or(isnan(${key.sql})) THEN ${found} END)`, value.type)
 }
 
 /** An aggregate of the values in the rows in which another is greatest or least; of NaN there are none. */
@@ -377,7 +368,6 @@ function ofExtreme(
   { extreme, expression }: HavingExtreme,
 ): string {
   const { call, context, scope } = site
-  if (call.over) throw site.invalid(`${site.name} takes no HAVING ${extreme} in a window`)
   if (call.distinct || (more.length > 0 && duck !== 'string_agg'))
     throw site.unsupported(`${site.name} with HAVING ${extreme} here`, call, 'put it into a query of its own')
   const key = context.expression(expression, scope)
@@ -413,12 +403,11 @@ function listed(site: CallSite, value: string, nulls = site.call.nulls): string 
   const filter = nulls === 'IGNORE' ? ` FILTER (WHERE ${value} IS NOT NULL)` : ''
   const rows = `count(*)${filter}${over(site)}`
   const grows = window.orderBy.length > 0 && !window.frame
-  if (!grows || call.distinct || call.having || call.orderBy.length > 0)
-    return site.within(rows, limited(site, aggregate(site, 'list', [value], nulls)))
+  if (!grows || call.distinct) return site.within(rows, aggregate(site, 'list', [value], nulls))
   const order = orderByClause(context, window.orderBy, scope)
   const partition = overClause(context, { ...window, orderBy: [] }, scope)
   const whole = `list(${value} ${order})${filter}${partition}`
-  return site.within(rows, limited(site, `CASE WHEN ${rows} > 0 THEN list_slice(${whole}, 1, ${rows}) END`))
+  return site.within(rows, `CASE WHEN ${rows} > 0 THEN list_slice(${whole}, 1, ${rows}) END`)
 }
 
 function limited(site: CallSite, list: string): string {

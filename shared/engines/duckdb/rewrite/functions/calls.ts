@@ -1,10 +1,11 @@
 /** Function calls and the table of all functions: a name that is not in it is refused. */
 import type { AnyNode, Call, Path } from '../../../../sql/tree.ts'
-import { descendants } from '../../../../sql/walk.ts'
+import { descendants, descendantsHere } from '../../../../sql/walk.ts'
 import { attempt, lift } from '../attempt.ts'
 import type { Context, Scope, Typed } from '../context.ts'
+import { checkedSignatures } from '../no-signature.ts'
 import { findPath } from '../scope.ts'
-import { aggregateArguments, aggregateFunctions, windowFunctions } from './aggregates.ts'
+import { aggregateFunctions, windowFunctions } from './aggregates.ts'
 import { arrayFunctions } from './arrays.ts'
 import { conditionFunctions } from './conditions.ts'
 import { dateFormatFunctions } from './date-formats.ts'
@@ -12,7 +13,7 @@ import { dateFunctions } from './dates.ts'
 import { jsonFunctions } from './json.ts'
 import { numberFunctions, safeFunctions } from './numbers.ts'
 import { regexpFunctions } from './regexp.ts'
-import { applyRule, CallSite, type FunctionTable } from './signature.ts'
+import { applyRule, CallSite, checkArguments, type FunctionTable } from './signature.ts'
 import { stringFunctions } from './strings.ts'
 
 /** By name in capitals, `NET.HOST` with its dot. */
@@ -66,12 +67,11 @@ export function call(context: Context, node: Call, scope: Scope): Typed {
 function called(context: Context, node: Call, scope: Scope, name: string): Typed {
   const lifts = isAggregate(node) || node.over !== null
   const site = new CallSite(context, node, lifts ? { ...scope, lifted: undefined } : scope, name)
-  if (!lifts) refuseModifiers(site)
-  if (isAggregate(node) && !node.star) checkCount(site)
-  if (node.over && !isAggregate(node) && !Object.hasOwn(windowFunctions, name))
-    throw site.invalid(`Function ${name} does not support an OVER clause`)
-  if (lifts) refuseNamesOfWith(site)
+  checkModifiers(site)
   if (isAggregate(node) && !node.over) site.own = ownColumn(site)
+  const signatures = checkedSignatures(name) ?? (isAggregate(node) ? [['ANY' as const]] : null)
+  if (signatures && !node.star) checkArguments(site, signatures)
+  if (lifts) refuseNamesOfWith(site)
   const apply = (site: CallSite) => applyRule(site, functions[name]!)
   const value = lifts ? apply(site) : site.sharing(apply)
   const [unknown] = site.options.values()
@@ -115,26 +115,60 @@ export function isAggregate(call: Call): boolean {
   return Object.hasOwn(aggregateFunctions, functionName(call).name)
 }
 
+/** Throws SqlError for an aggregate or window function in a part of a query that is read before its rows are grouped. */
+export function refuseOverRows(context: Context, part: AnyNode, clause: string): void {
+  for (const node of descendantsHere(part)) {
+    if (node.kind !== 'Call' || !isOverRows(node) || (clause === 'HAVING' && !node.over)) continue
+    const [what, instead] = node.over
+      ? ['A window function', 'QUALIFY filters by it']
+      : ['An aggregate function', 'HAVING filters groups']
+    throw context.invalid(
+      node,
+      `${what} cannot stand here: ${clause === 'UNNEST' ? 'make its array in a query around or before this one' : instead}`,
+    )
+  }
+}
+
 /** Whether a node takes values of many rows: an aggregate or window function. */
 export function isOverRows(node: AnyNode): boolean {
   return node.kind === 'Call' && (node.over !== null || isAggregate(node))
 }
 
-function checkCount(site: CallSite): void {
-  const { call, name } = site
-  const [least, most] = aggregateArguments[name] ?? [1, 1]
-  const count = call.arguments.length
-  const wanted = least === most ? `${least}` : `${least} to ${most}`
-  if (count < least || count > most)
-    throw site.invalid(
-      `Number of arguments does not match for function ${name}: it takes ${wanted}, not ${count}`,
-    )
+/** What may stand in a call beside its arguments, and the functions that take it, as GoogleSQL's documentation has them. */
+const modifiers: [name: string, isIn: (call: Call) => unknown, takes: RegExp][] = [
+  ['*', call => call.star, /^COUNT$/],
+  ['DISTINCT', call => call.distinct, ofMost('GROUPING CORR COVAR_POP COVAR_SAMP MAX_BY MIN_BY')],
+  [
+    'IGNORE or RESPECT NULLS',
+    call => call.nulls,
+    /^(ARRAY_AGG|APPROX_QUANTILES|(FIRST|LAST|NTH)_VALUE|PERCENTILE_(CONT|DISC))$/,
+  ],
+  ['HAVING MAX or MIN', call => call.having, ofMost('GROUPING MAX_BY MIN_BY')],
+  ['ORDER BY', call => call.orderBy.length > 0, /^(ARRAY_AGG|ARRAY_CONCAT_AGG|STRING_AGG)$/],
+  ['LIMIT', call => call.limit, /^(ARRAY_AGG|ARRAY_CONCAT_AGG|STRING_AGG)$/],
+]
+
+/** The aggregate functions but for some. */
+function ofMost(others: string): RegExp {
+  return new RegExp(`^(?!(${others.replaceAll(' ', '|')})$)(${Object.keys(aggregateFunctions).join('|')})$`)
 }
 
-/** DISTINCT and the like are for aggregate functions. */
-function refuseModifiers(site: CallSite): void {
+const inWindow: Partial<Record<string, string>> = {
+  'HAVING MAX or MIN': 'aggregate in a query of its own, and join that',
+  'ORDER BY': 'its order is that of OVER (ORDER BY ...)',
+  LIMIT: 'give the window a frame, such as ROWS 9 PRECEDING',
+}
+
+function checkModifiers(site: CallSite): void {
   const { call, name } = site
-  const modified =
-    call.distinct || call.nulls || call.having || call.orderBy.length > 0 || call.limit || call.star
-  if (modified) throw site.unsupported(`${name} with DISTINCT, ORDER BY, LIMIT or the like`)
+  for (const [modifier, isIn, takes] of modifiers) {
+    if (!isIn(call)) continue
+    if (!takes.test(name)) throw site.invalid(`${name} does not support ${modifier} in its arguments`)
+    if (call.over && inWindow[modifier])
+      throw site.invalid(
+        `${name} does not support ${modifier} in its arguments with OVER: ${inWindow[modifier]}`,
+      )
+  }
+  const takesOver = (isAggregate(call) && name !== 'GROUPING') || Object.hasOwn(windowFunctions, name)
+  if (call.over && !takesOver) throw site.invalid(`Function ${name} does not support an OVER clause`)
 }

@@ -177,6 +177,10 @@ describeFunctions('dates and times', {
     [`SAFE.PARSE_DATE('%F', 'x')`, null],
   ],
   rejected: [
+    [`CURRENT_DATE(1)`, 'it takes CURRENT_DATE(STRING?)'],
+    [`FORMAT_TIMESTAMP('%F', CURRENT_TIMESTAMP(), 'UTC', 1)`, 'it takes 2 to 3, not 4'],
+    [`EXTRACT(HOUR FROM CURRENT_TIMESTAMP() AT TIME ZONE 1)`, 'AT TIME ZONE takes a STRING'],
+    [`EXTRACT(HOUR FROM CURRENT_DATETIME() AT TIME ZONE 'UTC')`, 'is for a TIMESTAMP'],
     [`DATE_TRUNC(DATE '2026-05-07', HOUR)`, 'does not support this date part'],
     [`DATE_BUCKET(DATE '2026-05-07', INTERVAL 5 HOUR)`, 'does not support this date part'],
     [`TIMESTAMP_BUCKET(CURRENT_TIMESTAMP(), INTERVAL 1 MONTH)`, 'does not support this date part'],

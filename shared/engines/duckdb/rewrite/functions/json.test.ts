@@ -59,6 +59,10 @@ describeFunctions('JSON', {
     [`PARSE_JSON('{"a": 1}')['a']`, 1],
   ],
   rejected: [
+    ['TO_JSON_STRING(1, 2)', 'it takes TO_JSON_STRING(ANY, BOOL?)'],
+    [`JSON_KEYS(JSON '{}', 1.5)`, 'it takes JSON_KEYS(JSON, INT64?)'],
+    [`(JSON '[1]')[OFFSET(0)]`, "An element of a JSON value is written json[0] or json['name']"],
+    [`(JSON '[1]')[1.5]`, 'An element of a JSON value'],
     [`JSON_VALUE('{"a": 1}', 'a')`, 'Invalid JSONPath'],
     [`JSON_VALUE('{"a": 1}', '$..a')`, 'Invalid JSONPath'],
     [`JSON_VALUE('{"a": 1}', '$.*')`, 'Invalid JSONPath'],

@@ -148,5 +148,5 @@ describeFunctions('numbers, conditions and operators', {
     [`ERROR('a secret')`, 'refuses a value'],
     ['[1, "a"]', 'no common type'],
   ],
-  unsupported: ['RAND()', 'FOO(1)', 'ABS(DISTINCT 1)'],
+  unsupported: ['RAND()', 'FOO(1)'],
 })

@@ -179,7 +179,11 @@ export function applyRule(site: CallSite, rule: FunctionRule): Typed {
 /** The call under the first of these signatures that fits. */
 function applySignature(site: CallSite, signatures: Signature[]): Typed {
   const fitting = signatures.filter(({ parameters }) => takes(parameters, site.call.arguments.length))
-  if (fitting.length === 0) throw site.invalid(wrongCount(site, signatures))
+  if (fitting.length === 0)
+    throw wrongCount(
+      site,
+      signatures.map(({ parameters }) => parameters),
+    )
   refuseSwapped(site, fitting)
   for (const exact of [true, false]) {
     for (const candidate of fitting) {
@@ -236,12 +240,22 @@ function withinBound(
   )
 }
 
-function wrongCount({ name, call }: CallSite, signatures: Signature[]): string {
-  const counts = signatures.map(({ parameters }) => countsOf(parameters))
+/** Throws SqlError for a number or types of arguments that no signature has. */
+export function checkArguments(site: CallSite, signatures: Parameter[][]): void {
+  const fitting = signatures.filter(parameters => takes(parameters, site.call.arguments.length))
+  if (fitting.length === 0) throw wrongCount(site, signatures)
+  if (!fitting.some(parameters => bind(site, parameters, false)))
+    throw site.noMatch(site.allArguments(), signatures)
+}
+
+function wrongCount(site: CallSite, signatures: Parameter[][]): SqlError {
+  const counts = signatures.map(countsOf)
   const least = Math.min(...counts.map(({ least }) => least))
   const most = Math.max(...counts.map(({ most }) => most))
   const wanted = most === least ? `${least}` : most === Infinity ? `${least} or more` : `${least} to ${most}`
-  return `Number of arguments does not match for function ${name}: it takes ${wanted}, not ${call.arguments.length}`
+  return site.invalid(
+    `Number of arguments does not match for function ${site.name}: it takes ${wanted}, not ${site.call.arguments.length}`,
+  )
 }
 
 /** In capitals, of a bare name or a literal text; else ''. */

@@ -109,6 +109,8 @@ describeFunctions('string functions', {
     [`NET.HOST('no host')`, 'no host'],
   ],
   rejected: [
+    [`REGEXP_INSTR('a', 'a', 1, 1, 1.5)`, 'for argument types: STRING, STRING, INT64, INT64, FLOAT64'],
+    [`REGEXP_EXTRACT('a', 'a', 1, 1, 1)`, 'it takes 2 to 4, not 5'],
     [`SUBSTR('abc', 1, -1)`, 'Length must not be negative'],
     [`LEFT('abc', -1)`, 'Length must not be negative'],
     [`REPEAT('ab', 1000000000)`, 'REPEAT takes at most 1,048,576 bytes of text'],
