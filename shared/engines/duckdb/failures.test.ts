@@ -40,6 +40,16 @@ describe('an error of DuckDB', () => {
     expect(error.message).toMatch(/^A log file .*: app\.logs\/x\.parquet$/)
   })
 
+  test('that fails is in its own words for operators, without what it quotes', () => {
+    const error = new Error(
+      `INTERNAL Error: Assertion failed for 'alice' in "id" of /home/alice/x\nStack: alice`,
+    )
+    expect(engineError(error)).toMatchObject({
+      reason: 'failed',
+      message: 'The local engine failed: INTERNAL Error: Assertion failed for ... in ... of ...',
+    })
+  })
+
   test('of a regular expression names the fault, without the expression', () => {
     expect(engineError(new Error('Invalid Input Error: missing ): alice('))).toMatchObject({
       reason: 'rejected',

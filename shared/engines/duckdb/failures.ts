@@ -72,16 +72,28 @@ const ofFiles: Meaning[] = [
   [/^IO Error/, 'A log file is missing, or cannot be read'],
 ]
 
-/** Errors of names and types, which the rewriting has settled by the tables' schemas. */
-const ofNames = /^(Binder|Catalog) Error/
+/** What DuckDB cannot plan, and what to write instead. The rewriting has settled names and types by the tables' schemas. */
+const unsupported: Meaning[] = [
+  [
+    /non-inner join on (correlated columns|subquery)/i,
+    'The local engine cannot run a LEFT, RIGHT or FULL JOIN whose ON has a subquery, or a column of a query around: select what is compared in a common table (WITH), and join that',
+  ],
+  [
+    /window expression is not supported here/,
+    'The local engine cannot run a window by a column of a query around: select it in a common table (WITH), and join that',
+  ],
+  [
+    /^(Binder|Catalog|Parser|Not implemented|Serialization) Error/,
+    'The local engine cannot plan this query: write its subqueries as common tables (WITH), and join them',
+  ],
+]
 
 const meanings: [reason: EngineErrorReason, ...Meaning][] = [
   ['rejected', ofFunction, '$1'],
   ['failed', 'Invalid Input Error: A function failed', 'The local engine failed'],
   ...ofFiles.map((meaning): (typeof meanings)[number] => ['failed', ...meaning]),
   ...rejected.map((meaning): (typeof meanings)[number] => ['rejected', ...meaning]),
-  ['unsupported', ofNames, 'The local engine cannot run this query'],
-  ['unsupported', /^(Parser|Not implemented) Error/, 'The local engine cannot run this query'],
+  ...unsupported.map((meaning): (typeof meanings)[number] => ['unsupported', ...meaning]),
   [
     'result_too_large',
     /^Out of Memory Error/,
@@ -100,9 +112,11 @@ export function engineError(error: unknown): EngineError {
   const [reason = 'failed', pattern, meaning = 'The local engine failed'] =
     meanings.find(([, pattern]) => matches(text, pattern)) ?? []
   const words = meaning === '$1' ? (pattern as RegExp).exec(text)![1]! : meaning
-  // Callers do not see why a run `failed`; operators look for the file.
-  const [file] = (reason === 'failed' && /[^/"']*\/[^/"']*\.parquet(?=["'])/.exec(text)) || []
-  return new EngineError(reason, file ? `${words}: ${file}` : words, { cause: error })
+  if (reason !== 'failed') return new EngineError(reason, words, { cause: error })
+  // Callers do not see why a run failed; operators look for the file, or for DuckDB's own words, without what they quote.
+  const [file] = /[^/"']*\/[^/"']*\.parquet(?=["'])/.exec(text) ?? []
+  const [own] = /^[A-Z][\w ]* Error: .{1,200}/i.exec(text.replaceAll(/(["'`]).*?\1|\/\S+/gs, '...')) ?? []
+  return new EngineError(reason, [words, file ?? own].filter(Boolean).join(': '), { cause: error })
 }
 
 /** Whether the error comes from a log file with other columns than its table, or damaged ones, or from what DuckDB lacks. */

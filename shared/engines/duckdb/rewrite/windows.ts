@@ -12,6 +12,8 @@ import type {
   OrderItem,
   Window,
 } from '../../../sql/tree.ts'
+import { descendants } from '../../../sql/walk.ts'
+import { numberKinds } from './coercion.ts'
 import type { Context, Scope, Typed } from './context.ts'
 import { key as keyOf } from './keys.ts'
 import { parameter } from './literals.ts'
@@ -62,7 +64,7 @@ function windowSpecification(context: Context, node: Window, scope: Scope): stri
   )
   const parts = [
     keys.length > 0 && `PARTITION BY ${keys.join(', ')}`,
-    node.orderBy.length > 0 && orderByClause(context, node.orderBy, scope, ranges(node.frame)),
+    node.orderBy.length > 0 && orderByClause(context, node.orderBy, scope, ranges(context, node)),
     node.frame && frame(context, node.frame),
   ]
   return `(${parts.filter(Boolean).join(' ')})`
@@ -72,14 +74,29 @@ function windowSpecification(context: Context, node: Window, scope: Scope): stri
 export function orderByClause(context: Context, items: OrderItem[], scope: Scope, single = false): string {
   const keys = items.map(item => {
     const key = keyOf(context, item, 'ORDER BY', context.expression(item.expression, scope))
+    if (single && key.type && !numberKinds.includes(key.type.kind))
+      throw context.invalid(
+        item,
+        'RANGE with a distance is ordered by a number: of a time, write UNIX_SECONDS(x), and the distance in seconds',
+      )
     return (single ? '' : nanKey(key, item)) + key.sql + orderDirection(item)
   })
   return `ORDER BY ${keys.join(', ')}`
 }
 
-/** A distance from the current row's key needs one key. */
-function ranges(frame: Window['frame']): boolean {
-  return frame?.unit === 'RANGE' && Boolean(frame.start.count ?? frame.end?.count)
+/** Whether a frame is a distance from the current row's key. Throws SqlError unless there is one key, in which is no query. */
+function ranges(context: Context, { frame, orderBy }: Window): boolean {
+  if (frame?.unit !== 'RANGE' || !(frame.start.count ?? frame.end?.count)) return false
+  if (orderBy.length > 1)
+    throw context.invalid(orderBy[1]!, 'RANGE with a distance takes one key in ORDER BY')
+  const query = [...descendants(orderBy[0]!)].find(({ kind }) => kind === 'Query')
+  if (query)
+    throw context.unsupported(
+      query,
+      'RANGE with a distance, ordered by a subquery,',
+      'select the subquery in FROM, and order by its column',
+    )
+  return true
 }
 
 /** A key before that of a FLOAT64: NaN is the least number, and DuckDB's greatest. */
