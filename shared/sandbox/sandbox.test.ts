@@ -42,6 +42,13 @@ describe('the statement', () => {
     expect(sandbox(shop, 'SELECT id FROM orders').sql).not.toMatch(/refunds|net|best/)
   })
 
+  test('holds a pipe of as many operators as a query may have, which are queries inside one another', () => {
+    const pipe = (count: number) =>
+      `FROM refunds ${Array.from({ length: count }, (_, at) => `|> EXTEND id AS c${at}`).join(' ')}`
+    expect(sandbox(shop, pipe(190)).sql).toContain('AS c189')
+    expect(refusal(pipe(201)).problems[0]!.detail).toContain('let one EXTEND or SELECT make several columns')
+  })
+
   test('is the query alone where that uses no table', () => {
     expect(sandbox(shop, 'SELECT @shop AS shop').sql).toBe('SELECT @shop AS shop')
   })

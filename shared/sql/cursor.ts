@@ -137,7 +137,9 @@ export class Cursor {
   /** Limits how deep rules recurse, so that no query overflows the stack. */
   protected nested<Content>(rule: () => Content): Content {
     if (this.depth === this.limits.nesting) {
-      throw this.refusal(`the query is nested over ${this.limits.nesting} levels deep`)
+      throw this.refusal(
+        `parentheses, calls and subqueries are nested over ${this.limits.nesting} levels deep: name inner ones in WITH`,
+      )
     }
     this.depth++
     const content = rule()
@@ -146,7 +148,10 @@ export class Cursor {
   }
 
   protected checkLinks(links: number): void {
-    if (links > this.limits.links) throw this.refusal(`a chain has over ${this.limits.links} links`)
+    if (links > this.limits.links)
+      throw this.refusal(
+        `a chain of operators has over ${this.limits.links} links: write IN (...) for many OR, or split it by parentheses or WITH`,
+      )
   }
 
   protected unexpected(wanted?: string): SqlError {

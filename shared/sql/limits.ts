@@ -25,11 +25,14 @@ export const defaultLimits: Limits = {
   ctes: 32,
 }
 
-/** For a composed statement: an endpoint's tables and a caller's query, each as large as a query may be. */
+/**
+ * For a composed statement: an endpoint's tables and a caller's query, each as large as a query may be. Operators of a pipe stand
+ * behind one another, and are printed as queries in parentheses inside one another.
+ */
 export const statementLimits: Limits = {
   bytes: 8 * defaultLimits.bytes,
   tokens: 4 * defaultLimits.tokens,
-  nesting: defaultLimits.nesting + 4,
+  nesting: defaultLimits.nesting + 2 * defaultLimits.selects,
   links: defaultLimits.links,
   height: defaultLimits.height + 4,
   selects: 2 * defaultLimits.selects,

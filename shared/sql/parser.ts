@@ -227,7 +227,10 @@ class Parser extends Cursor {
 
   private countSelect(at: number): void {
     if (++this.selects > this.limits.selects)
-      throw this.refusal(`the query has over ${this.limits.selects} SELECTs`, at)
+      throw this.refusal(
+        `the query has over ${this.limits.selects} SELECTs and operators of pipes: let one EXTEND or SELECT make several columns`,
+        at,
+      )
   }
 
   // ---- pipes: operators after a query or a FROM, each of which makes one more query of it

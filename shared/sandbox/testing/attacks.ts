@@ -97,7 +97,6 @@ export const attacks: Attacks[] = [
       'a chain of indexes': `SELECT a${times(500, '[0]')}`,
       'a chain of joins': `SELECT 1 FROM ${times(500, 'edge_logs', ', ')}`,
       'a chain of pipes': `FROM edge_logs${times(250, ' |> EXTEND 1 AS a |> DROP a')}`,
-      'a chain of pipes that nests too deep': `FROM edge_logs${times(60, ' |> EXTEND 1 AS a |> DROP a')}`,
       'a chain of UNION ALL': times(300, 'SELECT 1', ' UNION ALL '),
       'chains in chains': `SELECT ${times(100, '(')}1${times(100, `${times(12, ' + 1')})`)}`,
       'more than 32 CTEs': `WITH ${Array.from({ length: 33 }, (_, i) => `c${i} AS (SELECT 1)`).join(', ')} SELECT 1`,

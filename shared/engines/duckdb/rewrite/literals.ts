@@ -187,9 +187,10 @@ function struct(
   names: (string | null)[],
   values: Typed[],
 ): Typed {
-  if (values.length === 0) throw context.unsupported(node, 'A STRUCT without fields')
+  if (values.length === 0) throw context.unsupported(node, 'A STRUCT without fields', 'give it one')
   const keys = new Set(names.map((name, at) => nameKey(fieldName(name, at))))
-  if (keys.size < names.length) throw context.unsupported(node, 'A STRUCT with two fields of one name')
+  if (keys.size < names.length)
+    throw context.unsupported(node, 'A STRUCT with two fields of one name', 'name one of them with AS')
   return { ...structOf(values.map((value, at) => ({ ...value, name: names[at]! }))), fields: values }
 }
 

@@ -23,7 +23,7 @@ export function pivot(context: Context, node: Pivot, input: Source, scope: Scope
   const rows = rowsOf(context, node, input, scope)
   const parts = children(node).filter(child => child !== node.of)
   const query = parts.flatMap(part => [...descendants(part)]).find(({ kind }) => kind === 'Query')
-  if (query) throw context.unsupported(query, 'A subquery inside PIVOT')
+  if (query) throw context.unsupported(query, 'A subquery inside PIVOT', 'select it in the query before')
   const by = context.expression(node.by, rows)
   const keys = keysOfPivot(node, columnsOf(rows.variables[0]!))
   const made = node.values.flatMap(value =>

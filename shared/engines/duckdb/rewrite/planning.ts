@@ -36,18 +36,30 @@ export function checkJoins(context: Context, query: Query): void {
     const joined = joinedBy(node)
     cubes += joined ** 3
     if (joined > limits.joined)
-      throw context.unsupported(node, `A SELECT that joins more than ${limits.joined} tables`)
+      throw context.unsupported(
+        node,
+        `A SELECT that joins more than ${limits.joined} tables`,
+        'join some of them in a query of its own, or write UNION ALL or IN (...)',
+      )
     if (cubes > limits.joinedCubes)
-      throw context.unsupported(node, 'A query of so many SELECTs with many joins')
+      throw context.unsupported(node, 'A query of so many SELECTs with many joins', 'ask in several queries')
   }
 }
 
 /** Throws UnsupportedError for a SELECT with too many columns or grouping sets. */
 export function checkSelect(context: Context, node: Select, columns: { value: Typed }[]): void {
   if (columns.length > limits.columns)
-    throw context.unsupported(node, `A SELECT of more than ${limits.columns.toLocaleString('en')} columns`)
+    throw context.unsupported(
+      node,
+      `A SELECT of more than ${limits.columns.toLocaleString('en')} columns`,
+      'select fewer, or make rows or an array of them',
+    )
   if (node.groupBy?.grouping === 'CUBE' && node.groupBy.items.length > limits.cube)
-    throw context.unsupported(node.groupBy, `A CUBE of more than ${limits.cube} columns`)
+    throw context.unsupported(
+      node.groupBy,
+      `A CUBE of more than ${limits.cube} columns`,
+      'write the GROUPING SETS that are read',
+    )
   checkSize(
     context,
     node,
@@ -63,20 +75,37 @@ function joinedBy(node: AnyNode): number {
 /** Throws UnsupportedError for a query that is too deep in others. */
 export function checkDepth(context: Context, node: Query, depth: number): void {
   if (depth > limits.subqueries)
-    throw context.unsupported(node, `A subquery more than ${limits.subqueries} deep`)
+    throw context.unsupported(
+      node,
+      `A subquery more than ${limits.subqueries} deep`,
+      'name inner ones in WITH, and join them',
+    )
 }
 
 /** Throws UnsupportedError for a query or SELECT list of too many characters (`length`) of DuckDB SQL. */
 export function checkSize(context: Context, node: AnyNode, length: number): void {
-  if (length > limits.query) throw context.unsupported(node, 'A query that needs so many steps')
+  if (length > limits.query)
+    throw context.unsupported(
+      node,
+      'A query that needs so many steps',
+      'make fewer columns, each EXTEND of a pipe several, or ask in several queries',
+    )
 }
 
 /** Throws UnsupportedError for an expression that is too long in DuckDB SQL, or of a STRUCT with too many fields. */
 export function checkExpression(context: Context, node: Expression, { sql, type }: Typed): void {
   if (sql.length > limits.expression || nestedLambdas(sql) > limits.lambdas)
-    throw context.unsupported(node, 'An expression of this size')
+    throw context.unsupported(
+      node,
+      'An expression of this size',
+      'compute a part of it in a query in FROM, and go on with its column',
+    )
   if (fieldsOf(type) > limits.fields)
-    throw context.unsupported(node, `A STRUCT of more than ${limits.fields.toLocaleString('en')} fields`)
+    throw context.unsupported(
+      node,
+      `A STRUCT of more than ${limits.fields.toLocaleString('en')} fields`,
+      'leave out those that are not read',
+    )
 }
 
 /** How deep the lambdas of DuckDB SQL stand in one another, texts and names left aside. */

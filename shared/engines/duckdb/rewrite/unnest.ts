@@ -114,7 +114,12 @@ function matching(
   scope: Scope,
 ): Lists {
   const nested = [...descendants(condition)].some(inner => inner.kind === 'Query')
-  if (nested) throw context.unsupported(condition, 'LEFT JOIN UNNEST on this condition')
+  if (nested)
+    throw context.unsupported(
+      condition,
+      'LEFT JOIN UNNEST on a condition with a subquery',
+      'select the subquery before, and compare with its column',
+    )
   const { element, scope: inner } = lambdaScope(context, array, node.alias?.name ?? null, scope)
   if (!node.offset) {
     const test = context.expression(condition, inner).sql

@@ -436,7 +436,12 @@ function stringAgg(site: CallSite): Typed {
 function bytesAgg(site: CallSite): Typed {
   const [value, between] = site.allArguments()
   if (between && between.type?.kind !== 'BYTES') throw site.noMatch(site.allArguments())
-  if (site.call.limit) throw site.unsupported('STRING_AGG of BYTES with LIMIT')
+  if (site.call.limit)
+    throw site.unsupported(
+      'STRING_AGG of BYTES with LIMIT',
+      site.call,
+      'aggregate TO_HEX(x), and write FROM_HEX around it',
+    )
   const digits = [`hex(${value!.sql})`, between ? `hex(${between.sql})` : `'2C'`]
   return typed(`unhex(${aggregate(site, 'string_agg', digits)})`, 'BYTES')
 }
@@ -449,8 +454,18 @@ function countOf(site: CallSite): Typed {
 /** The n + 1 quantiles that cut the values into n parts of equal size. */
 function approximateQuantiles(site: CallSite): Typed {
   const parts = literalInteger(site.call.arguments[1])
-  if (!parts || parts > 1000) throw site.unsupported('APPROX_QUANTILES without a literal number up to 1000')
-  if (site.call.nulls === 'RESPECT') throw site.unsupported('APPROX_QUANTILES with RESPECT NULLS')
+  if (!parts || parts > 1000)
+    throw site.unsupported(
+      'APPROX_QUANTILES without a literal number up to 1000',
+      site.call,
+      'write the number out',
+    )
+  if (site.call.nulls === 'RESPECT')
+    throw site.unsupported(
+      'APPROX_QUANTILES with RESPECT NULLS',
+      site.call,
+      'count NULLs with COUNTIF(x IS NULL)',
+    )
   const shares = Array.from({ length: parts + 1 }, (_, at) => (at / parts).toFixed(9))
   const value = site.argument(0)
   return typed(aggregate(site, 'quantile_disc', [value.sql, `[${shares.join(', ')}]`]), arrayOf(value.type))

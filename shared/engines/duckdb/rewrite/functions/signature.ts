@@ -121,7 +121,11 @@ export class CallSite {
   /** The text of a literal string. Formats, paths and patterns in other forms are known only once the query runs. */
   literalText(node: Expression | undefined): string {
     if (node?.kind === 'Literal' && node.literal === 'STRING') return node.value
-    throw this.unsupported(`${this.name} with anything but a literal here`, node)
+    throw this.unsupported(
+      `${this.name} with anything but a literal here`,
+      node,
+      'write the text out in quotes',
+    )
   }
 
   /** BigQuery's error for arguments of wrong types. */
