@@ -34,7 +34,7 @@ export const bounds: Bound[] = [
     functions: 'REPEAT LPAD RPAD',
     of: 'bytes of text',
     most: mebi,
-    inRows: 4096,
+    inRows: 16_384,
     instead: 'ask for less',
   },
   {
@@ -104,14 +104,6 @@ export const bounds: Bound[] = [
     instead: 'ask for less',
   },
   {
-    // With a position: for each place DuckDB counts the letters from the start.
-    functions: 'INSTR',
-    of: 'characters',
-    most: 10_000,
-    inRows: 500,
-    instead: 'shorten the text, as LEFT does',
-  },
-  {
     functions: 'EDIT_DISTANCE',
     of: 'pairs of characters',
     most: 25_000_000,
@@ -119,7 +111,7 @@ export const bounds: Bound[] = [
     instead: 'shorten the texts, as LEFT does',
   },
   {
-    // Only of patterns with counts from 100 on, such as a{500}; without these the work hardly depends on the pattern.
+    // Of literal patterns only those with counts from 100 on, such as a{500}; without these the work hardly depends on the pattern.
     functions: 'REGEXP_CONTAINS REGEXP_EXTRACT REGEXP_INSTR REGEXP_SUBSTR',
     of: 'bytes of text times the size of the pattern with its counts',
     most: 256 * mebi,

@@ -378,7 +378,7 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
   const aggregation = { found: false }
   const operand = context.expression(node.operand, { ...scope, aggregation })
   scope.aggregation.found ||= aggregation.found
-  const { among } = node
+  const among = listed(node.among)
   if (among.kind === 'InUnnest') {
     const array = context.expression(among.array, scope)
     return negated(node.not, inArray(context, node, operand, array))
@@ -392,6 +392,7 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
   }
   const values = [operand, ...context.expressions(among.items, scope)]
   const { values: common, type } = unifyOrThrow(context, node, 'operator IN', values)
+  if (incomparable.includes(type?.kind ?? 'BOOL')) throw noSignature(context, node, 'operator IN', values)
   if (type?.kind === 'STRUCT') {
     const [first, ...items] = common as [Typed, ...Typed[]]
     const parts = first.fields ?? [first]
@@ -415,6 +416,13 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
       `(CASE WHEN isnan(${x}) THEN CASE WHEN ${unknown} THEN NULL ELSE false END ELSE ${x} IN (${rest.join(', ')}) END)`,
   )
   return negated(node.not, sql)
+}
+
+/** An array that is written out is a list, which DuckDB looks up by hash. */
+function listed(among: In['among']): In['among'] {
+  const array = among.kind === 'InUnnest' && among.array.kind === 'ArrayLiteral' ? among.array : null
+  if (!array || array.type || array.items.length === 0) return among
+  return { kind: 'InList', items: array.items, at: array.at }
 }
 
 /** DuckDB's IN takes structs for one value each, in which NULL is equal to NULL. */

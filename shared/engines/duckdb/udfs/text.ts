@@ -195,6 +195,36 @@ function shifted(bytes: Uint8Array, by: bigint, operator: string): Uint8Array {
 const mapped = (bytes: Uint8Array, from: number, shift: number) =>
   bytes.map(value => (value >= from && value < from + 26 ? value + shift : value))
 
+/**
+ * Where a part stands for the n-th time, from a position on, or for a negative one from that position from the end backwards;
+ * 0 for nowhere. Places may overlap, and are counted in characters; an empty part is at each, and behind the last.
+ */
+function placeOf(text: string, part: string, position: bigint, occurrence: bigint): bigint {
+  if (position === 0n || occurrence < 1n) throw new ValueError('A number is out of range')
+  const units = unitsOf(text)
+  const [length, from, times] = [units ? units.length : text.length, Number(position), Number(occurrence)]
+  const first = from > 0 ? from - 1 : length + from + (part === '' ? 1 : 0)
+  if (first < 0 || first > length) return 0n
+  if (part === '') {
+    const place = from > 0 ? first + times : first - times + 2
+    return BigInt(place < 1 || place > length + 1 ? 0 : place)
+  }
+  let at = units ? (units[first] ?? text.length) : first
+  for (let found = 0; found < times; found++) {
+    if (found > 0) at += from > 0 ? 1 : -1
+    at = at < 0 ? -1 : from > 0 ? text.indexOf(part, at) : text.lastIndexOf(part, at)
+    if (at < 0) return 0n
+  }
+  return BigInt(units ? units.indexOf(at) + 1 : at + 1)
+}
+
+/** Where each character begins, where some take two units of UTF-16; else `null`. */
+function unitsOf(text: string): number[] | null {
+  if (!/[\ud800-\udbff]/.test(text)) return null
+  let at = 0
+  return Array.from(text, character => (at += character.length) - character.length)
+}
+
 export const textFunctions: Record<string, ScalarFunction> = {
   gsql_string_literal: scalar(['VARCHAR'], 'VARCHAR', stringLiteral),
   gsql_bytes_text: scalar(['BLOB', 'BOOLEAN'], 'VARCHAR', bytesText),
@@ -209,6 +239,7 @@ export const textFunctions: Record<string, ScalarFunction> = {
     return `${sign}${BigInt(digits)}`
   }),
   gsql_hexadecimal: scalar(['VARCHAR'], 'DOUBLE', hexadecimal),
+  gsql_instr: scalar(['VARCHAR', 'VARCHAR', 'BIGINT', 'BIGINT'], 'BIGINT', placeOf),
   gsql_initcap: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', initcap),
   gsql_soundex: scalar(['VARCHAR'], 'VARCHAR', soundex),
   gsql_normalize: scalar(['VARCHAR', 'VARCHAR'], 'VARCHAR', (text, form) => text.normalize(form)),

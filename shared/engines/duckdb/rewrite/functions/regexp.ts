@@ -193,7 +193,9 @@ function patternArguments(site: CallSite): PatternArguments {
 function steps(text: Typed, pattern: Typed): string | null {
   if (literalBytes(pattern) !== null)
     return largeCount.test(pattern.sql) ? `strlen(${text.sql}) * 1000.0 * strlen(${pattern.sql})` : null
-  const count = `CASE WHEN regexp_matches(${pattern.sql}, ${quoteText(largeCount.source)}) THEN 1000.0 WHEN contains(${pattern.sql}, '{') THEN 100 ELSE 1 END`
+  // Counts inside one another multiply; RE2 refuses more than 1,000 together.
+  const counts = `list_transform(regexp_extract_all(${pattern.sql}, '\\{(?:\\d*,)?(\\d+)', 1), lambda c: TRY_CAST(c AS DOUBLE))`
+  const count = `least(COALESCE(list_aggr(${counts}, 'product'), 1), 1000)`
   const least = pattern.origin === 'parameter' ? 0 : 1000
   return `greatest(strlen(${text.sql}), ${least}) * strlen(${pattern.sql}) * (${count})`
 }

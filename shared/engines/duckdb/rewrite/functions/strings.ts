@@ -87,10 +87,11 @@ export const stringFunctions: FunctionTable = {
     STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
     INSTR: [
       named('strpos', ['STRING', 'STRING'], 'INT64'),
-      bounded(
-        0,
-        text => `length(${text.sql})`,
-        signature(['STRING', 'STRING', 'INT64', 'INT64?'], 'INT64', nthPosition),
+      signature(
+        ['STRING', 'STRING', 'INT64', 'INT64?'],
+        'INT64',
+        (text, part, position, occurrence = 'CAST(1 AS BIGINT)') =>
+          `gsql_instr(${text}, ${part}, ${position}, ${occurrence})`,
       ),
     ],
     REPLACE: bounded(2, replacedBytes, named('replace', ['STRING', 'STRING', 'STRING'], 'STRING')),
@@ -202,21 +203,6 @@ export const stringFunctions: FunctionTable = {
     text => `(CASE WHEN ${text} = '' THEN 0 ELSE unicode(${text}) END)`,
   ),
   UPPER: [inCase('upper'), named('gsql_upper_bytes', ['BYTES'], 'BYTES')],
-}
-
-/**
- * Where a part stands for the n-th time, from a position on, or for a negative one from that position from the end
- * backwards; 0 for nowhere. The places are those from which the text goes on with the part, so they may overlap.
- */
-function nthPosition(text: string, part: string, position: string, occurrence = '1'): string {
-  const checked = `(CASE WHEN ${position} = 0 OR ${occurrence} < 1 THEN ${raise('A number is out of range')} ELSE ${position} END)`
-  const starts = `list_filter(range(1, length(${text}) + 2), lambda p: substr(${text}, p, length(${part})) = ${part})`
-  const ahead = `list_filter(${starts}, lambda q: q >= ${position})[${occurrence}]`
-  // From the end, empty text is found behind the last character.
-  const last = `(CASE WHEN ${part} = '' THEN 2 ELSE 1 END)`
-  const back = `list_reverse(list_filter(${starts}, lambda q: q <= length(${text}) + ${last} + ${position}))[${occurrence}]`
-  const known = [text, part, occurrence].map(value => `${value} IS NOT NULL`).join(' AND ')
-  return `(CASE WHEN ${checked} > 0 AND ${known} THEN COALESCE(${ahead}, 0) WHEN ${checked} < 0 AND ${known} THEN COALESCE(${back}, 0) END)`
 }
 
 /** Whether a value, or any inside an array, a STRUCT or JSON, has a text in it, without regard to case and Unicode's forms. */
