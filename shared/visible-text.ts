@@ -1,0 +1,38 @@
+/**
+ * What is stored may hold characters that nobody sees, or that change what is seen: a terminal obeys them, and a model reads
+ * instructions in them. Neither gets them, in names as in values.
+ */
+
+/**
+ * By the properties of Unicode: control, format and private characters, lone surrogates and what is not assigned (C); the
+ * separators of lines and paragraphs; what is ignorable by default, such as variation selectors, joiners, tags and fillers;
+ * the spaces that no text needs (all but the plain, the no-break and the ideographic ones); and the letters and signs that
+ * are drawn as a blank.
+ */
+const hidden = new RegExp(
+  String.raw`(?![\t\n \u00a0\u202f\u3000])` +
+    String.raw`[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]`,
+  'gu',
+)
+
+/**
+ * Shows hidden characters as `\u{202e}`. Tabs and line feeds stay; letters of all scripts do, too. Joined emoji fall apart.
+ * @returns the same text where it hides nothing
+ */
+export function visible(text: string): string {
+  return text.replaceAll(hidden, shown)
+}
+
+function shown(character: string): string {
+  return `\\u{${character.codePointAt(0)!.toString(16)}}`
+}
+
+/** The same for all text in a value, names of fields included. */
+export function allVisible<T>(value: T): T {
+  if (typeof value === 'string') return visible(value) as T
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(allVisible) as T
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [visible(name), allVisible(item)]),
+  ) as T
+}
