@@ -3,6 +3,7 @@ import { ProtocolError } from '@modelcontextprotocol/server'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { describeError } from '../../shared/log.ts'
+import { allVisible, visible } from '../../shared/visible-text.ts'
 import type { Call } from '../http/call.ts'
 
 export interface McpCall {
@@ -13,16 +14,19 @@ export interface McpCall {
 
 /** For a name or an argument that the server does not know: JSON-RPC's code for it. */
 export function invalidParams(message: string, data?: object): ProtocolError {
-  return new ProtocolError(-32602, message, data)
+  return new ProtocolError(-32602, visible(message), data)
 }
 
-/** The protocol's library sends the message of any error: those that are not for callers stay in the log line. */
+/**
+ * What the protocol's library sends of a result or an error, with nothing hidden in it. It sends the message of any error:
+ * those that are not for callers stay in the log line.
+ */
 export async function withProtocolErrors<T>({ call }: McpCall, act: () => T | Promise<T>): Promise<T> {
   try {
-    return await act()
+    return allVisible(await act())
   } catch (error) {
     if (error instanceof ProtocolError) throw error
     Object.assign(call.notes, describeError(error))
-    throw new ProtocolError(-32603, error instanceof ApiError ? error.message : 'An internal error.')
+    throw new ProtocolError(-32603, error instanceof ApiError ? visible(error.message) : 'An internal error.')
   }
 }

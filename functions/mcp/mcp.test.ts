@@ -172,6 +172,20 @@ describe('an answer for a model', () => {
     expect(text.length).toBeLessThan(25_000)
   })
 
+  test('hides nothing in names and values, nor in errors', async () => {
+    const name = '`c\u202e\u034f`'
+    const flat = await sql(`SELECT 'b\ufe0f\u3164\\x1b' AS ${name} FROM postgres_logs LIMIT 1`)
+    expect(flat.text).toContain('\nc\\u{202e}\\u{34f}\nb\\u{fe0f}\\u{3164}\\u{1b}\n')
+    const json = `PARSE_JSON('{"a\u{e0041}\u2800":"b\ufe0f\\\\u001b"}')`
+    const nested = await sql(`SELECT ${json} AS j FROM postgres_logs LIMIT 1`)
+    expect(nested.text).toContain(String.raw`{"j":{"a\\u{e0041}\\u{2800}":"b\\u{fe0f}\\u{1b}"}}`)
+    const failed = await sql('SELECT `x\u202e\u115f` FROM postgres_logs')
+    expect(failed).toMatchObject({ isError: true, text: expect.stringContaining('x\\u{202e}\\u{115f}') })
+    await expect(call('a\u202e\u2800b', {})).rejects.toThrow('a\\u{202e}\\u{2800}b')
+    for (const { text } of [flat, nested, failed])
+      expect(text).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u)
+  })
+
   test('has a mark of its own, also one that is remembered', async () => {
     const marks = new Set<string>()
     for (let times = 0; times < 3; times++) {

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Row, Value } from '../../shared/engines/engine.ts'
+import { allVisible, visible } from '../../shared/visible-text.ts'
 import { csv } from '../query/csv.ts'
 
 /** Characters of rows in an answer: some 8,000 tokens. With the sentences around them it stays under 25,000. */
@@ -22,13 +23,13 @@ export interface ContextRows {
 
 /** @param wanted nested rows are JSON in any case, a line each */
 export function contextRows(all: Row[], columns: string[], wanted: 'csv' | 'json'): ContextRows {
-  const short = all.map(row => shortened(row) as Row)
+  const short = all.map(row => shortened(allVisible(row)) as Row)
   const isFlat = short.every(row =>
     Object.values(row).every(value => typeof value !== 'object' || value === null),
   )
   const format = isFlat ? wanted : 'json'
   const [head, ...lines] =
-    format === 'csv' ? csvLines(short, columns) : ['', ...short.map(row => JSON.stringify(row))]
+    format === 'csv' ? csvLines(short, columns.map(visible)) : ['', ...short.map(row => JSON.stringify(row))]
   let room = maxCharacters - head!.length
   let count = 0
   for (; count < lines.length && room >= lines[count]!.length + 1; count++) room -= lines[count]!.length + 1
@@ -43,19 +44,12 @@ function csvLines(rows: Row[], columns: string[]): string[] {
   return [head, ...rows.map(row => write([row]).slice(head.length + 2))]
 }
 
-/** With long text cut, and without control characters but tabs and line breaks. */
+/** With long text cut. */
 function shortened(value: Value): Value {
-  if (typeof value === 'string') return cut(value.replaceAll(controls, escaped))
+  if (typeof value === 'string') return cut(value)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return cutNested(value.map(shortened))
   return cutNested(Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shortened(item)])))
-}
-
-/** Also those that change the direction or hide text: Unicode's format characters. */
-const controls = /(?![\t\n])[\p{Cc}\p{Cf}\u2028\u2029]/gu
-
-function escaped(character: string): string {
-  return `\\u{${character.codePointAt(0)!.toString(16)}}`
 }
 
 function cut(text: string): string {

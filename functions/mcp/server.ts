@@ -95,6 +95,8 @@ export function serverFor(mcpCall: McpCall): Server {
     withProtocolErrors(mcpCall, () => readResource(mcpCall, params.uri)),
   )
   server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(mcpCall) }))
-  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(mcpCall, params))
+  server.setRequestHandler('prompts/get', ({ params }) =>
+    withProtocolErrors(mcpCall, () => getPrompt(mcpCall, params)),
+  )
   return server
 }

@@ -10,6 +10,7 @@ import { sha256, withoutKeys } from '../../shared/keys/key-text.ts'
 import { Timing } from '../../shared/timing.ts'
 import { cursorAfter } from '../../shared/pages/page.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
+import { visible } from '../../shared/visible-text.ts'
 import { goneSignal } from '../http/call.ts'
 import { answerQuestion } from '../query/answer.ts'
 import { redactionFor } from '../query/redaction.ts'
@@ -226,7 +227,7 @@ function resultFor(
 
 function withNotes(json: Buffer, ignored: string[]): Buffer {
   const result = JSON.parse(json.toString()) as CallToolResult
-  const notes = ignored.map(name => `There is no parameter ${name}; it was left out.`)
+  const notes = ignored.map(name => `There is no parameter ${visible(name)}; it was left out.`)
   return jsonOf({ ...result, content: [{ type: 'text', text: notes.join('\n') }, ...result.content] })
 }
 
@@ -244,7 +245,7 @@ function errorText({ message, problems, headers }: ApiError): string {
     else if (!lettersOf(message).includes(lettersOf(place))) lines.push(place)
   }
   if (headers['Retry-After']) lines.push(`Try again after ${headers['Retry-After']} s.`)
-  return withoutKeys(lines.join('\n'))
+  return visible(withoutKeys(lines.join('\n')))
 }
 
 function lettersOf(text: string): string {
