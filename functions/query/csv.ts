@@ -20,19 +20,24 @@ export function spreadsheet(rows: Row[], columns: string[]): string {
 
 function field(value: Value): string {
   if (value === null) return ''
-  if (typeof value !== 'string')
-    return quoted(typeof value === 'object' ? JSON.stringify(value) : String(value))
-  return quoted(asText(value))
+  return quoted(asText(typeof value === 'object' ? JSON.stringify(value) : String(value)))
 }
 
 /**
- * Text that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, "CSV Injection"). Numbers,
- * decimals and infinities are left alone.
+ * A spreadsheet would run text that begins as a formula, so an apostrophe goes in front (OWASP, "CSV Injection"). One of
+ * another locale splits at other signs than the comma, where no quotation marks hold text together, so behind these too.
+ * Numbers, decimals and infinities are left alone.
  */
 function asText(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) && !/^[+-]?(\d+(\.\d+)?|Infinity)$/.test(text) ? `'${text}` : text
+  return text.replace(formula, "$1'")
 }
 
+const formula = new RegExp(
+  String.raw`([;|\t\r\n]|^)(?=(?:(?![\t\r\n])[\p{C}"'])*[=+\-@＝＋－＠﹦﹢﹣﹫])` +
+    String.raw`(?![+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)(?:$|[;|\t\r\n]))`,
+  'giu',
+)
+
 function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return /[",;|\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

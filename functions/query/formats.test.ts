@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { csv } from './csv.ts'
 import { startService, type TestService } from '../testing/service.ts'
 
 let folder: string
@@ -89,6 +90,11 @@ describe('CSV', () => {
     expect(await text('rows=0&format=csv')).toBe('text,number,big,nothing,nested,yes\r\n')
   })
 
+  test('begins no formula in names and nested values', () => {
+    const name = 'a;=1+1'
+    expect(csv([{ [name]: [{ [name]: '|@x' }] }], [name])).toBe(`"a;'=1+1"\r\n"[{""a;'=1+1"":""|'@x""}]"\r\n`)
+  })
+
   test.each([
     ['a,b', '"a,b"'],
     ['say "x"', '"say ""x"""'],
@@ -99,10 +105,19 @@ describe('CSV', () => {
     ['-2+3', "'-2+3"],
     ['-2.5', '-2.5'],
     ['-Infinity', '-Infinity'],
-    ['\t=1', "'\t=1"],
+    ['-1e-7', '-1e-7'],
+    ['\t=1', `"\t'=1"`],
+    ['\r\r@x', `"\r\r'@x"`],
+    ['a;=1+1', `"a;'=1+1"`],
+    ['a;"=1+1"', `"a;'""=1+1"""`],
+    ['a|@SUM(A1)\t+cmd\n-2+3', `"a|'@SUM(A1)\t'+cmd\n'-2+3"`],
+    ['1;-2;+3.5;x', '"1;-2;+3.5;x"'],
+    ['＝1+1', "'＝1+1"],
+    ['a;\u200b＠x', `"a;'\u200b＠x"`],
+    ['a-b, c=d; e', '"a-b, c=d; e"'],
   ])('writes %j as %j', async (value, field) => {
-    const csv = await text(`text=${encodeURIComponent(value)}&format=csv`)
-    expect(csv.slice(csv.indexOf('\r\n') + 2).startsWith(`${field},1,`)).toBe(true)
+    const written = await text(`text=${encodeURIComponent(value)}&format=csv`)
+    expect(written.slice(written.indexOf('\r\n') + 2).startsWith(`${field},1,`)).toBe(true)
   })
 })
 
