@@ -29,8 +29,11 @@ function field(value: Value): string {
  * Numbers, decimals and infinities are left alone.
  */
 function asText(text: string): string {
-  return text.replace(formula, "$1'")
+  return mayBegin.test(text) ? text.replace(formula, "$1'") : text
 }
+
+/** The cheap test: most texts pass it. */
+const mayBegin = /(?:[;|\t\r\n]|^)[^\w ;|]/
 
 const formula = new RegExp(
   String.raw`([;|\t\r\n]|^)(?=(?:(?![\t\r\n])[\p{C}"'])*[=+\-@＝＋－＠﹦﹢﹣﹫])` +
