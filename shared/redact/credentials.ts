@@ -1,4 +1,7 @@
-/** Credentials, known by their own form wherever they stand. */
+/**
+ * Credentials, known by their own form wherever they stand, in any case of letters: SQL has UPPER and LOWER, and of a token in
+ * one case the missing bits are few.
+ */
 import { mark } from './prefilter.ts'
 import { endOf, lastGroup, type PersonalClass, space, wordStart } from './personal-class.ts'
 
@@ -6,7 +9,32 @@ import { endOf, lastGroup, type PersonalClass, space, wordStart } from './person
 const prose = /^(?:[A-Za-z]?[a-z]{0,19}|REDACTED.*)$/
 
 /** User and password of HTTP's Basic scheme (RFC 7617): by the colon, its credentials differ from `basic settings`. */
+function isUserAndPassword(base64: string): boolean {
+  if (userAndPassword.test(decoded(base64))) return true
+  const quads = base64.length % 4 === 0 ? base64.match(/.{4}/g)! : []
+  const texts = quads.map(quad =>
+    inEachCase(quad)
+      .map(decoded)
+      .filter(text => !/\p{Cc}/u.test(text)),
+  )
+  return texts.every(some => some.length > 0) && texts.flat().some(text => text.includes(':'))
+}
 const userAndPassword = /^[^\p{Cc}:]*:\P{Cc}*$/u
+
+function decoded(base64: string): string {
+  return Buffer.from(base64, 'base64').toString('latin1')
+}
+
+/** Four characters that were in another case have at most 16 forms. */
+function inEachCase(quad: string): string[] {
+  const forms = [...quad].map(character => [...new Set([character.toLowerCase(), character.toUpperCase()])])
+  return forms.reduce((texts, next) => texts.flatMap(text => next.map(character => text + character)), [''])
+}
+
+/** A digit tells a token in another case than its own from words such as `eyjafjallajokull` and `NPM_CONFIG_...`. */
+function isToken(text: string, own: string): boolean {
+  return text.startsWith(own) || /\d/.test(text)
+}
 
 export const credentials: PersonalClass[] = [
   {
@@ -26,24 +54,26 @@ export const credentials: PersonalClass[] = [
     name: 'user information of a data source',
     marks: mark.at,
     pattern:
-      /@(?<=((?<=:(?:thin|oci):)[^\s@/]{1,64}\/[^\s@]{1,256}|(?<![\w.$#-])[\w.$#-]{1,64}[:/][^\s@"'<>]{1,256}(?=@(?:\/\/|(?:tcp|udp|unix)\d?\()))@)/g,
+      /@(?<=((?<=:(?:thin|oci):)[^\s@/]{1,64}\/[^\s@]{1,256}|(?<![\w.$#-])[\w.$#-]{1,64}[:/][^\s@"'<>]{1,256}(?=@(?:\/\/|(?:tcp|udp|unix)\d?\()))@)/gi,
     part: hit => (hit[1]!.endsWith('REDACTED') ? null : [hit.index - hit[1]!.length, hit.index]),
   },
   {
     // RFC 7519, and any other JSON object in Base64, as cookies and page tokens have it; one cut short as well.
     name: 'JWT',
     marks: mark.credential,
-    pattern: new RegExp(String.raw`eyJ(?<=${wordStart}eyJ)[\w-]{9,}=*(?:\.{1,2}[\w-]+){0,4}`, 'g'),
+    pattern: new RegExp(String.raw`eyJ(?<=${wordStart}eyJ)[\w-]{9,}=*(?:\.{1,2}[\w-]+){0,4}`, 'gi'),
+    part: hit => (isToken(hit[0], 'eyJ') ? [hit.index, endOf(hit)] : null),
   },
   {
     // This service's own keys, and those of services that mark theirs so that scanners find them.
     name: 'API key',
     marks: mark.credential,
     pattern: new RegExp(
-      String.raw`_(?<=${wordStart}(lqe|[sr]k_live|[sr]k_test|sb_secret|sbp|gh[opsru]|github_pat|glsa|npm|whsec)_)\w{20,}`,
-      'g',
+      String.raw`_(?<=${wordStart}(lqe|[sr]k_live|[sr]k_test|sb_secret|sbp|gh[opsru]|github_pat|glsa|npm|whsec)_)[\w-]{20,}`,
+      'gi',
     ),
-    part: hit => [hit.index - hit[1]!.length, endOf(hit)],
+    part: hit =>
+      isToken(hit[1]! + hit[0], hit[1]!.toLowerCase()) ? [hit.index - hit[1]!.length, endOf(hit)] : null,
   },
   {
     // RFC 6750, section 2.1.
@@ -59,15 +89,12 @@ export const credentials: PersonalClass[] = [
     name: 'Basic credentials',
     marks: mark.credential,
     pattern: new RegExp(String.raw`${wordStart}basic${space}{1,4}([\w+/-]{4,}={0,2})`, 'gi'),
-    part: hit => {
-      const decoded = Buffer.from(hit[1]!, 'base64').toString('latin1')
-      return userAndPassword.test(decoded) ? lastGroup(hit) : null
-    },
+    part: hit => (isUserAndPassword(hit[1]!) ? lastGroup(hit) : null),
   },
   {
     // RFC 7468, whole or cut short.
     name: 'private key',
     marks: mark.option,
-    pattern: /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,
+    pattern: /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/gi,
   },
 ]

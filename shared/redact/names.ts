@@ -66,15 +66,18 @@ export function isPersonal(kind: NameKind): boolean {
   return kind === 'line' || kind === 'secret' || kind === 'datum'
 }
 
-/** @param name in any case and joining: `X-Real-IP`, `x_real_ip`, `xRealIp` */
+/** @param name in any case and joining: `X-Real-IP`, `x_real_ip`, `xRealIp`, `xREALip` */
 export function kindOf(name: string): NameKind {
   const known = knownNames.get(name)
   if (known !== undefined) return known
-  const words = wordsOf(name)
-  const kind = kinds.find(([pattern]) => pattern.test(words))?.[1] ?? 'other'
+  const kind = kindOfWords(wordsOf(name)) ?? kindOfWords(wordsOf(name.toLowerCase())) ?? 'other'
   if (knownNames.size >= mostNames) knownNames.clear()
   knownNames.set(name, kind)
   return kind
+}
+
+function kindOfWords(words: string): NameKind | undefined {
+  return kinds.find(([pattern]) => pattern.test(words))?.[1]
 }
 
 /** Field names recur in every row. A plain Map: an LRU cache made the redaction of log rows 8 % slower. */

@@ -46,8 +46,8 @@ const [plus, dash, dot, slash, colon] = [0x2b, 0x2d, 0x2e, 0x2f, 0x3a]
 const cardStart = /\d\d\d\d[\d +%\u00a0-]{8}/
 /** The edge is looked at behind the letters and digits, which takes half the time of looking at it first. */
 const ibanStart = /[A-Za-z][A-Za-z]\d\d(?<=(?:^|[^A-Za-z0-9]|%[0-9A-F]{2})....)[A-Za-z0-9 +%\u00a0-]{11}/
-const credentialStart = /eyJ[\w-]{9}|[Bb]earer|[Bb]asic|BEARER|BASIC|_\w{20}/
-const statementWord = /[Pp]ass[wp]|PASS[WP]|[Pp]wd|PWD|[Ii]dentified|IDENTIFIED|[Ss]ecret|SECRET|crypt|CRYPT/
+const credentialStart = /eyj[\w-]{9}|bearer|basic|_[\w-]{20}/i
+const statementWord = /pass[wp]|pwd|identified|secret|crypt/i
 
 const marksOfCharacters: [string, number][] = [
   ['0123456789', digit | inId],
@@ -55,7 +55,7 @@ const marksOfCharacters: [string, number][] = [
   [':.-+', joint],
   ['=', mark.assignment],
   ['@', mark.at],
-  ['J_', credentialLetter],
+  ['Jj_', credentialLetter],
   ['Bb', schemeLetter],
   [' \t\r\n+%', blank],
   ['%\\', mark.escape],

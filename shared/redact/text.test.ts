@@ -86,6 +86,9 @@ const leftAlone: Record<string, string[]> = {
     'a == b && c => d',
     'if (x@y) then',
     'the bearer of bad news',
+    'eyjafjallajokull.is and Eyjolfsdottir_Katrin',
+    'NPM_CONFIG_REGISTRY_OF_THE_TEAM=x',
+    'BASIC settings, basic training, Basic authentication-setup, basic authorization, BASIC PLAN',
     'Bearer token missing',
     'WWW-Authenticate: Bearer realm="api", error="invalid_token"',
     'basic settings and Basic authentication',
@@ -415,6 +418,49 @@ const takenOut: Record<string, [string, string][]> = {
     ['%{password => "x", refresh_token: "y"}', '%{password => "REDACTED", refresh_token: "REDACTED"}'],
   ],
 }
+
+/** SQL has UPPER, LOWER and INITCAP. */
+const cases: Record<string, (text: string) => string> = {
+  upper: text => text.toUpperCase(),
+  lower: text => text.toLowerCase(),
+  mixed: text =>
+    text.replaceAll(/[A-Za-z]/g, (letter, at: number) =>
+      at % 3 ? letter.toLowerCase() : letter.toUpperCase(),
+    ),
+}
+const credentials = [
+  jwt,
+  'eyJhbGciOiJIUzI1',
+  `lqe_0123456789a_${'aBc1'.repeat(12)}x`,
+  'sb_secret_N7UND0UgjKTVK-Uodkm0Hg_xSvEMPvz',
+  'sbp_102a8e7f4d1b0c9e8f7a6b5c4d3e2f1a0b9c8d7e',
+  'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+  'github_pat_11ABCDEFG0abcdefghijkl_mnopqrstuv',
+  'glsa_HOruNAb7SOiCdshU8algkrq4FDsNSLAa_55e2f8be',
+  'npm_w3bQ9zKpYh2LrX4nD7mTvJ1sFc6GaEo8UiRy',
+  'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  'Bearer abc123.Def~x==',
+  'Basic dXNlcjpwYXNz',
+  'Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==',
+  'Basic YTpi',
+  '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----',
+  "CREATE USER app IDENTIFIED BY 'hunter2'",
+  'mysql --passWord hunter2',
+  'User:Pa-ss@tcp(db:3306)/app',
+  'jdbc:oracle:thin:scott/tiger@db:1521',
+  'postgres://user:pass@db.example.com/app',
+]
+
+describe('a credential in another case', () => {
+  for (const [name, change] of Object.entries(cases))
+    test.each(credentials)(`of letters, ${name}: %j`, credential => {
+      const secret = redactText(credential).split('REDACTED')
+      const [before, after] = [secret[0]!.length, secret.at(-1)!.length]
+      const text = change(`key ${credential} x`)
+      const end = text.length - 2 - after
+      expect(redactText(text)).toBe(`${text.slice(0, 4 + before)}REDACTED${text.slice(end)}`)
+    })
+})
 
 describe('left alone', () => {
   for (const [subject, texts] of Object.entries(leftAlone))
