@@ -39,9 +39,10 @@ export const email: PersonalClass = {
 /** E.164 has at most 15 digits; fewer than seven are taken for no phone number. */
 const [fewest, most] = [7, 15]
 
-const separator = String.raw`(?:${gap}|\.)`
+/** People write `+31 (0)6-12345678`, `+49 30/123456` and `(+1) 415.555.0132`. */
+const separator = String.raw`(?:${gap}|[./()]){1,4}`
 const inOne = String.raw`\d{${fewest - 1},${most - 1}}(?!\d)`
-const inGroups = String.raw`\d{0,3}(?:${separator}?\(\d{1,4}\)\d{0,5})?(?:${separator}\d{1,5}){1,5}(?!\d)`
+const inGroups = String.raw`\d{0,3}(?:${separator}\d{1,${most - 1}}){1,6}(?!\d)`
 
 /** `+31612345678` and, in groups, `+1 (415) 555-0132`. After a time of day it is a zone, `10:00:00 +1000`. */
 export const phone: PersonalClass = {

@@ -1,4 +1,7 @@
-/** The escapes of URLs, JSON and terminals: as edges of words, and a text with them decoded. */
+/**
+ * The escapes of URLs, JSON and terminals: as edges of words, and a text with them decoded. Characters that Unicode has for
+ * others, such as a full-width at sign, are decoded as escapes are.
+ */
 
 /** A percent escape of a character that is neither letter nor digit: nothing else needs one. */
 const percented = String.raw`(?:25)?(?:2[0-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[B-Eb-e]|0[9ADad])`
@@ -25,23 +28,63 @@ export function endsEscape(text: string, at: number): boolean {
  * Escapes of printable ASCII and of line ends: of URLs, encoded any number of times, and of JSON, quoted any number of
  * times. A backslash before a quotation mark is not decoded: `quoted.ts` tells the marks of nested JSON apart by it.
  */
-const encoded = /%(?:25)*([2-7][0-9A-F]|0[9AD])|(?<!\\)\\{1,32}(?:u00|x)([2-6][0-9A-F]|7[0-9A-E])/gi
+const encoded = String.raw`%(?:25)*([2-7][0-9A-Fa-f]|0[9ADad])|(?<!\\)\\{1,32}(?:[Uu]00|[Xx])([2-6][0-9A-Fa-f]|7[0-9A-Ea-e])`
+
+/** What may pass for a character of ASCII, and what nobody sees: spaces, dashes, digits, forms by width and by style. */
+const alike = String.raw`(?![\0-\x7f])[\p{Zs}\p{Pd}\p{Nd}\p{No}\p{Default_Ignorable_Code_Point}\p{Cf}\u2024\u2044\u2060-\u206f\u2212\u2215\u2236\u3002\ufe50-\ufe6b\uff01-\uff61\u{1d400}-\u{1d7ff}]`
+const sources = new RegExp(`${encoded}|${alike}`, 'gu')
+const anyAlike = new RegExp(alike, 'u')
+
+/** Whether a character in the text may pass for another one. */
+export function hasAlike(text: string): boolean {
+  return anyAlike.test(text)
+}
 
 /** @returns the text with its escapes decoded */
 export function decode(source: string): string {
-  return source.replace(encoded, (_, ofUrl?: string, ofJson?: string) =>
-    String.fromCharCode(Number.parseInt(ofUrl ?? ofJson!, 16)),
-  )
+  return source.replace(sources, decodedOf)
+}
+
+function decodedOf(found: string, ofUrl?: string, ofJson?: string): string {
+  const code = ofUrl ?? ofJson
+  return code === undefined ? plainOf(found) : String.fromCharCode(Number.parseInt(code, 16))
+}
+
+/** As one character of ASCII, or none; itself where it is neither. */
+function plainOf(character: string): string {
+  const known = plain.get(character)
+  if (known !== undefined) return known
+  const compatible = character.normalize('NFKC')
+  if (/^[ -~]$/.test(compatible)) return compatible
+  if (/\p{Pd}/u.test(compatible)) return '-'
+  if (/\p{Nd}/u.test(character)) return String(digitOf(character.codePointAt(0)!))
+  return /[\p{Default_Ignorable_Code_Point}\p{Cf}]/u.test(character) ? '' : character
+}
+
+const plain = new Map([
+  ['\u2212', '-'],
+  ['\u2044', '/'],
+  ['\u2215', '/'],
+  ['\u2236', ':'],
+  ['\u3002', '.'],
+  ['\uff61', '.'],
+])
+
+/** The digits of each script stand together, from 0 to 9. */
+function digitOf(code: number): number {
+  let before = 0
+  while (/\p{Nd}/u.test(String.fromCodePoint(code - before - 1))) before++
+  return before % 10
 }
 
 /** @returns where the given places of `decode(source)`, in ascending order, stand in the source */
 export function placesInSource(source: string, places: number[]): number[] {
-  const escapes = source.matchAll(encoded)
+  const escapes = source.matchAll(sources)
   let escape = escapes.next().value
   let longer = 0
   return places.map(place => {
     for (; escape && escape.index - longer < place; escape = escapes.next().value)
-      longer += escape[0].length - 1
+      longer += escape[0].length - decodedOf(escape[0], escape[1], escape[2]).length
     return place + longer
   })
 }

@@ -5,30 +5,35 @@
 import { mark } from './prefilter.ts'
 import { escape } from './escapes.ts'
 import { endOf, type PersonalClass, type Span } from './personal-class.ts'
-import { isPersonal, kindOf, type NameKind } from './names.ts'
+import { describes, hops, isPersonal, kindOf, type NameKind } from './names.ts'
 import { literalText, quotedList, quoteMark } from './quoted.ts'
 
 const assignment = '(?:(?<!:):(?!:(?!:)|\\/\\/)|=)'
 const name = String.raw`(?:(?<![\w-])|(?<=${escape}))[\w-]{2,100}?`
 
-/** `name=`, `name: `, `"name":`, `:name => `, `user[name]=`: found by the sign behind the name, which is rarer than words. */
+/** `[0]`, `[]` and `[name]` behind a name. */
+const brackets = String.raw`((?:\[["']?[\w-]{0,60}["']?\]){0,4})`
+
+/** `name=`, `name: `, `"name":`, `:name => `, `user[name]=`, `name[]=`: found by the sign behind the name, which is rarer than words. */
 export const field: PersonalClass = {
   name: 'value of a personal name',
   marks: mark.assignment,
   pattern: new RegExp(
-    String.raw`${assignment}(?<=(["'\`])?(${name})(${quoteMark})?\]?\s?(${assignment}))[=>]?\s{0,2}`,
+    String.raw`${assignment}(?<=(["'\`])?(${name})${brackets}(${quoteMark})?\]??\s?(${assignment}))[=>]?\s{0,2}`,
     'g',
   ),
   part(hit) {
-    const [, before, named, after, sign] = hit
-    const kind = kindOf(named!)
-    if (!isPersonal(kind) || directory.test(named!)) return null
-    return valueAt(hit.input, endOf(hit), { kind, before, after, sign: sign! })
+    const [, before, named, inBrackets, after, sign] = hit
+    const kind = [named!, ...inBrackets!.split(/\W+/)].map(kindOf).find(isPersonal)
+    if (kind === undefined || directory.test(named!)) return null
+    return valueAt(hit.input, endOf(hit), { kind, isList: hops.test(named!), before, after, sign: sign! })
   },
 }
 
 interface Naming {
   kind: NameKind
+  /** Of hops, which commas separate. */
+  isList: boolean
   /** The quotation mark before the name, with or without one after it. */
   before: string | undefined
   after: string | undefined
@@ -38,30 +43,68 @@ interface Naming {
 /** A shell's working directory: `PWD=/home/app`. */
 const directory = /^(?:OLD)?PWD$/
 
-/** An object as value has names of its own; only strings are replaced in a list. */
 function valueAt(text: string, at: number, naming: Naming): Span | null {
-  if (text.charAt(at) === '[') {
-    const list = quotedList(text, at + 1, naming.after)
-    if (list) return list
-  }
+  const list = text.charAt(at) === '[' ? quotedList(text, at + 1, naming.after) : null
+  if (list && !goesOn.test(text.slice(list[1], list[1] + 64))) return list
   const literal = literalText(text, at, naming.after)
   if (literal) return literal[1] > literal[0] ? literal : null
-  const start = naming.kind !== 'line' && opening.test(text.charAt(at)) ? at + 1 : at
+  if (/^(?:%|map)[{[]/.test(text.slice(at, at + 4))) return recordAt(text, at, naming)
+  return bareValueAt(text, at, naming) ?? recordAt(text, at, naming)
+}
+
+/** Behind the strings of a list: it has other elements as well. */
+const goesOn = /^\\{0,31}["'`]{1,2}\s{0,9},/
+
+function bareValueAt(text: string, at: number, naming: Naming): Span | null {
+  const closing = naming.kind === 'line' || naming.isList ? undefined : closings[text.charAt(at)]
+  const start = closing ? at + 1 : at
   const value = start > at ? (naming.kind === 'secret' ? bracketed : word) : endingFor(naming)
   value.lastIndex = start
   const found = value.exec(text)?.[0] ?? ''
   const end = start + found.length
-  if (found === '' || placeholder.test(found)) return null
-  if (start > at && !closing.test(text.charAt(end))) return null
+  if (found.trim() === '' || placeholder.test(found)) return null
+  if (closing && text.charAt(end) !== closing) return null
   if (naming.kind === 'datum' && isNoDatum(found, text.slice(end, end + 2), naming.sign)) return null
   // A bare value behind a quoted name is a number in JSON, and a bare word would make the text unreadable.
   const quotes = naming.sign === ':' && doubleQuote.test(naming.after ?? '') ? naming.after! : ''
   return [start, end, quotes]
 }
 
+/**
+ * A whole object or list, also one cut short, if any of it holds a value: `{ type: "a", prefix: "b" }` only describes one.
+ * @returns `null` where none stands
+ */
+function recordAt(text: string, from: number, { after, sign }: Naming): Span | null {
+  if (!/^(?:%|map)?[{[]/.test(text.slice(from, from + 4))) return null
+  if (described.text === text && from < described.end) return null
+  let [at, depth, name, holds] = [from + text.slice(from, from + 4).search(/[{[]/), 0, '', false]
+  do {
+    const character = text.charAt(at)
+    const literal = /["'`\\]/.test(character) ? literalText(text, at, after) : null
+    plainWord.lastIndex = at
+    const end = literal
+      ? 2 * literal[0] + literal[1] - literal[0] - at
+      : at + (plainWord.exec(text)?.[0].length ?? 0)
+    if (end > at) {
+      const part = literal ? text.slice(...literal) : text.slice(at, end)
+      nameSign.lastIndex = end
+      if (nameSign.test(text)) name = part
+      else holds ||= part !== '' && !placeholder.test(part) && !describes(name)
+    } else if (/[{[]/.test(character)) depth++
+    else if (/[}\]]/.test(character)) depth--
+    at = Math.max(end, at + 1)
+  } while (depth > 0 && at < text.length)
+  if (!holds) described = { text, end: at }
+  return holds ? [from, Math.min(at, text.length), sign === ':' ? (after ?? '') : ''] : null
+}
+
+const plainWord = /[^\s,;:={}[\]"'`\\]+/y
+const nameSign = /\s{0,9}(?:=>|:|=)/y
+/** What only describes values is read once, however deep the names in it. */
+let described = { text: '', end: 0 }
+
 /** One word in brackets: `token=<abc>`. */
-const opening = /[<([{]/
-const closing = /[>)\]}]/
+const closings: Record<string, string> = { '<': '>', '(': ')', '[': ']', '{': '}' }
 
 /** Prose after a colon, and an object as a program prints it: `Token{a64f992 ...}`, `android.os.BinderProxy@2bd79ce`. */
 function isNoDatum(value: string, next: string, sign: string): boolean {
@@ -91,7 +134,12 @@ const quotedLines: Record<string, RegExp> = {
   '`': /(?:[^`\\\r\n]|\\(?![rn`]))+/y,
 }
 
-function endingFor({ kind, before, after, sign }: Naming): RegExp {
+/** `203.0.113.7:80, "[2001:db8::1]", unknown`, and `for=_x;proto=https, for=_y`; a name with a sign goes on with another value. */
+const hop = String.raw`(?:(?:for|by|host|proto)=)?(?:"[^"\r\n]{0,200}"|[^\s&;,"'\`<>(){}|\\=]+)(?![^\s&;,"'\`<>(){}|\\])`
+const hopList = new RegExp(String.raw`(?!REDACTED)${hop}(?:\s{0,3}[,;]\s{0,3}${hop})*|${word.source}`, 'iy')
+
+function endingFor({ kind, isList, before, after, sign }: Naming): RegExp {
+  if (isList && after === undefined) return hopList
   if (kind !== 'line' || after !== undefined) return word
   if (sign === '=') return assignedLine
   return quotedLines[before ?? ''] ?? line

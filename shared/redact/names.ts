@@ -3,6 +3,8 @@
  * no pattern finds a host name in the place of a client's address.
  */
 
+import { decode, hasAlike } from './escapes.ts'
+
 /** The kind of value under a name; for personal ones, how the value is written in running text. */
 export type NameKind =
   /** Not known to be personal. */
@@ -61,6 +63,18 @@ const kinds: [RegExp, NameKind][] = [
   ...[...runTogether].map(([ending, kind]): [RegExp, NameKind] => [new RegExp(`(?:${ending})$`), kind]),
 ]
 
+/** The names of lists of addresses, a hop each. */
+export const hops = /forwarded(?:[-_]?for)?$/i
+
+/** Below a personal name, what describes the value and does not hold it. */
+const describing =
+  /^(?:algorithm|count|errors?|(?:expires|issued)-?(?:at|in)|hash|invalid|issuer|key-?id|kind|length|prefix|role|session-?id|signature-?prefix|status|subject|token-?type|type|valid|verified)$/
+
+/** Whether a record or a list under a personal name says something of the value under `name`, as `token.type`. */
+export function describes(name: string): boolean {
+  return describing.test(wordsOf(name))
+}
+
 /** Whether values under a name of this kind are personal in any form. */
 export function isPersonal(kind: NameKind): boolean {
   return kind === 'line' || kind === 'secret' || kind === 'datum'
@@ -86,7 +100,7 @@ const mostNames = 4096
 
 /** Only the end of a long name counts. */
 function wordsOf(name: string): string {
-  return name
+  return (hasAlike(name) ? decode(name) : name)
     .slice(-64)
     .replace(/([a-z\d])([A-Z])/g, '$1-$2')
     .toLowerCase()

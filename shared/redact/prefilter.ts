@@ -3,6 +3,8 @@
  * over the characters; two plain patterns find those that no single character shows.
  */
 
+import { hasAlike } from './escapes.ts'
+
 /** One bit for each. */
 export const mark = {
   at: 1,
@@ -10,7 +12,7 @@ export const mark = {
   assignment: 2,
   /** A plus sign and a digit: the beginning of a phone number. */
   plus: 4,
-  /** A percent sign or a backslash. */
+  /** A percent sign, a backslash, or a character that may pass for another one. */
   escape: 8,
   /** Two colons together, or six: the least of an IPv6 address. */
   colons: 16,
@@ -75,10 +77,12 @@ export function marksOf(text: string): number {
   const { length } = text
   if (length < leastWithoutSign && !hasSign(text)) return 0
   const bytes = before + length + after <= usual.length ? usual : Buffer.alloc(before + length + after)
-  bytes.write(text, before, 'latin1')
+  const isAscii = bytes.write(text, before, length + after - 1) === length
+  if (!isAscii) bytes.write(text, before, 'latin1')
+  const alike = !isAscii && hasAlike(text) ? mark.escape : 0
   const end = before + length
   for (let past = end; past < end + after; past++) bytes[past] = 0
-  let marks = 0
+  let marks: number = alike
   let common = inId
   let digits = 0
   let colons = 0
@@ -120,7 +124,7 @@ export function marksOf(text: string): number {
     else if (numbers === 0 && at + 1 < end && !(next === slash && bytes[at + 2] === slash))
       marks |= mark.assignment
   }
-  if (common !== 0 && lengthsOfIds.has(length)) return 0
+  if (common !== 0 && alike === 0 && lengthsOfIds.has(length)) return 0
   if (dashes >= 3) marks |= mark.dashes
   if (colons >= 6) marks |= mark.colons
   if ((colons >= 5 && pairsOfColons >= 2) || pairsOfDashes >= 4) marks |= mark.pairs
@@ -135,8 +139,10 @@ export function marksOf(text: string): number {
 const leastWithoutSign = 10
 
 function hasSign(text: string): boolean {
-  for (let at = 0; at < text.length; at++)
-    if ((marksByCode[text.charCodeAt(at) & 255]! & signs) !== 0) return true
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code > 127 || (marksByCode[code]! & signs) !== 0) return true
+  }
   return false
 }
 

@@ -84,7 +84,22 @@ describe('a value under a personal name', () => {
     expect(redactValue(value)).toBe(value)
   })
 
-  test('stays a record when it is one, with names of its own', () => {
+  test('is replaced at any depth below it, but for what only describes it', () => {
+    const value = { password: { value: 'a', type: 'b' }, token: [{ x: { y: ['c', 4] }, error: 'd' }] }
+    expect(redactValue(value)).toEqual({
+      password: { value: 'REDACTED', type: 'b' },
+      token: [{ x: { y: ['REDACTED', 'REDACTED'] }, error: 'd' }],
+    })
+  })
+
+  test.each(['pass\u200bword', 'to\u00adken', '\uff50assword', 'PASSWORD', 'PasSwOrd', 'pass word'])(
+    'is known in every form of the name: %j',
+    name => {
+      expect(redactValue({ [name]: 'opaque' })).toEqual({ [name]: 'REDACTED' })
+    },
+  )
+
+  test('stays a record of what describes it', () => {
     const apikey = [{ apikey: [{ prefix: 'sb_publishable_abc', error: null, hash: 'd41d8cd98f' }] }]
     const jwt = [{ authorization: [{ invalid: null, payload: [{ role: 'anon', session_id: 's' }] }] }]
     const value = { sb: [{ apikey, jwt }] }
@@ -218,6 +233,7 @@ const fragments =
   '4111111111111111 4111~1111~1111~1111 DE89370400440532013000 Chrome/ tom example.com cookie token password ip email ' +
   'authorization version v Bearer~ Basic~ dXNlcjpwYXNz abc123 REDACTED null $1 1 12 a x \\n %40 %3A %20 %3D "" \\" // :: :~ ' +
   'PASSWORD IDENTIFIED~BY --password 00:1b:44:11:3a:b7 ip-10-0-0-5 1-2-3-4 host %22 %27 \\u0022 \\u003d ~ Some( ' +
+  '\u200b \uff20 \uff0d \uff11 \u00a0 eyj12 [] [0] "password":{ "a":{ forwarded-for:~ for= ' +
   '@ . : = % \\ " \' + - _ / [ ] { } , ; & ? # | ( ) < >'
 const fragment = fc.constantFrom(...fragments.split(/ /).map(part => part.replaceAll('~', ' ')))
 const text = fc
@@ -263,6 +279,8 @@ describe('the time for 300 KB is at most 30 times that for 30 KB, of', () => {
     'a 1 . : % @ \\ " - ~ _a 1. 1.1.1.1. 1: ::1 a@ a@a.b1. %3A +1~2345~ 4111~ DE89~3704~ -eyJ Bearer~a cookie:~ cookie=" ' +
     'password=\'\' "token":[" //a "[::1 fe80::1% ::1.1.1.1 \\u00 Chrome/1.1.1.1~ Ab/1.1.1.1~ [0; \ud800 REDACTED: ' +
     "1- a-1-1-1-1- 00:11: 00-aa- a.1.1.1.1 abcd.ef01. password~' set~password~for~ password~$a$ --token~ identified~by~ " +
+    'eyj_ sbp_ eyj-a BASIC~abcd password=a[b][ a[b][c] "jwt":{"hash": password={ "token":[[ \u200b \uff11. \uff0b1 +1((1 +1~(1 ' +
+    'forwarded-for:~a, forwarded=for=a;for= forwarded:" [a] ' +
     '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( \\\\u0022 %2525 token=Some( A/1.1~ token=a.b'
 
   test.each(repeated.split(' '))('%j over and over', part => {

@@ -1,13 +1,13 @@
 /**
  * Redacts the strings of values and rows. Under a personal name (see `names.ts`) every string and number is replaced, also
- * in a list; an object there is a record with names of its own. Other numbers stay, except those of payment cards. Keys
+ * in a list and in a record there, but for what describes the value (`token.type`). Other numbers stay, except those of payment cards. Keys
  * are redacted as text, since JSON may hold data in them.
  */
 import type { Row, Value } from '../engines/engine.ts'
 import { nameKey } from '../sql/relations.ts'
 import { isCard } from './accounts.ts'
 import { replacement } from './personal-class.ts'
-import { isPersonal, kindOf, type NameKind } from './names.ts'
+import { describes, isPersonal, kindOf, type NameKind } from './names.ts'
 
 interface Policy {
   redact: (text: string) => string
@@ -46,8 +46,9 @@ export function walkRows(
   return rows.map(row => redactFields(place, row, policy))
 }
 
-function placeOf(name: string, policy: Policy): Place {
-  const kind = policy.kindOf(name)
+function placeOf(name: string, policy: Policy, above?: Place): Place {
+  const own = policy.kindOf(name)
+  const kind = above?.personal && !isPersonal(own) && !describes(name) ? above.kind : own
   const personal = isPersonal(kind)
   const redactedName = policy.redact(name)
   return { name, redactedName, kind, personal, known: new Map(), fields: [], renames: false }
@@ -118,7 +119,7 @@ function redactFields(place: Place, fields: Fields, policy: Policy): Fields {
 function placeBelow(place: Place, at: number, name: string, policy: Policy): Place {
   const known = at < place.fields.length ? place.fields[at] : undefined
   if (known?.name === name) return known
-  const below = placeOf(name, policy)
+  const below = placeOf(name, policy, place)
   place.fields[at] = below
   if (below.redactedName !== name) place.renames = true
   return below
