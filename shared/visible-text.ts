@@ -1,5 +1,5 @@
 /**
- * What is stored may hold characters that nobody sees, or that change what is seen: a terminal obeys them, and a model reads
+ * What is stored may hold characters that are not seen, or that change what is seen: a terminal obeys them, and a model reads
  * instructions in them. Neither gets them, in names as in values.
  */
 

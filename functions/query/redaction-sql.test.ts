@@ -29,6 +29,15 @@ beforeAll(async () => {
     `WITH seen AS (SELECT '203.0.113.97' AS peer) SELECT peer FROM seen`,
   )
   writeFileSync(join(folder, 'lenient.yaml'), definition('2', '{redacted: allow}'))
+  cards.forEach((card, at) => {
+    writeFileSync(
+      join(folder, `card${at}.sql`),
+      `WITH seen AS (SELECT * FROM UNNEST([
+        STRUCT('a' AS id, ${card} AS card, '${card}' AS note, JSON '{"card":${card}}' AS body, 12.5 AS ms, 7 AS trace),
+        ('b', 5500005555555559, '', JSON '{"card":5500005555555559}', 3.5, 8)])) SELECT id FROM seen`,
+    )
+    writeFileSync(join(folder, `card${at}.yaml`), definition(`${3 + at}`, 'true'))
+  })
   service = await startService({ tables: {}, queries: folder })
   keys = { redacted: await service.issue({ redacted: true }), plain: await service.issue({}) }
 }, 30_000)
@@ -49,6 +58,9 @@ async function ask(sql: string, { key = keys.redacted, endpoint = 'logs', header
   }
   return { status: response.status, ...body }
 }
+
+/** Alike in the first ten digits. */
+const cards = [4532015112830366, 4532015112123457]
 
 /** The address, the e-mail address and the cookie, whole, in parts and in the forms that the attacks make. */
 const leaks =
@@ -177,6 +189,89 @@ describe('SQL under a redacted key shows no personal data', () => {
   })
 })
 
+const numbers = `
+  card AS id | card AS uuid | card + 0 AS id | card - 1 AS id | 0 - card AS id | -card AS id | -(-card) AS id | ABS(card) AS uuid | card * 1 AS seq
+  card * 2 AS n | card * -1 AS n | card / 1 AS trace | card / 3 | DIV(card, 1) AS id | DIV(card, 100) AS id | MOD(card, 100000000) AS id
+  card | 0 AS id | card & -1 AS id | card ^ 0 AS id | card << 1 AS id | card >> 1 AS id | ~card AS id | card + ms AS n | ms - card AS n
+  SUM(card) AS id | SUM(card) + 1 AS n | SUM(card) * 2 AS n | AVG(card) AS id | AVG(card) AS span | MIN(card) AS id | MAX(card) AS seq | ANY_VALUE(card) AS id
+  SUM(card + 1) AS n | SUM(-card) AS n | SUM(card) - 4532015100000000 AS n | MAX(card) - MIN(card) AS n | SUM(card - 4532015100000000) AS n
+  STDDEV_POP(card) * 2 AS n | VAR_POP(card) AS id | PERCENTILE_CONT(card, 0) OVER () AS id | PERCENTILE_DISC(card, 0) OVER () AS id
+  APPROX_QUANTILES(card, 1) AS id | APPROX_QUANTILES(card, 1)[OFFSET(0)] AS id | APPROX_TOP_COUNT(card, 2) AS id
+  BIT_AND(card) AS id | BIT_OR(card) AS id | BIT_XOR(card) AS id | COVAR_POP(card, ms) AS n
+  SUM(IF(id = 'a', card, 0)) AS id | SUM(IF(id = 'a', card, -4532015100000000)) AS n | SUM(COALESCE(NULLIF(card, 1), 5)) AS id | SUM(DISTINCT card) AS id
+  SUM(card) OVER () AS id | AVG(card) OVER (ORDER BY id) AS id | LAG(card) OVER (ORDER BY id DESC) AS id | LEAD(card, 1, 5) OVER (ORDER BY id) AS seq
+  FIRST_VALUE(card) OVER (ORDER BY id) AS id | NTH_VALUE(card, 1) OVER (ORDER BY id) AS uuid | card - LAG(card) OVER (ORDER BY id) AS n
+  GREATEST(card, 1) AS id | LEAST(card, 9e18) AS id | IF(TRUE, card, 1) AS id | CASE WHEN TRUE THEN card END AS id | COALESCE(card, 1) AS trace
+  IFNULL(card, 1) AS id | NULLIF(card, 1) AS id | ZEROIFNULL(card) AS id | STRUCT(card AS id) AS s | STRUCT(card + 0 AS id) AS s | STRUCT(card * 2) AS s
+  STRUCT<id INT64>(card) AS s | [card] AS id | [card + 1] AS id | ARRAY_AGG(card) AS id | ARRAY_AGG(card * 2) AS n | (SELECT card) AS id | ARRAY(SELECT card) AS id
+  ARRAY(SELECT AS STRUCT card AS id) AS s | GENERATE_ARRAY(card, card) AS id | GENERATE_ARRAY(1, MOD(card, 1000)) AS id | RANGE_BUCKET(card + 1, [1]) AS n
+  UNIX_MICROS(TIMESTAMP_MICROS(card)) AS id | UNIX_MILLIS(TIMESTAMP_MILLIS(card)) AS id | TIMESTAMP_MICROS(card) AS t | TIMESTAMP_SECONDS(DIV(card, 100000)) AS t
+  UNIX_DATE(DATE_FROM_UNIX_DATE(MOD(card, 1000000))) AS id | TIMESTAMP_ADD(TIMESTAMP '2000-01-01', INTERVAL card MICROSECOND) AS t | MAKE_INTERVAL(day => MOD(card, 100)) AS i
+  DATE_ADD(DATE '2000-01-01', INTERVAL MOD(card, 1000) DAY) AS d | DATE(DIV(card, 1000000000000), 1, 1) AS d | EXTRACT(MICROSECOND FROM TIMESTAMP_MICROS(card)) AS n
+  FORMAT('%d', card) AS id | FORMAT('id=%d', card) AS n | FORMAT('%x', card) AS n | FORMAT('%X', card) AS n | FORMAT('%o', card) AS n | FORMAT('%020d', card) AS n
+  FORMAT("%'d", card) AS n | FORMAT('seq %d!', card) AS n | FORMAT('%.20e', card * 1.0) AS n | FORMAT('%a', card * 1.0) AS n | FORMAT('%t', card) AS n
+  FORMAT('%g', card / 1) AS n | FORMAT('%.0f', card / 7) AS n | FORMAT('%*d', 20, card) AS n | FORMAT('%d-%d', DIV(card, 10000), 1) AS n | FORMAT('%i', card) AS n
+  CAST(card AS STRING) AS id | CAST(card AS FLOAT64) AS id | CAST(card AS NUMERIC) AS id | CAST(card AS NUMERIC) / 10 AS id | CAST(card + 1 AS STRING) AS n
+  CAST(card * 2 AS STRING) AS n | 'id=' || CAST(card * 2 AS STRING) AS n | CONCAT('x', CAST(card / 3 AS STRING)) AS n | CAST(card AS STRING) || '' AS n
+  SUBSTR(CAST(card * 2 AS STRING), 9) AS n | SUBSTR(FORMAT('%d', card), 9) AS n | REVERSE(CAST(card AS STRING)) AS n | SPLIT(CAST(card AS STRING), '1') AS n
+  CAST(card AS BYTES) AS n | TO_HEX(CAST(CAST(card AS STRING) AS BYTES)) AS n | CHR(MOD(card, 128)) AS n | FARM_FINGERPRINT(CAST(card AS STRING)) AS n
+  CAST(note AS INT64) + 1 AS n | SAFE_CAST(note AS INT64) AS id | SAFE_CAST(note AS NUMERIC) * 2 AS n | SAFE_CAST(note AS FLOAT64) / 4 AS n | note AS id
+  INT64(body.card) AS id | INT64(body.card) + 1 AS n | FLOAT64(body.card) AS seq | LAX_INT64(body.card) * 3 AS n | body.card AS id | TO_JSON(card) AS id
+  TO_JSON_STRING(card) AS id | TO_JSON_STRING(card * 2) AS n | TO_JSON(card * 2) AS n | TO_JSON(STRUCT(card AS id)) AS j | JSON_VALUE(body, '$.card') AS id
+  POW(card, 1) AS id | EXP(LN(card)) AS id | LN(card) AS n | LOG10(card) AS n | LOG(card, 2) AS n | SQRT(card) AS n | SQRT(card) * SQRT(card) AS id | CBRT(card) AS n
+  SIN(card) AS n | TAN(card / 1e15) AS n | SAFE_ADD(card, 1) AS n | SAFE_SUBTRACT(card, 1) AS n | SAFE_NEGATE(card) AS n | SAFE_MULTIPLY(card, 2) AS n
+  SAFE_DIVIDE(card, 3) AS n | IEEE_DIVIDE(card, 1) AS id | ROUND(card) AS id | ROUND(card, -1) AS id | TRUNC(card) AS id | CEIL(card) AS id | FLOOR(card / 10) AS id
+  card / 1e8 - FLOOR(card / 1e8) AS n | LN(card / (FLOOR(card / 1e8) * 1e8)) AS n | SIGN(card) * card AS id | card * trace / trace AS trace | WITH(id AS card, id) AS id
+  WITH(n AS card * 2, n) AS id | WITH(n AS card, n + 1) AS n | [0, 1, 2, 3][OFFSET(MOD(card, 4))] AS n | ['a', 'b'][SAFE_OFFSET(DIV(card, 4000000000000000))] AS n
+  (card).ABS() AS id | REPEAT('x', MOD(card, 100)) AS n | LENGTH(REPEAT('x', MOD(card, 100))) AS n | LPAD('', MOD(card, 50), 'x') AS n | ARRAY_LENGTH(GENERATE_ARRAY(1, MOD(card, 100))) AS n
+`
+  .split(/ \| (?!0 AS)|\n\s*/)
+  .filter(text => text.trim() !== '')
+  .map(text => `SELECT ${text} FROM seen`)
+
+const numberQueries = [
+  'SELECT id FROM seen, UNNEST([card]) AS id',
+  'SELECT id + 1 AS id FROM (SELECT card AS id FROM seen)',
+  'WITH w AS (SELECT card / 10 AS v FROM seen) SELECT v AS id, v * 10 AS n FROM w',
+  'WITH w AS (SELECT card * 2 AS id FROM seen) SELECT id, CAST(id AS STRING) AS s FROM w',
+  'SELECT SUM(v) AS n FROM (SELECT card AS v FROM seen UNION ALL SELECT -4532015100000000)',
+  'WITH w AS (SELECT -4532015100000000 AS c) SELECT SUM(v) AS n FROM (SELECT card AS v FROM seen UNION ALL SELECT c FROM w)',
+  'WITH w AS (SELECT -4532015100000000 AS card) SELECT SUM(card) AS n FROM seen FULL JOIN w USING (card)',
+  "SELECT SUM(v) AS n FROM seen, UNNEST([-4532015100000000]) AS c, UNNEST([card, c]) AS v WHERE id = 'a'",
+  "SELECT SUM(IF(n = 1, card, -FLOOR(card / 1e8) * 1e8)) AS n FROM seen, UNNEST([1, 2]) AS n WHERE id = 'a'",
+  "SELECT SUM(IF(n.k = 1, card, n.c)) AS n FROM seen, UNNEST(ARRAY<STRUCT<k INT64, c INT64>>[(1, 0), (2, -4532015100000000)]) AS n WHERE id = 'a'",
+  `SELECT SUM(IF(n = 1, card, INT64(JSON_QUERY(j, '$.c')))) AS n FROM seen, UNNEST([JSON '{"c":-4532015100000000}']) AS j, UNNEST([1, 2]) AS n WHERE id = 'a'`,
+  'SELECT v AS id FROM (SELECT id AS i, card, trace FROM seen) UNPIVOT(v FOR n IN (card, trace)) ORDER BY 1',
+  "SELECT * FROM (SELECT id, card FROM seen) PIVOT(SUM(card) AS id FOR id IN ('a' AS seq))",
+  "SELECT * FROM (SELECT id, card FROM seen) PIVOT(MAX(card) FOR id IN ('a' AS id, 'b' AS uuid))",
+  'SELECT 1 AS id UNION ALL SELECT card FROM seen',
+  'SELECT 1 AS id UNION ALL SELECT card + 1 FROM seen',
+  'FROM seen |> SET trace = card |> SELECT trace',
+  'FROM seen |> SET trace = card * 2 |> SELECT trace',
+  'FROM seen |> EXTEND card + 0 AS seq |> SELECT seq',
+  'FROM seen |> RENAME card AS uuid |> SELECT uuid',
+  'FROM seen |> AGGREGATE SUM(card) AS id GROUP BY trace',
+  'SELECT card * 2, ms, card / 3 FROM seen',
+  'SELECT ms, SUM(card) FROM seen GROUP BY ms ORDER BY ms',
+  'SELECT v FROM (SELECT AS VALUE card * 2 FROM seen) AS v',
+  'SELECT AS STRUCT card AS id, card + 1 AS n FROM seen',
+  'WITH RECURSIVE r AS (SELECT card AS v, 1 AS n FROM seen UNION ALL SELECT v - 4532015100000000, n + 1 FROM r WHERE n < 2) SELECT v FROM r',
+  'WITH w AS (SELECT 1 AS card), v AS (SELECT card FROM seen) SELECT v.card + 1 AS n FROM v, w',
+  'WITH w AS (SELECT 1 AS card), v AS (SELECT * FROM seen) SELECT v.card + 1 AS n FROM v, w',
+  'WITH w AS (SELECT 1 AS card), v AS (SELECT t FROM seen AS t) SELECT v.t.card + 1 AS n FROM v, w',
+  'WITH w AS (SELECT 1 AS card) SELECT seen.card + w.card AS n FROM seen, w',
+  'SELECT COUNT(*) AS n FROM seen, UNNEST(GENERATE_ARRAY(1, MOD(card, 1000)))',
+]
+
+describe('SQL under a redacted key shows of a card no more than who issued it', () => {
+  test.each([...numbers, ...numberQueries])('by %s', async sql => {
+    const [one, other] = await Promise.all(cards.map((_, at) => ask(sql, { endpoint: `card${at}` })))
+    expect(one!.status).toBeLessThan(500)
+    expect(one!.code ?? 'redaction_locked').toBe('redaction_locked')
+    expect([one!.status, one!.result]).toEqual([other!.status, other!.result])
+  })
+})
+
 describe('SQL under a redacted key may', () => {
   const redacted = 'REDACTED'
   test.each([
@@ -206,6 +301,17 @@ describe('SQL under a redacted key may', () => {
       [500, 503, 14],
     ],
     [
+      'chart numbers',
+      `SELECT SUM(status) / 1000 AS s, AVG(status / 10) AS mean, ROUND(AVG(status), 1), SUM(IF(status > 500, status, 0)) AS failed,
+         FORMAT('%.1f ms', AVG(status)) AS text, SUM(12345.678) AS own, COUNT(*) - 1 AS less, status - 500 > 2 AS more FROM seen GROUP BY status`,
+      [0.503, 50.3, 503, 503, '503.0 ms', 12345.678, 0, true],
+    ],
+    [
+      'show eight digits of what is computed',
+      'SELECT status / 7 AS n, 22 / 7 AS own FROM seen',
+      [71.857143, 22 / 7],
+    ],
+    [
       'name what it shows',
       `SELECT CASE WHEN path LIKE '/rest/%' THEN 'rest' ELSE 'other' END AS api, peer AS who, version AS v FROM seen`,
       ['rest', redacted, '15.4'],
@@ -222,8 +328,8 @@ describe('SQL under a redacted key may', () => {
     ],
     [
       'read JSON',
-      `SELECT JSON_VALUE(body, '$.ms') AS ms, JSON_VALUE(body, '$.user.mail') AS mail, SAFE_CAST(JSON_VALUE(body, '$.ms') AS INT64) + 1 AS n FROM seen`,
-      ['12', redacted, 13],
+      `SELECT JSON_VALUE(body, '$.ms') AS ms, JSON_VALUE(body, '$.user.mail') AS mail, SAFE_CAST(JSON_VALUE(body, '$.ms') AS INT64) * 2 AS n FROM seen`,
+      ['12', redacted, 24],
     ],
     [
       'name a personal column otherwise',

@@ -27,7 +27,9 @@ function decoded(base64: string): string {
 
 /** Four characters that were in another case have at most 16 forms. */
 function inEachCase(quad: string): string[] {
-  const forms = [...quad].map(character => [...new Set([character.toLowerCase(), character.toUpperCase()])])
+  const forms = quad
+    .split('')
+    .map(character => [...new Set([character.toLowerCase(), character.toUpperCase()])])
   return forms.reduce((texts, next) => texts.flatMap(text => next.map(character => text + character)), [''])
 }
 

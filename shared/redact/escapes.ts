@@ -30,7 +30,7 @@ export function endsEscape(text: string, at: number): boolean {
  */
 const encoded = String.raw`%(?:25)*([2-7][0-9A-Fa-f]|0[9ADad])|(?<!\\)\\{1,32}(?:[Uu]00|[Xx])([2-6][0-9A-Fa-f]|7[0-9A-Ea-e])`
 
-/** What may pass for a character of ASCII, and what nobody sees: spaces, dashes, digits, forms by width and by style. */
+/** What may pass for a character of ASCII, and what is not seen: spaces, dashes, digits, forms by width and by style. */
 const alike = String.raw`(?![\0-\x7f])[\p{Zs}\p{Pd}\p{Nd}\p{No}\p{Default_Ignorable_Code_Point}\p{Cf}\u2024\u2044\u2060-\u206f\u2212\u2215\u2236\u3002\ufe50-\ufe6b\uff01-\uff61\u{1d400}-\u{1d7ff}]`
 const sources = new RegExp(`${encoded}|${alike}`, 'gu')
 const anyAlike = new RegExp(alike, 'u')

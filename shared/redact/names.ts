@@ -19,12 +19,14 @@ export type NameKind =
   | 'version'
   /** An id: there a number that would pass for a card's is none. */
   | 'id'
+  /** Computed from stored numbers by a caller's SQL, under a name that it gives: shown in part. */
+  | 'number'
 
 /**
  * The last words of a name decide, so that `x-amz-security-token` and `userEmail` are known, but not `token_type`,
  * `email_confirmed_at` or `session_id`. A hyphen stands for any way to join words, or none.
  */
-export const names: Record<Exclude<NameKind, 'other'>, string> = {
+export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
   line: 'authorization cookie cookies cookie2 digest-auth',
   secret:
     'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word passwd pgpassword pwd redis-pass secret secrets smtp-pass user-pass',

@@ -56,7 +56,7 @@ function placeOf(name: string, policy: Policy, above?: Place): Place {
 
 function redactAt(place: Place, value: Value, policy: Policy): Value {
   if (typeof value === 'string') return redactString(place, value, policy)
-  if (typeof value === 'number') return isPersonalNumber(place, value) ? replacement : value
+  if (typeof value === 'number') return redactNumber(place, value)
   if (value === null || typeof value === 'boolean') return value
   if (Array.isArray(value)) return redactList(place, value, policy)
   return renamed(place, redactFields(place, value, policy))
@@ -78,11 +78,30 @@ const few = 32
 
 function redactedText({ kind, personal }: Place, text: string, policy: Policy): string {
   if (personal) return text === '' ? text : replacement
+  if (kind === 'number' && !hasFewDigits(text))
+    return isNumber.test(text) ? String(inPart(Number(text))) : replacement
   return harmless[kind]?.test(text) ? text : policy.redact(text)
 }
 
 /** Texts that are what their name says, though they look like an address or a card. */
 const harmless: Partial<Record<NameKind, RegExp>> = { version: /^\d+(?:\.\d+)+$/, id: /^-?\d+$/ }
+
+function redactNumber(place: Place, value: number): Value {
+  if (place.kind === 'number') return inPart(value)
+  return isPersonalNumber(place, value) ? replacement : value
+}
+
+/** Of the digits of a card, the first eight name its issuer (ISO/IEC 7812) and may be shown (PCI DSS 4, 3.4.1). */
+const digitsShown = 8
+
+function inPart(value: number): number {
+  return Number(value.toPrecision(digitsShown))
+}
+
+function hasFewDigits(text: string): boolean {
+  return text.replaceAll(/\D/g, '').length <= digitsShown
+}
+const isNumber = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
 /** A card has 13 digits at least. */
 function isPersonalNumber({ kind, personal }: Place, value: number): boolean {

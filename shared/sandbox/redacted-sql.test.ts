@@ -120,7 +120,7 @@ const harmless = `
   FROM seen |> WHERE status >= 500 |> AGGREGATE COUNT(*) AS n GROUP BY path |> ORDER BY n DESC |> LIMIT 10
   FROM seen |> EXTEND DIV(status, 100) AS class |> AGGREGATE COUNT(*) AS n GROUP BY class
   FROM seen |> SELECT id, path, peer |> WHERE path LIKE '%users'
-  FROM seen |> SET status = status + 1 |> SELECT status
+  FROM seen |> SET status = status * 2 |> SELECT status
   FROM seen |> RENAME peer AS client |> SELECT client, path
   FROM seen |> DROP cookie |> SELECT *
   FROM seen AS s |> EXTEND LENGTH(s.body) AS l |> WHERE s.status >= 500 |> SELECT s.path, s.peer, l
@@ -133,7 +133,21 @@ const harmless = `
   SELECT id AS request_id, peer AS client_ip FROM seen
   SELECT cookie AS session FROM seen
   SELECT GREATEST(status, 500) AS s, LEAST(LENGTH(path), 10) AS l FROM seen
-  SELECT status & 1 AS odd, status << 1 AS twice, -status AS negative FROM seen
+  SELECT IF(status & 1 = 1, 'odd', 'even') AS parity, -status AS negative FROM seen
+  SELECT id FROM seen WHERE status - 400 BETWEEN 1 AND 10 AND MOD(status, 2) = 0 ORDER BY -status
+  SELECT SUM(ms) / 1000 AS s, AVG(ms / 1000) AS mean, ROUND(AVG(ms), 1) AS rounded, MAX(ms) / COUNT(*) AS m FROM seen
+  SELECT path, SUM(bytes) / 1024 / 1024 AS mb, SUM(bytes) / SUM(SUM(bytes)) OVER () AS share FROM seen GROUP BY path
+  SELECT SUM(IF(status >= 500, bytes, 0)) AS failed, SUM(CASE WHEN method = 'GET' THEN bytes END) AS gets FROM seen
+  SELECT AVG(COALESCE(ms, 0)) AS ms, SUM(SAFE_CAST(JSON_VALUE(body, '$.ms') AS INT64)) AS total FROM seen
+  SELECT APPROX_QUANTILES(ms, 100)[OFFSET(95)] / 1000 AS p95, PERCENTILE_CONT(ms, 0.99) OVER () / 1e3 AS p99 FROM seen
+  SELECT TIMESTAMP_TRUNC(timestamp, MINUTE) AS t, AVG(SAFE_DIVIDE(ms, 1000)) AS s, STDDEV(ms) AS d FROM seen GROUP BY t
+  SELECT COUNT(*) - COUNTIF(status >= 500) AS fine, (COUNT(*) + 1) * 2 AS n, MOD(COUNT(*), 7) AS r FROM seen
+  SELECT TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), timestamp, SECOND) + 1 AS age, timestamp + INTERVAL 1 HOUR AS later FROM seen
+  SELECT AVG(bytes), SUM(ms) FROM seen
+  WITH a AS (SELECT path, COUNT(*) AS n FROM seen GROUP BY path), b AS (SELECT path, COUNT(*) AS m FROM seen GROUP BY path) SELECT path, n - m AS more, SUM(n + 1) OVER () AS s FROM a JOIN b USING (path)
+  SELECT hour, failed - fixed AS left_over FROM (SELECT EXTRACT(HOUR FROM timestamp) AS hour, COUNTIF(status >= 500) AS failed, COUNTIF(status = 200) AS fixed FROM seen GROUP BY 1)
+  WITH base AS (SELECT COALESCE(ms, SAFE_CAST(JSON_VALUE(body, '$.us') AS FLOAT64) / 1000) AS ms FROM seen) SELECT AVG(ms) AS mean FROM base
+  SELECT SUM(bytes) AS bytes FROM (SELECT bytes FROM seen UNION ALL SELECT bytes FROM others)
   SELECT LOGICAL_OR(status >= 500) AS any_failed FROM seen
   SELECT path IS NULL AS absent, note IS NOT NULL AS present FROM seen
   SELECT IF(peer = '203.0.113.97', 'ours', 'theirs') AS whose FROM seen
@@ -160,6 +174,22 @@ const harmless = `
 
 test.each(harmless)('%s', sql => {
   expect(storedTextIn(parse(sql)).problem).toBeNull()
+})
+
+test('a number that is computed is known by each name that it gets', () => {
+  const sql =
+    'WITH w AS (SELECT APPROX_TOP_SUM(id, bytes, 2) AS top, ms / 10 AS tenth, ms * 2 FROM seen) ' +
+    'SELECT t.sum AS id, tenth AS n, ms FROM w, UNNEST(top) AS t'
+  const { problem, names } = storedTextIn(parse(sql))
+  expect(problem).toBeNull()
+  expect(Object.fromEntries(names)).toMatchObject({
+    sum: 'number',
+    id: 'number',
+    tenth: 'number',
+    n: 'number',
+    f2_: 'number',
+  })
+  expect(names.get('ms')).toBeUndefined()
 })
 
 test('so do the queries of Studio, but for one that joins texts', () => {

@@ -3,7 +3,7 @@
  * finds what is personal in a text by its form and by the name of its column, so neither may change.
  * `shared/sandbox/README.md`, "Redacted answers", has what is in and out, and why.
  */
-import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
+import { describes, isPersonal, kindOf, type NameKind } from '../redact/names.ts'
 import { nameOfColumn, nameOfPivoted } from '../sql/columns.ts'
 import { nameKey } from '../sql/relations.ts'
 import type { AnyNode, Call, Cast, Expression, Query, QueryBody, Select, SelectColumn } from '../sql/tree.ts'
@@ -11,13 +11,22 @@ import type { SqlType } from '../sql/types.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
 
-/** What a value holds: text of columns with names of these kinds, or fields. Empty for what holds no stored text. */
-type Flow = ReadonlySet<NameKind | 'struct'>
+/**
+ * What a value holds: text or numbers of columns with names of these kinds, or fields. Of numbers: what the query gives the
+ * name to by itself (`constant`), and what may be negative, so that sums of it may cancel out (`signed`). Empty for what
+ * holds nothing stored.
+ */
+type Held = NameKind | 'struct' | 'constant' | 'signed'
+type Flow = ReadonlySet<Held>
 
 const nothing: Flow = new Set()
 /** Names of fields, and constants. */
 const constantRecord: Flow = new Set(['struct'])
 const storedRecord: Flow = new Set(['struct', 'other'])
+const computed: Flow = new Set(['number'])
+const signedNumber: Flow = new Set(['number', 'signed'])
+const signed: Flow = new Set(['signed'])
+const constant: Flow = new Set(['constant'])
 
 /** The functions that may take stored text, by what they do with it. Any other may only be compared with constants. */
 const uses = {
@@ -34,20 +43,24 @@ const uses = {
     ROW_NUMBER TYPEOF`,
   /** Whether the first argument matches the others, which are constants. */
   matches: 'CONTAINS_SUBSTR ENDS_WITH REGEXP_CONTAINS STARTS_WITH',
-  /** Takes numbers and times only, or a text that is one as a whole. */
-  computes: `
-    ABS ACOS ACOSH ASIN ASINH ATAN ATAN2 ATANH AVG BIT_AND BIT_OR BIT_XOR BOOL CBRT CEIL CEILING CORR COS
-    COSH COT COTH COVAR_POP COVAR_SAMP CSC CSCH DATE DATETIME DATETIME_ADD DATETIME_BUCKET DATETIME_DIFF
-    DATETIME_SUB DATETIME_TRUNC DATE_ADD DATE_BUCKET DATE_DIFF DATE_FROM_UNIX_DATE DATE_SUB DATE_TRUNC DIV
-    EXP FLOAT64 FLOOR GENERATE_ARRAY GENERATE_DATE_ARRAY GENERATE_TIMESTAMP_ARRAY IEEE_DIVIDE INT64 IS_INF
-    IS_NAN JUSTIFY_DAYS JUSTIFY_HOURS JUSTIFY_INTERVAL LAST_DAY LAX_BOOL LAX_FLOAT64 LAX_INT64 LN LOG LOG10
-    MAKE_INTERVAL MOD PERCENTILE_CONT POW POWER ROUND SAFE_ADD SAFE_DIVIDE SAFE_MULTIPLY SAFE_NEGATE
-    SAFE_SUBTRACT SEC SECH SIGN SIN SINH SQRT STDDEV STDDEV_POP STDDEV_SAMP SUM TAN TANH TIME TIMESTAMP
-    TIMESTAMP_ADD TIMESTAMP_BUCKET TIMESTAMP_DIFF TIMESTAMP_MICROS TIMESTAMP_MILLIS TIMESTAMP_SECONDS
-    TIMESTAMP_SUB TIMESTAMP_TRUNC TIME_ADD TIME_DIFF TIME_SUB TIME_TRUNC TRUNC UNIX_DATE UNIX_MICROS
-    UNIX_MILLIS UNIX_SECONDS VARIANCE VAR_POP VAR_SAMP WEEK`,
+  /** Another scale of a number: what is shown of it to eight digits tells no more of the number itself. */
+  scales: `
+    ABS CBRT CEIL CEILING DIV FLOAT64 FLOOR IEEE_DIVIDE INT64 LAX_FLOAT64 LAX_INT64 ROUND SAFE_DIVIDE
+    SAFE_MULTIPLY SAFE_NEGATE SQRT TRUNC`,
+  /** A sum over rows, in which nothing may cancel out. */
+  sums: `
+    AVG PERCENTILE_CONT STDDEV STDDEV_POP STDDEV_SAMP SUM VARIANCE VAR_POP VAR_SAMP`,
+  /** Takes times, or a text that is one as a whole; or gives a truth. */
+  times: `
+    BOOL DATE DATETIME DATETIME_ADD DATETIME_BUCKET DATETIME_DIFF DATETIME_SUB DATETIME_TRUNC DATE_ADD
+    DATE_BUCKET DATE_DIFF DATE_SUB DATE_TRUNC GENERATE_DATE_ARRAY GENERATE_TIMESTAMP_ARRAY IS_INF IS_NAN
+    JUSTIFY_DAYS JUSTIFY_HOURS JUSTIFY_INTERVAL LAST_DAY LAX_BOOL SIGN TIME TIMESTAMP TIMESTAMP_ADD
+    TIMESTAMP_BUCKET TIMESTAMP_DIFF TIMESTAMP_SUB TIMESTAMP_TRUNC TIME_ADD TIME_DIFF TIME_SUB TIME_TRUNC
+    UNIX_DATE UNIX_MICROS UNIX_MILLIS UNIX_SECONDS WEEK`,
   /** Formats numbers and times by a constant. */
   formats: 'FORMAT FORMAT_DATE FORMAT_DATETIME FORMAT_TIME FORMAT_TIMESTAMP',
+  /** Joins texts of computed numbers with constants. */
+  concats: 'CONCAT',
   /** Joins texts by a delimiter. */
   joins: 'ARRAY_TO_STRING STRING_AGG',
   /** Takes a part of JSON by a constant path. */
@@ -69,20 +82,24 @@ const useOf = new Map(
 )
 
 /** Of the arguments of a function that keeps its values, those that are values; for others, all are. */
-const valuesOf: Record<string, (all: Flow[]) => Flow[]> = {
+const valuesOf: Record<string, (all: Expression[]) => Expression[]> = {
   IF: ([, ...branches]) => branches,
-  MAX_BY: ([value]) => [value!],
-  MIN_BY: ([value]) => [value!],
-  NULLIF: ([value]) => [value!],
+  LAG: ([value, , ...others]) => [value!, ...others],
+  LEAD: ([value, , ...others]) => [value!, ...others],
 }
+for (const name of 'APPROX_QUANTILES APPROX_TOP_COUNT APPROX_TOP_SUM ARRAY_SLICE MAX_BY MIN_BY NTH_VALUE NULLIF PERCENTILE_DISC'.split(
+  ' ',
+))
+  valuesOf[name] = ([value]) => [value!]
 
 /** Between these, no class of personal data goes on, and no sign of a version reaches what follows. */
 const delimiters = new Set([',', ', ', ';', '; ', ' | '])
 
-/** A conversion of a text, or of anything as text. */
-const formatsText = /%[^%a-zA-Z]*[stTpP]/
+/** Decimal numbers among other text: no conversion of a text, in another base, or by an argument's width. */
+const formatsNumbers = /^(?:[^%]|%%|%[-+ 0#']*\d*(?:\.\d+)?[diufFeEgG])*$/
 
 const arithmetic: ReadonlySet<string> = new Set('+ - * / | ^ & << >>'.split(' '))
+const numbers: ReadonlySet<string> = new Set('INT64 FLOAT64 NUMERIC BIGNUMERIC'.split(' '))
 
 const scalars: ReadonlySet<string> = new Set(
   'BOOL INT64 FLOAT64 NUMERIC BIGNUMERIC DATE DATETIME TIME TIMESTAMP INTERVAL STRING JSON'.split(' '),
@@ -112,8 +129,11 @@ const mostRounds = 20
 class Text {
   problem: Violation | null = null
   /** The kinds of the values under a name, by its key. */
-  private readonly given = new Map<string, Set<NameKind | 'struct'>>()
+  private readonly given = new Map<string, Set<Held>>()
   private readonly flows = new Map<AnyNode, Flow>()
+  /** By key, those in a SELECT over what is stored; `*` where it may read any. */
+  private readonly namesRead = new Set<string>()
+  private readonly commonTables = new Set<string>()
   private readonly elements = new Set<string>()
   private hasNewNames = false
   private depth = 0
@@ -129,7 +149,11 @@ class Text {
     for (const [name, kinds] of this.given) {
       const own = kindOf(name)
       if (isPersonalFlow(kinds)) names.set(name, 'datum')
-      else if ((own === 'version' || own === 'id') && [...kinds].some(kind => kind !== own))
+      else if (kinds.has('number')) names.set(name, 'number')
+      else if (
+        (own === 'version' || own === 'id') &&
+        [...kinds].some(kind => kind !== own && kind !== 'signed' && kind !== 'constant')
+      )
         names.set(name, 'other')
     }
     return names
@@ -146,6 +170,8 @@ class Text {
 
   read(query: Query, isInTime: boolean): void {
     this.flows.clear()
+    for (const node of descendants(query))
+      if (node.kind === 'CommonTable') this.commonTables.add(nameKey(node.name.name))
     this.flow(query)
     if (!isInTime) this.refuse('too many names are given on to others: use the names of the columns', query)
   }
@@ -160,10 +186,13 @@ class Text {
   private flowOf(node: AnyNode): Flow {
     switch (node.kind) {
       case 'Path':
-        return this.named(node.parts.at(-1)!.name)
+        if (this.isOwn(node.parts.map(({ name }) => name))) return constant
+        return this.field(
+          node.parts.map(({ name }) => name),
+          nothing,
+        )
       case 'FieldAccess':
-        this.flow(node.of)
-        return this.named(node.field.name)
+        return isConstant(node.of) ? nothing : this.field([node.field.name], this.flow(node.of))
       case 'Subscript':
         return this.subscript(node)
       case 'Parenthesized':
@@ -210,15 +239,21 @@ class Text {
       case 'Call':
         return this.call(node)
       case 'Binary':
-        if (node.operator === '||') this.refuseText([node.left, node.right], '||', node)
-        else if (arithmetic.has(node.operator)) this.refusePersonal(node)
-        else if (isConstant(node.left) || isConstant(node.right)) this.compared(node)
+        if (node.operator === '||') return this.joined([node.left, node.right], '||', node)
+        if (arithmetic.has(node.operator)) return this.arithmetic(node)
+        if (isConstant(node.left) || isConstant(node.right)) this.compared(node)
         else this.all(node)
         return nothing
       case 'Unary':
-      case 'Extract':
-      case 'IntervalLiteral':
         this.refusePersonal(node)
+        if (!isStored(this.flow(node.operand)) || node.operator === 'NOT') return nothing
+        if (node.operator === '~') this.refuseChange('~', node)
+        return signedNumber
+      case 'Extract':
+        this.refusePersonal(node)
+        return nothing
+      case 'IntervalLiteral':
+        if (this.flow(node.value).size > 0) this.refuseChange('INTERVAL', node)
         return nothing
       case 'Like':
         this.flow(node.left)
@@ -233,7 +268,7 @@ class Text {
         return nothing
       case 'UnnestReference': {
         const flow = this.flow(node.array)
-        if (node.alias) this.give(node.alias.name, flow)
+        if (node.alias) this.give(node.alias.name, flow.size > 0 ? flow : constant)
         if (node.alias) this.elements.add(nameKey(node.alias.name))
         return nothing
       }
@@ -259,6 +294,11 @@ class Text {
         for (const { name } of node.values) this.rename(name, flow)
         return nothing
       }
+      case 'Join':
+        this.all(node)
+        // The columns of both sides become one.
+        if (node.type === 'FULL') for (const { name } of node.using) this.give(name, signed)
+        return nothing
       case 'In':
         if (isConstant(node.among)) this.compared(node)
         else this.all(node)
@@ -267,8 +307,11 @@ class Text {
         return this.flow(node.body)
       case 'WithExpression':
         return this.within(() => this.all(node).at(-1)!)
-      // Constants, conditions, and what is in no answer.
       case 'Between':
+        if (isConstant(node.low) && isConstant(node.high)) this.compared(node)
+        else this.all(node)
+        return nothing
+      // Constants, conditions, and what is in no answer.
       case 'CaseBranch':
       case 'CommonTable':
       case 'Exists':
@@ -281,7 +324,6 @@ class Text {
       case 'InUnnest':
       case 'Is':
       case 'IsDistinctFrom':
-      case 'Join':
       case 'JoinInParentheses':
       case 'Literal':
       case 'NamedWindow':
@@ -307,6 +349,10 @@ class Text {
     this.comparisons--
   }
 
+  private isComparedByConstants(values: Expression[]): boolean {
+    return this.comparisons > 0 && values.filter(isConstant).length >= values.length - 1
+  }
+
   private refuse(message: string, { at }: AnyNode): void {
     this.problem ??= new Violation(message, at)
   }
@@ -315,7 +361,28 @@ class Text {
 
   private named(name: string): Flow {
     const given = this.given.get(nameKey(name))
-    return new Set([...(given ?? []), kindOf(name)])
+    const isBoth = given?.has('constant') && isStored(given)
+    return new Set([...(given ?? []), kindOf(name), ...(isBoth ? signed : [])])
+  }
+
+  /** A field below a personal name is personal as well, unless it only describes the value; one of a constant is constant. */
+  private field(names: string[], record: Flow): Flow {
+    const last = names.at(-1)!
+    const above = union([record, ...names.slice(0, -1).map(name => this.named(name))])
+    const passed = [...above].filter(
+      kind => kind === 'constant' || (isPersonalKind(kind) && !describes(last)),
+    )
+    return union([this.named(last), new Set(passed)])
+  }
+
+  /** A name that the query gives to what holds nothing stored, and that it reads from no table. */
+  private isOwn(names: string[]): boolean {
+    const given = this.given.get(nameKey(names.at(-1)!))
+    return names.length <= 2 && given?.size === 1 && given.has('constant') && !this.readsStored(names.at(-1)!)
+  }
+
+  private readsStored(name: string): boolean {
+    return this.namesRead.has('*') || this.namesRead.has(nameKey(name))
   }
 
   private give(name: string, flow: Flow): void {
@@ -328,7 +395,7 @@ class Text {
   /** The columns of the whole query are in no value. */
   private rename(name: string, flow: Flow): void {
     if (flow.size > 0 && this.depth > 1) this.hasNewNames = true
-    this.give(name, flow)
+    this.give(name, flow.size > 0 ? flow : constant)
   }
 
   private within(flow: () => Flow): Flow {
@@ -345,13 +412,14 @@ class Text {
     if (alias && (own === null || isElement || nameKey(own) !== nameKey(alias.name)))
       this.rename(alias.name, flow)
     else if (isElement) this.rename(own, flow)
-    if (!alias && own === null) this.refuseHidden(flow, expression)
+    if (!alias && own === null) this.refuseHidden(personalOf(flow), expression)
     return flow
   }
 
   /** Where there is no name that could say it. */
   private refuseHidden(flow: Flow, node: AnyNode): void {
     if (isPersonalFlow(flow)) this.refuse('this is redacted by its name: name it with AS', node)
+    if (flow.has('number')) this.refuse('this is computed from stored numbers: name it with AS', node)
   }
 
   // ---- queries
@@ -359,13 +427,29 @@ class Text {
   private select(node: Select): Flow {
     // FROM first: it gives names.
     if (node.from) this.flow(node.from)
+    if (node.from && this.isOverStored(node.from))
+      for (const below of descendants(node))
+        if (below.kind === 'Path') for (const { name } of below.parts) this.namesRead.add(nameKey(name))
+        else if (below.kind === 'SelectStar') this.namesRead.add('*')
     const items = node.items.map(item => this.flow(item))
     for (const child of children(node))
       if (child !== node.from && !node.items.includes(child as never)) this.flow(child)
+    node.items.forEach((item, at) => {
+      // GoogleSQL calls the columns without a name `f0_`, `f1_`, ...
+      if (item.kind === 'SelectColumn' && nameOfColumn(item) === null && items[at]!.has('number'))
+        for (let other = 0; other <= at; other++) this.give(`f${other}_`, computed)
+    })
     const flow = union(items)
     if (node.as === 'STRUCT') return recordOf(flow)
     if (node.as === 'VALUE') this.refuseHidden(flow, node.items[0]!)
     return flow
+  }
+
+  private isOverStored(from: AnyNode): boolean {
+    if (from.kind === 'TableReference') return !this.commonTables.has(nameKey(from.path.at(-1)!.name))
+    if (from.kind === 'UnnestReference') return isStored(this.flow(from.array))
+    if (from.kind === 'DerivedTable') return false
+    return children(from).some(child => this.isOverStored(child))
   }
 
   /** The first query names the columns of all, but BY NAME. */
@@ -392,17 +476,14 @@ class Text {
 
   /** Structs that become one take the names of one. */
   private merge(values: Expression[], node: AnyNode): Flow {
-    return this.merged(
-      values.map(value => this.flow(value)),
-      node,
-    )
-  }
-
-  private merged(flows: Flow[], node: AnyNode): Flow {
+    const flows = values.map(value => this.flow(value))
     const held = flows.filter(flow => flow.size > 0)
     if (held.length > 1 && held.some(flow => flow.has('struct')) && held.some(isStored))
       this.refuse('of several records, one names the fields of all: choose among their fields', node)
-    return union(held)
+    const mayCancel = values.some((value, at) =>
+      flows[at]!.size > 0 ? hasSign(flows[at]!) : value.kind !== 'Literal',
+    )
+    return union([...held, ...(held.some(isStored) && mayCancel ? [signed] : [])])
   }
 
   private struct(node: Expression & { kind: 'StructLiteral' | 'Tuple' }): Flow {
@@ -412,7 +493,8 @@ class Text {
         const field = fields?.[at]
         const flow = field ? this.typed(field.type, this.flow(item), item) : this.flow(item)
         if (field?.name) this.rename(field.name, flow)
-        else if (field || item.kind !== 'SelectColumn') this.refuseHidden(flow, item)
+        else if (field || item.kind !== 'SelectColumn' || nameOfColumn(item) === null)
+          this.refuseHidden(flow, item)
         return flow
       })
       return recordOf(union(flows))
@@ -422,6 +504,7 @@ class Text {
   /** The value as one of a type that the query writes, which may name the fields of records. */
   private typed(type: SqlType | null, flow: Flow, node: AnyNode): Flow {
     if (!type || !namesFields(type)) return flow
+    for (const name of fieldsOf(type)) this.give(name, constant)
     if (isStored(flow))
       this.refuse('this type gives names to the fields of what is stored: leave it out', node)
     return constantRecord
@@ -434,13 +517,14 @@ class Text {
     if (node.format || flow.has('struct') || !scalars.has(type.kind)) this.refuseChange('this CAST', node)
     if (type.kind === 'STRING' || type.kind === 'JSON') return flow
     if (isPersonalFlow(flow) && !node.safe) this.refuse('this is redacted by its name: write SAFE_CAST', node)
-    return isPersonalFlow(flow) ? flow : nothing
+    if (isPersonalFlow(flow)) return flow
+    return numbers.has(type.kind) ? (hasSign(flow) ? signedNumber : computed) : nothing
   }
 
   /** An element of an array, or a field of JSON by its name. */
   private subscript({ of, mode, index }: Expression & { kind: 'Subscript' }): Flow {
-    this.flow(index)
     const flow = this.flow(of)
+    if (this.flow(index).size > 0) this.refuse('what is stored cannot choose an element here', index)
     if (flow.size === 0 || mode !== null) return flow
     if (index.kind !== 'Literal')
       this.refuse('this may name a field of JSON: write a literal, or OFFSET', index)
@@ -462,22 +546,34 @@ class Text {
         if (name === 'PARSE_JSON') this.refuseHidden(flows[0]!, node)
         // Records of a value and its count or sum.
         if (name.startsWith('APPROX_TOP_')) this.rename('value', flows[0]!)
-        return this.merged(valuesOf[name]?.(flows) ?? flows, node)
+        if (name === 'APPROX_TOP_SUM') this.rename('sum', this.summed(name, flows[1]!, node))
+        return this.merge(valuesOf[name]?.(node.arguments) ?? node.arguments, node)
       case 'counts':
         return nothing
       case 'matches':
         this.needConstants(node.arguments.slice(1), name)
         return nothing
-      case 'computes':
-        if (isPersonalFlow(union(flows)))
-          this.refuse('this is redacted by its name: it cannot be computed with', node)
+      case 'scales':
+        this.refusePersonal(node)
+        if (!flows.some(isStored)) return nothing
+        return isScaled(node.arguments, flows) && name !== 'SAFE_NEGATE' ? computed : signedNumber
+      case 'sums':
+        this.refusePersonal(node)
+        return this.summed(name, union(flows), node)
+      case 'times':
+        this.refusePersonal(node)
+        if (flows.some(flow => flow.has('number'))) this.refuseChange(name, node)
         return nothing
-      case 'formats':
-        if (first.kind !== 'Literal' || (name === 'FORMAT' && formatsText.test(first.value)))
-          this.refuseChange(name === 'FORMAT' ? 'FORMAT with %s, %t or %T' : name, node)
-        if (isPersonalFlow(union(flows)))
-          this.refuse('this is redacted by its name: it cannot be formatted', node)
-        return nothing
+      case 'formats': {
+        this.refusePersonal(node)
+        const isNumber = name === 'FORMAT'
+        if (first.kind !== 'Literal' || (isNumber && !formatsNumbers.test(first.value)))
+          this.refuseChange(isNumber ? 'FORMAT with other conversions than %d, %f, %e and %g' : name, node)
+        if (!isNumber && flows.some(flow => flow.has('number'))) this.refuseChange(name, node)
+        return isNumber ? signedNumber : nothing
+      }
+      case 'concats':
+        return this.joined(node.arguments, name, node)
       case 'joins': {
         const delimiter = node.arguments[1]
         if (delimiter && !(delimiter.kind === 'Literal' && delimiters.has(delimiter.value)))
@@ -499,12 +595,9 @@ class Text {
           this.refuse(`${name} here takes a list of numbers`, among ?? node)
         return nothing
       }
-      case undefined: {
-        const isComparedByConstants =
-          this.comparisons > 0 && node.arguments.filter(isConstant).length >= node.arguments.length - 1
-        if (!isComparedByConstants) this.refuseChange(name, node)
+      case undefined:
+        if (!this.isComparedByConstants(node.arguments)) this.refuseChange(name, node)
         return nothing
-      }
     }
   }
 
@@ -515,23 +608,54 @@ class Text {
       this.refuse('the path into JSON has to be a literal', path)
       return flow
     }
-    const last = path.value.match(/[\w-]*[A-Za-z_][\w-]*/g)?.at(-1)
     if (this.flow(json!).size === 0) return nothing
-    return last === undefined ? flow : union([new Set([...flow].filter(isPersonalKind)), this.named(last)])
+    const names = path.value.match(/[\w-]*[A-Za-z_][\w-]*/g) ?? []
+    return names.length === 0 ? flow : union([personalOf(flow), this.field(names, flow)])
+  }
+
+  // ---- numbers
+
+  /** A number near a card's, or the half of one, has no form to find it by: a stored number is only scaled, to be shown in part. */
+  private arithmetic(node: Expression & { kind: 'Binary' }): Flow {
+    this.refusePersonal(node)
+    const sides = [node.left, node.right]
+    const flows = sides.map(side => this.flow(side))
+    if (!flows.some(isStored) || sides.some(({ kind }) => kind === 'IntervalLiteral')) return nothing
+    const scales = node.operator === '*' || node.operator === '/'
+    if (!scales && this.comparisons === 0)
+      this.refuse(
+        `${node.operator} takes no stored numbers here, since what is near a number tells it: scale them with * and /, ` +
+          'add them up with SUM, take the time between two with TIMESTAMP_DIFF, or compare the result with a constant',
+        node,
+      )
+    return scales && isScaled(sides, flows) ? computed : signedNumber
+  }
+
+  private summed(name: string, flow: Flow, node: AnyNode): Flow {
+    if (flow.has('signed'))
+      this.refuse(
+        `${name} here takes stored numbers, also scaled by a literal: compute with the sums instead`,
+        node,
+      )
+    return isStored(flow) ? computed : nothing
+  }
+
+  /** Texts of computed numbers, joined with constants, are known as such by the name of their column. */
+  private joined(parts: Expression[], what: string, node: AnyNode): Flow {
+    const held = union(parts.map(part => this.flow(part)))
+    const isNumber = [...held].every(kind => kind === 'number' || kind === 'signed')
+    if (!isNumber && !this.isComparedByConstants(parts)) this.refuseChange(what, node)
+    return held
   }
 
   // ---- refusals
 
   private refuseChange(what: string, node: AnyNode): void {
     this.refuse(
-      `${what} makes another text of what is stored, which redaction would not know: select the column itself, ` +
+      `${what} makes another text or number of what is stored, which redaction would not know: select the column itself, ` +
         'or compare it with =, LIKE or REGEXP_CONTAINS',
       node,
     )
-  }
-
-  private refuseText(parts: Expression[], what: string, node: AnyNode): void {
-    if (parts.map(part => this.flow(part)).some(flow => flow.size > 0)) this.refuseChange(what, node)
   }
 
   private refusePersonal(node: AnyNode): void {
@@ -553,11 +677,32 @@ function isConstant(node: AnyNode): boolean {
 
 /** Whether more than constants is in it. */
 function isStored(flow: Flow): boolean {
-  return [...flow].some(kind => kind !== 'struct')
+  return [...flow].some(kind => kind !== 'struct' && kind !== 'signed' && kind !== 'constant')
+}
+
+/** One stored value, by literals, which have no sign of their own. */
+function isScaled(values: Expression[], flows: Flow[]): boolean {
+  return values.every((value, at) =>
+    at === 0 ? isStored(flows[at]!) && !hasSign(flows[at]!) : value.kind === 'Literal',
+  )
+}
+
+function hasSign(flow: Flow): boolean {
+  return flow.has('signed') || flow.has('constant')
+}
+
+function personalOf(flow: Flow): Flow {
+  return new Set([...flow].filter(isPersonalKind))
 }
 
 function recordOf(fields: Flow): Flow {
   return isStored(fields) ? storedRecord : constantRecord
+}
+
+function fieldsOf(type: SqlType): string[] {
+  if (type.kind === 'ARRAY') return fieldsOf(type.element)
+  if (type.kind !== 'STRUCT') return []
+  return type.fields.flatMap(({ name, type: own }) => [...(name === null ? [] : [name]), ...fieldsOf(own)])
 }
 
 function namesFields(type: SqlType): boolean {
@@ -568,8 +713,8 @@ function union(flows: Flow[]): Flow {
   return new Set(flows.flatMap(flow => [...flow]))
 }
 
-function isPersonalKind(kind: NameKind | 'struct'): boolean {
-  return kind !== 'struct' && isPersonal(kind)
+function isPersonalKind(kind: Held): boolean {
+  return isPersonal(kind as NameKind)
 }
 
 function isPersonalFlow(flow: Flow): boolean {
