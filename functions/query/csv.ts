@@ -42,5 +42,5 @@ const formula = new RegExp(
 )
 
 function quoted(text: string): string {
-  return /[",;|\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

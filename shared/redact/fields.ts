@@ -24,7 +24,8 @@ export const field: PersonalClass = {
   ),
   part(hit) {
     const [, before, named, inBrackets, after, sign] = hit
-    const kind = [named!, ...inBrackets!.split(/\W+/)].map(kindOf).find(isPersonal)
+    const inside = inBrackets === '' ? [] : inBrackets!.split(/\W+/)
+    const kind = [kindOf(named!), ...inside.map(kindOf)].find(isPersonal)
     if (kind === undefined || directory.test(named!)) return null
     return valueAt(hit.input, endOf(hit), { kind, isList: hops.test(named!), before, after, sign: sign! })
   },
@@ -47,7 +48,9 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
   const list = text.charAt(at) === '[' ? quotedList(text, at + 1, naming.after) : null
   if (list && !goesOn.test(text.slice(list[1], list[1] + 64))) return list
   const literal = literalText(text, at, naming.after)
-  if (literal) return literal[1] > literal[0] ? literal : null
+  const isFirstHop =
+    naming.isList && literal && /^["'`]\s{0,3}[,;]/.test(text.slice(literal[1], literal[1] + 5))
+  if (literal && !isFirstHop) return literal[1] > literal[0] ? literal : null
   if (/^(?:%|map)[{[]/.test(text.slice(at, at + 4))) return recordAt(text, at, naming)
   return bareValueAt(text, at, naming) ?? recordAt(text, at, naming)
 }
@@ -74,7 +77,7 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
  * A whole object or list, also one cut short, if any of it holds a value: `{ type: "a", prefix: "b" }` only describes one.
  * @returns `null` where none stands
  */
-function recordAt(text: string, from: number, { after, sign }: Naming): Span | null {
+function recordAt(text: string, from: number, { kind, after, sign }: Naming): Span | null {
   if (!/^(?:%|map)?[{[]/.test(text.slice(from, from + 4))) return null
   if (described.text === text && from < described.end) return null
   let [at, depth, name, holds] = [from + text.slice(from, from + 4).search(/[{[]/), 0, '', false]
@@ -89,7 +92,7 @@ function recordAt(text: string, from: number, { after, sign }: Naming): Span | n
       const part = literal ? text.slice(...literal) : text.slice(at, end)
       nameSign.lastIndex = end
       if (nameSign.test(text)) name = part
-      else holds ||= part !== '' && !placeholder.test(part) && !describes(name)
+      else holds ||= part !== '' && !placeholder.test(part) && !describes(name, kind)
     } else if (/[{[]/.test(character)) depth++
     else if (/[}\]]/.test(character)) depth--
     at = Math.max(end, at + 1)
@@ -121,8 +124,9 @@ const placeholder = /^(?:\$\d+|\?|null|nil|none|undefined|true|false|\*+|REDACTE
 const doubleQuote = /^\\*"{1,2}$/
 const prose = /^[A-Za-z]?[a-z]{1,19}[.!?]?$/
 
-/** Values that no quotation marks hold. Each pattern is sticky. */
-const word = /(?:[^\s&;,"'`<>()[\]{}|\\]|\\(?![nrtu"'`\\]))+/y
+/** Values that no quotation marks hold; numbers in groups, and IBANs. Each pattern is sticky. */
+const word =
+  /(?:\+?\d{1,4}(?:[ ().\/\u00a0\u2010-\u2015-]{1,3}\d{1,14}){1,8}|[A-Za-z]{2}\d\d(?:[ -][A-Za-z0-9]{4}){2,7}(?:[ -]\d{1,3})?)(?![^\s&;,"'`<>()[\]{}|\\])|(?:[^\s&;,"'`<>()[\]{}|\\]|\\(?![nrtu"'`\\]))+/y
 /** ODBC puts braces around a password with a semicolon or a space. */
 const bracketed = /[^"'`<>()[\]{}\r\n]{1,200}/y
 const assignedLine = /[^"'`&,}\\\r\n]+/y

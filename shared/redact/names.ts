@@ -29,7 +29,7 @@ export type NameKind =
 export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
   line: 'authorization cookie cookies cookie2 digest-auth',
   secret:
-    'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word passwd pgpassword pwd redis-pass secret secrets smtp-pass user-pass',
+    'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word pass-words passwd pgpassword pwd redis-pass secret secrets smtp-pass user-pass',
   datum: [
     'access-key account-key anon-key api-key encryption-key master-key private-key secret-key service-key',
     'service-role-key shared-access-key shared-access-signature signing-key subscription-key',
@@ -72,9 +72,10 @@ export const hops = /forwarded(?:[-_]?for)?$/i
 const describing =
   /^(?:algorithm|count|errors?|(?:expires|issued)-?(?:at|in)|hash|invalid|issuer|key-?id|kind|length|prefix|role|session-?id|signature-?prefix|status|subject|token-?type|type|valid|verified)$/
 
-/** Whether a record or a list under a personal name says something of the value under `name`, as `token.type`. */
-export function describes(name: string): boolean {
-  return describing.test(wordsOf(name))
+/** Whether a record or a list under a name of a personal kind says something of the value under `name`, as `token.type`. */
+export function describes(name: string, above: NameKind): boolean {
+  const words = wordsOf(name)
+  return describing.test(words) && !(above === 'secret' && /^(?:hash|.*prefix|subject)$/.test(words))
 }
 
 /** Whether values under a name of this kind are personal in any form. */

@@ -72,4 +72,4 @@ export const wordEnd = '(?![A-Za-z0-9])'
 
 /** Spaces in prose and in URLs; `gap` separates groups of digits. */
 export const space = String.raw`(?:\s|%20|\+)`
-export const gap = String.raw`(?:[ \u00a0+-]|%20)`
+export const gap = String.raw`(?:[ \u00a0\u2000-\u200a\u2010-\u2015\u202f\u2212+-]|%20)`

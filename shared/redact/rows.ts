@@ -48,7 +48,7 @@ export function walkRows(
 
 function placeOf(name: string, policy: Policy, above?: Place): Place {
   const own = policy.kindOf(name)
-  const kind = above?.personal && !isPersonal(own) && !describes(name) ? above.kind : own
+  const kind = above?.personal && !isPersonal(own) && !describes(name, above.kind) ? above.kind : own
   const personal = isPersonal(kind)
   const redactedName = policy.redact(name)
   return { name, redactedName, kind, personal, known: new Map(), fields: [], renames: false }

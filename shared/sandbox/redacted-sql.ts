@@ -370,7 +370,7 @@ class Text {
     const last = names.at(-1)!
     const above = union([record, ...names.slice(0, -1).map(name => this.named(name))])
     const passed = [...above].filter(
-      kind => kind === 'constant' || (isPersonalKind(kind) && !describes(last)),
+      kind => kind === 'constant' || (isPersonalKind(kind) && !describes(last, kind as NameKind)),
     )
     return union([this.named(last), new Set(passed)])
   }
