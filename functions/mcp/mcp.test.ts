@@ -308,6 +308,34 @@ describe('the transport', () => {
     expect((await post({ hello: 1 })).status).toBe(400)
     expect((await post([])).status).toBe(400)
   })
+
+  test('refuses a batch, which would run many tools as one call, and counts it', async () => {
+    const key = await service.issue({ limits: { callsPerMinute: 3, bytesPerDay: null } })
+    const params = { name: 'logs_all', arguments: { project: 'p' } }
+    const one = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+    for (const batch of [[one], Array.from({ length: 60 }, (_, id) => ({ ...one, id }))]) {
+      const response = await post(batch, { 'X-API-KEY': key })
+      expect(response.status).toBe(400)
+      const message = expect.stringContaining('one message')
+      expect(await response.json()).toEqual({ jsonrpc: '2.0', id: null, error: { code: -32600, message } })
+      const [, id] = key.split('_')
+      const { details } = service.logged.at(-1)!
+      expect(details).toMatchObject({ key: id, status: 400, error: 'invalid_request' })
+    }
+    expect((await post(one, { 'X-API-KEY': key })).status).toBe(200)
+    expect((await post(one, { 'X-API-KEY': key })).status).toBe(429)
+  })
+
+  test('takes arguments of 499 levels and refuses deeper ones, as every body', async () => {
+    const nested = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels)) as unknown
+    const calling = (deep: unknown) => {
+      const params = { name: 'logs_all', arguments: { project: 'p', deep } }
+      return post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    }
+    expect((await calling(nested(497))).status).toBe(200)
+    const refused = await calling(nested(498))
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('500 levels')])
+  })
 })
 
 test('an endpoint that has just been added is a tool at once, and takes no name of another', async () => {

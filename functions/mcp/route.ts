@@ -20,6 +20,7 @@ export async function mcp(call: Call, load = loadAnswerer): Promise<void> {
   const { res } = call
   assertOrigin(call)
   const caller = await authenticate(call)
+  if (Array.isArray(call.req.body)) return refuseBatch(call)
   const answerMessage = await load()
   const { status, headers, body } = await answerMessage(call, caller)
   for (const [name, value] of headers) res.setHeader(name, value)
@@ -27,6 +28,13 @@ export async function mcp(call: Call, load = loadAnswerer): Promise<void> {
   res.status(status)
   if (!(body instanceof Readable)) return void res.end(body)
   await pipeline(body, res).catch(() => {}) // the client has gone
+}
+
+/** As 2025-06-18 has it: a batch would be many calls, and the request counts, and is logged, as one. */
+function refuseBatch({ res, notes }: Call): void {
+  notes.error = 'invalid_request'
+  const message = 'Send one message with each request: the protocol has no batches since 2025-06-18.'
+  res.status(400).json({ jsonrpc: '2.0', id: null, error: { code: -32600, message } })
 }
 
 /**
