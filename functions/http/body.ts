@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../../shared/errors.ts'
+import { isDeepJson, tooDeep } from '../../shared/nesting.ts'
 
 /** Room for 64 KB of SQL (`shared/sql`), however it is escaped in JSON. */
 const maxBodyBytes = 256 * 1024
@@ -46,10 +47,12 @@ function isJson(contentType = ''): boolean {
 /** The parser's own message quotes the body, so it is dropped. */
 function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    if (!isDeepJson(text)) return JSON.parse(text)
   } catch {
     throw new ApiError('invalid_request', 'The body is not valid JSON in UTF-8.')
   }
+  throw new ApiError('invalid_request', `The body ${tooDeep}.`)
 }
 
 function tooLarge(): ApiError {

@@ -424,6 +424,19 @@ describe('HTTP', () => {
     expect(JSON.stringify([body, service.logged])).not.toContain('canary-body')
   })
 
+  test.each([
+    ['lists', '[', ']'],
+    ['objects', '{"a":', '}'],
+  ])('answers a body of deeply nested %s with 400', async (_, opening, closing) => {
+    const headers = { 'Content-Type': 'application/json' }
+    for (const levels of [500, 5_000, 40_000]) {
+      const deep = opening.repeat(levels) + '1' + closing.repeat(levels)
+      const init = { method: 'POST', headers, body: `{"sql": "SELECT \\"[[", "project": ${deep}}` }
+      const { body } = await problem(path, init)
+      expect(body).toMatchObject({ status: 400, detail: 'The body is nested deeper than 500 levels.' })
+    }
+  })
+
   test('answers a body over 256 KB with 413, and ends the connection on which the rest would come', async () => {
     const headers = { 'Content-Type': 'application/json' }
     const { response, body } = await problem(path, {

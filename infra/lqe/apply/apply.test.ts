@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { loadConfig } from '../../../shared/config.ts'
 import { openServices, type Services } from '../../../shared/services.ts'
 import { StoreError } from '../../../shared/stores/store.ts'
+import { readTests } from '../endpoint-tests/read.ts'
 import { apply } from './apply.ts'
 import { carryOut, planFor } from './plan.ts'
 import { readQueries } from './read.ts'
@@ -48,6 +49,18 @@ async function refusal(): Promise<string> {
 describe('apply', () => {
   beforeEach(open)
   afterEach(close)
+
+  test('refuses YAML that is nested deeply or in itself, in its one line of words', async () => {
+    for (const file of ['logs.all.yaml', 'logs.all.test.yaml'])
+      for (const content of ['['.repeat(100_000), `${'- '.repeat(900)}a`, 'a: &a { b: *a }']) {
+        const before = readFileSync(join(queries, file), 'utf8')
+        edit(file, () => content)
+        const reading = () =>
+          file.includes('.test.') ? readTests(queries, readQueries(queries)) : readQueries(queries)
+        expect(reading).toThrow(/^\S+yaml:1:1 is nested deeper than 500 levels$/)
+        edit(file, () => before)
+      }
+  })
 
   test('creates new endpoints, and changes nothing when it is called again', async () => {
     expect(await run()).toEqual([

@@ -76,7 +76,7 @@ function problemOf(file: string, detail: string): FileProblem {
 function readOne(folder: string, name: string, files: Set<string>): EndpointSource {
   const [yamlFile, sqlFile] = [join(folder, `${name}.yaml`), join(folder, `${name}.sql`)]
   if (!files.has(`${name}.sql`)) throw new QueriesError([problemOf(yamlFile, 'has no .sql beside it')])
-  const { document, placeIn: placeInYaml } = readYaml(yamlFile)
+  const { content, placeIn: placeInYaml } = readYaml(yamlFile)
   const problem = problemsIn(yamlFile, placeInYaml)
   try {
     const queryFiles = new Map<string, string>()
@@ -85,7 +85,7 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
       queryFiles.set(pointer, join(folder, file))
       return readFileSync(join(folder, file), 'utf8')
     }
-    const endpoint = endpointFrom(name, document.toJS(), readFileSync(sqlFile, 'utf8'), readQuery)
+    const endpoint = endpointFrom(name, content, readFileSync(sqlFile, 'utf8'), readQuery)
     return { endpoint, sqlFile, yamlFile, queryFiles, placeInYaml, problem }
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error

@@ -11,6 +11,7 @@ import {
   parseDocument,
   visit,
 } from 'yaml'
+import { isDeepValue, tooDeep } from '../../../shared/nesting.ts'
 
 /** A problem in a file, as compilers print it. */
 export interface FileProblem {
@@ -53,6 +54,8 @@ export function dotted(pointer: string): string {
 
 export interface YamlDocument {
   document: Document
+  /** As plain values: of bounded depth, without cycles. */
+  content: unknown
   placeIn: PlaceInYaml
 }
 
@@ -74,7 +77,8 @@ export function readYamlDocuments(file: string, text: string): YamlDocument[] {
 }
 
 function withPlaces(file: string, document: Document, lines: LineCounter): YamlDocument {
-  const unreadable = [...document.errors, ...unknownAliases(document)].map(({ message, pos }) => {
+  const { content, errors } = contentOf(document)
+  const unreadable = errors.map(({ message, pos }) => {
     const { line, col: column } = lines.linePos(pos[0])
     const detail = message.split('\n', 1)[0]!.replace(/ at line \d+, column \d+:$/, '')
     return { file, line, column, detail }
@@ -84,7 +88,7 @@ function withPlaces(file: string, document: Document, lines: LineCounter): YamlD
     const { line, col: column } = lines.linePos(offsetIn(document, pointer, ofName))
     return { line, column }
   }
-  return { document, placeIn }
+  return { document, content, placeIn }
 }
 
 function offsetIn(document: Document, pointer: string, ofName: boolean): number {
@@ -102,9 +106,31 @@ function nameNode(document: Document, keys: string[]): Node | null {
   return pair?.key ?? null
 }
 
+interface YamlError {
+  message: string
+  pos: [number, ...unknown[]]
+}
+
+/** The parser overflows the stack at some 1,000 levels, and refuses aliases that would fill the memory. */
+function contentOf(document: Document): { content: unknown; errors: YamlError[] } {
+  const deep: YamlError[] = [{ message: tooDeep, pos: [0] }]
+  try {
+    if (document.errors.some(({ message }) => message.startsWith(overflow)))
+      return { content: null, errors: deep }
+    const errors = [...document.errors, ...unknownAliases(document)]
+    const content: unknown = errors.length > 0 ? null : document.toJS()
+    return { content, errors: isDeepValue(content) ? deep : errors }
+  } catch (error) {
+    if (error instanceof RangeError) return { content: null, errors: deep }
+    return { content: null, errors: [{ message: (error as Error).message, pos: [0] }] }
+  }
+}
+
+const overflow = 'Maximum call stack size exceeded'
+
 /** Aliases without an anchor, which the parser lets pass. */
-function unknownAliases(document: Document): { message: string; pos: [number] }[] {
-  const found: { message: string; pos: [number] }[] = []
+function unknownAliases(document: Document): YamlError[] {
+  const found: YamlError[] = []
   visit(document, (_, node) => {
     if (!isAlias(node) || node.resolve(document)) return
     found.push({ message: `there is no anchor &${node.source}`, pos: [node.range?.[0] ?? 0] })

@@ -78,9 +78,8 @@ function strangers(folder: string, sources: EndpointSource[]): FileProblem[] {
 }
 
 function readOne(file: string, source: EndpointSource): Omit<EndpointTests, 'endpoints'> {
-  const { document, placeIn } = readYaml(file)
+  const { document, content, placeIn } = readYaml(file)
   const problem = problemsIn(file, placeIn)
-  const content: unknown = document.toJS()
   const validate = validator()
   if (!validate(content)) {
     const wrong = schemaProblems(validate.errors ?? [])

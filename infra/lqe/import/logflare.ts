@@ -91,7 +91,7 @@ const languages = new Map([
 /** @throws QueriesError for a text that is not JSON, or is none of endpoints */
 export function readLogflare(file: string, text: string): Reading {
   const [json] = readYamlDocuments(file, text)
-  const content: unknown = json!.document.toJS()
+  const { content } = json!
   assertEndpoints(file, content)
   const [all, prefix] = Array.isArray(content) ? [content as unknown[], '/'] : [[content], '']
   const found = all.map((each, at) => {

@@ -107,6 +107,23 @@ test('what is refused is in the order of the lines, whatever finds it', async ()
   expect(refused.map(line => line.split(':', 1)[0])).toEqual(['2', '3', '4'])
 })
 
+test.each([
+  ['nested deeply', `tools: ${'{a: '.repeat(20_000)}1${'}'.repeat(20_000)}`, 'nested deeper than 500'],
+  ['nested as lists of a line', `tools:\n  ${'- '.repeat(20_000)}a`, 'nested deeper than 500'],
+  ['nested in names', `tools:\n  ${'? '.repeat(20_000)}a`, 'nested deeper than 500'],
+  ['of aliases', `tools:\n  a0: &a0 [x]\n${aliases(30)}`, 'Excessive alias count'],
+  ['of itself', 'tools: &all { again: *all }', 'nested deeper than 500'],
+])('a file that is %s is refused in words', async (_, text, words) => {
+  expect((await here.run('tools.yaml', text)).refused).toEqual([expect.stringContaining(words)])
+})
+
+/** Each has the one before nine times. */
+function aliases(count: number): string {
+  const line = (_: unknown, at: number) =>
+    `  a${at + 1}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(', ')}]`
+  return Array.from({ length: count }, line).join('\n')
+}
+
 test('--dry-run shows both files and writes none', async () => {
   const { lines } = await here.run('tools.yaml', forms['a map of tools'], { dryRun: true })
   expect(lines.join('\n')).toContain('queries/slow-requests.sql\nSELECT COUNT(*) AS requests, @service')

@@ -80,7 +80,7 @@ function inEnvironment(text: string, environment: NodeJS.ProcessEnv): string {
 /** Of a text that is not YAML: none. Its own reading says so. */
 function sourcesOf(text: string): [string, Source][] {
   try {
-    return readYamlDocuments('', text).flatMap(({ document }) => sourcesIn(document.toJS()))
+    return readYamlDocuments('', text).flatMap(({ content }) => sourcesIn(content as Content))
   } catch (error) {
     if (!(error instanceof QueriesError)) throw error
     return []
@@ -99,7 +99,7 @@ function sourcesIn(content: Content): [string, Source][] {
 
 /** Of a document with a `kind` that is no tool's, such as a toolset: none. */
 function toolsIn(document: YamlDocument): FoundTool[] {
-  const content = document.document.toJS() as Content
+  const content = document.content as Content
   const kind = content?.['kind']
   if (toolKinds.includes(kind)) {
     const { name, type } = content!

@@ -1,6 +1,7 @@
 /** Log entries: a line of JSON, and a JSON object as a row of a table. */
 import { createHash } from 'node:crypto'
 import type { Column, ScalarName, SqlType, StructField } from '../../../shared/sql/types.ts'
+import { isDeepJson, tooDeep } from '../../../shared/nesting.ts'
 import { LogsError } from './error.ts'
 import { entryTimestamp } from './times.ts'
 
@@ -24,6 +25,7 @@ export type Json = null | boolean | number | bigint | string | Json[] | { [name:
  * @throws BadEntry
  */
 export function parseJson(line: string): Json {
+  if (isDeepJson(line)) throw new BadEntry(`the entry ${tooDeep}`)
   try {
     // An integer past 2^53 may be in the line: only then is the slower reading worth its time.
     return JSON.parse(line, /\d{16}/.test(line) ? keepDigits : undefined) as Json

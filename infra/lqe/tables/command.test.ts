@@ -52,6 +52,35 @@ describe('table add', () => {
     expect(existsSync(schema('app'))).toBe(false)
   })
 
+  test('loads lines that are nested 500 levels deep as JSON, and names deeper ones', async () => {
+    const nested = (levels: number) =>
+      `{"ts": 1769860800, "deep": ${'['.repeat(levels)}${']'.repeat(levels)}}`
+    const { add, open } = prepared('app.ndjson', [499, 500, 100_000].map(nested).join('\n'))
+    const { err } = await add('--yes')
+    for (const line of [2, 3])
+      expect(err).toContain(`app.ndjson:${line}: the entry is nested deeper than 500`)
+    const { engine, close } = await open()
+    const found = await engine.run(
+      { sql: 'SELECT deep FROM app', bindings: [] },
+      { maxRows: 10, timeoutMs: 30_000 },
+    )
+    expect(found.rows).toHaveLength(1)
+    await close()
+    expect((await prepared('deep.ndjson', nested(100_000)).add('--yes')).err).toContain(
+      'deep.ndjson:1: the entry is',
+    )
+  })
+
+  test('names a schema file that is nested too deeply', async () => {
+    const { add, schema } = prepared('app.ndjson', entries)
+    const deep = 10_000
+    writeFileSync(
+      schema('other'),
+      '[{"name": "a", "type": "RECORD", "fields": '.repeat(deep) + '[]' + '}]'.repeat(deep),
+    )
+    expect((await add('--yes')).err).toMatch(/other\.json is not .*: it is nested deeper than 500 levels/)
+  })
+
   test('makes a table that a running service has at once, and loads the file', async () => {
     const { add, open, schema } = prepared('app.ndjson.gz', gzipSync(entries))
     const { engine, close } = await open()

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ConfigError } from '../../config.ts'
+import { isDeepJson, tooDeep } from '../../nesting.ts'
 import type { Column } from '../../sql/types.ts'
 import { columnsOf, type FieldSchema } from '../schema.ts'
 import { duckType, quoteName, quoteText } from './syntax.ts'
@@ -29,7 +30,9 @@ function namesIn(folder: string): string[] {
 
 function readTableSchema(file: string): Column[] {
   try {
-    const fields = JSON.parse(readFileSync(file, 'utf8')) as FieldSchema[]
+    const text = readFileSync(file, 'utf8')
+    if (isDeepJson(text)) throw new TypeError(`it ${tooDeep}`)
+    const fields = JSON.parse(text) as FieldSchema[]
     return columnsOf(fields, ({ name, type }) => new TypeError(`field ${name} has the unknown type ${type}`))
   } catch (error) {
     throw new ConfigError(`${file} is not a BigQuery table schema: ${(error as Error).message}`)
