@@ -1,24 +1,24 @@
 /**
  * The API key: entered once, stored for this tab, or on this device when asked, and given to other tabs of this browser while
- * this one is open; sent in a header, never part of an address.
+ * this one is open; sent in a header, never part of an address. On an origin with pages of others it stays in this tab.
  */
 import { el, newId } from './dom.ts'
-import { keep, kept } from './kept.ts'
+import { isShared, itemName, keep, kept } from './kept.ts'
 
-const item = 'lqe-key'
+const item = itemName('key')
 
-/** What tabs say to each other. An origin may have several services, each at a path of its own. */
+/** What tabs say to each other: any page of the origin hears it, and can ask. */
 type Message = { wanted: true } | { key: string } | { forgotten: string }
-const tabs = new BroadcastChannel(`${item} ${new URL('.', location.href).pathname}`)
+const tabs = isShared ? null : new BroadcastChannel(item)
 // eslint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of its own origin alone
-const say = (message: Message) => tabs.postMessage(message)
+const say = (message: Message) => tabs?.postMessage(message)
 
 /** In place of a key that was forgotten here: the next one is typed, and not another tab's. */
 const typed = ''
 
 /** This tab's key, else the one that this device remembers; empty where it was forgotten here, `null` = none. */
 export function storedKey(): string | null {
-  return sessionStorage.getItem(item) ?? (kept('key') as string | null)
+  return sessionStorage.getItem(item) ?? (isShared ? null : (kept('key') as string | null))
 }
 
 /**
@@ -27,7 +27,7 @@ export function storedKey(): string | null {
  */
 export function shareKey(found: (key: string) => void, forgotten: () => void): void {
   let asks = storedKey() === null
-  tabs.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+  tabs?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
     const own = sessionStorage.getItem(item)
     if ('wanted' in data && own) say({ key: own })
     if ('key' in data && asks && own === null) {
@@ -45,7 +45,7 @@ export function shareKey(found: (key: string) => void, forgotten: () => void): v
 /** @param remembered keeps it on this device; absent, nothing changes there */
 export function storeKey(key: string, remembered?: boolean): void {
   sessionStorage.setItem(item, key)
-  if (remembered !== undefined) keep('key', remembered ? key : null)
+  if (remembered !== undefined) keep('key', remembered && !isShared ? key : null)
 }
 
 /** In this tab, on this device, and in other tabs that have the same one. */
@@ -54,6 +54,11 @@ export function forgetKey(): void {
   sessionStorage.setItem(item, typed)
   keep('key', null)
 }
+
+const inTabs =
+  'other tabs get it from one that is open; when the last is closed it is forgotten, unless this device is to remember it.'
+const inTab =
+  'is forgotten with this tab: other pages may share this host. Better is the service’s own address, such as that of run.app.'
 
 /** @param problem why the last key was refused @param refused that key, to be tried again or corrected */
 export function keyForm(
@@ -87,14 +92,14 @@ export function keyForm(
     el('p', {}, 'Run the saved queries of this service, see them as charts and tables, and write your own.'),
     el('label', { for: id }, 'API key'),
     el('div', { class: 'beside' }, input, button),
-    el('label', { class: 'check' }, remember, 'Remember on this device'),
+    !isShared && el('label', { class: 'check' }, remember, 'Remember on this device'),
     problem && el('p', { class: 'problem', id: trouble, role: 'alert' }, problem),
     el(
       'p',
       { class: 'hint', id: hint },
       'Started on this machine? ',
       el('code', {}, 'npm start'),
-      ' printed the key. Otherwise ask the operator of the service. It goes nowhere but to this service, and other tabs get it from one that is open; when the last is closed it is forgotten, unless this device is to remember it.',
+      ` printed the key. Otherwise ask the operator of the service. It goes nowhere but to this service, and ${isShared ? inTab : inTabs}`,
     ),
   )
   const focus = () => {

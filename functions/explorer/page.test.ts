@@ -137,6 +137,42 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await atForm(other) // there the next key is typed
   })
 
+  test('behind a path, where the origin has pages of others, no other page hears of the key or finds it', async () => {
+    const proxy = await serveBehind('/query', service.url)
+    address = proxy.url
+    try {
+      const stranger = await tab.context.newPage()
+      await stranger.goto(`${new URL(proxy.url).origin}/other/`)
+      await stranger.evaluate(() => {
+        const heard = ((globalThis as unknown as { heard: unknown[] }).heard ??= [])
+        for (const name of ['lqe-key', 'lqe-key /', 'lqe-key /query/']) {
+          const channel = new BroadcastChannel(name)
+          channel.addEventListener('message', ({ data }) => heard.push(data))
+          Object.assign(globalThis, { [name]: channel })
+        }
+      })
+      await open(usage)
+      await page.getByRole('tab', { name: 'Chart' }).waitFor()
+      const found = await stranger.evaluate(async () => {
+        const all = globalThis as unknown as Record<string, BroadcastChannel> & { heard: unknown[] }
+        for (const name of ['lqe-key', 'lqe-key /', 'lqe-key /query/'])
+          // eslint-disable-next-line unicorn/require-post-message-target-origin -- a channel is of its own origin alone
+          all[name]!.postMessage({ wanted: true })
+        await new Promise(resolve => setTimeout(resolve, 500))
+        return [all.heard, Object.keys(localStorage).filter(name => name.includes('key'))]
+      })
+      expect(found).toEqual([[], []])
+      await page.reload() // it stays in its tab
+      await page.getByRole('tab', { name: 'Chart' }).waitFor()
+      const other = await tab.context.newPage()
+      await other.goto(page.url())
+      await other.getByLabel('API key').waitFor()
+      expect(await other.getByLabel('Remember on this device').count()).toBe(0)
+    } finally {
+      await proxy.stop()
+    }
+  })
+
   test('a parameter that is missing is chosen from its examples, one that the key fixes is filled in', async () => {
     await open('usage.api-counts')
     await page.getByText('Fill in project, then press Run.').waitFor()

@@ -3,6 +3,7 @@ import { button, el, menu, show } from './dom.ts'
 import { openEndpoint } from './endpoint.ts'
 import { helpButton } from './help.ts'
 import { forgetKey, keyForm, shareKey, storedKey, storeKey } from './key.ts'
+import { isShared } from './kept.ts'
 import { type Link, readLink, writeLink } from './link.ts'
 import { allOf, type Shape, shapeOf } from './logs/shape.ts'
 import { logsView } from './logs/view.ts'
@@ -53,7 +54,7 @@ interface Open {
 function explore(key: string, endpoints: Endpoint[]): void {
   const leave = button('Change key', forgetAndLeave, {
     class: 'quiet',
-    title: `${key.slice(0, 8)}…, in all tabs`,
+    title: `${key.slice(0, 8)}…${isShared ? '' : ', in all tabs'}`,
   })
   const switches = el('nav', { 'aria-label': 'Endpoint and view' })
   show(header, title(), switches, el('span', { class: 'header-end' }, helpButton(), themeButton(), leave))
