@@ -1,7 +1,7 @@
 /** From settings to services: the only importer of the adapters. */
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
+import { openDataFolder } from './data-folder.ts'
 import type { QueryEngine } from './engines/engine.ts'
 import { BytesInFlight } from './answers/in-flight.ts'
 import { AnswerCache } from './cache/cache.ts'
@@ -37,6 +37,7 @@ export interface Services {
 
 /** @param stopping ends the engine's runs, where the process ends before them */
 export async function openServices(config: Config, stopping?: AbortSignal): Promise<Services> {
+  if (config.engine === 'duckdb' || config.store === 'sqlite') openDataFolder(config.dataDir)
   const [opened, unlogged] = await Promise.all([engines[config.engine](config), stores[config.store](config)])
   const engine = stopping ? untilStopped(opened, stopping) : opened
   const rarely = occasionally(log)
@@ -109,7 +110,6 @@ const engines: Record<Config['engine'], (config: Config) => Promise<QueryEngine>
 
 const stores: Record<Config['store'], (config: Config) => Promise<Store>> = {
   async sqlite(config) {
-    mkdirSync(config.dataDir, { recursive: true })
     const { openSqlite } = await import('./stores/sqlite/store.ts')
     return openSqlite({ file: join(config.dataDir, 'store.sqlite'), log })
   },

@@ -15,6 +15,7 @@ import { createServer, type Server as Listener } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import type { EngineError } from '../../shared/engines/engine.ts'
+import { openDataFolder } from '../../shared/data-folder.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { createAuthenticator } from '../../shared/keys/authenticate.ts'
 import { issueKey } from '../../shared/keys/records.ts'
@@ -93,6 +94,7 @@ function assertWritable({ dataDir }: Config): void {
   try {
     // Node's recursive mkdir never ends below /proc.
     if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: !existsSync(dirname(dataDir)) })
+    openDataFolder(dataDir)
     rmdirSync(mkdtempSync(join(dataDir, '.try-')))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

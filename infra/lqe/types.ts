@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Command } from 'commander'
 import { openApiOf } from '../../functions/query/openapi.ts'
+import { asUsual } from '../../shared/data-folder.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { listKeys, unknownKey } from '../../shared/keys/records.ts'
 import type { Services } from '../../shared/services.ts'
@@ -27,8 +28,10 @@ async function types(services: Services, { key, out }: TypesOptions): Promise<vo
   const endpoints = await endpointsOf(services, key)
   const client = await clientFor(await openApiOf(endpoints, services.columnsOf))
   if (out === undefined) return console.log(client)
-  mkdirSync(dirname(out), { recursive: true })
-  writeFileSync(out, client)
+  asUsual(() => {
+    mkdirSync(dirname(out), { recursive: true })
+    writeFileSync(out, client)
+  })
   console.log(`Wrote a client of ${endpoints.map(({ name }) => name).join(', ') || 'no endpoint'} to ${out}`)
 }
 

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { Document, parseDocument, visit } from 'yaml'
+import { asUsual } from '../../../shared/data-folder.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { DefinitionError, endpointFrom } from '../../../shared/endpoints/definition-file.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
@@ -80,11 +81,12 @@ export async function write(
         [sqlFile, sql],
       ])
         out(`\n${path}\n${text}`)
-    else {
-      mkdirSync(target.queries, { recursive: true })
-      writeFileSync(yamlFile!, yaml)
-      writeFileSync(sqlFile!, sql)
-    }
+    else
+      asUsual(() => {
+        mkdirSync(target.queries, { recursive: true })
+        writeFileSync(yamlFile!, yaml)
+        writeFileSync(sqlFile!, sql)
+      })
     return null
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

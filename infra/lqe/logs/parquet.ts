@@ -4,6 +4,7 @@ import { appendFileSync, closeSync, existsSync, fsyncSync, mkdirSync, mkdtempSyn
 import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { openDataFolder } from '../../../shared/data-folder.ts'
 import { commitLoads, type LoadedSource, readLoads } from '../../../shared/engines/duckdb/loads.ts'
 import { duckType, quoteName, quoteText } from '../../../shared/engines/duckdb/syntax.ts'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
@@ -50,6 +51,7 @@ interface Stage {
 
 /** Opens a stage, and removes it at the end or after an error; every table is then as it was before. */
 export async function withStage<T>(logsFolder: string, act: (stage: Stage) => Promise<T>): Promise<T> {
+  openDataFolder(dirname(logsFolder))
   mkdirSync(logsFolder, { recursive: true })
   removeAbandoned(logsFolder)
   const folder = mkdtempSync(join(logsFolder, stagePrefix))
@@ -100,8 +102,7 @@ export class ParquetWriter {
     this.#columns = columns
       .map(({ name, type }) => `${quoteName(name)}: ${quoteText(duckType(type))}`)
       .join(', ')
-    this.#folder = join(stage.folder, `rows-${randomUUID()}`)
-    mkdirSync(this.#folder) // not by mkdtemp, whose folders are closed to other users
+    this.#folder = mkdtempSync(join(stage.folder, 'rows-'))
     this.#json = join(this.#folder, 'rows.json')
   }
 

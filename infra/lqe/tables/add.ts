@@ -1,6 +1,7 @@
 /** Making a log table from a file of logs: its schema is guessed, shown, and written where table files are. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { asUsual } from '../../../shared/data-folder.ts'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { columnsOf, type FieldSchema } from '../../../shared/engines/schema.ts'
 import { accessColumns, isCombined, parseAccess } from '../logs/access-log.ts'
@@ -165,7 +166,7 @@ export async function makeTable(
   const file = join(tablesFolder, `${name}.json`)
   const beside = `${file}.${process.pid}.tmp`
   try {
-    writeFileSync(beside, `${JSON.stringify(schema, null, 2)}\n`)
+    asUsual(() => writeFileSync(beside, `${JSON.stringify(schema, null, 2)}\n`))
     renameSync(beside, file)
   } catch (error) {
     throw new LogsError(
