@@ -76,8 +76,11 @@ async function start(env: Environment, source: PublicKeys = publicKeys) {
   server = listening
   await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`
-  return (path: string, bearer: string | null, method = 'POST') =>
-    fetch(url + path, { method, headers: bearer === null ? {} : { Authorization: `Bearer ${bearer}` } })
+  return (path: string, bearer: string | null, method = 'POST', more: Record<string, string> = {}) =>
+    fetch(url + path, {
+      method,
+      headers: { ...more, ...(bearer === null ? {} : { Authorization: `Bearer ${bearer}` }) },
+    })
 }
 
 describe('a call of the scheduler', () => {
@@ -180,6 +183,15 @@ describe('a caller', () => {
       const response = await (await start({ ...settings, ...onCloudRun }))('/', withoutSignature(token()))
       expect(response.status).toBe(200)
       expect(logged[0]!.details['checked']).toBe('cloud_run')
+    })
+
+    test('is refused with that token where Cloud Run has checked another header in its place', async () => {
+      const call = await start({ ...settings, ...onCloudRun })
+      const own = withoutSignature(token({ email: 'invoker@p.iam.gserviceaccount.com' }))
+      const response = await call('/', withoutSignature(token()), 'POST', {
+        'X-Serverless-Authorization': `Bearer ${own}`,
+      })
+      expect(response.status).toBe(401)
     })
 
     test.each([

@@ -32,7 +32,7 @@ export function warmHandler({ services, config, log, publicKeys }: WarmDependenc
       throw new ApiError('method_not_allowed', 'This address takes POST.', { headers: { Allow: 'POST' } })
     await readBody(req)
     Object.assign(notes, { how: 'warm', key: 'warm' })
-    notes['checked'] = await check(req.get('authorization'))
+    notes['checked'] = await check(req.headers)
     const reading = await services
     const { engine, store, endpoints } = reading
     const name = readSingle(query, 'endpoint')

@@ -1,4 +1,5 @@
 /** Checks the OIDC token of a call: Cloud Scheduler sends one of its service account, with this function as audience. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Certificates, OAuth2Client, TokenPayload } from 'google-auth-library'
 import type { Config } from '../../shared/config.ts'
 import { ApiError } from '../../shared/errors.ts'
@@ -16,7 +17,8 @@ const issuers = ['https://accounts.google.com', 'accounts.google.com']
 /**
  * Cloud Run checks the token of a call to a function that is not public, and replaces its signature by these words:
  * https://cloud.google.com/run/docs/troubleshooting. There only the claims are left to check. A token with a signature
- * is checked in full everywhere.
+ * is checked in full everywhere. Where X-Serverless-Authorization is sent, too, Cloud Run checks that one alone, and hands on
+ * an Authorization that anyone has written: https://cloud.google.com/run/docs/authenticating/service-to-service.
  */
 const signatureRemoved = '.SIGNATURE_REMOVED_BY_GOOGLE'
 
@@ -25,22 +27,22 @@ const toleranceSeconds = 300
 
 /**
  * Without settings, every call is allowed on a laptop and none on Cloud Run.
- * @returns checks an `Authorization` header; throws ApiError `unauthenticated`, with one message for all reasons, and
+ * @returns checks the headers of a call; throws ApiError `unauthenticated`, with one message for all reasons, and
  *   `engine_unavailable` where Google's keys cannot be read
  */
 export function oidcCheck(
   config: Config,
   publicKeys: PublicKeys = googleKeys(),
-): (authorization: string | undefined) => Promise<Assurance> {
+): (headers: IncomingHttpHeaders) => Promise<Assurance> {
   const { warmAudience: audience, warmServiceAccount: serviceAccount, service } = config
-  return async authorization => {
+  return async ({ authorization, 'x-serverless-authorization': another }) => {
     if (audience === null || serviceAccount === null) {
       if (service === null) return 'none'
       throw refused(new Error('WARM_AUDIENCE and WARM_SERVICE_ACCOUNT are not set'))
     }
     const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(authorization ?? '')?.[1]
     if (!token) throw refused()
-    const checked = service !== null && token.endsWith(signatureRemoved)
+    const checked = service !== null && another === undefined && token.endsWith(signatureRemoved)
     const claims = checked ? claimsIn(token) : await signedClaims(token, publicKeys)
     if (!fits(claims, { audience, serviceAccount, now: Date.now() / 1000 })) throw refused()
     return checked ? 'cloud_run' : 'signature'
