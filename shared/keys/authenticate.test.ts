@@ -4,6 +4,7 @@ import { type Fields, type Store, StoreError } from '../stores/store.ts'
 import { withFaults } from '../stores/testing/faults.ts'
 import { openSqlite } from '../stores/sqlite/store.ts'
 import { createAuthenticator, keyFromHeaders, mayCall } from './authenticate.ts'
+import { makeKey, writeKey } from './key-text.ts'
 import { issueKey, KeyError, listKeys, revokeKey, rotateKey } from './records.ts'
 
 const grant = {
@@ -236,6 +237,39 @@ describe('an authenticator', () => {
     await store.create({ collection: 'keys', id }, document?.fields ?? {})
     clock += 2_001
     expect(await authenticated(key)).toMatchObject({ keyId: id })
+  })
+
+  test('looks up few invented keys, and goes on to find the real ones that it does not remember', async () => {
+    const real = await Promise.all(Array.from({ length: 20 }, () => issueKey(store, grant)))
+    const authenticated = createAuthenticator(store, remembering)
+    const invent = (count: number) =>
+      Promise.allSettled(Array.from({ length: count }, () => authenticated(writeKey(makeKey()))))
+    reads = 0
+    const refused = await invent(1_000)
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set(['rejected']))
+    expect(reads).toBe(100)
+    for (let seconds = 0; seconds < 10; seconds++) {
+      clock += 1_000
+      await invent(100)
+    }
+    expect(reads).toBe(200)
+    for (const { key, id } of real) expect(await authenticated(key)).toMatchObject({ keyId: id })
+    const late = await issueKey(store, grant)
+    await invent(100)
+    await expect(authenticated(late.key)).rejects.toMatchObject(unauthenticated)
+    clock += 60_001
+    await invent(1_000)
+    expect(await authenticated(late.key)).toMatchObject({ keyId: late.id })
+  })
+
+  test('looks up a key once for all the wrong secrets that are sent with its id', async () => {
+    const { key, id } = await issueKey(store, grant)
+    const authenticated = createAuthenticator(store, remembering)
+    reads = 0
+    for (let count = 0; count < 200; count++)
+      await expect(authenticated(writeKey({ ...makeKey(), id }))).rejects.toMatchObject(unauthenticated)
+    expect(await authenticated(key)).toMatchObject({ keyId: id })
+    expect(reads).toBe(1)
   })
 
   test('refuses keys that it does not remember while the store is down', async () => {

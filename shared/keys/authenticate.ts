@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
 import { rememberReads } from '../stores/remember-reads.ts'
 import type { Store } from '../stores/store.ts'
-import { type Grant, keyReference, type Limits, readRecord, stateOf } from './records.ts'
+import { type Grant, keyReference, type Limits, listKeys, readRecord, stateOf } from './records.ts'
 import { keyPrefix, readKey, sha256 } from './key-text.ts'
 
 /** What a request may do, by the key that came with it. */
@@ -27,9 +27,16 @@ const max = 10_000
 /** A client that keeps sending a revoked key costs a read every 2 s; a key tried too early works 2 s after its issue. */
 const refusedMs = 2_000
 
+/** Reads for ids that are no key's, in one process: so many at once, and so many a second. */
+const missesAtOnce = 100
+const missesPerSecond = 10
+
+/** Past that, the keys are listed so often, and only theirs are read: a key that is issued meanwhile works so much later. */
+const listedMs = 60_000
+
 /**
  * Who sends a key, by a read of the store that is remembered (`../stores/remember-reads.ts`, also for what holds while the store
- * does not answer). A text that cannot be a key costs no read.
+ * does not answer). A text that cannot be a key costs no read, and invented ones cost few.
  * @param rememberMs how long a key is accepted without another read, in milliseconds: a revoked key works for so long
  * @param clock milliseconds from any start but 0
  * @returns throws ApiError `unauthenticated`, the same for every reason, or `store_unavailable`
@@ -38,51 +45,72 @@ export function createAuthenticator(
   store: Store,
   { rememberMs = 0, clock = performance }: Options = {},
 ): Authenticate {
-  /** Apart from the callers, so that invented keys push out real ones only while they are looked up. */
+  /** Ids, apart from the callers, so that invented ones push out real ones only while they are looked up. */
   const refused = new LRUCache<string, ApiError>({ max, ttl: refusedMs, perf: clock, ttlResolution: 0 })
-  const callers = rememberReads<Caller, SentKey>({
+  const common = { clock, unavailable: 'API keys cannot be checked at the moment.' }
+  const listed = rememberReads({
+    ...common,
+    max: 1,
+    rememberMs: listedMs,
+    read: async () => ({ value: new Set((await listKeys(store)).map(({ id }) => id)) }),
+  })
+  const misses = allowance(clock)
+  const known = rememberReads<Known>({
+    ...common,
     max,
     rememberMs,
-    clock,
-    unavailable: 'API keys cannot be checked at the moment.',
-    async read(print, sent) {
+    async read(id) {
       const start = clock.now()
-      const found = await lookUp(store, sent)
+      const mayMiss = misses.take()
+      const found = mayMiss || (await listed('all', undefined)).has(id) ? await lookUp(store, id) : null
+      if (found && mayMiss) misses.giveBack()
       if (found) return found
       const refusal = unauthenticated()
-      refused.set(print, refusal, { start })
+      refused.set(id, refusal, { start })
       throw refusal
     },
   })
   return async key => {
-    const sent = readSent(key)
-    const print = sent.id + sent.hash
-    const refusal = refused.get(print)
+    const sent = readKey(key)
+    if (!sent) throw unauthenticated()
+    const refusal = refused.get(sent.id)
     if (refusal) throw refusal
-    return callers(print, sent)
+    const { caller, hash } = await known(sent.id, undefined)
+    if (!sameHash(hash, sha256(sent.secret))) throw unauthenticated()
+    return caller
   }
 }
 
-interface SentKey {
-  id: string
+interface Known {
+  caller: Caller
   /** SHA-256 of its secret, hexadecimal. */
   hash: string
 }
 
-function readSent(key: string | undefined): SentKey {
-  const text = readKey(key)
-  if (!text) throw unauthenticated()
-  return { id: text.id, hash: sha256(text.secret) }
+/** A token bucket. */
+function allowance(clock: { now(): number }) {
+  let [left, at] = [missesAtOnce, clock.now()]
+  return {
+    take(): boolean {
+      const now = clock.now()
+      left = Math.min(missesAtOnce, left + ((now - at) / 1000) * missesPerSecond)
+      at = now
+      if (left < 1) return false
+      left -= 1
+      return true
+    },
+    giveBack: () => void (left += 1),
+  }
 }
 
 /** The caller, and for how many milliseconds the key is valid, by the store's clock; `null` for a key that is not. */
-async function lookUp(store: Store, sent: SentKey): Promise<{ value: Caller; validMs: number } | null> {
-  const { document, readAt } = await store.get(keyReference(sent.id))
+async function lookUp(store: Store, id: string): Promise<{ value: Known; validMs: number } | null> {
+  const { document, readAt } = await store.get(keyReference(id))
   const record = document && readRecord(document.fields)
-  if (!record || !sameHash(record.hash, sent.hash) || stateOf(record, readAt) !== 'active') return null
-  const { name, endpoints, pins, rights, redacted = false, expiresAt, limits = null } = record
+  if (!record || stateOf(record, readAt) !== 'active') return null
+  const { name, endpoints, pins, rights, redacted = false, expiresAt, limits = null, hash } = record
   const validMs = expiresAt ? expiresAt.getTime() - readAt : Infinity
-  return { value: { keyId: sent.id, name, endpoints, pins, rights, redacted, limits }, validMs }
+  return { value: { caller: { keyId: id, name, endpoints, pins, rights, redacted, limits }, hash }, validMs }
 }
 
 function sameHash(stored: string, sent: string): boolean {
