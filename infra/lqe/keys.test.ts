@@ -44,6 +44,16 @@ test('the program lqe has the command key, and prints its errors without a stack
 }, 30_000)
 
 describe('lqe key', () => {
+  test.each([
+    [['--all'], true],
+    [['--endpoint', 'service.usage'], true],
+    [['--all', '--pin', 'project=abc'], false],
+    [['--endpoint', 'logs.all'], false],
+  ])('says of a key with %j that it sees the usage of all keys: %j', async (grant, says) => {
+    const { out } = await key('create', '--name', 'a', '--never', ...grant)
+    expect(out.includes('sees what every other key calls and costs (service.usage)')).toBe(says)
+  })
+
   test('creates, lists, rotates and revokes', async () => {
     const grant = [
       '--endpoint',

@@ -91,7 +91,11 @@ export function keyCommand(withStore: WithStore): Command {
         .implies(purposes.agent),
     )
     .option('--endpoint <name...>', 'endpoints it may call, by name or id', [])
-    .addOption(new Option('--all', 'it may call every endpoint').conflicts('endpoint'))
+    .addOption(
+      new Option('--all', 'it may call every endpoint: without a pin service.usage, too').conflicts(
+        'endpoint',
+      ),
+    )
     .option('--pin <parameter=value>', 'a parameter that is fixed for it; repeat for more', collectPin, {})
     .addOption(new Option('--right <right...>', 'what else it may do').choices(rights).default([]))
     .addOption(new Option('--expires <duration>', 'how long it is valid, such as 90d').argParser(duration))
@@ -148,6 +152,13 @@ async function create(store: Store, options: CreateOptions): Promise<void> {
   audit('key issued', { key: issued.id, name, endpoints, rights })
   console.log(`API key: ${issued.key}`)
   console.log(`It is shown only now. Its id, for list, revoke and rotate: ${issued.id}`)
+  if (seesUsage(endpoints, pins))
+    console.log('It has no pin, so it also sees what every other key calls and costs (service.usage).')
+}
+
+/** A pin on what `service.usage` has no parameter for, such as a project, closes it. */
+function seesUsage(endpoints: '*' | string[], pins: Record<string, string>): boolean {
+  return (endpoints === '*' || endpoints.includes('service.usage')) && Object.keys(pins).length === 0
 }
 
 /** A misspelt endpoint or pin would make a key that opens nothing. @returns the names of the endpoints */
