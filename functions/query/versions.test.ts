@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Body, interleave, path, restore, startVersions, type Versions } from '../testing/versions.ts'
 
@@ -93,5 +94,30 @@ describe('going back', () => {
     await restore(versions, of('a'))
     while ((await ask()).headers.get(header) !== of('a'));
     expect((await versions.service.fetch(`${path}?which=1&sql=SELECT 1`)).status).toBe(200)
+  })
+})
+
+describe('a definition that ends its earlier versions', () => {
+  const status = async (name: string) => (await ask({ [header]: of(name) }, 7)).status
+  const applyAs = async (name: string, settings: string) => {
+    versions.write(name, settings)
+    await versions.apply()
+    versions.all.set(name, (await versions.service.services.endpoints.all())[0]!.version)
+    while ((await ask()).headers.get(header) !== of(name));
+  }
+
+  test('leaves callers none of them, with their stored answers, also when it is replaced or gone back from', async () => {
+    expect(await status('a')).toBe(200)
+    expect((await ask({ [header]: of('a') }, 7)).headers.get('cache-status')).toMatch(/^lqe; hit/)
+    await applyAs('d', 'cache: { seconds: 60 }\nendEarlierVersions: true')
+    const ended = await ask({ [header]: of('a') }, 7)
+    expect([ended.status, await ended.json()]).toEqual([404, expect.objectContaining({ code: 'not_found' })])
+    expect(await Promise.all(['b', 'c', 'd'].map(status))).toEqual([404, 404, 200])
+    await applyAs('e', 'cache: { seconds: 60 }')
+    await setTimeout(2 * rememberMs)
+    expect(await Promise.all(['a', 'b', 'c', 'd'].map(status))).toEqual([404, 404, 404, 200])
+    await restore(versions, of('b'))
+    while ((await ask()).headers.get(header) !== of('b'));
+    expect(await Promise.all(['a', 'c', 'b'].map(status))).toEqual([404, 404, 200])
   })
 })

@@ -41,6 +41,7 @@ interface DefinitionFile {
   labels?: Record<string, string>
   callerLabels?: string[]
   reservation?: string
+  endEarlierVersions: boolean
 }
 
 interface RollupDefinition {
@@ -119,6 +120,7 @@ export function endpointFrom(
     rollups: rollupsOf(file.rollup ?? [], readQuery),
     answers: (file.answers ?? []).map((answer, at) => answerOf(answer, `/answers/${at}`, readQuery)),
     ...(upstream ? { upstream } : {}),
+    ...(file.endEarlierVersions ? { endEarlierVersions: true as const } : {}),
     sandbox: sandbox !== false,
     redact,
     sandboxDespiteRedaction: typeof sandbox === 'object' && sandbox.redacted === 'allow',
@@ -333,7 +335,15 @@ function problemOf(error: ErrorObject): DefinitionProblem {
 }
 
 /** What decides no answer: after a better wording, cached answers stay in use. */
-const undecisive = new Set(['description', 'explore', 'chart', 'labels', 'callerLabels', 'reservation'])
+const undecisive = new Set([
+  'description',
+  'explore',
+  'chart',
+  'labels',
+  'callerLabels',
+  'reservation',
+  'endEarlierVersions',
+])
 
 function versionOf(endpoint: Omit<Endpoint, 'version'>): string {
   const decisive = Object.entries(endpoint).filter(([name]) => !undecisive.has(name))

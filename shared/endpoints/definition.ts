@@ -48,6 +48,8 @@ export interface Endpoint {
   callerLabels: string[]
   /** BigQuery's name of the reservation that runs use, or `none`; `null` = as the project is assigned. */
   reservation: string | null
+  /** Whether callers may name no other version than this one. */
+  endEarlierVersions?: true
   /** Hash of everything above that decides an answer, so not of the description, of `explore` and `chart`, and of what is for jobs alone. */
   version: string
 }

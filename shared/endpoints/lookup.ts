@@ -2,7 +2,7 @@
 import { type Endpoint, endpointIn } from './definition.ts'
 import { rememberReads } from '../stores/remember-reads.ts'
 import type { Document, Store } from '../stores/store.ts'
-import { versionAt } from './versions.ts'
+import { isEnded, versionAt } from './versions.ts'
 
 export const endpointsCollection = 'endpoints'
 
@@ -56,7 +56,8 @@ export function openEndpoints(
     rememberMs,
     async read(_key, { id, version }) {
       const { document } = await store.get(versionAt(id, version))
-      return document ? { value: read(document) } : { value: null, validMs: unknownMs }
+      const isCallable = document && !isEnded(document.fields)
+      return isCallable ? { value: read(document) } : { value: null, validMs: unknownMs }
     },
   })
   const list = (listMs: number) =>
@@ -74,7 +75,8 @@ export function openEndpoints(
       return one(key, undefined)
     },
     async version(current, version) {
-      const { id } = current
+      const { id, endEarlierVersions } = current
+      if (endEarlierVersions && version !== current.version) return null
       const found = await past(`${id} ${version}`, { id, version })
       return found && guardedBy(current, found)
     },
@@ -83,7 +85,7 @@ export function openEndpoints(
   }
 }
 
-/** A version that is named before it is applied is found so much later. */
+/** A version that is named before it is applied, or restored, is found so much later. */
 const unknownMs = 2_000
 
 /** An earlier version lifts no redaction, and opens no sandbox. */

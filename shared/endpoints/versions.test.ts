@@ -85,6 +85,20 @@ describeStores('versions of an endpoint', adapter => {
   })
 })
 
+test('versions that a definition has ended stay so under another name, and when it is unchanged', async () => {
+  const store = openSqlite({ file: ':memory:' })
+  const [first, last] = [endpoint(1), { ...endpoint(2, { endEarlierVersions: true }), name: 'b' }]
+  expect(last.version).toBe(endpoint(2).version)
+  await keepVersions(store, [{ before: null, after: first }], null, at(1))
+  await keepVersions(store, [{ before: { endpoint: first, since: at(1) }, after: last }], null, at(2))
+  expect((await listVersions(store, 'a')).map(({ ended }) => ended)).toEqual([true])
+  // Such as one that another process kept meanwhile.
+  await keepVersions(store, [{ before: null, after: { ...endpoint(3), name: 'b' } }], null, at(3))
+  await keepVersions(store, [{ before: { endpoint: last, since: at(2) }, after: null }], null, at(4))
+  expect((await listVersions(store, 'b')).map(({ ended }) => ended)).toEqual([true, undefined])
+  await store.close()
+})
+
 test('at most 200 versions of an endpoint are kept, the one in force among them', async () => {
   const store = openSqlite({ file: ':memory:' })
   const applied = Array.from({ length: 205 }, (_, n) => ({ before: null, after: endpoint(n) }))

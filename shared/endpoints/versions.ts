@@ -1,5 +1,5 @@
 /** Every version of a definition that was applied, in the collection `endpointVersions`. */
-import type { Document, Reference, Store, Write } from '../stores/store.ts'
+import type { Document, Fields, Reference, Store, Write } from '../stores/store.ts'
 import { type Endpoint, endpointIn, fieldsOf } from './definition.ts'
 
 const versionsCollection = 'endpointVersions'
@@ -12,6 +12,8 @@ export interface EndpointVersion {
   createdBy: string | null
   appliedAt: Date
   appliedBy: string | null
+  /** Whether a definition that was applied later has ended it: only operators have it. */
+  ended?: true
 }
 
 /** Most versions of one endpoint: with a new one more, the one that was applied longest ago goes. */
@@ -40,7 +42,13 @@ function versionIn({ fields }: Document): EndpointVersion {
     createdBy: fields['createdBy'] as string | null,
     appliedAt: fields['appliedAt'] as Date,
     appliedBy: fields['appliedBy'] as string | null,
+    ...(isEnded(fields) ? { ended: true } : {}),
   }
+}
+
+/** Of the document of a version. */
+export function isEnded({ ended }: Fields): boolean {
+  return ended === true
 }
 
 /** What `apply` has done with an endpoint. */
@@ -55,7 +63,8 @@ interface Applied {
 const batchSize = 50
 
 /**
- * Keeps what is in force now, and what was before and is not kept yet. Every call may be repeated.
+ * Keeps what is in force now, and what was before and is not kept yet, and ends earlier ones where the definition says so.
+ * Every call may be repeated.
  * @param by who applies it
  * @throws StoreError
  */
@@ -66,8 +75,27 @@ export async function keepVersions(
   now = new Date(),
 ): Promise<void> {
   const writes = (await Promise.all(applied.map(one => writesFor(store, one, by, now)))).flat()
-  for (let at = 0; at < writes.length; at += batchSize) await store.batch(writes.slice(at, at + batchSize))
+  await inBatches(store, writes)
   for (const { after } of applied) if (after) await removeOldest(store, after)
+  for (const one of applied) await endEarlier(store, one)
+}
+
+async function inBatches(store: Store, writes: Write[]): Promise<void> {
+  for (let at = 0; at < writes.length; at += batchSize) await store.batch(writes.slice(at, at + batchSize))
+}
+
+/** For good: a later definition, or one that is restored, does not make them callable again. */
+async function endEarlier(store: Store, { before, after }: Applied): Promise<void> {
+  const current = after ?? before?.endpoint
+  if (!current?.endEarlierVersions) return
+  const names = new Set([current.name, before?.endpoint.name ?? current.name])
+  const versions = (await Promise.all([...names].map(name => listVersions(store, name)))).flat()
+  const others = versions.filter(({ endpoint, ended }) => endpoint.version !== current.version && !ended)
+  const at = others.map(({ endpoint: { id, version } }) => versionAt(id, version))
+  await inBatches(
+    store,
+    at.map(at => ({ type: 'update', at, set: { ended: true } })),
+  )
 }
 
 async function writesFor(

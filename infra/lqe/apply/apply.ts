@@ -8,7 +8,7 @@ import { accountHere } from '../account.ts'
 import { typedPath } from '../path.ts'
 import { check } from './check.ts'
 import { compareBatchQueries, compareRollupQueries } from './compare.ts'
-import { carryOut, estimates, planFor } from './plan.ts'
+import { carryOut, estimates, planFor, type Step } from './plan.ts'
 import { readQueries } from './read.ts'
 import { createMissing, planRollups, removeUnused } from './rollups.ts'
 import { findAmong } from './upstream.ts'
@@ -72,7 +72,7 @@ export async function apply(
   )
   for (const { name } of rollups.missing) out(`+ ${name} to be made by the engine`)
   for (const { name } of rollups.unused) out(`- ${name} of before, which nothing refers to`)
-  for (const endpoint of endpoints) for (const line of warnings(endpoint)) out(`! ${line}`)
+  for (const line of [...steps.flatMap(callable), ...endpoints.flatMap(warnings)]) out(`! ${line}`)
   const changes = steps.filter(step => step.change !== 'unchanged').length
   if (!dryRun) {
     await createMissing(rollups, engine, sources)
@@ -84,6 +84,15 @@ export async function apply(
   for (const endpoint of endpoints)
     for (const line of await estimates(await find(endpoint), engine)) out(`  ${line}`)
   out(`${changes} to change; nothing was done (--dry-run).`)
+}
+
+/** After a correction, what was wrong can still be called. */
+function callable({ name, change, before, after }: Step): string[] {
+  if (change !== 'changed') return []
+  if (after?.endEarlierVersions)
+    return [`${name}: callers have no earlier version any more (endEarlierVersions)`]
+  if (before?.endpoint.version === after?.version) return []
+  return [`${name}: its earlier versions can still be called; endEarlierVersions: true ends them`]
 }
 
 /** SQL such as TO_HEX(x) shows any value past redaction. */

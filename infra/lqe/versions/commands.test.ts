@@ -124,6 +124,25 @@ test('lqe versions --forget removes one that is not in force', async () => {
   expect((await run(versionsCommand, name)).out).not.toContain(versions[2])
 })
 
+test('a definition may end the versions before it: apply says which can be called, and versions marks them', async () => {
+  const say = async () => {
+    const lines: string[] = []
+    await apply(services, { queries, dryRun: false, out: line => lines.push(line) })
+    return lines.filter(line => line.startsWith('!'))
+  }
+  edit(/^ {2}seconds: \d+$/m, '  seconds: 200')
+  expect(await say()).toEqual([
+    `! ${name}: its earlier versions can still be called; endEarlierVersions: true ends them`,
+  ])
+  edit(/$/, 'endEarlierVersions: true\n')
+  expect(await say()).toEqual([`! ${name}: callers have no earlier version any more (endEarlierVersions)`])
+  const listed = (await run(versionsCommand, name)).out.trimEnd().split('\n')
+  const others = listed.slice(1).map(() => [' ', true])
+  expect(others.length).toBeGreaterThan(1)
+  expect(listed.map(line => [line[0], line.endsWith(', ended')])).toEqual([['*', false], ...others])
+  expect(await say()).toEqual([])
+})
+
 test.each([
   [['nothing', 'a'], /^No version of nothing is kept/],
   [[name, 'ffffffffffffffff'], /^ffffffffffffffff is no version of usage\.api-counts\./],

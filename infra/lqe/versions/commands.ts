@@ -16,7 +16,9 @@ type WithServices = (act: (services: Services) => Promise<void>) => Promise<void
 /** Its action throws VersionError for an endpoint that was never applied, and to forget the version in force. */
 export function versionsCommand(withServices: WithServices): Command {
   return new Command('versions')
-    .description('list what was applied of an endpoint, the last first; * marks the version in force')
+    .description(
+      'list what was applied of an endpoint, the last first; * marks the version in force, and callers have none that is ended',
+    )
     .argument('<name>', 'the name of an endpoint, also of one that was removed')
     .option('--forget <version>', 'remove this version, so that callers cannot name it any more')
     .action((name: string, { forget: gone }: { forget?: string }) =>
@@ -48,11 +50,12 @@ export function restoreCommand(withServices: WithServices, author: () => string 
 async function list({ store }: Services, name: string): Promise<void> {
   const versions = await versionsOf(store, name)
   const current = await inForce(store, versions[0]!.endpoint)
-  for (const { endpoint, createdAt, createdBy, appliedAt, appliedBy } of versions) {
+  for (const { endpoint, createdAt, createdBy, appliedAt, appliedBy, ended } of versions) {
     const mark = current?.fields['version'] === endpoint.version ? '*' : ' '
     const again =
       appliedAt.getTime() === createdAt.getTime() ? '' : `, first ${atAndBy(createdAt, createdBy)}`
-    console.log(`${mark} ${endpoint.version}  ${atAndBy(appliedAt, appliedBy)}${again}`)
+    const end = ended ? ', ended' : ''
+    console.log(`${mark} ${endpoint.version}  ${atAndBy(appliedAt, appliedBy)}${again}${end}`)
   }
   if (!current) console.log(`${name} was removed; lqe restore ${name} VERSION puts it in force again.`)
 }
