@@ -81,6 +81,23 @@ function wrong(pointer: string, detail: string): DefinitionError {
 
 const namePattern = /^(?![0-9a-f]{8}-)[a-z][a-z0-9._-]{0,99}$/
 
+/** Of files that are no endpoint's own. */
+const takenNames: [names: RegExp, why: string][] = [
+  [/\.test$/, 'must not end with .test: such files are tests of the endpoint before it'],
+  // https://learn.microsoft.com/en-us/windows/win32/fileio/naming-a-file
+  [
+    /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/,
+    'must not begin with a device of Windows, which cannot have such files',
+  ],
+]
+
+/** Why an endpoint cannot be called so; `null` where it can. */
+export function faultOfName(name: string): string | null {
+  if (!namePattern.test(name)) return `the name must match ${namePattern.source}`
+  const [, why] = takenNames.find(([names]) => names.test(name)) ?? []
+  return why === undefined ? null : `the name ${why}`
+}
+
 /**
  * Makes an endpoint from the content of its files.
  * @param name the files' name without its ending
@@ -96,7 +113,8 @@ export function endpointFrom(
     throw missingQuery(file, pointer)
   },
 ): Endpoint {
-  if (!namePattern.test(name)) throw wrong('', `the name must match ${namePattern.source}`)
+  const fault = faultOfName(name)
+  if (fault !== null) throw wrong('', fault)
   const file = structuredClone(definition)
   const validate = validator()
   if (!validate(file)) throw new DefinitionError(schemaProblems(validate.errors ?? []))

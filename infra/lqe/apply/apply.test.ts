@@ -236,6 +236,22 @@ describe('apply refuses, naming file, line and column,', () => {
     ])
   })
 
+  test('an endpoint whose name takes files of another', async () => {
+    const copy = (name: string, id: string) => {
+      cpSync(join(queries, 'logs.all.sql'), join(queries, `${name}.sql`))
+      const yaml = readFileSync(join(queries, 'logs.all.yaml'), 'utf8')
+      writeFileSync(join(queries, `${name}.yaml`), yaml.replace(/id: .*/, `id: ${id}`))
+    }
+    copy('mine.test', '0b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e91')
+    copy('usage.api-counts.rollup', '0b1f3c5e-6d3c-4f6e-9a55-1f0a4c2d7e92')
+    expect((await refusal()).split('\n')).toEqual([
+      expect.stringMatching(
+        /^usage\.api-counts\.yaml:\d+:\d+ rollup\.0\.query names usage\.api-counts\.rollup\.sql, which is the query of the endpoint/,
+      ),
+      'mine.test.sql:1:1 the name must not end with .test: such files are tests of the endpoint before it',
+    ])
+  })
+
   test('SQL that does not parse', async () => {
     edit('usage.api-counts.sql', text => text.replace('GROUP BY bucket', 'GROUPED BY bucket'))
     expect(await refusal()).toMatch(/^usage\.api-counts\.sql:28:9 .*BY/)

@@ -1,8 +1,13 @@
 /** Reads `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, with other queries where the YAML names them. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
-import { DefinitionError, endpointFrom, missingQuery } from '../../../shared/endpoints/definition-file.ts'
+import {
+  DefinitionError,
+  endpointFrom,
+  faultOfName,
+  missingQuery,
+} from '../../../shared/endpoints/definition-file.ts'
 import {
   type FileProblem,
   type PlaceInYaml,
@@ -47,7 +52,11 @@ export function readQueries(folder: string): EndpointSource[] {
       unread.push(`${name}.`)
     }
   }
-  problems.push(...sharedIds(sources), ...unusedQueries(folder, files, sources, unread))
+  problems.push(
+    ...sharedIds(sources),
+    ...sharedQueries(sources),
+    ...unusedQueries(folder, files, sources, unread),
+  )
   if (problems.length > 0) throw new QueriesError(problems)
   return sources
 }
@@ -66,7 +75,12 @@ function unusedQueries(
   return [...files]
     .filter(file => file.endsWith('.sql') && !used.has(join(folder, file)))
     .filter(file => !unread.some(beginning => file.startsWith(beginning)))
-    .map(file => problemOf(join(folder, file), 'has no .yaml beside it, and no other .yaml names it'))
+    .map(file => problemOf(join(folder, file), whyUnused(file.slice(0, -'.sql'.length), files)))
+}
+
+function whyUnused(name: string, files: Set<string>): string {
+  const fault = files.has(`${name}.yaml`) ? faultOfName(name) : null
+  return fault ?? 'has no .yaml beside it, and no other .yaml names it'
 }
 
 function problemOf(file: string, detail: string): FileProblem {
@@ -93,6 +107,19 @@ function readOne(folder: string, name: string, files: Set<string>): EndpointSour
       error.problems.map(({ pointer, detail, ofName }) => problem(pointer, detail, ofName)),
     )
   }
+}
+
+/** A change of one would change the other. Disks differ in whether letters have a case. */
+function sharedQueries(sources: EndpointSource[]): FileProblem[] {
+  const owners = new Map(sources.map(({ endpoint, sqlFile }) => [sqlFile.toLowerCase(), endpoint.name]))
+  return sources.flatMap(({ queryFiles, problem }) =>
+    [...queryFiles].flatMap(([pointer, file]) => {
+      const owner = owners.get(file.toLowerCase())
+      return owner
+        ? problem(pointer, `names ${basename(file)}, which is the query of the endpoint ${owner}`)
+        : []
+    }),
+  )
 }
 
 function sharedIds(sources: EndpointSource[]): FileProblem[] {

@@ -75,7 +75,7 @@ export async function importAll(files: string[], target: Target): Promise<void> 
       if (problem) problems.push(problem)
       else {
         made.add(name)
-        known.set(name, String(draft.definition['id']))
+        known.set(name, { id: String(draft.definition['id']), queries: [] })
       }
     }
     refused.push(...problems.sort((a, b) => a.line - b.line || a.column - b.column))

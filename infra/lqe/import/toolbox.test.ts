@@ -1,3 +1,4 @@
+import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
@@ -123,6 +124,24 @@ function aliases(count: number): string {
     `  a${at + 1}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(', ')}]`
   return Array.from({ length: count }, line).join('\n')
 }
+
+test.each([
+  ['a.test', 'the name must not end with .test: such files are tests'],
+  ['A.Test', 'the name must not end with .test'],
+  ['con', 'the name must not begin with a device of Windows'],
+  ['lpt1.logs', 'the name must not begin with a device of Windows'],
+  ['usage.api-counts.rollup', 'has the name of a query of usage.api-counts, usage.api-counts.rollup.sql'],
+])(
+  'a tool called %s is refused, as its files would be others’, and replaces none by force',
+  async (name, why) => {
+    cpSync('queries', here.queries, { recursive: true })
+    const before = readdirSync(here.queries).map(file => [file, here.read(file)])
+    const text = `tools:\n  ${name}:\n    kind: bigquery-sql\n    description: d\n    statement: SELECT 1 AS one\n`
+    const { refused } = await here.run('tools.yaml', text, { force: true })
+    expect(refused).toEqual([expect.stringContaining(why)])
+    expect(readdirSync(here.queries).map(file => [file, here.read(file)])).toEqual(before)
+  },
+)
 
 test('--dry-run shows both files and writes none', async () => {
   const { lines } = await here.run('tools.yaml', forms['a map of tools'], { dryRun: true })

@@ -33,8 +33,8 @@ export interface Target {
   out: (line: string) => void
 }
 
-/** Names of endpoints with their ids. */
-export type Known = Map<string, string>
+/** Names of endpoints with their ids, and the files of queries that their definitions name. */
+export type Known = Map<string, { id: string; queries: string[] }>
 
 /** The endpoints of a folder, whatever else its files hold. */
 export function endpointsIn(folder: string): Known {
@@ -43,8 +43,9 @@ export function endpointsIn(folder: string): Known {
     files
       .filter(file => file.endsWith('.yaml') && !file.endsWith(testsEnding))
       .map(file => {
-        const id = parseDocument(readFileSync(join(folder, file), 'utf8')).get('id')
-        return [file.slice(0, -'.yaml'.length), String(id)]
+        const text = readFileSync(join(folder, file), 'utf8')
+        const queries = [...text.matchAll(/[\w.-]+\.sql\b/g)].map(([name]) => name)
+        return [file.slice(0, -'.yaml'.length), { id: String(parseDocument(text).get('id')), queries }]
       }),
   )
 }
@@ -67,6 +68,7 @@ export async function write(
   try {
     const notes = [...(await checked(draft, target, names)), ...renamed(draft, target)]
     assertOwnId(draft, files)
+    assertOwnQuery(draft, files)
     const [yamlFile, sqlFile] = ['yaml', 'sql'].map(ending => join(target.queries, `${draft.name}.${ending}`))
     const existing = [yamlFile!, sqlFile!].find(path => existsSync(path))
     if (existing !== undefined && !target.force)
@@ -97,9 +99,17 @@ export async function write(
 /** Two endpoints with one id are refused by `apply`. */
 function assertOwnId({ name, definition, placeOf }: Draft, files: Known): void {
   const id = String(definition['id'])
-  const other = [...files].find(([other, otherId]) => otherId === id && other !== name)?.[0]
+  const other = [...files].find(([other, known]) => known.id === id && other !== name)?.[0]
   if (other !== undefined)
     throw new Refusal(placeOf('/id'), `has the id of ${other}, ${id}: of two, apply takes neither`)
+}
+
+/** --force would replace a query of another endpoint. */
+function assertOwnQuery({ name, place }: Draft, files: Known): void {
+  const file = `${name}.sql`
+  for (const [other, { queries }] of files)
+    if (other !== name && queries.some(query => query.toLowerCase() === file))
+      throw new Refusal(place, `has the name of a query of ${other}, ${file}: rename one of them`)
 }
 
 function renamed({ name, definition }: Draft, { stored }: Target): string[] {
