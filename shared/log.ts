@@ -6,6 +6,7 @@ import { ApiError } from './errors.ts'
 import { EngineError } from './engines/engine.ts'
 import { withoutKeys } from './keys/key-text.ts'
 import { StoreError } from './stores/store.ts'
+import { visibleJson } from './visible-text.ts'
 
 export type Severity = 'DEBUG' | 'INFO' | 'NOTICE' | 'WARNING' | 'ERROR'
 
@@ -18,7 +19,8 @@ export const log: Log = (...line) => void process.stdout.write(`${lineOf(...line
 
 /** A line without its end, for a program whose standard output is for people. */
 export function lineOf(severity: Severity, message: string, details: Details = {}): string {
-  return withoutKeys(JSON.stringify({ severity, message, time: new Date().toISOString(), ...details }))
+  const line = { severity, message, time: new Date().toISOString(), ...details }
+  return visibleJson(withoutKeys(JSON.stringify(line)))
 }
 
 /** The same log with at most one line a second for each message and reason: during an outage every call fails. */

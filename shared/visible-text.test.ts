@@ -1,6 +1,6 @@
 /** Hidden and control characters, by the classes of Unicode's own data (UCD 16, UTS 39). */
 import { expect, test } from '@jest/globals'
-import { allVisible, visible } from './visible-text.ts'
+import { allVisible, visible, visibleJson } from './visible-text.ts'
 
 test.each([
   ['controls', '\0\x07\b\r\x1b\x7f', 0x85, 0x9b],
@@ -30,4 +30,12 @@ test.each([
   'C:\\new\\u{202e} "x" \\\\u001b',
 ])('ordinary text stays: %j', text => {
   expect(visible(text)).toBe(text)
+})
+
+test('JSON stays the same value', () => {
+  const value = { 'a\u001b\u202e': ['\u009b\u{e0041}\ufeff', 'é\u00a0😀', '\ud800'] }
+  const json = visibleJson(JSON.stringify(value, null, 2))
+  expect(JSON.parse(json)).toEqual(value)
+  expect(json).toMatch(/\\u009b\\udb40\\udc41\\ufeff/)
+  expect(json).not.toMatch(/[^\P{C}\n]/u)
 })

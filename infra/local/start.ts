@@ -26,6 +26,7 @@ import { apply } from '../lqe/apply/apply.ts'
 import { buildExplorer } from '../deploy/build-explorer.ts'
 import { QueriesError } from '../lqe/apply/yaml.ts'
 import { projects } from '../lqe/logs/sample.ts'
+import { print, warn } from '../lqe/print.ts'
 import { functionOf, start, untilUp } from './process.ts'
 import { makeSampleLogs } from './samples.ts'
 import './with-parent.ts'
@@ -39,7 +40,11 @@ try {
   await makeSampleLogs(config)
   const services = await openServices(config)
   const ofFiles = (line: string) => line.replace(/^~ .*/, '$&, as in queries/; its tests were not run')
-  await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(ofFiles(line)) })
+  await apply(services, {
+    queries: 'queries',
+    dryRun: false,
+    out: text => print(...ofFiles(text).split('\n')),
+  })
   const [key, project] = [await localKey(config, services), await busiestProject(services)]
   await services.close()
   const explorer = await makeExplorer(config)
@@ -58,7 +63,7 @@ try {
 } catch (error) {
   const sentence = sentenceOf(error)
   if (sentence === null) throw error
-  console.error(sentence)
+  warn(...sentence.split('\n'))
   process.exit(1)
 }
 
@@ -146,7 +151,7 @@ async function busiestProject({ engine }: Services): Promise<string> {
   const sql = 'SELECT project FROM `cloudflare.logs.prod` GROUP BY project ORDER BY COUNT(*) DESC LIMIT 1'
   const found = await engine
     .run({ sql, bindings: [] }, { maxRows: 1, timeoutMs: 10_000 })
-    .catch((error: EngineError) => console.error(`cloudflare.logs.prod: ${error.message}`))
+    .catch((error: EngineError) => warn(`cloudflare.logs.prod: ${error.message}`))
   const project = found?.rows[0]?.['project']
   return typeof project === 'string' ? project : projects[0]!.ref
 }

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Services } from '../../shared/services.ts'
+import { print } from './print.ts'
 
 /** It reads the store, not the files of `queries/`. */
 export function endpointCommand(withServices: (act: (services: Services) => Promise<void>) => Promise<void>) {
@@ -15,9 +16,8 @@ export function endpointCommand(withServices: (act: (services: Services) => Prom
 
 async function list({ endpoints }: Services): Promise<void> {
   const all = await endpoints.all()
-  if (all.length === 0)
-    console.log('There are no endpoints. Apply those of queries/ with: npm run lqe -- apply')
-  for (const endpoint of all) console.log(`${endpoint.id}  ${endpoint.name}  ${parametersOf(endpoint)}`)
+  if (all.length === 0) print('There are no endpoints. Apply those of queries/ with: npm run lqe -- apply')
+  for (const endpoint of all) print(`${endpoint.id}  ${endpoint.name}  ${parametersOf(endpoint)}`)
 }
 
 function parametersOf({ parameters, required }: Endpoint): string {

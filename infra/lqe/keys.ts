@@ -16,6 +16,7 @@ import {
   rotateKey,
 } from '../../shared/keys/records.ts'
 import { accountHere } from './account.ts'
+import { print, warn } from './print.ts'
 
 const day = 86_400_000
 const idHint = 'the part between lqe_ and the next _'
@@ -138,7 +139,7 @@ export function keyCommand(withStore: WithStore): Command {
  * "Who changed a key"). The store keeps no name: any that a command wrote there could be anyone's.
  */
 function audit(message: string, details: Details): void {
-  console.error(lineOf('NOTICE', message, { ...details, by: accountHere() }))
+  warn(lineOf('NOTICE', message, { ...details, by: accountHere() }))
 }
 
 async function create(store: Store, options: CreateOptions): Promise<void> {
@@ -150,10 +151,10 @@ async function create(store: Store, options: CreateOptions): Promise<void> {
   const limits = { callsPerMinute, bytesPerDay }
   const issued = await issueKey(store, { name, endpoints, pins, rights, redacted, expiresAt, limits })
   audit('key issued', { key: issued.id, name, endpoints, rights })
-  console.log(`API key: ${issued.key}`)
-  console.log(`It is shown only now. Its id, for list, revoke and rotate: ${issued.id}`)
+  print(`API key: ${issued.key}`)
+  print(`It is shown only now. Its id, for list, revoke and rotate: ${issued.id}`)
   if (seesUsage(endpoints, pins))
-    console.log('It has no pin, so it also sees what every other key calls and costs (service.usage).')
+    print('It has no pin, so it also sees what every other key calls and costs (service.usage).')
 }
 
 /** A pin on what `service.usage` has no parameter for, such as a project, closes it. */
@@ -194,7 +195,7 @@ function unknownName(what: string, name: string, known: string[], of: string[] =
 
 async function list(store: Store): Promise<void> {
   const keys = await listKeys(store)
-  if (keys.length === 0) console.log('There are no keys. Issue one with: npm run lqe -- key create --help')
+  if (keys.length === 0) print('There are no keys. Issue one with: npm run lqe -- key create --help')
   for (const key of keys) {
     const scope = key.endpoints === '*' ? 'every endpoint' : key.endpoints.join(', ')
     const pins = Object.entries(key.pins).map(([parameter, value]) => `${parameter}=${value}`)
@@ -204,21 +205,21 @@ async function list(store: Store): Promise<void> {
     const calls = callsPerMinute && `${callsPerMinute} calls a minute`
     const bytes = bytesPerDay && `${bytesPerDay / 1e6} MB a day`
     const terms = [grant, calls, bytes, until].filter(Boolean).join(', ')
-    console.log(`${key.id}  ${key.state.padEnd(8)} ${key.name}: ${terms}`)
+    print(`${key.id}  ${key.state.padEnd(8)} ${key.name}: ${terms}`)
   }
 }
 
 async function revoke(store: Store, id: string): Promise<void> {
   await revokeKey(store, id)
   audit('key revoked', { key: id })
-  console.log(`Revoked ${id}. It stops everywhere within 30 seconds.`)
+  print(`Revoked ${id}. It stops everywhere within 30 seconds.`)
 }
 
 async function rotate(store: Store, id: string, overlap: number): Promise<void> {
   const issued = await rotateKey(store, id, overlap)
   audit('key rotated', { key: issued.id, replaces: id, oldExpiresAt: issued.oldExpiresAt.toISOString() })
-  console.log(`API key: ${issued.key}`)
-  console.log(`It is shown only now. The old key, ${id}, stops at ${issued.oldExpiresAt.toISOString()}.`)
+  print(`API key: ${issued.key}`)
+  print(`It is shown only now. The old key, ${id}, stops at ${issued.oldExpiresAt.toISOString()}.`)
 }
 
 function collectPin(text: string, before: Record<string, string>): Record<string, string> {

@@ -1,6 +1,7 @@
 /** The operator's command line: `npm run lqe -- <command>`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { Command } from 'commander'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
@@ -8,6 +9,7 @@ import { openServices, type Services } from '../../shared/services.ts'
 import { StoreError } from '../../shared/stores/store.ts'
 import { KeyError } from '../../shared/keys/records.ts'
 import { ApiError } from '../../shared/errors.ts'
+import { visible } from '../../shared/visible-text.ts'
 import { applyCommand } from './apply/apply.ts'
 import { QueriesError } from './apply/yaml.ts'
 import { testCommand } from './endpoint-tests/command.ts'
@@ -23,6 +25,7 @@ import { typesCommand } from './types.ts'
 import { diffCommand, restoreCommand, versionsCommand } from './versions/commands.ts'
 import { compareCommand } from './versions/compare.ts'
 import { VersionError } from './versions/version.ts'
+import { warn } from './print.ts'
 
 /** Options of commands that work on the deployed service, too. */
 interface CloudOptions {
@@ -107,6 +110,9 @@ const program = new Command('lqe')
   .addCommand(logsCommand(folders, withServices))
   .addCommand(tableCommand(folders))
 
+for (const each of program.commands.flatMap(command => [command, ...command.commands]))
+  each.configureOutput({ outputError: (text, write) => write(visible(text)) })
+
 // Who reads it may have read enough, as `head` has: the command goes on to its end.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
@@ -118,7 +124,6 @@ try {
     throw new ConfigError('npm took --dry-run for itself: npm run lqe -- apply --dry-run')
   await program.parseAsync()
 } catch (error) {
-  if (!isExpected(error)) throw error
-  console.error(error.message)
+  warn(...(isExpected(error) ? error.message : inspect(error)).split('\n'))
   process.exitCode = 1
 }

@@ -10,8 +10,10 @@ import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { rights } from '../../shared/keys/records.ts'
 import type { Services } from '../../shared/services.ts'
+import { visible, visibleJson } from '../../shared/visible-text.ts'
 import { nameHint } from '../../shared/sql/nearest.ts'
 import { Timing } from '../../shared/timing.ts'
+import { printData, warn } from './print.ts'
 
 interface QueryOptions {
   param: string[]
@@ -44,8 +46,8 @@ async function query(services: Services, name: string, options: QueryOptions): P
     redact,
     fresh,
   })
-  for (const unknown of ignored) console.error(`${endpoint.name} has no parameter ${unknown}.`)
-  console.log((await printed(answer, format)).trimEnd())
+  for (const unknown of ignored) warn(`${endpoint.name} has no parameter ${unknown}.`)
+  printData((await printed(answer, format)).trimEnd())
 }
 
 interface AnswerOptions {
@@ -104,16 +106,20 @@ async function unknownEndpoint({ endpoints }: Services, name: string): Promise<A
 
 async function printed(answer: Answer, format: string): Promise<string> {
   const write = formats.find(({ name }) => name === format)?.write
-  if (write) return (await inFormat(answer, write)).toString()
-  if (format === 'json') return (await answer.bytes('identity')).toString()
-  return (await inFormat(answer, asTable)).toString()
+  const text = write
+    ? await inFormat(answer, write)
+    : format === 'json'
+      ? await answer.bytes('identity')
+      : null
+  if (text === null) return (await inFormat(answer, asTable)).toString()
+  return format.endsWith('json') ? visibleJson(text.toString()) : text.toString()
 }
 
 /** The widest that a column is printed; values in full are in the other formats. */
 const maxWidth = 60
 
 function asTable(rows: Row[], columns: string[]): string {
-  const cells = [columns, ...rows.map(row => columns.map(column => cell(row[column] ?? null)))]
+  const cells = [columns.map(cell), ...rows.map(row => columns.map(column => cell(row[column] ?? null)))]
   const widths = columns.map((_, at) => Math.max(...cells.map(line => line[at]!.length)))
   const lines = cells.map(line =>
     line
@@ -128,7 +134,7 @@ function asTable(rows: Row[], columns: string[]): string {
 function cell(value: Value): string {
   const plain = timeText(value) ?? value ?? ''
   const text = typeof plain === 'string' ? plain : JSON.stringify(plain)
-  const line = text.replaceAll(/\s+/g, ' ')
+  const line = visible(text.replaceAll(/\s+/g, ' '))
   return line.length > maxWidth ? `${line.slice(0, maxWidth - 1)}…` : line
 }
 

@@ -6,8 +6,10 @@ import { fromMicros } from '../../shared/endpoints/timestamps.ts'
 import type { Row } from '../../shared/engines/engine.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { pageRows } from '../../shared/pages/statement.ts'
+import { visibleJson } from '../../shared/visible-text.ts'
 import type { Services } from '../../shared/services.ts'
 import { answerOf, collectParameter, findEndpoint } from './query.ts'
+import { print, printData, warn } from './print.ts'
 
 interface TailOptions {
   param: string[]
@@ -46,19 +48,20 @@ async function tail(services: Services, name: string, options: TailOptions): Pro
       'invalid_request',
       `${endpoint.name} has no rows to follow: its definition has no page.`,
     )
-  const print = (row: Row) => console.log(options.format === 'text' ? lineOf(row, page) : JSON.stringify(row))
+  const printRow = (row: Row) =>
+    options.format === 'text' ? print(lineOf(row, page)) : printData(visibleJson(JSON.stringify(row)))
   const stopped = stopSignal()
   const first = await ask(services, endpoint, options, null)
-  for (const unknown of first.ignored) console.error(`${endpoint.name} has no parameter ${unknown}.`)
+  for (const unknown of first.ignored) warn(`${endpoint.name} has no parameter ${unknown}.`)
   const few = options.rows === 0 ? [] : first.rows.slice(0, options.rows)
-  few.toReversed().forEach(print)
+  few.toReversed().forEach(printRow)
   const full = Math.min(endpoint.maxRows, pageRows({ ...endpoint, page }))
   let { newest } = first
   for (let seconds = options.every; await pause(stopped, seconds);) {
     const answer = await ask(services, endpoint, options, newest).catch(untilItPasses)
     seconds = answer?.rows.length === full ? 0 : options.every
     if (!answer) continue
-    answer.rows.forEach(print)
+    answer.rows.forEach(printRow)
     newest = answer.newest
   }
 }
@@ -78,7 +81,7 @@ async function ask(
 /** What may pass is said, and tried again; the caller's own mistakes end the command. */
 function untilItPasses(error: unknown): null {
   if (!(error instanceof ApiError) || error.status < 500) throw error
-  console.error(`${error.message} Trying again.`)
+  warn(`${error.message} Trying again.`)
   return null
 }
 

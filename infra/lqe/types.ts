@@ -9,6 +9,7 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { listKeys, unknownKey } from '../../shared/keys/records.ts'
 import type { Services } from '../../shared/services.ts'
 import { typedPath } from './path.ts'
+import { print, printData } from './print.ts'
 
 interface TypesOptions {
   key?: string
@@ -27,12 +28,12 @@ export function typesCommand(withServices: (act: (services: Services) => Promise
 async function types(services: Services, { key, out }: TypesOptions): Promise<void> {
   const endpoints = await endpointsOf(services, key)
   const client = await clientFor(await openApiOf(endpoints, services.columnsOf))
-  if (out === undefined) return console.log(client)
+  if (out === undefined) return printData(client)
   asUsual(() => {
     mkdirSync(dirname(out), { recursive: true })
     writeFileSync(out, client)
   })
-  console.log(`Wrote a client of ${endpoints.map(({ name }) => name).join(', ') || 'no endpoint'} to ${out}`)
+  print(`Wrote a client of ${endpoints.map(({ name }) => name).join(', ') || 'no endpoint'} to ${out}`)
 }
 
 /** @throws KeyError for an unknown key */

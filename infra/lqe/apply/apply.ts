@@ -13,6 +13,7 @@ import { readQueries } from './read.ts'
 import { createMissing, planRollups, removeUnused } from './rollups.ts'
 import { findAmong } from './upstream.ts'
 import { QueriesError } from './yaml.ts'
+import { print } from '../print.ts'
 
 const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as const
 
@@ -146,7 +147,7 @@ export function applyCommand(
           compareRollups: checkRollup ?? isLocal,
           ...(test ? { tablesFolder } : {}),
           ...(author === null ? {} : { by: author }),
-          out: line => console.log(line),
+          out: text => print(...text.split('\n')),
         })
       })
     })

@@ -9,6 +9,7 @@ import { type FileProblem, QueriesError } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
 import { type EndpointTests, readTests } from './read.ts'
 import { type Outcome, runTests, withRows } from './run.ts'
+import { print } from '../print.ts'
 
 /** @param tablesFolder where the schema files of the log tables are */
 export function testCommand(tablesFolder: () => string): Command {
@@ -51,7 +52,7 @@ async function test(
   for (const { endpoint } of wanted) {
     let tests = all.find(each => each.endpoint === endpoint)
     if (!tests) {
-      console.log(`? ${endpoint.name} has no tests; they would be in ${queries}/${endpoint.name}.test.yaml`)
+      print(`? ${endpoint.name} has no tests; they would be in ${queries}/${endpoint.name}.test.yaml`)
       continue
     }
     if (update) {
@@ -62,7 +63,7 @@ async function test(
     }
     const { outcomes, batches } = await runTests(tests, tablesFolder)
     const failed = [...problemsOf(outcomes), ...batches]
-    if (failed.length === 0) console.log(`= ${endpoint.name} passed; cases: ${outcomes.length}`)
+    if (failed.length === 0) print(`= ${endpoint.name} passed; cases: ${outcomes.length}`)
     problems.push(...failed)
   }
   if (problems.length > 0) throw new QueriesError(problems)
@@ -117,7 +118,7 @@ async function writeOutcomes(
   const count = problemsOf(outcomes).length
   if (count === 0) return []
   writeFileSync(file, document.toString({ lineWidth: 0, flowCollectionPadding: true }))
-  console.log(`~ ${endpoint.name} updated; cases: ${count}. See what changed before you commit it.`)
+  print(`~ ${endpoint.name} updated; cases: ${count}. See what changed before you commit it.`)
   return []
 }
 

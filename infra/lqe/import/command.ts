@@ -9,6 +9,7 @@ import { readLogflare } from './logflare.ts'
 import { readTinybird } from './tinybird.ts'
 import { readToolbox } from './toolbox.ts'
 import { endpointsIn, type Target, write } from './write.ts'
+import { print } from '../print.ts'
 
 /** A file is of the first format whose `sign` it has. */
 const formats: { sign: RegExp; read: (file: string, text: string, around: Around) => Reading }[] = [
@@ -43,7 +44,7 @@ export function importCommand(
           stored: await endpoints.all(),
           tablesFolder: tablesFolder(),
           environment,
-          out: line => console.log(line),
+          out: text => print(...text.split('\n')),
         }),
       ),
     )

@@ -10,6 +10,7 @@ import { formats } from './formats.ts'
 import { type Loaded, type LoadOptions, loadLogs } from './load.ts'
 import { clearLogs, type Folders } from './parquet.ts'
 import { defaults, sampleIncident, writeSample } from './sample.ts'
+import { print, warn } from '../print.ts'
 
 /** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs */
 export function logsCommand(
@@ -48,8 +49,8 @@ export function logsCommand(
           return writeSample({ ...settings(), ...flags, now, signal, onProgress })
         }),
       )
-      for (const [table, rows] of counts) if (rows > 0) console.log(`${table}: ${rows} sample rows`)
-      if (flags.incident) console.log(`\n${solution(sampleIncident(flags.seed, now))}`)
+      for (const [table, rows] of counts) if (rows > 0) print(`${table}: ${rows} sample rows`)
+      if (flags.incident) print('', ...solution(sampleIncident(flags.seed, now)).split('\n'))
     })
   command
     .command('clear')
@@ -57,7 +58,7 @@ export function logsCommand(
     .argument('<table>', 'a log table, such as cloudflare.logs.prod')
     .action(async (table: string) => {
       const files = await clearLogs({ ...settings(), table })
-      console.log(`${table} is empty; removed files: ${files}`)
+      print(`${table} is empty; removed files: ${files}`)
     })
   command
     .command('tables')
@@ -79,7 +80,7 @@ async function listTables({ engine }: Services, { tablesFolder }: Folders): Prom
     const sql = `SELECT COUNT(*) AS count, CAST(MIN(timestamp) AS STRING) AS first, CAST(MAX(timestamp) AS STRING) AS last FROM \`${table}\``
     const { rows } = await engine.run({ sql, bindings: [] }, { maxRows: 1, timeoutMs: 60_000 })
     const { count, first, last } = rows[0] as { count: number; first: string | null; last: string | null }
-    console.log(`${table}: ${count} rows${count > 0 ? ` from ${first} to ${last}` : ''}`)
+    print(`${table}: ${count} rows${count > 0 ? ` from ${first} to ${last}` : ''}`)
   }
 }
 
@@ -96,7 +97,7 @@ type LoadFlags = Pick<LoadOptions, 'format' | 'project' | 'host' | 'time' | 'shi
 /** Loads files, and prints what came of it; without a row the exit code is 1. */
 export async function loadAndReport(options: Omit<LoadOptions, 'out' | 'signal'>): Promise<void> {
   const loaded = await stoppable(signal => runLoad({ ...options, signal }))
-  console.log(`${options.table}: ${printCounts(loaded)}`)
+  print(`${options.table}: ${printCounts(loaded)}`)
   if (loaded.rows === 0) process.exitCode = 1
 }
 
@@ -108,7 +109,7 @@ async function runLoad(options: Omit<LoadOptions, 'out'>): Promise<Loaded> {
     const onBytes = (count: number) => bar.increment(count)
     const out = (line: string) => {
       bar.stop()
-      console.error(line)
+      warn(line)
     }
     return loadLogs({ ...options, onBytes, out })
   })

@@ -6,6 +6,7 @@ import { LogsError } from '../logs/error.ts'
 import type { Folders } from '../logs/parquet.ts'
 import { typedPath } from '../path.ts'
 import { guessTable, columnLines, makeTable, type NewTable } from './add.ts'
+import { print } from '../print.ts'
 
 interface AddFlags {
   name?: string
@@ -38,15 +39,15 @@ async function add(file: string, { yes, ...flags }: AddFlags, folders: Folders):
   if (!yes && !(await agreed()))
     throw new LogsError('No table was made. With --yes it is made without a question.')
   const schemaFile = await makeTable(table, folders)
-  console.log(`The table ${table.name} is in ${schemaFile}; a running service has it at once.`)
+  print(`The table ${table.name} is in ${schemaFile}; a running service has it at once.`)
   const time = flags.time === undefined ? {} : { time: flags.time }
   await loadAndReport({ ...folders, ...time, table: table.name, files: [file], format: table.format })
 }
 
 function show({ name, schema, time, leftOut }: NewTable): void {
-  console.log(`${name}, with the time of the field ${time}:`)
-  for (const line of columnLines(schema)) console.log(line)
-  for (const field of leftOut) console.log(`left out: ${field}, as its name is no column’s, or another’s`)
+  print(`${name}, with the time of the field ${time}:`)
+  for (const line of columnLines(schema)) print(line)
+  for (const field of leftOut) print(`left out: ${field}, as its name is no column’s, or another’s`)
 }
 
 /** Asks on a terminal; elsewhere there is no one to ask. */

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { jest } from '@jest/globals'
 import { type Command, CommanderError } from 'commander'
+import { visible } from '../../../shared/visible-text.ts'
 
 interface Outcome {
   out: string
@@ -53,7 +54,7 @@ export async function runCommand(command: Command, args: string[]): Promise<Outc
     await command.parseAsync(args, { from: 'user' })
     outcome.code = Number(process.exitCode ?? 0)
   } catch (error) {
-    if (!(error instanceof CommanderError)) print('err')(`${(error as Error).message}\n`)
+    if (!(error instanceof CommanderError)) print('err')(`${visible((error as Error).message)}\n`)
     outcome.code = 1
   } finally {
     for (const spy of spies) spy.mockRestore()

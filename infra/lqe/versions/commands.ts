@@ -10,6 +10,7 @@ import { planRollups, removeUnused } from '../apply/rollups.ts'
 import { findAmong, upstreamFaults } from '../apply/upstream.ts'
 import { dotted } from '../apply/yaml.ts'
 import { inForce, pick, VersionError, versionsOf } from './version.ts'
+import { print } from '../print.ts'
 
 type WithServices = (act: (services: Services) => Promise<void>) => Promise<void>
 
@@ -55,9 +56,9 @@ async function list({ store }: Services, name: string): Promise<void> {
     const again =
       appliedAt.getTime() === createdAt.getTime() ? '' : `, first ${atAndBy(createdAt, createdBy)}`
     const end = ended ? ', ended' : ''
-    console.log(`${mark} ${endpoint.version}  ${atAndBy(appliedAt, appliedBy)}${again}${end}`)
+    print(`${mark} ${endpoint.version}  ${atAndBy(appliedAt, appliedBy)}${again}${end}`)
   }
-  if (!current) console.log(`${name} was removed; lqe restore ${name} VERSION puts it in force again.`)
+  if (!current) print(`${name} was removed; lqe restore ${name} VERSION puts it in force again.`)
 }
 
 function atAndBy(time: Date, by: string | null): string {
@@ -71,14 +72,14 @@ async function forget({ store }: Services, name: string, text: string): Promise<
   if (current?.fields['version'] === endpoint.version)
     throw new VersionError(`${endpoint.version} is in force. Apply or restore another version first.`)
   await store.remove(versionAt(endpoint.id, endpoint.version))
-  console.log(`Forgot ${endpoint.version}: it answers ${name} no more, everywhere within 30 seconds.`)
+  print(`Forgot ${endpoint.version}: it answers ${name} no more, everywhere within 30 seconds.`)
 }
 
 async function diff({ store }: Services, name: string, a: string, b?: string): Promise<void> {
   const versions = await versionsOf(store, name)
   const before = pick(versions, a)
   const after = b === undefined ? await current({ store }, before) : pick(versions, b)
-  console.log(diffOf(before, after) || 'They do not differ.')
+  print(...(diffOf(before, after) || 'They do not differ.').split('\n'))
 }
 
 async function current({ store }: Pick<Services, 'store'>, of: Endpoint): Promise<Endpoint> {
@@ -114,7 +115,7 @@ async function restore(
 ): Promise<void> {
   const endpoint = pick(await versionsOf(store, name), text)
   const step = stepFor(endpoint, (await inForce(store, endpoint)) ?? undefined)
-  if (step.change === 'unchanged') return console.log(`${endpoint.version} is in force.`)
+  if (step.change === 'unchanged') return print(`${endpoint.version} is in force.`)
   const refused = (error: unknown) => {
     if (!(error instanceof EngineError)) throw error
     throw new VersionError(`${endpoint.version} cannot be restored as the tables are now: ${error.message}`)
@@ -126,6 +127,6 @@ async function restore(
   for (const rollup of rollups.missing) await engine.rollups.create(rollup).catch(refused)
   await carryOut([step], store, by)
   await removeUnused(rollups, engine)
-  console.log(`Restored ${endpoint.version} of ${name}; in force everywhere within 30 seconds.`)
-  console.log('The files in queries/ are as they were: the next apply puts theirs in force.')
+  print(`Restored ${endpoint.version} of ${name}; in force everywhere within 30 seconds.`)
+  print('The files in queries/ are as they were: the next apply puts theirs in force.')
 }

@@ -18,6 +18,7 @@ import { readQueries } from '../apply/read.ts'
 import { typedPath } from '../path.ts'
 import { answerOf, findEndpoint } from '../query.ts'
 import { pick, VersionError, versionsOf } from './version.ts'
+import { print } from '../print.ts'
 
 interface CompareOptions {
   with: string
@@ -55,11 +56,11 @@ async function compare(services: Services, name: string, { with: text, sets: mos
   for (const set of sets) {
     const differences = await differencesFor(services, current, other, set)
     if (differences.length === 0) equal++
-    console.log(`${differences.length === 0 ? '=' : '~'} ${printSet(set)}`)
-    for (const line of differences) console.log(`    ${line}`)
+    print(`${differences.length === 0 ? '=' : '~'} ${printSet(set)}`)
+    for (const line of differences) print(`    ${line}`)
   }
   const which = used.length > 0 ? 'in use' : 'of examples, as none is in use'
-  console.log(
+  print(
     `${current.version} and ${other.version}, parameter sets ${which}: ${equal} of ${sets.length} answered alike.`,
   )
   if (equal < sets.length) process.exitCode = 1
