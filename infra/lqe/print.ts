@@ -13,8 +13,8 @@ export function warn(...lines: string[]): void {
 
 /** On standard output, for a program: a pipe or a file gets the text as it is. */
 export function printData(text: string): void {
-  if (process.stdout.isTTY) print(...text.replace(/^\ufeff/, '').split(/\r?\n/))
-  else console.log(text)
+  if (!process.stdout.isTTY) return console.log(text)
+  for (const line of text.replace(/^\ufeff/, '').split(/\r?\n/)) print(line)
 }
 
 function oneLine(text: string): string {

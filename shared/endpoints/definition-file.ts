@@ -353,15 +353,9 @@ function problemOf(error: ErrorObject): DefinitionProblem {
 }
 
 /** What decides no answer: after a better wording, cached answers stay in use. */
-const undecisive = new Set([
-  'description',
-  'explore',
-  'chart',
-  'labels',
-  'callerLabels',
-  'reservation',
-  'endEarlierVersions',
-])
+const undecisive = new Set(
+  'description explore chart labels callerLabels reservation endEarlierVersions'.split(' '),
+)
 
 function versionOf(endpoint: Omit<Endpoint, 'version'>): string {
   const decisive = Object.entries(endpoint).filter(([name]) => !undecisive.has(name))

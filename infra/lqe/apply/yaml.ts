@@ -113,20 +113,16 @@ interface YamlError {
 
 /** The parser overflows the stack at some 1,000 levels, and refuses aliases that would fill the memory. */
 function contentOf(document: Document): { content: unknown; errors: YamlError[] } {
-  const deep: YamlError[] = [{ message: tooDeep, pos: [0] }]
+  const isOverflow = ({ message }: YamlError) => message.startsWith('Maximum call stack size exceeded')
+  const failed = (message: string) => ({ content: null, errors: [{ message, pos: [0] } satisfies YamlError] })
   try {
-    if (document.errors.some(({ message }) => message.startsWith(overflow)))
-      return { content: null, errors: deep }
     const errors = [...document.errors, ...unknownAliases(document)]
     const content: unknown = errors.length > 0 ? null : document.toJS()
-    return { content, errors: isDeepValue(content) ? deep : errors }
+    return errors.some(isOverflow) || isDeepValue(content) ? failed(tooDeep) : { content, errors }
   } catch (error) {
-    if (error instanceof RangeError) return { content: null, errors: deep }
-    return { content: null, errors: [{ message: (error as Error).message, pos: [0] }] }
+    return failed(error instanceof RangeError ? tooDeep : (error as Error).message)
   }
 }
-
-const overflow = 'Maximum call stack size exceeded'
 
 /** Aliases without an anchor, which the parser lets pass. */
 function unknownAliases(document: Document): YamlError[] {

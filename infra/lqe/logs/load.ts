@@ -20,7 +20,7 @@ import {
   timeRange,
   withStage,
 } from './parquet.ts'
-import { LoadReport, printable } from './report.ts'
+import { LoadReport } from './report.ts'
 
 export interface LoadOptions extends Folders, Omit<FormatOptions, 'columns'> {
   /** The field with an entry's time, where its name is not one of those that are known. */
@@ -90,7 +90,7 @@ export async function loadLogs(options: LoadOptions): Promise<Loaded> {
     signal?.throwIfAborted()
     const added = staged.map(({ content: { bytes, hash }, ...file }) => ({ ...file, bytes, hash }))
     const gone = publish(stage, table, added, before => staged.some(file => replaces(file, before)))
-    for (const before of gone) out(printable(whyGone(before, staged)))
+    for (const before of gone) out(whyGone(before, staged))
     const rows = writers.reduce((sum, writer) => sum + writer.rows, 0)
     return { rows, ...counts, first: fromMicros(first + shift), last: fromMicros(last + shift) }
   })

@@ -54,7 +54,7 @@ export class LoadReport {
   }
 }
 
-/** Log lines may hold control sequences of a terminal. */
-export function printable(text: string): string {
+/** A bad line may be full of control characters, and each would be printed as an escape. */
+function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '\ufffd')
 }

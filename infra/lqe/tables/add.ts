@@ -12,7 +12,6 @@ import { type FormatOptions, otherFormat } from '../logs/formats.ts'
 import { readLines } from '../logs/lines.ts'
 import { checkFile } from '../logs/load.ts'
 import { type Folders, withStage } from '../logs/parquet.ts'
-import { printable } from '../logs/report.ts'
 import { Guess } from './guess.ts'
 
 /** A table that is to be made. */
@@ -118,9 +117,7 @@ async function look(file: string, table: string, signal?: AbortSignal) {
   if (entries > 0) return { guess, format: format! }
   const reason = bad ?? `${file} is empty`
   throw new LogsError(
-    printable(
-      `${reason}. No table was made: it takes NDJSON, a JSON object on each line, CSV with a line of names in a file called .csv, or an access log`,
-    ),
+    `${reason}. No table was made: it takes NDJSON, a JSON object on each line, CSV with a line of names in a file called .csv, or an access log`,
   )
 }
 
