@@ -68,6 +68,14 @@ test('all that the service and lqe make or find of theirs in the data folder is 
   expect(open).toEqual([])
 })
 
+test('a service that starts takes what was open before', async () => {
+  const [earlier, logs] = [join(folder, 'earlier'), join(folder, 'earlier/logs')]
+  mkdirSync(logs, { recursive: true })
+  for (const path of [earlier, logs]) chmodSync(path, 0o755)
+  await (await openServices(loadConfig({ DATA_DIR: earlier }))).close()
+  expect([earlier, logs].map(mode)).toEqual(['700', '700'])
+})
+
 test('what is not of the service stays as it is, also behind a link', () => {
   expect([
     mode(join(dataDir, 'notes')),
