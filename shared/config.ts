@@ -92,6 +92,12 @@ export const settings = {
     default: env => (deployed(env) ? 'bigquery' : 'duckdb'),
     ...oneOf('duckdb', 'bigquery'),
   }),
+  engineMemoryBytes: setting({
+    variable: 'ENGINE_MEMORY_BYTES',
+    description: 'Bytes of memory for all runs of the local engine together',
+    default: () => 2_000_000_000,
+    ...wholeNumber(50_000_000),
+  }),
   store: setting<'sqlite' | 'firestore'>({
     variable: 'STORE',
     description: 'What holds definitions, keys and answers: sqlite or firestore',

@@ -90,6 +90,7 @@ const engines: Record<Config['engine'], (config: Config) => Promise<QueryEngine>
       logsFolder: join(config.dataDir, 'logs'),
       tables: readTables(),
       readTables,
+      memoryBytes: config.engineMemoryBytes,
       ...(config.frozenNow === null ? {} : { now: config.frozenNow }),
     })
   },

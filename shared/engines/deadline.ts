@@ -9,6 +9,8 @@ export class Deadline {
   private readonly endsAt: number
   private readonly timeout: AbortSignal
   private readonly signal: AbortSignal
+  /** Takes the place of `timeout` where the run had to wait for others. */
+  late: EngineError | null = null
 
   constructor({ timeoutMs, signal }: Pick<RunLimits, 'timeoutMs' | 'signal'>) {
     this.endsAt = performance.now() + timeoutMs
@@ -21,12 +23,12 @@ export class Deadline {
     return Math.max(Math.ceil(this.endsAt - performance.now()), 1)
   }
 
-  /** `timeout` or `cancelled` once the run has to end, `null` before. */
+  /** `timeout` (or `late`) or `cancelled` once the run has to end, `null` before. */
   get error(): EngineError | null {
     if (!this.signal.aborted) return null
-    return this.signal.reason === this.timeout.reason
-      ? new EngineError('timeout', 'The query took too long')
-      : new EngineError('cancelled', 'The query was cancelled')
+    if (this.signal.reason !== this.timeout.reason)
+      return new EngineError('cancelled', 'The query was cancelled')
+    return this.late ?? new EngineError('timeout', 'The query took too long')
   }
 
   /** Throws `error` once there is one. */

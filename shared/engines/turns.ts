@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Deadline } from './deadline.ts'
+import { EngineError } from './engine.ts'
 
 /** An act that comes begins within so many milliseconds, where others can give way. */
 const beginsWithinMs = 1000
@@ -7,6 +8,8 @@ const beginsWithinMs = 1000
 const moment = { shortest: 50, longest: 500 }
 /** With each stop its moment grows by this factor, so that it comes to its end; a third of its work is lost. */
 const growth = 4
+/** After a first shortage: others that filled the memory run short of it, too, and leave it soon. */
+const shortageMs = 250
 /** Owners whose last beginning is remembered. */
 const mostOwners = 1000
 
@@ -19,6 +22,10 @@ interface Turn {
   stops: number
   /** Whether it acts until its own end. */
   lasts: boolean
+  /** Whether others have acted beside it, this time. */
+  hadCompany: boolean
+  /** How often it ran short of what all acts share. */
+  shortages: number
   stopping: AbortController
   begin: () => void
 }
@@ -26,6 +33,8 @@ interface Turn {
 interface TurnsOptions {
   /** Whether an act can be stopped by its deadline and begin again: it reads, and nothing else. */
   repeatable?: boolean
+  /** Whether an act has failed for want of what all acts share, such as memory. */
+  isShortage?: (error: unknown) => boolean
 }
 
 /**
@@ -36,11 +45,16 @@ interface TurnsOptions {
  * but one, and of one owner again one fewer, are for acts that last until their own end: the first that began. An act in
  * another place is stopped after its moment where an owner with fewer places waits. It begins again when there is room, with a
  * longer moment, after acts that were stopped less often and owners with fewer stopped acts, and gives way to these at once.
+ *
+ * An act that runs short while others act beside it may be their victim. It acts once more, and after a second shortage once
+ * more with none beside it: when no other acts, until another owner comes. A shortage then is its own. Where there is no time left,
+ * its error is `overloaded`.
  */
 export class Turns {
   private readonly atOnce: number
   private readonly perOwner: number
   private readonly repeatable: boolean
+  private readonly isShortage: (error: unknown) => boolean
   private readonly waiting = new Set<Turn>()
   /** In the order in which they began. */
   private readonly acting = new Set<Turn>()
@@ -49,10 +63,11 @@ export class Turns {
   private readonly begunAt = new LRUCache<string, number>({ max: mostOwners })
   private timer: NodeJS.Timeout | undefined
 
-  constructor(atOnce: number, { repeatable = false }: TurnsOptions = {}) {
+  constructor(atOnce: number, { repeatable = false, isShortage = () => false }: TurnsOptions = {}) {
     this.atOnce = atOnce
     this.perOwner = Math.max(atOnce - 1, 1)
     this.repeatable = repeatable
+    this.isShortage = isShortage
   }
 
   /**
@@ -66,6 +81,8 @@ export class Turns {
       begunAt: 0,
       stops: 0,
       lasts: false,
+      hadCompany: false,
+      shortages: 0,
       stopping: new AbortController(),
       begin: () => {},
     }
@@ -76,12 +93,19 @@ export class Turns {
         return await act(this.repeatable ? deadline.orAt(signal) : deadline)
       } catch (error) {
         deadline.check()
-        if (!signal.aborted) throw error
+        if (!signal.aborted) {
+          if (!turn.hadCompany || !this.isShortage(error)) throw error
+          turn.shortages++
+          deadline.late ??= new EngineError('overloaded', 'Other queries have taken the memory', {
+            cause: error,
+          })
+        }
         turn.stops++
       } finally {
         this.acting.delete(turn)
         this.next()
       }
+      if (turn.shortages === 1) await deadline.sleep(shortageMs)
     }
   }
 
@@ -102,9 +126,9 @@ export class Turns {
 
   /** Gives the free places away; where there are none, one act gives way. */
   private next(): void {
-    while (this.acting.size < this.atOnce) {
+    while (this.acting.size < this.atOnce && ![...this.acting].some(isAlone)) {
       const turn = [...this.waiting]
-        .filter(({ owner }) => this.places(owner) < this.perOwner)
+        .filter(turn => this.places(turn.owner) < this.perOwner && (this.acting.size === 0 || !isAlone(turn)))
         .toSorted((a, b) => this.compare(a, b))[0]
       if (!turn) break
       this.begin(turn)
@@ -115,6 +139,8 @@ export class Turns {
   private begin(turn: Turn): void {
     this.waiting.delete(turn)
     this.countStopped()
+    turn.hadCompany = this.acting.size > 0
+    for (const other of this.acting) other.hadCompany = true
     this.acting.add(turn)
     turn.begunAt = performance.now()
     turn.lasts = false
@@ -136,7 +162,9 @@ export class Turns {
     else if (wait < Infinity) this.timer = setTimeout(() => this.next(), wait)
   }
 
-  private mayLast({ owner }: Turn): boolean {
+  private mayLast(turn: Turn): boolean {
+    const { owner } = turn
+    if (isAlone(turn)) return false
     const lasting = [...this.acting].filter(({ lasts }) => lasts)
     const own = lasting.filter(turn => turn.owner === owner)
     return lasting.length < this.atOnce - 1 && own.length < Math.max(this.atOnce - 2, 1)
@@ -186,4 +214,8 @@ export class Turns {
   private lastOf({ owner }: Turn): number {
     return this.begunAt.get(owner) ?? 0
   }
+}
+
+function isAlone({ shortages }: Turn): boolean {
+  return shortages > 1
 }

@@ -4,6 +4,7 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import type { Column } from '../../sql/types.ts'
 import type { Deadline } from '../deadline.ts'
 import { Turns } from '../turns.ts'
+import { isOutOfMemory } from './failures.ts'
 import { registerUdfs } from './udfs/register.ts'
 import { quoteText } from './syntax.ts'
 import { prepareTableFolder, tableFolder } from './tables.ts'
@@ -11,10 +12,12 @@ import { prepareTableFolder, tableFolder } from './tables.ts'
 /**
  * A database in memory, whose tables are views (`views.ts`) over the files in `<logsFolder>/<table>/`. It reads those
  * folders and nothing else, and no statement can change that. Makes the folders that are missing.
+ * @param memoryBytes for all runs together
  */
 export async function openDatabase(
   logsFolder: string,
   tables: ReadonlyMap<string, Column[]>,
+  memoryBytes = 2_000_000_000,
 ): Promise<DuckDBInstance> {
   // Loaded here: a process that runs no query does not pay for it.
   const { DuckDBInstance } = await import('@duckdb/node-api')
@@ -23,7 +26,7 @@ export async function openDatabase(
   Object.assign(accessors, { textDecoder: new TextDecoder('utf-8', { ignoreBOM: true }) })
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(Math.min(4, availableParallelism())),
-    memory_limit: '2GB',
+    memory_limit: `${memoryBytes}B`,
     // No spilling: it would write outside the folders.
     temp_directory: '',
     autoinstall_known_extensions: 'false',
@@ -68,7 +71,8 @@ const interruptMs = 20
 export class Connections {
   private readonly instance: DuckDBInstance
   private readonly idle: DuckDBConnection[] = []
-  private readonly turns = new Turns(mostRuns, { repeatable: true })
+  private readonly turns = new Turns(mostRuns, { repeatable: true, isShortage: isOutOfMemory })
+  private readonly runs = new Set<Promise<unknown>>()
 
   constructor(instance: DuckDBInstance) {
     this.instance = instance
@@ -84,7 +88,7 @@ export class Connections {
     deadline: Deadline,
     use: (connection: DuckDBConnection, turn: Deadline) => Promise<Result>,
   ): Promise<Result> {
-    return this.turns.with(owner, deadline, async turn => {
+    const run = this.turns.with(owner, deadline, async turn => {
       const connection = this.idle.pop() ?? (await this.instance.connect())
       let repeating: NodeJS.Timeout | undefined
       const forget = turn.onEnd(() => {
@@ -102,9 +106,13 @@ export class Connections {
         else this.idle.push(connection)
       }
     })
+    this.runs.add(run)
+    return run.finally(() => this.runs.delete(run))
   }
 
-  close(): void {
+  /** Waits for runs: a process that exits while native code runs on a thread waits for it with no way to end. */
+  async close(): Promise<void> {
+    while (this.runs.size > 0) await Promise.allSettled(this.runs)
     for (const connection of this.idle.splice(0)) connection.closeSync()
     this.instance.closeSync()
   }

@@ -15,7 +15,7 @@ import {
 } from '../engine.ts'
 import { Connections, openDatabase } from './database.ts'
 import { located } from '../culprits.ts'
-import { engineError, isFatal, mayBeOfFiles } from './failures.ts'
+import { engineError, isFatal, isOutOfMemory, mayBeOfFiles } from './failures.ts'
 import { rewrite, type Rewritten } from './rewrite/rewrite.ts'
 import { ResultRows } from '../rows.ts'
 import { RollupParts, relationOf } from './rollups.ts'
@@ -29,6 +29,8 @@ export interface DuckDbOptions {
   tables: ReadonlyMap<string, Column[]>
   /** Reads them again, for a statement over one that has come since. */
   readTables?: () => ReadonlyMap<string, Column[]>
+  /** For all runs together. */
+  memoryBytes?: number
   /** The current time of queries, as a Date or ISO text; by default the time at which a run starts. */
   now?: string | (() => Date | string)
 }
@@ -127,10 +129,11 @@ class DuckDbEngine implements QueryEngine {
   }
 
   async close(): Promise<void> {
-    const database = await this.opening?.catch(() => null)
-    database?.views.close()
-    database?.connections.close()
+    const { opening } = this
     this.opening = null
+    const database = await opening?.catch(() => null)
+    await database?.connections.close()
+    database?.views.close()
   }
 
   /** Throws EngineError, and nothing else. */
@@ -145,7 +148,7 @@ class DuckDbEngine implements QueryEngine {
     } catch (error) {
       deadline.check()
       // After a fatal error DuckDB refuses all further work: the next run opens it again.
-      if (isFatal(error)) await this.close()
+      if (isFatal(error)) void this.close()
       throw located(engineError(error), sql)
     }
   }
@@ -161,10 +164,14 @@ class DuckDbEngine implements QueryEngine {
     use: (connection: DuckDBConnection, turn: Deadline) => Promise<T>,
   ): Promise<T> {
     const { connections, views } = await this.database()
-    await views.refresh(tables)
-    const run = () => connections.with(owner, deadline, use)
+    const run = () =>
+      connections.with(owner, deadline, async (connection, turn) => {
+        await views.refresh(tables)
+        return use(connection, turn)
+      })
     return run().catch(async (error: unknown) => {
       deadline.check()
+      if (isOutOfMemory(error)) throw error
       if (await views.refresh(tables)) return run()
       if (mayBeOfFiles(error)) await views.check(tables)
       throw error
@@ -211,7 +218,7 @@ class DuckDbEngine implements QueryEngine {
   }
 
   private database(): Promise<Database> {
-    this.opening ??= open(this.options.logsFolder, this.tables).catch((cause: Error) => {
+    this.opening ??= open(this.options, this.tables).catch((cause: Error) => {
       this.opening = null
       const words = `The local engine cannot open its tables: ${cause.message}`
       throw new EngineError('misconfigured', words, { cause })
@@ -225,8 +232,11 @@ function rollupsIn({ rollups = [] }: Statement, { tables }: Rewritten): Rollup[]
   return rollups.filter(({ name }) => tables.includes(name))
 }
 
-async function open(logsFolder: string, tables: ReadonlyMap<string, Column[]>): Promise<Database> {
-  const instance = await openDatabase(logsFolder, tables)
+async function open(
+  { logsFolder, memoryBytes }: DuckDbOptions,
+  tables: ReadonlyMap<string, Column[]>,
+): Promise<Database> {
+  const instance = await openDatabase(logsFolder, tables, memoryBytes)
   const views = new LogViews(await instance.connect(), logsFolder, tables)
   return { connections: new Connections(instance), views }
 }

@@ -88,6 +88,8 @@ const unsupported: Meaning[] = [
   ],
 ]
 
+const outOfMemory = /^Out of Memory Error/
+
 const meanings: [reason: EngineErrorReason, ...Meaning][] = [
   ['rejected', ofFunction, '$1'],
   ['failed', 'Invalid Input Error: A function failed', 'The local engine failed'],
@@ -96,7 +98,7 @@ const meanings: [reason: EngineErrorReason, ...Meaning][] = [
   ...unsupported.map((meaning): (typeof meanings)[number] => ['unsupported', ...meaning]),
   [
     'result_too_large',
-    /^Out of Memory Error/,
+    outOfMemory,
     'The query needs more memory than the local engine has: filter before it sorts, groups or joins',
   ],
 ]
@@ -122,6 +124,12 @@ export function engineError(error: unknown): EngineError {
 /** Whether the error comes from a log file with other columns than its table, or damaged ones, or from what DuckDB lacks. */
 export function mayBeOfFiles(error: unknown): boolean {
   return /^(Binder|Catalog|Not implemented) Error/.test(messageOf(error))
+}
+
+/** Whether a run, or the making of its roll-ups' parts, has found no memory: its own need, or that of the runs beside it. */
+export function isOutOfMemory(error: unknown): boolean {
+  const { cause } = (error ?? {}) as { cause?: unknown }
+  return outOfMemory.test(messageOf(error)) || (cause !== undefined && isOutOfMemory(cause))
 }
 
 /** Whether the database is of no use after this error. */

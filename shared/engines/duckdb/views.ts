@@ -5,7 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { requestsTable } from '../../request-log.ts'
 import type { Column } from '../../sql/types.ts'
 import { EngineError } from '../engine.ts'
-import { engineError } from './failures.ts'
+import { engineError, isOutOfMemory } from './failures.ts'
 import { logFiles } from './loads.ts'
 import { duckType, quoteName, quoteText } from './syntax.ts'
 import { tableFolder } from './tables.ts'
@@ -87,6 +87,7 @@ export class LogViews {
     try {
       await this.connection.run(`CREATE OR REPLACE VIEW ${quoteName(table)} AS ${rows}`)
     } catch (error) {
+      if (isOutOfMemory(error)) throw error
       const known = engineError(error)
       throw known.reason === 'failed' ? known : failed(table, 'have other columns than the table', error)
     }

@@ -1,0 +1,67 @@
+/** What callers get where runs together need more memory than the local engine has. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { edgeRow } from '../testing/edges.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+let service: TestService
+let other: string
+
+beforeAll(async () => {
+  const rows = Array.from({ length: 50 }, (_, n) =>
+    edgeRow(`r${n}`, new Date(Date.now() - n * 60_000).toISOString(), 'abcdefgh', '/rest/v1/a'),
+  )
+  const env = { ENGINE_MEMORY_BYTES: '150000000' }
+  service = await startService({ tables: { 'cloudflare.logs.prod': rows }, env, bundle: null })
+  other = await service.issue({ name: 'other' })
+}, 30_000)
+
+afterAll(() => service.stop())
+
+/** An array of so many texts, all in memory at once. */
+function arrayOf(texts: number): string {
+  const sql = `SELECT ARRAY_LENGTH(ARRAY_AGG(CONCAT(REPEAT('x', 90), CAST(a AS STRING), '-', CAST(b AS STRING)))) AS n
+    FROM UNNEST(GENERATE_ARRAY(1, 1000)) AS a CROSS JOIN UNNEST(GENERATE_ARRAY(1, ${texts / 1000})) AS b`
+  return `/api/endpoints/query/logs.all?${new URLSearchParams({ project: 'abcdefgh', sql }).toString()}`
+}
+
+const tooMuch = arrayOf(3_000_000)
+
+async function answer(path: string, key?: string) {
+  const response = await service.fetch(path, key === undefined ? {} : { key })
+  const { code = null } = (await response.json()) as { code?: string }
+  return { status: response.status, code, retryAfter: response.headers.get('retry-after') }
+}
+
+describe('a query that needs more memory than there is', () => {
+  test('is told so where it runs alone', async () => {
+    expect(await answer(tooMuch)).toEqual({ status: 422, code: 'result_too_large', retryAfter: null })
+  })
+
+  test('is told so, or to come back, where several run; those of another key get their answers', async () => {
+    const ended = new AbortController()
+    const heavy: Awaited<ReturnType<typeof answer>>[] = []
+    const callers = Array.from({ length: 4 }, async () => {
+      while (!ended.signal.aborted) heavy.push(await answer(tooMuch))
+    })
+    const plain = []
+    for (let n = 0; n < 30; n++) {
+      const path =
+        n % 2 === 0 ? `logs.all?project=abcdefgh` : `usage.api-counts?interval=hourly&project=p${n}`
+      plain.push(await answer(`/api/endpoints/query/${path}`, other))
+    }
+    ended.abort()
+    await Promise.all(callers)
+    expect(plain.filter(({ status }) => status !== 200)).toEqual([])
+    expect(heavy.length).toBeGreaterThanOrEqual(4)
+    for (const { status, code, retryAfter } of heavy)
+      expect([status, code, retryAfter]).toEqual(
+        status === 503 ? [503, 'overloaded', '5'] : [422, 'result_too_large', null],
+      )
+  }, 120_000)
+
+  test('is answered where it fits alone, though others run that it does not fit beside', async () => {
+    const path = arrayOf(450_000)
+    const answers = await Promise.all([answer(path), answer(path, other), answer(path)])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
+  }, 60_000)
+})
