@@ -1,7 +1,9 @@
 /** One request to either function: its id, a problem document for whatever is thrown, and its log line. */
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import type { HttpFunction, Request, Response } from '@google-cloud/functions-framework'
 import type { Config } from '../../shared/config.ts'
+import { errorCodes } from '../../shared/errors.ts'
 import { describeError, type Details, traceOf } from '../../shared/log.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
@@ -32,8 +34,25 @@ export interface Route {
   methods: Record<string, (call: Call) => Promise<void> | void>
 }
 
+/** A call whose log line is not written yet. */
+interface OpenCall {
+  /** Writes the line, once, after the error has been sent where nothing was. */
+  end: (error?: unknown) => void
+  /** How long its client has been gone, and may be before the line is written, in milliseconds. */
+  goneMs: number
+  waitsMs: number
+}
+
+export const openCalls = new Map<ServerResponse, OpenCall>()
+
+/** A run that goes on when its client has gone says what it cost, within the time limits of most endpoints. */
+const runMs = 60_000
+/** Of a run that is cancelled with its client: one that does not heed that. */
+const cancelMs = 1_000
+
 /**
- * The function that the framework calls for each request.
+ * The function that the framework calls for each request. Every call has its line, also one whose client leaves before it is
+ * answered: status 499, as in the logs of nginx and Cloud Run, though the run go on.
  * @param handle may throw: an ApiError goes to the caller, anything else is `internal`
  * @param write the log line, at the severity that the status has in that function
  */
@@ -48,23 +67,35 @@ export function httpFunction(
     const [path, query] = splitUrl(req.originalUrl)
     const notes: RequestLine = { requestId, method: req.method }
     res.setHeader('X-Request-Id', requestId)
-    try {
-      await handle({ req, res, path, query, notes })
-    } catch (error) {
-      Object.assign(notes, describeError(error))
-      sendProblem(res, error, { path, requestId })
+    const end = (error?: unknown): void => {
+      if (!openCalls.delete(res)) return
+      if (error !== undefined) Object.assign(notes, describeError(error))
+      if (error !== undefined && !res.headersSent) sendProblem(res, error, { path, requestId })
+      if (isGone(res)) notes.error ??= 'client_closed_request'
+      const status = isGone(res) ? errorCodes.client_closed_request.status : res.statusCode
+      const ms = Math.round(10 * (performance.now() - started)) / 10
+      write(status, { ...notes, status, ms, ...traceOf(req.get('traceparent'), project) })
     }
-    write(res.statusCode, {
-      ...notes,
-      status: res.statusCode,
-      ms: Math.round(10 * (performance.now() - started)) / 10,
-      ...traceOf(req.get('traceparent'), project),
-    })
+    openCalls.set(res, { end, goneMs: 0, waitsMs: runMs })
+    await handle({ req, res, path, query, notes }).then(() => end(), end)
   }
 }
 
-/** Aborts when the client has gone before its response has been sent. */
+const lookMs = 500
+
+/** Not by a listener to each response, which hot answers would pay for. */
+setInterval(() => {
+  for (const [res, call] of openCalls) if (isGone(res) && (call.goneMs += lookMs) > call.waitsMs) call.end()
+}, lookMs).unref()
+
+function isGone(res: ServerResponse): boolean {
+  return res.destroyed && !res.writableFinished
+}
+
+/** Aborts when the client has gone before its response has been sent: its run is to end. */
 export function goneSignal(res: Response): AbortSignal {
+  const call = openCalls.get(res)
+  if (call) call.waitsMs = cancelMs
   const gone = new AbortController()
   res.once('close', () => {
     if (!res.writableFinished) gone.abort()

@@ -46,6 +46,30 @@ async function start(ms: number, { patched = true } = {}): Promise<FunctionProce
   return server
 }
 
+/** A function whose call holds a thread of Node's pool for minutes: `process.exit` would wait for it. */
+function busyFunction(): string {
+  const source = join(folder, 'busy.mjs')
+  const at = (path: string) => JSON.stringify(join(root, path))
+  writeFileSync(
+    source,
+    `import { createRequire } from 'node:module'
+     import { pbkdf2 } from 'node:crypto'
+     import { promisify } from 'node:util'
+     import { patchFramework } from ${at('functions/http/framework.ts')}
+     import { httpFunction } from ${at('functions/http/call.ts')}
+     const { http } = createRequire(${at('package.json')})('@google-cloud/functions-framework')
+     let busy
+     patchFramework({ log: () => {}, host: null, drainMs: 2000, interrupt: () => {}, close: () => busy })
+     const handle = async () => {
+       busy = promisify(pbkdf2)('a', 'b', 2 ** 31 - 1, 64, 'sha512')
+       console.log('in flight')
+       await busy
+     }
+     http('busy', httpFunction({ project: null }, handle, status => console.log('line ' + status)))`,
+  )
+  return source
+}
+
 /** The answers to `count` requests that are in flight when `signal` comes: a body, or `null` for none. No more are taken. */
 async function answersAtSignal(
   { child, url, output }: FunctionProcess,
@@ -88,6 +112,18 @@ describe('a signal to stop', () => {
     const answers = await answersAtSignal(slow, 'SIGTERM', 3)
     expect(answers.map(answer => answer?.status)).toEqual([503, 503, 503])
     expect((await ended)[0]).toBe(0)
+  }, 15_000)
+
+  test('ends in time, though a thread is busy that nothing interrupts', async () => {
+    server = await startFunction('busy', { source: busyFunction() })
+    const { child, url, output } = server
+    const ended = once(child, 'exit')
+    const answer = fetch(url).then(({ status }) => status)
+    while (!output().includes('in flight')) await sleep(10)
+    child.kill('SIGTERM')
+    expect(await answer).toBe(503)
+    expect(await ended).toEqual([null, 'SIGKILL'])
+    expect(output()).toMatch(/^line 503$/m)
   }, 15_000)
 
   test('interrupts a query of hours in time for its callers’ answers, and ends well', async () => {

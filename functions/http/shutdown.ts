@@ -6,15 +6,16 @@
 import type { Server, ServerResponse } from 'node:http'
 import { ApiError } from '../../shared/errors.ts'
 import { describeError, type Log } from '../../shared/log.ts'
+import { openCalls } from './call.ts'
 import { sendProblem } from './problem.ts'
 
 export interface DrainOptions {
   log: Log
-  /** How long requests in flight may go on after a signal, in milliseconds; then the process ends with code 1. */
+  /** How long requests in flight may go on after a signal, in milliseconds; then the process is killed. */
   drainMs: number
   /** Called a second before that, with requests in flight: they are to answer that the service is not available. */
   interrupt: () => void
-  /** Called after the last request, before the process ends. */
+  /** Called after the last request, before the process ends; goes on while a thread is busy that no exit can end. */
   close: () => Promise<void>
 }
 
@@ -37,9 +38,10 @@ export function drainOnSignal(server: Server, options: DrainOptions): void {
   }
 }
 
-/** Before the deadline, in milliseconds: for the answers of interrupted requests, and for those that give none. */
+/** Before the deadline, in milliseconds: for the answers of interrupted requests, for those that give none, and for the end. */
 const answerMs = 1_000
 const refuseMs = 300
+const killMs = 100
 
 function drain(
   server: Server,
@@ -51,12 +53,15 @@ function drain(
     interrupt()
   }, drainMs - answerMs)
   const refusal = setTimeout(() => {
+    for (const { end } of openCalls.values()) end(ending())
     for (const res of open) if (!res.headersSent) sendProblem(res, ending(), { path: '' })
   }, drainMs - refuseMs)
-  const deadline = setTimeout(() => process.exit(1), drainMs)
+  // `process.exit` waits for the threads of Node's pool, and native code on one of them may not heed an interruption: DuckDB's
+  // planning of a statement takes minutes where it takes exponential time. So `close` waits for them, and this ends them.
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), drainMs - killMs)
   const idle = setInterval(() => server.closeIdleConnections(), 50) // kept alive by clients after their last answer
   server.close(() => {
-    for (const timer of [interruption, refusal, deadline]) clearTimeout(timer)
+    for (const timer of [interruption, refusal]) clearTimeout(timer)
     clearInterval(idle)
     close()
       .catch((error: unknown) => log('ERROR', 'closing failed', describeError(error)))

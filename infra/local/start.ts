@@ -52,9 +52,16 @@ try {
   const program = functionOf('functions/index.ts', 'query', process.env)
   const args = ['--import', './infra/local/with-parent.ts', ...program.args]
   const server = await start({ ...program, args, port })
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.child.kill(signal))
+  let stopping = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      stopping = true
+      server.child.kill(signal)
+      // For a service that is too busy to see the signal, with a function of DuckDB in JavaScript.
+      setTimeout(() => server.child.kill('SIGKILL'), config.drainMs)
+    })
   server.child.on('exit', (code, signal) => {
-    if (signal) console.error(`The service was ended by ${signal}: npm start begins it again.`)
+    if (signal && !stopping) console.error(`The service was ended by ${signal}: npm start begins it again.`)
     process.exit(code ?? 1)
   })
   await untilUp(server)
