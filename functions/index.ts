@@ -1,4 +1,7 @@
-/** The only entry: settings -> services -> the functions by the names they are deployed under. */
+/**
+ * The only entry: settings -> services -> the functions by the names they are deployed under. `npm start` takes the services, too
+ * (`infra/local/service.ts`).
+ */
 import { http } from '@google-cloud/functions-framework'
 import { loadConfig } from '../shared/config.ts'
 import { openRequestLog } from '../shared/request-log.ts'
@@ -7,10 +10,10 @@ import { patchFramework } from './http/framework.ts'
 import { queryHandler } from './query/routes.ts'
 import { warmHandler } from './warm/handler.ts'
 
-const config = loadConfig(process.env)
-const log = openRequestLog(config)
+export const config = loadConfig(process.env)
+export const log = openRequestLog(config)
 const stopping = new AbortController()
-const services = openServices(config, stopping.signal)
+export const services = openServices(config, stopping.signal)
 services.catch(() => {}) // each request that awaits it gets the error
 
 patchFramework({

@@ -1,10 +1,15 @@
-/** The scheduled function: POST, from Cloud Scheduler. The name of an endpoint is all that it takes from its caller. */
+/**
+ * The scheduled function: POST, from Cloud Scheduler. The name of an endpoint is all that it takes from its caller. On a laptop
+ * the same call comes from a schedule in the service's own process, or from `lqe warm`.
+ */
+import { randomUUID } from 'node:crypto'
 import type { HttpFunction } from '@google-cloud/functions-framework'
 import type { Config } from '../../shared/config.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Endpoints } from '../../shared/endpoints/lookup.ts'
 import { ApiError } from '../../shared/errors.ts'
-import type { Details, Log } from '../../shared/log.ts'
+import { describeError, type Details, type Log } from '../../shared/log.ts'
+import type { RequestLine } from '../../shared/request-log.ts'
 import { readSingle } from '../../shared/endpoints/query-string.ts'
 import type { Services } from '../../shared/services.ts'
 import type { EndpointReport, WarmReport } from '../../shared/warm/report.ts'
@@ -12,6 +17,12 @@ import { isWarmed, warm } from '../../shared/warm/warm.ts'
 import { readBody } from '../http/body.ts'
 import { type Exchange, httpFunction } from '../http/call.ts'
 import { oidcCheck, type PublicKeys } from './oidc.ts'
+
+interface Warming {
+  services: Services
+  config: Pick<Config, 'warmDeadlineMs' | 'warmMaxBytes'>
+  log: Log
+}
 
 interface WarmDependencies {
   services: Services | Promise<Services>
@@ -33,20 +44,54 @@ export function warmHandler({ services, config, log, publicKeys }: WarmDependenc
     await readBody(req)
     Object.assign(notes, { how: 'warm', key: 'warm' })
     notes['checked'] = await check(req.headers)
-    const reading = await services
-    const { engine, store, endpoints } = reading
-    const name = readSingle(query, 'endpoint')
-    const wanted = await wantedEndpoints(endpoints, name)
-    if (name !== null) notes.endpoint = name
-    const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
-    const report = await warm({ engine, store, log, reading }, wanted, allowance)
-    Object.assign(notes, summaryOf(report))
-    // An error makes the scheduler try again, which helps where the store did not answer, and nowhere else.
-    res.status(report.endpoints.some(({ error }) => error !== null) ? 503 : 200).json(report)
+    const report = await noted(
+      { services: await services, config, log },
+      readSingle(query, 'endpoint'),
+      notes,
+    )
+    res.status(statusOf(report)).json(report)
   }
-  return httpFunction(config, handle, (status, details) =>
-    log(status < 400 ? 'INFO' : status < 500 ? 'WARNING' : 'ERROR', 'warm', details),
-  )
+  return httpFunction(config, handle, lineWriter(log))
+}
+
+/** A call for the endpoint from within this process, with the line that it has over HTTP. */
+export async function warmHere(warming: Warming, name: string): Promise<void> {
+  const started = performance.now()
+  const notes: RequestLine = { requestId: randomUUID(), method: 'POST', how: 'warm', key: 'warm' }
+  const status = await noted(warming, name, notes).then(statusOf, (error: unknown) => {
+    Object.assign(notes, describeError(error))
+    return error instanceof ApiError ? error.status : 500
+  })
+  lineWriter(warming.log)(status, { ...notes, status, ms: Math.round(performance.now() - started) })
+}
+
+/** One call of the warmer, within the settings' time and bytes. */
+export async function warmEndpoints(
+  { services, config, log }: Warming,
+  endpoints: Endpoint[],
+): Promise<WarmReport> {
+  const { engine, store } = services
+  const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
+  return warm({ engine, store, log, reading: services }, endpoints, allowance)
+}
+
+/** The call of one name, or for all endpoints, with its summary in the notes. */
+async function noted(warming: Warming, name: string | null, notes: RequestLine): Promise<WarmReport> {
+  const wanted = await wantedEndpoints(warming.services.endpoints, name)
+  if (name !== null) notes.endpoint = name
+  const report = await warmEndpoints(warming, wanted)
+  Object.assign(notes, summaryOf(report))
+  return report
+}
+
+/** An error makes the scheduler try again, which helps where the store did not answer, and nowhere else. */
+function statusOf({ endpoints }: WarmReport): number {
+  return endpoints.some(({ error }) => error !== null) ? 503 : 200
+}
+
+function lineWriter(log: Log) {
+  return (status: number, details: Details) =>
+    log(status < 400 ? 'INFO' : status < 500 ? 'WARNING' : 'ERROR', 'warm', details)
 }
 
 /** @param name `null` = every endpoint */
@@ -63,7 +108,7 @@ function summaryOf({ endpoints, ...totals }: WarmReport): Details {
 }
 
 /** `usage.api-counts refreshed=5 fresh=2 engine_error=1` */
-function lineOf({ endpoint, refreshed, skipped, failed, error }: EndpointReport): string {
+export function lineOf({ endpoint, refreshed, skipped, failed, error }: EndpointReport): string {
   const counts = Object.entries({ refreshed, ...skipped, ...failed }).map(pair => pair.join('='))
   return [endpoint, ...counts, ...(error === null ? [] : [`error=${error}`])].join(' ')
 }

@@ -5,6 +5,7 @@
 import type { CloudSchedulerClient, protos } from '@google-cloud/scheduler'
 import { Command } from 'commander'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { warmMinutes } from '../../shared/warm/schedule.ts'
 import { isWarmed } from '../../shared/warm/warm.ts'
 import { readQueries } from '../lqe/apply/read.ts'
 import { authorizedFetch, overrideOf } from './google-api.ts'
@@ -32,12 +33,9 @@ type Jobs = Pick<CloudSchedulerClient, 'listJobs' | 'createJob' | 'updateJob' | 
 /** Jobs with other names are left alone. */
 const prefix = 'lqe-warm-'
 
-/** Periods in minutes that divide a day, as a crontab line can express them. */
-const periods = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440]
-
-/** The crontab line of the longest such period of at most `seconds`. */
+/** The crontab line of the period. */
 export function scheduleFor(seconds: number): string {
-  const minutes = periods.findLast(period => period * 60 <= seconds) ?? 1
+  const minutes = warmMinutes(seconds)
   if (minutes < 60) return `*/${minutes} * * * *`
   return minutes < 1440 ? `0 */${minutes / 60} * * *` : '0 0 * * *'
 }

@@ -12,6 +12,7 @@ import { buildFunctions } from '../deploy/build.ts'
 import { buildExplorer } from '../deploy/build-explorer.ts'
 import { projects } from '../lqe/logs/sample.ts'
 import { startBackends, startBundle } from '../google/backends.ts'
+import { keepWarm } from './scheduler.ts'
 import { makeSampleLogs } from './samples.ts'
 
 const missing = missingEmulator()
@@ -32,13 +33,16 @@ async function start(): Promise<void> {
   await apply(services, { queries: 'queries', dryRun: false, out: line => console.log(line) })
   const grant = { name: 'local', endpoints: '*' as const, pins: {}, expiresAt: null }
   const { key } = await issueKey(services.store, { ...grant, rights: ['cache:bypass'] })
-  await services.close()
   await buildFunctions('dist', { local: false })
   await buildExplorer('dist/explorer')
   const running = [
     await startBundle('query', env, log, { port }),
     await startBundle('warm', env, log, { port: port + 1 }),
   ]
+  void keepWarm(services, async endpoint => {
+    const query = new URLSearchParams({ endpoint }).toString()
+    await (await fetch(`http://localhost:${port + 1}/?${query}`, { method: 'POST' })).text()
+  })
   const end = () => void Promise.all(running.map(({ stop }) => stop())).finally(() => process.exit(0))
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end)
   console.log(`

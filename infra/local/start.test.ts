@@ -1,5 +1,5 @@
 /** What a first start says where something is in its way: one sentence, with what to do. */
-import { execFile, spawn, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -156,6 +156,25 @@ describe('a start', () => {
     expect(await startFails({ ...env, NODE_OPTIONS: `--import=data:text/javascript,${kill}` })).toMatch(
       /\nThe service was ended by SIGKILL: npm start begins it again\.\n$/,
     )
+  }, 60_000)
+
+  test('ends in time with a service that is too busy to see the signal', async () => {
+    const port = await freePort()
+    const env = { PATH: process.env['PATH'], DATA_DIR: join(folder, 'knocked'), PORT: String(port) }
+    const child = spawn(process.execPath, ['infra/local/start.ts'], {
+      env: { ...env, EXPLORER_DIR: 'off', DRAIN_MS: '500' },
+    })
+    let printed = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', text => (printed += String(text)))
+    while (!printed.includes('Serving at')) await new Promise(resolve => setTimeout(resolve, 50))
+    const served = Number(
+      execFileSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' }),
+    )
+    process.kill(served, 'SIGSTOP')
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([1, null])
+    await expect(untilGone(served)).resolves.toBeUndefined()
+    expect(printed).not.toContain('begins it again')
   }, 60_000)
 
   test('ends when the process that began it was killed', async () => {

@@ -49,9 +49,7 @@ try {
   await services.close()
   const explorer = await makeExplorer(config)
   await new Promise(resolve => place.close(resolve))
-  const program = functionOf('functions/index.ts', 'query', process.env)
-  const args = ['--import', './infra/local/with-parent.ts', ...program.args]
-  const server = await start({ ...program, args, port })
+  const server = await start({ ...functionOf('infra/local/service.ts', 'query', process.env), port })
   let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {

@@ -22,6 +22,7 @@ import { queryCommand } from './query.ts'
 import { tableCommand } from './tables/command.ts'
 import { tailCommand } from './tail.ts'
 import { typesCommand } from './types.ts'
+import { warmCommand } from './warm.ts'
 import { diffCommand, restoreCommand, versionsCommand } from './versions/commands.ts'
 import { compareCommand } from './versions/compare.ts'
 import { VersionError } from './versions/version.ts'
@@ -101,6 +102,7 @@ const program = new Command('lqe')
   .addCommand(withCloudOptions(endpointCommand(withServices)))
   .addCommand(withCloudOptions(queryCommand(withServices)))
   .addCommand(withCloudOptions(tailCommand(withServices)))
+  .addCommand(withCloudOptions(warmCommand(withServices, config)))
   .addCommand(withCloudOptions(versionsCommand(withServices)))
   .addCommand(withCloudOptions(diffCommand(withServices)))
   .addCommand(withCloudOptions(compareCommand(withServices)))

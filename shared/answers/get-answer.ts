@@ -91,6 +91,7 @@ function cacheRequestOf(
     isWithin: request.isWithin ?? false,
     timeoutMs: timeoutOf(request),
     noteUse: endpoint.warm !== null && sql === null,
+    ...(endpoint.warm ? { warmMs: endpoint.warm.seconds * 1000 } : {}),
     bypass,
     timing,
     blame: error => blame(error, request),

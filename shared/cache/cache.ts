@@ -38,6 +38,8 @@ export interface CacheRequest {
   timeoutMs: number
   /** Whether reads are recorded for the warmer. */
   noteUse: boolean
+  /** The interval of the warmer, milliseconds; absent = none. */
+  warmMs?: number
   /** Only an answer of a run that began after this request will do: no copy, not even where the engine fails. */
   bypass: boolean
   /** The most bytes that `make` may read for this caller; absent = any number. */
@@ -308,7 +310,10 @@ export class AnswerCache {
   /** Records a use for the warmer, unless a recent one is recorded or a lease is taken, which the write would break. */
   private async noteUse(key: string, request: CacheRequest, head: Head): Promise<void> {
     const now = this.entries.clock.now()
-    const isDue = now - head.usedAt > Math.max(request.freshMs / 4, noteEveryMs)
+    const everyMs = Math.max(request.freshMs / 4, noteEveryMs)
+    // The second use, from which on the warmer takes it for one in use, before the first interval ends.
+    const { warmMs = Infinity } = request
+    const isDue = now - head.usedAt > (head.uses < 2 ? Math.min(everyMs, warmMs / 4) : everyMs)
     if (!request.noteUse || !isDue || head.leasedUntil > now) return
     const set = { usedAt: now, uses: head.uses + 1 }
     await this.written(request, this.store.update(headAt(key), { set }, head.version))

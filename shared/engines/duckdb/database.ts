@@ -73,6 +73,7 @@ export class Connections {
   private readonly idle: DuckDBConnection[] = []
   private readonly turns = new Turns(mostRuns, { repeatable: true, isShortage: isOutOfMemory })
   private readonly runs = new Set<Promise<unknown>>()
+  private readonly busy = new Set<DuckDBConnection>()
 
   constructor(instance: DuckDBInstance) {
     this.instance = instance
@@ -90,6 +91,7 @@ export class Connections {
   ): Promise<Result> {
     const run = this.turns.with(owner, deadline, async turn => {
       const connection = this.idle.pop() ?? (await this.instance.connect())
+      this.busy.add(connection)
       let repeating: NodeJS.Timeout | undefined
       const forget = turn.onEnd(() => {
         connection.interrupt()
@@ -101,6 +103,7 @@ export class Connections {
       } finally {
         forget()
         clearInterval(repeating)
+        this.busy.delete(connection)
         // An interruption may show only in the connection's next statement.
         if (turn.error) connection.closeSync()
         else this.idle.push(connection)
@@ -110,9 +113,11 @@ export class Connections {
     return run.finally(() => this.runs.delete(run))
   }
 
-  /** Waits for runs: a process that exits while native code runs on a thread waits for it with no way to end. */
+  /** Ends its runs, and waits for them: a process that exits while native code runs on a thread waits for it with no way to end. */
   async close(): Promise<void> {
+    const ending = setInterval(() => this.busy.forEach(connection => connection.interrupt()), interruptMs)
     while (this.runs.size > 0) await Promise.allSettled(this.runs)
+    clearInterval(ending)
     for (const connection of this.idle.splice(0)) connection.closeSync()
     this.instance.closeSync()
   }

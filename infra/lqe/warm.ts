@@ -1,0 +1,39 @@
+/** `lqe warm [NAME]`: one call of the warm function, as Cloud Scheduler makes it. */
+import { Command } from 'commander'
+import { lineOf as lineOfReport, warmEndpoints } from '../../functions/warm/handler.ts'
+import type { Config } from '../../shared/config.ts'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { ApiError } from '../../shared/errors.ts'
+import { lineOf, type Log } from '../../shared/log.ts'
+import type { Services } from '../../shared/services.ts'
+import { isWarmed } from '../../shared/warm/warm.ts'
+import { findEndpoint } from './query.ts'
+
+/** Its action throws ApiError. The report goes to standard output, why something failed to standard error. */
+export function warmCommand(
+  withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
+  config: () => Config,
+) {
+  return new Command('warm')
+    .description('refresh the answers in use that are due, of one endpoint or of all that are kept warm')
+    .argument('[name]', 'the name or id of an endpoint')
+    .action((name?: string) => withServices(services => warm(services, config(), name)))
+}
+
+const log: Log = (...line) => console.error(lineOf(...line))
+
+async function warm(services: Services, config: Config, name?: string): Promise<void> {
+  const endpoints = name === undefined ? await services.endpoints.all() : [await findWarmed(services, name)]
+  const report = await warmEndpoints({ services, config, log }, endpoints)
+  for (const one of report.endpoints) console.log(`${lineOfReport(one)} runs=${one.runs} ms=${one.ms}`)
+  if (report.endpoints.length === 0) console.log('No endpoint is kept warm: none has warm.seconds.')
+  if (report.failed > 0 || report.endpoints.some(({ error }) => error !== null)) process.exitCode = 1
+}
+
+/** @throws ApiError `not_found` */
+async function findWarmed(services: Services, name: string): Promise<Endpoint> {
+  const endpoint = await findEndpoint(services, name)
+  if (isWarmed(endpoint)) return endpoint
+  const lack = endpoint.warm ? 'cache.seconds is 0' : 'its definition has no warm.seconds'
+  throw new ApiError('not_found', `${endpoint.name} is not kept warm: ${lack}.`)
+}
