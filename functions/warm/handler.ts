@@ -57,7 +57,13 @@ export function warmHandler({ services, config, log, publicKeys }: WarmDependenc
 /** A call for the endpoint from within this process, with the line that it has over HTTP. */
 export async function warmHere(warming: Warming, name: string): Promise<void> {
   const started = performance.now()
-  const notes: RequestLine = { requestId: randomUUID(), method: 'POST', how: 'warm', key: 'warm' }
+  const notes: RequestLine = {
+    requestId: randomUUID(),
+    method: 'POST',
+    how: 'warm',
+    key: 'warm',
+    checked: 'none',
+  }
   const status = await noted(warming, name, notes).then(statusOf, (error: unknown) => {
     Object.assign(notes, describeError(error))
     return error instanceof ApiError ? error.status : 500
