@@ -25,6 +25,7 @@ import { StoreError } from '../../shared/stores/store.ts'
 import { apply } from '../lqe/apply/apply.ts'
 import { buildExplorer } from '../deploy/build-explorer.ts'
 import { QueriesError } from '../lqe/apply/yaml.ts'
+import { mergeLoads } from '../lqe/logs/publish.ts'
 import { projects } from '../lqe/logs/sample.ts'
 import { print, warn } from '../lqe/print.ts'
 import { functionOf, start, untilUp } from './process.ts'
@@ -38,6 +39,7 @@ try {
   assertWritable(config)
   await assertStore(config)
   await makeSampleLogs(config)
+  await mergeLoads({ logsFolder: join(config.dataDir, 'logs'), tablesFolder: config.tablesDir })
   const services = await openServices(config)
   const ofFiles = (line: string) => line.replace(/^~ .*/, '$&, as in queries/; its tests were not run')
   await apply(services, {

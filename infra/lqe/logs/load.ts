@@ -10,16 +10,8 @@ import { BadEntry, entryReader, hasProject, type LogEntry, projectField } from '
 import { LogsError } from './error.ts'
 import { type FormatOptions, lineParser, otherFormat } from './formats.ts'
 import { type Line, longestLine, readLines } from './lines.ts'
-import {
-  sourcesOf,
-  type Folders,
-  ParquetWriter,
-  publish,
-  shiftTimes,
-  tableColumns,
-  timeRange,
-  withStage,
-} from './parquet.ts'
+import { type Folders, ParquetWriter, shiftTimes, tableColumns, timeRange, withStage } from './parquet.ts'
+import { publish, sourcesOf } from './publish.ts'
 import { LoadReport } from './report.ts'
 
 export interface LoadOptions extends Folders, Omit<FormatOptions, 'columns'> {
@@ -89,7 +81,8 @@ export async function loadLogs(options: LoadOptions): Promise<Loaded> {
     if (shift !== 0n) for (const writer of writers) await shiftTimes(stage, writer, shift)
     signal?.throwIfAborted()
     const added = staged.map(({ content: { bytes, hash }, ...file }) => ({ ...file, bytes, hash }))
-    const gone = publish(stage, table, added, before => staged.some(file => replaces(file, before)))
+    const isReplaced = (before: LoadedSource) => staged.some(file => replaces(file, before))
+    const gone = await publish(stage, writers[0]!, added, isReplaced)
     for (const before of gone) out(whyGone(before, staged))
     const rows = writers.reduce((sum, writer) => sum + writer.rows, 0)
     return { rows, ...counts, first: fromMicros(first + shift), last: fromMicros(last + shift) }

@@ -6,12 +6,14 @@ import type { SqlType } from '../../../shared/sql/types.ts'
 import { entryReader, type Json, type LogEntry, parseJson } from './entries.ts'
 import { fromMicros } from '../../../shared/endpoints/timestamps.ts'
 import { LogsError } from './error.ts'
-import { clearLogs, ParquetWriter, publish, tableColumns, withStage } from './parquet.ts'
+import { ParquetWriter, tableColumns, withStage } from './parquet.ts'
+import { clearLogs, publish } from './publish.ts'
 import { writeSample } from './sample.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
 import { anyCharacter } from '../../../shared/testing/characters.ts'
 import { rounds } from '../../../shared/testing/rounds.ts'
 
+const now = new Date('2026-11-21T12:00:00Z')
 const table = 'postgres.logs'
 const columns = tableColumns(tablesFolder, table)
 const entry = (id: string, micros = 0n): LogEntry => ({ id, timestamp: fromMicros(micros)!, metadata: [] })
@@ -22,7 +24,7 @@ async function write(folder: string, name: string, entries: LogEntry[], of = tab
     for (const each of entries) await writer.write(each)
     await writer.finish()
     const added = { source: name, options: '', bytes: 0, hash: '', writer }
-    publish(stage, of, [added], ({ source }) => source === name)
+    await publish(stage, writer, [added], ({ source }) => source === name)
   })
 }
 
@@ -30,11 +32,8 @@ describe('a stage', () => {
   test('publishes whole files under their name, and is gone afterwards', async () => {
     const folder = newFolder()
     await write(folder, 'load-1', [entry('a')])
-    await write(folder, 'load-2', [entry('b')])
     expect(readdirSync(folder)).toEqual([table])
-    expect(files(folder, table)).toEqual(
-      [1, 2].map(() => expect.stringMatching(/^load-[^/]+\/0001\.parquet$/)),
-    )
+    expect(files(folder, table)).toEqual([expect.stringMatching(/^load-[^/]+\/0001\.parquet$/)])
   })
 
   test('has nothing for a reader to find before it publishes', async () => {
@@ -148,47 +147,6 @@ describe('an entry on its way through Parquet', () => {
     },
     rounds(60_000, 3_600_000),
   )
-})
-
-const now = new Date('2026-11-21T12:00:00Z')
-
-describe('the files that a load replaced', () => {
-  const folders = (folder: string) =>
-    readdirSync(join(folder, table)).filter(name => name.startsWith('load-'))
-
-  test('stay for queries under way until the next load, and go then', async () => {
-    const folder = newFolder()
-    const kept: number[] = []
-    for (const id of ['a', 'b', 'c', 'd']) {
-      await write(folder, 'same', [entry(id)])
-      kept.push(folders(folder).length)
-      expect(await query(folder, table, 'SELECT id FROM logs')).toEqual([{ id }])
-    }
-    expect(kept).toEqual([1, 2, 2, 2])
-    const records = readdirSync(join(folder, table)).filter(name => name.endsWith('.json'))
-    expect(records.sort()).toEqual(['loads.3.json', 'loads.4.json'])
-  })
-
-  test('and those that a killed load left a day ago are gone after a load, and no others', async () => {
-    const folder = newFolder()
-    await write(folder, 'a', [entry('a')])
-    const dayAgo = Date.now() / 1000 - 90_000
-    for (const name of [...folders(folder), 'load-old', 'load-new']) {
-      mkdirSync(join(folder, table, name), { recursive: true })
-      if (name !== 'load-new') utimesSync(join(folder, table, name), dayAgo, dayAgo)
-    }
-    await write(folder, 'b', [entry('b')])
-    expect(folders(folder)).toHaveLength(3)
-    expect(folders(folder)).toContain('load-new')
-    expect(await query(folder, table, 'SELECT count(*) AS count FROM logs')).toEqual([{ count: '2' }])
-  })
-
-  test('none is lost where several load at once', async () => {
-    const folder = newFolder()
-    const names = Array.from({ length: 12 }, (_, at) => `n${at}`)
-    await Promise.all(names.map(async name => write(folder, name, [entry(name)])))
-    expect(await query(folder, table, 'SELECT count(*) AS count FROM logs')).toEqual([{ count: '12' }])
-  })
 })
 
 describe('clearing a table', () => {

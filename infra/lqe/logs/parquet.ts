@@ -1,28 +1,26 @@
-/** The log tables of this machine, a folder of Parquet files each, and the stage where new files wait. */
+/** Log entries become Parquet files, on a stage where these wait until they move into their table (`publish.ts`). */
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, closeSync, existsSync, fsyncSync, mkdirSync, mkdtempSync, openSync } from 'node:fs'
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync } from 'node:fs'
+import { readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { openDataFolder } from '../../../shared/data-folder.ts'
-import { commitLoads, type LoadedSource, readLoads } from '../../../shared/engines/duckdb/loads.ts'
+import { loadPrefix } from '../../../shared/engines/duckdb/loads.ts'
 import { duckType, quoteName, quoteText } from '../../../shared/engines/duckdb/syntax.ts'
-import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
+import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import type { LogEntry } from './entries.ts'
 import { LogsError } from './error.ts'
 
 /** A file is sorted within, so with few rows in many files every query would open them all. */
-const rowsPerFile = 50_000
-const charactersPerFile = 256_000_000
+export const rowsPerFile = 50_000
+export const charactersPerFile = 256_000_000
 /** Small enough for a query of an hour to skip most of a file, large enough to compress well. */
 const rowsPerGroup = 16_384
 /** Text gathered before it goes to the disk. */
 const bufferedCharacters = 1_000_000
 /** The dot sets it apart from the tables' folders. It is beside them because a rename cannot cross file systems. */
 const stagePrefix = '.stage-'
-/** Of the folder of a source's files, in its table's. */
-const loadPrefix = 'load-'
 const day = 86_400_000
 
 export interface Folders {
@@ -43,7 +41,7 @@ export function tableColumns(tablesFolder: string, table: string): Column[] {
 }
 
 /** Where rows wait as whole Parquet files until all of them move into their tables. */
-interface Stage {
+export interface Stage {
   connection: DuckDBConnection
   logsFolder: string
   folder: string
@@ -74,7 +72,7 @@ function removeAbandoned(logsFolder: string): void {
     if (name.startsWith(stagePrefix)) removeIfOld(join(logsFolder, name))
 }
 
-function removeIfOld(folder: string): void {
+export function removeIfOld(folder: string): void {
   const made = statSync(folder, { throwIfNoEntry: false })
   if (made && made.mtimeMs < Date.now() - day) rmSync(folder, { recursive: true, force: true })
 }
@@ -85,10 +83,11 @@ function removeIfOld(folder: string): void {
  */
 export class ParquetWriter {
   readonly table: string
+  readonly columns: Column[]
   readonly files: string[] = []
   rows = 0
   readonly #stage: Stage
-  readonly #columns: string
+  readonly #types: string
   readonly #folder: string
   readonly #json: string
   #text = ''
@@ -99,7 +98,8 @@ export class ParquetWriter {
   constructor(stage: Stage, table: string, columns: Column[]) {
     this.table = table
     this.#stage = stage
-    this.#columns = columns
+    this.columns = columns
+    this.#types = columns
       .map(({ name, type }) => `${quoteName(name)}: ${quoteText(duckType(type))}`)
       .join(', ')
     this.#folder = mkdtempSync(join(stage.folder, 'rows-'))
@@ -131,7 +131,7 @@ export class ParquetWriter {
     await copySorted(
       this.#stage,
       `SELECT * FROM read_json(${quoteText(this.#json)}, format = 'newline_delimited',
-        maximum_object_size = ${longest}, columns = {${this.#columns}})`,
+        maximum_object_size = ${longest}, columns = {${this.#types}})`,
       file,
     )
     rmSync(this.#json)
@@ -148,7 +148,7 @@ export class ParquetWriter {
 }
 
 /** Returns when the file is on the disk. */
-async function copySorted({ connection }: Stage, query: string, file: string): Promise<void> {
+export async function copySorted({ connection }: Stage, query: string, file: string): Promise<void> {
   await connection.run(
     `COPY (${query} ORDER BY timestamp) TO ${quoteText(file)}
       (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsPerGroup})`,
@@ -156,7 +156,7 @@ async function copySorted({ connection }: Stage, query: string, file: string): P
   flush(file)
 }
 
-function flush(file: string): void {
+export function flush(file: string): void {
   const descriptor = openSync(file, 'r+')
   fsyncSync(descriptor)
   closeSync(descriptor)
@@ -179,116 +179,4 @@ export async function shiftTimes(stage: Stage, { files }: ParquetWriter, micros:
     await copySorted(stage, `SELECT * REPLACE (${timestamp}) FROM read_parquet(${quoteText(file)})`, shifted)
     renameSync(shifted, file)
   }
-}
-
-/** A source on the stage. */
-export interface NewSource extends Omit<LoadedSource, 'rows' | 'files'> {
-  writer: ParquetWriter
-}
-
-/** What earlier loads brought to a table. */
-export function sourcesOf(logsFolder: string, table: string): LoadedSource[] {
-  const folder = tableFolder(logsFolder, table)
-  return existsSync(folder) ? recordIn(folder).sources : []
-}
-
-/** @throws LogsError for a record that is none; loads write whole ones */
-function recordIn(folder: string): ReturnType<typeof readLoads> {
-  try {
-    return readLoads(folder)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    throw new LogsError(
-      `The record of loads in ${folder} is damaged. Remove loads.*.json there, and load again.`,
-    )
-  }
-}
-
-/**
- * Adds sources to a table in one step, in place of earlier ones: their files go into its folder, where no query looks for
- * them, and then a record of loads that names them takes the place of the one before. Nothing slow is left to do: the files
- * are on the disk.
- * @param isReplaced whether an earlier source goes
- * @returns the sources that are gone
- */
-export function publish(
-  stage: Stage,
-  table: string,
-  added: NewSource[],
-  isReplaced: (earlier: LoadedSource) => boolean,
-): LoadedSource[] {
-  const folder = tableFolder(stage.logsFolder, table)
-  mkdirSync(folder, { recursive: true })
-  const sources = added
-    .filter(({ writer }) => writer.rows > 0)
-    .map(({ writer, ...source }) => ({ ...source, rows: writer.rows, files: writer.moveTo(folder) }))
-  const gone = replaceRecord(stage, folder, earlier => [
-    ...earlier.filter(source => !isReplaced(source)),
-    ...sources,
-  ])
-  removeUnnamed(folder)
-  return gone
-}
-
-/** @returns the sources that the new record does not have */
-function replaceRecord(
-  stage: Stage,
-  folder: string,
-  change: (sources: LoadedSource[]) => LoadedSource[],
-): LoadedSource[] {
-  for (;;) {
-    const before = recordIn(folder)
-    const sources = change(before.sources)
-    const gone = before.sources.filter(source => !sources.includes(source))
-    const record = join(stage.folder, `${randomUUID()}.json`)
-    writeFileSync(record, JSON.stringify({ sources, replaced: gone.flatMap(({ files }) => files) }))
-    flush(record)
-    // Otherwise another load was faster: this one is made again from its record.
-    if (!commitLoads(folder, record, before.number)) continue
-    removeFiles(folder, before.replaced)
-    return gone
-  }
-}
-
-/** Files that were replaced by the record before: a query that still reads them would have begun two loads ago. */
-function removeFiles(folder: string, files: string[]): void {
-  for (const name of foldersOf(files)) rmSync(join(folder, name), { recursive: true, force: true })
-}
-
-function foldersOf(files: string[]): Set<string> {
-  return new Set(files.map(file => dirname(file)).filter(name => name.startsWith(loadPrefix)))
-}
-
-/** A killed load leaves files that no record names. */
-function removeUnnamed(folder: string): void {
-  const { sources, replaced } = recordIn(folder)
-  const named = foldersOf([...sources.flatMap(({ files }) => files), ...replaced])
-  for (const name of readdirSync(folder))
-    if (name.startsWith(loadPrefix) && !named.has(name)) removeIfOld(join(folder, name))
-}
-
-/**
- * Removes a table's rows. The table stays, with an empty file, because a running service expects one.
- * @returns how many Parquet files were removed
- * @throws LogsError for an unknown table
- */
-export async function clearLogs({
-  logsFolder,
-  tablesFolder,
-  table,
-}: Folders & { table: string }): Promise<number> {
-  const columns = tableColumns(tablesFolder, table)
-  const folder = tableFolder(logsFolder, table)
-  return withStage(logsFolder, async stage => {
-    const made = mkdtempSync(join(stage.folder, 'empty-'))
-    await prepareTableFolder(stage.connection, made, columns)
-    const [empty] = readdirSync(made) as [string]
-    mkdirSync(folder, { recursive: true })
-    renameSync(join(made, empty), join(folder, empty))
-    const loaded = replaceRecord(stage, folder, () => []).flatMap(({ files }) => files)
-    const full = readdirSync(folder).filter(file => file.endsWith('.parquet') && file !== empty)
-    for (const file of full) rmSync(join(folder, file), { recursive: true })
-    removeFiles(folder, loaded)
-    return full.length + loaded.length
-  })
 }

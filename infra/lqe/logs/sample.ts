@@ -2,7 +2,8 @@
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { requestsTable } from '../../../shared/request-log.ts'
 import { entryReader } from './entries.ts'
-import { type Folders, ParquetWriter, publish, withStage } from './parquet.ts'
+import { type Folders, ParquetWriter, withStage } from './parquet.ts'
+import { publish } from './publish.ts'
 import { restEntries } from './sample/database.ts'
 import { type Incident, inventIncident, withIncident } from './sample/incident.ts'
 import { Random } from './sample/random.ts'
@@ -59,7 +60,7 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
     signal?.throwIfAborted()
     for (const writer of writers) {
       const sample = { source: 'sample', options: '', bytes: 0, hash: '', writer }
-      publish(stage, writer.table, [sample], ({ source }) => source === sample.source)
+      await publish(stage, writer, [sample], ({ source }) => source === sample.source)
     }
     return new Map(writers.map(({ table, rows }) => [table, rows]))
   })

@@ -72,7 +72,9 @@ class DuckDbEngine implements QueryEngine {
   constructor(options: DuckDbOptions) {
     this.options = options
     this.tables = new Map(options.tables)
-    this.rollups = new RollupParts(resolve(options.logsFolder), this.tables)
+    this.rollups = new RollupParts(resolve(options.logsFolder), this.tables, (deadline, act) =>
+      this.over([], '', deadline, act),
+    )
     this.rewritings = new LRUCache({
       max: keptRewritings,
       memoMethod: (_key, _stale, { context }) => this.rewrite(context),

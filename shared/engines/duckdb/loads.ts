@@ -3,7 +3,7 @@
  * names. The record is `loads.<number>.json`; the highest number counts. A new record comes into being whole and only if
  * no other has its number, so that a load is seen at once or not at all, and none is lost to another one.
  */
-import { linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What one source brought. */
@@ -16,23 +16,41 @@ export interface LoadedSource {
   bytes: number
   hash: string
   rows: number
-  /** Paths in the table's folder. */
+  /** Paths in the table's folder. A file of several sources is a merged one. */
   files: string[]
+  /** What the column `sourceColumn` of a merged file has in the source's rows. */
+  key?: string
 }
 
 interface Loads {
   sources: LoadedSource[]
-  /** Files that the record before named and this one does not: queries may still be reading them. */
-  replaced: string[]
+  /** Folders of files that no source has any more, and since when, in ms since 1970: queries may still be reading them. */
+  gone: Record<string, number>
 }
+
+/** Of the folder of a load's files, in its table's. */
+export const loadPrefix = 'load-'
+
+/** Of merged files alone; no column of BigQuery can be called so. */
+export const sourceColumn = '$source'
 
 const recordName = /^loads\.(\d+)\.json$/
 
 /** Absolute paths of the files that hold the rows at the moment, sorted. Throws what the file system throws. */
 export function logFiles(folder: string): string[] {
   const files = readdirSync(folder).filter(name => name.endsWith('.parquet'))
-  const loaded = readLoads(folder).sources.flatMap(source => source.files)
+  const loaded = new Set(readLoads(folder).sources.flatMap(source => source.files))
   return [...files, ...loaded].sort().map(file => join(folder, file))
+}
+
+/** Absolute paths of the files that loads have put there, also those that no record names yet, or no longer. */
+export function filesOfLoads(folder: string): string[] {
+  const folders = readdirSync(folder).filter(name => name.startsWith(loadPrefix))
+  return folders.flatMap(name => {
+    const path = join(folder, name)
+    // It may be removed meanwhile.
+    return existsSync(path) ? readdirSync(path).map(file => join(path, file)) : []
+  })
 }
 
 /**
@@ -42,9 +60,10 @@ export function logFiles(folder: string): string[] {
 export function readLoads(folder: string): Loads & { number: number } {
   for (;;) {
     const number = Math.max(0, ...recordNumbers(folder))
-    if (number === 0) return { number, sources: [], replaced: [] }
+    if (number === 0) return { number, sources: [], gone: {} }
     try {
-      return { number, ...(JSON.parse(readFileSync(recordAt(folder, number), 'utf8')) as Loads) }
+      const record = JSON.parse(readFileSync(recordAt(folder, number), 'utf8')) as Partial<Loads>
+      return { number, sources: [], gone: {}, ...record }
     } catch (error) {
       // It was removed since the folder was listed, so there is a later one.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error

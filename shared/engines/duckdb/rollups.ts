@@ -1,22 +1,25 @@
 /**
  * Roll-ups on this machine: for each log file a part, a small Parquet file with the roll-up of its rows alone, in a folder
- * beside the log files. A query adds the parts of the log files of this moment up. A part is made when it is first needed;
- * its name says which log file it is of, so that the part of a file that was replaced or removed is never read again.
+ * beside the log files. A query adds the parts of the log files of this moment up. A part is made with its log file, by the
+ * load, or when it is first needed; its name says which log file it is of, so that the part of a file that was replaced or
+ * removed is never read again. Beside the folder a file, which loads find, tells the roll-up's query.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { requestsTable } from '../../request-log.ts'
 import { placeOf, SqlError } from '../../sql/error.ts'
 import type { Column } from '../../sql/types.ts'
-import type { Deadline } from '../deadline.ts'
+import { Deadline } from '../deadline.ts'
 import { EngineError, type Rollup, type RollupKeeper } from '../engine.ts'
 import { rollupShape } from '../rollups.ts'
-import { logFiles } from './loads.ts'
+import { filesOfLoads, logFiles } from './loads.ts'
 import { rewrite } from './rewrite/rewrite.ts'
 import { quoteName, quoteText } from './syntax.ts'
 import { tableFolder } from './tables.ts'
+import { registerUdfs } from './udfs/register.ts'
 
 /** The relation that a statement reads a roll-up by. */
 export function relationOf(name: string): string {
@@ -33,6 +36,8 @@ export interface Parts {
 interface Plan {
   /** Of the roll-up. */
   name: string
+  /** Its query. */
+  sql: string
   table: string
   columns: Column[]
   /** Folder of the log files. */
@@ -53,6 +58,14 @@ interface Found {
   missing: LogFile[]
 }
 
+type Connected = (
+  deadline: Deadline,
+  act: (connection: DuckDBConnection) => Promise<unknown>,
+) => Promise<unknown>
+
+/** Milliseconds for the parts of all log files there are. */
+const createMs = 3_600_000
+
 interface LogFile {
   path: string
   /** Names this file and no other: one that takes its place has another. */
@@ -67,24 +80,51 @@ export class RollupParts implements RollupKeeper {
   /** What this process has read and found whole: files by path, as they were then. */
   private readonly intact = new Map<string, string>()
   private making: Promise<void> = Promise.resolve()
+  private readonly connected: Connected | null
 
-  /** @param tables columns by logical table name */
-  constructor(logsFolder: string, tables: ReadonlyMap<string, Column[]>) {
+  /**
+   * @param logsFolder an absolute path
+   * @param tables columns by logical table name
+   * @param connected lends the connection on which `create` makes parts; without it, all are made when they are needed
+   */
+  constructor(logsFolder: string, tables: ReadonlyMap<string, Column[]>, connected: Connected | null = null) {
     this.logsFolder = logsFolder
     this.tables = tables
+    this.connected = connected
   }
 
   async has(rollup: Rollup): Promise<boolean> {
-    return existsSync(this.folderOf(rollup))
+    return existsSync(descriptionOf(this.planOf(rollup)))
   }
 
-  /** Its parts are made when they are needed. */
+  /** Parts that cannot be made, as those of a damaged log file, are tried again when they are needed, which tells why. */
   async create(rollup: Rollup): Promise<void> {
-    mkdirSync(this.folderOf(rollup), { recursive: true })
+    describe(this.planOf(rollup))
+    const deadline = new Deadline({ timeoutMs: createMs })
+    await this.connected?.(deadline, connection => this.read([rollup], connection, deadline)).catch(() => {})
   }
 
   async remove(rollup: Rollup): Promise<void> {
-    rmSync(this.folderOf(rollup), { recursive: true, force: true })
+    const plan = this.planOf(rollup)
+    rmSync(descriptionOf(plan), { force: true })
+    rmSync(plan.parts, { recursive: true, force: true })
+  }
+
+  /**
+   * Makes the parts of log files that no record of loads names yet, for each roll-up of their table. One that fails is made
+   * when it is needed.
+   * @param connection of a database that may have no functions of ours yet
+   */
+  async prepare(table: string, files: string[], connection: DuckDBConnection): Promise<void> {
+    const folder = tableFolder(this.logsFolder, table)
+    for (const name of readdirSync(folder).filter(name => isDescription.test(name)))
+      try {
+        const plan = this.planOf(JSON.parse(readFileSync(join(folder, name), 'utf8')) as Rollup)
+        // Another version of the program made another plan of it.
+        if (descriptionOf(plan) !== join(folder, name)) continue
+        if (plan.makeSql.includes('gsql_')) await registerUdfs(connection).catch(() => {})
+        for (const path of files) await makePart(plan, { path, key: keyOf(path)! }, connection)
+      } catch {}
   }
 
   /** Folder of its parts. */
@@ -161,7 +201,8 @@ export class RollupParts implements RollupKeeper {
     const id = createHash('sha256').update(make.sql).digest('hex').slice(0, 16)
     const logColumns = this.tables.get(table)!
     const parts = join(logs, `rollup-${id}`)
-    return { name, table, columns: make.columns, logs, parts, makeSql: make.sql, sumSql: sum.sql, logColumns }
+    const queries = { sql, makeSql: make.sql, sumSql: sum.sql }
+    return { name, table, columns: make.columns, logs, parts, ...queries, logColumns }
   }
 
   /** The parts of each log file, by one look at the log files for all plans; obsolete parts are removed. */
@@ -179,6 +220,8 @@ export class RollupParts implements RollupKeeper {
         if (part !== undefined && this.isIntact(part)) files.push(part)
         else missing.push(log)
       }
+      // Files of a load that goes on, or that were replaced and may still be read.
+      if (byKey.size > 0) for (const path of filesOfLoads(plan.logs)) byKey.delete(keyOf(path) ?? '')
       for (const obsolete of byKey.values()) this.discard(obsolete)
       return { plan, files, missing }
     })
@@ -216,12 +259,28 @@ export class RollupParts implements RollupKeeper {
   }
 
   private async make(plans: Plan[], connection: DuckDBConnection, deadline: Deadline): Promise<void> {
+    for (const plan of plans) describe(plan)
     for (const { plan, missing } of this.find(plans))
       for (const log of missing) {
         deadline.check()
         await makePart(plan, log, connection)
       }
   }
+}
+
+const isDescription = /^rollup-.*\.json$/
+
+function descriptionOf({ parts }: Plan): string {
+  return `${parts}.json`
+}
+
+function describe(plan: Plan): void {
+  const { name, sql, parts } = plan
+  if (existsSync(descriptionOf(plan))) return
+  mkdirSync(parts, { recursive: true })
+  const beside = `${parts}.${randomUUID()}.tmp`
+  writeFileSync(beside, JSON.stringify({ name, sql }))
+  renameSync(beside, descriptionOf(plan))
 }
 
 /** The parts in a folder, by the keys of their log files; what a killed process left there is removed. */
