@@ -59,8 +59,8 @@ function folders() {
 }
 
 function applySettings() {
-  const { engine, tablesDir, author } = config()
-  return { isLocal: engine === 'duckdb', tablesFolder: tablesDir, author }
+  const { engine, dataDir, tablesDir, author } = config()
+  return { isLocal: engine === 'duckdb', dataDir, tablesFolder: tablesDir, author }
 }
 
 /** Errors whose message is meant for the operator; anything else is a bug and shows its stack. */

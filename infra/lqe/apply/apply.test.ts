@@ -7,6 +7,7 @@ import { openServices, type Services } from '../../../shared/services.ts'
 import { StoreError } from '../../../shared/stores/store.ts'
 import { readTests } from '../endpoint-tests/read.ts'
 import { apply } from './apply.ts'
+import { Passed } from './passed.ts'
 import { carryOut, planFor } from './plan.ts'
 import { readQueries } from './read.ts'
 import { QueriesError } from './yaml.ts'
@@ -45,6 +46,30 @@ async function refusal(): Promise<string> {
   expect(error).toBeInstanceOf(QueriesError)
   return (error as QueriesError).message.replaceAll(`${queries}/`, '')
 }
+
+test('what passed is checked again where an endpoint, a table schema or the wanted checks are others, and not before', async () => {
+  const dataDir = mkdtempSync(join(folder, 'data-'))
+  const tables = join(dataDir, 'tables')
+  cpSync('infra/tables', tables, { recursive: true })
+  services = await openServices(loadConfig({ DATA_DIR: dataDir, TABLES_DIR: tables }))
+  const applied = async (checks = 'all') => {
+    const passed = new Passed(dataDir, [queries, tables], checks)
+    await apply(services, { queries, dryRun: true, passed, out: () => {} })
+  }
+  await applied()
+  // Each check of SQL over the table fails from now on.
+  writeFileSync(join(dataDir, 'logs', 'cloudflare.logs.prod', 'mine.parquet'), 'no Parquet')
+  await applied()
+  await expect(applied('others')).rejects.toThrow('cloudflare.logs.prod')
+  edit('logs.all.yaml', text => `${text}\n`)
+  await expect(applied()).rejects.toThrow('cloudflare.logs.prod')
+  edit('logs.all.yaml', text => text.slice(0, -1))
+  await applied()
+  const schema = join(tables, 'postgres.logs.json')
+  writeFileSync(schema, `${readFileSync(schema, 'utf8')}\n`)
+  await expect(applied()).rejects.toThrow('cloudflare.logs.prod')
+  await services.close()
+})
 
 describe('apply', () => {
   beforeEach(open)

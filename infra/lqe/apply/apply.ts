@@ -8,6 +8,7 @@ import { accountHere } from '../account.ts'
 import { typedPath } from '../path.ts'
 import { check } from './check.ts'
 import { compareBatchQueries, compareRollupQueries } from './compare.ts'
+import { Passed } from './passed.ts'
 import { carryOut, estimates, planFor, type Step } from './plan.ts'
 import { readQueries } from './read.ts'
 import { createMissing, planRollups, removeUnused } from './rollups.ts'
@@ -31,6 +32,8 @@ interface ApplyOptions {
   compareRollups?: boolean
   /** Schema files of the log tables, for the endpoints' tests, which run first; absent = they do not run. */
   tablesFolder?: string
+  /** What passed the checks before: the same is not checked again, and no engine is opened for it. */
+  passed?: Passed
   /** Who applies it, for the list of versions; by default the account and machine. */
   by?: string | null
   /** Gets the plan, line by line. */
@@ -49,17 +52,24 @@ export async function apply(
     compare = false,
     compareRollups = false,
     tablesFolder,
+    passed,
     by = accountHere(),
     out,
   }: ApplyOptions,
 ): Promise<void> {
   const sources = readQueries(queries)
-  const problems = await check(sources, engine)
-  if (tablesFolder !== undefined && problems.length === 0)
-    problems.push(...(await failedTests(queries, sources, tablesFolder)))
-  if (compare && problems.length === 0) problems.push(...(await compareBatchQueries(sources, engine)))
-  if (compareRollups && problems.length === 0) problems.push(...(await compareRollupQueries(sources, engine)))
-  if (problems.length > 0) throw new QueriesError(problems)
+  const isKnown = passed?.already ?? false
+  const checks = [
+    () => check(sources, engine),
+    ...(tablesFolder === undefined ? [] : [() => failedTests(queries, sources, tablesFolder)]),
+    ...(compare ? [() => compareBatchQueries(sources, engine)] : []),
+    ...(compareRollups ? [() => compareRollupQueries(sources, engine)] : []),
+  ]
+  for (const find of isKnown ? [] : checks) {
+    const problems = await find()
+    if (problems.length > 0) throw new QueriesError(problems)
+  }
+  if (!isKnown) passed?.remember()
   const endpoints = sources.map(({ endpoint }) => endpoint)
   const steps = await planFor(endpoints, store)
   for (const { change, name, diff } of steps) {
@@ -82,7 +92,7 @@ export async function apply(
     return out(`${changes} changed.`)
   }
   const find = findAmong(endpoints, engine)
-  for (const endpoint of endpoints)
+  for (const endpoint of isKnown ? [] : endpoints)
     for (const line of await estimates(await find(endpoint), engine)) out(`  ${line}`)
   out(`${changes} to change; nothing was done (--dry-run).`)
 }
@@ -116,6 +126,7 @@ interface CommandOptions {
 interface Settings {
   /** Whether scans are free, so that batch queries are compared by default. */
   isLocal: boolean
+  dataDir: string
   tablesFolder: string
   author: string | null
 }
@@ -139,13 +150,17 @@ export function applyCommand(
     .option('--no-check-rollup', 'do not compare them, the default on BigQuery')
     .action(async ({ checkWarm, checkRollup, test, queries, dryRun }: CommandOptions) => {
       await withServices(async services => {
-        const { isLocal, tablesFolder, author } = settings()
+        const { isLocal, dataDir, tablesFolder, author } = settings()
+        // Not where a comparison is asked for, which is of the logs of now.
+        const isAsked = checkWarm === true || checkRollup === true
+        const checks = [checkWarm, checkRollup, test]
         await apply(services, {
           queries,
           dryRun,
           compare: checkWarm ?? isLocal,
           compareRollups: checkRollup ?? isLocal,
           ...(test ? { tablesFolder } : {}),
+          ...(isLocal && !isAsked ? { passed: new Passed(dataDir, [queries, tablesFolder], checks) } : {}),
           ...(author === null ? {} : { by: author }),
           out: text => print(...text.split('\n')),
         })

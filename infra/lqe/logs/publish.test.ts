@@ -1,14 +1,6 @@
 /** What loads leave in the folder of a table: few files, all rows, also where loads are killed, replaced or side by side. */
 import { execFile } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -44,7 +36,7 @@ function newLogs(): string {
 }
 
 async function ids(logs: string): Promise<string[]> {
-  return (await query(logs, table, 'SELECT id FROM logs ORDER BY id')).map(({ id }) => String(id))
+  return (await query(logs, table, 'SELECT id FROM logs ORDER BY id')).map(({ id }) => id as string)
 }
 
 const numbered = (count: number, of = 'n') =>
