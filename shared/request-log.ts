@@ -1,13 +1,12 @@
 /**
- * The log of a process on a laptop, whose lines are also the rows of the log table `service.requests`: each process has a
- * file of each day in the table's folder (`shared/engines/duckdb/views.ts` reads them), so that several append side
- * by side. In the cloud a log sink does that (`infra/deploy/setup.sh`).
+ * The log of a process on a laptop, whose lines are also the rows of the log table `service.requests`: all processes append
+ * to one file of each day in the table's folder (`shared/engines/duckdb/views.ts` reads them), as a query opens every
+ * file. In the cloud a log sink does that (`infra/deploy/setup.sh`).
  *
  * Lines are written in batches, off the path of an answer: the same bytes first to the file, then to standard output. So a
  * line that was printed is in the table, however the process ends; of one that is killed, the lines of the last moments are in
  * neither, and only a kill between the two writes leaves a batch that the table has and standard output has not.
  */
-import { randomUUID } from 'node:crypto'
 import { appendFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AnswerResult } from './answers/query-request.ts'
@@ -52,10 +51,9 @@ const batchMs = 50
 const batchLength = 32_768
 
 const dayMs = 86_400_000
-const lineEnd = Buffer.from('\n')
 
-/** Of one process and day: `2026-01-31.<UUID>.ndjson` */
-const fileName = /^(\d{4}-\d\d-\d\d)\..+\.ndjson$/
+/** Of one day, `2026-01-31.ndjson`; earlier versions had one of each process, `2026-01-31.<UUID>.ndjson`. */
+const fileName = /^(\d{4}-\d\d-\d\d)\.(?:.+\.)?ndjson$/
 
 /** The log for the lines of requests, which end with this process. */
 export function openRequestLog({ engine, dataDir, requestsDays }: Config): Log {
@@ -64,10 +62,10 @@ export function openRequestLog({ engine, dataDir, requestsDays }: Config): Log {
   let batch = ''
   const flush = () => {
     if (batch === '') return
-    const bytes = Buffer.from(batch)
+    const bytes = Buffer.from(`\n${batch}`)
     batch = ''
     file.append(bytes)
-    process.stdout.write(bytes)
+    process.stdout.write(bytes.subarray(1))
   }
   process.once('exit', flush)
   return (...line) => {
@@ -80,11 +78,8 @@ export function openRequestLog({ engine, dataDir, requestsDays }: Config): Log {
 class RequestFile {
   private readonly folder: string
   private readonly days: number
-  private readonly id = randomUUID()
   /** Day of the last batch. */
   private day = ''
-  /** Whether the file may end within a line. */
-  private torn = false
   private readonly log = occasionally(log)
 
   constructor(folder: string, days: number) {
@@ -92,18 +87,14 @@ class RequestFile {
     this.days = days
   }
 
+  /** By one write, which the system does not mix with others'. It begins a line: a process that was killed may have left half of one. */
   append(bytes: Buffer): void {
     try {
       const day = new Date().toISOString().slice(0, 10)
       if (day !== this.day) this.removeOld(day)
       this.day = day
-      appendFileSync(
-        join(this.folder, `${day}.${this.id}.ndjson`),
-        this.torn ? Buffer.concat([lineEnd, bytes]) : bytes,
-      )
-      this.torn = false
+      appendFileSync(join(this.folder, `${day}.ndjson`), bytes)
     } catch (error) {
-      this.torn = true
       // The folder may have been removed: the next batch finds it.
       this.day = ''
       const { code = null } = error as NodeJS.ErrnoException
