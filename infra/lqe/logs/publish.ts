@@ -99,7 +99,7 @@ async function replaceRecord(
     // Once another load was faster, or a small file cannot be read, this one only does what it must: a later one merges.
     const pieces = toMerge(wanted, replaced).filter(({ shrinks }) => shrinks || mayMerge)
     const sources = await merged(stage, table, wanted, pieces, replaced).catch((cause: Error) => {
-      if (mayMerge) return null
+      if (mayMerge || readLoads(folder).number !== before.number) return null
       throw unreadable(folder, cause)
     })
     if (sources === null) continue
