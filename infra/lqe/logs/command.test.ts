@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import { loadConfig } from '../../../shared/config.ts'
 import { openServices } from '../../../shared/services.ts'
@@ -174,17 +175,21 @@ describe('a load that does not live to its end', () => {
     for (let calls = 0; ; calls++) {
       rmSync(logs, { recursive: true, force: true })
       await load([1, 1])
+      // Its row is in one file with those that are to be replaced.
+      const stdin = Readable.from([Buffer.from(line.replace('"m"', '"x"'))])
+      await loadLogs({ logsFolder: logs, tablesFolder, table, files: ['-'], stdin, out: () => {} })
+      expect(files(logs, table)).toHaveLength(1)
       const child = start(folder, ['load', table, ...write([2, 2, 1])], ['--import', killAt(calls)])
       const [code] = (await once(child, 'close')) as [number | null]
       seen.push(await counts())
       await load([2, 2, 1])
-      expect(await counts()).toBe('0:2,1:2,2:1')
+      expect(await counts()).toBe('0:2,1:2,2:1,x:1')
       if (code === 0) break
       expect(code).toBeNull()
     }
-    // Three folders are renamed, and a record is linked; the last run was not killed.
-    expect(seen).toHaveLength(5)
-    expect(seen).toEqual([...Array(4).fill('0:1,1:1'), '0:2,1:2,2:1'])
+    // Three folders and the one of the merged file are renamed, and a record is linked; the last run was not killed.
+    expect(seen).toHaveLength(6)
+    expect(seen).toEqual([...Array(5).fill('0:1,1:1,x:1'), '0:2,1:2,2:1,x:1'])
   }, 60_000)
 })
 
