@@ -3,7 +3,7 @@
  * names. The record is `loads.<number>.json`; the highest number counts. A new record comes into being whole and only if
  * no other has its number, so that a load is seen at once or not at all, and none is lost to another one.
  */
-import { existsSync, linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** What one source brought. */
@@ -45,11 +45,13 @@ export function logFiles(folder: string): string[] {
 
 /** Absolute paths of the files that loads have put there, also those that no record names yet, or no longer. */
 export function filesOfLoads(folder: string): string[] {
-  const folders = readdirSync(folder).filter(name => name.startsWith(loadPrefix))
-  return folders.flatMap(name => {
-    const path = join(folder, name)
-    // It may be removed meanwhile.
-    return existsSync(path) ? readdirSync(path).map(file => join(path, file)) : []
+  return readdirSync(folder).flatMap(name => {
+    if (!name.startsWith(loadPrefix)) return []
+    try {
+      return readdirSync(join(folder, name)).map(file => join(folder, name, file))
+    } catch {
+      return [] // removed meanwhile
+    }
   })
 }
 
