@@ -77,7 +77,10 @@ export async function answerQuestion(
   const moment = cursor?.now ?? config.frozenNow ?? Date.now()
   const now = presentFor(endpoint, moment)
   const parameters = readParameters(endpoint, query, caller.pins, now)
-  const composed = compose(endpoint, caller, parameters, callerSql, { redacted, isImposed })
+  const composed = await compose(services.columnsOf, endpoint, caller, parameters, callerSql, {
+    redacted,
+    isImposed,
+  })
   const page = pageFor(services.cursors, endpoint, parameters, { cursor, now, sql: callerSql })
   const run = {
     redacted,

@@ -1,4 +1,6 @@
-import type { Statement } from '../../shared/engines/engine.ts'
+import { apiErrorOf } from '../../shared/answers/engine-errors.ts'
+import type { ColumnsOf } from '../../shared/endpoints/columns.ts'
+import { EngineError, type Statement } from '../../shared/engines/engine.ts'
 import { type Endpoint, upstreamBindings } from '../../shared/endpoints/definition.ts'
 import { savedStatement } from '../../shared/endpoints/saved-query.ts'
 import { ApiError } from '../../shared/errors.ts'
@@ -9,6 +11,7 @@ import { placeOf } from '../../shared/sql/error.ts'
 import type { Query } from '../../shared/sql/tree.ts'
 import type { Violation } from '../../shared/sandbox/caller-rules.ts'
 import { type StoredText, storedTextIn } from '../../shared/sandbox/redacted-sql.ts'
+import { columnsByEngine } from '../../shared/sandbox/offered-tables.ts'
 import { placeInCaller, sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
@@ -46,15 +49,17 @@ const asItIs: StoredText = { problem: null, names: new Map() }
 /**
  * The saved query for these parameters, or the caller's inside its sandbox.
  * @param redaction whether the answer is redacted, and whether the caller could not have it in the clear
- * @throws ApiError `sandbox_disabled`, `redaction_locked`, `sandbox_violation`, `invalid_query`, `invalid_parameter`
+ * @throws ApiError `sandbox_disabled`, `redaction_locked`, `sandbox_violation`, `invalid_query`, `invalid_parameter`; what a
+ * dry run of the endpoint's tables throws
  */
-export function compose(
+export async function compose(
+  columnsOf: ColumnsOf,
   endpoint: Endpoint,
   caller: Caller,
   parameters: Parameters,
   callerSql: string | null,
   { redacted, isImposed }: { redacted: boolean; isImposed: boolean },
-): Composed {
+): Promise<Composed> {
   const { bindings } = parameters
   if (callerSql === null) return { ...savedStatement(endpoint, bindings), tree: null, names: asItIs.names }
   if (!endpoint.sandbox)
@@ -63,7 +68,12 @@ export function compose(
     })
   assertRedactionHolds(endpoint, caller)
   assertPinsHold(endpoint, caller.pins)
-  const { sql, normal, tree, parameters: used } = sandbox(endpoint, callerSql)
+  const columns = await columnsByEngine(endpoint, callerSql, sql => columnsOf(endpoint, sql)).catch(
+    (error: unknown) => {
+      throw error instanceof EngineError ? apiErrorOf(error, endpoint) : error
+    },
+  )
+  const { sql, normal, tree, parameters: used } = sandbox(endpoint, callerSql, columns)
   const all = [...bindings, ...upstreamBindings(endpoint)]
   const needed = all.filter(({ name }) => used.includes(name))
   // A clear answer needs neither.

@@ -17,12 +17,13 @@ import type {
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { netFunctions, plainFunctions, whyClosed } from './allowed-functions.ts'
+import type { Columns } from './expand.ts'
 import { functionInstead, isSingleTable, tableInstead } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */
 export interface Offer {
   /** Its tables by their keys, in the endpoint's spelling, with their columns where those are known. */
-  tables: ReadonlyMap<string, { name: string; columns: readonly string[] | { unknown: string } }>
+  tables: ReadonlyMap<string, { name: string; columns: Columns }>
   /** Names of its parameters. */
   parameters: ReadonlySet<string>
 }
@@ -174,7 +175,9 @@ class Walk {
           : tableInstead(
               path.map(part => part.name),
               [...scope, ...[...this.offer.tables.values()].map(table => table.name)],
-              [...this.offer.tables.values()].flatMap(({ columns }) => ('unknown' in columns ? [] : columns)),
+              [...this.offer.tables.values()].flatMap(({ columns }) =>
+                'unknown' in columns ? [] : columns.map(({ name }) => name),
+              ),
             )
       const violation = new Violation(`${shown(...path)} is not a table of this endpoint${hint}`, at)
       violation.offersTables = true

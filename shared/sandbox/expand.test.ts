@@ -1,6 +1,9 @@
 /** What a caller leaves out is written out: the columns of `*`, and UNNEST around the array of a row. */
 import { describe, expect, test } from '@jest/globals'
+import { EngineError } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
+import type { Column } from '../sql/types.ts'
+import { columnsByEngine } from './offered-tables.ts'
 import { sandbox } from './sandbox.ts'
 import { endpoint } from './testing/endpoints.ts'
 
@@ -162,6 +165,58 @@ describe('the columns that a * stands for', () => {
     'SELECT * REPLACE (1 AS idd) FROM orders',
   ])('have all names of EXCEPT and REPLACE: %s', sql => {
     expect(refusal(sql)).toBe('* has no column idd')
+  })
+})
+
+describe('the columns that the engine says of a table whose SQL does not', () => {
+  const own = endpoint(
+    'WITH open AS (SELECT t.* FROM `p.open` AS t), both AS (SELECT * FROM open), sum AS (SELECT 1 AS n) SELECT 1 FROM open',
+  )
+  const columns: Column[] = [
+    { name: 'id', type: { kind: 'STRING' } },
+    { name: 'tags', type: { kind: 'ARRAY', element: { kind: 'STRING' } } },
+    { name: 'lines', type: { kind: 'ARRAY', element: { kind: 'STRUCT', fields: [] } } },
+  ]
+  const asked: string[] = []
+  const known = (sql: string) =>
+    columnsByEngine(own, sql, async query => {
+      asked.push(query)
+      return columns
+    })
+  const writtenWith = async (sql: string) => sandbox(own, sql, await known(sql)).normal
+
+  test.each([
+    ['SELECT * FROM open', 'SELECT open.id, open.tags, open.lines FROM open'],
+    ['SELECT b.* EXCEPT (lines) FROM Both AS b', 'SELECT b.id, b.tags FROM Both AS b'],
+    [
+      'SELECT * REPLACE (1 AS id) FROM open UNION ALL SELECT * FROM open',
+      'SELECT 1 AS id, open.tags, open.lines FROM open UNION ALL SELECT open.id, open.tags, open.lines FROM open',
+    ],
+    [
+      'WITH w AS (SELECT t.* FROM (SELECT * FROM open) AS t) SELECT * FROM w JOIN sum ON TRUE',
+      'WITH w AS (SELECT t.id, t.tags, t.lines FROM (SELECT open.id, open.tags, open.lines FROM open) AS t) ' +
+        'SELECT w.id, w.tags, w.lines, sum.n FROM w JOIN sum ON TRUE',
+    ],
+    [
+      'SELECT * EXCEPT (tags, lines) FROM open, UNNEST(tags) AS tag, UNNEST(lines) AS line',
+      'SELECT open.id, tag, line.* FROM open, UNNEST(tags) AS tag, UNNEST(lines) AS line',
+    ],
+    ['FROM open |> DROP tags, lines', 'SELECT open.id FROM open'],
+  ])('take the place of * in %s', async (sql, expected) => {
+    expect(await writtenWith(sql)).toBe(expected)
+  })
+
+  test('are asked for where the query may name such a table, and are not needed where two have one name', async () => {
+    asked.length = 0
+    await known('SELECT n FROM sum')
+    expect(asked).toEqual([])
+    await known('SELECT 1 FROM BOTH')
+    expect(asked).toEqual([expect.stringMatching(/\(SELECT \* FROM `both`\)$/)])
+    const refused = await columnsByEngine(own, 'FROM open', async () => {
+      throw new EngineError('rejected', 'Duplicate column names')
+    })
+    expect(sandbox(own, 'SELECT id FROM open', refused).normal).toBe('SELECT id FROM open')
+    expect(() => sandbox(own, 'SELECT * FROM open', refused)).toThrow('name the columns')
   })
 })
 

@@ -33,12 +33,19 @@ import type {
   Unpivot,
   UnnestReference,
 } from '../sql/tree.ts'
+import type { SqlType } from '../sql/types.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
 import { type Shape, shapeOf, shapeOfType, type Sight } from './shapes.ts'
 
-/** The names of a table's columns in order, or the reason why they are not known. */
-export type Columns = readonly string[] | Unknown
+/** The columns of a table in order, or the reason why they are not known. */
+export type Columns = readonly TableColumn[] | Unknown
+
+interface TableColumn {
+  name: string
+  /** Where the engine said it. */
+  type?: SqlType
+}
 
 interface Unknown {
   unknown: string
@@ -157,7 +164,9 @@ export function expandStars(query: Query, tables: ReadonlyMap<string, Columns>):
   const stars = new Stars(query, true)
   const known = [...tables].map(([key, columns]): [string, Known] => [
     key,
-    'unknown' in columns ? columns : columns.map(name => ({ name, item: null, shape: null })),
+    'unknown' in columns
+      ? columns
+      : columns.map(({ name, type }) => ({ name, item: null, shape: type ? shapeOfType(type) : null })),
   ])
   stars.rest(query, stars.commonTables(query, new Map(known)))
   return stars.problems
@@ -193,7 +202,7 @@ function namesOf(columns: Known): Columns {
   if ('unknown' in columns) return columns
   const nameless = columns.findIndex(({ name }) => name === null)
   if (nameless >= 0) return { unknown: `column ${nameless + 1} has no name` }
-  return columns.map(({ name }) => name!)
+  return columns.map(({ name }) => ({ name: name! }))
 }
 
 /** From the inside out, so that a query whose columns are asked for has no `*` left. */
@@ -260,7 +269,11 @@ class Stars {
     const [ours, theirs] = [left, right].map(namesOf) as [Columns, Columns]
     if ('unknown' in ours) return ours
     if ('unknown' in theirs) return theirs
-    const names = matchedNames(body.byName, [...ours], [...theirs])
+    const [own, other] = [ours, theirs].map(columns => columns.map(({ name }) => name)) as [
+      string[],
+      string[],
+    ]
+    const names = matchedNames(body.byName, own, other)
     return 'problem' in names ? { unknown: names.problem } : named(names)
   }
 

@@ -1,11 +1,13 @@
 /** The tables that an endpoint offers to callers: the common tables of its own outermost WITH. */
 import { LRUCache } from 'lru-cache'
 import type { Endpoint } from '../endpoints/definition.ts'
+import { EngineError } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import { parse } from '../sql/parser.ts'
 import { print } from '../sql/printer.ts'
 import { nameKey, tablesOf } from '../sql/relations.ts'
 import type { AnyNode, CommonTable, Identifier, Query, TableReference } from '../sql/tree.ts'
+import type { Column } from '../sql/types.ts'
 import { descendants } from '../sql/walk.ts'
 import { type Columns, columnsOfTables } from './expand.ts'
 
@@ -41,10 +43,34 @@ export function tablesOfEndpoint({ sql }: Pick<Endpoint, 'sql'>): EndpointTables
 /** For each table, in the order of the WITH, a statement that selects all its columns. */
 export function tableQueries(endpoint: Pick<Endpoint, 'sql'>): { name: string; sql: string }[] {
   const tables = tablesOfEndpoint(endpoint)
-  return [...tables.byKey].map(([key, { name }]) => {
-    const all = parse(`SELECT * FROM \`${name}\``)
-    return { name, sql: print(compose(tables, new Set([key]), all)) }
+  return [...tables.byKey.values()].map(({ name }) => ({ name, sql: tableQuery(tables, name) }))
+}
+
+function tableQuery(tables: EndpointTables, name: string): string {
+  return print(compose(tables, new Set([nameKey(name)]), parse(`SELECT * FROM \`${name}\``)))
+}
+
+/**
+ * By key, the columns of tables that a caller's query may name and whose own SQL does not say them, as `SELECT t.*` over a
+ * real table: the engine knows those, by a dry run.
+ * @throws EngineError for any other reason than two columns of one name, which a query that names others may read
+ */
+export async function columnsByEngine(
+  endpoint: Pick<Endpoint, 'sql'>,
+  callerSql: string,
+  columnsOf: (sql: string) => Promise<Column[]>,
+): Promise<Map<string, Columns>> {
+  const tables = tablesOfEndpoint(endpoint)
+  const text = callerSql.toLowerCase()
+  const asked = [...tables.byKey].filter(([key, { columns }]) => 'unknown' in columns && text.includes(key))
+  const found = asked.map(async ([key, { name, columns }]) => {
+    const own = await columnsOf(tableQuery(tables, name)).catch((error: unknown) => {
+      if (error instanceof EngineError && error.reason === 'rejected') return columns
+      throw error
+    })
+    return [key, own] as const
   })
+  return new Map(await Promise.all(found))
 }
 
 /**

@@ -12,7 +12,7 @@ import { print } from '../sql/printer.ts'
 import { tablesOf } from '../sql/relations.ts'
 import type { Query, TableReference } from '../sql/tree.ts'
 import { descendants, parameterNames } from '../sql/walk.ts'
-import { expandStars, starOfTable, unnestPaths } from './expand.ts'
+import { type Columns, expandStars, starOfTable, unnestPaths } from './expand.ts'
 import { ofClickHouse } from './other-dialects.ts'
 import { check, Violation } from './caller-rules.ts'
 import { apart, compose, type EndpointTables, tablesOfEndpoint } from './offered-tables.ts'
@@ -32,13 +32,18 @@ export interface Sandboxed {
 
 /**
  * Checks the caller's query and composes it with the endpoint's tables.
+ * @param known the columns of those whose own SQL does not say them, by key: `columnsByEngine`
  * @throws ApiError `invalid_query` for text that is not one query within the limits, `sandbox_violation` for a query
  * that breaks a rule; both with the place in the caller's text, and with no name that the caller may not see
  */
-export function sandbox(endpoint: Pick<Endpoint, 'sql' | 'parameters'>, callerSql: string): Sandboxed {
+export function sandbox(
+  endpoint: Pick<Endpoint, 'sql' | 'parameters'>,
+  callerSql: string,
+  known: ReadonlyMap<string, Columns> = new Map(),
+): Sandboxed {
   const offered = tablesOfEndpoint(endpoint)
   const query = parseCaller(callerSql)
-  const used = checkCaller(query, callerSql, offered, endpoint.parameters)
+  const used = checkCaller(query, callerSql, offered, { known, parameters: endpoint.parameters })
   const tables = apart(offered, query)
   const composed = compose(tables, used, query)
   return {
@@ -103,12 +108,12 @@ function checkCaller(
   query: Query,
   sql: string,
   tables: EndpointTables,
-  parameters: Endpoint['parameters'],
+  { known, parameters }: Pick<Endpoint, 'parameters'> & { known: ReadonlyMap<string, Columns> },
 ): Set<string> {
   try {
     unnestPaths(query)
     const used = check(query, { tables: tables.byKey, parameters: new Set(Object.keys(parameters)) })
-    const columns = [...tables.byKey].map(([key, table]) => [key, table.columns] as const)
+    const columns = [...tables.byKey].map(([key, table]) => [key, known.get(key) ?? table.columns] as const)
     const [problem] = expandStars(query, new Map(columns))
     if (problem) throw problem
     const left = starOfTable(query)
