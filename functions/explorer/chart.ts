@@ -1,7 +1,7 @@
 /** A series as a line chart: a legend that shows values and hides lines, and arrow keys to read the values without a mouse. */
 import UPlot from 'uplot'
 import { button, el } from './dom.ts'
-import { type Series, unitOf } from './series.ts'
+import { coloursOf, type Series, unitOf } from './series.ts'
 import { missingOf, type Range, widthText } from './logs/range.ts'
 import { now } from './service.ts'
 import { timeText } from '../query/times.ts'
@@ -101,6 +101,7 @@ function nextWithValues({ times, lines }: Series, from: number | null, step: num
 function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => void) {
   const moment = el('span', { class: 'moment' })
   const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 3 })
+  const colours = coloursOf(lines.map(({ name }) => name))
   const entries = lines.map(({ name }, i) => {
     const value = el('b', {})
     const press = () => {
@@ -109,7 +110,7 @@ function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => 
       toggled(i, on)
     }
     const swatch = el('i', { class: 'swatch', 'aria-hidden': 'true' })
-    swatch.style.background = `var(--line-${i + 1})`
+    swatch.style.background = `var(--line-${colours[i]})`
     const made = button([swatch, name, value], press, { 'aria-pressed': 'true' })
     return { button: made, value, name }
   })
@@ -118,7 +119,7 @@ function legend(lines: Series['lines'], toggled: (line: number, on: boolean) => 
     isOn: (line: number) => entries[line]!.button.ariaPressed === 'true',
     /** @param at the time under the cursor; `null` = there is none */
     show(at: string | null, values: (number | null)[]) {
-      moment.textContent = at ?? 'Point at the chart for values'
+      moment.textContent = at ?? 'Times are UTC. Point at the chart for values'
       for (const [i, { value }] of entries.entries()) {
         const number = values[i] ?? null
         value.textContent = number === null ? (at === null ? '' : '–') : numbers.format(number)
@@ -135,6 +136,7 @@ function options(
   { keys, width, asked }: { keys: ReturnType<typeof legend>; width: number; asked: Range },
 ): UPlot.Options {
   const { times, lines, step } = series
+  const colours = coloursOf(lines.map(({ name }) => name))
   const point = (at: number | null = null) => {
     const values = lines.map(line => (at === null ? null : (line.values[at] ?? null)))
     keys.show(at === null ? null : momentOf(times[at]!), values)
@@ -156,12 +158,12 @@ function options(
       x: { range: widened(series, asked) },
       ...Object.fromEntries(unitsOf(lines).map(unit => [scaleOf(unit), { range: fromZero }])),
     },
-    series: [{}, ...lines.map(({ name }, i) => line(name, i, keys.isOn(i), isBare(times)))],
+    series: [{}, ...lines.map(({ name }, i) => line(name, colours[i]!, keys.isOn(i), isBare(times)))],
   }
 }
 
-function line(label: string, i: number, show: boolean, bare: boolean): UPlot.Series {
-  const stroke = colour(`--line-${i + 1}`)
+function line(label: string, number: number, show: boolean, bare: boolean): UPlot.Series {
+  const stroke = colour(`--line-${number}`)
   return {
     label,
     show,

@@ -3,7 +3,15 @@ import { button, el, show } from './dom.ts'
 import { form } from './form.ts'
 import type { Link } from './link.ts'
 import { failure, results } from './results.ts'
-import { type Answer, type Opening, type Parameter, type Query, runQuery, ServiceError } from './service.ts'
+import {
+  type Answer,
+  type Opening,
+  type Parameter,
+  parametersOf,
+  type Query,
+  runQuery,
+  ServiceError,
+} from './service.ts'
 import { statement } from './statement.ts'
 
 interface FormOpening extends Opening {
@@ -35,7 +43,7 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpe
       if (!runs.isOutdated()) controls.fold() // else they are being written in
       if (query.sql !== null) sql?.ran(query.sql)
       const status = countOf(query, answer)
-      return { status, element: await results(query, answer) }
+      return { status, element: await results(query, answer, unbound) }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       controls.unfold()
@@ -51,6 +59,11 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpe
   const edited = () => {
     runs.mark()
     controls.unfold()
+  }
+  const unbound = () => {
+    const { start, end } = parametersOf(endpoint)
+    for (const name of [start, end]) if (name) fields.fill(name, '')
+    runs.start()
   }
   let fresh = false
   const runFresh = () => {
@@ -151,6 +164,7 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
     runButton.textContent = 'Stop'
     status.textContent = 'Running …'
     place.ariaBusy = 'true'
+    place.inert = true // these rows are of the question before
     void run(own.signal)
       .catch(stopped)
       .then(outcome => {
@@ -159,10 +173,11 @@ function runner(run: (signal: AbortSignal) => Promise<Outcome>) {
         runButton.textContent = 'Run'
         status.textContent = outcome.status
         place.ariaBusy = null
+        place.inert = false
         if (outcome.element) {
           place.classList.remove('old')
           show(place, outcome.element)
-        }
+        } else if (place.childElementCount > 0) place.classList.add('old') // it was stopped
         if (outdated) mark()
       })
   }

@@ -7,7 +7,7 @@ import { isShared } from './kept.ts'
 import { type Link, readLink, writeLink } from './link.ts'
 import { allOf, type Shape, shapeOf } from './logs/shape.ts'
 import { logsView } from './logs/view.ts'
-import { type Endpoint, listEndpoints, listTables, ServiceError } from './service.ts'
+import { type Endpoint, listEndpoints, listTables, parametersOf, ServiceError } from './service.ts'
 import { themeButton } from './theme.ts'
 import { usageEndpoint, usageView } from './usage.ts'
 
@@ -95,42 +95,67 @@ function explore(key: string, endpoints: Endpoint[]): void {
         ? { ...usageView(opening), place }
         : { ...logsView({ ...opening, shapes: logs, continueInSql: follow }), place }
     main.classList.toggle('wide', !asForm && first === 'Logs')
-    show(switches, endpointMenu(endpoints, endpoint, choose), first && views(endpoint, first, asForm))
+    show(
+      switches,
+      endpointMenu(endpoints, endpoint, chosen => choose(chosen, lastView.get(chosen.name))),
+      first && views(endpoint, first, asForm),
+    )
     show(main, unknown && el('p', { class: 'notice', role: 'alert' }, unknown), open.element)
   }
-  /** By the endpoint's name: how its logs were when they were left. */
-  const left = new Map<string, Link['view']>()
+  /** By its place: what was asked there when it was left, and the values that it handed on. */
+  const left = new Map<string, Pick<Open, 'values'> & { link: Link }>()
+  /** By the endpoint's name: its view that was open last. */
+  const lastView = new Map<string, string>()
   const follow = (link: Link) => {
     const now = readLink(location.hash)
-    if (now && open?.place === `${now.endpoint} Logs`) left.set(now.endpoint, now.view)
+    if (now && open) {
+      const handed = open.values()
+      left.set(open.place, { link: now, values: () => handed })
+      lastView.set(now.endpoint, open.place)
+    }
     remember(link, true)
     void visit(link)
   }
   /**
-   * Parameters that the endpoints share keep their values, and times their zone. What is redacted stays so.
-   * @param own words of the address
+   * As it was left. Parameters that the endpoints share keep their values, and times their zone. What is redacted stays so.
+   * @param place of the view to go back to; without one it is `fresh`, words of an address
    */
-  const choose = (endpoint: Endpoint, own: Link['view'] = []) => {
+  const choose = (endpoint: Endpoint, place = '', fresh: Link['view'] = []) => {
     const now = readLink(location.hash)
     const isSame = now?.endpoint === endpoint.name
     const goesOn = ([name, value]: [string, string]) =>
       name === 'zone' || (name === 'redact' && (isSame || value === 'true'))
-    const others = own.filter(([name]) => name !== 'zone' && name !== 'redact')
-    const view = [...others, ...(now?.view.filter(goesOn) ?? [])]
+    const before = left.get(place)
     const values = Object.entries(open?.values() ?? {})
-    const shared = values.filter(([name]) => endpoint.parameters.some(parameter => parameter.name === name))
-    follow({ endpoint: endpoint.name, values: Object.fromEntries(shared), sql: null, view })
+    const isShared = (name: string) => endpoint.parameters.some(parameter => parameter.name === name)
+    const shared = values.filter(([name, value]) => value !== '' && isShared(name))
+    const { start } = parametersOf(endpoint)
+    const plain = (time = '') => time.replace(/^now-/, '-') // as others write it
+    const given = shared.find(([name]) => name === start)
+    const isMoved = given && plain(given[1]) !== plain(before?.values()[start!])
+    const stale = ['zone', 'redact', ...(isMoved ? ['from', 'to'] : [])]
+    const own = (before?.link.view ?? fresh).filter(([name]) => !stale.includes(name))
+    follow({
+      endpoint: endpoint.name,
+      values: { ...before?.link.values, ...Object.fromEntries(shared) },
+      sql: before?.link.sql ?? null,
+      view: [...own, ...(now?.view.filter(goesOn) ?? [])],
+    })
   }
   const views = (endpoint: Endpoint, first: string, asForm: boolean) =>
     el(
       'span',
       { class: 'views', role: 'group', 'aria-label': 'View' },
-      button(first, () => choose(endpoint, asForm ? left.get(endpoint.name) : []), {
+      button(first, () => choose(endpoint, asForm ? `${endpoint.name} ${first}` : ''), {
         'aria-pressed': String(!asForm),
       }),
-      button(endpoint.sandbox ? 'Query and SQL' : 'Query', () => choose(endpoint, [['view', 'query']]), {
-        'aria-pressed': String(asForm),
-      }),
+      button(
+        endpoint.sandbox ? 'Query and SQL' : 'Query',
+        () => choose(endpoint, `${endpoint.name} query`, [['view', 'query']]),
+        {
+          'aria-pressed': String(asForm),
+        },
+      ),
     )
   onpopstate = () => void visit(readLink(location.hash))
   void visit(readLink(location.hash))

@@ -18,8 +18,11 @@ import {
 import { table } from './table.ts'
 import { columnsOf } from './value.ts'
 
-/** With a chart before the table where the rows are a series (`series`). */
-export async function results(query: Query, answer: Answer): Promise<HTMLElement> {
+/**
+ * With a chart before the table where the rows are a series (`series`).
+ * @param unbound asks again without bounds of time
+ */
+export async function results(query: Query, answer: Answer, unbound: () => void): Promise<HTMLElement> {
   const { rows } = answer
   const { asked, starts } = axisOf(query, answer)
   const chartable = series(rows, starts)
@@ -29,6 +32,7 @@ export async function results(query: Query, answer: Answer): Promise<HTMLElement
     'section',
     { class: 'results', 'aria-label': 'Results' },
     facts(query, answer),
+    boundsOf(query, unbound),
     rows.length === 0 ? noRows() : await tabs(views, actions(query, answer)),
   )
 }
@@ -98,10 +102,11 @@ async function tabs(views: View[], beside: HTMLElement): Promise<HTMLElement> {
 function actions(query: Query, { rows }: Answer): HTMLElement {
   // From the rows on the screen, without a second run.
   const save = () => download(`${query.endpoint.name}.csv`, spreadsheet(rows, columnsOf(rows)), 'text/csv')
+  const { href } = location // later it is that of another run
   return el(
     'div',
     { class: 'actions' },
-    copyButton('Copy link', () => location.href),
+    copyButton('Copy link', () => href),
     copyButton('Copy as curl', () => asCurl(query)),
     button('Download CSV', save),
   )
@@ -111,6 +116,21 @@ function noRows(): HTMLElement {
   const advice = 'Try a longer time, or look at how the parameters are written.'
   const text = el('p', {}, `The query ran and found nothing. ${advice}`)
   return el('div', { class: 'card empty' }, el('h3', {}, 'No rows'), text)
+}
+
+/** SQL of one's own may name other times than the form, which cuts the tables before that SQL reads them. */
+function boundsOf({ endpoint, values, sql }: Query, unbound: () => void): HTMLElement | null {
+  const { start, end } = parametersOf(endpoint)
+  const bounds = endpoint.parameters.filter(({ name }) => (name === start || name === end) && values[name])
+  if (sql === null || bounds.length === 0) return null
+  const said = bounds.map(({ name }) => `${name} ${values[name]}`).join(' and ')
+  const isFree = bounds.every(({ required, pinned }) => !required && pinned === undefined)
+  return el(
+    'p',
+    { class: 'notice' },
+    `Your SQL sees only the entries within ${said}, as the form says, whatever times it names itself. `,
+    isFree && button('Run for all time', unbound),
+  )
 }
 
 /** How an answer came about: from where, how old, how much, how long each step took. */

@@ -1,8 +1,18 @@
 import { describe, expect, test } from '@jest/globals'
-import { series, shortened, unitOf } from './series.ts'
+import { coloursOf, series, shortened, unitOf } from './series.ts'
 
 const at = (minute: number) => (Date.UTC(2026, 2, 10, 12, minute) / 1000) * 1_000_000
 const seconds = (minute: number) => at(minute) / 1_000_000
+
+test.each([
+  ['columns', ['ok', 'client_errors', 'server_errors'], [1, 2, 6]],
+  ['words', ['info', 'log', 'ERROR', 'fatal', 'warning'], [1, 3, 6, 2, 7]],
+  ['statuses', ['200', '201', '400', '404', '500', '503'], [1, 3, 7, 4, 6, 2]],
+  ['classes of statuses', ['2xx', 'status_404', '5xx'], [1, 2, 6]],
+  ['numbers and paths', ['512', '1024', '/v1/errors'], [1, 2, 3]],
+])('no error or warning has the green of success: %s', (_, names, colours) => {
+  expect(coloursOf(names)).toEqual(colours)
+})
 
 describe('rows as lines', () => {
   test('a column of numbers is a line, in the order of time', () => {

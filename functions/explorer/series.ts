@@ -104,6 +104,37 @@ export function unitOf(name: string): '%' | 'ms' | 'bytes' | 'time' | '' {
   return /bytes/i.test(name) ? 'bytes' : ''
 }
 
+/** What a name says of its line: of `server_errors`, `5xx`, `fatal`, or of `client_errors`, `status_404`, `warning`. */
+function severityOfName(name: string): Severity {
+  if (!/^[\w -]+$/.test(name)) return 'other' // a path or a text, which may hold any word
+  const words = name.replaceAll(/[ _-]+/g, ' ')
+  const status = /^(?:.*\b(?:status|http|code) )?([45])(?:xx|\d\d)$/i.exec(words)?.[1]
+  if (status === '4' || /\b(warn(ing)?s?|client errors?)\b/i.test(words)) return 'warning'
+  const error = /\b(err(or)?s?|fail(ed|ures?)?|fatal|panic|crit(ical)?|alert|emerg(ency)?|exceptions?)\b/i
+  return status === '5' || error.test(words) ? 'error' : 'other'
+}
+
+type Severity = keyof typeof colourOrder
+
+/** Numbers of colours in the order in which they are taken: none of errors and warnings is the green of success. */
+const colourOrder = { error: [6, 2, 7, 4, 1], warning: [2, 7, 4, 6, 1], other: [1, 2, 3, 4, 5, 6, 7, 8] }
+
+/** For each line the number of its colour, errors first. @param taken by other things */
+export function coloursOf(names: string[], taken: number[] = []): number[] {
+  const isNumber = (name: string) => /^\d+$/.test(name)
+  const areStatuses = names.filter(isNumber).every(name => /^[1-5]\d\d$/.test(name))
+  const kinds = names.map(name => (isNumber(name) && !areStatuses ? 'other' : severityOfName(name)))
+  const used = new Set(taken)
+  const colours: number[] = []
+  for (const wanted of Object.keys(colourOrder))
+    for (const [i, kind] of kinds.entries()) {
+      if (kind !== wanted) continue
+      colours[i] = colourOrder[kind].find(colour => !used.has(colour)) ?? 8
+      used.add(colours[i])
+    }
+  return colours
+}
+
 const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
 /** `1,197 ms`; a time whose unit its name does not say stands without one. */

@@ -4,7 +4,7 @@
  */
 import type { Row, Value } from '../../shared/engines/engine.ts'
 import { el } from './dom.ts'
-import { timeText } from '../query/times.ts'
+import { isTimeColumn, timeText } from '../query/times.ts'
 import { columnsOf, gist, isNested, leaf, tree } from './value.ts'
 
 const rowHeight = 34 // as in table.css
@@ -79,7 +79,7 @@ export function table(rows: Row[], label: string): HTMLElement {
         : el(
             'div',
             { role: 'row' },
-            el('div', { class: 'detail tree', role: 'cell' }, ...tree(row, { depth: 1 })),
+            el('div', { class: 'detail tree', role: 'cell' }, ...tree(row, { depth: 1, zone: 'UTC' })),
           )
       if (fields) made.after(fields)
       more = fields
@@ -125,7 +125,7 @@ function columns(rows: Row[]): Column[] {
     const values = sample.map(row => row[name] ?? null)
     const filled = values.filter(value => value !== null)
     const all = (test: (value: Value) => boolean) => filled.length > 0 && filled.every(test)
-    const time = all(value => timeText(value) !== null)
+    const time = isTimeColumn(sample, name)
     const number = !time && all(value => typeof value === 'number')
     const longest = Math.max(name.length + (time ? 4 : 0), ...values.map(value => shortText(value).length))
     const zone = time && el('span', { class: 'zone' }, ' UTC')

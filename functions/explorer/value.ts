@@ -1,7 +1,7 @@
 /** Values as people read them: as text, in a cell, and a whole row field by field. */
 import type { Row, Value } from '../../shared/engines/engine.ts'
-import { timeText } from '../query/times.ts'
 import { el } from './dom.ts'
+import { timeIn, type Zone, zoneName } from './logs/range.ts'
 
 type Nested = Value[] | { [name: string]: Value }
 type Scalar = string | number | boolean | null
@@ -27,11 +27,12 @@ export function gist(value: Value): string {
   return isNested(inner) ? `{ ${Object.keys(inner).join(', ')} }` : String(inner)
 }
 
-/** A time is readable, and shows the value that was sent on hover. */
-export function leaf(value: Scalar): HTMLElement {
+/** A time is readable, and shows the value that was sent on hover. @param zone is named beside it; none by default */
+export function leaf(value: Scalar, zone?: Zone): HTMLElement {
   if (value === null) return el('span', { class: 'null' }, 'null')
-  const time = timeText(value)
-  if (time !== null) return el('time', { title: String(value) }, time)
+  const time = timeIn(value, zone ?? 'UTC')
+  const named = zone && time?.isMoment && el('span', { class: 'zone' }, ` ${zoneName(zone)}`)
+  if (time) return el('time', { title: String(value) }, time.text, named)
   return el('span', { class: typeof value === 'string' ? 'text' : typeof value }, String(value))
 }
 
@@ -46,6 +47,8 @@ interface Node {
 interface Tree {
   /** How many levels are open; deeper ones would bury the rest. */
   depth: number
+  /** Of the times. */
+  zone: Zone
   /** Whether a column is JSON. */
   isJson?(path: string): boolean
   /** What stands beside a value. */
@@ -63,7 +66,7 @@ function nodeOf({ value, ...given }: Node, options: Tree, level: number): HTMLEl
   const inner = isJson ? value : unwrapped(value)
   const label = el('span', { class: 'name', title: path }, name)
   if (!isNested(inner) || Object.keys(inner).length === 0) {
-    const text = isNested(inner) ? el('span', { class: 'null' }, '[]') : leaf(inner)
+    const text = isNested(inner) ? el('span', { class: 'null' }, '[]') : leaf(inner, options.zone)
     const acts = isNested(inner) ? null : options.acts?.(path, inner)
     return el('div', { class: 'leaf' }, label, el('span', { class: 'value' }, text), acts)
   }

@@ -1,6 +1,6 @@
 /** Rows as CSV, for the service's answers and the explorer's downloads. */
 import type { Row, Value } from '../../shared/engines/engine.ts'
-import { timeText } from './times.ts'
+import { headingOf, timeText } from './times.ts'
 
 /** RFC 4180, with a header line; a nested value as JSON text. */
 export function csv(rows: Row[], columns: string[]): string {
@@ -10,12 +10,15 @@ export function csv(rows: Row[], columns: string[]): string {
 
 /**
  * The same for a program such as Excel: with a byte order mark, by which it knows UTF-8, and with times as it reads them,
- * UTC and to the millisecond.
+ * to the millisecond, and a header that says UTC.
  */
 export function spreadsheet(rows: Row[], columns: string[]): string {
   const readable = (value: Value) => timeText(value)?.slice(0, '2026-01-31 12:00:00.000'.length) ?? value
-  const asRead = rows.map(row => Object.fromEntries(columns.map(name => [name, readable(row[name] ?? null)])))
-  return `\ufeff${csv(asRead, columns)}`
+  const heads = columns.map(name => headingOf(rows, name))
+  const asRead = rows.map(row =>
+    Object.fromEntries(columns.map((name, at) => [heads[at], readable(row[name] ?? null)])),
+  )
+  return `\ufeff${csv(asRead, heads)}`
 }
 
 function field(value: Value): string {

@@ -124,11 +124,11 @@ describe('CSV', () => {
 describe('CSV for a spreadsheet', () => {
   const sheet = (query: string) => text(`${query}&format=spreadsheet`)
 
-  test('begins with a byte order mark, and has times that it reads', async () => {
+  test('begins with a byte order mark, and has times that it reads, with their zone in the header', async () => {
     const response = await service.fetch(`${times}?format=spreadsheet`)
     expect(response.headers.get('content-type')).toBe('text/csv; charset=utf-8')
     expect(Buffer.from(await response.arrayBuffer()).toString()).toBe(
-      '\ufeffmoment,whole,local,day,count,big\r\n2026-01-31 12:00:00.123,2026-01-31 12:00:00,2026-01-31 12:00:00,2026-01-31,12,1769860800123456789\r\n',
+      '\ufeffmoment (UTC),whole (UTC),local (UTC),day,count,big\r\n2026-01-31 12:00:00.123,2026-01-31 12:00:00,2026-01-31 12:00:00,2026-01-31,12,1769860800123456789\r\n',
     )
   })
 

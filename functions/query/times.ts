@@ -1,5 +1,5 @@
-/** Values of an answer that are times, for the page and for spreadsheets. */
-import type { Value } from '../../shared/engines/engine.ts'
+/** Values of an answer that are times, for the page, for spreadsheets and for models. */
+import type { Row, Value } from '../../shared/engines/engine.ts'
 
 const micros = { from: Date.UTC(2000) * 1000, to: Date.UTC(2100) * 1000 }
 
@@ -29,4 +29,43 @@ export function timeText(value: Value): string | null {
   const rest = isMicros(value) ? value % 1000 : 0
   const text = new Date(Math.floor(millis)).toISOString().replace('T', ' ').slice(0, -1)
   return rest > 0 ? `${text}${String(rest).padStart(3, '0')}` : text.replace(/\.000$/, '')
+}
+
+/** `2026-11-14T12:00:03.671250Z`, with so many digits of the fraction. */
+export function iso(micros: number, digits = 6): string {
+  const second = Math.floor(micros / 1e6)
+  const text = new Date(second * 1000).toISOString().slice(0, 19)
+  const fraction = `.${String(micros - second * 1e6).padStart(6, '0')}`
+  return `${text}${digits === 0 ? '' : fraction.slice(0, 1 + digits)}Z`
+}
+
+/** The same with only the digits that it needs: none, three or six. */
+export function brief(micros: number): string {
+  return iso(micros, micros % 1e6 === 0 ? 0 : micros % 1000 === 0 ? 3 : 6)
+}
+
+/**
+ * The row with its TIMESTAMPs as ISO 8601 in UTC, which a model need not count.
+ * @param paths as `times` of a summary
+ */
+export function withTimesAsText(row: Row, paths: readonly string[]): Row {
+  const textIn = (value: Value, path: string): Value => {
+    if (Array.isArray(value)) return value.map(each => textIn(each, path))
+    if (typeof value === 'object' && value !== null) return inFields(value, `${path}.`)
+    return Number.isSafeInteger(value) && paths.includes(path) ? brief(value as number) : value
+  }
+  const inFields = (fields: Row, path: string): Row =>
+    Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, textIn(value, `${path}${name}`)]))
+  return paths.length === 0 ? row : inFields(row, '')
+}
+
+/** Whether all values of a column that are there are times of day, which are shown in UTC. */
+export function isTimeColumn(rows: Row[], name: string): boolean {
+  const values = rows.flatMap(row => row[name] ?? [])
+  return values.length > 0 && values.every(value => timeText(value) !== null)
+}
+
+/** `name (UTC)` for a column of times. */
+export function headingOf(rows: Row[], name: string): string {
+  return isTimeColumn(rows, name) ? `${name} (UTC)` : name
 }

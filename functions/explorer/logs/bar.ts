@@ -2,7 +2,7 @@
 import { button, type Choices, el, menu, newId, show } from '../dom.ts'
 import { pickerFor } from '../field.ts'
 import { type Endpoint, now, type Parameter } from '../service.ts'
-import { inAddress, inBar, momentOf, rangeOf, shown, type Written, type Zone } from './range.ts'
+import { inAddress, inBar, momentOf, rangeOf, shown, type Written, type Zone, zoneName } from './range.ts'
 import { type Shape, tableTitle } from './shape.ts'
 import { isLive, severities, type Severity, type State } from './state.ts'
 
@@ -170,7 +170,7 @@ export function bar(endpoint: Endpoint, parameters: Parameter[], names: string[]
       zones.set(
         [
           ['UTC', 'UTC'],
-          ['local', 'Local'],
+          ['local', `Local (${zoneName('local')})`],
         ],
         next.zone,
       )

@@ -1,7 +1,7 @@
 /** What the histogram shows of a state, and the values of its field: asked, and put into all buckets of the range. */
 import type { Row, Value } from '../../../shared/engines/engine.ts'
 import { button, el } from '../dom.ts'
-import { amount, shortened, unitOf } from '../series.ts'
+import { amount, coloursOf, shortened, unitOf } from '../series.ts'
 import { type Answer, costOf } from '../service.ts'
 import { severityName } from './bar.ts'
 import { mostValues, none, redactedText, rowsText, type Top } from './fields.ts'
@@ -138,6 +138,7 @@ interface Kind {
 /** @param values those of `top` that have a colour of their own */
 function kindsOf(state: State, shape: Shape, values: Scalar[], top: Top[]): Kind[] {
   if (fieldAt(shape, state.by)) {
+    const hues = coloursOf(values.map(String), [7])
     const filter = (operator: '=' | '!=', value: Scalar): Filter => ({ path: state.by, operator, value })
     const kind = (value: Scalar, name: string) => ({
       name,
@@ -146,7 +147,7 @@ function kindsOf(state: State, shape: Shape, values: Scalar[], top: Top[]): Kind
       only: { filters: [filter('=', value)] },
     })
     return [
-      ...values.map((value, i) => ({ ...kind(value, String(value)), colour: String(i + 1) })),
+      ...values.map((value, i) => ({ ...kind(value, String(value)), colour: String(hues[i]) })),
       { ...othersOf(), colour: 'other', value: null },
       { ...kind(null, none), colour: '7', absent: true },
     ]

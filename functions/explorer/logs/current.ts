@@ -2,7 +2,8 @@
 import { type Link, writeLink } from '../link.ts'
 import { type Answer, type Endpoint, now, type Opening, parametersOf, runQuery } from '../service.ts'
 import { inTable, keepChoices, plainState, shapeNamed, stateFrom } from './opening.ts'
-import { iso, type Range, writtenOf } from './range.ts'
+import { iso } from '../../query/times.ts'
+import { type Range, writtenOf } from './range.ts'
 import type { Shape } from './shape.ts'
 import { addressOf, askedOf, everyTable, type Filter, type State, withColumn, withFilter } from './state.ts'
 

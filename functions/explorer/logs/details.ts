@@ -5,6 +5,7 @@ import { button, el } from '../dom.ts'
 import { tree } from '../value.ts'
 import { searchFor } from './conditions.ts'
 import { redactedText } from './fields.ts'
+import type { Zone } from './range.ts'
 import { fieldAt, identityRank, nameOf, type Shape } from './shape.ts'
 import type { Filter, Scalar } from './state.ts'
 
@@ -19,6 +20,8 @@ export interface Acts {
   where: string
   /** Whether the entry is. */
   redacted: boolean
+  /** Of its times. */
+  zone: Zone
 }
 
 /** @param entry with all its columns, of which the list shows some */
@@ -26,6 +29,7 @@ export function details(entry: Row, shape: Shape, acts: Acts): HTMLElement {
   const found: { path: string; value: Scalar }[] = []
   const fields = tree(entry, {
     depth: Infinity,
+    zone: acts.zone,
     isJson: path => fieldAt(shape, path)?.type === 'JSON',
     acts: (path, value) => {
       if (identityRank({ path }) >= 0 && isSought(path, value, shape, acts)) found.push({ path, value })

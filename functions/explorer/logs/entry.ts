@@ -89,8 +89,7 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, { va
   function open(): void {
     const { table, row, redact, zone } = view.state
     element.hidden = false
-    place.className = zone === 'local' ? 'beside-local' : ''
-    const wanted = `${table} ${row} ${redact}`
+    const wanted = `${table} ${row} ${redact} ${zone}`
     if (wanted === shown) return
     shown = wanted
     place.inert = json.disabled = true // the last entry, until this one is there
@@ -114,7 +113,7 @@ export function entryPanel(view: Current, list: ReturnType<typeof rowList>, { va
       const source = view.shape().parts && { [tableColumn]: own }
       entry = rows[0] ? { ...source, ...rows[0] } : null
       json.disabled = entry === null
-      show(place, entry ? details(entry, shape, { ...uses, redacted }) : gone)
+      show(place, entry ? details(entry, shape, { ...uses, redacted, zone: view.state.zone }) : gone)
       narrow(place, find.value)
     }, fail)
   }

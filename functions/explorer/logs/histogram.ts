@@ -5,7 +5,7 @@
 import { el, show } from '../dom.ts'
 import { amount } from '../series.ts'
 import { rowsText } from './fields.ts'
-import { missingOf, type Range, shown, widthText, type Zone } from './range.ts'
+import { missingOf, type Range, shown, widthText, type Zone, zoneName } from './range.ts'
 
 export interface Bars {
   /** Microseconds since 1970 of the beginnings of all buckets. */
@@ -148,13 +148,14 @@ function drawn(bars: Bars, width: number): SVGElement[] {
     before = time
     parts.push(text)
   }
-  if (most <= 1e-8) return parts
-  for (const value of isMeasured ? [most, most / 2] : [most]) {
-    const at = Math.max(11, y(value) + 4)
-    const text = drawing('text', { x: width + gutterOf(bars) - 2, y: at, class: 'most' })
-    text.textContent = amount(value, unit)
+  const onRight = (said: string, y: number) => {
+    const text = drawing('text', { x: width + gutterOf(bars) - 2, y, class: 'most' })
+    text.textContent = said
     parts.push(text)
   }
+  const marked = most <= 1e-8 ? [] : isMeasured ? [most, most / 2] : [most]
+  for (const value of marked) onRight(amount(value, unit), Math.max(11, y(value) + 4))
+  onRight(zoneName(zone), height + 13)
   return parts
 }
 
@@ -221,7 +222,7 @@ function wordsOf(bars: Bars, index: number): string {
   })
   const missing = missingIn(bars, start)
   const time = shown(start, zone).slice(0, width < 1e6 ? 26 : 19)
-  return `${time}, ${widthText(width)}${missing && ` (${missing})`}: ${counts.join(', ') || (isMeasured ? 'no value' : 'none')}`
+  return `${time} ${zoneName(zone)}, ${widthText(width)}${missing && ` (${missing})`}: ${counts.join(', ') || (isMeasured ? 'no value' : 'none')}`
 }
 
 function drawing<K extends keyof SVGElementTagNameMap>(

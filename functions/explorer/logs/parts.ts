@@ -71,7 +71,12 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     },
     tell: text => tell([text]),
   })
-  const rows = reading(view, { controls, list, bars, fields, arrived: entry.show }, widening)
+  /** What leaves the page goes with the rows that are shown. */
+  const aged = (old: boolean) => {
+    for (const each of leaving) each.disabled = old
+    entry.limit()
+  }
+  const rows = reading(view, { controls, list, bars, fields, arrived: entry.show, aged }, widening)
   const { legend, facts, looked, stale, place, sqlText } = rows.elements
   const following = follower(view, {
     rows: list.all,
@@ -148,6 +153,14 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   const link = copyButton('Copy link', () => location.href)
   const exact = copyButton('Copy link to this period', view.exactLink)
   const fresh = () => run({ fresh: true })
+  const saveCsv = () => save('csv', 'text/csv', spreadsheet(list.all(), columnsOf(list.all())))
+  const saveJson = () => save('json', 'application/json', JSON.stringify(list.all(), null, 2))
+  const leaving = [
+    link,
+    exact,
+    button('CSV', saveCsv, { title: 'Save the rows on the screen for a spreadsheet, with times in UTC' }),
+    button('JSON', saveJson, { title: 'Save the rows on the screen as the service answers them' }),
+  ]
   const acts = el(
     'div',
     { class: 'logs-acts' },
@@ -155,14 +168,7 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
     toggle('Chart', true, on => (bars.element.hidden = chartLine.hidden = !on)).element,
     toggle('Wrap', false, on => list.element.classList.toggle('wrap', on)).element,
     controls.redaction,
-    link,
-    exact,
-    button('CSV', () => save('csv', 'text/csv', spreadsheet(list.all(), columnsOf(list.all()))), {
-      title: 'Save the rows on the screen for a spreadsheet, with times in UTC',
-    }),
-    button('JSON', () => save('json', 'application/json', JSON.stringify(list.all(), null, 2)), {
-      title: 'Save the rows on the screen as the service answers them',
-    }),
+    ...leaving,
     endpoint.cacheSeconds > 0 &&
       endpoint.mayRunFresh &&
       button('Run fresh', fresh, { title: 'Run now, past the cache' }),

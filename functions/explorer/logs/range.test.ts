@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { iso } from '../../query/times.ts'
 import {
   buckets,
   bucketWidth,
   inAddress,
   inBar,
-  iso,
   missingOf,
   momentOf,
   rangeOf,

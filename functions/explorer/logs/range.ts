@@ -1,5 +1,8 @@
 /** Times as people write them, in microseconds since 1970 UTC, and the buckets of a histogram. */
 
+import type { Value } from '../../../shared/engines/engine.ts'
+import { brief, iso, millisOf, timeText } from '../../query/times.ts'
+
 /** From and to as written: `now-1h`, an ISO 8601 time, or empty for no bound. */
 export interface Written {
   from: string
@@ -13,6 +16,25 @@ export interface Range {
 }
 
 export type Zone = 'UTC' | 'local'
+
+/** `UTC`, or that of this device: `Europe/Berlin`. */
+export function zoneName(zone: Zone): string {
+  return zone === 'UTC' ? 'UTC' : new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+/** A time of an answer as it is shown in the zone, and whether it is a moment, as DATETIME is none; `null` where it is no time. */
+export function timeIn(value: Value, zone: Zone): { text: string; isMoment: boolean } | null {
+  const isMoment = typeof value === 'number' || (typeof value === 'string' && value.endsWith('Z'))
+  const millis = millisOf(value)
+  const micros = typeof value === 'number' ? value : (millis ?? 0) * 1000
+  const text = timeText(isMoment && zone === 'local' && millis !== null ? micros - offsetAt(micros) : value)
+  return text === null ? null : { text, isMoment }
+}
+
+/** By how many microseconds UTC is ahead of this device's zone then. */
+function offsetAt(micros: number): number {
+  return new Date(micros / 1000).getTimezoneOffset() * 6e7
+}
 
 /** In microseconds. */
 const units: Record<string, number> = { s: 1e6, m: 6e7, h: 3.6e9, d: 8.64e10, w: 6.048e11 }
@@ -63,23 +85,9 @@ export function writtenOf({ from, to }: Range): Written {
   return { from: from === null ? '' : brief(from), to: end }
 }
 
-/** `2026-11-14T12:00:03.671250Z`, with so many digits of the fraction. */
-export function iso(micros: number, digits = 6): string {
-  const second = Math.floor(micros / 1e6)
-  const text = new Date(second * 1000).toISOString().slice(0, 19)
-  const fraction = `.${String(micros - second * 1e6).padStart(6, '0')}`
-  return `${text}${digits === 0 ? '' : fraction.slice(0, 1 + digits)}Z`
-}
-
-/** The same with only the digits that it needs: none, three or six. */
-export function brief(micros: number): string {
-  return iso(micros, micros % 1e6 === 0 ? 0 : micros % 1000 === 0 ? 3 : 6)
-}
-
 /** `2026-11-14 12:00:03.671250`: as it can be written as a bound, with nothing cut. */
 export function shown(micros: number, zone: Zone, digits = 6): string {
-  const offset = zone === 'UTC' ? 0 : new Date(micros / 1000).getTimezoneOffset() * 6e7
-  return iso(micros - offset, digits)
+  return iso(micros - (zone === 'UTC' ? 0 : offsetAt(micros)), digits)
     .replace('T', ' ')
     .slice(0, -1)
 }

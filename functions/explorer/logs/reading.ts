@@ -10,7 +10,7 @@ import { type fieldList, rowsText } from './fields.ts'
 import type { histogram } from './histogram.ts'
 import { latest } from './latest.ts'
 import { placeOf } from './opening.ts'
-import { type Range, rangeOf, shown } from './range.ts'
+import { type Range, rangeOf, shown, zoneName } from './range.ts'
 import { columnsOf, entryOf, type rowList, timeOf } from './rows.ts'
 import { foundText } from './sought.ts'
 import { type After, hasCursor, rowsSql } from './sql.ts'
@@ -23,6 +23,8 @@ interface Parts {
   fields: ReturnType<typeof fieldList>
   /** Called when the rows are on the screen. */
   arrived(): void
+  /** Called when the rows answer what is asked, and when they no longer do. */
+  aged(old: boolean): void
 }
 
 const pageOf = 100
@@ -30,7 +32,11 @@ const pageOf = 100
 const minute = 6e7
 
 /** @param widening whether the page may look further back by itself, as nothing was said of the time */
-export function reading(view: Current, { controls, list, bars, fields, arrived }: Parts, widening: boolean) {
+export function reading(
+  view: Current,
+  { controls, list, bars, fields, arrived, aged }: Parts,
+  widening: boolean,
+) {
   const legend = el('div', { class: 'bars-legend' })
   const facts = el('span', { class: 'logs-facts', role: 'status' })
   const newest = () => list.element.scrollTo(0, 0)
@@ -135,7 +141,8 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
    */
   function follow(at: number, answer: Answer): void {
     count(answer)
-    const time = shown(at, view.state.zone).slice(11, 19)
+    const { zone } = view.state
+    const time = `${shown(at, zone).slice(11, 19)} ${zoneName(zone)}`
     const found = arrivals ? `${arrivals.toLocaleString('en')} new` : 'nothing new'
     looked.textContent = `looked at ${time}: ${found}${followed > 0 ? `, ${bytesText(followed)} read` : ''}`
     if (at - charted.at < Math.min(charted.width / 3, uncharted > 0 ? minute : Infinity)) return
@@ -204,7 +211,7 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
     if (error instanceof DOMException) {
       facts.textContent = 'Stopped.'
       list.end(list.all().length === 0 ? '' : 'Stopped; these rows are of the run before.')
-      return mark(asked !== '' && asked !== askedOf(view.state))
+      return mark(!isShown && asked !== '')
     }
     if (!(error instanceof ServiceError)) throw error
     const errors = error.problem.errors ?? []
@@ -282,6 +289,8 @@ export function reading(view: Current, { controls, list, bars, fields, arrived }
   /** @param old whether the rows do not answer what the controls say @param running whether those that do are on their way */
   function mark(old: boolean, running = false): void {
     place.classList.toggle('old', old)
+    list.setOld(old)
+    aged(old || running)
     stale.textContent = old && !running ? 'Not yet run' : ''
   }
 

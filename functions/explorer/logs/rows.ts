@@ -5,9 +5,8 @@
 import type { Row, Value } from '../../../shared/engines/engine.ts'
 import { button, el, show } from '../dom.ts'
 import { keep, kept } from '../kept.ts'
-import { timeText } from '../../query/times.ts'
 import { gist, isNested } from '../value.ts'
-import { shown, type Zone } from './range.ts'
+import { shown, timeIn, type Zone, zoneName } from './range.ts'
 import { nameOf, type Shape, tableColumn } from './shape.ts'
 import { columnNames, type Entry } from './sql.ts'
 import { severityIn } from './values.ts'
@@ -19,6 +18,8 @@ export interface Column {
   path: string
   kind: 'time' | 'table' | 'severity' | 'message' | 'value'
   title: string
+  /** Whether its values are times, whose zone the heading names. */
+  isMoment?: boolean
 }
 
 interface Setup {
@@ -67,12 +68,13 @@ export function columnsOf(shape: Shape, paths: string[]): Column[] {
   const { time, message, severity, parts } = shape
   const level = severity?.type === 'INT64' ? 'Status' : 'Level'
   return [
-    { name: nameOf(time), path: time.path, kind: 'time', title: 'Time' },
+    { name: nameOf(time), path: time.path, kind: 'time', title: 'Time', isMoment: true },
     ...(parts ? [{ name: tableColumn, path: tableColumn, kind: 'table', title: 'Table' } as const] : []),
     ...(severity ? [{ name: 'severity', path: severity.path, kind: 'severity', title: level } as const] : []),
     { name: nameOf(message), path: message.path, kind: 'message', title: 'Message' },
     ...columnNames(shape, paths).map(
-      ([{ path }, name]) => ({ name, path, kind: 'value', title: name }) as const,
+      ([{ path, type }, name]) =>
+        ({ name, path, kind: 'value', title: name, isMoment: type === 'TIMESTAMP' }) as const,
     ),
   ]
 }
@@ -172,7 +174,9 @@ export function rowList(events: Events) {
   return {
     element,
     all: () => rows,
-    active: () => active,
+    active: () => (body.inert ? null : active),
+    /** Rows that answer another question than the one asked now: they can be read, and not be opened. */
+    setOld: (old: boolean) => (body.inert = old),
     select,
     set(next: Row[], with_: Setup) {
       setup = with_
@@ -219,11 +223,11 @@ export function rowList(events: Events) {
     },
     end: (text: string) => (end.textContent = text),
     /** The row beside the active one. */
-    next: (by: 1 | -1) => active && (rows[rows.indexOf(active) + by] ?? null),
+    next: (by: 1 | -1) => (active && !body.inert ? (rows[rows.indexOf(active) + by] ?? null) : null),
     /** Moves by one row, and shows the row. @returns it */
     move(by: 1 | -1): Row | null {
       const next = active ? this.next(by) : rows.at(by > 0 ? 0 : -1)
-      if (!next) return null
+      if (!next || body.inert) return null
       select(next)
       this.reveal(next)
       return next
@@ -238,22 +242,22 @@ export function rowList(events: Events) {
 
 function cell(value: Value, { kind, title }: Column, zone: Zone): HTMLElement {
   const severity = kind === 'severity' ? ` severity-${severityIn(value)}` : ''
-  const text = kind === 'time' ? shown(Number(value), zone) : textOf(value)
+  const text = kind === 'time' ? shown(Number(value), zone) : textOf(value, zone)
   // Its name stands before it where there are no headings.
   const named = kind === 'value' && { 'data-name': `${title} ` }
   return el('span', { role: 'gridcell', class: `cell cell-${kind}${severity}`, ...named }, text)
 }
 
-function textOf(value: Value): string {
+function textOf(value: Value, zone: Zone): string {
   if (value === null) return ''
-  return isNested(value) ? gist(value) : (timeText(value) ?? gist(value))
+  return isNested(value) ? gist(value) : (timeIn(value, zone)?.text ?? gist(value))
 }
 
 /** A press sorts, a drag of the edge widens. */
 function heading(column: Column, setup: Setup, events: Events, changed: () => void): HTMLElement {
   const { path, kind, name } = column
   const sorted = setup.sort.path === path || (setup.sort.path === '' && kind === 'time')
-  const title = kind === 'time' ? `${column.title} (${setup.zone})` : column.title
+  const title = column.isMoment ? `${column.title} (${zoneName(setup.zone)})` : column.title
   const sortable = kind === 'time' || kind === 'value'
   const arrow = sorted ? (setup.sort.ascending ? ' ↑' : ' ↓') : ''
   const sort = () => events.sort(kind === 'time' ? '' : path)
