@@ -9,7 +9,7 @@ export const errorCodes = {
   sandbox_disabled: { status: 400, title: 'This endpoint takes no SQL' },
   unauthenticated: { status: 401, title: 'A valid API key is needed' },
   forbidden_origin: { status: 403, title: 'Pages of this origin may not call' },
-  sandbox_violation: { status: 403, title: 'The query reaches outside its sandbox' },
+  sandbox_violation: { status: 403, title: 'The query does what this endpoint does not allow' },
   pinned_parameter: { status: 403, title: 'The API key fixes this parameter' },
   redaction_locked: { status: 403, title: 'The API key may not lift redaction' },
   not_found: { status: 404, title: 'Not found' },

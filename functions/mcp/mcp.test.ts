@@ -186,6 +186,18 @@ describe('an answer for a model', () => {
       expect(text).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u)
   })
 
+  test('has times as text, nested ones too, in CSV and in JSON, which its SQL takes; numbers stay numbers', async () => {
+    const time = "TIMESTAMP '2026-01-31 12:00:00.5'"
+    const flat = `SELECT ${time} AS t, DATETIME(2026, 1, 31, 12, 0, 0) AS civil, UNIX_MICROS(${time}) AS micros`
+    const rows = ({ text }: { text: string }) => text.split(/<\/?rows \w+>\n?/)[1]!.trim()
+    const text = '2026-01-31T12:00:00.500Z'
+    expect(rows(await sql(flat))).toBe(`t,civil,micros\n${text},2026-01-31T12:00:00,1769860800500000`)
+    const nested = `SELECT [STRUCT(${time} AS t, [${time}] AS all_of)] AS list, TIMESTAMP '${text}' = ${time} AS same`
+    expect(JSON.parse(rows(await sql(nested)))).toEqual({ list: [{ t: text, all_of: [text] }], same: true })
+    const { structuredContent } = await call('logs_all', { project: 'p' })
+    expect(structuredContent).toMatchObject({ rows: [{ timestamp: now.replace('.000', '') }] })
+  })
+
   test('has a mark of its own, also one that is remembered', async () => {
     const marks = new Set<string>()
     for (let times = 0; times < 3; times++) {

@@ -10,10 +10,12 @@ import { sha256, withoutKeys } from '../../shared/keys/key-text.ts'
 import { Timing } from '../../shared/timing.ts'
 import { cursorAfter } from '../../shared/pages/page.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
+import { nameHint } from '../../shared/sql/nearest.ts'
 import { visible } from '../../shared/visible-text.ts'
 import { goneSignal } from '../http/call.ts'
 import { answerQuestion } from '../query/answer.ts'
 import { redactionFor } from '../query/redaction.ts'
+import { withTimesAsText } from '../query/times.ts'
 import { parameterSchema } from '../query/openapi.ts'
 import type { JsonSchema } from '../query/openapi-schemas.ts'
 import type { ToolCall } from './frames.ts'
@@ -84,7 +86,7 @@ function aboutSql(endpoint: Endpoint): string {
   const tables = tableQueries(endpoint).map(({ name }) => name)
   return (
     `Runs your own SQL over ${tables.join(', ')}. Their columns are in the resources lqe://${endpoint.name}/<table>. ` +
-    'Times in rows are microseconds since 1970, for TIMESTAMP_MICROS().'
+    "Times in rows are ISO 8601 in UTC, which SQL takes as TIMESTAMP '2026-01-31T12:00:00Z'."
   )
 }
 
@@ -134,7 +136,10 @@ function outputSchema(columns: string[]): JsonSchema {
 /** An error that the caller can correct is a result of the tool; an unknown tool is an error of the protocol. */
 export async function callTool(mcpCall: McpCall, params: ToolCall): Promise<CallToolResult> {
   const result = await toolResult(mcpCall, params)
-  if (!result) throw invalidParams(`There is no tool ${params.name}.`)
+  if (!result) {
+    const names = targetsFor(mcpCall.caller, await mcpCall.call.services.endpoints.all()).keys()
+    throw invalidParams(`There is no tool ${params.name}; ${nameHint(params.name, names)}`)
+  }
   return JSON.parse(result.toString()) as CallToolResult
 }
 
@@ -198,7 +203,9 @@ async function resultOf(
   const wanted = format === 'json' ? 'json' : 'csv'
   const remembered = await answer.form(`for a model, ${wanted}`, async () => {
     const rows = await answer.rows()
-    const shown = contextRows(rows, answer.summary.columns, wanted)
+    const { columns, times = [] } = answer.summary
+    const readable = rows.map(row => withTimesAsText(row, times))
+    const shown = contextRows(readable, columns, wanted)
     const { next = null, newest = null } = answer.summary.page ?? {}
     const last = rows[shown.rows.length - 1]
     const known = newest ?? next ?? (typeof cursor === 'string' ? cursor : null)
@@ -208,7 +215,7 @@ async function resultOf(
     return marked(mark => jsonOf(resultFor(shown, { endpoint, takesSql }, isCut ? more : next, mark)))
   })
   const json = withFreshMark(remembered)
-  return read.ignored.length > 0 ? withNotes(json, read.ignored) : json
+  return read.ignored.length > 0 ? withNotes(json, read.ignored, endpoint) : json
 }
 
 /** @param next the cursor of the rows after those that are shown */
@@ -225,9 +232,12 @@ function resultFor(
   }
 }
 
-function withNotes(json: Buffer, ignored: string[]): Buffer {
+function withNotes(json: Buffer, ignored: string[], { parameters }: Endpoint): Buffer {
   const result = JSON.parse(json.toString()) as CallToolResult
-  const notes = ignored.map(name => `There is no parameter ${visible(name)}; it was left out.`)
+  const known = Object.keys(parameters)
+  const notes = ignored.map(
+    name => `There is no parameter ${visible(name)}, it was left out; ${nameHint(name, known)}`,
+  )
   return jsonOf({ ...result, content: [{ type: 'text', text: notes.join('\n') }, ...result.content] })
 }
 

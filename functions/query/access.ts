@@ -3,6 +3,7 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { type Caller, keyFromHeaders, mayCall } from '../../shared/keys/authenticate.ts'
 import { limitHeaders } from '../../shared/keys/limits.ts'
+import { nearestName } from '../../shared/sql/nearest.ts'
 import type { Call } from '../http/call.ts'
 import { versionFor } from './version.ts'
 
@@ -15,10 +16,20 @@ import { versionFor } from './version.ts'
 export async function accessEndpoint(call: Call): Promise<{ caller: Caller; endpoint: Endpoint }> {
   const caller = await authenticate(call)
   const endpoint = await call.services.endpoints.find(call.name)
-  if (!endpoint || !mayCall(caller, endpoint.name))
-    throw new ApiError('not_found', 'There is no such endpoint, or this API key may not call it.')
+  if (!endpoint || !mayCall(caller, endpoint.name)) throw await notCallable(call, caller)
   call.notes.endpoint = endpoint.name
   return { caller, endpoint: await versionFor(call, endpoint) }
+}
+
+/** Of the names that are near, those alone that the key may call say anything. */
+async function notCallable({ name, services }: Call, caller: Caller): Promise<ApiError> {
+  const names = (await services.endpoints.remembered()).map(endpoint => endpoint.name)
+  const near = nearestName(
+    name,
+    names.filter(each => mayCall(caller, each)),
+  )
+  const hint = near === null ? '.' : `; did you mean ${near}?`
+  return new ApiError('not_found', `There is no such endpoint, or this API key may not call it${hint}`)
 }
 
 /**

@@ -59,10 +59,16 @@ const marks = {
   newest: { type: 'string', description: 'For `follow`: rows newer than these, as they come' },
 }
 
+const ignored = {
+  type: 'array',
+  items: text,
+  description: 'Parameters that were sent and are not declared; absent where there are none',
+}
+
 /** The marks are those of an endpoint with pages. */
 export const metaSchema: JsonSchema = {
   ...meta,
-  properties: { ...(meta['properties'] as JsonSchema), ...marks },
+  properties: { ...(meta['properties'] as JsonSchema), ...marks, ignored },
 }
 
 /** Examples; `openapi.test.ts` reproduces those that need neither a failing engine nor a limit. */

@@ -242,12 +242,24 @@ describe('parameters that are wrong', () => {
     )
   })
 
-  test('that are not declared are ignored, and a header names them', async () => {
-    const response = await service.fetch(`${logs}?project=${project}&proyect=x&limit=5`)
+  test('that are not declared are ignored, and a header and meta name them', async () => {
+    const ask = (query: string, headers = {}) =>
+      service.fetch(`${logs}?project=${project}${query}`, {
+        headers: { 'Accept-Encoding': 'identity', ...headers },
+      })
+    const [response, plain] = [await ask('&proyect=x&limit=5'), await ask('')]
     expect(response.headers.get('x-ignored-parameters')).toBe('proyect, limit')
-    expect((await service.fetch(`${logs}?project=${project}`)).headers.has('x-ignored-parameters')).toBe(
-      false,
-    )
+    expect(plain.headers.has('x-ignored-parameters')).toBe(false)
+    const body = (await plain.json()) as { result: object[]; meta: object }
+    const noted = { ...body, meta: { ...body.meta, ignored: ['proyect', 'limit'] } }
+    expect(await response.text()).toBe(JSON.stringify(noted))
+    expect(await (await ask('&proyect=x&limit=5', { 'Accept-Encoding': 'gzip' })).json()).toEqual(noted)
+    const [own, other] = [response, plain].map(({ headers }) => headers.get('etag')!)
+    expect(own).not.toBe(other)
+    expect((await ask('&proyect=x&limit=5', { 'If-None-Match': own })).status).toBe(304)
+    expect((await ask('&proyect=x&limit=5', { 'If-None-Match': other })).status).toBe(200)
+    const csv = await Promise.all([ask('&format=csv&limit=5'), ask('&format=csv')])
+    expect(csv.map(({ headers }) => headers.get('etag'))[0]).toBe(csv[1].headers.get('etag'))
   })
 })
 

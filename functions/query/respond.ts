@@ -5,6 +5,7 @@ import type { AnswerResult } from '../../shared/answers/query-request.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { queryText, splitQuery } from '../../shared/endpoints/query-string.ts'
 import type { Parameters } from '../../shared/endpoints/parameters.ts'
+import { sha256 } from '../../shared/keys/key-text.ts'
 import { describeError, type Details } from '../../shared/log.ts'
 import type { Timing } from '../../shared/timing.ts'
 import type { Call } from '../http/call.ts'
@@ -28,10 +29,11 @@ const vary = [
 export async function respond(call: Call, response: Response): Promise<void> {
   const { format, result } = response
   const { answer } = result
+  const noted = notedIn(response)
   Object.assign(call.notes, { cache: result.status, rows: answer.summary.rows, ...coveredFailure(result) })
   await sendRepresentation(call, {
     mediaType: `${format.mediaType}; charset=utf-8`,
-    hash: answer.tag.slice(0, 32),
+    hash: (noted ? sha256(answer.tag + noted) : answer.tag).slice(0, 32),
     ...(format.write ? { format: format.name } : {}),
     encodings: ['gzip', 'br', 'identity'],
     bytes: encoding => bodyOf(call, response, encoding),
@@ -51,18 +53,34 @@ function coveredFailure({ failure }: AnswerResult): Details {
 const largeBytes = 250_000
 
 /** @throws ApiError `overloaded` */
-function bodyOf({ res, services }: Call, { format, result }: Response, encoding: Encoding): Promise<Buffer> {
+function bodyOf({ res, services }: Call, response: Response, encoding: Encoding): Promise<Buffer> {
+  const { format, result } = response
   const { answer } = result
   const { write } = format
-  const make = async () => (write ? encode(await inFormat(answer, write), encoding) : answer.bytes(encoding))
+  const noted = notedIn(response)
+  const make = async () => {
+    if (write) return encode(await inFormat(answer, write), encoding)
+    return noted ? encode(withNote(await answer.bytes('identity'), noted), encoding) : answer.bytes(encoding)
+  }
   if (answer.rawBytes < largeBytes) return make()
-  const isMade = !write && answer.has(encoding)
+  const isStored = !write && !noted
   return services.inFlight.body(res, {
-    key: `${answer.tag} ${format.name} ${encoding}`,
-    cost: isMade ? 0 : memoryOfRows * answer.rawBytes,
+    key: `${answer.tag} ${format.name} ${noted} ${encoding}`,
+    cost: isStored && answer.has(encoding) ? 0 : memoryOfRows * answer.rawBytes,
     make,
-    held: body => answer.heldBytes + (write ? body.length : 0),
+    held: body => answer.heldBytes + (isStored ? 0 : body.length),
   })
+}
+
+/** What `meta` says of the call itself, as JSON; empty where that is nothing. */
+function notedIn({ format, parameters: { ignored } }: Response): string {
+  return ignored.length === 0 || format.write ? '' : `,"ignored":${JSON.stringify(ignored)}`
+}
+
+/** The stored body is a function of the rows alone, so a copy gets the note, at the end of its `meta`. */
+function withNote(body: Buffer, noted: string): Buffer {
+  const ends = '}}'
+  return Buffer.concat([body.subarray(0, -ends.length), Buffer.from(noted + ends)])
 }
 
 function headersOf(

@@ -44,7 +44,7 @@ const counting = [
 describe('lqe query', () => {
   test('prints rows as a table, with values in one line', async () => {
     expect(await query(...counting)).toEqual({
-      out: 'text  nothing  list  time\na b            [1]   2026-01-31 12:00:00.500\n1 row\n',
+      out: 'text  nothing  list  time (UTC)\na b            [1]   2026-01-31 12:00:00.500\n1 row\n',
       err: '',
       code: 0,
     })
@@ -79,7 +79,7 @@ describe('lqe query', () => {
 
   test('names a parameter that the endpoint does not have', async () => {
     expect((await query(...chart, '--param', 'projects=x')).err).toBe(
-      'usage.api-counts has no parameter projects.\n',
+      'usage.api-counts has no parameter projects; did you mean project?\n',
     )
   })
 })

@@ -2,7 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { answerQuestion } from '../../functions/query/answer.ts'
 import { formats, inFormat } from '../../functions/query/formats.ts'
-import { timeText } from '../../functions/query/times.ts'
+import { headingOf, timeText } from '../../functions/query/times.ts'
 import type { Answer } from '../../shared/answers/answer.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Row, Value } from '../../shared/engines/engine.ts'
@@ -46,7 +46,9 @@ async function query(services: Services, name: string, options: QueryOptions): P
     redact,
     fresh,
   })
-  for (const unknown of ignored) warn(`${endpoint.name} has no parameter ${unknown}.`)
+  const known = Object.keys(endpoint.parameters)
+  for (const unknown of ignored)
+    warn(`${endpoint.name} has no parameter ${unknown}; ${nameHint(unknown, known)}`)
   printData((await printed(answer, format)).trimEnd())
 }
 
@@ -119,7 +121,8 @@ async function printed(answer: Answer, format: string): Promise<string> {
 const maxWidth = 60
 
 function asTable(rows: Row[], columns: string[]): string {
-  const cells = [columns.map(cell), ...rows.map(row => columns.map(column => cell(row[column] ?? null)))]
+  const heads = columns.map(name => cell(headingOf(rows, name)))
+  const cells = [heads, ...rows.map(row => columns.map(column => cell(row[column] ?? null)))]
   const widths = columns.map((_, at) => Math.max(...cells.map(line => line[at]!.length)))
   const lines = cells.map(line =>
     line

@@ -3,10 +3,12 @@ import { hash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gunzip, gzip } from 'node:zlib'
 import type { Result, Row } from '../engines/engine.ts'
+import { fieldName } from '../engines/values.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { PageMarks } from '../pages/page.ts'
 import type { NameKind } from '../redact/names.ts'
 import { redactRows } from '../redact/redact.ts'
+import type { SqlType } from '../sql/types.ts'
 
 export type Encoding = 'gzip' | 'br' | 'identity'
 
@@ -19,6 +21,8 @@ export interface Summary {
   page?: PageMarks
   /** Names of the result's columns, for formats that need them where there are no rows. */
   columns: string[]
+  /** Where its TIMESTAMPs are, with dots between the names of nested ones; absent where there are none. */
+  times?: string[]
 }
 
 /** A finished JSON body in its encodings, each of which is made once, with its first use. */
@@ -123,8 +127,22 @@ export function finish(
 ): Answer {
   const { rows, truncated } = result
   const columns = result.columns.map(column => column.name)
-  const known = { truncated, redacted, columns, ...(page ? { page } : {}) }
+  const times = result.columns.flatMap(({ name, type }) => timesIn(name, type))
+  const known = {
+    truncated,
+    redacted,
+    columns,
+    ...(times.length > 0 ? { times } : {}),
+    ...(page ? { page } : {}),
+  }
   return enclose(endpoint, redacted ? redactRows(rows, names) : rows, known)
+}
+
+/** Lists have no place of their own in a path. */
+function timesIn(path: string, type: SqlType): string[] {
+  if (type.kind === 'ARRAY') return timesIn(path, type.element)
+  if (type.kind !== 'STRUCT') return type.kind === 'TIMESTAMP' ? [path] : []
+  return type.fields.flatMap((field, at) => timesIn(`${path}.${fieldName(field.name, at)}`, field.type))
 }
 
 /** A redacted answer from a clear one, without another run. The reverse does not exist. */

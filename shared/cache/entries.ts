@@ -88,8 +88,15 @@ export class CacheEntries {
       readPayload(this.store, key, stored, whole.inline),
     )
     if (!bytes) return null
-    const { rows, truncated, redacted, columns, page, etag, rawBytes, madeAt, generation } = stored
-    const summary = { rows, truncated, redacted, columns, ...(page ? { page } : {}) }
+    const { rows, truncated, redacted, columns, times, page, etag, rawBytes, madeAt, generation } = stored
+    const summary = {
+      rows,
+      truncated,
+      redacted,
+      columns,
+      ...(times ? { times } : {}),
+      ...(page ? { page } : {}),
+    }
     const answer = Answer.fromGzip(summary, etag, rawBytes, bytes)
     return this.remember(key, { answer, madeAt, generation })
   }
