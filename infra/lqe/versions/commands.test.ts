@@ -69,7 +69,10 @@ test('lqe versions lists what was applied, when and by whom, and marks what is i
 test('lqe diff prints the lines in which two versions differ, by their beginnings', async () => {
   const { out } = await run(diffCommand, name, versions[0]!.slice(0, 8), versions[1]!)
   expect(out).toContain('-  "cacheSeconds": 900,\n+  "cacheSeconds": 600,')
-  expect((await run(diffCommand, name, versions[1]!)).out).toContain('+  "cacheSeconds": 300,')
+  for (const before of [[versions[1]!], ['previous'], []])
+    expect((await run(diffCommand, name, ...before)).out).toContain(
+      '-  "cacheSeconds": 600,\n+  "cacheSeconds": 300,',
+    )
   expect((await run(diffCommand, name, versions[2]!)).out).toBe('They do not differ.\n')
 })
 
@@ -85,6 +88,8 @@ describe('lqe restore', () => {
       new RegExp(`^\\* ${versions[0]}  .*Z by bob, first .*Z by ann 900\n`),
     )
     expect((await restore(name, versions[0]!)).out).toBe(`${versions[0]} is in force.\n`)
+    expect((await restore(name, 'previous')).out).toMatch(`Restored ${versions[2]} of`)
+    expect((await restore(name, 'previous')).out).toMatch(`Restored ${versions[0]} of`)
   })
 
   test('brings back an endpoint that was removed, with its roll-up', async () => {

@@ -9,8 +9,8 @@ import { carryOut, diffOf, stepFor } from '../apply/plan.ts'
 import { planRollups, removeUnused } from '../apply/rollups.ts'
 import { findAmong, upstreamFaults } from '../apply/upstream.ts'
 import { dotted } from '../apply/yaml.ts'
-import { inForce, pick, VersionError, versionsOf } from './version.ts'
 import { print } from '../print.ts'
+import { inForce, pick, VersionError, versionsOf, versionWords } from './version.ts'
 
 type WithServices = (act: (services: Services) => Promise<void>) => Promise<void>
 
@@ -32,7 +32,7 @@ export function diffCommand(withServices: WithServices): Command {
   return new Command('diff')
     .description('print the lines in which two versions of an endpoint differ')
     .argument('<name>', 'the name of an endpoint')
-    .argument('<a>', 'a version, or its beginning')
+    .argument('[a]', versionWords, 'previous')
     .argument('[b]', 'another version; the one in force by default')
     .action((name: string, a: string, b?: string) => withServices(services => diff(services, name, a, b)))
 }
@@ -42,7 +42,7 @@ export function restoreCommand(withServices: WithServices, author: () => string 
   return new Command('restore')
     .description('put a version in force again, everywhere within 30 seconds')
     .argument('<name>', 'the name of an endpoint, also of one that was removed')
-    .argument('<version>', 'a version, or its beginning')
+    .argument('<version>', versionWords)
     .action((name: string, version: string) =>
       withServices(services => restore(services, name, version, author() ?? accountHere())),
     )

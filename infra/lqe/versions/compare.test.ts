@@ -48,6 +48,10 @@ const file = () => join(queries, 'a.yaml')
 const ask = async (n: number) =>
   answerOf(services, await findEndpoint(services, 'a'), `n=${n}`, { sql: null, redact: false, fresh: false })
 
+test('says that there is no version before the first', async () => {
+  expect(await compare()).toMatchObject({ err: 'a has no version before the one in force.\n', code: 1 })
+})
+
 test('takes the definition’s examples where no set is in use', async () => {
   const { out, code } = await compare('--with', file())
   expect(out).toBe(
@@ -78,6 +82,7 @@ test('takes a stored version by its beginning, after another one was applied', a
   const { out } = await compare('--with', first.slice(0, 6), '--sets', '1')
   expect(out).toContain('    row 2 text: "TWO" -> "two"\n    row 3 only in force: {"n":3,"text":"three"}\n')
   expect(out).toContain(`and ${first}, parameter sets in use: 0 of 1 answered alike.`)
+  expect((await compare('--sets', '1')).out).toBe(out) // the version before, by itself
 })
 
 test.each([

@@ -17,8 +17,8 @@ import { attempts, printSet, runAlone, sampleSets } from '../apply/compare.ts'
 import { readQueries } from '../apply/read.ts'
 import { typedPath } from '../path.ts'
 import { answerOf, findEndpoint } from '../query.ts'
-import { pick, VersionError, versionsOf } from './version.ts'
 import { print } from '../print.ts'
+import { pick, VersionError, versionsOf, versionWords } from './version.ts'
 
 interface CompareOptions {
   with: string
@@ -34,7 +34,7 @@ export function compareCommand(
       'run the version in force and another one, for the parameter sets in use; cells that differ are shown',
     )
     .argument('<name>', 'the name of an endpoint')
-    .requiredOption('--with <version>', 'a version, its beginning, or a file such as queries/NAME.yaml')
+    .option('--with <version>', `${versionWords}; or a file such as queries/NAME.yaml`, 'previous')
     .option('--sets <count>', 'at most so many parameter sets, those used last', wholeNumber, 50)
     .action((name: string, options: CompareOptions) =>
       withServices(services => compare(services, name, options)),

@@ -21,14 +21,21 @@ export async function versionsOf(store: Store, name: string): Promise<EndpointVe
   return versions
 }
 
+/** How commands say what `pick` takes. */
+export const versionWords = 'a version, its beginning, or previous: the one before the last applied'
+
 /**
- * The version that a text names: all of it, or its beginning.
+ * The version that a text names: all of it, its beginning, or `previous`.
  * @throws VersionError where that is none of them, or several
  */
 export function pick(versions: EndpointVersion[], text: string): Endpoint {
-  const found = versions.filter(({ endpoint }) => endpoint.version.startsWith(text))
+  const isPrevious = text === 'previous'
+  const found = isPrevious
+    ? versions.slice(1, 2)
+    : versions.filter(({ endpoint }) => endpoint.version.startsWith(text))
   if (found.length === 1) return found[0]!.endpoint
   const { name } = versions[0]!.endpoint
+  if (isPrevious) throw new VersionError(`${name} has no version before the one in force.`)
   const what = found.length === 0 ? 'is no version' : 'begins more than one version'
   throw new VersionError(`${text} ${what} of ${name}. lqe versions ${name} lists them.`)
 }
