@@ -1,5 +1,5 @@
 /** A saved endpoint from its two files, checked by `definition.schema.json` and by what a schema cannot say. */
-import { hash } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Rollup } from '../engines/engine.ts'
 import { nameHint } from '../sql/nearest.ts'
@@ -93,7 +93,8 @@ const takenNames: [names: RegExp, why: string][] = [
 
 /** Why an endpoint cannot be called so; `null` where it can. */
 export function faultOfName(name: string): string | null {
-  if (!namePattern.test(name)) return `the name must match ${namePattern.source}`
+  if (!namePattern.test(name))
+    return `the name ${name} must be lower-case letters, digits, ., _ and -, a letter first, and no UUID`
   const [, why] = takenNames.find(([names]) => names.test(name)) ?? []
   return why === undefined ? null : `the name ${why}`
 }
@@ -328,11 +329,22 @@ export function schemaProblems(errors: ErrorObject[]): DefinitionProblem[] {
   return errors.filter(({ keyword }) => !summaries.has(keyword)).map(problemOf)
 }
 
+/** The words of the schema say what is wanted, and an id comes with one that can be pasted. */
+function wordsOf(name: string, { description }: { description?: string } = {}): string {
+  if (name === 'id') return `, such as ${randomUUID()}, which is made for you`
+  return description ? `: ${description}` : ''
+}
+
 function problemOf(error: ErrorObject): DefinitionProblem {
   const { instancePath, keyword, params, propertyName, parentSchema, message = 'is not valid' } = error
+  const own = parentSchema as { description?: string; properties?: Record<string, object> } | undefined
+  if (keyword === 'required') {
+    const { missingProperty: name } = params as { missingProperty: string }
+    return { pointer: instancePath, detail: `needs ${name}${wordsOf(name, own?.properties?.[name])}` }
+  }
   if (keyword === 'additionalProperties') {
     const { additionalProperty: name } = params as { additionalProperty: string }
-    const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {})
+    const known = Object.keys(own?.properties ?? {})
     const detail = `is not known; ${nameHint(name, known)}`
     return { pointer: `${instancePath}/${name}`, ofName: true, detail }
   }
@@ -344,11 +356,16 @@ function problemOf(error: ErrorObject): DefinitionProblem {
     allowedValue?: unknown
     allowedValues?: unknown[]
   }
-  const gone = keyword === 'not' ? (parentSchema as { description?: string }).description : undefined
   const choices = allowedValues.filter(value => value !== undefined)
   return {
     pointer: instancePath,
-    detail: choices.length > 0 ? `must be ${choices.map(String).join(' or ')}` : (gone ?? message),
+    detail: choices.length > 0 ? `must be ${choices.map(String).join(' or ')}` : messageOf(keyword),
+  }
+
+  function messageOf(keyword: string): string {
+    if (instancePath === '/id') return `must be a UUID${wordsOf('id')}`
+    if (keyword === 'not') return own?.description ?? message
+    return keyword === 'pattern' ? `${message}${wordsOf('', own)}` : message
   }
 }
 

@@ -59,12 +59,12 @@ describe('a definition', () => {
   })
 
   test.each([
-    [{ id: 'x' }, '/id must match pattern'],
+    [{ id: 'x' }, '/id must be a UUID, such as '],
     [{ description: '' }, '/description must NOT have fewer than 1 characters'],
     [{ cached: true }, '/cached is not known; did you mean cache?'],
     [{ maxRows: 0 }, '/maxRows must be >= 1'],
     [{ maxResultBytes: 40_000_000 }, '/maxResultBytes must be <= 33000000'],
-    [{ cache: {} }, "/cache must have required property 'seconds'"],
+    [{ cache: {} }, '/cache needs seconds: How long'],
     [{ warm: { seconds: 5 } }, '/warm/seconds must be >= 60'],
     [{ warm: { seconds: 300, maxSets: 10_001 } }, '/warm/maxSets must be <= 10000'],
     [{ warm: { seconds: 300, query: '../a.warm.sql' } }, '/warm/query must match pattern'],

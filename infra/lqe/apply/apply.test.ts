@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
@@ -420,7 +420,33 @@ describe('apply refuses, naming file, line and column,', () => {
   test('two endpoints of one id', async () => {
     cpSync(join(queries, 'logs.all.sql'), join(queries, 'logs.copy.sql'))
     cpSync(join(queries, 'logs.all.yaml'), join(queries, 'logs.copy.yaml'))
-    expect(await refusal()).toMatch(/logs\.copy\.yaml:2:5 has the id of logs\.all\.yaml/)
+    expect(await refusal()).toMatch(
+      /logs\.copy\.yaml:2:5 id is also that of logs\.all\.yaml: .* needs its own, such as [0-9a-f-]{36}$/,
+    )
+    const long = new Date('2020-01-01')
+    utimesSync(join(queries, 'logs.copy.yaml'), long, long)
+    expect(await refusal()).toMatch(/logs\.all\.yaml:2:5 id is also that of logs\.copy\.yaml/)
+  })
+
+  test.each([
+    ['edge_logs', 'edge_logs is a table inside the endpoint logs.all'],
+    [
+      'Edge_log',
+      'Table not found: edge_log; did you mean edge_logs? That is a table inside the endpoint logs.all',
+    ],
+  ])('a table %s that another endpoint makes for callers, and what to read', async (table, said) => {
+    writeFileSync(join(queries, 'mine.sql'), `SELECT id FROM ${table}`)
+    const id = '92a7c4e8-0d5b-4e16-b3f9-c68d1e7a2f46'
+    writeFileSync(join(queries, 'mine.yaml'), `id: ${id}\ndescription: M.\nparameters: { properties: {} }\n`)
+    const remedy = 'copy edge_logs from the WITH of logs.all.sql, or read FROM `cloudflare.logs.prod`'
+    expect(await refusal()).toBe(`mine.sql:1:16 ${said}, which others do not see: ${remedy}`)
+  })
+
+  test('a definition without an id, with one to paste', async () => {
+    edit('logs.all.yaml', text => text.replace(/^id: .*\n/m, ''))
+    expect(await refusal()).toMatch(
+      /^logs\.all\.yaml:\d+:1 needs id, such as [0-9a-f-]{36}, which is made for you$/,
+    )
   })
 
   test('every file at once, and then changes nothing', async () => {

@@ -21,12 +21,15 @@ import {
 } from '../../../shared/endpoints/saved-query.ts'
 import { type FindUpstream, placeInDeclared } from '../../../shared/endpoints/upstream-tables.ts'
 import { rollupShape } from '../../../shared/engines/rollups.ts'
+import { tablesOfEndpoint } from '../../../shared/sandbox/offered-tables.ts'
 import { pagedSelection } from '../../../shared/pages/statement.ts'
 import { type Place, placeOf, SqlError } from '../../../shared/sql/error.ts'
+import { nearestName } from '../../../shared/sql/nearest.ts'
 import { newestRows } from '../../../shared/sql/newest-rows.ts'
 import { parse } from '../../../shared/sql/parser.ts'
+import { nameKey, tablesOf } from '../../../shared/sql/relations.ts'
 import { printType } from '../../../shared/sql/printer.ts'
-import type { QueryBody } from '../../../shared/sql/tree.ts'
+import type { QueryBody, TableReference } from '../../../shared/sql/tree.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { parameterNames } from '../../../shared/sql/walk.ts'
 import { batchStatement } from '../../../shared/warm/batch.ts'
@@ -43,21 +46,49 @@ export async function check(sources: EndpointSource[], engine: QueryEngine): Pro
     const { endpoint, sqlFile } = source
     const faults = await pointing(sqlFile, async () => inYaml(source, upstreamFaults(endpoint, endpoints)))
     const found = faults.length > 0 ? faults : await checkOne(source, engine, find)
-    const others = new Set(endpoints.filter(other => other !== endpoint).map(({ name }) => name))
+    const others = sources.filter(other => other !== source)
     return found.map(problem => ({ ...problem, detail: withRemedy(problem.detail, others) }))
   })
   return (await Promise.all(problems)).flat()
 }
 
-/** A table that is missing may be an endpoint, or is to be made. */
-function withRemedy(detail: string, endpoints: Set<string>): string {
+/** A table that is missing may be an endpoint, stand inside one, or is to be made. */
+function withRemedy(detail: string, others: EndpointSource[]): string {
   const name = /^(?:Table not found: |The table )([^\s;]+)(?=$|;| is missing)/
     .exec(detail)?.[1]
     ?.toLowerCase()
-  if (name !== undefined && endpoints.has(name)) return `${name} ${endpointAsTable(name)}`
+  if (name === undefined) return detail
+  if (others.some(({ endpoint }) => endpoint.name === name)) return `${name} ${endpointAsTable(name)}`
+  if (detail.includes(';')) return detail
+  const inside = new Map(others.flatMap(tablesInside))
+  const near = inside.has(name) ? name : nearestName(name, inside.keys())
+  if (near === name) return `${near} is ${inside.get(near)}`
+  if (near !== null) return `Table not found: ${name}; did you mean ${near}? That is ${inside.get(near)}`
   return /^Table not found: [^;]*$/.test(detail)
     ? `${detail}; npm run lqe -- table add <file> makes a table of logs`
     : detail
+}
+
+/** The tables that an endpoint makes for callers' SQL, each with what to write in another one. */
+function tablesInside({ endpoint, sqlFile }: EndpointSource): [name: string, remedy: string][] {
+  if (!endpoint.sandbox || !isReadable(endpoint)) return []
+  const { byKey } = tablesOfEndpoint(endpoint)
+  const isReal = ({ path }: TableReference) => path.length > 1 || !byKey.has(nameKey(path[0]!.name))
+  return [...byKey].map(([key, { name, cte }]) => {
+    const real = tablesOf(cte.query).filter(isReal)
+    const names = new Set(real.map(({ path }) => `\`${path.map(part => part.name).join('.')}\``))
+    const instead = names.size > 0 ? `, or read FROM ${[...names].join(' and ')}` : ''
+    const where = `a table inside the endpoint ${endpoint.name}, which others do not see`
+    return [key, `${where}: copy ${name} from the WITH of ${sqlFile}${instead}`]
+  })
+}
+
+function isReadable({ sql }: Endpoint): boolean {
+  try {
+    return parse(sql) !== null
+  } catch {
+    return false
+  }
 }
 
 function inYaml({ problem }: EndpointSource, faults: Fault[]): FileProblem[] {

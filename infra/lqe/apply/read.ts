@@ -1,5 +1,6 @@
 /** Reads `queries/`: each endpoint is `<name>.yaml` beside `<name>.sql`, with other queries where the YAML names them. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import {
@@ -37,6 +38,8 @@ export interface EndpointSource {
  * @throws QueriesError with every problem of every file
  */
 export function readQueries(folder: string): EndpointSource[] {
+  if (!existsSync(folder))
+    throw new QueriesError([problemOf(folder, 'is not there: name the folder of endpoints with --queries')])
   const files = new Set(readdirSync(folder).toSorted())
   const problems: FileProblem[] = []
   const sources: EndpointSource[] = []
@@ -122,11 +125,14 @@ function sharedQueries(sources: EndpointSource[]): FileProblem[] {
   )
 }
 
+/** The file that was written last is the copy, as far as a folder can tell. */
 function sharedIds(sources: EndpointSource[]): FileProblem[] {
-  const owner = new Map<string, string>()
-  return sources.flatMap(({ endpoint, yamlFile, placeInYaml }) => {
-    const first = owner.get(endpoint.id)
-    owner.set(endpoint.id, first ?? yamlFile)
-    return first ? [{ file: yamlFile, ...placeInYaml('/id'), detail: `has the id of ${first}` }] : []
+  const age = ({ yamlFile }: EndpointSource) => statSync(yamlFile).mtimeMs
+  const shared = [...Map.groupBy(sources, ({ endpoint }) => endpoint.id).values()]
+  return shared.flatMap(all => {
+    const [first, ...copies] = all.toSorted((a, b) => age(a) - age(b))
+    const detail = () =>
+      `is also that of ${first!.yamlFile}: the new one of the two needs its own, such as ${randomUUID()}`
+    return copies.map(({ problem }) => problem('/id', detail()))
   })
 }

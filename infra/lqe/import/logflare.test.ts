@@ -171,7 +171,7 @@ describe('what is refused, with its place and the reason', () => {
     ['a field that is not known', { retries: 3 }, /^6:5 a: has retries, no field of Logflare’s endpoints/],
     ['a field of another type', { sandboxable: 'yes' }, /^6:20 a: has sandboxable that is no boolean/],
     ['too long a cache', { cache_duration_seconds: 100_000 }, /^6:31 a: cache\.seconds must be <= 86400/],
-    ['a token that is no UUID', { token: 'x' }, /^6:14 a: id must match/],
+    ['a token that is no UUID', { token: 'x' }, /^6:14 a: id must be a UUID, such as/],
     ['SQL that does not parse', { query: 'select 1\nfrm t' }, /^4:14 a: line 2, column 1 of its query: /],
     ['a statement that writes', { query: 'delete from t' }, /^4:15 a: only SELECT queries are allowed/],
     ['a column that is not there', { query: 'select zzz from `postgres.logs`' }, /^4:22 a: .*zzz/],
@@ -180,7 +180,11 @@ describe('what is refused, with its place and the reason', () => {
       { query: 'select @sql as x' },
       /^4:14 a: parameters\.properties/,
     ],
-    ['a name that no file can have', { name: '../a' }, /^2:3 \.\.\/a: the name must match/],
+    [
+      'a name that no file can have',
+      { name: '../a' },
+      /^2:3 \.\.\/a: the name \.\.\/a must be lower-case letters/,
+    ],
     ['no query', { query: null }, /^2:3 a: has no query/],
   ]
 

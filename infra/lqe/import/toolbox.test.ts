@@ -319,7 +319,7 @@ describe('what is refused, with its place and the reason', () => {
     [
       'no description',
       'tools:\n  a:\n    kind: bigquery-sql\n    statement: SELECT 1 AS one\n',
-      /^\d+:\d+ a: must have required property 'description'/,
+      /^\d+:\d+ a: needs description: What/,
     ],
     ['YAML that is damaged', 'tools:\n  a: [\n', /^\d+:\d+ /],
     ['a file of no known format', 'hello: world\n', /^1:1 is none of: JSON of Logflare/],
