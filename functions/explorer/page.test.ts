@@ -460,6 +460,34 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     expect(text.startsWith('\ufeff')).toBe(true)
   })
 
+  test('results of the question before do not leave the page while another runs, and keep their own link', async () => {
+    await open(usage)
+    const csv = page.getByRole('button', { name: 'Download CSV' })
+    await csv.waitFor()
+    let release = () => {}
+    const held = new Promise<void>(resolve => (release = resolve))
+    await page.route('**/api/endpoints/query/**', async route => {
+      await held
+      await route.continue().catch(() => {})
+    })
+    await page.getByRole('button', { name: 'Last hour' }).or(page.getByLabel('hourly')).first().click()
+    await run()
+    await page.getByText('Running …').waitFor()
+    const { x, y } = (await csv.boundingBox())!
+    const saved: unknown[] = []
+    page.once('download', download => saved.push(download))
+    await page.mouse.click(x + 5, y + 5)
+    expect([saved, await page.locator('.outcome').evaluate((each: HTMLElement) => each.inert)]).toEqual([
+      [],
+      true,
+    ])
+    release()
+    await page.locator('.outcome:not([inert])').waitFor()
+    await page.getByRole('button', { name: 'Copy link' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url())
+  })
+
   test('a link with SQL waits to be run', async () => {
     await open(`${logs}&sql=${encodeURIComponent('SELECT COUNT(*) AS n FROM edge_logs')}`)
     await page.getByText('This link brings a query of its own.').waitFor()
