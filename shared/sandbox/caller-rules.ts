@@ -17,7 +17,7 @@ import type {
 } from '../sql/tree.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { netFunctions, plainFunctions, whyClosed } from './allowed-functions.ts'
-import type { Columns } from './expand.ts'
+import type { Columns } from './shapes.ts'
 import { functionInstead, isSingleTable, tableInstead } from './other-dialects.ts'
 
 /** The endpoint's tables and parameters, which its callers may use. */

@@ -33,23 +33,9 @@ import type {
   Unpivot,
   UnnestReference,
 } from '../sql/tree.ts'
-import type { SqlType } from '../sql/types.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
-import { type Shape, shapeOf, shapeOfType, type Sight } from './shapes.ts'
-
-/** The columns of a table in order, or the reason why they are not known. */
-export type Columns = readonly TableColumn[] | Unknown
-
-interface TableColumn {
-  name: string
-  /** Where the engine said it. */
-  type?: SqlType
-}
-
-interface Unknown {
-  unknown: string
-}
+import { type Columns, type Shape, shapeOf, shapeOfType, type Sight, type Unknown } from './shapes.ts'
 
 /** A column, and what gets a name if it has none and a `*` stands for it: an item, or an array in FROM. */
 interface Column {

@@ -1,6 +1,19 @@
-/** What a `*` stands for where it takes the elements of an array: their fields, or one column, where they are scalars. */
+/** The columns of tables, and what a `*` takes of an array: the fields of its elements, or one column, where they are scalars. */
 import type { Call, Expression, Path, Query } from '../sql/tree.ts'
 import type { SqlType } from '../sql/types.ts'
+
+/** The columns of a table in order, or the reason why they are not known. */
+export type Columns = readonly TableColumn[] | Unknown
+
+interface TableColumn {
+  name: string
+  /** Where the engine said it. */
+  type?: SqlType
+}
+
+export interface Unknown {
+  unknown: string
+}
 
 /** Whether a value is a scalar or an array of scalars; `null` where that is not known, as of a column of an endpoint's table. */
 export type Shape = 'scalar' | 'scalars' | null
