@@ -36,6 +36,22 @@ export function beforeCall(scope: Scope, value: Typed): Typed {
   return value.origin || value.empty || value.type === null ? value : lift(scope, value)
 }
 
+/**
+ * A regular expression that is the same in all rows, which DuckDB would refuse as it plans, where TRY does not see it. Those that
+ * are right for JavaScript too, and have nothing that RE2 lacks, stay: they are compiled once.
+ */
+export function patternBeforeCall(scope: Scope, node: Expression | undefined, value: Typed): Typed {
+  if (!scope.lifted || !value.origin) return value
+  const pattern = node?.kind === 'Literal' ? node.value : '('
+  try {
+    new RegExp(pattern, 'u')
+    if (!/\(\?<?[=!]|\\[1-9k]|\{(\d*,)?\d{3}/.test(pattern)) return value
+  } catch {
+    // RE2 may take it nevertheless.
+  }
+  return { ...lift(scope, value), origin: undefined }
+}
+
 /** DuckDB's dates go beyond GoogleSQL's years 1 to 9999; elsewhere values.ts refuses those of a result. */
 const ranges: Partial<Record<string, string>> = {
   DATE: `DATE '0001-01-01' AND DATE '9999-12-31'`,

@@ -4,7 +4,7 @@ import { extractParts } from '../../../../sql/grammar.ts'
 import { partInstead } from '../../../../sql/instead.ts'
 import type { Call, Expression, NamedArgument, Node, Window } from '../../../../sql/tree.ts'
 import type { ScalarName, SqlType } from '../../../../sql/types.ts'
-import { argument } from '../attempt.ts'
+import { argument, patternBeforeCall } from '../attempt.ts'
 import { checked, once, repeated, within } from '../bounds.ts'
 import { coerce, numberKinds, unify } from '../coercion.ts'
 import { type Context, type Scope, type Typed, typed } from '../context.ts'
@@ -74,7 +74,11 @@ export class CallSite {
   argument(at: number): Typed {
     const node = this.call.arguments[at]
     if (!node) throw this.invalid(`${this.name} needs more arguments`)
-    const value = this.values.get(at) ?? this.ofOwnRows(at, argument(this.context, node, this.scope))
+    const known = this.values.get(at)
+    if (known) return known
+    const given = this.ofOwnRows(at, argument(this.context, node, this.scope))
+    const isPattern = at === 1 && this.name.startsWith('REGEXP_')
+    const value = isPattern ? patternBeforeCall(this.scope, node, given) : given
     this.values.set(at, value)
     return value
   }
