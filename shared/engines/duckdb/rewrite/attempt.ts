@@ -44,8 +44,8 @@ export function patternBeforeCall(scope: Scope, node: Expression | undefined, va
   if (!scope.lifted || !value.origin) return value
   const pattern = node?.kind === 'Literal' ? node.value : '('
   try {
-    new RegExp(pattern, 'u')
-    if (!/\(\?<?[=!]|\\[1-9k]|\{(\d*,)?\d{3}/.test(pattern)) return value
+    const { source } = new RegExp(pattern, 'u')
+    if (!/\(\?<?[=!]|\\[1-9k]|\{(\d*,)?\d{3}/.test(source)) return value
   } catch {
     // RE2 may take it nevertheless.
   }
