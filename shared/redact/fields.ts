@@ -126,7 +126,7 @@ const prose = /^[A-Za-z]?[a-z]{1,19}[.!?]?$/
 
 /** Values that no quotation marks hold; numbers in groups, and IBANs. Each pattern is sticky. */
 const word =
-  /(?:\+?\d{1,4}(?:[ ().\/\u00a0\u2010-\u2015-]{1,3}\d{1,14}){1,8}|[A-Za-z]{2}\d\d(?:[ -][A-Za-z0-9]{4}){2,7}(?:[ -]\d{1,3})?)(?![^\s&;,"'`<>()[\]{}|\\])|(?:[^\s&;,"'`<>()[\]{}|\\]|\\(?![nrtu"'`\\]))+/y
+  /(?:\+?\d{1,4}(?:[ ()./\u00a0\u2010-\u2015-]{1,3}\d{1,14}){1,8}|[A-Za-z]{2}\d\d(?:[ -][A-Za-z0-9]{4}){2,7}(?:[ -]\d{1,3})?)(?![^\s&;,"'`<>()[\]{}|\\])|(?:[^\s&;,"'`<>()[\]{}|\\]|\\(?![nrtu"'`\\]))+/y
 /** ODBC puts braces around a password with a semicolon or a space. */
 const bracketed = /[^"'`<>()[\]{}\r\n]{1,200}/y
 const assignedLine = /[^"'`&,}\\\r\n]+/y
