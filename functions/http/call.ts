@@ -7,12 +7,13 @@ import { errorCodes } from '../../shared/errors.ts'
 import { describeError, type Details, traceOf } from '../../shared/log.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
+import type { Headed } from './framework.ts'
 import { sendProblem } from './problem.ts'
 
 /** A request and its response. */
 export interface Exchange {
   req: Request
-  res: Response
+  res: Response & Headed
   /** Path as sent, with its percent-escapes. */
   path: string
   /** Raw query string, without `?`. */
@@ -61,12 +62,13 @@ export function httpFunction(
   handle: (exchange: Exchange) => Promise<void>,
   write: (status: number, details: Details) => void,
 ): HttpFunction {
-  return async (req, res) => {
+  return async (req, response) => {
+    const res = response as Exchange['res']
     const started = performance.now()
     const requestId = randomUUID()
     const [path, query] = splitUrl(req.originalUrl)
     const notes: RequestLine = { requestId, method: req.method }
-    res.setHeader('X-Request-Id', requestId)
+    res.common['X-Request-Id'] = requestId
     const end = (error?: unknown): void => {
       if (!openCalls.delete(res)) return
       if (error !== undefined) Object.assign(notes, describeError(error))
@@ -74,7 +76,7 @@ export function httpFunction(
       if (isGone(res)) notes.error ??= 'client_closed_request'
       const status = isGone(res) ? errorCodes.client_closed_request.status : res.statusCode
       const ms = Math.round(10 * (performance.now() - started)) / 10
-      write(status, { ...notes, status, ms, ...traceOf(req.get('traceparent'), project) })
+      write(status, Object.assign(notes, { status, ms }, traceOf(req.get('traceparent'), project)))
     }
     openCalls.set(res, { end, goneMs: 0, waitsMs: runMs })
     await handle({ req, res, path, query, notes }).then(() => end(), end)

@@ -6,8 +6,8 @@ const sendable = 'Authorization, *'
 
 /** Lets a page at the allowed origin read every answer and its headers. Keys travel in a header, never in cookies. */
 export function allowOrigin({ res }: Exchange, { corsOrigin }: Config): void {
-  res.setHeader('Access-Control-Allow-Origin', corsOrigin)
-  res.setHeader('Access-Control-Expose-Headers', '*')
+  res.common['Access-Control-Allow-Origin'] = corsOrigin
+  res.common['Access-Control-Expose-Headers'] = '*'
   if (corsOrigin !== '*') res.vary('Origin')
 }
 
