@@ -8,18 +8,18 @@ import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost } from '../../shared/engines/engine.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
-import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
+import type { Parameters } from '../../shared/endpoints/parameters.ts'
 import { readSingle, withBody } from '../../shared/endpoints/query-string.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
-import { pageFor, readCursor } from '../../shared/pages/page.ts'
 import { Timing } from '../../shared/timing.ts'
 import { type Call, goneSignal } from '../http/call.ts'
 import { accessEndpoint, tellLimits } from './access.ts'
 import { formatFor } from './formats.ts'
 import { labelsFor } from './labels.ts'
+import { prepare } from './prepare.ts'
 import { redactionFor } from './redaction.ts'
 import { respond } from './respond.ts'
-import { compose, mapErrorToCallerSql } from './statement.ts'
+import { mapErrorToCallerSql } from './statement.ts'
 
 /** `GET`, `HEAD` or `POST /api/endpoints/query/<name>` */
 export async function answer(call: Call): Promise<void> {
@@ -69,19 +69,15 @@ export async function answerQuestion(
   question: Question,
   timing: Timing,
 ): Promise<{ result: AnswerResult; parameters: Parameters }> {
-  const { caller, query, callerSql, isImposed = false, bypass, labels, gone } = question
-  const endpoint = await foundUpstream(services, question.endpoint)
+  const { caller, callerSql, bypass, labels, gone } = question
+  const endpoint = question.endpoint.upstream
+    ? await foundUpstream(services, question.endpoint)
+    : question.endpoint
   // No key lifts the redaction of an endpoint that this one reads.
   const redacted = question.redacted || (endpoint.redact && !question.endpoint.redact)
-  const cursor = await readCursor(services.cursors, endpoint, query)
-  const moment = cursor?.now ?? config.frozenNow ?? Date.now()
-  const now = presentFor(endpoint, moment)
-  const parameters = readParameters(endpoint, query, caller.pins, now)
-  const composed = await compose(services.columnsOf, endpoint, caller, parameters, callerSql, {
-    redacted,
-    isImposed,
-  })
-  const page = pageFor(services.cursors, endpoint, parameters, { cursor, now, sql: callerSql })
+  const asked = { ...question, endpoint, redacted }
+  const prepared = await prepare(services, asked, config.frozenNow ?? Date.now())
+  const { parameters, composed, page, keyFields, moment: now } = prepared
   const run = {
     redacted,
     bypass,
@@ -90,15 +86,20 @@ export async function answerQuestion(
     gone,
     onRun: (cost: RunCost) => noteRun(notes, cost),
   }
-  const { cursors } = services
   const request = {
+    ...composed,
     ...run,
     endpoint,
-    ...composed,
-    ...(page ? { statement: page.statement } : {}),
+    statement: page?.statement ?? composed.statement,
     page,
-    upstream: upstreamRequests(endpoint, parameters, { ...run, cursors, pins: caller.pins, now: moment }),
+    upstream: upstreamRequests(endpoint, parameters, {
+      ...run,
+      cursors: services.cursors,
+      pins: caller.pins,
+      now,
+    }),
     parameters: parameters.canonical,
+    ...(keyFields ? { keyFields } : {}),
     sent: parameters.sent,
     timing,
   }

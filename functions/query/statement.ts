@@ -16,7 +16,7 @@ import { placeInCaller, sandbox } from '../../shared/sandbox/sandbox.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 
 /** The statement to run, and the caller's SQL in its normal form and as a tree; `null` where a saved query runs. */
-interface Composed {
+export interface Composed {
   statement: Statement
   /** Where the statement reads a roll-up: the endpoint's own query, for when that cannot be read. */
   instead: Statement | null

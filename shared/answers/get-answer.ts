@@ -56,12 +56,13 @@ async function answerTo(services: AnsweringServices, request: QueryRequest): Pro
     const madeAt = Math.min(Date.now(), oldest)
     return { answer, status: 'uncached', stored: false, madeAt, ageMs: 0, failure: null }
   }
-  if (!byteLimit) return cache.read(cacheRequestOf(services, request, null))
-  const { keyFields, freshMs: anyMs, maxAgeMs: freshMs = anyMs } = cacheRequestOf(services, request, null)
+  const keyFields = request.keyFields ?? keyFieldsOf(request)
+  const freshMs = Math.min(endpoint.cacheSeconds, request.maxAgeSeconds ?? Infinity) * 1000
   const hot = request.bypass ? null : cache.hot(keyFields, freshMs)
   if (hot) return hot
+  if (!byteLimit) return cache.read(cacheRequestOf(services, request, keyFields, null))
   const allowance = await byteLimit.today()
-  if (allowance.left > 0) return cache.read(cacheRequestOf(services, request, allowance))
+  if (allowance.left > 0) return cache.read(cacheRequestOf(services, request, keyFields, allowance))
   const fresh = request.bypass ? null : await cache.peek(keyFields, freshMs)
   if (fresh) return fresh
   throw allowance.refusal()
@@ -75,11 +76,11 @@ async function answerTo(services: AnsweringServices, request: QueryRequest): Pro
 function cacheRequestOf(
   services: AnsweringServices,
   request: QueryRequest,
+  keyFields: CacheKeyFields,
   allowance: Allowance | null,
 ): CacheRequest {
   const { cache } = services
   const { endpoint, sql, redacted, bypass, timing, maxAgeSeconds = Infinity } = request
-  const keyFields = keyFieldsOf(request)
   const clear: CacheKeyFields = { ...keyFields, variant: 'clear' }
   const freshMs = endpoint.cacheSeconds * 1000
   // Over redacted rows of others the query gives other rows than its clear answer, redacted.
@@ -107,8 +108,10 @@ function cacheRequestOf(
   }
 }
 
+type Asked = Pick<QueryRequest, 'endpoint' | 'parameters' | 'sql' | 'page' | 'redacted' | 'upstream'>
+
 /** What decides the answer. */
-export function keyFieldsOf(request: QueryRequest): CacheKeyFields {
+export function keyFieldsOf(request: Asked): CacheKeyFields {
   const { endpoint, parameters, sql, page, redacted, upstream = [] } = request
   const variant = redacted ? redactionVersion : 'clear'
   return {

@@ -1,5 +1,6 @@
 /** What is asked of an endpoint, and what comes of it. */
 import type { CacheResult } from '../cache/cache.ts'
+import type { CacheKeyFields } from '../cache/key.ts'
 import type { Endpoint } from '../endpoints/definition.ts'
 import type { RunCost, RunLabels, Statement } from '../engines/engine.ts'
 import type { ByteLimit } from '../keys/limits.ts'
@@ -25,6 +26,8 @@ export interface QueryRequest {
   page: Page | null
   /** The requests for the rows that the statement reads as tables; absent = none. */
   upstream?: UpstreamRequest[]
+  /** What decides the answer, where it is known already. */
+  keyFields?: CacheKeyFields
   /** An older answer will not do, though it is fresh; absent = it will. */
   maxAgeSeconds?: number
   /** Whether another request's run waits for its rows. */

@@ -34,6 +34,7 @@ export function upstreamRequests(
   read: Pick<Parameters, 'bindings' | 'sent'>,
   asking: Asking,
 ): UpstreamRequest[] {
+  if (!endpoint.upstreamTables) return []
   const { cursors, pins, now, redacted, bypass, byteLimit, labels, onRun } = asking
   const cached = isCached(endpoint, redacted)
   // An answer that is shared must not end with its first caller, nor be older than it counts as fresh.
@@ -41,7 +42,7 @@ export function upstreamRequests(
   const ages = [asking.maxAgeSeconds, ...(cached ? [endpoint.cacheSeconds] : [])]
   const maxAgeSeconds = Math.min(...ages.map(age => age ?? Infinity))
   const passed = { redacted, bypass, byteLimit, gone, onRun, maxAgeSeconds }
-  return (endpoint.upstreamTables ?? []).map(({ name, endpoint: other, columns, parameters }) => {
+  return endpoint.upstreamTables.map(({ name, endpoint: other, columns, parameters }) => {
     const present = presentFor(other, now)
     const query = queryText(valuesFor(parameters, read.bindings))
     const own = parametersOf(endpoint, other, () => readParameters(other, query, pins, present), {

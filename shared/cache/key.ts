@@ -17,8 +17,19 @@ export interface CacheKeyFields {
   variant: string
 }
 
-/** The cache key, 64 hex digits. JSON separates the fields, so that two different lists never run into one text. */
-export function cacheKey(fields: CacheKeyFields): string {
+const keys = new WeakMap<CacheKeyFields, string>()
+
+/** The cache key, 64 hex digits. @param fields never change after it */
+export function cacheKey(fields: Readonly<CacheKeyFields>): string {
+  const known = keys.get(fields)
+  if (known !== undefined) return known
+  const key = hashOf(fields)
+  keys.set(fields, key)
+  return key
+}
+
+/** JSON separates the fields, so that two different lists never run into one text. */
+function hashOf(fields: CacheKeyFields): string {
   const { endpointId, version, parameters, sql, cursor, variant, upstream } = fields
   const own = [endpointId, version, parameters, sql, variant]
   // What most keys do not have is left out, so that their answers stay in use.

@@ -1,0 +1,72 @@
+/** From a question to what is asked of the engine or the cache. */
+import { LRUCache } from 'lru-cache'
+import { isCached, keyFieldsOf } from '../../shared/answers/get-answer.ts'
+import type { CacheKeyFields } from '../../shared/cache/key.ts'
+import type { Endpoint } from '../../shared/endpoints/definition.ts'
+import { type Parameters, presentFor, readParameters } from '../../shared/endpoints/parameters.ts'
+import type { Caller } from '../../shared/keys/authenticate.ts'
+import { type Page, pageFor, readCursor } from '../../shared/pages/page.ts'
+import type { Services } from '../../shared/services.ts'
+import type { Question } from './answer.ts'
+import { compose, type Composed } from './statement.ts'
+
+interface Prepared {
+  parameters: Parameters
+  composed: Composed
+  page: Page | null
+  /** What relative times count from. */
+  moment: number | string
+  /** Absent where more decides the answer. */
+  keyFields?: CacheKeyFields
+}
+
+type Reading = Pick<Services, 'cursors' | 'columnsOf'>
+
+interface Remembered extends Prepared {
+  endpoint: Endpoint
+  caller: Caller
+  present: number
+}
+
+const memory = new LRUCache<string, Remembered>({ max: 1000 })
+/** Characters of a query string. */
+const longest = 1000
+
+/**
+ * Reads the question. One whose answer is cached is remembered, as this would be a tenth of a hot answer's CPU: for the very
+ * objects of the definition and the key, which are others once they are read again, and for the minute of its relative times.
+ * @throws ApiError
+ */
+export async function prepare(
+  services: Reading,
+  question: Question,
+  now: number | string,
+): Promise<Prepared> {
+  const { caller, endpoint, query, callerSql, redacted } = question
+  const isPlain = callerSql === null && !endpoint.upstream && query.length <= longest
+  if (!isPlain || !isCached(endpoint, redacted)) return read(services, question, now)
+  const key = `${caller.keyId} ${endpoint.version} ${redacted} ${query}`
+  const present = presentFor(endpoint, now).getTime()
+  const known = memory.get(key)
+  if (known?.endpoint === endpoint && known.caller === caller && known.present === present) return known
+  const made = await read(services, question, now)
+  const { parameters, page } = made
+  const asked = { endpoint, parameters: parameters.canonical, sql: null, page, redacted }
+  const remembered = { ...made, keyFields: keyFieldsOf(asked), endpoint, caller, present }
+  if (!page?.cursor) memory.set(key, remembered)
+  return remembered
+}
+
+async function read(
+  { cursors, columnsOf }: Reading,
+  { caller, endpoint, query, callerSql, redacted, isImposed = false }: Question,
+  present: number | string,
+): Promise<Prepared> {
+  const cursor = await readCursor(cursors, endpoint, query)
+  const moment = cursor?.now ?? present
+  const now = presentFor(endpoint, moment)
+  const parameters = readParameters(endpoint, query, caller.pins, now)
+  const composed = await compose(columnsOf, endpoint, caller, parameters, callerSql, { redacted, isImposed })
+  const page = pageFor(cursors, endpoint, parameters, { cursor, now, sql: callerSql })
+  return { parameters, composed, page, moment }
+}
