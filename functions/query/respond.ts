@@ -117,18 +117,15 @@ function cacheControl({ body }: Call['req'], { status }: AnswerResult, left: num
 
 /** RFC 9211. A stale copy is a hit with a negative time to live; after a failed run it is a failed forward. */
 function cacheStatus({ status, stored, failure }: AnswerResult, left: number): string {
-  const texts: Record<AnswerResult['status'], string> = {
-    hit: `hit; ttl=${Math.max(0, left)}`,
-    stale: failure
-      ? `fwd=stale; fwd-status=${failure.status}; detail=${failure.code}`
-      : `hit; ttl=${Math.min(-1, left)}; detail=refreshing`,
-    miss: `fwd=miss${stored ? '; stored' : ''}`,
-    revalidated: `fwd=stale${stored ? '; stored' : ''}`,
-    collapsed: 'fwd=miss; collapsed',
-    uncached: 'fwd=bypass',
-  }
-  return `lqe; ${texts[status]}`
+  if (status === 'hit') return `lqe; hit; ttl=${Math.max(0, left)}`
+  if (status === 'collapsed') return 'lqe; fwd=miss; collapsed'
+  if (status !== 'stale') return `lqe; fwd=${forwards[status]}${stored ? '; stored' : ''}`
+  return failure
+    ? `lqe; fwd=stale; fwd-status=${failure.status}; detail=${failure.code}`
+    : `lqe; hit; ttl=${Math.min(-1, left)}; detail=refreshing`
 }
+
+const forwards = { miss: 'miss', revalidated: 'stale', uncached: 'bypass' }
 
 /**
  * The call with another cursor, relative to its address (RFC 8288, RFC 3986). What it does not declare is left out, as it has no

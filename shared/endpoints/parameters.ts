@@ -132,7 +132,7 @@ class Invalid {
 
 const pageNames: ReadonlySet<string> = new Set(pageParameters)
 
-function declaredOnly(endpoint: Endpoint, pairs: Pair[]) {
+function declaredOnly(endpoint: Endpoint, pairs: readonly Pair[]) {
   const sent = new Map<string, string>()
   const ignored = new Set<string>()
   const problems: Problem[] = []

@@ -19,16 +19,19 @@ export const booleans: ReadonlyMap<string, boolean> = new Map([
 /** Parameters of every endpoint, which none may declare. */
 export const reservedNames = new Set(['sql', 'format'])
 
+/** Each step of a request reads the same text. */
+let last: { query: string; pairs: readonly Pair[] } = { query: '', pairs: [] }
+
 /** URLSearchParams would silently turn broken UTF-8 into U+FFFD. */
-export function splitQuery(query: string): Pair[] {
-  return query
-    .split('&')
-    .filter(part => part !== '')
-    .map(part => {
-      const equals = part.indexOf('=')
-      const name = decode(equals < 0 ? part : part.slice(0, equals))
-      return { name: name ?? '', value: decode(equals < 0 ? '' : part.slice(equals + 1)) }
-    })
+export function splitQuery(query: string): readonly Pair[] {
+  if (query !== last.query) last = { query, pairs: query.split('&').filter(Boolean).map(pairOf) }
+  return last.pairs
+}
+
+function pairOf(part: string): Pair {
+  const equals = part.indexOf('=')
+  const name = decode(equals < 0 ? part : part.slice(0, equals))
+  return { name: name ?? '', value: decode(equals < 0 ? '' : part.slice(equals + 1)) }
 }
 
 /** The query string of these parameters. What is no text stands as JSON; NULL is left out. */
