@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- [section...]`: the service against the least that could do the same work. Ratios of what runs side by
- * side, with CPU time from the operating system. A missed target is marked and does not fail.
+ * `npm run bench -- [section...]`: what `targets.ts` promises, as ratios of what runs side by side, with CPU time from the
+ * operating system. A missed target, and one that was met better by an earlier commit, is marked and does not fail.
  */
 import { Argument, Command } from 'commander'
 import { agents } from './sections/agents.ts'
@@ -9,10 +9,9 @@ import { cold } from './sections/cold.ts'
 import { hot } from './sections/hot.ts'
 import { memory } from './sections/memory.ts'
 import { miss } from './sections/miss.ts'
-import { newest } from './sections/newest.ts'
+import { newest, newestOfTen } from './sections/newest.ts'
 import { redact } from './sections/redact.ts'
 import { rollup } from './sections/rollup.ts'
-import { sandboxing } from './sections/sandbox.ts'
 import { openSite, type Site } from './site.ts'
 import { type Measurement, printTable } from './measure.ts'
 
@@ -23,14 +22,14 @@ const sections: Record<string, (site: Site) => Promise<Measurement[]>> = {
   redact,
   callers: callersOfOneKey,
   memory,
-  sandbox: sandboxing,
   agents,
   newest,
   rollup,
+  newestOfTen,
 }
 
-/** Left out unless named: they make millions of rows first. */
-const large = ['newest', 'rollup']
+/** Left out unless named: it makes ten million rows first. */
+const large = ['newestOfTen']
 
 async function measure(names: string[]): Promise<void> {
   const site = await openSite()
@@ -53,7 +52,7 @@ await new Command('bench')
   .addArgument(
     new Argument('[section...]', 'what to measure; by default all but the large ones').choices(all),
   )
-  .option('--large', `also measure over millions of rows (${large.join(', ')})`, false)
+  .option('--large', `also measure over ten million rows (${large.join(', ')})`, false)
   .action(async (named: string[], options: { large: boolean }) => {
     const wanted = named.length > 0 ? named : all.filter(name => !large.includes(name))
     await measure(options.large ? [...new Set([...wanted, ...large])] : wanted)

@@ -20,35 +20,44 @@ export interface ManyLogs {
 const million = 1_000_000
 const edgeTable = 'cloudflare.logs.prod'
 
-/** A million requests of eight days, with their entries in all tables. */
+/** The edge's log of eight days: 100,000 requests of the sample, and each of them again some seconds before, nine times. */
 export function millionLogs(): Promise<ManyLogs> {
   return kept(million, async folder => {
     const now = new Date()
     const { tablesDir: tablesFolder } = loadConfig({})
-    await writeSample({ logsFolder: join(folder, 'logs'), tablesFolder, now, rows: million })
+    const sample = join(folder, 'sample')
+    await writeSample({ logsFolder: sample, tablesFolder, now, rows: million / copies })
+    await copyEarlier(join(sample, edgeTable), folder, 'INTERVAL 3700 MILLISECOND')
     return now.toISOString()
   })
 }
 
-/** The edge's log of the same million, and of as many in each of nine spans of eight days before. */
+/** The same million, and as many in each of nine spans of eight days before. */
 export function tenMillionLogs(): Promise<ManyLogs> {
-  return kept(10 * million, async folder => {
+  return kept(copies * million, async folder => {
     const { edge, now } = await millionLogs()
-    const target = join(folder, 'logs', edgeTable)
-    mkdirSync(target, { recursive: true })
-    const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
-    const connection = await instance.connect()
-    for (let span = 0; span < 10; span++) {
-      const shifted = `SELECT * REPLACE (timestamp - INTERVAL ${8 * span} DAY AS timestamp)`
-      const file = join(target, `span-${9 - span}.parquet`)
-      await connection.run(
-        `COPY (${shifted} FROM read_parquet(${filesOf(edge)})) TO '${file}' (FORMAT parquet)`,
-      )
-    }
-    connection.closeSync()
-    instance.closeSync()
+    await copyEarlier(edge, folder, 'INTERVAL 8 DAY')
     return now
   })
+}
+
+const copies = 10
+
+/** The oldest first, as they would have been loaded. */
+async function copyEarlier(from: string, folder: string, apart: string): Promise<void> {
+  const target = join(folder, 'logs', edgeTable)
+  mkdirSync(target, { recursive: true })
+  const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
+  const connection = await instance.connect()
+  for (let copy = 0; copy < copies; copy++) {
+    const shifted = `SELECT * REPLACE (timestamp - ${copy} * ${apart} AS timestamp)`
+    const file = join(target, `copy-${copies - 1 - copy}.parquet`)
+    await connection.run(
+      `COPY (${shifted} FROM read_parquet(${filesOf(from)})) TO '${file}' (FORMAT parquet)`,
+    )
+  }
+  connection.closeSync()
+  instance.closeSync()
 }
 
 /** The files of a log's folder, as DuckDB's `read_parquet` takes them. */
@@ -61,7 +70,7 @@ async function kept(rows: number, make: (folder: string) => Promise<string>): Pr
   const folder = join(tmpdir(), `log-query-bench-${rows}`)
   const finished = join(folder, 'made-at')
   if (!existsSync(finished)) {
-    console.error(`making ${rows} rows in ${folder}; it takes some minutes`)
+    console.error(`making ${rows} rows in ${folder}`)
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
     writeFileSync(finished, await make(folder))

@@ -1,13 +1,10 @@
 /** How things are measured by turns, compared by their medians, and printed. */
+import type { Target } from './targets.ts'
 
 /** A line of the printed table. */
 export interface Measurement {
-  /** Of what against what. */
-  name: string
-  value: string
-  /** The bound, where there is one. */
-  target: string
-  met: boolean | null
+  target: Target
+  value: number
   /** The numbers behind the value. */
   note: string
 }
@@ -51,53 +48,19 @@ export async function cpuOfThis(act: () => unknown): Promise<number> {
   return (user + system) / 1000
 }
 
-/**
- * The median of ours over the median of theirs.
- * @param bound the largest ratio that meets the target, or `null`
- */
+/** The median of ours over the median of theirs. @param unit of the numbers */
 export function compared(
-  name: string,
-  { ours, theirs, unit, bound }: { ours: number[]; theirs: number[]; unit: string; bound: number | null },
+  target: Target,
+  { ours, theirs, unit }: { ours: number[]; theirs: number[]; unit: string },
 ): Measurement {
   const [mine, other] = [median(ours), median(theirs)]
-  return {
-    name,
-    value: `${(mine / other).toFixed(2)}x`,
-    target: bound === null ? '' : `<= ${bound}x`,
-    met: bound === null ? null : mine <= bound * other,
-    note: `${rounded(mine)} ${unit} against ${rounded(other)}`,
-  }
+  return { target, value: mine / other, note: `${rounded(mine)} ${unit} against ${rounded(other)}` }
 }
 
-/** A line for the CPU time and one for the clock, with one bound for both. */
-export function comparedBoth(
-  name: string,
-  { ours, theirs }: Record<'ours' | 'theirs', Spent[]>,
-  bound: number | null,
-): Measurement[] {
-  const of = (which: keyof Spent) => ({
-    ours: ours.map(each => each[which]),
-    theirs: theirs.map(each => each[which]),
-  })
-  return [
-    compared(`${name}, CPU`, { ...of('cpu'), unit: 'ms CPU', bound }),
-    compared(`${name}, on the clock`, { ...of('clock'), unit: 'ms', bound }),
-  ]
-}
-
-/** The median of our numbers against a fixed bound. */
-export function bounded(
-  name: string,
-  { numbers, unit, bound }: { numbers: number[]; unit: string; bound: number },
-): Measurement {
-  const middle = median(numbers)
-  return {
-    name,
-    value: `${rounded(middle)} ${unit}`,
-    target: `<= ${bound} ${unit}`,
-    met: middle <= bound,
-    note: `${rounded(Math.min(...numbers))} to ${rounded(Math.max(...numbers))}`,
-  }
+/** The median of our numbers. */
+export function bounded(target: Target, numbers: number[]): Measurement {
+  const note = `${rounded(Math.min(...numbers))} to ${rounded(Math.max(...numbers))}`
+  return { target, value: median(numbers), note }
 }
 
 function median(numbers: number[]): number {
@@ -109,14 +72,26 @@ function rounded(number: number): string {
   return number < 10 ? number.toPrecision(2) : number.toFixed(0)
 }
 
-/** Prints a table of fixed width, which says for each target whether it is met. */
+/** More than this times the earliest reference is drift, also where the target is met. */
+const drift = 1.05
+
+/** Prints a table of fixed width, which says for each target whether it is met, and whether it was better before. */
 export function printTable(measurements: Measurement[]): void {
-  const rows = measurements.map(({ name, value, target, met, note }) => {
-    const verdict = met === null ? '' : met ? 'met' : 'MISSED'
-    return [name, value, target, verdict, note]
+  const rows = measurements.map(({ target, value, note }) => {
+    const { what, most, unit, bf5efd7, '8193ba3': later } = target
+    const before = bf5efd7 ?? later
+    const shown = (number: number | null) =>
+      number === null ? '' : unit === 'x' ? `${number.toPrecision(3)}x` : `${number.toFixed(0)} ${unit}`
+    const marks = [value <= most ? 'met' : 'MISSED', before !== null && value > drift * before ? 'DRIFT' : '']
+    return [what, shown(value), `<= ${most} ${unit}`, marks.join(' '), shown(bf5efd7), shown(later), note]
   })
-  const all = [['what', 'measured', 'target', '', 'medians'], ...rows]
-  const widths = [0, 1, 2, 3].map(column => Math.max(...all.map(row => row[column]!.length)))
-  const padded = all.map(row => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
-  for (const line of padded) console.log(line.trimEnd())
+  const all = [['what: against what', 'measured', 'target', '', 'bf5efd7', '8193ba3', 'medians'], ...rows]
+  const widths = all[0]!.map((_, column) => Math.max(...all.map(row => row[column]!.length)))
+  for (const row of all)
+    console.log(
+      row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join('  ')
+        .trimEnd(),
+    )
 }

@@ -2,8 +2,9 @@
  * Servers under measurement, each a process of its own whose CPU and memory the operating system counts; and requests to
  * them, all from this process.
  */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import http, { type IncomingHttpHeaders } from 'node:http'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Program, type Server, start, stop } from '../local/process.ts'
 
@@ -24,14 +25,11 @@ export async function withServers<Name extends string, T>(
   }
 }
 
-/** Clock ticks per second in /proc: 100 on every Linux that Node runs on. */
-const ticksPerSecond = 100
-
-/** User and system time of a process so far, in milliseconds. */
+/** Time on a processor of a process so far, all its threads together, in milliseconds: /proc/PID/stat has only steps of 10. */
 export function cpuOf({ child }: Server): number {
-  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-  const fields = stat.replace(/^.*\) /s, '').split(' ')
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond
+  const threads = `/proc/${child.pid}/task`
+  const times = readdirSync(threads).map(thread => readFileSync(join(threads, thread, 'schedstat'), 'utf8'))
+  return times.reduce((sum, time) => sum + Number.parseInt(time, 10) / 1e6, 0)
 }
 
 /** Peak of resident memory so far, in MB. */

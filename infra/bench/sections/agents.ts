@@ -1,6 +1,6 @@
 /**
- * A hot chart as an agent gets it, against the same over HTTP, and against MCP Toolbox (github.com/googleapis/mcp-toolbox), which
- * computes it for each call from the same rows in SQLite.
+ * A hot chart as an agent gets it, against MCP Toolbox (github.com/googleapis/mcp-toolbox), which computes it for each call from
+ * the same rows in SQLite.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,38 +9,15 @@ import { freePort } from '../../../shared/testing/free-port.ts'
 import { functionOf, type Program, type Server } from '../../local/process.ts'
 import { type Call, loadServer, type Load, untilAnswer, withServers } from '../server.ts'
 import { alternately, compared, type Measurement } from '../measure.ts'
-import { minutesOfUsage, project, type Site, storeAnswer } from '../site.ts'
+import { project, type Site } from '../site.ts'
+import { targets } from '../targets.ts'
 
 const rounds = 9
 const requests = 2000
 const connections = 8
 
-/** In CPU against HTTP; on the clock against MCP Toolbox, which is left out unless `MCP_TOOLBOX` is its program. */
+/** On the clock. Left out unless `MCP_TOOLBOX` is its program, which is not among the dependencies: 315 MB. */
 export async function agents(site: Site): Promise<Measurement[]> {
-  return [...(await againstHttp(site)), ...(await againstToolbox(site))]
-}
-
-async function againstHttp(site: Site): Promise<Measurement[]> {
-  const query = `interval=minutely&project=${project}`
-  const { call } = await storeAnswer(site, 'usage.api-counts', query, minutesOfUsage())
-  const tool = toolCall('usage_api-counts', { interval: 'minutely', project }, site.headers)
-  const older = toolCall('usage_api-counts', { interval: 'minutely', project }, site.headers, true)
-  const programs = { ours: functionOf('functions/index.ts', 'query', site.env) }
-  return withServers(programs, async ({ ours }) => {
-    for (const each of [call, tool, older]) await untilAnswer(ours, each)
-    const cpu = (each: Call) => async () => (await loadServer(ours, loadOf(each))).cpu
-    const turns = { ours: cpu(tool), of2025: cpu(older), theirs: cpu(call) }
-    const { ours: tools, of2025, theirs } = await alternately(rounds, turns, 1)
-    const name = 'tools/call of a hot chart: over HTTP'
-    return [
-      compared(name, { ours: tools, theirs, unit: 'us CPU', bound: 2 }),
-      compared(`${name}, client of 2025`, { ours: of2025, theirs, unit: 'us CPU', bound: 2 }),
-    ]
-  })
-}
-
-/** Its program is not among the dependencies: 315 MB. */
-async function againstToolbox(site: Site): Promise<Measurement[]> {
   const program = process.env['MCP_TOOLBOX']
   if (program === undefined) {
     console.error('MCP Toolbox is left out: MCP_TOOLBOX is not its program (npm: @toolbox-sdk/server)')
@@ -60,8 +37,7 @@ async function againstToolbox(site: Site): Promise<Measurement[]> {
       theirs: async () => (await loadServer(servers.theirs, loadOf(theirs))).clock,
     }
     const clock = await alternately(rounds, turns, 1)
-    const name = `tools/call of a hot chart of ${rows} rows: MCP Toolbox, on the clock`
-    return [compared(name, { ...clock, unit: 'us', bound: 0.2 })]
+    return [compared(targets.toolbox, { ...clock, unit: `us, of ${rows} rows,` })]
   })
 }
 

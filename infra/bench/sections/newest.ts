@@ -1,7 +1,4 @@
-/**
- * The newest 100 entries of a project among a million and ten million, against DuckDB by hand with rows found first; and their
- * bytes as the local BigQuery server counts them, against one reading of the whole.
- */
+/** The newest 100 entries of a project among a million, and ten million, against DuckDB by hand with rows found first. */
 import { DuckDBInstance } from '@duckdb/node-api'
 import { runQuery } from '../../../shared/answers/engine-errors.ts'
 import { loadConfig } from '../../../shared/config.ts'
@@ -11,52 +8,38 @@ import { pageFor } from '../../../shared/pages/page.ts'
 import type { Statement } from '../../../shared/engines/engine.ts'
 import { openServices, type Services } from '../../../shared/services.ts'
 import { filesOf, type ManyLogs, millionLogs, tenMillionLogs } from '../many-logs.ts'
-import { alternately, compared, comparedBoth, type Measurement, spentOn } from '../measure.ts'
-import { endpointNamed, project, type Site, withBigQuery } from '../site.ts'
+import { alternately, compared, cpuOfThis, type Measurement } from '../measure.ts'
+import { endpointNamed, project, type Site } from '../site.ts'
+import { targets } from '../targets.ts'
 
 const rounds = 7
 
-/** CPU and clock. Throws where the two do not give the same rows: only equal answers are compared. */
+/** CPU. Throws where the two do not give the same rows: only equal answers are compared. */
 export async function newest(site: Site): Promise<Measurement[]> {
-  const million = await openBoth(site, await millionLogs())
-  const tenMillion = await openBoth(site, await tenMillionLogs())
+  const { ours, byHand, close } = await openBoth(site, await millionLogs())
   try {
-    for (const { ours, byHand } of [million, tenMillion]) assertSame(await ours(), await byHand())
-    const spent = await alternately(rounds, {
-      million: () => spentOn(million.ours),
-      byHand: () => spentOn(million.byHand),
-      tenMillion: () => spentOn(tenMillion.ours),
-    })
-    const what = 'newest 100 of a million rows: DuckDB by hand, rows found first'
-    const larger = { ours: spent.tenMillion, theirs: spent.million }
-    return [
-      ...comparedBoth(what, { ours: spent.million, theirs: spent.byHand }, 1.5),
-      ...comparedBoth('newest 100 of ten million rows: of a million', larger, 2),
-      await bytesOf(site, await millionLogs()),
-    ]
+    assertSame(await ours(), await byHand())
+    const turns = { ours: () => cpuOfThis(ours), theirs: () => cpuOfThis(byHand) }
+    return [compared(targets.newest, { ...(await alternately(rounds, turns, 1)), unit: 'ms CPU' })]
   } finally {
-    await million.close()
-    await tenMillion.close()
+    await close()
   }
 }
 
-function bytesOf(site: Site, { folder, now }: ManyLogs): Promise<Measurement> {
-  return withBigQuery(folder, {}, async env => {
-    const services = await openServices(loadConfig({ DATA_DIR: site.folder, ...env }))
-    // The server looks through a million entries once to know their sizes.
-    const endpoint = { ...(await endpointNamed(site, 'logs.all')), timeoutSeconds: 600 }
-    const statement = firstPage(services, endpoint, `project=${project}&iso_timestamp_end=${now}`)
-    const whole = { ...endpoint, newestFirst: null }
-    const ours = await runQuery(services.engine, endpoint, statement)
-    const theirs = await runQuery(services.engine, whole, statement)
-    await services.close()
-    return compared('newest 100 of a million rows, bytes of blocks: one reading of the whole', {
-      ours: [ours.bytes!],
-      theirs: [theirs.bytes!],
-      unit: 'bytes',
-      bound: null,
-    })
-  })
+/** Ten million rows against a million. */
+export async function newestOfTen(site: Site): Promise<Measurement[]> {
+  const [million, ten] = [
+    await openBoth(site, await millionLogs()),
+    await openBoth(site, await tenMillionLogs()),
+  ]
+  try {
+    assertSame(await ten.ours(), await ten.byHand())
+    const turns = { ours: () => cpuOfThis(ten.ours), theirs: () => cpuOfThis(million.ours) }
+    return [compared(targets.newestOfTen, { ...(await alternately(rounds, turns, 1)), unit: 'ms CPU' })]
+  } finally {
+    await million.close()
+    await ten.close()
+  }
 }
 
 function firstPage({ cursors }: Services, endpoint: Endpoint, query: string): Statement {
