@@ -20,42 +20,45 @@ export interface ManyLogs {
 const million = 1_000_000
 const edgeTable = 'cloudflare.logs.prod'
 
-/** The edge's log of eight days: 100,000 requests of the sample, and each of them again some seconds before, nine times. */
+/** The edge's log of eight days: 100,000 requests of the sample, and each of them again nine times, some seconds before. */
 export function millionLogs(): Promise<ManyLogs> {
   return kept(million, async folder => {
     const now = new Date()
     const { tablesDir: tablesFolder } = loadConfig({})
     const sample = join(folder, 'sample')
-    await writeSample({ logsFolder: sample, tablesFolder, now, rows: million / copies })
-    await copyEarlier(join(sample, edgeTable), folder, 'INTERVAL 3700 MILLISECOND')
+    await writeSample({ logsFolder: sample, tablesFolder, now, rows: million / 10 })
+    const files = filesOf(join(sample, edgeTable))
+    const copies = `read_parquet(${files}), range(10) AS copies(copy)`
+    const earlier = (days: number) => `TIMESTAMPTZ '${now.toISOString()}' - INTERVAL ${days} DAY`
+    await write(folder, day => [
+      `SELECT * EXCLUDE (copy) REPLACE (timestamp - copy * INTERVAL 3700 MILLISECOND AS timestamp) FROM ${copies}`,
+      `WHERE timestamp > ${earlier(10 - day)} AND timestamp <= ${earlier(9 - day)} ORDER BY timestamp`,
+    ])
     return now.toISOString()
   })
 }
 
 /** The same million, and as many in each of nine spans of eight days before. */
 export function tenMillionLogs(): Promise<ManyLogs> {
-  return kept(copies * million, async folder => {
+  return kept(10 * million, async folder => {
     const { edge, now } = await millionLogs()
-    await copyEarlier(edge, folder, 'INTERVAL 8 DAY')
+    await write(folder, span => [
+      `SELECT * REPLACE (timestamp - INTERVAL ${8 * (9 - span)} DAY AS timestamp) FROM read_parquet(${filesOf(edge)})`,
+    ])
     return now
   })
 }
 
-const copies = 10
-
-/** The oldest first, as they would have been loaded. */
-async function copyEarlier(from: string, folder: string, apart: string): Promise<void> {
+/** Writes ten files, the oldest first, as they would have been loaded. */
+async function write(folder: string, queryOf: (file: number) => string[]): Promise<void> {
   const target = join(folder, 'logs', edgeTable)
   mkdirSync(target, { recursive: true })
   const instance = await DuckDBInstance.create(':memory:', { threads: '2' })
   const connection = await instance.connect()
-  for (let copy = 0; copy < copies; copy++) {
-    const shifted = `SELECT * REPLACE (timestamp - ${copy} * ${apart} AS timestamp)`
-    const file = join(target, `copy-${copies - 1 - copy}.parquet`)
+  for (let file = 0; file < 10; file++)
     await connection.run(
-      `COPY (${shifted} FROM read_parquet(${filesOf(from)})) TO '${file}' (FORMAT parquet)`,
+      `COPY (${queryOf(file).join(' ')}) TO '${join(target, `${file}.parquet`)}' (FORMAT parquet, ROW_GROUP_SIZE 20480)`,
     )
-  }
   connection.closeSync()
   instance.closeSync()
 }

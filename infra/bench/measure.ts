@@ -33,13 +33,6 @@ export interface Spent {
   clock: number
 }
 
-/** What this process spends on `act`, in milliseconds. */
-export async function spentOn(act: () => unknown): Promise<Spent> {
-  const started = performance.now()
-  const cpu = await cpuOfThis(act)
-  return { cpu, clock: performance.now() - started }
-}
-
 /** User and system time of this process during `act`, all threads together, in milliseconds. */
 export async function cpuOfThis(act: () => unknown): Promise<number> {
   const before = process.cpuUsage()
