@@ -5,9 +5,9 @@ import { alternately, compared, cpuOfThis, type Measurement } from '../measure.t
 import { logRows, type Site } from '../site.ts'
 import { targets } from '../targets.ts'
 
-const rounds = 31
+const rounds = 15
 /** Times that each turn takes the rows: CPU time is counted in coarse steps. */
-const times = 5
+const times = 2
 
 /** CPU of this process. The two expressions find far less. */
 export async function redact(site: Site): Promise<Measurement[]> {
@@ -22,7 +22,7 @@ export async function redact(site: Site): Promise<Measurement[]> {
       mapped(rows, text => text.replace(address, 'REDACTED').replace(email, 'REDACTED')),
     ),
   }
-  const { redacting, matching } = await alternately(rounds, turns, 10)
+  const { redacting, matching } = await alternately(rounds, turns, 3)
   const unit = `ms CPU for ${times} times`
   return [compared(targets.redact, { ours: redacting, theirs: matching, unit })]
 }
