@@ -1,5 +1,4 @@
 /** The usage chart from its roll-ups, over a million rows: one chart and many, against the endpoint's own query and by the clock. */
-import { loadConfig } from '../../../shared/config.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { ownQuery, queryFor, statementOf } from '../../../shared/endpoints/saved-query.ts'
