@@ -1,6 +1,6 @@
 /** What this device keeps between visits: choices of looks, columns, queries. A browser may forbid it. */
 
-const path = new URL('.', location.href).pathname
+const path = new URL('.', globalThis.location?.href ?? 'http://localhost').pathname
 
 /** Behind a path, as on cloudfunctions.net, other functions have pages of this origin, which can read all that it stores. */
 export const isShared = path !== '/'

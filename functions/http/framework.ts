@@ -24,6 +24,7 @@ import http, {
 } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ApiError } from '../../shared/errors.ts'
+import type { Headed } from './call.ts'
 import { type DrainOptions, drainOnSignal } from './shutdown.ts'
 import { problemDocument } from './problem.ts'
 
@@ -41,15 +42,6 @@ interface ExpressApp extends Handle {
 
 /** Rows are text that others wrote: no browser may take an answer for something else than its Content-Type says. */
 const noSniffing = { 'X-Content-Type-Options': 'nosniff' }
-
-/** A response of the servers here. Express's methods come from its prototype. */
-export interface Headed {
-  /**
-   * Headers of every answer. What is set one by one before the head is written, Node checks and copies twice: it costs a hot
-   * answer a twentieth of its CPU.
-   */
-  common: Record<string, string>
-}
 
 /**
  * With Express's methods from the start, as a prototype that changes later makes every access to an object's fields slow. Node

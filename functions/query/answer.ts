@@ -16,7 +16,7 @@ import { type Call, goneSignal } from '../http/call.ts'
 import { accessEndpoint, tellLimits } from './access.ts'
 import { formatFor } from './formats.ts'
 import { labelsFor } from './labels.ts'
-import { prepare } from './prepare.ts'
+import { prepare, type Question } from './prepare.ts'
 import { redactionFor } from './redaction.ts'
 import { respond } from './respond.ts'
 import { mapErrorToCallerSql } from './statement.ts'
@@ -43,24 +43,6 @@ export async function answer(call: Call): Promise<void> {
     ? answering.finally(() => tellLimits(call, caller))
     : answering)
   await respond({ ...call, query }, { endpoint, result, format, timing, parameters })
-}
-
-/** What a caller asks of an endpoint, over HTTP, as a tool or from the command line. */
-export interface Question {
-  caller: Caller
-  endpoint: Endpoint
-  /** Parameters and cursor, as a raw query string. */
-  query: string
-  /** `null` for the endpoint's own query. */
-  callerSql: string | null
-  redacted: boolean
-  /** Whether the caller could not have it in the clear. */
-  isImposed?: boolean
-  bypass: boolean
-  /** Labels that the caller gives to the engine's job; absent = none. */
-  labels?: Record<string, string>
-  /** A signal that aborts when the caller has gone; made only where it is asked for. */
-  gone: () => AbortSignal
 }
 
 /** The answer to a question, over every way in which one comes. @throws ApiError */

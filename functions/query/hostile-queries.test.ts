@@ -29,7 +29,7 @@ test('50 random queries get an answer or a refusal', async () => {
 const refused: [name: string, detail: string][] = [
   ['a distance of long texts', 'EDIT_DISTANCE takes at most 25,000,000 pairs of characters'],
   ['a FORMAT as wide as a value of a row', '%* takes at most 1,000 characters of width in each row'],
-  ['REPEAT by values of rows', 'REPEAT takes at most 4,096 bytes of text in each row; ask for less'],
+  ['REPEAT by values of rows', 'REPEAT takes at most 16,384 bytes of text in each row; ask for less'],
   ['REPLACE by long texts', 'REPLACE takes at most'],
   ['texts that double', '|| takes at most'],
   ['hexadecimal of hexadecimal', 'TO_HEX takes at most'],

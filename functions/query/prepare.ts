@@ -7,8 +7,25 @@ import { type Parameters, presentFor, readParameters } from '../../shared/endpoi
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { type Page, pageFor, readCursor } from '../../shared/pages/page.ts'
 import type { Services } from '../../shared/services.ts'
-import type { Question } from './answer.ts'
 import { compose, type Composed } from './statement.ts'
+
+/** What a caller asks of an endpoint, over HTTP, as a tool or from the command line. */
+export interface Question {
+  caller: Caller
+  endpoint: Endpoint
+  /** Parameters and cursor, as a raw query string. */
+  query: string
+  /** `null` for the endpoint's own query. */
+  callerSql: string | null
+  redacted: boolean
+  /** Whether the caller could not have it in the clear. */
+  isImposed?: boolean
+  bypass: boolean
+  /** Labels that the caller gives to the engine's job; absent = none. */
+  labels?: Record<string, string>
+  /** A signal that aborts when the caller has gone; made only where it is asked for. */
+  gone: () => AbortSignal
+}
 
 interface Prepared {
   parameters: Parameters

@@ -408,13 +408,14 @@ export function inOperator(context: Context, node: In, scope: Scope): Typed {
   }
   const [operandSql, ...rest] = common.map(value => value.sql)
   if (type?.kind !== 'FLOAT64') return negated(node.not, `(${operandSql} IN (${rest.join(', ')}))`)
-  const nulls = rest.filter((_, at) => among.items[at]!.kind !== 'Literal' || isNull(among.items[at]!))
-  const unknown = nulls.map(sql => `${sql} IS NULL`).join(' OR ') || 'false'
-  const sql = repeated(
-    [operandSql!],
-    x =>
-      `(CASE WHEN isnan(${x}) THEN CASE WHEN ${unknown} THEN NULL ELSE false END ELSE ${x} IN (${rest.join(', ')}) END)`,
-  )
+  const mayBeNull = (at: number) => among.items[at]!.kind !== 'Literal' || isNull(among.items[at]!)
+  const open = rest.filter((_, at) => mayBeNull(at))
+  const sql = repeated([operandSql!, ...open], (x, ...once) => {
+    const unknown = once.map(item => `${item} IS NULL`).join(' OR ') || 'false'
+    const left = once.values()
+    const items = rest.map((item, at) => (mayBeNull(at) ? left.next().value : item))
+    return `(CASE WHEN isnan(${x}) THEN CASE WHEN ${unknown} THEN NULL ELSE false END ELSE ${x} IN (${items.join(', ')}) END)`
+  })
   return negated(node.not, sql)
 }
 

@@ -219,7 +219,7 @@ describeDuckDb('UNNEST', { logs }, ({ append, rows: query, failure }) => {
     [
       'SELECT 1 FROM logs LEFT JOIN UNNEST(metadata) AS m ON m.project IN (SELECT "a")',
       'unsupported',
-      'on this condition',
+      'LEFT JOIN UNNEST on a condition with a subquery',
     ],
   ])('%s is %s: %s', async (sql, reason, message) => {
     const error = await failure(sql)
