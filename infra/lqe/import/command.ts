@@ -1,4 +1,4 @@
-/** `lqe import`: endpoints of Logflare, MCP Toolbox and Tinybird as files of ours. */
+/** `lqe import`: endpoints of Logflare and MCP Toolbox as files of ours. */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Services } from '../../../shared/services.ts'
@@ -6,14 +6,12 @@ import { type FileProblem, QueriesError } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
 import type { Around, Reading } from './draft.ts'
 import { readLogflare } from './logflare.ts'
-import { readTinybird } from './tinybird.ts'
 import { readToolbox } from './toolbox.ts'
 import { endpointsIn, type Target, write } from './write.ts'
 import { print } from '../print.ts'
 
 /** A file is of the first format whose `sign` it has. */
 const formats: { sign: RegExp; read: (file: string, text: string, around: Around) => Reading }[] = [
-  { sign: /^NODE\s/m, read: readTinybird },
   { sign: /^\s*[[{]/, read: readLogflare },
   { sign: /^(tools|sources|toolsets|kind)\s*:/m, read: readToolbox },
 ]
@@ -31,8 +29,8 @@ export function importCommand(
   environment: NodeJS.ProcessEnv,
 ): Command {
   return new Command('import')
-    .description('make endpoints of Logflare (JSON), MCP Toolbox (tools.yaml) or Tinybird (.pipe)')
-    .argument('<file...>', 'as Logflare’s API answers, tools.yaml, .pipe; - for standard input')
+    .description('make endpoints of Logflare (JSON) or MCP Toolbox (tools.yaml)')
+    .argument('<file...>', 'as Logflare’s API answers, or tools.yaml; - for standard input')
     .option('--dry-run', 'only print what would be written', false)
     .option('--force', 'replace files that are there', false)
     .option('--queries <folder>', 'where <name>.sql and <name>.yaml go', typedPath, 'queries')
@@ -99,7 +97,7 @@ function readingOf(file: string, text: string | FileProblem, around: Around): Re
 }
 
 const unknownFormat =
-  'is none of: JSON of Logflare’s endpoints, a tools.yaml of MCP Toolbox (tools: or kind:), a .pipe of Tinybird (NODE)'
+  'is neither JSON of Logflare’s endpoints nor a tools.yaml of MCP Toolbox (tools: or kind:)'
 
 function textOf(file: string): string | FileProblem {
   try {

@@ -1,9 +1,7 @@
 /** What a reader of another product's file makes: endpoints in our form, and what does not fit. */
 import { createHash } from 'node:crypto'
 import { isScalar, type Node } from 'yaml'
-import { type Place, SqlError } from '../../../shared/sql/error.ts'
-import { parse } from '../../../shared/sql/parser.ts'
-import { parameterNames } from '../../../shared/sql/walk.ts'
+import type { Place, SqlError } from '../../../shared/sql/error.ts'
 import type { FileProblem, YamlDocument } from '../apply/yaml.ts'
 import { uuidOf } from '../logs/entries.ts'
 
@@ -55,19 +53,6 @@ export function refusalOfSql(
   const { place: at, within } = placeOfSql(place ?? { line: 1, column: 1 })
   const where = within ? `line ${within.line}, column ${within.column} of its query: ` : ''
   return new Refusal(at, where + message)
-}
-
-/**
- * The names of the parameters in a query.
- * @throws Refusal for SQL that does not parse
- */
-export function parametersIn(sql: string, placeOfSql: Draft['placeOfSql']): string[] {
-  try {
-    return [...parameterNames(parse(sql)).keys()]
-  } catch (error) {
-    if (!(error instanceof SqlError)) throw error
-    throw refusalOfSql(error, placeOfSql)
-  }
 }
 
 export type FieldType = 'string' | 'number' | 'boolean' | 'list' | 'map' | 'any'

@@ -2,6 +2,9 @@
  * Endpoints of Logflare, as its API lists them (`GET /api/endpoints`, a JSON array) or shows one.
  * The fields and their defaults are those of Logflare's `lib/logflare/endpoints/endpoint_query.ex`.
  */
+import { SqlError } from '../../../shared/sql/error.ts'
+import { parse } from '../../../shared/sql/parser.ts'
+import { parameterNames } from '../../../shared/sql/walk.ts'
 import { QueriesError, readYamlDocuments, type YamlDocument } from '../apply/yaml.ts'
 import {
   assertFields,
@@ -10,8 +13,8 @@ import {
   type FieldType,
   idFor,
   type Reading,
-  parametersIn,
   Refusal,
+  refusalOfSql,
   sqlPlaces,
 } from './draft.ts'
 
@@ -154,8 +157,13 @@ function assertLanguage(
 
 /** Logflare binds each `@name` as text, and NULL where a call lacks it. */
 function parametersOf(sql: string, placeOfSql: Draft['placeOfSql']): Record<string, object> {
-  const names = parametersIn(sql, placeOfSql)
-  return Object.fromEntries(names.map(name => [name, { type: 'string' }]))
+  try {
+    const names = [...parameterNames(parse(sql)).keys()]
+    return Object.fromEntries(names.map(name => [name, { type: 'string' }]))
+  } catch (error) {
+    if (!(error instanceof SqlError)) throw error
+    throw refusalOfSql(error, placeOfSql)
+  }
 }
 
 function definitionOf(endpoint: LogflareEndpoint, properties: Record<string, object>) {

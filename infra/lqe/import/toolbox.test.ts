@@ -322,7 +322,8 @@ describe('what is refused, with its place and the reason', () => {
       /^\d+:\d+ a: needs description: What/,
     ],
     ['YAML that is damaged', 'tools:\n  a: [\n', /^\d+:\d+ /],
-    ['a file of no known format', 'hello: world\n', /^1:1 is none of: JSON of Logflare/],
+    ['a file of no known format', 'hello: world\n', /^1:1 is neither JSON of Logflare.* nor a tools\.yaml/],
+    ['a pipe', 'NODE a\nSQL >\n    SELECT 1 AS one\n', /^1:1 is neither JSON of Logflare/],
   ]
 
   test.each(cases)('%s', async (_, text, refusal) => {
