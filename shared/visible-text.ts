@@ -20,7 +20,7 @@ const hidden = new RegExp(
  * @returns the same text where it hides nothing
  */
 export function visible(text: string): string {
-  return text.replaceAll(hidden, shown)
+  return isAscii.test(text) ? text : text.replaceAll(hidden, shown)
 }
 
 function shown(character: string): string {

@@ -66,19 +66,15 @@ function cutNested(value: Value): Value {
     : `${text.slice(0, 4 * maxCell)}… (${text.length - 4 * maxCell} more characters)`
 }
 
-interface Around {
-  /** Of the endpoint. */
-  name: string
-  /** The cursor of the rows that follow; `null` = there are none. */
-  next: string | null
-  /** What says where rows begin and end. */
-  mark: string
-}
-
-/** The rows with the sentences around them. */
-export function rowsText(shown: ContextRows, { name, next, mark }: Around): string {
+/**
+ * The rows with the sentences around them, and with a mark that no answer has shown before.
+ * @param name of the endpoint
+ * @param next the cursor of the rows that follow; `null` = there are none
+ */
+export function rowsText(shown: ContextRows, name: string, next: string | null): string {
   const { rows, total, text, format } = shown
   if (total === 0) return `${name} answered no rows. Widen the time, or loosen what is asked.`
+  const mark = randomUUID().replaceAll('-', '').slice(-16) // 62 random bits
   const left = total - rows.length
   const cutWords = `${left} of ${total} rows did not fit: ask for fewer columns, a shorter time, an aggregate or a LIMIT.`
   const nextWords = `More rows: call again with the same arguments and cursor ${next}`
@@ -90,26 +86,4 @@ export function rowsText(shown: ContextRows, { name, next, mark }: Around): stri
     `</rows ${mark}>`,
     ...after,
   ].join('\n')
-}
-
-const markLength = 16
-
-/** 62 random bits, of the many that Node fetches at once for UUIDs. */
-function randomMark(): string {
-  return randomUUID().replaceAll('-', '').slice(-markLength)
-}
-
-/** A text to be remembered, behind the mark in it. */
-export function marked(write: (mark: string) => Buffer): Buffer {
-  const mark = randomMark()
-  return Buffer.concat([Buffer.from(mark), write(mark)])
-}
-
-/** The text with a mark that no answer has shown before. */
-export function withFreshMark(remembered: Buffer): Buffer {
-  const mark = remembered.subarray(0, markLength)
-  const fresh = Buffer.from(randomMark())
-  const text = Buffer.from(remembered.subarray(markLength))
-  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at)) fresh.copy(text, at)
-  return text
 }

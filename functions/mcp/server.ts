@@ -5,11 +5,10 @@ import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { withoutKeys } from '../../shared/keys/key-text.ts'
 import type { Call } from '../http/call.ts'
-import { type AskLibrary, frames, inFrame, type ToolCall } from './frames.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources, readResource } from './resources.ts'
 import { type McpCall, withProtocolErrors } from './call.ts'
-import { callTool, listTools, toolResult } from './tools.ts'
+import { callTool, listTools } from './tools.ts'
 
 const instructions =
   'Tools that read saved log queries, and query_* tools that take GoogleSQL over the tables listed as resources. ' +
@@ -17,40 +16,24 @@ const instructions =
 
 interface MessageAnswer {
   status: number
-  headers: Iterable<[name: string, value: string]>
+  headers: Headers
   body: Buffer | Readable
 }
 
 /** Answers the request's body. */
 export type AnswerMessage = (call: Call, caller: Caller) => Promise<MessageAnswer>
 
-export const answerMessage = messageAnswerer(serverFor, toolResult)
+export const answerMessage = messageAnswerer(serverFor)
 
-/**
- * Answers by the protocol's library, and calls of tools in the frames that it has written before.
- * @param serverOf answers one request
- * @param resultOf JSON of a tool's result; `null` where only the library can answer
- */
-export function messageAnswerer(
-  serverOf: (mcpCall: McpCall) => Server,
-  resultOf: (mcpCall: McpCall, params: ToolCall) => Promise<Buffer | null>,
-): AnswerMessage {
-  const handler = createMcpHandler(({ authInfo }) => authInfo!.extra!['server'] as Server, {
+/** Answers by the protocol's library. @param serverOf answers one request */
+export function messageAnswerer(serverOf: (mcpCall: McpCall) => Server): AnswerMessage {
+  const handler = createMcpHandler(({ authInfo }) => serverOf(authInfo!.extra!['mcpCall'] as McpCall), {
     maxSubscriptions: 8, // each holds a connection, and nothing is ever published
   })
-  const askLibrary: AskLibrary = (mcpCall, parsedBody, only) => {
-    const server = serverOf(mcpCall)
-    if (only) server.setRequestHandler('tools/call', ({ params }) => only(params))
-    const authInfo = { token: '', clientId: mcpCall.caller.keyId, scopes: [], extra: { server } }
-    return handler.fetch(webRequest(mcpCall.call), { parsedBody, authInfo })
-  }
-  const frameFor = frames(askLibrary)
   return async (call, caller) => {
     const mcpCall: McpCall = { call, caller }
-    const framed = await frameFor(mcpCall)
-    const result = framed && (await resultOf(mcpCall, framed.params))
-    if (result) return { ...framed.frame, body: inFrame(framed, result) }
-    const response = await askLibrary(mcpCall, call.req.body)
+    const authInfo = { token: '', clientId: caller.keyId, scopes: [], extra: { mcpCall } }
+    const response = await handler.fetch(webRequest(call), { parsedBody: call.req.body as unknown, authInfo })
     const { status, headers } = response
     // A client of 2025 gets its result by a stream.
     const isStream = headers.get('content-type') === 'text/event-stream'
@@ -76,7 +59,7 @@ function webRequest({ req }: Call): Request {
 }
 
 /** The library's server for one call: a handler for each method. */
-export function serverFor(mcpCall: McpCall): Server {
+function serverFor(mcpCall: McpCall): Server {
   const server = new Server(
     { name: 'log-query-endpoints', version: '1' },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions },

@@ -11,16 +11,14 @@ import { Timing } from '../../shared/timing.ts'
 import { cursorAfter } from '../../shared/pages/page.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
 import { nameHint } from '../../shared/sql/nearest.ts'
-import { visible } from '../../shared/visible-text.ts'
 import { goneSignal } from '../http/call.ts'
 import { answerQuestion } from '../query/answer.ts'
 import { redactionFor } from '../query/redaction.ts'
 import { withTimesAsText } from '../query/times.ts'
 import { parameterSchema } from '../query/openapi.ts'
 import type { JsonSchema } from '../query/openapi-schemas.ts'
-import type { ToolCall } from './frames.ts'
 import { invalidParams, type McpCall } from './call.ts'
-import { type ContextRows, contextRows, marked, rowsText, withFreshMark } from './rows.ts'
+import { type ContextRows, contextRows, rowsText } from './rows.ts'
 
 /** The arguments that are no parameters of the endpoint. */
 const own = {
@@ -133,29 +131,27 @@ function outputSchema(columns: string[]): JsonSchema {
   }
 }
 
-/** An error that the caller can correct is a result of the tool; an unknown tool is an error of the protocol. */
-export async function callTool(mcpCall: McpCall, params: ToolCall): Promise<CallToolResult> {
-  const result = await toolResult(mcpCall, params)
-  if (!result) {
-    const names = targetsFor(mcpCall.caller, await mcpCall.call.services.endpoints.all()).keys()
-    throw invalidParams(`There is no tool ${params.name}; ${nameHint(params.name, names)}`)
-  }
-  return JSON.parse(result.toString()) as CallToolResult
+interface ToolCall {
+  name: string
+  arguments?: Record<string, unknown> | undefined
 }
 
-/** @returns JSON, with a mark of its own around rows; `null` where there is no such tool */
-export async function toolResult(
+/** An error that the caller can correct is a result of the tool; an unknown tool is an error of the protocol. */
+export async function callTool(
   mcpCall: McpCall,
   { name, arguments: args = {} }: ToolCall,
-): Promise<Buffer | null> {
+): Promise<CallToolResult> {
   const target = await targetNamed(mcpCall, name)
-  if (!target) return null
+  if (!target) {
+    const names = targetsFor(mcpCall.caller, await mcpCall.call.services.endpoints.all()).keys()
+    throw invalidParams(`There is no tool ${name}; ${nameHint(name, names)}`)
+  }
   try {
     return await resultOf(mcpCall, target, args)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     mcpCall.call.notes.error = error.code
-    return jsonOf({ content: [{ type: 'text', text: errorText(error) }], isError: true })
+    return { content: [{ type: 'text', text: errorText(error) }], isError: true }
   }
 }
 
@@ -181,7 +177,7 @@ async function resultOf(
   mcpCall: McpCall,
   { endpoint, takesSql }: ToolTarget,
   { format, sql, cursor, ...parameters }: Record<string, unknown>,
-): Promise<Buffer> {
+): Promise<CallToolResult> {
   const { call, caller } = mcpCall
   Object.assign(call.notes, { how: 'mcp', endpoint: endpoint.name, version: endpoint.version, sql: takesSql })
   if (takesSql && typeof sql !== 'string')
@@ -212,10 +208,11 @@ async function resultOf(
     const isCut = shown.rows.length < rows.length
     const more =
       isCut && last && known ? await cursorAfter(call.services.cursors, endpoint, last, known) : null
-    return marked(mark => jsonOf(resultFor(shown, { endpoint, takesSql }, isCut ? more : next, mark)))
+    return Buffer.from(JSON.stringify([shown, isCut ? more : next]))
   })
-  const json = withFreshMark(remembered)
-  return read.ignored.length > 0 ? withNotes(json, read.ignored, endpoint) : json
+  const [shown, next] = JSON.parse(remembered.toString()) as [ContextRows, string | null]
+  const toolResult = resultFor(shown, { endpoint, takesSql }, next)
+  return read.ignored.length > 0 ? withNotes(toolResult, read.ignored, endpoint) : toolResult
 }
 
 /** @param next the cursor of the rows after those that are shown */
@@ -223,26 +220,20 @@ function resultFor(
   shown: ContextRows,
   { endpoint, takesSql }: ToolTarget,
   next: string | null,
-  mark: string,
 ): CallToolResult {
   const { rows, total } = shown
   return {
-    content: [{ type: 'text', text: rowsText(shown, { name: endpoint.name, next, mark }) }],
+    content: [{ type: 'text', text: rowsText(shown, endpoint.name, next) }],
     ...(takesSql ? {} : { structuredContent: { rows, total, ...(next === null ? {} : { next }) } }),
   }
 }
 
-function withNotes(json: Buffer, ignored: string[], { parameters }: Endpoint): Buffer {
-  const result = JSON.parse(json.toString()) as CallToolResult
+function withNotes(result: CallToolResult, ignored: string[], { parameters }: Endpoint): CallToolResult {
   const known = Object.keys(parameters)
   const notes = ignored.map(
-    name => `There is no parameter ${visible(name)}, it was left out; ${nameHint(name, known)}`,
+    name => `There is no parameter ${name}, it was left out; ${nameHint(name, known)}`,
   )
-  return jsonOf({ ...result, content: [{ type: 'text', text: notes.join('\n') }, ...result.content] })
-}
-
-function jsonOf(result: CallToolResult): Buffer {
-  return Buffer.from(JSON.stringify(result))
+  return { ...result, content: [{ type: 'text', text: notes.join('\n') }, ...result.content] }
 }
 
 /** The message, with the places that it does not say itself. */
@@ -255,7 +246,7 @@ function errorText({ message, problems, headers }: ApiError): string {
     else if (!lettersOf(message).includes(lettersOf(place))) lines.push(place)
   }
   if (headers['Retry-After']) lines.push(`Try again after ${headers['Retry-After']} s.`)
-  return visible(withoutKeys(lines.join('\n')))
+  return withoutKeys(lines.join('\n'))
 }
 
 function lettersOf(text: string): string {

@@ -93,26 +93,21 @@ function fail(name: string): never {
 const schema = { type: 'object' as const }
 
 /** Stands in the place of the endpoints' server, behind the same route. */
-export const serveFixtures = messageAnswerer(
-  () => {
-    const capabilities = { tools: {}, resources: {}, prompts: {}, logging: {} }
-    const server = new Server({ name: 'fixtures', version: '1' }, { capabilities })
-    server.setRequestHandler('tools/list', () => ({
-      tools: Object.keys(tools).map(name => ({ name, description: name, inputSchema: schema })),
-    }))
-    server.setRequestHandler('tools/call', ({ params }, context) => named(tools, params.name)(context))
-    server.setRequestHandler('resources/list', () => ({
-      resources: [{ uri: 'test://static-text', name: 'text' }],
-    }))
-    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
-    server.setRequestHandler('resources/read', ({ params }) => readResource(params.uri))
-    server.setRequestHandler('prompts/list', () => ({
-      prompts: Object.keys(prompts).map(name => ({ name, description: name })),
-    }))
-    server.setRequestHandler('prompts/get', ({ params }) =>
-      named(prompts, params.name)(params.arguments ?? {}),
-    )
-    return server
-  },
-  async (_, { name }) => (Object.hasOwn(plain, name) ? Buffer.from(JSON.stringify(plain[name])) : null),
-)
+export const serveFixtures = messageAnswerer(() => {
+  const capabilities = { tools: {}, resources: {}, prompts: {}, logging: {} }
+  const server = new Server({ name: 'fixtures', version: '1' }, { capabilities })
+  server.setRequestHandler('tools/list', () => ({
+    tools: Object.keys(tools).map(name => ({ name, description: name, inputSchema: schema })),
+  }))
+  server.setRequestHandler('tools/call', ({ params }, context) => named(tools, params.name)(context))
+  server.setRequestHandler('resources/list', () => ({
+    resources: [{ uri: 'test://static-text', name: 'text' }],
+  }))
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }))
+  server.setRequestHandler('resources/read', ({ params }) => readResource(params.uri))
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: Object.keys(prompts).map(name => ({ name, description: name })),
+  }))
+  server.setRequestHandler('prompts/get', ({ params }) => named(prompts, params.name)(params.arguments ?? {}))
+  return server
+})

@@ -1,6 +1,6 @@
 /**
- * A hot chart as an agent gets it, against MCP Toolbox (github.com/googleapis/mcp-toolbox), which computes it for each call from
- * the same rows in SQLite.
+ * A hot chart against MCP Toolbox (github.com/googleapis/mcp-toolbox), which computes it for each call from the same rows in
+ * SQLite.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,9 +23,9 @@ export async function agents(site: Site): Promise<Measurement[]> {
     console.error('MCP Toolbox is left out: MCP_TOOLBOX is not its program (npm: @toolbox-sdk/server)')
     return []
   }
-  const args = { interval: 'daily', project }
-  const ours = toolCall('usage_api-counts', args, site.headers)
-  const theirs = toolCall('usage', { project }, {}, true)
+  const query = `interval=daily&project=${project}`
+  const ours = { path: `/api/endpoints/query/usage.api-counts?${query}`, headers: site.headers }
+  const theirs = toolCall('usage', { project })
   const { program: toolbox, rows } = await toolboxOf(site, program)
   const programs = { ours: functionOf('functions/index.ts', 'query', site.env), theirs: toolbox }
   return withServers(programs, async servers => {
@@ -45,25 +45,16 @@ function loadOf(call: Call): Load {
   return { call: () => call, count: requests, connections }
 }
 
-/** As a client of 2026-07-28 sends it, or one of 2025, which MCP Toolbox knows. */
-function toolCall(name: string, args: object, headers: Record<string, string>, is2025 = false): Call {
-  const revision = is2025 ? '2025-06-18' : '2026-07-28'
-  const _meta = {
-    'io.modelcontextprotocol/protocolVersion': revision,
-    'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': {},
-  }
-  const params = { name, arguments: args, ...(is2025 ? {} : { _meta }) }
+/** As a client of 2025 sends it, the last that MCP Toolbox knows. */
+function toolCall(name: string, args: object): Call {
   return {
     path: '/mcp',
     headers: {
-      ...headers,
       'Content-Type': 'application/json',
       Accept: 'application/json, text/event-stream',
-      'MCP-Protocol-Version': revision,
-      ...(is2025 ? {} : { 'Mcp-Method': 'tools/call', 'Mcp-Name': name }),
+      'MCP-Protocol-Version': '2025-06-18',
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
   }
 }
 
@@ -107,10 +98,12 @@ function toolboxConfig(database: string): string {
   return [source, tool].map(each => JSON.stringify(each)).join('\n---\n')
 }
 
-/** Only equal charts are compared. Ours has the rows as values, theirs as a text for each. */
+/** Only equal charts are compared. Theirs has a text for each row. */
 async function assertSame(ours: Answered, theirs: Answered): Promise<void> {
-  const mine = (await resultOf(ours)).structuredContent!.rows
-  const other = (await resultOf(theirs)).content.flatMap(({ text }) => JSON.parse(text) as object[])
+  const { result: mine } = JSON.parse(await textOf(ours)) as { result: object[] }
+  const text = await textOf(theirs)
+  const message = JSON.parse(text.startsWith('{') ? text : /^data: (\{.*)$/m.exec(text)![1]!) as ToolMessage
+  const other = message.result.content.flatMap(({ text }) => JSON.parse(text) as object[])
   const numbers = (rows: object[]) => JSON.stringify(rows.map(row => Object.values(row).slice(1).map(Number)))
   if (mine.length < 7 || numbers(mine) !== numbers(other))
     throw new Error(`the charts differ: ${numbers(mine)} and ${numbers(other)}`)
@@ -121,14 +114,12 @@ interface Answered {
   call: Call
 }
 
-interface ToolResult {
-  content: { text: string }[]
-  structuredContent?: { rows: object[] }
+interface ToolMessage {
+  result: { content: { text: string }[] }
 }
 
-async function resultOf({ server, call: { path, headers, body } }: Answered): Promise<ToolResult> {
-  const response = await fetch(server.url + path, { method: 'POST', headers: headers!, body: body! })
-  const text = await response.text()
-  const json = text.startsWith('{') ? text : /^data: (\{.*)$/m.exec(text)![1]!
-  return (JSON.parse(json) as { result: ToolResult }).result
+async function textOf({ server, call: { path, headers = {}, body } }: Answered): Promise<string> {
+  const method = body === undefined ? 'GET' : 'POST'
+  const response = await fetch(server.url + path, { method, headers, body: body ?? null })
+  return response.text()
 }

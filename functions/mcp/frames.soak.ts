@@ -1,2 +1,0 @@
-/** Thousands of random and damaged requests. */
-import './frames.test.ts'
