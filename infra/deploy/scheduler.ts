@@ -5,8 +5,7 @@
 import type { CloudSchedulerClient, protos } from '@google-cloud/scheduler'
 import { Command } from 'commander'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import { warmMinutes } from '../../shared/warm/schedule.ts'
-import { isWarmed } from '../../shared/warm/warm.ts'
+import { isWarmed, warmMinutes } from '../../shared/warm/warm.ts'
 import { readQueries } from '../lqe/apply/read.ts'
 import { authorizedFetch, overrideOf } from './google-api.ts'
 

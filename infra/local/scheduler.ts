@@ -7,8 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import type { Services } from '../../shared/services.ts'
 import { findDue } from '../../shared/warm/due.ts'
-import { warmMinutes } from '../../shared/warm/schedule.ts'
-import { isWarmed } from '../../shared/warm/warm.ts'
+import { isWarmed, warmMinutes } from '../../shared/warm/warm.ts'
 
 /** An answer is due a fifth before its interval ends, which is a minute at least: 12 s. */
 const lookMs = 3_000

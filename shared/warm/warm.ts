@@ -25,6 +25,14 @@ export function isWarmed(endpoint: Endpoint): boolean {
   return endpoint.warm !== null && endpoint.cacheSeconds > 0
 }
 
+/** Periods in minutes that divide a day, as a crontab line can express them. */
+const periods = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, 120, 180, 240, 360, 480, 720, 1440]
+
+/** How often the warm function is called for an endpoint: minutes, the longest such period of at most `seconds`. */
+export function warmMinutes(seconds: number): number {
+  return periods.findLast(period => period * 60 <= seconds) ?? 1
+}
+
 /**
  * Refreshes answers in use, endpoint by endpoint, within the budget. A failure with one set or one endpoint does not
  * stop the others; a second call finds nothing to do.
