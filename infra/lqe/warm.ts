@@ -7,6 +7,7 @@ import { ApiError } from '../../shared/errors.ts'
 import { lineOf, type Log } from '../../shared/log.ts'
 import type { Services } from '../../shared/services.ts'
 import { isWarmed } from '../../shared/warm/warm.ts'
+import { print, warn } from './print.ts'
 import { findEndpoint } from './query.ts'
 
 /** Its action throws ApiError. The report goes to standard output, why something failed to standard error. */
@@ -20,13 +21,13 @@ export function warmCommand(
     .action((name?: string) => withServices(services => warm(services, config(), name)))
 }
 
-const log: Log = (...line) => console.error(lineOf(...line))
+const log: Log = (...line) => warn(lineOf(...line))
 
 async function warm(services: Services, config: Config, name?: string): Promise<void> {
   const endpoints = name === undefined ? await services.endpoints.all() : [await findWarmed(services, name)]
   const report = await warmEndpoints({ services, config, log }, endpoints)
-  for (const one of report.endpoints) console.log(`${lineOfReport(one)} runs=${one.runs} ms=${one.ms}`)
-  if (report.endpoints.length === 0) console.log('No endpoint is kept warm: none has warm.seconds.')
+  for (const one of report.endpoints) print(`${lineOfReport(one)} runs=${one.runs} ms=${one.ms}`)
+  if (report.endpoints.length === 0) print('No endpoint is kept warm: none has warm.seconds.')
   if (report.failed > 0 || report.endpoints.some(({ error }) => error !== null)) process.exitCode = 1
 }
 
