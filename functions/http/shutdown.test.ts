@@ -1,5 +1,6 @@
 /** The process as a whole, started as when deployed and stopped by a signal. */
 import { once } from 'node:events'
+import { connect } from 'node:net'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -102,6 +103,27 @@ describe('a signal to stop', () => {
       expect(answers).toEqual(Array.from({ length: 20 }, () => ({ status: 200, body: 'done' })))
       expect((await ended)[0]).toBe(0)
       expect(slow.output()).toContain('closed')
+    },
+    15_000,
+  )
+
+  test.each([
+    ['nothing', ''],
+    ['half a head', 'GET / HTTP/1.1\r\nHost: a'],
+  ])(
+    'does not wait for a connection that has sent %s',
+    async (_, sent) => {
+      const slow = await start(500)
+      const ended = once(slow.child, 'exit')
+      const { hostname, port } = new URL(slow.url)
+      const socket = connect(Number(port), hostname).on('error', () => {})
+      await once(socket, 'connect')
+      socket.write(sent)
+      await sleep(50)
+      const answers = await answersAtSignal(slow, 'SIGTERM', 1)
+      expect(answers).toEqual([{ status: 200, body: 'done' }])
+      expect(await ended).toEqual([0, null]) // at the end of the time it is SIGKILL
+      socket.destroy()
     },
     15_000,
   )

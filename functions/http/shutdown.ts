@@ -4,6 +4,7 @@
  * in flight and exit.
  */
 import type { Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { ApiError } from '../../shared/errors.ts'
 import { describeError, type Log } from '../../shared/log.ts'
 import { openCalls } from './call.ts'
@@ -21,6 +22,11 @@ export interface DrainOptions {
 
 /** Replaces every handler of SIGTERM and SIGINT in this process. */
 export function drainOnSignal(server: Server, options: DrainOptions): void {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   const open = new Set<ServerResponse>()
   server.on('request', (_, res) => {
     open.add(res)
@@ -33,21 +39,31 @@ export function drainOnSignal(server: Server, options: DrainOptions): void {
       if (stopping) return // a terminal signals the whole process group, and npm passes the signal on once more
       stopping = true
       options.log('INFO', 'stopping', { signal })
-      drain(server, open, options)
+      drain({ server, sockets, open }, options)
     })
   }
 }
+
+/** For a request whose head is on its way; then a connection without one is closed, as it may never say more. */
+const headMs = 200
 
 /** Before the deadline, in milliseconds: for the answers of interrupted requests, for those that give none, and for the end. */
 const answerMs = 1_000
 const refuseMs = 300
 const killMs = 100
 
+interface Connections {
+  server: Server
+  sockets: Set<Socket>
+  /** Responses that are not sent. */
+  open: Set<ServerResponse>
+}
+
 function drain(
-  server: Server,
-  open: Set<ServerResponse>,
+  { server, sockets, open }: Connections,
   { log, drainMs, interrupt, close }: DrainOptions,
 ): void {
+  const started = performance.now()
   const interruption = setTimeout(() => {
     log('WARNING', 'interrupting', { requests: open.size })
     interrupt()
@@ -59,7 +75,12 @@ function drain(
   // `process.exit` waits for the threads of Node's pool, and native code on one of them may not heed an interruption: DuckDB's
   // planning of a statement takes minutes where it takes exponential time. So `close` waits for them, and this ends them.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), drainMs - killMs)
-  const idle = setInterval(() => server.closeIdleConnections(), 50) // kept alive by clients after their last answer
+  const idle = setInterval(() => {
+    server.closeIdleConnections() // kept alive by clients after their last answer
+    if (performance.now() - started < headMs) return
+    const answering = new Set([...open].map(({ socket }) => socket))
+    for (const socket of sockets) if (!answering.has(socket)) socket.destroySoon()
+  }, 50)
   server.close(() => {
     for (const timer of [interruption, refusal]) clearTimeout(timer)
     clearInterval(idle)
