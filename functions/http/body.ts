@@ -14,7 +14,7 @@ export async function readBody(req: IncomingMessage & { body?: unknown }): Promi
   const length = Number(req.headers['content-length'] ?? 0)
   if (length === 0 && req.headers['transfer-encoding'] === undefined) return
   if (length > maxBodyBytes) throw tooLarge()
-  const bytes = await collect(req).catch(cutShort)
+  const bytes = await collect(req).catch((cause: unknown) => cutShort(req, cause))
   req.body = undefined
   if (bytes.length === 0 || !isJson(req.headers['content-type'])) return
   if ((req.headers['content-encoding'] ?? 'identity') !== 'identity')
@@ -35,8 +35,9 @@ async function collect(req: IncomingMessage): Promise<Buffer> {
 }
 
 /** The caller went away, or ended its half of the connection, in the middle of the body. */
-function cutShort(cause: unknown): never {
+function cutShort({ socket }: IncomingMessage, cause: unknown): never {
   if (cause instanceof ApiError) throw cause
+  if (socket.destroyed) throw new ApiError('client_closed_request', 'The client has gone.', { cause })
   throw new ApiError('invalid_request', 'The body ends before its length.', { cause })
 }
 

@@ -54,7 +54,7 @@ describe('a call whose client goes away has one line, with status 499,', () => {
     await leave(path, ms, sent)
     await untilLines(1)
     expect(lines()).toHaveLength(1)
-    expect(lines()[0]).toMatchObject({ status: 499 })
+    expect(lines()[0]).toMatchObject({ status: 499, error: 'client_closed_request' })
   })
 
   test('while it waits for its turn', async () => {
