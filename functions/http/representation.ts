@@ -28,9 +28,9 @@ export async function sendRepresentation<E extends Encoding>(
   const common = {
     ...headers,
     Vary: [res.getHeader('Vary') ?? [], vary].flat().join(', '),
-    ETag: `"${[hash, ...marks].filter(mark => mark !== undefined).join('-')}"`,
+    ETag: tagOf(hash, ...marks),
   }
-  if (req.method !== 'POST' && matches(req.headers['if-none-match'], hash)) {
+  if (req.method !== 'POST' && matches(req.headers['if-none-match'], () => tagsOf(hash, format, encodings))) {
     res.writeHead(304, common).end()
     return
   }
@@ -58,7 +58,16 @@ function preferredEncoding<E extends Encoding>(req: Request, encodings: E[]): E 
   return (req.acceptsEncodings(encodings) || 'identity') as E
 }
 
-/** Any representation of the same content will do: RFC 9110, section 13.1.2, compares weakly. */
-function matches(header: string | undefined, hash: string): boolean {
-  return header !== undefined && (header.trim() === '*' || header.includes(`"${hash}`))
+function tagOf(...parts: (string | undefined)[]): string {
+  return `"${parts.filter(part => part !== undefined).join('-')}"`
+}
+
+/** In every encoding: they are decoded to the same bytes, and RFC 9110, section 13.1.2, compares weakly. */
+function tagsOf(hash: string, format: string | undefined, encodings: Encoding[]): string[] {
+  return encodings.map(encoding => tagOf(hash, format, encoding === 'identity' ? undefined : encoding))
+}
+
+function matches(header: string | undefined, tags: () => string[]): boolean {
+  if (header === undefined) return false
+  return header.trim() === '*' || tags().some(tag => header.includes(tag))
 }

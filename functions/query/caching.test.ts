@@ -137,6 +137,22 @@ describe('validators', () => {
     }
   })
 
+  test('a tag is that of one format, in any encoding, and as a whole', async () => {
+    const path = fresh()
+    const tagOf = async (format: string, encoding: string) => {
+      const headers = { 'Accept-Encoding': encoding }
+      return (await service.fetch(`${path}&format=${format}`, { headers })).headers.get('etag')!
+    }
+    const ask = async (format: string, tag: string) =>
+      (await service.fetch(`${path}&format=${format}`, { headers: { 'If-None-Match': tag } })).status
+    const [json, csv] = [await tagOf('json', 'identity'), await tagOf('csv', 'br')]
+    expect(
+      await Promise.all([ask('json', json), ask('csv', csv), ask('json', await tagOf('json', 'br'))]),
+    ).toEqual([304, 304, 304])
+    const others = [ask('csv', json), ask('json', csv), ask('json', json.replace(/"$/, 'zzzz"'))]
+    expect(await Promise.all(others)).toEqual([200, 200, 200])
+  })
+
   test('a refresh that changes nothing keeps the tag', async () => {
     const path = fresh()
     const before = await service.fetch(path)
