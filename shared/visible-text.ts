@@ -6,12 +6,12 @@
 /**
  * By the properties of Unicode: control, format and private characters, lone surrogates and what is not assigned (C); the
  * separators of lines and paragraphs; what is ignorable by default, such as variation selectors, joiners, tags and fillers;
- * the spaces that no text needs (all but the plain, the no-break and the ideographic ones); and the letters and signs that
- * are drawn as a blank.
+ * the spaces that no text needs (all but the plain, the no-break and the ideographic ones); and the letters, signs and joiners
+ * that are drawn as a blank or not at all. Joiners of living scripts, such as U+17D2 of Khmer, are a part of its words.
  */
 const hidden = new RegExp(
   String.raw`(?![\t\n \u00a0\u202f\u3000])` +
-    String.raw`[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{13441}\u{13442}\u{16fe4}\u{1d159}]`,
+    String.raw`[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u2d7f\u{1107f}\u{13441}\u{13442}\u{16fe4}\u{1d159}]`,
   'gu',
 )
 
@@ -25,6 +25,11 @@ export function visible(text: string): string {
 
 function shown(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16)}}`
+}
+
+/** The beginning of a text, so many UTF-16 units at most; a character of two is not halved. */
+export function beginning(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '')
 }
 
 /** The same for all text in a value, names of fields included. */

@@ -6,6 +6,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { apply } from '../../infra/lqe/apply/apply.ts'
 import { startService, type TestService } from '../testing/service.ts'
+import { contextRows } from './rows.ts'
 
 const now = '2026-01-31T12:00:00Z'
 const hostile = [
@@ -77,6 +78,9 @@ function post(body: unknown, headers: Record<string, string> = {}) {
     },
   })
 }
+
+/** What stands between the marks. */
+const rowsIn = (text: string) => text.split(/<\/?rows \w+>\n?/)[1]!.trimEnd()
 
 const sql = (text: string) => call('query_logs_all', { project: 'p', sql: text })
 
@@ -233,6 +237,57 @@ describe('an answer for a model', () => {
     }
     expect(ids).toHaveLength(110)
     expect(new Set(ids).size).toBe(110)
+  })
+
+  test('shortens the values of a wide row, never the row', async () => {
+    for (const [columns, length] of [
+      [40, 100],
+      [40, 990],
+      [300, 300],
+    ] as const) {
+      const names = Array.from({ length: columns }, (_, at) => `c${at}`)
+      const wide = `SELECT ${names.map(name => `REPEAT('v', ${length}) AS ${name}`).join(', ')}`
+      const { text } = await sql(wide)
+      const [head, row] = rowsIn(text).split('\n')
+      expect(head).toBe(names.join(','))
+      expect(row!.split(',')).toHaveLength(columns)
+      expect(row).toMatch(/^v{15}/)
+      expect(text.length).toBeLessThan(25_000)
+      const json = await call('query_logs_all', { project: 'p', sql: wide, format: 'json' })
+      expect(Object.keys(JSON.parse(rowsIn(json.text)) as object)).toEqual(names)
+      expect(json.text.length).toBeLessThan(25_000)
+    }
+  })
+
+  test('has the rows as records in its structured content, however wide and nested they are', () => {
+    const wide = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`c${at}`, 'v'.repeat(990)]))
+    const nested = { ...wide, list: [wide, { wide }] }
+    for (const row of [wide, nested]) {
+      const { rows } = contextRows([row], Object.keys(row), 'json')
+      expect(rows.map(Object.keys)).toEqual([Object.keys(row)])
+    }
+  })
+
+  test('stays under its limit where not even the names of the columns fit', async () => {
+    const names = Array.from({ length: 600 }, (_, at) => `c${at}_${'n'.repeat(90)}`)
+    for (const format of ['csv', 'json']) {
+      const wide = `SELECT ${names.map(name => `1 AS ${name}`).join(', ')}`
+      const { text } = await call('query_logs_all', { project: 'p', sql: wide, format })
+      expect(text).toContain('0 of 1 rows')
+      expect(text.length).toBeLessThan(25_000)
+    }
+  })
+
+  test('changes no value: neither blanks nor signs that a spreadsheet would run', async () => {
+    const { text } = await sql("SELECT '-1 rows affected' AS a, 'pass ' AS `b `")
+    expect(text).toContain('\na,b \n-1 rows affected,pass \n</rows')
+  })
+
+  test('is cut between characters', async () => {
+    const { text } = await sql("SELECT CONCAT('a', REPEAT('😀', 600)) AS a")
+    expect(text).toContain('😀… (')
+    expect(text).not.toContain('\\u{d83d}')
+    expect(text.isWellFormed()).toBe(true)
   })
 
   test('says that there are no rows', async () => {

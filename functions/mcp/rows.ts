@@ -4,13 +4,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Row, Value } from '../../shared/engines/engine.ts'
-import { allVisible, visible } from '../../shared/visible-text.ts'
-import { csv } from '../query/csv.ts'
+import { allVisible, beginning, visible } from '../../shared/visible-text.ts'
+import { csvLine } from '../query/csv.ts'
 
-/** Characters of rows in an answer: some 8,000 tokens. With the sentences around them it stays under 25,000. */
-const maxCharacters = 24_000
-/** The longest value of a row. */
-const maxCell = 1_000
+/** Characters of rows in an answer: some 7,000 tokens. With the sentences around them it stays under 25,000. */
+const maxCharacters = 22_000
+/** The longest value of a row, and the lengths to try where not even one row fits. */
+const cellLengths = [1_000, 250, 60, 15]
 
 export interface ContextRows {
   /** Those that fit, with long values cut. */
@@ -23,47 +23,58 @@ export interface ContextRows {
 
 /** @param wanted nested rows are JSON in any case, a line each */
 export function contextRows(all: Row[], columns: string[], wanted: 'csv' | 'json'): ContextRows {
-  const short = all.map(row => shortened(allVisible(row)) as Row)
-  const isFlat = short.every(row =>
+  const readable = all.map(allVisible)
+  const names = columns.map(visible)
+  let shown: ContextRows
+  for (const length of cellLengths) {
+    shown = fitting(
+      readable.map(row => mapped(row, value => shortened(value, length))),
+      names,
+      wanted,
+    )
+    if (shown.rows.length > 0) break
+  }
+  return shown!
+}
+
+function fitting(all: Row[], columns: string[], wanted: 'csv' | 'json'): ContextRows {
+  const isFlat = all.every(row =>
     Object.values(row).every(value => typeof value !== 'object' || value === null),
   )
   const format = isFlat ? wanted : 'json'
-  const [head, ...lines] =
-    format === 'csv' ? csvLines(short, columns.map(visible)) : ['', ...short.map(row => JSON.stringify(row))]
-  let room = maxCharacters - head!.length
-  let count = 0
-  for (; count < lines.length && room >= lines[count]!.length + 1; count++) room -= lines[count]!.length + 1
-  const text = [...(head ? [head] : []), ...lines.slice(0, count)].join('\n')
-  return { rows: short.slice(0, count), total: all.length, text, format }
+  const lineOf = (row: Row) =>
+    format === 'json' ? JSON.stringify(row) : csvLine(columns.map(column => row[column] ?? null))
+  const lines = format === 'csv' ? [cut(csvLine(columns), maxCharacters)] : []
+  const heads = lines.length
+  let room = maxCharacters - (lines[0]?.length ?? 0)
+  for (const row of all) {
+    const line = lineOf(row)
+    room -= line.length + 1
+    if (room < 0) break
+    lines.push(line)
+  }
+  const rows = all.slice(0, lines.length - heads)
+  return { rows, total: all.length, text: lines.join('\n'), format }
 }
 
-/** A quoted value may hold line breaks, so that each row is written by itself. */
-function csvLines(rows: Row[], columns: string[]): string[] {
-  const write = (some: Row[]) => csv(some, columns).trimEnd()
-  const head = write([])
-  return [head, ...rows.map(row => write([row]).slice(head.length + 2))]
+function mapped(row: Row, change: (value: Value) => Value): Row {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, change(value)]))
 }
 
-/** With long text cut. */
-function shortened(value: Value): Value {
-  if (typeof value === 'string') return cut(value)
+/** With long text cut. A record that is too long becomes text: a part of it would not be JSON. */
+function shortened(value: Value, length: number): Value {
+  if (typeof value === 'string') return cut(value, length)
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return cutNested(value.map(shortened))
-  return cutNested(Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shortened(item)])))
+  const short = Array.isArray(value)
+    ? value.map(item => shortened(item, length))
+    : mapped(value, item => shortened(item, length))
+  const text = JSON.stringify(short)
+  return text.length <= 4 * length ? short : cut(text, 4 * length)
 }
 
-function cut(text: string): string {
-  return text.length <= maxCell
-    ? text
-    : `${text.slice(0, maxCell)}… (${text.length - maxCell} more characters)`
-}
-
-/** A record that is too long becomes text: a part of it would not be JSON. */
-function cutNested(value: Value): Value {
-  const text = JSON.stringify(value)
-  return text.length <= 4 * maxCell
-    ? value
-    : `${text.slice(0, 4 * maxCell)}… (${text.length - 4 * maxCell} more characters)`
+function cut(text: string, length: number): string {
+  const start = beginning(text, length)
+  return start === text ? text : `${start}… (${text.length - start.length} more characters)`
 }
 
 /**

@@ -208,7 +208,8 @@ async function resultOf(
     const isCut = shown.rows.length < rows.length
     const more =
       isCut && last && known ? await cursorAfter(call.services.cursors, endpoint, last, known) : null
-    return Buffer.from(JSON.stringify([shown, isCut ? more : next]))
+    const following = isCut && last ? more : next // where no row fits, the page after this one
+    return Buffer.from(JSON.stringify([shown, following]))
   })
   const [shown, next] = JSON.parse(remembered.toString()) as [ContextRows, string | null]
   const toolResult = resultFor(shown, { endpoint, takesSql }, next)

@@ -4,8 +4,17 @@ import { headingOf, timeText } from './times.ts'
 
 /** RFC 4180, with a header line; a nested value as JSON text. */
 export function csv(rows: Row[], columns: string[]): string {
-  const lines = rows.map(row => columns.map(column => field(row[column] ?? null)).join(','))
-  return [columns.map(field).join(','), ...lines].map(line => `${line}\r\n`).join('')
+  const lines = rows.map(row => columns.map(column => row[column] ?? null))
+  return [columns, ...lines].map(values => `${csvLine(values, guarded)}\r\n`).join('')
+}
+
+/** A record of CSV without its line end. @param written what becomes of a value's text */
+export function csvLine(values: readonly Value[], written = (text: string) => text): string {
+  return values.map(value => (value === null ? '' : quoted(written(textOf(value))))).join(',')
+}
+
+function textOf(value: Value): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /**
@@ -21,17 +30,12 @@ export function spreadsheet(rows: Row[], columns: string[]): string {
   return `\ufeff${csv(asRead, heads)}`
 }
 
-function field(value: Value): string {
-  if (value === null) return ''
-  return quoted(asText(typeof value === 'object' ? JSON.stringify(value) : String(value)))
-}
-
 /**
  * A spreadsheet would run text that begins as a formula, so an apostrophe goes in front (OWASP, "CSV Injection"). One of
  * another locale splits at other signs than the comma, where no quotation marks hold text together, so behind these too.
  * Numbers, decimals and infinities are left alone.
  */
-function asText(text: string): string {
+function guarded(text: string): string {
   return mayBegin.test(text) ? text.replace(formula, "$1'") : text
 }
 
