@@ -32,17 +32,22 @@ export function timeText(value: Value): string | null {
 }
 
 /** `2026-11-14T12:00:03.671250Z`, with so many digits of the fraction. */
-export function iso(micros: number, digits = 6): string {
-  const second = Math.floor(micros / 1e6)
-  const text = new Date(second * 1000).toISOString().slice(0, 19)
-  const fraction = `.${String(micros - second * 1e6).padStart(6, '0')}`
-  return `${text}${digits === 0 ? '' : fraction.slice(0, 1 + digits)}Z`
+export function iso(micros: number | bigint, digits = 6): string {
+  const all = BigInt(micros)
+  const fraction = ((all % million) + million) % million
+  const text = new Date(Number((all - fraction) / 1000n)).toISOString().slice(0, 19)
+  return `${text}${digits === 0 ? '' : `.${String(fraction).padStart(6, '0').slice(0, digits)}`}Z`
 }
 
+const million = 1_000_000n
+
 /** The same with only the digits that it needs: none, three or six. */
-export function brief(micros: number): string {
-  return iso(micros, micros % 1e6 === 0 ? 0 : micros % 1000 === 0 ? 3 : 6)
+export function brief(micros: number | bigint): string {
+  return iso(micros).replace(/(\.000000|000)Z$/, 'Z')
 }
+
+/** Those outside the years 1684 to 2255 come as digits, which no number holds exactly. */
+const isInteger = /^-?\d{1,18}$/
 
 /**
  * The row with its TIMESTAMPs as ISO 8601 in UTC, which a model need not count.
@@ -51,8 +56,8 @@ export function brief(micros: number): string {
 export function withTimesAsText(row: Row, paths: readonly string[]): Row {
   const textIn = (value: Value, path: string): Value => {
     if (Array.isArray(value)) return value.map(each => textIn(each, path))
-    if (typeof value === 'object' && value !== null) return inFields(value, `${path}.`)
-    return Number.isSafeInteger(value) && paths.includes(path) ? brief(value as number) : value
+    if (typeof value === 'object' && value !== null) return inFields(value, `${path}\0`)
+    return isInteger.test(String(value)) && paths.includes(path) ? brief(BigInt(value as string)) : value
   }
   const inFields = (fields: Row, path: string): Row =>
     Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, textIn(value, `${path}${name}`)]))

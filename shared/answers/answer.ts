@@ -21,7 +21,7 @@ export interface Summary {
   page?: PageMarks
   /** Names of the result's columns, for formats that need them where there are no rows. */
   columns: string[]
-  /** Where its TIMESTAMPs are, with dots between the names of nested ones; absent where there are none. */
+  /** Where its TIMESTAMPs are, the names of nested ones joined by U+0000, which no name holds; absent where there are none. */
   times?: string[]
 }
 
@@ -142,7 +142,7 @@ export function finish(
 function timesIn(path: string, type: SqlType): string[] {
   if (type.kind === 'ARRAY') return timesIn(path, type.element)
   if (type.kind !== 'STRUCT') return type.kind === 'TIMESTAMP' ? [path] : []
-  return type.fields.flatMap((field, at) => timesIn(`${path}.${fieldName(field.name, at)}`, field.type))
+  return type.fields.flatMap((field, at) => timesIn(`${path}\0${fieldName(field.name, at)}`, field.type))
 }
 
 /** A redacted answer from a clear one, without another run. The reverse does not exist. */
