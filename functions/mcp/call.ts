@@ -3,7 +3,7 @@ import { ProtocolError } from '@modelcontextprotocol/server'
 import { ApiError } from '../../shared/errors.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { describeError } from '../../shared/log.ts'
-import { allVisible, visible } from '../../shared/visible-text.ts'
+import { allVisible, beginning, visible } from '../../shared/visible-text.ts'
 import type { Call } from '../http/call.ts'
 
 export interface McpCall {
@@ -12,9 +12,20 @@ export interface McpCall {
   caller: Caller
 }
 
+/** What a caller sent, in an error: long enough to know it again, and no way to fill a context. */
+export function echo(sent: string): string {
+  const shown = visible(sent)
+  return shown.length <= 200 ? shown : `${beginning(shown, 200)}…`
+}
+
+/** A message that quotes what was sent, such as a name in SQL. */
+export function briefly(message: string): string {
+  return beginning(visible(message).replaceAll(/\S{201,}/g, echo), 4_000)
+}
+
 /** For a name or an argument that the server does not know: JSON-RPC's code for it. */
 export function invalidParams(message: string, data?: object): ProtocolError {
-  return new ProtocolError(-32602, visible(message), data)
+  return new ProtocolError(-32602, briefly(message), allVisible(data))
 }
 
 /**
@@ -27,6 +38,6 @@ export async function withProtocolErrors<T>({ call }: McpCall, act: () => T | Pr
   } catch (error) {
     if (error instanceof ProtocolError) throw error
     Object.assign(call.notes, describeError(error))
-    throw new ProtocolError(-32603, error instanceof ApiError ? visible(error.message) : 'An internal error.')
+    throw new ProtocolError(-32603, error instanceof ApiError ? briefly(error.message) : 'An internal error.')
   }
 }

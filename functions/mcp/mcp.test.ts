@@ -149,6 +149,23 @@ describe('the tools', () => {
     expect(text).toBe('interval: must be one of minutely, hourly, daily, 1hr, 1day, 7day')
   })
 
+  test('name every argument that is none of theirs, and refuse values of other types', async () => {
+    const unknown = { 'iso_timestamp_start ': '-1h', 'start[0]': 'x', proyect: 'p', sql: 'SELECT 1' }
+    const { text, content } = await call('logs_all', { project: 'many', ...unknown })
+    expect(text).toContain('sql, iso_timestamp_start  (did you mean iso_timestamp_start?), start[0], proyect')
+    expect((content as { text: string }[])[1]!.text).toContain('rows of logs.all')
+    for (const [wrong, words] of [
+      [{ project: { a: 1 } }, 'project must be one value'],
+      [{ project: ['p'] }, 'project must be one value'],
+      [{ project: 'p', cursor: {} }, 'cursor must be one value'],
+      [{ project: 'p', format: 'xml' }, 'format must be one of csv, json'],
+    ] as const)
+      expect(await call('logs_all', wrong)).toMatchObject({
+        isError: true,
+        text: expect.stringMatching(new RegExp(words.replace(' ', ':? '))),
+      })
+  })
+
   test('redact for a key without the right to personal data', async () => {
     const without = await connect(await service.issue({}))
     const text = `SELECT '203.0.113.7' AS ip FROM postgres_logs LIMIT 1`
@@ -198,6 +215,12 @@ describe('an answer for a model', () => {
     expect(rows(await sql(flat))).toBe(`t,civil,micros\n${text},2026-01-31T12:00:00,1769860800500000`)
     const nested = `SELECT [STRUCT(${time} AS t, [${time}] AS all_of)] AS list, TIMESTAMP '${text}' = ${time} AS same`
     expect(JSON.parse(rows(await sql(nested)))).toEqual({ list: [{ t: text, all_of: [text] }], same: true })
+    const far =
+      "TIMESTAMP '9999-12-31 23:59:59.999999' AS a, TIMESTAMP '0001-01-01' AS b, TIMESTAMP '1969-12-31 23:59:59.5' AS c"
+    const farText = '9999-12-31T23:59:59.999999Z,0001-01-01T00:00:00Z,1969-12-31T23:59:59.500Z'
+    expect(rows(await sql(`SELECT ${far}`))).toBe(`a,b,c\n${farText}`)
+    const alike = `SELECT STRUCT(${time} AS b) AS a, 1769860800500000 AS \`a.b\``
+    expect(JSON.parse(rows(await sql(alike)))).toEqual({ a: { b: text }, 'a.b': 1769860800500000 })
     const { structuredContent } = await call('logs_all', { project: 'p' })
     expect(structuredContent).toMatchObject({ rows: [{ timestamp: now.replace('.000', '') }] })
   })
@@ -293,6 +316,23 @@ describe('an answer for a model', () => {
   test('says that there are no rows', async () => {
     expect((await sql('SELECT 1 AS a FROM postgres_logs WHERE FALSE')).text).toMatch(/no rows/)
   })
+})
+
+test('no error returns at length what was sent, nor characters that hide', async () => {
+  const long = 'n\u202e'.repeat(50_000)
+  const errors = await Promise.all([
+    client.callTool({ name: long, arguments: {} }).catch((error: unknown) => error),
+    client.readResource({ uri: `lqe://${long}` }).catch((error: unknown) => error),
+    client.getPrompt({ name: long }).catch((error: unknown) => error),
+    sql(`SELECT ${'x'.repeat(10_000)} FROM postgres_logs`),
+  ])
+  for (const error of errors) {
+    const { message = '', data } = error as { message?: string; data?: unknown }
+    const text = JSON.stringify([message, data, error])
+    expect(text.length).toBeLessThan(3_000)
+    expect(text).toMatch(/n\\+u\{202e\}|xxx/)
+    expect(text).not.toMatch(/\u202e/)
+  }
 })
 
 describe('the resources', () => {

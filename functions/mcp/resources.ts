@@ -4,7 +4,7 @@ import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { mayCall } from '../../shared/keys/authenticate.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
 import { type ColumnDescription, type TableDescription, tablesOf } from '../query/tables.ts'
-import { invalidParams, type McpCall } from './call.ts'
+import { echo, invalidParams, type McpCall } from './call.ts'
 
 /** The tables of the endpoints that the key may call and that take SQL. */
 export async function listResources(mcpCall: McpCall): Promise<Resource[]> {
@@ -29,7 +29,7 @@ export async function readResource(mcpCall: McpCall, uri: string): Promise<ReadR
   const endpoint = (await sandboxed(mcpCall)).find(each => each.name === name)
   const described = endpoint && (await tablesOf(endpoint, mcpCall.call.services))
   const found = described?.find(each => each.name === table)
-  if (!found) throw invalidParams(`There is no resource ${uri}.`, { uri })
+  if (!found) throw invalidParams(`There is no resource ${echo(uri)}.`, { uri: echo(uri) })
   return { contents: [{ uri, mimeType: 'text/plain', text: textOf(found) }] }
 }
 

@@ -2,7 +2,8 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server'
 import { columnsIfKnown } from '../../shared/endpoints/columns.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
-import { queryText } from '../../shared/endpoints/query-string.ts'
+import { someOf, takes } from '../../shared/endpoints/parameters.ts'
+import { assertSingleValues, queryText } from '../../shared/endpoints/query-string.ts'
 import { fieldName } from '../../shared/engines/values.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { type Caller, mayCall } from '../../shared/keys/authenticate.ts'
@@ -10,14 +11,15 @@ import { sha256, withoutKeys } from '../../shared/keys/key-text.ts'
 import { Timing } from '../../shared/timing.ts'
 import { cursorAfter } from '../../shared/pages/page.ts'
 import { tableQueries } from '../../shared/sandbox/offered-tables.ts'
-import { nameHint } from '../../shared/sql/nearest.ts'
+import { nameHint, nearestName } from '../../shared/sql/nearest.ts'
+import { beginning } from '../../shared/visible-text.ts'
 import { goneSignal } from '../http/call.ts'
 import { answerQuestion } from '../query/answer.ts'
 import { redactionFor } from '../query/redaction.ts'
 import { withTimesAsText } from '../query/times.ts'
 import { parameterSchema } from '../query/openapi.ts'
 import type { JsonSchema } from '../query/openapi-schemas.ts'
-import { invalidParams, type McpCall } from './call.ts'
+import { briefly, echo, invalidParams, type McpCall } from './call.ts'
 import { type ContextRows, contextRows, rowsText } from './rows.ts'
 
 /** The arguments that are no parameters of the endpoint. */
@@ -144,7 +146,7 @@ export async function callTool(
   const target = await targetNamed(mcpCall, name)
   if (!target) {
     const names = targetsFor(mcpCall.caller, await mcpCall.call.services.endpoints.all()).keys()
-    throw invalidParams(`There is no tool ${name}; ${nameHint(name, names)}`)
+    throw invalidParams(`There is no tool ${echo(name)}; ${nameHint(name, names)}`)
   }
   try {
     return await resultOf(mcpCall, target, args)
@@ -176,10 +178,14 @@ function targetsFor(caller: Caller, all: Endpoint[]): Map<string, ToolTarget> {
 async function resultOf(
   mcpCall: McpCall,
   { endpoint, takesSql }: ToolTarget,
-  { format, sql, cursor, ...parameters }: Record<string, unknown>,
+  args: Record<string, unknown>,
 ): Promise<CallToolResult> {
   const { call, caller } = mcpCall
   Object.assign(call.notes, { how: 'mcp', endpoint: endpoint.name, version: endpoint.version, sql: takesSql })
+  const { format = 'csv', sql, cursor, ...parameters } = args
+  assertSingleValues(args, name => takes(endpoint, name))
+  if (format !== 'csv' && format !== 'json')
+    throw ApiError.of('invalid_parameter', { parameter: 'format', detail: 'must be one of csv, json' })
   if (takesSql && typeof sql !== 'string')
     throw new ApiError('invalid_parameter', 'sql is required: one SELECT statement')
   const isImposed = caller.redacted === true || !caller.rights.includes('pii:read')
@@ -196,12 +202,11 @@ async function resultOf(
   const { result, parameters: read } = await answerQuestion(call, question, new Timing())
   const { answer, status } = result
   Object.assign(call.notes, { cache: status, rows: answer.summary.rows })
-  const wanted = format === 'json' ? 'json' : 'csv'
-  const remembered = await answer.form(`for a model, ${wanted}`, async () => {
+  const remembered = await answer.form(`for a model, ${format}`, async () => {
     const rows = await answer.rows()
     const { columns, times = [] } = answer.summary
     const readable = rows.map(row => withTimesAsText(row, times))
-    const shown = contextRows(readable, columns, wanted)
+    const shown = contextRows(readable, columns, format)
     const { next = null, newest = null } = answer.summary.page ?? {}
     const last = rows[shown.rows.length - 1]
     const known = newest ?? next ?? (typeof cursor === 'string' ? cursor : null)
@@ -213,7 +218,8 @@ async function resultOf(
   })
   const [shown, next] = JSON.parse(remembered.toString()) as [ContextRows, string | null]
   const toolResult = resultFor(shown, { endpoint, takesSql }, next)
-  return read.ignored.length > 0 ? withNotes(toolResult, read.ignored, endpoint) : toolResult
+  const ignored = [...(takesSql || sql === undefined ? [] : ['sql']), ...read.undeclared]
+  return ignored.length > 0 ? withNote(toolResult, ignored, endpoint) : toolResult
 }
 
 /** @param next the cursor of the rows after those that are shown */
@@ -229,12 +235,18 @@ function resultFor(
   }
 }
 
-function withNotes(result: CallToolResult, ignored: string[], { parameters }: Endpoint): CallToolResult {
+function withNote(result: CallToolResult, ignored: string[], { parameters }: Endpoint): CallToolResult {
   const known = Object.keys(parameters)
-  const notes = ignored.map(
-    name => `There is no parameter ${name}, it was left out; ${nameHint(name, known)}`,
+  const hintOf = (name: string) => {
+    const near = nearestName(name, known)
+    return near === null ? name : `${name} (did you mean ${near}?)`
+  }
+  const [names, all] = [someOf(ignored).map(hintOf), someOf(known)].map(list => list.join(', '))
+  const text = beginning(
+    `There is no parameter ${names}: left out. The parameters are ${all || 'none'}.`,
+    2_000,
   )
-  return { ...result, content: [{ type: 'text', text: notes.join('\n') }, ...result.content] }
+  return { ...result, content: [{ type: 'text', text }, ...result.content] }
 }
 
 /** The message, with the places that it does not say itself. */
@@ -247,7 +259,7 @@ function errorText({ message, problems, headers }: ApiError): string {
     else if (!lettersOf(message).includes(lettersOf(place))) lines.push(place)
   }
   if (headers['Retry-After']) lines.push(`Try again after ${headers['Retry-After']} s.`)
-  return withoutKeys(lines.join('\n'))
+  return briefly(withoutKeys(lines.join('\n')))
 }
 
 function lettersOf(text: string): string {

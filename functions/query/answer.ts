@@ -8,8 +8,8 @@ import { type Endpoint, misdefined } from '../../shared/endpoints/definition.ts'
 import { EngineError, type RunCost } from '../../shared/engines/engine.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
-import type { Parameters } from '../../shared/endpoints/parameters.ts'
-import { readSingle, withBody } from '../../shared/endpoints/query-string.ts'
+import { type Parameters, takes } from '../../shared/endpoints/parameters.ts'
+import { assertSingleValues, readSingle, withBody } from '../../shared/endpoints/query-string.ts'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { Timing } from '../../shared/timing.ts'
 import { type Call, goneSignal } from '../http/call.ts'
@@ -28,6 +28,7 @@ export async function answer(call: Call): Promise<void> {
   const timing = new Timing()
   const { caller, endpoint } = await timing.measure('auth', () => accessEndpoint(call))
   const query = withBody(call.query, req.method, req.body)
+  assertSingleValues(req.body, name => takes(endpoint, name))
   const format = formatFor(req, query, endpoint)
   const redacted = redactionFor(endpoint, caller, req.headers)
   const callerSql = readSingle(query, 'sql')

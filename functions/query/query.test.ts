@@ -242,6 +242,41 @@ describe('parameters that are wrong', () => {
     )
   })
 
+  test('that are not declared are all named in meta; a header has ten plain names, and says if there are more', async () => {
+    const many = Array.from({ length: 24 }, (_, at) => `x${at}`)
+    const ask = (names: string[]) =>
+      service.fetch(
+        `${logs}?project=${project}&${names.map(name => `${encodeURIComponent(name)}=1`).join('&')}`,
+      )
+    for (const [names, header, listed] of [
+      [['start[0]', 'x\u202e'], '...', ['start[0]', 'x\\u{202e}']],
+      [['a b', 'ab'], 'ab, ...', ['a b', 'ab']],
+      [many, `${many.slice(0, 10).join(', ')}, ...`, [...many.slice(0, 20), 'and 4 more']],
+    ] as const) {
+      const response = await ask([...names])
+      expect(response.headers.get('x-ignored-parameters')).toBe(header)
+      expect(await response.json()).toMatchObject({ meta: { ignored: listed } })
+    }
+  })
+
+  test('that are lists or records in a body are refused; undeclared ones are ignored', async () => {
+    const ask = (members: object) =>
+      service.fetch(logs, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ project, sql: 'SELECT 1 AS a', ...members }),
+      })
+    for (const wrong of [{ project: { a: 1 } }, { project: ['x'] }, { sql: ['SELECT 1'] }, { format: {} }]) {
+      const response = await ask(wrong)
+      const errors = [expect.objectContaining({ parameter: Object.keys(wrong)[0] })]
+      expect(await response.json()).toMatchObject({ status: 400, code: 'invalid_parameter', errors })
+    }
+    expect(await (await ask({ other: [1] })).json()).toMatchObject({
+      result: [{ a: 1 }],
+      meta: { ignored: ['other'] },
+    })
+  })
+
   test('that are not declared are ignored, and a header and meta name them', async () => {
     const ask = (query: string, headers = {}) =>
       service.fetch(`${logs}?project=${project}${query}`, {

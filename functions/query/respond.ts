@@ -4,7 +4,7 @@ import { memoryOfRows } from '../../shared/answers/in-flight.ts'
 import type { AnswerResult } from '../../shared/answers/query-request.ts'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { queryText, splitQuery } from '../../shared/endpoints/query-string.ts'
-import type { Parameters } from '../../shared/endpoints/parameters.ts'
+import { type Parameters, someOf } from '../../shared/endpoints/parameters.ts'
 import { sha256 } from '../../shared/keys/key-text.ts'
 import { describeError, type Details } from '../../shared/log.ts'
 import type { Timing } from '../../shared/timing.ts'
@@ -73,8 +73,8 @@ function bodyOf({ res, services }: Call, response: Response, encoding: Encoding)
 }
 
 /** What `meta` says of the call itself, as JSON; empty where that is nothing. */
-function notedIn({ format, parameters: { ignored } }: Response): string {
-  return ignored.length === 0 || format.write ? '' : `,"ignored":${JSON.stringify(ignored)}`
+function notedIn({ format, parameters: { undeclared } }: Response): string {
+  return undeclared.length === 0 || format.write ? '' : `,"ignored":${JSON.stringify(someOf(undeclared))}`
 }
 
 /** The stored body is a function of the rows alone, so a copy gets the note, at the end of its `meta`. */
@@ -102,9 +102,10 @@ function headersOf(
   if (next) headers['Link'] = `<${linkTo(query, endpoint, next)}>; rel="next"`
   const { bytes } = notes
   if (bytes != null) headers['X-Bytes-Read'] = String(bytes)
-  const { ignored, resolved } = parameters
+  const { ignored, undeclared, resolved } = parameters
+  const more = undeclared.length > ignored.length ? ['...'] : []
   const times = Object.entries(resolved).map(([name, time]) => `${name}=${time}`)
-  if (ignored.length > 0) headers['X-Ignored-Parameters'] = ignored.join(', ')
+  if (undeclared.length > 0) headers['X-Ignored-Parameters'] = [...ignored, ...more].join(', ')
   if (times.length > 0) headers['X-Resolved-Times'] = times.join(', ')
   return headers
 }

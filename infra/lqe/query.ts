@@ -91,7 +91,7 @@ export async function answerOf(
   }
   const context = { services, config: { frozenNow: now }, notes: {} }
   const { result, parameters } = await answerQuestion(context, question, new Timing())
-  return { answer: result.answer, ignored: parameters.ignored }
+  return { answer: result.answer, ignored: parameters.undeclared }
 }
 
 /** @throws ApiError `not_found`, with the nearest name */

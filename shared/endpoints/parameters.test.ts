@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { ParameterDefinition } from './definition.ts'
 import { endpointFrom } from './definition-file.ts'
 import { ApiError } from '../errors.ts'
-import { presentFor, readParameters } from './parameters.ts'
+import { presentFor, readParameters, someOf } from './parameters.ts'
 import { readSingle } from './query-string.ts'
 
 const id = '00000000-0000-4000-8000-000000000001'
@@ -139,15 +139,24 @@ describe('parameters', () => {
       {},
     )
     expect(ignored).toEqual(['proyect'])
+    const others =
+      'start%5B0%5D=1&iso+start=1&x+=1&%C3%AFd=1&a%E2%80%AE=1&since%3E%3D=1&%FF=1&' + 'n'.repeat(100)
+    const { undeclared } = readParameters(everyKind, `project=abc&${others}`, {})
+    const names = ['start[0]', 'iso start', 'x ', 'ïd', 'a\\u{202e}', 'since>=', '(no name)', 'n'.repeat(64)]
+    expect(undeclared).toEqual(names)
   })
 
-  test('at most ten ignored names are listed', () => {
+  test('at most ten ignored names are for a header, and all are known', () => {
     const many = Array.from({ length: 30 }, (_, i) => `x${i}=1`).join('&')
-    expect(readParameters(everyKind, `project=abc&${many}`, {}).ignored).toHaveLength(10)
+    const { ignored, undeclared } = readParameters(everyKind, `project=abc&${many}`, {})
+    expect(ignored).toHaveLength(10)
+    expect(undeclared).toHaveLength(30)
+    expect(someOf(undeclared)).toEqual([...undeclared.slice(0, 20), 'and 10 more'])
   })
 
   test.each([
     ['', 'project', 'is required and must not be empty'],
+    ['proyect=a', 'project', 'is required and must not be empty; proyect was ignored: did you mean project?'],
     ['project=', 'project', 'is required and must not be empty'],
     ['project=a&project=a', 'project', 'is given more than once; send it once'],
     ['project=%ff', 'project', 'is not valid percent-encoded UTF-8'],

@@ -11,6 +11,9 @@ import {
   type Scalar,
 } from './definition.ts'
 import { ApiError, type Problem } from '../errors.ts'
+import { withoutKeys } from '../keys/key-text.ts'
+import { nearestName } from '../sql/nearest.ts'
+import { beginning, visible } from '../visible-text.ts'
 import { booleans, type Pair, repeated, reservedNames, splitQuery, undecodable } from './query-string.ts'
 import { isoTimestamp, isRelative, relativeTime } from './timestamps.ts'
 
@@ -23,7 +26,9 @@ export interface Parameters {
   sent: string[]
   /** What relative times stand for, by the parameter's name: `-1h` -> `2026-01-31T12:00:00.000000Z`. */
   resolved: Record<string, string>
-  /** Names that were sent and are not declared: plain names only, ten at most. */
+  /** Names that were sent and are not declared, with hidden characters escaped, and cut. */
+  undeclared: string[]
+  /** Of those, for a header: plain names only, ten at most. */
   ignored: string[]
 }
 
@@ -45,7 +50,7 @@ export function readParameters(
   pins: Record<string, string>,
   now = new Date(),
 ): Parameters {
-  const { sent, ignored, problems } = declaredOnly(endpoint, splitQuery(query))
+  const { sent, undeclared, problems } = declaredOnly(endpoint, splitQuery(query))
   const values = new Map<string, Scalar | null>()
   const resolved: Record<string, string> = {}
   const refused = new Set(problems.map(problem => problem.parameter))
@@ -58,7 +63,7 @@ export function readParameters(
     if (isTime && isRelative(text ?? String(definition.default))) resolved[name] = value
     if (value instanceof Invalid) problems.push({ parameter: name, detail: value.detail })
     else if (value === null && endpoint.required.includes(name))
-      problems.push({ parameter: name, detail: missing(definition) })
+      problems.push({ parameter: name, detail: missing(name, definition, undeclared) })
     else values.set(name, value)
   }
   problems.push(...againstSchema(endpoint, values))
@@ -70,7 +75,8 @@ export function readParameters(
     canonical: canonicalOf(bindings),
     sent: chosen.filter(name => ownValue(pins, name) === undefined),
     resolved,
-    ignored,
+    undeclared,
+    ignored: undeclared.filter(name => /^[A-Za-z0-9_.-]+$/.test(name)).slice(0, 10),
   }
 }
 
@@ -132,19 +138,39 @@ class Invalid {
 
 const pageNames: ReadonlySet<string> = new Set(pageParameters)
 
+/** Whether calls of the endpoint may have a parameter of this name. */
+export function takes(endpoint: Endpoint, name: string): boolean {
+  return isCommon(endpoint, name) || Object.hasOwn(endpoint.parameters, name)
+}
+
+function isCommon(endpoint: Endpoint, name: string): boolean {
+  return reservedNames.has(name) || (endpoint.page !== null && pageNames.has(name))
+}
+
 function declaredOnly(endpoint: Endpoint, pairs: readonly Pair[]) {
   const sent = new Map<string, string>()
-  const ignored = new Set<string>()
+  const undeclared = new Set<string>()
   const problems: Problem[] = []
   for (const { name, value } of pairs) {
-    if (reservedNames.has(name) || (endpoint.page && pageNames.has(name))) continue
-    if (!Object.hasOwn(endpoint.parameters, name)) ignored.add(name)
+    if (isCommon(endpoint, name)) continue
+    if (!Object.hasOwn(endpoint.parameters, name)) undeclared.add(shownName(name))
     else if (sent.has(name)) problems.push({ parameter: name, detail: repeated })
     else if (value === null) problems.push({ parameter: name, detail: undecodable })
     sent.set(name, value ?? '')
   }
-  const plain = [...ignored].filter(name => /^[A-Za-z0-9_.-]{1,64}$/.test(name)).slice(0, 10)
-  return { sent, ignored: plain, problems }
+  return { sent, undeclared: [...undeclared], problems }
+}
+
+function shownName(name: string): string {
+  return beginning(visible(withoutKeys(name)), 64) || '(no name)'
+}
+
+const maxNames = 20
+
+/** The first of the names, and how many more there are. */
+export function someOf(names: string[]): string[] {
+  const more = names.length - maxNames
+  return more > 0 ? [...names.slice(0, maxNames), `and ${more} more`] : names
 }
 
 function ownValue(pins: Record<string, string>, name: string): string | undefined {
@@ -206,9 +232,11 @@ function notIso(text: string): string {
   return `must be an ISO 8601 time such as 2026-01-31T12:00:00Z, or a relative one such as -1h${hint}`
 }
 
-function missing(definition: ParameterDefinition): string {
+function missing(name: string, definition: ParameterDefinition, undeclared: string[]): string {
   const choices = definition.enum ? `: one of ${definition.enum.join(', ')}` : ''
-  return `is required and must not be empty${choices}`
+  const misspelt = undeclared.slice(0, maxNames).find(each => nearestName(each, [name]) !== null)
+  const hint = misspelt === undefined ? '' : `; ${misspelt} was ignored: did you mean ${name}?`
+  return `is required and must not be empty${choices}${hint}`
 }
 
 /** `apply` has checked the definitions; compiling the meta-schema would slow down the first request. */

@@ -44,6 +44,20 @@ export function queryText(parameters: object): string {
     .join('&')
 }
 
+/**
+ * Refuses lists and records for parameters, which would become their JSON text.
+ * @param isKnown whether a name is a parameter; others are ignored, whatever they hold
+ * @throws ApiError `invalid_parameter`
+ */
+export function assertSingleValues(members: unknown, isKnown: (name: string) => boolean): void {
+  const nested = Object.entries(members ?? {}).filter(
+    ([name, value]) => typeof value === 'object' && value !== null && isKnown(name),
+  )
+  const detail = 'must be one value: a text, a number, true or false'
+  if (nested.length > 0)
+    throw ApiError.of('invalid_parameter', ...nested.map(([parameter]) => ({ parameter, detail })))
+}
+
 /** JSON may hold halves of characters, which have no UTF-8. */
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
