@@ -464,3 +464,27 @@ test('an endpoint that has just been added is a tool at once, and takes no name 
   ])
   rmSync(queries, { recursive: true })
 })
+
+test('a page of which no row fits leads on to the next', async () => {
+  const queries = mkdtempSync(join(tmpdir(), 'queries-'))
+  const names = Array.from({ length: 300 }, (_, at) => `c${at}_${'n'.repeat(90)}`)
+  writeFileSync(
+    join(queries, 'wide.sql'),
+    `SELECT id, timestamp, ${names.map(name => `1 AS ${name}`).join(', ')} FROM \`cloudflare.logs.prod\`
+     WHERE project = 'many' ORDER BY timestamp DESC LIMIT 100`,
+  )
+  writeFileSync(
+    join(queries, 'wide.yaml'),
+    `id: 00000000-0000-4000-8000-00000000000f
+description: d
+parameters: {properties: {}}
+page: {by: [timestamp, id], order: descending}
+`,
+  )
+  await apply(service.services, { queries, dryRun: false, out: () => {} })
+  const { structuredContent } = await call('wide', {})
+  expect(structuredContent).toEqual({ rows: [], total: 100, next: expect.any(String) })
+  const { next: cursor } = structuredContent as { next: string }
+  expect((await call('wide', { cursor })).structuredContent).toEqual({ rows: [], total: 20 })
+  rmSync(queries, { recursive: true })
+})

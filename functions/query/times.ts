@@ -33,7 +33,7 @@ export function timeText(value: Value): string | null {
 
 /** `2026-11-14T12:00:03.671250Z`, with so many digits of the fraction. */
 export function iso(micros: number | bigint, digits = 6): string {
-  const all = BigInt(micros)
+  const all = typeof micros === 'bigint' ? micros : BigInt(Math.floor(micros))
   const fraction = ((all % million) + million) % million
   const text = new Date(Number((all - fraction) / 1000n)).toISOString().slice(0, 19)
   return `${text}${digits === 0 ? '' : `.${String(fraction).padStart(6, '0').slice(0, digits)}`}Z`
