@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { quoteText } from '../../../shared/engines/duckdb/syntax.ts'
 import type { Column } from '../../../shared/sql/types.ts'
-import { BadEntry, type Json } from './entries.ts'
+import { BadEntry, columnFinder, type Json } from './entries.ts'
 import { LogsError } from './error.ts'
 import { type Line, longestLine } from './lines.ts'
 
@@ -78,8 +78,9 @@ function guessed(text: string | null): Json {
 /** Reads a row for a table with these columns: numbers with a point, and true or false, are texts in CSV. */
 export function rowParser(columns: Column[]): (line: string) => Json {
   const kinds = new Map(columns.map(({ name, type }) => [name, type.kind]))
+  const columnOf = columnFinder(kinds.keys())
   const typed = (name: string, text: string | null) =>
-    ['FLOAT64', 'BOOL'].includes(kinds.get(name) ?? '') ? guessed(text) : text
+    ['FLOAT64', 'BOOL'].includes(kinds.get(columnOf(name) ?? '') ?? '') ? guessed(text) : text
   return line =>
     Object.fromEntries(Object.entries(textsIn(line)).map(([name, text]) => [name, typed(name, text)]))
 }

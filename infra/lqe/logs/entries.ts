@@ -102,10 +102,20 @@ export function columnName(field: string): string {
 }
 
 /**
+ * Finds the column of a field among these names: the one of its name, or of what `columnName` makes of it, in any case of
+ * letters, as GoogleSQL has it.
+ */
+export function columnFinder(names: Iterable<string>): (field: string) => string | undefined {
+  const known = new Set(names)
+  const byKey = new Map([...known].map(name => [name.toLowerCase(), name]))
+  return field => (known.has(field) ? field : byKey.get(columnName(field).toLowerCase()))
+}
+
+/**
  * Makes the function that turns a JSON object into a row of the table with these columns; it throws BadEntry. An object
  * may stand for a list of one. Fields that are `null` are left out, and so are unknown ones, whose dotted names go to
- * `unknown`. A field belongs to the column of its name, or of what `columnName` makes of it. An entry without an id gets one
- * made of its content and its line's number, so that loading the same lines again gives the same ids, and two equal lines
+ * `unknown`. A field belongs to the column that `columnFinder` finds; of several, the one of its name does, or the first. Only
+ * the field `id` is an id. An entry without one gets it made of its content and its line's number, so that loading the same lines again gives the same ids, and two equal lines
  * have two.
  * @param time the field with the entry's time; otherwise `timestamp`, or the first of `timeFields` that is no column
  * @throws LogsError for a column of a type that log entries cannot have
@@ -116,9 +126,9 @@ export function entryReader(
   time: string | null = null,
 ): (value: Json, line: number) => LogEntry {
   const read = objectReader(columns, '', unknown)
-  const names = new Set(columns.map(({ name }) => name))
+  const columnOf = columnFinder(columns.map(({ name }) => name))
   return (value, line) => {
-    const row = read(withTimeAndId(value, names, time)) as Partial<LogEntry>
+    const row = read(withTimeAndId(value, columnOf, time)) as Partial<LogEntry>
     const missing = time ?? timeColumn
     if (row.timestamp === undefined) throw new BadEntry(`${missing} is missing`, missing)
     return { ...row, id: row.id || contentId(row, line), timestamp: row.timestamp }
@@ -126,13 +136,17 @@ export function entryReader(
 }
 
 /** The same entry with its time as `timestamp`, and with its id as text. */
-function withTimeAndId(value: Json, columns: Set<string>, time: string | null): Json {
+function withTimeAndId(
+  value: Json,
+  columnOf: (field: string) => string | undefined,
+  time: string | null,
+): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const { id } = value
   const isText = typeof id !== 'number' && typeof id !== 'bigint'
   if (isText && time === null && value[timeColumn] !== undefined) return value
   const field =
-    time ?? timeFieldOf(Object.keys(value).filter(name => name === timeColumn || !columns.has(name)))
+    time ?? timeFieldOf(Object.keys(value).filter(name => (columnOf(name) ?? timeColumn) === timeColumn))
   const entry: { [name: string]: Json } = isText ? value : { ...value, id: String(id) }
   if (field === undefined || field === timeColumn) return entry
   const { [field]: moment = null, ...others } = entry
@@ -179,15 +193,24 @@ function objectReader(fields: StructField[], prefix: string, unknown: (field: st
     fields.map(({ name, type }) => [name, reader(type, `${prefix}${name}`, unknown)] as const),
   )
   const what = prefix === '' ? 'the entry' : prefix.slice(0, -1)
+  const columnOf = columnFinder(readers.keys())
   return value => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new BadEntry(`${what} must be an object, not ${kindOf(value)}`)
     const row: { [name: string]: Json } = {}
+    let taken: Set<string> | undefined
     for (const [field, item] of Object.entries(value)) {
-      const name = readers.has(field) ? field : columnName(field)
-      const read = readers.get(name)
-      if (!read) unknown(`${prefix}${field}`)
-      else if (item !== null) row[name] = read(item)
+      const name = columnOf(field)
+      const isOther =
+        name !== undefined &&
+        name !== field &&
+        (Object.hasOwn(value, name) || taken?.has(name) || `${prefix}${name}` === 'id')
+      if (name === undefined || isOther) {
+        unknown(`${prefix}${field}`)
+        continue
+      }
+      if (name !== field) (taken ??= new Set()).add(name)
+      if (item !== null) row[name] = readers.get(name)!(item)
     }
     return row
   }

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { loadConfig } from '../../../shared/config.ts'
 import { openServices } from '../../../shared/services.ts'
+import { logsCommand } from '../logs/command.ts'
 import { newFolder } from '../logs/testing/folder.ts'
 import { runCommand } from '../testing/command.ts'
 import { tableCommand } from './command.ts'
@@ -29,8 +30,13 @@ function prepared(file: string, content: string | Buffer) {
     const settings = () => ({ logsFolder: join(folder, 'data/logs'), tablesFolder })
     return runCommand(tableCommand(settings), ['add', path, ...flags])
   }
+  const load = (table: string) => {
+    const settings = () => ({ logsFolder: join(folder, 'data/logs'), tablesFolder })
+    const command = logsCommand(settings, async () => {})
+    return runCommand(command, ['load', table, path, '--format', file.endsWith('.csv') ? 'csv' : 'ndjson'])
+  }
   const open = () => openServices(loadConfig({ DATA_DIR: join(folder, 'data'), TABLES_DIR: tablesFolder }))
-  return { add, open, path, schema: (name: string) => join(tablesFolder, `${name}.json`) }
+  return { add, load, open, path, schema: (name: string) => join(tablesFolder, `${name}.json`) }
 }
 
 describe('table add', () => {
@@ -159,6 +165,53 @@ describe('table add', () => {
     ])
     await close()
   })
+
+  test.each([
+    ['app.csv', (values: unknown[]) => values.join(',')],
+    [
+      'app.ndjson',
+      (values: unknown[], names: string[]) =>
+        JSON.stringify(Object.fromEntries(names.map((name, i) => [name, values[i]]))),
+    ],
+  ])(
+    'loads fields of any names into the columns of %s, which add and load call alike',
+    async (file, line) => {
+      const names = ['date', 'took ms', 'is-ok', 'http.rate', '5xx', 'Group', 'a b', 'a_b', 'A-B', 'ID', '%']
+      const values = [
+        ['2026-11-22 10:00:00', 351.5, true, 0.25, 1, 'x', 'first', 1.5, 'other', 1, 2],
+        ['2026-11-22 10:01:00', 7, false, 1, 2, 'y', 'second', 2, 'other', 2, 3],
+      ]
+      const head = file === 'app.csv' ? [names.join(',')] : []
+      const { add, load, open, path } = prepared(
+        file,
+        [...head, ...values.map(each => line(each, names))].join('\n'),
+      )
+      const { out, err } = await add('--yes')
+      expect(out).toContain('rows loaded: 2; bad lines: 0')
+      for (const field of ['a b', 'A-B', 'ID', '%']) expect(err).toContain(`left out: ${field}, unknown`)
+      const { engine, close } = await open()
+      const sql =
+        'SELECT took_ms, is_ok, http_rate, _5xx, `Group`, a_b FROM app WHERE id != "1" ORDER BY timestamp'
+      const rows = async () =>
+        (await engine.run({ sql, bindings: [] }, { maxRows: 10, timeoutMs: 30_000 })).rows
+      const loaded = [
+        { took_ms: 351.5, is_ok: true, http_rate: 0.25, _5xx: 1, Group: 'x', a_b: 1.5 },
+        { took_ms: 7, is_ok: false, http_rate: 1, _5xx: 2, Group: 'y', a_b: 2 },
+      ]
+      expect(await rows()).toEqual(loaded)
+      const others = { 'took ms': 'TOOK MS', Group: 'group' }
+      const renamed = names.map(name => others[name as keyof typeof others] ?? name)
+      writeFileSync(
+        path,
+        [...(file === 'app.csv' ? [renamed.join(',')] : []), ...values.map(each => line(each, renamed))].join(
+          '\n',
+        ),
+      )
+      expect((await load('app')).out).toContain('rows loaded: 2; bad lines: 0')
+      expect(await rows()).toEqual(loaded)
+      await close()
+    },
+  )
 
   test('takes the field with the time from --time, also for the load', async () => {
     const { add } = prepared('app.ndjson', '{"begin": "2026-01-31T12:00:00Z", "n": 1}\n')

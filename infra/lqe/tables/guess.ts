@@ -64,13 +64,14 @@ export class Guess {
     const others = new Map(this.#root.fields)
     others.delete(time)
     others.delete('id')
-    const taken = new Set(['id', timeColumn])
+    const taken = new Set(['id', timeColumn, columnName(time).toLowerCase()])
     return [...others].flatMap(([field, seen]) => {
       const name = columnName(field)
       // GoogleSQL's names of columns are the same in any case of letters.
-      const isFree = name !== '' && !taken.has(name.toLowerCase())
+      // A load gives the column to the field of its name, where there is one.
+      const isFree = name !== '' && !taken.has(name.toLowerCase()) && (name === field || !others.has(name))
       if (!isFree) leftOut(field)
-      taken.add(name.toLowerCase())
+      else taken.add(name.toLowerCase())
       const type = typeOf(seen, 1)
       return isFree
         ? [{ name, ...type, ...(this.#isText && type.type === 'JSON' ? { type: 'STRING' } : {}) }]
