@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -48,7 +49,7 @@ afterEach(async () => {
   rmSync(logsFolder, { recursive: true, force: true })
 })
 
-const open = () => openDuckDb({ logsFolder, tables: new Map([[table, columns]]) })
+const open = (at = logsFolder) => openDuckDb({ logsFolder: at, tables: new Map([[table, columns]]) })
 const folder = () => join(logsFolder, table)
 const logFiles = () => readdirSync(folder()).filter(name => name.endsWith('.parquet'))
 const partsFolder = () =>
@@ -73,6 +74,28 @@ async function entries(of = engine): Promise<Record<string, unknown>> {
 }
 
 describe('a roll-up', () => {
+  test('has the same parts by whatever path its folder is read, and where it has moved', async () => {
+    await add('a')
+    await add('b')
+    await entries()
+    const made = parts()
+    expect(made).toHaveLength(2)
+    const [first, elsewhere] = [logsFolder, `${logsFolder}-elsewhere`]
+    const readElsewhere = async () => {
+      const other = open(elsewhere)
+      expect(await entries(other)).toEqual({ a: 1, b: 1 })
+      await other.close()
+    }
+    symlinkSync(first, elsewhere)
+    await readElsewhere()
+    expect(parts()).toEqual(made)
+    rmSync(elsewhere)
+    renameSync(first, elsewhere)
+    logsFolder = elsewhere
+    await readElsewhere()
+    expect(parts()).toEqual(made)
+  })
+
   test('has the rows of its query over all log files, added up', async () => {
     await addRows(logsFolder, table, columns, [row('a', 5), row('a', null), row('b', 2)])
     await addRows(logsFolder, table, columns, [row('a', 0), row('c', null)])

@@ -7,7 +7,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { requestsTable } from '../../request-log.ts'
 import { placeOf, SqlError } from '../../sql/error.ts'
@@ -123,7 +123,7 @@ export class RollupParts implements RollupKeeper {
         // Another version of the program made another plan of it.
         if (descriptionOf(plan) !== join(folder, name)) continue
         if (plan.makeSql.includes('gsql_')) await registerUdfs(connection).catch(() => {})
-        for (const path of files) await makePart(plan, { path, key: keyOf(path)! }, connection)
+        for (const path of files) await makePart(plan, { path, key: keyOf(plan.logs, path)! }, connection)
       } catch {}
   }
 
@@ -221,7 +221,7 @@ export class RollupParts implements RollupKeeper {
         else missing.push(log)
       }
       // Files of a load that goes on, or that were replaced and may still be read.
-      if (byKey.size > 0) for (const path of filesOfLoads(plan.logs)) byKey.delete(keyOf(path) ?? '')
+      if (byKey.size > 0) for (const path of filesOfLoads(plan.logs)) byKey.delete(keyOf(plan.logs, path) ?? '')
       for (const obsolete of byKey.values()) this.discard(obsolete)
       return { plan, files, missing }
     })
@@ -302,7 +302,7 @@ function removeAbandoned(unfinished: string[]): void {
 
 /** A part appears whole: it is written beside and renamed. Nothing appears where the log file has gone meanwhile. */
 async function makePart(plan: Plan, { path, key }: LogFile, connection: DuckDBConnection): Promise<void> {
-  const { parts, columns, logColumns, makeSql } = plan
+  const { logs, parts, columns, logColumns, makeSql } = plan
   const beside = join(parts, `${key}.${randomUUID()}.tmp`)
   const rows = `SELECT ${namesOf(logColumns)} FROM read_parquet(${quoteText(path)})`
   try {
@@ -310,9 +310,9 @@ async function makePart(plan: Plan, { path, key }: LogFile, connection: DuckDBCo
       `COPY (WITH "log_rows" AS (${rows}) SELECT * FROM (${makeSql}) AS "part" (${namesOf(columns)}) ORDER BY ALL)
        TO ${quoteText(beside)} (FORMAT parquet, COMPRESSION zstd)`,
     )
-    if (keyOf(path) === key) renameSync(beside, join(parts, `${key}.${hashOf(beside)}.parquet`))
+    if (keyOf(logs, path) === key) renameSync(beside, join(parts, `${key}.${hashOf(beside)}.parquet`))
   } catch (error) {
-    if (keyOf(path) === key) throw error
+    if (keyOf(logs, path) === key) throw error
   } finally {
     rmSync(beside, { force: true })
   }
@@ -331,15 +331,15 @@ function logsIn(folder: string): LogFile[] {
   const paths = logFiles(folder)
   if (paths.length === 0) throw new Error('there are no log files')
   return paths.flatMap(path => {
-    const key = keyOf(path)
+    const key = keyOf(folder, path)
     return key === null ? [] : { path, key }
   })
 }
 
-/** `null` = there is no such file. */
-function keyOf(path: string): string | null {
+/** By the path in its table's folder, which may have several paths itself, or move. `null` = there is no such file. */
+function keyOf(folder: string, path: string): string | null {
   const state = stateOf(path)
-  return state && createHash('sha256').update(`${path} ${state}`).digest('hex').slice(0, 24)
+  return state && createHash('sha256').update(`${relative(folder, path)} ${state}`).digest('hex').slice(0, 24)
 }
 
 /** Differs for a file that was put in the place of another; `null` = there is none. */
