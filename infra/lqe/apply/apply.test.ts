@@ -1,13 +1,23 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync, utimesSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { loadConfig } from '../../../shared/config.ts'
 import { openServices, type Services } from '../../../shared/services.ts'
 import { StoreError } from '../../../shared/stores/store.ts'
+import { failedTests } from '../endpoint-tests/command.ts'
 import { readTests } from '../endpoint-tests/read.ts'
 import { apply } from './apply.ts'
-import { Passed } from './passed.ts'
+import { Passed, programFiles, type Unless } from './passed.ts'
 import { carryOut, planFor } from './plan.ts'
 import { readQueries } from './read.ts'
 import { QueriesError } from './yaml.ts'
@@ -47,28 +57,101 @@ async function refusal(): Promise<string> {
   return (error as QueriesError).message.replaceAll(`${queries}/`, '')
 }
 
-test('what passed is checked again where an endpoint, a table schema or the wanted checks are others, and not before', async () => {
-  const dataDir = mkdtempSync(join(folder, 'data-'))
-  const tables = join(dataDir, 'tables')
-  cpSync('infra/tables', tables, { recursive: true })
-  services = await openServices(loadConfig({ DATA_DIR: dataDir, TABLES_DIR: tables }))
-  const applied = async (checks = 'all') => {
-    const passed = new Passed(dataDir, [queries, tables], checks)
-    await apply(services, { queries, dryRun: true, passed, out: () => {} })
+describe('what passed', () => {
+  let dataDir: string
+  let tables: string
+
+  beforeEach(async () => {
+    dataDir = mkdtempSync(join(folder, 'data[1]-'))
+    tables = join(dataDir, 'tables[1]')
+    cpSync('infra/tables', tables, { recursive: true })
+    services = await openServices(loadConfig({ DATA_DIR: dataDir, TABLES_DIR: tables }))
+    // A folder's name is no pattern.
+    renameSync(queries, (queries = `${queries}[1]`))
+  })
+  afterEach(() => services.close())
+
+  const applied = async (more: { compare?: boolean; tablesFolder?: string } = {}) => {
+    const passed = new Passed(dataDir, queries, tables)
+    await apply(services, { queries, dryRun: true, passed, out: () => {}, ...more })
   }
-  await applied()
-  // Each check of SQL over the table fails from now on.
-  writeFileSync(join(dataDir, 'logs', 'cloudflare.logs.prod', 'mine.parquet'), 'no Parquet')
-  await applied()
-  await expect(applied('others')).rejects.toThrow('cloudflare.logs.prod')
-  edit('logs.all.yaml', text => `${text}\n`)
-  await expect(applied()).rejects.toThrow('cloudflare.logs.prod')
-  edit('logs.all.yaml', text => text.slice(0, -1))
-  await applied()
-  const schema = join(tables, 'postgres.logs.json')
-  writeFileSync(schema, `${readFileSync(schema, 'utf8')}\n`)
-  await expect(applied()).rejects.toThrow('cloudflare.logs.prod')
-  await services.close()
+  /** Each check of SQL over the table fails from now on. */
+  const damage = () =>
+    writeFileSync(join(dataDir, 'logs', 'cloudflare.logs.prod', 'mine.parquet'), 'no Parquet')
+
+  test('is checked again where an endpoint or a table schema is another, and not before', async () => {
+    await applied()
+    damage()
+    await applied()
+    edit('logs.all.yaml', text => `${text}\n`)
+    await expect(applied()).rejects.toThrow('cloudflare.logs.prod')
+    edit('logs.all.yaml', text => text.slice(0, -1))
+    await applied()
+    const schema = join(tables, 'postgres.logs.json')
+    writeFileSync(schema, `${readFileSync(schema, 'utf8')}\n`)
+    await expect(applied()).rejects.toThrow('cloudflare.logs.prod')
+  })
+
+  test('with more checks has passed with fewer, and with more again', async () => {
+    await applied({ compare: true })
+    damage()
+    await applied()
+    await applied({ compare: true })
+  })
+
+  test('without a check has not passed it', async () => {
+    await applied()
+    damage()
+    await expect(applied({ compare: true })).rejects.toThrow('could not be compared')
+  })
+
+  test('is not remembered where its file cannot be written, and nothing else comes of it', async () => {
+    mkdirSync(join(dataDir, 'apply-passed'))
+    await applied()
+    damage()
+    await expect(applied()).rejects.toThrow('cloudflare.logs.prod')
+  })
+
+  test('is tested again alone where only one endpoint is another', async () => {
+    const made: string[] = []
+    const problem = { file: 'x', line: 1, column: 1, detail: 'wrong' }
+    const run = (failing: string[]) => {
+      const passed = new Passed(dataDir, queries, tables)
+      const unless: Unless = (check, make, files) =>
+        passed.unless(
+          check,
+          () => {
+            made.push(check)
+            return failing.includes(check) ? Promise.resolve([problem]) : make()
+          },
+          files,
+        )
+      return failedTests(queries, readQueries(queries), tables, unless)
+    }
+    const [logs, usage, calls] = ['logs.all', 'service.usage', 'usage.api-counts'].map(
+      name => `tests of ${name}`,
+    ) as [string, string, string]
+    expect(await run([usage])).toHaveLength(1)
+    expect(made.splice(0)).toEqual([logs, usage, calls])
+    expect(await run([])).toEqual([])
+    expect(made.splice(0)).toEqual([usage])
+    edit('logs.all.test.yaml', text => `${text}\n`)
+    expect(await run([])).toEqual([])
+    expect(made).toEqual([logs])
+  })
+})
+
+test('the program that a check depends on is every file that apply imports, and what is installed', () => {
+  const imported = new Set<string>()
+  const visit = (path: string) => {
+    if (imported.has(path)) return
+    imported.add(path)
+    for (const [, name] of readFileSync(path, 'utf8').matchAll(/(?:from |import\()'(\.[^']+)'/g))
+      visit(join(dirname(path), name!))
+  }
+  visit('infra/lqe/apply/apply.ts')
+  expect([...imported]).toContain('infra/lqe/endpoint-tests/tests.schema.json')
+  expect(programFiles()).toEqual(expect.arrayContaining([...imported, 'package-lock.json']))
 })
 
 describe('apply', () => {

@@ -8,12 +8,12 @@ import { accountHere } from '../account.ts'
 import { typedPath } from '../path.ts'
 import { check } from './check.ts'
 import { compareBatchQueries, compareRollupQueries } from './compare.ts'
-import { Passed } from './passed.ts'
+import { Passed, type Unless } from './passed.ts'
 import { carryOut, estimates, planFor, type Step } from './plan.ts'
 import { readQueries } from './read.ts'
 import { createMissing, planRollups, removeUnused } from './rollups.ts'
 import { findAmong } from './upstream.ts'
-import { QueriesError } from './yaml.ts'
+import { type FileProblem, QueriesError } from './yaml.ts'
 import { print } from '../print.ts'
 
 const signs = { created: '+', changed: '~', unchanged: '=', removed: '-' } as const
@@ -58,18 +58,17 @@ export async function apply(
   }: ApplyOptions,
 ): Promise<void> {
   const sources = readQueries(queries)
-  const isKnown = passed?.already ?? false
-  const checks = [
-    () => check(sources, engine),
-    ...(tablesFolder === undefined ? [] : [() => failedTests(queries, sources, tablesFolder)]),
-    ...(compare ? [() => compareBatchQueries(sources, engine)] : []),
-    ...(compareRollups ? [() => compareRollupQueries(sources, engine)] : []),
-  ]
-  for (const find of isKnown ? [] : checks) {
-    const problems = await find()
+  const unless: Unless = passed?.unless ?? ((_check, make) => make())
+  const checks: Record<string, (() => Promise<FileProblem[]>) | false> = {
+    definitions: () => check(sources, engine),
+    tests: tablesFolder !== undefined && (() => failedTests(queries, sources, tablesFolder, unless)),
+    batches: compare && (() => compareBatchQueries(sources, engine)),
+    rollups: compareRollups && (() => compareRollupQueries(sources, engine)),
+  }
+  for (const [name, find] of Object.entries(checks)) {
+    const problems = find ? await unless(name, find) : []
     if (problems.length > 0) throw new QueriesError(problems)
   }
-  if (!isKnown) passed?.remember()
   const endpoints = sources.map(({ endpoint }) => endpoint)
   const steps = await planFor(endpoints, store)
   for (const { change, name, diff } of steps) {
@@ -92,7 +91,8 @@ export async function apply(
     return out(`${changes} changed.`)
   }
   const find = findAmong(endpoints, engine)
-  for (const endpoint of isKnown ? [] : endpoints)
+  // Where it is remembered what passed, the engine is DuckDB, which estimates nothing.
+  for (const endpoint of passed ? [] : endpoints)
     for (const line of await estimates(await find(endpoint), engine)) out(`  ${line}`)
   out(`${changes} to change; nothing was done (--dry-run).`)
 }
@@ -153,14 +153,13 @@ export function applyCommand(
         const { isLocal, dataDir, tablesFolder, author } = settings()
         // Not where a comparison is asked for, which is of the logs of now.
         const isAsked = checkWarm === true || checkRollup === true
-        const checks = [checkWarm, checkRollup, test]
         await apply(services, {
           queries,
           dryRun,
           compare: checkWarm ?? isLocal,
           compareRollups: checkRollup ?? isLocal,
           ...(test ? { tablesFolder } : {}),
-          ...(isLocal && !isAsked ? { passed: new Passed(dataDir, [queries, tablesFolder], checks) } : {}),
+          ...(isLocal && !isAsked ? { passed: new Passed(dataDir, queries, tablesFolder) } : {}),
           ...(author === null ? {} : { by: author }),
           out: text => print(...text.split('\n')),
         })

@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { isCollection } from 'yaml'
 import { type ErrorCode, errorCodes } from '../../../shared/errors.ts'
 import { check } from '../apply/check.ts'
+import type { Unless } from '../apply/passed.ts'
 import { type EndpointSource, readQueries } from '../apply/read.ts'
 import { type FileProblem, QueriesError } from '../apply/yaml.ts'
 import { typedPath } from '../path.ts'
@@ -70,6 +71,7 @@ async function test(
 }
 
 /**
+ * @param unless tells which endpoints passed before
  * @returns a problem for each case that answers otherwise
  * @throws QueriesError for tests that cannot be read
  */
@@ -77,13 +79,23 @@ export async function failedTests(
   queries: string,
   sources: EndpointSource[],
   tablesFolder: string,
+  unless: Unless,
 ): Promise<FileProblem[]> {
   const problems: FileProblem[] = []
   for (const tests of readTests(queries, sources)) {
-    const { outcomes, batches } = await runTests(tests, tablesFolder)
-    problems.push(...problemsOf(outcomes), ...batches)
+    const run = async () => {
+      const { outcomes, batches } = await runTests(tests, tablesFolder)
+      return [...problemsOf(outcomes), ...batches]
+    }
+    // One that reads others is tested with all of them.
+    const files = tests.endpoint.upstream ? undefined : [tests.file, ...filesOf(tests.source)]
+    problems.push(...(await unless(`tests of ${tests.endpoint.name}`, run, files)))
   }
   return problems
+}
+
+function filesOf({ sqlFile, yamlFile, queryFiles }: EndpointSource): string[] {
+  return [sqlFile, yamlFile, ...queryFiles.values()]
 }
 
 function problemsOf(outcomes: Outcome[]): FileProblem[] {
@@ -128,8 +140,7 @@ async function faultsOf(
   sources: EndpointSource[],
   tablesFolder: string,
 ): Promise<FileProblem[]> {
-  const { sqlFile, yamlFile, queryFiles } = tests.source
-  const own = [sqlFile, yamlFile, ...queryFiles.values()]
+  const own = filesOf(tests.source)
   const faults = await withRows(tests, tablesFolder, ({ engine }) => check(sources, engine))
   return faults.filter(({ file }) => own.includes(file))
 }

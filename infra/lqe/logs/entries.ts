@@ -105,8 +105,8 @@ export function columnName(field: string): string {
  * Finds the column of a field among these names: the one of its name, or of what `columnName` makes of it, in any case of
  * letters, as GoogleSQL has it.
  */
-export function columnFinder(names: Iterable<string>): (field: string) => string | undefined {
-  const known = new Set(names)
+export function columnFinder(names: Iterable<string | null>): (field: string) => string | undefined {
+  const known = new Set([...names].filter(name => name !== null))
   const byKey = new Map([...known].map(name => [name.toLowerCase(), name]))
   return field => (known.has(field) ? field : byKey.get(columnName(field).toLowerCase()))
 }

@@ -221,7 +221,8 @@ export class RollupParts implements RollupKeeper {
         else missing.push(log)
       }
       // Files of a load that goes on, or that were replaced and may still be read.
-      if (byKey.size > 0) for (const path of filesOfLoads(plan.logs)) byKey.delete(keyOf(plan.logs, path) ?? '')
+      if (byKey.size > 0)
+        for (const path of filesOfLoads(plan.logs)) byKey.delete(keyOf(plan.logs, path) ?? '')
       for (const obsolete of byKey.values()) this.discard(obsolete)
       return { plan, files, missing }
     })
@@ -339,7 +340,13 @@ function logsIn(folder: string): LogFile[] {
 /** By the path in its table's folder, which may have several paths itself, or move. `null` = there is no such file. */
 function keyOf(folder: string, path: string): string | null {
   const state = stateOf(path)
-  return state && createHash('sha256').update(`${relative(folder, path)} ${state}`).digest('hex').slice(0, 24)
+  return (
+    state &&
+    createHash('sha256')
+      .update(`${relative(folder, path)} ${state}`)
+      .digest('hex')
+      .slice(0, 24)
+  )
 }
 
 /** Differs for a file that was put in the place of another; `null` = there is none. */
