@@ -71,14 +71,15 @@ export async function warmHere(warming: Warming, name: string): Promise<void> {
   lineWriter(warming.log)(status, { ...notes, status, ms: Math.round(performance.now() - started) })
 }
 
-/** One call of the warmer, within the settings' time and bytes. */
+/** One call of the warmer, within the settings' time and bytes. @param retry whether failures are tried without a rest */
 export async function warmEndpoints(
   { services, config, log }: Warming,
   endpoints: Endpoint[],
+  retry?: boolean,
 ): Promise<WarmReport> {
   const { engine, store } = services
   const allowance = { ms: config.warmDeadlineMs * shareOfDeadline, bytes: config.warmMaxBytes }
-  return warm({ engine, store, log, reading: services }, endpoints, allowance)
+  return warm({ engine, store, log, reading: services, retry }, endpoints, allowance)
 }
 
 /** The call of one name, or for all endpoints, with its summary in the notes. */

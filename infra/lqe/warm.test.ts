@@ -47,7 +47,7 @@ describe('lqe warm', () => {
     )
   })
 
-  test('says what failed, and ends with 1', async () => {
+  test('says what failed, ends with 1, and tries it again without a rest', async () => {
     await age()
     const { engine } = service.services
     const run = engine.run.bind(engine)
@@ -56,6 +56,10 @@ describe('lqe warm', () => {
     engine.run = run
     expect([out, code]).toEqual([expect.stringMatching(/^usage\.api-counts refreshed=0 engine_error=1 /), 1])
     expect(err).toContain('A log file is damaged')
+    expect(await warm('usage.api-counts')).toMatchObject({
+      out: expect.stringMatching(/^usage\.api-counts refreshed=1 runs=1 /),
+      code: 0,
+    })
   })
 
   test.each([

@@ -25,7 +25,8 @@ const log: Log = (...line) => warn(lineOf(...line))
 
 async function warm(services: Services, config: Config, name?: string): Promise<void> {
   const endpoints = name === undefined ? await services.endpoints.all() : [await findWarmed(services, name)]
-  const report = await warmEndpoints({ services, config, log }, endpoints)
+  // Who calls it by hand may have repaired what failed.
+  const report = await warmEndpoints({ services, config, log }, endpoints, true)
   for (const one of report.endpoints) print(`${lineOfReport(one)} runs=${one.runs} ms=${one.ms}`)
   if (report.endpoints.length === 0) print('No endpoint is kept warm: none has warm.seconds.')
   if (report.failed > 0 || report.endpoints.some(({ error }) => error !== null)) process.exitCode = 1

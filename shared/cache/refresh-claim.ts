@@ -34,6 +34,8 @@ interface Wanted {
   freshMs: number
   /** Only an answer of at least this age is refreshed, milliseconds. */
   olderThanMs: number
+  /** Whether one that failed is tried again without a rest, as in a call by hand. */
+  retry?: boolean | undefined
 }
 
 /** @throws StoreError `unavailable` */
@@ -42,12 +44,12 @@ export async function claim(
   wanted: Wanted,
   times: LeaseTimes = cacheTimes,
 ): Promise<Claim | Refusal> {
-  const { keyFields, olderThanMs } = wanted
+  const { keyFields, olderThanMs, retry } = wanted
   const key = cacheKey(keyFields)
   const { document, readAt } = await withTimeout(timeouts.head, store.get(headAt(key), lightFields))
   const head = document && headOf(document)
   if (!head || !belongsTo(head, keyFields)) return 'gone'
-  const refusal = refusalOf(head, { now: readAt, olderThanMs })
+  const refusal = refusalOf(head, { now: readAt, olderThanMs, retry })
   if (refusal) return refusal
   const lease = await takeLease(store, headAt(key), head.version, {}, times)
   return lease ? claimed(store, { ...wanted, key, head, lease }) : 'leased'
@@ -97,11 +99,11 @@ function leaseless(
 /** Why this head's answer is not to be refreshed now; `null` where it is. @param now store time */
 export function refusalOf(
   head: Head,
-  { now, olderThanMs }: { now: number; olderThanMs: number },
+  { now, olderThanMs, retry = false }: Pick<Wanted, 'olderThanMs' | 'retry'> & { now: number },
 ): Refusal | null {
   if (!head.stored) return 'gone'
   if (head.leasedUntil > now) return 'leased'
-  if (head.failure && now - head.failure.at < restMs(head.failure, olderThanMs)) return 'failing'
+  if (!retry && head.failure && now - head.failure.at < restMs(head.failure, olderThanMs)) return 'failing'
   return now - head.stored.madeAt < olderThanMs ? 'fresh' : null
 }
 

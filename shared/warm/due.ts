@@ -36,9 +36,15 @@ export function dueAfterMs(seconds: number): number {
  * Finds the due answers of an endpoint, the most recently used first: all that a roll-up answers, and of the others as
  * many as the definition allows. Payloads are not read.
  * @param now store time
+ * @param retry whether what failed is due without a rest
  * @throws StoreError
  */
-export async function findDue(store: Store, endpoint: Endpoint, now: number): Promise<Due> {
+export async function findDue(
+  store: Store,
+  endpoint: Endpoint,
+  now: number,
+  retry?: boolean,
+): Promise<Due> {
   const { maxSets, seconds } = endpoint.warm!
   const refused: Refusal[] = []
   const sets = new Map<string, DueSet>()
@@ -53,7 +59,7 @@ export async function findDue(store: Store, endpoint: Endpoint, now: number): Pr
       break
     }
     if (isOther) others++
-    const refusal = refusalOf(head, { now, olderThanMs: dueAfterMs(seconds) })
+    const refusal = refusalOf(head, { now, olderThanMs: dueAfterMs(seconds), retry })
     if (refusal) refused.push(refusal)
     else if (sets.has(parameters)) sets.get(parameters)!.answers.push(head)
     else sets.set(parameters, { set, answers: [head] })

@@ -23,6 +23,8 @@ interface Work {
   tally: Tally
   /** The store's time. */
   now(): number
+  /** Whether answers that failed are tried again without a rest. */
+  retry?: boolean | undefined
 }
 
 /** A set with the leases of its answers. */
@@ -122,9 +124,9 @@ function leave(work: Work, due: DueSet[], error: unknown): DueSet[] {
 const brokenEngine = new Set(['engine_error', 'engine_unavailable'])
 
 /** Takes the leases of a set's answers, after another look at each, as the search may be seconds old. */
-async function hold({ store, endpoint, budget, tally }: Work, due: DueSet): Promise<HeldSet | null> {
+async function hold({ store, endpoint, budget, tally, retry }: Work, due: DueSet): Promise<HeldSet | null> {
   const claims: Claim[] = []
-  const times = { freshMs: endpoint.cacheSeconds * 1000, olderThanMs: dueAfterMs(endpoint.warm!.seconds) }
+  const times = { freshMs: endpoint.cacheSeconds * 1000, olderThanMs: dueAfterMs(endpoint.warm!.seconds), retry }
   for (const { keyFields } of due.answers)
     try {
       const outcome = budget.spent ?? (await claim(store, { keyFields, ...times }))

@@ -18,6 +18,8 @@ interface WarmServices {
   log: Log
   /** For endpoints that read the rows of others. */
   reading?: ReadingServices
+  /** Whether answers that failed are tried again without a rest. */
+  retry?: boolean | undefined
 }
 
 /** Whether answers of this endpoint are kept warm, which takes a cache to keep them in. */
@@ -67,7 +69,7 @@ function inOrder(endpoints: Endpoint[]): Endpoint[] {
 }
 
 async function warmOne(
-  { engine, store, log, reading }: WarmServices,
+  { engine, store, log, reading, retry }: WarmServices,
   endpoint: Endpoint,
   budget: Budget,
 ): Promise<EndpointReport> {
@@ -75,11 +77,11 @@ async function warmOne(
   try {
     const held = await withLease(store, { collection: 'warming', id: endpoint.id }, async now => {
       const since = performance.now()
-      const { sets, refused } = await findDue(store, endpoint, now)
+      const { sets, refused } = await findDue(store, endpoint, now, retry)
       for (const refusal of refused) tally.skipped(refusal)
       if (endpoint.upstream && reading) return refreshWithUpstream({ endpoint, budget, tally }, reading, sets)
       const clock = () => now + performance.now() - since
-      await refresh({ engine, store, endpoint, budget, tally, now: clock }, sets)
+      await refresh({ engine, store, endpoint, budget, tally, now: clock, retry }, sets)
     })
     if (!held) tally.skipped('another_call')
   } catch (error) {
