@@ -105,10 +105,14 @@ describe('lqe key', () => {
       ['--endpoint', 'logs.all', '--endpoint', 'x'],
       'There is no endpoint "x"; here are logs.all, service.usage, usage.api-counts',
     ],
+    [
+      ['--endpoint', 'logs.all', '--endpoint', 'usage.api-counts', '--pin', 'proyect=a'],
+      'There is no parameter "proyect" in logs.all, usage.api-counts; did you mean project?',
+    ],
     [['--all', '--pin', 'proyect=a'], 'There is no parameter "proyect"; did you mean project?'],
     [
       ['--endpoint', 'logs.all', '--endpoint', 'usage.api-counts', '--pin', 'interval=daily'],
-      'There is no parameter "interval" in each of logs.all, usage.api-counts; here are',
+      '--pin interval: not in logs.all, which such a key could not call; give that a key of its own',
     ],
     [
       ['--endpoint', 'usage.api-counts', '--pin', 'interval=weekly'],

@@ -177,7 +177,12 @@ async function assertKnown(store: Store, { endpoint, pin }: CreateOptions): Prom
     const taking = scope.filter(({ parameters }) => Object.hasOwn(parameters, parameter))
     const closed = wanted.length === 0 ? taking.length === 0 : taking.length < scope.length
     const declared = scope.flatMap(({ parameters }) => Object.keys(parameters))
-    if (closed) throw unknownName('parameter', parameter, declared, wanted)
+    if (closed && taking.length === 0) throw unknownName('parameter', parameter, declared, wanted)
+    const lacking = scope.filter(one => !taking.includes(one)).map(({ name }) => name)
+    if (closed)
+      throw new KeyError(
+        `--pin ${parameter}: not in ${lacking.join(', ')}, which such a key could not call; give that a key of its own, without the pin.`,
+      )
     for (const { name, parameters } of taking) {
       const misfit = misfitOf(parameters[parameter]!, { text })
       if (misfit !== null) throw new KeyError(`--pin ${parameter}: for ${name} it ${misfit}.`)
@@ -187,7 +192,7 @@ async function assertKnown(store: Store, { endpoint, pin }: CreateOptions): Prom
 }
 
 function unknownName(what: string, name: string, known: string[], of: string[] = []): KeyError {
-  const where = of.length > 0 ? ` in each of ${of.join(', ')}` : ''
+  const where = of.length > 0 ? ` in ${of.join(', ')}` : ''
   return new KeyError(
     `There is no ${what} ${JSON.stringify(name)}${where}; ${nameHint(name, known.toSorted())}`,
   )

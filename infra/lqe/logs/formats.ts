@@ -51,7 +51,7 @@ export function lineParser({
 }
 
 /** Whether a table was made from an access log: it has the columns of `parseAccess`. */
-function isOfAccessLogs(columns: Column[]): boolean {
+export function isOfAccessLogs(columns: Column[]): boolean {
   return accessColumns.every(wanted => columns.some(({ name }) => name === wanted.name))
 }
 

@@ -8,7 +8,7 @@ import { accessColumns, isCombined, parseAccess } from '../logs/access-log.ts'
 import { guessedRow, isNamedCsv, readCsv } from '../logs/csv.ts'
 import { BadEntry, parseJson, timeColumn } from '../logs/entries.ts'
 import { LogsError } from '../logs/error.ts'
-import { type FormatOptions, otherFormat } from '../logs/formats.ts'
+import { type FormatOptions, isOfAccessLogs, otherFormat } from '../logs/formats.ts'
 import { readLines } from '../logs/lines.ts'
 import { checkFile } from '../logs/load.ts'
 import { type Folders, withStage } from '../logs/parquet.ts'
@@ -45,8 +45,9 @@ export async function guessTable({ file, tablesFolder, signal, ...given }: Guess
   if (file === '-') throw new LogsError('table add reads its file twice: name a file, not -')
   checkFile(file)
   const name = given.name ?? nameOf(file)
-  checkName(name, tablesFolder)
+  checkName(name)
   const { guess, format } = await look(file, name, signal)
+  checkFree(name, tablesFolder, { file, format, time: given.time })
   if (format === 'combined')
     return { name, format, schema: [...commonColumns, ...accessColumns], time: timeColumn, leftOut: [] }
   const time = given.time ?? guess.timeField
@@ -67,16 +68,31 @@ function nameOf(file: string): string {
   return basename(file).replace(/(?:\.(?:gz|log|ndjson|jsonl?|[ct]sv|txt|\d+))+$/i, '')
 }
 
-function checkName(name: string, tablesFolder: string): void {
+function checkName(name: string): void {
   if (!/^[A-Za-z][A-Za-z0-9._-]{0,99}$/.test(name))
     throw new LogsError(
       `${JSON.stringify(name)} is no name of a table: --name takes letters, digits, dots, - and _, a letter first`,
     )
-  const taken = sameTable(name, readTableSchemas(tablesFolder).keys())
-  if (taken !== undefined)
-    throw new LogsError(
-      `There is a table ${taken}: load the file into it with npm run lqe -- logs load ${taken} <file>, or choose another --name`,
-    )
+}
+
+interface LoadWords extends Pick<NewTable, 'format'> {
+  file: string
+  time: string | undefined
+}
+
+/** @throws LogsError for a table that is there, with the command that loads the file into it, where it can */
+function checkFree(name: string, tablesFolder: string, { file, format, time }: LoadWords): void {
+  const tables = readTableSchemas(tablesFolder)
+  const taken = sameTable(name, tables.keys())
+  if (taken === undefined) return
+  const flags = [
+    format === 'ndjson' ? '' : ` --format ${format}`,
+    time === undefined ? '' : ` --time ${time}`,
+  ]
+  const command = `npm run -s lqe -- logs load ${taken} ${JSON.stringify(file)}${flags.join('')}`
+  const fits = format !== 'combined' || isOfAccessLogs(tables.get(taken)!)
+  const remedy = fits ? `load the file into it with ${command}, or choose` : 'choose'
+  throw new LogsError(`There is a table ${taken}: ${remedy} another --name`)
 }
 
 /** The one of these tables that has the name in BigQuery, where `_` stands for other characters. */
@@ -100,7 +116,7 @@ async function look(file: string, table: string, signal?: AbortSignal) {
     if (line === '') continue
     format ??= isCombined(line) ? 'combined' : 'ndjson'
     const onward = `> ${table}-lines.ndjson; npm run lqe -- table add ${table}-lines.ndjson --name ${table}`
-    const isFirst = entries === 0 && format === 'ndjson'
+    const isFirst = entries === 0 && bad === undefined && format === 'ndjson'
     const hint = isFirst ? otherFormat(file, line, { table, columns: [] }, onward) : null
     if (hint !== null) throw new LogsError(`${hint}. No table was made.`)
     try {

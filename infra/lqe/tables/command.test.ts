@@ -251,8 +251,16 @@ describe('table add', () => {
       'postgres.logs.ndjson',
       entries,
       ['--name', 'postgres_logs'],
-      'There is a table postgres.logs: load the file into it',
+      /There is a table postgres\.logs: load the file into it with npm run -s lqe -- logs load postgres\.logs "\S+", or/,
     ],
+    [
+      'postgres.logs.csv',
+      'begin,msg\n2026-01-31T12:00:00Z,x\n',
+      ['--time', 'begin'],
+      /logs load postgres\.logs "\S+\/postgres\.logs\.csv" --format csv --time begin, or choose another --name/,
+    ],
+    ['postgres.logs', access, [], 'There is a table postgres.logs: choose another --name'],
+    ['notes.md', '# Notes\n\n{\n  "a": 1\n}\n', [], /notes\.md:1: not JSON: .*No table was made/],
   ])('of %s with %j and %j says what is wrong, and makes nothing', async (file, content, flags, message) => {
     const { add, open } = prepared(file, content)
     const { code, out, err } = await add('--yes', ...flags)
