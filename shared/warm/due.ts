@@ -39,12 +39,7 @@ export function dueAfterMs(seconds: number): number {
  * @param retry whether what failed is due without a rest
  * @throws StoreError
  */
-export async function findDue(
-  store: Store,
-  endpoint: Endpoint,
-  now: number,
-  retry?: boolean,
-): Promise<Due> {
+export async function findDue(store: Store, endpoint: Endpoint, now: number, retry?: boolean): Promise<Due> {
   const { maxSets, seconds } = endpoint.warm!
   const refused: Refusal[] = []
   const sets = new Map<string, DueSet>()

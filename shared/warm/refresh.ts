@@ -126,7 +126,11 @@ const brokenEngine = new Set(['engine_error', 'engine_unavailable'])
 /** Takes the leases of a set's answers, after another look at each, as the search may be seconds old. */
 async function hold({ store, endpoint, budget, tally, retry }: Work, due: DueSet): Promise<HeldSet | null> {
   const claims: Claim[] = []
-  const times = { freshMs: endpoint.cacheSeconds * 1000, olderThanMs: dueAfterMs(endpoint.warm!.seconds), retry }
+  const times = {
+    freshMs: endpoint.cacheSeconds * 1000,
+    olderThanMs: dueAfterMs(endpoint.warm!.seconds),
+    retry,
+  }
   for (const { keyFields } of due.answers)
     try {
       const outcome = budget.spent ?? (await claim(store, { keyFields, ...times }))

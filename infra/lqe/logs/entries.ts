@@ -114,7 +114,7 @@ export function columnFinder(names: Iterable<string | null>): (field: string) =>
 /**
  * Makes the function that turns a JSON object into a row of the table with these columns; it throws BadEntry. An object
  * may stand for a list of one. Fields that are `null` are left out, and so are unknown ones, whose dotted names go to
- * `unknown`. A field belongs to the column that `columnFinder` finds; of several, the one of its name does, or the first. Only
+ * `unknown`. A field belongs to the column that `columnFinder` finds; of several, the one of its name does, or the first by name. Only
  * the field `id` is an id. An entry without one gets it made of its content and its line's number, so that loading the same lines again gives the same ids, and two equal lines
  * have two.
  * @param time the field with the entry's time; otherwise `timestamp`, or the first of `timeFields` that is no column
@@ -187,6 +187,8 @@ function reader(type: SqlType, path: string, unknown: (field: string) => void): 
   return scalarReader(type.kind, path)
 }
 
+const none: ReadonlyMap<string, string> = new Map()
+
 /** @param prefix of a field's name in messages, such as `metadata.request.` */
 function objectReader(fields: StructField[], prefix: string, unknown: (field: string) => void): Reader {
   const readers = new Map(
@@ -194,23 +196,26 @@ function objectReader(fields: StructField[], prefix: string, unknown: (field: st
   )
   const what = prefix === '' ? 'the entry' : prefix.slice(0, -1)
   const columnOf = columnFinder(readers.keys())
+  /** By field, the columns of those with other names. */
+  const columnsOf = (others: string[], value: object) => {
+    const first = new Map<string, string>()
+    for (const field of others.toSorted()) {
+      const name = columnOf(field)
+      if (name === undefined || Object.hasOwn(value, name) || `${prefix}${name}` === 'id') continue
+      if (!first.has(name)) first.set(name, field)
+    }
+    return new Map([...first].map(([name, field]) => [field, name]))
+  }
   return value => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new BadEntry(`${what} must be an object, not ${kindOf(value)}`)
     const row: { [name: string]: Json } = {}
-    let taken: Set<string> | undefined
+    const others = Object.keys(value).filter(field => !readers.has(field))
+    const names = others.length > 0 ? columnsOf(others, value) : none
     for (const [field, item] of Object.entries(value)) {
-      const name = columnOf(field)
-      const isOther =
-        name !== undefined &&
-        name !== field &&
-        (Object.hasOwn(value, name) || taken?.has(name) || `${prefix}${name}` === 'id')
-      if (name === undefined || isOther) {
-        unknown(`${prefix}${field}`)
-        continue
-      }
-      if (name !== field) (taken ??= new Set()).add(name)
-      if (item !== null) row[name] = readers.get(name)!(item)
+      const name = readers.has(field) ? field : names.get(field)
+      if (name === undefined) unknown(`${prefix}${field}`)
+      else if (item !== null) row[name] = readers.get(name)!(item)
     }
     return row
   }

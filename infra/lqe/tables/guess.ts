@@ -1,4 +1,5 @@
 /** The schema of a log table, guessed from entries. */
+import { isDeepStrictEqual } from 'node:util'
 import type { FieldSchema } from '../../../shared/engines/schema.ts'
 import { columnName, type Json, timeColumn, timeFieldOf } from '../logs/entries.ts'
 import { entryTimestamp } from '../logs/times.ts'
@@ -9,6 +10,8 @@ type Kind = 'boolean' | 'integer' | 'number' | 'string' | 'object' | 'list'
 interface Seen {
   kinds: Set<Kind>
   values: number
+  /** In how many objects the field was, also as null. */
+  entries: number
   /** How many of them were times. */
   times: number
   /** Of objects. */
@@ -65,23 +68,43 @@ export class Guess {
     others.delete(time)
     others.delete('id')
     const taken = new Set(['id', timeColumn, columnName(time).toLowerCase()])
-    return [...others].flatMap(([field, seen]) => {
-      const name = columnName(field)
+    // As a load does: of several fields of a column the one of its name has it, or the first by name.
+    const rank = (field: string) => `${columnName(field) === field ? 0 : 1}${field}`
+    const first = new Map<string, string>()
+    for (const field of [...others.keys()].toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
       // GoogleSQL's names of columns are the same in any case of letters.
-      // A load gives the column to the field of its name, where there is one.
-      const isFree = name !== '' && !taken.has(name.toLowerCase()) && (name === field || !others.has(name))
-      if (!isFree) leftOut(field)
-      else taken.add(name.toLowerCase())
-      const type = typeOf(seen, 1)
-      return isFree
-        ? [{ name, ...type, ...(this.#isText && type.type === 'JSON' ? { type: 'STRING' } : {}) }]
-        : []
-    })
+      const key = columnName(field).toLowerCase()
+      if (key !== '' && !taken.has(key) && !first.has(key)) first.set(key, field)
+    }
+    const columns = new Map<string, FieldSchema & { seen: Seen }>()
+    const second: [column: string, seen: Seen][] = []
+    for (const [field, seen] of others) {
+      const name = columnName(field)
+      const key = name.toLowerCase()
+      if (first.get(key) === field) columns.set(key, { name, ...this.#typeOf(seen), seen })
+      else {
+        leftOut(field)
+        second.push([key, seen])
+      }
+    }
+    // In an entry without the first field, a load gives the column to the second one.
+    for (const [key, seen] of second) {
+      const column = columns.get(key)
+      if (!column || column.seen.entries === this.#root.values || seen.kinds.size === 0) continue
+      const { name, seen: owner, ...type } = column
+      if (!isDeepStrictEqual(type, this.#typeOf(seen))) columns.set(key, { name, ...json, seen: owner })
+    }
+    return [...columns.values()].map(({ seen: _, ...column }) => column)
+  }
+
+  #typeOf(seen: Seen): Omit<FieldSchema, 'name'> {
+    const type = typeOf(seen, 1)
+    return this.#isText && type.type === 'JSON' ? { ...type, type: 'STRING' } : type
   }
 }
 
 function nothingSeen(): Seen {
-  return { kinds: new Set(), values: 0, times: 0, fields: new Map(), items: null }
+  return { kinds: new Set(), values: 0, entries: 0, times: 0, fields: new Map(), items: null }
 }
 
 function look(seen: Seen, value: Json, name: string): void {
@@ -95,6 +118,7 @@ function look(seen: Seen, value: Json, name: string): void {
   for (const [field, item] of Object.entries(value as { [name: string]: Json })) {
     const known = seen.fields.get(field) ?? nothingSeen()
     seen.fields.set(field, known)
+    known.entries += 1
     look(known, item, field)
   }
 }
