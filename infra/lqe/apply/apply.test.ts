@@ -117,12 +117,12 @@ describe('what passed', () => {
     const problem = { file: 'x', line: 1, column: 1, detail: 'wrong' }
     const run = (failing: string[]) => {
       const passed = new Passed(dataDir, queries, tables)
-      const unless: Unless = (check, make, files) =>
+      const unless: Unless = (check, _make, files) =>
         passed.unless(
           check,
           () => {
             made.push(check)
-            return failing.includes(check) ? Promise.resolve([problem]) : make()
+            return Promise.resolve(failing.includes(check) ? [problem] : [])
           },
           files,
         )
