@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import { type Endpoint, misdefined } from '../endpoints/definition.ts'
 import { EngineError, type Statement } from '../engines/engine.ts'
-import type { ApiError, ErrorCode } from '../errors.ts'
+import { ApiError, type ErrorCode } from '../errors.ts'
 import { isInCaller } from '../sandbox/sandbox.ts'
 import { offsetOf, type Place, SqlError } from '../sql/error.ts'
 import { statementLimits } from '../sql/limits.ts'
@@ -31,7 +31,12 @@ const avoidable = new Set<ErrorCode>(['invalid_query', 'result_too_large', 'byte
 /** The error, or where this request's caller can do nothing about it, the operator's: 500 `internal`. */
 export function blame(error: ApiError, asked: Asked): ApiError {
   if (!avoidable.has(error.code) || isOfCaller(error, asked)) return error
-  return misdefined(asked.endpoint, `its own query fails: ${error.message}`)
+  const known = misdefined(asked.endpoint, `its own query fails: ${error.message}`)
+  if (refusedOf(error)?.inRows !== true) return known
+  const { name } = asked.endpoint
+  return new ApiError('internal', `A value in the logs is too large for the query of ${name}.`, {
+    cause: known.cause,
+  })
 }
 
 function isOfCaller(error: ApiError, { endpoint, statement, sql, sent, upstream = [] }: Asked): boolean {
@@ -46,9 +51,12 @@ function isOfCaller(error: ApiError, { endpoint, statement, sql, sent, upstream 
   if (cause instanceof EngineError && cause.cause instanceof SqlError) return false
   const [, named] = /parameter @(\w+)/.exec(message) ?? []
   if (named) return sent.includes(named)
-  const risk = /regular expression/i.test(message) ? 'pattern' : 'value'
+  const refused = refusedOf(error)
+  const risk = /regular expression|^REGEXP_/i.test(message) ? 'pattern' : 'value'
   const risks = risksOf(endpoint.sql)
-  const culprits = place && parametersAt(statement.sql, place)
+  const culprits = refused
+    ? parametersOf(statement.sql, refused.name)
+    : place && parametersAt(statement.sql, place)
   return sent.some(name => {
     const own = risks.get(name)
     return own?.has(risk) && (!culprits || culprits.has(name) || own.has('column'))
@@ -59,10 +67,30 @@ function leadsTo({ endpoint, upstream = [] }: Asked, name: string): boolean {
   return endpoint.name === name || upstream.some(({ request }) => leadsTo(request, name))
 }
 
+/** The function or operator that an engine's bound refuses, and whether it does so for values of rows. */
+function refusedOf({ message }: ApiError): { name: string; inRows: boolean } | null {
+  const [, name, inRows] = /^(\S+) takes at most [\d,]+ .*?( in each row)?;/.exec(message) ?? []
+  return name === undefined ? null : { name, inRows: inRows !== undefined }
+}
+
+/** The parameters in the calls of a function or operator. A width in a format has the name %* there. */
+function parametersOf(sql: string, name: string): ReadonlySet<string> {
+  const wanted = name === '%*' ? 'FORMAT' : name
+  return parametersIn(sql, node =>
+    node.kind === 'Call'
+      ? node.name.at(-1)!.name.toUpperCase() === wanted
+      : node.kind === 'Binary' && node.operator === wanted,
+  )
+}
+
 /** The parameters in the part of a query that begins at this place. */
 function parametersAt(sql: string, place: Place): ReadonlySet<string> {
   const at = offsetOf(sql, place)
-  const parts = [...descendants(parse(sql, statementLimits))].filter(node => node.at === at)
+  return parametersIn(sql, node => node.at === at)
+}
+
+function parametersIn(sql: string, isPart: (node: AnyNode) => boolean): ReadonlySet<string> {
+  const parts = [...descendants(parse(sql, statementLimits))].filter(isPart)
   const within = parts.flatMap(part => [...descendants(part)])
   return new Set(within.flatMap(node => (node.kind === 'ParameterReference' ? node.name : [])))
 }

@@ -123,7 +123,7 @@ function suspects(error: EngineError, endpoint: Endpoint): Problem[] {
   if (error.place) return [{ parameter: 'sql', ...error.place, detail: error.message }]
   const [, named] = /parameter @(\w+)/.exec(error.message) ?? []
   if (named) return [{ parameter: named, detail: error.message }]
-  if (!/regular expression/i.test(error.message)) return []
+  if (!/regular expression|^REGEXP_/i.test(error.message)) return []
   return Object.entries(endpoint.parameters)
     .filter(([, definition]) => definition.format === 'regular-expression')
     .map(([parameter]) => ({ parameter, detail: error.message }))

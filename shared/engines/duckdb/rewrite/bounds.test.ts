@@ -47,10 +47,10 @@ const calls: Record<string, [call: string, numberFor: (units: number) => number]
   STRING_AGG: [inWindow(`STRING_AGG('a')`), units => units],
   '%*': [`FORMAT('%*d', n, 7)`, units => units],
   EDIT_DISTANCE: [`EDIT_DISTANCE(t, 'aaaaaaaaaa')`, units => units / 10],
-  REGEXP_CONTAINS: [`REGEXP_CONTAINS(t, 'a{100}b')`, units => units / 7000],
-  REGEXP_EXTRACT: [`REGEXP_EXTRACT(t, 'a{100}b')`, units => units / 7000],
-  REGEXP_INSTR: [`REGEXP_INSTR(t, 'a{100}b')`, units => units / 7000],
-  REGEXP_SUBSTR: [`REGEXP_SUBSTR(t, 'a{100}b')`, units => units / 7000],
+  REGEXP_CONTAINS: [`REGEXP_CONTAINS(t, 'a{993}b')`, units => units / 1000],
+  REGEXP_EXTRACT: [`REGEXP_EXTRACT(t, 'a{993}b')`, units => units / 1000],
+  REGEXP_INSTR: [`REGEXP_INSTR(t, 'a{993}b')`, units => units / 1000],
+  REGEXP_SUBSTR: [`REGEXP_SUBSTR(t, 'a{993}b')`, units => units / 1000],
 }
 
 const cases = bounds.flatMap(({ functions, most, inRows }) =>

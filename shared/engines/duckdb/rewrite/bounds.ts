@@ -111,7 +111,7 @@ export const bounds: Bound[] = [
     instead: 'shorten the texts, as LEFT does',
   },
   {
-    // Of literal patterns only those with counts from 100 on, such as a{500}; without these the work hardly depends on the pattern.
+    // Of patterns with few counts only the work to make them ready, where each row has its own.
     functions: 'REGEXP_CONTAINS REGEXP_EXTRACT REGEXP_INSTR REGEXP_SUBSTR',
     of: 'bytes of text times the size of the pattern with its counts',
     most: 256 * mebi,
@@ -129,11 +129,17 @@ export function sharesOf(query: Query): Context['shares'] {
   const links = new Set(nodes.flatMap(node => (nameOf(node) === '||' ? (node as Binary).left : [])))
   for (const node of nodes) {
     const bound = byFunction.get(nameOf(node))
-    // A chain of || is one.
-    const counts = nameOf(node) !== '||' || !links.has(node as Binary)
+    // A chain of || is one, and a literal pattern without counts costs nothing.
+    const counts = nameOf(node) === '||' ? !links.has(node as Binary) : !isPlainSearch(node)
     if (bound && counts) shares.set(bound, (shares.get(bound) ?? 0) + 1)
   }
   return shares
+}
+
+function isPlainSearch(node: AnyNode): boolean {
+  if (node.kind !== 'Call' || !/^REGEXP_(CONTAINS|EXTRACT|INSTR|SUBSTR)$/.test(nameOf(node))) return false
+  const [, pattern, ...rest] = node.arguments
+  return rest.length === 0 && pattern?.kind === 'Literal' && !/\{\d/.test(pattern.value)
 }
 
 function nameOf(node: AnyNode): string {

@@ -33,11 +33,17 @@ function replace(site: CallSite): Typed {
 
 const replacing = bounded(
   2,
-  (text, _, replacement) => {
+  (text, pattern, replacement) => {
     const added = literalBytes(replacement)
-    // Nothing, or one group, which is a part of the text.
-    if (added === 0 || (added !== null && /^'\\\d'$/.test(replacement.sql))) return null
-    return `(strlen(${text.sql}) + 1.0) * strlen(${replacement.sql})`
+    const least =
+      literalBytes(pattern) === null ? 0 : leastLength(pattern.sql.slice(1, -1).replaceAll(`''`, `'`))
+    // One group, which is a part of the text, or no more than what it takes the place of.
+    if (
+      added !== null &&
+      (/^'\\\d'$/.test(replacement.sql) || (added <= least && !/\\\d/.test(replacement.sql)))
+    )
+      return null
+    return `(strlen(${text.sql}) / ${Math.max(least, 1)} + 1.0) * strlen(${replacement.sql})`
   },
   signature(
     ['STRING', 'STRING', 'STRING'],
@@ -158,12 +164,8 @@ function patternArguments(site: CallSite): PatternArguments {
     throw site.noMatch([text, pattern])
   const all = site.name === 'REGEXP_EXTRACT_ALL'
   // A position or an occurrence makes a list of matches.
-  const cost = all
-    ? `strlen(${text.sql})`
-    : nodes.length > 2
-      ? `32 * strlen(${text.sql})`
-      : steps(text, pattern)
   const literal = site.literal(nodes[1]!)
+  const cost = all || nodes.length > 2 ? listed(text, literal, all ? 1 : 32) : steps(text, pattern)
   const group = literal === null ? null : groupIn(literal)
   if (literal !== null && (all || nodes.length > 2) && between(literal) && mayBeEmpty(literal))
     throw site.unsupported(
@@ -186,22 +188,35 @@ function patternArguments(site: CallSite): PatternArguments {
   }
 }
 
-/**
- * RE2 takes a step for each byte, but as many as the pattern has places where counts multiply these; and it makes a pattern of
- * rows ready for each row.
- */
-function steps(text: Typed, pattern: Typed): string | null {
-  if (literalBytes(pattern) !== null)
-    return largeCount.test(pattern.sql) ? `strlen(${text.sql}) * 1000.0 * strlen(${pattern.sql})` : null
-  // Counts inside one another multiply; RE2 refuses more than 1,000 together.
-  const counts = `list_transform(regexp_extract_all(${pattern.sql}, '\\{(?:\\d*,)?(\\d+)', 1), lambda c: TRY_CAST(c AS DOUBLE))`
-  const count = `least(COALESCE(list_aggr(${counts}, 'product'), 1), 1000)`
-  const least = pattern.origin === 'parameter' ? 0 : 1000
-  return `greatest(strlen(${text.sql}), ${least}) * strlen(${pattern.sql}) * (${count})`
+/** How much a list of matches takes: none where it is no larger than the text, as an element takes 16 bytes. */
+function listed(text: Typed, pattern: string | null, each: number): string | null {
+  const least = pattern === null ? 0 : leastLength(pattern)
+  return least < 16 ? `${each}.0 * strlen(${text.sql}) / ${Math.max(least, 1)}` : null
 }
 
-/** RE2 takes counts up to 1,000. */
-const largeCount = /\{(\d*,)?\d{3}/
+/**
+ * RE2 reads a byte in some nanoseconds, but in 10 for each place of the pattern where counts make many, as in (a?){1000}b; and
+ * it makes a pattern of rows ready for each row, as long as for 1,000 bytes.
+ */
+function steps(text: Typed, pattern: Typed): string | null {
+  const isLiteral = literalBytes(pattern) !== null
+  if (isLiteral && !/\{\d/.test(pattern.sql)) return null
+  // Counts of a character or a class add up, those of groups multiply; RE2 refuses more than 1,000 inside one another.
+  const bare = `regexp_replace(${pattern.sql}, '${noCount}', 'x', 'g')`
+  const counts = (of: string) =>
+    `list_transform(regexp_extract_all(${bare}, '${of}\\{(?:\\d*,)?(\\d+)', 1), lambda c: TRY_CAST(c AS DOUBLE))`
+  const sum = `COALESCE(list_aggr(${counts('[^)]')}, 'sum'), 0)`
+  const product = `least(COALESCE(list_aggr(${counts('\\)')}, 'product'), 1), 1000)`
+  const least = isLiteral || pattern.origin === 'parameter' ? 0 : 1000
+  const bytes = `(CASE WHEN (${sum} + 1) * ${product} < ${fewPlaces} THEN 0 ELSE strlen(${text.sql}) END)`
+  return `greatest(${bytes}, ${least}) * (strlen(${pattern.sql}) + ${sum}) * ${product}`
+}
+
+/** By counts; the work for these hardly depends on the pattern. */
+const fewPlaces = 100
+
+/** Escapes, of which some have braces. */
+const noCount = String.raw`\\(?:x\{[0-9A-Fa-f]+\}|[pP]\{\^?\w+\}|(?s:.))`
 
 /** Matches a pattern that has a group: `(` that is not escaped and not `(?:`. For patterns that are not literals. */
 const hasGroup = String.raw`'(^|[^\\])(\\\\)*\((\?P?<\w|[^?])'`
@@ -217,6 +232,8 @@ function groupOf(site: CallSite, node: Expression, pattern: string): PatternArgu
 
 /** Escapes, quotes, classes and opening parentheses of an RE2 pattern; all else is one character. */
 const token = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]])*\]|\((?:\?(?:P?<\w+>|[\w-]*[:)])?)?|[^]/gsu
+
+const tokenOrCount = new RegExp(String.raw`\{\d+(?:,\d*)?\}|${token.source}`, token.flags)
 
 const isGroup = (piece: string) => piece === '(' || /^\(\?P?</.test(piece)
 
@@ -276,6 +293,28 @@ function splitOf(pattern: string, literal: string | null, group: Group | null): 
     behind: quoteText(rest),
     optional: count !== '',
   }
+}
+
+/** Bytes of the shortest text that a pattern matches, or fewer where that cannot be told. */
+function leastLength(pattern: string): number {
+  if (/\\[xpPQ\d]/.test(pattern)) return 0
+  const group = () => ({ least: Infinity, before: 0, last: 0 })
+  const shortest = ({ least, before, last }: ReturnType<typeof group>) => Math.min(least, before + last)
+  let now = group()
+  const around: (typeof now)[] = []
+  for (const piece of pattern.match(tokenOrCount) ?? []) {
+    if (piece.startsWith('(') && !piece.endsWith(')')) {
+      around.push(now)
+      now = group()
+    } else if (piece === '|') now = { ...group(), least: shortest(now) }
+    else if (/^(?:[?*]|\{\d.*)$/.test(piece)) now.last *= Number.parseInt(piece.slice(1)) || 0
+    else if (piece !== '+') {
+      const last = piece === ')' ? shortest(now) : /^(?:[$^]|\\[bBAz]|\(.*)$/.test(piece) ? 0 : 1
+      if (piece === ')') now = around.pop() ?? group()
+      now = { ...now, before: now.before + now.last, last }
+    }
+  }
+  return shortest(now)
 }
 
 /** Whether a pattern looks for a place inside a text, where DuckDB finds an empty match as often as it takes steps to it. */
