@@ -1,7 +1,8 @@
 -- Answers many sets of parameters from the roll-up: the rows of usage.api-counts.from-rollup.sql, each beside the set it
 -- belongs to.
 -- No pattern is searched for: each origin and its words have few texts that a set may ask for, and sets are found by
--- equality. These are ^https://ref\. for what the origin begins with, and all that is 20 letters long of each word.
+-- equality. These are ^https://ref\. for what the origin begins with, and all that is 20 letters long of each word;
+-- where those would be many, each set is looked for.
 WITH sets AS (
   SELECT DISTINCT s.interval, s.project FROM UNNEST(@sets) AS s
 ),
@@ -11,16 +12,21 @@ counts AS (
   WHERE r.time >= TIMESTAMP_SUB(CURRENT_TIMESTAMP(), INTERVAL 60 MINUTE)
 ),
 places AS (
-  SELECT DISTINCT origin, words FROM counts
+  SELECT DISTINCT origin, words, LENGTH(origin) + LENGTH(words) AS letters FROM counts
 ),
 matches AS (
-  SELECT origin, words, CONCAT('^', REPLACE(REGEXP_EXTRACT(origin, r'^https://[a-z0-9-]+\.'), '.', '\\.')) AS project
+  SELECT origin, words, CONCAT('^', REPLACE(REGEXP_EXTRACT(LEFT(origin, 500), r'^https://[a-z0-9-]+\.'), '.', '\\.')) AS project
   FROM places
   UNION DISTINCT
   SELECT p.origin, p.words, SUBSTR(word, letter, 20) AS project
-  FROM places AS p
+  FROM (SELECT origin, words FROM places WHERE letters <= 10000) AS p
   CROSS JOIN UNNEST(REGEXP_EXTRACT_ALL(CONCAT(p.origin, ' ', p.words), r'[a-z]{20,}')) AS word
   CROSS JOIN UNNEST(GENERATE_ARRAY(1, LENGTH(word) - 19)) AS letter
+  UNION DISTINCT
+  SELECT p.origin, p.words, s.project
+  FROM places AS p
+  JOIN sets AS s ON STRPOS(p.origin, s.project) > 0 OR STRPOS(p.words, s.project) > 0
+  WHERE p.letters > 10000
 )
 SELECT
   s.interval,

@@ -1,0 +1,126 @@
+/** Rows with long URLs: charts of every project go on, by all ways to an answer, with the numbers that plain counting gives. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { parameterColumns } from '../../shared/endpoints/definition.ts'
+import { bodyOf, use } from '../../shared/warm/testing/fixture.ts'
+import { warm } from '../../shared/warm/warm.ts'
+import { edgeRow } from '../testing/edges.ts'
+import { startService, type TestService } from '../testing/service.ts'
+
+const now = '2026-03-10T12:30:30.000Z'
+const [ref, other] = ['qhzvnxwtrkdplmcoyaeb', 'abcdefghijklmnopqrst']
+const word = 'zyxwvutsrqponmlkjihg'
+
+const rows = [
+  [ref, '/rest/v1/items'],
+  [other, '/rest/v1/orders'],
+  [other, `/rest/v1/${'x1-'.repeat(5_000)}`],
+  [ref, `/rest/v1/${`${word}/`.repeat(10_000)}`],
+  [other, `/rest/v1/${`${word}-`.repeat(50_000)}`],
+  [other, `/rest/v1/${'q'.repeat(4_000_000)}`],
+  [other, `/rest/v1/${`${word}/`.repeat(450_000)}`],
+  ['a'.repeat(3_000_000), '/rest/v1/'],
+].map(([project, path], at) => {
+  // A row of more than 10 MB is not loaded, so only the URL is long.
+  const row = edgeRow(`r${at}`, '2026-03-10T12:20:00Z', project!, '/rest/v1/')
+  row.metadata.request.url = `https://${project}.example.co${path}`
+  return row
+})
+const urls = rows.map(({ metadata }) => metadata.request.url)
+
+/** Each with what JavaScript calls it, where that differs. */
+const linear: [pattern: string, same?: string][] = [
+  ['^https://[a-z]{20}\\.example\\.co/rest/v1/'],
+  ['/rest/v1/'],
+  ['https://[a-z]{20}\\.example\\.co/(rest|auth)/v1/(orders|items)?'],
+  ['[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'],
+  ['(/[a-z]{20}){4}'],
+  ['\\x{2028}', '\\u2028'],
+  ['\\x{71}{30}', 'q{30}'],
+  ['^https://[^/]*/rest'],
+]
+const throughRollup = [ref, other, word, `^https://${ref}\\.`, `^https://${other}\\.`]
+const tooLarge = ['a{1000}', 'https://.{1000}', '\\w{500}z', '(a?){1000}b']
+
+let service: TestService
+beforeAll(async () => {
+  const tables = { 'cloudflare.logs.prod': rows }
+  service = await startService({ tables, env: { FROZEN_NOW: now }, bundle: null })
+}, 60_000)
+afterAll(() => service.stop())
+
+const ask = async (project: string) => {
+  const query = new URLSearchParams({ interval: 'minutely', project })
+  const response = await service.fetch(`/api/endpoints/query/usage.api-counts?${query}`)
+  const body = (await response.json()) as { result?: Record<string, number>[]; detail?: string }
+  const counted = body.result?.reduce((sum, row) => sum + row['total_rest_requests']!, 0)
+  return { status: response.status, cache: response.headers.get('cache-status'), counted, body }
+}
+
+const matching = (pattern: string) => urls.filter(url => new RegExp(pattern).test(url)).length
+
+test.each([...linear, ...throughRollup.map((text): [string, string?] => [text])])(
+  'a single chart of %s counts them',
+  async (pattern, same = pattern) => {
+    expect(await ask(pattern)).toMatchObject({ status: 200, counted: matching(same) })
+  },
+  30_000,
+)
+
+test('the roll-up is read', () => {
+  expect(service.logged.filter(({ message }) => message.includes('roll-up'))).toEqual([])
+})
+
+test.each(tooLarge)('a pattern whose counts cost too much is its caller’s to change: %s', async pattern => {
+  const { status, body } = await ask(pattern)
+  expect(status).toBe(400)
+  expect(body.detail).toMatch(/^REGEXP_CONTAINS takes at most .* use smaller counts in the pattern/)
+  expect(JSON.stringify(body)).toContain('"project"')
+})
+
+describe('a cycle of the warmer', () => {
+  /** What became of the charts of these patterns. */
+  const cycle = async (interval: string, projects: string[]) => {
+    const { store, engine, endpoints } = service.services
+    const usage = (await endpoints.find('usage.api-counts'))!
+    const names = parameterColumns(usage).map(({ name }) => name as 'interval' | 'project')
+    const keys = projects.map(project => {
+      const parameters = JSON.stringify(names.map(name => [name, { interval, project }[name]]))
+      return {
+        endpointId: usage.id,
+        version: usage.version,
+        sql: null,
+        variant: 'clear' as const,
+        parameters,
+      }
+    })
+    for (const keyFields of keys) await use(store, usage, { keyFields })
+    const report = await warm({ engine, store, log: () => {} }, [usage], { ms: 60_000, bytes: 1e12 })
+    const bodies = await Promise.all(keys.map(keyFields => bodyOf(store, keyFields)))
+    const counts = bodies.map(body => {
+      const rows = (JSON.parse(body) as { result: Record<string, number>[] }).result
+      return rows.reduce((sum, row) => sum + (row['total_rest_requests'] ?? 0), 0)
+    })
+    return { report, counts }
+  }
+
+  test.each(['1hr', '7day'])(
+    'answers %s in one batch of the log table and one of the roll-up',
+    async interval => {
+      const sets = [...linear, ...throughRollup.map((text): [string, string?] => [text])]
+      const { report, counts } = await cycle(
+        interval,
+        sets.map(([pattern]) => pattern),
+      )
+      expect(report).toMatchObject({ refreshed: sets.length, failed: 0, runs: 2 })
+      expect(counts).toEqual(sets.map(([pattern, same = pattern]) => matching(same)))
+    },
+    60_000,
+  )
+
+  test('answers all but the sets that a bound refuses', async () => {
+    const good = ['/rest/v1/o', 'orders$', '/v1/[a-z]{5}$']
+    const { report, counts } = await cycle('1hr', [...good, tooLarge[0]!, tooLarge[1]!])
+    expect(report).toMatchObject({ refreshed: good.length, failed: 2 })
+    expect(counts.slice(0, good.length)).toEqual(good.map(matching))
+  }, 60_000)
+})
