@@ -50,7 +50,7 @@ afterAll(() => service.stop())
 
 const ask = async (project: string) => {
   const query = new URLSearchParams({ interval: 'minutely', project })
-  const response = await service.fetch(`/api/endpoints/query/usage.api-counts?${query}`)
+  const response = await service.fetch(`/api/endpoints/query/usage.api-counts?${query.toString()}`)
   const body = (await response.json()) as { result?: Record<string, number>[]; detail?: string }
   const counted = body.result?.reduce((sum, row) => sum + row['total_rest_requests']!, 0)
   return { status: response.status, cache: response.headers.get('cache-status'), counted, body }
@@ -97,7 +97,7 @@ describe('a cycle of the warmer', () => {
     const report = await warm({ engine, store, log: () => {} }, [usage], { ms: 60_000, bytes: 1e12 })
     const bodies = await Promise.all(keys.map(keyFields => bodyOf(store, keyFields)))
     const counts = bodies.map(body => {
-      const rows = (JSON.parse(body) as { result: Record<string, number>[] }).result
+      const rows = (JSON.parse(body!) as { result: Record<string, number>[] }).result
       return rows.reduce((sum, row) => sum + (row['total_rest_requests'] ?? 0), 0)
     })
     return { report, counts }

@@ -106,6 +106,42 @@ describeDuckDb('the calls of a query', {}, ({ rows, value, failure }) => {
     expect((await failure(found('(a{30}){30}b'))).message).toContain('REGEXP_CONTAINS takes at most')
   })
 
+  // Each over a text of 16,000 letters: a pattern of few places is one of many times the text.
+  test.each([
+    ['[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', true],
+    [String.raw`\x{2028}\p{Lu}{3}\{1000}`, true],
+    ['(x{3}y{3}){3}', true],
+    ['a{1000}', false],
+    [String.raw`\w{1000}`, false],
+    [String.raw`(x\x{79}){1000}`, false],
+    ['((x?){30}){30}', false],
+  ])('count the places of a pattern, literal or sent: %s', async (pattern, taken) => {
+    const text = `CONCAT(CAST(n AS STRING), REPEAT('-', 16000)) AS t FROM UNNEST([1, 2]) AS n`
+    const p: Binding = { name: 'p', type: { kind: 'STRING' }, value: pattern }
+    for (const value of [`r'${pattern}'`, '@p']) {
+      const sql = `SELECT COUNTIF(REGEXP_CONTAINS(t, ${value})) AS n FROM (SELECT ${text})`
+      if (taken) expect(await rows(sql, [p])).toEqual([{ n: 0 }])
+      else expect((await failure(sql, [p])).message).toContain('REGEXP_CONTAINS takes at most')
+    }
+  })
+
+  // By the shortest match, over 160,000 letters: a list of texts that are no shorter than 16 bytes is no larger than the text.
+  test.each([
+    ['[a-z]{20,}', true],
+    ['(?:ab|[^x]{3}){8}', true],
+    [String.raw`(?i)\d{2}(?:[a-z]+-){8}`, true],
+    ['[a-z]{20}?', false],
+    ['a|[a-z]{20}', false],
+    ['(a{20})?b', false],
+    ['(?:a*|b{20})z', false],
+    [String.raw`\x61`, false],
+  ])('give a list of long matches the room of its text: %s', async (pattern, taken) => {
+    const text = `CONCAT(CAST(n AS STRING), REPEAT('z', 160000)) AS t FROM UNNEST([1, 2]) AS n`
+    const sql = `SELECT COUNTIF(REGEXP_EXTRACT_ALL(t, r'${pattern}') IS NULL) AS n FROM (SELECT ${text})`
+    if (taken) expect(await rows(sql)).toEqual([{ n: 0 }])
+    else expect((await failure(sql)).message).toContain('REGEXP_EXTRACT_ALL takes at most')
+  })
+
   test('are one where || is a chain', async () => {
     const chain = Array.from({ length: 60 }, () => 't').join(' || ')
     expect(await value(`(SELECT LENGTH(${chain}) FROM (SELECT REPEAT('a', 100) AS t))`)).toBe(6000)
