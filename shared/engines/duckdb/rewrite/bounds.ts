@@ -114,8 +114,9 @@ export const bounds: Bound[] = [
     // Of patterns with few counts only the work to make them ready, where each row has its own.
     functions: 'REGEXP_CONTAINS REGEXP_EXTRACT REGEXP_INSTR REGEXP_SUBSTR',
     of: 'bytes of text times the size of the pattern with its counts',
+    // 20 ms for a row at worst.
     most: 256 * mebi,
-    inRows: 8 * mebi,
+    inRows: 2 * mebi,
     instead: 'use smaller counts in the pattern, or shorten the text, as LEFT does',
   },
 ]

@@ -165,7 +165,7 @@ function patternArguments(site: CallSite): PatternArguments {
   const all = site.name === 'REGEXP_EXTRACT_ALL'
   // A position or an occurrence makes a list of matches.
   const literal = site.literal(nodes[1]!)
-  const cost = all || nodes.length > 2 ? listed(text, literal, all ? 1 : 32) : steps(text, pattern)
+  const cost = all || nodes.length > 2 ? listed(text, literal, all ? 1 : 8) : steps(text, pattern)
   const group = literal === null ? null : groupIn(literal)
   if (literal !== null && (all || nodes.length > 2) && between(literal) && mayBeEmpty(literal))
     throw site.unsupported(
