@@ -66,10 +66,6 @@ test.each([...linear, ...throughRollup.map((text): [string, string?] => [text])]
   30_000,
 )
 
-test('the roll-up is read', () => {
-  expect(service.logged.filter(({ message }) => message.includes('roll-up'))).toEqual([])
-})
-
 test.each(tooLarge)('a pattern whose counts cost too much is its caller’s to change: %s', async pattern => {
   const { status, body } = await ask(pattern)
   expect(status).toBe(400)
