@@ -6,6 +6,7 @@ import type { Node } from '../../../sql/tree.ts'
 import type { SqlType } from '../../../sql/types.ts'
 import { briefTypeName } from '../../values.ts'
 import type { Context, Typed } from './context.ts'
+import { textOfJson } from './no-signature.ts'
 
 /** A use of a key, with the words of BigQuery's errors. */
 type Use = 'GROUP BY' | 'SELECT DISTINCT' | 'PARTITION BY' | 'ORDER BY' | 'A set operation' | 'DISTINCT'
@@ -13,9 +14,10 @@ type Use = 'GROUP BY' | 'SELECT DISTINCT' | 'PARTITION BY' | 'ORDER BY' | 'A set
 /** The value as a key. Throws SqlError for one of a type that has no such use. */
 export function key(context: Context, node: Node, use: Use, value: Typed): Typed {
   const allowed = use === 'ORDER BY' ? orderable(value.type) : groupable(value.type)
-  if (!allowed || (use === 'PARTITION BY' && value.type?.kind === 'FLOAT64'))
-    throw context.invalid(node, `${use} does not support expressions of type ${briefTypeName(value.type)}`)
-  return value
+  if (allowed && !(use === 'PARTITION BY' && value.type?.kind === 'FLOAT64')) return value
+  const remedy = value.type?.kind === 'JSON' ? `; ${textOfJson}` : ''
+  const type = briefTypeName(value.type)
+  throw context.invalid(node, `${use} does not support expressions of type ${type}${remedy}`)
 }
 
 /** Whether equal values are told from others, as groups are. */

@@ -142,6 +142,9 @@ const conversions: Record<string, string> = {
   'BYTES>STRING': 'SAFE_CONVERT_BYTES_TO_STRING(x)',
 }
 
+/** JSON has neither equality nor order; its text has both. */
+export const textOfJson = 'for the JSON write JSON_VALUE(x), or TO_JSON_STRING(x) of an object or a list'
+
 /** The types whose values `CAST(x AS STRING)` writes out. */
 const written = /^(INT64|NUMERIC|BIGNUMERIC|FLOAT64|BOOL|DATE|DATETIME|TIME|TIMESTAMP|INTERVAL)$/
 const number = /^(INT64|NUMERIC|BIGNUMERIC|FLOAT64|NUMBER)$/
@@ -218,12 +221,16 @@ function instead(what: string, values: Typed[], signatures: Parameter[][]): stri
         [one, other],
       ]
   const pairs = misfits.toSorted((a, b) => a.length - b.length).flat()
-  for (const [from, to] of [...pairs, ...(unlike as [string, string][]).filter(([, to]) => to !== 'BOOL')]) {
+  // JSON is compared with nothing, so no value becomes JSON for an operator.
+  const useless = what.startsWith('operator') ? ['BOOL', 'JSON'] : ['BOOL']
+  const useful = (unlike as [string, string][]).filter(([, to]) => !useless.includes(to))
+  for (const [from, to] of [...pairs, ...useful]) {
     const conversion =
       conversions[`${from}>${to}`] ?? (to === 'STRING' && written.test(from) ? 'CAST(x AS STRING)' : null)
     if (conversion !== null) return `for the ${from} write ${conversion}`
   }
-  return null
+  const isJson = kinds.includes('JSON') && !signatures.flat().some(parameter => kindOf(parameter) === 'JSON')
+  return isJson ? textOfJson : null
 }
 
 /** A text that is written out is read as a date or time. */

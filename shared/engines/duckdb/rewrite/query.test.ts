@@ -469,6 +469,33 @@ describeDuckDb(
       })
 
       test.each([
+        'SELECT 1 FROM j GROUP BY x',
+        'SELECT DISTINCT x FROM j',
+        'SELECT 1 FROM j ORDER BY x',
+        'SELECT COUNT(DISTINCT x) FROM j',
+        'SELECT ROW_NUMBER() OVER (PARTITION BY x) FROM j',
+        'SELECT ROW_NUMBER() OVER (ORDER BY x) FROM j',
+        'SELECT ARRAY_AGG(1 ORDER BY x) FROM j',
+        'SELECT x FROM j UNION DISTINCT SELECT x FROM j',
+        'SELECT 1 FROM j AS a JOIN j AS b ON a.x = b.x',
+        "SELECT 1 FROM j WHERE x = '1'",
+        'SELECT 1 FROM j WHERE x = 1',
+        'SELECT 1 FROM j WHERE x != TRUE',
+        'SELECT 1 FROM j WHERE x > 1',
+        'SELECT 1 FROM j WHERE x = x',
+        'SELECT 1 FROM j WHERE x IN (1, 2)',
+        'SELECT 1 FROM j WHERE x IN (x)',
+        'SELECT 1 FROM j WHERE x IN UNNEST([x])',
+        'SELECT 1 FROM j WHERE x BETWEEN 1 AND 2',
+        'SELECT MIN(x) FROM j',
+        'SELECT GREATEST(x, x) FROM j',
+        "SELECT 1 FROM j WHERE x LIKE 'a'",
+      ])('of JSON, which is neither compared nor ordered, say what is: %s', async sql => {
+        const { message } = await failure(`WITH j AS (SELECT JSON '1' AS x) ${sql}`)
+        expect(message).toMatch(/; for the JSON write (JSON_VALUE|LAX_\w+)\(x\)/)
+      })
+
+      test.each([
         ['SELECT x, y FROM UNNEST([1]) AS x, UNNEST([5]) AS y GROUP BY x', 'neither grouped nor aggregated'],
         ['SELECT 1 FROM UNNEST([1]) AS x WHERE COUNT(*) > 1', 'aggregate function cannot stand here'],
         ...[
