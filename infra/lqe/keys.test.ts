@@ -153,6 +153,10 @@ describe('lqe key', () => {
       expect(err).not.toContain(secret.slice(0, 10))
     }
     expect((await key('revoke', 'nothing')).err).not.toContain('{')
+    const { isTTY } = process.stderr
+    process.stderr.isTTY = true
+    expect((await key('create', '--name', 'by hand', '--all', '--never')).err).toBe('')
+    process.stderr.isTTY = isTTY
   })
 
   test.each([

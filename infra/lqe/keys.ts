@@ -134,12 +134,12 @@ export function keyCommand(withStore: WithStore): Command {
 }
 
 /**
- * An audit line on standard error: Cloud Logging has it where the command runs in Cloud Build or a job, and a terminal
- * shows it. `by` is what this machine says; what Google says is in Firestore's own audit log (infra/docs/operating.md,
+ * An audit line on standard error, from where Cloud Logging has it in Cloud Build or a job; a terminal shows what `print`
+ * says instead. `by` is what this machine says; what Google says is in Firestore's own audit log (infra/docs/operating.md,
  * "Who changed a key"). The store keeps no name: any that a command wrote there could be anyone's.
  */
 function audit(message: string, details: Details): void {
-  warn(lineOf('NOTICE', message, { ...details, by: accountHere() }))
+  if (!process.stderr.isTTY) warn(lineOf('NOTICE', message, { ...details, by: accountHere() }))
 }
 
 async function create(store: Store, options: CreateOptions): Promise<void> {

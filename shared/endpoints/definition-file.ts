@@ -331,7 +331,7 @@ export function schemaProblems(errors: ErrorObject[]): DefinitionProblem[] {
 
 /** The words of the schema say what is wanted, and an id comes with one that can be pasted. */
 function wordsOf(name: string, { description }: { description?: string } = {}): string {
-  if (name === 'id') return `, such as ${randomUUID()}, which is made for you`
+  if (name === 'id') return `, such as id: ${randomUUID()} (made now, yours to paste)`
   return description ? `: ${description}` : ''
 }
 

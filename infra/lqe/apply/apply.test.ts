@@ -528,7 +528,7 @@ describe('apply refuses, naming file, line and column,', () => {
   test('a definition without an id, with one to paste', async () => {
     edit('logs.all.yaml', text => text.replace(/^id: .*\n/m, ''))
     expect(await refusal()).toMatch(
-      /^logs\.all\.yaml:\d+:1 needs id, such as [0-9a-f-]{36}, which is made for you$/,
+      /^logs\.all\.yaml:\d+:1 needs id, such as id: [0-9a-f-]{36} \(made now, yours to paste\)$/,
     )
   })
 

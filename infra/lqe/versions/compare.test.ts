@@ -55,7 +55,7 @@ test('says that there is no version before the first', async () => {
 test('takes the definition’s examples where no set is in use', async () => {
   const { out, code } = await compare('--with', file())
   expect(out).toBe(
-    `= n=7\n${first} and ${first}, parameter sets of examples, as none is in use: 1 of 1 answered alike.\n`,
+    `= n=7\n${first} -> ${first}, parameter sets of examples, as none is in use: 1 of 1 answered alike.\n`,
   )
   expect(code).toBe(0)
 })
@@ -69,7 +69,7 @@ test('shows the cells and rows that differ, for each set in use, the last used f
     [
       '= n=1',
       '~ n=5',
-      '    row 2 text: "two" -> "TWO"',
+      '    row 2 (n=2) text: "TWO" -> "two"',
       '    row 3 only in the other: {"n":3,"text":"three"}',
     ].toSorted(),
   )
@@ -80,8 +80,12 @@ test('shows the cells and rows that differ, for each set in use, the last used f
 test('takes a stored version by its beginning, after another one was applied', async () => {
   await apply(services, { queries, dryRun: false, out: () => {} })
   const { out } = await compare('--with', first.slice(0, 6), '--sets', '1')
-  expect(out).toContain('    row 2 text: "TWO" -> "two"\n    row 3 only in force: {"n":3,"text":"three"}\n')
-  expect(out).toContain(`and ${first}, parameter sets in use: 0 of 1 answered alike.`)
+  expect(out).toContain(
+    '    row 2 (n=2) text: "two" -> "TWO"\n    row 3 only in force: {"n":3,"text":"three"}\n',
+  )
+  expect(out).toContain(
+    `${first} -> ${(await findEndpoint(services, 'a')).version}, parameter sets in use: 0 of 1 answered alike.`,
+  )
   expect((await compare('--sets', '1')).out).toBe(out) // the version before, by itself
 })
 

@@ -31,7 +31,7 @@ export function compareCommand(
 ): Command {
   return new Command('compare')
     .description(
-      'run the version in force and another one, for the parameter sets in use; cells that differ are shown',
+      'run another version and the one in force, for the parameter sets in use; cells that differ are shown, as other -> in force',
     )
     .argument('<name>', 'the name of an endpoint')
     .option('--with <version>', `${versionWords}; or a file such as queries/NAME.yaml`, 'previous')
@@ -61,7 +61,7 @@ async function compare(services: Services, name: string, { with: text, sets: mos
   }
   const which = used.length > 0 ? 'in use' : 'of examples, as none is in use'
   print(
-    `${current.version} and ${other.version}, parameter sets ${which}: ${equal} of ${sets.length} answered alike.`,
+    `${other.version} -> ${current.version}, parameter sets ${which}: ${equal} of ${sets.length} answered alike.`,
   )
   if (equal < sets.length) process.exitCode = 1
 }
@@ -110,10 +110,10 @@ async function differencesFor(
   if (typeof otherSet === 'string') return [`cannot be compared: ${otherSet}`]
   try {
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      const before = await rowsOf(services, current, set)
-      const lines = differences(before, await rowsOf(services, other, otherSet))
+      const own = await rowsOf(services, current, set)
+      const lines = differences(await rowsOf(services, other, otherSet), own)
       const isSteady =
-        lines.length === 0 || differences(before, await rowsOf(services, current, set)).length === 0
+        lines.length === 0 || differences(own, await rowsOf(services, current, set)).length === 0
       if (isSteady)
         return lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more`] : lines
     }
@@ -150,13 +150,14 @@ async function rowsOf(services: Services, endpoint: Endpoint, set: ParameterSet)
   return finish(endpoint, result, endpoint.redact).rows()
 }
 
-/** Rows that stand in the place of others are compared cell by cell; others are there once only. */
+/** From the other version to the one in force: rows in the place of others are compared cell by cell, the rest are in one only. */
 function differences(before: Row[], after: Row[]): string[] {
   const lines: string[] = []
   const gone: number[] = []
   let [row, otherRow] = [0, 0]
   const flush = () => {
-    for (const at of gone.splice(0)) lines.push(`row ${at + 1} only in force: ${JSON.stringify(before[at])}`)
+    for (const at of gone.splice(0))
+      lines.push(`row ${at + 1} only in the other: ${JSON.stringify(before[at])}`)
   }
   for (const { removed, added, count } of diffArrays(before.map(textOf), after.map(textOf))) {
     for (let i = 0; i < count; i++) {
@@ -164,7 +165,7 @@ function differences(before: Row[], after: Row[]): string[] {
       else if (added) {
         const at = gone.shift()
         const own = after[otherRow++]!
-        if (at === undefined) lines.push(`row ${otherRow} only in the other: ${JSON.stringify(own)}`)
+        if (at === undefined) lines.push(`row ${otherRow} only in force: ${JSON.stringify(own)}`)
         else lines.push(...cells(at, before[at]!, own))
       } else {
         flush()
@@ -179,9 +180,13 @@ function differences(before: Row[], after: Row[]): string[] {
 
 function cells(at: number, before: Row, after: Row): string[] {
   const columns = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const isAlike = (column: string) => textOf(before[column]) === textOf(after[column])
+  const first = columns.filter(isAlike).slice(0, 2)
+  const named = first.map(column => `${column}=${textOf(after[column])}`).join(' ')
+  const row = `row ${at + 1}${named && ` (${named})`}`
   return columns
-    .filter(column => textOf(before[column]) !== textOf(after[column]))
-    .map(column => `row ${at + 1} ${column}: ${textOf(before[column])} -> ${textOf(after[column])}`)
+    .filter(column => !isAlike(column))
+    .map(column => `${row} ${column}: ${textOf(before[column])} -> ${textOf(after[column])}`)
 }
 
 function textOf(value: Row | Value | undefined): string {
