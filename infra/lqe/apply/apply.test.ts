@@ -525,6 +525,27 @@ describe('apply refuses, naming file, line and column,', () => {
     expect(await refusal()).toBe(`mine.sql:1:16 ${said}, which others do not see: ${remedy}`)
   })
 
+  test('a table that several endpoints make, for callers or for themselves, and names all of them', async () => {
+    for (const [name, id] of [
+      ['a.logs', '92a7c4e8-0d5b-4e16-b3f9-c68d1e7a2f46'],
+      ['b.logs', '92a7c4e8-0d5b-4e16-b3f9-c68d1e7a2f47'],
+      ['mine', '92a7c4e8-0d5b-4e16-b3f9-c68d1e7a2f48'],
+    ] as const) {
+      const own = `WITH own_rows AS (SELECT id FROM \`postgres.logs\`) SELECT id FROM own_rows`
+      const [sql, more] = name === 'mine' ? ['SELECT id FROM own_rows', ''] : [own, 'sandbox: true\n']
+      writeFileSync(join(queries, `${name}.sql`), sql)
+      const yaml = `id: ${id}\ndescription: M.\nparameters: { properties: {} }\n${name === 'a.logs' ? more : ''}`
+      writeFileSync(join(queries, `${name}.yaml`), yaml)
+    }
+    const ways = ['a', 'b'].map(
+      n => `copy own_rows from the WITH of ${n}.logs.sql, or read FROM \`postgres.logs\``,
+    )
+    expect(await refusal()).toBe(
+      'mine.sql:1:16 own_rows is a table inside each of the endpoints a.logs, b.logs, which others do not see: ' +
+        `of the one that you mean ${ways.join('; ')}`,
+    )
+  })
+
   test('a definition without an id, with one to paste', async () => {
     edit('logs.all.yaml', text => text.replace(/^id: .*\n/m, ''))
     expect(await refusal()).toMatch(

@@ -60,26 +60,45 @@ function withRemedy(detail: string, others: EndpointSource[]): string {
   if (name === undefined) return detail
   if (others.some(({ endpoint }) => endpoint.name === name)) return `${name} ${endpointAsTable(name)}`
   if (detail.includes(';')) return detail
-  const inside = new Map(others.flatMap(tablesInside))
+  const inside = Map.groupBy(others.flatMap(tablesInside), ({ key }) => key)
   const near = inside.has(name) ? name : nearestName(name, inside.keys())
-  if (near === name) return `${near} is ${inside.get(near)}`
-  if (near !== null) return `Table not found: ${name}; did you mean ${near}? That is ${inside.get(near)}`
+  const remedy = near !== null && insideText(inside.get(near)!)
+  if (near === name) return `${near} is ${remedy}`
+  if (near !== null) return `Table not found: ${name}; did you mean ${near}? That is ${remedy}`
   return /^Table not found: [^;]*$/.test(detail)
     ? `${detail}; npm run lqe -- table add <file> makes a table of logs`
     : detail
 }
 
-/** The tables that an endpoint makes for callers' SQL, each with what to write in another one. */
-function tablesInside({ endpoint, sqlFile }: EndpointSource): [name: string, remedy: string][] {
-  if (!endpoint.sandbox || !isReadable(endpoint)) return []
+/** A table that an endpoint's WITH makes, and the file and the tables that it is made of. */
+interface TableInside {
+  key: string
+  name: string
+  endpoint: string
+  sqlFile: string
+  real: Set<string>
+}
+
+/** Which endpoints make tables of a name, each with what to write in another one. */
+function insideText(tables: TableInside[]): string {
+  const endpoints = tables.map(({ endpoint }) => endpoint).join(', ')
+  const ways = tables.map(({ name, sqlFile, real }) => {
+    const instead = real.size > 0 ? `, or read FROM ${[...real].join(' and ')}` : ''
+    return `copy ${name} from the WITH of ${sqlFile}${instead}`
+  })
+  const [which, choice] =
+    tables.length > 1 ? ['each of the endpoints', 'of the one that you mean '] : ['the endpoint', '']
+  return `a table inside ${which} ${endpoints}, which others do not see: ${choice}${ways.join('; ')}`
+}
+
+function tablesInside({ endpoint, sqlFile }: EndpointSource): TableInside[] {
+  if (!isReadable(endpoint)) return []
   const { byKey } = tablesOfEndpoint(endpoint)
   const isReal = ({ path }: TableReference) => path.length > 1 || !byKey.has(nameKey(path[0]!.name))
   return [...byKey].map(([key, { name, cte }]) => {
     const real = tablesOf(cte.query).filter(isReal)
     const names = new Set(real.map(({ path }) => `\`${path.map(part => part.name).join('.')}\``))
-    const instead = names.size > 0 ? `, or read FROM ${[...names].join(' and ')}` : ''
-    const where = `a table inside the endpoint ${endpoint.name}, which others do not see`
-    return [key, `${where}: copy ${name} from the WITH of ${sqlFile}${instead}`]
+    return { key, name, endpoint: endpoint.name, sqlFile, real: names }
   })
 }
 
