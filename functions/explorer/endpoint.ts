@@ -27,6 +27,7 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpe
   const fields = form(endpoint, link.values, () => runs.start())
   const redact = link.view.find(([name]) => name === 'redact')?.[1]
   if (redact !== undefined) fields.setRedact(redact === 'true')
+  const zone = link.view.some(([name, value]) => name === 'zone' && value === 'local') ? 'local' : 'UTC'
   let opened = false
   const runs = runner(async signal => {
     const query = { endpoint, values: fields.values(), sql: sql?.text() ?? null, redact: fields.redact() }
@@ -43,7 +44,7 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpe
       if (!runs.isOutdated()) controls.fold() // else they are being written in
       if (query.sql !== null) sql?.ran(query.sql)
       const status = countOf(query, answer)
-      return { status, element: await results(query, answer, unbound) }
+      return { status, element: await results(query, answer, unbound, zone) }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       controls.unfold()
@@ -53,7 +54,7 @@ export function openEndpoint({ key, endpoint, link, hasView, remember }: FormOpe
   })
   const viewOf = (redacted: boolean): Link['view'] => [
     ...(hasView ? [['view', 'query'] as [string, string]] : []),
-    ...link.view.filter(([name]) => name === 'zone'), // of the other view
+    ...link.view.filter(([name]) => name === 'zone'), // as the other view has it
     ...(redacted === endpoint.redact ? [] : [['redact', String(redacted)] as [string, string]]),
   ]
   const edited = () => {

@@ -75,7 +75,7 @@ export function queryShelf(endpoint: string, set: (sql: string) => void, text: (
       recent.element,
       own.element,
       name,
-      button('Save', save),
+      button('Save', save, { title: 'Save in this browser alone; an endpoint is a file in queries/' }),
       button('Remove', remove),
       button('Export', exportFile),
       button('Import', () => file.click()),

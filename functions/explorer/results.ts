@@ -4,7 +4,7 @@ import { spreadsheet } from '../query/csv.ts'
 import { millisOf } from '../query/times.ts'
 import { copyButton } from './copy.ts'
 import { button, download, el, newId, show } from './dom.ts'
-import { buckets, momentOf, type Range } from './logs/range.ts'
+import { buckets, momentOf, type Range, shown, type Zone, zoneName } from './logs/range.ts'
 import { series } from './series.ts'
 import {
   type Answer,
@@ -21,8 +21,14 @@ import { columnsOf } from './value.ts'
 /**
  * With a chart before the table where the rows are a series (`series`).
  * @param unbound asks again without bounds of time
+ * @param zone of the time as of which the answer is
  */
-export async function results(query: Query, answer: Answer, unbound: () => void): Promise<HTMLElement> {
+export async function results(
+  query: Query,
+  answer: Answer,
+  unbound: () => void,
+  zone: Zone,
+): Promise<HTMLElement> {
   const { rows } = answer
   const { asked, starts } = axisOf(query, answer)
   const chartable = series(rows, starts)
@@ -31,7 +37,7 @@ export async function results(query: Query, answer: Answer, unbound: () => void)
   return el(
     'section',
     { class: 'results', 'aria-label': 'Results' },
-    facts(query, answer),
+    facts(query, answer, zone),
     boundsOf(query, unbound),
     rows.length === 0 ? noRows() : await tabs(views, actions(query, answer)),
   )
@@ -134,7 +140,11 @@ function boundsOf({ endpoint, values, sql }: Query, unbound: () => void): HTMLEl
 }
 
 /** How an answer came about: from where, how old, how much, how long each step took. */
-function facts({ endpoint }: Query, { rows, truncated, redacted, headers, took }: Answer): HTMLElement {
+function facts(
+  { endpoint }: Query,
+  { rows, truncated, redacted, headers, took }: Answer,
+  zone: Zone,
+): HTMLElement {
   const age = headers.get('age')
   const made = headers.get('last-modified')
   const status = headers.get('cache-status') ?? ''
@@ -148,7 +158,8 @@ function facts({ endpoint }: Query, { rows, truncated, redacted, headers, took }
       {},
       fact('Rows', String(rows.length)),
       fact('From', origin(status), status),
-      age === null || age === '0' ? null : fact('Age', duration(Number(age)), made),
+      made && fact('As of', `${shown(Date.parse(made) * 1000, zone, 0)} ${zoneName(zone)}`, made),
+      age === null || age === '0' ? null : fact('Age', duration(Number(age))),
       fact('Personal data', redacted ? 'redacted' : 'as it is'),
       bytes !== null && fact('Read', bytesText(Number(bytes)), 'by the engine, for this run'),
       fact('In all', `${Math.round(took)} ms`, 'from asking to the last byte'),

@@ -8,7 +8,7 @@ import { mostValues, none, redactedText, rowsText, type Top } from './fields.ts'
 import { barColour, type Bars } from './histogram.ts'
 import { titleOf } from './measure.ts'
 import { buckets, bucketWidth, missingOf, type Range, widthText } from './range.ts'
-import { type Field, fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
+import { fieldAt, measureOf, nameOf, type Shape } from './shape.ts'
 import { extentSql, histogramSql, namesSql, topSql } from './sql.ts'
 import { type Filter, filterText, type Scalar, severities, type State } from './state.ts'
 
@@ -45,17 +45,19 @@ export async function chartOf(all: Asking): Promise<Chart> {
   }
   const { shape, now, maxRows, range } = all
   const field = fieldAt(shape, all.state.by)
-  // A whole JSON column is not split by: its values are the fields inside it.
-  const state = field?.type === 'JSON' ? { ...all.state, by: '', measure: 'rows' } : all.state
-  const asking = { ...all, state, run }
+  // Objects in a JSON column are not split by: their fields are. Other values of one are, as their text.
+  const inside =
+    field?.type === 'JSON' ? await run(namesSql(all.state, shape, range, field, mostValues)) : null
+  const names = inside && inside.rows.length > 0 ? topOf(inside).map(top => ({ ...top, isName: true })) : null
+  const state = names ? { ...all.state, by: '', measure: 'rows' } : all.state
   const [span, top] = await Promise.all([
-    spanOf(asking),
-    field && run(valuesSql(state, shape, range, field)).then(topOf),
+    spanOf({ ...all, state, run }),
+    names ?? (field && run(topSql(state, shape, range, field, mostValues)).then(topOf)),
   ])
   if (!span) return { bars: null, top: field ? [] : null, total: 0, legend: () => [] }
   // A redacted value is in no row of the table.
   const clear = (top ?? []).filter(({ isRedacted }) => !isRedacted)
-  const values = clear.flatMap(({ value }) => value ?? []).slice(0, colours)
+  const values = (names ? [] : clear).flatMap(({ value }) => value ?? []).slice(0, colours)
   // A bucket has a row for each layer, and the answer may not be cut.
   const width = bucketWidth(span.from, span.to, Math.max(1, Math.min(80, Math.floor(maxRows / 7) - 2)))
   const { rows } = await run(histogramSql(state, shape, range, { width, values }))
@@ -76,7 +78,11 @@ export async function chartOf(all: Asking): Promise<Chart> {
       )
       return legendOf(layers, {
         width: widthText(width),
-        without: measured ? withoutText(rows, nameOf(measured.field)) : '',
+        without: measured
+          ? withoutText(rows, nameOf(measured.field))
+          : names && field
+            ? `not by ${nameOf(field)}, which holds objects: choose a field in them`
+            : '',
         cost: costOf(...answers),
         isCut,
         unit,
@@ -85,12 +91,6 @@ export async function chartOf(all: Asking): Promise<Chart> {
       })
     },
   }
-}
-
-function valuesSql(state: State, shape: Shape, range: Range, field: Field): string {
-  return field.type === 'JSON'
-    ? namesSql(state, shape, range, field, mostValues)
-    : topSql(state, shape, range, field, mostValues)
 }
 
 /** The range, or where it has no bound what there is in it. */
@@ -205,7 +205,7 @@ function withoutText(rows: Row[], name: string): string {
 interface Legend {
   /** Of a bucket, in words. */
   width: string
-  /** How many rows have nothing to measure; empty where all have. */
+  /** How many rows have nothing to measure, or why they are not split; empty where there is nothing to say. */
   without: string
   cost: string
   /** Whether a bucket that is drawn is there in part. */

@@ -9,6 +9,8 @@ export interface Top {
   value: Scalar
   /** Whether it stands for values that are not shown. */
   isRedacted: boolean
+  /** Whether it is the name of a field inside JSON. */
+  isName?: boolean
   /** How many, or what is measured of them. */
   entries: number
   /** How many are measured. */
@@ -112,9 +114,9 @@ function values(field: Field, state: Looked, shape: Shape, top: Top[] | null, ac
   const unit = measured ? unitOf(nameOf(measured.field)) : ''
   const measure = measureMenu('Show of each value', acts.measure)
   measure.set(state, shape)
-  const line = ({ value, isRedacted, entries, counted }: Top) => {
+  const line = ({ value, isRedacted, isName, entries, counted }: Top) => {
     // A field inside JSON is looked at in its turn.
-    if (type === 'JSON')
+    if (isName)
       return el(
         'li',
         {},

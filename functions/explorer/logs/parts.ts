@@ -158,8 +158,8 @@ export function partsOf(view: Current, { tables, widening, notices, editSql }: S
   const leaving = [
     link,
     exact,
-    button('CSV', saveCsv, { title: 'Save the rows on the screen for a spreadsheet, with times in UTC' }),
-    button('JSON', saveJson, { title: 'Save the rows on the screen as the service answers them' }),
+    button('CSV of rows shown', saveCsv, { title: 'Save them for a spreadsheet, with times in UTC' }),
+    button('JSON of rows shown', saveJson, { title: 'Save them as the service answers them' }),
   ]
   const acts = el(
     'div',

@@ -438,7 +438,9 @@ describe('a JSON column', () => {
       rowsSql({ ...plain, search: text, scope: 'entry' }, shape, all, 100)
     expect(search('fatal', app)).toContain("CONTAINS_SUBSTR(t, 'fatal')")
     const sql = search('fatal', { ...app, fields })
-    expect(sql).toContain('CONTAINS_SUBSTR((t.happened, t.id, t.words, TO_JSON_STRING(t.grade), t.payload), ')
+    expect(sql).toContain(
+      'CONTAINS_SUBSTR((t.happened, t.id, t.words, TO_JSON_STRING(t.grade), t.payload, t.code), ',
+    )
     expect(await ask(sql)).toHaveLength(3)
     expect(await ask(search('ann', { ...app, fields }))).toHaveLength(4)
   })
@@ -462,6 +464,26 @@ describe('a JSON column', () => {
     expect(most).toEqual({ name: 'Bob', entries: 16 })
     const names = await ask(namesSql(plain, twice, all, fieldAt(twice, 'payload')!, 10))
     expect(names).toContainEqual({ path: 'user.name', entries: 24 })
+  })
+
+  test('of single values has no names inside, and is split and counted by their texts', async () => {
+    const code = fieldAt(app, 'code')!
+    expect(await ask(namesSql(plain, app, all, code, 10))).toEqual([])
+    const top = await ask(topSql(plain, app, all, code, 10))
+    expect(new Map(top.map(({ code, entries }) => [code, entries]))).toEqual(
+      new Map([
+        ['200', 10],
+        ['"n/a"', 1],
+        [null, 1],
+      ]),
+    )
+    const by = { ...plain, by: 'code' }
+    const buckets = await ask(histogramSql(by, app, all, { width: 3.6e9, values: ['200'] }))
+    const split = buckets.map(
+      ({ code, absent, entries }) => `${String(code)} ${String(absent)} ${String(entries)}`,
+    )
+    expect(split.toSorted()).toEqual(['200 false 10', 'null false 1', 'null true 1'])
+    expect([await found('code', '=', '"n/a"'), await found('code', '=', null)]).toEqual([1, 1])
   })
 
   test('names what is inside it, the most frequent first', async () => {

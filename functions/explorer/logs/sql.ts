@@ -7,7 +7,7 @@ import { as, lines, literal, name, string, timestamp } from './literals.ts'
 import type { Range } from './range.ts'
 import { type Field, fieldAt, measureOf, type measures, nameOf, type Shape, tableColumn } from './shape.ts'
 import type { Scalar, State } from './state.ts'
-import { at, first, groupable, inJson, Joins, severityOf } from './values.ts'
+import { at, first, inJson, Joins, severityOf, shownAsText } from './values.ts'
 
 /** The last row of a page, or how many rows came before where rows are not sorted by time and id. */
 export type After = Entry | { offset: number } | null
@@ -167,7 +167,7 @@ function splitName(field: Field): string {
 /** The value where it is listed, else NULL. */
 function among(field: Field, values: Scalar[]): string {
   const listed = values.filter(value => value !== null).map(value => literal(value, field))
-  const value = groupable(first(field), field)
+  const value = shownAsText(first(field), field)
   return `IF(${listed.length === 0 ? 'FALSE' : `${value} IN (${listed.join(', ')})`}, ${value}, NULL)`
 }
 

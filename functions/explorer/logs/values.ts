@@ -12,7 +12,7 @@ export class Joins {
   }
 
   value(field: Field): string {
-    return groupable(this.chain(field), field)
+    return shownAsText(this.chain(field), field)
   }
 
   chain({ steps, json }: Field): string {
@@ -84,4 +84,10 @@ export function severityOf(field: Field): string {
 /** JSON has no equality of its own; its text has. */
 export function groupable(value: string, { type }: Field): string {
   return type === 'JSON' || type === 'GEOGRAPHY' ? `TO_JSON_STRING(${value})` : value
+}
+
+/** The same as a value to show, where NULL is no text: TO_JSON_STRING makes `null` of it. */
+export function shownAsText(value: string, field: Field): string {
+  const text = groupable(value, field)
+  return text === value ? value : `NULLIF(${text}, 'null')`
 }

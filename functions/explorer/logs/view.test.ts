@@ -553,7 +553,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await counted(new RegExp(`^${facts}`))
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'CSV' }).click(),
+      page.getByRole('button', { name: 'CSV of rows shown' }).click(),
     ])
     const [head, newest, ...others] = readFileSync(await file.path(), 'utf8').split('\r\n')
     expect([file.suggestedFilename(), head, others.length]).toEqual([
@@ -656,7 +656,11 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
     await page.locator('.bars rect.bar-error').first().waitFor({ state: 'attached' })
     await page.getByRole('button', { name: 'Fields', exact: true }).click()
     expect(await page.locator('.field-name').first().textContent()).toBe('nameuser')
+    await page.locator('.field-name', { hasText: 'code' }).last().click()
+    await topValue(/200 ?28/).waitFor()
+    await page.locator('.chart-line', { hasText: '200 28' }).waitFor()
     await page.locator('.field-name', { hasText: 'payload' }).last().click()
+    await page.getByText('not by payload, which holds objects: choose a field in them').waitFor()
     await page.getByRole('button', { name: /user\.name ?30/ }).click()
     await topValue(/Ann ?10/).click()
     await counted(/^10 rows/)

