@@ -227,6 +227,21 @@ describeInChromium('in Chromium', { width: 1280, height: 900 }, tab => {
 
 const starOver = (recipe: string) => `SELECT * FROM ${recipe.includes('access') ? 'requests' : 'entries'}`
 
+test('what the page shows becomes an endpoint by the files and commands of the page', async () => {
+  const newcomer = newcomerOf('An nginx or Apache access log')
+  const queries = join(newcomer.folder, 'queries')
+  const [sql, yaml] = [blockOf('sql'), blockOf('yaml')]
+  const [own] = sql.split(/^SELECT/m)
+  expect(readFileSync(join(queries, 'access.latest.sql'), 'utf8')).toContain(own)
+  writeFileSync(join(queries, 'my.notfound.sql'), sql)
+  writeFileSync(join(queries, 'my.notfound.yaml'), yaml)
+  const commands = commandsOf('From the page')
+  const printed = await run(newcomer, commands)
+  expect(printed).toHaveLength(2)
+  expect(printed[0]).toContain('my.notfound')
+  expect(printed[1]).toMatch(/2 rows/)
+}, 60_000)
+
 test('the commands about loading work as they are', async () => {
   const newcomer = newcomerOf('Any NDJSON')
   const { folder } = newcomer
