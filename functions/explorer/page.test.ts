@@ -275,6 +275,7 @@ describeInChromium('the page in Chromium', { width: 1280, height: 900 }, tab => 
     await page.getByText('cache', { exact: true }).waitFor()
     expect(await facts()).toMatch(/Rows\s+5\s+From\s+cache/)
     expect(await facts()).toMatch(/Key\s+[\d.]+ ms/)
+    expect(await facts()).toMatch(/As of\s+20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/)
   })
 
   test('rows fold out, and times keep their raw value', async () => {

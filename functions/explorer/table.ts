@@ -127,8 +127,11 @@ function columns(rows: Row[]): Column[] {
     const all = (test: (value: Value) => boolean) => filled.length > 0 && filled.every(test)
     const time = isTimeColumn(sample, name)
     const number = !time && all(value => typeof value === 'number')
-    const longest = Math.max(name.length + (time ? 4 : 0), ...values.map(value => shortText(value).length))
-    const zone = time && el('span', { class: 'zone' }, ' UTC')
+    const longest = Math.max(
+      name.length + (time?.isMoment ? 4 : 0),
+      ...values.map(value => shortText(value).length),
+    )
+    const zone = time?.isMoment && el('span', { class: 'zone' }, ' UTC')
     return {
       heading: el('span', { role: 'columnheader', class: number && 'number', title: name }, name, zone),
       width: Math.min(56, Math.max(6, longest)) + 3,

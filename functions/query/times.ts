@@ -64,13 +64,14 @@ export function withTimesAsText(row: Row, paths: readonly string[]): Row {
   return paths.length === 0 ? row : inFields(row, '')
 }
 
-/** Whether all values of a column that are there are times of day, which are shown in UTC. */
-export function isTimeColumn(rows: Row[], name: string): boolean {
+/** Whether all values of a column that are there are times of day, and moments, which DATETIME in any zone is not. */
+export function isTimeColumn(rows: Row[], name: string): { isMoment: boolean } | null {
   const values = rows.flatMap(row => row[name] ?? [])
-  return values.length > 0 && values.every(value => timeText(value) !== null)
+  if (values.length === 0 || values.some(value => timeText(value) === null)) return null
+  return { isMoment: values.every(value => typeof value === 'number' || String(value).endsWith('Z')) }
 }
 
-/** `name (UTC)` for a column of times. */
+/** `name (UTC)` for a column of moments, which are shown in UTC. */
 export function headingOf(rows: Row[], name: string): string {
-  return isTimeColumn(rows, name) ? `${name} (UTC)` : name
+  return isTimeColumn(rows, name)?.isMoment ? `${name} (UTC)` : name
 }

@@ -797,7 +797,7 @@ describeInChromium('the logs view in Chromium', { width: 1024, height: 768 }, ta
 
   test('rows of the question before open nothing and do not leave the page', async () => {
     await open(plain)
-    const leaving = ['Copy link', 'Copy link to this period', 'CSV', 'JSON']
+    const leaving = ['Copy link', 'Copy link to this period', 'CSV of rows shown', 'JSON of rows shown']
     const areDisabled = () =>
       Promise.all(leaving.map(name => page.getByRole('button', { name, exact: true }).first().isDisabled()))
     const tryToOpen = async () => {
