@@ -68,7 +68,7 @@ export function withTimesAsText(row: Row, paths: readonly string[]): Row {
 export function isTimeColumn(rows: Row[], name: string): { isMoment: boolean } | null {
   const values = rows.flatMap(row => row[name] ?? [])
   if (values.length === 0 || values.some(value => timeText(value) === null)) return null
-  return { isMoment: values.every(value => typeof value === 'number' || String(value).endsWith('Z')) }
+  return { isMoment: values.every(value => typeof value !== 'string' || value.endsWith('Z')) }
 }
 
 /** `name (UTC)` for a column of moments, which are shown in UTC. */
