@@ -17,7 +17,9 @@ beforeAll(async () => {
       SELECT 'a' AS id, '203.0.113.97' AS peer, 'from kimberley@example.com' AS note, 'opaque-zebra' AS cookie,
         'GET' AS method, '/rest/v1/users' AS path, '15.4' AS version, 503 AS status, TIMESTAMP '2026-01-01 10:00:00+00' AS timestamp,
         [STRUCT(STRUCT('203.0.113.97' AS peer, 'opaque-zebra' AS cookie) AS request)] AS metadata,
-        '{"user":{"mail":"kimberley@example.com","password":"opaque-zebra"},"ms":12}' AS body
+        '{"user":{"mail":"kimberley@example.com","password":"opaque-zebra"},"ms":12,"ｔｏｋｅｎ":"opaque-zebra"}' AS body,
+        'userPwd=zebrax customerPhone=0203113' AS camel, 'login with password=p@zebraX ok' AS login, '+31133023405' AS tel, 5 AS small,
+        4000000000000010 AS num, 4000000000000010.0 AS numf
     ) SELECT id FROM seen`,
   )
   const definition = (id: string, sandbox: string) =>
@@ -64,7 +66,7 @@ const cards = [4532015112830366, 4532015112123457]
 
 /** The address, the e-mail address and the cookie, whole, in parts and in the forms that the attacks make. */
 const leaks =
-  /203|302\b|113|311|\b97\b|79\.|kimb|berley|yelreb|example\.com|zebra|arbez|3405803873|cb00|y2lt|a2lt|MjAz|323033|50,48|5a656272|6b696d/i
+  /203|302\b|113|311|\b97\b|79\.|kimb|berley|yelreb|example\.com|zebra|arbez|3405803873|cb00|y2lt|a2lt|MjAz|323033|50,48|5a656272|6b696d|40{9}|e\+15/i
 
 const attacks = `
   REVERSE(peer) | TO_HEX(CAST(peer AS BYTES)) | TO_BASE64(CAST(note AS BYTES)) | ARRAY_TO_STRING(SPLIT(peer, '.'), '-')
@@ -106,6 +108,20 @@ const attacks = `
   WITH(c AS cookie, c) AS c | WITH(c AS cookie, d AS c, [d]) AS d | WITH(c AS cookie, STRUCT(c)) AS s | WITH(v AS peer, SUBSTR(v, 1, 3)) AS p
   TO_JSON_STRING(WITH(version AS peer, STRUCT(version))) | WITH(k AS 'password', PARSE_JSON(body).user[k]) AS p
   WITH(r AS metadata[OFFSET(0)].request, r.cookie) AS c | WITH(c AS '', WITH(c AS cookie, c)) AS c | (peer).REVERSE() | (peer).SUBSTR(1, 5)
+  metadata[OFFSET(0)].request[OFFSET(0)] AS v | metadata[OFFSET(0)].request[1] AS v | (SELECT m.request[ORDINAL(2)] FROM UNNEST(metadata) AS m) AS v
+  (SELECT r[OFFSET(1)] FROM UNNEST(metadata) AS m, UNNEST([m.request]) AS r) AS v | seen[OFFSET(3)] AS v | seen[3] AS v | STRUCT(cookie, 1)[OFFSET(0)] AS v
+  ARRAY_AGG(STRUCT(1 AS a, cookie))[OFFSET(0)][OFFSET(1)] AS v | ANY_VALUE(STRUCT(1 AS a, cookie))[OFFSET(1)] AS v | IF(TRUE, seen, NULL)[OFFSET(3)] AS v
+  WITH(r AS metadata[OFFSET(0)].request, r[OFFSET(1)]) AS v | (SELECT AS STRUCT 1 AS a, cookie)[OFFSET(1)] AS v | [STRUCT(cookie, 1)][OFFSET(0)][OFFSET(0)] AS v
+  LOWER(camel) | UPPER(camel) AS c | INITCAP(camel) | MAX(LOWER(camel)) | LOWER(TRIM(camel)) AS c | (SELECT LOWER(camel)) AS c | [UPPER(camel)] AS c
+  NET.HOST(login) | NET.REG_DOMAIN(login) | NET.PUBLIC_SUFFIX(login) | NET.HOST(note) | MAX(NET.HOST(login)) AS h | SAFE.NET.HOST(login) AS h
+  CAST(numf AS STRING) AS s | TO_JSON_STRING(numf) AS s | CAST(IF(TRUE, num, 0.5) AS STRING) AS s | TO_JSON([numf]) AS s
+  STRING_AGG(CAST(numf AS STRING)) AS s | STRING_AGG(CAST(IF(TRUE, num, 0.5) AS STRING), '; ') AS s | ARRAY_TO_STRING([CAST(numf AS STRING), 'x'], ',') AS s
+  COALESCE(num, 0.5) AS s | numf | num | GREATEST(num, 0.5) AS s | [numf, 0.5] AS l | TO_JSON_STRING([num, 0.5]) AS s
+  JSON_VALUE(body, '$."ｔｏｋｅｎ"') AS v | JSON_EXTRACT_SCALAR(body, "$['ｔｏｋｅｎ']") AS v | PARSE_JSON(body)['ｔｏｋｅｎ'] AS v
+  JSON_VALUE(body, '$.ｔｏｋｅｎ') AS v | JSON_QUERY(body, '$."ｔｏｋｅｎ"') AS v | LAX_STRING(PARSE_JSON(body)['ｔｏｋｅｎ']) AS v | JSON_VALUE(body, '$.user."password"') AS v
+  SAFE_CAST(tel AS INT64) AS n | CAST(tel AS FLOAT64) AS n | SAFE_CAST(tel AS NUMERIC) / 1 AS n | MAX(SAFE_CAST(tel AS INT64)) AS n | SAFE_CAST(tel AS INT64)
+  CAST(SAFE_CAST(tel AS INT64) AS STRING) AS n | FORMAT('%d', SAFE_CAST(tel AS INT64)) AS n | LAX_INT64(TO_JSON(tel)) AS n | LAX_FLOAT64(TO_JSON(tel)) AS n
+  [SAFE_CAST(tel AS INT64)] AS n | STRUCT(SAFE_CAST(tel AS INT64) AS n) AS s | TO_JSON_STRING(SAFE_CAST(tel AS INT64)) AS n 
   metadata[OFFSET(0)].request.cookie AS c | (SELECT m.request.cookie FROM UNNEST(metadata) AS m) AS c | IF(cookie > 'a', cookie, '') AS x
 `
   .split(/ \| |\n\s*/)
@@ -113,6 +129,22 @@ const attacks = `
   .map(text => `SELECT ${text} FROM seen`)
 
 const queries = [
+  `WITH u AS (SELECT ABS(small) AS cookie FROM seen) SELECT cookie FROM seen`,
+  `WITH u AS (SELECT small * 2 AS request, 'x' AS cookie FROM seen) SELECT m.request FROM seen, UNNEST(metadata) AS m`,
+  `WITH u AS (SELECT AVG(small) AS password FROM seen) SELECT JSON_VALUE(body, '$.user.password') AS password FROM seen`,
+  `WITH u AS (SELECT AVG(small) AS tel FROM seen) SELECT SAFE_CAST(tel AS INT64) AS n FROM seen`,
+  `WITH u AS (SELECT ARRAY_AGG(small) AS request FROM seen) SELECT m.request[OFFSET(1)] AS v FROM seen, UNNEST(metadata) AS m`,
+  `WITH u AS (SELECT ARRAY_AGG(small) AS r FROM seen) SELECT r[OFFSET(1)] AS v FROM (SELECT m.request AS r FROM seen, UNNEST(metadata) AS m)`,
+  `WITH u AS (SELECT ARRAY_AGG(small) AS request FROM seen) SELECT request[OFFSET(1)] AS v FROM (SELECT m.request FROM seen, UNNEST(metadata) AS m)`,
+  `WITH u AS (SELECT ARRAY_AGG(small) AS request FROM seen) SELECT request[OFFSET(1)] AS v FROM (SELECT metadata[OFFSET(0)].request FROM seen)`,
+  `WITH u AS (SELECT ARRAY_AGG(small) AS seen FROM seen) SELECT seen[OFFSET(3)] AS v FROM seen`,
+  `SELECT r[SAFE_ORDINAL(2)] AS v FROM seen, UNNEST(metadata) AS m, UNNEST([m.request]) AS r`,
+  `SELECT m[OFFSET(0)][OFFSET(1)] AS v FROM seen, UNNEST(metadata) AS m`,
+  `SELECT n FROM (SELECT SAFE_CAST(tel AS INT64) AS n FROM seen)`,
+  `SELECT * FROM (SELECT id, SAFE_CAST(tel AS INT64) FROM seen)`,
+  `SELECT w FROM (SELECT SAFE_CAST(tel AS INT64) AS n FROM seen) AS w`,
+  `SELECT LOWER(camel) AS c, COUNT(*) AS n FROM seen GROUP BY c`,
+  `WITH w AS (SELECT LOWER(camel) AS c FROM seen) SELECT c FROM w WHERE c = 'x' OR TRUE`,
   `SELECT c, o FROM seen, UNNEST(SPLIT(peer, '')) AS c WITH OFFSET AS o`,
   `SELECT c FROM seen, UNNEST(TO_CODE_POINTS(note)) AS c`,
   `FROM seen |> EXTEND REVERSE(peer) AS r |> SELECT r`,
@@ -223,6 +255,20 @@ const numbers = `
   SAFE_DIVIDE(card, 3) AS n | IEEE_DIVIDE(card, 1) AS id | ROUND(card) AS id | ROUND(card, -1) AS id | TRUNC(card) AS id | CEIL(card) AS id | FLOOR(card / 10) AS id
   card / 1e8 - FLOOR(card / 1e8) AS n | LN(card / (FLOOR(card / 1e8) * 1e8)) AS n | SIGN(card) * card AS id | card * trace / trace AS trace | WITH(id AS card, id) AS id
   WITH(n AS card * 2, n) AS id | WITH(n AS card, n + 1) AS n | [0, 1, 2, 3][OFFSET(MOD(card, 4))] AS n | ['a', 'b'][SAFE_OFFSET(DIV(card, 4000000000000000))] AS n
+  STRUCT(card * 3 AS a, 1 AS b)[OFFSET(0)] AS v | STRUCT(card * 3 AS a, 1 AS b)[0] AS v | [STRUCT(card * 3 AS a)][OFFSET(0)][OFFSET(0)] AS v
+  JSON_VALUE(FORMAT('{"a":%d}', card * 3), '$.a') AS v | JSON_QUERY(FORMAT('{"a":%d}', card * 3), '$.a') AS v | JSON_VALUE_ARRAY(FORMAT('[%d]', card * 3), '$') AS v
+  JSON_VALUE(CONCAT('{"a":', CAST(card * 3 AS STRING), '}'), '$.a') AS v | JSON_EXTRACT_SCALAR('[' || FORMAT('%d', card * 3) || ']', '$[0]') AS v
+  PARSE_JSON(FORMAT('{"a":%d}', card * 3)).a AS v | PARSE_JSON(FORMAT('{"a":%d}', card * 3))['a'] AS v | JSON_VALUE(TO_JSON([card * 3]), '$[0]') AS v
+  TO_JSON(STRUCT(card * 3 AS a)).a AS v | JSON_VALUE(TO_JSON(STRUCT(card * 3 AS a)), '$.a') AS v
+  (SELECT AS STRUCT card * 3, ms) AS s | ARRAY(SELECT AS STRUCT card * 3, ms) AS s | TO_JSON((SELECT AS STRUCT card * 3, ms)) AS s | TO_JSON_STRING((SELECT AS STRUCT card * 3)) AS s
+  STDDEV(card) AS n | STDDEV_SAMP(card) AS n | STDDEV_POP(IF(id = 'a', card, 4532015100000000)) AS n | VARIANCE(card) AS n | VAR_SAMP(card / 10) AS n | CORR(card, ms) AS n
+  card * card AS n | card * card * card * card AS n | SAFE_MULTIPLY(card / 1e15, card / 1e15) AS n | card / (1 / card) / (1 / card) / (1 / card) AS n
+  SAFE_DIVIDE(card, SAFE_DIVIDE(1, card)) * card AS n | IEEE_DIVIDE(card / ms, 1 / card) AS n | DIV(card, trace) AS n | DIV(card, DIV(card, 10)) AS n | ROUND(card, -trace) AS n
+  card / ms / trace AS n | (card / (1 / card)) / (1 / (card / (1 / card))) AS n | SUM(card) * SUM(card) AS n | SUM(card) / (1 / SUM(card)) * SUM(card) AS n
+  ARRAY_SLICE(GENERATE_ARRAY(0, 10), trace, trace) AS n | ARRAY_SLICE(GENERATE_ARRAY(0, 10000), CAST(card / 1e12 AS INT64), 9999) AS n
+  ARRAY_LENGTH(ARRAY_SLICE(GENERATE_ARRAY(0, 9999), 0, DIV(card, 1000000000000))) AS n | LAG(1, trace) OVER (ORDER BY id) AS n | LEAD(card, trace) OVER () AS id
+  NTH_VALUE(id, trace) OVER (ORDER BY id) AS n | NTILE(card) OVER () AS n | DATE(trace, 1, 1) AS d | DATETIME(trace, 1, 1, 0, 0, 0) AS d | TIME(trace, 1, 1) AS t
+  DATE(CAST(card / 1e12 AS INT64), 1, 1) AS d | EXTRACT(YEAR FROM DATE(trace, 1, 1)) AS n
   (card).ABS() AS id | REPEAT('x', MOD(card, 100)) AS n | LENGTH(REPEAT('x', MOD(card, 100))) AS n | LPAD('', MOD(card, 50), 'x') AS n | ARRAY_LENGTH(GENERATE_ARRAY(1, MOD(card, 100))) AS n
 `
   .split(/ \| (?!0 AS)|\n\s*/)
@@ -230,6 +276,16 @@ const numbers = `
   .map(text => `SELECT ${text} FROM seen`)
 
 const numberQueries = [
+  'SELECT a * 2 AS n FROM (SELECT card / (1 / card) AS v, card AS a FROM seen) WHERE v * a > 0 OR v * v > 0',
+  'WITH a AS (SELECT card / (1 / card) AS v FROM seen), b AS (SELECT v / (1 / v) AS w FROM a) SELECT w FROM b',
+  'WITH RECURSIVE r AS (SELECT card / 1e15 AS v, card / 1e15 AS c, 1 AS n FROM seen UNION ALL SELECT v * c, c, n + 1 FROM r WHERE n < 16) SELECT v FROM r',
+  'WITH RECURSIVE r AS (SELECT card / 1e15 AS v, 1 AS n FROM seen UNION ALL SELECT v / (1 / v), n + 1 FROM r WHERE n < 8) SELECT v FROM r',
+  'SELECT * FROM seen AS s, UNNEST([card * 3])',
+  'SELECT AS STRUCT card * 3, ms FROM seen',
+  'SELECT s FROM (SELECT (SELECT AS STRUCT card * 3) AS s FROM seen)',
+  'SELECT s[OFFSET(0)] AS v FROM (SELECT STRUCT(card * 3 AS a) AS s FROM seen)',
+  `WITH w AS (SELECT FORMAT('{"a":%d}', card * 3) AS j FROM seen) SELECT JSON_VALUE(j, '$.a') AS v FROM w`,
+  `WITH w AS (SELECT FORMAT('{"a":%d}', card * 3) AS j FROM seen) SELECT JSON_VALUE(STRING_AGG(j), '$.a') AS v FROM w`,
   'SELECT id FROM seen, UNNEST([card]) AS id',
   'SELECT id + 1 AS id FROM (SELECT card AS id FROM seen)',
   'WITH w AS (SELECT card / 10 AS v FROM seen) SELECT v AS id, v * 10 AS n FROM w',
@@ -328,7 +384,7 @@ describe('SQL under a redacted key may', () => {
     ],
     [
       'read JSON',
-      `SELECT JSON_VALUE(body, '$.ms') AS ms, JSON_VALUE(body, '$.user.mail') AS mail, SAFE_CAST(JSON_VALUE(body, '$.ms') AS INT64) * 2 AS n FROM seen`,
+      `SELECT JSON_VALUE(body, '$.ms') AS ms, JSON_VALUE(body, '$.user.mail') AS mail, SUM(SAFE_CAST(JSON_VALUE(body, '$.ms') AS INT64)) * 2 AS n FROM seen GROUP BY body`,
       ['12', redacted, 24],
     ],
     [

@@ -40,6 +40,9 @@ function luhn(digits: string): boolean {
 const inOne = String.raw`\d{13,16}`
 const inGroups = String.raw`\d{4}(?:${gap}\d{4}){3}(?:${gap}\d{1,3})?|\d{4}${gap}\d{6}${gap}\d{4,5}`
 
+/** As databases and JSON write a number that has a fraction in its type: `4.53201511283036e+15`. */
+const asFloat = String.raw`\d\.\d{1,15}[Ee]\+?1[2-5](?![\dA-Za-z])`
+
 /**
  * The candidate is read by lookahead, so that a refused one cannot hide another that begins inside it. The digits of a
  * fraction are no card, nor is the id of a span after the id of its trace.
@@ -48,7 +51,7 @@ export const card: PersonalClass = {
   name: 'payment card',
   marks: mark.card,
   pattern: new RegExp(
-    String.raw`(?=\d{4})${wordStart}(?<!(?:\d|REDACTED)\.|[0-9A-Fa-f]{32}-)(?=((?:${inOne}|${inGroups})${wordEnd}(?!\.\d)))\d{4}`,
+    String.raw`(?=\d(?:\d{3}|\.))${wordStart}(?<!(?:\d|REDACTED)\.|[0-9A-Fa-f]{32}-)(?=((?:${asFloat}|(?:${inOne}|${inGroups})${wordEnd}(?!\.(?!0(?!\d))\d))))\d(?:\d{3}|\.)`,
     'g',
   ),
   part: cardIn,
@@ -62,7 +65,8 @@ const idBefore =
 function cardIn(hit: RegExpExecArray): Span | null {
   const whole = hit[1]!
   if (/^\d+$/.test(whole) && isAt(idBefore, hit.input, hit.index)) return null
-  if (isCard(withoutGaps(whole))) return [hit.index, hit.index + whole.length]
+  if (isCard(/e/i.test(whole) ? String(Number(whole)) : withoutGaps(whole)))
+    return [hit.index, hit.index + whole.length]
   const number = whole.replace(trailingGroup, '')
   return number !== whole && isCard(withoutGaps(number)) ? [hit.index, hit.index + number.length] : null
 }

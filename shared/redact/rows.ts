@@ -40,7 +40,11 @@ export function walkRows(
   redact: (text: string) => string,
   given: ReadonlyMap<string, NameKind> = new Map(),
 ): Row[] {
-  const own = (name: string) => given.get(nameKey(name)) ?? kindOf(name)
+  // What a query gives to a name lifts nothing from the columns that have it.
+  const own = (name: string) => {
+    const kind = kindOf(name)
+    return isPersonal(kind) ? kind : (given.get(nameKey(name)) ?? kind)
+  }
   const policy = { redact, kindOf: given.size > 0 ? own : kindOf }
   const place = placeOf('', policy)
   return rows.map(row => redactFields(place, row, policy))

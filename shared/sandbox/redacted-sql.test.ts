@@ -41,7 +41,7 @@ const harmless = `
   SELECT APPROX_QUANTILES(status, 100)[OFFSET(95)] AS p95 FROM seen
   SELECT APPROX_QUANTILES(LENGTH(path), 4) AS q FROM seen
   SELECT PERCENTILE_CONT(status, 0.5) OVER (PARTITION BY path) AS median FROM seen
-  SELECT STDDEV(status) AS s, VARIANCE(status) AS v FROM seen
+  SELECT STDDEV(n) AS s FROM (SELECT path, COUNT(*) AS n FROM seen GROUP BY path)
   SELECT APPROX_TOP_COUNT(path, 3) AS top FROM seen
   SELECT t.value AS path, t.count AS n FROM (SELECT APPROX_TOP_COUNT(path, 3) AS top FROM seen), UNNEST(top) AS t
   SELECT path FROM seen WHERE path LIKE '/rest/%'
@@ -65,7 +65,7 @@ const harmless = `
   SELECT IF(status >= 500, path, NULL) AS failed FROM seen
   SELECT IFNULL(method, '-') AS method, COALESCE(path, '-') AS path FROM seen
   SELECT NULLIF(method, '') AS method FROM seen
-  SELECT UPPER(method) AS method, LOWER(path) AS path, TRIM(note) AS note FROM seen
+  SELECT method, TRIM(note) AS note FROM seen WHERE UPPER(method) = 'GET' AND LOWER(path) IN ('/', '/rest')
   SELECT CAST(status AS STRING) AS s, CAST(status AS FLOAT64) AS f FROM seen
   SELECT SAFE_CAST(version AS FLOAT64) AS v FROM seen
   SELECT MIN(timestamp) AS first, MAX(timestamp) AS last FROM seen
@@ -95,8 +95,10 @@ const harmless = `
   SELECT path FROM seen WHERE EXISTS (SELECT 1 FROM seen AS x WHERE x.status = 503)
   SELECT (SELECT COUNT(*) FROM seen) AS total, path FROM seen
   SELECT path, (SELECT m.request.peer FROM UNNEST(metadata) AS m) AS who FROM seen
-  SELECT metadata[OFFSET(0)].request.peer AS who FROM seen
-  SELECT metadata[SAFE_OFFSET(0)].request AS request FROM seen
+  SELECT m.request.peer AS who, m.request FROM seen, UNNEST(metadata) AS m
+  SELECT ARRAY_AGG(path)[OFFSET(0)] AS path, ARRAY(SELECT m.request FROM UNNEST(metadata) AS m)[SAFE_OFFSET(0)].peer FROM seen GROUP BY metadata
+  SELECT q[OFFSET(50)] AS p50, r.q[OFFSET(95)] AS p95 FROM (SELECT APPROX_QUANTILES(ms, 100) AS q FROM seen) AS r
+  SELECT PARSE_JSON(body)['list'][0] AS first, JSON_VALUE_ARRAY(body, '$.list')[SAFE_OFFSET(1)] AS second FROM seen
   SELECT JSON_VALUE(body, '$.ms') AS ms, JSON_VALUE(body, '$.user.mail') AS mail FROM seen
   SELECT AVG(SAFE_CAST(JSON_VALUE(body, '$.ms') AS FLOAT64)) AS ms FROM seen
   SELECT JSON_QUERY(body, '$.user') AS user FROM seen
@@ -105,10 +107,10 @@ const harmless = `
   SELECT PARSE_JSON(body)['ms'] AS ms FROM seen
   SELECT TO_JSON_STRING(t) AS j FROM seen AS t
   SELECT TO_JSON_STRING(metadata) AS j FROM seen
-  SELECT NET.HOST(url) AS host, COUNT(*) AS n FROM seen GROUP BY host
+  SELECT COUNTIF(NET.HOST(url) = 'example.com') AS ours FROM seen WHERE REGEXP_CONTAINS(LOWER(url), 'get')
   SELECT RANGE_BUCKET(status, [200, 300, 400, 500]) AS bucket, COUNT(*) AS n FROM seen GROUP BY bucket
   SELECT WITH(ms AS LENGTH(body), IF(ms > 100, 'long', 'short')) AS size, COUNT(*) AS n FROM seen GROUP BY size
-  SELECT WITH(p AS LOWER(path), p) AS path FROM seen WHERE (path).UPPER() LIKE '/REST%'
+  SELECT WITH(p AS TRIM(path), p) AS path FROM seen WHERE (path).UPPER() LIKE '/REST%'
   SELECT IF(status > 599, ERROR('no such status'), status) AS status FROM seen
   SELECT 'errors' AS kind, COUNT(*) AS n FROM seen WHERE status >= 500 UNION ALL SELECT 'others', COUNT(*) FROM seen WHERE status < 500
   SELECT path AS text, status FROM seen UNION ALL SELECT note, status FROM seen
@@ -137,10 +139,11 @@ const harmless = `
   SELECT id FROM seen WHERE status - 400 BETWEEN 1 AND 10 AND MOD(status, 2) = 0 ORDER BY -status
   SELECT SUM(ms) / 1000 AS s, AVG(ms / 1000) AS mean, ROUND(AVG(ms), 1) AS rounded, MAX(ms) / COUNT(*) AS m FROM seen
   SELECT path, SUM(bytes) / 1024 / 1024 AS mb, SUM(bytes) / SUM(SUM(bytes)) OVER () AS share FROM seen GROUP BY path
+  SELECT ROUND(100 * SAFE_DIVIDE(SUM(IF(status >= 500, bytes, 0)), SUM(bytes)), 2) AS percent FROM seen
   SELECT SUM(IF(status >= 500, bytes, 0)) AS failed, SUM(CASE WHEN method = 'GET' THEN bytes END) AS gets FROM seen
   SELECT AVG(COALESCE(ms, 0)) AS ms, SUM(SAFE_CAST(JSON_VALUE(body, '$.ms') AS INT64)) AS total FROM seen
   SELECT APPROX_QUANTILES(ms, 100)[OFFSET(95)] / 1000 AS p95, PERCENTILE_CONT(ms, 0.99) OVER () / 1e3 AS p99 FROM seen
-  SELECT TIMESTAMP_TRUNC(timestamp, MINUTE) AS t, AVG(SAFE_DIVIDE(ms, 1000)) AS s, STDDEV(ms) AS d FROM seen GROUP BY t
+  SELECT TIMESTAMP_TRUNC(timestamp, MINUTE) AS t, AVG(SAFE_DIVIDE(ms, 1000)) AS s FROM seen GROUP BY t
   SELECT COUNT(*) - COUNTIF(status >= 500) AS fine, (COUNT(*) + 1) * 2 AS n, MOD(COUNT(*), 7) AS r FROM seen
   SELECT TIMESTAMP_DIFF(CURRENT_TIMESTAMP(), timestamp, SECOND) + 1 AS age, timestamp + INTERVAL 1 HOUR AS later FROM seen
   SELECT AVG(bytes), SUM(ms) FROM seen
@@ -156,7 +159,7 @@ const harmless = `
   SELECT path FROM seen WHERE REGEXP_EXTRACT(path, r'^/(\\w+)') = 'rest' AND REPLACE(method, 'G', 'g') = 'gET'
   SELECT path FROM seen WHERE CONCAT(method, ' ok') = 'GET ok'
   SELECT IF(LENGTH(note) > 10 AND STRPOS(note, 'from') = 1, 'mail', 'other') AS kind, COUNT(*) AS n FROM seen GROUP BY kind
-  SELECT path FROM seen ORDER BY LENGTH(path) DESC, LOWER(path)
+  SELECT path FROM seen ORDER BY LENGTH(path) DESC, path
   SELECT DATE_TRUNC(DATE(timestamp), WEEK(MONDAY)) AS week, COUNT(*) AS n FROM seen GROUP BY week
   SELECT TIMESTAMP_BUCKET(timestamp, INTERVAL 5 MINUTE) AS t, COUNT(*) AS n FROM seen GROUP BY t
   SELECT FORMAT_TIMESTAMP('%A', timestamp, 'Europe/Amsterdam') AS day, COUNT(*) AS n FROM seen GROUP BY day
@@ -190,6 +193,16 @@ test('a number that is computed is known by each name that it gets', () => {
     f2_: 'number',
   })
   expect(names.get('ms')).toBeUndefined()
+})
+
+test('a number that was a text is shown as a sum only', () => {
+  const sql =
+    'WITH w AS (SELECT id, SAFE_CAST(tel AS INT64) AS n FROM seen) ' +
+    'SELECT n AS m, n * 2 AS twice, CAST(n AS STRING) AS t, MAX(n) AS most, AVG(n) AS mean, APPROX_QUANTILES(n, 2)[OFFSET(1)] AS half FROM w'
+  const { problem, names } = storedTextIn(parse(sql))
+  expect(problem).toBeNull()
+  const datum = { n: 'datum', m: 'datum', twice: 'datum', t: 'datum', most: 'datum' }
+  expect(Object.fromEntries(names)).toMatchObject({ ...datum, mean: 'number', half: 'number' })
 })
 
 test('so do the queries of Studio, but for one that joins texts', () => {

@@ -3,6 +3,7 @@
  * finds what is personal in a text by its form and by the name of its column, so neither may change.
  * `shared/sandbox/README.md`, "Redacted answers", has what is in and out, and why.
  */
+import { decode } from '../redact/escapes.ts'
 import { describes, isPersonal, kindOf, type NameKind } from '../redact/names.ts'
 import { nameOfColumn, nameOfPivoted } from '../sql/columns.ts'
 import { nameKey } from '../sql/relations.ts'
@@ -13,43 +14,44 @@ import { Violation } from './caller-rules.ts'
 
 /**
  * What a value holds: text or numbers of columns with names of these kinds, or fields. Of numbers: what the query gives the
- * name to by itself (`constant`), and what may be negative, so that sums of it may cancel out (`signed`). Empty for what
- * holds nothing stored.
+ * name to by itself (`constant`), what may be negative, so that sums of it may cancel out (`signed`), what is divided by
+ * another stored number (`ratio`), and what was a text, maybe a phone number (`text`). Empty for what holds nothing stored.
  */
-type Held = NameKind | 'struct' | 'constant' | 'signed'
+type Held = NameKind | 'struct' | 'constant' | 'signed' | 'ratio' | 'text'
 type Flow = ReadonlySet<Held>
 
 const nothing: Flow = new Set()
 /** Names of fields, and constants. */
 const constantRecord: Flow = new Set(['struct'])
 const storedRecord: Flow = new Set(['struct', 'other'])
-const computed: Flow = new Set(['number'])
-const signedNumber: Flow = new Set(['number', 'signed'])
 const signed: Flow = new Set(['signed'])
+const ratio: Flow = new Set(['ratio'])
+const ofText: Flow = new Set(['text'])
+/** What holds of a record or a text and of all its parts. */
+const asAbove: Flow = new Set(['constant', 'number', 'signed', 'ratio', 'text'])
 const constant: Flow = new Set(['constant'])
 
 /** The functions that may take stored text, by what they do with it. Any other may only be compared with constants. */
 const uses = {
-  /** The value is an argument's, as it is, or in another case. */
+  /** The value is an argument's, as it is. */
   keeps: `
     ANY_VALUE APPROX_QUANTILES APPROX_TOP_COUNT APPROX_TOP_SUM ARRAY_AGG ARRAY_CONCAT ARRAY_CONCAT_AGG
     ARRAY_FIRST ARRAY_LAST ARRAY_REVERSE ARRAY_SLICE COALESCE FIRST_VALUE GREATEST IF IFNULL JSON_KEYS LAG
-    LAST_VALUE LAX_STRING LEAD LEAST LOWER LTRIM MAX MAX_BY MIN MIN_BY NET.HOST NET.PUBLIC_SUFFIX
-    NET.REG_DOMAIN NTH_VALUE NULLIF NULLIFZERO PARSE_JSON PERCENTILE_DISC RTRIM STRING TRIM UPPER ZEROIFNULL`,
+    LAST_VALUE LAX_STRING LEAD LEAST LTRIM MAX MAX_BY MIN MIN_BY NTH_VALUE NULLIF NULLIFZERO PARSE_JSON
+    PERCENTILE_DISC RTRIM STRING TRIM ZEROIFNULL`,
   /** A count or an order, whatever the arguments are. */
   counts: `
     APPROX_COUNT_DISTINCT ARRAY_LENGTH BYTE_LENGTH CHARACTER_LENGTH CHAR_LENGTH COUNT COUNTIF CUME_DIST
-    DENSE_RANK GROUPING JSON_TYPE LENGTH LOGICAL_AND LOGICAL_OR NTILE OCTET_LENGTH PERCENT_RANK RANK
+    DENSE_RANK GROUPING JSON_TYPE LENGTH LOGICAL_AND LOGICAL_OR OCTET_LENGTH PERCENT_RANK RANK
     ROW_NUMBER TYPEOF`,
   /** Whether the first argument matches the others, which are constants. */
   matches: 'CONTAINS_SUBSTR ENDS_WITH REGEXP_CONTAINS STARTS_WITH',
   /** Another scale of a number: what is shown of it to eight digits tells no more of the number itself. */
   scales: `
-    ABS CBRT CEIL CEILING DIV FLOAT64 FLOOR IEEE_DIVIDE INT64 LAX_FLOAT64 LAX_INT64 ROUND SAFE_DIVIDE
-    SAFE_MULTIPLY SAFE_NEGATE SQRT TRUNC`,
+    ABS CBRT CEIL CEILING DIV FLOAT64 FLOOR IEEE_DIVIDE INT64 ROUND SAFE_DIVIDE SAFE_MULTIPLY SAFE_NEGATE
+    SQRT TRUNC`,
   /** A sum over rows, in which nothing may cancel out. */
-  sums: `
-    AVG PERCENTILE_CONT STDDEV STDDEV_POP STDDEV_SAMP SUM VARIANCE VAR_POP VAR_SAMP`,
+  sums: 'AVG PERCENTILE_CONT SUM',
   /** Takes times, or a text that is one as a whole; or gives a truth. */
   times: `
     BOOL DATE DATETIME DATETIME_ADD DATETIME_BUCKET DATETIME_DIFF DATETIME_SUB DATETIME_TRUNC DATE_ADD
@@ -81,16 +83,20 @@ const useOf = new Map(
   ),
 )
 
-/** Of the arguments of a function that keeps its values, those that are values; for others, all are. */
-const valuesOf: Record<string, (all: Expression[]) => Expression[]> = {
-  IF: ([, ...branches]) => branches,
-  LAG: ([value, , ...others]) => [value!, ...others],
-  LEAD: ([value, , ...others]) => [value!, ...others],
-}
-for (const name of 'APPROX_QUANTILES APPROX_TOP_COUNT APPROX_TOP_SUM ARRAY_SLICE MAX_BY MIN_BY NTH_VALUE NULLIF PERCENTILE_DISC'.split(
-  ' ',
-))
-  valuesOf[name] = ([value]) => [value!]
+/** Of functions that keep some of their arguments: `v` a value, `!` what has to be constant, `-` what chooses. Of others, all are values. */
+const roles = new Map(
+  `IF -vv, LAG v!v, LEAD v!v, ARRAY_SLICE v!!, NTH_VALUE v!, APPROX_QUANTILES v!, APPROX_TOP_COUNT v!, APPROX_TOP_SUM v-!,
+   MAX_BY v-, MIN_BY v-, NULLIF v-, PERCENTILE_DISC v!`
+    .split(/,\s*/)
+    .map(entry => entry.split(' ') as [string, string]),
+)
+
+/** Of two stored numbers: what they make is computed with no more. */
+const divisions: ReadonlySet<string> = new Set(['/', 'SAFE_DIVIDE', 'IEEE_DIVIDE'])
+
+/** Lists and JSON: an element has the name of the whole. Of a record, it would lose its own. */
+const lists =
+  /^(?:APPROX_(?:QUANTILES|TOP_.*)|ARRAY_(?:AGG|CONCAT|CONCAT_AGG|REVERSE|SLICE)|.*_ARRAY|JSON_(?:EXTRACT|KEYS|QUERY)|PARSE_JSON|REGEXP_EXTRACT_ALL|SPLIT|TO_JSON)$/
 
 /** Between these, no class of personal data goes on, and no sign of a version reaches what follows. */
 const delimiters = new Set([',', ', ', ';', '; ', ' | '])
@@ -135,6 +141,9 @@ class Text {
   private readonly namesRead = new Set<string>()
   private readonly commonTables = new Set<string>()
   private readonly elements = new Set<string>()
+  /** Names that the query gives to lists, and to all else. */
+  private readonly lists = new Set<string>()
+  private readonly others = new Set<string>()
   private hasNewNames = false
   private depth = 0
   private comparisons = 0
@@ -148,7 +157,8 @@ class Text {
     const names = new Map<string, NameKind>()
     for (const [name, kinds] of this.given) {
       const own = kindOf(name)
-      if (isPersonalFlow(kinds)) names.set(name, 'datum')
+      if (isPersonal(own)) continue
+      if (isPersonalFlow(kinds) || kinds.has('text')) names.set(name, 'datum')
       else if (kinds.has('number')) names.set(name, 'number')
       else if (
         (own === 'version' || own === 'id') &&
@@ -248,7 +258,7 @@ class Text {
         this.refusePersonal(node)
         if (!isStored(this.flow(node.operand)) || node.operator === 'NOT') return nothing
         if (node.operator === '~') this.refuseChange('~', node)
-        return signedNumber
+        return numeric(this.flow(node.operand), true)
       case 'Extract':
         this.refusePersonal(node)
         return nothing
@@ -256,12 +266,12 @@ class Text {
         if (this.flow(node.value).size > 0) this.refuseChange('INTERVAL', node)
         return nothing
       case 'Like':
-        this.flow(node.left)
         this.needConstants([node.right], 'LIKE')
+        this.compared(node)
         return nothing
       case 'LikeAny':
-        this.flow(node.operand)
         this.needConstants(node.among.kind === 'InUnnest' ? [node.among.array] : node.among.items, 'LIKE')
+        this.compared(node)
         return nothing
       case 'TableReference':
         this.give((node.alias ?? node.path.at(-1)!).name, storedRecord)
@@ -269,6 +279,7 @@ class Text {
       case 'UnnestReference': {
         const flow = this.flow(node.array)
         if (node.alias) this.give(node.alias.name, flow.size > 0 ? flow : constant)
+        else this.refuseHidden(flow, node)
         if (node.alias) this.elements.add(nameKey(node.alias.name))
         return nothing
       }
@@ -370,7 +381,7 @@ class Text {
     const last = names.at(-1)!
     const above = union([record, ...names.slice(0, -1).map(name => this.named(name))])
     const passed = [...above].filter(
-      kind => kind === 'constant' || (isPersonalKind(kind) && !describes(last, kind as NameKind)),
+      kind => asAbove.has(kind) || (isPersonalKind(kind) && !describes(last, kind as NameKind)),
     )
     return union([this.named(last), new Set(passed)])
   }
@@ -385,17 +396,18 @@ class Text {
     return this.namesRead.has('*') || this.namesRead.has(nameKey(name))
   }
 
-  private give(name: string, flow: Flow): void {
+  private give(name: string, flow: Flow, isList = false): void {
     if (flow.size === 0) return
+    ;(isList ? this.lists : this.others).add(nameKey(name))
     const kinds = this.given.get(nameKey(name)) ?? new Set()
     for (const kind of flow) kinds.add(kind)
     this.given.set(nameKey(name), kinds)
   }
 
   /** The columns of the whole query are in no value. */
-  private rename(name: string, flow: Flow): void {
+  private rename(name: string, flow: Flow, isList = false): void {
     if (flow.size > 0 && this.depth > 1) this.hasNewNames = true
-    this.give(name, flow.size > 0 ? flow : constant)
+    this.give(name, flow.size > 0 ? flow : constant, isList)
   }
 
   private within(flow: () => Flow): Flow {
@@ -410,7 +422,7 @@ class Text {
     const own = nameOfColumn({ kind: 'SelectColumn', expression, alias: null, at })
     const isElement = own !== null && this.elements.has(nameKey(own))
     if (alias && (own === null || isElement || nameKey(own) !== nameKey(alias.name)))
-      this.rename(alias.name, flow)
+      this.rename(alias.name, flow, this.isList(expression))
     else if (isElement) this.rename(own, flow)
     if (!alias && own === null) this.refuseHidden(personalOf(flow), expression)
     return flow
@@ -429,7 +441,8 @@ class Text {
     if (node.from) this.flow(node.from)
     if (node.from && this.isOverStored(node.from))
       for (const below of descendants(node))
-        if (below.kind === 'Path') for (const { name } of below.parts) this.namesRead.add(nameKey(name))
+        if (below.kind === 'FieldAccess') this.namesRead.add(nameKey(below.field.name))
+        else if (below.kind === 'Path') for (const { name } of below.parts) this.namesRead.add(nameKey(name))
         else if (below.kind === 'SelectStar') this.namesRead.add('*')
     const items = node.items.map(item => this.flow(item))
     for (const child of children(node))
@@ -437,10 +450,15 @@ class Text {
     node.items.forEach((item, at) => {
       // GoogleSQL calls the columns without a name `f0_`, `f1_`, ...
       if (item.kind === 'SelectColumn' && nameOfColumn(item) === null && items[at]!.has('number'))
-        for (let other = 0; other <= at; other++) this.give(`f${other}_`, computed)
+        for (let other = 0; other <= at; other++) this.give(`f${other}_`, items[at]!)
     })
     const flow = union(items)
-    if (node.as === 'STRUCT') return recordOf(flow)
+    if (node.as === 'STRUCT') {
+      for (const item of node.items)
+        if (item.kind === 'SelectColumn' && nameOfColumn(item) === null)
+          this.refuseHidden(this.flow(item), item)
+      return recordOf(flow)
+    }
     if (node.as === 'VALUE') this.refuseHidden(flow, node.items[0]!)
     return flow
   }
@@ -518,26 +536,44 @@ class Text {
     if (type.kind === 'STRING' || type.kind === 'JSON') return flow
     if (isPersonalFlow(flow) && !node.safe) this.refuse('this is redacted by its name: write SAFE_CAST', node)
     if (isPersonalFlow(flow)) return flow
-    return numbers.has(type.kind) ? (hasSign(flow) ? signedNumber : computed) : nothing
+    if (!numbers.has(type.kind)) return nothing
+    return union([numeric(flow, hasSign(flow)), isComputed(flow) ? nothing : ofText])
   }
 
   /** An element of an array, or a field of JSON by its name. */
   private subscript({ of, mode, index }: Expression & { kind: 'Subscript' }): Flow {
     const flow = this.flow(of)
     if (this.flow(index).size > 0) this.refuse('what is stored cannot choose an element here', index)
-    if (flow.size === 0 || mode !== null) return flow
-    if (index.kind !== 'Literal')
+    if (!isStored(flow)) return flow
+    if (mode === null && index.kind !== 'Literal')
       this.refuse('this may name a field of JSON: write a literal, or OFFSET', index)
-    else if (index.literal === 'STRING') return union([flow, this.named(index.value)])
+    else if (mode === null && index.kind === 'Literal' && index.literal === 'STRING')
+      return union([flow, this.named(index.value)])
+    else if (!this.isList(of))
+      this.refuse(
+        'this may be a field of a record, without its name: write the name, or UNNEST the list',
+        index,
+      )
     return flow
+  }
+
+  private isList(node: Expression): boolean {
+    if (node.kind === 'Parenthesized') return this.isList(node.expression)
+    if (node.kind === 'Call') return lists.test(nameOf(node))
+    if (node.kind === 'Subscript') return node.index.kind === 'Literal' && node.index.literal === 'STRING'
+    if (node.kind !== 'Path') return node.kind === 'ArrayLiteral' || node.kind === 'ArraySubquery'
+    const name = node.parts.at(-1)!.name
+    return this.lists.has(nameKey(name)) && !this.others.has(nameKey(name)) && !this.readsStored(name)
   }
 
   private call(node: Call): Flow {
     const name = nameOf(node)
     for (const child of children(node)) if (!node.arguments.includes(child as never)) this.flow(child)
-    const flows = node.arguments.map(argument => this.flow(argument))
-    const [first] = node.arguments
     const use = useOf.get(name)
+    if (use === 'matches') this.comparisons++
+    const flows = node.arguments.map(argument => this.flow(argument))
+    if (use === 'matches') this.comparisons--
+    const [first] = node.arguments
     if (!first || flows.every(flow => flow.size === 0)) return nothing
     switch (use) {
       case 'keeps':
@@ -547,22 +583,25 @@ class Text {
         // Records of a value and its count or sum.
         if (name.startsWith('APPROX_TOP_')) this.rename('value', flows[0]!)
         if (name === 'APPROX_TOP_SUM') this.rename('sum', this.summed(name, flows[1]!, node))
-        return this.merge(valuesOf[name]?.(node.arguments) ?? node.arguments, node)
+        return this.kept(name, node)
       case 'counts':
         return nothing
       case 'matches':
         this.needConstants(node.arguments.slice(1), name)
         return nothing
       case 'scales':
-        this.refusePersonal(node)
-        if (!flows.some(isStored)) return nothing
-        return isScaled(node.arguments, flows) && name !== 'SAFE_NEGATE' ? computed : signedNumber
+        return this.scaled(name, node.arguments, node)
       case 'sums':
         this.refusePersonal(node)
         return this.summed(name, union(flows), node)
       case 'times':
         this.refusePersonal(node)
-        if (flows.some(flow => flow.has('number'))) this.refuseChange(name, node)
+        // DATE, DATETIME and TIME of three and more are made of numbers.
+        if (
+          flows.some(flow => flow.has('number')) ||
+          (/^(?:DATE|TIME)(?:TIME)?$/.test(name) && flows.length > 2)
+        )
+          this.refuseChange(name, node)
         return nothing
       case 'formats': {
         this.refusePersonal(node)
@@ -570,7 +609,7 @@ class Text {
         if (first.kind !== 'Literal' || (isNumber && !formatsNumbers.test(first.value)))
           this.refuseChange(isNumber ? 'FORMAT with other conversions than %d, %f, %e and %g' : name, node)
         if (!isNumber && flows.some(flow => flow.has('number'))) this.refuseChange(name, node)
-        return isNumber ? signedNumber : nothing
+        return isNumber ? numeric(union(flows), true) : nothing
       }
       case 'concats':
         return this.joined(node.arguments, name, node)
@@ -586,6 +625,7 @@ class Text {
         this.written = node
         return new Set(flows.flatMap(flow => [...flow]).map(kind => (kind === 'struct' ? 'other' : kind)))
       case 'buckets': {
+        this.refusePersonal(node)
         const [, among] = node.arguments
         const numbers = among?.kind === 'ArrayLiteral' ? among.items : []
         if (
@@ -596,20 +636,34 @@ class Text {
         return nothing
       }
       case undefined:
+        if (!flows.some(isStored)) return constant
         if (!this.isComparedByConstants(node.arguments)) this.refuseChange(name, node)
         return nothing
     }
   }
 
+  private kept(name: string, node: Call): Flow {
+    const all = node.arguments
+    const role = roles.get(name) ?? 'v'.repeat(all.length)
+    const constants = all.filter((_, at) => role[at] === '!')
+    for (const value of constants) if (!isConstant(value)) this.refuse(`${name} takes a constant here`, value)
+    const values = all.filter((_, at) => role[at] === 'v')
+    const flow = this.merge(values, node)
+    return name === 'APPROX_QUANTILES' ? withoutText(flow) : flow
+  }
+
   /** The part has the last name of its path. */
-  private picked({ arguments: [json, path] }: Call, flow: Flow): Flow {
+  private picked(node: Call, flow: Flow): Flow {
+    const [json, path] = node.arguments
+    if (flow.has('number')) this.refuseChange(nameOf(node), node)
     if (!path) return flow
     if (path.kind !== 'Literal') {
       this.refuse('the path into JSON has to be a literal', path)
       return flow
     }
     if (this.flow(json!).size === 0) return nothing
-    const names = path.value.match(/[\w-]*[A-Za-z_][\w-]*/g) ?? []
+    const names =
+      decode(path.value).match(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^.[\]$"'\d][^.[\]$"']*/g) ?? []
     return names.length === 0 ? flow : union([personalOf(flow), this.field(names, flow)])
   }
 
@@ -617,18 +671,41 @@ class Text {
 
   /** A number near a card's, or the half of one, has no form to find it by: a stored number is only scaled, to be shown in part. */
   private arithmetic(node: Expression & { kind: 'Binary' }): Flow {
-    this.refusePersonal(node)
     const sides = [node.left, node.right]
-    const flows = sides.map(side => this.flow(side))
-    if (!flows.some(isStored) || sides.some(({ kind }) => kind === 'IntervalLiteral')) return nothing
-    const scales = node.operator === '*' || node.operator === '/'
-    if (!scales && this.comparisons === 0)
+    const { operator } = node
+    if (sides.some(({ kind }) => kind === 'IntervalLiteral')) {
+      this.refusePersonal(node)
+      return nothing
+    }
+    const flow = this.scaled(operator, sides, node)
+    if (flow.size > 0 && operator !== '*' && operator !== '/' && this.comparisons === 0)
       this.refuse(
-        `${node.operator} takes no stored numbers here, since what is near a number tells it: scale them with * and /, ` +
+        `${operator} takes no stored numbers here, since what is near a number tells it: scale them with * and /, ` +
           'add them up with SUM, take the time between two with TIMESTAMP_DIFF, or compare the result with a constant',
         node,
       )
-    return scales && isScaled(sides, flows) ? computed : signedNumber
+    return flow
+  }
+
+  /** Powers show one digit after the other: two stored numbers are only divided, and what that makes not by a third. */
+  private scaled(what: string, values: Expression[], node: AnyNode): Flow {
+    this.refusePersonal(node)
+    const flows = values.map(value => this.flow(value))
+    const flow = union(flows)
+    if (!isStored(flow)) return nothing
+    const isAlone = flows.filter(isStored).length === 1
+    if (
+      !isAlone &&
+      /[*/A-Z]/.test(what) &&
+      (!divisions.has(what) || flow.has('ratio')) &&
+      this.comparisons === 0
+    )
+      this.refuse(
+        `${what} takes one stored number here, beside constants and counts; only / divides two, once`,
+        node,
+      )
+    const isSigned = !isScaled(values, flows) || /^(?:SAFE_NEGATE|[^*/A-Z].*)$/.test(what)
+    return union([numeric(flow, isSigned), isAlone ? nothing : ratio])
   }
 
   private summed(name: string, flow: Flow, node: AnyNode): Flow {
@@ -637,14 +714,13 @@ class Text {
         `${name} here takes stored numbers, also scaled by a literal: compute with the sums instead`,
         node,
       )
-    return isStored(flow) ? computed : nothing
+    return isStored(flow) ? withoutText(numeric(flow, false)) : nothing
   }
 
   /** Texts of computed numbers, joined with constants, are known as such by the name of their column. */
   private joined(parts: Expression[], what: string, node: AnyNode): Flow {
     const held = union(parts.map(part => this.flow(part)))
-    const isNumber = [...held].every(kind => kind === 'number' || kind === 'signed')
-    if (!isNumber && !this.isComparedByConstants(parts)) this.refuseChange(what, node)
+    if (!isComputed(held) && !this.isComparedByConstants(parts)) this.refuseChange(what, node)
     return held
   }
 
@@ -680,11 +756,27 @@ function isStored(flow: Flow): boolean {
   return [...flow].some(kind => kind !== 'struct' && kind !== 'signed' && kind !== 'constant')
 }
 
+/** Whether it is a computed number for sure: a name may be that of a column as well. */
+function isComputed(flow: Flow): boolean {
+  return [...flow].every(kind => kind !== 'constant' && asAbove.has(kind))
+}
+
 /** One stored value, by literals, which have no sign of their own. */
 function isScaled(values: Expression[], flows: Flow[]): boolean {
   return values.every((value, at) =>
     at === 0 ? isStored(flows[at]!) && !hasSign(flows[at]!) : value.kind === 'Literal',
   )
+}
+
+/** A number over many rows is no phone number. */
+function withoutText(flow: Flow): Flow {
+  return new Set([...flow].filter(kind => kind !== 'text'))
+}
+
+/** A number that is computed from what is stored in `flow`. */
+function numeric(flow: Flow, isSigned: boolean): Flow {
+  const kinds = [...flow].filter(kind => kind === 'ratio' || kind === 'text')
+  return new Set<Held>(['number', ...(isSigned ? signed : nothing), ...kinds])
 }
 
 function hasSign(flow: Flow): boolean {
