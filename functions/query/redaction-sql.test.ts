@@ -269,6 +269,10 @@ const numbers = `
   ARRAY_LENGTH(ARRAY_SLICE(GENERATE_ARRAY(0, 9999), 0, DIV(card, 1000000000000))) AS n | LAG(1, trace) OVER (ORDER BY id) AS n | LEAD(card, trace) OVER () AS id
   NTH_VALUE(id, trace) OVER (ORDER BY id) AS n | NTILE(card) OVER () AS n | DATE(trace, 1, 1) AS d | DATETIME(trace, 1, 1, 0, 0, 0) AS d | TIME(trace, 1, 1) AS t
   DATE(CAST(card / 1e12 AS INT64), 1, 1) AS d | EXTRACT(YEAR FROM DATE(trace, 1, 1)) AS n
+  INTERVAL 1 MICROSECOND * card AS i | card * INTERVAL 1 MICROSECOND AS i | CAST(INTERVAL 1 MICROSECOND * card AS STRING) AS s | INTERVAL 1 DAY / card AS i
+  EXTRACT(SECOND FROM INTERVAL 1 MICROSECOND * card) AS n | WITH(i AS INTERVAL 1 MICROSECOND, EXTRACT(MICROSECOND FROM i * card)) AS n
+  CAST(FORMAT('0-0 0 0:0:%f', card / 1e12) AS INTERVAL) AS i | SAFE_CAST(FORMAT('2000-01-01 00:00:%f', card / 1e15) AS TIMESTAMP) AS t
+  SAFE_CAST(CONCAT(CAST(DIV(card, 1000000000000) AS STRING), '-01-01') AS DATE) AS d | PERCENTILE_CONT(ms, card / 1e16) OVER () AS n
   (card).ABS() AS id | REPEAT('x', MOD(card, 100)) AS n | LENGTH(REPEAT('x', MOD(card, 100))) AS n | LPAD('', MOD(card, 50), 'x') AS n | ARRAY_LENGTH(GENERATE_ARRAY(1, MOD(card, 100))) AS n
 `
   .split(/ \| (?!0 AS)|\n\s*/)
@@ -430,6 +434,21 @@ test('a refusal says what to do, and where', async () => {
     ),
     [expect.objectContaining({ parameter: 'sql', line: 2, column: 3 })],
   ])
+})
+
+test.each([
+  ['MAX(small) - MIN(small)', /select both .* TIMESTAMP_DIFF/],
+  ['CURRENT_TIMESTAMP() - timestamp', /stored numbers or times .* TIMESTAMP_DIFF/],
+  ['small * small', /one stored number .* only \/ divides two, once/],
+  ['metadata[OFFSET(0)]', /write the name, or UNNEST the list/],
+  ['LOWER(path)', /LOWER makes another text .* select the column itself, or compare it/],
+  ['DATE(small, 1, 1)', /DATE makes another/],
+  ['LAG(path, small) OVER (ORDER BY id)', /LAG here takes a constant/],
+  ['RANGE_BUCKET(SAFE_CAST(cookie AS INT64), [1, 2])', /redacted by its name/],
+  ['(SELECT AS STRUCT small * 3)', /name it with AS/],
+])('%s is refused with what to write', async (sql, says) => {
+  const { code, errors } = await ask(`SELECT ${sql} AS x FROM seen`)
+  expect([code, errors?.[0]?.detail]).toEqual(['redaction_locked', expect.stringMatching(says)])
 })
 
 test('the rule is for redaction that the caller cannot lift, unless the definition allows more', async () => {

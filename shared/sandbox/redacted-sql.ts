@@ -261,6 +261,7 @@ class Text {
         return numeric(this.flow(node.operand), true)
       case 'Extract':
         this.refusePersonal(node)
+        if (union(this.all(node)).has('number')) this.refuseChange('EXTRACT', node)
         return nothing
       case 'IntervalLiteral':
         if (this.flow(node.value).size > 0) this.refuseChange('INTERVAL', node)
@@ -536,6 +537,8 @@ class Text {
     if (type.kind === 'STRING' || type.kind === 'JSON') return flow
     if (isPersonalFlow(flow) && !node.safe) this.refuse('this is redacted by its name: write SAFE_CAST', node)
     if (isPersonalFlow(flow)) return flow
+    if (!numbers.has(type.kind) && type.kind !== 'BOOL' && flow.has('number'))
+      this.refuseChange(`CAST to ${type.kind}`, node)
     if (!numbers.has(type.kind)) return nothing
     return union([numeric(flow, hasSign(flow)), isComputed(flow) ? nothing : ofText])
   }
@@ -593,6 +596,7 @@ class Text {
         return this.scaled(name, node.arguments, node)
       case 'sums':
         this.refusePersonal(node)
+        this.needConstants(node.arguments.slice(1), name)
         return this.summed(name, union(flows), node)
       case 'times':
         this.refusePersonal(node)
@@ -645,10 +649,9 @@ class Text {
   private kept(name: string, node: Call): Flow {
     const all = node.arguments
     const role = roles.get(name) ?? 'v'.repeat(all.length)
-    const constants = all.filter((_, at) => role[at] === '!')
-    for (const value of constants) if (!isConstant(value)) this.refuse(`${name} takes a constant here`, value)
-    const values = all.filter((_, at) => role[at] === 'v')
-    const flow = this.merge(values, node)
+    const as = (kind: string) => all.filter((_, at) => role[at] === kind)
+    this.needConstants(as('!'), name)
+    const flow = this.merge(as('v'), node)
     return name === 'APPROX_QUANTILES' ? withoutText(flow) : flow
   }
 
@@ -662,8 +665,8 @@ class Text {
       return flow
     }
     if (this.flow(json!).size === 0) return nothing
-    const names =
-      decode(path.value).match(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^.[\]$"'\d][^.[\]$"']*/g) ?? []
+    const keys = decode(path.value).match(/(["'])(?:(?!\1)[^\\]|\\.)*\1|[^.[\]$"'\d][^.[\]$"']*/g) ?? []
+    const names = keys.map(key => key.replaceAll(/["'\\]/g, ''))
     return names.length === 0 ? flow : union([personalOf(flow), this.field(names, flow)])
   }
 
@@ -671,20 +674,10 @@ class Text {
 
   /** A number near a card's, or the half of one, has no form to find it by: a stored number is only scaled, to be shown in part. */
   private arithmetic(node: Expression & { kind: 'Binary' }): Flow {
-    const sides = [node.left, node.right]
-    const { operator } = node
-    if (sides.some(({ kind }) => kind === 'IntervalLiteral')) {
-      this.refusePersonal(node)
-      return nothing
-    }
-    const flow = this.scaled(operator, sides, node)
-    if (flow.size > 0 && operator !== '*' && operator !== '/' && this.comparisons === 0)
-      this.refuse(
-        `${operator} takes no stored numbers here, since what is near a number tells it: scale them with * and /, ` +
-          'add them up with SUM, take the time between two with TIMESTAMP_DIFF, or compare the result with a constant',
-        node,
-      )
-    return flow
+    const { operator, left, right } = node
+    const isTime = [left, right].some(({ kind }) => kind === 'IntervalLiteral') && /^[+-]$/.test(operator)
+    const flow = this.scaled(operator, [left, right], node)
+    return isTime ? nothing : flow
   }
 
   /** Powers show one digit after the other: two stored numbers are only divided, and what that makes not by a third. */
@@ -692,20 +685,24 @@ class Text {
     this.refusePersonal(node)
     const flows = values.map(value => this.flow(value))
     const flow = union(flows)
-    if (!isStored(flow)) return nothing
-    const isAlone = flows.filter(isStored).length === 1
-    if (
-      !isAlone &&
-      /[*/A-Z]/.test(what) &&
-      (!divisions.has(what) || flow.has('ratio')) &&
-      this.comparisons === 0
-    )
+    const stored = flows.filter(isStored).length
+    if (stored === 0) return nothing
+    const isInterval = values.some(({ kind }) => kind === 'IntervalLiteral')
+    const isScale = what === '*' || what === '/'
+    if (this.comparisons > 0 || (isInterval && !isScale)) return numeric(flow, true)
+    if ((arithmetic.has(what) && !isScale) || isInterval)
       this.refuse(
-        `${what} takes one stored number here, beside constants and counts; only / divides two, once`,
+        `${what} takes no stored numbers or times here, since what is near a number tells it: select both and compute with ` +
+          'the answer, take the time between two with TIMESTAMP_DIFF, or compare the result with a constant',
         node,
       )
-    const isSigned = !isScaled(values, flows) || /^(?:SAFE_NEGATE|[^*/A-Z].*)$/.test(what)
-    return union([numeric(flow, isSigned), isAlone ? nothing : ratio])
+    if (stored > 1 && (!divisions.has(what) || flow.has('ratio')))
+      this.refuse(
+        `${what} takes one stored number here, and constants or counts; only / divides two, once`,
+        node,
+      )
+    const isSigned = !isScaled(values, flows) || what === 'SAFE_NEGATE'
+    return union([numeric(flow, isSigned), stored > 1 ? ratio : nothing])
   }
 
   private summed(name: string, flow: Flow, node: AnyNode): Flow {
@@ -742,7 +739,7 @@ class Text {
   private needConstants(patterns: Expression[], what: string): void {
     for (const pattern of patterns) {
       this.flow(pattern)
-      if (!isConstant(pattern)) this.refuse(`${what} here takes a constant pattern`, pattern)
+      if (!isConstant(pattern)) this.refuse(`${what} here takes a constant`, pattern)
     }
   }
 }
