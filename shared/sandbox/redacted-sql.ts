@@ -675,9 +675,10 @@ class Text {
   /** A number near a card's, or the half of one, has no form to find it by: a stored number is only scaled, to be shown in part. */
   private arithmetic(node: Expression & { kind: 'Binary' }): Flow {
     const { operator, left, right } = node
-    const isTime = [left, right].some(({ kind }) => kind === 'IntervalLiteral') && /^[+-]$/.test(operator)
-    const flow = this.scaled(operator, [left, right], node)
-    return isTime ? nothing : flow
+    const isMove = /^[+-]$/.test(operator) && [left, right].some(({ kind }) => kind === 'IntervalLiteral')
+    if (!isMove || union(this.all(node)).has('number')) return this.scaled(operator, [left, right], node)
+    this.refusePersonal(node)
+    return nothing
   }
 
   /** Powers show one digit after the other: two stored numbers are only divided, and what that makes not by a third. */
@@ -687,10 +688,9 @@ class Text {
     const flow = union(flows)
     const stored = flows.filter(isStored).length
     if (stored === 0) return nothing
-    const isInterval = values.some(({ kind }) => kind === 'IntervalLiteral')
-    const isScale = what === '*' || what === '/'
-    if (this.comparisons > 0 || (isInterval && !isScale)) return numeric(flow, true)
-    if ((arithmetic.has(what) && !isScale) || isInterval)
+    if (this.comparisons > 0) return numeric(flow, true)
+    const isScale = /^[*/A-Z]/.test(what) && values.every(({ kind }) => kind !== 'IntervalLiteral')
+    if (!isScale)
       this.refuse(
         `${what} takes no stored numbers or times here, since what is near a number tells it: select both and compute with ` +
           'the answer, take the time between two with TIMESTAMP_DIFF, or compare the result with a constant',
