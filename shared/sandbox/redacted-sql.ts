@@ -267,11 +267,8 @@ class Text {
         if (this.flow(node.value).size > 0) this.refuseChange('INTERVAL', node)
         return nothing
       case 'Like':
-        this.needConstants([node.right], 'LIKE')
-        this.compared(node)
-        return nothing
       case 'LikeAny':
-        this.needConstants(node.among.kind === 'InUnnest' ? [node.among.array] : node.among.items, 'LIKE')
+        this.needConstants([node.kind === 'Like' ? node.right : node.among], 'LIKE')
         this.compared(node)
         return nothing
       case 'TableReference':
@@ -736,7 +733,7 @@ class Text {
       this.refuse('this is redacted by its name: it cannot be computed with', node)
   }
 
-  private needConstants(patterns: Expression[], what: string): void {
+  private needConstants(patterns: AnyNode[], what: string): void {
     for (const pattern of patterns) {
       this.flow(pattern)
       if (!isConstant(pattern)) this.refuse(`${what} here takes a constant`, pattern)
