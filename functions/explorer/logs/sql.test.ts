@@ -479,10 +479,8 @@ describe('a JSON column', () => {
     )
     const by = { ...plain, by: 'code' }
     const buckets = await ask(histogramSql(by, app, all, { width: 3.6e9, values: ['200'] }))
-    const split = buckets.map(
-      ({ code, absent, entries }) => `${String(code)} ${String(absent)} ${String(entries)}`,
-    )
-    expect(split.toSorted()).toEqual(['200 false 10', 'null false 1', 'null true 1'])
+    const split = buckets.map(({ code, absent, entries }) => JSON.stringify([code, absent, entries]))
+    expect(split.toSorted()).toEqual(['["200",false,10]', '[null,false,1]', '[null,true,1]'])
     expect([await found('code', '=', '"n/a"'), await found('code', '=', null)]).toEqual([1, 1])
   })
 
