@@ -549,9 +549,10 @@ class Text {
       this.refuse('this may name a field of JSON: write a literal, or OFFSET', index)
     else if (mode === null && index.kind === 'Literal' && index.literal === 'STRING')
       return union([flow, this.named(index.value)])
-    else if (!this.isList(of))
+    else if (!mode?.startsWith('SAFE_') && !this.isList(of))
+      // records have no SAFE_OFFSET
       this.refuse(
-        'this may be a field of a record, without its name: write the name, or UNNEST the list',
+        'this may be a field of a record, without its name: write the name, or SAFE_OFFSET for a list',
         index,
       )
     return flow

@@ -141,7 +141,9 @@ function position(node: Subscript, array: string, index: string): string {
 }
 
 function fieldAt(context: Context, node: Subscript, of: Typed, type: StructType): Typed {
-  const first = node.mode === 'ORDINAL' || node.mode === 'SAFE_ORDINAL' ? 1 : 0
+  if (node.mode?.startsWith('SAFE_'))
+    throw context.invalid(node, `${node.mode} is for ARRAYs; of a STRUCT write the field's name`)
+  const first = node.mode === 'ORDINAL' ? 1 : 0
   const at = literalInteger(node.index)
   if (at === null) throw context.invalid(node, 'A STRUCT subscript must be a literal integer')
   if (!type.fields[at - first]) throw context.invalid(node, `STRUCT has no field at ${at}`)
