@@ -34,11 +34,12 @@ function luhn(digits: string): boolean {
 }
 
 /**
- * In the groups that are printed on cards, or run together. The few cards of 17 to 19 digits are found in groups only: run
+ * In groups of three digits or more but for the last, or run together; signs that numbers and paths have too separate them
+ * twice or more, and the same. The few cards of 17 to 19 digits are found in groups only: run
  * together they look like the 64-bit ids of a database's log.
  */
-const inOne = String.raw`\d{13,16}`
-const inGroups = String.raw`\d{4}(?:${gap}\d{4}){3}(?:${gap}\d{1,3})?|\d{4}${gap}\d{6}${gap}\d{4,5}`
+const blanks = String.raw`(?:${gap}|\t){1,3}`
+const groups = String.raw`\d{3,16}(?:(?:${blanks}\d{1,16}){1,5}|([./_·])\d{1,16}(?:\2\d{1,16}){1,5})?`
 
 /** As databases and JSON write a number that has a fraction in its type: `4.53201511283036e+15`. */
 const asFloat = String.raw`\d\.\d{1,15}[Ee]\+?1[2-5](?![\dA-Za-z])`
@@ -51,7 +52,7 @@ export const card: PersonalClass = {
   name: 'payment card',
   marks: mark.card,
   pattern: new RegExp(
-    String.raw`(?=\d(?:\d{3}|\.))${wordStart}(?<!(?:\d|REDACTED)\.|[0-9A-Fa-f]{32}-)(?=((?:${asFloat}|(?:${inOne}|${inGroups})${wordEnd}(?!\.(?!0(?!\d))\d))))\d(?:\d{3}|\.)`,
+    String.raw`(?=[2-6](?:\d\d|\.))${wordStart}(?<!(?:\d|REDACTED)\.|[0-9A-Fa-f]{32}-)(?=(${asFloat}|${groups}))\d(?:\d\d|\.)`,
     'g',
   ),
   part: cardIn,
@@ -59,24 +60,25 @@ export const card: PersonalClass = {
 
 /** An id or a size by its name, `blk_-5195120009388265`, or a negative number: one in 40 would pass for a card. */
 const idBefore =
-  /(?<=(?:(?<![A-Za-z])(?:ids?|IDs?|blk|block|uuid|guid|trace|span|offset|size|bytes|lsn|xid|txn?|seq|nonce)|(?<!card|pan)[_-]id|[a-z]Id)["'\\]{0,4}[ _:=#-]{0,2}["'\\]{0,4}-?|[\s_=:(,[]-)/y
+  /(?<=(?:(?<![A-Za-z]|(?:card|pan)[_-])(?:ids?|IDs?|blk|block|uuid|guid|trace|span|offset|size|bytes|lsn|xid|txn?|seq|nonce)|(?<!card|Card|pan|Pan)(?<=[a-z])Id)["'\\]{0,4}[ _:=#-]{0,2}["'\\]{0,4}-?|[\s_=:(,[]-)/y
 
-/** The last group of three or fewer may be the expiry or the code that follows the number. */
-function cardIn(hit: RegExpExecArray): Span | null {
-  const whole = hit[1]!
-  if (/^\d+$/.test(whole) && isAt(idBefore, hit.input, hit.index)) return null
-  if (isCard(/e/i.test(whole) ? String(Number(whole)) : withoutGaps(whole)))
-    return [hit.index, hit.index + whole.length]
-  const number = whole.replace(trailingGroup, '')
-  return number !== whole && isCard(withoutGaps(number)) ? [hit.index, hit.index + number.length] : null
+/** The most groups that are a card's: the expiry and the code may follow the number. */
+function cardIn({ 0: { length }, 1: whole, input, index }: RegExpExecArray): Span | null {
+  if (/e/i.test(whole!)) return isCard(String(Number(whole))) ? [index, index + whole!.length] : null
+  let [digits, end] = ['', index]
+  for (const { 0: group, 1: own, index: at } of whole!.matchAll(groupOfDigits)) {
+    digits += own!
+    const past = index + at + group.length
+    const isId = past === index + digits.length && (digits.length > 16 || isAt(idBefore, input, index))
+    if (!isId && isCard(digits) && !isAt(numberAfter, input, past)) end = past
+    if (own!.length < length) break
+  }
+  return end > index ? [index, end] : null
 }
 
-function withoutGaps(text: string): string {
-  return text.replace(gaps, '')
-}
-
-const gaps = new RegExp(gap, 'g')
-const trailingGroup = new RegExp(String.raw`${gap}\d{1,3}$`)
+const groupOfDigits = /(?:%20|\D){0,9}(\d+)/g
+/** The fraction of a number, but for one without a value. */
+const numberAfter = /[A-Za-z0-9]|\.(?!0(?!\d))\d/y
 
 /** Length of an IBAN by country: SWIFT's IBAN registry, release 99. */
 const ibanLengths =
@@ -86,12 +88,13 @@ const ibanLengths =
   'RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30'
 const lengthOf = new Map(ibanLengths.split(' ').map(entry => [entry.slice(0, 2), Number(entry.slice(2))]))
 
-/** ISO 13616: country, two check digits, up to 30 letters and digits, often in groups of four. */
+/** ISO 13616: country, two check digits, up to 30 letters and digits, often in groups. */
+const gaps = String.raw`(?:${gap}|[\t./_·]){0,3}`
 export const iban: PersonalClass = {
   name: 'IBAN',
   marks: mark.iban,
   pattern: new RegExp(
-    String.raw`[A-Za-z]{2}\d{2}(?<=${wordStart}(?=([A-Za-z]{2}\d{2}(?:${gap}?[A-Za-z0-9]{4}){2,7}(?:${gap}?[A-Za-z0-9]{1,3})?))....)`,
+    String.raw`[A-Za-z]{2}\d{2}(?<=(?:${wordStart}|(?<=[Ii][Bb][Aa][Nn]))(?=([A-Za-z]{2}\d{2}(?:${gaps}[A-Za-z0-9]){11,30}))....)`,
     'g',
   ),
   part: ibanIn,
@@ -105,12 +108,12 @@ function ibanIn(hit: RegExpExecArray): Span | null {
   const ends = [...candidate.matchAll(ibanCharacters)].map(({ 0: text, index }) => index + text.length)
   const end = ends[length - 1]
   if (end === undefined || /[A-Za-z0-9]/.test(hit.input.charAt(hit.index + end))) return null
-  const iban = withoutGaps(candidate.slice(0, end))
+  const iban = candidate.slice(0, end).replace(ibanCharacters, '$1')
   return mod97(iban) ? [hit.index, hit.index + end] : null
 }
 
 /** One character with the gap before it. */
-const ibanCharacters = new RegExp(`(?:${gap})?[A-Za-z0-9]`, 'g')
+const ibanCharacters = new RegExp(`${gaps}([A-Za-z0-9])`, 'g')
 
 /** ISO 7064: with the first four characters at the end and letters as 10 to 35, the rest of a division by 97 is 1. */
 function mod97(text: string): boolean {

@@ -15,16 +15,18 @@ import {
 /** Letters beyond ASCII, without the punctuation and the surrogates among them. */
 const foreign = String.raw`\u00c0-\u1fff\u2c00-\u2dff\u3040-\ud7ff\uf900-\ufdff`
 const local = String.raw`\w.+\-${foreign}`
+/** Of the other signs of RFC 5322 those that do not part fields as well, within a name; `b'...'` and the like begin a literal. */
+const inName = String.raw`(?<=\w(?<!(?<!\w)[befnrux]))['~!](?=\w)`
 const label = String.raw`[A-Za-z0-9\-${foreign}]+`
 const topLabel = String.raw`(?:xn--[A-Za-z0-9-]+|[A-Za-z${foreign}]{2,})`
 /** `package@1.2.3-beta.one`, `package@1.2.3.tgz` and `logo@2x.png` are no addresses. */
-const version = String.raw`${replacement}\.|\d+\.\d+\.\d+(?:-|\.(?:tgz|tar|zip|js|mjs|css)\b)|\d(?:\.\d)?x\.[a-z]`
+const version = String.raw`${replacement}\.|\d+\.\d+\.\d+(?:-|\.(?:min\.)?(?:tgz|tar|zip|js|mjs|css)\b)|\d(?:\.\d)?x\.(?:png|jpe?g|gif|webp|avif|svg|ico|bmp|heic|tiff?|pdf)\b`
 
 /**
  * RFC 5321 as people use it: no domain without a dot, no quoted name with a space. The pattern starts at the `@`, which is
  * rarer than the characters of a name. The host after the user information of a URL stays.
  */
-const characters = String.raw`(?:[${local}]|%2B)+`
+const characters = String.raw`(?:[${local}]|${inName}|%2B)+`
 const name = String.raw`${startOf(local)}${outsideEscape}${characters}|${characters}|"[^\s"\\@]{1,64}"`
 export const email: PersonalClass = {
   name: 'e-mail address',
@@ -44,12 +46,15 @@ const separator = String.raw`(?:${gap}|[./()]){1,4}`
 const inOne = String.raw`\d{${fewest - 1},${most - 1}}(?!\d)`
 const inGroups = String.raw`\d{0,3}(?:${separator}\d{1,${most - 1}}){1,6}(?!\d)`
 
-/** `+31612345678` and, in groups, `+1 (415) 555-0132`. After a time of day it is a zone, `10:00:00 +1000`. */
+/** The zones from +10:00 on, none of which begins a number but that of Chatham, +13:45: +1 345 is the Cayman Islands. */
+const zone = String.raw`\+1(?:[0-4]00|[01]30|245|345(?!${separator}\d{3}\D?\d{4}))(?!\d)`
+
+/** `+31612345678` and, in groups, `+1 (415) 555-0132`, but not the zone of a time of day, `10:00:00 +1000`. */
 export const phone: PersonalClass = {
   name: 'phone number',
   marks: mark.plus,
   pattern: new RegExp(
-    String.raw`(?<!(?<!:)\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?)${wordStart}(?:\+|%2B)[1-9](?:${inOne}|${inGroups})${wordEnd}(?!\.\d)`,
+    String.raw`(?!(?<=\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?)${zone})${wordStart}(?:\+|%2B)[1-9](?:${inOne}|${inGroups})${wordEnd}(?!\.\d)`,
     'gi',
   ),
   part: wholeGroups,

@@ -87,7 +87,7 @@ function findAddress(text: string, start: number, groups: string[]): Span | null
 }
 
 /**
- * The groups that may form an address, the longest first: all of them; without final full stops; without the text after
+ * The groups that may form an address, the longest first: all of them; without the colon that ends them; without final full stops; without the text after
  * the last full stop or an ellipsis; without the last group, and without the port before a word. An IPv4 address ends an IPv6 address.
  */
 function endings(groups: string[], wordAfter: boolean): string[][] {
@@ -97,7 +97,8 @@ function endings(groups: string[], wordAfter: boolean): string[][] {
   const others = groups.slice(0, -1)
   const lasts = [last, last.replace(/\.+$/, ''), last.replace(/\.[^.]*$/, ''), last.replace(/\.\..*/, '')]
   const whole = lasts.filter(group => !wordAfter || group !== last).map(group => [...others, group])
-  return last === '' || wordAfter ? [...whole, others, others.slice(0, -1)] : [...whole, others]
+  if (last === '' && others.length > 0) return [...whole, ...endings(others, false)]
+  return wordAfter ? [...whole, others, others.slice(0, -1)] : [...whole, others]
 }
 
 function isAddress(address: string, text: string, from: number, to: number): boolean {
