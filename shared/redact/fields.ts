@@ -19,7 +19,7 @@ export const field: PersonalClass = {
   name: 'value of a personal name',
   marks: mark.assignment,
   pattern: new RegExp(
-    String.raw`${assignment}(?<=(["'\`])?(${name})${brackets}(${quoteMark})?\]??\s?(${assignment}))[=>]?\s{0,2}`,
+    String.raw`${assignment}(?<=(["'\`?&])?(${name})${brackets}(${quoteMark})?\]??\s{0,32}(${assignment}))[=>]?(?:(?<=${quoteMark}\s{0,32}${assignment}>?)\s{0,32}|[ \t]{0,32}\s?)`,
     'g',
   ),
   part(hit) {
@@ -35,7 +35,7 @@ interface Naming {
   kind: NameKind
   /** Of hops, which commas separate. */
   isList: boolean
-  /** The quotation mark before the name, with or without one after it. */
+  /** The quotation mark before the name, with or without one after it, or the sign of a query string. */
   before: string | undefined
   after: string | undefined
   sign: string
@@ -49,7 +49,10 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
   if (list && !goesOn.test(text.slice(list[1], list[1] + 64))) return list
   const literal = literalText(text, at, naming.after)
   const isFirstHop =
-    naming.isList && literal && /^["'`]\s{0,3}[,;]/.test(text.slice(literal[1], literal[1] + 5))
+    naming.isList &&
+    naming.after === undefined &&
+    literal &&
+    /^["'`]\s{0,3}[,;]/.test(text.slice(literal[1], literal[1] + 5))
   if (literal && !isFirstHop) return literal[1] > literal[0] ? literal : null
   if (/^(?:%|map)[{[]/.test(text.slice(at, at + 4))) return recordAt(text, at, naming)
   return bareValueAt(text, at, naming) ?? recordAt(text, at, naming)
@@ -59,15 +62,20 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
 const goesOn = /^\\{0,31}["'`]{1,2}\s{0,9},/
 
 function bareValueAt(text: string, at: number, naming: Naming): Span | null {
-  const closing = naming.kind === 'line' || naming.isList ? undefined : closings[text.charAt(at)]
+  const inQuery = naming.kind !== 'line' && naming.sign === '=' && /[?&]/.test(naming.before ?? '')
+  const closing = inQuery || naming.kind === 'line' || naming.isList ? undefined : closings[text.charAt(at)]
   const start = closing ? at + 1 : at
-  const value = start > at ? (naming.kind === 'secret' ? bracketed : word) : endingFor(naming)
+  const value =
+    start > at ? (naming.kind === 'secret' ? bracketed : word) : inQuery ? queryValue : endingFor(naming)
   value.lastIndex = start
   const found = value.exec(text)?.[0] ?? ''
   const end = start + found.length
+  if (naming.kind !== 'secret' && !inQuery && count.test(found)) return null
   if (found.trim() === '' || placeholder.test(found)) return null
-  if (closing && text.charAt(end) !== closing) return null
-  if (naming.kind === 'datum' && isNoDatum(found, text.slice(end, end + 2), naming.sign)) return null
+  // `(415) 555-0132` begins with a bracket.
+  if (closing && text.charAt(end) !== closing) return found.includes(closing) ? [at, end] : null
+  if (naming.kind === 'datum' && !inQuery && isNoDatum(found, text.slice(end, end + 2), naming.sign))
+    return null
   // A bare value behind a quoted name is a number in JSON, and a bare word would make the text unreadable.
   const quotes = naming.sign === ':' && doubleQuote.test(naming.after ?? '') ? naming.after! : ''
   return [start, end, quotes]
@@ -119,6 +127,8 @@ const typeName = /^[A-Za-z][A-Za-z.$]{0,80}$/
 const printedObject = /^(?:[a-z]\w{0,40}\.){1,9}[A-Za-z][\w$]{0,60}@[0-9a-f]{1,16}\W?$/
 const nameInProgram = /^(?:[a-z]{2,20}\.){2,9}[A-Za-z]{2,60}(?:\/\d{1,6})?[:.]?$/
 
+/** `cookies: 3` */
+const count = /^\d{1,2}$/
 /** Placeholders and empty values, which are not personal: also a parameter in SQL. */
 const placeholder = /^(?:\$\d+|\?|null|nil|none|undefined|true|false|\*+|REDACTED\W*)$/i
 const doubleQuote = /^\\*"{1,2}$/
@@ -127,6 +137,11 @@ const prose = /^[A-Za-z]?[a-z]{1,19}[.!?]?$/
 /** Values that no quotation marks hold; numbers in groups, and IBANs. Each pattern is sticky. */
 const word =
   /(?:\+?\d{1,4}(?:[ ()./\u00a0\u2010-\u2015-]{1,3}\d{1,14}){1,8}|[A-Za-z]{2}\d\d(?:[ -][A-Za-z0-9]{4}){2,7}(?:[ -]\d{1,3})?)(?![^\s&;,"'`<>()[\]{}|\\])|(?:[^\s&;,"'`<>()[\]{}|\\]|\\(?![nrtu"'`\\]))+/y
+/** In the query of a URL most signs may stand as they are, but those at the end are of the text around. */
+const queryValue = new RegExp(
+  String.raw`(?:[^\s&"#\\,;'\`<>()[\]{}|]|[,;'\`<>()[\]{}|]{1,8}(?![\s&"#\\,;'\`<>()[\]{}|]|$)|\\(?![nrtu"'\`\\]))+`,
+  'y',
+)
 /** ODBC puts braces around a password with a semicolon or a space. */
 const bracketed = /[^"'`<>()[\]{}\r\n]{1,200}/y
 const assignedLine = /[^"'`&,}\\\r\n]+/y

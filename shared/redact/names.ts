@@ -31,7 +31,7 @@ export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
   secret:
     'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word pass-words passwd pgpassword pwd redis-pass secret secrets smtp-pass user-pass',
   datum: [
-    'access-key account-key anon-key api-key encryption-key master-key private-key secret-key service-key',
+    'access-key account-key anon-key api-key encryption-key master-key pass private-key secret-key secret-key-base service-key',
     'service-role-key shared-access-key shared-access-signature signing-key subscription-key',
     'amz-credential amz-signature goog-credential goog-signature credential credentials otp',
     'access-token auth-token bearer id-token jwt jwt-assertion refresh-token session-key token token-hash',
@@ -50,19 +50,32 @@ export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
 /** Words that are often run together with those before them: `csrftoken`, `dbpassword`, `clientsecret`. */
 const runTogether = new Map<string, NameKind>([
   ['passw(?:or)?d|passphrase|secret', 'secret'],
-  ['token|api-?key|cookie', 'datum'],
+  ['token|api-?keys?|cookie', 'datum'],
 ])
 
-/** `PublicKeyToken=b77a5c561934e089` is a part of the name of a .NET assembly, and anybody's to know. */
-const notPersonal = 'public-?key-?token'
+/**
+ * `PublicKeyToken=b77a5c561934e089` is a part of the name of a .NET assembly, and anybody's to know; `max_tokens` and the
+ * like count.
+ */
+const notPersonal =
+  'public-?key-?token|(?!(?:access|api|auth|bearer|csrf|device|id|refresh|session|user)-)[a-z\\d]+-tokens'
+
+/** What a personal name may end in: `password_confirmation`, `password2`, `api_keys`. */
+const further =
+  '(?:(?<=address)es|(?<=jwt|key|phrase|pwd|token|word)s)?(?:-?confirm(?:ation)?)?(?:-?\\d{1,3})?'
 
 const kinds: [RegExp, NameKind][] = [
   [new RegExp(`(?:^|-)(?:${notPersonal})$`), 'other'],
   ...(Object.keys(names) as (keyof typeof names)[]).map((kind): [RegExp, NameKind] => [
-    new RegExp(`(?:^|-)(?:${names[kind].replaceAll('-', '-?').replaceAll(' ', '|')})$`),
+    new RegExp(
+      `(?:^|-)(?:${names[kind].replaceAll('-', '-?').replaceAll(' ', '|')})${kind === 'version' || kind === 'id' ? '' : further}$`,
+    ),
     kind,
   ]),
-  ...[...runTogether].map(([ending, kind]): [RegExp, NameKind] => [new RegExp(`(?:${ending})$`), kind]),
+  ...[...runTogether].map(([ending, kind]): [RegExp, NameKind] => [
+    new RegExp(`(?:${ending})(?:-?\\d{1,3})?$`),
+    kind,
+  ]),
 ]
 
 /** The names of lists of addresses, a hop each. */
