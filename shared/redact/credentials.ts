@@ -2,6 +2,7 @@
  * Credentials, known by their own form wherever they stand, in any case of letters: SQL has UPPER and LOWER, and of a token in
  * one case the missing bits are few.
  */
+import { keyForm, keyPrefix } from './key-forms.ts'
 import { mark } from './prefilter.ts'
 import { endOf, lastGroup, type PersonalClass, space, wordStart } from './personal-class.ts'
 
@@ -34,9 +35,11 @@ function inEachCase(quad: string): string[] {
 }
 
 /** A digit tells a token in another case than its own from words such as `eyjafjallajokull` and `NPM_CONFIG_...`. */
-function isToken(text: string, own: string): boolean {
-  return text.startsWith(own) || /\d/.test(text)
+function isToken(text: string, own: RegExp): boolean {
+  return own.test(text) || /\d/.test(text)
 }
+
+const ownKey = new RegExp(`^${keyPrefix}`)
 
 export const credentials: PersonalClass[] = [
   {
@@ -64,18 +67,13 @@ export const credentials: PersonalClass[] = [
     name: 'JWT',
     marks: mark.credential,
     pattern: new RegExp(String.raw`eyJ(?<=${wordStart}eyJ)[\w-]{9,}=*(?:\.{1,2}[\w-]+){0,4}`, 'gi'),
-    part: hit => (isToken(hit[0], 'eyJ') ? [hit.index, endOf(hit)] : null),
+    part: hit => (isToken(hit[0], /^eyJ/) ? [hit.index, endOf(hit)] : null),
   },
   {
-    // This service's own keys, and those of services that mark theirs so that scanners find them.
     name: 'API key',
     marks: mark.credential,
-    pattern: new RegExp(
-      String.raw`_(?<=${wordStart}(lqe|[sr]k_live|[sr]k_test|sb_secret|sbp|gh[opsru]|github_pat|glsa|npm|whsec)_)[\w-]{20,}`,
-      'gi',
-    ),
-    part: hit =>
-      isToken(hit[1]! + hit[0], hit[1]!.toLowerCase()) ? [hit.index - hit[1]!.length, endOf(hit)] : null,
+    pattern: new RegExp(`(?=${keyPrefix})${wordStart}${keyForm}`, 'gi'),
+    part: hit => (isToken(hit[0], ownKey) ? [hit.index, endOf(hit)] : null),
   },
   {
     // RFC 6750, section 2.1.
@@ -94,9 +92,10 @@ export const credentials: PersonalClass[] = [
     part: hit => (isUserAndPassword(hit[1]!) ? lastGroup(hit) : null),
   },
   {
-    // RFC 7468, whole or cut short.
+    // RFC 7468 and, of PGP, RFC 9580, whole or cut short.
     name: 'private key',
     marks: mark.option,
-    pattern: /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/gi,
+    pattern:
+      /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[^]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----|$)/gi,
   },
 ]

@@ -28,11 +28,29 @@ export function endsEscape(text: string, at: number): boolean {
  * Escapes of printable ASCII and of line ends: of URLs, encoded any number of times, and of JSON, quoted any number of
  * times. A backslash before a quotation mark is not decoded: `quoted.ts` tells the marks of nested JSON apart by it.
  */
+/** What a terminal colours with (ECMA-48, SGR), also as JSON and URLs write it: it is not seen. */
+const colour = String.raw`(?:\x1b|\\{1,32}(?:(?:u001|x1)[bB]|0?33|e)|%(?:25)*1[bB])(?:\[|%(?:25)*5[bB])[0-9;:]{0,32}m`
+
+/** Entities of HTML for what is printable, encoded up to ten times. */
+const entity = String.raw`&(?:amp;){0,9}(#\d{2,4}|#[xX][0-9a-fA-F]{2,4}|quot|apos|amp|lt|gt|commat|colon|equals|period|nbsp);`
+const named: Record<string, string> = {
+  quot: '"',
+  apos: "'",
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  commat: '@',
+  colon: ':',
+  equals: '=',
+  period: '.',
+  nbsp: ' ',
+}
+
 const encoded = String.raw`%(?:25)*([2-7][0-9A-Fa-f]|0[9ADad])|(?<!\\)\\{1,32}(?:[Uu]00|[Xx])([2-6][0-9A-Fa-f]|7[0-9A-Ea-e])`
 
 /** What may pass for a character of ASCII, and what is not seen: spaces, dashes, digits, forms by width and by style. */
 const alike = String.raw`(?![\0-\x7f])[\p{Zs}\p{Pd}\p{Nd}\p{No}\p{Default_Ignorable_Code_Point}\p{Cf}\u2024\u2044\u2060-\u206f\u2212\u2215\u2236\u3002\ufe50-\ufe6b\uff01-\uff61\u{1d400}-\u{1d7ff}]`
-const sources = new RegExp(`${encoded}|${alike}`, 'gu')
+const sources = new RegExp(`${colour}|${encoded}|${entity}|${alike}`, 'gu')
 const anyAlike = new RegExp(alike, 'u')
 
 /** Whether a character in the text may pass for another one. */
@@ -45,9 +63,18 @@ export function decode(source: string): string {
   return source.replace(sources, decodedOf)
 }
 
-function decodedOf(found: string, ofUrl?: string, ofJson?: string): string {
+function decodedOf(found: string, ofUrl?: string, ofJson?: string, ofHtml?: string): string {
+  if (ofHtml !== undefined) return characterOf(ofHtml) ?? found
   const code = ofUrl ?? ofJson
+  if (code === undefined && found.endsWith('m') && found.length > 2) return ''
   return code === undefined ? plainOf(found) : String.fromCharCode(Number.parseInt(code, 16))
+}
+
+/** @param entity without its signs: `quot`, `#64`, `#x40` */
+function characterOf(entity: string): string | undefined {
+  if (!entity.startsWith('#')) return named[entity]
+  const code = Number(entity.replace('#', '').replace(/^[xX]/, '0x'))
+  return code >= 32 && code < 127 ? String.fromCharCode(code) : undefined
 }
 
 /** As one character of ASCII, or none; itself where it is neither. */
@@ -84,7 +111,7 @@ export function placesInSource(source: string, places: number[]): number[] {
   let longer = 0
   return places.map(place => {
     for (; escape && escape.index - longer < place; escape = escapes.next().value)
-      longer += escape[0].length - decodedOf(escape[0], escape[1], escape[2]).length
+      longer += escape[0].length - decodedOf(escape[0], escape[1], escape[2], escape[3]).length
     return place + longer
   })
 }

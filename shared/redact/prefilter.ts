@@ -4,6 +4,7 @@
  */
 
 import { hasAlike } from './escapes.ts'
+import { keyForm } from './key-forms.ts'
 
 /** One bit for each. */
 export const mark = {
@@ -38,7 +39,7 @@ export const mark = {
 
 /** What is noted on the way to the marks. */
 const [digit, inId, joint, quote] = [1 << 14, 1 << 15, 1 << 16, 1 << 17]
-const [credentialLetter, schemeLetter, blank] = [1 << 18, 1 << 19, 1 << 20]
+const ampersand = 1 << 18
 const allMarks = (1 << 14) - 1
 const signs = joint | quote | mark.assignment | mark.at | mark.escape
 
@@ -49,7 +50,8 @@ const cardStart = /(?<!\d)[2-6]\d\d(?:[\t +%./_·\u00a0-]{0,3}\d){10}|\d\.\d{1,1
 /** The edge is looked at behind the letters and digits, which takes half the time of looking at it first. */
 const ibanStart =
   /[A-Za-z][A-Za-z]\d\d(?<=(?:^|[^A-Za-z0-9]|%[0-9A-F]{2}|[Ii][Bb][Aa][Nn])....)[A-Za-z0-9\t +%./_·\u00a0-]{11}/
-const credentialStart = /eyj[\w-]{9}|bearer|basic|_[\w-]{20}/i
+const credentialStart = new RegExp(String.raw`eyj[\w-]{9}|bearer|basic|${keyForm}`, 'i')
+const entityStart = /&(?:#[\dxX]{2}|(?:amp|quot|apos|lt|gt|commat|colon|equals|period|nbsp);)/
 const statementWord = /pass[wp]|pwd|identified|secret|crypt/i
 
 const marksOfCharacters: [string, number][] = [
@@ -58,10 +60,8 @@ const marksOfCharacters: [string, number][] = [
   [':.-+', joint],
   ['=', mark.assignment],
   ['@', mark.at],
-  ['Jj_', credentialLetter],
-  ['Bb', schemeLetter],
-  [' \t\r\n+%', blank],
-  ['%\\', mark.escape],
+  ['%\\\u001b', mark.escape],
+  ['&', ampersand],
   ['\'"`$', quote],
 ]
 
@@ -129,9 +129,10 @@ export function marksOf(text: string): number {
   if (dashes >= 3) marks |= mark.dashes
   if (colons >= 6) marks |= mark.colons
   if ((colons >= 5 && pairsOfColons >= 2) || pairsOfDashes >= 4) marks |= mark.pairs
+  if ((marks & ampersand) !== 0 && entityStart.test(text)) marks |= mark.escape
   if (digits >= 7 * digit && length >= 15 && ibanStart.test(text)) marks |= mark.iban
   if (digits >= 13 * digit && cardStart.test(text)) marks |= mark.card
-  if (mayHoldCredential(marks) && credentialStart.test(text)) marks |= mark.credential
+  if (length >= leastWithoutSign && credentialStart.test(text)) marks |= mark.credential
   if ((marks & quote) !== 0 && statementWord.test(text)) marks |= mark.statement
   return marks & allMarks
 }
@@ -145,12 +146,6 @@ function hasSign(text: string): boolean {
     if (code > 127 || (marksByCode[code]! & signs) !== 0) return true
   }
   return false
-}
-
-/** `Bearer` and `Basic` have a space behind them. */
-function mayHoldCredential(marks: number): boolean {
-  const scheme = schemeLetter | blank
-  return (marks & credentialLetter) !== 0 || (marks & scheme) === scheme
 }
 
 /** A UUID or a hash, all in hexadecimal: logs are full of them. No card and no IBAN of these letters is so long. */

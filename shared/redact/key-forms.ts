@@ -1,0 +1,39 @@
+/**
+ * Keys that their vendors mark, so that scanners find them: the prefix and what follows, as the vendors' documentation and
+ * their partners' lists for secret scanning have them. In any case of letters: SQL has UPPER and LOWER.
+ */
+const word = String.raw`[\w-]{20,}`
+
+const forms: [vendor: string, prefix: string, rest: string][] = [
+  ['this service', 'lqe_', word],
+  ['AWS', 'A(?:KIA|SIA)', '[A-Z2-7]{16}(?![A-Za-z0-9])'],
+  ['Anthropic, OpenAI, OpenRouter', 'sk-(?:ant|proj|svcacct|admin|or)-', word],
+  ['OpenAI', 'sk-', '[A-Za-z0-9]{40,}'],
+  ['DigitalOcean', 'do[oprt]_v1_', '[0-9a-f]{40,}'],
+  ['Docker', 'dckr_[op]at_', word],
+  ['GitHub', 'gh[opsru]_', word],
+  ['GitHub', 'github_pat_', word],
+  ['GitLab', 'gl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|imt|oas)-', String.raw`[\w.-]{20,}`],
+  ['Google', 'AIza', String.raw`[\w-]{35}`],
+  ['Google', 'GOCSPX-', word],
+  ['Google', String.raw`ya29\.`, word],
+  ['Grafana', 'gl(?:sa|c)_', word],
+  ['HashiCorp Vault', String.raw`hv[brs]\.`, word],
+  ['Hugging Face', 'hf_', '[A-Za-z0-9]{30,}'],
+  ['npm', 'npm_', word],
+  ['PyPI', 'pypi-', word],
+  ['SendGrid', String.raw`SG\.`, String.raw`[\w-]{16,}\.[\w-]{16,}`],
+  ['Shopify', 'shp(?:at|ca|pa|ss)_', '[0-9a-f]{32,}'],
+  ['Slack', 'xox[abeprs]-', word],
+  ['Slack', 'xapp-', word],
+  ['Stripe', '[rs]k_(?:live|test)_', word],
+  ['Stripe', 'whsec_', word],
+  ['Supabase', 'sb_secret_', word],
+  ['Supabase', 'sbp_', word],
+]
+
+/** The source of a pattern for the prefix of a key. */
+export const keyPrefix = `(?:${forms.map(([, prefix]) => prefix).join('|')})`
+
+/** The source of a pattern for a whole key. */
+export const keyForm = `(?:${forms.map(([, prefix, rest]) => prefix + rest).join('|')})`
