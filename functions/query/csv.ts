@@ -4,17 +4,18 @@ import { headingOf, timeText } from './times.ts'
 
 /** RFC 4180, with a header line; a nested value as JSON text. */
 export function csv(rows: Row[], columns: string[]): string {
-  const lines = rows.map(row => columns.map(column => row[column] ?? null))
-  return [columns, ...lines].map(values => `${csvLine(values, guarded)}\r\n`).join('')
+  const lines = rows.map(row => asTexts(columns.map(column => field(row[column] ?? null, guarded))))
+  return [csvLine(columns, guarded), ...lines].map(line => `${line}\r\n`).join('')
 }
 
 /** A record of CSV without its line end. @param written what becomes of a value's text */
 export function csvLine(values: readonly Value[], written = (text: string) => text): string {
-  return values.map(value => (value === null ? '' : quoted(written(textOf(value))))).join(',')
+  return values.map(value => field(value, written)).join(',')
 }
 
-function textOf(value: Value): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+function field(value: Value, written: (text: string) => string): string {
+  if (value === null) return ''
+  return quoted(written(typeof value === 'object' ? JSON.stringify(value) : String(value)))
 }
 
 /**
@@ -28,6 +29,15 @@ export function spreadsheet(rows: Row[], columns: string[]): string {
     Object.fromEntries(columns.map((name, at) => [heads[at], readable(row[name] ?? null)])),
   )
   return `\ufeff${csv(asRead, heads)}`
+}
+
+/**
+ * Where a program splits at semicolons, a line that begins with a negative number is one cell, `-1,2+cmd|'/C calc'!A0`:
+ * quotation marks around its texts keep it from being a formula.
+ */
+function asTexts(fields: string[]): string {
+  if (!/^[-+]/.test(fields[0] ?? '')) return fields.join(',')
+  return fields.map(text => (/^(?:"|[\d.:TZ+-]*$)/.test(text) ? text : `"${text}"`)).join(',')
 }
 
 /**

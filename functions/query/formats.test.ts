@@ -90,6 +90,12 @@ describe('CSV', () => {
     expect(await text('rows=0&format=csv')).toBe('text,number,big,nothing,nested,yes\r\n')
   })
 
+  test('is no formula where a line that begins with a negative number is one cell', () => {
+    expect(csv([{ c: -1, b: "2+cmd|'/C calc'!A0", d: -2.5, e: null }], ['c', 'b', 'd', 'e'])).toBe(
+      `c,b,d,e\r\n-1,"2+cmd|'/C calc'!A0",-2.5,\r\n`,
+    )
+  })
+
   test('begins no formula in names and nested values', () => {
     const name = 'a;=1+1'
     expect(csv([{ [name]: [{ [name]: '|@x' }] }], [name])).toBe(`"a;'=1+1"\r\n"[{""a;'=1+1"":""|'@x""}]"\r\n`)

@@ -35,6 +35,14 @@ test.each([
   expect(status).toBe(1)
 })
 
+test('an error shows the escapes of a terminal and does not print them', () => {
+  for (const word of ['\u001b[31mcmd', '--\u001b[31mx']) {
+    const { stderr } = spawnSync(process.execPath, [...program, word], { cwd: root, encoding: 'utf8' })
+    expect(stderr).toMatch(/^error: unknown .*\\u\{1b\}/)
+    expect(stderr).not.toContain('\u001b')
+  }
+})
+
 const missing = missingEmulator()
 if (missing !== null) process.stdout.write(`Left out: lqe against Firestore, as ${missing}\n`)
 

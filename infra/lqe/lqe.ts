@@ -112,7 +112,7 @@ const program = new Command('lqe')
   .addCommand(logsCommand(folders, withServices))
   .addCommand(tableCommand(folders))
 
-for (const each of program.commands.flatMap(command => [command, ...command.commands]))
+for (const each of [program, ...program.commands.flatMap(command => [command, ...command.commands])])
   each.configureOutput({ outputError: (text, write) => write(visible(text)) })
 
 // Who reads it may have read enough, as `head` has: the command goes on to its end.

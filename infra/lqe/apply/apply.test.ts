@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   mkdirSync,
@@ -168,6 +169,15 @@ describe('apply', () => {
         expect(reading).toThrow(/^\S+yaml:1:1 is nested deeper than 500 levels$/)
         edit(file, () => before)
       }
+  })
+
+  test('refuses folders and pipes in place of files, by name', async () => {
+    for (const file of ['dir.yaml', 'dir.sql']) mkdirSync(join(queries, file))
+    execFileSync('mkfifo', [join(queries, 'pipe.yaml')])
+    new Passed(folder, [queries], 'all')
+    expect((await refusal()).split('\n')).toEqual(
+      ['dir.sql', 'dir.yaml', 'pipe.yaml'].map(file => `${file}:1:1 is no regular file`),
+    )
   })
 
   test('creates new endpoints, and changes nothing when it is called again', async () => {

@@ -1,6 +1,6 @@
 /** What passed checks of `apply` on this machine, so that the same need not be checked again. */
 import { createHash, randomUUID } from 'node:crypto'
-import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { FileProblem } from './yaml.ts'
 
@@ -80,7 +80,10 @@ function filesIn(folder: string): string[] {
 /** Of the file's name and content; what cannot be read is never the same. */
 function digestOf(path: string): string {
   try {
-    return hashOf(JSON.stringify([basename(path), readFileSync(path, 'utf8')]))
+    // A pipe without a writer never ends.
+    return statSync(path).isFile()
+      ? hashOf(JSON.stringify([basename(path), readFileSync(path, 'utf8')]))
+      : randomUUID()
   } catch {
     return randomUUID()
   }

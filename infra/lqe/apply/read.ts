@@ -41,6 +41,9 @@ export function readQueries(folder: string): EndpointSource[] {
   if (!existsSync(folder))
     throw new QueriesError([problemOf(folder, 'is not there: name the folder of endpoints with --queries')])
   const files = new Set(readdirSync(folder).toSorted())
+  const irregular = [...files].filter(file => /\.(?:yaml|sql)$/.test(file) && !isRegular(join(folder, file)))
+  if (irregular.length > 0)
+    throw new QueriesError(irregular.map(file => problemOf(join(folder, file), 'is no regular file')))
   const problems: FileProblem[] = []
   const sources: EndpointSource[] = []
   const unread: string[] = []
@@ -62,6 +65,11 @@ export function readQueries(folder: string): EndpointSource[] {
   )
   if (problems.length > 0) throw new QueriesError(problems)
   return sources
+}
+
+/** A folder cannot be read as a file, and a pipe without a writer never ends. A link that leads nowhere says so when read. */
+function isRegular(file: string): boolean {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? true
 }
 
 /**

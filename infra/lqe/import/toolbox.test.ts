@@ -1,4 +1,4 @@
-import { cpSync, readdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
@@ -98,6 +98,14 @@ test('an import again gives a tool the same id', async () => {
   expect(again.refused).toEqual(['4:3 slow-requests: would replace queries/slow-requests.yaml: --force does'])
   await here.run('tools.yaml', forms['a map of tools'], { force: true })
   expect(here.read('slow-requests.yaml')).toBe(first)
+})
+
+test('an import without --force writes through no link, though it leads nowhere', async () => {
+  mkdirSync(here.queries)
+  symlinkSync('../elsewhere.yaml', join(here.queries, 'slow-requests.yaml'))
+  const { refused } = await here.run('tools.yaml', forms['a map of tools'])
+  expect(refused).toEqual(['4:3 slow-requests: would replace queries/slow-requests.yaml: --force does'])
+  expect(existsSync(join(here.folder, 'elsewhere.yaml'))).toBe(false)
 })
 
 test('what is refused is in the order of the lines, whatever finds it', async () => {

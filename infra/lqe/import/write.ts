@@ -1,5 +1,5 @@
 /** Writes imported endpoints as pairs of files, each after the checks of `lqe apply`. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { Document, parseDocument, visit } from 'yaml'
 import { asUsual } from '../../../shared/data-folder.ts'
@@ -42,6 +42,7 @@ export function endpointsIn(folder: string): Known {
   return new Map(
     files
       .filter(file => file.endsWith('.yaml') && !file.endsWith(testsEnding))
+      .filter(file => statSync(join(folder, file), { throwIfNoEntry: false })?.isFile())
       .map(file => {
         const text = readFileSync(join(folder, file), 'utf8')
         const queries = [...text.matchAll(/[\w.-]+\.sql\b/g)].map(([name]) => name)
@@ -70,7 +71,8 @@ export async function write(
     assertOwnId(draft, files)
     assertOwnQuery(draft, files)
     const [yamlFile, sqlFile] = ['yaml', 'sql'].map(ending => join(target.queries, `${draft.name}.${ending}`))
-    const existing = [yamlFile!, sqlFile!].find(path => existsSync(path))
+    // A link that leads nowhere is there as well: a write would follow it.
+    const existing = [yamlFile!, sqlFile!].find(path => lstatSync(path, { throwIfNoEntry: false }))
     if (existing !== undefined && !target.force)
       throw new Refusal(draft.place, `would replace ${existing}: --force does`)
     const [yaml, sql] = [await yamlOf(draft, target.queries), `${draft.sql.trimEnd()}\n`]
@@ -86,8 +88,9 @@ export async function write(
     else
       asUsual(() => {
         mkdirSync(target.queries, { recursive: true })
-        writeFileSync(yamlFile!, yaml)
-        writeFileSync(sqlFile!, sql)
+        const flag = target.force ? 'w' : 'wx'
+        writeFileSync(yamlFile!, yaml, { flag })
+        writeFileSync(sqlFile!, sql, { flag })
       })
     return null
   } catch (error) {

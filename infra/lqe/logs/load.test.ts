@@ -289,6 +289,7 @@ describe('a load that cannot be done', () => {
     ],
     ['names a missing file', { files: ['/missing.log'] }, 'There is no file "/missing.log"'],
     ['refuses a folder', { files: ['/'] }, '"/" is a folder'],
+    ['refuses a pipe and a device', { files: ['/dev/null'] }, '"/dev/null" is no regular file'],
     [
       'requires a table of web requests for an access log',
       { format: 'combined', project: 'p', host: 'h' },

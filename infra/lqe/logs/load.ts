@@ -181,6 +181,9 @@ export function checkFile(file: string): void {
   const named = JSON.stringify(file)
   if (!stats) throw new LogsError(`There is no file ${named}. Name one that is there.`)
   if (stats.isDirectory()) throw new LogsError(`${named} is a folder. Name the log files in it.`)
+  // A pipe without a writer would never open, nor heed a signal.
+  if (!stats.isFile())
+    throw new LogsError(`${named} is no regular file. Pipe it in: cat FILE | ... logs load -`)
   try {
     accessSync(file, constants.R_OK)
   } catch {
