@@ -37,7 +37,9 @@ export function spreadsheet(rows: Row[], columns: string[]): string {
  */
 function asTexts(fields: string[]): string {
   if (!/^[-+]/.test(fields[0] ?? '')) return fields.join(',')
-  return fields.map(text => (/^(?:"|[\d.:TZ+-]*$)/.test(text) ? text : `"${text}"`)).join(',')
+  return fields
+    .map(text => (/^(?:"|[\d.:TZ +-]*(?:e[+-]?\d+|Infinity)?$)/.test(text) ? text : `"${text}"`))
+    .join(',')
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Numbers of accounts: payment cards and IBANs, which differ from other numbers by issuer, length and check digits. */
 import { mark } from './prefilter.ts'
-import { gap, isAt, type PersonalClass, type Span, wordEnd, wordStart } from './personal-class.ts'
+import { gap, isAt, type PersonalClass, type Span, wordStart } from './personal-class.ts'
 
 /**
  * Prefixes and lengths in use, by ISO/IEC 7812 and the issuers' own tables. None begins with 1, as times since 1970 do in

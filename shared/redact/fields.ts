@@ -135,8 +135,11 @@ const doubleQuote = /^\\*"{1,2}$/
 const prose = /^[A-Za-z]?[a-z]{1,19}[.!?]?$/
 
 /** Values that no quotation marks hold; numbers in groups, and IBANs. Each pattern is sticky. */
-const word =
-  /(?:\+?\d{1,4}(?:[ ()./\u00a0\u2010-\u2015-]{1,3}\d{1,14}){1,8}|[A-Za-z]{2}\d\d(?:[ -][A-Za-z0-9]{4}){2,7}(?:[ -]\d{1,3})?)(?![^\s&;,"'`<>()[\]{}|\\])|(?:[^\s\u001b&;,"'`<>()[\]{}|\\]|\\(?![nrtu"'`\\]))+/y
+const word = new RegExp(
+  String.raw`(?:\+?\d{1,4}(?:[ ()./\u00a0\u2010-\u2015-]{1,3}\d{1,14}){1,8}|[A-Za-z]{2}\d\d(?:[ -][A-Za-z0-9]{4}){2,7}(?:[ -]\d{1,3})?)(?![^\s&;,"'\`<>()[\]{}|\\])|` +
+    String.raw`(?:[^\s\u001b&;,"'\`<>()[\]{}|\\]|\\(?![nrtu"'\`\\]))+`,
+  'y',
+)
 /** In the query of a URL most signs may stand as they are, but those at the end are of the text around. */
 const queryValue = new RegExp(
   String.raw`(?:[^\s&"#\\,;'\`<>()[\]{}|]|[,;'\`<>()[\]{}|]{1,8}(?![\s&"#\\,;'\`<>()[\]{}|]|$)|\\(?![nrtu"'\`\\]))+`,
