@@ -81,7 +81,11 @@ test.each([
     'usage.api-counts has no rows to follow: its definition has no page.\n',
   ],
   ['logs.al', 'project=red', 'There is no endpoint logs.al; did you mean logs.all?\n'],
-  ['logs.all', 'projekt=red', 'project is required and must not be empty\n'],
+  [
+    'logs.all',
+    'projekt=red',
+    'project is required and must not be empty; projekt was ignored: did you mean project?\n',
+  ],
 ])('lqe tail %s --param %s ends with an error that says why', async (name, param, err) => {
   const command = tailCommand(act => act(services))
   expect(await runCommand(command, [name, '--param', param])).toEqual({ out: '', err, code: 1 })
