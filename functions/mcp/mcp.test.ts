@@ -201,7 +201,9 @@ describe('an answer for a model', () => {
     const nested = await sql(`SELECT ${json} AS j FROM postgres_logs LIMIT 1`)
     expect(nested.text).toContain(String.raw`{"j":{"a\\u{e0041}\\u{2800}":"b\\u{fe0f}\\u{1b}"}}`)
     const failed = await sql('SELECT `x\u202e\u115f` FROM postgres_logs')
-    expect(failed).toMatchObject({ isError: true, text: expect.stringContaining('x\\u{202e}\\u{115f}') })
+    // BigQuery's own words for it are not passed on.
+    const said = expect.stringMatching(/x\\u\{202e\}\\u\{115f\}|The query is not valid$/)
+    expect(failed).toMatchObject({ isError: true, text: said })
     await expect(call('a\u202e\u2800b', {})).rejects.toThrow('a\\u{202e}\\u{2800}b')
     for (const { text } of [flat, nested, failed])
       expect(text).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u)
@@ -330,7 +332,7 @@ test('no error returns at length what was sent, nor characters that hide', async
     const { message = '', data } = error as { message?: string; data?: unknown }
     const text = JSON.stringify([message, data, error])
     expect(text.length).toBeLessThan(3_000)
-    expect(text).toMatch(/n\\+u\{202e\}|xxx/)
+    expect(text).toMatch(/n\\+u\{202e\}|xxx|The query is not valid/)
     expect(text).not.toMatch(/\u202e/)
   }
 })
@@ -426,8 +428,10 @@ describe('the transport', () => {
       const message = expect.stringContaining('one message')
       expect(await response.json()).toEqual({ jsonrpc: '2.0', id: null, error: { code: -32600, message } })
       const [, id] = key.split('_')
-      const { details } = service.logged.at(-1)!
-      expect(details).toMatchObject({ key: id, status: 400, error: 'invalid_request' })
+      const line = () => service.logged.find(({ details }) => details['key'] === id)
+      while (!line()) await sleep(20) // a process of its own prints it later
+      expect(line()!.details).toMatchObject({ status: 400, error: 'invalid_request' })
+      service.logged.length = 0
     }
     expect((await post(one, { 'X-API-KEY': key })).status).toBe(200)
     expect((await post(one, { 'X-API-KEY': key })).status).toBe(429)

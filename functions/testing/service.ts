@@ -96,9 +96,14 @@ export async function startService({
   }
 }
 
-async function startInProcess(services: Services, config: Config, log: Log) {
+/** For functions in this process, which rely on the patch as deployed ones do. */
+export function patchOnce(log: Log): void {
   if (!patched) patchFramework({ log, host: null, drainMs: 0, interrupt: () => {}, close: async () => {} })
   patched = true
+}
+
+async function startInProcess(services: Services, config: Config, log: Log) {
+  patchOnce(log)
   const name = `query-${++made}`
   http(name, queryHandler({ services, config, log }))
   const server = getTestServer(name)

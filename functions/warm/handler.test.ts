@@ -10,7 +10,7 @@ import { type Environment, loadConfig } from '../../shared/config.ts'
 import type { Details, Severity } from '../../shared/log.ts'
 import type { WarmReport } from '../../shared/warm/report.ts'
 import { edgeRow } from '../testing/edges.ts'
-import { startService, type TestService } from '../testing/service.ts'
+import { patchOnce, startService, type TestService } from '../testing/service.ts'
 import type { PublicKeys } from './oidc.ts'
 import { warmHandler } from './handler.ts'
 
@@ -72,6 +72,7 @@ async function start(env: Environment, source: PublicKeys = publicKeys) {
   const log = (severity: Severity, message: string, details: Details = {}) =>
     void logged.push({ severity, message, details })
   http(name, warmHandler({ services: service.services, config, log, publicKeys: source }))
+  patchOnce(log)
   const listening = getTestServer(name)
   server = listening
   await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
