@@ -11,32 +11,35 @@ import { encode } from './values.ts'
  */
 export function write(connection: Connection, writes: Write[]): Writing[] {
   const writtenAt = connection.time()
-  const writings = writes.map(one => {
-    const [row] = connection.rows(
-      'update state set versions = versions + 1, latest = ? returning versions',
-      writtenAt,
-    )
-    const version = Number(row?.['versions'])
-    apply(connection, one, version, writtenAt)
-    return { version: String(version), writtenAt }
-  })
-  tidy(connection, writes.length, writtenAt)
-  return writings
+  const [state] = connection.rows(
+    'update state set versions = versions + ?, latest = ? returning versions',
+    writes.length,
+    writtenAt,
+  )
+  const before = Number(state?.['versions']) - writes.length
+  const isNew = writes.map((one, at) => apply(connection, one, before + at + 1, writtenAt))
+  tidy(connection, isNew.filter(Boolean).length, writtenAt)
+  return writes.map((_, at) => ({ version: String(before + at + 1), writtenAt }))
 }
 
-function apply(connection: Connection, one: Write, version: number, writtenAt: number): void {
+/** @returns whether there was no such document before */
+function apply(connection: Connection, one: Write, version: number, writtenAt: number): boolean {
   const { collection, id } = one.at
   const [row] = connection.rows(byReference, collection, id)
   if (!holds(one, row && String(row['version'])))
     throw new StoreError('conflict', `${one.type} ${collection}/${id}`)
   if (one.type === 'remove') {
     connection.rows('delete from documents where collection = ? and id = ?', collection, id)
-    return
+    return false
   }
   const [{ key } = {}] = connection.rows(stamp, collection, id, version, writtenAt)
   if (one.type === 'update') change(connection, one.at, Number(key), one.set, one.unset)
   else if (one.type === 'add') change(connection, one.at, Number(key), sums(connection, Number(key), one))
-  else rewrite(connection, Number(key), one.fields)
+  else {
+    if (row) connection.rows('delete from fields where document = ?', Number(key))
+    put(connection, Number(key), one.fields)
+  }
+  return !row
 }
 
 /** The precondition of a write: no document, any document, or one version. */
@@ -50,17 +53,14 @@ function holds(one: Write, version: string | undefined): boolean {
 const stamp = `insert into documents (collection, id, version, written_at) values (?, ?, ?, ?)
   on conflict do update set version = excluded.version, written_at = excluded.written_at returning key`
 
-function rewrite(connection: Connection, key: number, fields: Fields): void {
-  connection.rows('delete from fields where document = ?', key)
-  for (const [name, value] of Object.entries(fields)) put(connection, key, name, value)
-}
-
 function change(connection: Connection, at: Reference, key: number, set: Fields, unset: string[] = []): void {
-  for (const name of unset) connection.rows('delete from fields where document = ? and name = ?', key, name)
-  for (const [name, value] of Object.entries(set)) put(connection, key, name, value)
+  if (unset.length > 0) connection.rows(remove, key, JSON.stringify(unset))
+  put(connection, key, set)
   const [row] = connection.rows('select sum(bytes) as bytes from fields where document = ?', key)
   checkDocumentBytes(at, Number(row?.['bytes']))
 }
+
+const remove = 'delete from fields where document = ? and name in (select value from json_each(?))'
 
 /** The fields of a document after an addition, of those that it changes. */
 function sums(
@@ -76,22 +76,33 @@ function sums(
   return { ...set, ...Object.fromEntries(added) }
 }
 
-function put(connection: Connection, key: number, name: string, value: Fields[string]): void {
-  const { kind, stored } = encode(value)
-  const sql = 'insert or replace into fields (document, name, kind, value, bytes) values (?, ?, ?, ?, ?)'
-  connection.rows(sql, key, name, kind, stored, bytesOfField(name, value))
+/** Many fields in a statement: a statement costs more than a field. SQLite binds 32,766 values to one. */
+function put(connection: Connection, key: number, fields: Fields): void {
+  const all = Object.entries(fields)
+  for (let at = 0; at < all.length; at += fieldsAtOnce) {
+    const some = all.slice(at, at + fieldsAtOnce)
+    const values = some.flatMap(([name, value]) => {
+      const { kind, stored } = encode(value)
+      return [key, name, kind, stored, bytesOfField(name, value)]
+    })
+    connection.rows(insert + some.map(() => '(?, ?, ?, ?, ?)').join(', '), ...values)
+  }
 }
 
+const insert = 'insert or replace into fields (document, name, kind, value, bytes) values '
+const fieldsAtOnce = 64
+
 /**
- * Firestore deletes a document within about a day of its `expireAt`. Two documents for each write keep up with new ones,
- * and no single write pays for many.
+ * Firestore deletes a document within about a day of its `expireAt`. Two documents for each new one keep up, and no single
+ * write pays for many.
  */
 const tidying = { afterMs: 86_400_000, documentsPerWrite: 2 }
 
 /** Removes some documents that expired a day ago, and were not written since. */
-function tidy(connection: Connection, writes: number, time: number): void {
+function tidy(connection: Connection, created: number, time: number): void {
+  if (created === 0) return
   const before = time - tidying.afterMs
-  connection.rows(expired, encode(new Date(before)).kind, before, before, writes * tidying.documentsPerWrite)
+  connection.rows(expired, encode(new Date(before)).kind, before, before, created * tidying.documentsPerWrite)
 }
 
 const expired = `delete from documents where key in (
