@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -105,6 +106,16 @@ describe('a body', () => {
     while (!unpatched.output().includes('canary')) await sleep(20)
     expect(patched.output()).not.toContain('canary')
   })
+})
+
+test('an answer of Node’s own has the headers that Node gives it', async () => {
+  const { hostname, port } = new URL(patched.url)
+  const socket = connect(Number(port), hostname)
+  socket.write('GET / HTTP/1.1\r\n\r\n') // without Host
+  const answer = String(await once(socket, 'data'))
+  expect(answer).toMatch(/^HTTP\/1.1 400/)
+  expect(answer.toLowerCase()).toContain('\r\nconnection: close')
+  await once(socket, 'close')
 })
 
 /** The status of the answer to a bare request, `null` for none. */

@@ -53,9 +53,10 @@ function serverOptions({ request, response }: ExpressApp): ServerOptions {
     readonly common: Record<string, string> = { ...noSniffing }
     /** For the framework, which would note there that the function has ended. */
     readonly locals = {}
-    /** @param headers never the words of the status, which no answer here changes */
+    /** @param headers a list of names and values where Node answers by itself; never the words of the status */
     override writeHead(status: number, headers?: unknown): this {
-      return super.writeHead(status, { ...this.common, ...(headers as OutgoingHttpHeaders) })
+      const own = Array.isArray(headers) ? pairsIn(headers as string[]) : headers
+      return super.writeHead(status, { ...this.common, ...(own as OutgoingHttpHeaders) })
     }
   }
   Object.setPrototypeOf(Request.prototype, request)
@@ -65,6 +66,11 @@ function serverOptions({ request, response }: ExpressApp): ServerOptions {
     IncomingMessage: Request,
     ServerResponse: Response as typeof ServerResponse,
   }
+}
+
+/** @param list a name, its value, the next name and so on */
+function pairsIn(list: string[]): OutgoingHttpHeaders {
+  return Object.fromEntries(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1]]] : [])))
 }
 
 /** Changes every server that the framework makes from now on in this process, and every domain of the process. */

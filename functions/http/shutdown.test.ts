@@ -27,7 +27,7 @@ afterEach(() => {
 })
 
 /** A function whose answer takes `ms`. */
-async function start(ms: number, { patched = true } = {}): Promise<FunctionProcess> {
+async function start(ms: number, { patched = true, answer = "'done'" } = {}): Promise<FunctionProcess> {
   const source = join(folder, 'function.mjs')
   const patch = `
     import { patchFramework } from ${JSON.stringify(join(root, 'functions/http/framework.ts'))}
@@ -40,7 +40,7 @@ async function start(ms: number, { patched = true } = {}): Promise<FunctionProce
      http('slow', async (req, res) => {
        console.log('in flight')
        await new Promise(resolve => setTimeout(resolve, ${ms}))
-       res.end('done')
+       res.end(${answer})
      })`,
   )
   server = await startFunction('slow', { source })
@@ -127,6 +127,26 @@ describe('a signal to stop', () => {
     },
     15_000,
   )
+
+  test('sends the whole of an answer that its reader takes slowly', async () => {
+    const bytes = 20_000_000
+    const large = await start(0, { answer: `'x'.repeat(${bytes})` })
+    const ended = once(large.child, 'exit')
+    const { hostname, port } = new URL(large.url)
+    const socket = connect(Number(port), hostname)
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
+    let read = 0
+    socket.on('data', (part: Buffer) => (read += part.length))
+    await once(socket, 'data')
+    socket.pause()
+    await sleep(300)
+    large.child.kill('SIGTERM')
+    await sleep(600)
+    socket.resume()
+    await once(socket, 'close')
+    expect(read).toBeGreaterThan(bytes)
+    expect(await ended).toEqual([0, null])
+  }, 15_000)
 
   test('answers a request that hangs, and does not wait for it for ever', async () => {
     const slow = await start(60_000)

@@ -75,8 +75,9 @@ function drain(
   // `process.exit` waits for the threads of Node's pool, and native code on one of them may not heed an interruption: DuckDB's
   // planning of a statement takes minutes where it takes exponential time. So `close` waits for them, and this ends them.
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), drainMs - killMs)
+  // Node's own, which `close` calls, takes a connection for idle once its answer is written, though most may wait to be sent.
+  server.closeIdleConnections = () => {}
   const idle = setInterval(() => {
-    server.closeIdleConnections() // kept alive by clients after their last answer
     if (performance.now() - started < headMs) return
     const answering = new Set([...open].map(({ socket }) => socket))
     for (const socket of sockets) if (!answering.has(socket)) socket.destroySoon()

@@ -79,6 +79,32 @@ function post(body: unknown, headers: Record<string, string> = {}) {
   })
 }
 
+test.each([
+  ['resources/read', { uri: 5 }, 'params.uri: Invalid input: expected string, received number'],
+  ['prompts/get', { name: 'x', arguments: { project: 5 } }, 'params.arguments.project: Invalid input'],
+  ['tools/call', { name: 5 }, 'params.name: Invalid input'],
+])('%s with %j is refused in words', async (method, params, words) => {
+  const answer = await (await post({ jsonrpc: '2.0', id: 1, method, params })).text()
+  expect(JSON.parse(/\{.*\}/.exec(answer)![0])).toMatchObject({
+    id: 1,
+    error: { code: -32602, message: expect.stringContaining(words) },
+  })
+  // The lines of a bundle come through a pipe.
+  while (service.logged.at(-1)?.details['error'] !== 'invalid_request') await sleep(5)
+  service.logged.length = 0
+})
+
+test('a refusal of the library quotes little, and nothing hidden; a connection ends that was to end', async () => {
+  const headers = { 'MCP-Protocol-Version': `\u009b31m${'A'.repeat(100_000)}`, Connection: 'close' }
+  const response = await post({ jsonrpc: '2.0', id: 1, method: 'ping' }, headers)
+  const text = await response.text()
+  expect(text).toContain('\\\\u{9b}31mAAA')
+  expect(text.length).toBeLessThan(5_000)
+  const listed = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list' }, { Connection: 'close' })
+  expect(listed.headers.get('connection')).toBe('close')
+  await listed.text()
+})
+
 /** What stands between the marks. */
 const rowsIn = (text: string) => text.split(/<\/?rows \w+>\n?/)[1]!.trimEnd()
 
@@ -158,6 +184,8 @@ describe('the tools', () => {
       [{ project: { a: 1 } }, 'project must be one value'],
       [{ project: ['p'] }, 'project must be one value'],
       [{ project: 'p', cursor: {} }, 'cursor must be one value'],
+      [{ project: 2 ** 60 }, 'project is an integer past'],
+      [{ project: 'a\ud800' }, 'project holds half of a character'],
       [{ project: 'p', format: 'xml' }, 'format must be one of csv, json'],
     ] as const)
       expect(await call('logs_all', wrong)).toMatchObject({

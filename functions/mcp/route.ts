@@ -23,7 +23,7 @@ export async function mcp(call: Call, load = loadAnswerer): Promise<void> {
   if (Array.isArray(call.req.body)) return refuseBatch(call)
   const answerMessage = await load()
   const { status, headers, body } = await answerMessage(call, caller)
-  for (const [name, value] of headers) res.setHeader(name, value)
+  for (const [name, value] of headers) if (name !== 'connection') res.setHeader(name, value)
   res.setHeader('Cache-Control', 'no-store')
   res.status(status)
   if (!(body instanceof Readable)) return void res.end(body)

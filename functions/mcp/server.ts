@@ -4,10 +4,11 @@ import type { ReadableStream } from 'node:stream/web'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { withoutKeys } from '../../shared/keys/key-text.ts'
+import { allVisible } from '../../shared/visible-text.ts'
 import type { Call } from '../http/call.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources, readResource } from './resources.ts'
-import { type McpCall, withProtocolErrors } from './call.ts'
+import { briefly, invalidParams, type McpCall, withProtocolErrors } from './call.ts'
 import { callTool, listTools } from './tools.ts'
 
 const instructions =
@@ -38,18 +39,32 @@ export function messageAnswerer(serverOf: (mcpCall: McpCall) => Server): AnswerM
     // A client of 2025 gets its result by a stream.
     const isStream = headers.get('content-type') === 'text/event-stream'
     const body = isStream
-      ? Readable.fromWeb(response.body as ReadableStream).map(withoutKeysInError)
-      : withoutKeysInError(await response.bytes())
+      ? Readable.fromWeb(response.body as ReadableStream).map(part => shown(part as Uint8Array, call))
+      : shown(await response.bytes(), call)
     return { status, headers, body }
   }
 }
 
-/** An error of the protocol may quote the request; in a result, text is as the endpoint answers it. */
-function withoutKeysInError(message: Uint8Array): Buffer {
+/** An error of the library may quote the request; in a result, text is as the endpoint answers it. */
+function shown(message: Uint8Array, { notes }: Call): Buffer {
   const bytes = Buffer.from(message)
   const [error, result] = ['"error":', '"result":'].map(field => bytes.indexOf(field))
-  const isError = error! >= 0 && (result! < 0 || error! < result!)
-  return isError ? Buffer.from(withoutKeys(bytes.toString())) : bytes
+  if (error! < 0 || (result! >= 0 && result! < error!)) return bytes
+  notes.error ??= 'invalid_request'
+  return Buffer.from(withoutKeys(bytes.toString()).replace(/\{.*\}/s, inWords))
+}
+
+/** @param reply JSON-RPC's message with an error, whose own list of what is wrong with the parameters becomes a sentence */
+function inWords(reply: string): string {
+  const { error, ...rest } = JSON.parse(reply) as { error: { code: number; message: string; data?: object } }
+  const [list] = /\[\s*\{.*\}\s*\]$/s.exec(error.message) ?? []
+  const issues = JSON.parse(list ?? '[]') as { path: string[]; message: string }[]
+  const message = issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
+  const code = issues.length > 0 ? invalidParams('').code : error.code
+  return JSON.stringify({
+    ...rest,
+    error: allVisible({ ...error, code, message: briefly(message || error.message) }),
+  })
 }
 
 function webRequest({ req }: Call): Request {

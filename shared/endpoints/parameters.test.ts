@@ -187,6 +187,36 @@ describe('parameters', () => {
     expect(refusal(query)).toMatchObject({ code: 'invalid_parameter', problems: [{ parameter, detail }] })
   })
 
+  test.each([
+    ['number', {}, `${'1'.repeat(200_000)}x`],
+    ['number', {}, `1.${'1'.repeat(200_000)}x`],
+    ['integer', {}, `${'1'.repeat(200_000)}x`],
+    ['boolean', {}, 't'.repeat(200_000)],
+    ['string', { format: 'iso-timestamp' }, '1'.repeat(200_000)],
+    ['string', { format: 'iso-timestamp' }, `-${'1'.repeat(200_000)}`],
+    ['string', { pattern: '^(a+)+$' }, `${'a'.repeat(900)}!`],
+    ['string', { pattern: '^(a|a)*$' }, `${'a'.repeat(900)}!`],
+    ['string', { pattern: '^(a{1,9}){1,200}$' }, `${'a'.repeat(900)}!`],
+    ['string', { pattern: '^a*a*a*a*$' }, `${'a'.repeat(900)}!`],
+    ['string', { pattern: '^(\\w+\\s?)*$' }, `${'a'.repeat(900)}!`],
+  ] as const)('of the type %s %j do not hold the process', (type, rest, value) => {
+    const one = endpoint({ value: { type, ...rest } })
+    const began = performance.now()
+    expect(() => readParameters(one, `value=${value}`, {})).toThrow(ApiError)
+    expect(performance.now() - began).toBeLessThan(1000)
+  })
+
+  test('with a pattern that repeats a group match as others do', () => {
+    const one = endpoint({ value: { type: 'string', pattern: '^[a-z]+(-[a-z]+)*$' } })
+    expect(readParameters(one, 'value=a-bc-d', {}).bindings).toMatchObject([{ value: 'a-bc-d' }])
+    expect(() => readParameters(one, 'value=a--d', {})).toThrow(ApiError)
+  })
+
+  test.each(['sql', 'format', ...Object.getOwnPropertyNames(Object.prototype)])('none is called %s', name => {
+    const properties = JSON.parse(`{"${name}": {"type": "string"}}`) as Record<string, ParameterDefinition>
+    expect(() => endpoint(properties)).toThrow(/propert/)
+  })
+
   test('that are wrong are all named at once', () => {
     const named = refusal('interval=weekly&limit=x').problems.map(({ parameter }) => parameter)
     expect(named.toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual([
@@ -255,12 +285,6 @@ describe('pins', () => {
       project: 'mine',
       note: 'also mine',
     })
-  })
-
-  test('hold for a parameter whose name every object has', () => {
-    const odd = endpoint(Object.fromEntries([['constructor', { type: 'string' as const }]]))
-    expect(readParameters(odd, '', {}).bindings[0]!.value).toBeNull()
-    expect(readParameters(odd, '', { constructor: 'x' }).bindings[0]!.value).toBe('x')
   })
 
   test('that the endpoint cannot apply close the endpoint', () => {

@@ -15,6 +15,7 @@ import { withoutKeys } from '../keys/key-text.ts'
 import { nearestName } from '../sql/nearest.ts'
 import { beginning, visible } from '../visible-text.ts'
 import { booleans, type Pair, repeated, reservedNames, splitQuery, undecodable } from './query-string.ts'
+import { boundedRegExp } from './patterns.ts'
 import { isoTimestamp, isRelative, relativeTime } from './timestamps.ts'
 
 export interface Parameters {
@@ -201,7 +202,7 @@ const readers: Record<ParameterDefinition['type'], (text: string) => Scalar | In
     return Number.isSafeInteger(value) ? value : new Invalid('must be a whole number within ±(2^53 - 1)')
   },
   number: text => {
-    const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) + 0 : Number.NaN
+    const value = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) + 0 : Number.NaN
     return Number.isFinite(value) ? value : new Invalid('must be a number such as 12 or 0.5')
   },
   boolean: text => booleans.get(text.toLowerCase()) ?? new Invalid('must be true or false'),
@@ -246,6 +247,7 @@ const ajvOptions = {
   meta: false,
   validateSchema: false,
   ownProperties: true,
+  code: { regExp: boundedRegExp },
 } as const
 
 /** Compiled once for each version of an endpoint; a pure function, so one memory serves every caller. */

@@ -45,17 +45,25 @@ export function queryText(parameters: object): string {
 }
 
 /**
- * Refuses lists and records for parameters, which would become their JSON text.
+ * Refuses what would become another value on its way: lists and records, which would be their JSON text, integers that JSON's
+ * numbers do not hold exactly, and halves of characters.
  * @param isKnown whether a name is a parameter; others are ignored, whatever they hold
  * @throws ApiError `invalid_parameter`
  */
 export function assertSingleValues(members: unknown, isKnown: (name: string) => boolean): void {
-  const nested = Object.entries(members ?? {}).filter(
-    ([name, value]) => typeof value === 'object' && value !== null && isKnown(name),
-  )
-  const detail = 'must be one value: a text, a number, true or false'
-  if (nested.length > 0)
-    throw ApiError.of('invalid_parameter', ...nested.map(([parameter]) => ({ parameter, detail })))
+  const problems = Object.entries(members ?? {})
+    .filter(([name]) => isKnown(name))
+    .map(([parameter, value]) => ({ parameter, detail: changed(value) }))
+    .filter((problem): problem is { parameter: string; detail: string } => problem.detail !== null)
+  if (problems.length > 0) throw ApiError.of('invalid_parameter', ...problems)
+}
+
+/** How a member of a JSON body would be another value as a parameter. */
+function changed(value: unknown): string | null {
+  if (typeof value === 'object' && value !== null) return 'must be one value: a text, a number, true or false'
+  if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
+    return 'is an integer past ±(2^53 - 1): send it as a text'
+  return typeof value === 'string' && !value.isWellFormed() ? 'holds half of a character' : null
 }
 
 /** JSON may hold halves of characters, which have no UTF-8. */

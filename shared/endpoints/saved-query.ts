@@ -2,6 +2,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
 import type { Binding, Rollup, Statement } from '../engines/engine.ts'
+import { boundedRegExp } from './patterns.ts'
 import { parse } from '../sql/parser.ts'
 import { type Endpoint, type RollupAnswer, upstreamBindings } from './definition.ts'
 
@@ -60,7 +61,10 @@ const validators = new LRUCache<string, ValidateFunction[], RollupAnswer[]>({
 })
 
 function compile(when: object): ValidateFunction {
-  return new Ajv({ strict: false, meta: false, validateSchema: false, ownProperties: true }).compile(when)
+  const code = { regExp: boundedRegExp }
+  return new Ajv({ strict: false, meta: false, validateSchema: false, ownProperties: true, code }).compile(
+    when,
+  )
 }
 
 function firstFitting({ version, answers }: Endpoint, bindings: Binding[]): number {
