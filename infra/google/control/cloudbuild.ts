@@ -39,7 +39,6 @@ export interface BuildOptions {
 const images: Record<string, string[]> = {
   'node:24': ['npm', 'node', 'cp', 'bash'],
   'gcr.io/google.com/cloudsdktool/google-cloud-cli:slim': ['gcloud', 'bash'],
-  'gcr.io/google.com/cloudsdktool/google-cloud-cli:emulators': ['gcloud', 'bash'],
 }
 
 /** @throws Error with the last lines of the step that failed, and of a build that its owner may not start */
