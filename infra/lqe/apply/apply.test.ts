@@ -180,6 +180,11 @@ describe('apply', () => {
     )
   })
 
+  test('refuses a definition whose name ends otherwise, in place of leaving it out', async () => {
+    writeFileSync(join(queries, 'other.yml'), 'description: d')
+    expect(await refusal()).toBe('other.yml:1:1 is not read: definitions end in .yaml')
+  })
+
   test('creates new endpoints, and changes nothing when it is called again', async () => {
     expect(await run()).toEqual([
       '+ logs.all created',

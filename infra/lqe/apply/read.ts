@@ -44,7 +44,9 @@ export function readQueries(folder: string): EndpointSource[] {
   const irregular = [...files].filter(file => /\.(?:yaml|sql)$/.test(file) && !isRegular(join(folder, file)))
   if (irregular.length > 0)
     throw new QueriesError(irregular.map(file => problemOf(join(folder, file), 'is no regular file')))
-  const problems: FileProblem[] = []
+  const problems = [...files]
+    .filter(file => file.endsWith('.yml'))
+    .map(file => problemOf(join(folder, file), 'is not read: definitions end in .yaml'))
   const sources: EndpointSource[] = []
   const unread: string[] = []
   for (const file of files) {
