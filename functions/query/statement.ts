@@ -68,16 +68,16 @@ export async function compose(
     })
   assertRedactionHolds(endpoint, caller)
   assertPinsHold(endpoint, caller.pins)
-  const columns = await columnsByEngine(endpoint, callerSql, sql => columnsOf(endpoint, sql)).catch(
+  const found = await columnsByEngine(endpoint, callerSql, sql => columnsOf(endpoint, sql)).catch(
     (error: unknown) => {
       throw error instanceof EngineError ? apiErrorOf(error, endpoint) : error
     },
   )
-  const { sql, normal, tree, parameters: used } = sandbox(endpoint, callerSql, columns)
+  const { sql, normal, tree, columns, parameters: used } = sandbox(endpoint, callerSql, found)
   const all = [...bindings, ...upstreamBindings(endpoint)]
   const needed = all.filter(({ name }) => used.includes(name))
   // A clear answer needs neither.
-  const { problem, names } = redacted ? storedTextIn(tree) : asItIs
+  const { problem, names } = redacted ? storedTextIn(tree, columns) : asItIs
   if (problem && isImposed && !endpoint.sandboxDespiteRedaction) throw changesText(problem, callerSql)
   return { statement: { sql, bindings: needed }, instead: null, sql: normal, tree, names }
 }

@@ -4,32 +4,63 @@
  * `shared/sandbox/README.md`, "Redacted answers", has what is in and out, and why.
  */
 import { decode } from '../redact/escapes.ts'
-import { describes, isPersonal, kindOf, type NameKind } from '../redact/names.ts'
-import { nameOfColumn, nameOfPivoted } from '../sql/columns.ts'
-import { nameKey } from '../sql/relations.ts'
-import type { AnyNode, Call, Cast, Expression, Query, QueryBody, Select, SelectColumn } from '../sql/tree.ts'
+import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
+import { keysOfPivot, keysOfUnpivot, matchedNames, nameOfColumn, nameOfPivoted } from '../sql/columns.ts'
+import { extractParts } from '../sql/grammar.ts'
+import { inReadingOrder, nameKey, readsItself } from '../sql/relations.ts'
+import type {
+  AnyNode,
+  Call,
+  Cast,
+  CommonTable,
+  Expression,
+  From,
+  GroupBy,
+  Identifier,
+  Join,
+  Pivot,
+  Query,
+  QueryBody,
+  Select,
+  SelectColumn,
+  SelectItem,
+  Unpivot,
+  UnnestReference,
+} from '../sql/tree.ts'
 import type { SqlType } from '../sql/types.ts'
 import { children, descendants } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
-
-/**
- * What a value holds: text or numbers of columns with names of these kinds, or fields. Of numbers: what the query gives the
- * name to by itself (`constant`), what may be negative, so that sums of it may cancel out (`signed`), what is divided by
- * another stored number (`ratio`), and what was a text, maybe a phone number (`text`). Empty for what holds nothing stored.
- */
-type Held = NameKind | 'struct' | 'constant' | 'signed' | 'ratio' | 'text'
-type Flow = ReadonlySet<Held>
-
-const nothing: Flow = new Set()
-/** Names of fields, and constants. */
-const constantRecord: Flow = new Set(['struct'])
-const storedRecord: Flow = new Set(['struct', 'other'])
-const signed: Flow = new Set(['signed'])
-const ratio: Flow = new Set(['ratio'])
-const ofText: Flow = new Set(['text'])
-/** What holds of a record or a text and of all its parts. */
-const asAbove: Flow = new Set(['constant', 'number', 'signed', 'ratio', 'text'])
-const constant: Flow = new Set(['constant'])
+import {
+  chosen,
+  computed,
+  elementOf,
+  type Flow,
+  hasSign,
+  isPersonalFlow,
+  isStored,
+  list,
+  listed,
+  made,
+  nothing,
+  numeric,
+  partOf,
+  personalOf,
+  plain,
+  ratio,
+  record,
+  resolve,
+  type Scope,
+  signed,
+  sizeOf,
+  type Source,
+  storedRecord,
+  ofText,
+  together,
+  union,
+  varies,
+  without,
+} from './flows.ts'
+import type { Columns } from './shapes.ts'
 
 /** The functions that may take stored text, by what they do with it. Any other may only be compared with constants. */
 const uses = {
@@ -96,7 +127,21 @@ const divisions: ReadonlySet<string> = new Set(['/', 'SAFE_DIVIDE', 'IEEE_DIVIDE
 
 /** Lists and JSON: an element has the name of the whole. Of a record, it would lose its own. */
 const lists =
-  /^(?:APPROX_(?:QUANTILES|TOP_.*)|ARRAY_(?:AGG|CONCAT|CONCAT_AGG|REVERSE|SLICE)|.*_ARRAY|JSON_(?:EXTRACT|KEYS|QUERY)|PARSE_JSON|REGEXP_EXTRACT_ALL|SPLIT|TO_JSON)$/
+  /^(?:APPROX_(?:QUANTILES|TOP_.*)|ARRAY_(?:AGG|CONCAT|CONCAT_AGG|REVERSE|SLICE)|.*_ARRAY|JSON_(?:EXTRACT|KEYS|QUERY)|PARSE_JSON|REGEXP_EXTRACT_ALL|SPLIT|TO_CODE_POINTS|TO_JSON)$/
+
+/** Of constants, these make a value for each row, or many. */
+const generates =
+  /^(?:.*_AGG|.*_ARRAY|AVG|BIT_(?:AND|OR|XOR)|CORR|COUNT.*|COVAR_.*|REGEXP_EXTRACT_ALL|SPLIT|STDDEV.*|SUM|TO_CODE_POINTS|VAR.*)$/
+
+/** A time, which is compared with times only. */
+const makesTimes =
+  /^(?:(?:PARSE_)?(?:DATE|DATETIME|TIME|TIMESTAMP)(?:_(?!DIFF$).*)?|GENERATE_(?:DATE|TIMESTAMP)_ARRAY|JUSTIFY_.*|LAST_DAY|MAKE_INTERVAL)$/
+
+/** The last argument is a part of a date, which is written like a column. */
+const takesPart = /_(?:DIFF|TRUNC)$|^LAST_DAY$/
+
+/** What these show tells which of their values is the greater, or whether they are equal. */
+const compares: ReadonlySet<string> = new Set(['GREATEST', 'LEAST', 'NULLIF'])
 
 /** Between these, no class of personal data goes on, and no sign of a version reaches what follows. */
 const delimiters = new Set([',', ', ', ';', '; ', ' | '])
@@ -104,6 +149,7 @@ const delimiters = new Set([',', ', ', ';', '; ', ' | '])
 /** Decimal numbers among other text: no conversion of a text, in another base, or by an argument's width. */
 const formatsNumbers = /^(?:[^%]|%%|%[-+ 0#']*\d*(?:\.\d+)?[diufFeEgG])*$/
 
+const comparisons: ReadonlySet<string> = new Set('= != <> < > <= >='.split(' '))
 const arithmetic: ReadonlySet<string> = new Set('+ - * / | ^ & << >>'.split(' '))
 const numbers: ReadonlySet<string> = new Set('INT64 FLOAT64 NUMERIC BIGNUMERIC'.split(' '))
 
@@ -118,39 +164,40 @@ export interface StoredText {
   names: ReadonlyMap<string, NameKind>
 }
 
-/** @param query of a caller, as it runs */
-export function storedTextIn(query: Query): StoredText {
-  const text = new Text()
-  // A name may be given on under another, and after it: until no more are found.
-  for (let round = 0, known = -1; known !== text.known && text.problem === null; round++) {
-    known = text.known
-    text.read(query, round < mostRounds)
-  }
+/**
+ * @param query of a caller, as it runs
+ * @param columns of the tables that it may read, by key
+ */
+export function storedTextIn(query: Query, columns: ReadonlyMap<string, Columns> = new Map()): StoredText {
+  const text = new Text(columns)
+  text.read(query)
   return { problem: text.problem ?? text.writesNames(), names: text.renamed() }
 }
 
-/** Queries that people write take two or three. */
+/** Of a recursive table: queries that people write take two or three. */
 const mostRounds = 20
+
+/** A column of a query, and what it has in each part of a set operation. */
+interface Column {
+  name: string | null
+  values: Expression[]
+}
 
 class Text {
   problem: Violation | null = null
-  /** The kinds of the values under a name, by its key. */
-  private readonly given = new Map<string, Set<Held>>()
+  /** The kinds of the values under a name that the query gives, by its key. */
+  private readonly given = new Map<string, Set<unknown>>()
   private readonly flows = new Map<AnyNode, Flow>()
-  /** By key, those in a SELECT over what is stored; `*` where it may read any. */
-  private readonly namesRead = new Set<string>()
-  private readonly commonTables = new Set<string>()
-  private readonly elements = new Set<string>()
-  /** Names that the query gives to lists, and to all else. */
-  private readonly lists = new Set<string>()
-  private readonly others = new Set<string>()
+  private scope: Scope
+  private readonly sources = new Map<Select, readonly Source[]>()
   private hasNewNames = false
   private depth = 0
   private comparisons = 0
   private written: Call | null = null
 
-  get known(): number {
-    return [...this.given.values()].reduce((sum, kinds) => sum + kinds.size, 0)
+  constructor(columns: ReadonlyMap<string, Columns>) {
+    const tables = [...columns].map(([key, known]): [string, Flow] => [key, rowOfTable(known)])
+    this.scope = { sources: [], tables: new Map(tables), outer: null }
   }
 
   renamed(): Map<string, NameKind> {
@@ -158,11 +205,11 @@ class Text {
     for (const [name, kinds] of this.given) {
       const own = kindOf(name)
       if (isPersonal(own)) continue
-      if (isPersonalFlow(kinds) || kinds.has('text')) names.set(name, 'datum')
+      if ([...kinds].some(kind => isPersonal(kind as NameKind)) || kinds.has('text')) names.set(name, 'datum')
       else if (kinds.has('number')) names.set(name, 'number')
       else if (
         (own === 'version' || own === 'id') &&
-        [...kinds].some(kind => kind !== own && kind !== 'signed' && kind !== 'constant')
+        [...kinds].some(kind => kind !== own && kind !== 'signed')
       )
         names.set(name, 'other')
     }
@@ -178,15 +225,11 @@ class Text {
     )
   }
 
-  read(query: Query, isInTime: boolean): void {
-    this.flows.clear()
-    for (const node of descendants(query))
-      if (node.kind === 'CommonTable') this.commonTables.add(nameKey(node.name.name))
+  read(query: Query): void {
     this.flow(query)
-    if (!isInTime) this.refuse('too many names are given on to others: use the names of the columns', query)
   }
 
-  /** What the value of an expression, or the columns of a query, may hold of stored text. Each node is read once. */
+  /** What the value of an expression, or the row of a query, may hold of stored text. Each node is read once. */
   private flow(node: AnyNode): Flow {
     const flow = this.flows.get(node) ?? this.flowOf(node)
     this.flows.set(node, flow)
@@ -195,14 +238,12 @@ class Text {
 
   private flowOf(node: AnyNode): Flow {
     switch (node.kind) {
-      case 'Path':
-        if (this.isOwn(node.parts.map(({ name }) => name))) return constant
-        return this.field(
-          node.parts.map(({ name }) => name),
-          nothing,
-        )
+      case 'Path': {
+        const [first, ...fields] = node.parts.map(({ name }) => name)
+        return fields.reduce(partOf, resolve(first!, this.scope))
+      }
       case 'FieldAccess':
-        return isConstant(node.of) ? nothing : this.field([node.field.name], this.flow(node.of))
+        return isConstant(node.of) ? nothing : elementOf(partOf(this.flow(node.of), node.field.name))
       case 'Subscript':
         return this.subscript(node)
       case 'Parenthesized':
@@ -210,37 +251,23 @@ class Text {
       case 'NamedArgument':
         return this.flow(node.value)
       case 'ScalarSubquery':
+        return this.value(node.query)
       case 'ArraySubquery':
+        return union([this.value(node.query), listed, list])
       case 'QueryInParentheses':
         return this.flow(node.query)
-      case 'DerivedTable':
-        if (node.alias) this.give(node.alias.name, storedRecord)
-        return this.flow(node.query)
       case 'Query':
-        return this.within(() => {
-          for (const child of children(node)) if (child !== node.body) this.flow(child)
-          return this.flow(node.body)
-        })
+        return this.query(node)
       case 'Select':
         return this.select(node)
       case 'SetOperation':
         return this.setOperation(node)
       case 'SelectColumn':
         return this.column(node)
-      case 'SelectStar':
-        for (const child of children(node)) this.flow(child)
-        for (const { column, name } of node.rename) this.rename(name.name, this.named(column.name))
-        return new Set(['other'])
-      case 'Case': {
-        for (const child of children(node)) if (child.kind !== 'CaseBranch') this.flow(child)
-        for (const { when } of node.branches) this.flow(when)
-        return this.merge(
-          [...node.branches.map(({ then }) => then), ...(node.otherwise ? [node.otherwise] : [])],
-          node,
-        )
-      }
+      case 'Case':
+        return this.cases(node)
       case 'ArrayLiteral':
-        return this.typed(node.type, this.merge(node.items, node), node)
+        return union([this.typed(node.type, this.merge(node.items, node), node), listed, list])
       case 'StructLiteral':
       case 'Tuple':
         return this.struct(node)
@@ -252,103 +279,91 @@ class Text {
         if (node.operator === '||') return this.joined([node.left, node.right], '||', node)
         if (arithmetic.has(node.operator)) return this.arithmetic(node)
         if (isConstant(node.left) || isConstant(node.right)) this.compared(node)
-        else this.all(node)
-        return nothing
+        if (comparisons.has(node.operator)) this.meet([node.left, node.right], node)
+        return this.truth(node)
       case 'Unary':
         this.refusePersonal(node)
-        if (!isStored(this.flow(node.operand)) || node.operator === 'NOT') return nothing
+        if (node.operator === 'NOT') return this.truth(node)
+        if (!isStored(this.flow(node.operand))) return computed(this.all(node))
         if (node.operator === '~') this.refuseChange('~', node)
         return numeric(this.flow(node.operand), true)
       case 'Extract':
         this.refusePersonal(node)
         if (union(this.all(node)).has('number')) this.refuseChange('EXTRACT', node)
-        return nothing
+        return computed(this.all(node))
       case 'IntervalLiteral':
-        if (this.flow(node.value).size > 0) this.refuseChange('INTERVAL', node)
-        return nothing
+        if (isStored(this.flow(node.value))) this.refuseChange('INTERVAL', node)
+        return this.truth(node)
       case 'Like':
       case 'LikeAny':
         this.needConstants([node.kind === 'Like' ? node.right : node.among], 'LIKE')
         this.compared(node)
-        return nothing
-      case 'TableReference':
-        this.give((node.alias ?? node.path.at(-1)!).name, storedRecord)
-        return nothing
-      case 'UnnestReference': {
-        const flow = this.flow(node.array)
-        if (node.alias) this.give(node.alias.name, flow.size > 0 ? flow : constant)
-        else this.refuseHidden(flow, node)
-        if (node.alias) this.elements.add(nameKey(node.alias.name))
-        return nothing
-      }
-      case 'Pivot': {
-        if (node.alias) this.give(node.alias.name, storedRecord)
-        this.all(node)
-        for (const aggregate of node.aggregates)
-          for (const value of node.values) {
-            const name = nameOfPivoted(aggregate, value)
-            const flow = this.flow(aggregate.expression)
-            if (name !== null) this.rename(name, flow)
-            if (name === null || isPersonalFlow(flow)) this.refuseHidden(flow, aggregate)
-          }
-        return nothing
-      }
-      case 'Unpivot': {
-        if (node.alias) this.give(node.alias.name, storedRecord)
-        this.all(node)
-        const flow = this.merge(
-          node.groups.flatMap(({ columns }) => columns),
-          node,
-        )
-        for (const { name } of node.values) this.rename(name, flow)
-        return nothing
-      }
-      case 'Join':
-        this.all(node)
-        // The columns of both sides become one.
-        if (node.type === 'FULL') for (const { name } of node.using) this.give(name, signed)
-        return nothing
+        return this.truth(node)
       case 'In':
         if (isConstant(node.among)) this.compared(node)
-        else this.all(node)
-        return nothing
-      case 'Lambda':
-        return this.flow(node.body)
-      case 'WithExpression':
-        return this.within(() => this.all(node).at(-1)!)
+        this.meet([node.operand, node.among], node)
+        return this.truth(node)
       case 'Between':
         if (isConstant(node.low) && isConstant(node.high)) this.compared(node)
-        else this.all(node)
+        this.meet([node.operand, node.low, node.high], node)
+        return this.truth(node)
+      case 'IsDistinctFrom':
+        this.meet([node.left, node.right], node)
+        return this.truth(node)
+      case 'InQuery':
+        return this.value(node.query)
+      case 'InList':
+      case 'InUnnest':
+        return union(this.all(node))
+      case 'Exists':
+        this.all(node)
+        return plain
+      case 'Lambda': {
+        const parameters = node.parameters.map(({ name }) => ({ name: nameKey(name), value: storedRecord }))
+        return this.inside(parameters, () => this.flow(node.body))
+      }
+      case 'WithExpression':
+        return this.within(() => this.withExpression(node.variables, node.body))
+      case 'GroupBy':
+      case 'Window':
+        for (const child of children(node)) this.refuseMixed(this.flow(child), child)
         return nothing
-      // Constants, conditions, and what is in no answer.
+      case 'OrderItem':
+      case 'HavingExtreme':
+        this.refuseMixed(this.flow(node.expression), node)
+        return nothing
+      case 'TypedLiteral':
+      case 'Literal':
+      case 'ParameterReference':
+        return nothing
+      // Conditions, and what is in no answer; FROM, WITH and `*` are read with their query.
       case 'CaseBranch':
       case 'CommonTable':
-      case 'Exists':
+      case 'DerivedTable':
       case 'Frame':
       case 'FrameBound':
-      case 'GroupBy':
-      case 'HavingExtreme':
-      case 'InList':
-      case 'InQuery':
-      case 'InUnnest':
       case 'Is':
-      case 'IsDistinctFrom':
+      case 'Join':
       case 'JoinInParentheses':
-      case 'Literal':
       case 'NamedWindow':
-      case 'OrderItem':
-      case 'ParameterReference':
-      case 'TypedLiteral':
+      case 'Pivot':
+      case 'SelectStar':
+      case 'TableReference':
+      case 'UnnestReference':
+      case 'Unpivot':
       case 'UnpivotGroup':
-      case 'Window':
       case 'With':
-        this.all(node)
-        return nothing
+        return this.truth(node)
     }
   }
 
   private all(node: AnyNode): Flow[] {
     return children(node).map(child => this.flow(child))
+  }
+
+  /** A truth or a time. */
+  private truth(node: AnyNode): Flow {
+    return this.all(node).some(varies) ? plain : nothing
   }
 
   /** Of a text in any form, compared with constants, only the truth leaves. */
@@ -368,62 +383,53 @@ class Text {
 
   // ---- names
 
-  private named(name: string): Flow {
-    const given = this.given.get(nameKey(name))
-    const isBoth = given?.has('constant') && isStored(given)
-    return new Set([...(given ?? []), kindOf(name), ...(isBoth ? signed : [])])
-  }
-
-  /** A field below a personal name is personal as well, unless it only describes the value; one of a constant is constant. */
-  private field(names: string[], record: Flow): Flow {
-    const last = names.at(-1)!
-    const above = union([record, ...names.slice(0, -1).map(name => this.named(name))])
-    const passed = [...above].filter(
-      kind => asAbove.has(kind) || (isPersonalKind(kind) && !describes(last, kind as NameKind)),
-    )
-    return union([this.named(last), new Set(passed)])
-  }
-
-  /** A name that the query gives to what holds nothing stored, and that it reads from no table. */
-  private isOwn(names: string[]): boolean {
-    const given = this.given.get(nameKey(names.at(-1)!))
-    return names.length <= 2 && given?.size === 1 && given.has('constant') && !this.readsStored(names.at(-1)!)
-  }
-
-  private readsStored(name: string): boolean {
-    return this.namesRead.has('*') || this.namesRead.has(nameKey(name))
-  }
-
-  private give(name: string, flow: Flow, isList = false): void {
-    if (flow.size === 0) return
-    ;(isList ? this.lists : this.others).add(nameKey(name))
+  private give(name: string, flow: Flow): void {
+    if (!isStored(flow) && !flow.has('signed')) return
     const kinds = this.given.get(nameKey(name)) ?? new Set()
     for (const kind of flow) kinds.add(kind)
     this.given.set(nameKey(name), kinds)
   }
 
   /** The columns of the whole query are in no value. */
-  private rename(name: string, flow: Flow, isList = false): void {
-    if (flow.size > 0 && this.depth > 1) this.hasNewNames = true
-    this.give(name, flow.size > 0 ? flow : constant, isList)
+  private rename(name: string, flow: Flow): void {
+    if (varies(flow) && this.depth > 1) this.hasNewNames = true
+    this.give(name, flow)
   }
 
-  private within(flow: () => Flow): Flow {
+  private within<Result>(flow: () => Result): Result {
     this.depth++
     const found = flow()
     this.depth--
     return found
   }
 
+  /** With these names in sight, and those around. */
+  private inside<Result>(sources: readonly Source[], read: () => Result, scope = this.scope): Result {
+    const outer = this.scope
+    this.scope = { sources, tables: scope.tables, outer: scope }
+    const result = read()
+    this.scope = outer
+    return result
+  }
+
   private column({ expression, alias, at }: SelectColumn): Flow {
     const flow = this.flow(expression)
     const own = nameOfColumn({ kind: 'SelectColumn', expression, alias: null, at })
-    const isElement = own !== null && this.elements.has(nameKey(own))
-    if (alias && (own === null || isElement || nameKey(own) !== nameKey(alias.name)))
-      this.rename(alias.name, flow, this.isList(expression))
-    else if (isElement) this.rename(own, flow)
+    const isNew = own !== null && this.isRow(expression)
+    if (alias && (own === null || isNew || nameKey(own) !== nameKey(alias.name)))
+      this.rename(alias.name, flow)
+    else if (isNew) this.rename(own, flow)
     if (!alias && own === null) this.refuseHidden(personalOf(flow), expression)
     return flow
+  }
+
+  /** Whether it is a range variable. */
+  private isRow(expression: Expression): boolean {
+    if (expression.kind !== 'Path' || expression.parts.length > 1) return false
+    const key = nameKey(expression.parts[0]!.name)
+    for (let scope: Scope | null = this.scope; scope; scope = scope.outer)
+      if (scope.sources.some(({ name }) => name === key)) return true
+    return false
   }
 
   /** Where there is no name that could say it. */
@@ -434,58 +440,274 @@ class Text {
 
   // ---- queries
 
+  /** @returns its row */
+  private query(node: Query): Flow {
+    const { scope } = this
+    const tables = new Map(scope.tables)
+    for (const cte of inReadingOrder(node.with))
+      tables.set(nameKey(cte.name.name), this.commonTable(cte, tables, node.with!.recursive))
+    this.scope = { ...scope, tables }
+    const row = this.within(() => this.flow(node.body))
+    const sources = node.body.kind === 'Select' ? this.sources.get(node.body)! : []
+    this.inside([...sources, { name: null, value: row }], () =>
+      this.keys(node.orderBy, node.body.kind === 'Select' ? node.body.items : []),
+    )
+    this.scope = scope
+    return row
+  }
+
+  /** It sees no rows outside; in each round a recursive one reads what it held in the one before. */
+  private commonTable(cte: CommonTable, tables: Map<string, Flow>, isRecursive: boolean): Flow {
+    const read = (query: AnyNode) => {
+      const { scope } = this
+      this.scope = { sources: [], tables, outer: null }
+      const row = this.within(() => this.flow(query))
+      this.scope = scope
+      return row
+    }
+    const { body } = cte.query
+    if (!isRecursive || body.kind !== 'SetOperation' || !readsItself(cte)) return read(cte.query)
+    let row = read(body.left)
+    for (let round = 0, size = -1; size !== sizeOf(row); round++) {
+      size = sizeOf(row)
+      if (round === mostRounds)
+        this.refuse('too many names are given on to others: use the names of the columns', cte)
+      if (this.problem) return row
+      tables.set(nameKey(cte.name.name), varied(row))
+      for (const node of descendants(cte.query)) this.flows.delete(node)
+      row = read(cte.query)
+    }
+    return row
+  }
+
+  /** A query as a value: its one column, or its record. */
+  private value(query: Query): Flow {
+    const row = this.flow(query)
+    const first = selectsOf(query.body)[0]!
+    return first.as || !row.fields
+      ? row
+      : union([...row.fields.values(), ...(row.isOpen ? [storedRecord] : [])])
+  }
+
   private select(node: Select): Flow {
-    // FROM first: it gives names.
-    if (node.from) this.flow(node.from)
-    if (node.from && this.isOverStored(node.from))
-      for (const below of descendants(node))
-        if (below.kind === 'FieldAccess') this.namesRead.add(nameKey(below.field.name))
-        else if (below.kind === 'Path') for (const { name } of below.parts) this.namesRead.add(nameKey(name))
-        else if (below.kind === 'SelectStar') this.namesRead.add('*')
-    const items = node.items.map(item => this.flow(item))
-    for (const child of children(node))
-      if (child !== node.from && !node.items.includes(child as never)) this.flow(child)
-    node.items.forEach((item, at) => {
-      // GoogleSQL calls the columns without a name `f0_`, `f1_`, ...
-      if (item.kind === 'SelectColumn' && nameOfColumn(item) === null && items[at]!.has('number'))
-        for (let other = 0; other <= at; other++) this.give(`f${other}_`, items[at]!)
+    const sources = node.from ? this.from(node.from, []) : []
+    this.sources.set(node, sources)
+    return this.inside(sources, () => {
+      const items = node.items.map(item => this.flow(item))
+      if (node.where) this.flow(node.where)
+      this.nameless(node.items, items)
+      const row = this.rowOf(node.items)
+      if (node.distinct) for (const item of node.items) this.refuseMixed(this.flow(item), item)
+      this.inside(
+        [...sources, { name: null, value: row }],
+        () => {
+          if (node.groupBy) this.groupBy(node.groupBy, node.items)
+          for (const part of [node.having, node.qualify, ...node.windows]) if (part) this.flow(part)
+        },
+        { ...this.scope.outer!, tables: this.scope.tables },
+      )
+      if (node.as !== 'VALUE') return this.hidesNone(node, row)
+      this.refuseHidden(items[0]!, node.items[0]!)
+      return items[0]!
     })
-    const flow = union(items)
-    if (node.as === 'STRUCT') {
+  }
+
+  private hidesNone(node: Select, row: Flow): Flow {
+    if (node.as === 'STRUCT')
       for (const item of node.items)
         if (item.kind === 'SelectColumn' && nameOfColumn(item) === null)
           this.refuseHidden(this.flow(item), item)
-      return recordOf(flow)
-    }
-    if (node.as === 'VALUE') this.refuseHidden(flow, node.items[0]!)
-    return flow
+    return row
   }
 
-  private isOverStored(from: AnyNode): boolean {
-    if (from.kind === 'TableReference') return !this.commonTables.has(nameKey(from.path.at(-1)!.name))
-    if (from.kind === 'UnnestReference') return isStored(this.flow(from.array))
-    if (from.kind === 'DerivedTable') return false
-    return children(from).some(child => this.isOverStored(child))
+  /** GoogleSQL calls the columns without a name `f0_`, `f1_`, ... */
+  private nameless(items: SelectItem[], flows: Flow[]): void {
+    items.forEach((item, at) => {
+      if (item.kind === 'SelectColumn' && nameOfColumn(item) === null && flows[at]!.has('number'))
+        for (let other = 0; other <= at; other++) this.give(`f${other}_`, flows[at]!)
+    })
+  }
+
+  /** A record of these; what a `*` takes of an array may have any name. */
+  private rowOf(items: SelectItem[]): Flow {
+    const fields = new Map<string, Flow>()
+    items.forEach((item, at) => {
+      if (item.kind === 'SelectColumn') add(fields, nameOfColumn(item), at, this.flow(item))
+      else
+        for (const { column, name } of item.rename) this.rename(name.name, resolve(column.name, this.scope))
+    })
+    return record(
+      fields,
+      items.some(({ kind }) => kind === 'SelectStar'),
+    )
+  }
+
+  private groupBy(node: GroupBy, items: SelectItem[]): void {
+    if (node.grouping === 'ALL') for (const item of items) this.refuseMixed(this.flow(item), item)
+    this.flow(node)
+    this.keys(node.items, items)
+  }
+
+  /** Keys may be the numbers of items. */
+  private keys(keys: AnyNode[], items: SelectItem[]): void {
+    for (const key of keys) {
+      const { kind, text } = (key.kind === 'OrderItem' ? key.expression : key) as {
+        kind: string
+        text?: string
+      }
+      const item = kind === 'Literal' ? items[Number(text) - 1] : undefined
+      this.refuseMixed(this.flow(item ?? key), key)
+      this.flow(key)
+    }
   }
 
   /** The first query names the columns of all, but BY NAME. */
   private setOperation(node: QueryBody & { kind: 'SetOperation' }): Flow {
-    const flow = union([this.flow(node.left), this.flow(node.right)])
+    const rows = [this.flow(node.left), this.flow(node.right)]
     const [first, ...others] = selectsOf(node)
-    if (others.some(({ items }) => items.some(({ kind }) => kind === 'SelectStar')))
-      this.refuse('* in a set operation hides which column is which: name the columns', node)
-    first!.items.forEach((item, at) => {
-      if (item.kind === 'SelectStar') return this.refuse('* in a set operation: name the columns', item)
-      const columns = [first!, ...others].flatMap(({ items }) => {
-        const column = items[at]
-        return column?.kind === 'SelectColumn' ? [column.expression] : []
-      })
-      const all = this.merge(columns, item)
-      const name = nameOfColumn(item)
-      if (name !== null) this.rename(name, all)
-      else this.refuseHidden(all, item)
+    if (first!.as === 'VALUE') return varied(union(rows))
+    const star = [first!, ...others].flatMap(({ items }) => items).find(({ kind }) => kind === 'SelectStar')
+    if (star) this.refuse('* in a set operation hides which column is which: name the columns', star)
+    const fields = new Map<string, Flow>()
+    this.columnsOf(node).forEach(({ name, values }, at) => {
+      const flow = this.merge(values, node)
+      if (node.operator !== 'UNION ALL') this.refuseMixed(flow, node)
+      if (name === null) this.refuseHidden(flow, values[0]!)
+      else this.rename(name, flow)
+      add(fields, name, at, flow)
     })
-    return flow
+    return varied(record(fields))
+  }
+
+  private columnsOf(body: QueryBody): Column[] {
+    if (body.kind === 'QueryInParentheses') return this.columnsOf(body.query.body)
+    if (body.kind === 'Select')
+      return body.items.flatMap(item =>
+        item.kind === 'SelectColumn' ? { name: nameOfColumn(item), values: [item.expression] } : [],
+      )
+    const left = this.columnsOf(body.left)
+    const right = this.columnsOf(body.right)
+    const { byName } = body
+    if (!byName)
+      return left.map(({ name, values }, at) => ({ name, values: [...values, ...(right[at]?.values ?? [])] }))
+    const names = [left, right].map(columns => columns.flatMap(({ name }) => name ?? []))
+    const matched = matchedNames(byName, names[0]!, names[1]!)
+    const all = [...left, ...right]
+    return ('problem' in matched ? names.flat() : matched).map(name => ({
+      name,
+      values: all.flatMap(column =>
+        column.name !== null && nameKey(column.name) === nameKey(name) ? column.values : [],
+      ),
+    }))
+  }
+
+  // ---- FROM
+
+  /**
+   * @param left the rows that an array sees; a subquery sees those around FROM alone
+   * @returns what it adds to them
+   */
+  private from(from: From, left: readonly Source[]): Source[] {
+    switch (from.kind) {
+      case 'JoinInParentheses':
+        return this.from(from.join, [])
+      case 'Join':
+        return this.join(from, left)
+      case 'TableReference': {
+        const name = from.path.at(-1)!.name
+        const known = from.path.length === 1 ? this.scope.tables.get(nameKey(name)) : undefined
+        return this.range(from.alias ?? from.path.at(-1)!, known ?? storedRecord)
+      }
+      case 'DerivedTable':
+        return this.range(from.alias, this.flow(from.query))
+      case 'UnnestReference':
+        return this.unnest(from, left)
+      case 'Pivot':
+      case 'Unpivot':
+        return this.range(from.alias, this.turned(from))
+    }
+  }
+
+  private range(alias: Identifier | null, value: Flow): Source[] {
+    if (alias) this.give(alias.name, value.fields ? storedRecord : value)
+    return [{ name: alias && nameKey(alias.name), value }]
+  }
+
+  private unnest(from: UnnestReference, left: readonly Source[]): Source[] {
+    const array = this.inside(left, () => this.flow(from.array))
+    if (!from.alias) this.refuseHidden(array, from)
+    const element = elementOf(chosen(union([array, ...(varies(array) ? [] : [listed])]), []))
+    const { offset } = from
+    return [
+      ...this.range(from.alias, element),
+      ...(offset ? [{ name: nameKey(offset.name), value: made }] : []),
+    ]
+  }
+
+  private join(node: Join, left: readonly Source[]): Source[] {
+    const ours = this.from(node.left, left)
+    const isApart = node.type === 'RIGHT' || node.type === 'FULL'
+    const theirs = this.from(node.right, isApart ? [] : [...left, ...ours])
+    const all = [...ours, ...theirs]
+    if (node.on) this.inside([...left, ...all], () => this.flow(node.on!))
+    for (const { name } of node.using) {
+      const sides = [ours, theirs].map(sources => this.inside(sources, () => resolve(name, this.scope)))
+      this.refuseMeeting(sides, node)
+      // The columns of both sides become one.
+      if (node.type === 'FULL') this.give(name, signed)
+      all.push({
+        name: null,
+        value: record(
+          new Map([[nameKey(name), together([...sides, ...(node.type === 'FULL' ? [signed] : [])])]]),
+        ),
+      })
+    }
+    return all
+  }
+
+  /** The columns that PIVOT and UNPIVOT pass on, and those that they make. */
+  private turned(node: Pivot | Unpivot): Flow {
+    const [source] = this.from(node.of, [])
+    const row = source!.value
+    const columns = [...(row.fields ?? [])].map(([name, flow]) => ({ name, flow }))
+    const kept = node.kind === 'Pivot' ? keysOfPivot(node, columns) : keysOfUnpivot(node, columns)
+    const fields = new Map(kept.map(({ name, flow }) => [name, flow]))
+    this.inside([source!], () => {
+      for (const child of children(node)) if (child !== node.of) this.flow(child)
+      if (node.kind === 'Pivot')
+        this.pivot(
+          node,
+          kept.map(({ flow }) => flow),
+          fields,
+        )
+      else this.unpivot(node, fields)
+    })
+    return record(fields, row.isOpen ?? !row.fields)
+  }
+
+  private pivot(node: Pivot, keys: Flow[], fields: Map<string, Flow>): void {
+    for (const key of [...keys, this.flow(node.by)]) this.refuseMixed(key, node)
+    for (const aggregate of node.aggregates)
+      for (const value of node.values) {
+        const name = nameOfPivoted(aggregate, value)
+        const flow = this.flow(aggregate.expression)
+        if (name === null || isPersonalFlow(flow)) this.refuseHidden(flow, aggregate)
+        if (name === null) continue
+        this.rename(name, flow)
+        add(fields, name, 0, flow)
+      }
+  }
+
+  private unpivot(node: Unpivot, fields: Map<string, Flow>): void {
+    const flow = this.merge(
+      node.groups.flatMap(({ columns }) => columns),
+      node,
+    )
+    for (const { name } of node.values) {
+      this.rename(name, flow)
+      add(fields, name, 0, chosen(flow, [plain]))
+    }
+    add(fields, node.name.name, 0, listed)
   }
 
   // ---- expressions
@@ -493,103 +715,121 @@ class Text {
   /** Structs that become one take the names of one. */
   private merge(values: Expression[], node: AnyNode): Flow {
     const flows = values.map(value => this.flow(value))
-    const held = flows.filter(flow => flow.size > 0)
+    const held = flows.filter(flow => flow.has('struct') || varies(flow))
     if (held.length > 1 && held.some(flow => flow.has('struct')) && held.some(isStored))
       this.refuse('of several records, one names the fields of all: choose among their fields', node)
-    const mayCancel = values.some((value, at) =>
-      flows[at]!.size > 0 ? hasSign(flows[at]!) : value.kind !== 'Literal',
+    const mayCancel = values.some(({ kind }, at) => kind !== 'Literal' && hasSign(flows[at]!))
+    return together([...flows, ...(held.some(isStored) && mayCancel ? [signed] : [])])
+  }
+
+  private cases(node: Expression & { kind: 'Case' }): Flow {
+    const whens = node.branches.map(({ when }) => when)
+    if (node.operand) this.meet([node.operand, ...whens], node)
+    const values = [...node.branches.map(({ then }) => then), ...(node.otherwise ? [node.otherwise] : [])]
+    return chosen(
+      this.merge(values, node),
+      [node.operand, ...whens].map(by => (by ? this.flow(by) : nothing)),
     )
-    return union([...held, ...(held.some(isStored) && mayCancel ? [signed] : [])])
+  }
+
+  private withExpression(variables: SelectColumn[], body: Expression): Flow {
+    const [first, ...others] = variables
+    if (!first) return this.flow(body)
+    const value = record(new Map([[nameKey(first.alias!.name), this.flow(first)]]))
+    return this.inside([{ name: null, value }], () => this.withExpression(others, body))
   }
 
   private struct(node: Expression & { kind: 'StructLiteral' | 'Tuple' }): Flow {
     return this.within(() => {
-      const fields = node.kind === 'StructLiteral' ? node.type?.fields : undefined
-      const flows = node.items.map((item, at) => {
-        const field = fields?.[at]
+      const types = node.kind === 'StructLiteral' ? node.type?.fields : undefined
+      const fields = new Map<string, Flow>()
+      node.items.forEach((item, at) => {
+        const field = types?.[at]
         const flow = field ? this.typed(field.type, this.flow(item), item) : this.flow(item)
+        const name = field ? field.name : item.kind === 'SelectColumn' ? nameOfColumn(item) : null
         if (field?.name) this.rename(field.name, flow)
-        else if (field || item.kind !== 'SelectColumn' || nameOfColumn(item) === null)
-          this.refuseHidden(flow, item)
-        return flow
+        else if (name === null) this.refuseHidden(flow, item)
+        add(fields, name, at, flow)
       })
-      return recordOf(union(flows))
+      return record(fields)
     })
   }
 
   /** The value as one of a type that the query writes, which may name the fields of records. */
   private typed(type: SqlType | null, flow: Flow, node: AnyNode): Flow {
     if (!type || !namesFields(type)) return flow
-    for (const name of fieldsOf(type)) this.give(name, constant)
     if (isStored(flow))
       this.refuse('this type gives names to the fields of what is stored: leave it out', node)
-    return constantRecord
+    return new Set([...flow, 'struct' as const])
   }
 
   private cast(node: Cast): Flow {
     const flow = union(this.all(node))
     const { type } = node
-    if (flow.size === 0) return this.typed(type, flow, node)
+    const isNumber = numbers.has(type.kind)
+    const isText = type.kind === 'STRING' || type.kind === 'JSON'
+    if (!isStored(flow)) {
+      if (namesFields(type)) return this.typed(type, flow, node)
+      return !flow.has('plain') && (isText || isNumber) ? flow : isText || isNumber ? made : this.truth(node)
+    }
     if (node.format || flow.has('struct') || !scalars.has(type.kind)) this.refuseChange('this CAST', node)
-    if (type.kind === 'STRING' || type.kind === 'JSON') return flow
+    if (isText) return flow
     if (isPersonalFlow(flow) && !node.safe) this.refuse('this is redacted by its name: write SAFE_CAST', node)
     if (isPersonalFlow(flow)) return flow
-    if (!numbers.has(type.kind) && type.kind !== 'BOOL' && flow.has('number'))
+    if (!isNumber && type.kind !== 'BOOL' && flow.has('number'))
       this.refuseChange(`CAST to ${type.kind}`, node)
-    if (!numbers.has(type.kind)) return nothing
+    if (!isNumber) return plain
     return union([numeric(flow, hasSign(flow)), isComputed(flow) ? nothing : ofText])
   }
 
   /** An element of an array, or a field of JSON by its name. */
   private subscript({ of, mode, index }: Expression & { kind: 'Subscript' }): Flow {
     const flow = this.flow(of)
-    if (this.flow(index).size > 0) this.refuse('what is stored cannot choose an element here', index)
-    if (!isStored(flow)) return flow
+    const element = elementOf(flow)
+    if (isStored(this.flow(index))) this.refuse('what is stored cannot choose an element here', index)
+    if (!isStored(flow)) return chosen(element, [this.flow(index)])
     if (mode === null && index.kind !== 'Literal')
       this.refuse('this may name a field of JSON: write a literal, or OFFSET', index)
     else if (mode === null && index.kind === 'Literal' && index.literal === 'STRING')
-      return union([flow, this.named(index.value)])
-    else if (!mode?.startsWith('SAFE_') && !this.isList(of))
+      return union([element, partOf(element, index.value), list])
+    else if (!mode?.startsWith('SAFE_') && !flow.has('list'))
       // records have no SAFE_OFFSET
       this.refuse(
         'this may be a field of a record, without its name: write the name, or SAFE_OFFSET for a list',
         index,
       )
-    return flow
-  }
-
-  private isList(node: Expression): boolean {
-    if (node.kind === 'Parenthesized') return this.isList(node.expression)
-    if (node.kind === 'Call') return lists.test(nameOf(node))
-    if (node.kind === 'Subscript') return node.index.kind === 'Literal' && node.index.literal === 'STRING'
-    if (node.kind !== 'Path') return node.kind === 'ArrayLiteral' || node.kind === 'ArraySubquery'
-    const name = node.parts.at(-1)!.name
-    return this.lists.has(nameKey(name)) && !this.others.has(nameKey(name)) && !this.readsStored(name)
+    return element
   }
 
   private call(node: Call): Flow {
+    const flow = elementOf(this.called(node))
+    return lists.test(nameOf(node)) ? union([flow, list]) : flow
+  }
+
+  private called(node: Call): Flow {
     const name = nameOf(node)
     for (const child of children(node)) if (!node.arguments.includes(child as never)) this.flow(child)
     const use = useOf.get(name)
     if (use === 'matches') this.comparisons++
-    const flows = node.arguments.map(argument => this.flow(argument))
+    const flows = node.arguments.map((argument, at) =>
+      isPart(name, argument, at) ? nothing : this.flow(argument),
+    )
     if (use === 'matches') this.comparisons--
-    const [first] = node.arguments
-    if (!first || flows.every(flow => flow.size === 0)) return nothing
+    const first = node.arguments[0]!
+    if (!flows.some(isStored)) return this.ofOwn(name, node, flows)
+    this.refuseMixed(union(flows), node)
     switch (use) {
       case 'keeps':
         if (name.endsWith('TRIM') && flows.length > 1)
           this.refuseChange(`${name} of other characters than blanks`, node)
         if (name === 'PARSE_JSON') this.refuseHidden(flows[0]!, node)
-        // Records of a value and its count or sum.
-        if (name.startsWith('APPROX_TOP_')) this.rename('value', flows[0]!)
-        if (name === 'APPROX_TOP_SUM') this.rename('sum', this.summed(name, flows[1]!, node))
-        return this.kept(name, node)
+        if (compares.has(name)) this.meet(node.arguments, node)
+        return name.startsWith('APPROX_TOP_') ? this.top(name, flows, node) : this.kept(name, node)
       case 'counts':
-        return nothing
+        return made
       case 'matches':
         this.needConstants(node.arguments.slice(1), name)
-        return nothing
+        return plain
       case 'scales':
         return this.scaled(name, node.arguments, node)
       case 'sums':
@@ -604,14 +844,14 @@ class Text {
           (/^(?:DATE|TIME)(?:TIME)?$/.test(name) && flows.length > 2)
         )
           this.refuseChange(name, node)
-        return nothing
+        return makesTimes.test(name) ? plain : made
       case 'formats': {
         this.refusePersonal(node)
         const isNumber = name === 'FORMAT'
         if (first.kind !== 'Literal' || (isNumber && !formatsNumbers.test(first.value)))
           this.refuseChange(isNumber ? 'FORMAT with other conversions than %d, %f, %e and %g' : name, node)
         if (!isNumber && flows.some(flow => flow.has('number'))) this.refuseChange(name, node)
-        return isNumber ? numeric(union(flows), true) : nothing
+        return isNumber ? numeric(union(flows), true) : made
       }
       case 'concats':
         return this.joined(node.arguments, name, node)
@@ -635,13 +875,44 @@ class Text {
           numbers.some(item => item.kind !== 'Literal' || !/^(INTEGER|FLOAT)$/.test(item.literal))
         )
           this.refuse(`${name} here takes a list of numbers`, among ?? node)
-        return nothing
+        return made
       }
       case undefined:
-        if (!flows.some(isStored)) return constant
         if (!this.isComparedByConstants(node.arguments)) this.refuseChange(name, node)
-        return nothing
+        return union(flows).has('made') ? numeric(union(flows), true) : made
     }
+  }
+
+  /** What a function makes of nothing stored: a value of a list stays one, and so does a time. */
+  private ofOwn(name: string, node: Call, flows: Flow[]): Flow {
+    if (makesTimes.test(name)) return flows.some(varies) || generates.test(name) ? plain : nothing
+    const role = roles.get(name) ?? ''
+    const use = useOf.get(name)
+    if (use === 'counts' || node.over || generates.test(name)) {
+      if (use !== 'keeps' || !flows.some(varies)) return made
+    }
+    if (use !== 'keeps' || name.endsWith('TRIM'))
+      return use === 'matches' ? this.truth(node) : computed(flows)
+    if (name === 'STRING' || name === 'PARSE_JSON' || name === 'LAX_STRING') return computed(flows)
+    if (name.startsWith('APPROX_TOP_')) return this.top(name, flows, node)
+    return chosen(
+      union(flows.filter((_, at) => (role[at] ?? 'v') === 'v')),
+      flows.filter((_, at) => role[at] === '-'),
+    )
+  }
+
+  /** Records of a value and its count or sum. */
+  private top(name: string, flows: Flow[], node: Call): Flow {
+    this.needConstants(node.arguments.slice(name === 'APPROX_TOP_COUNT' ? 1 : 2), name)
+    const sum = name === 'APPROX_TOP_SUM' ? this.summed(name, flows[1]!, node) : made
+    this.rename('value', flows[0]!)
+    this.rename('sum', sum)
+    return record(
+      new Map([
+        ['value', flows[0]!],
+        [name === 'APPROX_TOP_SUM' ? 'sum' : 'count', sum],
+      ]),
+    )
   }
 
   private kept(name: string, node: Call): Flow {
@@ -649,23 +920,28 @@ class Text {
     const role = roles.get(name) ?? 'v'.repeat(all.length)
     const as = (kind: string) => all.filter((_, at) => role[at] === kind)
     this.needConstants(as('!'), name)
-    const flow = this.merge(as('v'), node)
-    return name === 'APPROX_QUANTILES' ? withoutText(flow) : flow
+    const merged = this.merge(as('v'), node)
+    const flow = chosen(
+      merged,
+      as('-').map(by => this.flow(by)),
+    )
+    return name === 'APPROX_QUANTILES' ? without(flow, 'text') : flow
   }
 
   /** The part has the last name of its path. */
   private picked(node: Call, flow: Flow): Flow {
-    const [json, path] = node.arguments
+    const [, path] = node.arguments
     if (flow.has('number')) this.refuseChange(nameOf(node), node)
     if (!path) return flow
     if (path.kind !== 'Literal') {
       this.refuse('the path into JSON has to be a literal', path)
       return flow
     }
-    if (this.flow(json!).size === 0) return nothing
+    if (!isStored(flow)) return computed([flow])
+    const element = elementOf(flow)
     const keys = decode(path.value).match(/(["'])(?:(?!\1)[^\\]|\\.)*\1|[^.[\]$"'\d][^.[\]$"']*/g) ?? []
     const names = keys.map(key => key.replaceAll(/["'\\]/g, ''))
-    return names.length === 0 ? flow : union([personalOf(flow), this.field(names, flow)])
+    return names.length === 0 ? flow : union([personalOf(flow), names.reduce(partOf, element)])
   }
 
   // ---- numbers
@@ -676,7 +952,7 @@ class Text {
     const isMove = /^[+-]$/.test(operator) && [left, right].some(({ kind }) => kind === 'IntervalLiteral')
     if (!isMove || union(this.all(node)).has('number')) return this.scaled(operator, [left, right], node)
     this.refusePersonal(node)
-    return nothing
+    return this.truth(node)
   }
 
   /** Powers show one digit after the other: two stored numbers are only divided, and what that makes not by a third. */
@@ -685,7 +961,7 @@ class Text {
     const flows = values.map(value => this.flow(value))
     const flow = union(flows)
     const stored = flows.filter(isStored).length
-    if (stored === 0) return nothing
+    if (stored === 0) return computed(flows)
     if (this.comparisons > 0) return numeric(flow, true)
     const isScale = /^[*/A-Z]/.test(what) && values.every(({ kind }) => kind !== 'IntervalLiteral')
     if (!isScale)
@@ -709,14 +985,18 @@ class Text {
         `${name} here takes stored numbers, also scaled by a literal: compute with the sums instead`,
         node,
       )
-    return isStored(flow) ? withoutText(numeric(flow, false)) : nothing
+    return isStored(flow) ? without(numeric(flow, false), 'text') : made
   }
 
   /** Texts of computed numbers, joined with constants, are known as such by the name of their column. */
   private joined(parts: Expression[], what: string, node: AnyNode): Flow {
-    const held = union(parts.map(part => this.flow(part)))
+    const flows = parts.map(part => this.flow(part))
+    const held = union(flows)
+    if (!isStored(held)) return computed(flows)
     if (!isComputed(held) && !this.isComparedByConstants(parts)) this.refuseChange(what, node)
-    return held
+    return varies(without(held, 'number'))
+      ? union([held, computed(flows.filter(flow => !isStored(flow)))])
+      : held
   }
 
   // ---- refusals
@@ -725,6 +1005,39 @@ class Text {
     this.refuse(
       `${what} makes another text or number of what is stored, which redaction would not know: select the column itself, ` +
         'or compare it with =, LIKE or REGEXP_CONTAINS',
+      node,
+    )
+  }
+
+  /** What a query makes row by row and keeps where it equals a stored value spells that. */
+  private meet(operands: readonly AnyNode[], node: AnyNode): void {
+    this.refuseMeeting(
+      operands.map(operand => {
+        const flow = this.flow(operand)
+        return isConstant(operand) ? nothing : flow
+      }),
+      node,
+    )
+  }
+
+  private refuseMeeting(flows: readonly Flow[], node: AnyNode): void {
+    const isMet = flows.some(
+      (flow, at) =>
+        flow.has('mixed') ||
+        (flow.has('made') &&
+          (flow.has('number') || flows.some((other, place) => place !== at && isStored(other)))),
+    )
+    if (isMet) this.refuseSpelling(node)
+  }
+
+  private refuseMixed(flow: Flow, node: AnyNode): void {
+    if (flow.has('mixed')) this.refuseSpelling(node)
+  }
+
+  private refuseSpelling(node: AnyNode): void {
+    this.refuse(
+      'this compares what is stored with values that the query makes for its rows, which would spell it: compare with a ' +
+        'literal, a parameter, a list that you write, or another column',
       node,
     )
   }
@@ -746,14 +1059,9 @@ function isConstant(node: AnyNode): boolean {
   return ![...descendants(node)].some(({ kind }) => kind === 'Path' || kind === 'Select')
 }
 
-/** Whether more than constants is in it. */
-function isStored(flow: Flow): boolean {
-  return [...flow].some(kind => kind !== 'struct' && kind !== 'signed' && kind !== 'constant')
-}
-
 /** Whether it is a computed number for sure: a name may be that of a column as well. */
 function isComputed(flow: Flow): boolean {
-  return [...flow].every(kind => kind !== 'constant' && asAbove.has(kind))
+  return [...flow].every(kind => !isStored(new Set([kind])) || /^(?:number|ratio|text)$/.test(kind))
 }
 
 /** One stored value, by literals, which have no sign of their own. */
@@ -763,49 +1071,8 @@ function isScaled(values: Expression[], flows: Flow[]): boolean {
   )
 }
 
-/** A number over many rows is no phone number. */
-function withoutText(flow: Flow): Flow {
-  return new Set([...flow].filter(kind => kind !== 'text'))
-}
-
-/** A number that is computed from what is stored in `flow`. */
-function numeric(flow: Flow, isSigned: boolean): Flow {
-  const kinds = [...flow].filter(kind => kind === 'ratio' || kind === 'text')
-  return new Set<Held>(['number', ...(isSigned ? signed : nothing), ...kinds])
-}
-
-function hasSign(flow: Flow): boolean {
-  return flow.has('signed') || flow.has('constant')
-}
-
-function personalOf(flow: Flow): Flow {
-  return new Set([...flow].filter(isPersonalKind))
-}
-
-function recordOf(fields: Flow): Flow {
-  return isStored(fields) ? storedRecord : constantRecord
-}
-
-function fieldsOf(type: SqlType): string[] {
-  if (type.kind === 'ARRAY') return fieldsOf(type.element)
-  if (type.kind !== 'STRUCT') return []
-  return type.fields.flatMap(({ name, type: own }) => [...(name === null ? [] : [name]), ...fieldsOf(own)])
-}
-
 function namesFields(type: SqlType): boolean {
   return type.kind === 'STRUCT' || (type.kind === 'ARRAY' && namesFields(type.element))
-}
-
-function union(flows: Flow[]): Flow {
-  return new Set(flows.flatMap(flow => [...flow]))
-}
-
-function isPersonalKind(kind: Held): boolean {
-  return isPersonal(kind as NameKind)
-}
-
-function isPersonalFlow(flow: Flow): boolean {
-  return [...flow].some(isPersonalKind)
 }
 
 /** In capitals, and without SAFE. */
@@ -821,4 +1088,28 @@ function selectsOf(body: QueryBody): Select[] {
   return body.kind === 'SetOperation'
     ? [...selectsOf(body.left), ...selectsOf(body.right)]
     : selectsOf(body.query.body)
+}
+
+/** Whether it is a part of a date. */
+function isPart(name: string, argument: Expression, at: number): boolean {
+  if (argument.kind !== 'Path' || argument.parts.length > 1 || at === 0 || !takesPart.test(name)) return false
+  return extractParts.has(argument.parts[0]!.name.toUpperCase())
+}
+
+function rowOfTable(columns: Columns): Flow {
+  if ('unknown' in columns) return storedRecord
+  return record(new Map(columns.map(({ name }) => [nameKey(name), new Set([kindOf(name)])])))
+}
+
+/** Two of one name are in sight as either. No name has NUL, so that one without is found by none. */
+function add(fields: Map<string, Flow>, name: string | null, at: number, flow: Flow): void {
+  const key = name === null ? `\0${at}` : nameKey(name)
+  const other = fields.get(key)
+  fields.set(key, other ? union([other, flow]) : flow)
+}
+
+/** A row of several. */
+function varied(row: Flow): Flow {
+  if (!row.fields) return chosen(row, [plain])
+  return record(new Map([...row.fields].map(([name, flow]) => [name, chosen(flow, [plain])])), row.isOpen)
 }

@@ -27,6 +27,8 @@ export interface Sandboxed {
   tree: Query
   /** The endpoint's tables that it reads, in the endpoint's spelling and order. */
   tables: string[]
+  /** By key, the columns of all the endpoint's tables. */
+  columns: ReadonlyMap<string, Columns>
   /** Names of the parameters in the statement. */
   parameters: string[]
 }
@@ -44,7 +46,10 @@ export function sandbox(
 ): Sandboxed {
   const offered = tablesOfEndpoint(endpoint)
   const query = parseCaller(callerSql)
-  const used = checkCaller(query, callerSql, offered, { known, parameters: endpoint.parameters })
+  const columns = new Map(
+    [...offered.byKey].map(([key, table]): [string, Columns] => [key, known.get(key) ?? table.columns]),
+  )
+  const used = checkCaller(query, callerSql, offered, { columns, parameters: endpoint.parameters })
   const tables = apart(offered, query)
   const composed = compose(tables, used, query)
   return {
@@ -52,6 +57,7 @@ export function sandbox(
     normal: print(query),
     tree: query,
     tables: [...tables.byKey].filter(([key]) => used.has(key)).map(([, { name }]) => name),
+    columns,
     parameters: [...parameterNames(composed).keys()],
   }
 }
@@ -109,13 +115,12 @@ function checkCaller(
   query: Query,
   sql: string,
   tables: EndpointTables,
-  { known, parameters }: Pick<Endpoint, 'parameters'> & { known: ReadonlyMap<string, Columns> },
+  { columns, parameters }: Pick<Endpoint, 'parameters'> & { columns: ReadonlyMap<string, Columns> },
 ): Set<string> {
   try {
     unnestPaths(query)
     const used = check(query, { tables: tables.byKey, parameters: new Set(Object.keys(parameters)) })
-    const columns = [...tables.byKey].map(([key, table]) => [key, known.get(key) ?? table.columns] as const)
-    const [problem] = expandStars(query, new Map(columns))
+    const [problem] = expandStars(query, columns)
     if (problem) throw problem
     const left = starOfTable(query)
     if (left) throw new Violation('* cannot stand for columns here: name the columns', left.at)

@@ -1,0 +1,184 @@
+/** What values hold of stored data, and what a name stands for where it is read: `redacted-sql.ts` judges by it. */
+import { describes, isPersonal, kindOf, type NameKind } from '../redact/names.ts'
+import { nameKey } from '../sql/relations.ts'
+
+/**
+ * What a value holds: text or numbers of columns with names of these kinds, or fields (`struct`), or elements that have its
+ * name (`list`). Of numbers: what may be negative, so that sums of it may cancel out (`signed`), what is divided by
+ * another stored number (`ratio`), and what was a text, maybe a phone number (`text`). Of what the query makes, and that differs
+ * from row to row: a value of a list that it writes (`listed`), a time or a truth, which no text or number equals
+ * (`plain`), any other (`made`), and what is that in some rows and stored in others (`mixed`). Empty for a constant.
+ */
+type Held = NameKind | 'struct' | 'list' | 'signed' | 'ratio' | 'text' | 'listed' | 'plain' | 'made' | 'mixed'
+
+export interface Flow extends ReadonlySet<Held> {
+  /** By key, of a record that the query makes, and of a row. */
+  readonly fields?: ReadonlyMap<string, Flow>
+  /** Whether it may have other fields than these, of stored data. */
+  readonly isOpen?: boolean | undefined
+}
+
+/** A range variable of FROM, or names without one: those of a select list, or of a WITH expression. */
+export interface Source {
+  name: string | null
+  value: Flow
+}
+
+export interface Scope {
+  sources: readonly Source[]
+  /** By key: common tables, and those of the endpoint. */
+  tables: ReadonlyMap<string, Flow>
+  outer: Scope | null
+}
+
+export const nothing: Flow = new Set()
+export const signed: Flow = new Set(['signed'])
+export const ratio: Flow = new Set(['ratio'])
+export const ofText: Flow = new Set(['text'])
+export const list: Flow = new Set(['list'])
+export const listed: Flow = new Set(['listed'])
+export const plain: Flow = new Set(['plain'])
+export const made: Flow = new Set(['made'])
+export const storedRecord: Flow = new Set(['struct', 'other'])
+
+const variations: ReadonlySet<Held> = new Set(['listed', 'plain', 'made', 'mixed'])
+const ofNothingStored: ReadonlySet<Held> = new Set([...variations, 'struct', 'list', 'signed'])
+/** What holds of a record or a text and of all its parts. */
+const ofParts: ReadonlySet<Held> = new Set([...variations, 'number', 'signed', 'ratio', 'text'])
+
+// ---- names
+
+/**
+ * What a name is in the innermost scope that has it. GoogleSQL takes the range variable before a column of its name, and
+ * refuses a name that two tables of a FROM have. Where a table only may have it, it may also be one further out.
+ */
+export function resolve(name: string, scope: Scope | null): Flow {
+  if (!scope) return new Set([kindOf(name)])
+  const { sources, outer } = scope
+  const key = nameKey(name)
+  const rows = sources.filter(source => source.name === key)
+  const among = rows.length > 0 ? sources.filter(source => source.name === null) : sources
+  const columns = among.flatMap(({ value }) => value.fields?.get(key) ?? [])
+  const known = [...rows.map(({ value }) => value), ...columns]
+  if (known.length > 0) return union(known)
+  const possible = among.flatMap(({ value }) => (isOpen(value) ? below(value, name) : []))
+  if (possible.length === 0) return resolve(name, outer)
+  return without(union([...possible, resolve(name, outer)]), 'list')
+}
+
+/** A field of a record or of JSON. */
+export function partOf(value: Flow, name: string): Flow {
+  const known = value.fields?.get(nameKey(name))
+  if (known) return known
+  return union([below(value, name), ...(value.fields?.values() ?? [])])
+}
+
+/** A field below a personal name is personal as well, unless it only describes the value; one of a constant is constant. */
+function below(value: Flow, name: string): Flow {
+  const passed = [...value].filter(
+    kind => ofParts.has(kind) || (isPersonalKind(kind) && !describes(name, kind as NameKind)),
+  )
+  return new Set(isStored(value) ? [...passed, kindOf(name)] : passed)
+}
+
+function isOpen(value: Flow): boolean {
+  return value.isOpen ?? (!value.fields && (isStored(value) || value.has('struct')))
+}
+
+export function record(fields: ReadonlyMap<string, Flow>, isOpen = false): Flow {
+  const held = union([...fields.values()])
+  const kinds = [...held].filter(kind => variations.has(kind))
+  const own: Flow = new Set<Held>([
+    ...kinds,
+    ...(isOpen || isStored(held) ? storedRecord : (['struct'] as const)),
+  ])
+  return Object.assign(own as Set<Held>, { fields, isOpen })
+}
+
+/** A value of any of these. Its fields are known where those of all are. */
+export function union(flows: readonly Flow[]): Flow {
+  if (flows.length === 1) return flows[0]!
+  const all: Flow = new Set(flows.flatMap(flow => [...flow]))
+  const records = flows.filter(flow => flow.fields)
+  const others = flows.filter(flow => !flow.fields)
+  if (records.length === 0 || others.some(flow => isStored(flow) || flow.has('struct'))) return all
+  // A literal record without names takes those of another by their places.
+  const names = new Set(records.flatMap(({ fields }) => [...fields!.keys()]))
+  const more = others.map(flow => new Set([...flow].filter(kind => variations.has(kind))))
+  const fields = new Map(
+    [...names].map(name => [name, union([...records.map(flow => partOf(flow, name)), ...more])]),
+  )
+  return Object.assign(all as Set<Held>, { fields, isOpen: records.some(flow => flow.isOpen) })
+}
+
+/** To tell whether a flow has grown. */
+export function sizeOf(flow: Flow): number {
+  return [...(flow.fields?.values() ?? [])].reduce((sum, field) => sum + 1 + sizeOf(field), flow.size)
+}
+
+// ---- values
+
+/** Whether more than constants, and what is made of them, is in it. */
+export function isStored(flow: Flow): boolean {
+  return [...flow].some(kind => !ofNothingStored.has(kind))
+}
+
+/** Whether it may differ from row to row. */
+export function varies(flow: Flow): boolean {
+  return [...flow].some(kind => variations.has(kind) || !ofNothingStored.has(kind))
+}
+
+/** One of these values, as the rows have it. */
+export function chosen(flow: Flow, by: readonly Flow[]): Flow {
+  return !isStored(flow) && by.some(varies) ? union([flow, listed]) : flow
+}
+
+/** What a function or an operator makes, where that holds nothing stored. */
+export function computed(flows: readonly Flow[]): Flow {
+  return flows.some(varies) ? made : nothing
+}
+
+/** Where what is stored becomes one column or value with what the query makes. */
+export function together(flows: readonly Flow[]): Flow {
+  const all = union(flows)
+  return flows.some(isStored) && all.has('made') && flows.some(flow => !isStored(flow) && flow.has('made'))
+    ? union([all, new Set(['mixed'] as const)])
+    : all
+}
+
+/** A number that is computed from what is stored in `flow`. */
+export function numeric(flow: Flow, isSigned: boolean): Flow {
+  const kinds = [...flow].flatMap((kind): Held[] => {
+    if (variations.has(kind)) return kind === 'mixed' ? [kind, 'made'] : ['made']
+    return kind === 'ratio' || kind === 'text' ? [kind] : []
+  })
+  return new Set<Held>(['number', ...(isSigned ? signed : nothing), ...kinds])
+}
+
+export function elementOf(flow: Flow): Flow {
+  return without(flow, 'list')
+}
+
+export function without(flow: Flow, kind: Held): Flow {
+  if (!flow.has(kind)) return flow
+  const others: Flow = new Set([...flow].filter(other => other !== kind))
+  return flow.fields
+    ? Object.assign(others as Set<Held>, { fields: flow.fields, isOpen: flow.isOpen })
+    : others
+}
+
+export function hasSign(flow: Flow): boolean {
+  return flow.has('signed') || !isStored(flow)
+}
+
+export function personalOf(flow: Flow): Flow {
+  return new Set([...flow].filter(isPersonalKind))
+}
+
+export function isPersonalFlow(flow: Flow): boolean {
+  return [...flow].some(isPersonalKind)
+}
+
+function isPersonalKind(kind: Held): boolean {
+  return isPersonal(kind as NameKind)
+}
