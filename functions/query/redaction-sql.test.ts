@@ -225,6 +225,8 @@ const namesakes = [
   'SELECT (SELECT REVERSE(peer) FROM (SELECT m.* EXCEPT (peer) FROM UNNEST([STRUCT(1 AS peer, 2 AS y)]) AS m)) AS x FROM seen',
   'SELECT REVERSE(seen.peer) AS x FROM seen JOIN (SELECT 1 AS status, 2 AS peer) AS c ON seen.status > c.status',
   `SELECT WITH(peer AS 'a', REVERSE(seen.peer)) AS x FROM seen`,
+  'SELECT c AS d FROM (SELECT m.* FROM UNNEST(ARRAY(SELECT AS STRUCT cookie AS c FROM seen)) AS m)',
+  'SELECT (SELECT s.c FROM UNNEST(metadata) AS q) AS x FROM (SELECT STRUCT(cookie AS c) AS s, metadata FROM seen)',
   `SELECT REVERSE(r.a) AS x FROM (SELECT 'x' AS a UNION ALL SELECT note FROM seen) AS r`,
   `SELECT REVERSE(a) AS x FROM (SELECT 'x' AS a, 'y' AS b UNION ALL BY NAME SELECT 'z' AS b, note AS a FROM seen)`,
   'WITH RECURSIVE r AS (SELECT 1 AS n, note AS a FROM seen UNION ALL SELECT n + 1, a FROM r WHERE n < 2) SELECT REVERSE(r.a) AS x FROM r, (SELECT 1 AS b)',
@@ -255,6 +257,9 @@ const spellings = [
   `SELECT p AS keep FROM (SELECT STRING_AGG('5', '') AS p FROM UNNEST([1, 2, 3]) AS n GROUP BY n) JOIN seen ON CAST(small AS STRING) = p`,
   'SELECT o AS keep FROM UNNEST(GENERATE_ARRAY(1, 600)) AS x WITH OFFSET AS o JOIN seen ON status = o',
   'SELECT n AS keep FROM (SELECT SUM(IF(a > 1, 100, 3)) AS n FROM UNNEST(GENERATE_ARRAY(1, 6)) AS a) JOIN seen ON status = n',
+  'SELECT b AS keep FROM (SELECT b, SUM(small) AS p FROM seen, UNNEST(GENERATE_ARRAY(1, 600)) AS n, UNNEST(GENERATE_ARRAY(1, 600)) AS b WHERE n <= b GROUP BY b) JOIN seen ON status = p',
+  'SELECT keep FROM (SELECT id AS keep, SUM(small) OVER (ORDER BY id) AS p FROM seen) JOIN seen ON status - p = 0',
+  'SELECT n AS v, n AS keep FROM UNNEST(GENERATE_ARRAY(1, 600)) AS n UNION ALL SELECT status, NULL FROM seen ORDER BY 1',
 ]
 
 describe('SQL under a redacted key shows no personal data', () => {

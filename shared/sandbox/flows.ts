@@ -5,11 +5,22 @@ import { nameKey } from '../sql/relations.ts'
 /**
  * What a value holds: text or numbers of columns with names of these kinds, or fields (`struct`), or elements that have its
  * name (`list`). Of numbers: what may be negative, so that sums of it may cancel out (`signed`), what is divided by
- * another stored number (`ratio`), and what was a text, maybe a phone number (`text`). Of what the query makes, and that differs
+ * another stored number (`ratio`), what a join may multiply (`summed`), and what was a text, maybe a phone number (`text`). Of what the query makes, and that differs
  * from row to row: a value of a list that it writes (`listed`), a time or a truth, which no text or number equals
  * (`plain`), any other (`made`), and what is that in some rows and stored in others (`mixed`). Empty for a constant.
  */
-type Held = NameKind | 'struct' | 'list' | 'signed' | 'ratio' | 'text' | 'listed' | 'plain' | 'made' | 'mixed'
+type Held =
+  | NameKind
+  | 'struct'
+  | 'list'
+  | 'signed'
+  | 'ratio'
+  | 'summed'
+  | 'text'
+  | 'listed'
+  | 'plain'
+  | 'made'
+  | 'mixed'
 
 export interface Flow extends ReadonlySet<Held> {
   /** By key, of a record that the query makes, and of a row. */
@@ -34,6 +45,7 @@ export interface Scope {
 export const nothing: Flow = new Set()
 export const signed: Flow = new Set(['signed'])
 export const ratio: Flow = new Set(['ratio'])
+export const summed: Flow = new Set(['summed'])
 export const ofText: Flow = new Set(['text'])
 export const list: Flow = new Set(['list'])
 export const listed: Flow = new Set(['listed'])
@@ -42,9 +54,9 @@ export const made: Flow = new Set(['made'])
 export const storedRecord: Flow = new Set(['struct', 'other'])
 
 const variations: ReadonlySet<Held> = new Set(['listed', 'plain', 'made', 'mixed'])
-const ofNothingStored: ReadonlySet<Held> = new Set([...variations, 'struct', 'list', 'signed'])
+const ofNothingStored: ReadonlySet<Held> = new Set([...variations, 'struct', 'list', 'signed', 'summed'])
 /** What holds of a record or a text and of all its parts. */
-const ofParts: ReadonlySet<Held> = new Set([...variations, 'number', 'signed', 'ratio', 'text'])
+const ofParts: ReadonlySet<Held> = new Set([...variations, 'number', 'signed', 'ratio', 'summed', 'text'])
 
 // ---- names
 
@@ -81,18 +93,16 @@ function below(value: Flow, name: string): Flow {
   return new Set(isStored(value) ? [...passed, kindOf(name)] : passed)
 }
 
-function isOpen(value: Flow): boolean {
+export function isOpen(value: Flow): boolean {
   return value.isOpen ?? (!value.fields && (isStored(value) || value.has('struct')))
 }
 
-export function record(fields: ReadonlyMap<string, Flow>, isOpen = false): Flow {
+/** @param rest what has further fields, which only the engine knows */
+export function record(fields: ReadonlyMap<string, Flow>, rest: Flow = nothing): Flow {
   const held = union([...fields.values()])
   const kinds = [...held].filter(kind => variations.has(kind))
-  const own: Flow = new Set<Held>([
-    ...kinds,
-    ...(isOpen || isStored(held) ? storedRecord : (['struct'] as const)),
-  ])
-  return Object.assign(own as Set<Held>, { fields, isOpen })
+  const others = isStored(held) || rest.size > 0 ? storedRecord : (['struct'] as const)
+  return Object.assign(new Set<Held>([...kinds, ...others, ...rest]), { fields, isOpen: rest.size > 0 })
 }
 
 /** A value of any of these. Its fields are known where those of all are. */
@@ -101,7 +111,8 @@ export function union(flows: readonly Flow[]): Flow {
   const all: Flow = new Set(flows.flatMap(flow => [...flow]))
   const records = flows.filter(flow => flow.fields)
   const others = flows.filter(flow => !flow.fields)
-  if (records.length === 0 || others.some(flow => isStored(flow) || flow.has('struct'))) return all
+  if (records.length === 0) return all
+  if (others.some(flow => isStored(flow) || flow.has('struct'))) return new Set(flows.flatMap(allOf))
   // A literal record without names takes those of another by their places.
   const names = new Set(records.flatMap(({ fields }) => [...fields!.keys()]))
   const more = others.map(flow => new Set([...flow].filter(kind => variations.has(kind))))
@@ -109,6 +120,11 @@ export function union(flows: readonly Flow[]): Flow {
     [...names].map(name => [name, union([...records.map(flow => partOf(flow, name)), ...more])]),
   )
   return Object.assign(all as Set<Held>, { fields, isOpen: records.some(flow => flow.isOpen) })
+}
+
+/** What a value and its fields hold. */
+function allOf(flow: Flow): Held[] {
+  return [...flow, ...[...(flow.fields?.values() ?? [])].flatMap(allOf)]
 }
 
 /** To tell whether a flow has grown. */
@@ -138,19 +154,28 @@ export function computed(flows: readonly Flow[]): Flow {
   return flows.some(varies) ? made : nothing
 }
 
-/** Where what is stored becomes one column or value with what the query makes. */
+/** Whether the query can have made this to be equal to a stored value. */
+function isMade(flow: Flow): boolean {
+  return flow.has('made') || flow.has('summed')
+}
+
+/** Whether a value that the query makes meets another, which is stored. */
+export function meets(flows: readonly Flow[]): boolean {
+  return flows.some(
+    (flow, at) => isMade(flow) && flows.some((other, place) => place !== at && isStored(other)),
+  )
+}
+
+/** Of values that become one column or value. */
 export function together(flows: readonly Flow[]): Flow {
-  const all = union(flows)
-  return flows.some(isStored) && all.has('made') && flows.some(flow => !isStored(flow) && flow.has('made'))
-    ? union([all, new Set(['mixed'] as const)])
-    : all
+  return meets(flows) ? union([...flows, new Set(['mixed'] as const)]) : union(flows)
 }
 
 /** A number that is computed from what is stored in `flow`. */
 export function numeric(flow: Flow, isSigned: boolean): Flow {
   const kinds = [...flow].flatMap((kind): Held[] => {
     if (variations.has(kind)) return kind === 'mixed' ? [kind, 'made'] : ['made']
-    return kind === 'ratio' || kind === 'text' ? [kind] : []
+    return kind === 'ratio' || kind === 'summed' || kind === 'text' ? [kind] : []
   })
   return new Set<Held>(['number', ...(isSigned ? signed : nothing), ...kinds])
 }

@@ -36,11 +36,13 @@ import {
   elementOf,
   type Flow,
   hasSign,
+  isOpen,
   isPersonalFlow,
   isStored,
   list,
   listed,
   made,
+  meets,
   nothing,
   numeric,
   partOf,
@@ -55,6 +57,7 @@ import {
   type Source,
   storedRecord,
   ofText,
+  summed,
   together,
   union,
   varies,
@@ -193,6 +196,8 @@ class Text {
   private hasNewNames = false
   private depth = 0
   private comparisons = 0
+  /** Whether FROM has rows beside those of one table. */
+  private isJoined = false
   private written: Call | null = null
 
   constructor(columns: ReadonlyMap<string, Columns>) {
@@ -449,9 +454,7 @@ class Text {
     this.scope = { ...scope, tables }
     const row = this.within(() => this.flow(node.body))
     const sources = node.body.kind === 'Select' ? this.sources.get(node.body)! : []
-    this.inside([...sources, { name: null, value: row }], () =>
-      this.keys(node.orderBy, node.body.kind === 'Select' ? node.body.items : []),
-    )
+    this.inside([...sources, { name: null, value: row }], () => this.keys(node.orderBy, node.body))
     this.scope = scope
     return row
   }
@@ -492,6 +495,15 @@ class Text {
   private select(node: Select): Flow {
     const sources = node.from ? this.from(node.from, []) : []
     this.sources.set(node, sources)
+    const { isJoined } = this
+    this.isJoined =
+      sources.length > 1 || sources.some(({ value }) => value.has('made') || value.has('listed'))
+    const row = this.selected(node, sources)
+    this.isJoined = isJoined
+    return row
+  }
+
+  private selected(node: Select, sources: readonly Source[]): Flow {
     return this.inside(sources, () => {
       const items = node.items.map(item => this.flow(item))
       if (node.where) this.flow(node.where)
@@ -501,7 +513,7 @@ class Text {
       this.inside(
         [...sources, { name: null, value: row }],
         () => {
-          if (node.groupBy) this.groupBy(node.groupBy, node.items)
+          if (node.groupBy) this.groupBy(node.groupBy, node)
           for (const part of [node.having, node.qualify, ...node.windows]) if (part) this.flow(part)
         },
         { ...this.scope.outer!, tables: this.scope.tables },
@@ -528,36 +540,35 @@ class Text {
     })
   }
 
-  /** A record of these; what a `*` takes of an array may have any name. */
+  /** A record of these. What is left of a `*` takes fields of an array's elements. */
   private rowOf(items: SelectItem[]): Flow {
     const fields = new Map<string, Flow>()
+    let rest = nothing
     items.forEach((item, at) => {
-      if (item.kind === 'SelectColumn') add(fields, nameOfColumn(item), at, this.flow(item))
-      else
-        for (const { column, name } of item.rename) this.rename(name.name, resolve(column.name, this.scope))
+      if (item.kind === 'SelectColumn') return add(fields, nameOfColumn(item), at, this.flow(item))
+      const value = item.of ? this.flow(item.of) : storedRecord
+      for (const [key, flow] of value.fields ?? [])
+        if (!item.except.some(({ name }) => nameKey(name) === key)) fields.set(key, flow)
+      for (const column of item.replace) add(fields, nameOfColumn(column), at, this.flow(column))
+      if (isOpen(value)) rest = union([rest, new Set(value)])
     })
-    return record(
-      fields,
-      items.some(({ kind }) => kind === 'SelectStar'),
-    )
+    return record(fields, rest)
   }
 
-  private groupBy(node: GroupBy, items: SelectItem[]): void {
-    if (node.grouping === 'ALL') for (const item of items) this.refuseMixed(this.flow(item), item)
+  private groupBy(node: GroupBy, select: Select): void {
+    if (node.grouping === 'ALL') for (const item of select.items) this.refuseMixed(this.flow(item), item)
     this.flow(node)
-    this.keys(node.items, items)
+    this.keys(node.items, select)
   }
 
-  /** Keys may be the numbers of items. */
-  private keys(keys: AnyNode[], items: SelectItem[]): void {
+  /** Keys may be the numbers of columns. */
+  private keys(keys: AnyNode[], of: QueryBody): void {
+    const columns =
+      of.kind === 'Select' ? of.items.map(item => this.flow(item)) : [...this.flow(of).fields!.values()]
     for (const key of keys) {
-      const { kind, text } = (key.kind === 'OrderItem' ? key.expression : key) as {
-        kind: string
-        text?: string
-      }
-      const item = kind === 'Literal' ? items[Number(text) - 1] : undefined
-      this.refuseMixed(this.flow(item ?? key), key)
-      this.flow(key)
+      const value = key.kind === 'OrderItem' ? key.expression : key
+      const place = value.kind === 'Literal' ? columns[Number(value.text) - 1] : undefined
+      this.refuseMixed(place ?? this.flow(value), key)
     }
   }
 
@@ -682,7 +693,7 @@ class Text {
         )
       else this.unpivot(node, fields)
     })
-    return record(fields, row.isOpen ?? !row.fields)
+    return record(fields, isOpen(row) ? row : nothing)
   }
 
   private pivot(node: Pivot, keys: Flow[], fields: Map<string, Flow>): void {
@@ -962,7 +973,7 @@ class Text {
     const flow = union(flows)
     const stored = flows.filter(isStored).length
     if (stored === 0) return computed(flows)
-    if (this.comparisons > 0) return numeric(flow, true)
+    if (this.comparisons > 0) return union([numeric(flow, true), meets(flows) ? made : nothing])
     const isScale = /^[*/A-Z]/.test(what) && values.every(({ kind }) => kind !== 'IntervalLiteral')
     if (!isScale)
       this.refuse(
@@ -979,13 +990,14 @@ class Text {
     return union([numeric(flow, isSigned), stored > 1 ? ratio : nothing])
   }
 
-  private summed(name: string, flow: Flow, node: AnyNode): Flow {
+  private summed(name: string, flow: Flow, node: Call): Flow {
     if (flow.has('signed'))
       this.refuse(
         `${name} here takes stored numbers, also scaled by a literal: compute with the sums instead`,
         node,
       )
-    return isStored(flow) ? without(numeric(flow, false), 'text') : made
+    if (!isStored(flow)) return made
+    return union([without(numeric(flow, false), 'text'), this.isJoined || node.over ? summed : nothing])
   }
 
   /** Texts of computed numbers, joined with constants, are known as such by the name of their column. */
@@ -1021,13 +1033,8 @@ class Text {
   }
 
   private refuseMeeting(flows: readonly Flow[], node: AnyNode): void {
-    const isMet = flows.some(
-      (flow, at) =>
-        flow.has('mixed') ||
-        (flow.has('made') &&
-          (flow.has('number') || flows.some((other, place) => place !== at && isStored(other)))),
-    )
-    if (isMet) this.refuseSpelling(node)
+    const isOfBoth = flows.some(flow => flow.has('mixed') || (flow.has('made') && flow.has('number')))
+    if (isOfBoth || meets(flows)) this.refuseSpelling(node)
   }
 
   private refuseMixed(flow: Flow, node: AnyNode): void {
@@ -1111,5 +1118,6 @@ function add(fields: Map<string, Flow>, name: string | null, at: number, flow: F
 /** A row of several. */
 function varied(row: Flow): Flow {
   if (!row.fields) return chosen(row, [plain])
-  return record(new Map([...row.fields].map(([name, flow]) => [name, chosen(flow, [plain])])), row.isOpen)
+  const fields = new Map([...row.fields].map(([name, flow]) => [name, chosen(flow, [plain])]))
+  return record(fields, row.isOpen ? row : nothing)
 }
