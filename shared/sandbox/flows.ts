@@ -24,7 +24,9 @@ type Held =
 
 export interface Flow extends ReadonlySet<Held> {
   /** By key, of a record that the query makes, and of a row. */
-  readonly fields?: ReadonlyMap<string, Flow>
+  readonly fields?: ReadonlyMap<string, Flow> | undefined
+  /** What it and all its parts hold. */
+  readonly inAll?: ReadonlySet<Held>
   /** Whether it may have other fields than these, of stored data. */
   readonly isOpen?: boolean | undefined
 }
@@ -82,7 +84,7 @@ export function resolve(name: string, scope: Scope | null): Flow {
 export function partOf(value: Flow, name: string): Flow {
   const known = value.fields?.get(nameKey(name))
   if (known) return known
-  return union([below(value, name), ...(value.fields?.values() ?? [])])
+  return value.fields ? union([below(value, name), allOf([value])]) : below(value, name)
 }
 
 /** A field below a personal name is personal as well, unless it only describes the value; one of a constant is constant. */
@@ -99,37 +101,44 @@ export function isOpen(value: Flow): boolean {
 
 /** @param rest what has further fields, which only the engine knows */
 export function record(fields: ReadonlyMap<string, Flow>, rest: Flow = nothing): Flow {
-  const held = union([...fields.values()])
-  const kinds = [...held].filter(kind => variations.has(kind))
-  const others = isStored(held) || rest.size > 0 ? storedRecord : (['struct'] as const)
-  return Object.assign(new Set<Held>([...kinds, ...others, ...rest]), { fields, isOpen: rest.size > 0 })
+  const held = [...fields.values()].flatMap(flow => [...flow])
+  const kinds = held.filter(kind => variations.has(kind))
+  const others = isStored(new Set(held)) || rest.size > 0 ? storedRecord : (['struct'] as const)
+  const own = new Set<Held>([...kinds, ...others, ...rest])
+  return Object.assign(own, { fields, isOpen: rest.size > 0, inAll: allOf([own, ...fields.values()]) })
 }
 
-/** A value of any of these. Its fields are known where those of all are. */
+/** A value of any of these. Its fields are known where those of all are; those of nested records cost nothing until they are read. */
 export function union(flows: readonly Flow[]): Flow {
-  if (flows.length === 1) return flows[0]!
-  const all: Flow = new Set(flows.flatMap(flow => [...flow]))
-  const records = flows.filter(flow => flow.fields)
-  const others = flows.filter(flow => !flow.fields)
+  const each = [...new Set(flows)]
+  if (each.length === 1) return each[0]!
+  const all = new Set(each.flatMap(flow => [...flow]))
+  const records = each.filter(flow => flow.fields)
+  const others = each.filter(flow => !flow.fields)
   if (records.length === 0) return all
-  if (others.some(flow => isStored(flow) || flow.has('struct'))) return new Set(flows.flatMap(allOf))
-  // A literal record without names takes those of another by their places.
-  const names = new Set(records.flatMap(({ fields }) => [...fields!.keys()]))
-  const more = others.map(flow => new Set([...flow].filter(kind => variations.has(kind))))
-  const fields = new Map(
-    [...names].map(name => [name, union([...records.map(flow => partOf(flow, name)), ...more])]),
+  if (others.some(flow => isStored(flow) || flow.has('struct'))) return allOf(each)
+  let known: ReadonlyMap<string, Flow> | null = null
+  return Object.defineProperty(
+    Object.assign(all, { isOpen: records.some(flow => flow.isOpen), inAll: allOf(each) }),
+    'fields',
+    { get: () => (known ??= fieldsOf(records, others)) },
   )
-  return Object.assign(all as Set<Held>, { fields, isOpen: records.some(flow => flow.isOpen) })
 }
 
-/** What a value and its fields hold. */
-function allOf(flow: Flow): Held[] {
-  return [...flow, ...[...(flow.fields?.values() ?? [])].flatMap(allOf)]
+function fieldsOf(records: Flow[], others: Flow[]): Map<string, Flow> {
+  const more = others.map(flow => new Set([...flow].filter(kind => variations.has(kind))))
+  const names = new Set(records.flatMap(({ fields }) => [...fields!.keys()]))
+  return new Map([...names].map(name => [name, union([...records.map(flow => partOf(flow, name)), ...more])]))
+}
+
+function allOf(flows: readonly Flow[]): Flow {
+  return new Set(flows.flatMap(flow => [...(flow.inAll ?? flow)]))
 }
 
 /** To tell whether a flow has grown. */
-export function sizeOf(flow: Flow): number {
-  return [...(flow.fields?.values() ?? [])].reduce((sum, field) => sum + 1 + sizeOf(field), flow.size)
+export function sizeOf(flow: Flow, levels = 3): number {
+  const fields = levels > 0 ? [...(flow.fields?.values() ?? [])] : []
+  return fields.reduce((sum, field) => sum + 1 + sizeOf(field, levels - 1), (flow.inAll ?? flow).size)
 }
 
 // ---- values
@@ -186,10 +195,9 @@ export function elementOf(flow: Flow): Flow {
 
 export function without(flow: Flow, kind: Held): Flow {
   if (!flow.has(kind)) return flow
-  const others: Flow = new Set([...flow].filter(other => other !== kind))
-  return flow.fields
-    ? Object.assign(others as Set<Held>, { fields: flow.fields, isOpen: flow.isOpen })
-    : others
+  const others = new Set([...flow].filter(other => other !== kind))
+  const { fields, isOpen, inAll } = flow
+  return fields ? Object.assign(others, { fields, isOpen, inAll: inAll! }) : others
 }
 
 export function hasSign(flow: Flow): boolean {

@@ -173,7 +173,7 @@ export interface StoredText {
  */
 export function storedTextIn(query: Query, columns: ReadonlyMap<string, Columns> = new Map()): StoredText {
   const text = new Text(columns)
-  text.read(query)
+  text.flow(query)
   return { problem: text.problem ?? text.writesNames(), names: text.renamed() }
 }
 
@@ -230,12 +230,8 @@ class Text {
     )
   }
 
-  read(query: Query): void {
-    this.flow(query)
-  }
-
   /** What the value of an expression, or the row of a query, may hold of stored text. Each node is read once. */
-  private flow(node: AnyNode): Flow {
+  flow(node: AnyNode): Flow {
     const flow = this.flows.get(node) ?? this.flowOf(node)
     this.flows.set(node, flow)
     return flow
@@ -564,7 +560,9 @@ class Text {
   /** Keys may be the numbers of columns. */
   private keys(keys: AnyNode[], of: QueryBody): void {
     const columns =
-      of.kind === 'Select' ? of.items.map(item => this.flow(item)) : [...this.flow(of).fields!.values()]
+      of.kind === 'Select'
+        ? of.items.map(item => this.flow(item))
+        : [...(this.flow(of).fields?.values() ?? [])]
     for (const key of keys) {
       const value = key.kind === 'OrderItem' ? key.expression : key
       const place = value.kind === 'Literal' ? columns[Number(value.text) - 1] : undefined
