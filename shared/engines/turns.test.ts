@@ -231,3 +231,32 @@ describe('an act that runs short of what all share', () => {
     other.end()
   })
 })
+
+describe('an act whose time is over', () => {
+  const timeout = (timeoutMs: number) => new Deadline({ timeoutMs })
+
+  test('is told that others had all places where it never got one, and not that it took too long', async () => {
+    const turns = new Turns(1)
+    const other = ask(turns, 'a')
+    await expect(turns.with('b', timeout(20), async () => {})).rejects.toMatchObject({ reason: 'overloaded' })
+    other.end()
+  })
+
+  test('is told the same where another acts on after its own end', async () => {
+    const turns = new Turns(3)
+    const other = ask(turns, 'a')
+    await turn()
+    other.giveUp.abort()
+    const act = () => sleep(1200).then(() => Promise.reject(new Error('interrupted')))
+    await expect(turns.with('b', timeout(1100), act)).rejects.toMatchObject({ reason: 'overloaded' })
+    other.end()
+  })
+
+  test('took too long where it acted beside others in their time', async () => {
+    const turns = new Turns(3)
+    const other = ask(turns, 'a')
+    const act = () => sleep(50).then(() => Promise.reject(new Error('interrupted')))
+    await expect(turns.with('b', timeout(20), act)).rejects.toMatchObject({ reason: 'timeout' })
+    other.end()
+  })
+})

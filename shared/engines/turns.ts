@@ -10,6 +10,8 @@ const moment = { shortest: 50, longest: 500 }
 const growth = 4
 /** After a first shortage: others that filled the memory run short of it, too, and leave it soon. */
 const shortageMs = 250
+/** An act that goes on for longer after its end cannot be stopped, and takes from the others what they need. */
+const overdueMs = 1000
 /** Owners whose last beginning is remembered. */
 const mostOwners = 1000
 
@@ -24,6 +26,8 @@ interface Turn {
   lasts: boolean
   /** Whether others have acted beside it, this time. */
   hadCompany: boolean
+  /** When its time was over. */
+  endedAt: number
   /** How often it ran short of what all acts share. */
   shortages: number
   stopping: AbortController
@@ -48,7 +52,8 @@ interface TurnsOptions {
  *
  * An act that runs short while others act beside it may be their victim. It acts once more, and after a second shortage once
  * more with none beside it: when no other acts, until another owner comes. A shortage then is its own. Where there is no time left,
- * its error is `overloaded`.
+ * its error is `overloaded`; and so it is at the deadline of an act that never got a place, or acts while others go on after
+ * their end.
  */
 export class Turns {
   private readonly atOnce: number
@@ -72,7 +77,7 @@ export class Turns {
 
   /**
    * The result of `act`, which gets the deadline of its turn and may be called again when that has come. Throws what it
-   * throws, and at the deadline, if `act` does not act then, its error.
+   * throws, and at the deadline, if `act` does not act then, its error or `overloaded`.
    */
   async with<T>(owner: string, deadline: Deadline, act: (turn: Deadline) => Promise<T>): Promise<T> {
     const turn: Turn = {
@@ -82,16 +87,19 @@ export class Turns {
       stops: 0,
       lasts: false,
       hadCompany: false,
+      endedAt: Infinity,
       shortages: 0,
       stopping: new AbortController(),
       begin: () => {},
     }
+    deadline.onEnd(() => (turn.endedAt = performance.now()))
     for (;;) {
       await this.acquire(turn, deadline)
       const { signal } = turn.stopping
       try {
         return await act(this.repeatable ? deadline.orAt(signal) : deadline)
       } catch (error) {
+        if (this.isHeldUp(turn)) deadline.late ??= heldUp()
         deadline.check()
         if (!signal.aborted) {
           if (!turn.hadCompany || !this.isShortage(error)) throw error
@@ -109,17 +117,24 @@ export class Turns {
     }
   }
 
+  /** Whether others act on though their time is over. */
+  private isHeldUp(turn: Turn): boolean {
+    const late = performance.now() - overdueMs
+    return [...this.acting].some(other => other !== turn && other.endedAt < late)
+  }
+
   private async acquire(turn: Turn, deadline: Deadline): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     turn.begin = resolve
     this.waiting.add(turn)
     this.countStopped()
     this.next()
-    const forget = deadline.onEnd(error => {
+    const forget = deadline.onEnd(() => {
       // A turn that was given already is released by `with`.
       if (!this.waiting.delete(turn)) return
       this.countStopped()
-      reject(error)
+      if (turn.begunAt === 0 || this.isHeldUp(turn)) deadline.late ??= heldUp()
+      reject(deadline.error)
     })
     await promise.finally(forget)
   }
@@ -215,6 +230,8 @@ export class Turns {
     return this.begunAt.get(owner) ?? 0
   }
 }
+
+const heldUp = () => new EngineError('overloaded', 'Other queries have taken all places')
 
 function isAlone({ shortages }: Turn): boolean {
   return shortages > 1
