@@ -1,5 +1,6 @@
 /** Values of the type JSON: parsed strictly, changed, and written as GoogleSQL does, with keys in order and numbers normalised. */
 import { remembered, scalar, type ScalarFunction, ValueError } from './udf.ts'
+import { mostJsonTokens } from './work.ts'
 
 /** A number keeps its text in canonical form: an integer of 64 bits, or the shortest digits of a FLOAT64. */
 class JsonNumber {
@@ -30,6 +31,7 @@ class Parser {
   private readonly text: string
   private readonly rounds: boolean
   private at = 0
+  private tokens = 0
 
   constructor(text: string, rounds: boolean) {
     this.text = text
@@ -43,6 +45,7 @@ class Parser {
   }
 
   private next(): Token {
+    if (++this.tokens > mostJsonTokens) throw tooMany()
     token.lastIndex = this.at
     const { groups } = token.exec(this.text) ?? {}
     if (!groups) throw notJson()
@@ -104,6 +107,11 @@ class Parser {
     }
   }
 }
+
+export const tooMany = () =>
+  new ValueError(
+    `A JSON value is too large: a function takes at most ${mostJsonTokens.toLocaleString('en')} values, keys and signs in a row here; read a part of it by a path`,
+  )
 
 const notJson = () => new ValueError('A value is not JSON')
 
@@ -172,13 +180,18 @@ function written(value: Json): string {
     .join(',')}}`
 }
 
-/** With a line for each value, and two spaces for each level; fields stay in their order, which a STRUCT's have. */
-function pretty(value: Json, margin = '\n'): string {
+/**
+ * With a line for each value, and two spaces for each level; fields stay in their order, which a STRUCT's have.
+ * @param room characters that margins may still take: those of deep values are long
+ */
+function pretty(value: Json, margin = '\n', room = { left: 4_194_304 }): string {
   const inner = `${margin}  `
+  room.left -= margin.length
+  if (room.left < 0) throw new ValueError('A JSON value is too deep')
   if (Array.isArray(value) && value.length > 0)
-    return `[${inner}${value.map(item => pretty(item, inner)).join(`,${inner}`)}${margin}]`
+    return `[${inner}${value.map(item => pretty(item, inner, room)).join(`,${inner}`)}${margin}]`
   if (!(value instanceof Map) || value.size === 0) return written(value)
-  const fields = [...value].map(([key, field]) => `${JSON.stringify(key)}: ${pretty(field, inner)}`)
+  const fields = [...value].map(([key, field]) => `${JSON.stringify(key)}: ${pretty(field, inner, room)}`)
   return `{${inner}${fields.join(`,${inner}`)}${margin}}`
 }
 
@@ -211,6 +224,8 @@ const mostElements = 1_000_000
 
 /** What stands for a path's missing rest: an array for an index, an object for a key. */
 function madeFor(steps: Step[], value: Json): Json {
+  const elements = steps.reduce<number>((sum, step) => sum + (typeof step === 'number' ? step : 0), 0)
+  if (elements > mostElements) throw new ValueError('Array is too large')
   return steps.reduceRight<Json>((inner, step) => {
     const outer: Json = typeof step === 'number' ? [] : new Map()
     put(outer, step, inner)
@@ -378,12 +393,16 @@ function exactFloat(value: Json): number {
   return number
 }
 
+/** Of all paths together: that of a deep key has the keys around it. */
+const mostKeyCharacters = 4_194_304
+
 /**
  * The keys as paths, in order: `a`, `a.b`, with quotes around those that are no plain names. Arrays are looked into
  * if the mode is lax, and arrays in arrays if it is `lax recursive`.
  */
 function keysOf(root: Json, depth: number, mode: string): string[] {
   const found = new Set<string>()
+  let together = 0
   const lax = mode !== 'strict'
   const visit = (value: Json, path: string, left: number, inArray: boolean): void => {
     if (Array.isArray(value) && lax && (!inArray || mode === 'lax recursive'))
@@ -392,6 +411,8 @@ function keysOf(root: Json, depth: number, mode: string): string[] {
     for (const [key, field] of value) {
       const name = /^[A-Za-z_]\w*$/.test(key) ? key : JSON.stringify(key)
       const at = path === '' ? name : `${path}.${name}`
+      together += at.length
+      if (together > mostKeyCharacters) throw new ValueError('The keys of a JSON value are too long')
       found.add(at)
       visit(field, at, left - 1, false)
     }

@@ -1,7 +1,7 @@
 /**
  * User-defined functions: what DuckDB's SQL cannot express of GoogleSQL, in JavaScript. The rewriting calls them by name.
  * DuckDB calls them with chunks of up to 2,048 rows on Node's main thread, which answers no other caller meanwhile: so a
- * text is no longer than `mostCharacters`, and a chunk takes no longer than `mostMs`.
+ * row is no larger than work.ts says, and a chunk takes no longer than `mostMs`.
  */
 import type {
   DuckDBConnection,
@@ -21,8 +21,9 @@ import { numericFunctions } from './numeric.ts'
 import { type ColumnType, type Interval, type ScalarFunction, ValueError } from './udf.ts'
 import { textFunctions } from './text.ts'
 import { zoneOffsetMacro } from './time-zones.ts'
+import { mostOf, sizeOf } from './work.ts'
 
-const functions: Record<string, ScalarFunction> = {
+export const functions: Record<string, ScalarFunction> = {
   ...dateCastFunctions,
   ...dateTextFunctions,
   ...formatModelFunctions,
@@ -34,14 +35,14 @@ const functions: Record<string, ScalarFunction> = {
   ...textFunctions,
 }
 
-const mostCharacters = 8 * 1_048_576
 const mostMs = 1_000
 
 /** Characters that the results of a chunk have together. */
-const mostTogether = 8 * mostCharacters
+const mostTogether = 64 * 1_048_576
 
-/** Rows between two looks at the clock. */
-const rowsPerLook = 16
+/** Work between two looks at the clock, in characters; a row is as much as some of them by itself. */
+const workPerLook = 8_192
+const workOfRow = 256
 
 /**
  * Makes the functions known to the database of a connection. Of a column that is stored as a dictionary DuckDB (1.5) computes a
@@ -78,7 +79,7 @@ export async function registerUdfs(connection: DuckDBConnection): Promise<void> 
       try {
         let together = 0
         const results = (output as DuckDBStructVector).entryVectorAt(0)
-        forEachRow(input, parameters, (row, values) => {
+        forEachRow(input, parameters, mostOf(name), (row, values) => {
           const value = values.includes(null)
             ? null
             : (compute as (...values: unknown[]) => unknown)(...values)
@@ -110,29 +111,37 @@ export async function registerUdfs(connection: DuckDBConnection): Promise<void> 
 const readers: Partial<Record<ColumnType, (value: never) => unknown>> = {
   BLOB: ({ bytes }: { bytes: Uint8Array }) => bytes,
   DECIMAL: ({ value }: { value: bigint }) => value,
-  VARCHAR: (text: string) => {
-    if (text.length > mostCharacters) throw new ValueError('Text is too long')
-    return text
-  },
   'VARCHAR[]': ({ items }: { items: unknown[] }) => items,
 }
 
-/** Throws ValueError once the rows together take too long. */
+/** Throws ValueError for a row that is larger than `most`, and once the rows together take too long. */
 function forEachRow(
   input: DuckDBDataChunk,
   parameters: ColumnType[],
+  most: number,
   act: (row: number, values: unknown[]) => void,
 ): void {
   const columns = parameters.map((type, at) => ({ vector: input.getColumnVector(at), read: readers[type] }))
   const ends = performance.now() + mostMs
   const values: unknown[] = []
+  let work = 0
   for (let row = 0; row < input.rowCount; row++) {
-    if (row % rowsPerLook === 0 && performance.now() > ends) throw new ValueError('A function takes too long')
     for (let at = 0; at < columns.length; at++) {
       const { vector, read } = columns[at]!
       const value = vector.getItem(row)
       values[at] = value === null || !read ? value : read(value as never)
     }
+    const size = sizeOf(values)
+    if (size > most) throw tooLarge(most)
     act(row, values)
+    work += workOfRow + size
+    if (work < workPerLook) continue
+    work = 0
+    if (performance.now() > ends) throw new ValueError('A function takes too long')
   }
 }
+
+const tooLarge = (most: number) =>
+  new ValueError(
+    `Text is too long: a function takes at most ${most.toLocaleString('en')} characters of it in a row here; shorten it, as LEFT does`,
+  )
