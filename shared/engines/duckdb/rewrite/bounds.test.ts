@@ -13,6 +13,18 @@ const inWindow = (call: string) =>
  * text of so many letters, `n` the number itself, `items` an array of so many elements.
  */
 const calls: Record<string, [call: string, numberFor: (units: number) => number]> = {
+  ...Object.fromEntries(
+    [
+      'CONTAINS_SUBSTR(t, t)',
+      'INSTR(t, t)',
+      `REPLACE(t, t, '')`,
+      'SPLIT(t, t)',
+      'STRPOS(t, t)',
+      `REGEXP_EXTRACT_ALL(t, '(?:b|a*c)' || SUBSTR(t, 1, 0))`,
+      `REGEXP_REPLACE(t, 'a*b|c', '')`,
+    ].map(call => [`steps of ${/^\w+/.exec(call)![0]}`, [call, Math.sqrt]] as const),
+  ),
+  LIKE: [`t LIKE REPEAT('%b', 500)`, units => units / 1000],
   REPEAT: [`REPEAT('a', n)`, units => units],
   LPAD: [`LPAD('', n)`, units => units],
   RPAD: [`RPAD('', n)`, units => units],
@@ -53,12 +65,17 @@ const calls: Record<string, [call: string, numberFor: (units: number) => number]
   REGEXP_SUBSTR: [`REGEXP_SUBSTR(t, 'a{993}b')`, units => units / 1000],
 }
 
-const cases = bounds.flatMap(({ functions, most, inRows }) =>
-  functions.split(' ').map(name => ({ name, most, inRows })),
+const cases = bounds.flatMap(({ functions, of, most, inRows }) =>
+  functions.split(' ').map(name => ({
+    name,
+    id: /^pairs of (a byte|bytes)/.test(of) ? `steps of ${name}` : name,
+    most,
+    inRows,
+  })),
 )
 
 test('every function of the table is tried', () => {
-  expect(Object.keys(calls).toSorted()).toEqual(cases.map(({ name }) => name).toSorted())
+  expect(Object.keys(calls).toSorted()).toEqual(cases.map(({ id }) => id).toSorted())
 })
 
 const array = 'GENERATE_ARRAY(1, n)'
@@ -74,8 +91,8 @@ describeDuckDb('a bound', {}, ({ rows, failure }) => {
   const ofRows = (call: string) =>
     `SELECT (${call}) IS NULL AS missing FROM (SELECT @t AS t, @n AS n, ${call.includes('items') ? 'GENERATE_ARRAY(1, @n)' : '[]'} AS items)`
 
-  describe.each(cases)('of $name', ({ name, most, inRows }) => {
-    const [call, numberFor] = calls[name]!
+  describe.each(cases)('of $id', ({ name, id, most, inRows }) => {
+    const [call, numberFor] = calls[id]!
     test.each([
       ['parameters', ofParameters(call), most],
       ['rows', ofRows(call), inRows],
@@ -166,5 +183,68 @@ describeDuckDb('the calls of a query', {}, ({ rows, value, failure }) => {
 
   test('give NULL for what SAFE calls beyond the bound', async () => {
     expect(await value(`(SELECT SAFE.REPEAT('a', n) FROM (SELECT 20000 AS n))`)).toBeNull()
+  })
+})
+
+/** Each took seconds or minutes. */
+const hostile = [
+  `INSTR(REPEAT('a', 1000000), REPEAT('a', 500000), 1, 500001)`,
+  `INSTR(REPEAT('a', 100000), REPEAT('a', 50000), 1, 50002)`,
+  `(SELECT SUM(LENGTH(FORMAT_TIMESTAMP(REPEAT('%c', 500000), TIMESTAMP_SECONDS(x)))) FROM UNNEST(GENERATE_ARRAY(1, 100)) AS x)`,
+  `LENGTH(TO_JSON_STRING(PARSE_JSON(CONCAT('[', REPEAT('1,', 425000), '1]'))))`,
+  `LENGTH(NORMALIZE_AND_CASEFOLD(REPEAT('é', 500000)))`,
+  String.raw`LENGTH(NORMALIZE(REPEAT('\u0301\u0316', 100000)))`,
+  `NET.REG_DOMAIN(REPEAT('é.', 300000))`,
+  `PARSE_NUMERIC(CONCAT('1', REPEAT(' ', 100000), 'x'))`,
+  ...[`'a*b|(a)'`, `'a(.*b)?'`, `CONCAT('a*b|', 'a')`, `'(?:a+b)*?a'`].flatMap(pattern => [
+    `LENGTH(REGEXP_REPLACE(REPEAT('a', 300000), ${pattern}, 'c'))`,
+    `ARRAY_LENGTH(REGEXP_EXTRACT_ALL(REPEAT('a', 300000), ${pattern}))`,
+    `REGEXP_SUBSTR(REPEAT('a', 300000), ${pattern}, 1, 2)`,
+  ]),
+  ...[
+    'CONTAINS_SUBSTR(t, p)',
+    'INSTR(t, p)',
+    `LENGTH(REPLACE(t, p, ''))`,
+    'ARRAY_LENGTH(SPLIT(t, p))',
+    'STRPOS(t, p)',
+    't LIKE p',
+  ].map(
+    call => `(SELECT ${call} FROM (SELECT REPEAT('a', 1000000) AS t, CONCAT(REPEAT('a', 500000), 'b') AS p))`,
+  ),
+]
+
+describeDuckDb('one call over a large text', {}, ({ engine }) => {
+  test.each(hostile)('ends soon, by an answer or the word of a bound: %s', async call => {
+    const before = process.cpuUsage()
+    const message = await engine()
+      .run({ sql: `SELECT ${call} AS value`, bindings: [] }, { maxRows: 1, timeoutMs: 60_000 })
+      .then(
+        () => '',
+        (error: Error) => error.message,
+      )
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1000).toBeLessThan(1000)
+    expect(message).toMatch(/^$|takes at most|not a number/)
+  })
+
+  test.each([
+    [String.raw`r'(?:\w+)=(\w+)'`, 20_000],
+    [String.raw`r'\d+'`, 20_000],
+    [String.raw`r'\d+|[0-9a-f-]{36}|"x'`, 20_000],
+    [`'[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'`, 20_000],
+    [`'(GET|POST) /[^ ]*'`, 20_000],
+    [`'a*b|(a)'`, 2_800],
+  ])('takes an ordinary pattern over messages of each row: %s', async (pattern, size) => {
+    const calls = `LENGTH(REGEXP_REPLACE(t, ${pattern}, '')) + ARRAY_LENGTH(REGEXP_EXTRACT_ALL(t, ${pattern}))`
+    const sql = `SELECT ${calls} AS n FROM (SELECT SUBSTR(CONCAT(REPEAT('x=1 ', 4000), CAST(n AS STRING), REPEAT('-', 4000)), 1, ${size}) AS t FROM UNNEST([1, 2]) AS n)`
+    const { rows } = await engine().run({ sql, bindings: [] }, { maxRows: 9, timeoutMs: 60_000 })
+    expect(rows).toHaveLength(2)
+  })
+
+  test('looks for texts of 500 characters in messages of 10,000', async () => {
+    const calls = `INSTR(t, p) + STRPOS(t, p) + ARRAY_LENGTH(SPLIT(t, p)) + LENGTH(REPLACE(t, p, '')) + IF(CONTAINS_SUBSTR(t, p) OR t LIKE CONCAT('%', p, '%'), 1, 0)`
+    const sql = `SELECT ${calls} AS n FROM (SELECT REPEAT('x', 10000) AS t, CONCAT(REPEAT('x', 499), CAST(n AS STRING)) AS p FROM UNNEST([1, 2]) AS n)`
+    const { rows } = await engine().run({ sql, bindings: [] }, { maxRows: 9, timeoutMs: 60_000 })
+    expect(rows).toEqual([{ n: 10_001 }, { n: 10_001 }])
   })
 })

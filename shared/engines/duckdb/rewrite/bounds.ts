@@ -15,6 +15,8 @@ interface Bound {
   of: string
   /** Counted in the result, once it is made. */
   ofResult?: true
+  /** Of steps; a function may have another bound, of room. */
+  steps?: true
   /** For arguments that are the same in all rows: literals and parameters. */
   most: number
   /** For arguments that differ from row to row; so many for each of 2,048 rows take a second or a gigabyte. */
@@ -59,7 +61,24 @@ export const bounds: Bound[] = [
     instead: 'use a shorter delimiter or fewer elements',
   },
   {
-    functions: 'FORMAT JSON_ARRAY JSON_OBJECT TO_BASE32 TO_BASE64 TO_HEX TO_JSON TO_JSON_STRING',
+    // These and those of JSON take the main thread, which answers no one meanwhile.
+    functions: 'TO_BASE32',
+    ofResult: true,
+    of: 'bytes of result',
+    most: 524_288,
+    inRows: 524_288,
+    instead: 'shorten its argument, as LEFT does',
+  },
+  {
+    functions: 'JSON_ARRAY JSON_OBJECT TO_JSON TO_JSON_STRING',
+    ofResult: true,
+    of: 'bytes of result',
+    most: mebi,
+    inRows: mebi,
+    instead: 'shorten its arguments, as LEFT does',
+  },
+  {
+    functions: 'FORMAT TO_BASE64 TO_HEX',
     ofResult: true,
     of: 'bytes of result',
     most: 4 * mebi,
@@ -111,17 +130,40 @@ export const bounds: Bound[] = [
     instead: 'shorten the texts, as LEFT does',
   },
   {
+    functions: 'CONTAINS_SUBSTR INSTR REPLACE SPLIT STRPOS',
+    steps: true,
+    of: 'pairs of a byte of the text and one of what is looked for',
+    // DuckDB compares at each place; 13 ms for a billion.
+    most: 4096 * mebi,
+    inRows: 64 * mebi,
+    instead: 'look for a shorter text, or shorten the text, as LEFT does',
+  },
+  {
+    functions: 'REGEXP_EXTRACT_ALL REGEXP_REPLACE',
+    steps: true,
+    of: 'pairs of bytes of the text',
+    // A match may be looked for up to the end; 2 ms for a million.
+    most: 128 * mebi,
+    inRows: 16 * mebi,
+    instead:
+      'repeat nothing without end in an alternative or a repeated group of the pattern, or shorten the text, as LEFT does',
+  },
+  {
     // Of patterns with few counts only the work to make them ready, where each row has its own.
-    functions: 'REGEXP_CONTAINS REGEXP_EXTRACT REGEXP_INSTR REGEXP_SUBSTR',
+    functions: 'LIKE REGEXP_CONTAINS REGEXP_EXTRACT REGEXP_INSTR REGEXP_SUBSTR',
+    steps: true,
     of: 'bytes of text times the size of the pattern with its counts',
     // 20 ms for a row at worst.
     most: 256 * mebi,
     inRows: 2 * mebi,
-    instead: 'use smaller counts in the pattern, or shorten the text, as LEFT does',
+    instead: 'use a shorter pattern with smaller counts, or shorten the text, as LEFT does',
   },
 ]
 
-const byFunction = new Map(bounds.flatMap(bound => bound.functions.split(' ').map(name => [name, bound])))
+const boundsOf = (name: string) => bounds.filter(({ functions }) => functions.split(' ').includes(name))
+const byFunction = new Map(
+  bounds.flatMap(({ functions }) => functions.split(' ').map(name => [name, boundsOf(name)])),
+)
 
 /** How many calls share each bound in a query. */
 export function sharesOf(query: Query): Context['shares'] {
@@ -129,22 +171,28 @@ export function sharesOf(query: Query): Context['shares'] {
   const nodes = [...descendants(query)]
   const links = new Set(nodes.flatMap(node => (nameOf(node) === '||' ? (node as Binary).left : [])))
   for (const node of nodes) {
-    const bound = byFunction.get(nameOf(node))
-    // A chain of || is one, and a literal pattern without counts costs nothing.
-    const counts = nameOf(node) === '||' ? !links.has(node as Binary) : !isPlainSearch(node)
-    if (bound && counts) shares.set(bound, (shares.get(bound) ?? 0) + 1)
+    for (const bound of byFunction.get(nameOf(node)) ?? []) {
+      // A chain of || is one, and what is looked for costs nothing where it is short and plain.
+      const counts = nameOf(node) === '||' ? !links.has(node as Binary) : !bound.steps || !isPlainSearch(node)
+      if (counts) shares.set(bound, (shares.get(bound) ?? 0) + 1)
+    }
   }
   return shares
 }
 
 function isPlainSearch(node: AnyNode): boolean {
-  if (node.kind !== 'Call' || !/^REGEXP_(CONTAINS|EXTRACT|INSTR|SUBSTR)$/.test(nameOf(node))) return false
-  const [, pattern, ...rest] = node.arguments
-  return rest.length === 0 && pattern?.kind === 'Literal' && !/\{\d/.test(pattern.value)
+  if (node.kind === 'Like') return node.right.kind === 'Literal'
+  if (node.kind !== 'Call') return false
+  const [, part, ...rest] = node.arguments
+  if (part?.kind !== 'Literal') return false
+  const isMany = /^REGEXP_(EXTRACT_ALL|REPLACE)$/.test(nameOf(node))
+  if (isMany || !nameOf(node).startsWith('REGEXP_')) return !isMany || !/[|)]/.test(part.value)
+  return rest.length === 0 && !/\{\d/.test(part.value)
 }
 
 function nameOf(node: AnyNode): string {
   if (node.kind === 'Binary') return node.operator
+  if (node.kind === 'Like' || node.kind === 'LikeAny') return 'LIKE'
   return node.kind === 'Call' ? node.name.at(-1)!.name.toUpperCase() : ''
 }
 
@@ -155,8 +203,16 @@ function nameOf(node: AnyNode): string {
  * @param cost DuckDB SQL of how much of what its bound counts the call would do; NULL is nothing
  * @param sql DuckDB SQL of the argument; a refused call is not made, not even in planning
  */
-export function within(context: Context, name: string, args: AnyNode[], cost: string, sql: string): string {
-  const bound = byFunction.get(name)!
+export function within(
+  context: Context,
+  name: string,
+  args: AnyNode[],
+  cost: string,
+  sql: string,
+  of: 'room' | 'steps' = 'room',
+): string {
+  const all = byFunction.get(name)!
+  const bound = all.find(({ steps = false }) => steps === (of === 'steps')) ?? all[0]!
   const calls = context.shares.get(bound) ?? 1
   const constant = args.every(isConstant)
   const most = constant
@@ -187,7 +243,7 @@ export function checked(
   result: Typed,
 ): Typed {
   const large = ({ type, origin }: Typed) => origin !== 'literal' && largeTypes.includes(type?.kind)
-  if (!byFunction.get(name)?.ofResult || !args().some(large)) return result
+  if (!byFunction.get(name)?.some(({ ofResult }) => ofResult) || !args().some(large)) return result
   const sql = within(context, name, nodes, sizeOf(result.type, 'r'), 'r')
   return { ...result, sql: `(list_transform([${result.sql}], lambda r: ${sql})[1])` }
 }
@@ -301,4 +357,14 @@ export function joined(
     const cost = `(${sizes.join(' + ')}) * ${Math.ceil(parts.length / 2)}`
     return together(parts.with(0, within(context, name, nodes, cost, parts[0]!)))
   })
+}
+
+/** Bytes of a literal for which all places of a text are looked at in next to no time. */
+const shortLiteral = 1_000
+
+/** How many pairs of bytes a search for one text in another compares; none to speak of for a short literal. */
+export function pairs(text: Typed, part: Typed): string | null {
+  const bytes = literalBytes(part)
+  if (bytes !== null && bytes <= shortLiteral) return null
+  return `CAST(strlen(${text.sql}) AS DOUBLE) * strlen(${part.sql})`
 }

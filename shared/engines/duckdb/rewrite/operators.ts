@@ -15,7 +15,7 @@ import type {
 import type { ScalarName, SqlType, StructType } from '../../../sql/types.ts'
 import { descendantsHere } from '../../../sql/walk.ts'
 import { duckType, quoteName } from '../syntax.ts'
-import { isSimple, joined, joinedBy, repeated } from './bounds.ts'
+import { isSimple, joined, joinedBy, literalBytes, once, repeated, within } from './bounds.ts'
 import { convert } from './casts.ts'
 import { coerce, numberKinds, unify, unifyOrThrow } from './coercion.ts'
 import { noSignature } from './no-signature.ts'
@@ -316,21 +316,31 @@ export function like(context: Context, node: Like, scope: Scope): Typed {
   const [text, pattern] = likeSides(sides)
   if (!text || !pattern) throw noSignature(context, node, 'operator LIKE', sides)
   checkPattern(context, node.right)
-  return negated(node.not, matches(text, pattern))
+  return negated(node.not, matches(context, [node.left, node.right], text, pattern))
 }
+
+/** Bytes of a pattern that is not looked for in long texts. */
+const longPattern = 1_000
 
 /**
  * DuckDB's own LIKE tries every place for every % where there is an escape or a _: for k of them in a text of n characters
  * n^k steps. Its regular expressions take n.
  */
-function matches(text: Typed, pattern: Typed): string {
+function matches(context: Context, nodes: Expression[], text: Typed, pattern: Typed): string {
   const simple = /^'(?:[^\\_]*|%?[^\\%]*%?)'$/
-  if (pattern.origin === 'literal' && simple.test(pattern.sql)) return `(${text.sql} LIKE ${pattern.sql})`
+  const isShort = (literalBytes(pattern) ?? Infinity) < longPattern
+  if (isShort && simple.test(pattern.sql)) return `(${text.sql} LIKE ${pattern.sql})`
   const tokens = `regexp_extract_all(${pattern.sql}, '(?s)\\\\.|.')`
   const lone = `CASE WHEN t = '\\' THEN CAST(${raise('A LIKE pattern ends with a backslash')} AS VARCHAR)`
   const token = `${lone} WHEN t = '%' THEN '.*' WHEN t = '_' THEN '.' ELSE regexp_escape(right(t, 1)) END`
   const regexp = joinedBy(`list_transform(${tokens}, lambda t: ${token})`, `''`)
-  return `regexp_full_match(${text.sql}, ${regexp}, 's')`
+  const match = (text: string) => `regexp_full_match(${text}, ${regexp}, 's')`
+  if (isShort) return match(text.sql)
+  return once([text.sql], text => {
+    const size = `strlen(${pattern.sql})`
+    const cost = `(CASE WHEN ${size} < ${longPattern} THEN 0 ELSE CAST(strlen(${text}) AS DOUBLE) * ${size} END)`
+    return match(within(context, 'LIKE', nodes, cost, text))
+  })
 }
 
 /** Both as strings; of bytes each as a character. */
@@ -354,7 +364,7 @@ export function likeAny(context: Context, node: LikeAny, scope: Scope): Typed {
     const sides = [operand, pattern].map(side => coerce(side, { kind: 'STRING' }))
     if (sides.includes(null))
       throw noSignature(context, node, `operator LIKE ${quantifier}`, [operand, pattern])
-    return matches(sides[0]!, sides[1]!)
+    return matches(context, [node.operand], sides[0]!, sides[1]!)
   }
   if (among.kind === 'InList') {
     const tests = context.expressions(among.items, scope).map(matching)

@@ -32,24 +32,29 @@ function replace(site: CallSite): Typed {
 }
 
 const replacing = bounded(
-  2,
-  (text, pattern, replacement) => {
-    const added = literalBytes(replacement)
-    const least =
-      literalBytes(pattern) === null ? 0 : leastLength(pattern.sql.slice(1, -1).replaceAll(`''`, `'`))
-    // One group, which is a part of the text, or no more than what it takes the place of.
-    if (
-      added !== null &&
-      (/^'\\\d'$/.test(replacement.sql) || (added <= least && !/\\\d/.test(replacement.sql)))
-    )
-      return null
-    return `(strlen(${text.sql}) / ${Math.max(least, 1)} + 1.0) * strlen(${replacement.sql})`
-  },
-  signature(
-    ['STRING', 'STRING', 'STRING'],
-    'STRING',
-    (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
+  0,
+  matchesToEnd,
+  bounded(
+    2,
+    (text, pattern, replacement) => {
+      const added = literalBytes(replacement)
+      const least =
+        literalBytes(pattern) === null ? 0 : leastLength(pattern.sql.slice(1, -1).replaceAll(`''`, `'`))
+      // One group, which is a part of the text, or no more than what it takes the place of.
+      if (
+        added !== null &&
+        (/^'\\\d'$/.test(replacement.sql) || (added <= least && !/\\\d/.test(replacement.sql)))
+      )
+        return null
+      return `(strlen(${text.sql}) / ${Math.max(least, 1)} + 1.0) * strlen(${replacement.sql})`
+    },
+    signature(
+      ['STRING', 'STRING', 'STRING'],
+      'STRING',
+      (text, pattern, replacement) => `regexp_replace(${text}, ${pattern}, ${replacement}, 'g')`,
+    ),
   ),
+  'steps',
 )
 
 /** The match, or its group if the pattern has one; NULL, not an empty string, where nothing matches. */
@@ -173,8 +178,10 @@ function patternArguments(site: CallSite): PatternArguments {
       nodes[1],
       'add to the pattern what it is to match there',
     )
+  const toEnd = all || nodes.length > 2 ? matchesToEnd(text, pattern) : null
+  const bounded = cost === null ? text.sql : site.within(cost, text.sql)
   return {
-    text: cost === null ? text.sql : site.within(cost, text.sql),
+    text: toEnd === null ? bounded : site.within(toEnd, bounded, 'steps'),
     pattern: pattern.sql,
     take: groupOf(site, nodes[1]!, pattern.sql),
     neverEmpty:
@@ -195,12 +202,67 @@ function listed(text: Typed, pattern: string | null, each: number): string | nul
 }
 
 /**
+ * To find all matches RE2 may read on from each to the text's end, as in a*b|a: it knows only there that the longer one
+ * fails.
+ */
+function matchesToEnd(text: Typed, pattern: Typed): string | null {
+  if (literalBytes(pattern) !== null && isReadOnce(pattern.sql.slice(1, -1).replaceAll(`''`, `'`)))
+    return null
+  return `CAST(strlen(${text.sql}) AS DOUBLE) * strlen(${text.sql})`
+}
+
+/**
+ * Whether all matches are found in one reading: where nothing is repeated without end in a repeated group, or in an alternative
+ * but as the last of one that stands in no group. What reads on in one of these would take in the match after this one, too,
+ * and so takes what it has read.
+ */
+function isReadOnce(pattern: string): boolean {
+  if (pattern.includes('\\Q')) return false
+  // `endless`: something is repeated without end; `last`: nothing stands behind it; `inside`: something does, in an alternative.
+  const group = () => ({ alternates: false, endless: false, last: false, inside: false })
+  let now = group()
+  let closed: typeof now | null = null
+  const around: (typeof now)[] = []
+  for (const piece of pattern.match(tokenOrCount) ?? []) {
+    const isEndless = /^(?:[*+]|\{\d+,\})$/.test(piece)
+    if (isEndless || /^(?:\?|\{\d.*)$/.test(piece)) {
+      // A group of a fixed count is as if written so often.
+      if (closed && (isEndless || (closed.endless && !/^\{\d+\}$/.test(piece)))) return false
+      if (isEndless) Object.assign(now, { endless: true, last: true })
+      closed = null
+      continue
+    }
+    closed = null
+    if (piece === ')') {
+      if (now.alternates && now.endless) return false
+      closed = now
+      now = around.pop() ?? group()
+      // As if it stood within the group: what follows is for the next piece to see.
+      Object.assign(now, {
+        endless: now.endless || closed.endless,
+        inside: now.inside || now.last || closed.inside,
+      })
+      now.last = closed.last
+    } else if (piece === '|') Object.assign(now, { alternates: true, last: false })
+    else {
+      Object.assign(now, { inside: now.inside || now.last, last: false })
+      if (piece.startsWith('(') && !piece.endsWith(')')) {
+        around.push(now)
+        now = group()
+      }
+    }
+  }
+  return !(now.alternates && now.inside)
+}
+
+/**
  * RE2 reads a byte in some nanoseconds, but in 10 for each place of the pattern where counts make many, as in (a?){1000}b; and
  * it makes a pattern of rows ready for each row, as long as for 1,000 bytes.
  */
 function steps(text: Typed, pattern: Typed): string | null {
-  const isLiteral = literalBytes(pattern) !== null
-  if (isLiteral && !/\{\d/.test(pattern.sql)) return null
+  const literal = literalBytes(pattern)
+  const isLiteral = literal !== null
+  if (isLiteral && literal < longPattern && !/\{\d/.test(pattern.sql)) return null
   // Counts of a character or a class add up, those of groups multiply; RE2 refuses more than 1,000 inside one another.
   const bare = `regexp_replace(${pattern.sql}, '${noCount}', 'x', 'g')`
   const counts = (of: string) =>
@@ -208,9 +270,12 @@ function steps(text: Typed, pattern: Typed): string | null {
   const sum = `COALESCE(list_aggr(${counts('[^)]')}, 'sum'), 0)`
   const product = `least(COALESCE(list_aggr(${counts('\\)')}, 'product'), 1), 1000)`
   const least = isLiteral || pattern.origin === 'parameter' ? 0 : 1000
-  const bytes = `(CASE WHEN (${sum} + 1) * ${product} < ${fewPlaces} THEN 0 ELSE strlen(${text.sql}) END)`
+  const bytes = `(CASE WHEN (${sum} + 1) * ${product} < ${fewPlaces} AND strlen(${pattern.sql}) < ${longPattern} THEN 0 ELSE strlen(${text.sql}) END)`
   return `greatest(${bytes}, ${least}) * (strlen(${pattern.sql}) + ${sum}) * ${product}`
 }
+
+/** Bytes from which on the places that are written out are as many as counts make. */
+const longPattern = 1_000
 
 /** By counts; the work for these hardly depends on the pattern. */
 const fewPlaces = 100

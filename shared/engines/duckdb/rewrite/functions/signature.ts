@@ -18,7 +18,13 @@ export interface Signature {
   parameters: Parameter[]
   returns: ScalarName | ((args: Typed[]) => SqlType | null)
   sql: Template
-  bounded?: { at: number; cost: Cost }
+  bounded?: SignatureBound[]
+}
+
+interface SignatureBound {
+  at: number
+  cost: Cost
+  of: 'room' | 'steps'
 }
 
 /** DuckDB SQL of how much of what its bound counts a call would do; `null` where it cannot do too much. */
@@ -113,8 +119,8 @@ export class CallSite {
   }
 
   /** An argument, or the refusal of a call that would do too much (bounds.ts). */
-  within(cost: string, sql: string): string {
-    return within(this.context, this.name, this.call.arguments, cost, sql)
+  within(cost: string, sql: string, of?: 'room' | 'steps'): string {
+    return within(this.context, this.name, this.call.arguments, cost, sql, of)
   }
 
   /** The text of a literal string; `null` for any other argument. */
@@ -161,8 +167,13 @@ export function signature(parameters: Parameter[], returns: Signature['returns']
  * The same within the bound of its function (bounds.ts).
  * @param at the argument without which DuckDB cannot begin
  */
-export function bounded(at: number, cost: Cost, rule: Signature): Signature {
-  return { ...rule, bounded: { at, cost } }
+export function bounded(
+  at: number,
+  cost: Cost,
+  rule: Signature,
+  of: SignatureBound['of'] = 'room',
+): Signature {
+  return { ...rule, bounded: [...(rule.bounded ?? []), { at, cost, of }] }
 }
 
 /** The DuckDB function of that name with the same arguments. */
@@ -217,10 +228,10 @@ export function noBignumeric(site: CallSite): SqlError {
   return site.unsupported(`${site.name} of BIGNUMERIC`, site.call, 'cast to NUMERIC')
 }
 
-function applied(site: CallSite, { returns, sql, bounded }: Signature, args: Typed[]): Typed {
+function applied(site: CallSite, { returns, sql, bounded = [] }: Signature, args: Typed[]): Typed {
   if (sql(...args.map(arg => arg.sql)) === null) throw unknownPart(site)
-  const safe =
-    bounded && bounded.cost(...args) !== null ? withinBound(site, sql, bounded, args) : withValues(sql, args)
+  const costly = bounded.filter(({ cost }) => cost(...args) !== null)
+  const safe = costly.length > 0 ? withinBounds(site, sql, costly, args) : withValues(sql, args)
   return typed(safe, typeof returns === 'function' ? returns(args) : returns)
 }
 
@@ -233,17 +244,14 @@ function withValues(sql: Template, args: Typed[]): string {
   )
 }
 
-function withinBound(
-  site: CallSite,
-  sql: Template,
-  { at, cost }: NonNullable<Signature['bounded']>,
-  args: Typed[],
-) {
+function withinBounds(site: CallSite, sql: Template, bounds: SignatureBound[], args: Typed[]) {
   return once(
     args.map(arg => arg.sql),
     (...values) => {
-      const much = cost(...args.map((arg, at) => ({ ...arg, sql: values[at]! })))!
-      return sql(...values.with(at, site.within(much, values[at]!)))!
+      const given = args.map((arg, at) => ({ ...arg, sql: values[at]! }))
+      const safe = [...values]
+      for (const { at, cost, of } of bounds) safe[at] = site.within(cost(...given)!, safe[at]!, of)
+      return sql(...safe)!
     },
   )
 }

@@ -2,7 +2,7 @@
 import type { SqlType } from '../../../../sql/types.ts'
 import { quoteName, quoteText } from '../../syntax.ts'
 import { convert } from '../casts.ts'
-import { joined, joinedBy, literalBytes, nullWhere, once } from '../bounds.ts'
+import { joined, joinedBy, literalBytes, nullWhere, once, pairs } from '../bounds.ts'
 import { coerce } from '../coercion.ts'
 import { arrayOf, raise, structField, type Typed, typed } from '../context.ts'
 import { anyOf } from '../operators.ts'
@@ -81,12 +81,28 @@ const bytes = [
   signature(['BYTES'], 'INT64', value => `octet_length(${value})`),
 ]
 
+const place = bounded(0, pairs, named('strpos', ['STRING', 'STRING'], 'INT64'), 'steps')
+
+const split = bounded(
+  0,
+  (text, delimiter) =>
+    delimiter
+      ? `strlen(${text.sql}) * (CASE WHEN ${delimiter.sql} = '' THEN 16 ELSE 1 END)`
+      : `strlen(${text.sql})`,
+  signature(
+    ['STRING', 'STRING?'],
+    () => arrayOf({ kind: 'STRING' }),
+    (text, delimiter = `','`) =>
+      `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
+  ),
+)
+
 export const stringFunctions: FunctionTable = {
   ...ofBytesToo({
     ...each('ENDS_WITH STARTS_WITH', duck => named(duck, ['STRING', 'STRING'], 'BOOL')),
-    STRPOS: named('strpos', ['STRING', 'STRING'], 'INT64'),
+    STRPOS: place,
     INSTR: [
-      named('strpos', ['STRING', 'STRING'], 'INT64'),
+      place,
       signature(
         ['STRING', 'STRING', 'INT64', 'INT64?'],
         'INT64',
@@ -94,7 +110,12 @@ export const stringFunctions: FunctionTable = {
           `gsql_instr(${text}, ${part}, ${position}, ${occurrence})`,
       ),
     ],
-    REPLACE: bounded(2, replacedBytes, named('replace', ['STRING', 'STRING', 'STRING'], 'STRING')),
+    REPLACE: bounded(
+      0,
+      pairs,
+      bounded(2, replacedBytes, named('replace', ['STRING', 'STRING', 'STRING'], 'STRING')),
+      'steps',
+    ),
     ...each('LTRIM RTRIM TRIM', trim),
     ...each('LPAD RPAD', pad),
     ...each('LEFT RIGHT', cut),
@@ -103,19 +124,7 @@ export const stringFunctions: FunctionTable = {
       (text, times) => `greatest(strlen(${text.sql}), 1) * CAST(${times.sql} AS DOUBLE)`,
       signature(['STRING', 'INT64'], 'STRING', (text, times) => `repeat(${text}, ${notNegative(times)})`),
     ),
-    SPLIT: bounded(
-      0,
-      (text, delimiter) =>
-        delimiter
-          ? `strlen(${text.sql}) * (CASE WHEN ${delimiter.sql} = '' THEN 16 ELSE 1 END)`
-          : `strlen(${text.sql})`,
-      signature(
-        ['STRING', 'STRING?'],
-        () => arrayOf({ kind: 'STRING' }),
-        (text, delimiter = `','`) =>
-          `(CASE WHEN ${delimiter} IS NOT NULL THEN string_split(${text}, ${delimiter}) END)`,
-      ),
-    ),
+    SPLIT: bounded(0, (text, delimiter) => (delimiter ? pairs(text, delimiter) : null), split, 'steps'),
     SUBSTR: substring,
     SUBSTRING: substring,
     TO_CODE_POINTS: bounded(
@@ -210,7 +219,14 @@ function containsSubstring(site: CallSite): Typed {
   const [value, given] = site.allArguments()
   const part = given && coerce(given, { kind: 'STRING' })
   if (!value || !part) throw site.noMatch(site.allArguments())
-  const test = (text: string, part: string) => `contains(${folded(text)}, ${part})`
+  const bytes = literalBytes(part)
+  const test = (text: string, sql: string) => {
+    const found = (text: string) => {
+      const cost = pairs({ ...value, sql: text }, { ...part, sql })
+      return `contains(${bytes === null && cost ? site.within(cost, text, 'steps') : text}, ${sql})`
+    }
+    return once([folded(text)], found)
+  }
   const sql = once([folded(part.sql)], part =>
     isScalar(value)
       ? test(textOf(site, value), part)
