@@ -97,7 +97,7 @@ const meanings: Record<EngineErrorReason, [code: ErrorCode, detail?: string]> = 
   no_rollup: ['engine_error', 'The query engine failed.'],
   too_many_bytes: ['bytes_limit_exceeded', '{message}; ask for less.'],
   result_too_large: ['result_too_large', '{message}; ask for fewer rows or columns.'],
-  overloaded: ['overloaded', 'The service is busy with other large results; come back in a few seconds.'],
+  overloaded: ['overloaded', 'The service is busy with other queries; come back in a few seconds.'],
   timeout: ['query_timeout', 'The query did not finish within {timeoutSeconds} s.'],
   cancelled: ['engine_unavailable', 'The query was cancelled.'],
   failed: ['engine_error', 'The query engine failed.'],
