@@ -53,6 +53,7 @@ test.each([
   ['SELECT SQRT(-1)', 'out of range: in SQRT', 'SQRT('],
   ['SELECT EXP(1e10)', 'A number is out of range: in EXP', 'EXP('],
   ["SELECT SUBSTR('a', 1, -1)", 'Length must not be negative: in SUBSTR', 'SUBSTR('],
+  ['SELECT 1 << -1', 'Bitwise shifts take no negative number: in <<', '1 <<'],
   ["SELECT INT64(JSON '1.5')", 'write LAX_INT64(x)', 'INT64('],
   ["SELECT ASCII('é')", 'write UNICODE(x)', 'ASCII('],
   [

@@ -57,6 +57,7 @@ const suspicions: [message: string, Suspicion][] = [
     'A function refuses a value',
     { suspects: callsOf(/^(ACOS|ASIN|ATANH|CHR|FROM_HEX)$/), named: true, instead: rangeInstead },
   ],
+  ['Bitwise shifts take no negative', { suspects: shifts, named: true, instead: rangeInstead }],
   ['Length must not be negative', { suspects: withLength, named: true, instead: rangeInstead }],
   ['Bad value for a cast', { suspects: conversionsOfJson, named: true, instead: castInstead }],
 ]
@@ -142,10 +143,11 @@ function rangeInstead(node: AnyNode): string {
 }
 
 function withLength(query: Query): AnyNode[] {
-  const shifts = [...descendants(query)].filter(
-    node => node.kind === 'Binary' && /^(<<|>>)$/.test(node.operator),
-  )
-  return [...shifts, ...callsOf(/^(SUBSTR|SUBSTRING|LEFT|RIGHT|[LR]PAD|REPEAT)$/)(query)]
+  return callsOf(/^(SUBSTR|SUBSTRING|LEFT|RIGHT|[LR]PAD|REPEAT)$/)(query)
+}
+
+function shifts(query: Query): AnyNode[] {
+  return [...descendants(query)].filter(node => node.kind === 'Binary' && /^(<<|>>)$/.test(node.operator))
 }
 
 /** Functions that take a JSON value of one type, casts, and ASCII. */

@@ -183,6 +183,7 @@ export const raisedMessages = [
   'A recursive CTE has reached the maximum number of iterations: 500',
   'Array index is out of bounds',
   'Bad value for a cast',
+  'Bitwise shifts take no negative number',
   'Division by zero',
   'Length must not be negative',
   'REGEXP_INSTR takes a group in a literal pattern only',

@@ -142,7 +142,7 @@ function shifted(left: Typed, right: Typed, operator: string): Typed | null {
   if (bitwise(left, right, operator)?.type?.kind !== 'INT64') return null
   const sql = repeated([left.sql, right.sql], (value, count) => {
     const bits = `CAST(CAST(CAST(${value} AS BIGINT) AS BIT) ${operator} CAST(${count} AS INTEGER) AS BIGINT)`
-    const least = raise('Length must not be negative')
+    const least = raise('Bitwise shifts take no negative number')
     return `(CASE WHEN ${count} < 0 THEN ${least} WHEN ${count} > 63 THEN 0 * ${value} ELSE ${bits} END)`
   })
   return typed(sql, 'INT64')

@@ -20,6 +20,8 @@ describeFunctions('JSON', {
     [`JSON_SET(JSON '{"a": 1}', '$.b', 2, create_if_missing => FALSE)`, { a: 1 }],
     [`JSON_VALUE('{"a": [5, 6]}', '$.a[1]')`, '6'],
     [`JSON_VALUE('not json', '$.a')`, null],
+    [`JSON_QUERY('{"a": [1]}', '$.a[999999999999999999999]')`, null],
+    [`JSON_VALUE(JSON '{"a": [1]}', '$.a[4294967296]')`, null],
     [`JSON_VALUE(JSON '{"a": true}', '$.a')`, 'true'],
     [`JSON_QUERY('{"a": {"b": "x"}}', '$.a')`, '{"b":"x"}'],
     [`JSON_QUERY(JSON '{"a": {"b": "x"}}', '$.a')`, { b: 'x' }],

@@ -397,10 +397,11 @@ function stepsOf(path: string, legacy: boolean): Step[] | null {
 
 /**
  * The path as DuckDB's, every key in quotes; `null` where DuckDB reads it in another way: a `*` is a wildcard even in quotes,
- * negative indexes count from the end, and digits are no index of an array.
+ * negative indexes count from the end, those of more than 31 bits are none, and digits are no index of an array.
  */
 function duckPath(steps: Step[]): string | null {
-  const strange = (step: Step) => (typeof step === 'number' ? step < 0 : /^(\d*|.*[*"\\].*)$/s.test(step))
+  const strange = (step: Step) =>
+    typeof step === 'number' ? step < 0 || step >= 2 ** 31 : /^(\d*|.*[*"\\].*)$/s.test(step)
   if (steps.some(strange)) return null
   return quoteText(`$${steps.map(step => (typeof step === 'number' ? `[${step}]` : `."${step}"`)).join('')}`)
 }

@@ -72,8 +72,15 @@ const inCase = (duck: 'lower' | 'upper') =>
     ),
   )
 
-const codePoints = (name: string, returns: 'BYTES' | 'STRING') =>
-  signature(['ARRAY'], returns, codes => `${name}(CAST(${codes} AS VARCHAR[]))`)
+function codePoints(name: string, returns: 'BYTES' | 'STRING') {
+  const rule = signature(['ARRAY'], returns, codes => `${name}(CAST(${codes} AS VARCHAR[]))`)
+  return (site: CallSite): Typed => {
+    const { type } = site.argument(0)
+    if (type?.kind === 'ARRAY' && (type.element?.kind ?? 'INT64') !== 'INT64')
+      throw site.noMatch(site.allArguments())
+    return applyRule(site, rule)
+  }
+}
 
 const characters = named('length', ['STRING'], 'INT64')
 const bytes = [
