@@ -24,11 +24,7 @@ export const errorCodes = {
   client_closed_request: { status: 499, title: 'The client has gone' },
   internal: { status: 500, title: 'Internal error' },
   engine_error: { status: 502, title: 'The query engine failed', retrySeconds: 5 },
-  overloaded: {
-    status: 503,
-    title: 'The service is busy with other queries or large results',
-    retrySeconds: 5,
-  },
+  overloaded: { status: 503, title: 'The service is busy with other work', retrySeconds: 5 },
   engine_unavailable: { status: 503, title: 'The service is not available at the moment', retrySeconds: 5 },
   store_unavailable: { status: 503, title: 'The store is not available at the moment', retrySeconds: 2 },
   query_timeout: { status: 504, title: 'The query took too long' },
