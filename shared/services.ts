@@ -62,8 +62,9 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
     callLimits: openCallLimits(),
     authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
     async close() {
+      await engine.close() // with it end its runs, which write that they have failed
       await cache.close()
-      await Promise.all([engine.close(), store.close()])
+      await store.close()
     },
   }
 }
