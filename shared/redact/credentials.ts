@@ -52,7 +52,9 @@ export const credentials: PersonalClass[] = [
     // People leave `/`, `?` and `#` in a password as they are; in a URL of the web they begin its other parts.
     name: 'user information of a connection string',
     marks: mark.at,
-    pattern: /(?<=(?<!https?):\/\/)(?!REDACTED)[^\s/"'<>:@]*:(?!\d{1,5}[/?])[^\s"'<>@]+(?<!REDACTED)(?=@)/gi,
+    // It starts at the `@` and looks back, at most to the one before, so that no part is read twice.
+    pattern: /@(?<=(?<!https?):\/\/((?!REDACTED)[^\s/"'<>:@]*:(?!\d{1,5}[/?])[^\s"'<>@]+)(?<!REDACTED)@)/gi,
+    part: hit => [hit.index - hit[1]!.length, hit.index],
   },
   {
     // `user:password@tcp(host)` of Go's MySQL driver, `user/password@//host` and `jdbc:oracle:thin:` of Oracle.

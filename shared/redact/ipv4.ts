@@ -26,15 +26,24 @@ export const ipv4: PersonalClass = {
 /** `203.0.113.0/24`; in `http://203.0.113.7/24` the number is a path. */
 const range = /(?<!\/\/[\d.]{7,15})\/\d{1,2}(?![\w./-])/y
 
-/** A fifth number: a port, as tcpdump and netstat write it, by its size or its place; otherwise a part of a version. */
+/**
+ * A fifth number: a port, as tcpdump and netstat write it, by its size or its place, of which netstat has two side by side;
+ * otherwise a part of a version.
+ */
 const fifth = /\.\d/y
-const portAfter = /\.(?:(?:25[6-9]|2[6-9]\d|[3-9]\d\d|\d{4,5})(?![\w.])|\d{1,5}(?: > |: ))/y
-const portOf = /(?<= > [\d.]{7,15})\.\d{1,5}(?![\w.])/y
+const five = String.raw`(?<![\d.])(?:\d{1,3}\.){4}\d{1,5}(?![\w.])`
+const portAfter = new RegExp(
+  String.raw`\.(?:(?:25[6-9]|2[6-9]\d|[3-9]\d\d|\d{4,5})(?![\w.])|\d{1,5}(?: > |: |\s{1,20}(?:\*\.|${five})))`,
+  'y',
+)
+const portOf = new RegExp(String.raw`(?<=(?: > |${five}\s{1,20})[\d.]{7,15})\.\d{1,5}(?![\w.])`, 'y')
 
 /** Signs of a version around the four numbers, by the character before them. All have a bounded length. */
 function isVersion(text: string, start: number, end: number): boolean {
   // Most stand alone.
   if (end === text.length && start === 0) return false
+  // A port: `PostgreSQL 10.0.0.5:5432`.
+  if (isAt(endpointAfter, text, end)) return false
   if (isAt(releaseAfter, text, end)) return true
   if (isAt(fifth, text, end) && !isAt(portAfter, text, end) && !isAt(portOf, text, end)) return true
   const before = text.charAt(start - 1)
@@ -43,31 +52,38 @@ function isVersion(text: string, start: number, end: number): boolean {
   if (before === '.') return isMember(text, start, end)
   if (before === '/') return isProduct(text, start, end)
   if (before === '~') return isAt(packageBefore, text, start)
+  if (before === '@') return isNumberOfVersion(text, start, end)
   if (before === '-' && (isAt(dayBefore, text, start) || isNumberOfVersion(text, start, end))) return true
   if (before === '-' || before === '_') return isAt(nameBefore, text, start) && isAt(fileAfter, text, end)
   return /[\s:="'\\(]/.test(before) && (isAt(versionBefore, text, start) || isAt(relationBefore, text, start))
 }
 
-/** `v1.2.3.4`, `jdk1.8.0.102`, `release-1.2.3.4`; in `build-10-0-0-5.example.com` the word is part of a host's name. */
+/** `v1.2.3.4`, `jdk1.8.0.102`, `release-1.2.3.4`; a host is called `v-10-0-0-5.example.com`, and `fw-10.0.0.5` or `build-10.0.0.5`. */
 function isNumberOfVersion(text: string, start: number, end: number): boolean {
-  return isAt(versionWordBefore, text, start) && (!isAt(domainAfter, text, end) || isAt(fileAfter, text, end))
+  return (
+    isAt(versionWordBefore, text, start) && (!isAt(domainAfter, text, end) || isAt(archiveAfter, text, end))
+  )
 }
-const versionWordBefore =
-  /(?<=(?<![A-Za-z])(?:v|ver|version|rev|rel|release|rv|rc|build|alpha|beta|fw|firmware|gcc|jdk|jre|openssl|lib[a-z]{1,12})[-_]?)/iy
+const versionWordBefore = /(?<=(?<![A-Za-z])(?:(?:v|ver|version|release)[-_]?|(?:jdk|jre)[-_@]?))/iy
+const archiveAfter = /\.(?:7z|bz2|gz|tar|tgz|xz|zip|final|ga|jar)\b/iy
 
 /** After a full stop: `libfoo.so.1.2.3.4` and a fifth number, but not the name of a host, `ns1.203.0.113.7`. */
 function isMember(text: string, start: number, end: number): boolean {
+  if (text.charAt(start - 2) === '.') return false
   const inHostName =
     isAt(labelBefore, text, start) || (isAt(numberedBefore, text, start) && isAt(domainAfter, text, end))
   return !inHostName || isAt(versionLabelBefore, text, start) || isAt(fileAfter, text, end)
 }
 const labelBefore = /(?<=[A-Za-z]\d{0,9}\.)/y
 const numberedBefore = /(?<=-\d{1,9}\.)/y
-const versionLabelBefore = /(?<=(?<![A-Za-z])(?:so|v|ver|version|rev|rel|release|build|dylib|rc)\d{0,9}\.)/iy
+const versionLabelBefore = /(?<=(?<![A-Za-z])(?:so|v|ver|version|release|dylib)\d{0,9}\.)/iy
 
-/** `version 1.2.3.4`, `"appVersion":"1.2.3.4"`, `"Chromium";v="120.0.0.0"`, `PostgreSQL 15.1.0.147`: by a word. */
+/**
+ * `version 1.2.3.4`, `"appVersion":"1.2.3.4"`, `"Chromium";v="120.0.0.0"`, by a word and not its end (`conversion`); behind a
+ * product only one blank: in `Chrome (203.0.113.7)` and in a column after its name an address stands.
+ */
 const versionBefore =
-  /(?<=(?:versions?|(?<![A-Za-z])(?:v\.?|ver\.?|rev\.?|rv|build|firmware|oid|PostgreSQL|Flash(?: Player)?|Chrome|Chromium|Opera))[\\"']{0,4}\s?[:=(-]?\s?[\\"']{0,4})/iy
+  /(?<=(?:(?:(?<![A-Za-z])(?:[Vv]ersions?|VERSION|[Vv]\.?|[Vv]er\.?|[Rr]ev\.?|rv|oid|OID)|(?<=[A-Za-z\d])Versions?)[\\"']{0,4} ?[:=(-]? ?[\\"']{0,4}|(?<![A-Za-z])(?:[Bb]uild|PostgreSQL|Flash Player|Chrome|Chromium|Opera) ))/y
 
 /** A relation to a package of Debian, `zlib1g (>= 1:1.2.3.4)`. */
 const relationBefore = /(?<=\((?:<<|<=|=|>=|>>) (?:\d:)?)/y
@@ -95,12 +111,15 @@ function isProduct(text: string, start: number, end: number): boolean {
   return isAt(productBefore, text, start) || isAt(agentProductBefore, text, start)
 }
 
-/** The parts of a file's name, `libfoo-1.2.3.4.so`, and of a version, `1.2.3.4-beta`. */
+/**
+ * The parts of a file's name, `libfoo-1.2.3.4.so`, and of a version, `1.2.3.4-rc1`. Files of data and archives are named for
+ * addresses too, `scan_203.0.113.7.json`, and so are hosts, `10.0.0.5-dev`.
+ */
 const nameBefore = /(?<=\w[-_])/y
 const fileAfter =
-  /[-.](?:apk|bz2|crate|css|deb|dll|dmg|dylib|exe|gem|gz|jar|js|json|min|msi|nupkg|pkg|rpm|so|tar|tgz|whl|xz|zip|el\d|linux|darwin|win32|amd64|arm64|x86)\b/iy
+  /\.(?:(?:noarch|x86_64|i\d86|aarch64)\.rpm|apk|crate|deb|dll|dmg|dylib|exe|gem|jar|msi|nupkg|pkg|rpm|so|whl)\b(?!\.[a-z])|\.el\d/iy
 const releaseAfter =
-  /[-+](?:alpha|beta|build|dev|preview|rc|snapshot|dfsg|deb\d|git|\d{1,3}(?:ubuntu|deb|build|~|\+|\.(?:el|fc)\d))/iy
+  /(?:-(?:alpha|beta|rc)\.?\d{1,3}(?![\w-]|\.[a-z])|\+(?:dfsg|(?:build|deb|git)\.?\d)|-\d{1,3}(?:(?:ubuntu|deb|build)\d|~|\+(?:b|deb|nmu)\d|\.(?:el|fc)\d))/iy
 
 // ---- in the names of hosts
 
@@ -110,6 +129,9 @@ const octetInName = /^(?:0\d\d|25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/
 
 /** A letter directly before the numbers, or joined to them: `ec2-10-0-0-5`, `h64-187-1-131`. */
 const letterBefore = /(?<=[A-Za-z][-_]?)/y
+/** The time of day behind a date, in the names of files: `postgresql-2025-10-10-13-55-36.log`. */
+const dateAndTime =
+  /^(?:19|20)\d\d-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12]\d|3[01])-(?:[01]?\d|2[0-3])-[0-5]?\d(?:-[0-5]?\d)?(?:-\d+)?$/
 const domainAfter = /(?:-[A-Za-z][\w-]{0,60})?\.[a-z]/y
 
 /** `ec2-203-0-113-7.compute.example`, `82-68-222-195.dsl.example`. Bare numbers may be a date, a version or a range. */
@@ -120,7 +142,7 @@ export const ipv4InHostName: PersonalClass = {
   part(hit) {
     const { input, index } = hit
     const end = endOf(hit)
-    if (/\w/.test(input.charAt(end)) || isAt(fileAfter, input, end)) return null
+    if (/\w/.test(input.charAt(end)) || isAt(fileAfter, input, end) || dateAndTime.test(hit[0])) return null
     const named = isAt(letterBefore, input, index)
     if (named && isNumberOfVersion(input, index, end)) return null
     const address = addressAmong(hit[0].split('-'), named, isAt(domainAfter, input, end))

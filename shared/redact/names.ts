@@ -44,7 +44,7 @@ export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
     'bsn card-number credit-card iban national-id passport-number social-security-number ssn',
   ].join(' '),
   version: 'build release v ver version',
-  id: 'blk block guid id ids lsn nonce offset seq span trace uuid xid',
+  id: 'blk block bytes guid id ids lsn nonce offset seq size span trace txn uuid xid',
 }
 
 /** Words that are often run together with those before them: `csrftoken`, `dbpassword`, `clientsecret`. */
@@ -58,7 +58,7 @@ const runTogether = new Map<string, NameKind>([
  * like count.
  */
 const notPersonal =
-  'public-?key-?token|(?!(?:access|api|auth|bearer|csrf|device|id|refresh|session|user)-)[a-z\\d]+-tokens'
+  '(?:card|pan)-?ids?|public-?key-?token|(?!(?:access|api|auth|bearer|csrf|device|id|refresh|session|user)-)[a-z\\d]+-tokens'
 
 /** What a personal name may end in: `password_confirmation`, `password2`, `api_keys`. */
 const further =

@@ -56,7 +56,7 @@ function openingQuote(text: string, at: number, around: string | undefined): str
 }
 
 /** Where the next `opening` stands that closes and is not part of the text, or the end of `text`. */
-function closingQuote(text: string, from: number, opening: string): number {
+export function closingQuote(text: string, from: number, opening: string): number {
   const sign = opening.at(-1)!
   const doubled = opening.at(-2) === sign
   const escapes = doubled ? 0 : opening.length - 1

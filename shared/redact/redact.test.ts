@@ -134,6 +134,13 @@ describe('a key', () => {
     ])
   })
 
+  test('is kept apart from thousands in a moment', () => {
+    const value = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`k${at}@example.com`, at]))
+    const start = process.cpuUsage()
+    expect(Object.keys(redactValue(value) as object).at(-1)).toBe('REDACTED_50000')
+    expect(process.cpuUsage(start).user / 1e6).toBeLessThan(5)
+  })
+
   test('may be one that objects know: __proto__', () => {
     const value = JSON.parse('{"__proto__":"203.0.113.7","a@b.co":1}') as Value
     expect(JSON.stringify(redactValue(value))).toBe('{"__proto__":"REDACTED","REDACTED":1}')
@@ -259,6 +266,23 @@ describe('any text', () => {
         fc.array(fc.nat(0xffff)),
         codes => typeof redactText(String.fromCharCode(...codes, 0xd800)) === 'string',
       ),
+    )
+  })
+
+  test('in JSON leaves it JSON, the same redacted once and twice', () => {
+    fc.assert(
+      fc.property(
+        fc.object({
+          key: text,
+          values: [text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null)],
+        }),
+        any => {
+          const once = redactText(JSON.stringify(any))
+          expect(() => JSON.parse(once)).not.toThrow()
+          expect(redactText(once)).toBe(once)
+        },
+      ),
+      { numRuns: 500 },
     )
   })
 

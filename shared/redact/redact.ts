@@ -17,8 +17,9 @@ import { field } from './fields.ts'
 import { ipv4, ipv4InHostName } from './ipv4.ts'
 import { ipv6 } from './ipv6.ts'
 import { mac } from './mac.ts'
-import { type NameKind, names } from './names.ts'
+import { kindOf, type NameKind, names } from './names.ts'
 import { mark, marksOf } from './prefilter.ts'
+import { redactJson } from './json.ts'
 import { walkRows } from './rows.ts'
 import { passwords } from './passwords.ts'
 
@@ -38,34 +39,37 @@ export const classes: PersonalClass[] = [
 ]
 
 /** Raise it with each change of the rules that shows neither in the names nor in a pattern of a class. */
-const revision = 4
+const revision = 5
 
 /** The policy's name in the cache key, so that an answer redacted under another policy is never served. */
 export const redactionVersion: string = versionOf(classes, names)
 
 /** @returns `text` with all personal data replaced by `REDACTED`; linear in its length, and the same when done twice */
 export function redactText(text: string): string {
-  const redacted = takeOutAll(text)
+  const marks = marksOf(text)
+  if (marks === 0) return text
+  const json = redactJson(text, policy)
+  if (json !== null) return json
+  const redacted = takeOutAll(text, marks)
   return redacted !== text && touched.test(redacted) ? redactAgain(redacted) : redacted
 }
+const policy = { redact: redactText, kindOf }
 
-/** Of data run together, as in `203.0.113.7::1::`, one part may be found only once another is replaced. */
+/** Of data run together, as in `203.0.113.7::1::`, one part may be found only once another is replaced; and the text may be JSON then. */
 function redactAgain(text: string): string {
   let redacted = text
   for (let round = 1; round < mostRounds; round++) {
-    const again = takeOutAll(redacted)
+    const again = redactJson(redacted, policy) ?? takeOutAll(redacted, marksOf(redacted))
     if (again === redacted) break
     redacted = again
   }
   return redacted
 }
 
-const touched = /[^\s"'=]REDACTED|REDACTED[^\s"',;&]/
+const touched = /[^\s"'=]REDACTED|REDACTED[^\s"',;&]|^\s*[{[][^]*[}\]]\s*$/
 const mostRounds = 8
 
-function takeOutAll(text: string): string {
-  const marks = marksOf(text)
-  if (marks === 0) return text
+function takeOutAll(text: string, marks: number): string {
   let redacted = text
   for (const personal of classes)
     if (isPossible(personal, marks)) redacted = replaceSpans(redacted, spansIn(personal, redacted))

@@ -9,7 +9,7 @@ import { isCard } from './accounts.ts'
 import { replacement } from './personal-class.ts'
 import { describes, isPersonal, kindOf, type NameKind } from './names.ts'
 
-interface Policy {
+export interface Policy {
   redact: (text: string) => string
   kindOf: (name: string) => NameKind
 }
@@ -19,7 +19,7 @@ type Fields = Record<string, Value>
  * A place in the structure: a field below a field, in any row and any element of a list. Rows are much alike, so the
  * fields of the last value are tried first, in their order.
  */
-interface Place {
+export interface Place {
   name: string
   redactedName: string
   kind: NameKind
@@ -50,7 +50,7 @@ export function walkRows(
   return rows.map(row => redactFields(place, row, policy))
 }
 
-function placeOf(name: string, policy: Policy, above?: Place): Place {
+export function placeOf(name: string, policy: Policy, above?: Place): Place {
   const own = policy.kindOf(name)
   const kind = above?.personal && !isPersonal(own) && !describes(name, above.kind) ? above.kind : own
   const personal = isPersonal(kind)
@@ -66,7 +66,7 @@ function redactAt(place: Place, value: Value, policy: Policy): Value {
   return renamed(place, redactFields(place, value, policy))
 }
 
-function redactString(place: Place, text: string, policy: Policy): string {
+export function redactString(place: Place, text: string, policy: Policy): string {
   const { known } = place
   if (known === null) return redactedText(place, text, policy)
   const same = known.get(text)
@@ -90,7 +90,7 @@ function redactedText({ kind, personal }: Place, text: string, policy: Policy): 
 /** Texts that are what their name says, though they look like an address or a card. */
 const harmless: Partial<Record<NameKind, RegExp>> = { version: /^\d+(?:\.\d+)+$/, id: /^-?\d+$/ }
 
-function redactNumber(place: Place, value: number): Value {
+export function redactNumber(place: Place, value: number): Value {
   if (place.kind === 'number') return inPart(value)
   return isPersonalNumber(place, value) ? replacement : value
 }
@@ -139,7 +139,7 @@ function redactFields(place: Place, fields: Fields, policy: Policy): Fields {
   return copy
 }
 
-function placeBelow(place: Place, at: number, name: string, policy: Policy): Place {
+export function placeBelow(place: Place, at: number, name: string, policy: Policy): Place {
   const known = at < place.fields.length ? place.fields[at] : undefined
   if (known?.name === name) return known
   const below = placeOf(name, policy, place)
@@ -152,16 +152,17 @@ function placeBelow(place: Place, at: number, name: string, policy: Policy): Pla
 function renamed(place: Place, fields: Fields): Fields {
   if (!place.renames) return fields
   const names = place.fields.slice(0, Object.keys(fields).length)
-  const taken = new Set(
-    names.filter(({ name, redactedName }) => name === redactedName).map(({ name }) => name),
-  )
+  const kept = names.filter(({ name, redactedName }) => name === redactedName).map(({ name }) => name)
+  // With the count that was tried last, so that many equal names take a step each.
+  const taken = new Map(kept.map(name => [name, 1]))
   const free = names.map(({ name, redactedName }) => (taken.has(name) ? name : freeName(redactedName, taken)))
   return Object.fromEntries(Object.values(fields).map((value, at) => [free[at]!, value]))
 }
 
-function freeName(name: string, taken: Set<string>): string {
+function freeName(name: string, taken: Map<string, number>): string {
   let free = name
-  for (let count = 2; taken.has(free); count++) free = `${name}_${count}`
-  taken.add(free)
+  let count = taken.get(name) ?? 1
+  while (taken.has(free)) free = `${name}_${++count}`
+  taken.set(name, count).set(free, 1)
   return free
 }

@@ -33,7 +33,6 @@ const leftAlone: Record<string, string[]> = {
     '1.2.3.4a',
     'libfoo-1.2.3.4.so',
     'libfoo.so.1.2.3.4',
-    'tool_1.2.3.4-linux.tar.gz',
     'app-1.2.3.4.jar',
     'version 10.0.0.1',
     'Version: 10.0.0.1',
@@ -47,7 +46,8 @@ const leftAlone: Record<string, string[]> = {
     'UP.Browser/6.2.3.3.c.1.101 (GUI)',
     'SAMSUNG-GT-E2232/1.0 Openwave/6.2.3 Profile/MIDP-2.0 Client/6.2.3.3 (GUI)',
     'okhttp/4.9.3 Widget/1.2.3.4',
-    'jdk1.8.0.102',
+    'jdk1.8.0.102 jdk@17.0.2.8 kernel-5.15.0.91.el8.x86_64 foo-1.2.3.4.x86_64.rpm',
+    'Chromium 120.0.0.0, Adobe Flash Player 10.0.32.18, SDKVersion=1.2.3.4, bundleVersion 1.2.3.4',
     'release-1.2.3.4.Final',
     'v1.2.3.4.5',
     'foo-1.2.3.4.5.jar',
@@ -125,6 +125,7 @@ const leftAlone: Record<string, string[]> = {
     '2005-07-15-23.49.42.108',
     '2005-12-27-01-24-58',
     '05-12-27-01-24-58',
+    'postgresql-2025-10-10-13-55-36.log backup-2025-10-10-13-55.sql x-2025-10-10-13-55-36-123.png',
     '20171224-1:2:35:789',
     '10:05:03',
     '2024-01-15T10:05:03.123456Z',
@@ -238,6 +239,25 @@ const takenOut: Record<string, [string, string][]> = {
     ['"url ~ "^10.0.0.5"', '"url ~ "^REDACTED"'],
     ['url=~10.0.0.5', 'url=~REDACTED'],
     ['203\u30020\uff61113\uff0e7', 'REDACTED'],
+    ...[
+      'login from Chrome (203.0.113.7)',
+      'Chrome\t203.0.113.7\tAmsterdam',
+      '"Google Chrome" "203.0.113.7"',
+      'connecting to PostgreSQL 203.0.113.7:5432',
+      'invalid SSL version 203.0.113.7:443',
+      'subversion 203.0.113.7',
+      'conversion: 203.0.113.7',
+      "Chrome - 203.0.113.7 'Opera' 203.0.113.7",
+      'build=203.0.113.7 firmware 203.0.113.7 (starting build (203.0.113.7))',
+      '203.0.113.7-preview.example.com 203.0.113.7-rc1.example.com 203.0.113.7-beta',
+      '203.0.113.7-dev 203.0.113.7-builder 203.0.113.7-gitlab 203.0.113.7-debian',
+      'fw-203.0.113.7 build-203.0.113.7 libvirt-203.0.113.7 rev-203.0.113.7 beta-203.0.113.7 rc203.0.113.7',
+      'scan_203.0.113.7.json backup-203.0.113.7.zip report-203.0.113.7.tar.gz host-203.0.113.7-amd64',
+      'tcp4 0 0 203.0.113.7.22 203.0.113.7.51234 ESTABLISHED',
+      'tcp4 0 0 203.0.113.7.51234   203.0.113.7.22 ESTABLISHED',
+      'tcp4 0 0 203.0.113.7.22 *.* LISTEN',
+      '203.0.113.7..203.0.113.7',
+    ].map((text): [string, string] => [text, text.replaceAll('203.0.113.7', 'REDACTED')]),
     ['\uff12\uff10\uff13.0.113.7', 'REDACTED'],
     ['203.0.\u200b113.7 é', 'REDACTED é'],
   ],
@@ -250,6 +270,7 @@ const takenOut: Record<string, [string, string][]> = {
     ['customer-187-141-143-180-sta.example', 'customer-REDACTED-sta.example'],
     ['lns-bzn-29-82-248-10-5.adsl.example', 'lns-bzn-29-REDACTED.adsl.example'],
     ['airbears2-10-142-110-255 kernel', 'airbears2-REDACTED kernel'],
+    ['host-2025-10-10-203-0-113-7.example.com', 'host-2025-10-10-REDACTED.example.com'],
     ['build-10-0-0-5.ec2.example', 'build-REDACTED.ec2.example'],
     ['ip-10-0-0-5-8080', 'ip-REDACTED-8080'],
     ['ip-10-0-0-5:8080', 'ip-REDACTED:8080'],
@@ -393,7 +414,7 @@ const takenOut: Record<string, [string, string][]> = {
     ['6011111111111117 3530111333300000', 'REDACTED REDACTED'],
     ['1234 4111 1111 1111 1111', '1234 REDACTED'],
     ['6200 0000 0000 0000 000', 'REDACTED'],
-    ['{"pan":4111111111111111}', '{"pan":REDACTED}'],
+    ['{"pan":4111111111111111}', '{"pan":"REDACTED"}'],
     ['DE89370400440532013000', 'REDACTED'],
     ['to DE89 3704 0044 0532 0130 00 paid', 'to REDACTED paid'],
     ['gb29nwbk60161331926819', 'REDACTED'],
@@ -466,7 +487,7 @@ const takenOut: Record<string, [string, string][]> = {
     ['{"msg":"sent authorization: Basic abc","x":"y"}', '{"msg":"sent authorization: REDACTED","x":"y"}'],
     ["curl -H 'cookie: a=b; c' -H 'x: y'", "curl -H 'cookie: REDACTED' -H 'x: y'"],
     ['{"authorization":"Basic abc","x":1}', '{"authorization":"REDACTED","x":1}'],
-    ['{"set-cookie":["a=b","c=d"],"x":["y"]}', '{"set-cookie":["REDACTED"],"x":["y"]}'],
+    ['{"set-cookie":["a=b","c=d"],"x":["y"]}', '{"set-cookie":["REDACTED","REDACTED"],"x":["y"]}'],
     ['{"token":"a\\"b","x":1}', '{"token":"REDACTED","x":1}'],
     ['{\\"token\\":\\"a\\\\\\"b\\",\\"x\\":1}', '{\\"token\\":\\"REDACTED\\",\\"x\\":1}'],
     ['"{""token"":""abc"",""x"":1}"', '"{""token"":""REDACTED"",""x"":1}"'],
@@ -503,13 +524,16 @@ const takenOut: Record<string, [string, string][]> = {
     ['x_forwarded_for=edge-a1,edge-b2, status=200', 'x_forwarded_for=REDACTED, status=200'],
     ['x-forwarded-for: "edge-a1", edge-b2', 'x-forwarded-for: REDACTED'],
     ['x-forwarded-for="edge-a1, edge-b2" s="x"', 'x-forwarded-for="REDACTED" s="x"'],
-    ['{"password":{"hash":"a"},"y":"b"}', '{"password":"REDACTED","y":"b"}'],
+    ['{"password":{"hash":"a"},"y":"b"}', '{"password":{"hash":"REDACTED"},"y":"b"}'],
     ['Forwarded: for=_a1;proto=https;by=_b2, for="_c3"', 'Forwarded: REDACTED'],
     ['x-forwarded-for=edge-a1%2C%20edge-b2&x', 'x-forwarded-for=REDACTED&x'],
-    ['{"password":{"value":"a","x":1},"y":2}', '{"password":"REDACTED","y":2}'],
+    ['{"password":{"value":"a","x":1},"y":2}', '{"password":{"value":"REDACTED","x":"REDACTED"},"y":2}'],
     ['{\\"token\\":{\\"value\\":\\"a}\\"},\\"y\\":2}', '{\\"token\\":\\"REDACTED\\",\\"y\\":2}'],
-    ['{"password":["a",{"b":"c"}],"phone":[31612345678]}', '{"password":"REDACTED","phone":["REDACTED"]}'],
-    ['{"email":[{"address":"tom"}],"cookie":[["a"]]}', '{"email":"REDACTED","cookie":"REDACTED"}'],
+    [
+      'x {"password":["a",{"b":"c"}],"phone":[31612345678]}',
+      'x {"password":"REDACTED","phone":["REDACTED"]}',
+    ],
+    ['x {"email":[{"address":"tom"}],"cookie":[["a"]]}', 'x {"email":"REDACTED","cookie":"REDACTED"}'],
     ['%{password: %{value: "x"}, y: 1}', '%{password: REDACTED, y: 1}'],
     ['password=map[value:x y:z] k=v', 'password=REDACTED k=v'],
     ['{"token":{"type":"a","value":"b', '{"token":"REDACTED"'],
@@ -576,6 +600,43 @@ describe('a credential in another case', () => {
       const end = text.length - 2 - after
       expect(redactText(text)).toBe(`${text.slice(0, 4 + before)}REDACTED${text.slice(end)}`)
     })
+})
+
+describe('JSON', () => {
+  test.each([
+    ['{"pan":4111111111111111,"ok":true}', '{"pan":"REDACTED","ok":true}'],
+    [
+      '[4.532015112830366e+15, 4111111111111111.0, 1.50, 1E2, null]',
+      '["REDACTED", "REDACTED", 1.50, 1E2, null]',
+    ],
+    [
+      '{"cardId":4111111111111111,"bytes":4111111111111111}',
+      '{"cardId":"REDACTED","bytes":4111111111111111}',
+    ],
+    ['{"url":"/reset?email=&token=","status":200}', '{"url":"/reset?email=&token=","status":200}'],
+    ['{"msg":"Invalid token:","user":"tom"}', '{"msg":"Invalid token:","user":"tom"}'],
+    ['{"a":"password=b","c":"d"}', '{"a":"password=REDACTED","c":"d"}'],
+    ['{"cmd":"sh -c \\"mysql --password hunter2\\""}', '{"cmd":"sh -c \\"mysql --password REDACTED\\""}'],
+    ['{"cmd":"mysql \\\\\\n--password hunter2"}', '{"cmd":"mysql \\\\\\n--password REDACTED"}'],
+    ['["req cookie: sid=abc123",200,{"x":1}]', '["req cookie: REDACTED",200,{"x":1}]'],
+    ['{"q":"ALTER ROLE tom PASSWORD \'hun","x":3}', '{"q":"ALTER ROLE tom PASSWORD \'REDACTED","x":3}'],
+    ['{"pem":"-----BEGIN RSA PRIVATE KEY-----\\nMII","x":3}', '{"pem":"REDACTED","x":3}'],
+    [
+      '{"q":"PASSWORD $$a","r":"password={a","s":"token: map["}',
+      '{"q":"PASSWORD $$REDACTED","r":"password=REDACTED","s":"token: map["}',
+    ],
+    ['{"msg":"cookie: a=b \\\\"}', '{"msg":"cookie: REDACTED"}'],
+    ['["Cookie: sid=\\"a\\"; theme=b"]', '["Cookie: REDACTED"]'],
+    ['{"m":"{ \\"token\\":\\n  \\"abc\\" }"}', '{"m":"{ \\"token\\":\\n  \\"REDACTED\\" }"}'],
+    [
+      ' {"a@b.co":1,"a@b.co":2,"cookie":[{"x":null}]}\n',
+      ' {"REDACTED":1,"REDACTED":2,"cookie":[{"x":null}]}\n',
+    ],
+    ['{"token":false,"a":"\\u0041\\/"}', '{"token":false,"a":"\\u0041\\/"}'],
+  ])('is redacted value by value, and keeps its spacing and numbers: %j', (text, redacted) => {
+    expect(redactText(text)).toBe(redacted)
+    expect(redactText(redacted)).toBe(redacted)
+  })
 })
 
 describe('left alone', () => {
