@@ -4,12 +4,16 @@
  */
 import { mark } from './prefilter.ts'
 import { escape } from './escapes.ts'
-import { endOf, type PersonalClass, type Span } from './personal-class.ts'
-import { describes, hops, isPersonal, kindOf, type NameKind } from './names.ts'
-import { literalText, quotedList, quoteMark } from './quoted.ts'
+import { endOf, isAt, type PersonalClass, type Span } from './personal-class.ts'
+import { describes, hops, isCount, isPersonal, kindOf, type NameKind } from './names.ts'
+import { closingQuote, literalText, quotedList, quoteMark } from './quoted.ts'
 
 const assignment = '(?:(?<!:):(?!:(?!:)|\\/\\/)|=)'
-const name = String.raw`(?:(?<![\w-])|(?<=${escape}))[\w-]{2,100}?`
+const name = String.raw`(?:(?<![\w-])|(?<=${escape}))[\w-]{2,100}?(?:\.(?:\d{1,2}|value))?`
+
+/** Between a sign and its value; a line ends there only where the next one is indented, as in YAML: `password: |`. */
+const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
+const gap = String.raw`[^\S\r\n]{0,32}(?:(?:[|>][-+]?)?${lineEnd}[ \t]{1,32})?`
 
 /** `[0]`, `[]` and `[name]` behind a name. */
 const brackets = String.raw`((?:\[["']?[\w-]{0,60}["']?\]){0,4})`
@@ -19,19 +23,44 @@ export const field: PersonalClass = {
   name: 'value of a personal name',
   marks: mark.assignment,
   pattern: new RegExp(
-    String.raw`${assignment}(?<=(["'\`?&])?(${name})${brackets}(${quoteMark})?\]??\s{0,32}(${assignment}))[=>]?(?:(?<=${quoteMark}\s{0,32}${assignment}>?)\s{0,32}|[ \t]{0,32}\s?)`,
+    String.raw`${assignment}(?<=(["'\`?&])?(${name})${brackets}(${quoteMark})?\]??\s{0,32}(${assignment}))(?:==?|>)?(?:(?<=${quoteMark}\s{0,32}${assignment}(?:==?|>)?)(?:\s|${lineEnd}){0,32}|(${gap}))`,
     'g',
   ),
   part(hit) {
-    const [, before, named, inBrackets, after, sign] = hit
+    const [, before, named, inBrackets, after, sign, gap] = hit
+    const { input } = hit
     const inside = inBrackets === '' ? [] : inBrackets!.split(/\W+/)
-    const kind = [kindOf(named!), ...inside.map(kindOf)].find(isPersonal)
+    const kind = [...namesAt(input, named!, hit.index), ...inside].map(kindOf).find(isPersonal)
     if (kind === undefined || directory.test(named!)) return null
-    return valueAt(hit.input, endOf(hit), { kind, isList: hops.test(named!), before, after, sign: sign! })
+    const at = endOf(hit)
+    if (isAt(noValue, input, at) || (gap && isAt(sign === '=' ? assigned : titled, input, at))) return null
+    return valueAt(input, at, { name: named!, kind, isList: hops.test(named!), before, after, sign: sign! })
   },
 }
 
+/** The name, `\token` whole in a path of Windows, and words that only those before them make a name: `AWS Secret Access Key`. */
+function namesAt(text: string, name: string, sign: number): string[] {
+  const at = text.lastIndexOf(name, sign)
+  const before = text.slice(Math.max(0, at - 48), at)
+  // `https://x-access-token:...@host`, `/etc/passwd: ...`
+  if (before.endsWith('//') || /\/etc\/$/.test(before)) return []
+  if (endsBackslash.test(before)) return [name, before.slice(-1) + name]
+  const words = lastWord.test(name) ? wordsBefore.exec(before) : null
+  return words ? [words[0] + name] : [name]
+}
+const endsBackslash = /\\[nrtbfv]$/
+const lastWord = /^(?:address|code|key|number|phrase|signature|string)s?$/i
+const wordsBefore = /(?:(?<![\w-])[A-Za-z-]{1,20} ){1,2}$/
+
+/** In place of a value: what a shell, a template or a formatter fills in, and what a program writes for none. */
+const noValue =
+  /(?:\$\{[\w.:-]{1,64}\}|\$\([^)\n]{0,200}\)|\{\{[^{}\n]{0,100}\}\}|["'\[]?(?:\[?(?:FILTERED|MASKED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
+/** An empty value, and the next name: `token= dur=12ms`, `Email:  Phone: 0612345678`. */
+const assigned = /[A-Za-z_][\w.-]{0,60}=(?!=|\s|$)/y
+const titled = /[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]/y
+
 interface Naming {
+  name: string
   kind: NameKind
   /** Of hops, which commas separate. */
   isList: boolean
@@ -45,6 +74,7 @@ interface Naming {
 const directory = /^(?:OLD)?PWD$/
 
 function valueAt(text: string, at: number, naming: Naming): Span | null {
+  if (naming.kind === 'line' && /[{[]/.test(text.charAt(at))) return lineAfter(text, recordAt(text, at, naming), naming)
   const list = text.charAt(at) === '[' ? quotedList(text, at + 1, naming.after) : null
   if (list && !goesOn.test(text.slice(list[1], list[1] + 64))) return list
   const literal = literalText(text, at, naming.after)
@@ -53,10 +83,24 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
     naming.after === undefined &&
     literal &&
     /^["'`]\s{0,3}[,;]/.test(text.slice(literal[1], literal[1] + 5))
-  if (literal && !isFirstHop) return literal[1] > literal[0] ? literal : null
+  if (literal && !isFirstHop) return literal[1] > literal[0] ? withNewText(text, literal) : null
   if (/^(?:%|map)[{[]/.test(text.slice(at, at + 4))) return recordAt(text, at, naming)
   return bareValueAt(text, at, naming) ?? recordAt(text, at, naming)
 }
+
+/** With the rest of the line, which without the record would be the value. */
+function lineAfter(text: string, record: Span | null, naming: Naming): Span | null {
+  const rest = record && bareValueAt(text, record[1], naming)
+  return rest ? [record[0], rest[1], record[2] ?? ''] : record
+}
+
+/** Terraform shows a change as `"old" -> "new"`. */
+function withNewText(text: string, [start, end]: Span): Span {
+  arrow.lastIndex = end
+  const opening = arrow.exec(text)?.[1]
+  return [start, opening === undefined ? end : closingQuote(text, arrow.lastIndex, opening)]
+}
+const arrow = /\\{0,31}["'`]\s{0,9}(?:->|=>)\s{0,9}(\\{0,31}["'`])/y
 
 /** Behind the strings of a list: it has other elements as well. */
 const goesOn = /^\\{0,31}["'`]{1,2}\s{0,9},/
@@ -68,10 +112,16 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   const value =
     start > at ? (naming.kind === 'secret' ? bracketed : word) : inQuery ? queryValue : endingFor(naming)
   value.lastIndex = start
-  const found = value.exec(text)?.[0] ?? ''
+  const inString =
+    naming.kind === 'line' && /["'`]/.test(naming.before ?? '') && naming.after === undefined
+      ? stringEnd(text, start, naming)
+      : text.length
+  const found = (value.exec(text)?.[0] ?? '').slice(0, inString - start)
   const end = start + found.length
-  if (naming.kind !== 'secret' && !inQuery && count.test(found)) return null
-  if (found.trim() === '' || placeholder.test(found)) return null
+  // The quotation mark or the ampersand is found once entities are decoded.
+  if (isAt(entity, text, end)) return null
+  if (naming.kind !== 'secret' && !inQuery && (count.test(found) || isCount(naming.name, found))) return null
+  if (found.trim() === '' || placeholder.test(found) || isReference(found, naming.name)) return null
   // `(415) 555-0132` begins with a bracket.
   if (closing && text.charAt(end) !== closing) return found.includes(closing) ? [at, end] : null
   if (naming.kind === 'datum' && !inQuery && isNoDatum(found, text.slice(end, end + 2), naming.sign))
@@ -79,6 +129,24 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   // A bare value behind a quoted name is a number in JSON, and a bare word would make the text unreadable.
   const quotes = naming.sign === ':' && doubleQuote.test(naming.after ?? '') ? naming.after! : ''
   return [start, end, quotes]
+}
+
+/** Where the string ends in which the name stands first: `-H "Cookie: a=b"`, `["Cookie: a=\"b\""]`. */
+function stringEnd(text: string, at: number, { name, before }: Naming): number {
+  const opening = text.lastIndexOf(before + name, at)
+  let first = opening
+  while (text.charAt(first - 1) === '\\' && opening - first < 31) first--
+  const mark = text.slice(first, opening + 1)
+  let end = closingQuote(text, at, mark)
+  // In CSV a doubled mark is one of the text.
+  while (mark === '"' && text.startsWith('""', end)) end = closingQuote(text, end + 2, mark)
+  return end
+}
+const entity = /&(?:amp;){0,9}(?:#\d{2,4}|#x[\da-f]{2,4}|quot|apos);/iy
+
+/** The same field of another record, in a program or in SQL: `email = EXCLUDED.email`. */
+function isReference(value: string, name: string): boolean {
+  return value.endsWith(`.${name}`) && /^[A-Za-z_][\w.]*$/.test(value)
 }
 
 /**
@@ -130,14 +198,17 @@ const nameInProgram = /^(?:[a-z]{2,20}\.){2,9}[A-Za-z]{2,60}(?:\/\d{1,6})?[:.]?$
 /** `cookies: 3` */
 const count = /^\d{1,2}$/
 /** Placeholders and empty values, which are not personal: also a parameter in SQL. */
-const placeholder = /^(?:\$\d+|\?|null|nil|none|undefined|true|false|\*+|REDACTED\W*)$/i
+const placeholder = /^(?:\$\d+|\?|null|yes|no|default|nil|none|undefined|true|false|\*+|REDACTED\W*)$/i
 const doubleQuote = /^\\*"{1,2}$/
 const prose = /^[A-Za-z]?[a-z]{1,19}[.!?]?$/
 
 /** Values that no quotation marks hold; numbers in groups, and IBANs. Each pattern is sticky. */
-const word = new RegExp(
-  String.raw`(?:\+?\d{1,4}(?:[ ()./\u00a0\u2010-\u2015-]{1,3}\d{1,14}){1,8}|[A-Za-z]{2}\d\d(?:[ -][A-Za-z0-9]{4}){2,7}(?:[ -]\d{1,3})?)(?![^\s&;,"'\`<>()[\]{}|\\])|` +
-    String.raw`(?:[^\s\u001b&;,"'\`<>()[\]{}|\\]|\\(?![nrtu"'\`\\]))+`,
+const grouped = String.raw`(?:\+?\d{1,4}(?:[ ()./\u00a0\u2010-\u2015-]{1,3}\d{1,14}){1,8}|[A-Za-z]{2}\d\d(?:[ -][A-Za-z0-9]{4}){2,7}(?:[ -]\d{1,3})?)(?![^\s&;,"'\`<>()[\]{}|\\])`
+const inWord = String.raw`[^\s\u001b&;,"'\`<>()[\]{}|\\]|\\(?![nrtu"'\`\\])`
+const word = new RegExp(`${grouped}|(?:${inWord})+`, 'y')
+/** Of a secret, signs go on to what is no other name; a blank, a mark around the text, and the sign of a form end it. */
+const secretWord = new RegExp(
+  String.raw`${grouped}|(?:${inWord}|[;,()[\]{}<>|]{1,8}(?=[^\s;,()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w))+`,
   'y',
 )
 /** In the query of a URL most signs may stand as they are, but those at the end are of the text around. */
@@ -148,21 +219,19 @@ const queryValue = new RegExp(
 /** ODBC puts braces around a password with a semicolon or a space. */
 const bracketed = /[^"'`<>()[\]{}\r\n]{1,200}/y
 const assignedLine = /[^"'`&,}\\\r\n]+/y
+/** Up to the end of the string around it that begins with the name. */
+const quotedLine = /(?:[^\\\r\n]|\\+(?![rn\\]))+/y
 /** Ends where the JSON string around it does; other quotation marks are the value's own. */
 const line = /(?:[^"\\\r\n]|\\+(?![rn"\\])|\\*"(?!\s{0,3}(?:,\s{0,3}\\*"|[}\]])))+/y
-const quotedLines: Record<string, RegExp> = {
-  '"': /(?:[^"\\\r\n]|\\(?![rn"]))+/y,
-  "'": /(?:[^'\\\r\n]|\\(?![rn']))+/y,
-  '`': /(?:[^`\\\r\n]|\\(?![rn`]))+/y,
-}
 
 /** `203.0.113.7:80, "[2001:db8::1]", unknown`, and `for=_x;proto=https, for=_y`; a name with a sign goes on with another value. */
-const hop = String.raw`(?:(?:for|by|host|proto)=)?(?:"[^"\r\n]{0,200}"|[^\s&;,"'\`<>(){}|\\=]+)(?![^\s&;,"'\`<>(){}|\\])`
+const hop = String.raw`(?:(?:for|by|host|proto)=)?(?:"[^"\r\n]{0,200}"|'[^'\r\n]{0,200}'|[^\s&;,"'\`<>(){}|\\=]+)(?![^\s&;,"'\`<>(){}|\\])`
 const hopList = new RegExp(String.raw`(?!REDACTED)${hop}(?:\s{0,3}[,;]\s{0,3}${hop})*|${word.source}`, 'iy')
 
-function endingFor({ kind, isList, before, after, sign }: Naming): RegExp {
+function endingFor({ name, kind, isList, before, after, sign }: Naming): RegExp {
   if (isList && after === undefined) return hopList
-  if (kind !== 'line' || after !== undefined) return word
+  if (kind !== 'line' || after !== undefined)
+    return after === undefined && (kind === 'secret' || /s$/i.test(name)) ? secretWord : word
   if (sign === '=') return assignedLine
-  return quotedLines[before ?? ''] ?? line
+  return /["'`]/.test(before ?? '') ? quotedLine : line
 }

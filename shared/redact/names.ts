@@ -29,17 +29,17 @@ export type NameKind =
 export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
   line: 'authorization cookie cookies cookie2 digest-auth',
   secret:
-    'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word pass-words passwd pgpassword pwd redis-pass secret secrets smtp-pass user-pass',
+    'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word pass-words passwd pgpassword pwd redis-pass secret secret-string secrets smtp-pass user-pass',
   datum: [
-    'access-key account-key anon-key api-key encryption-key master-key pass private-key secret-key secret-key-base service-key',
+    'access-key account-key anon-key api-key auth-key encryption-key master-key pass private-key secret-key secret-key-base service-key',
     'service-role-key shared-access-key shared-access-signature signing-key subscription-key',
-    'amz-credential amz-signature goog-credential goog-signature credential credentials otp',
+    'amz-credential amz-signature goog-credential goog-signature credential credentials otp otp-code sig',
     'access-token auth-token bearer id-token jwt jwt-assertion refresh-token session-key token token-hash',
     'client-principal oidc-data oidc-identity user-info',
     'client-ip connecting-ip ip ip-addr ip-address peer-ip real-ip remote-ip source-ip src-ip user-ip',
     'client-addr client-address client-host connection-from forwarded forwarded-for peer-addr peer-address',
     'remote-addr remote-address remote-host',
-    'e-mail e-mail-address e-mails fax mail msisdn phone phone-number phones telephone',
+    'e-mail e-mail-address e-mails fax mail mobile mobile-number msisdn phone phone-number phones tel telephone',
     'bssid mac-addr mac-address',
     'bsn card-number credit-card iban national-id passport-number social-security-number ssn',
   ].join(' '),
@@ -58,11 +58,11 @@ const runTogether = new Map<string, NameKind>([
  * like count.
  */
 const notPersonal =
-  '(?:card|pan)-?ids?|public-?key-?token|(?!(?:access|api|auth|bearer|csrf|device|id|refresh|session|user)-)[a-z\\d]+-tokens'
+  '(?:card|pan)-?ids?|(?:is|ua)-mobile|public-?key-?token|(?!(?:access|api|auth|bearer|csrf|device|id|refresh|session|user)-)[a-z\\d]+-tokens'
 
 /** What a personal name may end in: `password_confirmation`, `password2`, `api_keys`. */
 const further =
-  '(?:(?<=address)es|(?<=jwt|key|phrase|pwd|token|word)s)?(?:-?confirm(?:ation)?)?(?:-?\\d{1,3})?'
+  '(?:(?<=address)es|(?<=jwt|key|phrase|pwd|token|word)s)?(?:-?confirm(?:ation)?)?(?:-?value)?(?:-?\\d{1,3})?'
 
 const kinds: [RegExp, NameKind][] = [
   [new RegExp(`(?:^|-)(?:${notPersonal})$`), 'other'],
@@ -90,6 +90,12 @@ export function describes(name: string, above: NameKind): boolean {
   const words = wordsOf(name)
   return describing.test(words) && !(above === 'secret' && /^(?:hash|.*prefix|subject)$/.test(words))
 }
+
+/** Whether a number is one of those that a name in the plural counts: `tokens: 1532`, `pass: 120`. */
+export function isCount(name: string, digits: string): boolean {
+  return /^\d{1,7}$/.test(digits) && counting.test(wordsOf(name))
+}
+const counting = /(?:^|-)(?:pass|cookies|credentials|e-?mails|jwts|keys|passwords|phones|secrets|tokens)$/
 
 /** Whether values under a name of this kind are personal in any form. */
 export function isPersonal(kind: NameKind): boolean {

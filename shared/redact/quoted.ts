@@ -5,7 +5,7 @@ import type { Span } from './personal-class.ts'
 export const quoteMark = String.raw`\\{0,31}["'\`]{1,2}`
 
 /** What may stand before the mark of a literal: `E'...'` in SQL, `b'...'` in Python, `Some("...")` in Rust. */
-const literal = /(?:[BEFNRUXbefnrux]|[Uu]&|[A-Z]\w{0,40}\()(?=\\{0,31}["'`])/y
+const literal = /(?:[BEFNRUXbefnrux]|[Uu]&|[A-Z]\w{0,40}\(|string\(\d{1,9}\) )(?=\\{0,31}["'`])/y
 const dollarQuote = /\$(?:[A-Za-z_]\w{0,62})?\$/y
 
 const quote = new RegExp(quoteMark, 'y')

@@ -7,7 +7,7 @@ import type { Row, Value } from '../engines/engine.ts'
 import { nameKey } from '../sql/relations.ts'
 import { isCard } from './accounts.ts'
 import { replacement } from './personal-class.ts'
-import { describes, isPersonal, kindOf, type NameKind } from './names.ts'
+import { describes, isCount, isPersonal, kindOf, type NameKind } from './names.ts'
 
 export interface Policy {
   redact: (text: string) => string
@@ -108,8 +108,8 @@ function hasFewDigits(text: string): boolean {
 const isNumber = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
 /** A card has 13 digits at least. */
-function isPersonalNumber({ kind, personal }: Place, value: number): boolean {
-  if (personal) return true
+function isPersonalNumber({ name, kind, personal }: Place, value: number): boolean {
+  if (personal) return !isCount(name, String(value))
   return value >= 1e12 && kind !== 'id' && Number.isSafeInteger(value) && isCard(String(value))
 }
 
