@@ -39,7 +39,10 @@ function luhn(digits: string): boolean {
  * together they look like the 64-bit ids of a database's log.
  */
 const blanks = String.raw`(?:${gap}|\t){1,3}`
-const groups = String.raw`\d{3,16}(?:(?:${blanks}\d{1,16}){1,5}|([./_·])\d{1,16}(?:\2\d{1,16}){1,5})?`
+const groups = String.raw`\d{3,16}(?:(?:${blanks}\d{1,16}){1,5}|([./_·])\d{1,16}(?:\2\d{1,16}){1,5}|(?<=\d{4})([,:]|\r?\n)\d{4}\3\d{4}\3\d{4}(?!\3?\d))?`
+
+/** `visa4111...`, and the track of a magnetic stripe, `%B4111...^`. */
+const wordOfCard = '[Cc]ard|CARD|[Vv]isa|VISA|[Aa]mex|AMEX|[Pp]an|PAN|(?<![A-Za-z0-9])[Cc][Cc]|%B'
 
 /** As databases and JSON write a number that has a fraction in its type: `4.53201511283036e+15`. */
 const asFloat = String.raw`\d\.\d{1,15}[Ee]\+?1[2-5](?![\dA-Za-z])`
@@ -52,7 +55,7 @@ export const card: PersonalClass = {
   name: 'payment card',
   marks: mark.card,
   pattern: new RegExp(
-    String.raw`(?=[2-6](?:\d\d|\.))${wordStart}(?<!(?:\d|REDACTED)\.|[0-9A-Fa-f]{32}-)(?=(${asFloat}|${groups}))\d(?:\d\d|\.)`,
+    String.raw`(?=[2-6](?:\d\d|\.))(?:${wordStart}|(?<=${wordOfCard}))(?<!(?:\d|REDACTED)\.|[0-9A-Fa-f]{32}-)(?=(${asFloat}|${groups}))\d(?:\d\d|\.)`,
     'g',
   ),
   part: cardIn,
@@ -78,7 +81,7 @@ function cardIn({ 0: { length }, 1: whole, input, index }: RegExpExecArray): Spa
 
 const groupOfDigits = /(?:%20|\D){0,9}(\d+)/g
 /** The fraction of a number, but for one without a value. */
-const numberAfter = /[A-Za-z0-9]|\.(?!0(?!\d))\d/y
+const numberAfter = /[A-Za-z0-9]|\.(?!00?(?!\d))\d/y
 
 /** Length of an IBAN by country: SWIFT's IBAN registry, release 99. */
 const ibanLengths =

@@ -4,6 +4,7 @@ import { outsideEscape } from './escapes.ts'
 import {
   endOf,
   gap,
+  isAt,
   type PersonalClass,
   replacement,
   type Span,
@@ -16,18 +17,20 @@ import {
 const foreign = String.raw`\u00c0-\u1fff\u2c00-\u2dff\u3040-\ud7ff\uf900-\ufdff`
 const local = String.raw`\w.+\-${foreign}`
 /** Of the other signs of RFC 5322 those that do not part fields as well, within a name; `b'...'` and the like begin a literal. */
-const inName = String.raw`(?<=\w(?<!(?<!\w)[befnrux]))['~!](?=\w)`
-const label = String.raw`[A-Za-z0-9\-${foreign}]+`
+const inName = String.raw`(?<=\w(?<!(?<!\w)[befnrux]|${replacement}))['~!](?=\w)`
+const label = String.raw`[A-Za-z0-9_\-${foreign}]+`
 const topLabel = String.raw`(?:xn--[A-Za-z0-9-]+|[A-Za-z${foreign}]{2,})`
-/** `package@1.2.3-beta.one`, `package@1.2.3.tgz` and `logo@2x.png` are no addresses. */
-const version = String.raw`${replacement}\.|\d+\.\d+\.\d+(?:-|\.(?:min\.)?(?:tgz|tar|zip|js|mjs|css)\b)|\d(?:\.\d)?x\.(?:png|jpe?g|gif|webp|avif|svg|ico|bmp|heic|tiff?|pdf)\b`
+/** `package@1.2.3-beta.one`, `package@1.2.3.tgz`, `logo@2x.png` and, of systemd, `user@1000.service` are no addresses. */
+const version = String.raw`${replacement}\.|\d+\.\d+\.\d+(?:-|\.(?:min\.)?(?:tgz|tar|zip|js|mjs|css)\b)|\d(?:\.\d)?x\.(?:png|jpe?g|gif|webp|avif|svg|ico|bmp|heic|tiff?|pdf)\b|[\w:-]{1,60}\.(?:mount|scope|service|slice|socket|target|timer)\b(?!\.)`
 
 /**
- * RFC 5321 as people use it: no domain without a dot, no quoted name with a space. The pattern starts at the `@`, which is
+ * RFC 5321 as people use it: no domain without a dot. The pattern starts at the `@`, which is
  * rarer than the characters of a name. The host after the user information of a URL stays.
  */
 const characters = String.raw`(?:[${local}]|${inName}|%2B)+`
-const name = String.raw`${startOf(local)}${outsideEscape}${characters}|${characters}|"[^\s"\\@]{1,64}"`
+/** The return path of a list or a forwarder has the reader's address in its name: `bounces+12-tom=example.com@list.example`. */
+const returnPath = String.raw`(?:[\w.-]{1,64}\+[\w.+-]{1,64}=|(?:SRS[01]|prvs|msprvs1)[=+-](?:[\w.+-]{1,64}=){1,4})?`
+const name = String.raw`${returnPath}${startOf(local)}${outsideEscape}${characters}|${characters}|"[^"\\@\r\n]{1,64}"`
 export const email: PersonalClass = {
   name: 'e-mail address',
   marks: mark.at,
@@ -60,8 +63,11 @@ export const phone: PersonalClass = {
   part: wholeGroups,
 }
 
+const coordinateBefore = /(?<=(?<![A-Za-z])(?:lat|latitude|lon|lng|longitude)\\?["']?[=:] ?)/iy
+
 /** The number up to the last group that E.164 has room for: a number that follows it stays. */
 function wholeGroups(hit: RegExpExecArray): Span | null {
+  if (isAt(coordinateBefore, hit.input, hit.index)) return null
   let digits = 0
   let end = 0
   for (const group of hit[0].matchAll(/%2[0B]|\d+/gi)) {

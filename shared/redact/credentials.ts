@@ -4,7 +4,8 @@
  */
 import { keyForm, keyPrefix } from './key-forms.ts'
 import { mark } from './prefilter.ts'
-import { endOf, lastGroup, type PersonalClass, space, wordStart } from './personal-class.ts'
+import { isPersonal, kindOf } from './names.ts'
+import { endOf, lastGroup, type PersonalClass, replacement, space, type Span, wordStart } from './personal-class.ts'
 
 /** Words that follow `Bearer` in prose, such as `Bearer token` or `Bearer realm="x"`. */
 const prose = /^(?:[A-Za-z]?[a-z]{0,19}|REDACTED.*)$/
@@ -39,6 +40,27 @@ function isToken(text: string, own: RegExp): boolean {
   return own.test(text) || /\d/.test(text)
 }
 
+/** Standard Base64 has `+` and `/` too; behind a slash that does not go on with the text, a path does. */
+function jsonIn(hit: RegExpExecArray): Span | null {
+  const [found, tail = ''] = hit
+  const dotted = found.includes('.')
+  const end = tail !== '' && !isText(dotted ? found.replace(/\..*/s, '') : found) ? found.indexOf(tail) : found.length
+  const json = found.slice(0, end)
+  const isWhole = json.length >= 12 && !/^eyJ.{0,8}$/.test(json)
+  if (!isWhole && !/^\{.*\}$/s.test(decoded(json))) return null
+  return isToken(json, ownJson) ? [hit.index, hit.index + end] : null
+}
+const ownJson = /^(?:eyJ|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K)/
+
+/** Whether Base64 holds text, but for its last characters: it may have been cut. */
+function isText(base64: string): boolean {
+  const text = Buffer.from(base64.slice(0, -(base64.length % 4) || undefined), 'base64').toString('utf8')
+  return !/[^\P{Cc}\s]|\ufffd(?!.{0,3}$)/u.test(text)
+}
+
+/** Up to the bracket that closes them, with pairs inside. */
+const valuesOfKey = /(?:[^()\r\n]|\([^()\r\n]{0,80}\)|[()](?!\s|[.,"'\\]|$)){1,1000}/y
+
 const ownKey = new RegExp(`^${keyPrefix}`)
 
 export const credentials: PersonalClass[] = [
@@ -61,15 +83,32 @@ export const credentials: PersonalClass[] = [
     name: 'user information of a data source',
     marks: mark.at,
     pattern:
-      /@(?<=((?<=:(?:thin|oci):)[^\s@/]{1,64}\/[^\s@]{1,256}|(?<![\w.$#-])[\w.$#-]{1,64}[:/][^\s@"'<>]{1,256}(?=@(?:\/\/|(?:tcp|udp|unix)\d?\()))@)/gi,
+      /@(?<=((?<=:(?:thin|oci):)[^\s@/]{1,64}\/[^\s@]{1,256}|(?<![\w.$#-])[\w.$#-]{1,64}(?:[:/][^\s@"'<>]{1,256}(?=@\/\/)|:[^\s"'<>]{1,256}(?=@(?:tcp|udp|unix)\d?\()))@)/gi,
     part: hit => (hit[1]!.endsWith('REDACTED') ? null : [hit.index - hit[1]!.length, hit.index]),
   },
   {
-    // RFC 7519, and any other JSON object in Base64, as cookies and page tokens have it; one cut short as well.
+    // RFC 7519, and any other JSON object in Base64, as cookies and page tokens have it; one cut short as well. After its
+    // brace a quotation mark stands, or a blank, a tab or a line end.
     name: 'JWT',
     marks: mark.credential,
-    pattern: new RegExp(String.raw`eyJ(?<=${wordStart}eyJ)[\w-]{9,}=*(?:\.{1,2}[\w-]+){0,4}`, 'gi'),
-    part: hit => (isToken(hit[0], /^eyJ/) ? [hit.index, endOf(hit)] : null),
+    pattern: new RegExp(
+      String.raw`(?:eyJ|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K)(?<=${wordStart}e...?)[\w-]{5,}(?:=+|([+/][\w+/-]*={0,2}))?(?:\.{1,2}[\w-]+){0,4}`,
+      'gi',
+    ),
+    part: jsonIn,
+  },
+  {
+    // PostgreSQL's detail of a constraint: `Key (id, token)=(12, abc) already exists.`
+    name: 'key of a constraint',
+    marks: mark.assignment,
+    pattern: /\)=\((?<=\(((?:[^()\r\n]|\([^()\r\n]{0,80}\)){1,200})\)=\()/g,
+    part(hit) {
+      if (!hit[1]!.match(/[\w-]+/g)?.some(name => isPersonal(kindOf(name)))) return null
+      const start = endOf(hit)
+      valuesOfKey.lastIndex = start
+      const values = valuesOfKey.exec(hit.input)?.[0] ?? ''
+      return values === '' || values === replacement ? null : [start, start + values.length]
+    },
   },
   {
     name: 'API key',
@@ -82,7 +121,7 @@ export const credentials: PersonalClass[] = [
     name: 'bearer token',
     marks: mark.credential,
     pattern: new RegExp(
-      String.raw`${wordStart}bearer${space}{1,4}(?=([.~+/-]{0,9}\w[\w.~+/-]*(?:={1,2}(?!["=\w])|(?![=\w]))))`,
+      String.raw`${wordStart}bearer${space}{1,4}(?:\\{0,31}["'])?(?=([.~+/-]{0,9}\w[\w.~+/-]*(?:={1,2}(?!["=\w])|(?![=\w]))))`,
       'gi',
     ),
     part: hit => (prose.test(hit[1]!) ? null : [endOf(hit), endOf(hit) + hit[1]!.length]),

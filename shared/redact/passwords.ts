@@ -1,8 +1,8 @@
 /** Secrets that a word of a statement or of a command names, with a space between: `PASSWORD 'x'`, `--password x`. */
-import { kindOf } from './names.ts'
+import { isPersonal, kindOf } from './names.ts'
 import { endOf, type PersonalClass, type Span, startOf } from './personal-class.ts'
 import { mark } from './prefilter.ts'
-import { literalText } from './quoted.ts'
+import { literalText, quotedList } from './quoted.ts'
 
 /** PostgreSQL: CREATE and ALTER ROLE, USER MAPPING; MySQL and Oracle: IDENTIFIED BY, SET PASSWORD; DuckDB: SECRET. */
 const blank = String.raw`(?:\s|\+|\\[nrt])`
@@ -28,12 +28,25 @@ export const passwords: PersonalClass[] = [
   {
     name: 'value of an option',
     marks: mark.option,
-    pattern: /(?<![\w-])--([A-Za-z][\w-]{2,60})[ +]{1,3}(?=[^\s-])/g,
+    pattern: new RegExp(String.raw`${startOf(String.raw`\w-`)}--([A-Za-z][\w-]{2,60})[ +]{1,3}(?=[^\s-])`, 'g'),
     part(hit) {
       const kind = kindOf(hit[1]!)
       if (kind !== 'secret' && kind !== 'datum') return null
       const start = endOf(hit)
       return literalOf(hit.input, start) ?? wordAt(hit.input, start)
+    },
+  },
+  {
+    // PostgreSQL: `SET app.token TO 'x'`, `set_config('app.token', 'x')`, `WHERE token IN ('x', 'y')`.
+    name: 'secret of a setting',
+    marks: mark.statement,
+    pattern: new RegExp(
+      String.raw`([\w-]{2,60})\\{0,31}["']{0,2}(?:${blank}{1,9}to${blank}{1,9}|(?<=set_config${blank}{0,9}\([^()]{1,80})${blank}{0,9},${blank}{0,9}|${blank}{1,9}in${blank}{0,9}(\()${blank}{0,9})(?=E?\\{0,31}['$])`,
+      'gi',
+    ),
+    part(hit) {
+      if (!isPersonal(kindOf(hit[1]!))) return null
+      return (hit[2] && quotedList(hit.input, endOf(hit))) || literalOf(hit.input, endOf(hit))
     },
   },
 ]
@@ -48,4 +61,4 @@ function wordAt(text: string, at: number): Span | null {
   const found = word.exec(text)?.[0] ?? ''
   return found === '' ? null : [at, at + found.length]
 }
-const word = /[^\s"'`;|<>()]+/y
+const word = /(?:[^\s"'`;|<>()\\]|\\(?!["'`nrt\\]))+/y

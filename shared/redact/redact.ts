@@ -15,7 +15,7 @@ import { credentials } from './credentials.ts'
 import { decode, placesInSource } from './escapes.ts'
 import { field } from './fields.ts'
 import { ipv4, ipv4InHostName } from './ipv4.ts'
-import { ipv6 } from './ipv6.ts'
+import { ipv6, ipv6InHostName } from './ipv6.ts'
 import { mac } from './mac.ts'
 import { kindOf, type NameKind, names } from './names.ts'
 import { mark, marksOf } from './prefilter.ts'
@@ -33,6 +33,7 @@ export const classes: PersonalClass[] = [
   card,
   phone,
   ipv6,
+  ipv6InHostName,
   ...mac,
   ipv4,
   ipv4InHostName,
