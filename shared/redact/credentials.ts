@@ -5,7 +5,15 @@
 import { keyForm, keyPrefix } from './key-forms.ts'
 import { mark } from './prefilter.ts'
 import { isPersonal, kindOf } from './names.ts'
-import { endOf, lastGroup, type PersonalClass, replacement, space, type Span, wordStart } from './personal-class.ts'
+import {
+  endOf,
+  lastGroup,
+  type PersonalClass,
+  replacement,
+  space,
+  type Span,
+  wordStart,
+} from './personal-class.ts'
 
 /** Words that follow `Bearer` in prose, such as `Bearer token` or `Bearer realm="x"`. */
 const prose = /^(?:[A-Za-z]?[a-z]{0,19}|REDACTED.*)$/
@@ -44,7 +52,8 @@ function isToken(text: string, own: RegExp): boolean {
 function jsonIn(hit: RegExpExecArray): Span | null {
   const [found, tail = ''] = hit
   const dotted = found.includes('.')
-  const end = tail !== '' && !isText(dotted ? found.replace(/\..*/s, '') : found) ? found.indexOf(tail) : found.length
+  const end =
+    tail !== '' && !isText(dotted ? found.replace(/\..*/s, '') : found) ? found.indexOf(tail) : found.length
   const json = found.slice(0, end)
   const isWhole = json.length >= 12 && !/^eyJ.{0,8}$/.test(json)
   if (!isWhole && !/^\{.*\}$/s.test(decoded(json))) return null

@@ -50,7 +50,10 @@ const encoded = String.raw`%(?:25)*([2-7][0-9A-Fa-f]|0[9ADad])|(?<!\\)\\{1,32}(?
 
 /** What may pass for a character of ASCII, and what is not seen: spaces, dashes, digits, forms by width and by style. */
 const alike = String.raw`(?![\0-\x7f])[\p{Zs}\p{Pd}\p{Nd}\p{No}\p{Default_Ignorable_Code_Point}\p{Cf}\u2024\u2044\u2060-\u206f\u2212\u2215\u2236\u3002\ufe50-\ufe6b\uff01-\uff61\u{1d400}-\u{1d7ff}]`
-const sources = new RegExp(`${colour}|${encoded}|${entity}|${alike}`, 'gu')
+/** A full-width form in UTF-8, as URLs escape it: `%EF%BC%A0`. */
+const wide = '%(?:25)*[Ee][Ff]%(?:25)*[Bb][CcDd]%(?:25)*[89ABab][0-9A-Fa-f]'
+const sources = new RegExp(`${colour}|${wide}|${encoded}|${entity}|${alike}`, 'gu')
+const anyWide = new RegExp(`^${wide}$`)
 const anyAlike = new RegExp(alike, 'u')
 
 /** Whether a character in the text may pass for another one. */
@@ -66,6 +69,8 @@ export function decode(source: string): string {
 function decodedOf(found: string, ofUrl?: string, ofJson?: string, ofHtml?: string): string {
   if (ofHtml !== undefined) return characterOf(ofHtml) ?? found
   const code = ofUrl ?? ofJson
+  if (code === undefined && anyWide.test(found))
+    return plainOf(decodeURIComponent(found.replaceAll(/%(?:25)*/g, '%')))
   if (code === undefined && found.endsWith('m') && found.length > 2) return ''
   return code === undefined ? plainOf(found) : String.fromCharCode(Number.parseInt(code, 16))
 }

@@ -74,7 +74,8 @@ interface Naming {
 const directory = /^(?:OLD)?PWD$/
 
 function valueAt(text: string, at: number, naming: Naming): Span | null {
-  if (naming.kind === 'line' && /[{[]/.test(text.charAt(at))) return lineAfter(text, recordAt(text, at, naming), naming)
+  if (naming.kind === 'line' && /[{[]/.test(text.charAt(at)))
+    return lineAfter(text, recordAt(text, at, naming), naming)
   const list = text.charAt(at) === '[' ? quotedList(text, at + 1, naming.after) : null
   if (list && !goesOn.test(text.slice(list[1], list[1] + 64))) return list
   const literal = literalText(text, at, naming.after)

@@ -28,7 +28,10 @@ export const passwords: PersonalClass[] = [
   {
     name: 'value of an option',
     marks: mark.option,
-    pattern: new RegExp(String.raw`${startOf(String.raw`\w-`)}--([A-Za-z][\w-]{2,60})[ +]{1,3}(?=[^\s-])`, 'g'),
+    pattern: new RegExp(
+      String.raw`${startOf(String.raw`\w-`)}--([A-Za-z][\w-]{2,60})[ +]{1,3}(?=[^\s-])`,
+      'g',
+    ),
     part(hit) {
       const kind = kindOf(hit[1]!)
       if (kind !== 'secret' && kind !== 'datum') return null
@@ -41,12 +44,13 @@ export const passwords: PersonalClass[] = [
     name: 'secret of a setting',
     marks: mark.statement,
     pattern: new RegExp(
-      String.raw`([\w-]{2,60})\\{0,31}["']{0,2}(?:${blank}{1,9}to${blank}{1,9}|(?<=set_config${blank}{0,9}\([^()]{1,80})${blank}{0,9},${blank}{0,9}|${blank}{1,9}in${blank}{0,9}(\()${blank}{0,9})(?=E?\\{0,31}['$])`,
+      String.raw`['$](?<=([\w-]{2,60})\\{0,31}["']{0,2}(?:${blank}{1,9}to${blank}{1,9}|(?<=set_config${blank}{0,9}\([^()]{1,80})${blank}{0,9},${blank}{0,9}|${blank}{1,9}in${blank}{0,9}(\()${blank}{0,9})(E?\\{0,31})['$])`,
       'gi',
     ),
     part(hit) {
       if (!isPersonal(kindOf(hit[1]!))) return null
-      return (hit[2] && quotedList(hit.input, endOf(hit))) || literalOf(hit.input, endOf(hit))
+      const start = hit.index - hit[3]!.length
+      return (hit[2] && quotedList(hit.input, start)) || literalOf(hit.input, start)
     },
   },
 ]

@@ -50,7 +50,10 @@ const cardStart = /(?<!\d)[2-6]\d\d(?:[\t\n\r +%.,:/_·\u00a0-]{0,3}\d){10}|\d\.
 /** The edge is looked at behind the letters and digits, which takes half the time of looking at it first. */
 const ibanStart =
   /[A-Za-z][A-Za-z]\d\d(?<=(?:^|[^A-Za-z0-9]|%[0-9A-F]{2}|[Ii][Bb][Aa][Nn])....)[A-Za-z0-9\t +%./_·\u00a0-]{11}/
-const credentialStart = new RegExp(String.raw`ey(?:j[\w-]{5}|a[gi][\w-]{8})|ew(?:o[gij]|k[ij]|0k)[\w-]{8}|bearer|basic|${keyForm}`, 'i')
+const credentialStart = new RegExp(
+  String.raw`ey(?:j[\w-]{5}|a[gi][\w-]{8})|ew(?:o[gij]|k[ij]|0k)[\w-]{8}|bearer|basic|${keyForm}`,
+  'i',
+)
 const entityStart = /&(?:#[\dxX]{2}|(?:amp|quot|apos|lt|gt|commat|colon|equals|period|nbsp);)/
 const statementWord = /pass[wp]|pwd|identified|secret|crypt|token|api_?key/i
 

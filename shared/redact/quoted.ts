@@ -10,6 +10,8 @@ const dollarQuote = /\$(?:[A-Za-z_]\w{0,62})?\$/y
 
 const quote = new RegExp(quoteMark, 'y')
 const empty = /(?=[\s&;,)\]}]|$)/y
+/** The mark of a string in JSON that ends here: behind `{"url":"/reset?token=` none opens a value. */
+const endOfString = /\\{0,31}"(?=\s{0,9}(?:[}\]]{1,9}(?:[,\s]|$)|,\s{0,9}(?:\\{0,31}"|[{[\d])))/y
 const comma = /\s{0,9},\s{0,9}/y
 const blank = /\s{0,9}/y
 
@@ -20,6 +22,7 @@ const blank = /\s{0,9}/y
  */
 export function literalText(text: string, at: number, around?: string): [start: number, end: number] | null {
   const from = at + (matchAt(literal, text, at)?.length ?? 0)
+  if (around === undefined && matchAt(endOfString, text, from) !== null) return null
   const mark = openingQuote(text, from, around)
   if (mark !== null) return [from + mark.length, closingQuote(text, from + mark.length, mark)]
   const dollars = matchAt(dollarQuote, text, at)
