@@ -43,18 +43,19 @@ function namesAt(text: string, name: string, sign: number): string[] {
   const at = text.lastIndexOf(name, sign)
   const before = text.slice(Math.max(0, at - 48), at)
   // `https://x-access-token:...@host`, `/etc/passwd: ...`
-  if (before.endsWith('//') || /\/etc\/$/.test(before)) return []
+  if (before.endsWith('/etc/') || (before.endsWith('//') && isAt(hostAfter, text, sign))) return []
   if (endsBackslash.test(before)) return [name, before.slice(-1) + name]
   const words = lastWord.test(name) ? wordsBefore.exec(before) : null
   return words ? [words[0] + name] : [name]
 }
+const hostAfter = /[:=][^\s/"'<>@]{1,256}@/y
 const endsBackslash = /\\[nrtbfv]$/
 const lastWord = /^(?:address|code|key|number|phrase|signature|string)s?$/i
 const wordsBefore = /(?:(?<![\w-])[A-Za-z-]{1,20} ){1,2}$/
 
 /** In place of a value: what a shell, a template or a formatter fills in, and what a program writes for none. */
 const noValue =
-  /(?:\$\{[\w.:-]{1,64}\}|\$\([^)\n]{0,200}\)|\{\{[^{}\n]{0,100}\}\}|["'\[]?(?:\[?(?:FILTERED|MASKED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
+  /(?:\$\{[\w.:-]{1,64}\}|\$\([^)\n]{0,200}\)|\{\{[^{}\n]{0,100}\}\}|["'[]?(?:\[?(?:FILTERED|MASKED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
 /** An empty value, and the next name: `token= dur=12ms`, `Email:  Phone: 0612345678`. */
 const assigned = /[A-Za-z_][\w.-]{0,60}=(?!=|\s|$)/y
 const titled = /[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]/y
@@ -107,6 +108,8 @@ const arrow = /\\{0,31}["'`]\s{0,9}(?:->|=>)\s{0,9}(\\{0,31}["'`])/y
 const goesOn = /^\\{0,31}["'`]{1,2}\s{0,9},/
 
 function bareValueAt(text: string, at: number, naming: Naming): Span | null {
+  // A program compares, `token === other`; a literal there is a value.
+  if (isAt(comparison, text, at)) return null
   const inQuery = naming.kind !== 'line' && naming.sign === '=' && /[?&]/.test(naming.before ?? '')
   const closing = inQuery || naming.kind === 'line' || naming.isList ? undefined : closings[text.charAt(at)]
   const start = closing ? at + 1 : at
@@ -139,10 +142,12 @@ function stringEnd(text: string, at: number, { name, before }: Naming): number {
   while (text.charAt(first - 1) === '\\' && opening - first < 31) first--
   const mark = text.slice(first, opening + 1)
   let end = closingQuote(text, at, mark)
+  if (mark !== '"') return end
   // In CSV a doubled mark is one of the text.
-  while (mark === '"' && text.startsWith('""', end)) end = closingQuote(text, end + 2, mark)
+  while (text.startsWith('""', end)) end = closingQuote(text, end + 2, mark)
   return end
 }
+const comparison = /(?<====\s{0,9})/y
 const entity = /&(?:amp;){0,9}(?:#\d{2,4}|#x[\da-f]{2,4}|quot|apos);/iy
 
 /** The same field of another record, in a program or in SQL: `email = EXCLUDED.email`. */
@@ -209,9 +214,11 @@ const inWord = String.raw`[^\s\u001b&;,"'\`<>()[\]{}|\\]|\\(?![nrtu"'\`\\])`
 const word = new RegExp(`${grouped}|(?:${inWord})+`, 'y')
 /** Of a secret, signs go on to what is no other name; a blank, a mark around the text, and the sign of a form end it. */
 const secretWord = new RegExp(
-  String.raw`${grouped}|(?:${inWord}|[;,()[\]{}<>|]{1,8}(?=[^\s;,()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w))+`,
+  String.raw`${grouped}|(?:${inWord}|[;,()[\]{}<>|]{1,8}(?=[^\s;,.:=()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w))+`,
   'y',
 )
+/** Of a name in the plural: `tokens=abc1,def2`. */
+const wordList = new RegExp(String.raw`${grouped}|(?:${inWord}|[;,](?![\w.-]{1,40}\s?[=:])(?=\w))+`, 'y')
 /** In the query of a URL most signs may stand as they are, but those at the end are of the text around. */
 const queryValue = new RegExp(
   String.raw`(?:[^\s&"#\\,;'\`<>()[\]{}|]|[,;'\`<>()[\]{}|]{1,8}(?![\s&"#\\,;'\`<>()[\]{}|]|$)|\\(?![nrtu"'\`\\]))+`,
@@ -230,9 +237,10 @@ const hop = String.raw`(?:(?:for|by|host|proto)=)?(?:"[^"\r\n]{0,200}"|'[^'\r\n]
 const hopList = new RegExp(String.raw`(?!REDACTED)${hop}(?:\s{0,3}[,;]\s{0,3}${hop})*|${word.source}`, 'iy')
 
 function endingFor({ name, kind, isList, before, after, sign }: Naming): RegExp {
-  if (isList && after === undefined) return hopList
-  if (kind !== 'line' || after !== undefined)
-    return after === undefined && (kind === 'secret' || /s$/i.test(name)) ? secretWord : word
+  if (after !== undefined) return word
+  if (isList) return hopList
+  if (kind === 'secret') return secretWord
+  if (kind === 'datum') return /s$/i.test(name) ? wordList : word
   if (sign === '=') return assignedLine
   return /["'`]/.test(before ?? '') ? quotedLine : line
 }

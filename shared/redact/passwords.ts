@@ -49,6 +49,12 @@ export const passwords: PersonalClass[] = [
     ),
     part(hit) {
       if (!isPersonal(kindOf(hit[1]!))) return null
+      // `COPY secret TO 'file'`
+      if (
+        !hit[2] &&
+        !/(?<![A-Za-z])set[\s_+\\]/i.test(hit.input.slice(Math.max(0, hit.index - 200), hit.index))
+      )
+        return null
       const start = hit.index - hit[3]!.length
       return (hit[2] && quotedList(hit.input, start)) || literalOf(hit.input, start)
     },

@@ -190,6 +190,8 @@ const leftAlone: Record<string, string[]> = {
     'npm_package_scripts_build_production=webpack pypi-publish-action-release-v1',
     'lat=+52.3702157 lon: +13.3702157',
     'sec-ch-ua-mobile: ?0',
+    'tokens = tokenize(sql, limits); email === wanted.account',
+    "COPY secret TO '/tmp/x'",
   ],
   numbers: [
     '3.14159',
