@@ -29,7 +29,7 @@ const version = String.raw`${replacement}\.|\d+\.\d+\.\d+(?:-|\.(?:min\.)?(?:tgz
  */
 const characters = String.raw`(?:[${local}]|${inName}|%2B)+`
 /** The return path of a list or a forwarder has the reader's address in its name: `bounces+12-tom=example.com@list.example`. */
-const returnPath = String.raw`(?:[\w.-]{1,64}\+[\w.+-]{1,64}=|(?:SRS[01]|prvs|msprvs1)[=+-](?:[\w.+-]{1,64}=){1,4})?`
+const returnPath = String.raw`(?:[\w.-]{1,64}\+[\w.+-]{1,64}=|(?:SRS[01]|prvs|msprvs1)[=+-](?:[\w.+-]{1,64}=){1,4}|[\w.-]{1,64}=(?=[\w-]{1,64}\.(?:com|net|org|edu|[a-z]{2})@))?`
 const name = String.raw`${returnPath}${startOf(local)}${outsideEscape}${characters}|${characters}|"[^"\\@\r\n]{1,64}"`
 export const email: PersonalClass = {
   name: 'e-mail address',

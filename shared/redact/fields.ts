@@ -13,7 +13,7 @@ const name = String.raw`(?:(?<![\w-])|(?<=${escape}))[\w-]{2,100}?(?:\.(?:\d{1,2
 
 /** Between a sign and its value; a line ends there only where the next one is indented, as in YAML: `password: |`. */
 const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
-const gap = String.raw`[^\S\r\n]{0,32}(?:(?:[|>][-+]?)?${lineEnd}[ \t]{1,32})?`
+const gap = String.raw`[^\S\r\n]{0,32}(?:(?:[|>][-+]?)?${lineEnd}[ \t]{1,32}(?:- )?)?`
 
 /** `[0]`, `[]` and `[name]` behind a name. */
 const brackets = String.raw`((?:\[["']?[\w-]{0,60}["']?\]){0,4})`
@@ -127,12 +127,22 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   if (naming.kind !== 'secret' && !inQuery && (count.test(found) || isCount(naming.name, found))) return null
   if (found.trim() === '' || placeholder.test(found) || isReference(found, naming.name)) return null
   // `(415) 555-0132` begins with a bracket.
-  if (closing && text.charAt(end) !== closing) return found.includes(closing) ? [at, end] : null
+  if (closing && text.charAt(end) !== closing)
+    return found.includes(closing) ? [at, end] : cutBracket(naming, text, at)
   if (naming.kind === 'datum' && !inQuery && isNoDatum(found, text.slice(end, end + 2), naming.sign))
     return null
   // A bare value behind a quoted name is a number in JSON, and a bare word would make the text unreadable.
   const quotes = naming.sign === ':' && doubleQuote.test(naming.after ?? '') ? naming.after! : ''
   return [start, end, quotes]
+}
+
+/** Of a secret, `<a1` is the value itself; a brace or a bracket opens a record. */
+function cutBracket({ kind }: Naming, text: string, at: number): Span | null {
+  const end =
+    kind === 'secret' && /[<(]/.test(text.charAt(at))
+      ? at + /^\S[^\s"'`]{0,200}/.exec(text.slice(at, at + 200))![0].length
+      : at
+  return end > at + 1 ? [at, end] : null
 }
 
 /** Where the string ends in which the name stands first: `-H "Cookie: a=b"`, `["Cookie: a=\"b\""]`. */
@@ -214,7 +224,7 @@ const inWord = String.raw`[^\s\u001b&;,"'\`<>()[\]{}|\\]|\\(?![nrtu"'\`\\])`
 const word = new RegExp(`${grouped}|(?:${inWord})+`, 'y')
 /** Of a secret, signs go on to what is no other name; a blank, a mark around the text, and the sign of a form end it. */
 const secretWord = new RegExp(
-  String.raw`${grouped}|(?:${inWord}|[;,()[\]{}<>|]{1,8}(?=[^\s;,.:=()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w))+`,
+  String.raw`${grouped}|(?:${inWord}|[;,()[\]{}<>|]{1,8}(?=[^\s;,.:=()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w)|&(?!#|\w{2,8};|[\w.%[\]-]{0,40}[=:])(?=[^\s&"'<>\\]{3}))+`,
   'y',
 )
 /** Of a name in the plural: `tokens=abc1,def2`. */

@@ -16,6 +16,16 @@ const calls = [
   String.raw`set${blank}{1,9}password${blank}{1,9}for${blank}{1,9}[^=;]{1,200}=(?:${blank}{0,9}password${blank}{0,9}\()?`,
   String.raw`(?:password|crypt)${blank}{0,9}\(`,
 ]
+/** Between a name and a literal: PostgreSQL's SET, conditions and `set_config('a.token', 'x')`; PHP's serialize(). */
+const settings = [
+  String.raw`${blank}{1,9}(to)${blank}{1,9}`,
+  String.raw`${blank}{1,9}i?like${blank}{1,9}`,
+  String.raw`${blank}{0,9}(?:<>|!=|!?~{1,2}\*?)${blank}{0,9}`,
+  String.raw`${blank}{1,9}in${blank}{0,9}(\()${blank}{0,9}`,
+  String.raw`(?<=set_config${blank}{0,9}\([^()]{1,80})${blank}{0,9},${blank}{0,9}`,
+  String.raw`;s:\d{1,9}:`,
+]
+
 const clause = String.raw`(?:(?:${words.join('|')})${blank}{1,9}|(?:${calls.join('|')})${blank}{0,9})`
 
 export const passwords: PersonalClass[] = [
@@ -28,8 +38,9 @@ export const passwords: PersonalClass[] = [
   {
     name: 'value of an option',
     marks: mark.option,
+    // `--token x`, and as programs write a list of arguments: `['--token', 'x']`.
     pattern: new RegExp(
-      String.raw`${startOf(String.raw`\w-`)}--([A-Za-z][\w-]{2,60})[ +]{1,3}(?=[^\s-])`,
+      String.raw`${startOf(String.raw`\w-`)}--([A-Za-z][\w-]{2,60})(?:[ +\t]{1,3}|\\{0,31}["'],\s{0,3}(?=\\{0,31}["']))(?=[^\s-])`,
       'g',
     ),
     part(hit) {
@@ -40,26 +51,25 @@ export const passwords: PersonalClass[] = [
     },
   },
   {
-    // PostgreSQL: `SET app.token TO 'x'`, `set_config('app.token', 'x')`, `WHERE token IN ('x', 'y')`.
+    // It starts at the quotation mark, which is rarer than names.
     name: 'secret of a setting',
     marks: mark.statement,
     pattern: new RegExp(
-      String.raw`['$](?<=([\w-]{2,60})\\{0,31}["']{0,2}(?:${blank}{1,9}to${blank}{1,9}|(?<=set_config${blank}{0,9}\([^()]{1,80})${blank}{0,9},${blank}{0,9}|${blank}{1,9}in${blank}{0,9}(\()${blank}{0,9})(E?\\{0,31})['$])`,
+      String.raw`["'$](?<=([\w-]{2,60})\\{0,31}["']{0,2}(?:${settings.join('|')})(E?\\{0,31})["'$])`,
       'gi',
     ),
-    part(hit) {
-      if (!isPersonal(kindOf(hit[1]!))) return null
-      // `COPY secret TO 'file'`
-      if (
-        !hit[2] &&
-        !/(?<![A-Za-z])set[\s_+\\]/i.test(hit.input.slice(Math.max(0, hit.index - 200), hit.index))
-      )
-        return null
-      const start = hit.index - hit[3]!.length
-      return (hit[2] && quotedList(hit.input, start)) || literalOf(hit.input, start)
+    part({ input, index, ...hit }) {
+      if (!isPersonal(kindOf(hit[1]!)) || (hit[2] && !isSet(input, index))) return null
+      const start = index - hit[4]!.length
+      return (hit[3] && quotedList(input, start)) || literalOf(input, start)
     },
   },
 ]
+
+/** `COPY secret TO 'file'` sets nothing. */
+function isSet(text: string, at: number): boolean {
+  return /(?<![A-Za-z])set(?:\s|[+\\])/i.test(text.slice(Math.max(0, at - 200), at))
+}
 
 function literalOf(text: string, at: number): Span | null {
   const literal = literalText(text, at)
