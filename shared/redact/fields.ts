@@ -116,11 +116,8 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   const value =
     start > at ? (naming.kind === 'secret' ? bracketed : word) : inQuery ? queryValue : endingFor(naming)
   value.lastIndex = start
-  const inString =
-    naming.kind === 'line' && /["'`]/.test(naming.before ?? '') && naming.after === undefined
-      ? stringEnd(text, start, naming)
-      : text.length
-  const found = (value.exec(text)?.[0] ?? '').slice(0, inString - start)
+  const isInString = naming.kind === 'line' && /["'`]/.test(naming.before ?? '') && naming.after === undefined
+  const found = value.exec(isInString ? text.slice(0, stringEnd(text, start, naming)) : text)?.[0] ?? ''
   const end = start + found.length
   // The quotation mark or the ampersand is found once entities are decoded.
   if (isAt(entity, text, end)) return null
@@ -145,17 +142,20 @@ function cutBracket({ kind }: Naming, text: string, at: number): Span | null {
   return end > at + 1 ? [at, end] : null
 }
 
+/** Without a bound, each of many open quotation marks would be followed to the end of the text. */
+const longest = 4096
+
 /** Where the string ends in which the name stands first: `-H "Cookie: a=b"`, `["Cookie: a=\"b\""]`. */
 function stringEnd(text: string, at: number, { name, before }: Naming): number {
   const opening = text.lastIndexOf(before + name, at)
   let first = opening
   while (text.charAt(first - 1) === '\\' && opening - first < 31) first--
   const mark = text.slice(first, opening + 1)
-  let end = closingQuote(text, at, mark)
-  if (mark !== '"') return end
+  const near = text.slice(0, at + longest)
+  let end = closingQuote(near, at, mark)
   // In CSV a doubled mark is one of the text.
-  while (text.startsWith('""', end)) end = closingQuote(text, end + 2, mark)
-  return end
+  if (mark === '"') while (near.startsWith('""', end)) end = closingQuote(near, end + 2, mark)
+  return end < near.length ? end : text.length
 }
 const comparison = /(?<====\s{0,9})/y
 const entity = /&(?:amp;){0,9}(?:#\d{2,4}|#x[\da-f]{2,4}|quot|apos);/iy

@@ -305,6 +305,8 @@ describe('the time for 300 KB is at most 30 times that for 30 KB, of', () => {
     "1- a-1-1-1-1- 00:11: 00-aa- a.1.1.1.1 abcd.ef01. password~' set~password~for~ password~$a$ --token~ identified~by~ " +
     'eyj_ sbp_ eyj-a BASIC~abcd password=a[b][ a[b][c] "jwt":{"hash": password={ "token":[[ \u200b \uff11. \uff0b1 +1((1 +1~(1 ' +
     'forwarded-for:~a, forwarded=for=a;for= forwarded:" [a] ' +
+    '["cookie:~a=\\"b\\"", "cookie:~x"" ' +
+    "'cookie:~x''\n 'cookie:~x''\\n token~in~('a', a)=( " +
     '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( x://a: //a: tcp://10.0.0.5:6379, \\\\u0022 %2525 token=Some( A/1.1~ token=a.b'
 
   test.each(repeated.split(' '))('%j over and over', part => {
