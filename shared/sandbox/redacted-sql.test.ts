@@ -222,7 +222,7 @@ test('a number that is computed is known by each name that it gets', () => {
 
 test('a number that was a text is shown as a sum only', () => {
   const sql =
-    'WITH w AS (SELECT id, SAFE_CAST(tel AS INT64) AS n FROM seen) ' +
+    'WITH w AS (SELECT id, SAFE_CAST(label AS INT64) AS n FROM seen) ' +
     'SELECT n AS m, n * 2 AS twice, CAST(n AS STRING) AS t, MAX(n) AS most, AVG(n) AS mean, APPROX_QUANTILES(n, 2)[OFFSET(1)] AS half FROM w'
   const { problem, names } = judged(sql)
   expect(problem).toBeNull()
