@@ -28,28 +28,32 @@ export const field: PersonalClass = {
   ),
   part(hit) {
     const [, before, named, inBrackets, after, sign, gap] = hit
-    const { input } = hit
+    const { input, index } = hit
     const inside = inBrackets === '' ? [] : inBrackets!.split(/\W+/)
-    const kind = [...namesAt(input, named!, hit.index), ...inside].map(kindOf).find(isPersonal)
-    if (kind === undefined || directory.test(named!)) return null
+    const kind = [named!, ...inside].map(kindOf).find(isPersonal) ?? kindWithBefore(input, named!, index)
+    if (kind === undefined || isNoName(input, named!, index)) return null
     const at = endOf(hit)
     if (isAt(noValue, input, at) || (gap && isAt(sign === '=' ? assigned : titled, input, at))) return null
     return valueAt(input, at, { name: named!, kind, isList: hops.test(named!), before, after, sign: sign! })
   },
 }
 
-/** The name, `\token` whole in a path of Windows, and words that only those before them make a name: `AWS Secret Access Key`. */
-function namesAt(text: string, name: string, sign: number): string[] {
+/** Of `\\token` in a path of Windows, and of words that only those before them make a name: `AWS Secret Access Key`. */
+function kindWithBefore(text: string, name: string, sign: number): NameKind | undefined {
   const at = text.lastIndexOf(name, sign)
-  const before = text.slice(Math.max(0, at - 48), at)
-  // `https://x-access-token:...@host`, `/etc/passwd: ...`
-  if (before.endsWith('/etc/') || (before.endsWith('//') && isAt(hostAfter, text, sign))) return []
-  if (endsBackslash.test(before)) return [name, before.slice(-1) + name]
-  const words = lastWord.test(name) ? wordsBefore.exec(before) : null
-  return words ? [words[0] + name] : [name]
+  const isEscape = text.charAt(at - 2) === '\\' && /[nrtbfv]/.test(text.charAt(at - 1))
+  if (!isEscape && !lastWord.test(name)) return undefined
+  const before = isEscape ? text.charAt(at - 1) : wordsBefore.exec(text.slice(Math.max(0, at - 48), at))?.[0]
+  return [kindOf((before ?? '') + name)].find(isPersonal)
+}
+
+/** `PWD=/home/app`, `https://x-access-token:...@host` and `/etc/passwd: ...` */
+function isNoName(text: string, name: string, sign: number): boolean {
+  if (directory.test(name)) return true
+  const before = text.slice(0, text.lastIndexOf(name, sign))
+  return before.endsWith('/etc/') || (before.endsWith('//') && isAt(hostAfter, text, sign))
 }
 const hostAfter = /[:=][^\s/"'<>@]{1,256}@/y
-const endsBackslash = /\\[nrtbfv]$/
 const lastWord = /^(?:address|code|key|number|phrase|signature|string)s?$/i
 const wordsBefore = /(?:(?<![\w-])[A-Za-z-]{1,20} ){1,2}$/
 
