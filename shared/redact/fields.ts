@@ -38,7 +38,7 @@ export const field: PersonalClass = {
   },
 }
 
-/** Of `\\token` in a path of Windows, and of words that only those before them make a name: `AWS Secret Access Key`. */
+/** Of `\token` in a path of Windows, and of words that only those before them make a name: `AWS Secret Access Key`. */
 function kindWithBefore(text: string, name: string, sign: number): NameKind | undefined {
   const at = text.lastIndexOf(name, sign)
   const isEscape = text.charAt(at - 2) === '\\' && /[nrtbfv]/.test(text.charAt(at - 1))
