@@ -42,9 +42,9 @@ function quoted(argument: string): string {
   return `'${argument.replaceAll("'", `'\\''`)}'`
 }
 
-/** What `gcloud builds submit` of a file prints, as nobody: not as the machine's account either, nor to Google. */
+/** What `gcloud beta builds submit` of a file prints, as nobody: not as the machine's account either, nor to Google. */
 function submitError(file: string): Promise<string> {
-  const args = ['builds', 'submit', `--config=${file}`, '--no-source', '--project=my-project']
+  const args = ['beta', 'builds', 'submit', `--config=${file}`, '--no-source', '--project=my-project']
   const env = {
     ...process.env,
     CLOUDSDK_CONFIG: mkdtempSync(join(folder, 'gcloud-')),

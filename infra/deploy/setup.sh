@@ -278,5 +278,5 @@ for step in ${only//,/ }; do
 done
 
 echo '# Done. Next:'
-echo "# gcloud builds submit --project=$project --config=cloudbuild.yaml" \
+echo "# gcloud beta builds submit --project=$project --config=cloudbuild.yaml" \
   "--substitutions=_REGION=$region,_DATASET=$dataset,_LOCATION=$location,_DATABASE='$database'"

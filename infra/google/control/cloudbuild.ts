@@ -68,7 +68,7 @@ export async function runBuild(file: string, options: BuildOptions): Promise<voi
   }
 }
 
-/** As `gcloud builds submit` does after its upload. */
+/** As `gcloud beta builds submit` does after its upload. */
 async function submit({ plane, project }: BuildOptions, build: Build): Promise<void> {
   const response = await fetch(`${plane.address}/cloudbuild/v1/projects/${project}/locations/global/builds`, {
     method: 'POST',
