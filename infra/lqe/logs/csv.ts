@@ -1,57 +1,188 @@
-/** CSV files with a line of names at the top, read by DuckDB: also with ; or a tab between values, and with gzip. */
-import { closeSync, openSync, readSync } from 'node:fs'
-import { quoteText } from '../../../shared/engines/duckdb/syntax.ts'
+/** CSV files (RFC 4180) with a line of names at the top: also with ;, a tab or | between values. */
 import type { Column } from '../../../shared/sql/types.ts'
 import { BadEntry, columnFinder, type Json } from './entries.ts'
 import { LogsError } from './error.ts'
-import { type Line, longestLine } from './lines.ts'
+import { type Line, longestLine, readLines, type Source } from './lines.ts'
 
 /** The name of a file of CSV: `.csv` or `.tsv`, packed or not. */
 export function isNamedCsv(file: string): boolean {
   return /\.[ct]sv(\.gz)?$/i.test(file)
 }
 
+const delimiters = [',', ';', '\t', '|']
+
 /**
  * The rows of a file, each as JSON in which every value is a text, or `null` where there is none. A row that is none is a
- * JSON text: why not. They come last.
- * @throws LogsError for a file that is no CSV; the signal's reason
+ * JSON text: why not. The line of names is a blank one.
+ * @throws LogsError for a file whose line of names cannot be read; as `readLines`
  */
-export async function* readCsv(file: string, signal?: AbortSignal): AsyncGenerator<Line> {
-  if (file === '-') throw new LogsError('CSV is read from a file that has a name, not from -')
-  const { DuckDBInstance } = await import('@duckdb/node-api')
-  const instance = await DuckDBInstance.create(':memory:')
-  const connection = await instance.connect()
-  const compression = isGzip(file) ? 'gzip' : 'none'
-  const options = `header = true, all_varchar = true, store_rejects = true, max_line_size = ${longestLine}`
-  try {
-    const from = `read_csv(${quoteText(file)}, ${options}, compression = '${compression}')`
-    const rows = await connection.stream(`SELECT to_json(r) FROM ${from} AS r`)
-    let number = 1 // the line of names
-    for await (const chunk of rows.yieldRows())
-      for (const [text] of chunk) {
-        signal?.throwIfAborted()
-        yield { number: ++number, text: String(text), utf8: true }
-      }
-    const bad = await connection.runAndReadAll(
-      'SELECT line, MIN(error_message) FROM reject_errors GROUP BY line ORDER BY line',
-    )
-    for (const [line, why] of bad.getRows())
-      yield { number: Number(line), text: JSON.stringify(why), utf8: true }
-  } catch (error) {
-    signal?.throwIfAborted()
-    throw new LogsError(`${file}: ${(error as Error).message.split('\n')[0]}`)
-  } finally {
-    connection.closeSync()
-    instance.closeSync()
+export async function* readCsv(source: Source): AsyncGenerator<Line> {
+  const lines = csvLines(source)
+  const head = await readHead(lines)
+  if (head === null) return
+  const { number, utf8 } = head.lines[0]!
+  if (head.fault !== null)
+    throw new LogsError(`${source.file}:${number}: the line of names has ${head.fault}. Nothing was loaded.`)
+  yield { number, text: '', utf8 }
+  const rows = new Rows(head)
+  for await (const line of lines) for (const row of rows.add(line)) yield row
+  while (rows.isOpen) for (const row of rows.end()) yield row
+}
+
+/** The lines of a file. CR alone ends one, too, as in files of old Macs. */
+async function* csvLines(source: Source): AsyncGenerator<Line> {
+  for await (const line of readLines(source)) {
+    if (!line.text?.includes('\r')) yield line
+    else
+      for (const [i, text] of line.text.split('\r').entries())
+        yield { ...line, number: line.number + i, text }
   }
 }
 
-/** Begins with gzip's magic number, 1f 8b (RFC 1952). */
-function isGzip(file: string): boolean {
-  const [descriptor, head] = [openSync(file, 'r'), Buffer.alloc(2)]
-  readSync(descriptor, head)
-  closeSync(descriptor)
-  return head[0] === 0x1f && head[1] === 0x8b
+/** The first record; `null` of an empty file. Its delimiter is the one by which its first line has most values. */
+async function readHead(lines: AsyncGenerator<Line>): Promise<CsvRecord | null> {
+  let record: CsvRecord | null = null
+  while (record === null || record.isOpen) {
+    const { value: line, done } = await lines.next()
+    if (done) break
+    if (record !== null) record.add(line)
+    else if (!isBlank(line)) record = widest(line)
+  }
+  return record
+}
+
+function widest(line: Line): CsvRecord {
+  const read = delimiters.map(delimiter => new CsvRecord(delimiter).add(line))
+  return read.reduce((most, each) => (each.values.length > most.values.length ? each : most))
+}
+
+function isBlank({ text }: Line): boolean {
+  return text?.trim() === ''
+}
+
+/** One record as RFC 4180 has it, which is read line by line. A quote within a value that is not quoted is a part of it. */
+class CsvRecord {
+  readonly delimiter: string
+  readonly lines: Line[] = []
+  readonly values: string[] = []
+  /** What a quoted value holds so far. */
+  #quoted: string | null = null
+  /** With a line end between lines. */
+  #length = -1
+  #fault: string | null = null
+
+  constructor(delimiter: string) {
+    this.delimiter = delimiter
+  }
+
+  /** Whether it goes on in the next line. */
+  get isOpen(): boolean {
+    return this.#fault === null && this.#quoted !== null
+  }
+
+  get fault(): string | null {
+    return this.#fault ?? (this.#quoted === null ? null : 'a quoted value without its closing quote')
+  }
+
+  add(line: Line): this {
+    this.lines.push(line)
+    this.#length += 1 + (line.text?.length ?? Infinity)
+    if (this.#length > longestLine) this.#fault = `more than ${longestLine} bytes`
+    else this.#read(line.text!)
+    return this
+  }
+
+  #read(text: string): void {
+    for (let at = 0; at <= text.length; at += 1) {
+      const start = this.#quoted === null ? afterBlanks(text, at) : at
+      if (this.#quoted === null && text[start] !== '"') {
+        const end = text.indexOf(this.delimiter, at)
+        this.values.push(text.slice(at, (at = end < 0 ? text.length : end)))
+        continue
+      }
+      const from = this.#quoted === null ? start + 1 : at
+      const end = closingQuote(text, from)
+      this.#quoted = (this.#quoted ?? '') + (end < 0 ? `${text.slice(from)}\n` : text.slice(from, end))
+      if (end < 0) return
+      this.values.push(this.#quoted.replaceAll('""', '"'))
+      this.#quoted = null
+      at = afterBlanks(text, end + 1)
+      if (at < text.length && text[at] !== this.delimiter) {
+        this.#fault = 'text after a closing quote; a quote in a quoted value is written ""'
+        return
+      }
+    }
+  }
+}
+
+function afterBlanks(text: string, at: number): number {
+  while (text[at] === ' ') at += 1
+  return at
+}
+
+/** @returns -1 where there is none */
+function closingQuote(text: string, from: number): number {
+  let at = text.indexOf('"', from)
+  while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2)
+  return at
+}
+
+/** Makes rows of lines. */
+class Rows {
+  readonly #delimiter: string
+  readonly #names: string[]
+  #record: CsvRecord | null = null
+
+  constructor({ delimiter, values }: CsvRecord) {
+    this.#delimiter = delimiter
+    this.#names = distinct(values.map((name, i) => name.trim() || `column${i}`))
+  }
+
+  get isOpen(): boolean {
+    return this.#record !== null
+  }
+
+  /** @returns the rows that end with this line */
+  add(line: Line): Line[] {
+    if (this.#record === null && isBlank(line)) return []
+    this.#record = (this.#record ?? new CsvRecord(this.#delimiter)).add(line)
+    return this.#record.isOpen ? [] : this.end()
+  }
+
+  /**
+   * Ends the record. Where it is bad, a quote too many or too few may have made its lines one: each of the others is read
+   * by itself, and the last one may begin another record.
+   */
+  end(): Line[] {
+    const record = this.#record!
+    this.#record = null
+    const row = this.#rowOf(record)
+    if (record.lines.length === 1 || row.text!.startsWith('{')) return [row]
+    const others = record.lines.slice(1, -1).filter(line => !isBlank(line))
+    const alone = others.map(line => this.#rowOf(new CsvRecord(this.#delimiter).add(line)))
+    return [row, ...alone, ...this.add(record.lines.at(-1)!)]
+  }
+
+  #rowOf({ lines, values, fault }: CsvRecord): Line {
+    const names = this.#names
+    const utf8 = lines.every(line => line.utf8)
+    const isWhole = values.length >= names.length && values.slice(names.length).every(text => text === '')
+    const why = fault ?? (isWhole ? null : `${values.length} values in place of ${names.length}`)
+    const row = why ?? Object.fromEntries(names.map((name, i) => [name, values[i] || null]))
+    return { number: lines[0]!.number, text: JSON.stringify(row), utf8 }
+  }
+}
+
+/** Of equal names, the later ones get a number. */
+function distinct(names: string[]): string[] {
+  const taken = new Set(names)
+  const seen = new Set<string>()
+  return names.map(name => {
+    let own = name
+    for (let i = 1; seen.has(own) || (own !== name && taken.has(own)); i++) own = `${name}_${i}`
+    seen.add(own)
+    return own
+  })
 }
 
 type Texts = { [name: string]: string | null }

@@ -83,6 +83,20 @@ describe('the lines of a log file', () => {
     await expect(linesOf(bytes)).rejects.toThrow('-: the gzip data is damaged or ends early')
   })
 
+  test.each([
+    ['UTF-16LE', Buffer.from('\ufeff{"a": 1}\n', 'utf16le')],
+    ['UTF-16LE', gzipSync(Buffer.from('ts,level\n', 'utf16le'))],
+    ['UTF-16BE', Buffer.from('\ufeff{"a": 1}\n', 'utf16le').swap16()],
+    ['UTF-16BE', Buffer.from('{"a": 1}\n', 'utf16le').swap16()],
+    ['UTF-32LE', Buffer.from('\xff\xfe\0\0{\0\0\0', 'latin1')],
+    ['UTF-32LE', Buffer.from('{\0\0\0}\0\0\0', 'latin1')],
+    ['UTF-32BE', Buffer.from('\0\0\xfe\xff\0\0\0{', 'latin1')],
+    ['UTF-32BE', Buffer.from('\0\0\0{\0\0\0}', 'latin1')],
+  ])('in %s are an error that says how they become UTF-8 (%#)', async (name, bytes) => {
+    const message = `-: the text is ${name}, not UTF-8. Nothing was loaded. Load a copy: iconv -f ${name} -t UTF-8 FILE > COPY`
+    await expect(linesOf(bytes)).rejects.toThrow(new LogsError(message))
+  })
+
   test('that are too long have no text, and those after them are read', async () => {
     const long = Buffer.alloc(1_000_000, 'x')
     const pieces = Array<Buffer>(longestLine / long.length).fill(long)

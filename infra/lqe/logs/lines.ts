@@ -31,14 +31,14 @@ export interface Source {
 /**
  * The lines of a file, which may be compressed with gzip. They end with LF or CRLF; a byte order mark at the start is
  * left out.
- * @throws LogsError for damaged gzip data; an error of the file system; the signal's reason
+ * @throws LogsError for damaged gzip data, and for text in another encoding than UTF-8 that is known by its beginning; an error of the file system; the signal's reason
  */
 export async function* readLines(source: Source): AsyncGenerator<Line> {
   const stream = source.file === '-' ? (source.stdin ?? process.stdin) : createReadStream(source.file)
   if (source.signal) addAbortSignal(source.signal, stream)
   try {
     const bytes = observed(stream, chunk => source.onBytes?.(chunk.length))
-    yield* split(observed(unpacked(bytes), source.onText))
+    yield* split(observed(unpacked(bytes), source.onText), source.file)
   } catch (error) {
     source.signal?.throwIfAborted()
     const code = (error as NodeJS.ErrnoException).code
@@ -70,7 +70,7 @@ async function* unpacked(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer>
   yield* packed ? pipeline(Readable.from(all()), createGunzip(), () => {}) : all()
 }
 
-async function* split(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+async function* split(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<Line> {
   let [number, length] = [0, 0]
   let parts: Buffer[] = []
   const take = (part: Buffer) => {
@@ -81,6 +81,7 @@ async function* split(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
   const line = (): Line => {
     const bytes = length > longestLine ? null : Buffer.concat(parts)
     ;[parts, length] = [[], 0]
+    if (number === 0 && bytes !== null) checkEncoding(file, bytes)
     return decode(++number, bytes)
   }
   for await (const chunk of chunks) {
@@ -93,6 +94,22 @@ async function* split(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
     if (from < chunk.length) take(chunk.subarray(from))
   }
   if (length > 0) yield line()
+}
+
+/** Encodings by the first bytes of a text: a byte order mark, or the zeros of an ASCII character. */
+const encodings: [start: RegExp, name: string][] = [
+  [/^(?:\xff\xfe\0\0|[^\0]\0\0\0)/, 'UTF-32LE'],
+  [/^(?:\0\0\xfe\xff|\0\0\0[^\0])/, 'UTF-32BE'],
+  [/^(?:\xff\xfe|[^\0]\0)/, 'UTF-16LE'],
+  [/^(?:\xfe\xff|\0[^\0])/, 'UTF-16BE'],
+]
+
+function checkEncoding(file: string, bytes: Buffer): void {
+  const head = bytes.toString('latin1', 0, 4)
+  const name = encodings.find(([start]) => start.test(head))?.[1]
+  if (name === undefined) return
+  const copy = `iconv -f ${name} -t UTF-8 FILE > COPY`
+  throw new LogsError(`${file}: the text is ${name}, not UTF-8. Nothing was loaded. Load a copy: ${copy}`)
 }
 
 function decode(number: number, bytes: Buffer | null): Line {

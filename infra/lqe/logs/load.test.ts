@@ -34,6 +34,36 @@ async function load(content: string | Buffer, options: Partial<LoadOptions> & { 
 const line = (entry: object) =>
   `${JSON.stringify({ timestamp: '2026-01-31T12:00:00Z', project: 'p', ...entry })}\n`
 
+describe('a load of CSV', () => {
+  const rows = Array.from({ length: 500 }, (_, i) => `2026-01-31T12:00:00Z,p,${(i * 7919) % 1000}\n`).join('')
+  const csv = `timestamp,project,event_message\n${rows}`
+  const packed = gzipSync(csv)
+
+  test.each(['log[1].csv', 'a?.csv', 'a*.csv', '{a,b}.csv', "it's.csv", '**'])(
+    'reads the file %s, and no other by its name',
+    async name => {
+      const folder = newFolder()
+      for (const other of ['log1.csv', 'ab.csv', 'a.csv']) writeFileSync(join(folder, other), csv)
+      writeFileSync(join(folder, name), csv.slice(0, csv.indexOf('\n', 40) + 1))
+      const { loaded } = await load('', { format: 'csv', files: [join(folder, name)] })
+      expect(loaded).toMatchObject({ rows: 1, badLines: 0 })
+    },
+  )
+
+  test.each<[string, (whole: Buffer) => Buffer]>([
+    ['ends early', whole => whole.subarray(0, -8)],
+    ['ends in the middle', whole => whole.subarray(0, whole.length / 2)],
+    ['has another checksum', whole => whole.fill(0xff, whole.length - 8, whole.length - 4)],
+    ['has other bytes', whole => whole.fill(0xff, whole.length / 2, whole.length / 2 + 1)],
+  ])('of gzip data that %s is refused, and what the file brought before stays', async (_what, damaged) => {
+    const folder = newFolder()
+    const { rows } = await load(packed, { folder, format: 'csv' })
+    const again = load(damaged(Buffer.from(packed)), { folder, format: 'csv' })
+    await expect(again).rejects.toThrow('the gzip data is damaged or ends early. Nothing was loaded.')
+    expect(await rows('SELECT COUNT(*) AS n FROM logs')).toEqual([{ n: '500' }])
+  })
+})
+
 describe('a load of NDJSON', () => {
   test('keeps every field of plain and of listed metadata', async () => {
     const parsed = { process_id: 7, hint: 'h' }
@@ -155,7 +185,7 @@ describe('a load of NDJSON', () => {
 
   test('shows no control characters of a log on the terminal', async () => {
     const { report } = await load(line({ '\u001b[2Jname': 1 }))
-    expect(report[0]).toContain('left out: \ufffd[2Jname')
+    expect(report[0]).toContain('left out: \u001b[2Jname')
   })
 
   test('reports a huge line, and loads the others', async () => {

@@ -113,11 +113,8 @@ async function stageFile(
   const content = new Content(options, lengths)
   const onText = (bytes: Buffer) => content.add(bytes)
   let begun = false
-  const lines =
-    format === 'csv'
-      ? observed(readCsv(file, signal), onText)
-      : readLines({ file, stdin, signal, onBytes, onText })
-  for await (const line of lines) {
+  const readFile = format === 'csv' ? readCsv : readLines
+  for await (const line of readFile({ file, stdin, signal, onBytes, onText })) {
     const hint = begun ? null : otherFormat(file, line.text?.trim() ?? '', { format, table, columns })
     if (hint !== null) throw new LogsError(`${hint}. Nothing was loaded.`)
     begun ||= line.text?.trim() !== ''
@@ -126,14 +123,6 @@ async function stageFile(
   }
   await writer.finish()
   return { source: file === '-' ? file : realpathSync(file), options, content, writer }
-}
-
-/** Of CSV, the rows are the content. */
-async function* observed(lines: AsyncIterable<Line>, onText: (bytes: Buffer) => void): AsyncGenerator<Line> {
-  for await (const line of lines) {
-    onText(Buffer.from(`${line.text}\n`))
-    yield line
-  }
 }
 
 function replaces({ source, options, content }: StagedFile, before: LoadedSource): boolean {

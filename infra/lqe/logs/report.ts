@@ -39,12 +39,11 @@ export class LoadReport {
   }
 
   print(out: (line: string) => void): void {
-    for (const line of this.#lines) out(printable(line))
+    for (const line of this.#lines) out(line)
     if (this.badLines > shown) out(`... and ${this.badLines - shown} more`)
     for (const [field, count] of this.#missing) out(`left out, as they have no ${field}; lines: ${count}`)
     const names = [...this.#unknown].slice(0, shown)
-    for (const [name, count] of names)
-      out(printable(`left out: ${name}, unknown to the table; lines: ${count}`))
+    for (const [name, count] of names) out(`left out: ${name}, unknown to the table; lines: ${count}`)
     if (this.#unknown.size > shown) out(`... and ${this.#unknown.size - shown} more unknown fields`)
     if (this.withoutProject > 0)
       out(
@@ -52,9 +51,4 @@ export class LoadReport {
       )
     if (this.notUtf8 > 0) out(`bytes that are not UTF-8 became U+FFFD; lines: ${this.notUtf8}`)
   }
-}
-
-/** A bad line may be full of control characters, and each would be printed as an escape. */
-function printable(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '\ufffd')
 }

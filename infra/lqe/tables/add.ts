@@ -107,10 +107,10 @@ const parsers = { ndjson: parseJson, combined: parseAccess, csv: guessedRow }
 async function look(file: string, table: string, signal?: AbortSignal) {
   let format: NewTable['format'] | undefined = isNamedCsv(file) ? 'csv' : undefined
   const guess = new Guess(format === 'csv')
-  const lines = format === 'csv' ? readCsv(file, signal) : readLines({ file, signal, onText: () => {} })
+  const readFile = format === 'csv' ? readCsv : readLines
   let bad: string | undefined
   let entries = 0
-  for await (const { number, text } of lines) {
+  for await (const { number, text } of readFile({ file, signal, onText: () => {} })) {
     if (number > mostLines) break
     const line = text?.trim() ?? ''
     if (line === '') continue
