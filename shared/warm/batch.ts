@@ -1,7 +1,7 @@
 /** The batch query: many parameter sets go to one statement, whose rows are split by set. */
 import { type Endpoint, parameterColumns, type Warming } from '../endpoints/definition.ts'
 import { type SavedQuery, statementOf } from '../endpoints/saved-query.ts'
-import type { Binding, Result, Statement, Value } from '../engines/engine.ts'
+import { type Binding, EngineError, type Result, type Statement, type Value } from '../engines/engine.ts'
 import { toMicros } from '../endpoints/timestamps.ts'
 import { ResultRows } from '../engines/rows.ts'
 
@@ -38,14 +38,18 @@ export function batchStatement(
   return statementOf({ sql: batch!, rollups }, [{ name: 'sets', type: { kind: 'ARRAY', element }, value }])
 }
 
+/** Of a run for all sets, whose rows are in memory twice while they are split. What is past a set's own limit is cut then. */
+export const batchLimits = { maxRows: 1_000_000, maxResultBytes: 50_000_000 }
+
 /**
  * The rows of a batch for each set, as the endpoint's own query would give them: the same columns, cut at the same
  * number of rows, within the same limit of bytes. A set without rows gets an empty result.
- * @throws Error for a wrong batch query: it has a row of no set, or more rows than the engine was to give;
- *   EngineError `result_too_large` for a set that is too large by itself
+ * @throws EngineError `result_too_large` for too many rows together, and for a set that is too large by itself;
+ *   `misconfigured` for a batch query with a row of no set
  */
 export function splitRows(endpoint: Endpoint, sets: ParameterSet[], result: Result): Result[] {
-  if (result.truncated) throw new Error('the batch query has more rows than its sets may have together')
+  if (result.truncated)
+    throw new EngineError('result_too_large', 'The batch query has more rows than are read together')
   const names = parameterColumns(endpoint).map(({ name }) => name)
   const columns = result.columns.filter(({ name }) => !names.includes(name))
   const { maxRows, maxResultBytes } = endpoint
@@ -53,7 +57,7 @@ export function splitRows(endpoint: Endpoint, sets: ParameterSet[], result: Resu
   const rows = new Map(sets.map(set => [keyOfSet(set), new ResultRows(limits)]))
   for (const row of result.rows) {
     const own = rows.get(JSON.stringify(names.map(name => row[name] ?? null)))
-    if (!own) throw new Error('the batch query has a row that belongs to no set')
+    if (!own) throw new EngineError('misconfigured', 'The batch query has a row that belongs to no set')
     own.add(Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null])))
   }
   return sets.map(set => {

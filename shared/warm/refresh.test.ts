@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { headAt } from '../cache/head.ts'
 import { cacheKey, type CacheKeyFields } from '../cache/key.ts'
-import { EngineError } from '../engines/engine.ts'
+import { EngineError, type RunLimits } from '../engines/engine.ts'
+import { ResultRows } from '../engines/rows.ts'
 import { StoreError } from '../stores/store.ts'
 import { describeStores } from '../stores/testing/describe-stores.ts'
 import { bodyOf, endpointWith, long, names, keyFieldsFor, redacted, sceneOn, use } from './testing/fixture.ts'
@@ -54,6 +55,67 @@ describeStores('warming', adapter => {
       for (const name of names(5)) await use(scene.store, batched, { keyFields: keyFieldsFor(batched, name) })
       expect(await scene.run([batched])).toMatchObject({ refreshed: 5, failed: 0, runs: 6 })
       expect(scene.logged.map(([message]) => message)).toEqual(['the batch query failed'])
+    })
+
+    /** Makes the batch give each row of a project so many times. */
+    const widen = (times: (project: string) => number) => {
+      const { run } = scene.engine
+      scene.engine.run = async (statement, limits) => {
+        const result = await run(statement, limits)
+        const rows = new ResultRows(limits)
+        for (const row of result.rows) for (let n = times(row['of'] as string); n > 0; n--) rows.add(row)
+        return { ...result, rows: rows.rows, truncated: rows.truncated }
+      }
+    }
+
+    test('is run once for sets with more rows than an answer has, which are cut', async () => {
+      const wide = endpointWith({ batch: true, maxRows: 3 })
+      widen(project => (project === 'p0' ? 1000 : 2))
+      for (const name of names(5)) await use(scene.store, wide, { keyFields: keyFieldsFor(wide, name) })
+      expect(await scene.run([wide])).toMatchObject({ refreshed: 5, failed: 0, runs: 1 })
+      expect(scene.logged).toEqual([])
+      const bodies = await Promise.all(names(2).map(name => bodyOf(scene.store, keyFieldsFor(wide, name))))
+      expect(bodies.map(body => body!.split('"made":"now"').length - 1)).toEqual([3, 2])
+    })
+
+    test.each([
+      [
+        'rows',
+        (limits: RunLimits) => (limits.maxRows === 1_000_000 ? { ...limits, maxRows: 100 } : limits),
+        {},
+      ],
+      ['bytes', (limits: RunLimits) => limits, { maxResultBytes: 1_000 }],
+    ])('that has too many %s is run in parts, and the reason is logged', async (_what, within, settings) => {
+      const wide = endpointWith({ batch: true, maxRows: 50, ...settings })
+      widen(project => (project === 'p0' ? 100 : 1))
+      const { run } = scene.engine
+      scene.engine.run = (statement, limits) => run(statement, within(limits))
+      for (const name of names(24)) await use(scene.store, wide, { keyFields: keyFieldsFor(wide, name) })
+      const report = await scene.run([wide])
+      expect(report.refreshed + report.failed).toBe(24)
+      expect(report.refreshed).toBeGreaterThanOrEqual(23)
+      // All, eight parts of three sets, and the sets of the part that is too large.
+      expect(report.runs).toBe(1 + 8 + 3)
+      expect(scene.logged[0]).toEqual([
+        'the batch query failed',
+        expect.objectContaining({ reason: 'result_too_large' }),
+      ])
+    })
+
+    test('with a row of no set says so in the log', async () => {
+      const { run } = scene.engine
+      scene.engine.run = async (statement, limits) => {
+        const result = await run(statement, limits)
+        return { ...result, rows: result.rows.map(row => ({ ...row, span: 'neither' })) }
+      }
+      for (const name of names(2)) await use(scene.store, batched, { keyFields: keyFieldsFor(batched, name) })
+      expect(await scene.run([batched])).toMatchObject({ refreshed: 2, runs: 3 })
+      expect(scene.logged).toEqual([
+        [
+          'the batch query failed',
+          expect.objectContaining({ engine: 'The batch query has a row that belongs to no set' }),
+        ],
+      ])
     })
 
     test('leaves an answer alone that a reader stores or runs meanwhile, and not one whose use is recorded', async () => {

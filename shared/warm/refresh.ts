@@ -8,9 +8,16 @@ import { claim, type Claim, claimTogether } from '../cache/refresh-claim.ts'
 import { asApiError } from '../cache/failures.ts'
 import type { Endpoint, Warming } from '../endpoints/definition.ts'
 import { ownQuery, queryFor, readsRollups, type SavedQuery, statementOf } from '../endpoints/saved-query.ts'
-import type { QueryEngine, Result, RunResult, Statement } from '../engines/engine.ts'
+import {
+  EngineError,
+  type QueryEngine,
+  type Result,
+  type RunResult,
+  type Statement,
+} from '../engines/engine.ts'
+import { ApiError } from '../errors.ts'
 import type { Store } from '../stores/store.ts'
-import { batchStatement, groupsOf, sentOf, splitRows } from './batch.ts'
+import { batchLimits, batchStatement, groupsOf, sentOf, splitRows } from './batch.ts'
 import { type Budget, OutOfBudget } from './budget.ts'
 import { dueAfterMs, type DueSet } from './due.ts'
 import type { Tally } from './report.ts'
@@ -40,9 +47,8 @@ const storeCalls = { concurrency: 32 }
 const setsInBatch = { ofOwn: 500, ofRollup: 2_000 }
 /** One scan for many sets takes longer than one for a single set, though not by much. */
 const batchPatience = 3
-
-/** JSON of a batch, whose rows are in memory twice while they are split. A larger one is run set by set. */
-const maxBatchBytes = 50_000_000
+/** Of a batch whose rows are too many: few large sets cost few scans more, and none more than a run for each. */
+const parts = 8
 
 /**
  * Refreshes the answers of these sets: those that a roll-up answers, however many, then the others, up to `maxSets`. Every
@@ -72,8 +78,12 @@ function byQuery(endpoint: Endpoint, sets: DueSet[]): { query: SavedQuery; due: 
 }
 
 /** @returns the sets that are left because the query's roll-up cannot be read */
-async function refreshBy(work: Work, query: SavedQuery, sets: DueSet[]): Promise<DueSet[]> {
-  const batches = batchesOf(work.endpoint.warm!, query, sets)
+async function refreshBy(
+  work: Work,
+  query: SavedQuery,
+  sets: DueSet[],
+  batches = batchesOf(work.endpoint.warm!, query, sets),
+): Promise<DueSet[]> {
   for (const [i, batch] of batches.entries()) {
     const left = await refreshTogether(work, query, batch)
     if (left.length > 0) return [...left, ...batches.slice(i + 1).flat()]
@@ -84,13 +94,16 @@ async function refreshBy(work: Work, query: SavedQuery, sets: DueSet[]): Promise
 function batchesOf(warming: Warming, query: SavedQuery, sets: DueSet[]): DueSet[][] {
   if (query.batch === null) return [sets]
   const most = readsRollups(query) ? setsInBatch.ofRollup : setsInBatch.ofOwn
-  return groupsOf(warming, sets, ({ set }) => set).flatMap(group =>
-    Array.from({ length: Math.ceil(group.length / most) }, (_, i) => group.slice(i * most, (i + 1) * most)),
-  )
+  return groupsOf(warming, sets, ({ set }) => set).flatMap(group => slices(group, most))
+}
+
+function slices<T>(all: T[], most: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / most) }, (_, i) => all.slice(i * most, (i + 1) * most))
 }
 
 /**
- * By the batch query. Where that fails, each set is tried alone, so that one bad set spoils nothing.
+ * By the batch query. Where that has too many rows, its parts are tried, and where it fails, each set alone: one bad set
+ * spoils nothing.
  * @returns the sets that are left, as `refreshBy` does
  */
 async function refreshTogether(work: Work, query: SavedQuery, due: DueSet[]): Promise<DueSet[]> {
@@ -107,8 +120,14 @@ async function refreshTogether(work: Work, query: SavedQuery, due: DueSet[]): Pr
       return []
     }
     work.tally.batchFailed(error)
-    return refreshEach(work, query, due)
+    const most = isTooLarge(error) ? Math.ceil(due.length / parts) : 1
+    return most > 1 ? refreshBy(work, query, due, slices(due, most)) : refreshEach(work, query, due)
   }
+}
+
+function isTooLarge(error: unknown): boolean {
+  const cause = error instanceof ApiError ? error.cause : error
+  return cause instanceof EngineError && cause.reason === 'result_too_large'
 }
 
 async function refreshEach(work: Work, query: SavedQuery, due: DueSet[]): Promise<DueSet[]> {
@@ -172,9 +191,7 @@ async function runBatch(work: Work, query: SavedQuery, held: HeldSet[]): Promise
   const sets = held.map(({ set }) => set)
   const limits = {
     ...endpoint,
-    // One row more for each set tells whether it is cut.
-    maxRows: sets.length * (endpoint.maxRows + 1),
-    maxResultBytes: maxBatchBytes,
+    ...batchLimits,
     timeoutSeconds: endpoint.timeoutSeconds * batchPatience,
   }
   const result = await runCounted(work, limits, batchStatement(endpoint, query, sets))

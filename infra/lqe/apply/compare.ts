@@ -22,7 +22,13 @@ import { parse } from '../../../shared/sql/parser.ts'
 import { print } from '../../../shared/sql/printer.ts'
 import type { AnyNode, Select, SelectColumn } from '../../../shared/sql/tree.ts'
 import { descendants } from '../../../shared/sql/walk.ts'
-import { batchStatement, groupsOf, type ParameterSet, splitRows } from '../../../shared/warm/batch.ts'
+import {
+  batchLimits,
+  batchStatement,
+  groupsOf,
+  type ParameterSet,
+  splitRows,
+} from '../../../shared/warm/batch.ts'
 import type { EndpointSource } from './read.ts'
 import type { FileProblem } from './yaml.ts'
 
@@ -193,10 +199,7 @@ export async function runTogether(
   query: SavedQuery,
   sets: ParameterSet[],
 ): Promise<Result[]> {
-  const limits = {
-    maxRows: sets.length * (endpoint.maxRows + 1),
-    timeoutMs: endpoint.timeoutSeconds * 1000,
-  }
+  const limits = { maxRows: batchLimits.maxRows, timeoutMs: endpoint.timeoutSeconds * 1000 }
   return splitRows(endpoint, sets, await engine.run(batchStatement(endpoint, query, sets), limits))
 }
 
