@@ -95,11 +95,12 @@ function printCounts({ rows, badLines, unknownFields, withoutProject, first, las
 
 type LoadFlags = Pick<LoadOptions, 'format' | 'project' | 'host' | 'time' | 'shiftToNow'>
 
-/** Loads files, and prints what came of it; without a row the exit code is 1. */
-export async function loadAndReport(options: Omit<LoadOptions, 'out' | 'signal'>): Promise<void> {
+/** Loads files, and prints what came of it; without a row the exit code is 1. @returns the rows */
+export async function loadAndReport(options: Omit<LoadOptions, 'out' | 'signal'>): Promise<number> {
   const loaded = await stoppable(signal => runLoad({ ...options, signal }))
   print(`${options.table}: ${printCounts(loaded)}`)
   if (loaded.rows === 0) process.exitCode = 1
+  return loaded.rows
 }
 
 async function runLoad(options: Omit<LoadOptions, 'out'>): Promise<Loaded> {

@@ -193,6 +193,18 @@ describe('a field', () => {
     ['größe', 'größe'],
     ['_private', '_private'],
     ['$', ''],
+    ['_TABLE_SUFFIX', 'TABLE_SUFFIX'],
+    ['_file_name', 'file_name'],
+    ['@_PartitionTime', 'PartitionTime'],
+    ['_ROW_TIMESTAMP', 'ROW_TIMESTAMP'],
+    ['__ROOT__x', 'ROOT__x'],
+    ['_COLIDENTIFIER_1', 'COLIDENTIFIER_1'],
+    ['_CHANGE_SEQUENCE_NUMBER', 'CHANGE_SEQUENCE_NUMBER'],
+    ['_CHANGE_TYPE', 'CHANGE_TYPE'],
+    ['_CHANGE_TIMESTAMP', 'CHANGE_TIMESTAMP'],
+    ['_table', '_table'],
+    ['x'.repeat(301), 'x'.repeat(300)],
+    [`5${'x'.repeat(300)}`, `_5${'x'.repeat(298)}`],
   ])('%s has the column "%s"', (field, column) => expect(columnName(field)).toBe(column))
 
   test('goes into the column of its name', () => {

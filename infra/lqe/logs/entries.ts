@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Column, ScalarName, SqlType, StructField } from '../../../shared/sql/types.ts'
 import { isDeepJson, tooDeep } from '../../../shared/nesting.ts'
+import { beginning } from '../../../shared/visible-text.ts'
 import { LogsError } from './error.ts'
 import { entryTimestamp } from './times.ts'
 
@@ -92,13 +93,24 @@ export function timeFieldOf(names: string[]): string | undefined {
 }
 
 /**
+ * BigQuery's columns have 300 characters at most, and these beginnings are its own, in any case of letters
+ * (https://cloud.google.com/bigquery/docs/schemas#column_names).
+ */
+const longestName = 300
+const reserved = new RegExp(
+  '^(?:__(?=ROOT__)|_(?=TABLE_|FILE_|PARTITION|ROW_TIMESTAMP|COLIDENTIFIER|CHANGE_SEQUENCE_NUMBER|CHANGE_TYPE|CHANGE_TIMESTAMP))',
+  'i',
+)
+
+/**
  * The column of a field: letters, digits and `_`, as BigQuery's columns are called. `http.status` is `http_status`, and
- * `@level` is `level`.
+ * `@level` is `level`. A reserved name loses its `_` in front, and a long one its end.
  * @returns an empty text where nothing of the name is left
  */
 export function columnName(field: string): string {
   const name = field.replace(/^[^\p{L}\p{N}_]+/u, '').replaceAll(/[^\p{L}\p{N}_]+/gu, '_')
-  return /^\p{N}/u.test(name) ? `_${name}` : name
+  const column = /^\p{N}/u.test(name) ? `_${name}` : name.replace(reserved, '')
+  return beginning(column, longestName)
 }
 
 /**

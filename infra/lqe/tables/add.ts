@@ -1,5 +1,5 @@
 /** Making a log table from a file of logs: its schema is guessed, shown, and written where table files are. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { asUsual } from '../../../shared/data-folder.ts'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
@@ -176,7 +176,7 @@ export async function makeTable(
     mkdirSync(folder, { recursive: true })
     if (!existsSync(join(folder, empty))) renameSync(join(made, empty), join(folder, empty))
   })
-  const file = join(tablesFolder, `${name}.json`)
+  const file = schemaFile(tablesFolder, name)
   const beside = `${file}.${process.pid}.tmp`
   try {
     asUsual(() => writeFileSync(beside, `${JSON.stringify(schema, null, 2)}\n`))
@@ -187,4 +187,15 @@ export async function makeTable(
     )
   }
   return file
+}
+
+function schemaFile(tablesFolder: string, name: string): string {
+  return join(tablesFolder, `${name}.json`)
+}
+
+/** Takes a table back that was made and has no rows: its schema, and its folder where that holds nothing of before. */
+export function takeBack(name: string, { logsFolder, tablesFolder }: Folders): void {
+  rmSync(schemaFile(tablesFolder, name))
+  const folder = tableFolder(logsFolder, name)
+  if (readdirSync(folder).length === 1) rmSync(folder, { recursive: true })
 }

@@ -269,6 +269,20 @@ describe('table add', () => {
     await (await open()).close()
   })
 
+  test('takes the table back whose file cannot be loaded, and makes it of a whole one', async () => {
+    const lines = Array.from({ length: 120_000 }, (_, n) => `{"ts": 1769860800, "n": ${n}}\n`).join('')
+    const whole = gzipSync(lines)
+    const { add, path, schema } = prepared('app.ndjson.gz', whole.subarray(0, -8))
+    const { code, err } = await add('--yes')
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/^The table app is taken back, .*\n.* damaged or ends early/),
+    })
+    expect(existsSync(schema('app'))).toBe(false)
+    writeFileSync(path, gzipSync(entries))
+    expect(await add('--yes')).toMatchObject({ code: 0, out: expect.stringContaining('rows loaded: 2') })
+  })
+
   test('reads files alone', async () => {
     const command = () => tableCommand(() => ({ logsFolder: newFolder(), tablesFolder: 'infra/tables' }))
     expect((await runCommand(command(), ['add', '-'])).err).toContain('name a file, not -')

@@ -5,8 +5,8 @@ import { loadAndReport, stoppable } from '../logs/command.ts'
 import { LogsError } from '../logs/error.ts'
 import type { Folders } from '../logs/parquet.ts'
 import { typedPath } from '../path.ts'
-import { guessTable, columnLines, makeTable, type NewTable } from './add.ts'
-import { print } from '../print.ts'
+import { guessTable, columnLines, makeTable, type NewTable, takeBack } from './add.ts'
+import { print, warn } from '../print.ts'
 
 interface AddFlags {
   name?: string
@@ -41,7 +41,16 @@ async function add(file: string, { yes, ...flags }: AddFlags, folders: Folders):
   const schemaFile = await makeTable(table, folders)
   print(`The table ${table.name} is in ${schemaFile}; a running service has it at once.`)
   const time = flags.time === undefined ? {} : { time: flags.time }
-  await loadAndReport({ ...folders, ...time, table: table.name, files: [file], format: table.format })
+  const load = { ...folders, ...time, table: table.name, files: [file], format: table.format }
+  let rows = 0
+  try {
+    rows = await loadAndReport(load)
+  } finally {
+    if (rows === 0) {
+      takeBack(table.name, folders)
+      warn(`The table ${table.name} is taken back, as it got no rows.`)
+    }
+  }
 }
 
 function show({ name, schema, time, leftOut }: NewTable): void {
