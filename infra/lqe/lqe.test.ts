@@ -8,6 +8,7 @@ import { loadConfig } from '../../shared/config.ts'
 import { missingEmulator } from '../google/firestore-emulator.ts'
 import { type Backends, startBackends } from '../google/backends.ts'
 import { writeSample } from './logs/sample.ts'
+import { withRemedy } from './remedies.ts'
 import { program, runProgram } from './testing/command.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -22,8 +23,8 @@ test('a command whose reader has read enough goes on without an error', () => {
 })
 
 test.each([
-  ['logs sample', /^EEXIST: .* mkdir '.*logs'\n$/],
-  ['logs tables', /^The local engine cannot open its tables: ENOTDIR: .*\n$/],
+  ['logs sample', /^EEXIST: .* mkdir '.*logs'\. A file is where a folder should be: .*\n$/],
+  ['logs tables', /^The local engine cannot open its tables: ENOTDIR: .*\. A file is where .*\n$/],
 ])('what the file system refuses is one line, without a stack: %s', (command, line) => {
   const folder = mkdtempSync(join(tmpdir(), 'lqe-'))
   writeFileSync(join(folder, 'logs'), 'a file where a folder should be')
@@ -34,6 +35,41 @@ test.each([
   expect(stderr).toMatch(line)
   expect(status).toBe(1)
 })
+
+test.each([
+  [
+    'key list > /dev/full',
+    1,
+    '',
+    /^Standard output takes no more: ENOSPC: .*\. Make room on the disk, .*\n$/,
+  ],
+  ['import loop --dry-run', 1, /./, / cannot be read \(ELOOP\)\. Its links lead in a circle: .*\n$/],
+  ['import . --dry-run', 1, /./, / cannot be read \(EISDIR\)\. It is a folder: name a file\.\n$/],
+  ['import pipe --dry-run', 1, /./, / is no regular file; pipe it in: cat FILE \| .* import -\n$/],
+  ['types --out .', 1, '', /^EISDIR: .*\. It is a folder: name a file\.\n$/],
+  ['types --out -', 0, /^export /m, /^$/],
+])('lqe %s ends, in words and without a stack', (command, status, out, err) => {
+  const folder = mkdtempSync(join(tmpdir(), 'lqe-'))
+  spawnSync('sh', ['-c', 'ln -s loop loop && mkfifo pipe'], { cwd: folder })
+  const env = { PATH: process.env['PATH'], DATA_DIR: join(folder, 'data'), INIT_CWD: folder }
+  const line = ['exec', process.execPath, ...program, command].join(' ')
+  const ended = spawnSync('sh', ['-c', line], { cwd: root, encoding: 'utf8', env, timeout: 15_000 })
+  rmSync(folder, { recursive: true })
+  expect(ended).toMatchObject({
+    status,
+    stdout: expect.stringMatching(out),
+    stderr: expect.stringMatching(err),
+  })
+})
+
+test.each([
+  [
+    'IO Error: Could not write file "a": No space left on device',
+    'Make room on the disk, then run it again.',
+  ],
+  ['EFBIG: file too large, write', 'Raise the limit on the size of a file (ulimit -f), then run it again.'],
+  ['TABLES_DIR: a cannot be written (EROFS)', 'What is there can only be read: name another place.'],
+])('%s comes with what to do', (line, remedy) => expect(withRemedy(line)).toBe(`${line}. ${remedy}`))
 
 test('an error shows the escapes of a terminal and does not print them', () => {
   for (const word of ['\u001b[31mcmd', '--\u001b[31mx']) {

@@ -27,6 +27,7 @@ import { diffCommand, restoreCommand, versionsCommand } from './versions/command
 import { compareCommand } from './versions/compare.ts'
 import { VersionError } from './versions/version.ts'
 import { warn } from './print.ts'
+import { withRemedy } from './remedies.ts'
 
 /** Options of commands that work on the deployed service, too. */
 interface CloudOptions {
@@ -75,10 +76,14 @@ const expected = [
   EngineError,
 ]
 
-/** Whether the message is enough for who runs the command, as the file system's is; a bug shows its stack. */
+/** Whether the message is enough for who runs the command, as the file system's and DuckDB's of it are; a bug shows its stack. */
 function isExpected(error: unknown): error is Error {
-  const { syscall } = error as NodeJS.ErrnoException
-  return syscall !== undefined || expected.some(known => error instanceof known)
+  const { syscall, message } = error as NodeJS.ErrnoException
+  return (
+    syscall !== undefined ||
+    message?.startsWith('IO Error: ') ||
+    expected.some(known => error instanceof known)
+  )
 }
 
 /** Adds the options of CloudOptions. `logs` lacks them: it works on this machine, and has another --project. */
@@ -116,8 +121,11 @@ for (const each of [program, ...program.commands.flatMap(command => [command, ..
   each.configureOutput({ outputError: (text, write) => write(visible(text)) })
 
 // Who reads it may have read enough, as `head` has: the command goes on to its end.
+// So it does where a disk is full, but fails.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
+  if (error.code === 'EPIPE' || process.exitCode === 1) return
+  warn(withRemedy(`Standard output takes no more: ${error.message}`))
+  process.exitCode = 1
 })
 
 try {
@@ -126,6 +134,7 @@ try {
     throw new ConfigError('npm took --dry-run for itself: npm run lqe -- apply --dry-run')
   await program.parseAsync()
 } catch (error) {
-  warn(...(isExpected(error) ? error.message : inspect(error)).split('\n'))
+  if (isExpected(error)) warn(...error.message.split('\n').map(withRemedy))
+  else warn(...inspect(error).split('\n'))
   process.exitCode = 1
 }

@@ -21,14 +21,14 @@ export function typesCommand(withServices: (act: (services: Services) => Promise
   return new Command('types')
     .description('write a TypeScript client for the endpoints that a key may call')
     .option('--key <id>', 'the id of a key, the part between lqe_ and the next _; by default every endpoint')
-    .option('--out <file>', 'where the client goes; by default it is printed', typedPath)
+    .option('--out <file>', 'where the client goes; by default, or for -, it is printed', typedPath)
     .action((options: TypesOptions) => withServices(services => types(services, options)))
 }
 
 async function types(services: Services, { key, out }: TypesOptions): Promise<void> {
   const endpoints = await endpointsOf(services, key)
   const client = await clientFor(await openApiOf(endpoints, services.columnsOf))
-  if (out === undefined) return printData(client)
+  if (out === undefined || out === '-') return printData(client)
   asUsual(() => {
     mkdirSync(dirname(out), { recursive: true })
     writeFileSync(out, client)

@@ -1,5 +1,5 @@
 /** `lqe import`: endpoints of Logflare and MCP Toolbox as files of ours. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { Command } from 'commander'
 import type { Services } from '../../../shared/services.ts'
 import { type FileProblem, QueriesError } from '../apply/yaml.ts'
@@ -100,10 +100,14 @@ const unknownFormat =
   'is neither JSON of Logflare’s endpoints nor a tools.yaml of MCP Toolbox (tools: or kind:)'
 
 function textOf(file: string): string | FileProblem {
+  const problem = (detail: string) => ({ file, line: 1, column: 1, detail })
   try {
+    const stats = file === '-' ? null : statSync(file)
+    // A pipe without a writer would never open.
+    if (stats && !stats.isFile() && !stats.isDirectory())
+      return problem('is no regular file; pipe it in: cat FILE | npm run -s lqe -- import -')
     return readFileSync(file === '-' ? 0 : file, 'utf8').replace(/^\uFEFF/, '')
   } catch (error) {
-    const detail = `cannot be read (${(error as NodeJS.ErrnoException).code})`
-    return { file, line: 1, column: 1, detail }
+    return problem(`cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
 }
