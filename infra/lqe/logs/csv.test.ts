@@ -22,7 +22,7 @@ async function read(...pieces: (Buffer | string)[]): Promise<[number: number, ro
 
 const afterQuote = 'text after a closing quote; a quote in a quoted value is written ""'
 const unclosed = 'a quoted value without its closing quote'
-const count = (values: number) => `${values} values in place of 2`
+const count = (values: number) => `values: ${values}, names: 2`
 
 describe('the rows of a CSV file', () => {
   test.each<[what: string, text: string, rows: [number, unknown][]]>([

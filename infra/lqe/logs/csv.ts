@@ -167,7 +167,7 @@ class Rows {
     const names = this.#names
     const utf8 = lines.every(line => line.utf8)
     const isWhole = values.length >= names.length && values.slice(names.length).every(text => text === '')
-    const why = fault ?? (isWhole ? null : `${values.length} values in place of ${names.length}`)
+    const why = fault ?? (isWhole ? null : `values: ${values.length}, names: ${names.length}`)
     const row = why ?? Object.fromEntries(names.map((name, i) => [name, values[i] || null]))
     return { number: lines[0]!.number, text: JSON.stringify(row), utf8 }
   }

@@ -145,7 +145,7 @@ describe('table add', () => {
       code: 0,
       out: expect.stringContaining('app: rows loaded: 3; bad lines: 1;'),
     })
-    expect(err).toMatch(`${path}:5: 3 values in place of 6`)
+    expect(err).toMatch(`${path}:5: values: 3, names: 6`)
     const columns = [
       'timestamp TIMESTAMP',
       'level STRING',
