@@ -121,7 +121,7 @@ for (const each of [program, ...program.commands.flatMap(command => [command, ..
   each.configureOutput({ outputError: (text, write) => write(visible(text)) })
 
 // Who reads it may have read enough, as `head` has: the command goes on to its end.
-// So it does where a disk is full, but fails.
+// So it does where a disk is full, and then it has failed.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE' || process.exitCode === 1) return
   warn(withRemedy(`Standard output takes no more: ${error.message}`))
