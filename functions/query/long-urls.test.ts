@@ -69,7 +69,7 @@ test.each([...linear, ...throughRollup.map((text): [string, string?] => [text])]
 test.each(tooLarge)('a pattern whose counts cost too much is its caller’s to change: %s', async pattern => {
   const { status, body } = await ask(pattern)
   expect(status).toBe(400)
-  expect(body.detail).toMatch(/^REGEXP_CONTAINS takes at most .* use smaller counts in the pattern/)
+  expect(body.detail).toMatch(/^REGEXP_CONTAINS takes at most .* use a shorter pattern with smaller counts/)
   expect(JSON.stringify(body)).toContain('"project"')
 })
 

@@ -359,12 +359,12 @@ export function joined(
   })
 }
 
-/** Bytes of a literal for which all places of a text are looked at in next to no time. */
-const shortLiteral = 1_000
+/** Bytes that are looked for at all places of a text in next to no time. */
+const shortPart = 1_000
 
-/** How many pairs of bytes a search for one text in another compares; none to speak of for a short literal. */
+/** How many pairs of bytes a search for one text in another compares; none to speak of for a short one. */
 export function pairs(text: Typed, part: Typed): string | null {
   const bytes = literalBytes(part)
-  if (bytes !== null && bytes <= shortLiteral) return null
-  return `CAST(strlen(${text.sql}) AS DOUBLE) * strlen(${part.sql})`
+  if (bytes !== null && bytes <= shortPart) return null
+  return `CASE WHEN strlen(${part.sql}) > ${shortPart} THEN CAST(strlen(${text.sql}) AS DOUBLE) * strlen(${part.sql}) END`
 }
