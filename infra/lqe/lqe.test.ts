@@ -1,6 +1,6 @@
 /** The operator's commands against the cloud's store and engine, as they run after a deployment. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -35,6 +35,20 @@ test.each([
   expect(stderr).toMatch(line)
   expect(status).toBe(1)
 })
+
+test.each(['logs load cloudflare.logs.prod x', 'logs sample', 'logs clear cloudflare.logs.prod'])(
+  'lqe %s writes nothing here where the logs are in BigQuery',
+  command => {
+    const folder = mkdtempSync(join(tmpdir(), 'lqe-'))
+    const cloud = { ENGINE: 'bigquery', BIGQUERY_DATASET: 'logs', GOOGLE_CLOUD_PROJECT: 'my-project' }
+    const env = { PATH: process.env['PATH'], DATA_DIR: join(folder, 'data'), ...cloud }
+    const args = [...program, ...command.split(' ')]
+    const { stderr, status } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', env })
+    expect(stderr).toMatch(/^ENGINE is bigquery, and this changes the logs of this machine: .*\n$/)
+    expect([status, existsSync(join(folder, 'data'))]).toEqual([1, false])
+    rmSync(folder, { recursive: true })
+  },
+)
 
 test.each([
   [

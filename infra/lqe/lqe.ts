@@ -54,8 +54,13 @@ async function withServices(act: (services: Services) => Promise<void>): Promise
   }
 }
 
-function folders() {
-  const { dataDir, tablesDir } = config()
+/** @throws LogsError for logs that are to be changed, where those of this machine are not the ones that are read */
+function folders(change?: 'change') {
+  const { engine, dataDir, tablesDir } = config()
+  if (change && engine !== 'duckdb')
+    throw new LogsError(
+      `ENGINE is ${engine}, and this changes the logs of this machine: unset it, or use bq load.`,
+    )
   return { logsFolder: join(dataDir, 'logs'), tablesFolder: tablesDir }
 }
 

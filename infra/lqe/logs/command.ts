@@ -13,9 +13,9 @@ import { clearLogs } from './publish.ts'
 import { defaults, sampleIncident, writeSample } from './sample.ts'
 import { print, warn } from '../print.ts'
 
-/** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs */
+/** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs, and told if it writes */
 export function logsCommand(
-  settings: () => Folders,
+  settings: (change?: 'change') => Folders,
   withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
 ): Command {
   const about = 'logs on this machine: load files, make samples, clear tables'
@@ -34,7 +34,7 @@ export function logsCommand(
     )
     .option('--shift-to-now', 'move the newest entry to the present, and all others by as much', false)
     .action(async (table: string, files: string[], flags: LoadFlags) => {
-      await loadAndReport({ ...settings(), ...flags, table, files })
+      await loadAndReport({ ...settings('change'), ...flags, table, files })
     })
   command
     .command('sample')
@@ -47,7 +47,7 @@ export function logsCommand(
       const counts = await stoppable(signal =>
         withProgress('requests', flags.rows, bar => {
           const onProgress = (done: number) => bar.update(done)
-          return writeSample({ ...settings(), ...flags, now, signal, onProgress })
+          return writeSample({ ...settings('change'), ...flags, now, signal, onProgress })
         }),
       )
       for (const [table, rows] of counts) if (rows > 0) print(`${table}: ${rows} sample rows`)
@@ -58,7 +58,7 @@ export function logsCommand(
     .description('remove all rows of a table')
     .argument('<table>', 'a log table, such as cloudflare.logs.prod')
     .action(async (table: string) => {
-      const files = await clearLogs({ ...settings(), table })
+      const files = await clearLogs({ ...settings('change'), table })
       print(`${table} is empty; removed files: ${files}`)
     })
   command
