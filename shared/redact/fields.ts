@@ -11,6 +11,9 @@ import { closingQuote, literalText, quotedList, quoteMark } from './quoted.ts'
 const assignment = '(?:(?<!:):(?!:(?!:)|\\/\\/)|=)'
 const name = String.raw`(?:(?<![\w-])|(?<=${escape}))[\w-]{2,100}?(?:\.(?:\d{1,2}|value))?`
 
+/** The groups of an IPv6 address and the parts of a time are no names. */
+const notOfAddress = '(?<!:[0-9A-Fa-f]{1,4}(?=:))'
+
 /** Between a sign and its value; a line ends there only where the next one is indented, as in YAML: `password: |`. */
 const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
 const gap = String.raw`[^\S\r\n]{0,32}(?:(?:[|>][-+]?)?${lineEnd}[ \t]{1,32}(?:- )?)?`
@@ -23,7 +26,7 @@ export const field: PersonalClass = {
   name: 'value of a personal name',
   marks: mark.assignment,
   pattern: new RegExp(
-    String.raw`${assignment}(?<=(["'\`?&])?(${name})${brackets}(${quoteMark})?\]??\s{0,32}(${assignment}))(?:==?|>)?(?:(?<=${quoteMark}\s{0,32}${assignment}(?:==?|>)?)(?:\s|${lineEnd}){0,32}|(${gap}))`,
+    String.raw`${notOfAddress}${assignment}(?<=(["'\`?&])?(${name})${brackets}(${quoteMark})?\]??\s{0,32}(${assignment}))(?:==?|>)?(?:(?<=${quoteMark}\s{0,32}${assignment}(?:==?|>)?)(?:\s|${lineEnd}){0,32}|(${gap}))`,
     'g',
   ),
   part(hit) {

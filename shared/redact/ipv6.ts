@@ -33,7 +33,7 @@ export const ipv6: PersonalClass = {
 /** The name by which DNS looks an address up: its digits backwards (RFC 3596, section 2.5). */
 export const ipv6InHostName: PersonalClass = {
   name: 'IPv6 address in a host name',
-  marks: 0,
+  marks: mark.dots, // of 32 digits some that follow each other are decimal
   pattern: /\.ip6\.arpa(?<=(?<![\w-])((?:[0-9a-f]\.){3,31}[0-9a-f])\.ip6\.arpa)/gi,
   part: hit => [hit.index - hit[1]!.length, hit.index],
 }
