@@ -135,12 +135,6 @@ function allOf(flows: readonly Flow[]): Flow {
   return new Set(flows.flatMap(flow => [...(flow.inAll ?? flow)]))
 }
 
-/** To tell whether a flow has grown. */
-export function sizeOf(flow: Flow, levels = 3): number {
-  const fields = levels > 0 ? [...(flow.fields?.values() ?? [])] : []
-  return fields.reduce((sum, field) => sum + 1 + sizeOf(field, levels - 1), (flow.inAll ?? flow).size)
-}
-
 // ---- values
 
 /** Whether more than constants, and what is made of them, is in it. */

@@ -53,7 +53,6 @@ import {
   resolve,
   type Scope,
   signed,
-  sizeOf,
   type Source,
   storedRecord,
   ofText,
@@ -177,9 +176,6 @@ export function storedTextIn(query: Query, columns: ReadonlyMap<string, Columns>
   return { problem: text.problem ?? text.writesNames(), names: text.renamed() }
 }
 
-/** Of a recursive table: queries that people write take two or three. */
-const mostRounds = 20
-
 /** A column of a query, and what it has in each part of a set operation. */
 interface Column {
   name: string | null
@@ -265,6 +261,8 @@ class Text {
         return this.setOperation(node)
       case 'SelectColumn':
         return this.column(node)
+      case 'SelectStar':
+        return union([...(this.rowOf([node]).inAll ?? nothing)].map(kind => new Set([kind])))
       case 'Case':
         return this.cases(node)
       case 'ArrayLiteral':
@@ -348,7 +346,6 @@ class Text {
       case 'JoinInParentheses':
       case 'NamedWindow':
       case 'Pivot':
-      case 'SelectStar':
       case 'TableReference':
       case 'UnnestReference':
       case 'Unpivot':
@@ -455,27 +452,13 @@ class Text {
     return row
   }
 
-  /** It sees no rows outside; in each round a recursive one reads what it held in the one before. */
+  /** It sees no rows outside. */
   private commonTable(cte: CommonTable, tables: Map<string, Flow>, isRecursive: boolean): Flow {
-    const read = (query: AnyNode) => {
-      const { scope } = this
-      this.scope = { sources: [], tables, outer: null }
-      const row = this.within(() => this.flow(query))
-      this.scope = scope
-      return row
-    }
-    const { body } = cte.query
-    if (!isRecursive || body.kind !== 'SetOperation' || !readsItself(cte)) return read(cte.query)
-    let row = read(body.left)
-    for (let round = 0, size = -1; size !== sizeOf(row); round++) {
-      size = sizeOf(row)
-      if (round === mostRounds)
-        this.refuse('too many names are given on to others: use the names of the columns', cte)
-      if (this.problem) return row
-      tables.set(nameKey(cte.name.name), varied(row))
-      for (const node of descendants(cte.query)) this.flows.delete(node)
-      row = read(cte.query)
-    }
+    if (isRecursive && readsItself(cte)) this.refuseRows('WITH RECURSIVE', cte)
+    const { scope } = this
+    this.scope = { sources: [], tables, outer: null }
+    const row = this.within(() => this.flow(cte.query))
+    this.scope = scope
     return row
   }
 
@@ -557,16 +540,16 @@ class Text {
     this.keys(node.items, select)
   }
 
-  /** Keys may be the numbers of columns. */
+  /** Keys may be the numbers of columns; behind a `*` that is any. */
   private keys(keys: AnyNode[], of: QueryBody): void {
-    const columns =
-      of.kind === 'Select'
-        ? of.items.map(item => this.flow(item))
-        : [...(this.flow(of).fields?.values() ?? [])]
-    for (const key of keys) {
-      const value = key.kind === 'OrderItem' ? key.expression : key
-      const place = value.kind === 'Literal' ? columns[Number(value.text) - 1] : undefined
-      this.refuseMixed(place ?? this.flow(value), key)
+    const isSelect = of.kind === 'Select'
+    const columns = isSelect
+      ? of.items.map(item => this.flow(item))
+      : [...(this.flow(of).fields?.values() ?? [])]
+    const hasStar = isSelect && of.items.some(({ kind }) => kind === 'SelectStar')
+    for (const key of keys.flatMap(keysIn)) {
+      const place = hasStar ? union(columns) : columns[Number(key.kind === 'Literal' && key.text) - 1]
+      this.refuseMixed(key.kind === 'Literal' && place ? place : this.flow(key), key)
     }
   }
 
@@ -644,6 +627,8 @@ class Text {
 
   private unnest(from: UnnestReference, left: readonly Source[]): Source[] {
     const array = this.inside(left, () => this.flow(from.array))
+    if (array.has('made') && !isStored(array) && !isShort(from.array))
+      this.refuseRows('this array', from.array)
     if (!from.alias) this.refuseHidden(array, from)
     const element = elementOf(chosen(union([array, ...(varies(array) ? [] : [listed])]), []))
     const { offset } = from
@@ -984,6 +969,12 @@ class Text {
         `${what} takes one stored number here, and constants or counts; only / divides two, once`,
         node,
       )
+    // By a number that the query makes for each row, rounding would show the stored one digit by digit.
+    if (flows.some((flow, at) => varies(flow) && !isStored(flow) && !isCount(values[at]!)))
+      this.refuse(
+        `${what} takes a stored number and constants or counts here, and nothing that differs by row`,
+        node,
+      )
     const isSigned = !isScaled(values, flows) || what === 'SAFE_NEGATE'
     return union([numeric(flow, isSigned), stored > 1 ? ratio : nothing])
   }
@@ -1047,6 +1038,15 @@ class Text {
     )
   }
 
+  /** By rows of its own a query could try all values. */
+  private refuseRows(what: string, node: AnyNode): void {
+    this.refuse(
+      `${what} makes rows, beside which stored values could be spelt: write a list, or use GENERATE_DATE_ARRAY or ` +
+        'GENERATE_TIMESTAMP_ARRAY',
+      node,
+    )
+  }
+
   private refusePersonal(node: AnyNode): void {
     if (isPersonalFlow(union(this.all(node))))
       this.refuse('this is redacted by its name: it cannot be computed with', node)
@@ -1067,6 +1067,21 @@ function isConstant(node: AnyNode): boolean {
 /** Whether it is a computed number for sure: a name may be that of a column as well. */
 function isComputed(flow: Flow): boolean {
   return [...flow].every(kind => !isStored(new Set([kind])) || /^(?:number|ratio|text)$/.test(kind))
+}
+
+/** `GENERATE_ARRAY(0, 23)`: as good as written. */
+function isShort(array: Expression): boolean {
+  if (array.kind !== 'Call' || nameOf(array) !== 'GENERATE_ARRAY' || array.arguments.length > 2) return false
+  const [first, last] = array.arguments.map(item => (item.kind === 'Literal' ? Number(item.text) : NaN))
+  return last! - first! <= mostListed
+}
+const mostListed = 100
+
+/** Of rows, beside an aggregate of the same. */
+function isCount(value: Expression): boolean {
+  return (
+    value.kind === 'Call' && !value.over && /^(?:APPROX_COUNT_DISTINCT|COUNT|COUNTIF)$/.test(nameOf(value))
+  )
 }
 
 /** One stored value, by literals, which have no sign of their own. */
@@ -1093,6 +1108,12 @@ function selectsOf(body: QueryBody): Select[] {
   return body.kind === 'SetOperation'
     ? [...selectsOf(body.left), ...selectsOf(body.right)]
     : selectsOf(body.query.body)
+}
+
+/** A key, or those of a grouping set. */
+function keysIn(key: AnyNode): AnyNode[] {
+  if (key.kind === 'OrderItem' || key.kind === 'Parenthesized') return keysIn(key.expression)
+  return key.kind === 'Tuple' ? key.items.flatMap(keysIn) : [key]
 }
 
 /** Whether it is a part of a date. */
