@@ -16,7 +16,8 @@ export function readLink(hash: string): Link | null {
   if (endpoint === '') return null
   const all = [...new URLSearchParams(query)]
   const own = ([name]: [string, string]) => name.startsWith('.')
-  const { sql = null, ...values } = Object.fromEntries(all.filter(pair => !own(pair)))
+  // The page reads JSON, whatever the address of a call had.
+  const { sql = null, format: _, ...values } = Object.fromEntries(all.filter(pair => !own(pair)))
   const view = all.filter(own).map(([name, value]): [string, string] => [name.slice(1), value])
   return { endpoint: decoded(endpoint), values, sql, view }
 }

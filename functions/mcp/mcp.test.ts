@@ -94,6 +94,27 @@ test.each([
   service.logged.length = 0
 })
 
+test.each([['[{'.repeat(50_000)], ['[{x}]'], ['[{}]'], ['[{"path":["spoofed"],"message":"any text"}]']])(
+  'a request cannot word the error, nor make its answer late: %.20s',
+  async version => {
+    const client = {
+      protocolVersion: version,
+      clientCapabilities: {},
+      clientInfo: { name: 'a', version: '1' },
+    }
+    const _meta = Object.fromEntries(
+      Object.entries(client).map(([name, value]) => [`io.modelcontextprotocol/${name}`, value]),
+    )
+    const began = performance.now()
+    const response = await post({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } })
+    const text = await response.text()
+    expect(performance.now() - began).toBeLessThan(2_000)
+    expect(response.status).toBe(400)
+    expect(text).not.toContain('spoofed: any')
+    expect(text.length).toBeLessThan(10_000)
+  },
+)
+
 test('a refusal of the library quotes little, and nothing hidden; a connection ends that was to end', async () => {
   const headers = { 'MCP-Protocol-Version': `\u009b31m${'A'.repeat(100_000)}`, Connection: 'close' }
   const response = await post({ jsonrpc: '2.0', id: 1, method: 'ping' }, headers)

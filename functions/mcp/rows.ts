@@ -23,21 +23,21 @@ export interface ContextRows {
 
 /** @param wanted nested rows are JSON in any case, a line each */
 export function contextRows(all: Row[], columns: string[], wanted: 'csv' | 'json'): ContextRows {
-  const readable = all.map(allVisible)
   const names = columns.map(visible)
   let shown: ContextRows
   for (const length of cellLengths) {
-    shown = fitting(
-      readable.map(row => mapped(row, value => shortened(value, length))),
-      names,
-      wanted,
-    )
+    shown = fitting(all, names, { wanted, length })
     if (shown.rows.length > 0) break
   }
   return shown!
 }
 
-function fitting(all: Row[], columns: string[], wanted: 'csv' | 'json'): ContextRows {
+/** Wide rows are many characters, of which few fit: only those that do are made readable. */
+function fitting(
+  all: Row[],
+  columns: string[],
+  { wanted, length }: { wanted: 'csv' | 'json'; length: number },
+): ContextRows {
   const isFlat = all.every(row =>
     Object.values(row).every(value => typeof value !== 'object' || value === null),
   )
@@ -45,15 +45,16 @@ function fitting(all: Row[], columns: string[], wanted: 'csv' | 'json'): Context
   const lineOf = (row: Row) =>
     format === 'json' ? JSON.stringify(row) : csvLine(columns.map(column => row[column] ?? null))
   const lines = format === 'csv' ? [cut(csvLine(columns), maxCharacters)] : []
-  const heads = lines.length
   let room = maxCharacters - (lines[0]?.length ?? 0)
-  for (const row of all) {
+  const rows: Row[] = []
+  for (const one of all) {
+    const row = mapped(allVisible(one), value => shortened(value, length))
     const line = lineOf(row)
     room -= line.length + 1
     if (room < 0) break
     lines.push(line)
+    rows.push(row)
   }
-  const rows = all.slice(0, lines.length - heads)
   return { rows, total: all.length, text: lines.join('\n'), format }
 }
 

@@ -57,14 +57,30 @@ function shown(message: Uint8Array, { notes }: Call): Buffer {
 /** @param reply JSON-RPC's message with an error, whose own list of what is wrong with the parameters becomes a sentence */
 function inWords(reply: string): string {
   const { error, ...rest } = JSON.parse(reply) as { error: { code: number; message: string; data?: object } }
-  const [list] = /\[\s*\{.*\}\s*\]$/s.exec(error.message) ?? []
-  const issues = JSON.parse(list ?? '[]') as { path: string[]; message: string }[]
+  if (JSON.stringify(error.data ?? '').length > mostOfData) delete error.data
+  const issues = issuesIn(error.message)
   const message = issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')
   const code = issues.length > 0 ? invalidParams('').code : error.code
   return JSON.stringify({
     ...rest,
     error: allVisible({ ...error, code, message: briefly(message || error.message) }),
   })
+}
+
+const mostOfData = 4_000
+
+/** What the library's own list says is wrong; none in a message that quotes a request. */
+function issuesIn(message: string): { path: string[]; message: string }[] {
+  const [start] = /^(?:Invalid [\w/]{1,40} request: )?(?=\[)/.exec(message) ?? []
+  if (start === undefined) return []
+  try {
+    const list = JSON.parse(message.slice(start.length)) as { path?: unknown; message?: unknown }[]
+    const isIssue = ({ path, message }: (typeof list)[number]) =>
+      Array.isArray(path) && typeof message === 'string'
+    return list.every(isIssue) ? (list as { path: string[]; message: string }[]) : []
+  } catch {
+    return []
+  }
 }
 
 function webRequest({ req }: Call): Request {

@@ -50,3 +50,26 @@ test.each(refused)('%s is a 400 that says: %s', async (name, detail) => {
     detail: expect.stringContaining(detail),
   })
 })
+
+test.each([
+  ['1,', 24_900],
+  ['id,', 16_000],
+  ['id AS a,', 7_000],
+])('a name that is not there behind %s many times is found at once', async (item, count) => {
+  const began = performance.now()
+  const outcome = await service.send(`SELECT ${item.repeat(count)} nope FROM edge_logs`)
+  expect(outcome).toMatchObject({ status: 400, code: 'invalid_query' })
+  expect(performance.now() - began).toBeLessThan(2_000)
+})
+
+test.each([' CROSS JOIN UNNEST(t.metadata) AS m', ', UNNEST([1]) AS m'])(
+  'what is too large with the endpoint’s own part is the caller’s to make smaller: %s',
+  async item => {
+    const many = Array.from({ length: 200 }, (_, at) => item + at).join('')
+    expect(await service.send(`SELECT 1 AS one FROM edge_logs AS t${many}`)).toMatchObject({
+      status: 400,
+      code: 'invalid_query',
+      detail: expect.stringMatching(/local engine|joins more than/),
+    })
+  },
+)

@@ -231,5 +231,7 @@ function collectPin(text: string, before: Record<string, string>): Record<string
   const equals = text.indexOf('=')
   if (equals < 1 || equals === text.length - 1)
     throw new InvalidArgumentError('Write it as parameter=value, such as project=abc.')
-  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) }
+  const name = text.slice(0, equals)
+  if (Object.hasOwn(before, name)) throw new InvalidArgumentError(`${name} is given more than once.`)
+  return { ...before, [name]: text.slice(equals + 1) }
 }

@@ -45,7 +45,9 @@ function isOfCaller(error: ApiError, { endpoint, statement, sql, sent, upstream 
   if (failed !== undefined && failed !== endpoint.name)
     return upstream.some(({ request }) => leadsTo(request, failed) && isOfCaller(error, request))
   const [place] = problems.flatMap(({ line, column }) => (line && column ? [{ line, column }] : []))
-  if (sql !== null) return !place || isInCaller({ sql: statement.sql, normal: sql }, place)
+  // Of the endpoint's own part alone `apply` has seen that the engine takes it: together they are too large.
+  const isTooMuch = cause instanceof EngineError && cause.reason === 'unsupported'
+  if (sql !== null) return !place || isTooMuch || isInCaller({ sql: statement.sql, normal: sql }, place)
   if (code !== 'invalid_query') return sent.length > 0
   // An error of the text, which no value changes.
   if (cause instanceof EngineError && cause.cause instanceof SqlError) return false

@@ -157,12 +157,22 @@ function assertConsistent(file: DefinitionFile): void {
   const { parameters, warm, answers = [], upstream, labels = {}, callerLabels = [] } = file
   if (file.explore && file.sandbox === false)
     throw wrong('/explore', 'needs sandbox: true, as the page asks by SQL')
+  assertDistinct(Object.keys(parameters.properties))
   assertDeclared('/parameters/required', parameters.required ?? [], parameters.properties)
   assertDeclared('/warm/apart', Object.keys(warm?.apart ?? {}), parameters.properties)
   const fixed = callerLabels.filter(name => Object.hasOwn(labels, name))
   if (fixed.length > 0) throw wrong('/callerLabels', `names ${fixed.join(', ')}, which labels fixes`)
   answers.forEach((answer, at) => assertFits(answer, `/answers/${at}`, file))
   if (upstream) assertPassedOn(upstream, file)
+}
+
+/** @throws DefinitionError for names of parameters that are one in GoogleSQL, which takes no notice of case */
+function assertDistinct(names: string[]): void {
+  const again = names.find((name, at) =>
+    names.slice(0, at).some(other => other.toLowerCase() === name.toLowerCase()),
+  )
+  if (again !== undefined)
+    throw wrong(`/parameters/properties/${again}`, 'is another parameter but for the case of letters')
 }
 
 function newestFirstOf(

@@ -198,6 +198,9 @@ describe('parameters', () => {
     ['string', { pattern: '^(a|a)*$' }, `${'a'.repeat(900)}!`],
     ['string', { pattern: '^(a{1,9}){1,200}$' }, `${'a'.repeat(900)}!`],
     ['string', { pattern: '^a*a*a*a*$' }, `${'a'.repeat(900)}!`],
+    ['string', { pattern: '^a{0,999}a{0,999}a{0,999}a{0,999}$' }, `${'a'.repeat(900)}!`],
+    ['string', { pattern: `^${'a?'.repeat(29)}${'a'.repeat(29)}$` }, `${'a'.repeat(28)}!`],
+    ['string', { pattern: 'a+a+$', maxLength: 10_000 }, `${'a'.repeat(9_000)}!`],
     ['string', { pattern: '^(\\w+\\s?)*$' }, `${'a'.repeat(900)}!`],
   ] as const)('of the type %s %j do not hold the process', (type, rest, value) => {
     const one = endpoint({ value: { type, ...rest } })
@@ -215,6 +218,12 @@ describe('parameters', () => {
   test.each(['sql', 'format', ...Object.getOwnPropertyNames(Object.prototype)])('none is called %s', name => {
     const properties = JSON.parse(`{"${name}": {"type": "string"}}`) as Record<string, ParameterDefinition>
     expect(() => endpoint(properties)).toThrow(/propert/)
+  })
+
+  test('two that differ by the case of letters alone are refused: they are one in SQL', () => {
+    expect(() => endpoint({ a: { type: 'string' }, b: { type: 'string' }, A: { type: 'string' } })).toThrow(
+      '/parameters/properties/A is another parameter but for the case of letters',
+    )
   })
 
   test('that are wrong are all named at once', () => {

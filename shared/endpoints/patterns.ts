@@ -16,9 +16,11 @@ export const boundedRegExp = Object.assign(
   { code: 'new RegExp' },
 )
 
-/** At most one repetition without an end, and none of a group. */
+/** At most one repetition whose length may vary, from a fixed place on, and none of a group. */
 function isSimple(source: string): boolean {
-  return !/\)[*+{]/.test(source) && (source.match(/[*+]|,\}/g) ?? []).length < 2
+  const signs = source.replaceAll(/\\.|\[(?:\\.|[^\]])*\]|\(\?/g, '')
+  const repetitions = signs.match(/[*+?]|\{\d*,\d*\}/g)?.length ?? 0
+  return !/\)[*+{]/.test(signs) && (repetitions === 0 || (repetitions === 1 && source.startsWith('^')))
 }
 
 const matching = new Script('pattern.test(text)')

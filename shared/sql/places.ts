@@ -20,7 +20,7 @@ export function placeInOther(from: string, place: Place, to: string): Place | nu
 /** The node of `tree` that has the number of the node at the offset `at` in `text`, which is another text of that tree. */
 export function nodeAt(text: string, at: number, tree: Query): AnyNode | null {
   const nodes = [...descendants(parse(text, limits))]
-  const before = nodes.filter(node => node.at <= at).map(node => node.at)
-  const number = nodes.findIndex(node => node.at === Math.max(...before))
+  const last = nodes.reduce((most, node) => (node.at <= at ? Math.max(most, node.at) : most), -1)
+  const number = nodes.findIndex(node => node.at === last)
   return number < 0 ? null : ([...descendants(tree)][number] ?? null)
 }

@@ -124,6 +124,8 @@ describe('lqe restore', () => {
 })
 
 test('lqe versions --forget removes one that is not in force', async () => {
+  for (const text of ['', versions[2]!.slice(0, 3)])
+    expect((await run(versionsCommand, name, '--forget', text)).err).toContain('at least 4 characters')
   expect((await run(versionsCommand, name, '--forget', versions[1]!)).err).toContain('is in force')
   expect((await run(versionsCommand, name, '--forget', versions[2]!)).out).toContain(`Forgot ${versions[2]}`)
   expect((await run(versionsCommand, name)).out).not.toContain(versions[2])

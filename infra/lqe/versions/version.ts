@@ -30,6 +30,7 @@ export const versionWords = 'a version, its beginning, or previous: the one befo
  */
 export function pick(versions: EndpointVersion[], text: string): Endpoint {
   const isPrevious = text === 'previous'
+  if (text.length < 4) throw new VersionError('Name a version by at least 4 characters of it.')
   const found = isPrevious
     ? versions.slice(1, 2)
     : versions.filter(({ endpoint }) => endpoint.version.startsWith(text))
