@@ -55,7 +55,7 @@ function guarded(text: string): string {
 const mayBegin = /(?:[;|\t\r\n]|^)[^\w ;|]/
 
 const formula = new RegExp(
-  String.raw`([;|\t\r\n]|^)(?=(?:(?![\t\r\n])[\p{C}"'])*[=+\-@＝＋－＠﹦﹢﹣﹫])` +
+  String.raw`([;|\t\r\n]|^)(?=(?:(?![\t\r\n])[\p{C}"'])*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])` +
     String.raw`(?![+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Infinity)(?:$|[;|\t\r\n]))`,
   'giu',
 )

@@ -70,10 +70,17 @@ export async function buildFunctions(folder: string, { local }: { local: boolean
   })
   await bundle('node_modules/@modelcontextprotocol/server/dist/index.mjs', join(folder, 'mcp.js'))
   await bundle('infra/deploy/entry.ts', join(folder, 'index.cjs'))
+  assertAscii(outfile)
   writePackage(folder)
   if (!local)
     execFileSync(process.execPath, ['index.cjs'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
   return statSync(outfile).size
+}
+
+/** The entry reads it so. esbuild escapes what is beyond ASCII in strings, not in patterns and raw strings. */
+function assertAscii(file: string): void {
+  const [around] = /.{0,40}[^\0-\x7f].{0,20}/.exec(readFileSync(file, 'utf8')) ?? []
+  if (around !== undefined) throw new Error(`${file} is not ASCII: write \\u in the pattern ${around}`)
 }
 
 /**
