@@ -57,7 +57,7 @@ export const phone: PersonalClass = {
   name: 'phone number',
   marks: mark.plus,
   pattern: new RegExp(
-    String.raw`(?!(?<=\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?)${zone})${wordStart}(?:\+|%2B)[1-9](?:${inOne}|${inGroups})${wordEnd}(?!\.\d)`,
+    String.raw`(?!(?<=\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)? ?)${zone})(?:${wordStart}|(?<=${replacement}))(?:\+|%2B)[1-9](?:${inOne}|${inGroups})${wordEnd}(?!\.\d)`,
     'gi',
   ),
   part: wholeGroups,
@@ -65,14 +65,20 @@ export const phone: PersonalClass = {
 
 const coordinateBefore = /(?<=(?<![A-Za-z])(?:lat|latitude|lon|lng|longitude)\\?["']?[=:] ?)/iy
 
-/** The number up to the last group that E.164 has room for: a number that follows it stays. */
+/** The plans of +1 and +7 have eleven digits. */
+const planOfEleven = /^(?:\+|%2B)[17]/i
+
+/** The number up to the last group that its plan or E.164 has room for: a number that follows it stays. */
 function wholeGroups(hit: RegExpExecArray): Span | null {
   if (isAt(coordinateBefore, hit.input, hit.index)) return null
+  const whole = planOfEleven.test(hit[0]) ? 11 : most
+  // Where blanks are written as blanks, a plus behind a group begins a number as well.
+  const own = /\s/.test(hit[0]) ? /^.[^+]*/.exec(hit[0])![0] : hit[0]
   let digits = 0
   let end = 0
-  for (const group of hit[0].matchAll(/%2[0B]|\d+/gi)) {
+  for (const group of own.matchAll(/%2[0B]|\d+/gi)) {
     if (group[0].startsWith('%')) continue
-    if (digits + group[0].length > most) break
+    if (digits === whole || digits + group[0].length > most) break
     digits += group[0].length
     end = hit.index + group.index + group[0].length
   }

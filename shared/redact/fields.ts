@@ -41,11 +41,11 @@ export const field: PersonalClass = {
   },
 }
 
-/** Of `\token` in a path of Windows, and of words that only those before them make a name: `AWS Secret Access Key`. */
+/** Of `\token` in a path of Windows, and of words that only those before them make a name: `AWS Secret Access Key`, `fs.s3a.secret.key`. */
 function kindWithBefore(text: string, name: string, sign: number): NameKind | undefined {
   const at = text.lastIndexOf(name, sign)
   const isEscape = text.charAt(at - 2) === '\\' && /[nrtbfv]/.test(text.charAt(at - 1))
-  if (!isEscape && !lastWord.test(name)) return undefined
+  if (!isEscape && text.charAt(at - 1) !== '.' && !lastWord.test(name)) return undefined
   const before = isEscape ? text.charAt(at - 1) : wordsBefore.exec(text.slice(Math.max(0, at - 48), at))?.[0]
   return [kindOf((before ?? '') + name)].find(isPersonal)
 }
@@ -58,7 +58,7 @@ function isNoName(text: string, name: string, sign: number): boolean {
 }
 const hostAfter = /[:=][^\s/"'<>@]{1,256}@/y
 const lastWord = /^(?:address|code|key|number|phrase|signature|string)s?$/i
-const wordsBefore = /(?:(?<![\w-])[A-Za-z-]{1,20} ){1,2}$/
+const wordsBefore = /(?:(?<![\w-])[A-Za-z-]{1,20}[ .]){1,2}$/
 
 /** In place of a value: what a shell, a template or a formatter fills in, and what a program writes for none. */
 const noValue =

@@ -4,7 +4,15 @@
  */
 import { replacement } from './personal-class.ts'
 import { closingQuote } from './quoted.ts'
-import { type Place, placeBelow, placeOf, type Policy, redactNumber, redactString } from './rows.ts'
+import {
+  type Place,
+  placeBelow,
+  placeInList,
+  placeOf,
+  type Policy,
+  redactNumber,
+  redactString,
+} from './rows.ts'
 
 /** An object or a list around the place that is read. */
 interface Around {
@@ -13,6 +21,8 @@ interface Around {
   below: Place
   isObject: boolean
   names: number
+  /** In a list, the string before. */
+  before?: string | undefined
 }
 
 /** A sign, or a number or a word, or the mark that opens a string. */
@@ -30,6 +40,7 @@ export function redactJson(text: string, policy: Policy): string | null {
     if (sign === '"') token.lastIndex = closingQuote(text, at + 1, '"') + 1
     const end = token.lastIndex
     if (sign === '{' || sign === '[') {
+      around.before = undefined
       isName = sign === '{'
       outer.push({ place: around.below, below: around.below, isObject: isName, names: 0 })
     } else if (sign === '}' || sign === ']') outer.pop()
@@ -39,7 +50,7 @@ export function redactJson(text: string, policy: Policy): string | null {
       if (isName) around.below = placeBelow(around.place, around.names++, stringAt(text, at, end), policy)
       const redacted = isName
         ? redactedName(around.below)
-        : redactedScalar(around.below, text, at, end, policy)
+        : redactedScalar(placeOfScalar(around, text, at, end, policy), text, at, end, policy)
       token.lastIndex = end
       if (redacted === null) continue
       kept += text.slice(from, at) + JSON.stringify(redacted)
@@ -71,6 +82,13 @@ function stringAt(text: string, start: number, end: number): string {
 
 function redactedName({ name, redactedName }: Place): string | null {
   return redactedName === name ? null : redactedName
+}
+
+function placeOfScalar(around: Around, text: string, start: number, end: number, policy: Policy): Place {
+  if (around.isObject) return around.below
+  const { below, before } = around
+  around.before = text.charAt(start) === '"' ? stringAt(text, start, end) : undefined
+  return placeInList(below, before, around.before, policy)
 }
 
 /** `null` where a string, a number or a word stays as it is written. */

@@ -184,6 +184,17 @@ describe('rows', () => {
     )
   })
 
+  test('lose the element of a list behind one that names it', () => {
+    const [named, pairs] = [['mysql', '--password', 'hunter2', '-x'], [['Authorization', 'abc 1']]]
+    expect(redactRows([{ named, pairs, names: ['--token', 5, 'email', 'tom'] }])).toEqual([
+      {
+        named: ['mysql', '--password', 'REDACTED', '-x'],
+        pairs: [['Authorization', 'REDACTED']],
+        names: ['--token', 5, 'email', 'tom'],
+      },
+    ])
+  })
+
   test('keep the names of their columns, which the query wrote', () => {
     expect(redactRows([{ 'a@b.co': 'x', token: 'y' }])).toEqual([{ 'a@b.co': 'x', token: 'REDACTED' }])
   })

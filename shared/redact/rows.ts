@@ -116,13 +116,31 @@ function isPersonalNumber({ name, kind, personal }: Place, value: number): boole
 function redactList(place: Place, list: Value[], policy: Policy): Value[] {
   let copy = list
   for (let at = 0; at < list.length; at++) {
-    const redacted = redactAt(place, list[at]!, policy)
+    const redacted = redactAt(placeInList(place, list[at - 1], list[at]!, policy), list[at]!, policy)
     if (redacted === list[at]) continue
     if (copy === list) copy = [...list]
     copy[at] = redacted
   }
   return copy
 }
+
+/** The place of an element, which the one before may name: `["--token", "x"]`, `["Cookie", "a=b"]`. */
+export function placeInList(
+  list: Place,
+  before: Value | undefined,
+  element: Value | undefined,
+  policy: Policy,
+): Place {
+  if (typeof before !== 'string' || typeof element !== 'string') return list
+  const [, option, header] = naming.exec(before) ?? []
+  const kind = kindOf(option ?? header ?? '')
+  const isNamed = header === undefined || kind === 'line' || /^x-/i.test(header)
+  const isValue = option === undefined ? !isName.test(element) : !element.startsWith('-')
+  return isPersonal(kind) && isNamed && isValue ? placeOf(option ?? header!, policy, list) : list
+}
+const naming = /^(?:--([A-Za-z][\w-]{1,60})|([A-Za-z][A-Za-z-]{3,30}))$/
+/** A list of names of headers is none of pairs. */
+const isName = /^[A-Za-z-]*$/
 
 function redactFields(place: Place, fields: Fields, policy: Policy): Fields {
   let copy = fields

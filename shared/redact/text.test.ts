@@ -642,6 +642,28 @@ const takenOut: Record<string, [string, string][]> = {
     ["api_key='abc'root@example.com x='y'", "api_key='REDACTED'REDACTED x='y'"],
     ["'token': 'abc123'tom@example.com and it's", "'token': 'REDACTED'REDACTED and it's"],
   ],
+  'phone numbers one after another': [
+    ['to +33 6 12 34 56 78 +33 6 98 76 54 32', 'to REDACTED REDACTED'],
+    ['+1 415 555 0132 / +1 415 555 0199 - +49 30 1234567', 'REDACTED / REDACTED - REDACTED'],
+    ['+1 (415) 555-0132 +1 (415) 555-0199', 'REDACTED REDACTED'],
+    ['+33 6 12 34 56 78 (+49 30 1234567)', 'REDACTED (REDACTED)'],
+    ['+31612345678+31687654321 +1 415 555 0132+1 415 555 0199', 'REDACTEDREDACTED REDACTEDREDACTED'],
+    ['n=%2B33+6+12+34+56+78+%2B1+(415)+555-0132&x', 'n=REDACTED+REDACTED&x'],
+    ['call +1 415 555 0132 200 35ms, +7 912 345 67 89 404 1', 'call REDACTED 200 35ms, REDACTED 404 1'],
+  ],
+  'names joined by dots': [
+    [
+      'fs.s3a.secret.key=abc spark.fs.s3a.access.key=AKX',
+      'fs.s3a.secret.key=REDACTED spark.fs.s3a.access.key=REDACTED',
+    ],
+    ['api.key: abc1 private.key=abc1', 'api.key: REDACTED private.key=REDACTED'],
+    ['card.number=1234567 client.address=edge-a1', 'card.number=REDACTED client.address=REDACTED'],
+    ['x {"fs.secret.key":"abc"} partition.key=abc1', 'x {"fs.secret.key":"REDACTED"} partition.key=abc1'],
+  ],
+  'IBANs behind an escape': ['\\n', '\\u000a', '\\x0a'].map((escape): [string, string] => [
+    `body={"memo":"x${escape}DE89370400440532013000"}`,
+    `body={"memo":"x${escape}REDACTED"}`,
+  ]),
 }
 
 /** SQL has UPPER, LOWER and INITCAP. */
@@ -736,6 +758,9 @@ describe('JSON', () => {
       ' {"REDACTED":1,"REDACTED":2,"cookie":[{"x":null}]}\n',
     ],
     ['{"token":false,"a":"\\u0041\\/"}', '{"token":false,"a":"\\u0041\\/"}'],
+    ['{"args":["--token","abc","--x","y"]}', '{"args":["--token","REDACTED","--x","y"]}'],
+    ['[["Cookie","a=b"],["X-Api-Key","abc1"]]', '[["Cookie","REDACTED"],["X-Api-Key","REDACTED"]]'],
+    ['["authorization","x-api-key","--token","-x"]', '["authorization","x-api-key","--token","-x"]'],
   ])('is redacted value by value, and keeps its spacing and numbers: %j', (text, redacted) => {
     expect(redactText(text)).toBe(redacted)
     expect(redactText(redacted)).toBe(redacted)
