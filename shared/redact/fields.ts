@@ -84,7 +84,7 @@ const directory = /^(?:OLD)?PWD$/
 function valueAt(text: string, at: number, naming: Naming): Span | null {
   if (naming.kind === 'line' && /[{[]/.test(text.charAt(at)))
     return lineAfter(text, recordAt(text, at, naming), naming)
-  const list = text.charAt(at) === '[' ? quotedList(text, at + 1, naming.after) : null
+  const list = /[[(]/.test(text.charAt(at)) ? quotedList(text, at + 1, naming.after) : null
   if (list && !goesOn.test(text.slice(list[1], list[1] + 64))) return list
   const literal = literalText(text, at, naming.after)
   const isFirstHop =
@@ -93,9 +93,33 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
     literal &&
     /^["'`]\s{0,3}[,;]/.test(text.slice(literal[1], literal[1] + 5))
   if (literal && !isFirstHop) return literal[1] > literal[0] ? withNewText(text, literal) : null
-  if (/^(?:%|map)[{[]/.test(text.slice(at, at + 4))) return recordAt(text, at, naming)
-  return bareValueAt(text, at, naming) ?? recordAt(text, at, naming)
+  const value = typedAt(text, at, naming) ?? bareValueAt(text, at, naming)
+  return value || text.charAt(at) === '(' ? value : recordAt(text, at, naming)
 }
+
+/**
+ * A value as a program prints it, with its type: `[]string{"x"}`, `Password(value=x)`, `Some(x)`. Of other personal data than a
+ * secret one with a text in it, or of a type that only wraps a value: `Token{a64f992 ...}` is an object.
+ */
+function typedAt(text: string, at: number, naming: Naming): Span | null {
+  const [type] = matchOf(typed, text, at) ?? []
+  if (type === undefined) return null
+  const opening = at + type.length
+  const limit = Math.min(text.length, at + longestTyped)
+  const isNamesake = text.charAt(opening) === '(' && naming.name.toLowerCase().endsWith(type.toLowerCase())
+  const isWhole = naming.kind === 'secret' || isNamesake || wrapping.test(type)
+  if (!isWhole && !textIn.test(text.slice(opening, limit))) return null
+  const record = recordAt(text, opening, naming, limit)
+  if (!record || !(isWhole || textIn.test(text.slice(...record)))) return null
+  return record[1] === limit || isAt(recordEnd, text, record[1]) ? [at, record[1], record[2] ?? ''] : null
+}
+const textIn = /["'`]|value\s?[:=]/i
+/** What is not closed by then goes up to there: each of many is read but once. */
+const longestTyped = 1024
+const typed =
+  /(?:(?:\[\]|[&*]){0,4}(?:map\[[\w.]{1,40}\](?:\[\]|\*)?)?[A-Za-z_][\w.$]{0,80} ?|%|(?:\[\]|[&*]){1,4})(?=[({[])/y
+const wrapping = /^(?:%|map|\[|Just|Left|Ok|Optional|Right|Some|Success|Value)/
+const recordEnd = /(?![^\s;,.:)\]}>"'`|&\\])/y
 
 /** With the rest of the line, which without the record would be the value. */
 function lineAfter(text: string, record: Span | null, naming: Naming): Span | null {
@@ -113,6 +137,11 @@ const arrow = /\\{0,31}["'`]\s{0,9}(?:->|=>)\s{0,9}(\\{0,31}["'`])/y
 
 /** Behind the strings of a list: it has other elements as well. */
 const goesOn = /^\\{0,31}["'`]{1,2}\s{0,9},/
+
+function matchOf(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
+  sticky.lastIndex = at
+  return sticky.exec(text)
+}
 
 function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   // A program compares, `token === other`; a literal there is a value.
@@ -176,10 +205,16 @@ function isReference(value: string, name: string): boolean {
  * A whole object or list, also one cut short, if any of it holds a value: `{ type: "a", prefix: "b" }` only describes one.
  * @returns `null` where none stands
  */
-function recordAt(text: string, from: number, { kind, after, sign }: Naming): Span | null {
-  if (!/^(?:%|map)?[{[]/.test(text.slice(from, from + 4))) return null
+function recordAt(
+  text: string,
+  from: number,
+  { kind, after, sign }: Naming,
+  limit = text.length,
+): Span | null {
+  if (!/[{[(]/.test(text.charAt(from))) return null
   if (described.text === text && from < described.end) return null
-  let [at, depth, name, holds] = [from + text.slice(from, from + 4).search(/[{[]/), 0, '', false]
+  const [opening, closing] = text.charAt(from) === '(' ? [/[{[(]/, /[}\])]/] : [/[{[]/, /[}\]]/]
+  let [at, depth, name, holds] = [from, 0, '', false]
   do {
     const character = text.charAt(at)
     const literal = /["'`\\]/.test(character) ? literalText(text, at, after) : null
@@ -192,15 +227,15 @@ function recordAt(text: string, from: number, { kind, after, sign }: Naming): Sp
       nameSign.lastIndex = end
       if (nameSign.test(text)) name = part
       else holds ||= part !== '' && !placeholder.test(part) && !describes(name, kind)
-    } else if (/[{[]/.test(character)) depth++
-    else if (/[}\]]/.test(character)) depth--
+    } else if (opening.test(character)) depth++
+    else if (closing.test(character)) depth--
     at = Math.max(end, at + 1)
-  } while (depth > 0 && at < text.length)
-  if (!holds) described = { text, end: at }
+  } while (depth > 0 && at < limit)
+  if (!holds && limit === text.length) described = { text, end: at }
   return holds ? [from, Math.min(at, text.length), sign === ':' ? (after ?? '') : ''] : null
 }
 
-const plainWord = /[^\s,;:={}[\]"'`\\]+/y
+const plainWord = /[^\s,;:={}[\]()"'`\\]+/y
 const nameSign = /\s{0,9}(?:=>|:|=)/y
 /** What only describes values is read once, however deep the names in it. */
 let described = { text: '', end: 0 }

@@ -4,8 +4,12 @@ import type { Span } from './personal-class.ts'
 /** The source of a pattern for a quotation mark: escaped any number of times, or doubled as in CSV. */
 export const quoteMark = String.raw`\\{0,31}["'\`]{1,2}`
 
-/** What may stand before the mark of a literal: `E'...'` in SQL, `b'...'` in Python, `Some("...")` in Rust. */
-const literal = /(?:[BEFNRUXbefnrux]|[Uu]&|[A-Z]\w{0,40}\(|string\(\d{1,9}\) )(?=\\{0,31}["'`])/y
+/**
+ * What may stand before the mark of a literal: `E'...'` in SQL, `b'...'`, `('...',)` and `<SecretStr '...'>` in Python, `&"..."` and
+ * `Ok(Some("..."))` in Rust, `Just "..."` in Haskell, `string("...")` and `(string) (len=3) "..."` in Go, `string(3) "..."` in PHP.
+ */
+const literal =
+  /(?:[BEFNRUXbefnrux]|[Uu]&|&|(?:(?:(?:\w{1,40}\.){0,3}[A-Z]\w{0,40}|bytes|str(?:ing)?)?\(){1,4}|(?:Just|Left|Ok|Right|Some) |<\w{1,40} |string\(\d{1,9}\) |\(\*?[\w.]{1,40}\) \(len=\d{1,9}\) )(?=\\{0,31}["'`])/y
 const dollarQuote = /\$(?:[A-Za-z_]\w{0,62})?\$/y
 
 const quote = new RegExp(quoteMark, 'y')
