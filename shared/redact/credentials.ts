@@ -74,25 +74,26 @@ const ownKey = new RegExp(`^${keyPrefix}`)
 
 export const credentials: PersonalClass[] = [
   {
+    // People leave `/`, `?` and `#` in a password as they are; in a URL of the web they begin its other parts.
+    name: 'user information of a connection string',
+    marks: mark.at,
+    // It starts at each `@` and looks back, at most over two more, so that no part is read often; behind a host none is of a password.
+    pattern:
+      /@(?<=(?<!https?):\/\/((?!REDACTED)[^\s/"'<>:@]*:(?!\d{1,5}[/?])[^\s"'<>@]+(?:@(?![^\s"'<>@]{0,64}:\/\/)[^\s"'<>@=&]{1,64}){0,2})(?<!REDACTED|\/\/)@)/gi,
+    part: hit => [hit.index - hit[1]!.length, hit.index],
+  },
+  {
     // `postgres://user:password@host`, with the user's name; RFC 3986, section 3.2.1.
     name: 'user information of a URL',
     marks: mark.at,
     pattern: /(?<=\/\/|\\\/\\\/)(?!REDACTED)[^\s/"'<>\\?#]+(?<!REDACTED)(?=@)/g,
   },
   {
-    // People leave `/`, `?` and `#` in a password as they are; in a URL of the web they begin its other parts.
-    name: 'user information of a connection string',
-    marks: mark.at,
-    // It starts at the `@` and looks back, at most to the one before, so that no part is read twice.
-    pattern: /@(?<=(?<!https?):\/\/((?!REDACTED)[^\s/"'<>:@]*:(?!\d{1,5}[/?])[^\s"'<>@]+)(?<!REDACTED)@)/gi,
-    part: hit => [hit.index - hit[1]!.length, hit.index],
-  },
-  {
-    // `user:password@tcp(host)` of Go's MySQL driver, `user/password@//host` and `jdbc:oracle:thin:` of Oracle.
+    // `user:password@tcp(host)`, `@(host)` and `@/database` of Go's MySQL driver, `user/password@//host` and `jdbc:oracle:thin:` of Oracle.
     name: 'user information of a data source',
     marks: mark.at,
     pattern:
-      /@(?<=((?<=:(?:thin|oci):)[^\s@/]{1,64}\/[^\s@]{1,256}|(?<![\w.$#-])[\w.$#-]{1,64}(?:[:/][^\s@"'<>]{1,256}(?=@\/\/)|:[^\s"'<>]{1,256}(?=@(?:tcp|udp|unix)\d?\()))@)/gi,
+      /@(?<=((?<=:(?:thin|oci):)[^\s@/]{1,64}\/[^\s@]{1,256}|(?<![\w.$#-])[\w.$#-]{1,64}(?:[:/][^\s@"'<>]{1,256}(?=@\/\/)|:[^\s"'<>]{1,256}(?=@(?:\w{0,16}\(|\/[\w-]))))@)/gi,
     part: hit => (hit[1]!.endsWith('REDACTED') ? null : [hit.index - hit[1]!.length, hit.index]),
   },
   {

@@ -16,7 +16,12 @@ const notOfAddress = '(?<!:[0-9A-Fa-f]{1,4}(?=:))'
 
 /** Between a sign and its value; a line ends there only where the next one is indented, as in YAML: `password: |`. */
 const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
-const gap = String.raw`[^\S\r\n]{0,32}(?:(?:[|>][-+]?)?${lineEnd}[ \t]{1,32}(?:- )?)?`
+const gap = String.raw`[^\S\r\n]{0,32}(?:(?:[|>][-+]?)?${lineEnd}(?:[ \t]{1,32}(?:- )?|- ))?`
+/** The further elements of such a list. */
+const elements = new RegExp(
+  String.raw`["']?(?:${lineEnd}[ \t]{0,32}- (\\{0,31}["']|)[^\r\n\\"]{1,200}\1)+`,
+  'y',
+)
 
 /** `[0]`, `[]` and `[name]` behind a name. */
 const brackets = String.raw`((?:\[["']?[\w-]{0,60}["']?\]){0,4})`
@@ -37,7 +42,16 @@ export const field: PersonalClass = {
     if (kind === undefined || isNoName(input, named!, index)) return null
     const at = endOf(hit)
     if (isAt(noValue, input, at) || (gap && isAt(sign === '=' ? assigned : titled, input, at))) return null
-    return valueAt(input, at, { name: named!, kind, isList: hops.test(named!), before, after, sign: sign! })
+    const value = valueAt(input, at, {
+      name: named!,
+      kind,
+      isList: hops.test(named!),
+      before,
+      after,
+      sign: sign!,
+    })
+    const isFirst = value && gap?.endsWith('- ') && isAt(elements, input, value[1])
+    return isFirst ? [at, elements.lastIndex] : value
   },
 }
 
@@ -154,7 +168,9 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   value.lastIndex = start
   const isInString = naming.kind === 'line' && /["'`]/.test(naming.before ?? '') && naming.after === undefined
   const found = value.exec(isInString ? text.slice(0, stringEnd(text, start, naming)) : text)?.[0] ?? ''
-  const end = start + found.length
+  const words =
+    found !== '' && /phrase$/i.test(naming.name) ? matchOf(furtherWords, text, start + found.length) : null
+  const end = start + found.length + (words?.[0].length ?? 0)
   // The quotation mark or the ampersand is found once entities are decoded.
   if (isAt(entity, text, end)) return null
   if (naming.kind !== 'secret' && !inQuery && (count.test(found) || isCount(naming.name, found))) return null
@@ -269,6 +285,8 @@ const secretWord = new RegExp(
   String.raw`${grouped}|(?:${inWord}|[;,()[\]{}<>|]{1,8}(?=[^\s;,.:=()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w)|&(?!#|\w{2,8};|[\w.%[\]-]{0,40}[=:])(?=[^\s&"'<>\\]{3}))+`,
   'y',
 )
+/** Of a passphrase, up to another name. */
+const furtherWords = /(?:[ \t]{1,3}[\w'-]{1,40}(?![\w'.-]|\s?[:=]))*/y
 /** Of a name in the plural: `tokens=abc1,def2`. */
 const wordList = new RegExp(String.raw`${grouped}|(?:${inWord}|[;,](?![\w.-]{1,40}\s?[=:])(?=\w))+`, 'y')
 /** In the query of a URL most signs may stand as they are, but those at the end are of the text around. */

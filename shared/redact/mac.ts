@@ -1,4 +1,7 @@
-/** MAC addresses, which name a device for life: of six octets, or eight (EUI-64). Twelve and more are ids and fingerprints. */
+/**
+ * MAC addresses, which name a device for life: of six octets, or eight (EUI-64). Twelve and more are ids and fingerprints, but
+ * for the header of a frame as a firewall logs it: two addresses, and the type of IPv4, ARP or IPv6.
+ */
 import { mark } from './prefilter.ts'
 import { endOf, type PersonalClass, type Span, startOf } from './personal-class.ts'
 
@@ -22,6 +25,7 @@ function addressIn(hit: RegExpExecArray): Span | null {
   const wordAfter = /[A-Za-z0-9]/.test(hit.input.charAt(endOf(hit)))
   const run = wordAfter ? hit[0].replace(/[:-][^:-]+$/, '') : hit[0]
   const separator = /[:-]/.exec(run)![0]
+  if (frameHeader.test(run)) return [hit.index, hit.index + run.length]
   const octets = run.split(separator)
   const count = octets.length === 7 ? 6 : octets.length
   const address = octets.slice(-count)
@@ -29,6 +33,8 @@ function addressIn(hit: RegExpExecArray): Span | null {
   const end = hit.index + run.length
   return [end - address.join(separator).length, end]
 }
+
+const frameHeader = /^(?:[\dA-F]{2}:){12}(?:08:0[06]|86:dd)$/i
 
 /** Digits only, joined by hyphens, are a date with a time of day. */
 function isAddress(octets: string[], separator: string): boolean {

@@ -29,11 +29,11 @@ export type NameKind =
 export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
   line: 'authorization cookie cookies cookie2 digest-auth',
   secret:
-    'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word pass-words passwd pgpassword pwd redis-pass secret secret-string secrets smtp-pass user-pass',
+    'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word pass-words passwd pgpassword psk pw pwd redis-pass requirepass secret secret-string secrets smtp-pass user-pass',
   datum: [
-    'access-key account-key anon-key api-key auth-key encryption-key master-key pass private-key secret-key secret-key-base service-key',
+    'access-key account-key anon-key api-key app-key auth-key encryption-key functions-key master-key pass private-key secret-key secret-key-base service-key',
     'service-role-key shared-access-key shared-access-signature signing-key subscription-key',
-    'amz-credential amz-signature goog-credential goog-signature credential credentials otp otp-code sig',
+    'amz-credential amz-signature goog-credential goog-signature credential credentials otp otp-code sig signature',
     'access-token auth-token bearer id-token jwt jwt-assertion refresh-token session-key token token-hash',
     'client-principal oidc-data oidc-identity user-info',
     'client-ip connecting-ip ip ip-addr ip-address peer-ip real-ip remote-ip source-ip src-ip user-ip',

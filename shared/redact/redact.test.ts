@@ -318,7 +318,7 @@ describe('the time for 300 KB is at most 30 times that for 30 KB, of', () => {
     'forwarded-for:~a, forwarded=for=a;for= forwarded:" [a] ' +
     '["cookie:~a=\\"b\\"", "cookie:~x"" ' +
     "'cookie:~x''\n 'cookie:~x''\\n token~in~('a', a)=( " +
-    '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( x://a: //a: tcp://10.0.0.5:6379, \\\\u0022 %2525 token=Some( A/1.1~ token=a.b token=a(b~ password=a( password=(a)b'
+    '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( x://a: //a: tcp://10.0.0.5:6379, \\\\u0022 %2525 token=Some( A/1.1~ token=a.b token=a(b~ password=a( password=(a)b x://a:b@c@ passphrase=a~b~ token:\n~-~a1\n~-~'
 
   test.each(repeated.split(' '))('%j over and over', part => {
     const piece = part.replaceAll('~', ' ')

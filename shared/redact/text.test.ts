@@ -306,6 +306,8 @@ const takenOut: Record<string, [string, string][]> = {
     ['uid 01:00:1b:44:11:3a:b7', 'uid 01:REDACTED'],
     ['02:1b:44:ff:fe:11:3a:b7', 'REDACTED'],
     ['mac=00%3A1b%3A44%3A11%3A3a%3Ab7&x', 'mac=REDACTED&x'],
+    ['MAC=52:54:00:12:34:56:52:55:0a:00:02:02:08:00 SRC=x', 'MAC=REDACTED SRC=x'],
+    ['52:54:00:12:34:56:52:55:0a:00:02:02:86:dd', 'REDACTED'],
   ],
   'IPv6 addresses': [
     ['2001:db8::1', 'REDACTED'],
@@ -641,6 +643,30 @@ const takenOut: Record<string, [string, string][]> = {
     ['1.0.0.0.8.b.d.0.1.0.0.2.ip6.arpa', 'REDACTED.ip6.arpa'],
     ["api_key='abc'root@example.com x='y'", "api_key='REDACTED'REDACTED x='y'"],
     ["'token': 'abc123'tom@example.com and it's", "'token': 'REDACTED'REDACTED and it's"],
+  ],
+  'secrets of services and of lists': [
+    [
+      'pw=abc db_pw: abc psk=abc requirepass=abc',
+      'pw=REDACTED db_pw: REDACTED psk=REDACTED requirepass=REDACTED',
+    ],
+    [
+      'x-functions-key: abc1 app-key=abc1 ?signature=a%2F&x',
+      'x-functions-key: REDACTED app-key=REDACTED ?signature=REDACTED&x',
+    ],
+    [
+      'root:abc@(db:3306)/app root:abc@/app root:abc@cloudsql(db)/app',
+      'REDACTED@(db:3306)/app REDACTED@/app REDACTED@cloudsql(db)/app',
+    ],
+    [
+      'mysql://app:p@ss/w0rd@db:3306/app postgres://app:P@ss#1@db',
+      'mysql://REDACTED@db:3306/app postgres://REDACTED@db',
+    ],
+    ['redis://u:p@h1/0,redis://u:p@h2/0?x=a@b', 'redis://REDACTED@h1/0,redis://REDACTED@h2/0?x=a@b'],
+    ['api_keys:\n  - abc1\n  - def1\nx: y', 'api_keys:\n  - REDACTED\nx: y'],
+    ['passwords:\n- "abc"\n- "def"\nx: y', 'passwords:\n- REDACTED\nx: y'],
+    ['x {"m":"api_keys:\\n  - abc1\\n  - def1\\nx: y"}', 'x {"m":"api_keys:\\n  - REDACTED\\nx: y"}'],
+    ['passphrase = my secret phrase, user=tom', 'passphrase = REDACTED, user=tom'],
+    ['passphrase=abc def user=tom', 'passphrase=REDACTED user=tom'],
   ],
   'values as programs print them': [
     [
