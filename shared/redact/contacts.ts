@@ -63,7 +63,9 @@ export const phone: PersonalClass = {
   part: wholeGroups,
 }
 
-const coordinateBefore = /(?<=(?<![A-Za-z])(?:lat|latitude|lon|lng|longitude)\\?["']?[=:] ?)/iy
+/** By its name, and in a geometry as text: `POINT(+4.89 +52.37)`. */
+const coordinateBefore =
+  /(?<=(?<![A-Za-z])(?:lat|latitude|lon|lng|longitude)\\?["']?[=:] ?|(?:POINT|STRING|POLYGON)(?: ?Z?M?) ?\({1,3}(?:[\d\s.,+(-]|\),){0,200})/iy
 
 /** The plans of +1 and +7 have eleven digits. */
 const planOfEleven = /^(?:\+|%2B)[17]/i

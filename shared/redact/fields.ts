@@ -5,7 +5,7 @@
 import { mark } from './prefilter.ts'
 import { escape } from './escapes.ts'
 import { endOf, isAt, type PersonalClass, type Span } from './personal-class.ts'
-import { describes, hops, isCount, isPersonal, kindOf, type NameKind } from './names.ts'
+import { countsParts, describes, hops, isCount, isPersonal, kindOf, type NameKind } from './names.ts'
 import { closingQuote, literalText, quotedList, quoteMark } from './quoted.ts'
 
 const assignment = '(?:(?<!:):(?!:(?!:)|\\/\\/)|=)'
@@ -39,9 +39,14 @@ export const field: PersonalClass = {
     const { input, index } = hit
     const inside = inBrackets === '' ? [] : inBrackets!.split(/\W+/)
     const kind = [named!, ...inside].map(kindOf).find(isPersonal) ?? kindWithBefore(input, named!, index)
-    if (kind === undefined || isNoName(input, named!, index)) return null
+    if (kind === undefined || isNoName(input, named!, index, after)) return null
     const at = endOf(hit)
-    if (isAt(noValue, input, at) || (gap && isAt(sign === '=' ? assigned : titled, input, at))) return null
+    if (
+      isAt(noValue, input, at) ||
+      (!hops.test(named!) && isAt(sign === ':' ? statement : constant, input, at))
+    )
+      return null
+    if (gap && isAt(sign === '=' ? assigned : titled, input, at)) return null
     const value = valueAt(input, at, {
       name: named!,
       kind,
@@ -65,18 +70,27 @@ function kindWithBefore(text: string, name: string, sign: number): NameKind | un
 }
 
 /** `PWD=/home/app`, `https://x-access-token:...@host` and `/etc/passwd: ...` */
-function isNoName(text: string, name: string, sign: number): boolean {
+function isNoName(text: string, name: string, sign: number, after?: string): boolean {
   if (directory.test(name)) return true
+  if (/^pass$/i.test(name) && after === undefined && isAt(stage, text, sign) && !isAt(userBefore, text, sign))
+    return true
   const before = text.slice(0, text.lastIndexOf(name, sign))
   return before.endsWith('/etc/') || (before.endsWith('//') && isAt(hostAfter, text, sign))
 }
 const hostAfter = /[:=][^\s/"'<>@]{1,256}@/y
+/** Results and stages pass: `--- PASS: TestLogin`; a password has a user before it. */
+const stage = /:\s{1,9}(?!\\{0,31}["'`])/y
+const userBefore = /(?<=(?:user|login|db|host)\w{0,10}["']?\s?[:=][^:=]{1,80}pass)/iy
 const lastWord = /^(?:address|code|key|number|phrase|signature|string)s?$/i
 const wordsBefore = /(?:(?<![\w-])[A-Za-z-]{1,20}[ .]){1,2}$/
 
 /** In place of a value: what a shell, a template or a formatter fills in, and what a program writes for none. */
 const noValue =
   /(?:\$\{[\w.:-]{1,64}\}|\$\([^)\n]{0,200}\)|\{\{[^{}\n]{0,100}\}\}|["'[]?(?:\[?(?:FILTERED|MASKED)\]?|%[sdv]|-)["'\]]?)(?![^\s"'`,;)\]}&])/y
+/** In place of one, what is said of it: `password: This field is required.`, `Cookie: not set`, `sig=SIGTERM`. */
+const statement =
+  /(?:(?:[Tt]his|[Tt]he) (?:field|value|password)|(?:[Mm]ust|[Ss]hould|[Cc]annot|[Mm]ay not) (?:be|have|contain|match|include)|(?:[Ii]s|[Nn]ot|[Ff]ailed|[Tt]oo|[Mm]issing) [a-z]{2,20}(?![^\s.,;:!)])|(?:not set|unset|unknown|missing|required|expired)\.?(?=[\s,;)]|$))/y
+const constant = /(?:SIG[A-Z]{2,6}|unknown)(?![\w.@:/-])/y
 /** An empty value, and the next name: `token= dur=12ms`, `Email:  Phone: 0612345678`. */
 const assigned = /[A-Za-z_][\w.-]{0,60}=(?!=|\s|$)/y
 const titled = /[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]/y
@@ -124,7 +138,7 @@ function typedAt(text: string, at: number, naming: Naming): Span | null {
   const isWhole = naming.kind === 'secret' || isNamesake || wrapping.test(type)
   if (!isWhole && !textIn.test(text.slice(opening, limit))) return null
   const record = recordAt(text, opening, naming, limit)
-  if (!record || !(isWhole || textIn.test(text.slice(...record)))) return null
+  if (!record || !(isWhole || textIn.test(text.slice(record[0], record[1])))) return null
   return record[1] === limit || isAt(recordEnd, text, record[1]) ? [at, record[1], record[2] ?? ''] : null
 }
 const textIn = /["'`]|value\s?[:=]/i
@@ -173,7 +187,8 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   const end = start + found.length + (words?.[0].length ?? 0)
   // The quotation mark or the ampersand is found once entities are decoded.
   if (isAt(entity, text, end)) return null
-  if (naming.kind !== 'secret' && !inQuery && (count.test(found) || isCount(naming.name, found))) return null
+  const isFew = naming.kind !== 'secret' && count.test(found)
+  if (!inQuery && (isFew || isCount(naming.name, found, naming.kind))) return null
   if (found.trim() === '' || placeholder.test(found) || isReference(found, naming.name)) return null
   // `(415) 555-0132` begins with a bracket.
   if (closing && text.charAt(end) !== closing)
@@ -224,7 +239,7 @@ function isReference(value: string, name: string): boolean {
 function recordAt(
   text: string,
   from: number,
-  { kind, after, sign }: Naming,
+  { name: own, kind, after, sign }: Naming,
   limit = text.length,
 ): Span | null {
   if (!/[{[(]/.test(text.charAt(from))) return null
@@ -242,7 +257,12 @@ function recordAt(
       const part = literal ? text.slice(...literal) : text.slice(at, end)
       nameSign.lastIndex = end
       if (nameSign.test(text)) name = part
-      else holds ||= part !== '' && !placeholder.test(part) && !describes(name, kind)
+      else
+        holds ||=
+          part !== '' &&
+          !placeholder.test(part) &&
+          !describes(name, kind) &&
+          !(name !== '' && countsParts.test(own) && isCount(own, part))
     } else if (opening.test(character)) depth++
     else if (closing.test(character)) depth--
     at = Math.max(end, at + 1)
@@ -267,7 +287,8 @@ function isNoDatum(value: string, next: string, sign: string): boolean {
 const objectBegins = /^(?:\s?\{|\()/
 const typeName = /^[A-Za-z][A-Za-z.$]{0,80}$/
 const printedObject = /^(?:[a-z]\w{0,40}\.){1,9}[A-Za-z][\w$]{0,60}@[0-9a-f]{1,16}\W?$/
-const nameInProgram = /^(?:[a-z]{2,20}\.){2,9}[A-Za-z]{2,60}(?:\/\d{1,6})?[:.]?$/
+const nameInProgram =
+  /^[A-Z]{2,20}(?:_[A-Z]{2,20}){1,4}$|^(?:[a-z]{2,20}\.){2,9}[A-Za-z]{2,60}(?:\/\d{1,6})?[:.]?$/
 
 /** `cookies: 3` */
 const count = /^\d{1,2}$/

@@ -83,7 +83,7 @@ const versionLabelBefore = /(?<=(?<![A-Za-z])(?:so|v|ver|version|release|dylib)\
  * product only one blank: in `Chrome (203.0.113.7)` and in a column after its name an address stands.
  */
 const versionBefore =
-  /(?<=(?:(?:(?<![A-Za-z])(?:[Vv]ersions?|VERSION|[Vv]\.?|[Vv]er\.?|[Rr]ev\.?|rv)|(?<=[A-Za-z\d])Versions?)[\\"']{0,4} ?[:=-]? ?[\\"']{0,4}|(?<![A-Za-z])(?:[Bb]uild|PostgreSQL|Flash Player|Chrome|Chromium|Opera) ))/y
+  /(?<=(?:(?:(?<![A-Za-z])(?:[Vv]ersions?|VERSION|[Vv]\.?|[Vv]er\.?|[Rr]ev\.?|rv)|(?<=[A-Za-z\d])Versions?)[\\"']{0,4} ?[:=-]? ?[\\"']{0,4}|(?<![A-Za-z])(?:[Bb]uild:?|PostgreSQL|Flash Player|Chrome|Chromium|Opera) ))/y
 
 /** A relation to a package of Debian, `zlib1g (>= 1:1.2.3.4)`. */
 const relationBefore = /(?<=\((?:<<|<=|=|>=|>>) (?:\d:)?)/y
@@ -119,7 +119,7 @@ const nameBefore = /(?<=\w[-_])/y
 const fileAfter =
   /\.(?:(?:noarch|x86_64|i\d86|aarch64)\.rpm|apk|crate|deb|dll|dmg|dylib|exe|gem|jar|msi|nupkg|pkg|rpm|so|whl)\b(?!\.[a-z])|\.el\d/iy
 const releaseAfter =
-  /(?:-(?:alpha|beta|rc)\.?\d{1,3}(?![\w-]|\.[a-z])|\+(?:dfsg|(?:build|deb|git)\.?\d)|-\d{1,3}(?:(?:ubuntu|deb|build)\d|~|\+(?:b|deb|nmu)\d|\.(?:el|fc)\d))/iy
+  /(?:(?:-SNAPSHOT|\.(?:RELEASE|Final)|_(?:amd64|arm64|armhf|i386|all)\.u?deb)(?![\w-]|\.[a-z])|-(?:alpha|beta|rc)\.?\d{1,3}(?![\w-]|\.[a-z])|\+(?:dfsg|(?:build|deb|git)\.?\d)|-\d{1,3}(?:(?:ubuntu|deb|build)\d|~|\+(?:b|deb|nmu)\d|\.(?:el|fc)\d))/iy
 
 // ---- in the names of hosts
 

@@ -83,7 +83,7 @@ export const hops = /forwarded(?:[-_]?for)?$/i
 
 /** Below a personal name, what describes the value and does not hold it. */
 const describing =
-  /^(?:algorithm|count|errors?|(?:expires|issued)-?(?:at|in)|hash|invalid|issuer|key-?id|kind|length|prefix|role|session-?id|signature-?prefix|status|subject|token-?type|type|valid|verified)$/
+  /^(?:algorithm|count|default-?mode|errors?|(?:expires|issued)-?(?:at|in)|format|hash|ignore-?above|invalid|issuer|key-?id|kind|(?:max-?|min-?)?length|name|prefix|role|secret-?name|session-?id|signature-?prefix|status|subject|token-?type|type|valid|verified)$/
 
 /** Whether a record or a list under a name of a personal kind says something of the value under `name`, as `token.type`. */
 export function describes(name: string, above: NameKind): boolean {
@@ -91,10 +91,19 @@ export function describes(name: string, above: NameKind): boolean {
   return describing.test(words) && !(above === 'secret' && /^(?:hash|.*prefix|subject)$/.test(words))
 }
 
-/** Whether a number is one of those that a name in the plural counts: `tokens: 1532`, `pass: 120`. */
-export function isCount(name: string, digits: string): boolean {
-  return /^\d{1,7}$/.test(digits) && counting.test(wordsOf(name))
+/** Whether a name in the plural counts things. */
+export function isCounting(name: string): boolean {
+  return counting.test(wordsOf(name))
 }
+
+/** Whether a number is one of those: `tokens: 1532`, `tokens=1.5k`, `pass: 99.5%`, `passwords: 3`. */
+export function isCount(name: string, digits: string, kind: NameKind = 'datum'): boolean {
+  return (kind === 'secret' ? countOfSecrets : count).test(digits) && isCounting(name)
+}
+/** A name whose record counts by its parts: `{"tokens":{"input":1200}}`. */
+export const countsParts = /tokens$/i
+const countOfSecrets = /^\d{1,3}$/
+const count = /^(?:\d{1,7}|\d{1,3}(?:,\d{3}){1,3})(?:\.\d{1,3})?(?:[kKM%]|[mun]?s)?(?:\/\d{1,7})?[.,]?$/
 const counting = /(?:^|-)(?:pass|cookies|credentials|e-?mails|jwts|keys|passwords|phones|secrets|tokens)$/
 
 /** Whether values under a name of this kind are personal in any form. */

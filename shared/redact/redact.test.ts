@@ -57,7 +57,7 @@ describe('a value under a personal name', () => {
     'phone_number',
   ])('is replaced in any form: %s', name => {
     expect(redactValue({ [name]: 'opaque' })).toEqual({ [name]: 'REDACTED' })
-    expect(redactValue({ [name]: ['a', ['b'], 5] })).toEqual({
+    expect(redactValue({ [name]: ['a', ['b'], 512] })).toEqual({
       [name]: ['REDACTED', ['REDACTED'], 'REDACTED'],
     })
   })
@@ -85,7 +85,7 @@ describe('a value under a personal name', () => {
   })
 
   test('is replaced at any depth below it, but for what only describes it', () => {
-    const value = { password: { value: 'a', type: 'b' }, token: [{ x: { y: ['c', 4] }, error: 'd' }] }
+    const value = { password: { value: 'a', type: 'b' }, token: [{ x: { y: ['c', 400] }, error: 'd' }] }
     expect(redactValue(value)).toEqual({
       password: { value: 'REDACTED', type: 'b' },
       token: [{ x: { y: ['REDACTED', 'REDACTED'] }, error: 'd' }],
@@ -175,7 +175,7 @@ describe('rows', () => {
   })
 
   test('of the same form do not mix up their values', () => {
-    const values = ['x', 'x', '203.0.113.7', '203.0.113.7', 'y', '', 'x', null, 5]
+    const values = ['x', 'x', '203.0.113.7', '203.0.113.7', 'y', '', 'x', null, 512]
     expect(redactRows(values.map(a => ({ a, token: a })))).toEqual(
       values.map(a => ({
         a: a === '203.0.113.7' ? 'REDACTED' : a,
@@ -318,7 +318,7 @@ describe('the time for 300 KB is at most 30 times that for 30 KB, of', () => {
     'forwarded-for:~a, forwarded=for=a;for= forwarded:" [a] ' +
     '["cookie:~a=\\"b\\"", "cookie:~x"" ' +
     "'cookie:~x''\n 'cookie:~x''\\n token~in~('a', a)=( " +
-    '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( x://a: //a: tcp://10.0.0.5:6379, \\\\u0022 %2525 token=Some( A/1.1~ token=a.b token=a(b~ password=a( password=(a)b x://a:b@c@ passphrase=a~b~ token:\n~-~a1\n~-~'
+    '-----BEGIN~PRIVATE~KEY----- a:b@ a:b@tcp( x://a: //a: tcp://10.0.0.5:6379, \\\\u0022 %2525 token=Some( A/1.1~ token=a.b token=a(b~ password=a( password=(a)b x://a:b@c@ POINT( tokens=1,111 pass:~ passphrase=a~b~ token:\n~-~a1\n~-~'
 
   test.each(repeated.split(' '))('%j over and over', part => {
     const piece = part.replaceAll('~', ' ')

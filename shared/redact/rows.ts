@@ -7,7 +7,7 @@ import type { Row, Value } from '../engines/engine.ts'
 import { nameKey } from '../sql/relations.ts'
 import { isCard } from './accounts.ts'
 import { replacement } from './personal-class.ts'
-import { describes, isCount, isPersonal, kindOf, type NameKind } from './names.ts'
+import { countsParts, describes, isCounting, isPersonal, kindOf, type NameKind } from './names.ts'
 
 export interface Policy {
   redact: (text: string) => string
@@ -24,6 +24,8 @@ export interface Place {
   redactedName: string
   kind: NameKind
   personal: boolean
+  /** Under a personal name, the numbers up to this only count: `{"tokens":{"input":1200},"token":5}`. */
+  mostCounted: number
   /** Redacted texts by the texts of the place: most have few. `null` once there are many. */
   known: Map<string, string> | null
   fields: Place[]
@@ -55,7 +57,16 @@ export function placeOf(name: string, policy: Policy, above?: Place): Place {
   const kind = above?.personal && !isPersonal(own) && !describes(name, above.kind) ? above.kind : own
   const personal = isPersonal(kind)
   const redactedName = policy.redact(name)
-  return { name, redactedName, kind, personal, known: new Map(), fields: [], renames: false }
+  return {
+    name,
+    redactedName,
+    kind,
+    personal,
+    mostCounted: mostCounted(name, own, above),
+    known: new Map(),
+    fields: [],
+    renames: false,
+  }
 }
 
 function redactAt(place: Place, value: Value, policy: Policy): Value {
@@ -107,16 +118,22 @@ function hasFewDigits(text: string): boolean {
 }
 const isNumber = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i
 
+function mostCounted(name: string, own: NameKind, above: Place | undefined): number {
+  if (isPersonal(own) && isCounting(name)) return 9_999_999
+  if (above?.personal) return isPersonal(own) || !countsParts.test(above.name) ? -1 : above.mostCounted
+  return own === 'datum' ? 99 : -1
+}
+
 /** A card has 13 digits at least. */
-function isPersonalNumber({ name, kind, personal }: Place, value: number): boolean {
-  if (personal) return !isCount(name, String(value))
+function isPersonalNumber({ kind, personal, mostCounted }: Place, value: number): boolean {
+  if (personal) return !(value >= 0 && value <= mostCounted)
   return value >= 1e12 && kind !== 'id' && Number.isSafeInteger(value) && isCard(String(value))
 }
 
 function redactList(place: Place, list: Value[], policy: Policy): Value[] {
   let copy = list
   for (let at = 0; at < list.length; at++) {
-    const redacted = redactAt(placeInList(place, list[at - 1], list[at]!, policy), list[at]!, policy)
+    const redacted = redactAt(placeInList(place, list[at - 1], list[at], policy), list[at]!, policy)
     if (redacted === list[at]) continue
     if (copy === list) copy = [...list]
     copy[at] = redacted

@@ -52,6 +52,7 @@ const leftAlone: Record<string, string[]> = {
     'v1.2.3.4.5',
     'foo-1.2.3.4.5.jar',
     'ver. 1.2.3.4',
+    'foo_1.2.3.4_amd64.deb 1.2.3.4-SNAPSHOT x-1.2.3.4.RELEASE Build: 1.2.3.4',
     'version-1.2.3.4',
     'app-v1-2-3-4',
     'release-1-2-3-4.tar.gz',
@@ -192,6 +193,25 @@ const leftAlone: Record<string, string[]> = {
     'sec-ch-ua-mobile: ?0',
     'tokens = tokenize(sql, limits); email === wanted.account',
     "COPY secret TO '/tmp/x'",
+  ],
+  'counts and results': [
+    '--- PASS: TestLogin (0.00s)',
+    'Render pass: shadow_map0 result=pass: foo-1',
+    'tokens=1.5k tokens: 1,532 of tokens: 4096/8192, tokens: 1532.',
+    'pass: 99.5% pass: 12/12 first_pass=12.5ms secrets=3 passwords: 3',
+    '{"usage":{"tokens":{"input":1200,"output":300}},"token":5}',
+    'x {"tokens":{"input":1200,"output":300}}',
+  ],
+  'what is said of a value': [
+    '{"secret":{"secretName":"x","defaultMode":420},"email":{"name":"is-email","format":"email","minLength":3}}',
+    '{"mappings":{"ip":{"type":"ip","ignore_above":256},"password":{"maxLength":72}}}',
+    'password: This field is required. authorization: failed for user 5',
+    'Cookie: not set',
+    'sig=SIGTERM ip=unknown Expected token: VALUE_STRING',
+  ],
+  coordinates: [
+    'POINT(+4.8951679 +52.3702157)',
+    'LINESTRING (+4.8951679 +52.3702157, +4.8951679 +52.3702157)',
   ],
   numbers: [
     '3.14159',
@@ -667,6 +687,16 @@ const takenOut: Record<string, [string, string][]> = {
     ['x {"m":"api_keys:\\n  - abc1\\n  - def1\\nx: y"}', 'x {"m":"api_keys:\\n  - REDACTED\\nx: y"}'],
     ['passphrase = my secret phrase, user=tom', 'passphrase = REDACTED, user=tom'],
     ['passphrase=abc def user=tom', 'passphrase=REDACTED user=tom'],
+  ],
+  'values that only look like results': [
+    ['smtp:\n  user: tom\n  pass: abc1', 'smtp:\n  user: tom\n  pass: REDACTED'],
+    ['pass=abc1 pass: "abc" {"pass": "abc"}', 'pass=REDACTED pass: "REDACTED" {"pass": "REDACTED"}'],
+    ['{"credentials":{"pin":1234},"token":1532}', '{"credentials":{"pin":"REDACTED"},"token":"REDACTED"}'],
+    [
+      'password: MY_SECRET 203.0.113.7-SNAPSHOT.example.com',
+      'password: REDACTED REDACTED-SNAPSHOT.example.com',
+    ],
+    ['POINT(1 2) +31612345678', 'POINT(1 2) REDACTED'],
   ],
   'values as programs print them': [
     [
