@@ -9,7 +9,7 @@ export const quoteMark = String.raw`\\{0,31}["'\`]{1,2}`
  * `Ok(Some("..."))` in Rust, `Just "..."` in Haskell, `string("...")` and `(string) (len=3) "..."` in Go, `string(3) "..."` in PHP.
  */
 const literal =
-  /(?:[BEFNRUXbefnrux]|[Uu]&|&|(?:(?:(?:\w{1,40}\.){0,3}[A-Z]\w{0,40}|bytes|str(?:ing)?)?\(){1,4}|(?:Just|Left|Ok|Right|Some) |<\w{1,40} |string\(\d{1,9}\) |\(\*?[\w.]{1,40}\) \(len=\d{1,9}\) )(?=\\{0,31}["'`])/y
+  /(?:[BEFNRUXbefnrux]|[Uu]&|&|(?:(?:(?:\w{1,40}\.){0,3}[A-Z]\w{0,40}|(?:\w{1,40}::){1,3}\w{1,40}|bytes|str(?:ing)?)?\(){1,4}|(?:Just|Left|Ok|Right|Some) |<\w{1,40} |string\(\d{1,9}\) |\(\*?[\w.]{1,40}\) \(len=\d{1,9}\) )(?=\\{0,31}["'`])/y
 const dollarQuote = /\$(?:[A-Za-z_]\w{0,62})?\$/y
 
 const quote = new RegExp(quoteMark, 'y')

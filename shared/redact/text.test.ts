@@ -718,6 +718,7 @@ const takenOut: Record<string, [string, string][]> = {
     ['token: Ok(Some("abc")), "token": &"abc", y', 'token: Ok(Some("REDACTED")), "token": &"REDACTED", y'],
     ["x 'password': ('abc',), 'x': 1", "x 'password': ('REDACTED',), 'x': 1"],
     ['password=ab(cd)ef x', 'password=REDACTED x'],
+    ['x "password": String::from("abc"), y', 'x "password": String::from("REDACTED"), y'],
   ],
   'phone numbers one after another': [
     ['to +33 6 12 34 56 78 +33 6 98 76 54 32', 'to REDACTED REDACTED'],
