@@ -39,7 +39,7 @@ function luhn(digits: string): boolean {
  * together they look like the 64-bit ids of a database's log.
  */
 const blanks = String.raw`(?:${gap}|\t){1,3}`
-const groups = String.raw`\d{3,16}(?:(?:${blanks}\d{1,16}){1,5}|([./_\u00b7])\d{1,16}(?:\2\d{1,16}){1,5}|(?<=\d{4})([,:;|] ?|\r?\n)(?:\d{4}\3\d{4}\3\d{4}|\d{6}\3\d{5})(?!\3?\d))?`
+const groups = String.raw`\d{3,16}(?:(?:${blanks}\d{1,16}){1,5}|([./_\u00b7])\d{1,16}(?:\2\d{1,16}){1,5}|(?<=\d{4})([,;|] ?|\r?\n)(?:\d{4}\3\d{4}\3\d{4}|\d{6}\3\d{5})(?!\3?\d))?`
 
 /** `visa4111...`, and the track of a magnetic stripe, `%B4111...^`. */
 const wordOfCard = '[Cc]ard|CARD|[Vv]isa|VISA|[Aa]mex|AMEX|[Pp]an|PAN|(?<![A-Za-z0-9])[Cc][Cc]|%B'

@@ -47,7 +47,7 @@ const signs = joint | quote | mark.assignment | mark.at | mark.escape
 const mostOfOctet = 4
 const [plus, dash, dot, slash, colon] = [0x2b, 0x2d, 0x2e, 0x2f, 0x3a]
 const cardStart =
-  /(?<!\d)[2-6]\d\d(?:(?:[\t +%./_\u00b7\u00a0-]{0,3}\d){10}|\d[,:;|\r\n][ \n]?\d{4,6}[,:;|\r\n][ \n]?\d{4})|\d\.\d{1,15}e\+?1[2-5]/i
+  /(?<!\d)[2-6]\d\d(?:(?:[\t +%./_\u00b7\u00a0-]{0,3}\d){10}|\d[,;|\r\n][ \n]?\d{4,6}[,;|\r\n][ \n]?\d{4})|\d\.\d{1,15}e\+?1[2-5]/i
 /** The edge is looked at behind the letters and digits, which takes half the time of looking at it first. */
 const ibanStart =
   /[A-Za-z][A-Za-z]\d\d(?<=(?:^|[^A-Za-z0-9]|%[0-9A-F]{2}|\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|[Ii][Bb][Aa][Nn])....)[A-Za-z0-9\t +%./_\u00b7\u00a0-]{11}/

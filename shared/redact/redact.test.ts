@@ -293,7 +293,7 @@ describe('any text', () => {
           expect(redactText(once)).toBe(once)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 500, seed: 1 },
     )
   })
 
