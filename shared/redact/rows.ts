@@ -133,7 +133,9 @@ function isPersonalNumber({ kind, personal, mostCounted }: Place, value: number)
 function redactList(place: Place, list: Value[], policy: Policy): Value[] {
   let copy = list
   for (let at = 0; at < list.length; at++) {
-    const redacted = redactAt(placeInList(place, list[at - 1], list[at], policy), list[at]!, policy)
+    // An index of -1 is a name to V8, and slow.
+    const own = at === 0 ? place : placeInList(place, list[at - 1], list[at], policy)
+    const redacted = redactAt(own, list[at]!, policy)
     if (redacted === list[at]) continue
     if (copy === list) copy = [...list]
     copy[at] = redacted
