@@ -8,6 +8,7 @@ import { isPersonal, kindOf } from './names.ts'
 import {
   endOf,
   lastGroup,
+  matchAt,
   type PersonalClass,
   replacement,
   space,
@@ -115,8 +116,7 @@ export const credentials: PersonalClass[] = [
     part(hit) {
       if (!hit[1]!.match(/[\w-]+/g)?.some(name => isPersonal(kindOf(name)))) return null
       const start = endOf(hit)
-      valuesOfKey.lastIndex = start
-      const values = valuesOfKey.exec(hit.input)?.[0] ?? ''
+      const values = matchAt(valuesOfKey, hit.input, start) ?? ''
       return values === '' || values === replacement ? null : [start, start + values.length]
     },
   },

@@ -4,7 +4,7 @@
  */
 import { mark } from './prefilter.ts'
 import { escape } from './escapes.ts'
-import { endOf, isAt, type PersonalClass, type Span } from './personal-class.ts'
+import { endOf, isAt, matchAt, type PersonalClass, type Span } from './personal-class.ts'
 import { countsParts, describes, hops, isCount, isPersonal, kindOf, type NameKind } from './names.ts'
 import { closingQuote, literalText, quotedList, quoteMark } from './quoted.ts'
 
@@ -130,8 +130,8 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
  * secret one with a text in it, or of a type that only wraps a value: `Token{a64f992 ...}` is an object.
  */
 function typedAt(text: string, at: number, naming: Naming): Span | null {
-  const [type] = matchOf(typed, text, at) ?? []
-  if (type === undefined) return null
+  const type = matchAt(typed, text, at)
+  if (type === null) return null
   const opening = at + type.length
   const limit = Math.min(text.length, at + longestTyped)
   const isNamesake = text.charAt(opening) === '(' && naming.name.toLowerCase().endsWith(type.toLowerCase())
@@ -166,11 +166,6 @@ const arrow = /\\{0,31}["'`]\s{0,9}(?:->|=>)\s{0,9}(\\{0,31}["'`])/y
 /** Behind the strings of a list: it has other elements as well. */
 const goesOn = /^\\{0,31}["'`]{1,2}\s{0,9},/
 
-function matchOf(sticky: RegExp, text: string, at: number): RegExpExecArray | null {
-  sticky.lastIndex = at
-  return sticky.exec(text)
-}
-
 function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   // A program compares, `token === other`; a literal there is a value.
   if (isAt(comparison, text, at)) return null
@@ -179,12 +174,11 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   const start = closing ? at + 1 : at
   const value =
     start > at ? (naming.kind === 'secret' ? bracketed : word) : inQuery ? queryValue : endingFor(naming)
-  value.lastIndex = start
   const isInString = naming.kind === 'line' && /["'`]/.test(naming.before ?? '') && naming.after === undefined
-  const found = value.exec(isInString ? text.slice(0, stringEnd(text, start, naming)) : text)?.[0] ?? ''
+  const found = matchAt(value, isInString ? text.slice(0, stringEnd(text, start, naming)) : text, start) ?? ''
   const words =
-    found !== '' && /phrase$/i.test(naming.name) ? matchOf(furtherWords, text, start + found.length) : null
-  const end = start + found.length + (words?.[0].length ?? 0)
+    found !== '' && /phrase$/i.test(naming.name) ? matchAt(furtherWords, text, start + found.length) : null
+  const end = start + found.length + (words?.length ?? 0)
   // The quotation mark or the ampersand is found once entities are decoded.
   if (isAt(entity, text, end)) return null
   const isFew = naming.kind !== 'secret' && count.test(found)
@@ -249,14 +243,12 @@ function recordAt(
   do {
     const character = text.charAt(at)
     const literal = /["'`\\]/.test(character) ? literalText(text, at, after) : null
-    plainWord.lastIndex = at
     const end = literal
       ? 2 * literal[0] + literal[1] - literal[0] - at
-      : at + (plainWord.exec(text)?.[0].length ?? 0)
+      : at + (matchAt(plainWord, text, at)?.length ?? 0)
     if (end > at) {
       const part = literal ? text.slice(...literal) : text.slice(at, end)
-      nameSign.lastIndex = end
-      if (nameSign.test(text)) name = part
+      if (isAt(nameSign, text, end)) name = part
       else
         holds ||=
           part !== '' &&

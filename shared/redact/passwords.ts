@@ -1,6 +1,6 @@
 /** Secrets that a word of a statement or of a command names, with a space between: `PASSWORD 'x'`, `--password x`. */
 import { isPersonal, kindOf } from './names.ts'
-import { endOf, type PersonalClass, type Span, startOf } from './personal-class.ts'
+import { endOf, matchAt, type PersonalClass, type Span, startOf } from './personal-class.ts'
 import { mark } from './prefilter.ts'
 import { literalText, quotedList } from './quoted.ts'
 
@@ -77,8 +77,7 @@ function literalOf(text: string, at: number): Span | null {
 }
 
 function wordAt(text: string, at: number): Span | null {
-  word.lastIndex = at
-  const found = word.exec(text)?.[0] ?? ''
+  const found = matchAt(word, text, at) ?? ''
   return found === '' ? null : [at, at + found.length]
 }
 const word = /(?:[^\s"'`;|<>()\\]|\\(?!["'`nrt\\]))+/y

@@ -59,6 +59,12 @@ export function isAt(sticky: RegExp, text: string, at: number): boolean {
   return sticky.test(text)
 }
 
+/** What `sticky` matches at `at`, `null` where it does not. */
+export function matchAt(sticky: RegExp, text: string, at: number): string | null {
+  sticky.lastIndex = at
+  return sticky.exec(text)?.[0] ?? null
+}
+
 // ---- edges of words
 
 /** The source of a pattern for a place with none of `characters` before it, except as the end of an escape. */

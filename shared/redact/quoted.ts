@@ -1,5 +1,5 @@
 /** Quoted text at any depth of quoting: JSON in a string in JSON, doubled marks in CSV and SQL, literals of languages. */
-import type { Span } from './personal-class.ts'
+import { matchAt, type Span } from './personal-class.ts'
 
 /** The source of a pattern for a quotation mark: escaped any number of times, or doubled as in CSV. */
 export const quoteMark = String.raw`\\{0,31}["'\`]{1,2}`
@@ -90,9 +90,4 @@ function backslashesBefore(text: string, at: number, from: number): number {
   let count = 0
   while (at - count > from && text.charAt(at - count - 1) === '\\') count++
   return count
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): string | null {
-  pattern.lastIndex = at
-  return pattern.exec(text)?.[0] ?? null
 }
