@@ -1,9 +1,9 @@
 /**
  * What is watched, as Cloud Logging and Cloud Monitoring take it: metrics of log lines, an uptime check, a dashboard and alert
- * policies. `monitoring-plan.ts` brings a project to it.
+ * policies. `monitoring.ts` brings a project to it.
  */
-
-type Json = Record<string, unknown>
+import type { Json } from './google-api.ts'
+import { type FunctionName, namesIn, type Site } from './settings.ts'
 
 interface Condition extends Json {
   displayName: string
@@ -16,7 +16,7 @@ export interface Policy extends Json {
   notificationChannels?: string[]
 }
 
-const userLabels = { service: 'lqe' } // by which remove.sh finds them
+const userLabels = { service: 'lqe' } // by which a removal finds them
 
 const revision = 'resource.type="cloud_run_revision"'
 const query = `${revision} AND resource.labels.service_name="query"`
@@ -289,4 +289,33 @@ export function policies(host: string): Policy[] {
       'An endpoint that is kept warm has had no call of warm without failures for 15 minutes. Readers still get answers.',
     ),
   ]
+}
+
+/**
+ * All of it for an installation: one with a prefix has names of its own, in filters as in titles.
+ * @param site the deployment's settings
+ */
+export function watched(site: Pick<Site, 'project' | 'region' | 'prefix'>) {
+  const { address, own: named, functionName } = namesIn(site)
+  const all = {
+    metrics,
+    uptimeCheck: uptimeCheck(site.project, new URL(address('query')).host),
+    dashboard: dashboard(site.project),
+    policies: policies(new URL(address('query')).host),
+  }
+  if (!site.prefix) return all
+  const renamed = JSON.stringify(all)
+    .replaceAll(
+      /service_name=\\"(query|warm)\\"/g,
+      (_, name: FunctionName) => `service_name=\\"${functionName(name)}\\"`,
+    )
+    .replaceAll(/lqe_(?=answers|bytes|store|warmed)/g, `${site.prefix}_`)
+    .replaceAll('"/query/health"', `"/${functionName('query')}/health"`)
+    .replaceAll('"lqe-query"', `"${named('query')}"`)
+    .replaceAll('/dashboards/lqe"', `/dashboards/${site.prefix}"`)
+    .replaceAll('"service":"lqe"', `"service":"${site.prefix}"`)
+  const mine = JSON.parse(renamed) as typeof all
+  for (const one of [mine.dashboard, ...mine.policies])
+    one['displayName'] = `${site.prefix}: ${String(one['displayName'])}`
+  return mine
 }

@@ -108,9 +108,12 @@ function writePackage(folder: string): void {
   })
 }
 
-if (import.meta.main) {
+/** All of `dist/`. @param say gets a line for each part */
+export async function buildAll(say: (line: string) => void): Promise<void> {
   const bytes = await buildFunctions('dist', { local: false })
-  console.log(`dist/service.js: ${(bytes / 1024).toFixed(0)} KB`)
+  say(`dist/service.js: ${(bytes / 1024).toFixed(0)} KB`)
   const page = await buildExplorer('dist/explorer')
-  console.log(`dist/explorer: ${(page / 1024).toFixed(0)} KB gzipped`)
+  say(`dist/explorer: ${(page / 1024).toFixed(0)} KB gzipped`)
 }
+
+if (import.meta.main) await buildAll(line => console.log(line))

@@ -1,9 +1,219 @@
 /**
- * Google's APIs for programs of the deployment. By default with application default credentials; where gcloud has been
- * sent elsewhere by its own variables (`CLOUDSDK_API_ENDPOINT_OVERRIDES_<API>`, `CLOUDSDK_AUTH_ACCESS_TOKEN_FILE`), as the
- * tests do, these go there too.
+ * Google's APIs for the deployment, by REST: paths begin with the API's name, as `iam/v1/projects/my-project/serviceAccounts`.
+ * By default with application default credentials; where gcloud has been sent elsewhere by its own variables
+ * (`CLOUDSDK_API_ENDPOINT_OVERRIDES_<API>`, `CLOUDSDK_AUTH_ACCESS_TOKEN_FILE`), as the tests do, these go there too.
  */
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export type Json = Record<string, unknown>
+
+/** What an API said no with; `message` is Google's own. */
+export class GoogleError extends Error {
+  override readonly name = 'GoogleError'
+  readonly status: number
+  /** Such as `SERVICE_DISABLED`, where Google says. */
+  readonly reason: string
+  constructor(status: number, message: string, reason: string) {
+    super(message)
+    this.status = status
+    this.reason = reason
+  }
+}
+
+export interface GoogleOptions {
+  project: string
+  /** Whether changes are only told. */
+  dryRun?: boolean
+  /** Gets a line for each change, and for each that is tried again. */
+  say: (line: string) => void
+}
+
+/** Called on behalf of whoever gave out the credentials: a new project has not enabled them (Terraform does the same). */
+const ofNoProject = new Set(['cloudresourcemanager', 'serviceusage', 'cloudbilling', 'oauth2'])
+
+/**
+ * Google's words for what passes by itself: a change beside another (Firestore answers 409 "underlying data changed"), an API,
+ * account or metric so new that not all of Google knows it.
+ */
+const passing =
+  /underlying data changed|contention|has not been used in project|Service account .* does not exist|Cannot find metric/i
+
+/** Up to ten minutes: "It could take up to 10 minutes" for a metric (terraform-provider-google, issue 11102). */
+const pauses = [3, 5, 10, 20, 40, 60, 60, 60, 60, 60, 60, 60, 60]
+
+export class Google {
+  readonly options: GoogleOptions
+  private token: { value: string; until: number } | null = null
+  private identity: Promise<string> | null = null
+
+  constructor(options: GoogleOptions) {
+    this.options = options
+  }
+
+  /** E-mail address of who deploys; empty where the token does not say. */
+  caller(): Promise<string> {
+    this.identity ??= this.send('GET', `oauth2/tokeninfo?access_token=${tokenMark}`).then(
+      ({ email = '' }) => email as string,
+    )
+    return this.identity
+  }
+
+  /** @returns null where there is none. @throws GoogleError */
+  async get(path: string): Promise<Json | null> {
+    try {
+      return await this.persist(() => this.send('GET', path))
+    } catch (error) {
+      const { status, reason } = error as GoogleError
+      if (status === 404) return null
+      // An API that is not enabled has nothing, and without a change it stays so.
+      if (reason === 'SERVICE_DISABLED' && this.options.dryRun) return null
+      throw error
+    }
+  }
+
+  /** The same at once, and null for what may not be seen: of a project that nobody has set up yet. @throws GoogleError */
+  async peek(method: 'GET' | 'POST', path: string, body?: Json): Promise<Json | null> {
+    try {
+      return await this.send(method, path, body)
+    } catch (error) {
+      if ([403, 404].includes((error as GoogleError).status)) return null
+      throw error
+    }
+  }
+
+  /** All pages of a list, of which `key` is the field. */
+  async list(path: string, key: string): Promise<Json[]> {
+    const items: Json[] = []
+    for (let page = ''; ;) {
+      const url = `${path}${path.includes('?') ? '&' : '?'}pageSize=100${page && `&pageToken=${encodeURIComponent(page)}`}`
+      const found = (await this.get(page ? url : path)) ?? {}
+      items.push(...((found[key] as Json[] | undefined) ?? []))
+      page = (found['nextPageToken'] as string | undefined) ?? ''
+      if (page === '') return items
+    }
+  }
+
+  /** An IAM policy with its conditions, which a policy of a lower version would lose ("Policy", `version`). */
+  async policy(resource: string): Promise<Json> {
+    const version = { options: { requestedPolicyVersion: 3 } }
+    const asked = `${resource}:getIamPolicy?options.requestedPolicyVersion=3`
+    const found = resource.startsWith('run/')
+      ? this.get(asked)
+      : resource.startsWith('iam/')
+        ? this.persist(() => this.send('POST', asked))
+        : this.ask(`${resource}:getIamPolicy`, version)
+    return found.then(
+      policy => ({ ...policy, version: 3 }),
+      (error: GoogleError) => {
+        if (this.options.dryRun && (error.status === 404 || error.reason === 'SERVICE_DISABLED')) return {}
+        throw error
+      },
+    )
+  }
+
+  /** A POST that changes nothing. */
+  ask(path: string, body: Json): Promise<Json> {
+    return this.persist(() => this.send('POST', path, body))
+  }
+
+  /** Makes a change and waits until it is done. @param title as an operator reads it, such as `table logs_a: made` */
+  async change(title: string, method: string, path: string, body?: Json): Promise<Json> {
+    return this.finished(path, await this.start(title, method, path, body))
+  }
+
+  /** The same without waiting for its end. */
+  async start(title: string, method: string, path: string, body?: Json): Promise<Json> {
+    this.options.say(title)
+    return this.options.dryRun ? {} : this.persist(() => this.send(method, path, body))
+  }
+
+  /** Changes what is read first, and again from the start where somebody else changes it at the same time. */
+  async edit<T>(attempt: () => Promise<T>): Promise<T> {
+    return this.persist(attempt, /concurrent|Precondition Failed|etag/i)
+  }
+
+  private async persist<T>(attempt: () => Promise<T>, temporary = passing): Promise<T> {
+    for (const seconds of pauses) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const { status = 0, message } = error as GoogleError
+        const again =
+          temporary.exec(message)?.[0] ?? ([429, 502, 503].includes(status) ? String(status) : null)
+        if (again === null || this.options.dryRun) throw error
+        this.options.say(`again in ${seconds} s: ${again}`)
+        await sleep(seconds * pauseMs())
+      }
+    }
+    return attempt()
+  }
+
+  /** Long-running operations ("AIP-151"): `operations/...` or `projects/.../operations/...`. */
+  private async finished(path: string, answer: Json): Promise<Json> {
+    const { name } = answer
+    if (typeof name !== 'string' || !/(^|\/)operations\//.test(name)) return answer
+    const version = path.split('/').slice(0, 2).join('/')
+    for (let operation = answer; ;) {
+      if (operation['done'] === true) {
+        const { code, message } = (operation['error'] ?? {}) as { code?: number; message?: string }
+        if (message !== undefined) throw new GoogleError(code ?? 0, message, '')
+        return (operation['response'] ?? {}) as Json
+      }
+      await sleep(pauseMs())
+      operation = await this.persist(() => this.send('GET', `${version}/${name}`))
+    }
+  }
+
+  private async send(method: string, path: string, body?: Json): Promise<Json> {
+    const api = path.split('/')[0]!
+    const token = await this.accessToken()
+    const base =
+      overrideOf(api) ?? new URL(`https://${api}.googleapis.com/${api === 'bigquery' ? 'bigquery/' : ''}`)
+    const url = new URL(path.slice(api.length + 1).replace(tokenMark, encodeURIComponent(token)), base)
+    const response = await fetch(url, {
+      method,
+      headers: {
+        Authorization: `Bearer ${token}`,
+        'Content-Type': 'application/json',
+        ...(await this.quota(api)),
+        ...(api === 'bigquery' && typeof body?.['etag'] === 'string' ? { 'If-Match': body['etag'] } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const text = await response.text()
+    if (response.ok) return (text ? JSON.parse(text) : {}) as Json
+    throw errorOf(response.status, text)
+  }
+
+  /** An account of a service is its project's; a person's calls count to the project that is named. */
+  private async quota(api: string): Promise<Record<string, string>> {
+    if (ofNoProject.has(api) || /gserviceaccount\.com$/.test(await this.caller())) return {}
+    return { 'X-Goog-User-Project': this.options.project }
+  }
+
+  /** For the header `Authorization`. @throws Error where nobody is signed in */
+  async accessToken(): Promise<string> {
+    const file = process.env['CLOUDSDK_AUTH_ACCESS_TOKEN_FILE']
+    if (file) return readFileSync(file, 'utf8').trim()
+    if (this.token && this.token.until > Date.now()) return this.token.value
+    const { GoogleAuth } = await import('google-auth-library')
+    const scopes = [
+      'https://www.googleapis.com/auth/cloud-platform',
+      'https://www.googleapis.com/auth/userinfo.email',
+    ]
+    const value = (await new GoogleAuth({ scopes }).getAccessToken()) ?? ''
+    this.token = { value, until: Date.now() + 300_000 }
+    return value
+  }
+}
+
+const tokenMark = '{token}'
+
+/** Tests have less time. */
+function pauseMs(): number {
+  return Number(process.env['DEPLOY_PAUSE_MS'] ?? 1000)
+}
 
 /** Where gcloud has been sent for an API, as `http://127.0.0.1:1234/iamcredentials/`. */
 export function overrideOf(api: string): URL | null {
@@ -11,39 +221,23 @@ export function overrideOf(api: string): URL | null {
   return override ? new URL(override) : null
 }
 
-/** For the header `Authorization`. */
-async function accessToken(): Promise<string> {
-  const file = process.env['CLOUDSDK_AUTH_ACCESS_TOKEN_FILE']
-  if (file) return readFileSync(file, 'utf8').trim()
-  const { GoogleAuth } = await import('google-auth-library')
-  const auth = new GoogleAuth({ scopes: 'https://www.googleapis.com/auth/cloud-platform' })
-  return (await auth.getAccessToken()) ?? ''
+function errorOf(status: number, text: string): GoogleError {
+  try {
+    const { error } = JSON.parse(text) as { error: { message: string; details?: { reason?: string }[] } }
+    const reason = error.details?.find(detail => detail.reason)?.reason ?? ''
+    return new GoogleError(status, error.message, reason)
+  } catch {
+    return new GoogleError(status, `HTTP ${status}: ${text.slice(0, 500)}`, '')
+  }
 }
 
-/** `fetch` with the access token. */
-export async function authorizedFetch(
-  input: string | URL | Request,
-  init: RequestInit = {},
-): Promise<Response> {
-  const headers = new Headers(init.headers)
-  headers.set('Authorization', `Bearer ${await accessToken()}`)
-  return fetch(input, { ...init, headers })
-}
-
-/**
- * A token with which `account` calls `audience`, signed by Google ("Create short-lived credentials for a service account").
- * The caller needs `roles/iam.serviceAccountOpenIdTokenCreator` on the account.
- */
-export async function identityToken(account: string, audience: string): Promise<string> {
-  const base = overrideOf('iamcredentials') ?? 'https://iamcredentials.googleapis.com/'
-  const response = await authorizedFetch(
-    new URL(`v1/projects/-/serviceAccounts/${account}:generateIdToken`, base),
-    {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ audience, includeEmail: true }),
-    },
-  )
-  if (!response.ok) throw new Error(`no identity token of ${account}: ${await response.text()}`)
-  return ((await response.json()) as { token: string }).token
+/** Whether all that is wanted is there; Google adds fields, and leaves out those that are zero or empty. */
+export function holds(there: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    const items = (there ?? []) as unknown[]
+    return items.length === wanted.length && wanted.every((one, at) => holds(items[at], one))
+  }
+  if (typeof wanted === 'object' && wanted !== null)
+    return Object.entries(wanted).every(([key, value]) => holds((there as Json | undefined)?.[key], value))
+  return there === wanted || String(there) === String(wanted) || (there === undefined && !wanted)
 }

@@ -1,19 +1,18 @@
-/**
- * `node infra/deploy/scheduler.ts`: creates or updates a Cloud Scheduler job for each warmed endpoint, and removes the jobs
- * of endpoints that are gone or not warmed any more. It may be repeated.
- */
+/** A Cloud Scheduler job for each endpoint that is kept warm. */
 import type { CloudSchedulerClient, protos } from '@google-cloud/scheduler'
-import { Command } from 'commander'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { isWarmed, warmMinutes } from '../../shared/warm/warm.ts'
 import { readQueries } from '../lqe/apply/read.ts'
-import { authorizedFetch, overrideOf } from './google-api.ts'
+import { type Google, overrideOf } from './google-api.ts'
+import { namesIn, type Site } from './settings.ts'
 
 type Job = protos.google.cloud.scheduler.v1.IJob
 
 export interface Target {
   /** `projects/<project>/locations/<region>` */
   parent: string
+  /** Jobs with other names are left alone. */
+  prefix: string
   /** URL of the warm function, and audience of the caller's token. */
   url: string
   /** E-mail address of the account of the calls. */
@@ -29,9 +28,6 @@ export interface Step {
 
 type Jobs = Pick<CloudSchedulerClient, 'listJobs' | 'createJob' | 'updateJob' | 'deleteJob'>
 
-/** Jobs with other names are left alone. */
-const prefix = 'lqe-warm-'
-
 /** The crontab line of the period. */
 export function scheduleFor(seconds: number): string {
   const minutes = warmMinutes(seconds)
@@ -41,7 +37,7 @@ export function scheduleFor(seconds: number): string {
 
 /** The job that keeps an endpoint warm. It is named by the endpoint's id, which a renamed endpoint keeps. */
 export function jobFor({ id, name, warm }: Endpoint, target: Target): Job & { name: string } {
-  const { parent, url, serviceAccount, deadlineSeconds } = target
+  const { parent, prefix, url, serviceAccount, deadlineSeconds } = target
   return {
     name: `${parent}/jobs/${prefix}${id}`,
     description: `Keeps the answers of ${name} fresh`,
@@ -61,7 +57,7 @@ export function jobFor({ id, name, warm }: Endpoint, target: Target): Job & { na
 /** Compares the endpoints with the jobs that exist. Changes nothing. */
 export async function planJobs(endpoints: Endpoint[], target: Target, jobs: Jobs): Promise<Step[]> {
   const [listed] = await jobs.listJobs({ parent: target.parent })
-  const present = listed.map(job => job.name ?? '').filter(name => name.includes(`/jobs/${prefix}`))
+  const present = listed.map(job => job.name ?? '').filter(name => name.includes(`/jobs/${target.prefix}`))
   const wanted = endpoints.filter(isWarmed).map(endpoint => jobFor(endpoint, target))
   const kept = new Set(wanted.map(({ name }) => name))
   return [
@@ -92,22 +88,18 @@ const actions: Record<Step['change'], (job: Step['job'], parent: string, jobs: J
 
 const notFound = 5
 
-interface Flags {
-  project: string
-  region: string
-  url: string
-  serviceAccount: string
-  deadlineSeconds: string
-}
-
 /** Options of the client where gcloud has been sent elsewhere: REST without TLS. The client takes a host, and no path. */
-function elsewhere(): object {
+function elsewhere(google: Google): object {
   const override = overrideOf('cloudscheduler')
   if (!override) return {}
   const auth = {
     getUniverseDomain: async () => 'googleapis.com',
     getClient: async () => ({}),
-    fetch: authorizedFetch,
+    fetch: async (input: string, init: RequestInit = {}) => {
+      const headers = new Headers(init.headers)
+      headers.set('Authorization', `Bearer ${await google.accessToken()}`)
+      return fetch(input, { ...init, headers })
+    },
   }
   return {
     fallback: true,
@@ -118,30 +110,26 @@ function elsewhere(): object {
   }
 }
 
-async function main(flags: Flags): Promise<void> {
+/** Jobs for the endpoints of `queries/` that are kept warm; the others of this installation are removed. */
+export async function setUpJobs(google: Google, site: Site): Promise<void> {
+  const { project, region } = site
+  const { address, email, own } = namesIn(site)
   const { v1 } = await import('@google-cloud/scheduler')
-  const jobs = new v1.CloudSchedulerClient({ projectId: flags.project, ...elsewhere() })
+  const jobs = new v1.CloudSchedulerClient({ projectId: project, ...elsewhere(google) })
   const target: Target = {
-    ...flags,
-    parent: `projects/${flags.project}/locations/${flags.region}`,
-    deadlineSeconds: Number(flags.deadlineSeconds),
+    parent: `projects/${project}/locations/${region}`,
+    prefix: own('warm-'),
+    url: address('warm'),
+    serviceAccount: email('scheduler'),
+    deadlineSeconds: Number(site['warm-deadline']),
   }
   const endpoints = readQueries('queries').map(({ endpoint }) => endpoint)
   for (const step of await planJobs(endpoints, target, jobs)) {
-    await carryOut(step, target, jobs)
     const { name, description, schedule } = step.job
-    console.log([step.change, name.split('/').at(-1), schedule, description].filter(Boolean).join('  '))
+    google.options.say(
+      ['job', name.split('/').at(-1), step.change, schedule, description].filter(Boolean).join(' '),
+    )
+    if (!google.options.dryRun) await carryOut(step, target, jobs)
   }
   await jobs.close()
 }
-
-if (import.meta.main)
-  await new Command('scheduler')
-    .description('Cloud Scheduler jobs for the endpoints that are kept warm')
-    .requiredOption('--project <id>', 'project of the jobs')
-    .requiredOption('--region <region>', 'location of the jobs')
-    .requiredOption('--url <url>', 'address of the warm function')
-    .requiredOption('--service-account <email>', 'account of the calls')
-    .option('--deadline-seconds <seconds>', 'how long the scheduler waits for an answer', '240')
-    .action(main)
-    .parseAsync()

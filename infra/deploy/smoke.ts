@@ -1,58 +1,73 @@
 /**
- * `node infra/deploy/smoke.ts`: calls both functions as they are called from outside, with a key that holds for ten
- * minutes and a token of the scheduler's account. It changes nothing, and BigQuery reads no bytes for it.
+ * Calls both functions as they are called from outside, with a key that holds for ten minutes and a token of the scheduler's
+ * account. It changes nothing, and BigQuery reads no bytes for it.
  */
-import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Command } from 'commander'
 import { loadConfig } from '../../shared/config.ts'
 import { issueKey, revokeKey } from '../../shared/keys/records.ts'
 import { openServices } from '../../shared/services.ts'
-import { identityToken } from './google-api.ts'
-
-interface Flags {
-  addresses: string
-  audience: string
-  serviceAccount: string
-  call: string
-  definitions: 'needed' | 'optional'
-}
+import type { Addresses } from './functions.ts'
+import type { Google } from './google-api.ts'
+import { namesIn, type Site } from './settings.ts'
 
 /** What is asked, and the status and a part of the body that must come back. */
 type Check = [title: string, url: string, status: number, init?: RequestInit, contains?: string]
 
 const keyMs = 600_000
+const endpoint = 'logs.all'
+const call = `${endpoint}?project=smoke-test&sql=SELECT%201%20AS%20ok`
 
-async function main(flags: Flags): Promise<void> {
-  const addresses = addressesIn(flags.addresses)
-  const services = await openServices(loadConfig(process.env))
+interface Options {
+  google: Google
+  site: Site
+  /** With which this process reads the same data. */
+  env: Record<string, string | undefined>
+}
+
+/**
+ * @param needed whether the endpoints are defined already: before the first `apply` they are not
+ * @throws Error that says which check failed, and with what
+ */
+export async function smoke(
+  { google, site, env }: Options,
+  addresses: Addresses,
+  needed: boolean,
+): Promise<void> {
+  const { say } = google.options
+  const services = await openServices(loadConfig(env))
   const grant = { name: 'smoke test', endpoints: '*' as const, pins: {}, rights: [] }
   const expiresAt = new Date(Date.now() + keyMs)
   const { key, id } = await persist(() => issueKey(services.store, { ...grant, expiresAt }))
   try {
-    const defined = await services.endpoints.find(flags.call.split('?')[0]!)
-    if (!defined && flags.definitions === 'needed') throw new Error(`there is no endpoint ${flags.call}`)
-    if (!defined)
-      console.log(`left out: no endpoint is defined yet, so ${flags.call} is called after "apply"`)
-    const token = await identityToken(flags.serviceAccount, flags.audience)
-    for (const check of checksOf(addresses, { key, token, call: defined ? flags.call : null }))
+    const defined = await services.endpoints.find(endpoint)
+    if (!defined && needed) throw new Error(`there is no endpoint ${endpoint}`)
+    if (!defined) say(`left out: ${endpoint} is not defined yet, and is called later`)
+    const token = await identityToken(google, site)
+    for (const check of checksOf(addresses, { key, token, call: defined ? call : null })) {
       await carryOut(check)
+      say(`passed: ${check[0]}`)
+    }
   } finally {
     await revokeKey(services.store, id)
     await services.close()
   }
 }
 
-/** Of a file with lines `query=https://...` and `warm=https://...`. */
-function addressesIn(file: string): { query: string; warm: string } {
-  const text = readFileSync(file, 'utf8')
-  const [query, warm] = [/^query=(.+)$/m, /^warm=(.+)$/m].map(line => line.exec(text)?.[1])
-  if (!query || !warm) throw new Error(`${file} does not say where query and warm are`)
-  return { query, warm }
+/** With which the scheduler calls, signed by Google ("Create short-lived credentials for a service account"). */
+async function identityToken(google: Google, site: Site): Promise<string> {
+  const { address, email } = namesIn(site)
+  const { token } = await google.ask(
+    `iamcredentials/v1/projects/-/serviceAccounts/${email('scheduler')}:generateIdToken`,
+    {
+      audience: address('warm'),
+      includeEmail: true,
+    },
+  )
+  return token as string
 }
 
 function checksOf(
-  { query, warm }: ReturnType<typeof addressesIn>,
+  { query, warm }: Addresses,
   { key, token, call }: { key: string; token: string; call: string | null },
 ): Check[] {
   const withKey = { headers: { 'X-API-KEY': key } }
@@ -79,7 +94,6 @@ async function carryOut([title, url, status, init, contains = '']: Check): Promi
         `failed: ${title}: ${url} answered ${response.status}, not ${status}: ${body.slice(0, 500)}`,
       )
   })
-  console.log(`passed: ${title}`)
 }
 
 /** A new address, binding or connection needs a moment: a first failure is none. */
@@ -88,23 +102,8 @@ async function persist<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch {
-      await sleep(seconds * Number(process.env['SMOKE_PAUSE_MS'] ?? 1000))
+      await sleep(seconds * Number(process.env['DEPLOY_PAUSE_MS'] ?? 1000))
     }
   }
   return attempt()
 }
-
-if (import.meta.main)
-  await new Command('smoke')
-    .description('Calls both functions as they are called from outside')
-    .requiredOption('--addresses <file>', 'lines query=URL and warm=URL, as `release.sh tag` writes them')
-    .requiredOption('--audience <url>', 'audience of the scheduler’s token')
-    .requiredOption('--service-account <email>', 'as whom the scheduler calls')
-    .option(
-      '--call <call>',
-      'endpoint and query string',
-      'logs.all?project=smoke-test&sql=SELECT%201%20AS%20ok',
-    )
-    .option('--definitions <needed>', 'needed, or optional before the first "apply"', 'needed')
-    .action(main)
-    .parseAsync()

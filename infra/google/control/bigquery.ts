@@ -1,11 +1,19 @@
-/** BigQuery's REST API as far as set-up needs it: datasets, tables, GRANT and CREATE VIEW. */
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** BigQuery's REST API as far as set-up needs it: datasets with their rights, tables and views. */
 import { parse } from '../../../shared/sql/parser.ts'
 import { tablesOf } from '../../../shared/sql/relations.ts'
-import { demand, isRole } from './permissions.ts'
-import { type Call, create, invalid, type Json, list, listed, Refusal, remove, route } from './plane.ts'
+import { memberOf } from './permissions.ts'
+import {
+  type Call,
+  create,
+  etagOf,
+  invalid,
+  type Json,
+  list,
+  listed,
+  Refusal,
+  remove,
+  route,
+} from './plane.ts'
 import { checkMember } from './projects.ts'
 
 interface Field {
@@ -28,7 +36,8 @@ const tables = `${datasets}/{dataset}/tables`
 export const bigQueryRoutes = [
   route('GET', datasets, 'bigquery.datasets.get', listed('datasets')),
   route('POST', datasets, 'bigquery.datasets.create', createDataset),
-  route('GET', `${datasets}/{dataset}`, 'bigquery.datasets.get', dataset),
+  route('GET', `${datasets}/{dataset}`, 'bigquery.datasets.get', call => withEtag(dataset(call))),
+  route('PATCH', `${datasets}/{dataset}`, 'bigquery.datasets.update', updateDataset),
   route('DELETE', `${datasets}/{dataset}`, 'bigquery.datasets.delete', deleteDataset),
   route('GET', tables, 'bigquery.tables.list', call => {
     dataset(call)
@@ -37,30 +46,7 @@ export const bigQueryRoutes = [
   route('POST', tables, 'bigquery.tables.create', createTable),
   route('GET', `${tables}/{table}`, 'bigquery.tables.get', table),
   route('PATCH', `${tables}/{table}`, 'bigquery.tables.update', updateTable),
-  route('POST', `${project}/jobs`, 'bigquery.jobs.create', runStatement),
-  route('GET', `${project}/queries/{job}`, 'bigquery.jobs.create', ({ params }) => ({
-    jobComplete: true,
-    jobReference: { projectId: params['project'], jobId: params['job'], location: 'EU' },
-    schema: { fields: [] },
-    totalRows: '0',
-  })),
 ]
-
-let discovery: Json | undefined
-
-/** bq builds its client from it; gcloud's installation has it in a file. */
-export function discoveryDocument(): Json {
-  discovery ??= JSON.parse(
-    readFileSync(join(installation(), 'platform/bq/discovery_next/bigquery.json'), 'utf8'),
-  ) as Json
-  return discovery
-}
-
-function installation(): string {
-  return execFileSync('gcloud', ['info', '--format=value(installation.sdk_root)'], {
-    encoding: 'utf8',
-  }).trim()
-}
 
 function datasetName({ params }: Pick<Call, 'params'>): string {
   return `projects/${params['project']}/datasets/${params['dataset']}`
@@ -105,6 +91,11 @@ function createTable(call: Call): Json {
   const id = `${call.params['project']}:${call.params['dataset']}.${tableId}`
   const name = `${call.name}/${tableId}`
   if (call.state.resources[name]) throw new Refusal('ALREADY_EXISTS', `Already Exists: Table ${id}`)
+  const { view } = wanted as { view?: { query: string } }
+  if (view) {
+    checkView(call, view.query)
+    return create(call.state, name, { kind: 'bigquery#table', id, type: 'VIEW', ...wanted })
+  }
   checkLayout(wanted)
   const timePartitioning = withExpiry(wanted.timePartitioning)
   return create(call.state, name, { kind: 'bigquery#table', id, type: 'TABLE', ...wanted, timePartitioning })
@@ -112,9 +103,12 @@ function createTable(call: Call): Json {
 
 function updateTable(call: Call): Json {
   const present = table(call)
-  // bq sends null for what its flags do not name, and the API takes it for nothing.
-  const given = Object.entries(call.body).filter(([, value]) => value !== null)
-  const wanted = Object.fromEntries(given) as Partial<Table>
+  const wanted = call.body as Partial<Table> & { view?: { query: string } }
+  if (wanted.view) {
+    if (present['type'] !== 'VIEW') invalid(`${String(present['id'])} is a TABLE, and no view`)
+    checkView(call, wanted.view.query)
+    return Object.assign(present, wanted)
+  }
   if (wanted.schema) checkSchema(String(present['id']), present.schema.fields, wanted.schema.fields, '')
   const { type, field } = wanted.timePartitioning ?? {}
   const partitioning = present.timePartitioning
@@ -125,7 +119,7 @@ function updateTable(call: Call): Json {
   return present
 }
 
-/** A negative expiry is none; 64-bit numbers are strings in JSON. */
+/** `null` takes the expiry away; 64-bit numbers are strings in JSON. */
 function withExpiry(partitioning: Table['timePartitioning']): Table['timePartitioning'] {
   const { expirationMs, ...rest } = partitioning ?? { type: '', field: '' }
   return Number(expirationMs ?? -1) < 0 ? rest : { ...rest, expirationMs: String(expirationMs) }
@@ -185,72 +179,49 @@ function checkLayout({ schema, timePartitioning, clustering }: Table): void {
   }
 }
 
-/** `GRANT` and `REVOKE`: "Data control language (DCL) statements in GoogleSQL". */
-const grant =
-  /^(?<verb>GRANT|REVOKE) `(?<role>[\w./]+)` ON SCHEMA `(?<project>[^`]+)`\.`(?<dataset>[^`]+)` (?:TO|FROM) (?<members>"[^"]+"(,"[^"]+")*)$/
-
-/** "CREATE VIEW statement" */
-const view =
-  /^CREATE OR REPLACE VIEW `(?<project>[^`]+)`\.`(?<dataset>[^`]+)`\.`(?<table>[^`]+)` AS (?<query>SELECT .*)$/s
-
-function runStatement(call: Call): Json {
-  const { configuration, jobReference } = call.body as {
-    configuration: { query: { query: string } }
-    jobReference: { jobId: string }
-  }
-  const sql = configuration.query.query
-  const granted = grant.exec(sql)?.groups
-  const viewed = view.exec(sql)?.groups
-  if (granted) grantRole(call, granted)
-  else if (viewed) createView(call, viewed)
-  else invalid('Syntax error: the stand-in runs GRANT, REVOKE and CREATE VIEW, and nothing else')
-  // The job is not kept: the same statement again changes nothing.
-  return {
-    kind: 'bigquery#job',
-    id: `${call.params['project']}:EU.${jobReference.jobId}`,
-    jobReference,
-    configuration,
-    status: { state: 'DONE' },
-    statistics: {
-      creationTime: '0',
-      startTime: '0',
-      endTime: '0',
-      query: { statementType: granted?.['verb'] ?? 'CREATE_VIEW' },
-    },
-  }
+/** "Dataset basic roles" */
+const basicRoles: Record<string, string> = {
+  READER: 'roles/bigquery.dataViewer',
+  WRITER: 'roles/bigquery.dataEditor',
 }
 
-function grantRole(call: Call, { verb, role = '', members = '', ...params }: Record<string, string>): void {
-  dataset({ ...call, params })
-  demand(call, 'bigquery.datasets.setIamPolicy', [`projects/${params['project']}`, datasetName({ params })])
-  if (!isRole(role)) invalid(`Role ${role} is not supported for this resource.`)
-  const policy = (call.state.policies[datasetName({ params })] ??= { bindings: [] })
-  let binding = policy.bindings!.find(one => one.role === role)
-  if (!binding) policy.bindings!.push((binding = { role, members: [] }))
-  for (const member of members.slice(1, -1).split('","')) {
-    checkMember(call, member)
-    binding.members = binding.members.filter(one => one !== member)
-    if (verb === 'GRANT') binding.members.push(member)
-  }
+interface Entry {
+  role?: string
+  userByEmail?: string
 }
 
-/** The tables of its query have to be there, and a table is not replaced by a view. */
-function createView(call: Call, { query = '', ...params }: Record<string, string>): void {
-  dataset({ ...call, params })
-  demand(call, 'bigquery.tables.create', [`projects/${params['project']}`, datasetName({ params })])
+/** The list of who may do what is replaced as a whole, and the etag says which one it was made from. */
+function updateDataset(call: Call): Json {
+  const present = dataset(call)
+  const { access = [], etag } = call.body as { access?: Entry[]; etag?: string }
+  if (etag !== undefined && etag !== withEtag(present)['etag'])
+    throw new Refusal('ABORTED', 'Precondition Failed: the etag is not the current one')
+  for (const { role, userByEmail } of access) {
+    if (role !== 'OWNER' && !(role! in basicRoles))
+      invalid(`Role ${role} is not supported for this resource.`)
+    if (userByEmail) checkMember(call, memberOf(userByEmail))
+  }
+  const roles = Object.entries(basicRoles)
+  const bindings = roles.map(([basic, role]) => {
+    const members = access
+      .filter(({ role: one }) => one === basic)
+      .flatMap(({ userByEmail }) => userByEmail ?? [])
+    return { role, members: members.map(memberOf) }
+  })
+  call.state.policies[datasetName(call)] = { bindings: bindings.filter(({ members }) => members.length > 0) }
+  Object.assign(present, { access })
+  return withEtag(present)
+}
+
+function withEtag(resource: Json): Json {
+  return { ...resource, etag: etagOf(resource) }
+}
+
+/** The tables of its query have to be there. */
+function checkView(call: Call, query: string): void {
   for (const { path } of tablesOf(parse(query))) {
     const [project, set, id] = path.flatMap(({ name }) => name.split('.'))
     const named = { project: project!, dataset: set!, table: id! }
     table({ ...call, params: named, name: `${datasetName({ params: named })}/tables/${id}` })
   }
-  const name = `${datasetName({ params })}/tables/${params['table']}`
-  const id = `${params['project']}:${params['dataset']}.${params['table']}`
-  if ((call.state.resources[name] ?? { type: 'VIEW' })['type'] !== 'VIEW')
-    invalid(`${id} is not allowed for this operation because it is currently a TABLE`)
-  const tableReference = {
-    projectId: params['project'],
-    datasetId: params['dataset'],
-    tableId: params['table'],
-  }
-  call.state.resources[name] = { kind: 'bigquery#table', id, type: 'VIEW', tableReference, view: { query } }
 }

@@ -3,11 +3,13 @@ import {
   type Call,
   create,
   get,
+  invalid,
   isLocked,
   type Json,
   list,
   listed,
   operate,
+  patch,
   polled,
   read,
   Refusal,
@@ -17,6 +19,7 @@ import {
 } from './plane.ts'
 
 const databases = 'firestore/v1/projects/{project}/databases'
+const schedules = `${databases}/{database}/backupSchedules`
 const group = `${databases}/{database}/collectionGroups/{group}`
 
 export const firestoreRoutes = [
@@ -24,9 +27,16 @@ export const firestoreRoutes = [
   route('POST', databases, 'datastore.databases.create', createDatabase),
   route('GET', `${databases}/{database}`, 'datastore.databases.get', read),
   route('PATCH', `${databases}/{database}`, 'datastore.databases.update', call => {
-    const { deleteProtectionState } = call.body
-    const response = Object.assign(get(call.state, call.name), { deleteProtectionState })
+    const response = get(call.state, call.name)
+    patch(response, call.body, call.query.get('updateMask')!.split(','))
     return operate(call, `${call.name}/operations`, { response })
+  }),
+  route('GET', schedules, 'datastore.backupSchedules.list', listed('backupSchedules')),
+  route('POST', schedules, 'datastore.backupSchedules.create', createSchedule),
+  route('PATCH', `${schedules}/{schedule}`, 'datastore.backupSchedules.update', call => {
+    const schedule = get(call.state, call.name)
+    patch(schedule, checkedSchedule(call.body), call.query.get('updateMask')!.split(','))
+    return schedule
   }),
   route('DELETE', `${databases}/{database}`, 'datastore.databases.delete', deleteDatabase),
   route('GET', `${databases}/{database}/operations/{operation}`, null, polled),
@@ -50,9 +60,24 @@ function createDatabase(call: Call): Json {
   const name = `${call.name}/${call.query.get('databaseId')}`
   if (call.state.resources[name])
     throw new Refusal('ALREADY_EXISTS', 'Database already exists. Please use another database_id')
-  const { type, locationId, deleteProtectionState } = call.body
-  const response = create(call.state, name, { name, type, locationId, deleteProtectionState })
+  const response = create(call.state, name, { name, ...call.body })
   return operate(call, `${name}/operations`, { response }, [name])
+}
+
+/** "Back up and restore data": one daily and one weekly schedule a database, kept for 14 weeks at most. */
+function createSchedule(call: Call): Json {
+  get(call.state, databaseOf(call))
+  const kind = call.body['dailyRecurrence'] ? 'dailyRecurrence' : 'weeklyRecurrence'
+  if (list(call.state, call.name).some(schedule => schedule[kind]))
+    throw new Refusal('ALREADY_EXISTS', `A backup schedule with ${kind} already exists`)
+  const name = `${call.name}/${kind}`
+  return create(call.state, name, { name, ...checkedSchedule(call.body) })
+}
+
+function checkedSchedule(schedule: Json): Json {
+  const seconds = parseInt(String(schedule['retention']))
+  if (!(seconds > 0 && seconds <= 14 * 7 * 86_400)) invalid('retention must be at most 14 weeks')
+  return schedule
 }
 
 function deleteDatabase(call: Call): Json {
@@ -77,9 +102,11 @@ function createIndex(call: Call): Json {
   return changing(call, create(call.state, name, { name, queryScope, fields, state: 'READY' }))
 }
 
-/** Only fields with settings of their own are kept, and the one filter that gcloud sends besides is for expiry. */
+/** "projects.databases.collectionGroups.fields.list": these are the filters that it takes. */
 function listFields(call: Call): Json {
-  const part = call.query.get('filter')?.startsWith('ttlConfig') ? 'ttlConfig' : 'indexConfig'
+  const filter = call.query.get('filter') ?? ''
+  const part = { 'ttlConfig:*': 'ttlConfig', 'indexConfig.usesAncestorConfig:false': 'indexConfig' }[filter]
+  if (!part) invalid(`The filter ${filter} is not supported`)
   return { fields: inGroups(call, 'fields').filter(field => field[part]) }
 }
 
@@ -87,6 +114,12 @@ function updateField(call: Call): Json {
   assertReady(call)
   const field = (call.state.resources[call.name] ??= { name: call.name })
   for (const part of call.query.get('updateMask')!.split(',')) change(field, part, call.body[part] as Json)
+  // "TTL policies": one field of a collection group.
+  const group = call.name.replace(/[^/]+$/, '')
+  const expiring = Object.keys(call.state.resources).filter(
+    name => name.startsWith(group) && call.state.resources[name]!['ttlConfig'],
+  )
+  if (expiring.length > 1) invalid(`Only one field of a collection group may expire: ${expiring.join(', ')}`)
   return changing(call, field)
 }
 

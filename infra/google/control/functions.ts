@@ -72,8 +72,8 @@ function uploadUrl({ address, params }: Call): Json {
 /** "ServiceConfig": `allTrafficOnLatestRevision` is read off the service. */
 function withTraffic({ state, name }: Call): Json {
   const found = get(state, name) as Function
-  const { spec } = get(state, serviceOf(name)) as Service
-  const all = spec.traffic.some(({ latestRevision, percent }) => latestRevision === true && percent === 100)
+  const { traffic } = get(state, serviceOf(name)) as Service
+  const all = traffic.some(({ type, percent }) => type.endsWith('_LATEST') && percent === 100)
   return { ...found, serviceConfig: { ...found.serviceConfig, allTrafficOnLatestRevision: all } }
 }
 

@@ -58,6 +58,10 @@ export const monitoringRoutes = [
     return create(call.state, name, { ...checkedUptime(call.body), name })
   }),
 
+  route('PATCH', `${checks}/{check}`, 'monitoring.uptimeCheckConfigs.update', call =>
+    replace(call, checkedUptime(call.body)),
+  ),
+
   ...collection(dashboards, 'dashboards', 'monitoring.dashboards'),
   route('POST', dashboards, 'monitoring.dashboards.create', createDashboard),
   route('PATCH', `${dashboards}/{dashboard}`, 'monitoring.dashboards.update', updateDashboard),

@@ -44,9 +44,14 @@ function contains(role: string, permission: string): boolean {
   return roles[role]?.split(/\s+/).includes(permission) ?? false
 }
 
+/** As policies name an account or a person. */
+export function memberOf(email: string): string {
+  return `${email.endsWith('.gserviceaccount.com') ? 'serviceAccount' : 'user'}:${email}`
+}
+
 /** Grants are inherited from the project: "Resource hierarchy for access control". */
 export function isPermitted(state: State, caller: string, permission: string, resources: string[]): boolean {
-  const member = caller.endsWith('.gserviceaccount.com') ? `serviceAccount:${caller}` : `user:${caller}`
+  const member = memberOf(caller)
   const bindings = resources.flatMap(name => state.policies[name]?.bindings ?? [])
   return bindings.some(
     ({ role, members }) =>

@@ -13,8 +13,9 @@ interface Project {
   number: string
   /** Enabled APIs, as `run.googleapis.com`. */
   apis: string[]
-  /** Constraints of the organization that are enforced, as `iam.allowedPolicyMemberDomains`. */
-  constraints: string[]
+  isBilled: boolean
+  /** Policies of the organization that are in force, by constraint, as `iam.allowedPolicyMemberDomains`. */
+  constraints: Record<string, Json>
   /** APIs and accounts so new that the next use of each is refused; `null`: all know of them at once. */
   news: string[] | null
 }
@@ -166,7 +167,7 @@ export function etagOf(value: unknown): string {
 }
 
 /** How long an operation lasts without a client that asks. */
-const operationMs = 2000
+const operationMs = 300
 const operationPolls = 1
 
 /** Starts a long-running operation: its effect is there at once, and its end after a poll. */
@@ -210,7 +211,7 @@ export const read = ({ state, name }: Call) => get(state, name)
 export const listed =
   (key: string) =>
   ({ state, name }: Call) => ({ [key]: list(state, name) })
-/** An operation, done from the second question on, or two seconds after its start. */
+/** An operation, done from the second question on, or a third of a second after its start. */
 export const polled = ({ state, name }: Call) => poll(state, name)
 
 /**

@@ -1,5 +1,5 @@
 /** Service Usage, Resource Manager, IAM and IAM Credentials: projects, their APIs, accounts and policies. */
-import { isRole } from './permissions.ts'
+import { isPermitted, isRole } from './permissions.ts'
 import {
   type Call,
   collection,
@@ -19,11 +19,17 @@ import {
 } from './plane.ts'
 
 const services = 'serviceusage/v1/projects/{project}/services'
+const project = 'cloudresourcemanager/v1/projects/{project}'
 const accounts = 'iam/v1/projects/{project}/serviceAccounts'
 const signing = 'iamcredentials/v1/projects/{project}/serviceAccounts/{account}'
 
 export const projectRoutes = [
   route('POST', `${services}:batchEnable`, 'serviceusage.services.enable', enable),
+  route('GET', `${services}:batchGet`, 'serviceusage.services.get', call => {
+    const { apis } = projectOf(call)[1]
+    const state = (name: string) => (apis.includes(name.split('/').at(-1)!) ? 'ENABLED' : 'DISABLED')
+    return { services: call.query.getAll('names').map(name => ({ name, state: state(name) })) }
+  }),
   route('GET', `${services}/{service}`, 'serviceusage.services.get', call => {
     const enabled = projectOf(call)[1].apis.includes(call.params['service']!)
     return { name: call.name, state: enabled ? 'ENABLED' : 'DISABLED' }
@@ -33,6 +39,19 @@ export const projectRoutes = [
     const [projectId, { number }] = projectOf(call)
     return { projectId, projectNumber: number, lifecycleState: 'ACTIVE', name: projectId }
   }),
+  route('POST', `${project}:testIamPermissions`, null, call => {
+    const asked = call.body['permissions'] as string[]
+    const at = [`projects/${call.params['project']}`]
+    return { permissions: asked.filter(one => isPermitted(call.state, call.caller, one, at)) }
+  }),
+  route('POST', `${project}:getEffectiveOrgPolicy`, 'orgpolicy.policy.get', call => {
+    const constraint = String(call.body['constraint'])
+    return { constraint, ...projectOf(call)[1].constraints[constraint.replace('constraints/', '')] }
+  }),
+  route('GET', 'cloudbilling/v1/projects/{project}/billingInfo', 'resourcemanager.projects.get', call => ({
+    name: `projects/${call.params['project']}/billingInfo`,
+    billingEnabled: projectOf(call)[1].isBilled,
+  })),
   ...policyRoutes('cloudresourcemanager/v1/projects/{project}', 'resourcemanager.projects'),
   ...collection(accounts, 'accounts', 'iam.serviceAccounts'),
   route('POST', accounts, 'iam.serviceAccounts.create', createAccount),
@@ -80,6 +99,9 @@ function enable(call: Call): Json {
   const unknown = names.filter(name => !name.endsWith('.googleapis.com'))
   if (unknown.length > 0)
     throw new Refusal('NOT_FOUND', `Not found or permission denied for service(s): ${unknown.join(', ')}.`)
+  // "Enable and disable services": these are paid for.
+  if (!project.isBilled)
+    throw new Refusal('FAILED_PRECONDITION', `Billing account for project '${project.number}' is not found.`)
   project.news?.push(...names.filter(name => !project.apis.includes(name)))
   project.apis = [...new Set([...project.apis, ...names])].sort()
   return operate(call, 'operations', { response: {} })
@@ -124,7 +146,7 @@ function checkPolicy(call: Call, { bindings = [] }: Policy): void {
 export function checkMember(call: Call, member: string): void {
   const [, project] = projectOf(call)
   const [kind, email = ''] = member.split(':')
-  if (kind === 'allUsers' && project.constraints.includes('iam.allowedPolicyMemberDomains'))
+  if (kind === 'allUsers' && project.constraints['iam.allowedPolicyMemberDomains'])
     throw new Refusal(
       'FAILED_PRECONDITION',
       'One or more users named in the policy do not belong to a permitted customer, perhaps due to an organization policy.',

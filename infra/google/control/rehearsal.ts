@@ -8,14 +8,15 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../../shared/config.ts'
+import { fileOf } from '../../deploy/settings.ts'
 import { log, type Log } from '../../../shared/log.ts'
 import { makeSampleLogs } from '../../local/samples.ts'
 import { startBackends, startBundle } from '../backends.ts'
 import { runBuild } from './cloudbuild.ts'
 import { identityToken } from './projects.ts'
 import { get, type State } from './plane.ts'
-import type { Service } from './run.ts'
-import type { Processes, Revision } from './serving.ts'
+import type { Revision, Service } from './run.ts'
+import type { Processes } from './serving.ts'
 import { openProject, type Project } from './testing/project.ts'
 
 export const region = 'europe-west1'
@@ -29,8 +30,8 @@ export interface Rehearsal {
     substitutions?: Record<string, string>
     leaveOut?: Record<string, string>
   }): Promise<string[]>
-  /** Runs one of the scripts of infra/deploy as the owner, who must succeed. */
-  script(name: string, ...args: string[]): Promise<string>
+  /** `npm run deploy -- ...` as the owner, who must succeed. */
+  deploy(...args: string[]): Promise<string>
   /** A call as Cloud Scheduler makes it for the job. */
   callJob(name: string): Promise<Response>
   stop(): Promise<void>
@@ -42,7 +43,8 @@ export async function openRehearsal(out: (line: string) => void, note: Log = log
   await makeSampleLogs(local)
   const backends = await startBackends(local, undefined)
   const { processes, stop } = startProcesses(backends.env, note)
-  const project = await openProject({ id: backends.env['GOOGLE_CLOUD_PROJECT']!, processes })
+  const id = backends.env['GOOGLE_CLOUD_PROJECT']!
+  const project = await openProject({ id, processes, backends: backends.env })
   return {
     project,
     env: backends.env,
@@ -63,16 +65,18 @@ export async function openRehearsal(out: (line: string) => void, note: Log = log
       })
       return lines
     },
-    script: async (name, ...args) => {
-      out(`== ${name} ${args.join(' ')}`)
-      const { status, output } = await project.run(`infra/deploy/${name}`, args)
+    deploy: async (...args) => {
+      const all = ['infra/deploy/deploy.ts', ...args, `--project=${project.id}`]
+      out(`== npm run deploy -- ${all.slice(1).join(' ')}`)
+      const { status, output } = await project.run(process.execPath, all)
       for (const line of output.trim().split('\n')) out(`   ${line}`)
-      if (status !== 0) throw new Error(`${name} ${args.join(' ')} ended with ${String(status)}`)
+      if (status !== 0) throw new Error(`${all.join(' ')} ended with ${String(status)}`)
       return output
     },
     callJob: name => callJob(project, name),
     stop: async () => {
       await stop()
+      rmSync(fileOf(project.id), { force: true })
       await project.close()
       await backends.stop()
     },
@@ -87,7 +91,7 @@ function startProcesses(
   const started = new Map<string, ReturnType<typeof startRevision>>()
   return {
     processes: async (revision, state) => {
-      const { name } = revision.metadata
+      const { name } = revision
       if (!started.has(name)) started.set(name, startRevision(revision, state, env, note))
       return (await started.get(name)!).url
     },
@@ -98,18 +102,18 @@ function startProcesses(
 }
 
 async function startRevision(
-  { metadata, spec }: Revision,
+  { name, annotations, containers }: Revision,
   state: State,
   backends: Record<string, string>,
   note: Log,
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'revision-'))
-  const source = get(state, metadata.annotations['cloudfunctions.googleapis.com/source']!)
+  const source = get(state, annotations['cloudfunctions.googleapis.com/source']!)
   writeFileSync(join(folder, 'source.zip'), Buffer.from(source['zip'] as string, 'base64'))
   execFileSync('unzip', ['-q', 'source.zip'], { cwd: folder })
   symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(folder, 'node_modules'))
-  const own = Object.fromEntries(spec.containers[0]!.env.map(({ name, value }) => [name, value]))
-  const target = metadata.name.startsWith('warm') ? 'warm' : 'query'
+  const own = Object.fromEntries(containers[0]!.env.map(({ name, value }) => [name, value]))
+  const target = /services\/[a-z0-9-]*warm\//.test(name) ? 'warm' : 'query'
   // The settings refuse an emulator where K_SERVICE says that this is Cloud Run, and without K_SERVICE warm would look for
   // Google's signature: its own check of the caller is left to `functions/warm/handler.test.ts`.
   const { WARM_AUDIENCE: _, WARM_SERVICE_ACCOUNT: __, ...deployed } = own
@@ -130,8 +134,8 @@ async function callJob({ plane, id }: Project, name: string): Promise<Response> 
     httpTarget: { uri: string; oidcToken: { serviceAccountEmail: string; audience: string } }
   }
   const { serviceAccountEmail, audience } = httpTarget.oidcToken
-  const { url } = (get(plane.state, `projects/${id}/locations/${region}/services/warm`) as Service).status
-  const to = httpTarget.uri.replace(`https://${region}-${id}.cloudfunctions.net/warm`, `${url}/`)
+  const { uri } = get(plane.state, `projects/${id}/locations/${region}/services/warm`) as Service
+  const to = httpTarget.uri.replace(`https://${region}-${id}.cloudfunctions.net/warm`, `${uri}/`)
   const headers = { Authorization: `Bearer ${identityToken(serviceAccountEmail, audience)}` }
   return fetch(to, { method: 'POST', headers })
 }
@@ -140,14 +144,12 @@ async function main(): Promise<void> {
   mkdirSync('.data', { recursive: true })
   const out = (line: string) => console.log(line)
   const rehearsal = await openRehearsal(out, () => {})
-  const { project, script, build, callJob } = rehearsal
-  const where = [`--project=${project.id}`, `--region=${region}`]
+  const { project, deploy, build, callJob } = rehearsal
   const leaveOut = {
     install: 'node_modules are there',
   }
   try {
-    await script('setup.sh', ...where)
-    await build({ leaveOut })
+    await deploy()
     const job = Object.keys(project.plane.state.resources)
       .find(name => name.includes('/jobs/'))!
       .split('/')
@@ -156,8 +158,8 @@ async function main(): Promise<void> {
     const called = await callJob(job)
     out(`   ${called.status} ${await called.text()}`)
     await build({ leaveOut: { ...leaveOut, build: 'nothing has changed' } })
-    await script('release.sh', 'rollback', ...where)
-    await script('remove.sh', ...where)
+    await deploy('rollback')
+    await deploy('remove')
   } finally {
     await rehearsal.stop()
   }

@@ -4,16 +4,17 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { bigQueryRoutes, discoveryDocument } from './bigquery.ts'
+import { bigQueryRoutes } from './bigquery.ts'
 import { buildRoutes } from './builds.ts'
 import { firestoreRoutes } from './firestore.ts'
 import { functionRoutes, keepSource } from './functions.ts'
 import { monitoringRoutes } from './monitoring.ts'
 import { demand } from './permissions.ts'
-import { type Call, isNews, type Json, projectOf, Refusal, type Route, type State } from './plane.ts'
+import { type Call, invalid, isNews, type Json, projectOf, Refusal, type Route, type State } from './plane.ts'
 import { projectRoutes } from './projects.ts'
 import { runRoutes } from './run.ts'
 import { schedulerRoutes } from './scheduler.ts'
+import { shapeFault } from './shapes.ts'
 import { forward, type Processes } from './serving.ts'
 
 export interface ControlPlane {
@@ -30,7 +31,13 @@ export interface ControlPlane {
 export function newProject(id: string, owner = 'owner@example.com'): State {
   return {
     projects: {
-      [id]: { number: '123456789012', apis: [...enabledFromTheStart], constraints: [], news: null },
+      [id]: {
+        number: '123456789012',
+        apis: [...enabledFromTheStart],
+        isBilled: true,
+        constraints: {},
+        news: null,
+      },
     },
     policies: { [`projects/${id}`]: { bindings: [{ role: 'roles/owner', members: [`user:${owner}`] }] } },
     resources: {},
@@ -46,11 +53,13 @@ export function newProject(id: string, owner = 'owner@example.com'): State {
 const enabledFromTheStart = ['serviceusage.googleapis.com']
 
 /**
- * With credentials of a user these two are called on behalf of gcloud's own project, not of the project in question;
+ * With credentials of a user these are called on behalf of gcloud's own project, not of the project in question;
  * for a service account it is the account's project that must have them enabled ("Project and quota", gcloud's
  * `billing/quota_project`).
  */
-const freeForUsers = ['cloudresourcemanager.googleapis.com', 'serviceusage.googleapis.com']
+const freeForUsers = ['cloudbilling', 'cloudresourcemanager', 'serviceusage'].map(
+  api => `${api}.googleapis.com`,
+)
 
 const routes: Route[] = [
   ...projectRoutes,
@@ -117,13 +126,7 @@ export function clientEnvironment(
   ])
   return {
     ...(Object.fromEntries(overrides) as Record<string, string>),
-    // bq takes the root of all APIs and finds BigQuery's path in the discovery document.
-    CLOUDSDK_API_ENDPOINT_OVERRIDES_BIGQUERY: `${address}/`,
-    // gcloud puts the region before the host (`command_lib/run/connection_context.py`), so that a name is needed here,
-    // and a proxy that knows it.
-    CLOUDSDK_API_ENDPOINT_OVERRIDES_RUN: 'http://run.test/run/',
-    http_proxy: address,
-    no_proxy: '127.0.0.1,localhost',
+    CLOUDSDK_API_ENDPOINT_OVERRIDES_OAUTH2: `${address}/oauth2/`,
     CLOUDSDK_CONFIG: configFolder,
     CLOUDSDK_AUTH_ACCESS_TOKEN_FILE: tokenFile,
     CLOUDSDK_CORE_DISABLE_PROMPTS: '1',
@@ -132,21 +135,20 @@ export function clientEnvironment(
 }
 
 function serve(req: IncomingMessage, text: Buffer, state: State, address: string): [number, Json] {
-  const { pathname, searchParams: query, hostname } = pathOf(req)
+  const { pathname, searchParams: query } = pathOf(req)
   try {
-    if (pathname === '/$discovery/rest') return [200, discoveryDocument()]
     if (req.method === 'PUT' && pathname.startsWith('/upload/'))
       return [200, keepSource(state, pathname, text)]
     const caller = callerOf(req)
     if (!caller) throw new Refusal('UNAUTHENTICATED', 'Request had invalid authentication credentials.')
+    if (pathname === '/oauth2/tokeninfo') return [200, { email: caller }]
+    const body = text.length > 0 ? (JSON.parse(text.toString()) as Json) : undefined
+    const fault = shapeFault(req.method ?? '', pathname.slice(1), query, body)
+    if (fault) invalid(fault)
     const { route, params } = find(req.method ?? '', pathname)
-    // gcloud's regional endpoints of Cloud Run have the location in the host's name only.
-    const region = /^(.+)-run\.test$/.exec(hostname)?.[1]
-    if (region) params['location'] = region
     if (params['project'] !== undefined) params['project'] = projectId(state, params)
-    const body = (text.length > 0 ? JSON.parse(text.toString()) : {}) as Json
     const name = nameOf(route.path, params)
-    const call: Call = { caller, params, name, query, body, state, address }
+    const call: Call = { caller, params, name, query, body: body ?? {}, state, address }
     check(call, route)
     return [200, route.handle(call)]
   } catch (error) {
@@ -177,10 +179,6 @@ function projectId(state: State, params: Call['params']): string {
 function nameOf(path: string, params: Call['params']): string {
   return path
     .replace(/:\w+$/, '')
-    .replace(
-      /^run\/apis\/serving\.knative\.dev\/v1\/namespaces\/\{project\}/,
-      'run/v1/projects/{project}/locations/{location}',
-    )
     .replace(/^\w+\/v\d\//, '')
     .replaceAll(/\{(\w+)\}/g, (_, key: string) => params[key] ?? '-')
 }
@@ -219,7 +217,6 @@ function callerOf(req: IncomingMessage): string | undefined {
   return /^Bearer (\S+@\S+)$/.exec(req.headers.authorization ?? '')?.[1]
 }
 
-/** Through a proxy the whole address is asked for. */
 function pathOf(req: IncomingMessage): URL {
   const url = new URL(req.url ?? '/', 'http://localhost')
   url.pathname = decodeURIComponent(url.pathname)

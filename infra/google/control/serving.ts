@@ -5,13 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { request } from 'node:http'
 import { isPermitted } from './permissions.ts'
-import type { Json, State } from './plane.ts'
-import { invokerCheckDisabled, serviceUrl, type Service } from './run.ts'
-
-export interface Revision extends Json {
-  metadata: { name: string; annotations: Record<string, string> } & Json
-  spec: { containers: { env: { name: string; value: string }[] }[] } & Json
-}
+import type { State } from './plane.ts'
+import { type Revision, serviceUrl, type Service } from './run.ts'
 
 /** Starts a process for a revision of `query` or `warm`, or finds it; returns its address. */
 export type Processes = (revision: Revision, state: State) => Promise<string>
@@ -26,7 +21,7 @@ function refusal(
 ): number | null {
   const [, project = '', , location = '', , id = ''] = name.split('/')
   const open = state.policies[name]?.bindings?.some(({ members }) => members.includes('allUsers'))
-  if (open || service.metadata.annotations[invokerCheckDisabled]?.toLowerCase() === 'true') return null
+  if (open || service.invokerIamDisabled) return null
   const [, claims, signature] = authorization.replace(/^Bearer /i, '').split('.')
   if (!claims) return 403
   const { aud, email, exp } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as Record<
@@ -60,13 +55,13 @@ export async function forward({
     one => one.endsWith(`/services/${id}`) && one.split('/').length === 6,
   )
   const service = name === undefined ? undefined : (state.resources[name] as Service)
-  const target = service?.status.traffic.find(one =>
+  const target = service?.trafficStatuses.find(one =>
     tag === null ? (one.percent ?? 0) > 0 : one.tag === tag,
   )
   if (!name || !service || !target) return end(res, 404)
   const refused = refusal(state, name, service, address, req.headers.authorization)
   if (refused !== null) return end(res, refused)
-  const revision = state.resources[`${name}/revisions/${target.revisionName}`] as Revision
+  const revision = state.resources[`${name}/revisions/${target.revision}`] as Revision
   const base = await processes(revision, state).catch(() => null)
   if (base === null) return end(res, 503) // the revision does not start
   const to = new URL(path.startsWith('/') ? path : `/${path}`, base)

@@ -26,12 +26,16 @@ interface Done {
   output: string
 }
 
-/** @param state that of a project `my-project` which has nothing yet, if it is left out */
+/**
+ * @param state that of a project `my-project` which has nothing yet, if it is left out
+ * @param backends settings of the programs, of the local BigQuery and Firestore
+ */
 export async function openProject({
   id = 'my-project',
   state = newProject(id),
   processes,
-}: { id?: string; state?: State; processes?: Processes } = {}): Promise<Project> {
+  backends = {},
+}: { id?: string; state?: State; processes?: Processes; backends?: Record<string, string> } = {}): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), 'control-'))
   const plane = await startControlPlane(state, processes)
   const start = (program: string, args: string[], as: string): ChildProcess => {
@@ -42,7 +46,8 @@ export async function openProject({
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE: getCompileCacheDir(),
       HOME: folder,
-      SETUP_FIRST_PAUSE: '0.5',
+      DEPLOY_PAUSE_MS: '50',
+      ...backends,
     }
     // A group of its own, so that a kill reaches gcloud too.
     return spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })

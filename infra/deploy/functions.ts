@@ -1,0 +1,257 @@
+/**
+ * Both functions: new revisions by `gcloud functions deploy`, who may call them, and which revision gets the traffic.
+ *
+ * gcloud leaves the traffic of a service alone where that goes to revisions by name ("Traffic splitting" of Cloud Run functions;
+ * `allTrafficOnLatestRevision` in gcloud's v2 deploy command), so naming those that serve is what holds the traffic until the new
+ * ones have passed the smoke test. `gcloud run deploy --function` would make a service that the function's address and `gcloud
+ * functions` do not know.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Google, Json } from './google-api.ts'
+import { grant } from './project.ts'
+import { type FunctionName, functionNames, namesIn, type Site } from './settings.ts'
+import { logTables, tableId } from './tables.ts'
+
+/** Of the Cloud Run Admin API, version 2. */
+export interface Service extends Json {
+  uri: string
+  latestReadyRevision: string
+  invokerIamDisabled?: boolean
+  traffic?: Target[]
+  trafficStatuses?: (Target & { uri?: string })[]
+}
+
+interface Target {
+  type: string
+  revision?: string
+  percent?: number
+  tag?: string
+}
+
+export type Addresses = Record<FunctionName, string>
+
+/** Settings of the service where it runs, and of commands that work on the same data. */
+export function serviceEnvironment(site: Site): Record<string, string> {
+  const elsewhere = site['tables-in']
+  const tables = elsewhere ? logTables().map(name => `${name}=${elsewhere}.${tableId(name)}`) : []
+  return {
+    GOOGLE_CLOUD_PROJECT: site.project,
+    BIGQUERY_DATASET: site.dataset,
+    BIGQUERY_LOCATION: site.location,
+    FIRESTORE_DATABASE: site.database,
+    ...(tables.length > 0 ? { BIGQUERY_TABLES: tables.join() } : {}),
+    ...site.env,
+  }
+}
+
+const environmentOf: Record<FunctionName, (site: Site) => Record<string, string>> = {
+  query: () => ({}),
+  warm: site => ({
+    WARM_AUDIENCE: namesIn(site).address('warm'),
+    WARM_SERVICE_ACCOUNT: namesIn(site).email('scheduler'),
+    WARM_DEADLINE_MS: `${site['warm-deadline']}000`,
+  }),
+}
+
+/** Flags of gcloud whose value is a setting: `--memory` is `query-memory` or `warm-memory`. */
+const sizes = ['memory', 'cpu', 'concurrency', 'min-instances', 'max-instances'] as const
+
+/** Arguments of gcloud. @param envFile YAML or JSON: commas in a value would break `--set-env-vars` */
+export function deployArguments(site: Site, name: FunctionName, envFile: string): string[] {
+  const { email, functionName } = namesIn(site)
+  const values: Record<string, string | undefined> = {
+    ...(site as unknown as Record<string, string>),
+    // Longer than the scheduler waits, so that the call ends by itself.
+    'warm-timeout': String(Number(site['warm-deadline']) + 60),
+    'warm-min-instances': '0',
+  }
+  const builder = `projects/${site.project}/serviceAccounts/${email('build')}`
+  return [
+    'functions',
+    'deploy',
+    functionName(name),
+    '--gen2',
+    `--project=${site.project}`,
+    `--region=${site.region}`,
+    '--runtime=nodejs24',
+    '--source=dist',
+    `--entry-point=${name}`,
+    '--trigger-http',
+    `--service-account=${email(name)}`,
+    `--build-service-account=${builder}`,
+    ...sizes.map(size => `--${size}=${values[`${name}-${size}`]}`),
+    `--timeout=${values[`${name}-timeout`]}s`,
+    `--env-vars-file=${envFile}`,
+    '--quiet',
+  ]
+}
+
+/** Deploys both side by side. What serves goes on serving. @throws Error with gcloud's last lines */
+export async function deployFunctions(google: Google, site: Site): Promise<void> {
+  await Promise.all(functionNames.map(name => hold(google, site, name)))
+  const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
+  try {
+    await Promise.all(
+      functionNames.map(async name => {
+        const envFile = join(folder, `${name}.yaml`)
+        const env = { NODE_ENV: 'production', ...serviceEnvironment(site), ...environmentOf[name](site) }
+        writeFileSync(envFile, JSON.stringify(env))
+        google.options.say(`function ${namesIn(site).functionName(name)}: deployed`)
+        if (!google.options.dryRun) await gcloud(deployArguments(site, name, envFile), google.options.say)
+      }),
+    )
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  await setUpCallers(google, site)
+}
+
+/** The first deployment of a project fails while its registry is made, and passes when it is repeated. */
+const passing = /Unable to retrieve the repository metadata|gcf-artifacts|has not been used in project/i
+
+async function gcloud(args: string[], say: (line: string) => void): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const { code, output } = await printed('gcloud', args)
+    if (code === 0) return
+    if (attempt === 4 || !passing.test(output))
+      throw new Error(
+        `gcloud ${args.slice(0, 3).join(' ')} failed:\n${output.trim().split('\n').slice(-15).join('\n')}`,
+      )
+    say(`again: ${passing.exec(output)![0]}`)
+  }
+}
+
+function printed(program: string, args: string[]): Promise<{ code: number | null; output: string }> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', code => resolve({ code, output }))
+  })
+}
+
+/** Everyone calls query, which asks for keys; the scheduler alone calls warm. */
+async function setUpCallers(google: Google, site: Site): Promise<void> {
+  const { service, email } = namesIn(site)
+  const query = `run/v2/${service('query')}`
+  if (site.access === 'no-invoker-check') {
+    const present = (await google.get(query)) as Service | null
+    // "Allowing public (unauthenticated) access": recommended where a policy forbids allUsers.
+    if (!present?.invokerIamDisabled)
+      await google.change(
+        'query: open, without the check of its caller',
+        'PATCH',
+        `${query}?updateMask=invokerIamDisabled`,
+        {
+          invokerIamDisabled: true,
+        },
+      )
+  } else await grant(google, query, 'query', [['roles/run.invoker', 'allUsers']])
+  await grant(google, `run/v2/${service('warm')}`, 'warm', [
+    ['roles/run.invoker', `serviceAccount:${email('scheduler')}`],
+  ])
+}
+
+// ---- traffic
+
+async function serviceOf(google: Google, site: Site, name: FunctionName): Promise<Service | null> {
+  return (await google.get(`run/v2/${namesIn(site).service(name)}`)) as Service | null
+}
+
+/** Those that get traffic now, by name. */
+function serving({ trafficStatuses = [] }: Service): Target[] {
+  return trafficStatuses
+    .filter(({ percent = 0 }) => percent > 0)
+    .map(({ revision, percent }) => byName(revision!, { percent: percent! }))
+}
+
+function byName(revision: string, rest: Pick<Target, 'percent' | 'tag'>): Target {
+  return { type: 'TRAFFIC_TARGET_ALLOCATION_TYPE_REVISION', revision, ...rest }
+}
+
+function tagged({ trafficStatuses = [] }: Service, tag: string) {
+  return trafficStatuses.find(target => target.tag === tag)
+}
+
+async function send(
+  google: Google,
+  site: Site,
+  name: FunctionName,
+  traffic: Target[],
+  title: string,
+): Promise<Service> {
+  const at = `run/v2/${namesIn(site).service(name)}?updateMask=traffic`
+  return (await google.change(title, 'PATCH', at, { traffic })) as Service
+}
+
+async function hold(google: Google, site: Site, name: FunctionName): Promise<void> {
+  const service = await serviceOf(google, site, name)
+  if (!service || service.traffic?.every(({ type }) => type.endsWith('_REVISION'))) return
+  await send(google, site, name, serving(service), `${name}: its traffic stays with the revision that serves`)
+}
+
+/** Gives the newest revisions addresses of their own. */
+export async function tagCandidates(google: Google, site: Site): Promise<Addresses> {
+  return addressesOf(async name => {
+    const service = (await serviceOf(google, site, name))!
+    const revision = service.latestReadyRevision.split('/').at(-1)!
+    const others = (service.traffic ?? []).filter(({ tag }) => tag !== 'candidate')
+    const traffic = [
+      ...(others.length > 0 ? others : serving(service)),
+      byName(revision, { tag: 'candidate' }),
+    ]
+    const after = await send(
+      google,
+      site,
+      name,
+      traffic,
+      `${name}: ${revision} has an address for the smoke test`,
+    )
+    return tagged(after, 'candidate')!.uri!
+  })
+}
+
+/** All traffic to the newest revisions; those that had it are tagged `previous`. */
+export async function sendTraffic(google: Google, site: Site): Promise<void> {
+  for (const name of functionNames) {
+    const service = (await serviceOf(google, site, name))!
+    const { revision } = tagged(service, 'candidate')!
+    const before = serving(service).find(target => target.revision !== revision)
+    const traffic = [
+      byName(revision!, { percent: 100 }),
+      ...(before ? [byName(before.revision!, { tag: 'previous' })] : []),
+    ]
+    await send(google, site, name, traffic, `${name}: ${revision!} gets the traffic`)
+  }
+}
+
+/** The revisions tagged `previous`, or those named, get all the traffic again. @throws Error where there is none */
+export async function rollback(google: Google, site: Site, named: Partial<Addresses>): Promise<void> {
+  for (const name of functionNames) {
+    const service = await serviceOf(google, site, name)
+    const revision = named[name] ?? (service && tagged(service, 'previous')?.revision)
+    if (!revision) throw new Error(`${name} has no revision tagged previous; name one: --${name}=REVISION`)
+    await send(
+      google,
+      site,
+      name,
+      [byName(revision, { percent: 100 })],
+      `${name}: ${revision} gets the traffic`,
+    )
+  }
+}
+
+/** Where callers find the functions. */
+export function servingAddresses(google: Google, site: Site): Promise<Addresses> {
+  return addressesOf(async name => (await serviceOf(google, site, name))!.uri)
+}
+
+async function addressesOf(find: (name: FunctionName) => Promise<string>): Promise<Addresses> {
+  const [query, warm] = await Promise.all(functionNames.map(find))
+  return { query: query!, warm: warm! }
+}

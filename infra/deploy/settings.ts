@@ -1,0 +1,200 @@
+/**
+ * What a deployment is told: one table. Flags are kept in `infra/deploy/projects/<project>.yaml`, so that the next deployment,
+ * also that of CI, is told the same; the file is for the repository.
+ */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Option } from 'commander'
+import { parse, stringify } from 'yaml'
+
+interface Setting {
+  /** Left out: nothing, unless it is said. */
+  default?: string
+  description: string
+  /** The form of a valid value. */
+  pattern?: RegExp
+}
+
+const place = /^[A-Za-z][A-Za-z0-9-]{1,40}$/
+const count = /^\d+$/
+const size = /^\d+[KMG]i$/
+
+/** Every setting, by the name of its flag. Defaults of size: infra/docs/operating.md, "Sizes and limits". */
+export const settings = {
+  region: {
+    default: 'europe-west1',
+    description: 'of the functions and the scheduler’s jobs',
+    pattern: place,
+  },
+  location: { default: 'EU', description: 'of the dataset', pattern: place },
+  'firestore-location': { default: 'eur3', description: 'of the database', pattern: place },
+  prefix: {
+    default: '',
+    description: 'begins the names of a second installation in a project, such as staging-query',
+    pattern: /^([a-z][a-z0-9]{3,11})?$/,
+  },
+  dataset: { description: 'of the log tables (logs; with a prefix: PREFIX_logs)', pattern: /^\w+$/ },
+  database: {
+    description: 'of Firestore ((default); with a prefix: PREFIX)',
+    pattern: /^(\(default\)|[a-z][a-z0-9-]{3,62})$/,
+  },
+  'tables-in': {
+    description: 'project.dataset: log tables that are elsewhere already; none are made',
+    pattern: /^[a-z][a-z0-9-]{4,60}\.\w+$/,
+  },
+  'partition-expiry-days': {
+    description: 'log tables lose partitions after N days; 0: never (the default for new tables)',
+    pattern: count,
+  },
+  partition: {
+    description: 'HOUR or DAY, for new tables; by default HOUR where they expire after 416 days at most',
+    pattern: /^(HOUR|DAY)$/,
+  },
+  'project-column': {
+    description: 'yes: a column `project` for tables with it in their metadata only',
+    pattern: /^yes$/,
+  },
+  access: {
+    description: 'public, or no-invoker-check where the organization forbids allUsers (found out)',
+    pattern: /^(public|no-invoker-check)$/,
+  },
+  notify: {
+    description: 'e-mail address that alerts go to; without it they are in the console only',
+    pattern: /^\S+@\S+$/,
+  },
+  repository: {
+    description: 'OWNER/NAME, or projects/../repositories/..: each push to it is deployed by Cloud Build',
+    pattern: /^(projects\/\S+\/repositories\/\S+|[\w.-]+\/[\w.-]+)$/,
+  },
+  branch: { default: '^main$', description: 'branches that are deployed, as a regular expression' },
+  'backup-days': {
+    default: '14',
+    description: 'daily backups of Firestore are kept for N days; 0: none',
+    pattern: count,
+  },
+  'query-memory': { default: '1Gi', description: 'of an instance of query', pattern: size },
+  'query-cpu': { default: '1', description: 'of an instance of query', pattern: /^[\d.]+$/ },
+  'query-concurrency': {
+    default: '80',
+    description: 'calls that an instance of query answers at once',
+    pattern: count,
+  },
+  'query-timeout': { default: '120', description: 'seconds for a call of query', pattern: count },
+  'query-min-instances': { default: '0', description: '1: no caller waits for a cold start', pattern: count },
+  'query-max-instances': { default: '10', description: 'instances of query at most', pattern: count },
+  'warm-memory': { default: '1Gi', description: 'of an instance of warm', pattern: size },
+  'warm-cpu': { default: '1', description: 'of an instance of warm', pattern: /^[\d.]+$/ },
+  'warm-concurrency': {
+    default: '4',
+    description: 'calls that an instance of warm takes at once',
+    pattern: count,
+  },
+  'warm-deadline': {
+    default: '240',
+    description: 'seconds that the scheduler waits for a call of warm',
+    pattern: count,
+  },
+  'warm-max-instances': { default: '2', description: 'instances of warm at most', pattern: count },
+} satisfies Record<string, Setting>
+
+type Name = keyof typeof settings
+type Given = { [K in Name]: (typeof settings)[K] extends { default: string } ? string : string | undefined }
+
+export interface Site extends Omit<Given, 'dataset' | 'database'> {
+  project: string
+  dataset: string
+  database: string
+  /** Settings of the service (reference.md, "Settings") for both functions. */
+  env: Readonly<Record<string, string>>
+}
+
+/** A setting that is not valid; the message says which. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+}
+
+/** Flags for commander. */
+export function optionsOfSettings(): Option[] {
+  return Object.entries(settings as Record<string, Setting>).map(
+    ([name, { default: value, description }]) =>
+      new Option(`--${name} <value>`, `${description}${value ? ` (default: ${value})` : ''}`),
+  )
+}
+
+export function fileOf(project: string, prefix = ''): string {
+  return join('infra/deploy/projects', `${[project, prefix].filter(Boolean).join('.')}.yaml`)
+}
+
+/**
+ * The file's settings with those given over them.
+ * @param given values by name, and `env` as `NAME=VALUE`
+ * @throws SettingsError
+ */
+export function readSite(project: string, given: Record<string, string | string[] | undefined>): Site {
+  if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(project))
+    throw new SettingsError(`--project=${project} is not the id of a project, such as my-project-123`)
+  const file = fileOf(project, given['prefix'] as string | undefined)
+  const kept = existsSync(file) ? (parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {}
+  const { env: keptEnv = {}, ...keptSettings } = (kept ?? {}) as { env?: Record<string, string> }
+  const { env = [], ...flags } = given
+  const values: Record<string, string | undefined> = {}
+  for (const name of Object.keys(keptSettings))
+    if (!(name in settings)) throw new SettingsError(`${file}: there is no setting ${name}`)
+  for (const [name, { default: value, pattern }] of Object.entries(settings as Record<string, Setting>)) {
+    const said = flags[name] ?? (keptSettings as Record<string, unknown>)[name] ?? value
+    if (said !== undefined && pattern && !pattern.test(String(said)))
+      throw new SettingsError(`--${name}=${String(said)} is not valid: ${settings[name as Name].description}`)
+    values[name] = said === undefined ? undefined : String(said)
+  }
+  const { prefix } = values as Given
+  return {
+    ...(values as Given),
+    project,
+    dataset: values['dataset'] ?? (prefix ? `${prefix}_logs` : 'logs'),
+    database: values['database'] ?? (prefix || '(default)'),
+    env: { ...keptEnv, ...Object.fromEntries((env as string[]).map(pairOf)) },
+  }
+}
+
+function pairOf(text: string): [string, string] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new SettingsError(`--env=${text}: write NAME=VALUE`)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** Writes what differs from the defaults where it will be found. @returns the file */
+export function keepSite(site: Site): string {
+  const file = fileOf(site.project, site.prefix)
+  const values = site as unknown as Record<string, string | undefined>
+  const said = Object.entries(settings as Record<string, Setting>).filter(
+    ([name, { default: value }]) => values[name] !== undefined && values[name] !== value,
+  )
+  const kept = Object.fromEntries(said.map(([name]) => [name, values[name]]))
+  mkdirSync(dirname(file), { recursive: true })
+  const env = Object.keys(site.env).length > 0 ? { env: site.env } : {}
+  writeFileSync(
+    file,
+    `# Settings of the deployment in this project; \`npm run deploy\` reads and writes them.\n${stringify({ ...kept, ...env })}`,
+  )
+  return file
+}
+
+/** What an installation calls its parts: `query` and `lqe-query`, or `staging-query` both. */
+export function namesIn({ project, region, prefix }: Pick<Site, 'project' | 'region' | 'prefix'>) {
+  const own = (name: string) => `${prefix || 'lqe'}-${name}`
+  const functionName = (name: FunctionName) => (prefix ? own(name) : name)
+  const email = (name: AccountName) => `${own(name)}@${project}.iam.gserviceaccount.com`
+  return {
+    own,
+    functionName,
+    email,
+    /** A function's address by its name; warm's is the audience of the scheduler's tokens. */
+    address: (name: FunctionName) => `https://${region}-${project}.cloudfunctions.net/${functionName(name)}`,
+    service: (name: FunctionName) => `projects/${project}/locations/${region}/services/${functionName(name)}`,
+  }
+}
+
+export const functionNames = ['query', 'warm'] as const
+export type FunctionName = (typeof functionNames)[number]
+export const accountNames = ['query', 'warm', 'scheduler', 'build'] as const
+export type AccountName = (typeof accountNames)[number]

@@ -1,0 +1,322 @@
+/** BigQuery: the dataset, the log tables, who may read them, and the service's own requests. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { FieldSchema } from '../../shared/engines/schema.ts'
+import type { Google, Json } from './google-api.ts'
+import { namesIn, type Site } from './settings.ts'
+
+export interface Field {
+  name: string
+  type: string
+  mode?: string
+  description?: string
+  fields?: Field[]
+}
+
+/** A resource of BigQuery's API, as far as it is decided here. */
+export interface Table {
+  schema: { fields: Field[] }
+  timePartitioning?: { type: string; field?: string; expirationMs?: string | null }
+  clustering?: { fields: string[] }
+}
+
+type Layout = Pick<Site, 'partition' | 'partition-expiry-days' | 'project-column'>
+
+const dayMs = 86_400_000
+
+/** 10,000 partitions at most (https://cloud.google.com/bigquery/quotas, "Partitioned tables"). */
+const mostDaysOfHours = 416
+
+const projectColumn: Field = {
+  name: 'project',
+  type: 'STRING',
+  mode: 'NULLABLE',
+  description: 'The reference of the project the entry belongs to, as in its metadata',
+}
+
+const folder = new URL('../tables/', import.meta.url)
+/** A view over the lines that Cloud Logging routes here. */
+const requests = 'service.requests'
+
+/** Logical names of the log tables. */
+export function logTables(): string[] {
+  const files = readdirSync(folder).filter(file => file.endsWith('.json'))
+  return files.map(file => basename(file, '.json')).filter(name => name !== requests)
+}
+
+/** Every character but letters, digits and `_` is `_`. */
+export function tableId(name: string): string {
+  return name.replaceAll(/\W/g, '_')
+}
+
+function schemaOf(name: string): Field[] {
+  return JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')) as Field[]
+}
+
+/** The dataset, its tables and the requests' sink, then the rights on it: one change of a policy. */
+export async function setUpTables(google: Google, site: Site): Promise<void> {
+  const { project, dataset, location } = site
+  const at = `bigquery/v2/projects/${project}/datasets`
+  const datasetReference = { projectId: project, datasetId: dataset }
+  if (!(await google.get(`${at}/${dataset}`)))
+    await google.change(`dataset ${dataset}: made, in ${location}`, 'POST', at, {
+      datasetReference,
+      location,
+    })
+  const names = site['tables-in'] ? [] : logTables()
+  await Promise.all(names.map(name => setUpTable(google, site, tableId(name), schemaOf(name), name)))
+  const writer = await setUpRequests(google, site)
+  const { email } = namesIn(site)
+  const readers = [email('query'), email('warm')]
+  await setUpAccess(google, `${at}/${dataset}`, [
+    ...readers.map(userByEmail => ({ role: 'READER', userByEmail })),
+    // It applies endpoints, and makes the views of their roll-ups.
+    { role: 'WRITER', userByEmail: email('build') },
+    ...(writer ? [{ role: 'WRITER', userByEmail: writer }] : []),
+  ])
+  if (!site['tables-in']) return
+  const [elsewhere, set] = site['tables-in'].split('.')
+  await setUpAccess(
+    google,
+    `bigquery/v2/projects/${elsewhere}/datasets/${set}`,
+    [...readers, email('build')].map(userByEmail => ({ role: 'READER', userByEmail })),
+  )
+}
+
+/** Makes a table, or adds what it lacks. Columns that the table has and the file has not stay. */
+async function setUpTable(
+  google: Google,
+  site: Site,
+  id: string,
+  file: Field[],
+  description: string,
+): Promise<void> {
+  const { project, dataset } = site
+  const at = `bigquery/v2/projects/${project}/datasets/${dataset}/tables`
+  const present = (await google.get(`${at}/${id}`)) as Table | null
+  const { table, note } = planTable(file, present, site)
+  if (note) google.options.say(`table ${id} ${note}`)
+  if (!table) return
+  if (present)
+    await google.change(`table ${id}: ${Object.keys(table).join(', ')}`, 'PATCH', `${at}/${id}`, { ...table })
+  else {
+    const tableReference = { projectId: project, datasetId: dataset, tableId: id }
+    await google.change(`table ${id}: made`, 'POST', at, { tableReference, description, ...table })
+  }
+}
+
+interface Plan {
+  /** What is to be made or changed; `null` = nothing. */
+  table: Partial<Table> | null
+  /** What cannot be changed. */
+  note?: string
+}
+
+/** @param present `null` for a table that is not there */
+export function planTable(file: Field[], present: Table | null, layout: Layout): Plan {
+  const isMissing = layout['project-column'] === 'yes' && !file.some(({ name }) => name === 'project')
+  const wanted = isMissing ? [...file, projectColumn] : file
+  const fields = present ? mergeFields(present.schema.fields, wanted) : wanted
+  // The partition column may be a clustering column too: within a partition rows are then in order of time.
+  const clustering = {
+    fields: fields.some(({ name }) => name === 'project') ? ['project', 'timestamp'] : ['timestamp'],
+  }
+  return present
+    ? changed(present, { schema: { fields }, clustering }, layout)
+    : made({ schema: { fields }, clustering }, layout)
+}
+
+function made(table: Table, { partition, 'partition-expiry-days': days = '0' }: Layout): Plan {
+  const expiry = Number(days)
+  const fits = expiry > 0 && expiry <= mostDaysOfHours
+  const type = partition ?? (fits ? 'HOUR' : 'DAY')
+  const timePartitioning = {
+    type,
+    field: 'timestamp',
+    ...(expiry > 0 ? { expirationMs: String(expiry * dayMs) } : {}),
+  }
+  const note = `takes no rows of more than ${mostDaysOfHours} days: see "Tables" in infra/docs/operating.md`
+  return { table: { ...table, timePartitioning }, ...(type === 'HOUR' && !fits ? { note } : {}) }
+}
+
+function changed(present: Table, wanted: Table, { partition, 'partition-expiry-days': days }: Layout): Plan {
+  const { type, field, expirationMs } = present.timePartitioning ?? { type: undefined }
+  const wantedMs =
+    days === undefined ? (expirationMs ?? null) : Number(days) === 0 ? null : String(Number(days) * dayMs)
+  const table: Partial<Table> = {
+    ...(JSON.stringify(wanted.schema.fields) === JSON.stringify(present.schema.fields)
+      ? {}
+      : { schema: wanted.schema }),
+    ...(type && wantedMs !== (expirationMs ?? null)
+      ? { timePartitioning: { type, ...(field ? { field } : {}), expirationMs: wantedMs } }
+      : {}),
+    ...(present.clustering?.fields.join() === wanted.clustering!.fields.join()
+      ? {}
+      : { clustering: wanted.clustering! }),
+  }
+  const note = `is partitioned by ${type ?? 'nothing'}, which cannot be changed: see "Tables" in infra/docs/operating.md`
+  return {
+    table: Object.keys(table).length > 0 ? table : null,
+    ...(partition === undefined || type === partition ? {} : { note }),
+  }
+}
+
+/**
+ * The table's columns in their order, with those that are new in the file behind them, NULLABLE if they are REQUIRED
+ * there (BigQuery adds no other). A column that only the table has was added by a pipeline, and stays: without it in the
+ * schema BigQuery refuses the update.
+ */
+export function mergeFields(present: Field[], file: Field[]): Field[] {
+  const inFile = new Map(file.map(field => [field.name.toLowerCase(), field]))
+  const known = new Set(present.map(({ name }) => name.toLowerCase()))
+  return [
+    ...present.map(field => {
+      const wanted = inFile.get(field.name.toLowerCase())
+      return field.fields && wanted?.fields
+        ? { ...field, fields: mergeFields(field.fields, wanted.fields) }
+        : field
+    }),
+    ...file.filter(({ name }) => !known.has(name.toLowerCase())).map(addable),
+  ]
+}
+
+function addable(field: Field): Field {
+  return field.mode === 'REQUIRED' ? { ...field, mode: 'NULLABLE' } : field
+}
+
+// ---- the service's own requests
+
+/** Named after the log, `run.googleapis.com/stdout` ("View logs routed to BigQuery"). */
+export const routedTable = 'run_googleapis_com_stdout'
+
+/**
+ * A sink routes the lines of requests to a table by the day, and the view `service_requests` over it has the columns of the log
+ * table. Cloud Logging would make the table with the first line, too late for the view, and appends a column for each field that
+ * it has not yet; Google's own solutions make it beforehand in the same way (github.com/GoogleCloudPlatform/bq-pii-classifier,
+ * `terraform/modules/bigquery`).
+ * @returns the account that writes
+ */
+async function setUpRequests(google: Google, site: Site): Promise<string | undefined> {
+  const { project, dataset } = site
+  const schema = schemaOf(requests) as FieldSchema[]
+  const daily: Site = { ...site, partition: 'DAY', 'project-column': undefined }
+  await setUpTable(
+    google,
+    daily,
+    routedTable,
+    routedSchema(schema) as Field[],
+    'Requests, as Cloud Logging routes them',
+  )
+  const at = `bigquery/v2/projects/${project}/datasets/${dataset}/tables`
+  const view = { query: requestsView(schema, `${project}.${dataset}`), useLegacySql: false }
+  const id = tableId(requests)
+  const present = (await google.get(`${at}/${id}`)) as { view?: { query: string } } | null
+  if (!present)
+    await google.change(`view ${id}: made`, 'POST', at, {
+      tableReference: { projectId: project, datasetId: dataset, tableId: id },
+      view,
+    })
+  else if (present.view?.query !== view.query)
+    await google.change(`view ${id}: changed`, 'PATCH', `${at}/${id}`, { view })
+  return setUpSink(google, site)
+}
+
+async function setUpSink(google: Google, site: Site): Promise<string | undefined> {
+  const { project, dataset } = site
+  const { functionName, own } = namesIn(site)
+  const services = ['query', 'warm'] as const
+  const isOurs = services.map(name => `resource.labels.service_name="${functionName(name)}"`).join(' OR ')
+  const wanted = {
+    destination: `bigquery.googleapis.com/projects/${project}/datasets/${dataset}`,
+    filter: `resource.type="cloud_run_revision" AND (${isOurs}) AND jsonPayload.how:*`,
+  }
+  const at = `logging/v2/projects/${project}/sinks`
+  const name = own('requests')
+  let sink = await google.get(`${at}/${name}`)
+  const options = { bigqueryOptions: { usePartitionedTables: true } }
+  if (!sink)
+    sink = await google.change(`sink ${name}: made`, 'POST', `${at}?uniqueWriterIdentity=true`, {
+      name,
+      ...wanted,
+      ...options,
+    })
+  else if (sink['filter'] !== wanted.filter || sink['destination'] !== wanted.destination)
+    await google.change(
+      `sink ${name}: changed`,
+      'PATCH',
+      `${at}/${name}?uniqueWriterIdentity=true&updateMask=destination,filter`,
+      wanted,
+    )
+  return (sink['writerIdentity'] as string | undefined)?.replace('serviceAccount:', '')
+}
+
+/** A column's field of the payload: in small letters, numbers as FLOAT ("BigQuery schema for routed logs"). */
+function routed({ name, type }: FieldSchema): FieldSchema {
+  return { name: name === 'id' ? 'requestid' : name, type: type === 'INTEGER' ? 'FLOAT' : type }
+}
+
+/** @param schema of `service.requests` @returns that of `routedTable`, as BigQuery's API has it */
+export function routedSchema(schema: FieldSchema[]): FieldSchema[] {
+  const fields = schema.filter(({ name }) => name !== 'timestamp').map(routed)
+  return [
+    { name: 'timestamp', type: 'TIMESTAMP' },
+    { name: 'jsonPayload', type: 'RECORD', fields },
+  ]
+}
+
+/** @param dataset `project.dataset` of the routed lines */
+export function requestsView(schema: FieldSchema[], dataset: string): string {
+  const items = schema.map(column => {
+    if (column.name === 'timestamp') return 'timestamp'
+    const field = `jsonPayload.${routed(column).name}`
+    return `${column.type === 'INTEGER' ? `CAST(${field} AS INT64)` : field} AS \`${column.name}\``
+  })
+  return `SELECT ${items.join(', ')} FROM \`${dataset}.${routedTable}\``
+}
+
+// ---- rights
+
+interface Entry {
+  role?: string
+  userByEmail?: string
+}
+
+/** READER and WRITER are `bigquery.dataViewer` and `bigquery.dataEditor` ("Dataset basic roles"). */
+async function setUpAccess(google: Google, dataset: string, wanted: Required<Entry>[]): Promise<void> {
+  await google.edit(async () => {
+    const found = (await google.get(dataset)) as { access?: Entry[]; etag?: string } | null
+    const { access = [], etag } = found ?? {}
+    const missing = wanted.filter(
+      one => !access.some(({ role, userByEmail }) => role === one.role && userByEmail === one.userByEmail),
+    )
+    if (missing.length === 0) return
+    const names = missing.map(({ role, userByEmail }) => `${role} ${userByEmail.split('@')[0]!}`)
+    await google.change(
+      `rights on dataset ${dataset.split('/').at(-1)!}: ${names.join(', ')}`,
+      'PATCH',
+      dataset,
+      {
+        access: [...access, ...missing],
+        ...(etag ? { etag } : {}),
+      },
+    )
+  })
+}
+
+/** Takes all rights of these accounts on the dataset away. */
+export async function removeAccess(
+  google: Google,
+  dataset: string,
+  emails: ReadonlySet<string>,
+): Promise<void> {
+  await google.edit(async () => {
+    const found = (await google.get(dataset)) as { access?: Entry[]; etag?: string } | null
+    const { access = [], etag } = found ?? {}
+    const kept = access.filter(({ userByEmail = '' }) => !emails.has(userByEmail))
+    if (kept.length < access.length)
+      await google.change(`rights on dataset ${dataset.split('/').at(-1)!}: taken away`, 'PATCH', dataset, {
+        access: kept,
+        ...(etag ? { etag } : {}),
+      })
+  })
+}
