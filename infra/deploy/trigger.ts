@@ -17,7 +17,7 @@ export async function setUpTrigger(google: Google, site: Site): Promise<void> {
     ...source,
     filename: 'cloudbuild.yaml',
     serviceAccount: `projects/${project}/serviceAccounts/${email('build')}`,
-    substitutions: { _PREFIX: prefix },
+    substitutions: { _PREFIX: prefix, _ACCOUNT: own('build') },
   }
   const present = (await google.list(at, 'triggers')).find(one => one['name'] === wanted.name)
   if (!present) await google.change(`pushes to ${repository}: built`, 'POST', at, wanted)
