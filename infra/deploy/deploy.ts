@@ -8,7 +8,7 @@ import { loadConfig } from '../../shared/config.ts'
 import { issueKey, listKeys } from '../../shared/keys/records.ts'
 import { openServices } from '../../shared/services.ts'
 import { buildAll } from './build.ts'
-import { setUpDatabase, setUpFields } from './firestore.ts'
+import { restore, setUpDatabase, setUpFields } from './firestore.ts'
 import {
   deployFunctions,
   rollback,
@@ -160,10 +160,14 @@ function command(name: string, description: string): Command {
     .option('--dry-run', 'say what would be changed, and change nothing')
 }
 
-const program = command('deploy', 'Deploys the service in a project of Google Cloud')
-  .option('--sample', 'load the sample logs')
-  .option('--only <steps>', `some of: ${steps.map(([title]) => title).join(', ')}`)
-  .action(deploy)
+const program = new Command('npm run deploy --')
+program.addCommand(
+  command('all', 'Deploys the service in a project of Google Cloud, or what is missing of it')
+    .option('--sample', 'load the sample logs')
+    .option('--only <steps>', `some of: ${steps.map(([title]) => title).join(', ')}`)
+    .action(deploy),
+  { isDefault: true },
+)
 program.addCommand(
   command('push', 'Builds and releases, as CI does for each push, in a project that has been set up').action(
     (flags: Flags) => carryOut(runOf(flags), release),
@@ -179,6 +183,22 @@ program.addCommand(
       console.log(
         'Definitions stay as the newer build applied them: `lqe apply` from the older commit restores them.',
       )
+    }),
+)
+program.addCommand(
+  command(
+    'restore',
+    'Makes another Firestore database, as this one was; --database=NAME of a deployment then uses it',
+  )
+    .requiredOption('--into <name>', 'name of the new database')
+    .option(
+      '--time <time>',
+      'a moment of the last seven days, as 2026-11-22T20:15:00Z; by default the newest backup',
+    )
+    .action(async (flags: Flags & { into: string; time?: string }) => {
+      const { google, site } = runOf(flags)
+      await restore(google, site, flags.into, flags.time)
+      console.log(`Now: npm run deploy -- --project=${site.project} --database=${flags.into}`)
     }),
 )
 program.addCommand(

@@ -110,3 +110,40 @@ async function setUpBackups(google: Google, site: Site): Promise<void> {
       retention,
     })
 }
+
+/**
+ * Makes another database, as this one was. The service goes on with the old one until a deployment names the new one.
+ * @param time ISO 8601, of the last seven days; left out: the newest backup
+ * @throws Error where there is no backup
+ */
+export async function restore(google: Google, site: Site, into: string, time?: string): Promise<void> {
+  const { project, database } = site
+  const databases = `firestore/v1/projects/${project}/databases`
+  if (time !== undefined) {
+    // "Point-in-time recovery": whole minutes.
+    const snapshotTime = `${new Date(time).toISOString().slice(0, 17)}00Z`
+    await google.change(
+      `database ${into}: made as ${database} was at ${snapshotTime}`,
+      'POST',
+      `${databases}:clone`,
+      {
+        databaseId: into,
+        pitrSnapshot: { database: `projects/${project}/databases/${database}`, snapshotTime },
+      },
+    )
+    return
+  }
+  const backups = await google.list(`firestore/v1/projects/${project}/locations/-/backups`, 'backups')
+  const own = backups.filter(backup => backup['database'] === `projects/${project}/databases/${database}`)
+  const [newest] = own.sort((a, b) => (String(a['snapshotTime']) < String(b['snapshotTime']) ? 1 : -1))
+  if (!newest)
+    throw new Error(
+      `There is no backup of ${database} yet: --time=2026-11-22T20:15:00Z takes a moment of the last seven days.`,
+    )
+  await google.change(
+    `database ${into}: made from the backup of ${String(newest['snapshotTime'])}`,
+    'POST',
+    `${databases}:restore`,
+    { databaseId: into, backup: newest['name'] },
+  )
+}

@@ -29,8 +29,8 @@ export interface BuildOptions {
   substitutions?: Record<string, string>
   /** Of the processes, besides what points them at the stand-in. */
   env?: Record<string, string>
-  /** Why a step is not run here, or `null`; called with each step's id. */
-  leaveOut: (id: string) => string | null
+  /** The repository's. */
+  cwd: string
   /** Gets each line. */
   out: (line: string) => void
 }
@@ -43,7 +43,7 @@ const images: Record<string, string[]> = {
 
 /** @throws Error with the last lines of the step that failed, and of a build that its owner may not start */
 export async function runBuild(file: string, options: BuildOptions): Promise<void> {
-  const { plane, project, folder, substitutions, leaveOut, out } = options
+  const { plane, project, folder, substitutions, out } = options
   const build = parse(readFileSync(file, 'utf8')) as Build
   const byCloudBuild = { PROJECT_ID: project, BUILD_ID: randomUUID() }
   const values = { ...build.substitutions, ...substitutions, ...byCloudBuild }
@@ -58,13 +58,11 @@ export async function runBuild(file: string, options: BuildOptions): Promise<voi
     ...options.env,
   }
   for (const step of build.steps) {
-    const reason = leaveOut(step.id)
-    if (reason) out(`== ${step.id}: left out here: ${reason}`)
-    else {
-      out(`== ${step.id}: ${step.entrypoint} ${step.args.map(fill).join(' ')}`)
-      const own = Object.fromEntries((step.env ?? []).map(pair => splitOnce(fill(pair))))
-      await runStep({ ...step, args: step.args.map(fill) }, { ...env, ...own }, out)
-    }
+    const start = Date.now()
+    out(`== ${step.id}: ${step.entrypoint} ${step.args.map(fill).join(' ')}`)
+    const own = Object.fromEntries((step.env ?? []).map(pair => splitOnce(fill(pair))))
+    await runStep({ ...step, args: step.args.map(fill) }, { ...env, ...own }, options)
+    out(`== ${step.id}: ${((Date.now() - start) / 1000).toFixed(1)} s`)
   }
 }
 
@@ -95,13 +93,15 @@ function splitOnce(pair: string): [string, string] {
 async function runStep(
   { id, name, entrypoint, args }: Step,
   env: Record<string, string>,
-  out: BuildOptions['out'],
+  { cwd, out }: BuildOptions,
 ): Promise<void> {
   const has = images[name] ?? []
-  if (!has.includes(entrypoint)) throw new Error(`${id}: the image ${name} has no ${entrypoint}`)
+  const isOurs = existsSync(join(cwd, entrypoint))
+  if (!has.includes(entrypoint) && !isOurs) throw new Error(`${id}: the image ${name} has no ${entrypoint}`)
   const path = (process.env['PATH'] ?? '').split(delimiter)
   const node = join(import.meta.dirname, '../../../node_modules/.bin')
-  const child = spawn(entrypoint, args, {
+  const child = spawn(isOurs ? join(cwd, entrypoint) : entrypoint, args, {
+    cwd,
     env: { ...env, PATH: (has.includes('node') ? [node, ...path] : withoutNode(path)).join(delimiter) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -31,6 +31,31 @@ export const firestoreRoutes = [
     patch(response, call.body, call.query.get('updateMask')!.split(','))
     return operate(call, `${call.name}/operations`, { response })
   }),
+  route('POST', `${databases}:clone`, 'datastore.databases.clone', call => {
+    const { database, snapshotTime } = call.body['pitrSnapshot'] as { database: string; snapshotTime: string }
+    const source = get(call.state, database)
+    const age = Date.now() - Date.parse(snapshotTime)
+    const days = source['pointInTimeRecoveryEnablement'] === 'POINT_IN_TIME_RECOVERY_ENABLED' ? 7 : 1 / 24
+    if (!(age > 0 && age < days * 86_400_000) || !/:00Z$/.test(snapshotTime))
+      invalid(`The snapshot time ${snapshotTime} is not within the version retention period`)
+    return copied(call, source)
+  }),
+  route('POST', `${databases}:restore`, 'datastore.backups.restoreDatabase', call =>
+    copied(call, get(call.state, String(get(call.state, String(call.body['backup']))['database']))),
+  ),
+  route(
+    'GET',
+    'firestore/v1/projects/{project}/locations/{location}/backups',
+    'datastore.backups.list',
+    call => ({
+      backups: Object.entries(call.state.resources)
+        .filter(
+          ([name]) =>
+            name.startsWith(`projects/${call.params['project']}/locations/`) && name.includes('/backups/'),
+        )
+        .map(([, backup]) => backup),
+    }),
+  ),
   route('GET', schedules, 'datastore.backupSchedules.list', listed('backupSchedules')),
   route('POST', schedules, 'datastore.backupSchedules.create', createSchedule),
   route('PATCH', `${schedules}/{schedule}`, 'datastore.backupSchedules.update', call => {
@@ -61,6 +86,14 @@ function createDatabase(call: Call): Json {
   if (call.state.resources[name])
     throw new Refusal('ALREADY_EXISTS', 'Database already exists. Please use another database_id')
   const response = create(call.state, name, { name, ...call.body })
+  return operate(call, `${name}/operations`, { response }, [name])
+}
+
+/** The documents are copied by who rehearses it. */
+function copied(call: Call, source: Json): Json {
+  const { type, locationId } = source
+  const name = `${call.name}/${String(call.body['databaseId'])}`
+  const response = create(call.state, name, { name, type, locationId })
   return operate(call, `${name}/operations`, { response }, [name])
 }
 

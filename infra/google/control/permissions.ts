@@ -19,10 +19,10 @@ const roles: Record<string, string> = {
   'roles/run.invoker': 'run.routes.invoke',
   'roles/cloudscheduler.admin': `${all('cloudscheduler.jobs')} resourcemanager.projects.get serviceusage.services.get`,
   'roles/bigquery.jobUser': 'bigquery.jobs.create resourcemanager.projects.get',
-  'roles/bigquery.dataEditor': `${all('bigquery.tables')} bigquery.datasets.get resourcemanager.projects.get`,
-  'roles/bigquery.dataViewer': `bigquery.datasets.get bigquery.tables.get bigquery.tables.list
+  'roles/bigquery.dataEditor': `${all('bigquery.tables')} bigquery.tables.getData bigquery.tables.updateData bigquery.datasets.get resourcemanager.projects.get`,
+  'roles/bigquery.dataViewer': `bigquery.datasets.get bigquery.tables.get bigquery.tables.getData bigquery.tables.list
     resourcemanager.projects.get`,
-  'roles/datastore.user': 'datastore.databases.get resourcemanager.projects.get',
+  'roles/datastore.user': `datastore.databases.get ${all('datastore.entities')} resourcemanager.projects.get`,
   'roles/logging.configWriter': `${all('logging.logMetrics')} ${all('logging.sinks')} resourcemanager.projects.get`,
   'roles/monitoring.editor': `${all('monitoring.alertPolicies')} ${all('monitoring.dashboards')}
     ${all('monitoring.notificationChannels')} ${all('monitoring.uptimeCheckConfigs')} resourcemanager.projects.get`,
@@ -53,10 +53,12 @@ export function memberOf(email: string): string {
 export function isPermitted(state: State, caller: string, permission: string, resources: string[]): boolean {
   const member = memberOf(caller)
   const bindings = resources.flatMap(name => state.policies[name]?.bindings ?? [])
-  return bindings.some(
+  const is = bindings.some(
     ({ role, members }) =>
       contains(role, permission) && (members.includes(member) || members.includes('allUsers')),
   )
+  if (!is) state.refused.push(`${caller} lacks ${permission} on ${resources.at(-1)!}`)
+  return is
 }
 
 /** @throws Refusal in the words of IAM */

@@ -38,6 +38,8 @@ export interface State {
   /** All else by resource name. */
   resources: Record<string, Json>
   operations: Record<string, Operation>
+  /** Who was refused what, as `lqe-warm@... lacks run.routes.invoke`: why something failed that says less. */
+  refused: string[]
 }
 
 export interface Call {

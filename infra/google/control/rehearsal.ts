@@ -1,21 +1,24 @@
 /**
- * `npm run rehearse`: set-up, build, deployment, smoke test, a call by the scheduler, a query, a second
- * deployment, a rollback and a removal, with the real scripts, gcloud and bq, on a machine without an account. Google's
- * control plane, BigQuery and Cloud Run are stand-ins, Firestore is Google's emulator. Prints each step.
+ * `npm run rehearse`: all that an operator does, from the files that gcloud would upload, as the accounts that would do it: a first
+ * deployment, rows through endpoints, the scheduler's call, a push, another region, a restore, a rollback and a removal. Google's
+ * control plane, BigQuery and Cloud Run are stand-ins, Firestore is Google's emulator behind a gate that asks for rights, and
+ * gcloud deploys the functions. Prints each part with its time.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { Firestore } from '@google-cloud/firestore'
 import { loadConfig } from '../../../shared/config.ts'
-import { fileOf } from '../../deploy/settings.ts'
-import { log, type Log } from '../../../shared/log.ts'
+import { type Log } from '../../../shared/log.ts'
 import { makeSampleLogs } from '../../local/samples.ts'
 import { startBackends, startBundle } from '../backends.ts'
 import { runBuild } from './cloudbuild.ts'
+import { type Behind, openGates } from './gates.ts'
+import { get, type Json, list, type State } from './plane.ts'
 import { identityToken } from './projects.ts'
-import { get, type State } from './plane.ts'
 import type { Revision, Service } from './run.ts'
+import { newProject } from './server.ts'
 import type { Processes } from './serving.ts'
 import { openProject, type Project } from './testing/project.ts'
 
@@ -25,104 +28,168 @@ export interface Rehearsal {
   project: Project
   /** Of the local BigQuery and Firestore. */
   env: Record<string, string>
-  /** All steps of cloudbuild.yaml but those that `leaveOut` gives a reason for. */
-  build(options?: {
-    substitutions?: Record<string, string>
-    leaveOut?: Record<string, string>
-  }): Promise<string[]>
-  /** `npm run deploy -- ...` as the owner, who must succeed. */
+  /** cloudbuild.yaml, as the build's account. */
+  build(): Promise<string>
+  /** `npm run deploy -- ...` as the owner. @throws Error where it fails */
   deploy(...args: string[]): Promise<string>
+  /** A call with a key of its own. */
+  ask(path: string): Promise<Response>
   /** A call as Cloud Scheduler makes it for the job. */
   callJob(name: string): Promise<Response>
+  /** Past the gates. */
+  documents(database?: string): Firestore
   stop(): Promise<void>
 }
 
-/** Makes sample logs where there are none, and starts all stand-ins. @param out gets what scripts and builds print */
-export async function openRehearsal(out: (line: string) => void, note: Log = log): Promise<Rehearsal> {
+interface Options {
+  /** Gets what is printed. */
+  out: (line: string) => void
+  /** Gets the services' lines. */
+  note?: Log
+  /** Of the repository: by default a copy of what gcloud would upload, with packages installed as a step of the build does. */
+  folder?: string
+  /** Takes something of what was set up away, after each change: a mutant. */
+  mutate?: (state: State) => void
+}
+
+/** The files that `gcloud builds submit` takes along, in a folder of their own. */
+export function copyUploadSet(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'upload-'))
+  const files = execFileSync('gcloud', ['meta', 'list-files-for-upload', '.'], {
+    encoding: 'utf8',
+    maxBuffer: 1e8,
+  })
+  for (const file of files.trim().split('\n')) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true })
+    cpSync(file, join(folder, file))
+  }
+  return folder
+}
+
+export async function openRehearsal({ out, note = () => {}, folder, mutate }: Options): Promise<Rehearsal> {
   const local = loadConfig({ ...process.env })
   await makeSampleLogs(local)
   const backends = await startBackends(local, undefined)
-  const { processes, stop } = startProcesses(backends.env, note)
   const id = backends.env['GOOGLE_CLOUD_PROJECT']!
-  const project = await openProject({ id, processes, backends: backends.env })
+  const { GOOGLE_CLOUD_PROJECT: _, BIGQUERY_DATASET: __, ...env } = backends.env
+  const behind = { env, project: id }
+  const cwd = folder ?? copyUploadSet()
+  const { processes, stop } = startProcesses(behind, note)
+  const state = newProject(id)
+  const ofOwner = await openGates('owner@example.com', { ...behind, state })
+  const ofBuild = await openGates(`lqe-build@${id}.iam.gserviceaccount.com`, { ...behind, state })
+  const project = await openProject({ id, state, processes, cwd, backends: ofOwner.env })
+  if (mutate) project.plane.watch = () => mutate(state)
+  const run = async (program: string, ...args: string[]) => {
+    out(`== ${program} ${args.join(' ')}`)
+    const { status, output } = await project.run(program, args)
+    for (const line of output.trim().split('\n')) out(`   ${line}`)
+    if (status !== 0)
+      throw new Error(`${args.join(' ')} ended with ${String(status)}:\n${output.slice(-1500)}`)
+    return output
+  }
+  if (!folder) execFileSync('npm', ['ci', '--prefer-offline'], { cwd, stdio: 'ignore' })
+  let key = ''
   return {
     project,
     env: backends.env,
-    build: async ({ substitutions = {}, leaveOut = {} } = {}) => {
+    build: async () => {
       const lines: string[] = []
-      const { GOOGLE_CLOUD_PROJECT: _, BIGQUERY_DATASET: __, ...env } = backends.env
-      await runBuild('cloudbuild.yaml', {
+      await runBuild(join(cwd, 'cloudbuild.yaml'), {
         plane: project.plane,
-        project: project.id,
+        project: id,
         folder: project.folder,
-        substitutions,
-        env: { ...env, SMOKE_PAUSE_MS: '50' },
-        leaveOut: id => leaveOut[id] ?? null,
+        cwd,
+        env: { ...ofBuild.env, ...registry(), DEPLOY_PAUSE_MS: '50' },
         out: line => {
           lines.push(line)
           out(line)
         },
       })
-      return lines
+      return lines.join('\n')
     },
     deploy: async (...args) => {
-      const all = ['infra/deploy/deploy.ts', ...args, `--project=${project.id}`]
-      out(`== npm run deploy -- ${all.slice(1).join(' ')}`)
-      const { status, output } = await project.run(process.execPath, all)
-      for (const line of output.trim().split('\n')) out(`   ${line}`)
-      if (status !== 0) throw new Error(`${all.join(' ')} ended with ${String(status)}`)
+      const output = await run(process.execPath, 'infra/deploy/deploy.ts', ...args, `--project=${id}`)
+      key = /lqe_\w{20,}/.exec(output)?.[0] ?? key
       return output
     },
+    ask: path => {
+      const { uri } = get(state, `projects/${id}/locations/${region}/services/query`) as Service
+      return fetch(`${uri}${path}`, { headers: { 'X-API-KEY': key } })
+    },
     callJob: name => callJob(project, name),
+    documents: (databaseId = '(default)') => {
+      process.env['FIRESTORE_EMULATOR_HOST'] = backends.env['FIRESTORE_EMULATOR_HOST']
+      return new Firestore({ projectId: id, databaseId })
+    },
     stop: async () => {
       await stop()
-      rmSync(fileOf(project.id), { force: true })
+      ofOwner.close()
+      ofBuild.close()
       await project.close()
       await backends.stop()
+      if (!folder) rmSync(cwd, { recursive: true })
+      else rmSync(join(folder, `infra/deploy/projects/${id}.yaml`), { force: true })
     },
   }
 }
 
-/** A process for each revision that is asked for, from the source that was uploaded for it. */
+/** How this machine reaches npm's registry. */
+function registry(): Record<string, string> {
+  const { HOME = '', NODE_EXTRA_CA_CERTS } = process.env
+  return {
+    npm_config_userconfig: join(HOME, '.npmrc'),
+    npm_config_cache: join(HOME, '.npm'),
+    ...(NODE_EXTRA_CA_CERTS ? { NODE_EXTRA_CA_CERTS } : {}),
+  }
+}
+
+/** A process for each revision that is asked for, from the source that was uploaded for it, as the account of its service. */
 function startProcesses(
-  env: Record<string, string>,
+  behind: Omit<Behind, 'state'>,
   note: Log,
 ): { processes: Processes; stop(): Promise<void> } {
   const started = new Map<string, ReturnType<typeof startRevision>>()
   return {
     processes: async (revision, state) => {
       const { name } = revision
-      if (!started.has(name)) started.set(name, startRevision(revision, state, env, note))
+      if (!started.has(name)) started.set(name, startRevision(revision, { ...behind, state }, note))
       return (await started.get(name)!).url
     },
     stop: async () => {
-      for (const running of started.values()) await (await running).stop()
+      for (const running of started.values()) await (await running.catch(() => null))?.stop()
     },
   }
 }
 
 async function startRevision(
-  { name, annotations, containers }: Revision,
-  state: State,
-  backends: Record<string, string>,
+  { name, annotations, serviceAccount, containers }: Revision,
+  behind: Behind,
   note: Log,
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'revision-'))
-  const source = get(state, annotations['cloudfunctions.googleapis.com/source']!)
+  const source = get(behind.state, annotations['cloudfunctions.googleapis.com/source']!)
   writeFileSync(join(folder, 'source.zip'), Buffer.from(source['zip'] as string, 'base64'))
   execFileSync('unzip', ['-q', 'source.zip'], { cwd: folder })
   symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(folder, 'node_modules'))
   const own = Object.fromEntries(containers[0]!.env.map(({ name, value }) => [name, value]))
-  const target = /services\/[a-z0-9-]*warm\//.test(name) ? 'warm' : 'query'
-  // The settings refuse an emulator where K_SERVICE says that this is Cloud Run, and without K_SERVICE warm would look for
-  // Google's signature: its own check of the caller is left to `functions/warm/handler.test.ts`.
-  const { WARM_AUDIENCE: _, WARM_SERVICE_ACCOUNT: __, ...deployed } = own
-  const { BIGQUERY_DATASET: ___, ...addresses } = backends
-  const bundle = await startBundle(target, { ...deployed, ...addresses }, note, { folder })
+  const target = own['WARM_AUDIENCE'] === undefined ? 'query' : 'warm'
+  const gates = await openGates(serviceAccount, behind)
+  const { FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST, GCE_METADATA_HOST } = gates.env
+  const env = {
+    ...own,
+    K_SERVICE: name.split('/').at(-3)!,
+    GCE_METADATA_HOST,
+    METADATA_SERVER_DETECTION: 'assume-present',
+    NODE_OPTIONS: `--import=${new URL('on-cloud-run.ts', import.meta.url)}`,
+    REHEARSAL_BACKENDS: JSON.stringify({ FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST }),
+  }
+  const bundle = await startBundle(target, env, note, { folder })
   return {
     url: bundle.url,
     stop: async () => {
       await bundle.stop()
+      gates.close()
       rmSync(folder, { recursive: true })
     },
   }
@@ -130,7 +197,7 @@ async function startRevision(
 
 /** "HTTP target": the job's address with a token of its account; the function's address is where its service is. */
 async function callJob({ plane, id }: Project, name: string): Promise<Response> {
-  const { httpTarget } = get(plane.state, `projects/${id}/locations/${region}/jobs/${name}`) as {
+  const { httpTarget } = get(plane.state, name) as {
     httpTarget: { uri: string; oidcToken: { serviceAccountEmail: string; audience: string } }
   }
   const { serviceAccountEmail, audience } = httpTarget.oidcToken
@@ -140,32 +207,160 @@ async function callJob({ plane, id }: Project, name: string): Promise<Response> 
   return fetch(to, { method: 'POST', headers })
 }
 
-async function main(): Promise<void> {
-  mkdirSync('.data', { recursive: true })
-  const out = (line: string) => console.log(line)
-  const rehearsal = await openRehearsal(out, () => {})
-  const { project, deploy, build, callJob } = rehearsal
-  const leaveOut = {
-    install: 'node_modules are there',
+// ---- the parts
+
+type Part = readonly [title: string, act: (rehearsal: Rehearsal) => Promise<void>]
+
+/** Those that a first deployment has to stand. */
+export const firstParts: Part[] = [
+  ['a first deployment', async ({ deploy }) => void (await deploy())],
+  ['again it is nothing', again],
+  ['endpoints read rows', readRows],
+  ['the scheduler refreshes an answer', refresh],
+  ['what is kept expires, and is backed up', keep],
+  ['requests are routed', route],
+]
+
+export const parts: Part[] = [
+  ...firstParts,
+  ['a push', async ({ build }) => void (await build())],
+  ['another region', ({ deploy }) => deploy('push', '--region=europe-west4').then(() => {})],
+  ['a restore', restore],
+  ['a rollback', async ({ deploy }) => void (await deploy('rollback'))],
+  ['a removal', async ({ deploy }) => void (await deploy('remove'))],
+]
+
+function must(is: boolean, otherwise: string): void {
+  if (!is) throw new Error(otherwise)
+}
+
+async function again({ deploy }: Rehearsal): Promise<void> {
+  const output = await deploy('--dry-run')
+  const changed = output.split('\n').filter(line => /: (made|changed|expiry)|rights on|enabled/.test(line))
+  must(changed.length === 0, `a second deployment would change: ${changed.join('; ')}`)
+}
+
+/** By an endpoint's own query, by a caller's, and over a roll-up. */
+async function readRows({ ask }: Rehearsal): Promise<void> {
+  const daily =
+    '/api/endpoints/query/usage.api-counts?interval=daily&project=%5Ehttps%3A%2F%2Fbzpsqoiujwhenktxgdfr%5C.'
+  const calls = ['/api/endpoints/query/logs.all?project=bzpsqoiujwhenktxgdfr', daily]
+  for (const call of calls) {
+    const response = await ask(call)
+    const text = await response.text()
+    must(response.status === 200, `${call} answered ${response.status}: ${text.slice(0, 300)}`)
+    const { result } = JSON.parse(text) as { result: unknown[] }
+    must(result.length > 0, `${call} has no rows`)
   }
-  try {
-    await deploy()
-    const job = Object.keys(project.plane.state.resources)
-      .find(name => name.includes('/jobs/'))!
-      .split('/')
-      .at(-1)!
-    out(`== a call of ${job} by the scheduler`)
-    const called = await callJob(job)
-    out(`   ${called.status} ${await called.text()}`)
-    await build({ leaveOut: { ...leaveOut, build: 'nothing has changed' } })
-    await deploy('rollback')
-    await deploy('remove')
-  } finally {
-    await rehearsal.stop()
+}
+
+/** One in use, and old. */
+async function refresh({ ask, callJob, documents, project }: Rehearsal): Promise<void> {
+  await ask('/api/endpoints/query/usage.api-counts?interval=hourly&project=bzpsqoiujwhenktxgdfr')
+  const firestore = documents()
+  const { docs } = await firestore.collection('answers').get()
+  must(docs.length > 0, 'no answer was stored')
+  for (const document of docs)
+    await document.ref.update({ uses: 3, 'stored.madeAt': Date.now() - 600_000, usedAt: Date.now() })
+  await firestore.terminate()
+  const jobs = list(project.plane.state, `projects/${project.id}/locations/${region}/jobs`)
+  must(jobs.length > 0, 'there is no job of the scheduler')
+  for (const job of jobs) {
+    const response = await callJob(String(job['name']))
+    const text = await response.text()
+    must(
+      response.status === 200 && /"refreshed":[1-9]/.test(text),
+      `the scheduler's call: ${response.status} ${text}`,
+    )
+  }
+}
+
+/** By what documents have, not by what set-up was told. */
+async function keep({ documents, project: { plane, id } }: Rehearsal): Promise<void> {
+  const firestore = documents()
+  const database = `projects/${id}/databases/(default)`
+  for (const collection of await firestore.listCollections()) {
+    const [document] = (await collection.limit(1).get()).docs
+    const expires = document?.get('expireAt') !== undefined
+    const field = plane.state.resources[`${database}/collectionGroups/${collection.id}/fields/expireAt`]
+    must(!expires || field?.['ttlConfig'] !== undefined, `documents of ${collection.id} never expire`)
+  }
+  await firestore.terminate()
+  const { pointInTimeRecoveryEnablement: recovery } = get(plane.state, database)
+  must(recovery === 'POINT_IN_TIME_RECOVERY_ENABLED', 'there is no point-in-time recovery')
+  must(list(plane.state, `${database}/backupSchedules`).length > 0, 'there is no backup schedule')
+}
+
+/** Cloud Logging writes as the sink's own account. */
+async function route({ project: { plane, id } }: Rehearsal): Promise<void> {
+  const { destination, writerIdentity, filter } = get(
+    plane.state,
+    `projects/${id}/sinks/lqe-requests`,
+  ) as Record<string, string>
+  const dataset = destination!.replace('bigquery.googleapis.com/', '')
+  const bindings = plane.state.policies[dataset]?.bindings ?? []
+  const writers = bindings
+    .filter(({ role }) => role === 'roles/bigquery.dataEditor')
+    .flatMap(({ members }) => members)
+  must(
+    writers.includes(writerIdentity!),
+    `${writerIdentity} of the sink lacks bigquery.tables.updateData on ${dataset}`,
+  )
+  must(/service_name="query"/.test(filter!), `the sink routes other lines: ${filter}`)
+}
+
+/** Into another database, to which the service is then pointed: its keys and definitions are those of before. */
+async function restore({ deploy, documents, project: { plane, id }, ask }: Rehearsal): Promise<void> {
+  const database = `projects/${id}/databases/(default)`
+  const backup = `projects/${id}/locations/eur3/backups/b1`
+  plane.state.resources[backup] = {
+    name: backup,
+    database,
+    snapshotTime: new Date().toISOString(),
+  } satisfies Json
+  await deploy('restore', '--into=restored')
+  const [from, to] = [documents(), documents('restored')]
+  for (const collection of await from.listCollections())
+    for (const { id: name, ref } of (await collection.get()).docs)
+      await to
+        .collection(collection.id)
+        .doc(name)
+        .set((await ref.get()).data()!)
+  await Promise.all([from.terminate(), to.terminate()])
+  await deploy('--database=restored')
+  await readRows({ ask } as Rehearsal)
+}
+
+/** @throws Error of the first part that fails, with what was refused on the way */
+export async function rehearse(
+  rehearsal: Rehearsal,
+  all: Part[],
+  out: (line: string) => void,
+): Promise<void> {
+  for (const [title, act] of all) {
+    const start = Date.now()
+    out(`==== ${title}`)
+    const { state } = rehearsal.project.plane
+    state.refused.length = 0
+    try {
+      await act(rehearsal)
+    } catch (error) {
+      throw new Error(
+        `${title}: ${(error as Error).message}\nRefused: ${[...new Set(state.refused)].join('; ')}`,
+      )
+    }
+    out(`==== ${title}: ${((Date.now() - start) / 1000).toFixed(1)} s`)
   }
 }
 
 if (import.meta.main) {
-  await main()
+  mkdirSync('.data', { recursive: true })
+  const out = (line: string) => console.log(line)
+  const rehearsal = await openRehearsal({ out })
+  try {
+    await rehearse(rehearsal, parts, out)
+  } finally {
+    await rehearsal.stop()
+  }
   process.exit()
 }

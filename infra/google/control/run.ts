@@ -37,6 +37,7 @@ export interface Service extends Json {
 export interface Revision extends Json {
   name: string
   annotations: Record<string, string>
+  serviceAccount: string
   containers: { env: { name: string; value: string }[] }[]
 }
 
@@ -50,9 +51,10 @@ export const runRoutes = [
   route('GET', 'run/v2/projects/{project}/locations/{location}/operations/{operation}', null, polled),
 ]
 
-/** `https://candidate---query-hash-ew.a.run.app` is `ADDRESS/run.app/candidate---query` here. */
+/** `https://candidate---query-hash-ew.a.run.app` is `ADDRESS/run.app/candidate---query.europe-west1` here. */
 export function serviceUrl(address: string, name: string, tag?: string): string {
-  return `${address}/run.app/${tag ? `${tag}---` : ''}${name.split('/').at(-1)}`
+  const [, , , location, , id] = name.split('/')
+  return `${address}/run.app/${tag ? `${tag}---` : ''}${id}.${location}`
 }
 
 /** Makes a revision from a function, and the service where there is none; returns the revision's name. */
@@ -73,6 +75,7 @@ export function deployRevision(
   create(call.state, `${name}/revisions/${revision}`, {
     name: `${name}/revisions/${revision}`,
     annotations,
+    serviceAccount: serviceConfig['serviceAccountEmail'] as string,
     containers: [{ env: env.map(([name, value]) => ({ name, value })) }],
   } satisfies Revision)
   // "ServiceConfig": a deployment leaves a traffic split as it is but for `allTrafficOnLatestRevision`; so does

@@ -42,6 +42,7 @@ export function newProject(id: string, owner = 'owner@example.com'): State {
     policies: { [`projects/${id}`]: { bindings: [{ role: 'roles/owner', members: [`user:${owner}`] }] } },
     resources: {},
     operations: {},
+    refused: [],
   }
 }
 
@@ -197,7 +198,8 @@ function check(call: Call, { path, permission }: Route): void {
   const [, project] = projectOf(call)
   const { apis, number } = project
   const isUser = !call.caller.endsWith('.gserviceaccount.com')
-  if ((!apis.includes(api) || isNews(project, api)) && !(isUser && freeForUsers.includes(api)))
+  if ((!apis.includes(api) || isNews(project, api)) && !(isUser && freeForUsers.includes(api))) {
+    call.state.refused.push(`${api} is not enabled`)
     throw new Refusal(
       'PERMISSION_DENIED',
       `${api} has not been used in project ${number} before or it is disabled. Enable it, then retry.`,
@@ -210,6 +212,7 @@ function check(call: Call, { path, permission }: Route): void {
         },
       ],
     )
+  }
   if (permission) demand(call, permission, withParents(call.name))
 }
 

@@ -51,9 +51,8 @@ export async function forward({
 }): Promise<void> {
   const [, host = '', path = ''] = /^\/run\.app\/([^/?]+)(.*)$/.exec(req.url ?? '') ?? []
   const [tag, id] = host.includes('---') ? host.split('---') : [null, host]
-  const name = Object.keys(state.resources).find(
-    one => one.endsWith(`/services/${id}`) && one.split('/').length === 6,
-  )
+  const [of, location] = id!.split('.')
+  const name = Object.keys(state.resources).find(one => one.endsWith(`/locations/${location}/services/${of}`))
   const service = name === undefined ? undefined : (state.resources[name] as Service)
   const target = service?.trafficStatuses.find(one =>
     tag === null ? (one.percent ?? 0) > 0 : one.tag === tag,

@@ -28,14 +28,22 @@ interface Done {
 
 /**
  * @param state that of a project `my-project` which has nothing yet, if it is left out
+ * @param cwd of the programs
  * @param backends settings of the programs, of the local BigQuery and Firestore
  */
 export async function openProject({
   id = 'my-project',
   state = newProject(id),
   processes,
+  cwd,
   backends = {},
-}: { id?: string; state?: State; processes?: Processes; backends?: Record<string, string> } = {}): Promise<Project> {
+}: {
+  id?: string
+  state?: State
+  processes?: Processes
+  cwd?: string
+  backends?: Record<string, string>
+} = {}): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), 'control-'))
   const plane = await startControlPlane(state, processes)
   const start = (program: string, args: string[], as: string): ChildProcess => {
@@ -50,7 +58,7 @@ export async function openProject({
       ...backends,
     }
     // A group of its own, so that a kill reaches gcloud too.
-    return spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    return spawn(program, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   }
   return {
     id,
@@ -85,6 +93,6 @@ export function changes(call: string): boolean {
 }
 
 /** What a script may have changed: all but the operations, whose names differ from run to run. */
-export function lasting({ projects, policies, resources }: State): Omit<State, 'operations'> {
+export function lasting({ projects, policies, resources }: State): Omit<State, 'operations' | 'refused'> {
   return structuredClone({ projects, policies, resources })
 }
