@@ -31,6 +31,8 @@ export interface BuildOptions {
   env?: Record<string, string>
   /** The repository's. */
   cwd: string
+  /** Ids of steps whose work is done there already. */
+  done?: string[]
   /** Gets each line. */
   out: (line: string) => void
 }
@@ -57,7 +59,7 @@ export async function runBuild(file: string, options: BuildOptions): Promise<voi
     HOME: folder,
     ...options.env,
   }
-  for (const step of build.steps) {
+  for (const step of build.steps.filter(({ id }) => !options.done?.includes(id))) {
     const start = Date.now()
     out(`== ${step.id}: ${step.entrypoint} ${step.args.map(fill).join(' ')}`)
     const own = Object.fromEntries((step.env ?? []).map(pair => splitOnce(fill(pair))))

@@ -100,6 +100,7 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
         project: id,
         folder: project.folder,
         cwd,
+        done: folder ? ['install'] : [],
         env: { ...ofBuild.env, ...registry(), DEPLOY_PAUSE_MS: '50' },
         out: line => {
           lines.push(line)
@@ -211,19 +212,19 @@ async function callJob({ plane, id }: Project, name: string): Promise<Response> 
 
 type Part = readonly [title: string, act: (rehearsal: Rehearsal) => Promise<void>]
 
-/** Those that a first deployment has to stand. */
-export const firstParts: Part[] = [
+/** Those that stand or fall with what set-up has made. */
+export const partsOfSetUp: Part[] = [
   ['a first deployment', async ({ deploy }) => void (await deploy())],
-  ['again it is nothing', again],
   ['endpoints read rows', readRows],
   ['the scheduler refreshes an answer', refresh],
   ['what is kept expires, and is backed up', keep],
   ['requests are routed', route],
+  ['a push', async ({ build }) => void (await build())],
 ]
 
 export const parts: Part[] = [
-  ...firstParts,
-  ['a push', async ({ build }) => void (await build())],
+  ...partsOfSetUp,
+  ['again it is nothing', again],
   ['another region', ({ deploy }) => deploy('push', '--region=europe-west4').then(() => {})],
   ['a restore', restore],
   ['a rollback', async ({ deploy }) => void (await deploy('rollback'))],
