@@ -21,11 +21,14 @@ export type RequestLine = Details & {
   requestId: string
   /** Of HTTP. */
   method: string
+  /** Of the program that answered (`version.ts`). */
+  serviceVersion: string
   /** What was asked: rows over HTTP, a tool of MCP, a run of the warmer; none for other routes. */
   how?: 'http' | 'mcp' | 'warm'
   /** Id of the API key, or `warm`. */
   key?: string
   endpoint?: string
+  /** The endpoint's. */
   version?: string
   /** Whether the caller sent SQL. */
   sql?: boolean

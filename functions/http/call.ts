@@ -7,6 +7,7 @@ import { errorCodes } from '../../shared/errors.ts'
 import { describeError, type Details, traceOf } from '../../shared/log.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import type { Services } from '../../shared/services.ts'
+import { version } from '../../shared/version.ts'
 import { sendProblem } from './problem.ts'
 
 /** A response of the servers here. Express's methods come from its prototype. */
@@ -75,7 +76,7 @@ export function httpFunction(
     const started = performance.now()
     const requestId = randomUUID()
     const [path, query] = splitUrl(req.originalUrl)
-    const notes: RequestLine = { requestId, method: req.method }
+    const notes: RequestLine = { requestId, method: req.method, serviceVersion: version }
     res.common['X-Request-Id'] = requestId
     const end = (error?: unknown): void => {
       if (!openCalls.delete(res)) return

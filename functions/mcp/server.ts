@@ -4,6 +4,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { createMcpHandler, Server } from '@modelcontextprotocol/server'
 import type { Caller } from '../../shared/keys/authenticate.ts'
 import { withoutKeys } from '../../shared/keys/key-text.ts'
+import { version } from '../../shared/version.ts'
 import { allVisible } from '../../shared/visible-text.ts'
 import type { Call } from '../http/call.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
@@ -92,7 +93,7 @@ function webRequest({ req }: Call): Request {
 /** The library's server for one call: a handler for each method. */
 function serverFor(mcpCall: McpCall): Server {
   const server = new Server(
-    { name: 'log-query-endpoints', version: '1' },
+    { name: 'log-query-endpoints', version },
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions },
   )
   server.setRequestHandler('tools/list', () =>

@@ -123,7 +123,7 @@ const generalPaths = {
   '/health': {
     get: {
       operationId: 'health',
-      summary: 'Whether the process serves',
+      summary: 'Whether the process serves, and its version',
       security: [],
       responses: ok('It does'),
     },

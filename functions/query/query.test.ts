@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
@@ -518,7 +519,12 @@ describe('HTTP', () => {
     expect(Object.fromEntries(pinned)).toMatchObject({ project: 'abc', interval: undefined })
   })
 
-  test('answers /health', async () => {
-    expect(await (await service.fetch('/health', { key: null })).json()).toEqual({ status: 'ok' })
+  test('answers /health, with the version of the service, which each log line has', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+    const answer = await service.fetch('/health', { key: null })
+    expect(await answer.json()).toEqual({ status: 'ok', version })
+    const id = answer.headers.get('x-request-id')
+    const line = service.logged.find(({ details }) => details['requestId'] === id)
+    expect(line?.details['serviceVersion']).toBe(version)
   })
 })

@@ -4,6 +4,7 @@ import type { Config } from '../../shared/config.ts'
 import { ApiError } from '../../shared/errors.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Services } from '../../shared/services.ts'
+import { version } from '../../shared/version.ts'
 import { readBody } from '../http/body.ts'
 import { type Call, type Exchange, httpFunction, type Route } from '../http/call.ts'
 import { allowOrigin, preflight } from '../http/cors.ts'
@@ -85,8 +86,8 @@ function assertReadable(path: string): void {
   }
 }
 
-/** Whether the process serves; the store and the engine are not part of it. */
+/** Whether the process serves, and which version of it; the store and the engine are not part of it. */
 function health({ res }: Call): void {
   res.setHeader('Cache-Control', 'no-store')
-  res.status(200).json({ status: 'ok' })
+  res.status(200).json({ status: 'ok', version })
 }

@@ -12,6 +12,7 @@ import { describeError, type Details, type Log } from '../../shared/log.ts'
 import type { RequestLine } from '../../shared/request-log.ts'
 import { readSingle } from '../../shared/endpoints/query-string.ts'
 import type { Services } from '../../shared/services.ts'
+import { version } from '../../shared/version.ts'
 import type { EndpointReport, WarmReport } from '../../shared/warm/report.ts'
 import { isWarmed, warm } from '../../shared/warm/warm.ts'
 import { readBody } from '../http/body.ts'
@@ -60,6 +61,7 @@ export async function warmHere(warming: Warming, name: string): Promise<void> {
   const notes: RequestLine = {
     requestId: randomUUID(),
     method: 'POST',
+    serviceVersion: version,
     how: 'warm',
     key: 'warm',
     checked: 'none',

@@ -151,6 +151,11 @@ describeEmulator('the trimmed bundle', () => {
     expect((await service.fetch(logs, { key })).status).toBe(429)
   })
 
+  test('knows its version', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
+    expect(await (await service.fetch('/health')).json()).toEqual({ status: 'ok', version })
+  })
+
   test('the endpoints are listed, and a caller’s own query runs', async () => {
     const list = await service.fetch('/api/endpoints')
     expect(await list.text()).toContain('usage.api-counts')

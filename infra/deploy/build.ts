@@ -5,8 +5,9 @@
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { version } from '../../shared/version.ts'
 import { buildExplorer } from './build-explorer.ts'
 import { trimGoogleClients } from './trim-google-clients.ts'
 
@@ -34,6 +35,18 @@ const protocolApart: Plugin = {
   },
 }
 
+/** Of the repository's package.json the bundle has the version alone (`shared/version.ts`). */
+const versionAlone: Plugin = {
+  name: 'version-alone',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/package\.json$/ }, ({ path }) =>
+      path === resolve('package.json')
+        ? { contents: JSON.stringify({ version }), loader: 'json' }
+        : undefined,
+    )
+  },
+}
+
 const bundling: BuildOptions = {
   bundle: true,
   platform: 'node',
@@ -52,7 +65,7 @@ export async function bundle(
   outfile: string,
   { external = [framework], plugins = [] }: Pick<BuildOptions, 'external' | 'plugins'> = {},
 ): Promise<void> {
-  await build({ ...bundling, entryPoints: [entry], outfile, external, plugins })
+  await build({ ...bundling, entryPoints: [entry], outfile, external, plugins: [versionAlone, ...plugins] })
 }
 
 /**
@@ -91,8 +104,7 @@ function assertAscii(file: string): void {
  * https://github.com/GoogleCloudPlatform/buildpacks/tree/main/cmd/nodejs/npm
  */
 function writePackage(folder: string): void {
-  const { version, engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-    version: string
+  const { engines, dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
     engines: Record<string, string>
     dependencies: Record<string, string>
   }

@@ -20,6 +20,7 @@ import { openServices, type Services } from '../../shared/services.ts'
 import { createAuthenticator } from '../../shared/keys/authenticate.ts'
 import { issueKey } from '../../shared/keys/records.ts'
 import { endpointsCollection } from '../../shared/endpoints/lookup.ts'
+import { version } from '../../shared/version.ts'
 import { openSqlite } from '../../shared/stores/sqlite/store.ts'
 import { StoreError } from '../../shared/stores/store.ts'
 import { apply } from '../lqe/apply/apply.ts'
@@ -177,7 +178,7 @@ function greet(
   const base = `http://localhost:${port}/api/endpoints/query`
   const page = `http://localhost:${port}/#usage.api-counts?interval=daily&project=${project}`
   console.log(`
-Serving at http://localhost:${port}
+Serving at http://localhost:${port}, version ${version}
 API key: ${key}
 ${explorer ? `\nIn a browser, with that key:\n  ${page}\n` : ''}
 The newest log entries of a project:

@@ -1,5 +1,4 @@
 /** The operator's command line: `npm run lqe -- <command>`. */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { Command } from 'commander'
@@ -9,6 +8,7 @@ import { openServices, type Services } from '../../shared/services.ts'
 import { StoreError } from '../../shared/stores/store.ts'
 import { KeyError } from '../../shared/keys/records.ts'
 import { ApiError } from '../../shared/errors.ts'
+import { version } from '../../shared/version.ts'
 import { visible } from '../../shared/visible-text.ts'
 import { applyCommand } from './apply/apply.ts'
 import { QueriesError } from './apply/yaml.ts'
@@ -97,10 +97,6 @@ function withCloudOptions(command: Command): Command {
     .option('--store <store>', 'sqlite, or firestore for the deployed service (with its engine, bigquery)')
     .option('--engine <engine>', 'with --store: duckdb or bigquery')
     .option('--project <id>', 'with --store: Google Cloud project, with application default credentials')
-}
-
-const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as {
-  version: string
 }
 
 const program = new Command('lqe')
