@@ -58,7 +58,7 @@ export async function openServices(config: Config, stopping?: AbortSignal): Prom
     columnsOf: async (endpoint, sql) => columnsOf(await findUpstream(endpoint), sql),
     assertWithin: rememberVerdicts(engine),
     byteLimits: openByteLimits(store),
-    cursors: openCursors(store),
+    cursors: openCursors(store, config),
     callLimits: openCallLimits(),
     authenticate: createAuthenticator(store, { rememberMs: config.rememberMs }),
     async close() {

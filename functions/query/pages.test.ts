@@ -171,7 +171,7 @@ describe('a cursor is refused', () => {
   test('where it is damaged, of another endpoint, of other parameters, or leads the other way', async () => {
     const changed = next.replace(/^./, first => (first === 'A' ? 'B' : 'A'))
     expect(await refusal(`${logs}&cursor=${changed}`)).toBe(
-      '400 invalid_parameter: cursor is damaged: send it as meta.next or meta.newest had it',
+      '400 invalid_parameter: cursor is damaged, or its time is over: send it as meta.next or meta.newest had it, or begin with the first page',
     )
     for (const text of ['x', next.slice(1), `${next}A`, `${next}=`, next.slice(0, -1)])
       expect(await refusal(`${logs}&cursor=${encodeURIComponent(text)}`)).toMatch(/cursor is damaged/)

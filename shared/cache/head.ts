@@ -1,4 +1,5 @@
 /** The head document of a cached answer, `answers/{key}`. shared/cache/README.md, "Documents". */
+import { isReadable } from '../stores/format.ts'
 import type { Document, Fields, Reference } from '../stores/store.ts'
 import type { Summary } from '../answers/answer.ts'
 import { type Failure, failureOf } from './failures.ts'
@@ -10,6 +11,8 @@ export const chunksCollection = 'answerChunks'
 
 /** Where the bytes of a stored answer are, and what proves that they are whole. */
 export interface Stored extends Summary {
+  /** Absent = 1. */
+  format?: number
   generation: string
   /** 0 = inline in the head. */
   chunks: number
@@ -45,16 +48,17 @@ export function headAt(key: string): Reference {
 /** Every field but the payload: enough to wait, to judge and to lease. */
 export const lightFields = ['question', 'stored', 'lease', 'failure', 'usedAt', 'uses', 'previous']
 
-/** Reads a head; `null` for a document that is none (edited by hand, or of another layout). */
+/** Reads a head, without an answer that a later version stored; `null` for a document that is none (edited by hand, or of another layout). */
 export function headOf(document: Document): Head | null {
   const { fields, version } = document
   const keyFields = fields['question'] as unknown as CacheKeyFields | undefined
   if (typeof keyFields?.endpointId !== 'string') return null
   const inline = fields['inline']
+  const stored = fields['stored'] as unknown as Stored | undefined
   return {
     version,
     keyFields,
-    stored: (fields['stored'] as unknown as Stored | undefined) ?? null,
+    stored: stored && isReadable('answer', stored.format) ? stored : null,
     inline:
       inline instanceof Uint8Array ? Buffer.from(inline.buffer, inline.byteOffset, inline.byteLength) : null,
     leasedUntil: leasedUntil(document),

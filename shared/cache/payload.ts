@@ -4,6 +4,7 @@
  */
 import { hash, randomUUID } from 'node:crypto'
 import type { Answer } from '../answers/answer.ts'
+import { formats } from '../stores/format.ts'
 import { type Fields, ignoreStoreError, type Reference, type Store, type Write } from '../stores/store.ts'
 import { withTimeout } from '../stores/timeout.ts'
 import { chunksCollection, type Head, type Stored } from './head.ts'
@@ -58,6 +59,7 @@ export async function publish(
     await writeChunks(store, written, gzip, expireAt)
     const { page, ...summary } = answer.summary
     const stored = {
+      format: formats.answer,
       generation,
       chunks,
       bytes: gzip.length,

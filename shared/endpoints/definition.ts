@@ -2,6 +2,7 @@
 import { type Binding, EngineError, type Rollup } from '../engines/engine.ts'
 import { ApiError } from '../errors.ts'
 import type { Column, SqlType } from '../sql/types.ts'
+import { assertReadable, formats } from '../stores/format.ts'
 import type { Fields } from '../stores/store.ts'
 
 export interface Endpoint {
@@ -199,11 +200,13 @@ export function wholeVersion({ version, upstreamTables = [] }: Endpoint): string
 
 /** The document of an endpoint, in the collection `endpoints` under its id; `endpointIn` reads it back. */
 export function fieldsOf(endpoint: Endpoint): Fields {
-  return { name: endpoint.name, version: endpoint.version, definition: JSON.stringify(endpoint) }
+  const { name, version } = endpoint
+  return { format: formats.definition, name, version, definition: JSON.stringify(endpoint) }
 }
 
-/** One that was applied before there were roll-ups, `explore`, `chart` or labels has none. */
+/** One that was applied before there were roll-ups, `explore`, `chart` or labels has none. @throws ApiError for a later version's */
 export function endpointIn(fields: Fields): Endpoint {
+  assertReadable('definition', fields, `The definition of ${String(fields['name'])}`)
   const { rollup, ...stored } = JSON.parse(fields['definition'] as string) as Endpoint & { rollup?: Rollup }
   return {
     ...stored,

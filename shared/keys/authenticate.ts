@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors.ts'
 import { rememberReads } from '../stores/remember-reads.ts'
 import type { Store } from '../stores/store.ts'
-import { type Grant, keyReference, type Limits, listKeys, readRecord, stateOf } from './records.ts'
+import { type Grant, keyIds, keyReference, type Limits, readRecord, stateOf } from './records.ts'
 import { keyPrefix, readKey, sha256 } from './key-text.ts'
 
 /** What a request may do, by the key that came with it. */
@@ -52,7 +52,7 @@ export function createAuthenticator(
     ...common,
     max: 1,
     rememberMs: listedMs,
-    read: async () => ({ value: new Set((await listKeys(store)).map(({ id }) => id)) }),
+    read: async () => ({ value: await keyIds(store) }),
   })
   const misses = allowance(clock)
   const known = rememberReads<Known>({

@@ -2,7 +2,8 @@
  * Keys in the store: the collection `keys`, by id, with a hash in place of the secret. Operators issue, list, revoke and
  * rotate them.
  */
-import type { Fields, Reading, Reference, Store } from '../stores/store.ts'
+import { assertReadable, formats } from '../stores/format.ts'
+import type { Fields, Reading, Reference, Search, Store } from '../stores/store.ts'
 import { makeKey, sha256, writeKey, type KeyText } from './key-text.ts'
 
 export const rights = ['pii:read', 'cache:bypass'] as const
@@ -78,8 +79,12 @@ function isMap(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** `undefined` for a document that is not a key as this version writes it; no request can use such a key. */
+/**
+ * `undefined` for a document that is not a key; no request can use such a key.
+ * @throws ApiError for one that a later version stored
+ */
 export function readRecord(fields: Fields): KeyRecord | undefined {
+  assertReadable('key', fields, 'An API key')
   const entries = Object.entries(shape).map(([field, accepts]) => ({ field, value: fields[field], accepts }))
   if (!entries.every(({ value, accepts }) => accepts(value))) return undefined
   return Object.fromEntries(entries.map(({ field, value }) => [field, value])) as unknown as KeyRecord
@@ -112,7 +117,19 @@ function newRecord({ secret }: KeyText, grant: Grant, time: number): Fields {
   const own = { hash: sha256(secret), createdAt: new Date(time), revokedAt: null }
   const record = readRecord({ ...grant, redacted, limits, ...own })
   if (!record) throw new KeyError('A key needs a name, endpoints, pins, rights, an expiry and limits.')
-  return { ...record }
+  return { format: formats.key, ...record }
+}
+
+const newest: Search = {
+  collection: 'keys',
+  orderBy: { field: 'createdAt', direction: 'desc' },
+  limit: 1_000,
+}
+
+/** Ids of the newest 1,000 keys. @throws StoreError */
+export async function keyIds(store: Store): Promise<Set<string>> {
+  const { documents } = await store.query({ ...newest, fields: ['createdAt'] })
+  return new Set(documents.map(({ id }) => id))
 }
 
 interface ListedKey extends Grant {
@@ -124,11 +141,10 @@ interface ListedKey extends Grant {
 
 /**
  * The newest 1,000 keys, the newest first; documents that are not keys are left out.
- * @throws StoreError
+ * @throws StoreError, and ApiError for a key that a later version stored
  */
 export async function listKeys(store: Store): Promise<ListedKey[]> {
-  const orderBy = { field: 'createdAt', direction: 'desc' } as const
-  const { documents, readAt } = await store.query({ collection: 'keys', orderBy, limit: 1_000 })
+  const { documents, readAt } = await store.query(newest)
   return documents.flatMap(({ id, fields }) => {
     const record = readRecord(fields)
     if (!record) return []

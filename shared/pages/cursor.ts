@@ -6,9 +6,11 @@
  * AES-256-GCM under a key that the store holds. The nonce is a hash of the content under a key of its own (as in RFC 8452),
  * so that equal positions are equal texts, and equal rows make equal answers.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
-import { ApiError } from '../errors.ts'
-import { type Store, StoreError } from '../stores/store.ts'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
+import { formats, isReadable } from '../stores/format.ts'
+import { rememberReads } from '../stores/remember-reads.ts'
+import type { Store } from '../stores/store.ts'
+import { readSecret } from './secret.ts'
 import type { Place } from './statement.ts'
 
 export interface Cursor extends Place {
@@ -22,43 +24,39 @@ export interface Cursor extends Place {
 export interface Cursors {
   /** @throws ApiError `store_unavailable` */
   seal(cursor: Cursor): Promise<string>
-  /** `null` for a text that was not sealed here. @throws ApiError `store_unavailable` */
+  /** `null` for a text that was not sealed here, or before the secret was rotated, or by a later version. @throws ApiError `store_unavailable` */
   open(text: string): Promise<Cursor | null>
 }
 
-const at = { collection: 'secrets', id: 'cursors' }
-
-/** The key is read once in a process, and made by the first that needs it. */
-export function openCursors(store: Store): Cursors {
-  let reading: Promise<Keys> | null = null
-  const keys = () => {
-    reading ??= readSecret(store).then(keysOf, (cause: unknown) => {
-      reading = null
-      if (!(cause instanceof StoreError)) throw cause
-      throw new ApiError('store_unavailable', 'Pages cannot be had at the moment.', { cause })
-    })
-    return reading
-  }
-  return {
-    seal: async cursor => sealed(await keys(), textOf(cursor)),
-    async open(text) {
-      const content = opened(await keys(), text)
-      return content === null ? null : cursorOf(content)
-    },
-  }
+interface Options {
+  /** How long the secret is used without another read, milliseconds. */
+  rememberMs?: number
+  /** Milliseconds from any start but 0. */
+  clock?: { now(): number }
 }
 
-async function readSecret(store: Store): Promise<Uint8Array> {
-  const { document } = await store.get(at)
-  const known = document?.fields['key']
-  if (known instanceof Uint8Array) return known
-  const key = new Uint8Array(randomBytes(32))
-  try {
-    await store.create(at, { key })
-    return key
-  } catch (error) {
-    if (error instanceof StoreError && error.reason === 'conflict') return readSecret(store)
-    throw error
+/** Cursors under the secret in the store (`secret.ts`). */
+export function openCursors(store: Store, { rememberMs = 0, clock = performance }: Options = {}): Cursors {
+  const remembered = rememberReads({
+    max: 1,
+    rememberMs,
+    clock,
+    async read() {
+      const { value, validMs } = await readSecret(store)
+      return { value: [value.current, ...value.others].map(keysOf), validMs }
+    },
+    unavailable: 'Pages cannot be had at the moment.',
+  })
+  const keys = () => remembered('all', undefined)
+  return {
+    seal: async cursor => sealed((await keys())[0]!, textOf(cursor)),
+    async open(text) {
+      for (const each of await keys()) {
+        const content = opened(each, text)
+        if (content !== null) return cursorOf(content)
+      }
+      return null
+    },
   }
 }
 
@@ -96,14 +94,15 @@ function opened({ content }: Keys, text: string): string | null {
   }
 }
 
-type Content = [string, string, Place['direction'], string, string, number | null]
+type Content = [string, string, Place['direction'], string, string, number | null, format?: number]
 
 function textOf({ endpointId, parameters, direction, after: { time, tie }, now }: Cursor): string {
-  const content: Content = [endpointId, parameters, direction, time, tie, now]
+  const content: Content = [endpointId, parameters, direction, time, tie, now, formats.cursor]
   return JSON.stringify(content)
 }
 
-function cursorOf(text: string): Cursor {
-  const [endpointId, parameters, direction, time, tie, now] = JSON.parse(text) as Content
+function cursorOf(text: string): Cursor | null {
+  const [endpointId, parameters, direction, time, tie, now, format] = JSON.parse(text) as Content
+  if (!isReadable('cursor', format)) return null
   return { endpointId, parameters, direction, after: { time, tie }, now }
 }

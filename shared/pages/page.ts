@@ -34,7 +34,7 @@ interface SentCursor extends Cursor {
 
 /**
  * The cursor that a call holds; `null` where it holds none, or the endpoint has no pages.
- * @throws ApiError `invalid_parameter` for one that is damaged or of another endpoint; `store_unavailable`
+ * @throws ApiError `invalid_parameter` for one that is damaged, over or of another endpoint; `store_unavailable`
  */
 export async function readCursor(
   cursors: Cursors,
@@ -50,7 +50,11 @@ export async function readCursor(
   if (text === null) return null
   const parameter = parameterOf({ direction })
   const cursor = await cursors.open(text)
-  if (!cursor) throw refusal(parameter, 'is damaged: send it as meta.next or meta.newest had it')
+  if (!cursor)
+    throw refusal(
+      parameter,
+      'is damaged, or its time is over: send it as meta.next or meta.newest had it, or begin with the first page',
+    )
   if (cursor.endpointId !== endpoint.id) throw refusal(parameter, 'is of another endpoint')
   if (cursor.direction !== direction)
     throw refusal(parameter, `leads the other way: cursor takes meta.next, follow takes meta.newest`)

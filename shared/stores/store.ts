@@ -89,8 +89,9 @@ export interface Store {
  * - `too_large`: a document or a batch over the store's limit, nothing was written
  * - `invalid`: the call breaks a rule of this port, which is a bug of this service
  * - `unavailable`: the store cannot be reached, is busy or did not answer in time; the write may have happened
+ * - `newer_format`: a document has the form of a later version of this program (`format.ts`)
  */
-export type StoreErrorReason = 'conflict' | 'too_large' | 'invalid' | 'unavailable'
+export type StoreErrorReason = 'conflict' | 'too_large' | 'invalid' | 'unavailable' | 'newer_format'
 
 /** The only error of a store. */
 export class StoreError extends Error {

@@ -2,6 +2,8 @@
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import { formats, isReadable } from '../format.ts'
+import { StoreError } from '../store.ts'
 
 export type Row = Record<string, SQLOutputValue>
 
@@ -94,10 +96,17 @@ export async function whileBusy<T>(busyMs: number, act: () => T): Promise<T> {
   }
 }
 
-/** With WAL, readers and a writer do not wait for each other, and a killed writer leaves no partial write. */
+/**
+ * With WAL, readers and a writer do not wait for each other, and a killed writer leaves no partial write.
+ * @throws StoreError `newer_format`
+ */
 function prepareFile(database: DatabaseSync): void {
+  const format = Number(database.prepare('pragma user_version').get()?.['user_version']) || undefined
+  if (!isReadable('file', format))
+    throw new StoreError('newer_format', `the store's file is of a later version (format ${format})`)
   database.exec('pragma journal_mode = wal; pragma synchronous = normal')
-  database.exec(`begin immediate; ${schema}; commit`)
+  const number = format === formats.file ? '' : `pragma user_version = ${formats.file};`
+  database.exec(`begin immediate; ${schema}; ${number} commit`)
 }
 
 const busy = 5
