@@ -1,6 +1,5 @@
 /** `lqe key ...`: issues, lists, revokes and rotates keys. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { type Details, lineOf } from '../../shared/log.ts'
 import { endpointIn } from '../../shared/endpoints/definition.ts'
 import { endpointsCollection, maxEndpoints } from '../../shared/endpoints/lookup.ts'
 import { misfitOf } from '../../shared/endpoints/parameters.ts'
@@ -15,8 +14,8 @@ import {
   rights,
   rotateKey,
 } from '../../shared/keys/records.ts'
-import { accountHere } from './account.ts'
-import { print, warn } from './print.ts'
+import { audit } from './account.ts'
+import { print } from './print.ts'
 
 const day = 86_400_000
 const idHint = 'the part between lqe_ and the next _'
@@ -131,15 +130,6 @@ export function keyCommand(withStore: WithStore): Command {
       withStore(store => rotate(store, id, overlap)),
     )
   return command
-}
-
-/**
- * An audit line on standard error, from where Cloud Logging has it in Cloud Build or a job; a terminal shows what `print`
- * says instead. `by` is what this machine says; what Google says is in Firestore's own audit log (infra/docs/operating.md,
- * "Who changed a key"). The store keeps no name: any that a command wrote there could be anyone's.
- */
-function audit(message: string, details: Details): void {
-  if (!process.stderr.isTTY) warn(lineOf('NOTICE', message, { ...details, by: accountHere() }))
 }
 
 async function create(store: Store, options: CreateOptions): Promise<void> {

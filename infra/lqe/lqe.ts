@@ -7,11 +7,13 @@ import { EngineError } from '../../shared/engines/engine.ts'
 import { openServices, type Services } from '../../shared/services.ts'
 import { StoreError } from '../../shared/stores/store.ts'
 import { KeyError } from '../../shared/keys/records.ts'
+import { SecretError } from '../../shared/pages/secret.ts'
 import { ApiError } from '../../shared/errors.ts'
 import { version } from '../../shared/version.ts'
 import { visible } from '../../shared/visible-text.ts'
 import { applyCommand } from './apply/apply.ts'
 import { QueriesError } from './apply/yaml.ts'
+import { cursorCommand } from './cursors.ts'
 import { testCommand } from './endpoint-tests/command.ts'
 import { endpointCommand } from './endpoints.ts'
 import { importCommand } from './import/command.ts'
@@ -74,6 +76,7 @@ const expected = [
   ApiError,
   QueriesError,
   KeyError,
+  SecretError,
   LogsError,
   VersionError,
   ConfigError,
@@ -105,6 +108,7 @@ const program = new Command('lqe')
   .addCommand(withCloudOptions(applyCommand(withServices, applySettings)))
   .addCommand(withCloudOptions(importCommand(withServices, () => config().tablesDir, process.env)))
   .addCommand(withCloudOptions(keyCommand(act => withServices(({ store }) => act(store)))))
+  .addCommand(withCloudOptions(cursorCommand(act => withServices(({ store }) => act(store)))))
   .addCommand(withCloudOptions(endpointCommand(withServices)))
   .addCommand(withCloudOptions(queryCommand(withServices)))
   .addCommand(withCloudOptions(tailCommand(withServices)))
