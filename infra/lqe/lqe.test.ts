@@ -126,7 +126,7 @@ describe(missing === null ? 'lqe --store firestore' : `lqe --store firestore (le
   }
 
   claim(
-    'applies once, plans with an estimate of bytes for each choice, issues, lists and revokes keys',
+    'applies once, plans with an estimate of bytes for each choice, issues, lists and revokes keys, exports and imports',
     async () => {
       const create = 'key create --name cloud --all --never'
       const [applied, plan, created = ''] = await lqe('apply --no-test', 'apply --dry-run --no-test', create)
@@ -135,6 +135,9 @@ describe(missing === null ? 'lqe --store firestore' : `lqe --store firestore (le
       expect(plan).toMatch(/^ {2}usage\.api-counts interval=daily reads about [\d.]+ [KM]B$/m)
       expect(plan).toMatch(/^0 to change; nothing was done/m)
       const [, id = ''] = /lqe_(\w{11})_/.exec(created) ?? []
+      const file = join(folder, 'export.json')
+      const [kept, again] = await lqe(`store export ${file}`, `store import ${file}`)
+      expect([kept, again]).toEqual([`Wrote ${file}: endpoints 3, versions 3, keys 1.\n`, '0 written.\n'])
       const [list, revoked] = await lqe('key list', `key revoke ${id}`)
       expect(list).toContain(`${id}  active   cloud: every endpoint, never expires`)
       expect(revoked).toContain(`Revoked ${id}`)

@@ -21,6 +21,8 @@ import { keyCommand } from './keys.ts'
 import { logsCommand } from './logs/command.ts'
 import { LogsError } from './logs/error.ts'
 import { queryCommand } from './query.ts'
+import { storeCommand } from './store/command.ts'
+import { ExportError } from './store/contents.ts'
 import { tableCommand } from './tables/command.ts'
 import { tailCommand } from './tail.ts'
 import { typesCommand } from './types.ts'
@@ -77,6 +79,7 @@ const expected = [
   QueriesError,
   KeyError,
   SecretError,
+  ExportError,
   LogsError,
   VersionError,
   ConfigError,
@@ -117,6 +120,14 @@ const program = new Command('lqe')
   .addCommand(withCloudOptions(diffCommand(withServices)))
   .addCommand(withCloudOptions(compareCommand(withServices)))
   .addCommand(withCloudOptions(restoreCommand(withServices, () => config().author)))
+  .addCommand(
+    withCloudOptions(
+      storeCommand(
+        act => withServices(({ store }) => act(store)),
+        () => config().author,
+      ),
+    ),
+  )
   .addCommand(withCloudOptions(typesCommand(withServices)))
   .addCommand(testCommand(() => config().tablesDir))
   .addCommand(logsCommand(folders, withServices))

@@ -1,5 +1,6 @@
 /** Every version of a definition that was applied, in the collection `endpointVersions`. */
-import type { Document, Fields, Reference, Store, Write } from '../stores/store.ts'
+import { batchesOf } from '../stores/limits.ts'
+import type { Document, Fields, Filter, Reference, Store, Write } from '../stores/store.ts'
 import { type Endpoint, endpointIn, fieldsOf } from './definition.ts'
 
 const versionsCollection = 'endpointVersions'
@@ -35,6 +36,19 @@ export async function listVersions(store: Store, name: string): Promise<Endpoint
   return documents.map(versionIn).toSorted((a, b) => b.appliedAt.getTime() - a.appliedAt.getTime())
 }
 
+/** Names of the endpoints of which versions are kept, also of those that were removed. @throws StoreError */
+export async function namesOfVersions(store: Store): Promise<string[]> {
+  const names = new Set<string>()
+  const orderBy = { field: 'name', direction: 'asc' } as const
+  const search = { collection: versionsCollection, orderBy, fields: ['name'], limit: 1_000 }
+  for (let after: Filter[] = []; ;) {
+    const { documents } = await store.query({ ...search, where: after })
+    for (const { fields } of documents) names.add(fields['name'] as string)
+    if (documents.length < search.limit) return [...names]
+    after = [{ field: 'name', operator: '>', value: documents.at(-1)!.fields['name'] as string }]
+  }
+}
+
 function versionIn({ fields }: Document): EndpointVersion {
   return {
     endpoint: endpointIn(fields),
@@ -59,9 +73,6 @@ interface Applied {
   after: Endpoint | null
 }
 
-/** Writes of one batch: a store takes 500, and at most a few megabytes. */
-const batchSize = 50
-
 /**
  * Keeps what is in force now, and what was before and is not kept yet, and ends earlier ones where the definition says so.
  * Every call may be repeated.
@@ -81,7 +92,7 @@ export async function keepVersions(
 }
 
 async function inBatches(store: Store, writes: Write[]): Promise<void> {
-  for (let at = 0; at < writes.length; at += batchSize) await store.batch(writes.slice(at, at + batchSize))
+  for (const batch of batchesOf(writes)) await store.batch(batch)
 }
 
 /** For good: a later definition, or one that is restored, does not make them callable again. */
@@ -119,7 +130,8 @@ async function writesFor(
   return writes
 }
 
-function writeOf({ endpoint, ...times }: EndpointVersion): Write {
+/** The write that keeps a version. */
+export function writeOf({ endpoint, ...times }: EndpointVersion): Write & { type: 'replace' } {
   const at = versionAt(endpoint.id, endpoint.version)
   return { type: 'replace', at, fields: { ...fieldsOf(endpoint), ...times } }
 }

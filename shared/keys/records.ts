@@ -2,8 +2,9 @@
  * Keys in the store: the collection `keys`, by id, with a hash in place of the secret. Operators issue, list, revoke and
  * rotate them.
  */
+import { everyDocument } from '../stores/every-document.ts'
 import { assertReadable, formats } from '../stores/format.ts'
-import type { Fields, Reading, Reference, Search, Store } from '../stores/store.ts'
+import type { Fields, Reading, Reference, Store } from '../stores/store.ts'
 import { makeKey, sha256, writeKey, type KeyText } from './key-text.ts'
 
 export const rights = ['pii:read', 'cache:bypass'] as const
@@ -35,7 +36,7 @@ export interface Grant {
   limits?: Limits | null
 }
 
-interface KeyRecord extends Grant {
+export interface KeyRecord extends Grant {
   /** SHA-256 of the secret, hexadecimal. */
   hash: string
   createdAt: Date
@@ -113,23 +114,33 @@ export async function issueKey(store: Store, grant: Grant): Promise<{ key: strin
 }
 
 function newRecord({ secret }: KeyText, grant: Grant, time: number): Fields {
-  const { redacted = false, limits = null } = grant
   const own = { hash: sha256(secret), createdAt: new Date(time), revokedAt: null }
-  const record = readRecord({ ...grant, redacted, limits, ...own })
+  const record = readRecord({ ...grant, ...own } as Fields)
   if (!record) throw new KeyError('A key needs a name, endpoints, pins, rights, an expiry and limits.')
-  return { format: formats.key, ...record }
+  return fieldsOfKey(record)
 }
 
-const newest: Search = {
-  collection: 'keys',
-  orderBy: { field: 'createdAt', direction: 'desc' },
-  limit: 1_000,
+/** The document of a key; `readRecord` reads it back. */
+export function fieldsOfKey(record: KeyRecord): Fields {
+  const { redacted = false, limits = null } = record
+  return { format: formats.key, ...record, redacted, limits }
 }
+
+const newestFirst = { collection: 'keys', orderBy: { field: 'createdAt', direction: 'desc' } } as const
+const newest = { ...newestFirst, limit: 1_000 }
 
 /** Ids of the newest 1,000 keys. @throws StoreError */
 export async function keyIds(store: Store): Promise<Set<string>> {
   const { documents } = await store.query({ ...newest, fields: ['createdAt'] })
   return new Set(documents.map(({ id }) => id))
+}
+
+/** Every document in the place of a key, the newest first; its record is `null` where it is none. @throws as `listKeys` does */
+export async function* everyKey(
+  store: Store,
+): AsyncGenerator<{ id: string; version: string; record: KeyRecord | null }> {
+  for await (const { id, version, fields } of everyDocument(store, newestFirst))
+    yield { id, version, record: readRecord(fields) ?? null }
 }
 
 interface ListedKey extends Grant {

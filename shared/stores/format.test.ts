@@ -131,7 +131,8 @@ describeStores('stored documents', ({ open }) => {
       await expect(authenticate(fixture.key)).rejects.toMatchObject(later('An API key'))
       await expect(listKeys(store)).rejects.toMatchObject(later('An API key'))
       const grant = { name: 'b', endpoints: '*' as const, pins: {}, rights: [], expiresAt: null }
-      const { key } = await issueKey(store, grant)
+      const { key, id } = await issueKey(store, grant)
+      expect((await store.get({ collection: 'keys', id })).document?.fields['format']).toBe(formats.key)
       expect(await authenticate(key)).toMatchObject({ name: 'b' })
       const at = { collection: 'keys', id: readKey(fixture.key)!.id }
       await revokeKey(store, at.id)
@@ -154,6 +155,8 @@ describeStores('stored documents', ({ open }) => {
         const own = request(engine().make, { keyFields: headOf(document)!.keyFields })
         expect((await cache.read(own)).status).toBe('miss')
         expect((await cache.read(own)).status).toBe('hit')
+        const { fields } = (await store.get(at)).document!
+        expect(fields['stored']).toMatchObject({ format: formats.answer })
       }
       await cache.close()
     })

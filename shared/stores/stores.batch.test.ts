@@ -1,6 +1,7 @@
 /** Batches of writes in every Store adapter. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { Store } from './store.ts'
+import { batchesOf } from './limits.ts'
+import type { Store, Write } from './store.ts'
 import { freshCollection } from './testing/adapters.ts'
 import { describeStores } from './testing/describe-stores.ts'
 
@@ -33,6 +34,22 @@ describeStores('a batch for the store', ({ open }) => {
       ['other', { c: 1 }],
     ])
     expect(documents[0]?.version).toBe(writings[0]?.version)
+  })
+
+  test('is one of up to 500 writes and 1 MB, for any writes in their order', async () => {
+    const collection = freshCollection()
+    const create = (id: string, bytes: number): Write => ({
+      type: 'create',
+      at: { collection, id },
+      fields: { a: 'x'.repeat(bytes) },
+    })
+    const large = Array.from({ length: 5 }, (_, n) => create(`large${n}`, 900_000))
+    const small = Array.from({ length: 600 }, (_, n) => create(`small${n}`, 10))
+    const batches = batchesOf([...large, ...small])
+    expect(batches.map(({ length }) => length)).toEqual([1, 1, 1, 1, 500, 101])
+    expect(batches.flat()).toEqual([...large, ...small])
+    for (const batch of batches) await store.batch(batch)
+    expect(batchesOf([])).toEqual([])
   })
 
   test('changes nothing if one of its writes is refused', async () => {

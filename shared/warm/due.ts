@@ -5,7 +5,8 @@ import type { Endpoint } from '../endpoints/definition.ts'
 import { bindingsFrom } from '../endpoints/parameters.ts'
 import { queryFor, readsRollups } from '../endpoints/saved-query.ts'
 import { redactionVersion } from '../redact/redact.ts'
-import type { Filter, Store } from '../stores/store.ts'
+import { everyDocument } from '../stores/every-document.ts'
+import type { Store } from '../stores/store.ts'
 import type { ParameterSet } from './batch.ts'
 
 /** A parameter set in use, and the heads of its answers that are due: clear, redacted, or both. */
@@ -22,8 +23,6 @@ interface Due {
 
 /** An answer that was read once is not in use: else every one-off query would be run again and again. */
 const leastUses = 2
-/** Heads read at a time: the most that a search may ask for. */
-const pageSize = 1_000
 /** Schedulers are not on time to the second, and an answer is a little younger than the interval when they call. */
 const margin = 0.2
 
@@ -62,32 +61,20 @@ export async function findDue(store: Store, endpoint: Endpoint, now: number, ret
   return { sets: [...sets.values()], refused }
 }
 
-/**
- * Heads of the endpoint that were read within their freshness, the last first, page by page. A page begins at the time at
- * which the one before ended, as several heads may have that time; a head that is read meanwhile may come twice or not.
- */
+/** Heads of the endpoint that were read within their freshness, the last first; one that is read meanwhile may come or not. */
 async function* recentHeads(store: Store, { id, cacheSeconds }: Endpoint, now: number): AsyncGenerator<Head> {
-  const seen = new Set<string>()
-  const within: Filter[] = [
-    { field: 'endpoint', operator: '==', value: id },
-    { field: 'usedAt', operator: '>', value: now - cacheSeconds * 1000 },
-  ]
-  for (let until: Filter[] = []; ;) {
-    const { documents } = await store.query({
-      collection: answersCollection,
-      where: [...within, ...until],
-      orderBy: { field: 'usedAt', direction: 'desc' },
-      limit: pageSize,
-      fields: lightFields,
-    })
-    const unseen = documents.filter(document => !seen.has(document.id))
-    for (const document of unseen) {
-      seen.add(document.id)
-      const head = headOf(document)
-      if (head) yield head
-    }
-    if (unseen.length === 0 || documents.length < pageSize) return
-    until = [{ field: 'usedAt', operator: '<=', value: Number(documents.at(-1)!.fields['usedAt']) }]
+  const recent = everyDocument(store, {
+    collection: answersCollection,
+    where: [
+      { field: 'endpoint', operator: '==', value: id },
+      { field: 'usedAt', operator: '>', value: now - cacheSeconds * 1000 },
+    ],
+    orderBy: { field: 'usedAt', direction: 'desc' },
+    fields: lightFields,
+  })
+  for await (const document of recent) {
+    const head = headOf(document)
+    if (head) yield head
   }
 }
 
