@@ -3,7 +3,7 @@
  * from before there were numbers. Older formats are read; a newer one was written by a later version of this program.
  *
  * A number is raised where code of before would misread the new form, not for a field that it may leave alone: first a version
- * reads the new form, then a later one writes it (infra/docs/changelog.md, "Going back"). Each has a fixture in
+ * reads the new form, by one number more in `isReadable`, then a later one writes it (infra/docs/changelog.md, "Going back"). Each has a fixture in
  * `shared/testing/formats/`, named after the version that first wrote it.
  */
 import { ApiError } from '../errors.ts'
@@ -21,6 +21,8 @@ export const formats = {
   cursor: 1,
   /** The tables of SQLite's file. */
   file: 1,
+  /** The record of a log table's loads, on a laptop. */
+  loads: 1,
   /** What `lqe store export` writes. */
   export: 1,
 }

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
 import { commitLoads, type LoadedSource, readLoads } from '../../../shared/engines/duckdb/loads.ts'
+import { formats } from '../../../shared/stores/format.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { rounds } from '../../../shared/testing/rounds.ts'
 import { loadLogs } from './load.ts'
@@ -120,6 +121,7 @@ describe('small loads', () => {
     await load(logs, line('from input') + line('more'))
     await load(logs, line('a'), 'a')
     expect(await ids(logs)).toEqual(['a', 'b', 'b2', 'from input', 'more', 'other'])
+    expect(record(logs)).toMatchObject({ format: formats.loads })
     expect(record(logs).sources.map(({ rows }) => rows)).toEqual([2, 1, 2, 1])
     expect(files(logs, table)).toHaveLength(1)
   })

@@ -7,6 +7,7 @@ import { readLoads, sourceColumn } from '../../../shared/engines/duckdb/loads.ts
 import { RollupParts } from '../../../shared/engines/duckdb/rollups.ts'
 import { quoteName, quoteText } from '../../../shared/engines/duckdb/syntax.ts'
 import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
+import { formats } from '../../../shared/stores/format.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { LogsError } from './error.ts'
 import { charactersPerFile, copySorted, flush, type Folders, type ParquetWriter } from './parquet.ts'
@@ -107,7 +108,7 @@ async function replaceRecord(
     const [had, brought, has] = [foldersOf(before.sources), foldersOf(wanted), foldersOf(sources)]
     const { gone, expired } = goneFolders(before.gone, without(had, has))
     const record = join(stage.folder, `${randomUUID()}.json`)
-    writeFileSync(record, JSON.stringify({ sources, gone }))
+    writeFileSync(record, JSON.stringify({ format: formats.loads, sources, gone }))
     flush(record)
     const isDone = commitLoads(folder, record, before.number)
     // Of a record that another load's was faster than, the merged file; no query knows of it.

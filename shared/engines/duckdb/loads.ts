@@ -4,7 +4,9 @@
  * no other has its number, so that a load is seen at once or not at all, and none is lost to another one.
  */
 import { linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { isReadable } from '../../stores/format.ts'
+import { EngineError } from '../engine.ts'
 
 /** What one source brought. */
 export interface LoadedSource {
@@ -57,14 +59,17 @@ export function filesOfLoads(folder: string): string[] {
 
 /**
  * The table's record; one of number 0, without sources, where there is none.
- * Throws what the file system throws, and SyntaxError for a damaged record.
+ * Throws what the file system throws, SyntaxError for a damaged record, and EngineError for one of a later version.
  */
 export function readLoads(folder: string): Loads & { number: number } {
   for (;;) {
     const number = Math.max(0, ...recordNumbers(folder))
     if (number === 0) return { number, sources: [], gone: {} }
     try {
-      const record = JSON.parse(readFileSync(recordAt(folder, number), 'utf8')) as Partial<Loads>
+      const record = JSON.parse(readFileSync(recordAt(folder, number), 'utf8')) as Partial<Loads> & {
+        format?: number
+      }
+      if (!isReadable('loads', record.format)) throw new EngineError('misconfigured', newer(folder, number))
       return { number, sources: [], gone: {}, ...record }
     } catch (error) {
       // It was removed since the folder was listed, so there is a later one.
@@ -100,6 +105,10 @@ function recordNumbers(folder: string): number[] {
   return readdirSync(folder)
     .flatMap(name => recordName.exec(name)?.[1] ?? [])
     .map(Number)
+}
+
+function newer(folder: string, number: number): string {
+  return `${basename(folder)}/loads.${number}.json was written by a later version of this program`
 }
 
 function recordAt(folder: string, number: number): string {

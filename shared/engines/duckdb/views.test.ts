@@ -78,6 +78,15 @@ describe('a table', () => {
     expect(readLoads(logs).number).toBe(1)
   })
 
+  test('is refused, with its name, where a later version wrote its record of loads', async () => {
+    await add('x')
+    writeFileSync(join(logs, 'loads.1.json'), '{"format":99,"sources":[]}')
+    await expect(ids()).rejects.toMatchObject({
+      reason: 'misconfigured',
+      message: expect.stringMatching(/loads\.1\.json was written by a later version/),
+    })
+  })
+
   test('loses no rows of files that stay, while others come and go', async () => {
     await add('stays')
     await add('x', 'made')

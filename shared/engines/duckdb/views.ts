@@ -113,7 +113,7 @@ function filesOf(table: string, folder: string): string[] {
   try {
     files = logFiles(folder)
   } catch (cause) {
-    throw failed(table, 'cannot be listed', cause)
+    throw cause instanceof EngineError ? cause : failed(table, 'cannot be listed', cause)
   }
   if (files.length === 0) throw failed(table, 'are missing')
   return files
