@@ -115,7 +115,7 @@ export async function issueKey(store: Store, grant: Grant): Promise<{ key: strin
 
 function newRecord({ secret }: KeyText, grant: Grant, time: number): Fields {
   const own = { hash: sha256(secret), createdAt: new Date(time), revokedAt: null }
-  const record = readRecord({ ...grant, ...own } as Fields)
+  const record = readRecord({ ...grant, ...own })
   if (!record) throw new KeyError('A key needs a name, endpoints, pins, rights, an expiry and limits.')
   return fieldsOfKey(record)
 }

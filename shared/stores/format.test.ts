@@ -102,7 +102,7 @@ describeStores('stored documents', ({ open }) => {
     test('have the bytes of answers, in their head or in chunks', async () => {
       const { documents } = await store.query({ collection: answersCollection, limit: 10 })
       const chunks = documents.map(document => headOf(document)!.stored!.chunks)
-      expect(chunks.toSorted()).toEqual([0, 2])
+      expect(new Set(chunks)).toEqual(new Set([0, 2]))
       for (const document of documents) {
         const found = await entries(store).load(document.id, headOf(document)!)
         expect(String(await found?.answer.bytes('identity'))).toBe(fixture.body)
