@@ -52,7 +52,8 @@ function writePrivately(file: string, text: string): void {
 }
 
 async function importFrom(store: Store, file: string, dryRun: boolean, by: string | null): Promise<void> {
-  const plan = await planImport(store, contentsIn(readFileSync(file === '-' ? 0 : file, 'utf8'), file))
+  const [source, name] = file === '-' ? [0, 'Standard input'] : [file, file]
+  const plan = await planImport(store, contentsIn(readFileSync(source, 'utf8'), name))
   print(...plan.lines.flatMap(line => line.split('\n')))
   if (dryRun) return print(`${plan.writes.length} to write; nothing was done (--dry-run).`)
   await carryOutImport(store, plan, by)
