@@ -156,7 +156,11 @@ function command(name: string, description: string): Command {
   for (const option of optionsOfSettings()) one.addOption(option)
   const collect = (value: string, before: string[] = []) => [...before, value]
   return one
-    .option('--env <NAME=VALUE>', 'a setting of the service (reference.md, "Settings"); repeatable', collect)
+    .option(
+      '--env <NAME=VALUE>',
+      'a setting of the service (infra/docs/reference.md, "Settings"); repeatable',
+      collect,
+    )
     .option('--dry-run', 'say what would be changed, and change nothing')
 }
 

@@ -104,7 +104,7 @@ export interface Site extends Omit<Given, 'dataset' | 'database'> {
   project: string
   dataset: string
   database: string
-  /** Settings of the service (reference.md, "Settings") for both functions. */
+  /** Settings of the service (`shared/config.ts`) for both functions. */
   env: Readonly<Record<string, string>>
 }
 
