@@ -17,7 +17,7 @@ import { issueKey } from '../../shared/keys/records.ts'
 import { apply } from '../lqe/apply/apply.ts'
 import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import { startBackends } from '../google/backends.ts'
-import { type BigQueryServerOptions, startBigQueryServer } from '../google/bigquery/server.ts'
+import { startBigQueryServer } from '../google/bigquery/server.ts'
 import { projects, writeSample } from '../lqe/logs/sample.ts'
 import type { Call } from './server.ts'
 
@@ -50,15 +50,14 @@ export async function openDeployedSite({ folder, env: local }: Site): Promise<Si
   return openSiteOver(folder, backends.env, backends.stop)
 }
 
-/** Puts the logs of a data folder behind the stand-in for BigQuery, which counts bytes; `act` gets the settings. */
+/** Puts the logs of a data folder behind the stand-in for BigQuery; `act` gets the settings. */
 export async function withBigQuery<T>(
   dataDir: string,
-  options: Pick<BigQueryServerOptions, 'now' | 'partition'>,
   act: (env: Record<string, string>) => Promise<T>,
 ): Promise<T> {
   const dataset = 'bench-project.logs'
   const tables = readTableSchemas(loadConfig({}).tablesDir)
-  const server = await startBigQueryServer({ logsFolder: join(dataDir, 'logs'), tables, dataset, ...options })
+  const server = await startBigQueryServer({ logsFolder: join(dataDir, 'logs'), tables, dataset })
   const env = { BIGQUERY_DATASET: dataset, BIGQUERY_EMULATOR_HOST: server.url }
   try {
     return await act({ ENGINE: 'bigquery', GOOGLE_CLOUD_PROJECT: 'bench-project', ...env })

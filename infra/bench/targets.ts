@@ -31,7 +31,6 @@ export const targets = {
   newest: target('the newest 100 of 1,000,000 rows: DuckDB by hand, CPU', 1.5, 'x', [null, 0.66]),
   newestOfTen: target('the newest 100 of 10,000,000 rows: of 1,000,000, CPU', 2, 'x', [null, 1.96]),
   chart: target('a chart of seven days of 1,000,000 rows: the log table, CPU', 0.01, 'x', [null, 0.0067]),
-  chartBytes: target('a chart of seven days of 1,000,000 rows: the log table, bytes', 0.0083, 'x', []),
   chartOverHttp: target('a chart of seven days of 1,000,000 rows, over HTTP', 40, 'ms', [null, 61]),
   manyCharts: target('1,000 charts of the warmer: one, CPU', 2, 'x', [null, 1.3]),
   callers: target('4 processes x 50 callers of one cold key', 1, 'runs', [null, 1]),

@@ -90,7 +90,7 @@ export async function memoryOfAnswers(
 /** Of as many runs at once; the local engine's own memory is not that of a deployed instance. */
 export async function memoryOfRuns(site: Site): Promise<Figure[]> {
   const figures: Figure[] = []
-  await withBigQuery(loadConfig(site.env).dataDir, {}, async env => {
+  await withBigQuery(loadConfig(site.env).dataDir, async env => {
     await inInstance({ ...site.env, ...env }, async server => {
       for (const [what, megabytes] of [
         ['of 9 MB', 9],

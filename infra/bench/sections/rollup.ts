@@ -1,17 +1,15 @@
 /** The usage chart from its roll-ups, over a million rows: one chart and many, against the endpoint's own query and by the clock. */
-import { loadConfig } from '../../../shared/config.ts'
 import type { Endpoint } from '../../../shared/endpoints/definition.ts'
 import { readParameters } from '../../../shared/endpoints/parameters.ts'
 import { ownQuery, queryFor, statementOf } from '../../../shared/endpoints/saved-query.ts'
 import type { QueryEngine } from '../../../shared/engines/engine.ts'
-import { openServices } from '../../../shared/services.ts'
 import { batchStatement, type ParameterSet } from '../../../shared/warm/batch.ts'
 import { projects } from '../../lqe/logs/sample.ts'
 import { functionOf } from '../../local/process.ts'
 import { millionLogs } from '../many-logs.ts'
 import { alternately, bounded, compared, cpuOfThis, type Measurement } from '../measure.ts'
 import { loadServer, untilAnswer, withServers } from '../server.ts'
-import { endpointNamed, openSiteOver, project, type Site, withBigQuery } from '../site.ts'
+import { endpointNamed, openSiteOver, project, type Site } from '../site.ts'
 import { targets } from '../targets.ts'
 
 const limits = { maxRows: 1_000_000, timeoutMs: 600_000 }
@@ -25,12 +23,7 @@ export async function rollup(): Promise<Measurement[]> {
     const endpoint = await endpointNamed(site, 'usage.api-counts')
     const { engine } = site.services
     await oneChart(engine, endpoint) // makes the roll-ups
-    return [
-      await chartOf(engine, endpoint),
-      await bytesOf(endpoint, folder, now),
-      await setsOf(engine, endpoint),
-      await overHttp(site),
-    ]
+    return [await chartOf(engine, endpoint), await setsOf(engine, endpoint), await overHttp(site)]
   } finally {
     await site.close()
   }
@@ -42,22 +35,6 @@ async function chartOf(engine: QueryEngine, endpoint: Endpoint): Promise<Measure
     theirs: () => cpuOfThis(() => oneChart(engine, endpoint, ownQuery(endpoint))),
   })
   return compared(targets.chart, { ...spent, unit: 'ms CPU' })
-}
-
-/** As BigQuery counts them, with tables by the hour. */
-function bytesOf(endpoint: Endpoint, folder: string, now: string): Promise<Measurement> {
-  return withBigQuery(folder, { now, partition: 'HOUR' }, async env => {
-    const services = await openServices(loadConfig({ DATA_DIR: folder, FROZEN_NOW: now, ...env }))
-    try {
-      const { engine } = services
-      for (const rollup of endpoint.rollups) await engine.rollups.create(rollup)
-      const ours = await oneChart(engine, endpoint)
-      const theirs = await oneChart(engine, endpoint, ownQuery(endpoint))
-      return compared(targets.chartBytes, { ours: [ours], theirs: [theirs], unit: 'bytes' })
-    } finally {
-      await services.close()
-    }
-  })
 }
 
 async function setsOf(engine: QueryEngine, endpoint: Endpoint): Promise<Measurement> {
@@ -93,13 +70,11 @@ function dailySets(endpoint: Endpoint, count: number): ParameterSet[] {
   })
 }
 
-/** @returns the bytes that it read, where the engine counts them */
 async function oneChart(
   engine: QueryEngine,
   endpoint: Endpoint,
   query?: ReturnType<typeof ownQuery>,
-): Promise<number> {
+): Promise<void> {
   const [set] = dailySets(endpoint, 1)
-  const { bytes } = await engine.run(statementOf(query ?? queryFor(endpoint, set!), set!), limits)
-  return bytes ?? 0
+  await engine.run(statementOf(query ?? queryFor(endpoint, set!), set!), limits)
 }

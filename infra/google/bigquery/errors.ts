@@ -34,6 +34,7 @@ const statuses: Record<string, number> = {
   notImplemented: 501,
   quotaExceeded: 403,
   rateLimitExceeded: 403,
+  required: 401,
   resourcesExceeded: 400,
   responseTooLarge: 403,
   stopped: 400,

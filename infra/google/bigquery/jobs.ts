@@ -1,42 +1,42 @@
-/** Jobs of the server, in memory: each runs on the local engine at once. And the tables that they read. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+/** Jobs of the server, in memory: each runs on the local engine, or adds rows to a table's files, at once. */
 import {
   type Binding,
   EngineError,
   type QueryEngine,
-  type Rollup,
   type RunResult,
   type Statement,
 } from '../../../shared/engines/engine.ts'
-import type { Job, JobConfiguration, JobReference, Table } from '../../../shared/engines/bigquery/client.ts'
-import type { PartitionUnit } from '../../../shared/engines/bigquery/views.ts'
-import { nameOf } from '../../../shared/engines/bigquery/statement.ts'
-import { RollupParts } from '../../../shared/engines/duckdb/rollups.ts'
-import { logFiles } from '../../../shared/engines/duckdb/loads.ts'
-import type { Column } from '../../../shared/sql/types.ts'
-import { TableNames } from '../../../shared/engines/bigquery/tables.ts'
-import { type Place, placeOf, SqlError } from '../../../shared/sql/error.ts'
-import { statementLimits } from '../../../shared/sql/limits.ts'
-import { parse } from '../../../shared/sql/parser.ts'
+import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/client.ts'
+import { SqlError } from '../../../shared/sql/error.ts'
 import { placeInOther } from '../../../shared/sql/places.ts'
-import { print } from '../../../shared/sql/printer.ts'
-import { tablesOf } from '../../../shared/sql/relations.ts'
-import type { TableReference } from '../../../shared/sql/tree.ts'
-import { Scans } from './bytes.ts'
+import type { Caller } from './access.ts'
 import { BigQueryError, toBigQueryError } from './errors.ts'
+import { Files, type ServerTable } from './files.ts'
 import { type RunningJob, schemaOf, toBinding } from './resources.ts'
-import { type View, Views } from './views.ts'
+import type { TableCatalog } from './tables.ts'
 
 /** Rows of a result at most; a longer one is cut and says so by `totalRows`. */
 const mostRows = 50_000
 const longestJobMs = 600_000
 
+/** A job that is to start. */
+export interface NewJob {
+  reference: JobReference
+  configuration: JobConfiguration
+  caller: Caller
+  /** The rows of a load job. */
+  media: Buffer | null
+  /** The reason with which the job fails, for a test. */
+  failing?: string | undefined
+}
+
+type Outcome = RunningJob['outcome']
+
 /** Jobs are kept until the server is closed. Methods throw BigQueryError, which the client gets as the response. */
 export class Jobs {
   private readonly engine: QueryEngine
   private readonly catalog: TableCatalog
-  private readonly scans: Scans
+  private readonly files = new Files()
   private readonly running = new Map<string, RunningJob>()
   /** Milliseconds that the server's clock is ahead, to make jobs older. */
   aheadMs = 0
@@ -44,56 +44,67 @@ export class Jobs {
   constructor(engine: QueryEngine, catalog: TableCatalog) {
     this.engine = engine
     this.catalog = catalog
-    this.scans = new Scans(engine)
   }
 
-  get(jobId: string): RunningJob {
+  /**
+   * A job for who has started it, and for who may see those of others ("Access control", `bigquery.jobs.get`).
+   * @param location as the request has it: only in the multi-regions US and EU a job is found without it
+   */
+  get(jobId: string, location: string | null, caller: Caller): RunningJob {
     const job = this.running.get(jobId)
-    if (!job) throw new BigQueryError('notFound', `Not found: Job ${jobId}`)
+    const isThere = location === null ? /^(US|EU)$/i : new RegExp(`^${location}$`, 'i')
+    if (!job || !isThere.test(job.reference.location))
+      throw new BigQueryError('notFound', `Not found: Job ${jobId}`)
+    if (job.token !== caller.token) caller.demand('bigquery.jobs.get', job.reference.projectId)
     return job
   }
 
-  /** @param failing the reason with which the job fails, for a test */
-  start(reference: JobReference, configuration: JobConfiguration, failing?: string): RunningJob {
-    const { projectId, jobId = `job_${this.running.size}`, location = 'US' } = reference
-    if (this.running.has(jobId))
-      throw new BigQueryError('duplicate', `Already Exists: Job ${projectId}:${location}.${jobId}`)
+  start(asked: NewJob): RunningJob {
+    const { reference, configuration, caller } = asked
+    const { projectId, jobId = `job_${this.running.size}` } = reference
+    caller.demand('bigquery.jobs.create', projectId)
     const stop = new AbortController()
-    const isDefinition = this.catalog.define(configuration.query.query)
-    const { statement, tables } = isDefinition ? nothing : this.resolve(configuration)
-    const counted = failing ? Promise.resolve(0) : this.scans.bytesOf(statement, tables)
-    const outcome = counted.then(async bytes => {
-      job.bytes = bytes
-      if (failing) return new BigQueryError(failing, 'The job has failed')
-      return this.outcome(statement, configuration, bytes, stop)
-    })
-    const job: RunningJob = {
-      reference: { projectId, jobId, location },
+    const job: Omit<RunningJob, 'outcome'> = {
+      reference: { projectId, jobId, location: reference.location ?? this.catalog.location },
       configuration,
+      token: caller.token,
       createdAt: this.now(),
       bytes: 0,
-      outcome,
       ended: null,
       endedAt: null,
       stop,
     }
-    void outcome.then(ended => Object.assign(job, { ended, endedAt: this.now() }))
-    this.running.set(jobId, job)
-    return job
+    const { location } = job.reference
+    if (this.running.has(jobId))
+      throw new BigQueryError('duplicate', `Already Exists: Job ${projectId}:${location}.${jobId}`)
+    const begin = configuration.load ? this.load(asked, jobId) : this.query(asked, job)
+    const outcome = asked.failing
+      ? Promise.resolve(new BigQueryError(asked.failing, 'The job has failed'))
+      : begin().catch((error: unknown) => asBigQueryError(error))
+    const started = Object.assign(job, { outcome })
+    void outcome.then(ended => Object.assign(started, { ended, endedAt: this.now() }))
+    this.running.set(jobId, started)
+    return started
   }
 
   /** The statistics of a dry run. */
-  async describe(
-    configuration: JobConfiguration,
-  ): Promise<NonNullable<NonNullable<Job['statistics']>['query']>> {
-    const { statement, tables } = this.resolve(configuration)
+  async describe({
+    reference,
+    configuration,
+    caller,
+  }: NewJob): Promise<NonNullable<NonNullable<Job['statistics']>['query']>> {
+    caller.demand('bigquery.jobs.create', reference.projectId)
+    const { statement, tables } = this.resolve(configuration, reference.location, caller)
     const { columns } = await this.engine.describe(statement).catch((error: unknown) => {
       throw this.atPlaceSent(error, statement.sql, configuration)
     })
     return {
       statementType: 'SELECT',
-      totalBytesProcessed: String(await this.scans.bytesOf(statement, tables)),
-      referencedTables: tables.map(({ reference }) => reference),
+      totalBytesProcessed: String(await this.files.bytesOf(statement.sql, tables)),
+      referencedTables: tables.map(({ real }) => {
+        const [projectId = '', datasetId = '', tableId = ''] = real.split('.')
+        return { projectId, datasetId, tableId }
+      }),
       schema: schemaOf(columns),
     }
   }
@@ -109,12 +120,51 @@ export class Jobs {
 
   async close(): Promise<void> {
     for (const { stop } of this.running.values()) stop.abort()
-    await this.scans.close()
+    await this.files.close()
   }
 
-  private resolve({ query }: JobConfiguration): { statement: Statement; tables: ServerTable[] } {
+  /** Checks a query, and returns what runs it. */
+  private query(
+    { configuration, reference, caller }: NewJob,
+    job: Pick<RunningJob, 'bytes' | 'stop'>,
+  ): () => Outcome {
+    const isDefinition = this.catalog.define(configuration.query.query, caller)
+    const { statement, tables } = isDefinition
+      ? nothing
+      : this.resolve(configuration, reference.location, caller)
+    return async () => {
+      job.bytes = await this.files.bytesOf(statement.sql, tables)
+      return this.outcome(statement, configuration, job)
+    }
+  }
+
+  /**
+   * Checks a load job, and returns what adds its rows. With CREATE_IF_NEEDED, the default, it needs the right to make a table
+   * that is there, too (googleapis/python-bigquery-pandas, issue 538).
+   */
+  private load({ configuration, reference, caller, media }: NewJob, jobId: string): () => Outcome {
+    const { destinationTable, sourceFormat, createDisposition } = configuration.load!
+    const { projectId, datasetId, tableId } = destinationTable
+    const dataset = `${projectId}.${datasetId}`
+    this.catalog.locationOf(reference.location, true)
+    if (createDisposition !== 'CREATE_NEVER') caller.demand('bigquery.tables.create', dataset)
+    caller.demand('bigquery.tables.updateData', `${dataset}.${tableId}`)
+    if (sourceFormat !== 'NEWLINE_DELIMITED_JSON' || !media)
+      throw new BigQueryError('notImplemented', 'The stand-in loads NEWLINE_DELIMITED_JSON that is uploaded')
+    return async () => {
+      await this.files.load(this.catalog.written(`${dataset}.${tableId}`), jobId, media)
+      return { columns: [], rows: [], truncated: false, bytes: 0, slotMs: null, jobId }
+    }
+  }
+
+  private resolve(
+    { query }: JobConfiguration,
+    location: string | undefined,
+    caller: Caller,
+  ): { statement: Statement; tables: ServerTable[] } {
     try {
-      const { sql, tables, rollups } = this.catalog.resolve(query.query)
+      const { sql, tables, rollups } = this.catalog.resolve(query.query, caller)
+      this.catalog.locationOf(location, tables.length > 0)
       const bindings: Binding[] = (query.queryParameters ?? []).map(toBinding)
       return { statement: { sql, bindings, rollups }, tables }
     } catch (error) {
@@ -126,8 +176,7 @@ export class Jobs {
   private async outcome(
     statement: Statement,
     configuration: JobConfiguration,
-    bytes: number,
-    stop: AbortController,
+    { bytes, stop }: Pick<RunningJob, 'bytes' | 'stop'>,
   ): Promise<RunResult | BigQueryError> {
     const { maximumBytesBilled } = configuration.query
     if (maximumBytesBilled !== undefined && bytes > Number(maximumBytesBilled))
@@ -145,7 +194,7 @@ export class Jobs {
 
   /** The local engine's error, with its place in the SQL that the client sent. */
   private atPlaceSent(error: unknown, localSql: string, { query }: JobConfiguration): BigQueryError {
-    if (!(error instanceof EngineError)) return new BigQueryError('internalError', String(error))
+    if (!(error instanceof EngineError)) return asBigQueryError(error)
     return toBigQueryError(error, error.place && placeInOther(localSql, error.place, query.query))
   }
 }
@@ -153,115 +202,6 @@ export class Jobs {
 /** What runs for a statement that makes or removes a view: it has no rows. */
 const nothing = { statement: { sql: 'SELECT 1 AS done LIMIT 0', bindings: [] }, tables: [] }
 
-interface ServerTable {
-  logical: string
-  columns: Column[]
-  /** Its Parquet files. */
-  files: () => string[]
-  /** The column that it is partitioned by, and how; `null` = it is not. */
-  time: string | null
-  unit: PartitionUnit | null
-  reference: { projectId: string; datasetId: string; tableId: string }
-}
-
-function filesIn(folder: string): () => string[] {
-  return () => (existsSync(folder) ? logFiles(folder) : [])
-}
-
-/** Real names and files for the logical names of the local engine. */
-export class TableCatalog {
-  readonly views = new Views()
-  private readonly byRealName: ReadonlyMap<string, ServerTable>
-  private readonly parts: RollupParts
-
-  /**
-   * @param dataset `project.dataset`
-   * @param unit of the tables' partitions; `null` = they have none
-   */
-  constructor(
-    tables: ReadonlyMap<string, Column[]>,
-    dataset: string,
-    logsFolder: string,
-    unit: PartitionUnit | null,
-  ) {
-    this.parts = new RollupParts(logsFolder, tables)
-    this.byRealName = this.tablesOf(tables, dataset, logsFolder, unit)
-  }
-
-  /** A table or view as the REST interface describes it; `undefined` = there is none. @param real its full name */
-  resource(real: string): (Table & { id: string; type: string }) | undefined {
-    const view = this.views.get(real)
-    const found = view ?? this.byRealName.get(real)
-    if (!found) return undefined
-    const { time, unit } = found
-    return {
-      id: real.replace('.', ':'),
-      type: view ? 'MATERIALIZED_VIEW' : 'TABLE',
-      ...(time === null || unit === null ? {} : { timePartitioning: { type: unit, field: time } }),
-    }
-  }
-
-  /** Whether the statement makes or removes a view, which is then done. Throws BigQueryError for one that is refused. */
-  define(sql: string): boolean {
-    return this.views.define(sql, query => this.resolve(query))
-  }
-
-  private tablesOf(
-    columnsByName: ReadonlyMap<string, Column[]>,
-    dataset: string,
-    logsFolder: string,
-    unit: PartitionUnit | null,
-  ): ReadonlyMap<string, ServerTable> {
-    const [projectId = '', datasetId = ''] = dataset.split('.')
-    const names = new TableNames({ dataset, tables: new Map() }, projectId)
-    const time = unit === null ? null : 'timestamp'
-    const tables = [...columnsByName].map(([logical, columns]) => {
-      const real = names.real(logical)
-      const reference = { projectId, datasetId, tableId: real.slice(dataset.length + 1) }
-      const files = filesIn(join(logsFolder, logical))
-      return [real, { logical, columns, files, time, unit, reference }] as const
-    })
-    return new Map(tables)
-  }
-
-  /**
-   * The query with logical names, the tables that it reads, and the roll-ups of the views among them.
-   * @throws SqlError; BigQueryError `notFound` for an unknown table, `invalid` for one without its dataset
-   */
-  resolve(sql: string): { sql: string; tables: ServerTable[]; rollups: Rollup[] } {
-    const tree = parse(sql, { ...statementLimits, bytes: 1_000_000 })
-    const found = new Map(
-      tablesOf(tree).map(reference => [reference, this.find(nameOf(reference), placeOf(sql, reference.at))]),
-    )
-    const table = (reference: TableReference) => {
-      const logical = found.get(reference)?.logical
-      return logical === undefined ? null : `\`${logical}\``
-    }
-    const tables = [...new Map([...found.values()].map(each => [each.logical, each])).values()]
-    const rollups = tables.flatMap(({ logical }) => this.views.find(logical)?.rollup ?? [])
-    return { sql: print(tree, { table }), tables, rollups }
-  }
-
-  /** A view's bytes are those of its parts. */
-  private tableOf({ real, rollup, time, unit }: View): ServerTable {
-    const [projectId = '', datasetId = '', tableId = ''] = real.split('.')
-    return {
-      logical: real,
-      columns: this.parts.columnsOf(rollup),
-      files: filesIn(this.parts.folderOf(rollup)),
-      time,
-      unit,
-      reference: { projectId, datasetId, tableId },
-    }
-  }
-
-  private find(real: string, { line, column }: Place): ServerTable {
-    const view = this.views.find(real)
-    const table = view ? this.tableOf(view) : this.byRealName.get(real)
-    if (table) return table
-    const [reason, message] = real.includes('.')
-      ? ['notFound', `Not found: Table ${real.replace('.', ':')} was not found in location US`]
-      : ['invalid', `Table "${real}" must be qualified with a dataset (e.g. dataset.table)`]
-    throw new BigQueryError(reason, `${message} at [${line}:${column}]`)
-  }
+function asBigQueryError(error: unknown): BigQueryError {
+  return error instanceof BigQueryError ? error : new BigQueryError('internalError', String(error))
 }

@@ -19,6 +19,8 @@ import { BigQueryError } from './errors.ts'
 export interface RunningJob {
   reference: Required<JobReference>
   configuration: JobConfiguration
+  /** Of who has started it. */
+  token: string | null
   createdAt: number
   bytes: number
   outcome: Promise<RunResult | BigQueryError>

@@ -11,7 +11,9 @@ import { type DuckDbOptions, openDuckDb } from '../../../shared/engines/duckdb/e
 import type { Column } from '../../../shared/sql/types.ts'
 import { BigQueryError } from './errors.ts'
 import { type ApiMethod, type Fault, Faults } from './faults.ts'
-import { Jobs, TableCatalog } from './jobs.ts'
+import { Caller, type Permits } from './access.ts'
+import { Jobs, type NewJob } from './jobs.ts'
+import { TableCatalog } from './tables.ts'
 import type { Views } from './views.ts'
 import type { PartitionUnit } from '../../../shared/engines/bigquery/views.ts'
 import { incompletePage, jobResource, type PageLimits, resultsPage, type RunningJob } from './resources.ts'
@@ -22,6 +24,10 @@ export interface BigQueryServerOptions {
   tables: ReadonlyMap<string, Column[]>
   /** `project.dataset` of the tables. */
   dataset: string
+  /** Where the dataset is; EU by default, as set-up has it. */
+  location?: string
+  /** Checks who calls; without it everybody may do everything. */
+  permits?: Permits
   /** The local engine's current time; the real one by default. */
   now?: DuckDbOptions['now']
   /** How the tables are partitioned, by `timestamp`; `null` = not at all. */
@@ -40,12 +46,16 @@ interface ApiRequest {
   method: ApiMethod
   jobId: string | null
   body: Job | null
+  /** What is uploaded beside the body. */
+  media: Buffer | null
   query: URLSearchParams
 }
 
 export interface BigQueryServer {
   /** For the client's `apiEndpoint`, or BIGQUERY_EMULATOR_HOST. */
   url: string
+  /** Another such address, for a client that sends no credentials to a local server: who calls there has this token. */
+  urlOf(token: string): Promise<string>
   faults: Faults
   /** All so far, for tests to look at. */
   requests: ApiRequest[]
@@ -54,39 +64,38 @@ export interface BigQueryServer {
   close(): Promise<void>
 }
 
-/** Listens on this machine only. Takes any credentials, or none. */
+/** Listens on this machine only. */
 export async function startBigQueryServer(options: BigQueryServerOptions): Promise<BigQueryServer> {
-  const {
-    logsFolder,
-    tables,
-    dataset,
-    now,
-    partition = 'DAY',
-    pageRows = 10_000,
-    pageBytes = usualPageBytes,
-  } = options
+  const { tables, dataset, now, permits = null, location = 'EU', partition = 'DAY' } = options
+  const { pageRows = 10_000, pageBytes = usualPageBytes } = options
+  const logsFolder = resolve(options.logsFolder)
   const engine = openDuckDb({ logsFolder, tables, ...(now === undefined ? {} : { now }) })
-  const catalog = new TableCatalog(tables, dataset, resolve(logsFolder), partition)
+  const catalog = new TableCatalog({ tables, dataset, location, logsFolder, partition })
   const jobs = new Jobs(engine, catalog)
-  const api = new Api(jobs, catalog, { pageRows, pageBytes })
-  const server = createServer((request, response) => void api.answer(request, response))
-  await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const { views } = catalog
+  const api = new Api(jobs, catalog, permits, { pageRows, pageBytes })
+  const servers: Server[] = []
+  const listen = async (token?: string): Promise<string> => {
+    const server = createServer((request, response) => {
+      if (token !== undefined) request.headers.authorization = `Bearer ${token}`
+      void api.answer(request, response)
+    })
+    servers.push(server)
+    await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
   const { faults, requests } = api
-  return { url, faults, requests, jobs, views, close: () => close(server, jobs, engine) }
-}
-
-async function close(server: Server, jobs: Jobs, engine: QueryEngine): Promise<void> {
-  await jobs.close()
-  server.closeAllConnections()
-  await new Promise(closed => server.close(closed))
-  await engine.close()
+  const close = async () => {
+    await jobs.close()
+    for (const server of servers) server.closeAllConnections()
+    await Promise.all(servers.map(server => new Promise(closed => server.close(closed))))
+    await engine.close()
+  }
+  return { url: await listen(), urlOf: listen, faults, requests, jobs, views: catalog.views, close }
 }
 
 /** The client leaves `/bigquery/v2` out where its address comes from BIGQUERY_EMULATOR_HOST. */
 const path =
-  /^(?:\/bigquery\/v2)?\/projects\/([^/]+)(\/jobs|\/queries|\/datasets\/[^/]+\/tables)(?:\/([^/]+))?(\/cancel)?$/
+  /^(?:\/upload(?=\/bigquery))?(?:\/bigquery\/v2)?\/projects\/([^/]+)(\/jobs|\/queries|\/datasets\/[^/]+\/tables)(?:\/([^/]+))?(\/cancel)?$/
 
 const routes: Record<string, ApiMethod> = {
   'POST /jobs': 'insert',
@@ -101,11 +110,13 @@ class Api {
   readonly requests: ApiRequest[] = []
   private readonly jobs: Jobs
   private readonly catalog: TableCatalog
+  private readonly permits: Permits | null
   private readonly limits: PageLimits
 
-  constructor(jobs: Jobs, catalog: TableCatalog, limits: PageLimits) {
+  constructor(jobs: Jobs, catalog: TableCatalog, permits: Permits | null, limits: PageLimits) {
     this.jobs = jobs
     this.catalog = catalog
+    this.permits = permits
     this.limits = limits
   }
 
@@ -114,9 +125,11 @@ class Api {
     try {
       const call = await read(request)
       this.requests.push(call)
+      const caller = new Caller(this.permits, request.headers.authorization)
+      const act = (failing?: string) => this.carryOut(call, caller, failing)
       const fault = this.faults.next(call.method)
-      const done = fault && !fault.after ? null : await this.carryOut(call)
-      if (fault) await this.applyFault(fault, call, done, response)
+      const done = fault && !fault.after ? null : await act()
+      if (fault) await this.applyFault(fault, { call, caller, done, act }, response)
       else send(response, 200, done)
     } catch (error) {
       const known = error instanceof BigQueryError ? error : new BigQueryError('internalError', String(error))
@@ -124,28 +137,26 @@ class Api {
     }
   }
 
-  private async carryOut({ method, jobId, body, query }: ApiRequest, failing?: string): Promise<object> {
-    if (method === 'insert') return this.insert(body!, failing)
-    if (method === 'table') return this.table(jobId!)
-    const job = this.jobs.get(jobId!)
+  private async carryOut(call: ApiRequest, caller: Caller, failing?: string): Promise<object> {
+    const { method, jobId, body, query, media } = call
+    if (method === 'insert') return this.insert(body!, { caller, media, failing })
+    if (method === 'table') return this.catalog.resource(jobId!, caller)
+    const job = this.jobs.get(jobId!, query.get('location'), caller)
     if (method === 'results') return this.results(job, query)
     if (method === 'get') return jobResource(job)
     job.stop.abort()
     return { job: jobResource(job) }
   }
 
-  private async insert({ jobReference, configuration }: Job, failing?: string): Promise<Job> {
+  private async insert(
+    { jobReference: reference, configuration }: Job,
+    more: Omit<NewJob, 'reference' | 'configuration'>,
+  ): Promise<Job> {
     if (!configuration) throw new BigQueryError('invalid', 'Required parameter is missing: configuration')
-    if (!configuration.dryRun) return jobResource(this.jobs.start(jobReference, configuration, failing))
-    const query = await this.jobs.describe(configuration)
-    return { jobReference, configuration, status: { state: 'DONE' }, statistics: { query } }
-  }
-
-  /** @param real `project.dataset.table` */
-  private table(real: string): object {
-    const resource = this.catalog.resource(real)
-    if (resource) return resource
-    throw new BigQueryError('notFound', `Not found: Table ${real.replace('.', ':')}`)
+    const asked = { reference, configuration, ...more }
+    if (!configuration.dryRun) return jobResource(this.jobs.start(asked))
+    const query = await this.jobs.describe(asked)
+    return { jobReference: reference, configuration, status: { state: 'DONE' }, statistics: { query } }
   }
 
   /** Waits for the job as long as the request's `timeoutMs`. */
@@ -160,24 +171,28 @@ class Api {
     return resultsPage(job, ended, { maxResults, from, int64 }, this.limits)
   }
 
-  private async applyFault(
-    { effect }: Fault,
-    call: ApiRequest,
-    done: object | null,
-    response: ServerResponse,
-  ) {
+  private async applyFault({ effect }: Fault, { call, caller, done, act }: Faulty, response: ServerResponse) {
     if (effect === 'silence') return
     if (effect === 'reset') return void response.socket?.destroy()
-    if (effect === 'incomplete') return send(response, 200, incompletePage(this.jobs.get(call.jobId!)))
-    if ('jobReason' in effect) return send(response, 200, await this.carryOut(call, effect.jobReason))
+    if (effect === 'incomplete')
+      return send(response, 200, incompletePage(this.jobs.get(call.jobId!, null, caller)))
+    if ('jobReason' in effect) return send(response, 200, await act(effect.jobReason))
     if ('delayMs' in effect) {
       await sleep(effect.delayMs, null, { ref: false })
-      return send(response, 200, done ?? (await this.carryOut(call)))
+      return send(response, 200, done ?? (await act()))
     }
     if ('text' in effect)
       return sendText(response, effect.status, effect.text, effect.type ?? 'application/json')
     throw new BigQueryError(effect.reason, effect.message ?? `because of ${effect.reason}`, effect.status)
   }
+}
+
+/** A call that meets a fault. */
+interface Faulty {
+  call: ApiRequest
+  caller: Caller
+  done: object | null
+  act: (failing?: string) => Promise<object>
 }
 
 async function read(request: IncomingMessage): Promise<ApiRequest> {
@@ -190,8 +205,24 @@ async function read(request: IncomingMessage): Promise<ApiRequest> {
   if (!method) throw new BigQueryError('notFound', `Not found: ${request.method} ${url.pathname}`)
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
-  const text = Buffer.concat(chunks).toString()
-  return { method, jobId, body: text ? (JSON.parse(text) as Job) : null, query: url.searchParams }
+  const content = Buffer.concat(chunks)
+  const [text, media] = partsOf(content, request.headers['content-type'])
+  const body = text ? (JSON.parse(text) as Job) : null
+  return { method, jobId, body, media, query: url.searchParams }
+}
+
+/** A job's resource, and the rows that are uploaded with it as the second part of `multipart/related` (RFC 2387). */
+function partsOf(content: Buffer, type = ''): [text: string, media: Buffer | null] {
+  const [, boundary] = /^multipart\/related; ?boundary=(.+)$/.exec(type) ?? []
+  if (boundary === undefined) return [content.toString(), null]
+  const bodies: Buffer[] = []
+  for (let at = content.indexOf(`--${boundary}`); at >= 0 && bodies.length < 2;) {
+    const end = content.indexOf(`\r\n--${boundary}`, at)
+    if (end < 0) throw new BigQueryError('invalid', 'The upload ends early')
+    bodies.push(content.subarray(content.indexOf('\r\n\r\n', at) + 4, end))
+    at = end + 2
+  }
+  return [bodies[0]!.toString(), bodies[1]!]
 }
 
 function send(response: ServerResponse, status: number, body: object | null): void {

@@ -1,23 +1,27 @@
 /** Materialized views of the server: their DDL, and the roll-up that answers for each. */
 import type { Rollup } from '../../../shared/engines/engine.ts'
 import type { PartitionUnit } from '../../../shared/engines/bigquery/views.ts'
-import { parse } from '../../../shared/sql/parser.ts'
+import { rollupShape } from '../../../shared/engines/rollups.ts'
+import { SqlError } from '../../../shared/sql/error.ts'
+import type { Caller } from './access.ts'
 import { BigQueryError } from './errors.ts'
-import { type Base, refuseCluster, refusePartition, refuseQuery, unsupported } from './view-rules.ts'
+import type { ServerTable } from './files.ts'
 
 export interface View {
   /** `project.dataset.view` */
   real: string
   /** The same on the local engine. */
   rollup: Rollup
-  /** Logical name of its table. */
-  base: string
+  base: ServerTable
   /** The column that it is partitioned by, and how; `null` = it is not. */
-  time: string | null
+  partition: string
   unit: PartitionUnit | null
   /** Its table was deleted and made again, as a test says. */
   isBroken: boolean
 }
+
+/** The column by which log tables are partitioned. */
+export const timeColumn = 'timestamp'
 
 /** Of one table, in its project (https://cloud.google.com/bigquery/quotas#materialized_view_limits). */
 const mostOfTable = 100
@@ -39,9 +43,8 @@ export class Views {
   find(real: string): View | undefined {
     const view = this.views.get(real)
     if (view?.isBroken)
-      throw new BigQueryError(
-        'invalidQuery',
-        `Materialized view ${real.replace('.', ':')} references table ${view.base} which was deleted and recreated.`,
+      throw invalid(
+        `Materialized view ${real.replace('.', ':')} references table ${view.base.real} which was deleted and recreated.`,
       )
     return view
   }
@@ -61,38 +64,85 @@ export class Views {
    * @returns `false` for any other statement
    * @throws BigQueryError for what BigQuery refuses
    */
-  define(statement: string, resolve: (sql: string) => { sql: string; tables: Base[] }): boolean {
+  define(
+    statement: string,
+    caller: Caller,
+    resolve: (sql: string) => { sql: string; tables: ServerTable[] },
+  ): boolean {
     const dropped = drop.exec(statement)?.groups
-    if (dropped) this.views.delete(dropped['real']!)
+    if (dropped) {
+      caller.demand('bigquery.tables.delete', dropped['real']!)
+      this.views.delete(dropped['real']!)
+    }
     const made = create.exec(statement)?.groups
-    if (made) this.create(made, resolve(made['sql']!))
+    if (made) {
+      caller.demand('bigquery.tables.create', made['real']!.split('.').slice(0, 2).join('.'))
+      this.create(made, resolve(made['sql']!))
+    }
     return Boolean(dropped ?? made)
   }
 
   private create(
     made: Record<string, string | undefined>,
-    { sql, tables: [base, ...others] }: { sql: string; tables: Base[] },
+    { sql, tables: [base] }: { sql: string; tables: ServerTable[] },
   ): void {
-    const { real, partition = null, unit = null, cluster = '', minutes } = made
+    const { real, partition = '', unit, cluster = '', minutes } = made
     if (this.views.has(real!)) return
-    const query = parse(sql)
-    refuseQuery(query)
-    if (!base || others.length > 0) throw unsupported('a query of anything but one table')
+    const shape = shapeOf(sql)
     // https://cloud.google.com/bigquery/docs/materialized-views-intro, "Limitations": none on another one.
-    if (this.views.has(base.logical)) throw unsupported('a materialized view')
-    if ([...this.views.values()].filter(view => view.base === base.logical).length === mostOfTable)
-      throw new BigQueryError('quotaExceeded', `Table ${base.logical} has too many materialized views`)
+    if (!base || this.views.has(base.real)) throw unsupported('a query of anything but a table')
+    if ([...this.views.values()].filter(view => view.base.real === base.real).length === mostOfTable)
+      throw new BigQueryError('quotaExceeded', `Table ${base.real} has too many materialized views`)
     const columns = [...cluster.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)
-    if (partition !== null) refusePartition(query, { partition, unit: unit as PartitionUnit }, base)
-    refuseCluster(query, columns)
-    const rollup = {
-      name: real!,
-      sql,
-      partition: partition ?? '',
-      cluster: columns,
-      refreshMinutes: Number(minutes),
-    }
-    const bounds = { time: partition, unit: unit as PartitionUnit | null }
-    this.views.set(real!, { real: real!, rollup, base: base.logical, ...bounds, isBroken: false })
+    // "Cluster materialized views": by output columns that are no aggregates, four at most as in every table.
+    for (const { name, adds } of shape.columns)
+      if (adds !== null && columns.includes(name))
+        throw invalid(`Aggregate column ${name} cannot be a clustering column`)
+    if (columns.length > 4) throw invalid('CLUSTER BY takes at most 4 columns')
+    if (unit !== undefined) refusePartition(sql, partition, unit, base)
+    const rollup = { name: real!, sql, partition, cluster: columns, refreshMinutes: Number(minutes) }
+    const bounds = { partition, unit: (unit as PartitionUnit | undefined) ?? null }
+    this.views.set(real!, { real: real!, rollup, base, ...bounds, isBroken: false })
   }
+}
+
+/** The rules of "Materialized views query support" are those that a roll-up keeps to. */
+function shapeOf(sql: string): ReturnType<typeof rollupShape> {
+  try {
+    return rollupShape(sql)
+  } catch (error) {
+    throw error instanceof SqlError ? unsupported(error.message) : error
+  }
+}
+
+/** From fine to coarse. */
+const units = ['MICROSECOND', 'MILLISECOND', 'SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'YEAR']
+
+const time = `(?:\\w+\\.)?${timeColumn}`
+const cutTime = new RegExp(
+  `(?:SELECT|,) (?:TIMESTAMP_TRUNC\\(${time}, (?<unit>\\w+)\\)|${time})(?: AS \`?(?<name>\\w+)\`?)?(?=,| )`,
+  'g',
+)
+
+/**
+ * "Partitioned materialized views" (https://cloud.google.com/bigquery/docs/materialized-views-create): the column is the
+ * table's partition column, or TIMESTAMP_TRUNC of it to no more than a partition; the partitions are as long as the table's.
+ */
+function refusePartition(sql: string, partition: string, unit: string, base: ServerTable): void {
+  if (base.unit !== unit)
+    throw invalid(`The view is partitioned by ${unit} and its base table by ${base.unit}: they must match`)
+  const cuts = [...sql.matchAll(cutTime)].map(({ groups = {} }) => groups)
+  const column = cuts.find(({ name = timeColumn }) => name === partition)
+  if (!column || units.indexOf(column['unit'] ?? 'MICROSECOND') > units.indexOf(unit))
+    throw invalid(
+      `Partitioning column ${partition} is not the partitioning column of the base table, or TIMESTAMP_TRUNC of it`,
+    )
+}
+
+function invalid(message: string): BigQueryError {
+  return new BigQueryError('invalidQuery', message)
+}
+
+function unsupported(what: string): BigQueryError {
+  return invalid(`Materialized view query contains unsupported feature: ${what}.`)
 }

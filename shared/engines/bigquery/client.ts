@@ -3,8 +3,11 @@
  * queries are not used: they send their own options to the server, cannot bind a NULL array, and hide the job until
  * the first response.
  */
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { BigQuery } from '@google-cloud/bigquery'
 import type { FieldSchema } from '../schema.ts'
+import { partsOf } from './tables.ts'
 
 export interface ClientOptions {
   /** Project in which jobs run and are billed; `null` = that of the credentials, or `local` on a local server. */
@@ -71,6 +74,25 @@ export class Rest {
   }
 
   /**
+   * Appends rows of newline-delimited JSON to a table that is there, by one job: all of them, or none. There is no job unless
+   * the stream is read to its end. Returns when the job has ended. Throws the client's errors, and those of the stream.
+   * @param real `project.dataset.table`
+   */
+  async load(jobId: string, real: string, rows: Readable): Promise<void> {
+    const [projectId, datasetId, tableId] = partsOf(real)
+    const table = this.client
+      .dataset(datasetId, this.location === null ? {} : { location: this.location })
+      .table(tableId)
+    const load = {
+      destinationTable: { projectId, datasetId, tableId },
+      sourceFormat: 'NEWLINE_DELIMITED_JSON',
+      // Needs no right to make tables, and a mistyped name makes none.
+      createDisposition: 'CREATE_NEVER',
+    }
+    await pipeline(rows, table.createWriteStream({ ...load, jobId }))
+  }
+
+  /**
    * One call, tried once, for as long as it takes: the client has no time limit and cannot be interrupted.
    * Throws the client's errors, which failures.ts reads, and UnreadableReply.
    */
@@ -124,7 +146,16 @@ export interface JobReference {
   location?: string
 }
 
+/** https://cloud.google.com/bigquery/docs/reference/rest/v2/Job#JobConfigurationLoad */
+export interface LoadConfiguration {
+  destinationTable: { projectId: string; datasetId: string; tableId: string }
+  sourceFormat: string
+  createDisposition: string
+}
+
 export interface JobConfiguration {
+  /** Of a load job alone, in place of the query. */
+  load?: LoadConfiguration
   query: {
     query: string
     useLegacySql: boolean

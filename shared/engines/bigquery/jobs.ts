@@ -99,16 +99,19 @@ export class JobRun {
 
   /**
    * Whether the job that has this id can be used: it has not failed, and is hardly older than a run may last. An older
-   * one has old rows: a key comes back when its answer was not stored.
+   * one has old rows: a key comes back when its answer was not stored. One of another account, as the warmer's, may not be
+   * seen (https://cloud.google.com/bigquery/docs/reference/rest/v2/jobs/get).
    */
   private async adopt(reference: JobReference): Promise<boolean> {
     this.job = null
     const { jobId, location } = reference
-    const { body: job, at } = await this.call<Job>({
-      method: 'GET',
-      path: `/jobs/${jobId}`,
-      query: { location },
+    const asked = { method: 'GET', path: `/jobs/${jobId}`, query: { location } } as const
+    const found = await this.call<Job>(asked).catch((error: unknown) => {
+      if (errorDetails(error).reason === 'accessDenied') return null
+      throw error
     })
+    if (found === null) return false
+    const { body: job, at } = found
     const age = at - Number(job.statistics?.creationTime)
     if (job.status?.errorResult || !(age < this.options.limits.timeoutMs + adoptionMs)) return false
     this.job = referenceOf(job)

@@ -1,5 +1,6 @@
 /** Roll-ups as materialized views, by the real client against the local server. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { Caller } from '../../../infra/google/bigquery/access.ts'
 import type { Column } from '../../sql/types.ts'
 import type { Rollup } from '../engine.ts'
 import { type LocalBigQuery, openLocalBigQuery } from '../testing/bigquery.ts'
@@ -143,10 +144,7 @@ describe('BigQuery refuses, and the operator reads why,', () => {
   test.each([
     ['a function that changes', 'COUNT(*)', 'COUNTIF(timestamp > CURRENT_TIMESTAMP())', /CURRENT_TIMESTAMP/],
     ['a subquery', 'COUNT(*)', 'COUNTIF(name IN (SELECT "a"))', /subquery/],
-    ['an aggregate', 'COUNT(*)', 'STRING_AGG(name)', /STRING_AGG/],
-    ['a window', 'COUNT(*)', 'COUNT(*) OVER ()', /analytic/],
     ['sorted rows', 'GROUP BY minute, name', 'GROUP BY minute, name ORDER BY name', /ORDER BY/],
-    ['a filter on groups', 'GROUP BY minute, name', 'GROUP BY minute, name HAVING COUNT(*) > 1', /HAVING/],
     [
       'another partition column',
       'TIMESTAMP_TRUNC(timestamp, MINUTE)',
@@ -159,11 +157,6 @@ describe('BigQuery refuses, and the operator reads why,', () => {
       'TIMESTAMP_TRUNC(timestamp, MONTH)',
       /partitioning column/,
     ],
-    ['a value computed from an aggregate', 'COUNT(*)', 'COUNT(*) / 10', /computed from an aggregate/],
-    ['a join with itself', 'FROM `app.logs`', 'FROM `app.logs` JOIN `app.logs` USING (name)', /self-join/],
-    ['an outer join', 'FROM `app.logs`', 'FROM `app.logs` AS t LEFT JOIN UNNEST([1]) AS x', /LEFT JOIN/],
-    ['groups without names', 'GROUP BY minute, name', 'GROUP BY ALL', /GROUP BY ALL/],
-    ['a condition on windows', 'GROUP BY minute, name', 'GROUP BY minute, name QUALIFY TRUE', /QUALIFY/],
     ['a table that is not there', '`app.logs`', '`app.others`', /[Nn]ot found/],
   ])('a view with %s', async (_, from, to, message) => {
     const create = local.engine.rollups.create({ ...rollup, sql: rollup.sql.replace(from, to) })
@@ -182,9 +175,13 @@ describe('BigQuery refuses, and the operator reads why,', () => {
   test('more than a hundred views of a table', async () => {
     const nth = (i: number) => ({ ...rollup, sql: rollup.sql.replace('entries', `entries${i}`) })
     const names = new TableNames({ dataset: 'app_logs', tables: new Map() }, 'local-project')
-    const base = { logical: table, time: 'timestamp', unit: 'DAY' as const }
+    const real = 'local-project.app_logs.app_logs'
+    const base = { real, logical: table, columns, folder: '', reads: [real], unit: 'DAY' as const }
     for (let i = 0; i < 100; i++)
-      local.server.views.define(createStatement(nth(i), names, 'DAY'), sql => ({ sql, tables: [base] }))
+      local.server.views.define(createStatement(nth(i), names, 'DAY'), new Caller(null, undefined), sql => ({
+        sql: sql.replace(real, table),
+        tables: [base],
+      }))
     await expect(local.engine.rollups.create(nth(100))).rejects.toThrow(/too many materialized views/)
   })
 })

@@ -7,7 +7,7 @@ import type { Rollup } from '../engine.ts'
 import type { Job, Rest, Table } from './client.ts'
 import { errorDetails } from './failures.ts'
 import { throwIfFailed } from './jobs.ts'
-import type { TableNames } from './tables.ts'
+import { partsOf, type TableNames } from './tables.ts'
 import { baseTable, type PartitionUnit, viewName } from './views.ts'
 
 /** Between two looks at a job that makes a view. */
@@ -36,9 +36,9 @@ export async function partitionsOfBase(
 
 /** @param real `project.dataset.table` */
 async function tableNamed(rest: Rest, real: string): Promise<Table> {
-  const [, project, dataset, table] = /^(.+)\.([^.]+)\.([^.]+)$/.exec(real)!
+  const [project, dataset, table] = partsOf(real)
   const path = `/datasets/${dataset}/tables/${table}`
-  return (await rest.call<Table>({ method: 'GET', project: project!, path })).body
+  return (await rest.call<Table>({ method: 'GET', project, path })).body
 }
 
 /** Runs a statement that makes or removes a view, to its end. Throws the client's errors, and JobError. */

@@ -32,12 +32,13 @@ export class TableNames {
 
   /** Words that must not be in a message to a caller: these tables, their datasets and projects, and the jobs' project. */
   hidden(realNames: Iterable<string>): string[] {
-    return [this.project, ...[...realNames].flatMap(partsOf)]
+    const words = [...realNames].flatMap(real => [real, ...partsOf(real)])
+    return [this.project, ...words.filter(word => word !== '')]
   }
 }
 
 /** Of `project.dataset.table`; a project may have dots of its own. */
-function partsOf(real: string): string[] {
-  const [, project, dataset, table] = /^(.+)\.([^.]+)\.([^.]+)$/.exec(real) ?? []
-  return [real, project, dataset, table].filter(part => part !== undefined)
+export function partsOf(real: string): [project: string, dataset: string, table: string] {
+  const [, project = '', dataset = '', table = ''] = /^(.+)\.([^.]+)\.([^.]+)$/.exec(real) ?? []
+  return [project, dataset, table]
 }
