@@ -19,25 +19,24 @@ export class BigQueryError extends Error {
   }
 }
 
-/** Statuses by reason, as seen from BigQuery. */
+/** Any error that a call ends with. */
+export function asBigQueryError(error: unknown): BigQueryError {
+  return error instanceof BigQueryError ? error : new BigQueryError('internalError', String(error))
+}
+
+/** Statuses by reason, as seen from BigQuery; 400 for all others. */
 const statuses: Record<string, number> = {
   accessDenied: 403,
   backendError: 503,
   bytesBilledLimitExceeded: 500,
   duplicate: 409,
   internalError: 500,
-  invalid: 400,
-  invalidQuery: 400,
-  jobBackendError: 400,
-  jobRateLimitExceeded: 400,
   notFound: 404,
   notImplemented: 501,
   quotaExceeded: 403,
   rateLimitExceeded: 403,
   required: 401,
-  resourcesExceeded: 400,
   responseTooLarge: 403,
-  stopped: 400,
 }
 
 const reasons: Record<EngineErrorReason, string> = {

@@ -7,10 +7,11 @@ import {
   type Statement,
 } from '../../../shared/engines/engine.ts'
 import type { Job, JobConfiguration, JobReference } from '../../../shared/engines/bigquery/client.ts'
+import { partsOf } from '../../../shared/engines/bigquery/tables.ts'
 import { SqlError } from '../../../shared/sql/error.ts'
 import { placeInOther } from '../../../shared/sql/places.ts'
 import type { Caller } from './access.ts'
-import { BigQueryError, toBigQueryError } from './errors.ts'
+import { asBigQueryError, BigQueryError, toBigQueryError } from './errors.ts'
 import { Files, type ServerTable } from './files.ts'
 import { type RunningJob, schemaOf, toBinding } from './resources.ts'
 import type { TableCatalog } from './tables.ts'
@@ -31,6 +32,7 @@ export interface NewJob {
 }
 
 type Outcome = RunningJob['outcome']
+type Resolved = { statement: Statement; tables: ServerTable[] }
 
 /** Jobs are kept until the server is closed. Methods throw BigQueryError, which the client gets as the response. */
 export class Jobs {
@@ -88,25 +90,20 @@ export class Jobs {
   }
 
   /** The statistics of a dry run. */
-  async describe({
-    reference,
-    configuration,
-    caller,
-  }: NewJob): Promise<NonNullable<NonNullable<Job['statistics']>['query']>> {
+  async describe(asked: NewJob): Promise<Job['statistics']> {
+    const { reference, configuration, caller } = asked
     caller.demand('bigquery.jobs.create', reference.projectId)
-    const { statement, tables } = this.resolve(configuration, reference.location, caller)
+    const { statement, tables } = this.resolve(asked)
     const { columns } = await this.engine.describe(statement).catch((error: unknown) => {
       throw this.atPlaceSent(error, statement.sql, configuration)
     })
-    return {
-      statementType: 'SELECT',
-      totalBytesProcessed: String(await this.files.bytesOf(statement.sql, tables)),
-      referencedTables: tables.map(({ real }) => {
-        const [projectId = '', datasetId = '', tableId = ''] = real.split('.')
-        return { projectId, datasetId, tableId }
-      }),
-      schema: schemaOf(columns),
-    }
+    const totalBytesProcessed = String(await this.files.bytesOf(statement.sql, tables))
+    const referencedTables = tables.map(({ real }) => {
+      const [projectId, datasetId, tableId] = partsOf(real)
+      return { projectId, datasetId, tableId }
+    })
+    const schema = schemaOf(columns)
+    return { query: { statementType: 'SELECT', totalBytesProcessed, referencedTables, schema } }
   }
 
   now(): number {
@@ -124,14 +121,10 @@ export class Jobs {
   }
 
   /** Checks a query, and returns what runs it. */
-  private query(
-    { configuration, reference, caller }: NewJob,
-    job: Pick<RunningJob, 'bytes' | 'stop'>,
-  ): () => Outcome {
+  private query(asked: NewJob, job: Pick<RunningJob, 'bytes' | 'stop'>): () => Outcome {
+    const { configuration, caller } = asked
     const isDefinition = this.catalog.define(configuration.query.query, caller)
-    const { statement, tables } = isDefinition
-      ? nothing
-      : this.resolve(configuration, reference.location, caller)
+    const { statement, tables } = isDefinition ? nothing : this.resolve(asked)
     return async () => {
       job.bytes = await this.files.bytesOf(statement.sql, tables)
       return this.outcome(statement, configuration, job)
@@ -146,25 +139,22 @@ export class Jobs {
     const { destinationTable, sourceFormat, createDisposition } = configuration.load!
     const { projectId, datasetId, tableId } = destinationTable
     const dataset = `${projectId}.${datasetId}`
-    this.catalog.locationOf(reference.location, true)
     if (createDisposition !== 'CREATE_NEVER') caller.demand('bigquery.tables.create', dataset)
     caller.demand('bigquery.tables.updateData', `${dataset}.${tableId}`)
     if (sourceFormat !== 'NEWLINE_DELIMITED_JSON' || !media)
       throw new BigQueryError('notImplemented', 'The stand-in loads NEWLINE_DELIMITED_JSON that is uploaded')
+    const table = this.catalog.written(`${dataset}.${tableId}`)
+    this.catalog.checkLocation(reference.location, [table])
     return async () => {
-      await this.files.load(this.catalog.written(`${dataset}.${tableId}`), jobId, media)
+      await this.files.load(table, jobId, media)
       return { columns: [], rows: [], truncated: false, bytes: 0, slotMs: null, jobId }
     }
   }
 
-  private resolve(
-    { query }: JobConfiguration,
-    location: string | undefined,
-    caller: Caller,
-  ): { statement: Statement; tables: ServerTable[] } {
+  private resolve({ reference, configuration: { query }, caller }: NewJob): Resolved {
     try {
       const { sql, tables, rollups } = this.catalog.resolve(query.query, caller)
-      this.catalog.locationOf(location, tables.length > 0)
+      this.catalog.checkLocation(reference.location, tables)
       const bindings: Binding[] = (query.queryParameters ?? []).map(toBinding)
       return { statement: { sql, bindings, rollups }, tables }
     } catch (error) {
@@ -201,7 +191,3 @@ export class Jobs {
 
 /** What runs for a statement that makes or removes a view: it has no rows. */
 const nothing = { statement: { sql: 'SELECT 1 AS done LIMIT 0', bindings: [] }, tables: [] }
-
-function asBigQueryError(error: unknown): BigQueryError {
-  return error instanceof BigQueryError ? error : new BigQueryError('internalError', String(error))
-}

@@ -9,7 +9,7 @@ import type { QueryEngine } from '../../../shared/engines/engine.ts'
 import type { Job } from '../../../shared/engines/bigquery/client.ts'
 import { type DuckDbOptions, openDuckDb } from '../../../shared/engines/duckdb/engine.ts'
 import type { Column } from '../../../shared/sql/types.ts'
-import { BigQueryError } from './errors.ts'
+import { asBigQueryError, BigQueryError } from './errors.ts'
 import { type ApiMethod, type Fault, Faults } from './faults.ts'
 import { Caller, type Permits } from './access.ts'
 import { Jobs, type NewJob } from './jobs.ts'
@@ -34,12 +34,9 @@ export interface BigQueryServerOptions {
   partition?: PartitionUnit | null
   /** Rows of a page at most. */
   pageRows?: number
-  /** Bytes of a page at most, though one row in any case. */
+  /** Bytes of a page at most, though one row in any case; 20 MB by default (https://cloud.google.com/bigquery/docs/paging-results). */
   pageBytes?: number
 }
-
-/** https://cloud.google.com/bigquery/docs/paging-results */
-const usualPageBytes = 20_000_000
 
 /** A request to the server. */
 interface ApiRequest {
@@ -67,7 +64,7 @@ export interface BigQueryServer {
 /** Listens on this machine only. */
 export async function startBigQueryServer(options: BigQueryServerOptions): Promise<BigQueryServer> {
   const { tables, dataset, now, permits = null, location = 'EU', partition = 'DAY' } = options
-  const { pageRows = 10_000, pageBytes = usualPageBytes } = options
+  const { pageRows = 10_000, pageBytes = 20_000_000 } = options
   const logsFolder = resolve(options.logsFolder)
   const engine = openDuckDb({ logsFolder, tables, ...(now === undefined ? {} : { now }) })
   const catalog = new TableCatalog({ tables, dataset, location, logsFolder, partition })
@@ -132,8 +129,8 @@ class Api {
       if (fault) await this.applyFault(fault, { call, caller, done, act }, response)
       else send(response, 200, done)
     } catch (error) {
-      const known = error instanceof BigQueryError ? error : new BigQueryError('internalError', String(error))
-      send(response, known.status, known.body)
+      const { status, body } = asBigQueryError(error)
+      send(response, status, body)
     }
   }
 
@@ -155,8 +152,8 @@ class Api {
     if (!configuration) throw new BigQueryError('invalid', 'Required parameter is missing: configuration')
     const asked = { reference, configuration, ...more }
     if (!configuration.dryRun) return jobResource(this.jobs.start(asked))
-    const query = await this.jobs.describe(asked)
-    return { jobReference: reference, configuration, status: { state: 'DONE' }, statistics: { query } }
+    const statistics = (await this.jobs.describe(asked))!
+    return { jobReference: reference, configuration, status: { state: 'DONE' }, statistics }
   }
 
   /** Waits for the job as long as the request's `timeoutMs`. */
@@ -215,14 +212,9 @@ async function read(request: IncomingMessage): Promise<ApiRequest> {
 function partsOf(content: Buffer, type = ''): [text: string, media: Buffer | null] {
   const [, boundary] = /^multipart\/related; ?boundary=(.+)$/.exec(type) ?? []
   if (boundary === undefined) return [content.toString(), null]
-  const bodies: Buffer[] = []
-  for (let at = content.indexOf(`--${boundary}`); at >= 0 && bodies.length < 2;) {
-    const end = content.indexOf(`\r\n--${boundary}`, at)
-    if (end < 0) throw new BigQueryError('invalid', 'The upload ends early')
-    bodies.push(content.subarray(content.indexOf('\r\n\r\n', at) + 4, end))
-    at = end + 2
-  }
-  return [bodies[0]!.toString(), bodies[1]!]
+  const parts = content.toString('latin1').split(`--${boundary}`).slice(1, 3)
+  const [job, media] = parts.map(part => Buffer.from(part.slice(part.indexOf('\r\n\r\n') + 4, -2), 'latin1'))
+  return [String(job), media!]
 }
 
 function send(response: ServerResponse, status: number, body: object | null): void {

@@ -67,20 +67,11 @@ export class TableCatalog {
     return this.views.define(sql, caller, query => this.resolve(query, caller))
   }
 
-  /**
-   * A job's own location.
-   * @param asked by the request
-   * @param isUsed whether it reads or writes the dataset, which is looked for in the job's location alone
-   *   (https://cloud.google.com/bigquery/docs/locations#specify_locations)
-   */
-  locationOf(asked: string | undefined, isUsed: boolean): string {
-    const location = asked ?? this.location
-    if (isUsed && location.toUpperCase() !== this.location.toUpperCase())
-      throw new BigQueryError(
-        'notFound',
-        `Not found: Dataset ${this.dataset.replace('.', ':')} was not found in location ${location}`,
-      )
-    return location
+  /** A dataset is looked for in the job's location alone (https://cloud.google.com/bigquery/docs/locations#specify_locations). */
+  checkLocation(location = this.location, { length }: ServerTable[]): void {
+    if (length === 0 || location.toUpperCase() === this.location.toUpperCase()) return
+    const dataset = this.dataset.replace('.', ':')
+    throw new BigQueryError('notFound', `Not found: Dataset ${dataset} was not found in location ${location}`)
   }
 
   /** The table that a load job writes to. */

@@ -23,9 +23,6 @@ export interface View {
 /** The column by which log tables are partitioned. */
 export const timeColumn = 'timestamp'
 
-/** Of one table, in its project (https://cloud.google.com/bigquery/quotas#materialized_view_limits). */
-const mostOfTable = 100
-
 const create = new RegExp(
   '^CREATE MATERIALIZED VIEW IF NOT EXISTS `(?<real>[^`]+)` ' +
     '(?:PARTITION BY TIMESTAMP_TRUNC\\(`(?<partition>[^`]+)`, (?<unit>HOUR|DAY|MONTH|YEAR)\\) )?' +
@@ -91,14 +88,11 @@ export class Views {
     const shape = shapeOf(sql)
     // https://cloud.google.com/bigquery/docs/materialized-views-intro, "Limitations": none on another one.
     if (!base || this.views.has(base.real)) throw unsupported('a query of anything but a table')
-    if ([...this.views.values()].filter(view => view.base.real === base.real).length === mostOfTable)
-      throw new BigQueryError('quotaExceeded', `Table ${base.real} has too many materialized views`)
     const columns = [...cluster.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)
-    // "Cluster materialized views": by output columns that are no aggregates, four at most as in every table.
+    // "Cluster materialized views": by output columns that are no aggregates.
     for (const { name, adds } of shape.columns)
       if (adds !== null && columns.includes(name))
         throw invalid(`Aggregate column ${name} cannot be a clustering column`)
-    if (columns.length > 4) throw invalid('CLUSTER BY takes at most 4 columns')
     if (unit !== undefined) refusePartition(sql, partition, unit, base)
     const rollup = { name: real!, sql, partition, cluster: columns, refreshMinutes: Number(minutes) }
     const bounds = { partition, unit: (unit as PartitionUnit | undefined) ?? null }
