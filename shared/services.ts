@@ -96,18 +96,16 @@ const engines: Record<Config['engine'], (config: Config) => Promise<QueryEngine>
     })
   },
   async bigquery(config) {
-    const dataset = config.bigQueryDataset
-    if (dataset === null) throw new ConfigError('BIGQUERY_DATASET must be set where ENGINE is bigquery')
     const { openBigQuery } = await import('./engines/bigquery/engine.ts')
-    return openBigQuery({
-      dataset,
-      tables: config.bigQueryTables,
-      project: config.project,
-      location: config.bigQueryLocation,
-      maxBytesBilled: config.maxBytesBilled,
-      endpoint: config.bigQueryEndpoint,
-    })
+    return openBigQuery({ ...bigQueryOf(config), maxBytesBilled: config.maxBytesBilled })
   },
+}
+
+/** Where BigQuery's tables are, and its jobs run. @throws ConfigError without a dataset */
+export function bigQueryOf(config: Config) {
+  const { bigQueryDataset: dataset, bigQueryTables: tables, project } = config
+  if (dataset === null) throw new ConfigError('BIGQUERY_DATASET must be set where ENGINE is bigquery')
+  return { dataset, tables, project, location: config.bigQueryLocation, endpoint: config.bigQueryEndpoint }
 }
 
 const stores: Record<Config['store'], (config: Config) => Promise<Store>> = {

@@ -26,7 +26,6 @@ import { StoreError } from '../../shared/stores/store.ts'
 import { apply } from '../lqe/apply/apply.ts'
 import { buildExplorer } from '../deploy/build-explorer.ts'
 import { QueriesError } from '../lqe/apply/yaml.ts'
-import { mergeLoads } from '../lqe/logs/publish.ts'
 import { projects } from '../lqe/logs/sample.ts'
 import { print, warn } from '../lqe/print.ts'
 import { functionOf, start, untilUp } from './process.ts'
@@ -40,7 +39,6 @@ try {
   assertWritable(config)
   await assertStore(config)
   await makeSampleLogs(config)
-  await mergeSmallLoads(config)
   const services = await openServices(config)
   const ofFiles = (line: string) => line.replace(/^~ .*/, '$&, as in queries/; its tests were not run')
   await apply(services, {
@@ -124,12 +122,6 @@ async function assertStore({ dataDir, store: kind }: Config): Promise<void> {
   const store = openSqlite({ file: join(dataDir, 'store.sqlite') })
   await store.query({ collection: endpointsCollection, limit: 1 })
   await store.close()
-}
-
-/** Those of an earlier version; a damaged log does not stop the service. */
-async function mergeSmallLoads({ dataDir, tablesDir }: Config): Promise<void> {
-  const folders = { logsFolder: join(dataDir, 'logs'), tablesFolder: tablesDir }
-  await mergeLoads(folders).catch(({ message }: Error) => console.error(`Small loads stay apart: ${message}`))
 }
 
 /**

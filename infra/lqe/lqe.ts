@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { Command } from 'commander'
 import { type Config, ConfigError, loadConfig } from '../../shared/config.ts'
 import { EngineError } from '../../shared/engines/engine.ts'
-import { openServices, type Services } from '../../shared/services.ts'
+import { bigQueryOf, openServices, type Services } from '../../shared/services.ts'
 import { StoreError } from '../../shared/stores/store.ts'
 import { KeyError } from '../../shared/keys/records.ts'
 import { SecretError } from '../../shared/pages/secret.ts'
@@ -18,8 +18,10 @@ import { testCommand } from './endpoint-tests/command.ts'
 import { endpointCommand } from './endpoints.ts'
 import { importCommand } from './import/command.ts'
 import { keyCommand } from './keys.ts'
+import { toBigQuery } from './logs/bigquery.ts'
 import { logsCommand } from './logs/command.ts'
 import { LogsError } from './logs/error.ts'
+import type { Folders } from './logs/parquet.ts'
 import { queryCommand } from './query.ts'
 import { storeCommand } from './store/command.ts'
 import { ExportError } from './store/contents.ts'
@@ -59,13 +61,13 @@ async function withServices(act: (services: Services) => Promise<void>): Promise
 }
 
 /** @throws LogsError for logs that are to be changed, where those of this machine are not the ones that are read */
-function folders(change?: 'change') {
-  const { engine, dataDir, tablesDir } = config()
-  if (change && engine !== 'duckdb')
-    throw new LogsError(
-      `ENGINE is ${engine}, and this changes the logs of this machine: unset it, or use bq load.`,
-    )
-  return { logsFolder: join(dataDir, 'logs'), tablesFolder: tablesDir }
+function folders(change?: 'add' | 'clear'): Folders {
+  const settings = config()
+  const { engine, dataDir, tablesDir } = settings
+  if (change === 'clear' && engine !== 'duckdb')
+    throw new LogsError(`ENGINE is ${engine}, and this changes the logs of this machine: unset it.`)
+  const send = change && engine === 'bigquery' ? toBigQuery(bigQueryOf(settings)) : undefined
+  return { logsFolder: join(dataDir, 'logs'), tablesFolder: tablesDir, send }
 }
 
 function applySettings() {
@@ -131,7 +133,7 @@ const program = new Command('lqe')
   .addCommand(withCloudOptions(typesCommand(withServices)))
   .addCommand(testCommand(() => config().tablesDir))
   .addCommand(logsCommand(folders, withServices))
-  .addCommand(tableCommand(folders))
+  .addCommand(tableCommand(() => folders('clear')))
 
 for (const each of [program, ...program.commands.flatMap(command => [command, ...command.commands])])
   each.configureOutput({ outputError: (text, write) => write(visible(text)) })

@@ -1,4 +1,4 @@
-/** `lqe logs ...`: loads, samples and clears the logs of this machine. */
+/** `lqe logs ...`: loads and samples logs, and clears those of this machine. */
 import { statSync } from 'node:fs'
 import cliProgress from 'cli-progress'
 import { Command, InvalidArgumentError, Option } from 'commander'
@@ -13,16 +13,18 @@ import { clearLogs } from './publish.ts'
 import { defaults, sampleIncident, writeSample } from './sample.ts'
 import { print, warn } from '../print.ts'
 
-/** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs, and told if it writes */
+/** The command `logs`. Its actions throw LogsError. @param settings is called when a subcommand runs, and told if it adds rows or clears */
 export function logsCommand(
-  settings: (change?: 'change') => Folders,
+  settings: (change?: 'add' | 'clear') => Folders,
   withServices: (act: (services: Services) => Promise<void>) => Promise<void>,
 ): Command {
-  const about = 'logs on this machine: load files, make samples, clear tables'
+  const about = 'logs: load files, make samples, clear tables'
   const command = new Command('logs').description(about)
   command
     .command('load')
-    .description('load log files into a table; loading a file again replaces its earlier rows')
+    .description(
+      'load log files into a table; loading a file again replaces its earlier rows, and adds none in BigQuery',
+    )
     .argument('<table>', 'a log table, such as cloudflare.logs.prod')
     .argument('<file...>', 'log files, gzip or not; - is standard input', collectPath)
     .addOption(new Option('--format <format>', 'format of the lines').choices(formats).default('ndjson'))
@@ -33,8 +35,9 @@ export function logsCommand(
       'the field with the time of an entry; by default timestamp, time, ts and the like',
     )
     .option('--shift-to-now', 'move the newest entry to the present, and all others by as much', false)
+    .option('--dry-run', 'read and check the files, and load nothing', false)
     .action(async (table: string, files: string[], flags: LoadFlags) => {
-      await loadAndReport({ ...settings('change'), ...flags, table, files })
+      await loadAndReport({ ...settings('add'), ...flags, table, files })
     })
   command
     .command('sample')
@@ -47,7 +50,7 @@ export function logsCommand(
       const counts = await stoppable(signal =>
         withProgress('requests', flags.rows, bar => {
           const onProgress = (done: number) => bar.update(done)
-          return writeSample({ ...settings('change'), ...flags, now, signal, onProgress })
+          return writeSample({ ...settings('add'), ...flags, now, signal, out: warn, onProgress })
         }),
       )
       for (const [table, rows] of counts) if (rows > 0) print(`${table}: ${rows} sample rows`)
@@ -58,7 +61,7 @@ export function logsCommand(
     .description('remove all rows of a table')
     .argument('<table>', 'a log table, such as cloudflare.logs.prod')
     .action(async (table: string) => {
-      const files = await clearLogs({ ...settings('change'), table })
+      const files = await clearLogs({ ...settings('clear'), table })
       print(`${table} is empty; removed files: ${files}`)
     })
   command
@@ -86,19 +89,25 @@ async function listTables({ engine }: Services, { tablesFolder }: Folders): Prom
 }
 
 /** The counts that are always said, then those that are not zero. */
-function printCounts({ rows, badLines, unknownFields, withoutProject, first, last }: Loaded): string {
+function printCounts(loaded: Loaded, dryRun = false): string {
+  const { rows, badLines, unknownFields, withoutProject, first, last } = loaded
   const counts = { 'rows without a project': withoutProject, 'fields left out': unknownFields }
   const others = Object.entries(counts).flatMap(([what, count]) => (count > 0 ? `${what}: ${count}` : []))
   const range = rows > 0 ? [`from ${first} to ${last}`] : []
-  return [`rows loaded: ${rows}`, `bad lines: ${badLines}`, ...others, ...range].join('; ')
+  return [
+    `rows ${dryRun ? 'to load' : 'loaded'}: ${rows}`,
+    `bad lines: ${badLines}`,
+    ...others,
+    ...range,
+  ].join('; ')
 }
 
-type LoadFlags = Pick<LoadOptions, 'format' | 'project' | 'host' | 'time' | 'shiftToNow'>
+type LoadFlags = Pick<LoadOptions, 'format' | 'project' | 'host' | 'time' | 'shiftToNow' | 'dryRun'>
 
 /** Loads files, and prints what came of it; without a row the exit code is 1. @returns the rows */
 export async function loadAndReport(options: Omit<LoadOptions, 'out' | 'signal'>): Promise<number> {
   const loaded = await stoppable(signal => runLoad({ ...options, signal }))
-  print(`${options.table}: ${printCounts(loaded)}`)
+  print(`${options.table}: ${printCounts(loaded, options.dryRun)}`)
   if (loaded.rows === 0) process.exitCode = 1
   return loaded.rows
 }
@@ -144,6 +153,8 @@ export async function stoppable<T>(act: (signal: AbortSignal) => Promise<T>): Pr
     return await act(controller.signal)
   } finally {
     for (const signal of signals) process.off(signal, stop)
+    // The client keeps the connection of an upload that was cut off.
+    if (controller.signal.aborted) setTimeout(() => process.exit(), 500).unref()
   }
 }
 

@@ -41,7 +41,7 @@ function keepDigits(_name: string, value: unknown, context?: { source?: string }
   return /^-?\d{1,20}$/.test(source) ? BigInt(source) : value
 }
 
-/** A row of a log table, ready to be written: every field has its column's type, and unknown fields are left out. */
+/** A row of a log table, ready to be written: every field has its column's type, unknown fields are left out, and the time is last. */
 export interface LogEntry {
   id: string
   /** UTC, `2026-01-31T12:00:00.000000Z`. */
@@ -141,9 +141,10 @@ export function entryReader(
   const columnOf = columnFinder(columns.map(({ name }) => name))
   return (value, line) => {
     const row = read(withTimeAndId(value, columnOf, time)) as Partial<LogEntry>
+    const { timestamp, ...others } = row
     const missing = time ?? timeColumn
-    if (row.timestamp === undefined) throw new BadEntry(`${missing} is missing`, missing)
-    return { ...row, id: row.id || contentId(row, line), timestamp: row.timestamp }
+    if (timestamp === undefined) throw new BadEntry(`${missing} is missing`, missing)
+    return { ...others, id: row.id || contentId(row, line), timestamp }
   }
 }
 

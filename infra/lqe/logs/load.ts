@@ -10,7 +10,16 @@ import { BadEntry, entryReader, hasProject, type LogEntry, projectField } from '
 import { LogsError } from './error.ts'
 import { type FormatOptions, lineParser, otherFormat } from './formats.ts'
 import { type Line, longestLine, readLines } from './lines.ts'
-import { type Folders, ParquetWriter, shiftTimes, tableColumns, timeRange, withStage } from './parquet.ts'
+import {
+  type Folders,
+  ParquetWriter,
+  type Send,
+  shiftTimes,
+  type Stage,
+  tableColumns,
+  timeRange,
+} from './parquet.ts'
+import { withStage } from './parquet.ts'
 import { publish, sourcesOf } from './publish.ts'
 import { LoadReport } from './report.ts'
 
@@ -22,6 +31,8 @@ export interface LoadOptions extends Folders, Omit<FormatOptions, 'columns'> {
   /** Moves the newest entry of the load to `now`, and all others by as much. */
   shiftToNow?: boolean
   now?: Date
+  /** Reads and checks the files, and loads nothing. */
+  dryRun?: boolean
   /** Gets the report on the lines, in sentences. */
   out: (line: string) => void
   /** Called with the bytes read since the last call. */
@@ -45,29 +56,25 @@ export interface Loaded {
 /**
  * Loads log files into a table, in one step: a query sees all of them or none. Bad lines are reported to `out`, the rest is
  * loaded; an error leaves the table as it was. What the same path brought before, with the same format, project and host,
- * is replaced, and so is what a file brought that this one begins with: it has grown, or has another name now.
+ * is replaced, and so is what a file brought that this one begins with: it has grown, or has another name now. Where rows
+ * are sent elsewhere, they are added, and the same files once.
  * @throws LogsError naming the argument, before anything is touched, or the file that cannot be read to its end, or is
  *   in another format; the signal's reason
  */
 export async function loadLogs(options: LoadOptions): Promise<Loaded> {
-  const { logsFolder, table, shiftToNow, now = new Date(), signal, out } = options
+  const { logsFolder, table, shiftToNow, now = new Date(), signal, send, dryRun, out } = options
   const columns = tableColumns(options.tablesFolder, table)
   const report = new LoadReport()
   const readLine = lineReader({ ...options, columns }, report)
   const files = [...new Set(options.files)]
   for (const file of files) checkFile(file)
-  const earlier = sourcesOf(logsFolder, table)
+  const earlier = send ? [] : sourcesOf(logsFolder, table)
   return withStage(logsFolder, async stage => {
     // Copies of one file have one content, and go in once.
     const contents = new Map<string, StagedFile>()
     for (const file of files) {
-      const staged = await stageFile(
-        file,
-        { ...options, columns },
-        new ParquetWriter(stage, table, columns),
-        readLine,
-        earlier,
-      )
+      const writer = new ParquetWriter(stage, table, columns, send !== undefined)
+      const staged = await stageFile(file, { ...options, columns }, writer, readLine, earlier)
       if (staged.writer.rows > 0) contents.set(staged.content.hash, staged)
     }
     report.print(out)
@@ -78,12 +85,9 @@ export async function loadLogs(options: LoadOptions): Promise<Loaded> {
     const writers = staged.map(({ writer }) => writer)
     const [first, last] = await timeRange(stage, writers)
     const shift = shiftToNow ? BigInt(now.getTime()) * 1000n - last : 0n
-    if (shift !== 0n) for (const writer of writers) await shiftTimes(stage, writer, shift)
     signal?.throwIfAborted()
-    const added = staged.map(({ content: { bytes, hash }, ...file }) => ({ ...file, bytes, hash }))
-    const isReplaced = (before: LoadedSource) => staged.some(file => replaces(file, before))
-    const gone = await publish(stage, writers[0]!, added, isReplaced)
-    for (const before of gone) out(whyGone(before, staged))
+    if (send && !dryRun) await sendStaged(send, staged, shift, options)
+    else if (!dryRun) await publishStaged(stage, staged, shift, options)
     const rows = writers.reduce((sum, writer) => sum + writer.rows, 0)
     return { rows, ...counts, first: fromMicros(first + shift), last: fromMicros(last + shift) }
   })
@@ -123,6 +127,25 @@ async function stageFile(
   }
   await writer.finish()
   return { source: file === '-' ? file : realpathSync(file), options, content, writer }
+}
+
+async function publishStaged(stage: Stage, staged: StagedFile[], shift: bigint, options: LoadOptions) {
+  const writers = staged.map(({ writer }) => writer)
+  if (shift !== 0n) for (const writer of writers) await shiftTimes(stage, writer, shift)
+  options.signal?.throwIfAborted()
+  const added = staged.map(({ content: { bytes, hash }, ...file }) => ({ ...file, bytes, hash }))
+  const isReplaced = (before: LoadedSource) => staged.some(file => replaces(file, before))
+  const gone = await publish(stage, writers[0]!, added, isReplaced)
+  for (const before of gone) options.out(whyGone(before, staged))
+}
+
+/** Files whose times are shifted are others on another day. */
+async function sendStaged(send: Send, staged: StagedFile[], shift: bigint, options: LoadOptions) {
+  const { table, now = new Date(), signal, out } = options
+  const day = shift === 0n ? '' : now.toISOString().slice(0, 10)
+  const content = [...staged.map(each => each.content.hash), day].sort().join(' ')
+  const isNew = await send({ writers: staged.map(({ writer }) => writer), content, shift, signal })
+  if (!isNew) out(`${table}: an earlier load has brought these rows; they are there once`)
 }
 
 function replaces({ source, options, content }: StagedFile, before: LoadedSource): boolean {

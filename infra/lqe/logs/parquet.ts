@@ -24,9 +24,26 @@ const stagePrefix = '.stage-'
 const day = 86_400_000
 
 export interface Folders {
+  /** Of the tables; where rows are sent elsewhere, they wait here alone. */
   logsFolder: string
   tablesFolder: string
+  /** Takes rows in place of the tables' folders. */
+  send?: Send | undefined
 }
+
+export interface Sent {
+  /** Finished ones of one table, with lines. */
+  writers: ParquetWriter[]
+  /** What the rows are made of. The same content is added once in the six months for which BigQuery remembers a job. */
+  content: string
+  /** Microseconds that are added to each row's timestamp. */
+  shift?: bigint
+  /** Ends the load for as long as rows are sent; there is no job then. */
+  signal?: AbortSignal | undefined
+}
+
+/** Adds rows to their table. @returns `false` where the same content was added before */
+export type Send = (sent: Sent) => Promise<boolean>
 
 /**
  * The columns of a log table, from its schema file.
@@ -85,19 +102,23 @@ export class ParquetWriter {
   readonly table: string
   readonly columns: Column[]
   readonly files: string[] = []
+  /** Files with the same rows as JSON, where they are kept: one a line, the time at its end. */
+  readonly lines: string[] = []
   rows = 0
   readonly #stage: Stage
   readonly #types: string
   readonly #folder: string
   readonly #json: string
+  readonly #keepsLines: boolean
   #text = ''
   #longest = 0
   /** Characters written since the last file. */
   #pending = 0
 
-  constructor(stage: Stage, table: string, columns: Column[]) {
+  constructor(stage: Stage, table: string, columns: Column[], keepsLines = false) {
     this.table = table
     this.#stage = stage
+    this.#keepsLines = keepsLines
     this.columns = columns
     this.#types = columns
       .map(({ name, type }) => `${quoteName(name)}: ${quoteText(duckType(type))}`)
@@ -134,7 +155,10 @@ export class ParquetWriter {
         maximum_object_size = ${longest}, columns = {${this.#types}})`,
       file,
     )
-    rmSync(this.#json)
+    if (this.#keepsLines) {
+      renameSync(this.#json, `${file}.json`)
+      this.lines.push(`${file}.json`)
+    } else rmSync(this.#json)
     this.files.push(file)
     this.#pending = 0
   }

@@ -12,7 +12,7 @@ import { formats } from '../../../shared/stores/format.ts'
 import { readTableSchemas } from '../../../shared/engines/duckdb/tables.ts'
 import { rounds } from '../../../shared/testing/rounds.ts'
 import { loadLogs } from './load.ts'
-import { clearLogs, mergeLoads } from './publish.ts'
+import { clearLogs } from './publish.ts'
 import { writeSample } from './sample.ts'
 import { files, newFolder, query, tablesFolder } from './testing/folder.ts'
 
@@ -73,17 +73,13 @@ describe('small loads', () => {
     expect(read.map(({ id }) => id)).toEqual(names.toReversed())
   }, 120_000)
 
-  test('of an earlier version are merged by the next load, and by a start of the service', async () => {
-    const [one, other] = [newLogs(), newLogs()]
+  test('that others have left apart are merged by the next load', async () => {
+    const logs = newLogs()
     const names = numbered(5)
-    for (const logs of [one, other]) await loadApart(logs, names)
-    await load(one, line('z'))
-    await mergeLoads({ logsFolder: other, tablesFolder })
-    expect([await ids(one), await ids(other)]).toEqual([[...names, 'z'], names])
-    expect([files(one, table), files(other, table)].map(all => all.length)).toEqual([1, 1])
-    const { number } = record(other)
-    await mergeLoads({ logsFolder: other, tablesFolder })
-    expect(record(other).number).toBe(number)
+    await loadApart(logs, names)
+    await load(logs, line('z'))
+    expect(await ids(logs)).toEqual([...names, 'z'])
+    expect(files(logs, table)).toHaveLength(1)
   })
 
   test('are merged with a larger file once they are a part of it worth the writing', async () => {

@@ -6,7 +6,7 @@ import { commitLoads, type LoadedSource, loadPrefix } from '../../../shared/engi
 import { readLoads, sourceColumn } from '../../../shared/engines/duckdb/loads.ts'
 import { RollupParts } from '../../../shared/engines/duckdb/rollups.ts'
 import { quoteName, quoteText } from '../../../shared/engines/duckdb/syntax.ts'
-import { prepareTableFolder, readTableSchemas, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
+import { prepareTableFolder, tableFolder } from '../../../shared/engines/duckdb/tables.ts'
 import { formats } from '../../../shared/stores/format.ts'
 import type { Column } from '../../../shared/sql/types.ts'
 import { LogsError } from './error.ts'
@@ -75,15 +75,6 @@ export async function publish(
     ...earlier.filter(source => !isReplaced(source)),
     ...sources,
   ])
-}
-
-/** Merges the small files of all tables, such as those that an earlier version left; each is whole before and after. */
-export async function mergeLoads({ logsFolder, tablesFolder }: Folders): Promise<void> {
-  for (const [name, columns] of readTableSchemas(tablesFolder)) {
-    if (toMerge(sourcesOf(logsFolder, name), []).length === 0) continue
-    const folder = tableFolder(resolve(logsFolder), name)
-    await withStage(logsFolder, stage => replaceRecord(stage, { name, folder, columns }, sources => sources))
-  }
 }
 
 /** @returns the sources that the new record does not have */

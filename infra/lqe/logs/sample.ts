@@ -24,25 +24,31 @@ interface SampleOptions extends Folders {
   incident?: boolean
   /** Called every thousand requests with the number done. */
   onProgress?: (done: number) => void
+  /** Gets what is to be said of a table that has the sample already. */
+  out?: (line: string) => void
   signal?: AbortSignal
 }
 
 export const defaults = { rows: 6000, seed: 1 }
 
 /**
- * Writes the sample logs of all tables, in place of an earlier sample. Memory is bounded.
- * @returns how many rows each table got
+ * Writes the sample logs of all tables, in place of an earlier sample. Where rows are sent elsewhere, they are added to each
+ * table once in a UTC day, so that a sample that was cut off is completed by the next. Memory is bounded.
+ * @returns how many rows each table got, of those that had no such sample
  * @throws the signal's reason when it is aborted; the tables are then as they were
  */
 export async function writeSample(options: SampleOptions): Promise<Map<string, number>> {
-  const { rows = defaults.rows, seed = defaults.seed, incident = false, signal, onProgress } = options
+  const { rows = defaults.rows, seed = defaults.seed, incident = false, signal, send, onProgress } = options
   return withStage(options.logsFolder, async stage => {
     const tables = new Map(
       [...readTableSchemas(options.tablesFolder)].filter(isSampled).map(([table, columns]) => {
         const read = entryReader(columns, field => {
           throw new Error(`The sample's ${table} has no column ${field}`)
         })
-        return [table, { read, writer: new ParquetWriter(stage, table, columns) }] as const
+        return [
+          table,
+          { read, writer: new ParquetWriter(stage, table, columns, send !== undefined) },
+        ] as const
       }),
     )
     let done = 0
@@ -58,11 +64,16 @@ export async function writeSample(options: SampleOptions): Promise<Map<string, n
     const writers = [...tables.values()].map(({ writer }) => writer)
     for (const writer of writers) await writer.finish()
     signal?.throwIfAborted()
+    const content = JSON.stringify(['sample', options.now.toISOString().slice(0, 10), rows, seed, incident])
+    const added = new Map<string, number>()
     for (const writer of writers) {
       const sample = { source: 'sample', options: '', bytes: 0, hash: '', writer }
-      await publish(stage, writer, [sample], ({ source }) => source === sample.source)
+      if (!send) await publish(stage, writer, [sample], ({ source }) => source === sample.source)
+      const isNew = !send || writer.rows === 0 || (await send({ writers: [writer], content, signal }))
+      if (isNew) added.set(writer.table, writer.rows)
+      else options.out?.(`${writer.table}: has this sample of today already`)
     }
-    return new Map(writers.map(({ table, rows }) => [table, rows]))
+    return added
   })
 }
 
