@@ -137,7 +137,7 @@ function faultOf(value: unknown, type: SqlType, path: string): string | null {
   const fits = scalars[type.kind]?.(value) ?? typeof value === 'string'
   return fits
     ? null
-    : `Could not convert value to ${type.kind.toLowerCase()}. Field: ${path}; Value: ${value}`
+    : `Could not convert value to ${type.kind.toLowerCase()}. Field: ${path}; Value: ${String(value)}`
 }
 
 function first<T>(items: T[], find: (item: T) => string | null): string | null {

@@ -60,7 +60,7 @@ async function add(
   }
 }
 
-/** The job at its end; `null` = there is none. */
+/** The job at its end; `null` = there is none, or another account's, which cannot be seen. */
 async function ended(rest: Rest, jobId: string): Promise<Job | null> {
   const { location } = rest.newJob(jobId)
   try {
@@ -71,7 +71,7 @@ async function ended(rest: Rest, jobId: string): Promise<Job | null> {
       await pause(pollMs)
     }
   } catch (error) {
-    if (errorDetails(error).reason === 'notFound') return null
+    if (['notFound', 'accessDenied'].includes(errorDetails(error).reason ?? '')) return null
     throw error
   }
 }

@@ -147,7 +147,7 @@ export interface JobReference {
 }
 
 /** https://cloud.google.com/bigquery/docs/reference/rest/v2/Job#JobConfigurationLoad */
-export interface LoadConfiguration {
+interface LoadConfiguration {
   destinationTable: { projectId: string; datasetId: string; tableId: string }
   sourceFormat: string
   createDisposition: string
