@@ -272,7 +272,10 @@ describe('where callers are checked', () => {
       createDisposition: 'CREATE_IF_NEEDED',
     }
     const body = { jobReference: rest.newJob(), configuration: { load } }
-    await expect(rest.call({ method: 'POST', path: '/jobs', body })).rejects.toThrow(/bigquery.tables.create/)
+    await expect(rest.call({ method: 'POST', path: '/jobs', body })).rejects.toMatchObject({
+      code: 403,
+      errors: [{ reason: 'accessDenied', message: expect.stringContaining('bigquery.tables.create') }],
+    })
   })
 
   test('a job is its caller’s, and another account that would share it runs its own', async () => {

@@ -44,10 +44,10 @@ afterAll(async () => {
 })
 
 /** `lqe logs ...` as with ENGINE=bigquery. */
-const logs = (...args: string[]) => logsAt(server.url, ...args)
+const logs = (...args: string[]) => logsWith({}, ...args)
 
-function logsAt(url: string, ...args: string[]) {
-  const config = loadConfig({ ...env, BIGQUERY_EMULATOR_HOST: url })
+function logsWith(settings: Record<string, string>, ...args: string[]) {
+  const config = loadConfig({ ...env, ...settings })
   const send = toBigQuery(bigQueryOf(config))
   const folders = { logsFolder: join(config.dataDir, 'logs'), tablesFolder, send }
   const command = logsCommand(
@@ -137,10 +137,16 @@ describe('a load', () => {
       tables: new Map([[edge, columns]]),
       dataset: 'acme-jobs.logs',
     })
-    const { code, err } = await logsAt(other.url, 'load', edge, fileOf('other'))
+    const { code, err } = await logsWith({ BIGQUERY_EMULATOR_HOST: other.url }, 'load', edge, fileOf('other'))
     expect([code, err]).toEqual([1, expect.stringMatching(/No such field: event_message\./)])
     expect(existsSync(join(logsFolder, edge))).toBe(false)
     await other.close()
+  })
+
+  test('goes to the table that BIGQUERY_TABLES names', async () => {
+    const settings = { BIGQUERY_TABLES: `${edge}=acme-jobs.elsewhere.edge` }
+    const { code, err } = await logsWith(settings, 'load', edge, fileOf('elsewhere'))
+    expect([code, err]).toEqual([1, 'Not found: Table acme-jobs:elsewhere.edge\n'])
   })
 
   test('moves the newest entry to the present', async () => {
