@@ -224,11 +224,12 @@ const notFound = JSON.stringify({
 })
 
 test('a sample is added to each table once a day', async () => {
-  const first = await logs('sample', '--rows', '50')
-  expect(first.out).toContain(`${edge}: 50 sample rows\n`)
+  const first = await logs('sample', '--rows', '50', '--incident')
+  expect(first.out).toMatch(/^cloudflare\.logs\.prod: \d+ sample rows$/m)
   const jobs = server.jobs.count
-  const { out, err } = await logs('sample', '--rows', '50')
+  const { out, err } = await logs('sample', '--rows', '50', '--incident')
   expect(err).toContain(`${edge}: has this sample of today already\n`)
-  expect(out).not.toContain('sample rows')
+  expect(first.out).toContain('What there is to find')
+  expect(out).toBe('')
   expect(server.jobs.count).toBe(jobs)
 })

@@ -53,8 +53,10 @@ export function logsCommand(
           return writeSample({ ...settings('add'), ...flags, now, signal, out: warn, onProgress })
         }),
       )
-      for (const [table, rows] of counts) if (rows > 0) print(`${table}: ${rows} sample rows`)
-      if (flags.incident) print('', ...solution(sampleIncident(flags.seed, now)).split('\n'))
+      const made = [...counts].filter(([, rows]) => rows > 0)
+      for (const [table, rows] of made) print(`${table}: ${rows} sample rows`)
+      if (flags.incident && made.length > 0)
+        print('', ...solution(sampleIncident(flags.seed, now)).split('\n'))
     })
   command
     .command('clear')
