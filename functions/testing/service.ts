@@ -58,7 +58,9 @@ export async function startService({
   const dataDir = mkdtempSync(join(tmpdir(), 'service-'))
   const local = { DATA_DIR: dataDir, ...env }
   await load(dataDir, loadConfig(local).tablesDir, tables)
-  const backends = bundle ? await startBackends(loadConfig(local), env['FROZEN_NOW']) : null
+  const backends = bundle
+    ? await startBackends(loadConfig(local), env['FROZEN_NOW'] ? { now: env['FROZEN_NOW'] } : {})
+    : null
   const settings = { ...local, ...backends?.env }
   const config = loadConfig(settings)
   const services = await openServices(config)

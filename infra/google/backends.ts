@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type BigQueryServer, startBigQueryServer } from './bigquery/server.ts'
+import { type BigQueryServer, type BigQueryServerOptions, startBigQueryServer } from './bigquery/server.ts'
 import type { Config, Environment } from '../../shared/config.ts'
 import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import type { Details, Log, Severity } from '../../shared/log.ts'
@@ -22,8 +22,12 @@ export interface Backends {
 /**
  * Starts both. Each call gets a project of its own, and so its own documents.
  * @param now the current time of the queries, by default the real one
+ * @param permits who may do what in BigQuery, by default everybody everything
  */
-export async function startBackends({ dataDir, tablesDir }: Config, now?: string): Promise<Backends> {
+export async function startBackends(
+  { dataDir, tablesDir }: Config,
+  { now, permits }: Pick<BigQueryServerOptions, 'now' | 'permits'> = {},
+): Promise<Backends> {
   const { address } = await useEmulator()
   const project = `test-${randomBytes(8).toString('hex')}`
   const dataset = `${project}.logs`
@@ -32,6 +36,7 @@ export async function startBackends({ dataDir, tablesDir }: Config, now?: string
     tables: readTableSchemas(tablesDir),
     dataset,
     ...(now === undefined ? {} : { now }),
+    ...(permits ? { permits } : {}),
   })
   const env = {
     ENGINE: 'bigquery',

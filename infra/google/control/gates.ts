@@ -1,12 +1,13 @@
 /**
- * Who asks Firestore and BigQuery, and may: the emulators ask nobody for a right. Each account has addresses of its own for them, and
- * what comes in there is checked as Google checks it, by what set-up has granted, before it goes on.
+ * Who asks Firestore and BigQuery, and may. Each account has addresses of its own for them. Firestore's emulator asks nobody for a
+ * right, so what comes in for it is checked here as Google checks it, by what set-up has granted, before it goes on.
  */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import http2 from 'node:http2'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
+import type { BigQueryServer } from '../bigquery/server.ts'
 import { isPermitted } from './permissions.ts'
 import type { Json, State } from './plane.ts'
 
@@ -19,6 +20,7 @@ export interface Gates {
 export interface Behind {
   /** Of the backends without gates: their addresses. */
   env: Record<string, string>
+  bigQuery: BigQueryServer
   state: State
   project: string
 }
@@ -38,17 +40,17 @@ const permissionOf: Record<string, string> = {
 /** Opens them for an account, as `lqe-query@my-project.iam.gserviceaccount.com`. */
 export async function openGates(account: string, behind: Behind): Promise<Gates> {
   const documents = await gateOfFirestore(account, behind)
-  const rows = await gateOfBigQuery(account, behind.env['BIGQUERY_EMULATOR_HOST']!)
+  const metadata = await metadataServer(account)
   return {
     env: {
       ...behind.env,
       FIRESTORE_EMULATOR_HOST: documents.address,
-      BIGQUERY_EMULATOR_HOST: `http://${rows.address}`,
-      GCE_METADATA_HOST: rows.address,
+      BIGQUERY_EMULATOR_HOST: await behind.bigQuery.urlOf(account),
+      GCE_METADATA_HOST: metadata.address,
     },
     close: () => {
       documents.close()
-      rows.close()
+      metadata.close()
     },
   }
 }
@@ -191,36 +193,21 @@ function hasSingle(state: State, group: string, { fieldPath, order }: Order): bo
   return indexes.some(({ fields }) => fields[0]!['order'] === order)
 }
 
-// ---- BigQuery, and where its client gets tokens
+// ---- where a service gets its tokens
 
 /** "About VM metadata": what a service of Cloud Run knows of the account that it runs as. */
-function metadata(account: string, path: string, res: ServerResponse): void {
+async function metadataServer(account: string): Promise<Gate> {
   const answers: [end: RegExp, answer: string][] = [
     [/\/token(\?|$)/, JSON.stringify({ access_token: account, expires_in: 3600, token_type: 'Bearer' })],
     [/\/email$/, account],
     [/\/project-id$/, account.split(/[@.]/)[1]!],
+    [/\/instance$/, ''],
   ]
-  const found = answers.find(([end]) => end.test(path))
-  const type = found?.[1].startsWith('{') ? 'application/json' : 'text/plain'
-  res.writeHead(found || path.endsWith('/instance') ? 200 : 404, {
-    'Metadata-Flavor': 'Google',
-    'Content-Type': type,
-  })
-  res.end(found?.[1] ?? '')
-}
-
-/** The local BigQuery checks by the token; this puts the account's in its place. */
-async function gateOfBigQuery(account: string, to: string): Promise<Gate> {
-  const server = createServer((req: IncomingMessage, res: ServerResponse) => {
-    if (req.url?.startsWith('/computeMetadata/')) return metadata(account, req.url, res)
-    const { host } = new URL(to)
-    const headers = { ...req.headers, host, authorization: `Bearer ${account}` }
-    const onward = request(`${to}${req.url}`, { method: req.method, headers }, answer => {
-      res.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(res)
-    })
-    onward.on('error', () => res.destroy())
-    req.pipe(onward)
+  const server = createServer((req, res) => {
+    const found = answers.find(([end]) => end.test(req.url ?? ''))?.[1]
+    const type = found?.startsWith('{') ? 'application/json' : 'text/plain'
+    res.writeHead(found === undefined ? 404 : 200, { 'Metadata-Flavor': 'Google', 'Content-Type': type })
+    res.end(found)
   })
   await new Promise<void>(listening => server.listen(0, '127.0.0.1', listening))
   return {

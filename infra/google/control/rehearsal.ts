@@ -19,7 +19,8 @@ import { type Behind, openGates } from './gates.ts'
 import { get, type Json, list, type State } from './plane.ts'
 import { identityToken } from './projects.ts'
 import type { Revision, Service } from './run.ts'
-import { newProject } from './server.ts'
+import { newProject, withParents } from './server.ts'
+import { isPermitted } from './permissions.ts'
 import type { Processes } from './serving.ts'
 import { openProject, type Project } from './testing/project.ts'
 
@@ -70,19 +71,22 @@ export function copyUploadSet(): string {
 export async function openRehearsal({ out, note = () => {}, folder, mutate }: Options): Promise<Rehearsal> {
   const local = loadConfig({ ...process.env })
   await makeSampleLogs(local)
-  const backends = await startBackends(local, undefined)
+  let state: State | null = null
+  const backends = await startBackends(local, {
+    permits: (token, permission, resource) => isPermitted(state!, token, permission, withParents(resource)),
+  })
   const id = backends.env['GOOGLE_CLOUD_PROJECT']!
   const { GOOGLE_CLOUD_PROJECT: _, BIGQUERY_DATASET: __, ...env } = backends.env
-  const behind = { env, project: id }
+  const behind = { env, bigQuery: backends.bigQuery, project: id }
   const cwd = folder ?? copyUploadSet()
   const bare = folder ? { missing: 'the folder is not the upload set' } : makeBareRoot()
   if (!folder && 'missing' in bare) out(`steps of the build run without a bare root: ${bare.missing}`)
   const { processes, stop } = startProcesses(behind, note)
-  const state = newProject(id)
-  const ofOwner = await openGates('owner@example.com', { ...behind, state })
-  const ofBuild = await openGates(`lqe-build@${id}.iam.gserviceaccount.com`, { ...behind, state })
-  const project = await openProject({ id, state, processes, cwd, backends: ofOwner.env })
-  if (mutate) project.plane.watch = () => mutate(state)
+  const made = (state = newProject(id))
+  const ofOwner = await openGates('owner@example.com', { ...behind, state: made })
+  const ofBuild = await openGates(`lqe-build@${id}.iam.gserviceaccount.com`, { ...behind, state: made })
+  const project = await openProject({ id, state: made, processes, cwd, backends: ofOwner.env })
+  if (mutate) project.plane.watch = () => mutate(made)
   const run = async (program: string, ...args: string[]) => {
     out(`== ${program} ${args.join(' ')}`)
     const { status, output } = await project.run(program, args)
@@ -119,7 +123,7 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
       return output
     },
     ask: path => {
-      const { uri } = get(state, `projects/${id}/locations/${region}/services/query`) as Service
+      const { uri } = get(made, `projects/${id}/locations/${region}/services/query`) as Service
       return fetch(`${uri}${path}`, { headers: { 'X-API-KEY': key } })
     },
     callJob: name => callJob(project, name),
@@ -145,6 +149,7 @@ function registry(): Record<string, string> {
   return {
     npm_config_userconfig: join(HOME, '.npmrc'),
     npm_config_cache: join(HOME, '.npm'),
+    npm_config_prefer_offline: 'true',
     ...(NODE_EXTRA_CA_CERTS ? { NODE_EXTRA_CA_CERTS } : {}),
   }
 }

@@ -185,7 +185,7 @@ function nameOf(path: string, params: Call['params']): string {
 }
 
 /** The resource and all that it is in: `projects/p/datasets/d/tables` is in `projects/p/datasets/d` and `projects/p`. */
-function withParents(name: string): string[] {
+export function withParents(name: string): string[] {
   const segments = name.split('/')
   const lengths = Array.from({ length: Math.floor(segments.length / 2) }, (_, at) => 2 * at + 2)
   return lengths.map(length => segments.slice(0, length).join('/'))
