@@ -11,7 +11,6 @@ import { dirname, join } from 'node:path'
 import { Firestore } from '@google-cloud/firestore'
 import { loadConfig } from '../../../shared/config.ts'
 import { type Log } from '../../../shared/log.ts'
-import { makeSampleLogs } from '../../local/samples.ts'
 import { startBackends, startBundle } from '../backends.ts'
 import { makeBareRoot } from './bare-root.ts'
 import { runBuild } from './cloudbuild.ts'
@@ -69,8 +68,9 @@ export function copyUploadSet(): string {
 }
 
 export async function openRehearsal({ out, note = () => {}, folder, mutate }: Options): Promise<Rehearsal> {
-  const local = loadConfig({ ...process.env })
-  await makeSampleLogs(local)
+  // Its tables are empty, as Google's are.
+  const dataDir = mkdtempSync(join(tmpdir(), 'rehearsal-'))
+  const local = loadConfig({ ...process.env, DATA_DIR: dataDir })
   let state: State | null = null
   const backends = await startBackends(local, {
     permits: (token, permission, resource) => isPermitted(state!, token, permission, withParents(resource)),
@@ -137,6 +137,7 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
       ofBuild.close()
       await project.close()
       await backends.stop()
+      rmSync(dataDir, { recursive: true })
       if (!folder) rmSync(cwd, { recursive: true })
       else rmSync(join(folder, `infra/deploy/projects/${id}.yaml`), { force: true })
     },
@@ -223,7 +224,7 @@ type Part = readonly [title: string, act: (rehearsal: Rehearsal) => Promise<void
 
 /** Those that stand or fall with what set-up has made. */
 export const partsOfSetUp: Part[] = [
-  ['a first deployment', async ({ deploy }) => void (await deploy())],
+  ['a first deployment', async ({ deploy }) => void (await deploy('--sample'))],
   ['endpoints read rows', readRows],
   ['the scheduler refreshes an answer', refresh],
   ['what is kept expires, and is backed up', keep],
