@@ -104,9 +104,9 @@ describe('the environment', () => {
       'functions/index.ts',
       'infra/lqe/lqe.ts',
       'infra/lqe/path.ts', // where npm was called
+      'infra/deploy/deploy.ts',
       'infra/deploy/entry.ts',
       'infra/deploy/google-api.ts',
-      'infra/deploy/scheduler.ts',
       'infra/deploy/smoke.ts',
     ]
     expect(
@@ -122,12 +122,7 @@ describe('the environment', () => {
 })
 
 describe('the SDKs of the adapters', () => {
-  const sdks = [
-    '@google-cloud/bigquery',
-    '@google-cloud/firestore',
-    '@google-cloud/scheduler',
-    '@duckdb/node-api',
-  ]
+  const sdks = ['@google-cloud/bigquery', '@google-cloud/firestore', '@duckdb/node-api']
 
   test('are never loaded by functions or shared before they are used', () => {
     const eager = production

@@ -192,7 +192,7 @@ export class Google {
     return { 'X-Goog-User-Project': this.options.project }
   }
 
-  /** For the header `Authorization`. @throws Error where nobody is signed in */
+  /** Of whoever is signed in. @throws Error where nobody is */
   async accessToken(): Promise<string> {
     const file = process.env['CLOUDSDK_AUTH_ACCESS_TOKEN_FILE']
     if (file) return readFileSync(file, 'utf8').trim()
@@ -216,7 +216,7 @@ function pauseMs(): number {
 }
 
 /** Where gcloud has been sent for an API, as `http://127.0.0.1:1234/iamcredentials/`. */
-export function overrideOf(api: string): URL | null {
+function overrideOf(api: string): URL | null {
   const override = process.env[`CLOUDSDK_API_ENDPOINT_OVERRIDES_${api.toUpperCase()}`]
   return override ? new URL(override) : null
 }

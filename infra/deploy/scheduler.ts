@@ -1,32 +1,9 @@
 /** A Cloud Scheduler job for each endpoint that is kept warm. */
-import type { CloudSchedulerClient, protos } from '@google-cloud/scheduler'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { isWarmed, warmMinutes } from '../../shared/warm/warm.ts'
 import { readQueries } from '../lqe/apply/read.ts'
-import { type Google, overrideOf } from './google-api.ts'
+import { type Google, type GoogleError, holds, type Json } from './google-api.ts'
 import { namesIn, type Site } from './settings.ts'
-
-type Job = protos.google.cloud.scheduler.v1.IJob
-
-export interface Target {
-  /** `projects/<project>/locations/<region>` */
-  parent: string
-  /** Jobs with other names are left alone. */
-  prefix: string
-  /** URL of the warm function, and audience of the caller's token. */
-  url: string
-  /** E-mail address of the account of the calls. */
-  serviceAccount: string
-  /** For which the scheduler waits for an answer. */
-  deadlineSeconds: number
-}
-
-export interface Step {
-  change: 'created' | 'updated' | 'removed'
-  job: Job & { name: string }
-}
-
-type Jobs = Pick<CloudSchedulerClient, 'listJobs' | 'createJob' | 'updateJob' | 'deleteJob'>
 
 /** The crontab line of the period. */
 export function scheduleFor(seconds: number): string {
@@ -36,100 +13,58 @@ export function scheduleFor(seconds: number): string {
 }
 
 /** The job that keeps an endpoint warm. It is named by the endpoint's id, which a renamed endpoint keeps. */
-export function jobFor({ id, name, warm }: Endpoint, target: Target): Job & { name: string } {
-  const { parent, prefix, url, serviceAccount, deadlineSeconds } = target
+function jobFor({ id, name, warm }: Endpoint, site: Site): Json & { name: string } {
+  const { address, email, own } = namesIn(site)
+  const url = address('warm')
   return {
-    name: `${parent}/jobs/${prefix}${id}`,
+    name: `projects/${site.project}/locations/${site.region}/jobs/${own(`warm-${id}`)}`,
     description: `Keeps the answers of ${name} fresh`,
     schedule: scheduleFor(warm!.seconds),
     timeZone: 'Etc/UTC',
-    attemptDeadline: { seconds: deadlineSeconds },
+    attemptDeadline: `${site['warm-deadline']}s`,
     // One more try, for a function that is being replaced; the next call follows soon.
-    retryConfig: { retryCount: 1, minBackoffDuration: { seconds: 10 }, maxBackoffDuration: { seconds: 60 } },
+    retryConfig: { retryCount: 1, minBackoffDuration: '10s', maxBackoffDuration: '60s' },
     httpTarget: {
       uri: `${url}?endpoint=${encodeURIComponent(name)}`,
       httpMethod: 'POST',
-      oidcToken: { serviceAccountEmail: serviceAccount, audience: url },
+      oidcToken: { serviceAccountEmail: email('scheduler'), audience: url },
     },
   }
 }
 
-/** Compares the endpoints with the jobs that exist. Changes nothing. */
-export async function planJobs(endpoints: Endpoint[], target: Target, jobs: Jobs): Promise<Step[]> {
-  const [listed] = await jobs.listJobs({ parent: target.parent })
-  const present = listed.map(job => job.name ?? '').filter(name => name.includes(`/jobs/${target.prefix}`))
-  const wanted = endpoints.filter(isWarmed).map(endpoint => jobFor(endpoint, target))
+/** Jobs for the endpoints that are kept warm, by default those of `queries/`; the others of this installation are removed. */
+export async function setUpJobs(
+  google: Google,
+  site: Site,
+  endpoints: readonly Endpoint[] = readQueries('queries').map(({ endpoint }) => endpoint),
+): Promise<void> {
+  const at = `cloudscheduler/v1/projects/${site.project}/locations/${site.region}/jobs`
+  const wanted = endpoints.filter(isWarmed).map(endpoint => jobFor(endpoint, site))
+  const there = await google.list(at, 'jobs')
+  for (const { name, ...job } of wanted) {
+    const present = there.find(one => one['name'] === name)
+    const title = `job ${idOf(name)}: ${job['schedule'] as string}, ${job['description'] as string}`
+    if (!present) await google.change(title, 'POST', at, { name, ...job })
+    else if (!holds(present, job))
+      await google.change(title, 'PATCH', `cloudscheduler/v1/${name}?updateMask=${Object.keys(job).join()}`, {
+        name,
+        ...job,
+      })
+  }
   const kept = new Set(wanted.map(({ name }) => name))
-  return [
-    ...wanted.map(job => ({ change: present.includes(job.name) ? 'updated' : 'created', job }) as const),
-    ...present.filter(name => !kept.has(name)).map(name => ({ change: 'removed', job: { name } }) as const),
-  ]
+  for (const name of there.map(one => one['name'] as string))
+    if (idOf(name).startsWith(namesIn(site).own('warm-')) && !kept.has(name)) await removeJob(google, name)
 }
 
-/** To remove a job that is gone already is no error; all other errors of the scheduler are thrown. */
-export async function carryOut({ change, job }: Step, { parent }: Target, jobs: Jobs): Promise<void> {
-  await actions[change](job, parent, jobs)
-}
-
-const actions: Record<Step['change'], (job: Step['job'], parent: string, jobs: Jobs) => Promise<unknown>> = {
-  created: (job, parent, jobs) => jobs.createJob({ parent, job }),
-  updated: (job, _, jobs) =>
-    jobs.updateJob({
-      job,
-      updateMask: {
-        paths: ['description', 'schedule', 'time_zone', 'attempt_deadline', 'retry_config', 'http_target'],
-      },
-    }),
-  removed: ({ name }, _, jobs) =>
-    jobs.deleteJob({ name }).catch((error: { code?: unknown }) => {
-      if (error.code !== notFound) throw error
-    }),
-}
-
-const notFound = 5
-
-/** Options of the client where gcloud has been sent elsewhere: REST without TLS. The client takes a host, and no path. */
-function elsewhere(google: Google): object {
-  const override = overrideOf('cloudscheduler')
-  if (!override) return {}
-  const auth = {
-    getUniverseDomain: async () => 'googleapis.com',
-    getClient: async () => ({}),
-    fetch: async (input: string, init: RequestInit = {}) => {
-      const headers = new Headers(init.headers)
-      headers.set('Authorization', `Bearer ${await google.accessToken()}`)
-      return fetch(input, { ...init, headers })
-    },
-  }
-  return {
-    fallback: true,
-    apiEndpoint: override.hostname,
-    port: Number(override.port),
-    protocol: 'http',
-    auth,
+/** One that is gone already is no error. */
+async function removeJob(google: Google, name: string): Promise<void> {
+  try {
+    await google.change(`job ${idOf(name)}: removed`, 'DELETE', `cloudscheduler/v1/${name}`)
+  } catch (error) {
+    if ((error as GoogleError).status !== 404) throw error
   }
 }
 
-/** Jobs for the endpoints of `queries/` that are kept warm; the others of this installation are removed. */
-export async function setUpJobs(google: Google, site: Site): Promise<void> {
-  const { project, region } = site
-  const { address, email, own } = namesIn(site)
-  const { v1 } = await import('@google-cloud/scheduler')
-  const jobs = new v1.CloudSchedulerClient({ projectId: project, ...elsewhere(google) })
-  const target: Target = {
-    parent: `projects/${project}/locations/${region}`,
-    prefix: own('warm-'),
-    url: address('warm'),
-    serviceAccount: email('scheduler'),
-    deadlineSeconds: Number(site['warm-deadline']),
-  }
-  const endpoints = readQueries('queries').map(({ endpoint }) => endpoint)
-  for (const step of await planJobs(endpoints, target, jobs)) {
-    const { name, description, schedule } = step.job
-    google.options.say(
-      ['job', name.split('/').at(-1), step.change, schedule, description].filter(Boolean).join(' '),
-    )
-    if (!google.options.dryRun) await carryOut(step, target, jobs)
-  }
-  await jobs.close()
+function idOf(name: string): string {
+  return name.split('/').at(-1)!
 }

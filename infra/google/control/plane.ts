@@ -21,10 +21,8 @@ interface Project {
 }
 
 interface Operation {
-  /** How often a client still hears that it is not done. */
+  /** How often a client still hears that it is not done, or a change beside it that it has to wait. */
   polls: number
-  /** Milliseconds since 1970: an operation without a waiting client ends too. */
-  until: number
   /** Names of the resources that are being changed: changes to them are refused until it is done. */
   locks: string[]
   body: Json
@@ -168,10 +166,6 @@ export function etagOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12)
 }
 
-/** How long an operation lasts without a client that asks. */
-const operationMs = 300
-const operationPolls = 1
-
 /** Starts a long-running operation: its effect is there at once, and its end after a poll. */
 export function operate(
   { state }: Call,
@@ -180,12 +174,7 @@ export function operate(
   locks: string[] = [],
 ): Json {
   const name = `${parent}/${parent.startsWith('operations') ? 'acat.' : ''}${randomUUID()}`
-  state.operations[name] = {
-    polls: operationPolls,
-    until: Date.now() + operationMs,
-    locks,
-    body: { ...body },
-  }
+  state.operations[name] = { polls: 1, locks, body: { ...body } }
   return { name, done: false, ...(body.metadata ? { metadata: body.metadata } : {}) }
 }
 
@@ -193,18 +182,18 @@ function poll(state: State, name: string): Json {
   const operation = state.operations[name]
   if (!operation) throw new Refusal('NOT_FOUND', `Operation '${name}' was not found`)
   const done = isDone(operation)
-  operation.polls--
   const { metadata, ...result } = operation.body
   return { name, done, ...(metadata ? { metadata } : {}), ...(done ? result : {}) }
 }
 
-function isDone({ polls, until }: Operation): boolean {
-  return polls <= 0 || Date.now() >= until
+/** From the second question on. */
+function isDone(operation: Operation): boolean {
+  return operation.polls-- <= 0
 }
 
 /** Whether an operation that is not done is changing the resource. */
 export function isLocked(state: State, name: string): boolean {
-  return Object.values(state.operations).some(one => !isDone(one) && one.locks.includes(name))
+  return Object.values(state.operations).some(one => one.locks.includes(name) && !isDone(one))
 }
 
 /** The methods that are alike for all resources. */
@@ -213,7 +202,7 @@ export const read = ({ state, name }: Call) => get(state, name)
 export const listed =
   (key: string) =>
   ({ state, name }: Call) => ({ [key]: list(state, name) })
-/** An operation, done from the second question on, or a third of a second after its start. */
+/** An operation, done from the second question on. */
 export const polled = ({ state, name }: Call) => poll(state, name)
 
 /**

@@ -85,11 +85,11 @@ export async function openRehearsal({ out, note = () => {}, folder, mutate }: Op
   const made = (state = newProject(id))
   const ofOwner = await openGates('owner@example.com', { ...behind, state: made })
   const ofBuild = await openGates(`lqe-build@${id}.iam.gserviceaccount.com`, { ...behind, state: made })
-  const project = await openProject({ id, state: made, processes, cwd, backends: ofOwner.env })
+  const project = await openProject({ id, state: made, processes, backends: ofOwner.env })
   if (mutate) project.plane.watch = () => mutate(made)
   const run = async (program: string, ...args: string[]) => {
     out(`== ${program} ${args.join(' ')}`)
-    const { status, output } = await project.run(program, args)
+    const { status, output } = await project.run(program, args, 'owner@example.com', cwd)
     for (const line of output.trim().split('\n')) out(`   ${line}`)
     if (status !== 0)
       throw new Error(`${args.join(' ')} ended with ${String(status)}:\n${output.slice(-1500)}`)

@@ -158,9 +158,7 @@ function serve(req: IncomingMessage, text: Buffer, state: State, address: string
   }
 }
 
-function find(method: string, asked: string): { route: Route; params: Record<string, string> } {
-  // Google's clients for Node.js take a host and no path; the only one in use is that of Cloud Scheduler.
-  const path = asked.startsWith('/v1/') ? `/cloudscheduler${asked}` : asked
+function find(method: string, path: string): { route: Route; params: Record<string, string> } {
   for (const { route, pattern } of compiled) {
     const match = route.method === method ? pattern.exec(path) : null
     if (match) return { route, params: { ...match.groups } }

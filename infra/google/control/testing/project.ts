@@ -13,64 +13,57 @@ export interface Project {
   plane: ControlPlane
   /** For settings and tokens; it is removed with the project. */
   folder: string
-  /** Runs a program as the owner or as another account. */
-  run(program: string, args: string[], as?: string): Promise<Done>
-  /** The same as the owner, killed with all that it started as the stand-in has done what `behind` says yes to. */
-  runAndKill(program: string, args: string[], behind: (call: string) => boolean): Promise<Done>
+  /** With which programs call the stand-in as that account. */
+  environment(as: string): Record<string, string | undefined>
+  /** Runs a program as the owner or as another account. @param cwd by default where this process is */
+  run(program: string, args: string[], as?: string, cwd?: string): Promise<Done>
   close(): Promise<void>
 }
 
 interface Done {
-  /** `null` after a kill. */
   status: number | null
   output: string
 }
 
 /**
  * @param state that of a project `my-project` which has nothing yet, if it is left out
- * @param cwd of the programs
  * @param backends settings of the programs, of the local BigQuery and Firestore
  */
 export async function openProject({
   id = 'my-project',
   state = newProject(id),
   processes,
-  cwd,
   backends = {},
 }: {
   id?: string
   state?: State
   processes?: Processes
-  cwd?: string
   backends?: Record<string, string>
 } = {}): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), 'control-'))
   const plane = await startControlPlane(state, processes)
-  const start = (program: string, args: string[], as: string): ChildProcess => {
+  const environment = (as: string) => {
     const tokenFile = join(folder, `token-${as}`)
     writeFileSync(tokenFile, as)
-    const env = {
+    return {
       ...clientEnvironment(plane.address, { configFolder: join(folder, 'gcloud'), tokenFile }),
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: getCompileCacheDir(),
-      HOME: folder,
       DEPLOY_PAUSE_MS: '50',
-      ...backends,
     }
-    // A group of its own, so that a kill reaches gcloud too.
-    return spawn(program, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   }
   return {
     id,
     plane,
     folder,
-    run: (program, args, as = 'owner@example.com') => finished(start(program, args, as)),
-    runAndKill: (program, args, behind) => {
-      const child = start(program, args, 'owner@example.com')
-      plane.watch = call => {
-        if (behind(call) && child.exitCode === null) process.kill(-child.pid!, 'SIGKILL')
+    environment,
+    run: (program, args, as = 'owner@example.com', cwd) => {
+      const env = {
+        ...environment(as),
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: getCompileCacheDir(),
+        HOME: folder,
+        ...backends,
       }
-      return finished(child).finally(() => (plane.watch = () => {}))
+      return finished(spawn(program, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'] }))
     },
     close: async () => {
       await plane.stop()
@@ -89,7 +82,10 @@ async function finished(child: ChildProcess): Promise<Done> {
 
 /** Whether a call of the stand-in changed something. */
 export function changes(call: string): boolean {
-  return / (POST|PUT|PATCH|DELETE) \S+ 200$/.test(call) && !/:getIamPolicy /.test(call)
+  return (
+    / (POST|PUT|PATCH|DELETE) \S+ 200$/.test(call) &&
+    !/:(getIamPolicy|testIamPermissions|getEffectiveOrgPolicy|generateIdToken) /.test(call)
+  )
 }
 
 /** What a script may have changed: all but the operations, whose names differ from run to run. */

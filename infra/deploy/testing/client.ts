@@ -1,0 +1,67 @@
+/** For tests: set-up in this process, by the deployment's own client, in a project on the stand-in of Google's control plane. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { changes, type Project } from '../../google/control/testing/project.ts'
+import { setUpDatabase, setUpFields } from '../firestore.ts'
+import { Google } from '../google-api.ts'
+import { setUpMonitoring } from '../monitoring.ts'
+import { setUpAccounts, setUpApis, setUpRoles } from '../project.ts'
+import { setUpJobs } from '../scheduler.ts'
+import { readSite, type Site } from '../settings.ts'
+import { setUpTables } from '../tables.ts'
+import { setUpTrigger } from '../trigger.ts'
+
+export interface Client {
+  google: Google
+  site: Site
+  /** The lines that an operator reads. */
+  said: string[]
+}
+
+/** A client of the owner or of another account: it is whoever this was called for last. @param flags as `--prefix=` is `prefix` */
+export function connect(
+  project: Project,
+  flags: Record<string, string> = {},
+  { as = 'owner@example.com', dryRun = false } = {},
+): Client {
+  Object.assign(process.env, project.environment(as), { DEPLOY_PAUSE_MS: '1' })
+  const said: string[] = []
+  const google = new Google({ project: project.id, dryRun, say: line => void said.push(line) })
+  return { google, site: readSite(project.id, flags), said }
+}
+
+/** Those of `deploy.ts` that need no bundle, by their titles. */
+export const steps: Record<string, (google: Google, site: Site) => Promise<unknown>> = {
+  APIs: setUpApis,
+  accounts: setUpAccounts,
+  rights: setUpRoles,
+  database: setUpDatabase,
+  tables: setUpTables,
+  jobs: setUpJobs,
+  monitoring: setUpMonitoring,
+  'builds of pushes': setUpTrigger,
+  'expiry and backups': setUpFields,
+}
+
+export async function setUp({ google, site }: Client, titles = Object.keys(steps)): Promise<void> {
+  for (const title of titles) await steps[title]!(google, site)
+}
+
+/**
+ * Runs `act` until its change number `at` has its effect: from then on nothing that the client asks gets out.
+ * @throws Error where `act` makes fewer changes
+ */
+export async function dieBehind(
+  at: number,
+  project: Project,
+  { google }: Client,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  let made = 0
+  project.plane.watch = call => {
+    if (changes(call) && ++made === at) google.accessToken = () => Promise.reject(new Error('dead'))
+  }
+  const end = await act().catch((error: Error) => error)
+  project.plane.watch = () => {}
+  if (!(end instanceof Error && end.message === 'dead') && made !== at) throw new Error(`there were ${made}`)
+  await sleep(20) // what it had already sent arrives
+}
