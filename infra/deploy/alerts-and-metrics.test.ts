@@ -17,9 +17,10 @@ import { readTableSchemas } from '../../shared/engines/duckdb/tables.ts'
 import { lineOf, type Log } from '../../shared/log.ts'
 import { startBigQueryServer, type BigQueryServer } from '../google/bigquery/server.ts'
 import { parseFilter, valueAt } from '../google/testing/log-filter.ts'
+import { openProject } from '../google/control/testing/project.ts'
 import { dashboard, metrics, policies as policiesOf } from './alerts-and-metrics.ts'
-import { planMonitoring, type Present } from './monitoring-plan.ts'
-import { requestsView, routedSchema, routedTable } from './requests-view.ts'
+import { requestsView, routedSchema, routedTable } from './tables.ts'
+import { connect, setUp } from './testing/client.ts'
 
 type Json = Record<string, unknown>
 
@@ -115,9 +116,16 @@ describe('the metrics', () => {
     rmSync(env['DATA_DIR']!, { recursive: true })
   })
 
+  /** As set-up leaves it in a project. */
+  async function sinkFilter(): Promise<string> {
+    const project = await openProject()
+    await setUp(connect(project), ['APIs', 'accounts', 'tables'])
+    await project.close()
+    return project.plane.state.resources['projects/my-project/sinks/lqe-requests']!['filter'] as string
+  }
+
   test('are beside a sink, whose view has the columns of service.requests for each call and run of the warmer', async () => {
-    const setup = readFileSync('infra/deploy/setup.sh', 'utf8')
-    const matches = parseFilter(/ filter='([^']+)'/.exec(setup)![1]!)
+    const matches = parseFilter(await sinkFilter())
     const routed = entries.filter(matches).map(({ jsonPayload }) => jsonPayload as Row)
     const schema = JSON.parse(readFileSync('infra/tables/service.requests.json', 'utf8')) as FieldSchema[]
     const columns = columnsOf(routedSchema(schema), ({ type }) => new Error(type))
@@ -223,84 +231,5 @@ describe('the policies', () => {
       ),
     ]
     expect(new Set(named.map(match => match[1]))).toEqual(new Set(Object.keys(metrics)))
-  })
-})
-
-describe('the plan for the monitoring', () => {
-  const site = { project: 'my-project', region: 'europe-west1' }
-  const nothing: Present = { metrics: [], channels: [], uptime: [], dashboards: [], policies: [] }
-  const channel = {
-    name: 'projects/p/notificationChannels/1',
-    labels: { email_address: 'night@example.com' },
-  }
-  const policyOf = (displayName: string) => policies.find(policy => policy.displayName === displayName)!
-  const store = {
-    ...policyOf('Store unavailable'),
-    name: 'projects/p/alertPolicies/7',
-    conditions: policyOf('Store unavailable').conditions.map(one => ({
-      ...one,
-      name: 'projects/p/alertPolicies/7/conditions/8',
-    })),
-    creationRecord: { mutateTime: '2026-03-10T12:00:00Z' },
-    notificationChannels: ['projects/p/notificationChannels/2'],
-    enabled: false,
-  }
-  const changesOf = (present: Partial<Present>, more = {}) =>
-    planMonitoring({ ...site, ...more }, { ...nothing, ...present })
-
-  test('makes metrics before the policies that name them', () => {
-    const kinds = changesOf({}).map(({ args }) => args.slice(0, -2).join(' '))
-    expect(kinds.lastIndexOf('logging metrics create')).toBeLessThan(
-      changesOf({}).findIndex(({ args }) => args.includes('policies')),
-    )
-    expect(kinds).toHaveLength(Object.keys(metrics).length + 2 + policies.length)
-  })
-
-  test('leaves alone what is there, with what Google adds', () => {
-    const about = changesOf({ policies: [store] }).filter(
-      ({ file }) => file?.['displayName'] === 'Store unavailable',
-    )
-    expect(about).toEqual([])
-  })
-
-  test('puts back what was changed by hand', () => {
-    const bytes = { ...metrics['lqe_bytes'], name: 'lqe_bytes' }
-    const present = {
-      metrics: [{ ...bytes, filter: 'severity>=ERROR' }],
-      policies: [{ ...store, severity: 'ERROR' }],
-    }
-    const updates = changesOf(present).filter(({ args }) => args.includes('update'))
-    expect(updates).toMatchObject([
-      {
-        args: expect.arrayContaining(['metrics', 'lqe_bytes']),
-        file: { filter: metrics['lqe_bytes']!['filter'] },
-      },
-      {
-        args: expect.arrayContaining(['policies', '7']),
-        file: { severity: store['severity' as keyof typeof store] },
-      },
-    ])
-    expect(updates[1]!.file!['severity']).not.toBe('ERROR')
-  })
-
-  test('adds the address to a policy, and keeps its other channels, its conditions and whether it is on', () => {
-    const [update] = changesOf(
-      { policies: [store], channels: [channel] },
-      { notify: 'night@example.com' },
-    ).filter(({ args }) => args.includes('update'))
-    expect(update).toMatchObject({
-      args: ['alpha', 'monitoring', 'policies', 'update', '7', '--policy-from-file='],
-      file: {
-        notificationChannels: ['projects/p/notificationChannels/2', 'projects/p/notificationChannels/1'],
-        enabled: false,
-        conditions: [{ name: 'projects/p/alertPolicies/7/conditions/8' }],
-      },
-    })
-  })
-
-  test('updates a dashboard under its etag', () => {
-    const there = { name: 'projects/123/dashboards/lqe', displayName: 'Another', etag: 'e1' }
-    const update = changesOf({ dashboards: [there] }).find(({ args }) => args.includes('dashboards'))
-    expect(update).toMatchObject({ args: expect.arrayContaining(['update', 'lqe']), file: { etag: 'e1' } })
   })
 })

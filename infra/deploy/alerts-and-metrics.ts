@@ -50,7 +50,7 @@ export const metrics: Record<string, Json> = {
   ),
   lqe_bytes: metric(
     'Bytes that BigQuery read, for each request or call of warm that had it run.',
-    `${revision} AND (jsonPayload.message="request" OR jsonPayload.message="warm") AND jsonPayload.bytes>0`,
+    `${both} AND (jsonPayload.message="request" OR jsonPayload.message="warm") AND jsonPayload.bytes>0`,
     ['endpoint'],
     'bytes',
   ),

@@ -17,7 +17,7 @@ export async function setUpMonitoring(google: Google, site: Site): Promise<void>
   }
   await setUpUptime(google, project, uptimeCheck)
   await setUpDashboard(google, project, dashboard)
-  const channel = await setUpChannel(google, site)
+  const channel = await setUpChannel(google, site, uptimeCheck.userLabels)
   await setUpPolicies(google, project, policies, channel)
 }
 
@@ -54,20 +54,24 @@ async function setUpDashboard(
     })
 }
 
-/** @returns its name, where an address is given */
-async function setUpChannel(google: Google, { project, notify }: Site): Promise<string | undefined> {
+/** One of the installation's own: a removal takes it along. @returns its name, where an address is given */
+async function setUpChannel(
+  google: Google,
+  { project, notify }: Site,
+  userLabels: { service: string },
+): Promise<string | undefined> {
   if (!notify) return undefined
   const at = `monitoring/v3/projects/${project}/notificationChannels`
   const channels = await google.list(at, 'notificationChannels')
   const labels = { email_address: notify }
-  const present = channels.find(one => holds(one, { labels }))
+  const present = channels.find(one => holds(one, { labels, userLabels }))
   const channel =
     present ??
     (await google.change(`notifications to ${notify}`, 'POST', at, {
       type: 'email',
-      displayName: `lqe: ${notify}`,
+      displayName: `${userLabels.service}: ${notify}`,
       labels,
-      userLabels: { service: 'lqe' },
+      userLabels,
     }))
   return channel['name'] as string | undefined
 }
