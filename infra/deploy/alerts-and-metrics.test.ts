@@ -30,7 +30,7 @@ interface Metric {
   valueExtractor?: string
 }
 
-const policies = policiesOf('my-host')
+const policies = policiesOf('my-check')
 
 /** "Structured logging", "Special JSON fields": these leave the payload. */
 function entryOf(line: string, service: string): Json {

@@ -186,8 +186,11 @@ function burnRate(threshold: number, long: [string, number], short: [string, num
 
 const hour = 3600
 
-/** Each says in its text what its threshold means, and which section of infra/docs/operating.md to read. */
-export function policies(host: string): Policy[] {
+/**
+ * Each says in its text what its threshold means, and which section of infra/docs/operating.md to read.
+ * @param check id of the uptime check, which Google gives
+ */
+export function policies(check: string): Policy[] {
   const answers = (...kinds: string[]) =>
     `${own('lqe_answers')} AND metric.labels.cache=one_of(${kinds.map(kind => `"${kind}"`).join()})`
   const cacheable = answers('hit', 'stale', 'miss', 'revalidated', 'collapsed')
@@ -253,7 +256,7 @@ export function policies(host: string): Policy[] {
       'OR',
       [
         over('The uptime check fails', 1, {
-          filter: `resource.type="uptime_url" AND resource.labels.host="${host}" AND metric.type="monitoring.googleapis.com/uptime_check/check_passed"`,
+          filter: `resource.type="uptime_url" AND metric.labels.check_id="${check}" AND metric.type="monitoring.googleapis.com/uptime_check/check_passed"`,
           seconds: 300,
           aligner: 'ALIGN_NEXT_OLDER',
           reducer: 'REDUCE_COUNT_FALSE',
@@ -294,14 +297,15 @@ export function policies(host: string): Policy[] {
 /**
  * All of it for an installation: one with a prefix has names of its own, in filters as in titles.
  * @param site the deployment's settings
+ * @param check id of the uptime check, for the policies
  */
-export function watched(site: Pick<Site, 'project' | 'region' | 'prefix'>) {
+export function watched(site: Pick<Site, 'project' | 'region' | 'prefix'>, check = '') {
   const { address, own: named, functionName } = namesIn(site)
   const all = {
     metrics,
     uptimeCheck: uptimeCheck(site.project, new URL(address('query')).host),
     dashboard: dashboard(site.project),
-    policies: policies(new URL(address('query')).host),
+    policies: policies(check),
   }
   if (!site.prefix) return all
   const renamed = JSON.stringify(all)

@@ -40,9 +40,9 @@ describe('set-up', () => {
       1,
       1,
       1,
-      policies('a-host').length,
+      policies('a-check').length,
     ])
-    expect(said).toHaveLength(Object.keys(metrics).length + 3 + policies('a-host').length)
+    expect(said).toHaveLength(Object.keys(metrics).length + 3 + policies('a-check').length)
     const after = lasting(project.plane.state)
     expect(await monitor({ notify: 'night@example.com' })).toEqual([])
     expect(lasting(project.plane.state)).toEqual(after)
@@ -51,7 +51,7 @@ describe('set-up', () => {
   test('waits for a metric that is so new that not all of Google knows it', async () => {
     project.plane.state.projects['my-project']!.news = []
     expect(await monitor()).toContainEqual(expect.stringMatching(/^again in 3 s: Cannot find metric/))
-    expect(all('alertPolicies')).toHaveLength(policies('a-host').length)
+    expect(all('alertPolicies')).toHaveLength(policies('a-check').length)
   })
 
   test('puts back what was changed by hand, and leaves the rest alone, with two roles', async () => {
@@ -109,6 +109,14 @@ describe('set-up', () => {
     await monitor({ notify, prefix: 'staging' })
     expect(lasting(project.plane.state).resources).toMatchObject(before)
     expect(kinds.map(kind => all(kind).length)).toEqual([8, 2, 2, 2, 14])
+    for (const { name, displayName } of all('uptimeCheckConfigs')) {
+      const id = String(name).split('/').at(-1)!
+      const about = all('alertPolicies').filter(policy =>
+        JSON.stringify(policy).includes(`check_id=\\"${id}\\"`),
+      )
+      const title = displayName === 'lqe-query' ? '' : 'staging: '
+      expect(about.map(policy => policy['displayName'])).toEqual([`${title}Query does not answer`])
+    }
     project.plane.calls.length = 0
     await monitor({ notify })
     await monitor({ notify, prefix: 'staging' })

@@ -6,7 +6,7 @@ import type { Site } from './settings.ts'
 /** Metrics before the policies that name them, which are refused otherwise. What was changed by hand is put back. */
 export async function setUpMonitoring(google: Google, site: Site): Promise<void> {
   const { project } = site
-  const { metrics, uptimeCheck, dashboard, policies } = watched(site)
+  const { metrics, uptimeCheck, dashboard } = watched(site)
   const logging = `logging/v2/projects/${project}/metrics`
   const there = await google.list(logging, 'metrics')
   for (const [name, metric] of Object.entries(metrics)) {
@@ -15,25 +15,23 @@ export async function setUpMonitoring(google: Google, site: Site): Promise<void>
     else if (!holds(present, metric))
       await google.change(`metric ${name}: changed`, 'PUT', `${logging}/${name}`, { name, ...metric })
   }
-  await setUpUptime(google, project, uptimeCheck)
+  const check = await setUpUptime(google, project, uptimeCheck)
   await setUpDashboard(google, project, dashboard)
   const channel = await setUpChannel(google, site, uptimeCheck.userLabels)
-  await setUpPolicies(google, project, policies, channel)
+  await setUpPolicies(google, project, watched(site, check).policies, channel)
 }
 
-async function setUpUptime(google: Google, project: string, check: Json): Promise<void> {
+/** @returns its id; empty in a dry run that would make it */
+async function setUpUptime(google: Google, project: string, check: Json): Promise<string> {
   const at = `monitoring/v3/projects/${project}/uptimeCheckConfigs`
   const { displayName, monitoredResource } = check
   const all = await google.list(at, 'uptimeCheckConfigs')
   const present = all.find(one => holds(one, { displayName, monitoredResource }))
-  if (present && holds(present, check)) return
   const title = `uptime check ${displayName as string}`
-  if (!present) await google.change(`${title}: made`, 'POST', at, check)
-  else
-    await google.change(`${title}: changed`, 'PATCH', `monitoring/v3/${present['name'] as string}`, {
-      ...check,
-      name: present['name'],
-    })
+  const { name = '' } = present ?? (await google.change(`${title}: made`, 'POST', at, check))
+  if (present && !holds(present, check))
+    await google.change(`${title}: changed`, 'PATCH', `monitoring/v3/${name as string}`, { ...check, name })
+  return (name as string).split('/').at(-1)!
 }
 
 /** Google answers with the project's number in the name. */
