@@ -114,7 +114,13 @@ interface Effective {
   booleanPolicy?: { enforced?: boolean }
 }
 
+/** Managed ones are told by version 2 alone, another API ("Error 400: ... is in a Managed constraint format", by version 1). */
 async function effective(google: Google, project: string, constraint: string): Promise<Effective> {
+  if (constraint.includes('.managed.')) {
+    const path = `orgpolicy/v2/projects/${project}/policies/${constraint}:getEffectivePolicy`
+    const policy = (await google.peek('GET', path)) as { spec?: { rules?: { enforce?: boolean }[] } } | null
+    return { booleanPolicy: { enforced: policy?.spec?.rules?.some(({ enforce }) => enforce) ?? false } }
+  }
   const path = `cloudresourcemanager/v1/projects/${project}:getEffectiveOrgPolicy`
   return ((await google.peek('POST', path, { constraint: `constraints/${constraint}` })) ?? {}) as Effective
 }
@@ -222,9 +228,9 @@ async function checkNames(google: Google, site: Site): Promise<(string | null)[]
   )
 }
 
-/** It deploys the functions. */
+/** It deploys the functions. Asking it for its version would take it a second. */
 function checkGcloud(): string | null {
-  const { status } = spawnSync('gcloud', ['--version'], { stdio: 'ignore' })
+  const { status } = spawnSync('sh', ['-c', 'command -v gcloud'], { stdio: 'ignore' })
   return status === 0
     ? null
     : 'There is no gcloud: https://cloud.google.com/sdk/docs/install, or use Cloud Shell.'

@@ -14,7 +14,10 @@ interface Project {
   /** Enabled APIs, as `run.googleapis.com`. */
   apis: string[]
   isBilled: boolean
-  /** Policies of the organization that are in force, by constraint, as `iam.allowedPolicyMemberDomains`. */
+  /**
+   * Policies of the organization that are in force, by constraint: `iam.allowedPolicyMemberDomains` as version 1 of the API tells
+   * it, `iam.managed.allowedPolicyMembers` a rule of version 2.
+   */
   constraints: Record<string, Json>
   /** APIs and accounts so new that the next use of each is refused; `null`: all know of them at once. */
   news: string[] | null

@@ -46,8 +46,22 @@ export const projectRoutes = [
   }),
   route('POST', `${project}:getEffectiveOrgPolicy`, 'orgpolicy.policy.get', call => {
     const constraint = String(call.body['constraint'])
+    // The words of terraform-google-org-policy, issue 183.
+    if (constraint.includes('.managed.'))
+      invalid(
+        `${constraint} is in a Managed constraint format. Managed constraints are only supported with Org Policy V2 API.`,
+      )
     return { constraint, ...projectOf(call)[1].constraints[constraint.replace('constraints/', '')] }
   }),
+  route(
+    'GET',
+    'orgpolicy/v2/projects/{project}/policies/{policy}:getEffectivePolicy',
+    'orgpolicy.policy.get',
+    call => {
+      const rule = projectOf(call)[1].constraints[call.params['policy']!]
+      return { name: call.name, spec: rule ? { rules: [rule] } : {} }
+    },
+  ),
   route('GET', 'cloudbilling/v1/projects/{project}/billingInfo', 'resourcemanager.projects.get', call => ({
     name: `projects/${call.params['project']}/billingInfo`,
     billingEnabled: projectOf(call)[1].isBilled,
@@ -146,7 +160,8 @@ function checkPolicy(call: Call, { bindings = [] }: Policy): void {
 export function checkMember(call: Call, member: string): void {
   const [, project] = projectOf(call)
   const [kind, email = ''] = member.split(':')
-  if (kind === 'allUsers' && project.constraints['iam.allowedPolicyMemberDomains'])
+  const forbidding = ['iam.allowedPolicyMemberDomains', 'iam.managed.allowedPolicyMembers']
+  if (kind === 'allUsers' && forbidding.some(one => project.constraints[one]))
     throw new Refusal(
       'FAILED_PRECONDITION',
       'One or more users named in the policy do not belong to a permitted customer, perhaps due to an organization policy.',
