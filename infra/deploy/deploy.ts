@@ -164,11 +164,13 @@ function command(name: string, description: string): Command {
     .option('--dry-run', 'say what would be changed, and change nothing')
 }
 
-const program = new Command('npm run deploy --')
+/** Without a word it is `all`, whose help this has too. */
+const program = new Command('deploy').helpOption(false)
 program.addCommand(
   command('all', 'Deploys the service in a project of Google Cloud, or what is missing of it')
     .option('--sample', 'load the sample logs')
     .option('--only <steps>', `some of: ${steps.map(([title]) => title).join(', ')}`)
+    .addHelpText('after', '\nOthers, each with --help: push, rollback, restore, remove')
     .action(deploy),
   { isDefault: true },
 )

@@ -135,7 +135,7 @@ export function readSite(project: string, given: Record<string, string | string[
     throw new SettingsError(`--project=${project} is not the id of a project, such as my-project-123`)
   const file = fileOf(project, given['prefix'] as string | undefined)
   const kept = existsSync(file) ? (parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {}
-  const { env: keptEnv = {}, ...keptSettings } = (kept ?? {}) as { env?: Record<string, string> }
+  const { env: keptEnv, ...keptSettings } = (kept ?? {}) as { env?: Record<string, unknown> }
   const { env = [], ...flags } = given
   const values: Record<string, string | undefined> = {}
   for (const name of Object.keys(keptSettings))
@@ -152,7 +152,11 @@ export function readSite(project: string, given: Record<string, string | string[
     project,
     dataset: values['dataset'] ?? (prefix ? `${prefix}_logs` : 'logs'),
     database: values['database'] ?? (prefix || '(default)'),
-    env: { ...keptEnv, ...Object.fromEntries((env as string[]).map(pairOf)) },
+    env: Object.fromEntries([
+      // By hand a number may be written without quotes, which gcloud refuses.
+      ...Object.entries(keptEnv ?? {}).map(([name, value]) => [name, String(value)]),
+      ...(env as string[]).map(pairOf),
+    ]) as Record<string, string>,
   }
 }
 
