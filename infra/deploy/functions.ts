@@ -31,7 +31,8 @@ interface Target {
   tag?: string
 }
 
-export type Addresses = Record<FunctionName, string>
+type OfBoth = Record<FunctionName, string>
+export type Addresses = OfBoth
 
 /** Settings of the service where it runs, and of commands that work on the same data. */
 export function serviceEnvironment(site: Site): Record<string, string> {
@@ -47,13 +48,14 @@ export function serviceEnvironment(site: Site): Record<string, string> {
   }
 }
 
-const environmentOf: Record<FunctionName, (site: Site) => Record<string, string>> = {
-  query: () => ({}),
-  warm: site => ({
+/** All that a deployed function is told. */
+export function environmentOf(site: Site, name: FunctionName): Record<string, string> {
+  const ofWarm = {
     WARM_AUDIENCE: namesIn(site).address('warm'),
     WARM_SERVICE_ACCOUNT: namesIn(site).email('scheduler'),
     WARM_DEADLINE_MS: `${site['warm-deadline']}000`,
-  }),
+  }
+  return { NODE_ENV: 'production', ...serviceEnvironment(site), ...(name === 'warm' ? ofWarm : {}) }
 }
 
 /** Flags of gcloud whose value is a setting: `--memory` is `query-memory` or `warm-memory`. */
@@ -91,14 +93,13 @@ export function deployArguments(site: Site, name: FunctionName, envFile: string)
 
 /** Deploys both side by side. What serves goes on serving. @throws Error with gcloud's last lines */
 export async function deployFunctions(google: Google, site: Site): Promise<void> {
-  await Promise.all(functionNames.map(name => hold(google, site, name)))
+  await holdTraffic(google, site)
   const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
   try {
     await Promise.all(
       functionNames.map(async name => {
         const envFile = join(folder, `${name}.yaml`)
-        const env = { NODE_ENV: 'production', ...serviceEnvironment(site), ...environmentOf[name](site) }
-        writeFileSync(envFile, JSON.stringify(env))
+        writeFileSync(envFile, JSON.stringify(environmentOf(site, name)))
         google.options.say(`function ${namesIn(site).functionName(name)}: deployed`)
         if (!google.options.dryRun) await gcloud(deployArguments(site, name, envFile), google.options.say)
       }),
@@ -136,7 +137,7 @@ function printed(program: string, args: string[]): Promise<{ code: number | null
 }
 
 /** Everyone calls query, which asks for keys; the scheduler alone calls warm. */
-async function setUpCallers(google: Google, site: Site): Promise<void> {
+export async function setUpCallers(google: Google, site: Site): Promise<void> {
   const { service, email } = namesIn(site)
   const query = `run/v2/${service('query')}`
   if (site.access === 'no-invoker-check') {
@@ -189,6 +190,11 @@ async function send(
   return (await google.change(title, 'PATCH', at, { traffic })) as Service
 }
 
+/** Names the revisions that serve, where the newest would. */
+export async function holdTraffic(google: Google, site: Site): Promise<void> {
+  await Promise.all(functionNames.map(name => hold(google, site, name)))
+}
+
 async function hold(google: Google, site: Site, name: FunctionName): Promise<void> {
   const service = await serviceOf(google, site, name)
   if (!service || service.traffic?.every(({ type }) => type.endsWith('_REVISION'))) return
@@ -197,7 +203,7 @@ async function hold(google: Google, site: Site, name: FunctionName): Promise<voi
 
 /** Gives the newest revisions addresses of their own. */
 export async function tagCandidates(google: Google, site: Site): Promise<Addresses> {
-  return addressesOf(async name => {
+  return ofBoth(async name => {
     const service = (await serviceOf(google, site, name))!
     const revision = service.latestReadyRevision.split('/').at(-1)!
     const others = (service.traffic ?? []).filter(({ tag }) => tag !== 'candidate')
@@ -230,28 +236,26 @@ export async function sendTraffic(google: Google, site: Site): Promise<void> {
   }
 }
 
-/** The revisions tagged `previous`, or those named, get all the traffic again. @throws Error where there is none */
-export async function rollback(google: Google, site: Site, named: Partial<Addresses>): Promise<void> {
-  for (const name of functionNames) {
+/** The revisions tagged `previous`, or those named, get all the traffic again. @throws Error where there is none, of both or one */
+export async function rollback(google: Google, site: Site, named: Partial<OfBoth>): Promise<void> {
+  const revisions = await ofBoth(async name => {
     const service = await serviceOf(google, site, name)
     const revision = named[name] ?? (service && tagged(service, 'previous')?.revision)
     if (!revision) throw new Error(`${name} has no revision tagged previous; name one: --${name}=REVISION`)
-    await send(
-      google,
-      site,
-      name,
-      [byName(revision, { percent: 100 })],
-      `${name}: ${revision} gets the traffic`,
-    )
+    return revision
+  })
+  for (const name of functionNames) {
+    const traffic = [byName(revisions[name], { percent: 100 })]
+    await send(google, site, name, traffic, `${name}: ${revisions[name]} gets the traffic`)
   }
 }
 
 /** Where callers find the functions. */
 export function servingAddresses(google: Google, site: Site): Promise<Addresses> {
-  return addressesOf(async name => (await serviceOf(google, site, name))!.uri)
+  return ofBoth(async name => (await serviceOf(google, site, name))!.uri)
 }
 
-async function addressesOf(find: (name: FunctionName) => Promise<string>): Promise<Addresses> {
+async function ofBoth(find: (name: FunctionName) => Promise<string>): Promise<OfBoth> {
   const [query, warm] = await Promise.all(functionNames.map(find))
   return { query: query!, warm: warm! }
 }
