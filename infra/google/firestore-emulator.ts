@@ -1,12 +1,13 @@
 /** Google's Firestore emulator: one for all test files that a Jest worker runs, or for another process; it ends with it. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../shared/testing/free-port.ts'
+import { printedBy, sdkRoot } from './sdk-root.ts'
 
 export interface Emulator {
   /** host:port */
@@ -31,26 +32,11 @@ export function missingEmulator(): string | null {
 }
 
 function find(): NonNullable<typeof search> {
-  const gcloud = printedBy('sh', '-c', 'command -v gcloud')
-  if (!gcloud) return { missing: 'gcloud is not installed' }
-  let jar = jarIn(join(realpathSync(gcloud), '../..'))
-  // A wrapper stands elsewhere. `gcloud info` takes most of a second, in each test file.
-  if (!existsSync(jar))
-    jar = jarIn(printedBy('gcloud', 'info', '--format=value(installation.sdk_root)') ?? '')
+  const root = sdkRoot()
+  if (root === null) return { missing: 'gcloud is not installed' }
+  const jar = join(root, 'platform', 'cloud-firestore-emulator', 'cloud-firestore-emulator.jar')
   if (!existsSync(jar)) return { missing: 'gcloud has no cloud-firestore-emulator' }
   return printedBy('java', '--version') ? { jar } : { missing: 'java is not installed' }
-}
-
-function jarIn(sdkRoot: string): string {
-  return join(sdkRoot, 'platform', 'cloud-firestore-emulator', 'cloud-firestore-emulator.jar')
-}
-
-function printedBy(program: string, ...args: string[]): string | null {
-  try {
-    return execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-  } catch {
-    return null
-  }
 }
 
 /** Finds it running, or starts it. Firestore clients that this process opens from then on call it. */

@@ -10,6 +10,7 @@ import {
   type Json,
   list,
   listed,
+  maskOf,
   patch,
   Refusal,
   remove,
@@ -60,7 +61,7 @@ function createTrigger(call: Call): Json {
 function updateTrigger(call: Call): Json {
   const trigger = get(call.state, triggerName(call))
   const wanted = structuredClone(trigger)
-  patch(wanted, call.body, call.query.get('updateMask')!.split(','))
+  patch(wanted, call.body, maskOf(call))
   checkTrigger(call, wanted)
   return Object.assign(trigger, wanted)
 }

@@ -1,6 +1,6 @@
-/** The stand-in refuses what Google refuses: asked over HTTP as gcloud, bq and Google's clients ask. */
-import { request } from 'node:http'
+/** The stand-in refuses what Google refuses: asked over HTTP as the deployment and gcloud ask. */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { testWithGcloud } from '../testing/gcloud.ts'
 import { connectRepository } from './builds.ts'
 import type { Json, Policy } from './plane.ts'
 import { type ControlPlane, newProject, startControlPlane } from './server.ts'
@@ -19,6 +19,7 @@ const apis = [
   'iamcredentials',
   'logging',
   'monitoring',
+  'orgpolicy',
   'run',
 ]
 
@@ -144,12 +145,70 @@ describe('a policy', () => {
   })
 })
 
+describe('a project', () => {
+  const project = 'cloudresourcemanager/v1/projects/my-project'
+
+  test('without billing enables no API', async () => {
+    const serviceIds = ['run.googleapis.com']
+    const enable = () =>
+      answer('POST', 'serviceusage/v1/projects/my-project/services:batchEnable', { serviceIds })
+    const billed = async () => (await call('GET', 'cloudbilling/v1/projects/my-project/billingInfo')).body
+    plane.state.projects['my-project']!.isBilled = false
+    expect(await billed()).toMatchObject({ billingEnabled: false })
+    expect(await enable()).toMatch(/^400 FAILED_PRECONDITION Billing account for project '\d+' is not found/)
+    plane.state.projects['my-project']!.isBilled = true
+    expect([await enable(), await billed()]).toEqual([
+      '200',
+      expect.objectContaining({ billingEnabled: true }),
+    ])
+  })
+
+  test('says which permissions its caller has', async () => {
+    const permissions = ['run.services.setIamPolicy', 'iam.serviceAccounts.getOpenIdToken']
+    const asked = async (as: string) =>
+      (await call('POST', `${project}:testIamPermissions`, { permissions }, as)).body['permissions']
+    expect(await asked(owner)).toEqual(['run.services.setIamPolicy'])
+    expect(await asked('guest@example.com')).toEqual([])
+  })
+
+  test('tells a policy of its organization by the API of its kind', async () => {
+    await enableAll()
+    const { constraints } = plane.state.projects['my-project']!
+    constraints['iam.allowedPolicyMemberDomains'] = { listPolicy: { allowedValues: ['C0abc'] } }
+    constraints['iam.managed.allowedPolicyMembers'] = { enforce: true }
+    const first = (constraint: string) =>
+      call('POST', `${project}:getEffectiveOrgPolicy`, { constraint: `constraints/${constraint}` })
+    expect((await first('iam.allowedPolicyMemberDomains')).body).toMatchObject({
+      listPolicy: { allowedValues: ['C0abc'] },
+    })
+    expect(await first('iam.managed.allowedPolicyMembers')).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('only supported with Org Policy V2 API') } },
+    })
+    const second = `orgpolicy/v2/projects/my-project/policies/iam.managed.allowedPolicyMembers`
+    expect((await call('GET', `${second}:getEffectivePolicy`)).body).toMatchObject({
+      spec: { rules: [{ enforce: true }] },
+    })
+  })
+
+  test.each(['iam.allowedPolicyMemberDomains', 'iam.managed.allowedPolicyMembers'])(
+    'with the constraint %s has no policy with allUsers',
+    async constraint => {
+      await enableAll()
+      expect(await grant('roles/run.invoker', 'allUsers')).toBe('200')
+      plane.state.projects['my-project']!.constraints[constraint] = { enforce: true }
+      expect(await grant('roles/run.invoker', 'allUsers')).toMatch(/^400 FAILED_PRECONDITION .*organization/)
+    },
+  )
+})
+
 describe('Firestore', () => {
   const databases = 'firestore/v1/projects/my-project/databases'
   const field = (name: string) =>
     `${databases}/(default)/collectionGroups/keys/fields/${name}?updateMask=indexConfig`
   const create = () =>
     call('POST', `${databases}?databaseId=(default)`, { deleteProtectionState: 'DELETE_PROTECTION_ENABLED' })
+  const wait = async (path: string, body: Json) => end(await call('PATCH', path, body))
   const end = async ({ body }: { body: Json }) => {
     for (let done = false; !done;)
       ({ done } = (await call('GET', `firestore/v1/${String(body['name'])}`)).body as { done: boolean })
@@ -176,8 +235,46 @@ describe('Firestore', () => {
   test('does not delete a database that is protected', async () => {
     await create()
     expect(await answer('DELETE', `${databases}/(default)`)).toMatch(/^400 .*delete protection/)
-    await call('PATCH', `${databases}/(default)`, { deleteProtectionState: 'DELETE_PROTECTION_DISABLED' })
+    const off = { deleteProtectionState: 'DELETE_PROTECTION_DISABLED' }
+    expect(await answer('PATCH', `${databases}/(default)`, off)).toMatch(/^400 .*update_mask is required/)
+    await call('PATCH', `${databases}/(default)?updateMask=deleteProtectionState`, off)
     expect(await answer('DELETE', `${databases}/(default)`)).toBe('200')
+  })
+
+  test('lets one field of a collection group expire', async () => {
+    await end(await create())
+    const expiry = (name: string) => field(name).replace('indexConfig', 'ttlConfig')
+    await wait(expiry('a'), { ttlConfig: {} })
+    expect(await answer('PATCH', expiry('b'), { ttlConfig: {} })).toMatch(
+      /^400 .*Only one field of a collection group may expire/,
+    )
+  })
+
+  test('lists the fields that are asked for, by the two filters that there are', async () => {
+    await end(await create())
+    await wait(field('a'), { indexConfig: { indexes: [] } })
+    await wait(field('b').replace('indexConfig', 'ttlConfig'), { ttlConfig: {} })
+    const all = `${databases}/(default)/collectionGroups/-/fields?filter=`
+    const found = async (filter: string) => {
+      const { fields } = (await call('GET', `${all}${filter}`)).body as { fields: { name: string }[] }
+      return fields.map(({ name }) => name.split('/').at(-1))
+    }
+    expect(await found('indexConfig.usesAncestorConfig:false')).toEqual(['a'])
+    expect(await found('ttlConfig:*')).toEqual(['b'])
+    expect(await answer('GET', `${all}name:a`)).toMatch(/^400 .*filter name:a is not supported/)
+  })
+
+  test('has one daily schedule of backups, which are kept for 14 weeks at most', async () => {
+    await end(await create())
+    const schedules = `${databases}/(default)/backupSchedules`
+    const daily = (days: number) =>
+      answer('POST', schedules, { retention: `${days * 86_400}s`, dailyRecurrence: {} })
+    expect(await daily(99)).toMatch(/^400 .*at most 14 weeks/)
+    expect(await daily(98)).toBe('200')
+    expect(await daily(7)).toMatch(/^409 ALREADY_EXISTS/)
+    const change = (days: number) =>
+      answer('PATCH', `${schedules}/dailyRecurrence?updateMask=retention`, { retention: `${days * 86_400}s` })
+    expect([await change(7), await change(99)]).toEqual(['200', expect.stringMatching(/^400/)])
   })
 })
 
@@ -234,15 +331,32 @@ describe('BigQuery', () => {
   })
 
   test('makes a view of tables that are there, and puts none in the place of a table', async () => {
-    const view = (id: string, of: string) => {
-      const query = `CREATE OR REPLACE VIEW \`my-project\`.\`logs\`.\`${id}\` AS SELECT * FROM \`my-project.logs.${of}\``
-      const job = { configuration: { query: { query } }, jobReference: { jobId: 'j' } }
-      return answer('POST', 'bigquery/v2/projects/my-project/jobs', job)
-    }
-    expect(await view('v', 't')).toMatch(/^404 .*Not found: Table my-project:logs\.t/)
+    const view = (of: string) => ({ view: { query: `SELECT * FROM \`my-project.logs.${of}\`` } })
+    const create = (of: string) =>
+      answer('POST', `${datasets}/logs/tables`, { tableReference: { tableId: 'v' }, ...view(of) })
+    const change = (id: string, of: string) => answer('PATCH', `${datasets}/logs/tables/${id}`, view(of))
+    expect(await create('t')).toMatch(/^404 .*Not found: Table my-project:logs\.t/)
     await table({})
-    expect([await view('v', 't'), await view('v', 't')]).toEqual(['200', '200'])
-    expect(await view('t', 'v')).toMatch(/^400 .*currently a TABLE/)
+    expect([await create('t'), await create('t')]).toEqual(['200', expect.stringMatching(/^409/)])
+    expect([await change('v', 't'), await change('v', 'u')]).toEqual(['200', expect.stringMatching(/^404/)])
+    expect(await change('t', 'v')).toMatch(/^400 .*is a TABLE/)
+  })
+
+  test('lets in who is in the dataset’s list of access, which is changed as it was read', async () => {
+    await createAccount('lqe-build')
+    const logs = `${datasets}/logs`
+    const read = () => answer('GET', `${logs}/tables`, undefined, builder)
+    const entry = { role: 'READER', userByEmail: builder }
+    const { etag } = (await call('GET', logs)).body
+    expect(await read()).toMatch(/^403 .*'bigquery.tables.list'/)
+    expect(await answer('PATCH', logs, { access: [{ ...entry, role: 'OWNERS' }] })).toMatch(/^400 .*OWNERS/)
+    const stranger = { ...entry, userByEmail: 'lqe-none@my-project.iam.gserviceaccount.com' }
+    expect(await answer('PATCH', logs, { access: [stranger] })).toMatch(/^400 .*does not exist/)
+    expect(await answer('PATCH', logs, { access: [entry], etag })).toBe('200')
+    expect(await read()).toBe('200')
+    expect(await answer('PATCH', logs, { access: [], etag })).toMatch(/^409 ABORTED Precondition Failed/)
+    expect(await answer('PATCH', logs, { access: [] })).toBe('200')
+    expect(await read()).toMatch(/^403/)
   })
 
   test('is the destination of a sink where the dataset is there', async () => {
@@ -317,7 +431,7 @@ describe('functions', () => {
       method: 'PUT',
       body: 'zip',
     })
-  const service = 'run/apis/serving.knative.dev/v1/namespaces/my-project/services/query'
+  const service = `run/v2/${region}/services/query`
   beforeEach(async () => {
     await enableAll()
     await createAccount('lqe-query')
@@ -337,37 +451,69 @@ describe('functions', () => {
     })
   })
 
-  test('are a service whose traffic goes to revisions that there are, all of it', async () => {
+  test('are a service whose traffic goes to revisions that there are, all of it, with a tag once', async () => {
     await upload()
     await grant('roles/cloudbuild.builds.builder')
     await create()
-    const { spec, ...rest } = plane.state.resources[`${region}/services/query`]! as { spec: Json }
-    const put = (traffic: Json[]) => putService({ ...rest, spec: { ...spec, traffic } })
-    expect(await put([{ revisionName: 'query-00001-aab', percent: 90 }])).toMatch(/^400 .*sum to 100/)
-    expect(await put([{ revisionName: 'query-00009-zzz', percent: 100 }])).toMatch(/^404 .*is not found/)
-    expect(await put([{ revisionName: 'query-00001-aab', percent: 100 }])).toBe('200')
+    const patch = (traffic: Json[], mask = 'traffic') =>
+      answer('PATCH', `${service}?updateMask=${mask}`, { traffic })
+    const target = (revision: string, percent: number, tag?: string) => ({
+      type: 'TRAFFIC_TARGET_ALLOCATION_TYPE_REVISION',
+      revision,
+      percent,
+      ...(tag ? { tag } : {}),
+    })
+    const first = 'query-00001-abc'
+    expect(await patch([target(first, 90)])).toMatch(/^400 .*sum to 100/)
+    expect(await patch([target('query-00009-zzz', 100)])).toMatch(/^404 .*is not found/)
+    expect(await patch([target(first, 100, 'a'), target(first, 0, 'a')])).toMatch(/^400 .*duplicate tag/)
+    expect(await patch([target(first, 100)], 'template')).toMatch(/^400 .*not template/)
+    expect(await patch([target(first, 100), target(first, 0, 'a')])).toBe('200')
+    expect((await call('GET', service)).body).toMatchObject({
+      trafficStatuses: [
+        { revision: first, percent: 100 },
+        { tag: 'a', uri: expect.stringMatching('a---query$') },
+      ],
+    })
   })
 
-  /** As gcloud does, through the proxy: the region is in the host's name. */
-  async function putService(body: Json): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const { hostname, port } = new URL(plane.address)
-      const path = `http://europe-west1-run.test/${service}`
-      const req = request(
-        { hostname, port, method: 'PUT', path, headers: { Authorization: `Bearer ${owner}` } },
-        res => {
-          let text = ''
-          res.on('data', (chunk: Buffer) => (text += chunk.toString()))
-          res.on('end', () => {
-            const { error } = JSON.parse(text) as { error?: { status: string; message: string } }
-            resolve(error ? `${res.statusCode} ${error.status} ${error.message}` : String(res.statusCode))
-          })
-        },
-      )
-      req.on('error', reject)
-      req.end(JSON.stringify(body))
-    })
-  }
+  test('keep the traffic of revisions by name, and give the newest that of a service without', async () => {
+    await upload()
+    await grant('roles/cloudbuild.builds.builder')
+    await create()
+    const again = () =>
+      call('PATCH', `cloudfunctions/v2/${region}/functions/query?updateMask=buildConfig`, wanted())
+    const serving = async () => {
+      const { trafficStatuses } = (await call('GET', service)).body as {
+        trafficStatuses: { revision: string }[]
+      }
+      return trafficStatuses.map(({ revision }) => revision)
+    }
+    await again()
+    expect(await serving()).toEqual(['query-00002-abc'])
+    const byName = {
+      type: 'TRAFFIC_TARGET_ALLOCATION_TYPE_REVISION',
+      revision: 'query-00002-abc',
+      percent: 100,
+    }
+    await call('PATCH', `${service}?updateMask=traffic`, { traffic: [byName] })
+    await again()
+    expect(await serving()).toEqual(['query-00002-abc'])
+  })
+
+  test('are opened without their check by who may set a policy, where no constraint demands the check', async () => {
+    await upload()
+    await grant('roles/cloudbuild.builds.builder')
+    await create()
+    const open = (as: string) =>
+      answer('PATCH', `${service}?updateMask=invokerIamDisabled`, { invokerIamDisabled: true }, as)
+    await grant('roles/cloudfunctions.developer')
+    expect(await open(builder)).toMatch(/^403 .*'run.services.setIamPolicy'/)
+    plane.state.projects['my-project']!.constraints['run.managed.requireInvokerIam'] = { enforce: true }
+    expect(await open(owner)).toMatch(/^400 FAILED_PRECONDITION .*requireInvokerIam/)
+    plane.state.projects['my-project']!.constraints = {}
+    expect(await open(owner)).toBe('200')
+  })
 })
 
 describe('monitoring', () => {
@@ -425,6 +571,78 @@ describe('monitoring', () => {
     const labelExtractors = { a: 'EXTRACT(jsonPayload.a)' }
     expect(await answer('POST', metrics, { ...metric, metricDescriptor, labelExtractors })).toMatch(
       /^400 .*value_extractor/,
+    )
+  })
+})
+
+describe('the shape of a request', () => {
+  const testGcloud = testWithGcloud()
+  const service = `run/v2/${region}/services/query`
+  const job = `cloudscheduler/v1/${region}/jobs`
+  beforeEach(enableAll)
+
+  testGcloud.each([
+    ['no such method', 'PUT', service, {}, /run has no method PUT v2\//],
+    ['no such version', 'GET', `run/v9/${region}/services/query`, undefined, /^400 UNIMPLEMENTED/],
+    ['an unknown field', 'POST', job, { nmae: 'j' }, /Unknown name "nmae" at '': Cannot find field/],
+    [
+      'an unknown field further in',
+      'POST',
+      job,
+      { httpTarget: { oidcToken: { account: 'a' } } },
+      /Unknown name "account" at 'httpTarget\.oidcToken': Cannot find field/,
+    ],
+    [
+      'an unknown parameter',
+      'GET',
+      `${job}?size=1`,
+      undefined,
+      /Unknown name "size": Cannot bind query parameter/,
+    ],
+    [
+      'a wrong word',
+      'POST',
+      job,
+      { httpTarget: { httpMethod: 'SEND' } },
+      /Invalid value at 'httpTarget\.httpMethod': "SEND"/,
+    ],
+    [
+      'a text for a number',
+      'POST',
+      job,
+      { retryConfig: { retryCount: 'one' } },
+      /Invalid value at 'retryConfig\.retryCount': "one"/,
+    ],
+    ['a number for a text', 'POST', job, { schedule: 5 }, /Invalid value at 'schedule': 5/],
+    ['one for a list', 'PATCH', `${service}?updateMask=traffic`, { traffic: {} }, /'traffic': not a list/],
+    ['an object for nothing', 'POST', job, { httpTarget: 'a' }, /'httpTarget': not an object/],
+    ['a body that is not taken', 'DELETE', `${job}/j`, { name: 'j' }, /takes no body/],
+    [
+      'an unknown path in a mask',
+      'PATCH',
+      `${service}?updateMask=trafic`,
+      {},
+      /field path in update_mask: trafic/,
+    ],
+    [
+      'an unknown path further in',
+      'PATCH',
+      `cloudfunctions/v2/${region}/functions/query?updateMask=service_config.cpu`,
+      {},
+      /field path in update_mask: service_config\.cpu/,
+    ],
+  ] as const)('is refused with %s', async (_, method, path, body, expected) => {
+    const said = await answer(method, path, body)
+    expect([said, said]).toEqual([expect.stringMatching(/^400 /), expect.stringMatching(expected)])
+  })
+
+  test('is let through where it is Google’s, to be asked whether the thing is there', async () => {
+    const wanted = { name: `${region}/jobs/j`, attemptDeadline: '30s', httpTarget: { headers: { any: 'x' } } }
+    expect(await answer('POST', `${job}?fields=name`, wanted)).toBe('200')
+    expect(await answer('PATCH', `${job}/j?updateMask=http_target.headers.other`, wanted)).toBe('200')
+    const mask = 'serviceConfig.availableCpu,buildConfig.environmentVariables.a'
+    expect(await answer('PATCH', `cloudfunctions/v2/${region}/functions/q?updateMask=${mask}`, {})).toMatch(
+      /^404/,
     )
   })
 })

@@ -8,6 +8,7 @@ import {
   type Json,
   list,
   listed,
+  maskOf,
   operate,
   patch,
   polled,
@@ -28,7 +29,7 @@ export const firestoreRoutes = [
   route('GET', `${databases}/{database}`, 'datastore.databases.get', read),
   route('PATCH', `${databases}/{database}`, 'datastore.databases.update', call => {
     const response = get(call.state, call.name)
-    patch(response, call.body, call.query.get('updateMask')!.split(','))
+    patch(response, call.body, maskOf(call))
     return operate(call, `${call.name}/operations`, { response })
   }),
   route('POST', `${databases}:clone`, 'datastore.databases.clone', call => {
@@ -60,7 +61,7 @@ export const firestoreRoutes = [
   route('POST', schedules, 'datastore.backupSchedules.create', createSchedule),
   route('PATCH', `${schedules}/{schedule}`, 'datastore.backupSchedules.update', call => {
     const schedule = get(call.state, call.name)
-    patch(schedule, checkedSchedule(call.body), call.query.get('updateMask')!.split(','))
+    patch(schedule, checkedSchedule(call.body), maskOf(call))
     return schedule
   }),
   route('DELETE', `${databases}/{database}`, 'datastore.databases.delete', deleteDatabase),
@@ -146,7 +147,7 @@ function listFields(call: Call): Json {
 function updateField(call: Call): Json {
   assertReady(call)
   const field = (call.state.resources[call.name] ??= { name: call.name })
-  for (const part of call.query.get('updateMask')!.split(',')) change(field, part, call.body[part] as Json)
+  for (const part of maskOf(call)) change(field, part, call.body[part] as Json)
   // "TTL policies": one field of a collection group.
   const group = call.name.replace(/[^/]+$/, '')
   const expiring = Object.keys(call.state.resources).filter(

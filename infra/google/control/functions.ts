@@ -7,6 +7,7 @@ import {
   invalid,
   type Json,
   listed,
+  maskOf,
   operate,
   patch,
   polled,
@@ -48,7 +49,7 @@ export const functionRoutes = [
   }),
   route('PATCH', `${functions}/{function}`, 'cloudfunctions.functions.update', call => {
     const wanted = structuredClone(get(call.state, call.name)) as Function
-    patch(wanted, call.body, call.query.get('updateMask')!.split(','))
+    patch(wanted, call.body, maskOf(call))
     return deploy(call, wanted)
   }),
   route('DELETE', `${functions}/{function}`, 'cloudfunctions.functions.delete', call => {

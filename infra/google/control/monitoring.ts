@@ -9,6 +9,7 @@ import {
   isNews,
   type Json,
   list,
+  maskOf,
   patch,
   projectOf,
   Refusal,
@@ -33,7 +34,7 @@ export const monitoringRoutes = [
   ...collection(sinks, 'sinks', 'logging.sinks'),
   route('POST', sinks, 'logging.sinks.create', createSink),
   route('PATCH', `${sinks}/{sink}`, 'logging.sinks.update', call => {
-    const mask = call.query.get('updateMask')!.split(',')
+    const mask = maskOf(call)
     const sink = get(call.state, call.name)
     patch(sink, checkedSink(call, { ...sink, ...call.body }), mask)
     return sink

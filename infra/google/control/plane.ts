@@ -164,6 +164,11 @@ export function patch(resource: Json, changes: Json, mask: string[]): void {
   }
 }
 
+/** Throws a Refusal, 400, where there is none: what a method does without it differs from method to method. */
+export function maskOf({ query }: Call): string[] {
+  return query.get('updateMask')?.split(',') ?? invalid('update_mask is required')
+}
+
 /** 12 hexadecimal digits, equal for equal JSON; also for ids that must be the same in each run. */
 export function etagOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 12)

@@ -6,6 +6,7 @@ import {
   get,
   invalid,
   type Json,
+  maskOf,
   operate,
   patch,
   polled,
@@ -94,9 +95,9 @@ export function deployRevision(
 /** Who may call a service is decided by whoever may set its policy. */
 function updateService(call: Call): Json {
   const service = get(call.state, call.name) as Service
-  const mask = call.query.get('updateMask')?.split(',') ?? []
+  const mask = maskOf(call)
   const other = mask.find(field => !['traffic', 'invokerIamDisabled'].includes(field))
-  if (mask.length === 0 || other) invalid(`the stand-in changes traffic and invokerIamDisabled, not ${other}`)
+  if (other) invalid(`the stand-in changes traffic and invokerIamDisabled, not ${other}`)
   const project = call.params['project']!
   if (mask.includes('invokerIamDisabled')) {
     demand(call, 'run.services.setIamPolicy', [`projects/${project}`, call.name])

@@ -1,6 +1,6 @@
 /** Cloud Scheduler: jobs. */
 import { demandActAs } from './permissions.ts'
-import { type Call, collection, create, get, type Json, patch, route } from './plane.ts'
+import { type Call, collection, create, get, type Json, maskOf, patch, route } from './plane.ts'
 
 const jobsAt = 'cloudscheduler/v1/projects/{project}/locations/{location}/jobs'
 
@@ -18,7 +18,7 @@ function createJob(call: Call): Json {
 function updateJob(call: Call): Json {
   const job = get(call.state, call.name)
   checkAccount(call)
-  patch(job, call.body, call.query.get('updateMask')!.split(','))
+  patch(job, call.body, maskOf(call))
   return job
 }
 

@@ -2,9 +2,9 @@
  * The shape of a request as Google's own clients know it: gcloud brings a client for each API, generated from Google's
  * description of it. What they could not send, Google refuses: a path, a parameter, a field or a word of a list that is not there.
  */
-import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sdkRoot } from '../sdk-root.ts'
 
 interface Method {
   verb: string
@@ -32,7 +32,6 @@ interface Api {
   messages: Map<string, Message>
 }
 
-let root: string | null | undefined
 const read = new Map<string, Api | null>()
 
 /** Of all methods ("System parameters"). */
@@ -53,9 +52,27 @@ export function shapeFault(verb: string, path: string, query: URLSearchParams, b
   for (const name of query.keys())
     if (!ofAll.has(name) && !method.parameters.has(name.replaceAll('.', '_')))
       return `Invalid JSON payload received. Unknown name "${name}": Cannot bind query parameter.`
+  const mask = query.get('updateMask')
+  const unknown = mask?.split(',').find(path => method.body !== null && !isPath(known, method.body, path))
+  if (unknown !== undefined) return `Invalid field path in update_mask: ${unknown}`
   if (body === undefined) return null
   if (method.body === null) return `${verb} ${asked} takes no body`
   return faultIn(known, method.body, body, '')
+}
+
+/** Such as `serviceConfig.environmentVariables`, also as `service_config.environment_variables`. */
+function isPath({ messages }: Api, type: string, path: string): boolean {
+  const [head = '', ...rest] = path
+    .replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+    .split('.')
+  const fields = messages.get(type)?.fields
+  if (!fields || fields.has('additionalProperties')) return true
+  const field = fields.get(head)
+  if (!field || rest.length === 0) return field !== undefined
+  return (
+    field.type !== undefined &&
+    isPath({ messages, methods: [] }, within(messages, type, field.type), rest.join('.'))
+  )
 }
 
 function faultIn({ messages }: Api, type: string, value: unknown, path: string): string | null {
@@ -106,18 +123,6 @@ function within(messages: Api['messages'], outer: string, name: string): string 
 }
 
 // ---- gcloud's files
-
-/** Where gcloud is installed; `null` = nowhere. */
-export function sdkRoot(): string | null {
-  if (root !== undefined) return root
-  try {
-    const args = ['info', '--format=value(installation.sdk_root)']
-    root = execFileSync('gcloud', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-  } catch {
-    root = null
-  }
-  return root
-}
 
 function describe(api: string, version: string): Api | null {
   const key = `${api}_${version}`
