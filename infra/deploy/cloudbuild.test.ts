@@ -1,15 +1,18 @@
-/** The deployment as far as it can be checked without an account: by gcloud's parsers, and against the code. */
+/** The build of a push and all that is said to gcloud, as far as they can be checked without an account: by gcloud's parsers. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { loadConfig, settings } from '../../shared/config.ts'
+import { changes, openProject } from '../google/control/testing/project.ts'
 import { email, lint, testWithGcloud } from '../google/testing/gcloud.ts'
+import { deployArguments, environmentOf } from './functions.ts'
+import { functionNames, readSite } from './settings.ts'
+import { allFlags, connect, setUp } from './testing/client.ts'
 
 interface Build {
-  steps: { id: string; name: string; entrypoint: string; args: string[]; env?: string[] }[]
+  steps: { id: string; entrypoint: string; args: string[]; env?: string[] }[]
   substitutions: Record<string, string>
   serviceAccount: string
 }
@@ -28,19 +31,8 @@ function filled(argument: string): string {
   return argument.replaceAll(/\$\{?(\w+)\}?/g, (_, name: string) => values[name] ?? `unknown ${name}`)
 }
 
-const gcloudSteps = build.steps.filter(({ entrypoint }) => entrypoint === 'gcloud')
-const step = (id: string) => build.steps.find(one => one.id === id)!.args.map(filled)
-const flag = (id: string, name: string) =>
-  step(id)
-    .find(argument => argument.startsWith(`--${name}=`))
-    ?.slice(name.length + 3)
-
 /** Nothing listens there. */
 const nowhere = '127.0.0.1:1'
-
-function quoted(argument: string): string {
-  return `'${argument.replaceAll("'", `'\\''`)}'`
-}
 
 /** What `gcloud beta builds submit` of a file prints, as nobody: not as the machine's account either, nor to Google. */
 function submitError(file: string): Promise<string> {
@@ -58,24 +50,6 @@ function submitError(file: string): Promise<string> {
 }
 
 describe('cloudbuild.yaml', () => {
-  test('installs, builds, deploys both functions, tests them, sends traffic, applies the endpoints and schedules the warming', () => {
-    expect(build.steps.map(({ id }) => id)).toEqual([
-      'install',
-      'build',
-      'hold-traffic',
-      'deploy-query',
-      'invoker-check-query',
-      'deploy-warm',
-      'let-scheduler-call-warm',
-      'tag',
-      'smoke',
-      'send-traffic',
-      'apply',
-      'schedule',
-      'verify',
-    ])
-  })
-
   testWithGcloud()(
     'is read by gcloud’s own parser, which stops at the missing account and not before',
     async () => {
@@ -88,78 +62,61 @@ describe('cloudbuild.yaml', () => {
     60_000,
   )
 
-  testWithGcloud()(
-    'has gcloud commands whose every flag there is, as the operator’s guide has',
-    async () => {
-      const commands = gcloudSteps.map(({ args }) => ['gcloud', ...args.map(filled).map(quoted)].join(' '))
-      const guide = readFileSync('infra/docs/operating.md', 'utf8').match(/^gcloud .*$/gm) ?? []
-      expect(guide.length).toBeGreaterThan(5)
-      const wrong = `${commands[0]} --no-such-flag`
-      // All at once: gcloud takes seconds to learn its own flags.
-      expect(await lint([...commands, ...guide, wrong])).toEqual([expect.stringContaining('--no-such-flag')])
-    },
-    60_000,
-  )
-
-  test('gives every substitution a default, and uses each', () => {
+  test('gives every substitution a default, uses each, and is given each by the trigger', async () => {
+    const names = Object.keys(build.substitutions)
     const used = [...text.matchAll(/\$\{(_\w+)\}/g)].map(match => match[1]!)
-    expect(new Set(used)).toEqual(new Set(Object.keys(build.substitutions)))
+    expect(new Set(used)).toEqual(new Set(names))
     for (const value of Object.values(build.substitutions)) expect(typeof value).toBe('string')
+    const project = await openProject()
+    await setUp(connect(project, allFlags(project)), ['APIs', 'accounts', 'builds of pushes'])
+    await project.close()
+    const { resources } = project.plane.state
+    const trigger = Object.values(resources).find(({ filename }) => filename === 'cloudbuild.yaml')!
+    expect(trigger['substitutions']).toEqual(build.substitutions)
+    expect(trigger['serviceAccount']).toBe(filled(build.serviceAccount))
   })
 
-  test('lets everyone call query, and only the scheduler call warm', () => {
-    expect(step('deploy-query')).toContain('--allow-unauthenticated')
-    expect(step('deploy-warm')).toContain('--no-allow-unauthenticated')
-    expect(step('let-scheduler-call-warm')).toEqual(
-      expect.arrayContaining(['warm', `--member=serviceAccount:${email('scheduler')}`]),
-    )
-  })
-
-  test.each(['query', 'warm'])('deploys %s from dist/, on Node 24, as an account of its own', name => {
-    expect(step(`deploy-${name}`)).toEqual(
-      expect.arrayContaining([
-        name,
-        '--gen2',
-        '--runtime=nodejs24',
-        '--source=dist',
-        `--entry-point=${name}`,
-      ]),
-    )
-    expect(flag(`deploy-${name}`, 'service-account')).toBe(email(name))
-    expect(flag(`deploy-${name}`, 'build-service-account')).toMatch(email('build'))
-  })
-
-  test.each(['query', 'warm'])('gives %s settings with which it starts', name => {
-    const env = environment(flag(`deploy-${name}`, 'set-env-vars')!.split(','))
-    const known = [...Object.values(settings).map(({ variable }) => variable), 'NODE_ENV']
-    expect(Object.keys(env).filter(variable => !known.includes(variable))).toEqual([])
-    expect(loadConfig({ ...env, K_SERVICE: name })).toMatchObject({ engine: 'bigquery', store: 'firestore' })
-  })
-
-  test('tells warm, its scheduler and the invoker binding the same', () => {
-    const env = environment(flag('deploy-warm', 'set-env-vars')!.split(','))
-    expect(env['WARM_AUDIENCE']).toBe(flag('schedule', 'url'))
-    expect(env['WARM_SERVICE_ACCOUNT']).toBe(flag('schedule', 'service-account'))
-    expect(env['WARM_DEADLINE_MS']).toBe(`${flag('schedule', 'deadline-seconds')}000`)
-    expect(Number.parseInt(flag('deploy-warm', 'timeout')!)).toBeGreaterThan(
-      Number(flag('schedule', 'deadline-seconds')),
-    )
-  })
-
-  test('applies the endpoints where the functions look for them', () => {
-    const apply = environment(build.steps.find(({ id }) => id === 'apply')!.env!.map(filled))
-    const deployed = environment(flag('deploy-query', 'set-env-vars')!.split(','))
-    for (const name of [
-      'GOOGLE_CLOUD_PROJECT',
-      'BIGQUERY_DATASET',
-      'BIGQUERY_LOCATION',
-      'FIRESTORE_DATABASE',
+  test('installs, and releases by a command that there is, as an account of its own', async () => {
+    const [install, release] = build.steps
+    expect(build.steps.map(({ id }) => id)).toEqual(['install', 'release'])
+    expect([install!.entrypoint, ...install!.args]).toEqual(['npm', 'ci'])
+    const project = await openProject()
+    await setUp(connect(project), ['APIs', 'accounts', 'rights', 'database', 'tables'])
+    project.plane.calls.length = 0
+    const args = [...release!.args.map(filled), '--dry-run']
+    const { status, output } = await project.run(process.execPath, args, email('build'))
+    await project.close()
+    expect([status, output.match(/^== .*/gm)]).toEqual([
+      0,
+      expect.arrayContaining(['== functions', '== jobs']),
     ])
-      expect([name, apply[name]]).toEqual([name, deployed[name]])
-    expect(loadConfig(apply)).toMatchObject({ engine: 'bigquery', store: 'firestore' })
+    expect(project.plane.calls.filter(call => changes(call) || / 403$/.test(call))).toEqual([])
+    expect(filled(build.serviceAccount).split('/').at(-1)).toBe(email('build'))
   })
 })
 
-function environment(pairs: string[]): Record<string, string> {
-  return Object.fromEntries(pairs.map(pair => [pair.split('=')[0]!, pair.slice(pair.indexOf('=') + 1)]))
-}
+describe('gcloud', () => {
+  testWithGcloud()(
+    'has every command and flag of the deployment, of its advice and of the operator’s guide',
+    async () => {
+      const site = readSite('my-project', {})
+      const quoted = (argument: string) => `'${argument.replaceAll("'", `'\\''`)}'`
+      const deployments = functionNames.map(name => {
+        // The linter says yes to everything about a file that is not there.
+        const envFile = join(folder, `${name}.yaml`)
+        writeFileSync(envFile, JSON.stringify(environmentOf(site, name)))
+        return ['gcloud', ...deployArguments(site, name, envFile).map(quoted)].join(' ')
+      })
+      const guide = readFileSync('infra/docs/operating.md', 'utf8').match(/^gcloud .*$/gm) ?? []
+      const source = readFileSync('infra/deploy/preflight.ts', 'utf8').replaceAll('${project}', 'my-project')
+      const advice = source.match(/gcloud (auth|billing|projects) [\w= -]*[\w]/g) ?? []
+      expect([guide.length > 5, advice.length]).toEqual([true, 4])
+      const wrong = `${deployments[0]} --no-such-flag`
+      // All at once: gcloud takes seconds to learn its own flags.
+      expect(await lint([...deployments, ...guide, ...advice, wrong])).toEqual([
+        expect.stringContaining('--no-such-flag'),
+      ])
+    },
+    60_000,
+  )
+})

@@ -149,6 +149,28 @@ describe('the functions', () => {
     expect(env['BIGQUERY_TABLES']).toContain('cloudflare.logs.prod=my-project.raw.cloudflare_logs_prod')
   })
 
+  test('tell warm, its scheduler and the right to call it the same', async () => {
+    const client = connect(project, { 'warm-deadline': '90' })
+    await deployBoth(client)
+    await setUpCallers(client.google, client.site)
+    await setUp(client, ['jobs'])
+    const { resources, policies } = project.plane.state
+    const [job] = Object.entries(resources).flatMap(([name, one]) => (name.includes('/jobs/') ? [one] : []))
+    const env = environmentOf(client.site, 'warm')
+    expect(job).toMatchObject({
+      attemptDeadline: `${Number(env['WARM_DEADLINE_MS']) / 1000}s`,
+      httpTarget: {
+        uri: expect.stringContaining(`${env['WARM_AUDIENCE']}?`),
+        oidcToken: { audience: env['WARM_AUDIENCE'], serviceAccountEmail: env['WARM_SERVICE_ACCOUNT'] },
+      },
+    })
+    expect(policies[`${services}/warm`]!.bindings![0]!.members).toEqual([
+      `serviceAccount:${env['WARM_SERVICE_ACCOUNT']}`,
+    ])
+    const timeout = deployArguments(client.site, 'warm', '').find(one => one.startsWith('--timeout='))!
+    expect(Number(/\d+/.exec(timeout))).toBeGreaterThan(90)
+  })
+
   test('are each an account of its own, from dist/, on Node 24', () => {
     const { site } = connect(project, { prefix: 'staging' })
     for (const name of functionNames)
