@@ -67,7 +67,7 @@ export const metrics: Record<string, Json> = {
 }
 
 /** Each minute from three regions; the address needs no key. @param host of the function `query` */
-export function uptimeCheck(project: string, host: string) {
+function uptimeCheck(project: string, host: string) {
   return {
     displayName: 'lqe-query',
     userLabels,

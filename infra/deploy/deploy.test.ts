@@ -252,7 +252,7 @@ describe('tables of another project', () => {
     resources[raw] = { location: 'EU', access: [owners] }
     const flags = { 'tables-in': 'warehouse.raw' }
     await setUp(connect(project, flags))
-    expect(resources[raw]!['access']).toEqual([
+    expect(resources[raw]['access']).toEqual([
       owners,
       ...['query', 'warm', 'build'].map(name => ({
         role: 'READER',

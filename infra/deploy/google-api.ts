@@ -138,7 +138,7 @@ export class Google {
       try {
         return await attempt()
       } catch (error) {
-        const { status = 0, message } = error as GoogleError
+        const { status, message } = error as GoogleError
         const again =
           temporary.exec(message)?.[0] ?? ([429, 502, 503].includes(status) ? String(status) : null)
         if (again === null || this.options.dryRun) throw error
@@ -188,7 +188,7 @@ export class Google {
 
   /** An account of a service is its project's; a person's calls count to the project that is named. */
   private async quota(api: string): Promise<Record<string, string>> {
-    if (ofNoProject.has(api) || /gserviceaccount\.com$/.test(await this.caller())) return {}
+    if (ofNoProject.has(api) || (await this.caller()).endsWith('gserviceaccount.com')) return {}
     return { 'X-Goog-User-Project': this.options.project }
   }
 

@@ -1,7 +1,7 @@
 /** What a person could have known before anything is made: all faults at once, each with its remedy. It changes nothing. */
 import { spawnSync } from 'node:child_process'
 import { databaseOf } from './firestore.ts'
-import type { Google, Json } from './google-api.ts'
+import type { Google } from './google-api.ts'
 import { namesIn, functionNames, type Site } from './settings.ts'
 
 /** The faults, as they are printed. */
@@ -122,7 +122,7 @@ async function effective(google: Google, project: string, constraint: string): P
     return { booleanPolicy: { enforced: policy?.spec?.rules?.some(({ enforce }) => enforce) ?? false } }
   }
   const path = `cloudresourcemanager/v1/projects/${project}:getEffectiveOrgPolicy`
-  return ((await google.peek('POST', path, { constraint: `constraints/${constraint}` })) ?? {}) as Effective
+  return (await google.peek('POST', path, { constraint: `constraints/${constraint}` })) ?? {}
 }
 
 /** Of those that forbid allUsers the ones that are in force. */
@@ -197,10 +197,7 @@ async function checkDataset(google: Google, site: Site): Promise<(string | null)
   ]
   const checked = await Promise.all(
     (site['tables-in'] ? [own, elsewhere] : [own]).map(async ([project, dataset, remedy]) => {
-      const present = (await google.peek(
-        'GET',
-        `bigquery/v2/projects/${project}/datasets/${dataset}`,
-      )) as Json | null
+      const present = await google.peek('GET', `bigquery/v2/projects/${project}/datasets/${dataset}`)
       if (!present)
         return project === site.project && dataset === site.dataset
           ? null

@@ -48,7 +48,8 @@ export async function removeAll(
     'the project',
     new Set(emails.map(memberOf)),
   )
-  const writer = String(sink?.['writerIdentity'] ?? '').replace('serviceAccount:', '')
+  const { writerIdentity = '' } = (sink ?? {}) as { writerIdentity?: string }
+  const writer = writerIdentity.replace('serviceAccount:', '')
   const sets = [`${project}.${dataset}`, ...(site['tables-in'] ? [site['tables-in']] : [])]
   for (const set of sets) {
     const [of, id] = set.split('.')

@@ -121,6 +121,10 @@ export function optionsOfSettings(): Option[] {
   )
 }
 
+/** As YAML has it: what is written without quotes may be a number. */
+type Value = string | number | boolean
+type Kept = { env?: Record<string, Value> | null } & Partial<Record<Name, Value>>
+
 export function fileOf(project: string, prefix = ''): string {
   return join('infra/deploy/projects', `${[project, prefix].filter(Boolean).join('.')}.yaml`)
 }
@@ -134,14 +138,14 @@ export function readSite(project: string, given: Record<string, string | string[
   if (!/^[a-z][a-z0-9-]{4,28}[a-z0-9]$/.test(project))
     throw new SettingsError(`--project=${project} is not the id of a project, such as my-project-123`)
   const file = fileOf(project, given['prefix'] as string | undefined)
-  const kept = existsSync(file) ? (parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : {}
-  const { env: keptEnv, ...keptSettings } = (kept ?? {}) as { env?: Record<string, unknown> }
+  const kept = existsSync(file) ? (parse(readFileSync(file, 'utf8')) as Kept | null) : null
+  const { env: keptEnv, ...keptSettings } = kept ?? {}
   const { env = [], ...flags } = given
   const values: Record<string, string | undefined> = {}
   for (const name of Object.keys(keptSettings))
     if (!(name in settings)) throw new SettingsError(`${file}: there is no setting ${name}`)
   for (const [name, { default: value, pattern }] of Object.entries(settings as Record<string, Setting>)) {
-    const said = flags[name] ?? (keptSettings as Record<string, unknown>)[name] ?? value
+    const said = flags[name] ?? (keptSettings as Record<string, Value>)[name] ?? value
     if (said !== undefined && pattern && !pattern.test(String(said)))
       throw new SettingsError(`--${name}=${String(said)} is not valid: ${settings[name as Name].description}`)
     values[name] = said === undefined ? undefined : String(said)

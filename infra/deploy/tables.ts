@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { FieldSchema } from '../../shared/engines/schema.ts'
-import type { Google, Json } from './google-api.ts'
+import type { Google } from './google-api.ts'
 import { namesIn, type Site } from './settings.ts'
 
 export interface Field {
@@ -200,13 +200,7 @@ async function setUpRequests(google: Google, site: Site): Promise<string | undef
   const { project, dataset } = site
   const schema = schemaOf(requests) as FieldSchema[]
   const daily: Site = { ...site, partition: 'DAY', 'project-column': undefined }
-  await setUpTable(
-    google,
-    daily,
-    routedTable,
-    routedSchema(schema) as Field[],
-    'Requests, as Cloud Logging routes them',
-  )
+  await setUpTable(google, daily, routedTable, routedSchema(schema), 'Requests, as Cloud Logging routes them')
   const at = `bigquery/v2/projects/${project}/datasets/${dataset}/tables`
   const view = { query: requestsView(schema, `${project}.${dataset}`), useLegacySql: false }
   const id = tableId(requests)

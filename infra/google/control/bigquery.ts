@@ -197,7 +197,7 @@ function updateDataset(call: Call): Json {
   if (etag !== undefined && etag !== withEtag(present)['etag'])
     throw new Refusal('ABORTED', 'Precondition Failed: the etag is not the current one')
   for (const { role, userByEmail } of access) {
-    if (role !== 'OWNER' && !(role! in basicRoles))
+    if (role !== 'OWNER' && !(role && role in basicRoles))
       invalid(`Role ${role} is not supported for this resource.`)
     if (userByEmail) checkMember(call, memberOf(userByEmail))
   }

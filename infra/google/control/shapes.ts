@@ -79,7 +79,7 @@ function faultIn({ messages }: Api, type: string, value: unknown, path: string):
   const message = messages.get(type)
   if (!message || value === null) return null
   if (message.words.size > 0)
-    return message.words.has(String(value)) ? null : `Invalid value at '${path}': "${String(value)}"`
+    return message.words.has(value as string) ? null : `Invalid value at '${path}': ${JSON.stringify(value)}`
   if (typeof value !== 'object' || Array.isArray(value)) return `Invalid value at '${path}': not an object`
   if (message.fields.has('additionalProperties')) return null
   for (const [name, inner] of Object.entries(value)) {
