@@ -1,11 +1,11 @@
 /** Set-up in a project on the stand-in: all that is needed, from nothing and from every state in between. */
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Json } from '../google/control/plane.ts'
 import { changes, lasting, openProject, type Project } from '../google/control/testing/project.ts'
 import { testWithGcloud } from '../google/testing/gcloud.ts'
-import { settings } from './settings.ts'
+import { fileOf } from './settings.ts'
 import { allFlags, connect, deployBoth, dieBehind, setUp, steps } from './testing/client.ts'
 
 let project: Project
@@ -233,6 +233,14 @@ describe('two installations in a project', () => {
       added.filter(name => !/staging|upload|alertPolicies|uptimeCheck|notificationCh|triggers/.test(name)),
     ).toEqual([])
     expect(added.filter(name => name.includes('lqe'))).toEqual([])
+    expect(resourcesOf(/\/triggers\//)).toEqual(
+      ['lqe', 'staging'].map(name =>
+        expect.objectContaining({
+          name: `${name}-deploy`,
+          substitutions: { _PREFIX: name.replace('lqe', ''), _ACCOUNT: `${name}-build` },
+        }),
+      ),
+    )
     const { 'projects/my-project': _, ...others } = before.policies
     expect(policies).toMatchObject(others)
     project.plane.calls.length = 0
@@ -294,7 +302,7 @@ describe('npm run deploy', () => {
       '== expiry and backups',
     ])
     expect(project.plane.calls.filter(changes)).toEqual([])
-    expect(readdirSync('infra/deploy').includes('projects')).toBe(false)
+    expect(existsSync(fileOf('my-project'))).toBe(false)
   })
 
   testGcloud('stops with all faults in one message, before it changes anything', async () => {
@@ -352,6 +360,5 @@ describe('npm run deploy', () => {
       const { status, output } = await run([...args])
       expect([status, output]).toEqual([1, expect.stringMatching(expected)])
     }
-    expect(Object.keys(settings)).toContain('query-memory')
   })
 })

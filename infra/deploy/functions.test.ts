@@ -4,6 +4,7 @@ import { loadConfig, settings as ofService } from '../../shared/config.ts'
 import { changes, openProject, type Project } from '../google/control/testing/project.ts'
 import {
   deployArguments,
+  deployFunctions,
   environmentOf,
   holdTraffic,
   rollback,
@@ -62,6 +63,14 @@ describe('a release', () => {
     await release({ send: false })
     await release()
     expect(trafficOf('warm')).toEqual(['warm-00003-abc 100', 'warm-00001-abc previous'])
+  })
+
+  test('holds the traffic before it deploys', async () => {
+    await deployBoth(connect(project))
+    const { google, site, said } = connect(project, {}, { dryRun: true })
+    await deployFunctions(google, site)
+    const held = said.indexOf('query: its traffic stays with the revision that serves')
+    expect([held >= 0, said.indexOf('function query: deployed') > held]).toEqual([true, true])
   })
 
   test('holds a traffic that goes to the newest revision, and leaves a split alone', async () => {

@@ -91,6 +91,7 @@ describe('set-up', () => {
     await monitor({ notify: 'day@example.com' })
     const policy = policyOf('Store unavailable')
     const [day] = policy.notificationChannels!
+    for (const one of policy.conditions) one.name = `${String(policy['name'])}/conditions/8`
     const names = policy.conditions.map(({ name }) => name)
     policy['enabled'] = false
     await monitor({ notify: 'night@example.com' })
