@@ -153,6 +153,19 @@ describe('set-up', () => {
     expect(project.plane.calls.filter(changes)).toEqual([])
   })
 
+  test('sees what is behind the first page of a list', async () => {
+    await setUp(connect(project), ['APIs'])
+    const { resources } = project.plane.state
+    for (let at = 0; at < 45; at++) {
+      const email = `other-${at}@my-project.iam.gserviceaccount.com`
+      resources[`projects/my-project/serviceAccounts/${email}`] = { email }
+    }
+    await setUp(connect(project), ['accounts'])
+    const again = connect(project)
+    await setUp(again, ['accounts'])
+    expect([again.said, resourcesOf(/\/serviceAccounts\//).length]).toEqual([[], 49])
+  })
+
   test('goes on after it died behind any of its changes, and ends where it ends without that', async () => {
     const { state } = project.plane
     const flags = allFlags(project)
@@ -280,7 +293,7 @@ describe('npm run deploy', () => {
     project.run(process.execPath, [program, ...args], as, project.folder)
   const testGcloud = testWithGcloud()
 
-  test('says all of its steps in a dry run, and neither changes nor writes anything', async () => {
+  testGcloud('says all of its steps in a dry run, and neither changes nor writes anything', async () => {
     // Here, for the endpoints of queries/.
     const args = ['infra/deploy/deploy.ts', '--project=my-project', '--dry-run']
     const { status, output } = await project.run(process.execPath, args)

@@ -206,10 +206,15 @@ export function isLocked(state: State, name: string): boolean {
 
 /** The methods that are alike for all resources. */
 export const read = ({ state, name }: Call) => get(state, name)
-/** @param key under which the list is answered */
+/** Page by page: "20" of IAM is the smallest default. @param key under which the list is answered */
 export const listed =
   (key: string) =>
-  ({ state, name }: Call) => ({ [key]: list(state, name) })
+  ({ state, name, query }: Call) => {
+    const all = list(state, name)
+    const from = Number(query.get('pageToken') ?? 0)
+    const to = from + Number(query.get('pageSize') ?? 20)
+    return { [key]: all.slice(from, to), ...(to < all.length ? { nextPageToken: String(to) } : {}) }
+  }
 /** An operation, done from the second question on. */
 export const polled = ({ state, name }: Call) => poll(state, name)
 
