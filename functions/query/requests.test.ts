@@ -12,7 +12,7 @@ import { rounds } from '../../shared/testing/rounds.ts'
 let service: TestService
 let folder: string
 beforeAll(async () => {
-  // A laptop's files; in the cloud a sink fills the table (`infra/deploy/setup.soak.ts`).
+  // A laptop's files; in the cloud a sink fills the table (`infra/deploy/tables.test.ts`).
   service = await startService({ tables: { 'cloudflare.logs.prod': [] }, bundle: null })
   folder = join(service.env['DATA_DIR']!, 'logs/service.requests')
 })

@@ -146,9 +146,12 @@ describeEmulator('the trimmed bundle', () => {
     expect(problem).toMatchObject({ status: 429, code: 'budget_exhausted' })
     expect(detail).toMatch(/read up to [\d,]{3,} bytes, and .* may read 1 bytes more of the 1 of a day/)
     const estimate = Number(/up to ([\d,]+)/.exec(detail)![1]!.replaceAll(',', ''))
-    const key = await keyFor(estimate)
-    expect((await service.fetch(logs, { key })).status).toBe(200)
-    expect((await service.fetch(logs, { key })).status).toBe(429)
+    // A call may read several times, further back each time.
+    const key = await keyFor(9 * estimate)
+    const statuses: number[] = []
+    while (statuses.length < 10 && statuses.at(-1) !== 429)
+      statuses.push((await service.fetch(logs, { key })).status)
+    expect([statuses[0], statuses.at(-1)]).toEqual([200, 429])
   })
 
   test('knows its version', async () => {

@@ -77,9 +77,12 @@ describe('cloudbuild.yaml', () => {
   })
 
   test('installs, and releases by a command that there is, as an account of its own', async () => {
-    const [install, release] = build.steps
-    expect(build.steps.map(({ id }) => id)).toEqual(['install', 'release'])
-    expect([install!.entrypoint, ...install!.args]).toEqual(['npm', 'ci'])
+    const [install, bundle, release] = build.steps
+    expect(build.steps.map(({ id }) => id)).toEqual(['install', 'bundle', 'release'])
+    expect([install, bundle].map(step => [step!.entrypoint, ...step!.args].join(' '))).toEqual([
+      'npm ci',
+      'npm run build',
+    ])
     const project = await openProject()
     await setUp(connect(project), ['APIs', 'accounts', 'rights', 'database', 'tables'])
     project.plane.calls.length = 0

@@ -111,6 +111,9 @@ async function printFirstCall({ google, site, env }: Run): Promise<void> {
 
 /** A line a step, with its time, and its changes below. @throws what the step threw, as its own words */
 async function carryOut(run: Run, all: Step[]): Promise<void> {
+  // Google's clients, here and in `lqe`: a person's calls count to the project.
+  if (!/gserviceaccount\.com$/.test(await run.google.caller()))
+    run.env['GOOGLE_CLOUD_QUOTA_PROJECT'] = process.env['GOOGLE_CLOUD_QUOTA_PROJECT'] = run.site.project
   for (const [title, act] of all) {
     const start = Date.now()
     console.log(`== ${title}`)

@@ -49,7 +49,9 @@ describe('a release', () => {
     await release()
     expect(trafficOf('query')).toEqual(['query-00001-abc 100'])
     const { query, warm } = await release({ send: false })
-    expect([query, warm]).toEqual(functionNames.map(name => expect.stringMatching(`/candidate---${name}$`)))
+    expect([query, warm]).toEqual(
+      functionNames.map(name => expect.stringMatching(`/candidate---${name}\\.europe-west1$`)),
+    )
     for (const name of functionNames)
       expect(trafficOf(name)).toEqual([`${name}-00001-abc 100`, `${name}-00002-abc candidate`])
     const { google, site } = connect(project)

@@ -133,7 +133,8 @@ export class Google {
     return this.persist(attempt, /concurrent|Precondition Failed|etag/i)
   }
 
-  private async persist<T>(attempt: () => Promise<T>, temporary = passing): Promise<T> {
+  /** Again while it fails for a reason that passes by itself. @throws what it threw at last */
+  async persist<T>(attempt: () => Promise<T>, temporary = passing): Promise<T> {
     for (const seconds of pauses) {
       try {
         return await attempt()
@@ -216,7 +217,7 @@ function pauseMs(): number {
 }
 
 /** Where gcloud has been sent for an API, as `http://127.0.0.1:1234/iamcredentials/`. */
-function overrideOf(api: string): URL | null {
+export function overrideOf(api: string): URL | null {
   const override = process.env[`CLOUDSDK_API_ENDPOINT_OVERRIDES_${api.toUpperCase()}`]
   return override ? new URL(override) : null
 }

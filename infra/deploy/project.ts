@@ -6,14 +6,14 @@ import { type AccountName, accountNames, namesIn, type Site } from './settings.t
  * With those that the others call: deploying a function builds it, stores its image, and makes a service of Cloud Run; and with
  * that of the organization's policies, which the next preflight asks.
  */
-const apis = `
+export const apis = `
   artifactregistry bigquery cloudbuild cloudfunctions cloudresourcemanager cloudscheduler firestore iam iamcredentials
   logging monitoring orgpolicy run serviceusage storage`
   .match(/\w+/g)!
   .map(name => `${name}.googleapis.com`)
 
 /** On the project. Reading the dataset is granted with the tables; calling warm when it is deployed. */
-const projectRoles: Record<AccountName, string[]> = {
+export const projectRoles: Record<AccountName, string[]> = {
   query: ['bigquery.jobUser', 'datastore.user'],
   warm: ['bigquery.jobUser', 'datastore.user'],
   scheduler: [],

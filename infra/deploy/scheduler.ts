@@ -1,8 +1,9 @@
 /** A Cloud Scheduler job for each endpoint that is kept warm. */
+import type { protos, v1 } from '@google-cloud/scheduler'
 import type { Endpoint } from '../../shared/endpoints/definition.ts'
 import { isWarmed, warmMinutes } from '../../shared/warm/warm.ts'
 import { readQueries } from '../lqe/apply/read.ts'
-import { type Google, type GoogleError, holds, type Json } from './google-api.ts'
+import { type Google, holds, overrideOf } from './google-api.ts'
 import { namesIn, type Site } from './settings.ts'
 
 /** The crontab line of the period. */
@@ -13,7 +14,7 @@ export function scheduleFor(seconds: number): string {
 }
 
 /** The job that keeps an endpoint warm. It is named by the endpoint's id, which a renamed endpoint keeps. */
-function jobFor({ id, name, warm }: Endpoint, site: Site): Json & { name: string } {
+function jobFor({ id, name, warm }: Endpoint, site: Site) {
   const { address, email, own } = namesIn(site)
   const url = address('warm')
   return {
@@ -21,16 +22,18 @@ function jobFor({ id, name, warm }: Endpoint, site: Site): Json & { name: string
     description: `Keeps the answers of ${name} fresh`,
     schedule: scheduleFor(warm!.seconds),
     timeZone: 'Etc/UTC',
-    attemptDeadline: `${site['warm-deadline']}s`,
+    attemptDeadline: { seconds: Number(site['warm-deadline']) },
     // One more try, for a function that is being replaced; the next call follows soon.
-    retryConfig: { retryCount: 1, minBackoffDuration: '10s', maxBackoffDuration: '60s' },
+    retryConfig: { retryCount: 1, minBackoffDuration: { seconds: 10 }, maxBackoffDuration: { seconds: 60 } },
     httpTarget: {
       uri: `${url}?endpoint=${encodeURIComponent(name)}`,
-      httpMethod: 'POST',
+      httpMethod: 'POST' as const,
       oidcToken: { serviceAccountEmail: email('scheduler'), audience: url },
     },
   }
 }
+
+type CloudSchedulerClient = v1.CloudSchedulerClient
 
 /** Jobs for the endpoints that are kept warm, by default those of `queries/`; the others of this installation are removed. */
 export async function setUpJobs(
@@ -38,31 +41,70 @@ export async function setUpJobs(
   site: Site,
   endpoints: readonly Endpoint[] = readQueries('queries').map(({ endpoint }) => endpoint),
 ): Promise<void> {
-  const at = `cloudscheduler/v1/projects/${site.project}/locations/${site.region}/jobs`
+  const { say, dryRun } = google.options
+  const client = await connect(google, site)
+  const parent = `projects/${site.project}/locations/${site.region}`
   const wanted = endpoints.filter(isWarmed).map(endpoint => jobFor(endpoint, site))
-  const there = await google.list(at, 'jobs')
-  for (const { name, ...job } of wanted) {
-    const present = there.find(one => one['name'] === name)
-    const title = `job ${idOf(name)}: ${job['schedule'] as string}, ${job['description'] as string}`
-    if (!present) await google.change(title, 'POST', at, { name, ...job })
-    else if (!holds(present, job))
-      await google.change(title, 'PATCH', `cloudscheduler/v1/${name}?updateMask=${Object.keys(job).join()}`, {
-        name,
-        ...job,
-      })
+  const there = await google.persist(() => jobsIn(client, parent, dryRun))
+  for (const job of wanted) {
+    const present = there.find(({ name }) => name === job.name)
+    if (present && holds(present, job)) continue
+    say(`job ${idOf(job.name)}: ${job.schedule}, ${job.description}`)
+    if (!dryRun)
+      await (present ? client.updateJob({ job, updateMask: { paths } }) : client.createJob({ parent, job }))
   }
   const kept = new Set(wanted.map(({ name }) => name))
-  for (const name of there.map(one => one['name'] as string))
-    if (idOf(name).startsWith(namesIn(site).own('warm-')) && !kept.has(name)) await removeJob(google, name)
+  for (const { name } of there)
+    if (idOf(name!).startsWith(namesIn(site).own('warm-')) && !kept.has(name!)) {
+      say(`job ${idOf(name!)}: removed`)
+      if (!dryRun) await client.deleteJob({ name: name! }).catch(unlessCode(notFound))
+    }
+  await client.close()
 }
 
-/** One that is gone already is no error. */
-async function removeJob(google: Google, name: string): Promise<void> {
-  try {
-    await google.change(`job ${idOf(name)}: removed`, 'DELETE', `cloudscheduler/v1/${name}`)
-  } catch (error) {
-    if ((error as GoogleError).status !== 404) throw error
+type Job = protos.google.cloud.scheduler.v1.IJob
+
+const paths = ['description', 'schedule', 'time_zone', 'attempt_deadline', 'retry_config', 'http_target']
+
+/** Codes of gRPC, which the client has in its errors over REST as well. */
+const [notFound, permissionDenied] = [5, 7]
+
+/** One that is gone already, say, is no error. */
+function unlessCode(expected: number) {
+  return (error: { code?: unknown }): void => {
+    if (error.code !== expected) throw error
   }
+}
+
+/** None, for a dry run in a project whose API is not enabled yet. */
+async function jobsIn(client: CloudSchedulerClient, parent: string, dryRun = false): Promise<Job[]> {
+  try {
+    const [jobs] = await client.listJobs({ parent })
+    return jobs
+  } catch (error) {
+    if (dryRun) unlessCode(permissionDenied)(error as { code?: unknown })
+    else throw error
+    return []
+  }
+}
+
+/** Where gcloud has been sent elsewhere: REST without TLS. The client takes a host, and no path. */
+async function connect(google: Google, { project }: Site): Promise<CloudSchedulerClient> {
+  const { v1 } = await import('@google-cloud/scheduler')
+  const override = overrideOf('cloudscheduler')
+  if (!override) return new v1.CloudSchedulerClient({ projectId: project })
+  const auth = {
+    getUniverseDomain: async () => 'googleapis.com',
+    getClient: async () => ({}),
+    fetch: async (input: string, init: RequestInit = {}) => {
+      const headers = new Headers(init.headers)
+      headers.set('Authorization', `Bearer ${await google.accessToken()}`)
+      return fetch(input, { ...init, headers })
+    },
+  }
+  const { hostname: apiEndpoint, port } = override
+  const options = { fallback: true, apiEndpoint, port: Number(port), protocol: 'http', auth }
+  return new v1.CloudSchedulerClient({ projectId: project, ...(options as object) })
 }
 
 function idOf(name: string): string {

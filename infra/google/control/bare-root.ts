@@ -6,7 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { sdkRoot } from './shapes.ts'
+import { sdkRoot } from '../sdk-root.ts'
 
 /** Of Google's image for gcloud, `slim` (github.com/GoogleCloudPlatform/cloud-sdk-docker), without what it serves people with. */
 const packages = ['bash', 'ca-certificates', 'curl', 'python3', 'python3-crcmod']

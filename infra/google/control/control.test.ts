@@ -472,7 +472,7 @@ describe('functions', () => {
     expect((await call('GET', service)).body).toMatchObject({
       trafficStatuses: [
         { revision: first, percent: 100 },
-        { tag: 'a', uri: expect.stringMatching('a---query$') },
+        { tag: 'a', uri: expect.stringMatching('a---query.europe-west1$') },
       ],
     })
   })

@@ -12,14 +12,23 @@ export const schedulerRoutes = [
 
 function createJob(call: Call): Json {
   checkAccount(call)
-  return create(call.state, call.body['name'] as string, call.body)
+  return create(call.state, call.body['name'] as string, worded(call.body))
 }
 
 function updateJob(call: Call): Json {
   const job = get(call.state, call.name)
   checkAccount(call)
-  patch(job, call.body, maskOf(call))
+  patch(job, worded(call.body), maskOf(call))
   return job
+}
+
+/** Google's client for Node.js sends the method's number ("REST Resource: projects.locations.jobs", `HttpMethod`). */
+function worded({ httpTarget, ...job }: Json): Json {
+  const { httpMethod } = (httpTarget ?? {}) as Json
+  return {
+    ...job,
+    httpTarget: { ...(httpTarget as Json), httpMethod: httpMethod === 1 ? 'POST' : httpMethod },
+  }
 }
 
 /** "Use authentication with HTTP targets": the caller must be allowed to act as the job's account. */

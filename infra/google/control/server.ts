@@ -136,7 +136,9 @@ export function clientEnvironment(
 }
 
 function serve(req: IncomingMessage, text: Buffer, state: State, address: string): [number, Json] {
-  const { pathname, searchParams: query } = pathOf(req)
+  const { pathname: asked, searchParams: query } = pathOf(req)
+  // Google's clients for Node.js take a host and no path; the only one in use is that of Cloud Scheduler.
+  const pathname = asked.startsWith('/v1/') ? `/cloudscheduler${asked}` : asked
   try {
     if (req.method === 'PUT' && pathname.startsWith('/upload/'))
       return [200, keepSource(state, pathname, text)]

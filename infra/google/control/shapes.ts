@@ -35,7 +35,7 @@ interface Api {
 const read = new Map<string, Api | null>()
 
 /** Of all methods ("System parameters"). */
-const ofAll = new Set(['alt', 'fields', 'key', 'prettyPrint', 'quotaUser', '$.xgafv', 'uploadType'])
+const ofAll = new Set(['$alt', 'alt', 'fields', 'key', 'prettyPrint', 'quotaUser', '$.xgafv', 'uploadType'])
 
 /**
  * @param path `api/version/...`
@@ -78,8 +78,11 @@ function isPath({ messages }: Api, type: string, path: string): boolean {
 function faultIn({ messages }: Api, type: string, value: unknown, path: string): string | null {
   const message = messages.get(type)
   if (!message || value === null) return null
+  // "ProtoJSON": the number of a word is as good.
   if (message.words.size > 0)
-    return message.words.has(value as string) ? null : `Invalid value at '${path}': ${JSON.stringify(value)}`
+    return typeof value === 'number' || message.words.has(value as string)
+      ? null
+      : `Invalid value at '${path}': ${JSON.stringify(value)}`
   if (typeof value !== 'object' || Array.isArray(value)) return `Invalid value at '${path}': not an object`
   if (message.fields.has('additionalProperties')) return null
   for (const [name, inner] of Object.entries(value)) {
