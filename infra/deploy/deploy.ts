@@ -17,9 +17,9 @@ import {
   servingAddresses,
   tagCandidates,
 } from './functions.ts'
-import { Google, GoogleError } from './google-api.ts'
+import { Google } from './google-api.ts'
 import { setUpMonitoring } from './monitoring.ts'
-import { preflight } from './preflight.ts'
+import { preflight, PreflightError } from './preflight.ts'
 import { setUpAccounts, setUpApis, setUpRoles } from './project.ts'
 import { removeAll } from './remove.ts'
 import { setUpJobs } from './scheduler.ts'
@@ -112,7 +112,7 @@ async function printFirstCall({ google, site, env }: Run): Promise<void> {
 /** A line a step, with its time, and its changes below. @throws what the step threw, as its own words */
 async function carryOut(run: Run, all: Step[]): Promise<void> {
   // Google's clients, here and in `lqe`: a person's calls count to the project.
-  if (!/gserviceaccount\.com$/.test(await run.google.caller()))
+  if (!(await run.google.caller()).endsWith('gserviceaccount.com'))
     run.env['GOOGLE_CLOUD_QUOTA_PROJECT'] = process.env['GOOGLE_CLOUD_QUOTA_PROJECT'] = run.site.project
   for (const [title, act] of all) {
     const start = Date.now()
@@ -141,13 +141,13 @@ function runOf({ project, dryRun = false, sample = false, ...given }: Flags): Ru
 
 async function deploy(flags: Flags): Promise<void> {
   const run = runOf(flags)
-  const { google, dryRun } = run
-  run.site = await preflight(google, run.site)
+  const { google, dryRun, site } = run
   const wanted = flags.only?.split(',')
   const unknown = wanted?.find(title => !steps.some(([step]) => step === title))
   if (unknown)
     throw new SettingsError(`--only=${unknown}: the steps are ${steps.map(([title]) => title).join(', ')}`)
-  if (!dryRun) google.options.say(`settings: ${keepSite(run.site)}`)
+  run.site = await preflight(google, site)
+  if (!dryRun) google.options.say(`settings: ${keepSite(site)}`)
   await carryOut(run, wanted ? steps.filter(([title]) => wanted.includes(title)) : steps)
   if (!dryRun && !wanted) await printFirstCall(run)
 }
@@ -225,9 +225,8 @@ if (import.meta.main)
   try {
     await program.parseAsync()
   } catch (error) {
-    const { message } = error as Error
-    const isSaid = error instanceof GoogleError || error instanceof SettingsError || error instanceof Error
-    console.error(isSaid ? message : error)
-    console.error('What is done stands. Run it again when this is put right.')
+    console.error((error as Error).message)
+    if (!(error instanceof PreflightError || error instanceof SettingsError))
+      console.error('What is done stands. Run it again when this is put right.')
     process.exitCode = 1
   }

@@ -102,9 +102,11 @@ async function setUpBackups(google: Google, site: Site): Promise<void> {
   const schedules = await google.list(at, 'backupSchedules')
   const daily = schedules.find(schedule => schedule['dailyRecurrence'] !== undefined)
   const retention = `${days * 86_400}s`
-  if (days === 0 || daily?.['retention'] === retention) return
+  if (daily?.['retention'] === retention || (days === 0 && !daily)) return
   const title = `backups: daily, kept for ${days} days`
-  if (!daily) await google.change(title, 'POST', at, { retention, dailyRecurrence: {} })
+  if (days === 0)
+    await google.change('backups: no more', 'DELETE', `firestore/v1/${daily!['name'] as string}`)
+  else if (!daily) await google.change(title, 'POST', at, { retention, dailyRecurrence: {} })
   else
     await google.change(title, 'PATCH', `firestore/v1/${daily['name'] as string}?updateMask=retention`, {
       retention,

@@ -133,8 +133,11 @@ describe('callers', () => {
     expect(invokers('warm')).toEqual([{ role: 'roles/run.invoker', members: [scheduler] }])
   })
 
-  test('of query are not checked where the organization forbids allUsers', async () => {
-    const client = connect(project, { access: 'no-invoker-check' })
+  test.each([
+    ['as the preflight found out', { access: 'no-invoker-check' }],
+    ['as the grant shows', {}],
+  ])('of query are not checked where the organization forbids allUsers, %s', async (_, flags) => {
+    const client = connect(project, flags)
     const { constraints } = project.plane.state.projects['my-project']!
     constraints['iam.allowedPolicyMemberDomains'] = { listPolicy: { allowedValues: ['C0abc'] } }
     await deployBoth(client)

@@ -140,22 +140,27 @@ function printed(program: string, args: string[]): Promise<{ code: number | null
 export async function setUpCallers(google: Google, site: Site): Promise<void> {
   const { service, email } = namesIn(site)
   const query = `run/v2/${service('query')}`
-  if (site.access === 'no-invoker-check') {
-    const present = (await google.get(query)) as Service | null
-    // "Allowing public (unauthenticated) access": recommended where a policy forbids allUsers.
-    if (!present?.invokerIamDisabled)
-      await google.change(
-        'query: open, without the check of its caller',
-        'PATCH',
-        `${query}?updateMask=invokerIamDisabled`,
-        {
-          invokerIamDisabled: true,
-        },
-      )
-  } else await grant(google, query, 'query', [['roles/run.invoker', 'allUsers']])
+  if (site.access === 'no-invoker-check') await openWithoutCheck(google, query)
+  else
+    try {
+      await grant(google, query, 'query', [['roles/run.invoker', 'allUsers']])
+    } catch (error) {
+      // A policy that the preflight could not see: the API that knows it was not enabled yet.
+      if (!/organi[sz]ation policy|permitted customer|constraints\//i.test((error as Error).message))
+        throw error
+      await openWithoutCheck(google, query)
+    }
   await grant(google, `run/v2/${service('warm')}`, 'warm', [
     ['roles/run.invoker', `serviceAccount:${email('scheduler')}`],
   ])
+}
+
+/** "Allowing public (unauthenticated) access": recommended where a policy forbids allUsers. */
+async function openWithoutCheck(google: Google, query: string): Promise<void> {
+  const present = (await google.get(query)) as Service | null
+  if (present?.invokerIamDisabled) return
+  const title = 'query: open, without the check of its caller'
+  await google.change(title, 'PATCH', `${query}?updateMask=invokerIamDisabled`, { invokerIamDisabled: true })
 }
 
 // ---- traffic

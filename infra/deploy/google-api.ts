@@ -141,7 +141,10 @@ export class Google {
       } catch (error) {
         const { status, message } = error as GoogleError
         const again =
-          temporary.exec(message)?.[0] ?? ([429, 502, 503].includes(status) ? String(status) : null)
+          temporary.exec(message)?.[0] ??
+          ([429, 502, 503].includes(status) ? String(status) : null) ??
+          // A connection, not an answer.
+          (error instanceof TypeError && message === 'fetch failed' ? message : null)
         if (again === null || this.options.dryRun) throw error
         this.options.say(`again in ${seconds} s: ${again}`)
         await sleep(seconds * pauseMs())

@@ -69,8 +69,8 @@ export const settings = {
   branch: { default: '^main$', description: 'branches that are deployed, as a regular expression' },
   'backup-days': {
     default: '14',
-    description: 'daily backups of Firestore are kept for N days; 0: none',
-    pattern: count,
+    description: 'daily backups of Firestore are kept for N days, 98 at most; 0: none',
+    pattern: /^(\d|[1-8]\d|9[0-8])$/,
   },
   'query-memory': { default: '1Gi', description: 'of an instance of query', pattern: size },
   'query-cpu': { default: '1', description: 'of an instance of query', pattern: /^[\d.]+$/ },

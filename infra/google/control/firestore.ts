@@ -37,7 +37,7 @@ export const firestoreRoutes = [
     const source = get(call.state, database)
     const age = Date.now() - Date.parse(snapshotTime)
     const days = source['pointInTimeRecoveryEnablement'] === 'POINT_IN_TIME_RECOVERY_ENABLED' ? 7 : 1 / 24
-    if (!(age > 0 && age < days * 86_400_000) || !/:00Z$/.test(snapshotTime))
+    if (!(age > 0 && age < days * 86_400_000) || !snapshotTime.endsWith(':00Z'))
       invalid(`The snapshot time ${snapshotTime} is not within the version retention period`)
     return copied(call, source)
   }),
@@ -59,6 +59,10 @@ export const firestoreRoutes = [
   ),
   route('GET', schedules, 'datastore.backupSchedules.list', listed('backupSchedules')),
   route('POST', schedules, 'datastore.backupSchedules.create', createSchedule),
+  route('DELETE', `${schedules}/{schedule}`, 'datastore.backupSchedules.delete', call => {
+    remove(call.state, call.name)
+    return {}
+  }),
   route('PATCH', `${schedules}/{schedule}`, 'datastore.backupSchedules.update', call => {
     const schedule = get(call.state, call.name)
     patch(schedule, checkedSchedule(call.body), maskOf(call))

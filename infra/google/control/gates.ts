@@ -107,8 +107,7 @@ function forward(stream: http2.ServerHttp2Stream, answer: http2.ClientHttp2Strea
   let trailers: http2.OutgoingHttpHeaders = {}
   answer.on('response', (headers, flags) => {
     if (stream.destroyed) return
-    if (flags & http2.constants.NGHTTP2_FLAG_END_STREAM)
-      return void stream.respond(headers, { endStream: true })
+    if (flags & http2.constants.NGHTTP2_FLAG_END_STREAM) return stream.respond(headers, { endStream: true })
     stream.respond(headers, { waitForTrailers: true })
     stream.on('wantTrailers', () => stream.sendTrailers(trailers))
     answer.pipe(stream)

@@ -192,7 +192,7 @@ async function startRevision(
     K_SERVICE: name.split('/').at(-3)!,
     GCE_METADATA_HOST,
     METADATA_SERVER_DETECTION: 'assume-present',
-    NODE_OPTIONS: `--import=${new URL('on-cloud-run.ts', import.meta.url)}`,
+    NODE_OPTIONS: `--import=${new URL('on-cloud-run.ts', import.meta.url).href}`,
     REHEARSAL_BACKENDS: JSON.stringify({ FIRESTORE_EMULATOR_HOST, BIGQUERY_EMULATOR_HOST }),
   }
   const bundle = await startBundle(target, env, note, { folder })
@@ -358,6 +358,7 @@ export async function rehearse(
     } catch (error) {
       throw new Error(
         `${title}: ${(error as Error).message}\nRefused: ${[...new Set(state.refused)].join('; ')}`,
+        { cause: error },
       )
     }
     out(`==== ${title}: ${((Date.now() - start) / 1000).toFixed(1)} s`)

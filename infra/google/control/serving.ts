@@ -51,7 +51,7 @@ export async function forward({
 }): Promise<void> {
   const [, host = '', path = ''] = /^\/run\.app\/([^/?]+)(.*)$/.exec(req.url ?? '') ?? []
   const [tag, id] = host.includes('---') ? host.split('---') : [null, host]
-  const [of, location] = id!.split('.')
+  const [of, location] = id.split('.')
   const name = Object.keys(state.resources).find(one => one.endsWith(`/locations/${location}/services/${of}`))
   const service = name === undefined ? undefined : (state.resources[name] as Service)
   const target = service?.trafficStatuses.find(one =>
