@@ -31,15 +31,16 @@ const refusedMs = 2_000
 const missesAtOnce = 100
 const missesPerSecond = 10
 
-/** Past that, the keys are listed so often, and only theirs are read: a key that is issued meanwhile works so much later. */
-const listedMs = 60_000
+/** Past that, the ids of all keys are listed so often, and only those are read: a key that is issued meanwhile is told to come back. */
+const listedMs = 10_000
 
 /**
  * Who sends a key, by a read of the store that is remembered (`../stores/remember-reads.ts`, also for what holds while the store
  * does not answer). A text that cannot be a key costs no read, and invented ones cost few.
  * @param rememberMs how long a key is accepted without another read, in milliseconds: a revoked key works for so long
  * @param clock milliseconds from any start but 0
- * @returns throws ApiError `unauthenticated`, the same for every reason, or `store_unavailable`
+ * @returns throws ApiError `unauthenticated`, the same for every reason, `store_unavailable`, or `rate_limited` where it cannot
+ * be said yet whether the key is one
  */
 export function createAuthenticator(
   store: Store,
@@ -48,11 +49,12 @@ export function createAuthenticator(
   /** Ids, apart from the callers, so that invented ones push out real ones only while they are looked up. */
   const refused = new LRUCache<string, ApiError>({ max, ttl: refusedMs, perf: clock, ttlResolution: 0 })
   const common = { clock, unavailable: 'API keys cannot be checked at the moment.' }
+  const ids = keyIds(store)
   const listed = rememberReads({
     ...common,
     max: 1,
     rememberMs: listedMs,
-    read: async () => ({ value: await keyIds(store) }),
+    read: async () => ({ value: await ids() }),
   })
   const misses = allowance(clock)
   const known = rememberReads<Known>({
@@ -62,7 +64,8 @@ export function createAuthenticator(
     async read(id) {
       const start = clock.now()
       const mayMiss = misses.take()
-      const found = mayMiss || (await listed('all', undefined)).has(id) ? await lookUp(store, id) : null
+      if (!mayMiss && !(await listed('all', undefined)).has(id)) throw tooManyUnknown()
+      const found = await lookUp(store, id)
       if (found && mayMiss) misses.giveBack()
       if (found) return found
       const refusal = unauthenticated()
@@ -121,6 +124,17 @@ function unauthenticated(): ApiError {
   return new ApiError('unauthenticated', 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.', {
     headers: { 'WWW-Authenticate': 'Bearer realm="log-query-endpoints"' },
   })
+}
+
+/** Not of the 5xx: who invents keys would set off the alert on them. */
+function tooManyUnknown(): ApiError {
+  return new ApiError(
+    'rate_limited',
+    'Too many unknown API keys are being tried; send this one again later.',
+    {
+      headers: { 'Retry-After': String(listedMs / 1_000) },
+    },
+  )
 }
 
 /**

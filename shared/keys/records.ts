@@ -127,13 +127,6 @@ export function fieldsOfKey(record: KeyRecord): Fields {
 }
 
 const newestFirst = { collection: 'keys', orderBy: { field: 'createdAt', direction: 'desc' } } as const
-const newest = { ...newestFirst, limit: 1_000 }
-
-/** Ids of the newest 1,000 keys. @throws StoreError */
-export async function keyIds(store: Store): Promise<Set<string>> {
-  const { documents } = await store.query({ ...newest, fields: ['createdAt'] })
-  return new Set(documents.map(({ id }) => id))
-}
 
 /** Every document in the place of a key, the newest first; its record is `null` where it is none. @throws as `listKeys` does */
 export async function* everyKey(
@@ -151,17 +144,44 @@ interface ListedKey extends Grant {
 }
 
 /**
- * The newest 1,000 keys, the newest first; documents that are not keys are left out.
+ * All keys, the newest first; documents that are not keys are left out.
  * @throws StoreError, and ApiError for a key that a later version stored
  */
 export async function listKeys(store: Store): Promise<ListedKey[]> {
-  const { documents, readAt } = await store.query(newest)
-  return documents.flatMap(({ id, fields }) => {
-    const record = readRecord(fields)
-    if (!record) return []
+  const { readAt } = await store.get(keyReference('none')) // for the store's time
+  const keys: ListedKey[] = []
+  for await (const { id, record } of everyKey(store)) {
+    if (!record) continue
     const { hash: _, ...shown } = record
-    return [{ id, ...shown, state: stateOf(record, readAt) }]
-  })
+    keys.push({ id, ...shown, state: stateOf(record, readAt) })
+  }
+  return keys
+}
+
+/** A key is written a moment after the time in `createdAt`, and later ones may be there by then. */
+const overlapMs = 60_000
+
+/**
+ * A reader of the ids of all keys: all are read with its first call, and with each later one those that came since. One that is
+ * written with an older `createdAt`, as a copied one is, may be missing.
+ */
+export function keyIds(store: Store): () => Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  let since = new Date(0)
+  return async () => {
+    let newest = since.getTime()
+    const where = [{ field: 'createdAt', operator: '>=', value: since } as const]
+    for await (const { id, fields } of everyDocument(store, {
+      ...newestFirst,
+      where,
+      fields: ['createdAt'],
+    })) {
+      ids.add(id)
+      newest = Math.max(newest, (fields['createdAt'] as Date).getTime() - overlapMs)
+    }
+    since = new Date(newest)
+    return ids
+  }
 }
 
 /**
