@@ -1,5 +1,6 @@
 /** The process as a whole, started as when deployed and stopped by a signal. */
 import { once } from 'node:events'
+import { Agent, get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -127,6 +128,25 @@ describe('a signal to stop', () => {
     },
     15_000,
   )
+
+  test('tells busy connections in an answer that they end, and loses none of their requests', async () => {
+    const busy = await start(20)
+    const ended = once(busy.child, 'exit')
+    const connections = Array.from({ length: 10 }, async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      for (;;) {
+        const asked = get(busy.url, { agent })
+        const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+        answer.resume()
+        await once(answer, 'end')
+        if (answer.headers.connection === 'close') return answer.statusCode
+      }
+    })
+    await sleep(300)
+    busy.child.kill('SIGTERM')
+    expect(await Promise.all(connections)).toEqual(connections.map(() => 200))
+    expect(await ended).toEqual([0, null])
+  }, 15_000)
 
   test('sends the whole of an answer that its reader takes slowly', async () => {
     const bytes = 20_000_000

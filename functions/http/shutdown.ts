@@ -28,16 +28,19 @@ export function drainOnSignal(server: Server, options: DrainOptions): void {
     socket.once('close', () => sockets.delete(socket))
   })
   const open = new Set<ServerResponse>()
-  server.on('request', (_, res) => {
+  let stopping = false
+  // Before the function, which may answer at once. A client whose connection ends without `Connection: close` may just be asking.
+  server.prependListener('request', (_, res) => {
     open.add(res)
+    if (stopping) res.shouldKeepAlive = false
     res.once('close', () => open.delete(res))
   })
-  let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.removeAllListeners(signal)
     process.on(signal, () => {
       if (stopping) return // a terminal signals the whole process group, and npm passes the signal on once more
       stopping = true
+      for (const res of open) res.shouldKeepAlive = false
       options.log('INFO', 'stopping', { signal })
       drain({ server, sockets, open }, options)
     })
