@@ -14,7 +14,7 @@ let limits: Partial<RunLimits> = {}
 beforeAll(async () => {
   cpSync('queries', queries, { recursive: true })
   const file = join(queries, 'logs.all.yaml')
-  const settings = `labels: { service: console }\ncallerLabels: [team, page]\nreservation: ${reservation}\n`
+  const settings = `labels: { service: console }\ncallerLabels: [team, page, constructor]\nreservation: ${reservation}\n`
   writeFileSync(file, readFileSync(file, 'utf8') + settings)
   service = await startService({ tables: {}, queries, bundle: null })
   const { engine } = service.services
@@ -39,11 +39,11 @@ test.each(['SVC-ENDPOINT-LABELS', 'LF-ENDPOINT-LABELS'])(
   'a run has the labels of its endpoint, and of %s those that the endpoint takes',
   async name => {
     const { status } = await ask(logs, {
-      [name]: 'team=search, page=a_b-1,other=x,service=mine,endpoint=none',
+      [name]: 'team=search, page=a_b-1,constructor=x,other=x,service=mine,endpoint=none',
     })
     expect(status).toBe(200)
     const own = { service: 'console', endpoint: 'logs.all', key: expect.any(String) }
-    expect(limits.labels).toEqual({ ...own, team: 'search', page: 'a_b-1' })
+    expect(limits.labels).toEqual({ ...own, team: 'search', page: 'a_b-1', constructor: 'x' })
     expect(service.key).toContain(limits.labels!.key)
     expect(limits.reservation).toBe(reservation)
   },

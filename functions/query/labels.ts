@@ -13,18 +13,19 @@ const none: Record<string, string> = {}
  */
 export function labelsFor({ callerLabels }: Endpoint, sent: IncomingHttpHeaders): Record<string, string> {
   if (callerLabels.length === 0) return none
-  const labels: Record<string, string> = {}
+  const labels = new Map<string, string>()
   for (const header of headers) {
     const text = String(sent[header] ?? '')
     for (const pair of text === '' ? [] : text.split(',')) {
       const [, name = '', value = ''] = /^\s*([^=\s]+)=([a-z0-9_-]{0,63})\s*$/.exec(pair) ?? []
       if (name === '') throw invalid(header, form)
       if (!callerLabels.includes(name)) continue
-      if ((labels[name] ?? value) !== value) throw invalid(header, `gives the label ${name} a second value`)
-      labels[name] = value
+      if ((labels.get(name) ?? value) !== value)
+        throw invalid(header, `gives the label ${name} a second value`)
+      labels.set(name, value)
     }
   }
-  return labels
+  return Object.fromEntries(labels)
 }
 
 const form =

@@ -212,6 +212,17 @@ describe('a field', () => {
     expect(read({ timestamp, 'http.status': 200 }, 1)).toMatchObject({ http_status: 200 })
   })
 
+  test('__proto__ is one like any other, and gives the entry no id', () => {
+    const fields = [{ name: 'id', type: { kind: 'STRING' } as const }]
+    const table = columns(['id', { kind: 'STRING' }], ['__proto__', { kind: 'STRUCT', fields }])
+    const row = entryReader(table, () => {})(
+      parseJson(`{"timestamp":"${timestamp}","__proto__":{"id":"a"}}`),
+      1,
+    )
+    expect(JSON.stringify(row)).toContain('"__proto__":{"id":"a"}')
+    expect(row.id).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
   test('of JSON keeps its value, with all digits', () => {
     const read = entryReader(columns(['any', { kind: 'JSON' }]), () => {})
     const texts = [1, 'a\ud800', [1, null], { a: { b: 2n ** 62n } }].map(any =>

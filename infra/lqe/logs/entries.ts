@@ -209,6 +209,8 @@ function objectReader(fields: StructField[], prefix: string, unknown: (field: st
   )
   const what = prefix === '' ? 'the entry' : prefix.slice(0, -1)
   const columnOf = columnFinder(readers.keys())
+  // Elsewhere a field of this name would be the prototype, which has an `id` for a row without one. Such objects are slower.
+  const prototype = readers.has('__proto__') ? null : Object.prototype
   /** By field, the columns of those with other names. */
   const columnsOf = (others: string[], value: object) => {
     const first = new Map<string, string>()
@@ -222,7 +224,7 @@ function objectReader(fields: StructField[], prefix: string, unknown: (field: st
   return value => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new BadEntry(`${what} must be an object, not ${kindOf(value)}`)
-    const row: { [name: string]: Json } = {}
+    const row = Object.create(prototype) as { [name: string]: Json }
     const others = Object.keys(value).filter(field => !readers.has(field))
     const names = others.length > 0 ? columnsOf(others, value) : none
     for (const [field, item] of Object.entries(value)) {
