@@ -75,12 +75,24 @@ describe('the lines of a log file', () => {
     expect(read).toBe(Buffer.concat([gzipSync('a\nb'), gzipSync('c\n')]).length)
   })
 
+  test('are unpacked from gzip with zeros at its end', async () => {
+    expect(texts(await linesOf(gzipSync('a\n'), gzipSync('b'), Buffer.alloc(512)))).toEqual(['a', 'b'])
+  })
+
   test.each([
+    ['has zeros between its parts', Buffer.concat([gzipSync('a\n'), Buffer.alloc(512), gzipSync('b')])],
+    [
+      'has many zeros between its parts',
+      Buffer.concat([gzipSync('a\n'), Buffer.alloc(200_000), gzipSync('b')]),
+    ],
     ['ends early', gzipSync('hello '.repeat(1000)).subarray(0, 30)],
     ['is damaged', Buffer.concat([gzipSync('hello').subarray(0, 12), Buffer.from('nonsense')])],
   ])('of gzip data that %s are an error that names the file', async (_what, bytes) => {
-    await expect(linesOf(bytes)).rejects.toThrow(LogsError)
-    await expect(linesOf(bytes)).rejects.toThrow('-: the gzip data is damaged or ends early')
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, i) => i * 65_536)
+    const reading = linesOf(...pieces.map(at => bytes.subarray(at, at + 65_536)))
+    await expect(reading).rejects.toThrow(
+      new LogsError('-: the gzip data is damaged or ends early. Nothing was loaded.'),
+    )
   })
 
   test.each([

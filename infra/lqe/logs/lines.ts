@@ -1,7 +1,8 @@
 /** The lines of log files, compressed with gzip or not. */
 import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
-import { addAbortSignal, pipeline, Readable } from 'node:stream'
+import { addAbortSignal, Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { LogsError } from './error.ts'
 
@@ -38,13 +39,17 @@ export async function* readLines(source: Source): AsyncGenerator<Line> {
   if (source.signal) addAbortSignal(source.signal, stream)
   try {
     const bytes = observed(stream, chunk => source.onBytes?.(chunk.length))
-    yield* split(observed(unpacked(bytes), source.onText), source.file)
+    yield* split(observed(unpacked(bytes, source.file), source.onText), source.file)
   } catch (error) {
     source.signal?.throwIfAborted()
     const code = (error as NodeJS.ErrnoException).code
     if (!code?.startsWith('Z_')) throw error
-    throw new LogsError(`${source.file}: the gzip data is damaged or ends early. Nothing was loaded.`)
+    throw damaged(source.file)
   }
+}
+
+function damaged(file: string): LogsError {
+  return new LogsError(`${file}: the gzip data is damaged or ends early. Nothing was loaded.`)
 }
 
 async function* observed(stream: AsyncIterable<Buffer>, onBytes: (bytes: Buffer) => void) {
@@ -55,7 +60,7 @@ async function* observed(stream: AsyncIterable<Buffer>, onBytes: (bytes: Buffer)
 }
 
 /** Unpacks data that begins with gzip's magic number, 1f 8b (RFC 1952). Concatenated gzip files are one. */
-async function* unpacked(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
   let head = Buffer.alloc(0)
   while (head.length < 2) {
     const next = await chunks.next()
@@ -67,7 +72,27 @@ async function* unpacked(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer>
     yield* chunks
   }
   const packed = head[0] === 0x1f && head[1] === 0x8b
-  yield* packed ? pipeline(Readable.from(all()), createGunzip(), () => {}) : all()
+  yield* packed ? unzipped(all(), file) : all()
+}
+
+/** Zeros may stand at the end, as padding. Node leaves out what comes after zeros. */
+async function* unzipped(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip()
+  let [read, beforeZeros] = [0, 0]
+  const source = observed(chunks, chunk => {
+    const end = chunk.findLastIndex(byte => byte !== 0) + 1
+    if (end > 0) beforeZeros = read + end
+    read += chunk.length
+  })
+  const fed = pipeline(Readable.from(source), gunzip)
+  fed.catch(() => {}) // the iterator has the error, too
+  try {
+    yield* gunzip.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+    await fed
+    if (beforeZeros > gunzip.bytesWritten) throw damaged(file)
+  } finally {
+    gunzip.destroy()
+  }
 }
 
 async function* split(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<Line> {
