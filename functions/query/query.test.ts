@@ -260,12 +260,13 @@ describe('parameters that are wrong', () => {
     }
   })
 
-  test('that are lists or records in a body are refused; undeclared ones are ignored', async () => {
-    const ask = (members: object) =>
-      service.fetch(logs, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ project, sql: 'SELECT 1 AS a', ...members }),
+  test('that are lists, records or numbers past the largest in a body are refused; undeclared ones are ignored', async () => {
+    const send = (body: string) =>
+      service.fetch(logs, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+    const ask = (members: object) => send(JSON.stringify({ project, sql: 'SELECT 1 AS a', ...members }))
+    for (const number of ['1e400', '-1e400'])
+      expect(await (await send(`{"sql": "SELECT 1 AS a", "project": ${number}}`)).json()).toMatchObject({
+        detail: 'project is a number past ±1.7976931348623157e308',
       })
     for (const wrong of [{ project: { a: 1 } }, { project: ['x'] }, { sql: ['SELECT 1'] }, { format: {} }]) {
       const response = await ask(wrong)

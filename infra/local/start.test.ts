@@ -74,6 +74,13 @@ const sentences: [what: string, env: () => Record<string, string>, said: string 
     /^\/\S+store\.sqlite cannot be used: unable to open database file; .*\n$/,
   ],
   [
+    'a damaged record of loads',
+    () => ({
+      DATA_DIR: folderOfData(data => writeFileSync(join(data, 'logs/postgres.logs/loads.1.json'), '[')),
+    }),
+    /^The record of loads in \S+postgres\.logs is damaged\. Remove loads\.\*\.json there, and load again\.\n$/,
+  ],
+  [
     'a folder of logs that is a file',
     () => ({
       DATA_DIR: folderOfData(data => {

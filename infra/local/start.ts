@@ -26,6 +26,7 @@ import { StoreError } from '../../shared/stores/store.ts'
 import { apply } from '../lqe/apply/apply.ts'
 import { buildExplorer } from '../deploy/build-explorer.ts'
 import { QueriesError } from '../lqe/apply/yaml.ts'
+import { LogsError } from '../lqe/logs/error.ts'
 import { projects } from '../lqe/logs/sample.ts'
 import { print, warn } from '../lqe/print.ts'
 import { functionOf, start, untilUp } from './process.ts'
@@ -75,7 +76,7 @@ try {
 
 /** What is in the way and what to do; `null` = a bug, which shows its stack. */
 function sentenceOf(error: unknown): string | null {
-  if (error instanceof ConfigError) return error.message
+  if (error instanceof ConfigError || error instanceof LogsError) return error.message
   if (error instanceof QueriesError)
     return `${error.message}\nThe service was not started: correct queries/, then run npm start again.`
   if (error instanceof StoreError)
@@ -100,7 +101,7 @@ async function holdPort(port: number): Promise<Listener> {
   return place
 }
 
-/** @throws ConfigError, and the file system's error for logs that this user cannot read */
+/** @throws ConfigError, LogsError for a damaged record of loads, the file system's error for logs that this user cannot read */
 function assertWritable({ dataDir }: Config): void {
   try {
     // Node's recursive mkdir never ends below /proc.
@@ -113,7 +114,10 @@ function assertWritable({ dataDir }: Config): void {
   }
   const logs = join(dataDir, 'logs')
   if (!existsSync(logs)) return
-  for (const table of readdirSync(logs)) accessSync(join(logs, table), constants.R_OK | constants.X_OK)
+  for (const table of readdirSync(logs)) {
+    accessSync(join(logs, table), constants.R_OK | constants.X_OK)
+    sourcesOf(logs, table)
+  }
 }
 
 /** Opens the store before all else, without a log line for each call. @throws StoreError */

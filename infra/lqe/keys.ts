@@ -27,7 +27,9 @@ function quantity(units: Record<string, number>, digits: number, hint: string): 
   return text => {
     const [, number, unit] = form.exec(text.trim()) ?? []
     if (number === undefined) throw new InvalidArgumentError(`Write a whole number${hint}`)
-    return Number(number) * byName.get(unit!.toLowerCase())!
+    const sum = Number(number) * byName.get(unit!.toLowerCase())!
+    if (!Number.isSafeInteger(sum)) throw new InvalidArgumentError('Write 9007TB at most.')
+    return sum
   }
 }
 
@@ -50,6 +52,8 @@ export function duration(text: string): number {
   const sum = Math.round(ms.reduce((a, b) => a + b, 0))
   if (sum === 0)
     throw new InvalidArgumentError('Write a number and a unit: 90d, 12h, 30 minutes, 2 weeks, 1 year.')
+  // A store's dates end with the year 9999.
+  if (sum > 1_000 * spans.y) throw new InvalidArgumentError('Write 1000 years at most.')
   return sum
 }
 

@@ -63,6 +63,7 @@ function changed(value: unknown): string | null {
   if (typeof value === 'object' && value !== null) return 'must be one value: a text, a number, true or false'
   if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
     return 'is an integer past ±(2^53 - 1): send it as a text'
+  if (value === Infinity || value === -Infinity) return 'is a number past ±1.7976931348623157e308'
   return typeof value === 'string' && !value.isWellFormed() ? 'holds half of a character' : null
 }
 

@@ -73,6 +73,7 @@ function checkName(name: string): void {
     throw new LogsError(
       `${JSON.stringify(name)} is no name of a table: --name takes letters, digits, dots, - and _, a letter first`,
     )
+  if (/\.rollup$/i.test(name)) throw new LogsError(`${name} is a name of roll-ups: choose another --name`)
 }
 
 interface LoadWords extends Pick<NewTable, 'format'> {

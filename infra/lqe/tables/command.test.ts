@@ -246,6 +246,7 @@ describe('table add', () => {
     ],
     ['app.ndjson', '{"a": 1}', [], 'none of its fields holds times; a log table needs one in each entry'],
     ['1.ndjson', entries, [], 'is no name of a table: --name takes'],
+    ['a.Rollup.ndjson', entries, [], 'a.Rollup is a name of roll-ups: choose another --name'],
     ['app.ndjson', entries, ['--name', 'a/b'], 'is no name of a table: --name takes'],
     [
       'postgres.logs.ndjson',
