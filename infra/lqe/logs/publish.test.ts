@@ -178,18 +178,35 @@ describe('small loads', () => {
 })
 
 describe('the files that a load replaced', () => {
-  test('stay for queries under way, and go with a load ten minutes later', async () => {
-    const logs = newLogs()
-    for (const id of ['a', 'b']) await load(logs, line(id), 'same')
-    expect(folders(logs)).toHaveLength(2)
+  /** As if more than ten minutes had gone by. @returns the folders of files that are gone */
+  function age(logs: string): string[] {
     const { number, sources, gone } = record(logs)
     const earlier = Object.fromEntries(Object.keys(gone).map(name => [name, Date.now() - 700_000]))
     const made = join(logs, 'record.json')
     writeFileSync(made, JSON.stringify({ sources, gone: earlier }))
     commitLoads(join(logs, table), made, number)
     rmSync(made)
+    return Object.keys(gone)
+  }
+
+  test('or that the table had before it was cleared stay for queries under way', async () => {
+    const logs = newLogs()
+    await load(logs, line('a'))
+    const before = folders(logs)
+    expect(await clearLogs({ logsFolder: logs, tablesFolder, table })).toBe(1)
+    expect([folders(logs), await ids(logs)]).toEqual([before, []])
+    expect(age(logs)).toEqual(before)
+    expect(await clearLogs({ logsFolder: logs, tablesFolder, table })).toBe(0)
+    expect(folders(logs)).toEqual([])
+  })
+
+  test('stay for queries under way, and go with a load ten minutes later', async () => {
+    const logs = newLogs()
+    for (const id of ['a', 'b']) await load(logs, line(id), 'same')
+    expect(folders(logs)).toHaveLength(2)
+    const gone = age(logs)
     await load(logs, line('c'), 'same')
-    expect(folders(logs).filter(name => name in gone)).toEqual([])
+    expect(folders(logs).filter(name => gone.includes(name))).toEqual([])
     expect(folders(logs)).toHaveLength(2)
     const records = readdirSync(join(logs, table)).filter(name => /^loads\..*json$/.test(name))
     expect(records.sort()).toEqual(['loads.3.json', 'loads.4.json'])

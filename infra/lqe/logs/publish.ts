@@ -250,8 +250,9 @@ function removeUnnamed(folder: string): void {
 }
 
 /**
- * Removes a table's rows. The table stays, with an empty file, because a running service expects one.
- * @returns how many Parquet files were removed
+ * Removes a table's rows. The table stays, with an empty file, because a running service expects one. Files of loads leave the
+ * disk as those that a load replaces; files of people at once, as a table has every file that is in its folder.
+ * @returns how many Parquet files the table has no more
  * @throws LogsError for an unknown table
  */
 export async function clearLogs({
@@ -270,7 +271,6 @@ export async function clearLogs({
     const loaded = await replaceRecord(stage, { name, folder, columns }, () => [])
     const full = readdirSync(folder).filter(file => file.endsWith('.parquet') && file !== empty)
     for (const file of full) rmSync(join(folder, file), { recursive: true })
-    removeFolders(folder, foldersOf(loaded))
     return full.length + filesOf(loaded).size
   })
 }
