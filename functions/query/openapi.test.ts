@@ -8,6 +8,7 @@ import { errorCodes, type ErrorCode } from '../../shared/errors.ts'
 import { edgeRow } from '../testing/edges.ts'
 import { serveBehind } from '../testing/prefix.ts'
 import { startService, type TestService } from '../testing/service.ts'
+import { openApiOf } from './openapi.ts'
 
 const project = 'qhzvnxwtrkdplmcoyaeb'
 let folder: string
@@ -15,6 +16,7 @@ let service: TestService
 let document: OpenApi
 
 interface Operation {
+  operationId: string
   parameters: {
     name: string
     in: string
@@ -92,6 +94,24 @@ describe('the OpenAPI document', () => {
       '/api/endpoints/query/plain',
     ])
     expect((await service.fetch('/openapi.json', { key: 'lqe_wrong' })).status).toBe(401)
+  })
+
+  test('names each operation once, and as before where another endpoint is added', async () => {
+    const operations = ({ paths }: OpenApi) =>
+      Object.values(paths).flatMap(item => Object.values(item).map(({ operationId }) => operationId))
+    const { columnsOf, endpoints } = service.services
+    const [first] = await endpoints.all()
+    const names =
+      'logs.all logs.all.sql logs logs.sql my.errors my-errors my_errors My.errors a.5x a5x health list.tables'
+    const all = names.split(' ').map(name => ({ ...first!, name }))
+    const alone = await Promise.all(
+      all.map(async endpoint => operations((await openApiOf([endpoint], columnsOf)) as OpenApi)),
+    )
+    const together = operations((await openApiOf(all, columnsOf)) as OpenApi)
+    expect(together).toEqual([...alone[0]!.slice(0, 3), ...alone.flatMap(ids => ids.slice(3))])
+    expect(new Set(together).size).toBe(together.length)
+    expect(together).toEqual(expect.arrayContaining(['logsAll', 'logsAllSql', 'myErrors']))
+    expect(operations(document)).toContain('usageApiCounts')
   })
 
   test('has examples of parameters that work, and the answers fit its schemas', async () => {

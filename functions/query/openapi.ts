@@ -2,6 +2,7 @@
 import { columnsIfKnown, type ColumnsOf } from '../../shared/endpoints/columns.ts'
 import { type Endpoint, pageParameters, type ParameterDefinition } from '../../shared/endpoints/definition.ts'
 import { keyFromHeaders } from '../../shared/keys/authenticate.ts'
+import { sha256 } from '../../shared/keys/key-text.ts'
 import type { Column } from '../../shared/sql/types.ts'
 import type { Call } from '../http/call.ts'
 import { accessibleEndpoints } from './access.ts'
@@ -142,13 +143,24 @@ function pathOf({ endpoint, columns }: Described): [path: string, item: object] 
       ...problemResponses(path),
     },
   })
-  const id = endpoint.name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
+  const id = operationIdOf(endpoint.name)
   const own = operation(columns ? rowSchema(columns) : object)
   if (!endpoint.sandbox) return [path, { get: { operationId: id, ...own } }]
   const get = { operationId: id, ...own, parameters: [...own.parameters, sqlParameter] }
   const sql = { ...text, description: 'A query over the endpoint’s tables' }
   const requestBody = { required: true, content: json(objectOf({ sql })) }
   return [path, { get, post: { operationId: `${id}Sql`, requestBody, ...operation(object) } }]
+}
+
+/** Names of the form in which Logflare's are: `usage.api-counts`. No two have the same words. */
+const usualName = /^[a-z][a-z0-9]*(?:\.[a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*)?$/
+
+/** Generated clients call a function so: it depends on no other endpoint. All but usual names get a hash, as `my-errors` is not `my.errors`. */
+function operationIdOf(name: string): string {
+  const words = name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
+  const general = Object.values(generalPaths).map(({ get }) => get.operationId)
+  const isTaken = general.includes(words) || words.endsWith('Sql')
+  return usualName.test(name) && !isTaken ? words : `${words}_${sha256(name).slice(0, 8)}`
 }
 
 const sqlParameter = {
