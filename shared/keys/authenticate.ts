@@ -33,6 +33,8 @@ const missesPerSecond = 10
 
 /** Past that, the ids of all keys are listed so often, and only those are read: a key that is issued meanwhile is told to come back. */
 const listedMs = 10_000
+/** With 429: a 503 would let who invents keys set off the alert on 5xx. */
+const headers = { 'Retry-After': String(listedMs / 1_000) }
 
 /**
  * Who sends a key, by a read of the store that is remembered (`../stores/remember-reads.ts`, also for what holds while the store
@@ -64,7 +66,8 @@ export function createAuthenticator(
     async read(id) {
       const start = clock.now()
       const mayMiss = misses.take()
-      if (!mayMiss && !(await listed('all', undefined)).has(id)) throw tooManyUnknown()
+      if (!mayMiss && !(await listed('all', undefined)).has(id))
+        throw new ApiError('rate_limited', 'Too many unknown API keys are tried at the moment.', { headers })
       const found = await lookUp(store, id)
       if (found && mayMiss) misses.giveBack()
       if (found) return found
@@ -124,17 +127,6 @@ function unauthenticated(): ApiError {
   return new ApiError('unauthenticated', 'Send a valid API key, as X-API-KEY or as Authorization: Bearer.', {
     headers: { 'WWW-Authenticate': 'Bearer realm="log-query-endpoints"' },
   })
-}
-
-/** Not of the 5xx: who invents keys would set off the alert on them. */
-function tooManyUnknown(): ApiError {
-  return new ApiError(
-    'rate_limited',
-    'Too many unknown API keys are being tried; send this one again later.',
-    {
-      headers: { 'Retry-After': String(listedMs / 1_000) },
-    },
-  )
 }
 
 /**

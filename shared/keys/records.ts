@@ -136,10 +136,8 @@ export async function* everyKey(
     yield { id, version, record: readRecord(fields) ?? null }
 }
 
-interface ListedKey extends Grant {
+interface ListedKey extends Omit<KeyRecord, 'hash'> {
   id: string
-  createdAt: Date
-  revokedAt: Date | null
   state: KeyState
 }
 
@@ -158,28 +156,19 @@ export async function listKeys(store: Store): Promise<ListedKey[]> {
   return keys
 }
 
-/** A key is written a moment after the time in `createdAt`, and later ones may be there by then. */
-const overlapMs = 60_000
-
 /**
- * A reader of the ids of all keys: all are read with its first call, and with each later one those that came since. One that is
- * written with an older `createdAt`, as a copied one is, may be missing.
+ * A reader of the ids of all keys: all are read with its first call, and with each later one those that came since, with a
+ * minute for keys that are written after the time in `createdAt`. One with an older time, as a copied key has, may be missing.
  */
 export function keyIds(store: Store): () => Promise<ReadonlySet<string>> {
   const ids = new Set<string>()
   let since = new Date(0)
   return async () => {
-    let newest = since.getTime()
+    const { readAt } = await store.get(keyReference('none'))
     const where = [{ field: 'createdAt', operator: '>=', value: since } as const]
-    for await (const { id, fields } of everyDocument(store, {
-      ...newestFirst,
-      where,
-      fields: ['createdAt'],
-    })) {
-      ids.add(id)
-      newest = Math.max(newest, (fields['createdAt'] as Date).getTime() - overlapMs)
-    }
-    since = new Date(newest)
+    const later = everyDocument(store, { ...newestFirst, where, fields: ['createdAt'] })
+    for await (const { id } of later) ids.add(id)
+    since = new Date(readAt - 60_000)
     return ids
   }
 }

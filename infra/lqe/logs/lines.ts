@@ -39,17 +39,13 @@ export async function* readLines(source: Source): AsyncGenerator<Line> {
   if (source.signal) addAbortSignal(source.signal, stream)
   try {
     const bytes = observed(stream, chunk => source.onBytes?.(chunk.length))
-    yield* split(observed(unpacked(bytes, source.file), source.onText), source.file)
+    yield* split(observed(unpacked(bytes), source.onText), source.file)
   } catch (error) {
     source.signal?.throwIfAborted()
     const code = (error as NodeJS.ErrnoException).code
     if (!code?.startsWith('Z_')) throw error
-    throw damaged(source.file)
+    throw new LogsError(`${source.file}: the gzip data is damaged or ends early. Nothing was loaded.`)
   }
-}
-
-function damaged(file: string): LogsError {
-  return new LogsError(`${file}: the gzip data is damaged or ends early. Nothing was loaded.`)
 }
 
 async function* observed(stream: AsyncIterable<Buffer>, onBytes: (bytes: Buffer) => void) {
@@ -60,7 +56,7 @@ async function* observed(stream: AsyncIterable<Buffer>, onBytes: (bytes: Buffer)
 }
 
 /** Unpacks data that begins with gzip's magic number, 1f 8b (RFC 1952). Concatenated gzip files are one. */
-async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
+async function* unpacked(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let head = Buffer.alloc(0)
   while (head.length < 2) {
     const next = await chunks.next()
@@ -72,11 +68,11 @@ async function* unpacked(chunks: AsyncGenerator<Buffer>, file: string): AsyncGen
     yield* chunks
   }
   const packed = head[0] === 0x1f && head[1] === 0x8b
-  yield* packed ? unzipped(all(), file) : all()
+  yield* packed ? unzipped(all()) : all()
 }
 
 /** Zeros may stand at the end, as padding. Node leaves out what comes after zeros. */
-async function* unzipped(chunks: AsyncGenerator<Buffer>, file: string): AsyncGenerator<Buffer> {
+async function* unzipped(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip()
   let [read, beforeZeros] = [0, 0]
   const source = observed(chunks, chunk => {
@@ -89,7 +85,7 @@ async function* unzipped(chunks: AsyncGenerator<Buffer>, file: string): AsyncGen
   try {
     yield* gunzip.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
     await fed
-    if (beforeZeros > gunzip.bytesWritten) throw damaged(file)
+    if (beforeZeros > gunzip.bytesWritten) throw Object.assign(new Error('zeros'), { code: 'Z_DATA_ERROR' })
   } finally {
     gunzip.destroy()
   }

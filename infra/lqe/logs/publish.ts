@@ -103,10 +103,9 @@ async function replaceRecord(
     flush(record)
     const isDone = commitLoads(folder, record, before.number)
     // Of a record that another load's was faster than, the merged file; no query knows of it.
-    removeFolders(
-      folder,
-      isDone ? [...expired, ...without(without(brought, had), has)] : without(has, brought),
-    )
+    const unused = isDone ? [...expired, ...without(without(brought, had), has)] : without(has, brought)
+    for (const name of unused)
+      if (name.startsWith(loadPrefix)) rmSync(join(folder, name), { recursive: true, force: true })
     if (!isDone) continue
     removeUnnamed(folder)
     return replaced
@@ -234,11 +233,6 @@ function goneFolders(before: Record<string, number>, left: string[]) {
   const all = [...Object.entries(before), ...left.map((name): [string, number] => [name, now])]
   const [young, old] = [true, false].map(is => all.filter(([, since]) => since > now - readersMs === is))
   return { gone: Object.fromEntries(young!), expired: old!.map(([name]) => name) }
-}
-
-function removeFolders(folder: string, names: Iterable<string>): void {
-  for (const name of names)
-    if (name.startsWith(loadPrefix)) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
 /** A killed load leaves files that no record names. */
