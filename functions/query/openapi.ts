@@ -159,8 +159,8 @@ const usualName = /^[a-z][a-z0-9]*(?:\.[a-z][a-z0-9]*(?:-[a-z][a-z0-9]*)*)?$/
 function operationIdOf(name: string): string {
   const words = name.replaceAll(/[^A-Za-z0-9]+(\w)/g, (_, letter: string) => letter.toUpperCase())
   const general = Object.values(generalPaths).map(({ get }) => get.operationId)
-  const isTaken = general.includes(words) || words.endsWith('Sql')
-  return usualName.test(name) && !isTaken ? words : `${words}_${sha256(name).slice(0, 8)}`
+  const isOwn = usualName.test(name) && !words.endsWith('Sql') && !general.includes(words)
+  return isOwn ? words : `${words}_${sha256(name).slice(0, 8)}`
 }
 
 const sqlParameter = {

@@ -52,12 +52,8 @@ export function createAuthenticator(
   const refused = new LRUCache<string, ApiError>({ max, ttl: refusedMs, perf: clock, ttlResolution: 0 })
   const common = { clock, unavailable: 'API keys cannot be checked at the moment.' }
   const ids = keyIds(store)
-  const listed = rememberReads({
-    ...common,
-    max: 1,
-    rememberMs: listedMs,
-    read: async () => ({ value: await ids() }),
-  })
+  const ofList = { ...common, max: 1, rememberMs: listedMs }
+  const listed = rememberReads({ ...ofList, read: async () => ({ value: await ids() }) })
   const misses = allowance(clock)
   const known = rememberReads<Known>({
     ...common,
