@@ -12,6 +12,8 @@ import { countsParts, describes, isCounting, isPersonal, kindOf, type NameKind }
 export interface Policy {
   redact: (text: string) => string
   kindOf: (name: string) => NameKind
+  /** By key, of names that a caller's SQL gives: the kinds of their values. */
+  given?: ReadonlyMap<string, NameKind>
 }
 type Fields = Record<string, Value>
 
@@ -26,6 +28,8 @@ export interface Place {
   personal: boolean
   /** Under a personal name, the numbers up to this only count: `{"tokens":{"input":1200},"token":5}`. */
   mostCounted: number
+  /** Whether its numbers are computed, and shown in part. */
+  inPart: boolean
   /** Redacted texts by the texts of the place: most have few. `null` once there are many. */
   known: Map<string, string> | null
   fields: Place[]
@@ -47,7 +51,7 @@ export function walkRows(
     const kind = kindOf(name)
     return isPersonal(kind) ? kind : (given.get(nameKey(name)) ?? kind)
   }
-  const policy = { redact, kindOf: given.size > 0 ? own : kindOf }
+  const policy = { redact, kindOf: given.size > 0 ? own : kindOf, given }
   const place = placeOf('', policy)
   return rows.map(row => redactFields(place, row, policy))
 }
@@ -57,12 +61,15 @@ export function placeOf(name: string, policy: Policy, above?: Place): Place {
   const kind = above?.personal && !isPersonal(own) && !describes(name, above.kind) ? above.kind : own
   const personal = isPersonal(kind)
   const redactedName = policy.redact(name)
+  const given = policy.given?.size ? policy.given.get(nameKey(name)) : undefined
   return {
     name,
     redactedName,
     kind,
     personal,
-    mostCounted: mostCounted(name, own, above),
+    // Under a name that the query gives, nothing says that a number counts.
+    mostCounted: given && isPersonal(given) ? -1 : mostCounted(name, own, above),
+    inPart: given === 'number',
     known: new Map(),
     fields: [],
     renames: false,
@@ -103,7 +110,8 @@ const harmless: Partial<Record<NameKind, RegExp>> = { version: /^\d+(?:\.\d+)+$/
 
 export function redactNumber(place: Place, value: number): Value {
   if (place.kind === 'number') return inPart(value)
-  return isPersonalNumber(place, value) ? replacement : value
+  if (isPersonalNumber(place, value)) return replacement
+  return place.inPart ? inPart(value) : value
 }
 
 /** Of the digits of a card, the first eight name its issuer (ISO/IEC 7812) and may be shown (PCI DSS 4, 3.4.1). */

@@ -1,11 +1,10 @@
 /**
  * A caller whose answers are redacted against his wish may send SQL in which stored text stays as it is: redaction
- * finds what is personal in a text by its form and by the name of its column, so neither may change.
- * `shared/sandbox/README.md`, "Redacted answers", has what is in and out, and why.
+ * finds what is personal in a text by its form, by what stands around it, and by the name of its column, so none of these may change.
+ * `shared/sandbox/README.md`, "Redacted answers", has the language; what is not in it is refused.
  */
-import { decode } from '../redact/escapes.ts'
 import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
-import { keysOfPivot, keysOfUnpivot, matchedNames, nameOfColumn, nameOfPivoted } from '../sql/columns.ts'
+import { matchedNames, nameOfColumn } from '../sql/columns.ts'
 import { extractParts } from '../sql/grammar.ts'
 import { inReadingOrder, nameKey, readsItself } from '../sql/relations.ts'
 import type {
@@ -15,154 +14,116 @@ import type {
   CommonTable,
   Expression,
   From,
-  GroupBy,
-  Identifier,
   Join,
-  Pivot,
+  Literal,
+  OrderItem,
   Query,
   QueryBody,
   Select,
   SelectColumn,
-  SelectItem,
-  Unpivot,
+  SetOperation,
+  Subscript,
   UnnestReference,
 } from '../sql/tree.ts'
-import type { SqlType } from '../sql/types.ts'
-import { children, descendants } from '../sql/walk.ts'
+import { children } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
 import {
-  chosen,
+  type Column,
   computed,
-  elementOf,
-  type Flow,
-  hasSign,
-  isOpen,
-  isPersonalFlow,
+  constant,
+  either,
+  isConstant,
+  isPersonalValue,
   isStored,
-  list,
   listed,
   made,
-  meets,
-  nothing,
-  numeric,
-  partOf,
-  personalOf,
-  plain,
-  ratio,
-  record,
+  numberOf,
+  part,
   resolve,
+  type Row,
   type Scope,
-  signed,
   type Source,
-  storedRecord,
-  ofText,
-  summed,
-  together,
+  stored,
+  storedRow,
+  time,
   union,
-  varies,
-  without,
-} from './flows.ts'
+  type Value,
+} from './redacted-values.ts'
 import type { Columns } from './shapes.ts'
 
-/** The functions that may take stored text, by what they do with it. Any other may only be compared with constants. */
+/** The functions that may take what is stored, by what they do with it. What any other makes is only compared with constants. */
 const uses = {
-  /** The value is an argument's, as it is. */
-  keeps: `
-    ANY_VALUE APPROX_QUANTILES APPROX_TOP_COUNT APPROX_TOP_SUM ARRAY_AGG ARRAY_CONCAT ARRAY_CONCAT_AGG
-    ARRAY_FIRST ARRAY_LAST ARRAY_REVERSE ARRAY_SLICE COALESCE FIRST_VALUE GREATEST IF IFNULL JSON_KEYS LAG
-    LAST_VALUE LAX_STRING LEAD LEAST LTRIM MAX MAX_BY MIN MIN_BY NTH_VALUE NULLIF NULLIFZERO PARSE_JSON
-    PERCENTILE_DISC RTRIM STRING TRIM ZEROIFNULL`,
-  /** A count or an order, whatever the arguments are. */
-  counts: `
-    APPROX_COUNT_DISTINCT ARRAY_LENGTH BYTE_LENGTH CHARACTER_LENGTH CHAR_LENGTH COUNT COUNTIF CUME_DIST
-    DENSE_RANK GROUPING JSON_TYPE LENGTH LOGICAL_AND LOGICAL_OR OCTET_LENGTH PERCENT_RANK RANK
-    ROW_NUMBER TYPEOF`,
-  /** Whether the first argument matches the others, which are constants. */
+  /** The value is an argument's: one of those that `roles` marks. */
+  keeps: `ANY_VALUE ARRAY_AGG COALESCE FIRST_VALUE IF IFNULL LAG LAST_VALUE LAX_STRING LEAD LTRIM MAX MAX_BY MIN MIN_BY
+    NTH_VALUE NULLIF NULLIFZERO RTRIM STRING TRIM ZEROIFNULL`,
+  /** A count or an order. */
+  counts: `APPROX_COUNT_DISTINCT ARRAY_LENGTH BYTE_LENGTH CHARACTER_LENGTH CHAR_LENGTH COUNT COUNTIF CUME_DIST DENSE_RANK
+    GROUPING JSON_TYPE LENGTH LOGICAL_AND LOGICAL_OR OCTET_LENGTH PERCENT_RANK RANK ROW_NUMBER TYPEOF`,
+  /** Whether the first argument matches the others. */
   matches: 'CONTAINS_SUBSTR ENDS_WITH REGEXP_CONTAINS STARTS_WITH',
-  /** Another scale of a number: what is shown of it to eight digits tells no more of the number itself. */
-  scales: `
-    ABS CBRT CEIL CEILING DIV FLOAT64 FLOOR IEEE_DIVIDE INT64 ROUND SAFE_DIVIDE SAFE_MULTIPLY SAFE_NEGATE
-    SQRT TRUNC`,
-  /** A sum over rows, in which nothing may cancel out. */
-  sums: 'AVG PERCENTILE_CONT SUM',
-  /** Takes times, or a text that is one as a whole; or gives a truth. */
-  times: `
-    BOOL DATE DATETIME DATETIME_ADD DATETIME_BUCKET DATETIME_DIFF DATETIME_SUB DATETIME_TRUNC DATE_ADD
-    DATE_BUCKET DATE_DIFF DATE_SUB DATE_TRUNC GENERATE_DATE_ARRAY GENERATE_TIMESTAMP_ARRAY IS_INF IS_NAN
-    JUSTIFY_DAYS JUSTIFY_HOURS JUSTIFY_INTERVAL LAST_DAY LAX_BOOL SIGN TIME TIMESTAMP TIMESTAMP_ADD
-    TIMESTAMP_BUCKET TIMESTAMP_DIFF TIMESTAMP_SUB TIMESTAMP_TRUNC TIME_ADD TIME_DIFF TIME_SUB TIME_TRUNC
-    UNIX_DATE UNIX_MICROS UNIX_MILLIS UNIX_SECONDS WEEK`,
-  /** Formats numbers and times by a constant. */
-  formats: 'FORMAT FORMAT_DATE FORMAT_DATETIME FORMAT_TIME FORMAT_TIMESTAMP',
-  /** Joins texts of computed numbers with constants. */
-  concats: 'CONCAT',
-  /** Joins texts by a delimiter. */
-  joins: 'ARRAY_TO_STRING STRING_AGG',
-  /** Takes a part of JSON by a constant path. */
-  picks: `
-    JSON_EXTRACT JSON_EXTRACT_ARRAY JSON_EXTRACT_SCALAR JSON_EXTRACT_STRING_ARRAY JSON_QUERY
-    JSON_QUERY_ARRAY JSON_VALUE JSON_VALUE_ARRAY`,
-  /** Writes names into the text. */
-  writes: 'TO_JSON TO_JSON_STRING',
-  /** The place of a number among constant ones. */
+  /** Another scale of a number. */
+  scales: 'CEIL CEILING DIV FLOOR IEEE_DIVIDE ROUND SAFE_DIVIDE SAFE_MULTIPLY TRUNC',
+  sums: 'APPROX_QUANTILES AVG PERCENTILE_CONT PERCENTILE_DISC SUM',
+  /** The first argument is a time, of a difference the first two. */
+  times: `DATE DATETIME DATETIME_ADD DATETIME_BUCKET DATETIME_DIFF DATETIME_SUB DATETIME_TRUNC DATE_ADD DATE_BUCKET DATE_DIFF
+    DATE_SUB DATE_TRUNC FORMAT_DATE FORMAT_DATETIME FORMAT_TIME FORMAT_TIMESTAMP GENERATE_DATE_ARRAY GENERATE_TIMESTAMP_ARRAY
+    LAST_DAY TIME TIMESTAMP TIMESTAMP_ADD TIMESTAMP_BUCKET TIMESTAMP_DIFF TIMESTAMP_SUB TIMESTAMP_TRUNC TIME_ADD TIME_DIFF TIME_SUB
+    TIME_TRUNC UNIX_DATE UNIX_MICROS UNIX_MILLIS UNIX_SECONDS`,
+  /** A field of JSON by a path. */
+  picks: 'JSON_EXTRACT_SCALAR JSON_VALUE',
+  parses: 'PARSE_JSON',
+  converts: 'FLOAT64 INT64 LAX_FLOAT64 LAX_INT64',
   buckets: 'RANGE_BUCKET',
 }
 
 type Use = keyof typeof uses
 
 const useOf = new Map(
-  Object.entries(uses).flatMap(([use, names]) =>
-    names.match(/\S+/g)!.map(name => [name, use as Use] as const),
-  ),
+  Object.entries(uses).flatMap(([use, names]) => names.split(/\s+/).map(name => [name, use as Use] as const)),
 )
 
-/** Of functions that keep some of their arguments: `v` a value, `!` what has to be constant, `-` what chooses. Of others, all are values. */
+/** Of functions that keep values: `v` a value, `!` what has to be constant, `-` what chooses. Of others all are values. */
 const roles = new Map(
-  `IF -vv, LAG v!v, LEAD v!v, ARRAY_SLICE v!!, NTH_VALUE v!, APPROX_QUANTILES v!, APPROX_TOP_COUNT v!, APPROX_TOP_SUM v-!,
-   MAX_BY v-, MIN_BY v-, NULLIF v-, PERCENTILE_DISC v!`
-    .split(/,\s*/)
+  `IF -vv, LAG v!v, LEAD v!v, NTH_VALUE v!, MAX_BY v-, MIN_BY v-, NULLIF v-`
+    .split(', ')
     .map(entry => entry.split(' ') as [string, string]),
 )
 
-/** Of two stored numbers: what they make is computed with no more. */
-const divisions: ReadonlySet<string> = new Set(['/', 'SAFE_DIVIDE', 'IEEE_DIVIDE'])
-
-/** Lists and JSON: an element has the name of the whole. Of a record, it would lose its own. */
-const lists =
-  /^(?:APPROX_(?:QUANTILES|TOP_.*)|ARRAY_(?:AGG|CONCAT|CONCAT_AGG|REVERSE|SLICE)|.*_ARRAY|JSON_(?:EXTRACT|KEYS|QUERY)|PARSE_JSON|REGEXP_EXTRACT_ALL|SPLIT|TO_CODE_POINTS|TO_JSON)$/
+/** No record goes in. */
+const takesScalar = /^(?:LAX_STRING|MAX|MIN|STRING|.*TRIM)$/
 
 /** Of constants, these make a value for each row, or many. */
 const generates =
-  /^(?:.*_AGG|.*_ARRAY|AVG|BIT_(?:AND|OR|XOR)|CORR|COUNT.*|COVAR_.*|REGEXP_EXTRACT_ALL|SPLIT|STDDEV.*|SUM|TO_CODE_POINTS|VAR.*)$/
+  /^(?:.*_AGG|.*_ARRAY|APPROX_.*|AVG|BIT_(?:AND|OR|XOR)|CORR|COUNT.*|COVAR_.*|REGEXP_EXTRACT_ALL|SPLIT|STDDEV.*|SUM|TO_CODE_POINTS|VAR.*)$/
 
 /** A time, which is compared with times only. */
 const makesTimes =
-  /^(?:(?:PARSE_)?(?:DATE|DATETIME|TIME|TIMESTAMP)(?:_(?!DIFF$).*)?|GENERATE_(?:DATE|TIMESTAMP)_ARRAY|JUSTIFY_.*|LAST_DAY|MAKE_INTERVAL)$/
+  /^(?:(?:PARSE_)?(?:DATE|DATETIME|TIME|TIMESTAMP)(?:_(?!DIFF$).*)?|GENERATE_(?:DATE|TIMESTAMP)_ARRAY|LAST_DAY)$/
 
 /** The last argument is a part of a date, which is written like a column. */
 const takesPart = /_(?:DIFF|TRUNC)$|^LAST_DAY$/
 
-/** What these show tells which of their values is the greater, or whether they are equal. */
-const compares: ReadonlySet<string> = new Set(['GREATEST', 'LEAST', 'NULLIF'])
-
-/** Between these, no class of personal data goes on, and no sign of a version reaches what follows. */
-const delimiters = new Set([',', ', ', ';', '; ', ' | '])
-
-/** Decimal numbers among other text: no conversion of a text, in another base, or by an argument's width. */
-const formatsNumbers = /^(?:[^%]|%%|%[-+ 0#']*\d*(?:\.\d+)?[diufFeEgG])*$/
-
 const comparisons: ReadonlySet<string> = new Set('= != <> < > <= >='.split(' '))
-const arithmetic: ReadonlySet<string> = new Set('+ - * / | ^ & << >>'.split(' '))
 const numbers: ReadonlySet<string> = new Set('INT64 FLOAT64 NUMERIC BIGNUMERIC'.split(' '))
+const times: ReadonlySet<string> = new Set('BOOL DATE DATETIME TIME TIMESTAMP'.split(' '))
 
-const scalars: ReadonlySet<string> = new Set(
-  'BOOL INT64 FLOAT64 NUMERIC BIGNUMERIC DATE DATETIME TIME TIMESTAMP INTERVAL STRING JSON'.split(' '),
-)
+/** What to write in place of a function or an operator, by its name. */
+const remedies: [names: RegExp, remedy: string][] = [
+  [/^(?:\|\||CONCAT|FORMAT|STRING_AGG|ARRAY_TO_STRING)$/, 'select both columns'],
+  [/JSON|^STRUCT|^a row$/, 'select the fields'],
+  [/^APPROX_TOP_/, 'write GROUP BY and ORDER BY COUNT(*) DESC LIMIT'],
+  [/ARRAY/, 'select the list itself, or a field of its elements'],
+  [
+    /^[-+*/]$|_DIVIDE$|_MULTIPLY$|^DIV$/,
+    'select both and compute with the answer, scale by positive literals, or take the time between two with TIMESTAMP_DIFF',
+  ],
+  [/./, 'group by CASE WHEN x LIKE ..., select the column itself, or ask for a column of the endpoint'],
+]
 
 export interface StoredText {
   /** The first part of the query that changes a text or its name beyond what redaction follows; `null` = none. */
   problem: Violation | null
-  /** By key: names that the query gives to columns and fields, where their values are of another kind than they say. */
+  /** By key: names of the answer's columns, where their values are of another kind than they say. */
   names: ReadonlyMap<string, NameKind>
 }
 
@@ -171,426 +132,197 @@ export interface StoredText {
  * @param columns of the tables that it may read, by key
  */
 export function storedTextIn(query: Query, columns: ReadonlyMap<string, Columns> = new Map()): StoredText {
-  const text = new Text(columns)
-  text.flow(query)
-  return { problem: text.problem ?? text.writesNames(), names: text.renamed() }
+  const judge = new Judge(columns)
+  const names = judge.answer(query)
+  return { problem: judge.problem, names }
 }
 
-/** A column of a query, and what it has in each part of a set operation. */
-interface Column {
-  name: string | null
-  values: Expression[]
-}
+/** Of a value's names the strongest: a secret stays one. */
+const byStrength: NameKind[] = ['secret', 'line', 'datum', 'number', 'other', 'version', 'id']
 
-class Text {
+class Judge {
   problem: Violation | null = null
-  /** The kinds of the values under a name that the query gives, by its key. */
-  private readonly given = new Map<string, Set<unknown>>()
-  private readonly flows = new Map<AnyNode, Flow>()
-  private scope: Scope
-  private readonly sources = new Map<Select, readonly Source[]>()
-  private hasNewNames = false
-  private depth = 0
-  private comparisons = 0
-  /** Whether FROM has rows beside those of one table. */
-  private isJoined = false
-  private written: Call | null = null
+  private tables: ReadonlyMap<string, Row>
+  private scope: Scope | null = null
+  /** Whether FROM may repeat the rows of a table. */
+  private repeats = false
 
   constructor(columns: ReadonlyMap<string, Columns>) {
-    const tables = [...columns].map(([key, known]): [string, Flow] => [key, rowOfTable(known)])
-    this.scope = { sources: [], tables: new Map(tables), outer: null }
+    this.tables = new Map(
+      [...columns].map(([key, known]): [string, Row] => [key, 'unknown' in known ? storedRow : rowOf(known)]),
+    )
   }
 
-  renamed(): Map<string, NameKind> {
+  /** @returns the kinds of the names that redaction would take for others */
+  answer(query: Query): Map<string, NameKind> {
+    const { columns } = this.query(query)
     const names = new Map<string, NameKind>()
-    for (const [name, kinds] of this.given) {
-      const own = kindOf(name)
-      if (isPersonal(own)) continue
-      if ([...kinds].some(kind => isPersonal(kind as NameKind)) || kinds.has('text')) names.set(name, 'datum')
-      else if (kinds.has('number')) names.set(name, 'number')
-      else if (
-        (own === 'version' || own === 'id') &&
-        [...kinds].some(kind => kind !== own && kind !== 'signed')
-      )
-        names.set(name, 'other')
+    const seen = new Set<string>()
+    for (const { name, value } of columns) {
+      this.use(value)
+      const kind = this.kindGiven(name, value)
+      if (name === null && kind) this.refuse('this is redacted by its name: name it with AS', query)
+      if (name === null) continue
+      const key = nameKey(name)
+      if (seen.has(key)) this.refuse(`two columns are called ${key}: give each a name of its own`, query)
+      seen.add(key)
+      if (kind) names.set(key, kind)
     }
     return names
   }
 
-  /** In JSON text the names of fields are part of the text, and redaction goes by them. */
-  writesNames(): Violation | null {
-    if (!this.written || !this.hasNewNames) return null
-    return new Violation(
-      `${nameOf(this.written)} writes names of this query into a text: leave out AS, or select the values themselves`,
-      this.written.at,
-    )
+  private kindGiven(name: string | null, value: Value): NameKind | null {
+    if (!isStored(value)) return null
+    const isNumber = value.holds === 'number'
+    const computed: NameKind[] = isNumber ? [value.ofText && !value.sum ? 'datum' : 'number'] : []
+    const kind = byStrength.find(each => computed.includes(each) || value.kinds.has(each)) ?? 'other'
+    if (isNumber) return kind
+    if (name !== null && nameKey(name) === value.name && kind === kindOf(name)) return null
+    const own = name === null ? 'other' : kindOf(name)
+    const misleads = (own === 'version' || own === 'id') && own !== kind
+    return isPersonal(kind) || misleads ? kind : null
   }
 
-  /** What the value of an expression, or the row of a query, may hold of stored text. Each node is read once. */
-  flow(node: AnyNode): Flow {
-    const flow = this.flows.get(node) ?? this.flowOf(node)
-    this.flows.set(node, flow)
-    return flow
-  }
-
-  private flowOf(node: AnyNode): Flow {
-    switch (node.kind) {
-      case 'Path': {
-        const [first, ...fields] = node.parts.map(({ name }) => name)
-        return fields.reduce(partOf, resolve(first!, this.scope))
-      }
-      case 'FieldAccess':
-        return isConstant(node.of) ? nothing : elementOf(partOf(this.flow(node.of), node.field.name))
-      case 'Subscript':
-        return this.subscript(node)
-      case 'Parenthesized':
-        return this.flow(node.expression)
-      case 'NamedArgument':
-        return this.flow(node.value)
-      case 'ScalarSubquery':
-        return this.value(node.query)
-      case 'ArraySubquery':
-        return union([this.value(node.query), listed, list])
-      case 'QueryInParentheses':
-        return this.flow(node.query)
-      case 'Query':
-        return this.query(node)
-      case 'Select':
-        return this.select(node)
-      case 'SetOperation':
-        return this.setOperation(node)
-      case 'SelectColumn':
-        return this.column(node)
-      case 'SelectStar':
-        return union([...(this.rowOf([node]).inAll ?? nothing)].map(kind => new Set([kind])))
-      case 'Case':
-        return this.cases(node)
-      case 'ArrayLiteral':
-        return union([this.typed(node.type, this.merge(node.items, node), node), listed, list])
-      case 'StructLiteral':
-      case 'Tuple':
-        return this.struct(node)
-      case 'Cast':
-        return this.cast(node)
-      case 'Call':
-        return this.call(node)
-      case 'Binary':
-        if (node.operator === '||') return this.joined([node.left, node.right], '||', node)
-        if (arithmetic.has(node.operator)) return this.arithmetic(node)
-        if (isConstant(node.left) || isConstant(node.right)) this.compared(node)
-        if (comparisons.has(node.operator)) this.meet([node.left, node.right], node)
-        return this.truth(node)
-      case 'Unary':
-        this.refusePersonal(node)
-        if (node.operator === 'NOT') return this.truth(node)
-        if (!isStored(this.flow(node.operand))) return computed(this.all(node))
-        if (node.operator === '~') this.refuseChange('~', node)
-        return numeric(this.flow(node.operand), true)
-      case 'Extract':
-        this.refusePersonal(node)
-        if (union(this.all(node)).has('number')) this.refuseChange('EXTRACT', node)
-        return computed(this.all(node))
-      case 'IntervalLiteral':
-        if (isStored(this.flow(node.value))) this.refuseChange('INTERVAL', node)
-        return this.truth(node)
-      case 'Like':
-      case 'LikeAny':
-        this.needConstants([node.kind === 'Like' ? node.right : node.among], 'LIKE')
-        this.compared(node)
-        return this.truth(node)
-      case 'In':
-        if (isConstant(node.among)) this.compared(node)
-        this.meet([node.operand, node.among], node)
-        return this.truth(node)
-      case 'Between':
-        if (isConstant(node.low) && isConstant(node.high)) this.compared(node)
-        this.meet([node.operand, node.low, node.high], node)
-        return this.truth(node)
-      case 'IsDistinctFrom':
-        this.meet([node.left, node.right], node)
-        return this.truth(node)
-      case 'InQuery':
-        return this.value(node.query)
-      case 'InList':
-      case 'InUnnest':
-        return union(this.all(node))
-      case 'Exists':
-        this.all(node)
-        return plain
-      case 'Lambda': {
-        const parameters = node.parameters.map(({ name }) => ({ name: nameKey(name), value: storedRecord }))
-        return this.inside(parameters, () => this.flow(node.body))
-      }
-      case 'WithExpression':
-        return this.within(() => this.withExpression(node.variables, node.body))
-      case 'GroupBy':
-      case 'Window':
-        for (const child of children(node)) this.refuseMixed(this.flow(child), child)
-        return nothing
-      case 'OrderItem':
-      case 'HavingExtreme':
-        this.refuseMixed(this.flow(node.expression), node)
-        return nothing
-      case 'TypedLiteral':
-      case 'Literal':
-      case 'ParameterReference':
-        return nothing
-      // Conditions, and what is in no answer; FROM, WITH and `*` are read with their query.
-      case 'CaseBranch':
-      case 'CommonTable':
-      case 'DerivedTable':
-      case 'Frame':
-      case 'FrameBound':
-      case 'Is':
-      case 'Join':
-      case 'JoinInParentheses':
-      case 'NamedWindow':
-      case 'Pivot':
-      case 'TableReference':
-      case 'UnnestReference':
-      case 'Unpivot':
-      case 'UnpivotGroup':
-      case 'With':
-        return this.truth(node)
-    }
-  }
-
-  private all(node: AnyNode): Flow[] {
-    return children(node).map(child => this.flow(child))
-  }
-
-  /** A truth or a time. */
-  private truth(node: AnyNode): Flow {
-    return this.all(node).some(varies) ? plain : nothing
-  }
-
-  /** Of a text in any form, compared with constants, only the truth leaves. */
-  private compared(node: AnyNode): void {
-    this.comparisons++
-    this.all(node)
-    this.comparisons--
-  }
-
-  private isComparedByConstants(values: Expression[]): boolean {
-    return this.comparisons > 0 && values.filter(isConstant).length >= values.length - 1
-  }
-
-  private refuse(message: string, { at }: AnyNode): void {
+  private refuse(message: string, { at }: { at: number }): void {
     this.problem ??= new Violation(message, at)
   }
 
-  // ---- names
-
-  private give(name: string, flow: Flow): void {
-    if (!isStored(flow) && !flow.has('signed')) return
-    const kinds = this.given.get(nameKey(name)) ?? new Set()
-    for (const kind of flow) kinds.add(kind)
-    this.given.set(nameKey(name), kinds)
-  }
-
-  /** The columns of the whole query are in no value. */
-  private rename(name: string, flow: Flow): void {
-    if (varies(flow) && this.depth > 1) this.hasNewNames = true
-    this.give(name, flow)
-  }
-
-  private within<Result>(flow: () => Result): Result {
-    this.depth++
-    const found = flow()
-    this.depth--
-    return found
-  }
-
-  /** With these names in sight, and those around. */
-  private inside<Result>(sources: readonly Source[], read: () => Result, scope = this.scope): Result {
-    const outer = this.scope
-    this.scope = { sources, tables: scope.tables, outer: scope }
-    const result = read()
-    this.scope = outer
-    return result
-  }
-
-  private column({ expression, alias, at }: SelectColumn): Flow {
-    const flow = this.flow(expression)
-    const own = nameOfColumn({ kind: 'SelectColumn', expression, alias: null, at })
-    const isNew = own !== null && this.isRow(expression)
-    if (alias && (own === null || isNew || nameKey(own) !== nameKey(alias.name)))
-      this.rename(alias.name, flow)
-    else if (isNew) this.rename(own, flow)
-    if (!alias && own === null) this.refuseHidden(personalOf(flow), expression)
-    return flow
-  }
-
-  /** Whether it is a range variable. */
-  private isRow(expression: Expression): boolean {
-    if (expression.kind !== 'Path' || expression.parts.length > 1) return false
-    const key = nameKey(expression.parts[0]!.name)
-    for (let scope: Scope | null = this.scope; scope; scope = scope.outer)
-      if (scope.sources.some(({ name }) => name === key)) return true
-    return false
-  }
-
-  /** Where there is no name that could say it. */
-  private refuseHidden(flow: Flow, node: AnyNode): void {
-    if (isPersonalFlow(flow)) this.refuse('this is redacted by its name: name it with AS', node)
-    if (flow.has('number')) this.refuse('this is computed from stored numbers: name it with AS', node)
+  /** As more than an operand of a comparison. */
+  private use(value: Value): Value {
+    this.problem ??= value.problem ?? null
+    return value
   }
 
   // ---- queries
 
-  /** @returns its row */
-  private query(node: Query): Flow {
-    const { scope } = this
-    const tables = new Map(scope.tables)
+  private query(node: Query): Row {
+    const { tables } = this
+    const inner = new Map(tables)
+    this.tables = inner
     for (const cte of inReadingOrder(node.with))
-      tables.set(nameKey(cte.name.name), this.commonTable(cte, tables, node.with!.recursive))
-    this.scope = { ...scope, tables }
-    const row = this.within(() => this.flow(node.body))
-    const sources = node.body.kind === 'Select' ? this.sources.get(node.body)! : []
-    this.inside([...sources, { name: null, value: row }], () => this.keys(node.orderBy, node.body))
-    this.scope = scope
+      inner.set(nameKey(cte.name.name), this.commonTable(cte, node.with!.recursive))
+    const row = this.body(node.body, node.orderBy)
+    this.tables = tables
     return row
   }
 
   /** It sees no rows outside. */
-  private commonTable(cte: CommonTable, tables: Map<string, Flow>, isRecursive: boolean): Flow {
+  private commonTable(cte: CommonTable, isRecursive: boolean): Row {
     if (isRecursive && readsItself(cte)) this.refuseRows('WITH RECURSIVE', cte)
     const { scope } = this
-    this.scope = { sources: [], tables, outer: null }
-    const row = this.within(() => this.flow(cte.query))
+    this.scope = null
+    const row = this.query(cte.query)
     this.scope = scope
     return row
   }
 
-  /** A query as a value: its one column, or its record. */
-  private value(query: Query): Flow {
-    const row = this.flow(query)
-    const first = selectsOf(query.body)[0]!
-    return first.as || !row.fields
-      ? row
-      : union([...row.fields.values(), ...(row.isOpen ? [storedRecord] : [])])
+  private body(node: QueryBody, orderBy: OrderItem[]): Row {
+    if (node.kind === 'Select') return this.select(node, orderBy)
+    const row = node.kind === 'SetOperation' ? this.setOperation(node) : this.query(node.query)
+    this.inside([{ name: null, value: this.valueOfRow(row, node) }], () => this.keys(orderBy, row))
+    return row
   }
 
-  private select(node: Select): Flow {
+  private select(node: Select, orderBy: OrderItem[]): Row {
+    const { repeats, scope } = this
     const sources = node.from ? this.from(node.from, []) : []
-    this.sources.set(node, sources)
-    const { isJoined } = this
-    this.isJoined =
-      sources.length > 1 || sources.some(({ value }) => value.has('made') || value.has('listed'))
-    const row = this.selected(node, sources)
-    this.isJoined = isJoined
-    return row
+    this.repeats = sources.length > 1 || sources.some(({ value }) => !value.row)
+    const row = this.inside(sources, () => {
+      const selected = this.selected(node)
+      if (node.where) this.use(this.value(node.where))
+      return selected
+    })
+    const named = { name: null, value: this.valueOfRow(row, node) }
+    this.inside([...sources, named], () => {
+      if (node.groupBy?.grouping === 'ALL' || node.distinct)
+        for (const { value } of row.columns) this.use(value)
+      this.keys(node.groupBy?.items ?? [], row)
+      for (const part of [node.having, node.qualify]) if (part) this.use(this.value(part))
+      for (const { window } of node.windows) this.parts(window)
+    })
+    this.scope = { sources, outer: scope }
+    this.inside([named], () => this.keys(orderBy, row))
+    this.scope = scope
+    this.repeats = repeats
+    if (!node.as) return row
+    if (isStored(named.value)) this.refuse(`SELECT AS ${node.as} makes a record: select the fields`, node)
+    return node.as === 'STRUCT' ? row : { columns: [], rest: named.value }
   }
 
-  private selected(node: Select, sources: readonly Source[]): Flow {
-    return this.inside(sources, () => {
-      const items = node.items.map(item => this.flow(item))
-      if (node.where) this.flow(node.where)
-      this.nameless(node.items, items)
-      const row = this.rowOf(node.items)
-      if (node.distinct) for (const item of node.items) this.refuseMixed(this.flow(item), item)
-      this.inside(
-        [...sources, { name: null, value: row }],
-        () => {
-          if (node.groupBy) this.groupBy(node.groupBy, node)
-          for (const part of [node.having, node.qualify, ...node.windows]) if (part) this.flow(part)
-        },
-        { ...this.scope.outer!, tables: this.scope.tables },
+  private selected({ items }: Select): Row {
+    const rests: Value[] = []
+    const columns = items.flatMap((item): Column[] => {
+      if (item.kind === 'SelectColumn')
+        return [{ name: nameOfColumn(item), value: this.value(item.expression) }]
+      const of = item.of ? this.value(item.of) : { ...union(this.scope!.sources.map(({ value }) => value)) }
+      // Below a personal name its fields would be shown under their own names.
+      if (isPersonalValue(of) && !of.row) this.refuse('this is redacted by its name: select the fields', item)
+      const rest = of.row ? of.row.rest : part(of, '')
+      if (rest) rests.push(rest)
+      const replaced = item.replace.map(column => ({
+        name: nameOfColumn(column),
+        value: this.value(column.expression),
+      }))
+      const left = [...item.except, ...item.replace.map(({ alias }) => alias!)].map(({ name }) =>
+        nameKey(name),
       )
-      if (node.as !== 'VALUE') return this.hidesNone(node, row)
-      this.refuseHidden(items[0]!, node.items[0]!)
-      return items[0]!
+      const kept = of.row?.columns.filter(({ name }) => name === null || !left.includes(nameKey(name))) ?? []
+      return [...kept, ...replaced]
     })
+    return { columns, rest: rests.length > 0 ? either(rests) : null }
   }
 
-  private hidesNone(node: Select, row: Flow): Flow {
-    if (node.as === 'STRUCT')
-      for (const item of node.items)
-        if (item.kind === 'SelectColumn' && nameOfColumn(item) === null)
-          this.refuseHidden(this.flow(item), item)
-    return row
-  }
-
-  /** GoogleSQL calls the columns without a name `f0_`, `f1_`, ... */
-  private nameless(items: SelectItem[], flows: Flow[]): void {
-    items.forEach((item, at) => {
-      if (item.kind === 'SelectColumn' && nameOfColumn(item) === null && flows[at]!.has('number'))
-        for (let other = 0; other <= at; other++) this.give(`f${other}_`, flows[at]!)
-    })
-  }
-
-  /** A record of these. What is left of a `*` takes fields of an array's elements. */
-  private rowOf(items: SelectItem[]): Flow {
-    const fields = new Map<string, Flow>()
-    let rest = nothing
-    items.forEach((item, at) => {
-      if (item.kind === 'SelectColumn') return add(fields, nameOfColumn(item), at, this.flow(item))
-      const value = item.of ? this.flow(item.of) : storedRecord
-      for (const [key, flow] of value.fields ?? [])
-        if (!item.except.some(({ name }) => nameKey(name) === key)) fields.set(key, flow)
-      for (const column of item.replace) add(fields, nameOfColumn(column), at, this.flow(column))
-      if (isOpen(value)) rest = union([rest, new Set(value)])
-    })
-    return record(fields, rest)
-  }
-
-  private groupBy(node: GroupBy, select: Select): void {
-    if (node.grouping === 'ALL') for (const item of select.items) this.refuseMixed(this.flow(item), item)
-    this.flow(node)
-    this.keys(node.items, select)
-  }
-
-  /** Keys may be the numbers of columns; behind a `*` that is any. */
-  private keys(keys: AnyNode[], of: QueryBody): void {
-    const isSelect = of.kind === 'Select'
-    const columns = isSelect
-      ? of.items.map(item => this.flow(item))
-      : [...(this.flow(of).fields?.values() ?? [])]
-    const hasStar = isSelect && of.items.some(({ kind }) => kind === 'SelectStar')
-    for (const key of keys.flatMap(keysIn)) {
-      const place = hasStar ? union(columns) : columns[Number(key.kind === 'Literal' && key.text) - 1]
-      this.refuseMixed(key.kind === 'Literal' && place ? place : this.flow(key), key)
+  /** Of a table as a value: its name or the kinds of its columns cannot go with it. */
+  private valueOfRow(row: Row, { at }: { at: number }): Value {
+    const all = either([...row.columns.map(({ value }) => value), ...(row.rest ? [row.rest] : [])].map(bare))
+    const holds = row.columns.length + (row.rest ? 1 : 0) === 0 ? 'constant' : all.holds
+    const isOpen = holds === 'stored' || holds === 'number'
+    const problem = isOpen ? new Violation('a row has no name of its own: select the fields', at) : undefined
+    return {
+      holds: holds === 'constant' ? 'listed' : holds,
+      kinds: all.kinds,
+      name: null,
+      row,
+      problem,
+      opens: true,
     }
   }
 
-  /** The first query names the columns of all, but BY NAME. */
-  private setOperation(node: QueryBody & { kind: 'SetOperation' }): Flow {
-    const rows = [this.flow(node.left), this.flow(node.right)]
-    const [first, ...others] = selectsOf(node)
-    if (first!.as === 'VALUE') return varied(union(rows))
-    const star = [first!, ...others].flatMap(({ items }) => items).find(({ kind }) => kind === 'SelectStar')
-    if (star) this.refuse('* in a set operation hides which column is which: name the columns', star)
-    const fields = new Map<string, Flow>()
-    this.columnsOf(node).forEach(({ name, values }, at) => {
-      const flow = this.merge(values, node)
-      if (node.operator !== 'UNION ALL') this.refuseMixed(flow, node)
-      if (name === null) this.refuseHidden(flow, values[0]!)
-      else this.rename(name, flow)
-      add(fields, name, at, flow)
-    })
-    return varied(record(fields))
+  /** Of a query as a value. */
+  private valueOfQuery(query: Query): Value {
+    const { columns, rest } = this.query(query)
+    const value = either([...columns.map(column => column.value), ...(rest ? [rest] : [])])
+    return isConstant(value) ? { ...value, holds: 'listed' } : value
   }
 
-  private columnsOf(body: QueryBody): Column[] {
-    if (body.kind === 'QueryInParentheses') return this.columnsOf(body.query.body)
-    if (body.kind === 'Select')
-      return body.items.flatMap(item =>
-        item.kind === 'SelectColumn' ? { name: nameOfColumn(item), values: [item.expression] } : [],
-      )
-    const left = this.columnsOf(body.left)
-    const right = this.columnsOf(body.right)
-    const { byName } = body
-    if (!byName)
-      return left.map(({ name, values }, at) => ({ name, values: [...values, ...(right[at]?.values ?? [])] }))
-    const names = [left, right].map(columns => columns.flatMap(({ name }) => name ?? []))
-    const matched = matchedNames(byName, names[0]!, names[1]!)
-    const all = [...left, ...right]
-    return ('problem' in matched ? names.flat() : matched).map(name => ({
-      name,
-      values: all.flatMap(column =>
-        column.name !== null && nameKey(column.name) === nameKey(name) ? column.values : [],
-      ),
-    }))
+  /** The first query names the columns of all, but BY NAME. */
+  private setOperation(node: SetOperation): Row {
+    const [left, right] = [this.body(node.left, []), this.body(node.right, [])]
+    if (left.rest || right.rest)
+      this.refuse('* in a set operation hides which column is which: name the columns', node)
+    const columns = pairs(node, left.columns, right.columns).map(({ name, both }) => {
+      const value = this.choose(both, node)
+      if (!node.operator.endsWith('UNION ALL') && both.some(isStored) && !both.every(isStored))
+        this.refuseSpelling(node)
+      return { name, value: isConstant(value) ? { ...value, holds: 'listed' as const } : value }
+    })
+    return { columns, rest: null }
+  }
+
+  /** Keys may be the numbers of columns. */
+  private keys(keys: readonly AnyNode[], row: Row): void {
+    for (const key of keys.flatMap(keysIn))
+      if (key.kind === 'Literal') for (const { value } of row.columns) this.use(value)
+      else this.use(this.value(key as Expression))
+  }
+
+  /** With these names in sight, and those around. */
+  private inside<Result>(sources: readonly Source[], read: () => Result): Result {
+    const { scope } = this
+    this.scope = { sources, outer: scope }
+    const result = read()
+    this.scope = scope
+    return result
   }
 
   // ---- FROM
@@ -606,36 +338,49 @@ class Text {
       case 'Join':
         return this.join(from, left)
       case 'TableReference': {
-        const name = from.path.at(-1)!.name
-        const known = from.path.length === 1 ? this.scope.tables.get(nameKey(name)) : undefined
-        return this.range(from.alias ?? from.path.at(-1)!, known ?? storedRecord)
+        const { name } = from.path.at(-1)!
+        const row = from.path.length === 1 ? this.tables.get(nameKey(name)) : undefined
+        return [this.range(from.alias?.name ?? name, row ?? storedRow, from)]
       }
       case 'DerivedTable':
-        return this.range(from.alias, this.flow(from.query))
+        return [this.range(from.alias?.name ?? null, this.query(from.query), from)]
       case 'UnnestReference':
         return this.unnest(from, left)
       case 'Pivot':
-      case 'Unpivot':
-        return this.range(from.alias, this.turned(from))
+      case 'Unpivot': {
+        const [{ value }] = this.from(from.of, []) as [Source]
+        if (isStored(value))
+          this.refuse(
+            `${from.kind.toUpperCase()} gives new names to what is stored: aggregate IF(condition, column, NULL) under names of your own`,
+            from,
+          )
+        return [{ name: from.alias && nameKey(from.alias.name), value: { ...made, scalar: false } }]
+      }
     }
   }
 
-  private range(alias: Identifier | null, value: Flow): Source[] {
-    if (alias) this.give(alias.name, value.fields ? storedRecord : value)
-    return [{ name: alias && nameKey(alias.name), value }]
+  private range(name: string | null, row: Row, node: From): Source {
+    return { name: name === null ? null : nameKey(name), value: this.valueOfRow(row, node) }
   }
 
   private unnest(from: UnnestReference, left: readonly Source[]): Source[] {
-    const array = this.inside(left, () => this.flow(from.array))
-    if (array.has('made') && !isStored(array) && !isShort(from.array))
-      this.refuseRows('this array', from.array)
-    if (!from.alias) this.refuseHidden(array, from)
-    const element = elementOf(chosen(union([array, ...(varies(array) ? [] : [listed])]), []))
-    const { offset } = from
+    const array = this.use(this.inside(left, () => this.value(from.array)))
+    if (array.holds === 'made' && !isShort(from.array)) this.refuseRows('this array', from.array)
+    const value = isConstant(array) ? { ...array, holds: 'listed' as const } : this.element(array, from)
+    const { alias, offset } = from
     return [
-      ...this.range(from.alias, element),
+      { name: alias && nameKey(alias.name), value },
       ...(offset ? [{ name: nameKey(offset.name), value: made }] : []),
     ]
+  }
+
+  /** What stood before an element in a stored list may say what it is. */
+  private element(array: Value, { at }: { at: number }): Value {
+    if (!isStored(array)) return array
+    if (array.list) return { ...array, list: false }
+    const says =
+      'an element by itself hides what stood before it: select the list itself, or a field of the element'
+    return { ...array, problem: array.problem ?? new Violation(says, at), opens: !array.problem }
   }
 
   private join(node: Join, left: readonly Source[]): Source[] {
@@ -643,393 +388,407 @@ class Text {
     const isApart = node.type === 'RIGHT' || node.type === 'FULL'
     const theirs = this.from(node.right, isApart ? [] : [...left, ...ours])
     const all = [...ours, ...theirs]
-    if (node.on) this.inside([...left, ...all], () => this.flow(node.on!))
-    for (const { name } of node.using) {
-      const sides = [ours, theirs].map(sources => this.inside(sources, () => resolve(name, this.scope)))
-      this.refuseMeeting(sides, node)
-      // The columns of both sides become one.
-      if (node.type === 'FULL') this.give(name, signed)
-      all.push({
-        name: null,
-        value: record(
-          new Map([[nameKey(name), together([...sides, ...(node.type === 'FULL' ? [signed] : [])])]]),
-        ),
-      })
-    }
-    return all
-  }
-
-  /** The columns that PIVOT and UNPIVOT pass on, and those that they make. */
-  private turned(node: Pivot | Unpivot): Flow {
-    const [source] = this.from(node.of, [])
-    const row = source!.value
-    const columns = [...(row.fields ?? [])].map(([name, flow]) => ({ name, flow }))
-    const kept = node.kind === 'Pivot' ? keysOfPivot(node, columns) : keysOfUnpivot(node, columns)
-    const fields = new Map(kept.map(({ name, flow }) => [name, flow]))
-    this.inside([source!], () => {
-      for (const child of children(node)) if (child !== node.of) this.flow(child)
-      if (node.kind === 'Pivot')
-        this.pivot(
-          node,
-          kept.map(({ flow }) => flow),
-          fields,
-        )
-      else this.unpivot(node, fields)
+    if (node.on) this.inside([...left, ...all], () => this.use(this.value(node.on!)))
+    const shared = node.using.map(({ name }) => {
+      const sides = [ours, theirs].map(sources => resolve(name, { sources, outer: null }) ?? constant)
+      if (sides.some(isStored) && (node.type === 'FULL' || !sides.every(isStored)))
+        this.refuse('USING makes one column of a stored one and another: use ON', node)
+      this.compare(sides, node)
+      return { name, value: this.choose(sides, node) }
     })
-    return record(fields, isOpen(row) ? row : nothing)
-  }
-
-  private pivot(node: Pivot, keys: Flow[], fields: Map<string, Flow>): void {
-    for (const key of [...keys, this.flow(node.by)]) this.refuseMixed(key, node)
-    for (const aggregate of node.aggregates)
-      for (const value of node.values) {
-        const name = nameOfPivoted(aggregate, value)
-        const flow = this.flow(aggregate.expression)
-        if (name === null || isPersonalFlow(flow)) this.refuseHidden(flow, aggregate)
-        if (name === null) continue
-        this.rename(name, flow)
-        add(fields, name, 0, flow)
-      }
-  }
-
-  private unpivot(node: Unpivot, fields: Map<string, Flow>): void {
-    const flow = this.merge(
-      node.groups.flatMap(({ columns }) => columns),
-      node,
-    )
-    for (const { name } of node.values) {
-      this.rename(name, flow)
-      add(fields, name, 0, chosen(flow, [plain]))
-    }
-    add(fields, node.name.name, 0, listed)
+    if (shared.length === 0) return all
+    return [...all, { name: null, value: this.valueOfRow({ columns: shared, rest: null }, node) }]
   }
 
   // ---- expressions
 
-  /** Structs that become one take the names of one. */
-  private merge(values: Expression[], node: AnyNode): Flow {
-    const flows = values.map(value => this.flow(value))
-    const held = flows.filter(flow => flow.has('struct') || varies(flow))
-    if (held.length > 1 && held.some(flow => flow.has('struct')) && held.some(isStored))
-      this.refuse('of several records, one names the fields of all: choose among their fields', node)
-    const mayCancel = values.some(({ kind }, at) => kind !== 'Literal' && hasSign(flows[at]!))
-    return together([...flows, ...(held.some(isStored) && mayCancel ? [signed] : [])])
+  private parts(node: AnyNode): Value[] {
+    return children(node).map(child => this.use(this.value(child as Expression)))
   }
 
-  private cases(node: Expression & { kind: 'Case' }): Flow {
-    const whens = node.branches.map(({ when }) => when)
-    if (node.operand) this.meet([node.operand, ...whens], node)
-    const values = [...node.branches.map(({ then }) => then), ...(node.otherwise ? [node.otherwise] : [])]
-    return chosen(
-      this.merge(values, node),
-      [node.operand, ...whens].map(by => (by ? this.flow(by) : nothing)),
+  private value(node: AnyNode): Value {
+    switch (node.kind) {
+      case 'Literal':
+        return { ...constant, scalar: node.literal !== 'NULL', literal: literalOf(node) }
+      case 'TypedLiteral':
+      case 'ParameterReference':
+        return { ...constant, scalar: true }
+      case 'Path':
+        return this.path(
+          node.parts.map(({ name }) => name),
+          node,
+        )
+      case 'FieldAccess':
+        return part(this.value(node.of), node.field.name)
+      case 'Subscript':
+        return this.subscript(node)
+      case 'Parenthesized':
+      case 'OrderItem':
+      case 'HavingExtreme':
+        return this.value(node.expression)
+      case 'NamedArgument':
+        return this.value(node.value)
+      case 'ScalarSubquery':
+      case 'InQuery':
+        return this.valueOfQuery(node.query)
+      case 'InUnnest':
+        return isShort(node.array) ? listed : this.listOf([this.value(node.array)], 'UNNEST', node)
+      case 'InList':
+        return either(node.items.map(item => this.value(item)))
+      case 'ArraySubquery':
+        return this.listOf([this.valueOfQuery(node.query)], 'ARRAY', node)
+      case 'ArrayLiteral':
+        if (node.items.length === 0) return { ...nullValue, literal: node.type ? undefined : 'NULL' }
+        return this.listOf(
+          node.items.map(item => this.value(item)),
+          'ARRAY',
+          node,
+        )
+      case 'StructLiteral':
+        return this.struct(node)
+      case 'Tuple':
+        return this.changed(
+          'STRUCT',
+          node.items.map(item => this.value(item)),
+          node,
+        )
+      case 'Case':
+        return this.cases(node)
+      case 'Cast':
+        return this.cast(node)
+      case 'Call':
+        return this.call(node)
+      case 'Binary':
+        return this.binary(node)
+      case 'Unary':
+        if (node.operator === 'NOT') return this.truth(this.parts(node))
+        return { ...this.changed(node.operator, [this.value(node.operand)], node), scalar: true }
+      case 'IntervalLiteral':
+        return this.changed('INTERVAL', [this.value(node.value)], node)
+      case 'Extract':
+        return this.timeOf(
+          'EXTRACT',
+          [this.value(node.operand), node.zone ? this.value(node.zone) : constant],
+          node,
+        )
+      case 'Like':
+        return this.matched([this.value(node.left), this.value(node.right)], 'LIKE', node)
+      case 'LikeAny':
+        return this.matched([this.value(node.operand), this.value(node.among)], 'LIKE', node)
+      case 'In':
+        return this.compare([this.value(node.operand), this.value(node.among)], node)
+      case 'Between':
+        return this.compare(
+          [node.operand, node.low, node.high].map(each => this.value(each)),
+          node,
+        )
+      case 'IsDistinctFrom':
+        return this.compare([this.value(node.left), this.value(node.right)], node)
+      case 'Is':
+        return this.compare([this.value(node.operand), constant], node)
+      case 'Exists':
+        this.query(node.query)
+        return time
+      case 'WithExpression':
+        return this.withExpression(node.variables, node.body)
+      case 'Window':
+      case 'Frame':
+      case 'FrameBound':
+        this.parts(node)
+        return constant
+      default:
+        this.refuse('this is not allowed beside stored values', node)
+        return made
+    }
+  }
+
+  private path([first, ...fields]: string[], node: AnyNode): Value {
+    const start = resolve(first!, this.scope)
+    if (start) return fields.reduce(part, start)
+    return { ...stored(first!), problem: new Violation(`no column in sight has the name ${first}`, node.at) }
+  }
+
+  private withExpression([first, ...others]: SelectColumn[], body: Expression): Value {
+    if (!first) return this.value(body)
+    const row = { columns: [{ name: first.alias!.name, value: this.value(first.expression) }], rest: null }
+    return this.inside([{ name: null, value: this.valueOfRow(row, first) }], () =>
+      this.withExpression(others, body),
     )
   }
 
-  private withExpression(variables: SelectColumn[], body: Expression): Flow {
-    const [first, ...others] = variables
-    if (!first) return this.flow(body)
-    const value = record(new Map([[nameKey(first.alias!.name), this.flow(first)]]))
-    return this.inside([{ name: null, value }], () => this.withExpression(others, body))
+  private truth(operands: readonly Value[]): Value {
+    return operands.every(isConstant) ? { ...constant, scalar: true } : time
   }
 
-  private struct(node: Expression & { kind: 'StructLiteral' | 'Tuple' }): Flow {
-    return this.within(() => {
-      const types = node.kind === 'StructLiteral' ? node.type?.fields : undefined
-      const fields = new Map<string, Flow>()
-      node.items.forEach((item, at) => {
-        const field = types?.[at]
-        const flow = field ? this.typed(field.type, this.flow(item), item) : this.flow(item)
-        const name = field ? field.name : item.kind === 'SelectColumn' ? nameOfColumn(item) : null
-        if (field?.name) this.rename(field.name, flow)
-        else if (name === null) this.refuseHidden(flow, item)
-        add(fields, name, at, flow)
-      })
-      return record(fields)
-    })
+  /** A list of values that the query writes. */
+  private listOf(items: Value[], what: string, node: AnyNode): Value {
+    if (items.some(isStored))
+      return what === 'UNNEST' ? this.element(items[0]!, node) : this.changed(what, items, node)
+    return { ...union(items), scalar: false, literal: undefined }
   }
 
-  /** The value as one of a type that the query writes, which may name the fields of records. */
-  private typed(type: SqlType | null, flow: Flow, node: AnyNode): Flow {
-    if (!type || !namesFields(type)) return flow
-    if (isStored(flow))
-      this.refuse('this type gives names to the fields of what is stored: leave it out', node)
-    return new Set([...flow, 'struct' as const])
+  /** Only its fields may be read, by their names. */
+  private struct(node: Expression & { kind: 'StructLiteral' }): Value {
+    const columns = node.items.map(item => ({
+      name: nameOfColumn(item),
+      value: this.value(item.expression),
+    }))
+    const held = columns.map(({ value }) => value)
+    const isRow = node.type === null && held.some(isStored)
+    return isRow ? this.valueOfRow({ columns, rest: null }, node) : this.changed('STRUCT', held, node)
   }
 
-  private cast(node: Cast): Flow {
-    const flow = union(this.all(node))
-    const { type } = node
-    const isNumber = numbers.has(type.kind)
-    const isText = type.kind === 'STRING' || type.kind === 'JSON'
-    if (!isStored(flow)) {
-      if (namesFields(type)) return this.typed(type, flow, node)
-      return !flow.has('plain') && (isText || isNumber) ? flow : isText || isNumber ? made : this.truth(node)
+  private cases(node: Expression & { kind: 'Case' }): Value {
+    const whens = node.branches.map(({ when }) => this.value(when))
+    const conditions = node.operand ? [this.compare([this.value(node.operand), ...whens], node)] : whens
+    const results = node.branches.map(({ then }) => this.value(then))
+    return this.choose(
+      [...results, node.otherwise ? this.value(node.otherwise) : nullValue],
+      node,
+      conditions,
+    )
+  }
+
+  private cast(node: Cast): Value {
+    const value = this.value(node.operand)
+    const type = node.type.kind
+    const isScalar = type !== 'ARRAY' && type !== 'STRUCT'
+    if (!isStored(value))
+      return { ...(value.holds === 'time' ? made : value), scalar: isScalar, literal: undefined }
+    if (!node.format && !value.list && numbers.has(type)) {
+      if (isPersonalValue(value) && !node.safe)
+        this.refuse('this is redacted by its name: write SAFE_CAST', node)
+      return numberOf(value, value.holds === 'number' ? {} : { ofText: true })
     }
-    if (node.format || flow.has('struct') || !scalars.has(type.kind)) this.refuseChange('this CAST', node)
-    if (isText) return flow
-    if (isPersonalFlow(flow) && !node.safe) this.refuse('this is redacted by its name: write SAFE_CAST', node)
-    if (isPersonalFlow(flow)) return flow
-    if (!isNumber && type.kind !== 'BOOL' && flow.has('number'))
-      this.refuseChange(`CAST to ${type.kind}`, node)
-    if (!isNumber) return plain
-    return union([numeric(flow, hasSign(flow)), isComputed(flow) ? nothing : ofText])
+    if (!node.format && value.holds === 'stored' && type === 'STRING')
+      return { ...value, scalar: true, opens: false }
+    if (!node.format && value.holds === 'stored' && times.has(type)) return this.timeOf('CAST', [value], node)
+    return this.changed('this CAST', [value], node)
   }
 
-  /** An element of an array, or a field of JSON by its name. */
-  private subscript({ of, mode, index }: Expression & { kind: 'Subscript' }): Flow {
-    const flow = this.flow(of)
-    const element = elementOf(flow)
-    if (isStored(this.flow(index))) this.refuse('what is stored cannot choose an element here', index)
-    if (!isStored(flow)) return chosen(element, [this.flow(index)])
-    if (mode === null && index.kind !== 'Literal')
-      this.refuse('this may name a field of JSON: write a literal, or OFFSET', index)
-    else if (mode === null && index.kind === 'Literal' && index.literal === 'STRING')
-      return union([element, partOf(element, index.value), list])
-    else if (!mode?.startsWith('SAFE_') && !flow.has('list'))
-      // records have no SAFE_OFFSET
-      this.refuse(
+  private subscript(node: Subscript): Value {
+    const [value, index] = [this.value(node.of), this.value(node.index)]
+    const { mode } = node
+    if (isStored(index) || !isStored(value)) return this.changed('a place in a list', [value, index], node)
+    if (mode === null && node.index.kind === 'Literal' && node.index.literal === 'STRING')
+      return part(value, node.index.value)
+    if (!isConstant(index)) return this.changed('a place in a list', [value, index], node)
+    if (value.list || mode?.startsWith('SAFE_')) return this.element(value, node)
+    return {
+      ...value,
+      problem: new Violation(
         'this may be a field of a record, without its name: write the name, or SAFE_OFFSET for a list',
-        index,
-      )
-    return element
+        node.at,
+      ),
+      opens: false,
+    }
   }
 
-  private call(node: Call): Flow {
-    const flow = elementOf(this.called(node))
-    return lists.test(nameOf(node)) ? union([flow, list]) : flow
+  private binary(node: Expression & { kind: 'Binary' }): Value {
+    const { operator, left, right } = node
+    const sides = [this.value(left), this.value(right)]
+    if (operator === 'AND' || operator === 'OR') return this.truth(sides.map(side => this.use(side)))
+    if (comparisons.has(operator)) return this.compare(sides, node)
+    const isMove = /^[+-]$/.test(operator) && [left, right].some(({ kind }) => kind === 'IntervalLiteral')
+    if (isMove)
+      return sides.some(({ problem }) => problem) ? either(sides) : this.timeOf('TIMESTAMP_ADD', sides, node)
+    return this.scaled(operator, [left, right], sides, node)
   }
 
-  private called(node: Call): Flow {
+  // ---- functions
+
+  private call(node: Call): Value {
     const name = nameOf(node)
-    for (const child of children(node)) if (!node.arguments.includes(child as never)) this.flow(child)
-    const use = useOf.get(name)
-    if (use === 'matches') this.comparisons++
-    const flows = node.arguments.map((argument, at) =>
-      isPart(name, argument, at) ? nothing : this.flow(argument),
+    if (name === 'WEEK') return constant
+    for (const part of [...node.orderBy, ...(node.having ? [node.having] : [])]) this.use(this.value(part))
+    if (node.over && 'kind' in node.over) this.parts(node.over)
+    const given = node.arguments.map((argument, at) =>
+      isPart(name, argument, at) ? constant : this.value(argument),
     )
-    if (use === 'matches') this.comparisons--
-    const first = node.arguments[0]!
-    if (!flows.some(isStored)) return this.ofOwn(name, node, flows)
-    this.refuseMixed(union(flows), node)
-    switch (use) {
+    if (!given.some(isStored)) return this.callOfOwn(name, given, node)
+    switch (useOf.get(name)) {
       case 'keeps':
-        if (name.endsWith('TRIM') && flows.length > 1)
-          this.refuseChange(`${name} of other characters than blanks`, node)
-        if (name === 'PARSE_JSON') this.refuseHidden(flows[0]!, node)
-        if (compares.has(name)) this.meet(node.arguments, node)
-        return name.startsWith('APPROX_TOP_') ? this.top(name, flows, node) : this.kept(name, node)
+        return this.kept(name, given, node)
       case 'counts':
-        return made
+        if (given.some(({ problem }) => problem)) return this.changed(name, given, node)
+        return name.startsWith('LOGICAL_') ? time : made
       case 'matches':
-        this.needConstants(node.arguments.slice(1), name)
-        return plain
+        return this.matched(given, name, node)
       case 'scales':
-        return this.scaled(name, node.arguments, node)
+        return this.scaled(name, node.arguments, given, node)
       case 'sums':
-        this.refusePersonal(node)
-        this.needConstants(node.arguments.slice(1), name)
-        return this.summed(name, union(flows), node)
+        return this.summed(name, given, node)
       case 'times':
-        this.refusePersonal(node)
-        // DATE, DATETIME and TIME of three and more are made of numbers.
-        if (
-          flows.some(flow => flow.has('number')) ||
-          (/^(?:DATE|TIME)(?:TIME)?$/.test(name) && flows.length > 2)
-        )
-          this.refuseChange(name, node)
-        return makesTimes.test(name) ? plain : made
-      case 'formats': {
-        this.refusePersonal(node)
-        const isNumber = name === 'FORMAT'
-        if (first.kind !== 'Literal' || (isNumber && !formatsNumbers.test(first.value)))
-          this.refuseChange(isNumber ? 'FORMAT with other conversions than %d, %f, %e and %g' : name, node)
-        if (!isNumber && flows.some(flow => flow.has('number'))) this.refuseChange(name, node)
-        return isNumber ? numeric(union(flows), true) : made
-      }
-      case 'concats':
-        return this.joined(node.arguments, name, node)
-      case 'joins': {
-        const delimiter = node.arguments[1]
-        if (delimiter && !(delimiter.kind === 'Literal' && delimiters.has(delimiter.value)))
-          this.refuse(`${name} here takes the delimiters ',' and ';', with a space or without`, delimiter)
-        return union(flows)
-      }
+        return this.timeOf(name, given, node)
       case 'picks':
-        return this.picked(node, flows[0]!)
-      case 'writes':
-        this.written = node
-        return new Set(flows.flatMap(flow => [...flow]).map(kind => (kind === 'struct' ? 'other' : kind)))
-      case 'buckets': {
-        this.refusePersonal(node)
-        const [, among] = node.arguments
-        const numbers = among?.kind === 'ArrayLiteral' ? among.items : []
-        if (
-          numbers.length === 0 ||
-          numbers.some(item => item.kind !== 'Literal' || !/^(INTEGER|FLOAT)$/.test(item.literal))
-        )
-          this.refuse(`${name} here takes a list of numbers`, among ?? node)
-        return made
-      }
+        return this.picked(name, given[0]!, node)
+      case 'parses':
+        if (given[0]!.problem || given[0]!.holds === 'number') return this.changed(name, given, node)
+        return { ...given[0]!, problem: this.changed(name, given, node).problem, opens: true }
+      case 'converts':
+        if (isPersonalValue(given[0]!)) return this.changed(name, given, node)
+        return numberOf(given[0]!, { ofText: given[0]!.ofText || name.startsWith('LAX_') })
+      case 'buckets':
+        return this.bucket(name, given, node)
       case undefined:
-        if (!this.isComparedByConstants(node.arguments)) this.refuseChange(name, node)
-        return union(flows).has('made') ? numeric(union(flows), true) : made
+        return this.changed(name, given, node)
     }
   }
 
-  /** What a function makes of nothing stored: a value of a list stays one, and so does a time. */
-  private ofOwn(name: string, node: Call, flows: Flow[]): Flow {
-    if (makesTimes.test(name)) return flows.some(varies) || generates.test(name) ? plain : nothing
-    const role = roles.get(name) ?? ''
+  private callOfOwn(name: string, given: Value[], node: Call): Value {
+    if (name === 'ERROR') return nullValue
+    if (makesTimes.test(name))
+      return given.every(isConstant) && !generates.test(name) ? { ...constant, scalar: true } : time
     const use = useOf.get(name)
-    if (use === 'counts' || node.over || generates.test(name)) {
-      if (use !== 'keeps' || !flows.some(varies)) return made
+    if (use === 'counts' || node.over || generates.test(name)) return made
+    if (use === 'matches') return this.truth(given)
+    return use === 'keeps' && !name.endsWith('TRIM') ? this.kept(name, given, node) : computed(given)
+  }
+
+  private kept(name: string, given: Value[], node: Call): Value {
+    const role = roles.get(name) ?? 'v'.repeat(given.length)
+    const as = (mark: string) => given.filter((_, at) => role[at] === mark)
+    if (!as('!').every(isConstant)) this.refuse(`${name} here takes a constant`, node)
+    if (name === 'NULLIF') this.compare(given, node)
+    if (name.endsWith('TRIM') && given.length > 1)
+      return this.changed(`${name} of other characters than blanks`, given, node)
+    const chosenBy = name === 'NULLIF' ? [time] : as('-')
+    const value = this.choose(as('v'), node, chosenBy)
+    if (!isStored(value)) return value
+    const isScalar = value.scalar || takesScalar.test(name)
+    return { ...value, scalar: isScalar && name !== 'ARRAY_AGG', list: name === 'ARRAY_AGG' }
+  }
+
+  /** Several stored values become one: of records, one would name the fields of all. */
+  private choose(among: Value[], node: AnyNode, conditions: Value[] = []): Value {
+    for (const value of [...among, ...conditions]) this.use(value)
+    const held = among.filter(isStored)
+    const others = among.filter(value => !isStored(value))
+    const value = union(among)
+    if (held.length === 0) {
+      const varies = conditions.length > 0 && !conditions.every(isConstant)
+      return varies && isConstant(value) ? { ...value, holds: 'listed', literal: undefined } : value
     }
-    if (use !== 'keeps' || name.endsWith('TRIM'))
-      return use === 'matches' ? this.truth(node) : computed(flows)
-    if (name === 'STRING' || name === 'PARSE_JSON' || name === 'LAX_STRING') return computed(flows)
-    if (name.startsWith('APPROX_TOP_')) return this.top(name, flows, node)
-    return chosen(
-      union(flows.filter((_, at) => (role[at] ?? 'v') === 'v')),
-      flows.filter((_, at) => role[at] === '-'),
+    if (
+      others.some(({ holds }) => holds === 'made') ||
+      (among.length > 1 && held.some(({ doubtful }) => doubtful))
     )
-  }
-
-  /** Records of a value and its count or sum. */
-  private top(name: string, flows: Flow[], node: Call): Flow {
-    this.needConstants(node.arguments.slice(name === 'APPROX_TOP_COUNT' ? 1 : 2), name)
-    const sum = name === 'APPROX_TOP_SUM' ? this.summed(name, flows[1]!, node) : made
-    this.rename('value', flows[0]!)
-    this.rename('sum', sum)
-    return record(
-      new Map([
-        ['value', flows[0]!],
-        [name === 'APPROX_TOP_SUM' ? 'sum' : 'count', sum],
-      ]),
-    )
-  }
-
-  private kept(name: string, node: Call): Flow {
-    const all = node.arguments
-    const role = roles.get(name) ?? 'v'.repeat(all.length)
-    const as = (kind: string) => all.filter((_, at) => role[at] === kind)
-    this.needConstants(as('!'), name)
-    const merged = this.merge(as('v'), node)
-    const flow = chosen(
-      merged,
-      as('-').map(by => this.flow(by)),
-    )
-    return name === 'APPROX_QUANTILES' ? without(flow, 'text') : flow
-  }
-
-  /** The part has the last name of its path. */
-  private picked(node: Call, flow: Flow): Flow {
-    const [, path] = node.arguments
-    if (flow.has('number')) this.refuseChange(nameOf(node), node)
-    if (!path) return flow
-    if (path.kind !== 'Literal') {
-      this.refuse('the path into JSON has to be a literal', path)
-      return flow
+      this.refuseSpelling(node)
+    const isOne =
+      value.name !== null ||
+      held.length === 1 ||
+      held.every(({ name }) => name !== null && name === held[0]!.name)
+    if (!among.some(({ scalar }) => scalar) && !(isOne && others.every(({ literal }) => literal === 'NULL')))
+      this.refuse(
+        'one of these would name the fields of the others, if they are records: choose among columns of one name, or of CAST(x AS STRING)',
+        node,
+      )
+    return {
+      ...union(held),
+      scalar: among.some(({ scalar }) => scalar),
+      mixed: held.some(({ mixed }) => mixed) || others.some(({ literal }) => !literal),
     }
-    if (!isStored(flow)) return computed([flow])
-    const element = elementOf(flow)
-    const keys = decode(path.value).match(/(["'])(?:(?!\1)[^\\]|\\.)*\1|[^.[\]$"'\d][^.[\]$"']*/g) ?? []
-    const names = keys.map(key => key.replaceAll(/["'\\]/g, ''))
-    return names.length === 0 ? flow : union([personalOf(flow), names.reduce(partOf, element)])
+  }
+
+  private picked(name: string, value: Value, node: Call): Value {
+    const path = node.arguments[1]
+    const names = path?.kind === 'Literal' ? namesIn(path.value) : null
+    if (!names || value.holds === 'number')
+      return this.changed(`${name} by another path than names, '$.a.b',`, [value], node)
+    return { ...names.reduce(part, value), scalar: true, list: false }
+  }
+
+  /** Of a text in any form, compared with constants, only the truth leaves. */
+  private compare(operands: readonly Value[], node: AnyNode): Value {
+    const held = operands.filter(isStored)
+    if (held.length === 0) return this.truth(operands)
+    for (const value of held)
+      if (value.problem && operands.some(other => other !== value && !isConstant(other))) this.use(value)
+    const spells = held.length > 1 && held.some(({ repeated, doubtful }) => repeated || doubtful)
+    if (spells || operands.some(({ holds }) => holds === 'made')) this.refuseSpelling(node)
+    return time
+  }
+
+  private matched([value, ...patterns]: Value[], what: string, node: AnyNode): Value {
+    if (![value!, ...patterns].some(isStored)) return this.truth([value!, ...patterns])
+    if (!patterns.every(isConstant)) this.refuse(`${what} here takes a constant`, node)
+    return time
+  }
+
+  /** Time zones, formats and parts are constants: the messages of errors show them. */
+  private timeOf(what: string, given: Value[], node: AnyNode): Value {
+    if (!given.some(isStored)) return given.every(isConstant) ? constant : time
+    const isFormat = what.startsWith('FORMAT_')
+    const isDifference = what.endsWith('_DIFF')
+    const takes = given.map((value, at) => {
+      if (!isStored(value)) return at < 2 || isConstant(value)
+      const isPlace = isFormat ? at === 1 : at === 0 || (isDifference && at === 1) || /_ADD|_ARRAY/.test(what)
+      return isPlace && value.holds === 'stored' && !value.problem && !isPersonalValue(value)
+    })
+    const isOfNumbers = /^(?:DATE|DATETIME|TIME)$/.test(what) && given.length > 2
+    if (isOfNumbers || takes.includes(false) || (isFormat && !isConstant(given[0]!)))
+      return this.changed(what, given, node)
+    return makesTimes.test(what) && !isFormat ? time : what === 'CAST' ? time : made
+  }
+
+  private bucket(name: string, given: Value[], node: Call): Value {
+    const [value, among] = given
+    const list = node.arguments[1]
+    const isList = list?.kind === 'ArrayLiteral' && list.items.length > 0 && list.items.every(isNumber)
+    if (!isList || value!.problem || isPersonalValue(value!) || !isConstant(among!)) {
+      this.refuse(`${name} here takes a column that no name redacts, and a list of numbers`, node)
+    }
+    return made
   }
 
   // ---- numbers
 
   /** A number near a card's, or the half of one, has no form to find it by: a stored number is only scaled, to be shown in part. */
-  private arithmetic(node: Expression & { kind: 'Binary' }): Flow {
-    const { operator, left, right } = node
-    const isMove = /^[+-]$/.test(operator) && [left, right].some(({ kind }) => kind === 'IntervalLiteral')
-    if (!isMove || union(this.all(node)).has('number')) return this.scaled(operator, [left, right], node)
-    this.refusePersonal(node)
-    return this.truth(node)
+  private scaled(what: string, nodes: Expression[], given: Value[], node: AnyNode): Value {
+    if (!given.some(isStored)) return { ...computed(given), scalar: true }
+    const [left, right] = given as [Value, Value | undefined]
+    const isScale =
+      /^[*/A-Z]/.test(what) && given.every(({ problem, list, mixed }) => !problem && !list && !mixed)
+    const isProduct = what === '*' || what === 'SAFE_MULTIPLY'
+    if (isScale && nodes.slice(1).every(isNumber)) return numberOf(left)
+    if (isScale && isProduct && isNumber(nodes[0]!)) return numberOf(right!)
+    const isDivision = /^\/$|_DIVIDE$/.test(what) && !left.ratio && !right?.ratio
+    if (isScale && isDivision && isStored(left) && (right!.sum || (isSum(nodes[0]!) && isCount(nodes[1]!))))
+      return numberOf(union([numberOf(left), isStored(right!) ? numberOf(right!) : numberOf(left)]), {
+        ratio: true,
+        sum: false,
+      })
+    return this.changed(what, given, node)
   }
 
-  /** Powers show one digit after the other: two stored numbers are only divided, and what that makes not by a third. */
-  private scaled(what: string, values: Expression[], node: AnyNode): Flow {
-    this.refusePersonal(node)
-    const flows = values.map(value => this.flow(value))
-    const flow = union(flows)
-    const stored = flows.filter(isStored).length
-    if (stored === 0) return computed(flows)
-    if (this.comparisons > 0) return union([numeric(flow, true), meets(flows) ? made : nothing])
-    const isScale = /^[*/A-Z]/.test(what) && values.every(({ kind }) => kind !== 'IntervalLiteral')
-    if (!isScale)
+  private summed(name: string, given: Value[], node: Call): Value {
+    const [value, ...others] = given as [Value, ...Value[]]
+    this.use(value)
+    if (isPersonalValue(value)) this.refuse('this is redacted by its name: it cannot be computed with', node)
+    if (value.mixed || value.ratio || value.list || !others.every(isConstant))
       this.refuse(
-        `${what} takes no stored numbers or times here, since what is near a number tells it: select both and compute with ` +
-          'the answer, take the time between two with TIMESTAMP_DIFF, or compare the result with a constant',
+        `${name} here takes a stored number, also scaled by a positive literal, and 0 or NULL in its place: compute with the sums instead`,
         node,
       )
-    if (stored > 1 && (!divisions.has(what) || flow.has('ratio')))
-      this.refuse(
-        `${what} takes one stored number here, and constants or counts; only / divides two, once`,
-        node,
-      )
-    // By a number that the query makes for each row, rounding would show the stored one digit by digit.
-    if (flows.some((flow, at) => varies(flow) && !isStored(flow) && !isCount(values[at]!)))
-      this.refuse(
-        `${what} takes a stored number and constants or counts here, and nothing that differs by row`,
-        node,
-      )
-    const isSigned = !isScaled(values, flows) || what === 'SAFE_NEGATE'
-    return union([numeric(flow, isSigned), stored > 1 ? ratio : nothing])
-  }
-
-  private summed(name: string, flow: Flow, node: Call): Flow {
-    if (flow.has('signed'))
-      this.refuse(
-        `${name} here takes stored numbers, also scaled by a literal: compute with the sums instead`,
-        node,
-      )
-    if (!isStored(flow)) return made
-    return union([without(numeric(flow, false), 'text'), this.isJoined || node.over ? summed : nothing])
-  }
-
-  /** Texts of computed numbers, joined with constants, are known as such by the name of their column. */
-  private joined(parts: Expression[], what: string, node: AnyNode): Flow {
-    const flows = parts.map(part => this.flow(part))
-    const held = union(flows)
-    if (!isStored(held)) return computed(flows)
-    if (!isComputed(held) && !this.isComparedByConstants(parts)) this.refuseChange(what, node)
-    return varies(without(held, 'number'))
-      ? union([held, computed(flows.filter(flow => !isStored(flow)))])
-      : held
+    const repeated = this.repeats || node.over !== null
+    return numberOf(value, { sum: true, repeated, list: name === 'APPROX_QUANTILES', ofText: false })
   }
 
   // ---- refusals
 
-  private refuseChange(what: string, node: AnyNode): void {
-    this.refuse(
-      `${what} makes another text or number of what is stored, which redaction would not know: select the column itself, ` +
-        'or compare it with =, LIKE or REGEXP_CONTAINS',
-      node,
-    )
+  /** What a function makes: of what is stored, it may be compared with constants. */
+  private changed(what: string, given: Value[], node: AnyNode): Value {
+    if (!given.some(isStored)) return { ...computed(given), scalar: false }
+    const held = given.filter(isStored)
+    const spells = held.length > 1 && held.some(({ repeated, doubtful }) => repeated || doubtful)
+    if (spells || given.some(value => !isStored(value) && !isConstant(value))) this.refuseSpelling(node)
+    const remedy = remedies.find(([names]) => names.test(what))![1]
+    const says = `${what} makes another text or number of what is stored, which redaction would not know: compare it with a constant, or ${remedy}`
+    const problem = held.find(value => value.problem && !value.opens)?.problem ?? new Violation(says, node.at)
+    return { ...union(held), kinds: new Set(), name: null, list: false, problem, opens: false }
   }
 
   /** What a query makes row by row and keeps where it equals a stored value spells that. */
-  private meet(operands: readonly AnyNode[], node: AnyNode): void {
-    this.refuseMeeting(
-      operands.map(operand => {
-        const flow = this.flow(operand)
-        return isConstant(operand) ? nothing : flow
-      }),
-      node,
-    )
-  }
-
-  private refuseMeeting(flows: readonly Flow[], node: AnyNode): void {
-    const isOfBoth = flows.some(flow => flow.has('mixed') || (flow.has('made') && flow.has('number')))
-    if (isOfBoth || meets(flows)) this.refuseSpelling(node)
-  }
-
-  private refuseMixed(flow: Flow, node: AnyNode): void {
-    if (flow.has('mixed')) this.refuseSpelling(node)
-  }
-
   private refuseSpelling(node: AnyNode): void {
     this.refuse(
       'this compares what is stored with values that the query makes for its rows, which would spell it: compare with a ' +
@@ -1046,27 +805,70 @@ class Text {
       node,
     )
   }
-
-  private refusePersonal(node: AnyNode): void {
-    if (isPersonalFlow(union(this.all(node))))
-      this.refuse('this is redacted by its name: it cannot be computed with', node)
-  }
-
-  private needConstants(patterns: AnyNode[], what: string): void {
-    for (const pattern of patterns) {
-      this.flow(pattern)
-      if (!isConstant(pattern)) this.refuse(`${what} here takes a constant`, pattern)
-    }
-  }
 }
 
-function isConstant(node: AnyNode): boolean {
-  return ![...descendants(node)].some(({ kind }) => kind === 'Path' || kind === 'Select')
+const nullValue: Value = { ...constant, literal: 'NULL' }
+
+function literalOf({ literal, text, value }: Literal): Value['literal'] {
+  if (literal === 'NULL') return 'NULL'
+  return literal !== 'BYTES' && /^0?(?:\.0+)?$/.test(literal === 'STRING' ? value : text) ? '0' : undefined
 }
 
-/** Whether it is a computed number for sure: a name may be that of a column as well. */
-function isComputed(flow: Flow): boolean {
-  return [...flow].every(kind => !isStored(new Set([kind])) || /^(?:number|ratio|text)$/.test(kind))
+function bare({ row: _, problem: __, ...value }: Value): Value {
+  return value
+}
+
+function rowOf(columns: readonly { name: string }[]): Row {
+  return { columns: columns.map(({ name }) => ({ name, value: stored(name) })), rest: null }
+}
+
+/** The columns of a set operation, with what both queries have in each. */
+function pairs(
+  { byName }: SetOperation,
+  left: readonly Column[],
+  right: readonly Column[],
+): { name: string | null; both: Value[] }[] {
+  if (!byName)
+    return left.map(({ name, value }, at) => ({
+      name,
+      both: [value, ...(right[at] ? [right[at].value] : [])],
+    }))
+  const names = [left, right].map(columns => columns.flatMap(({ name }) => name ?? []))
+  const matched = matchedNames(byName, names[0]!, names[1]!)
+  return ('problem' in matched ? names.flat() : matched).map(name => {
+    const all = [...left, ...right].filter(each => each.name !== null && nameKey(each.name) === nameKey(name))
+    return { name, both: [...all.map(({ value }) => value), ...(all.length < 2 ? [nullValue] : [])] }
+  })
+}
+
+/** A key, or those of a grouping set. */
+function keysIn(key: AnyNode): AnyNode[] {
+  if (key.kind === 'OrderItem' || key.kind === 'Parenthesized') return keysIn(key.expression)
+  return key.kind === 'Tuple' ? key.items.flatMap(keysIn) : [key]
+}
+
+/** `$.a."b"['c']`; `null` with anything else in it. */
+function namesIn(path: string): string[] | null {
+  if (!/^\$(?:\.[A-Za-z_][\w-]*|\."[\w -]+"|\['[\w -]+'\])+$/.test(path)) return null
+  return path.match(/[\w -]+/g)
+}
+
+/** A literal, which has no sign of its own. */
+function isNumber(node: Expression): boolean {
+  if (node.kind === 'Parenthesized') return isNumber(node.expression)
+  return node.kind === 'Literal' && /^(?:INTEGER|FLOAT)$/.test(node.literal)
+}
+
+/** Also scaled; of the same rows as a count beside it. */
+function isSum(node: Expression): boolean {
+  if (node.kind === 'Parenthesized') return isSum(node.expression)
+  if (node.kind === 'Binary')
+    return [node.left, node.right].some(isNumber) && (isSum(node.left) || isSum(node.right))
+  return node.kind === 'Call' && nameOf(node) === 'SUM' && !node.over
+}
+
+function isCount(node: Expression): boolean {
+  return node.kind === 'Call' && !node.over && /^(?:APPROX_COUNT_DISTINCT|COUNT|COUNTIF)$/.test(nameOf(node))
 }
 
 /** `GENERATE_ARRAY(0, 23)`: as good as written. */
@@ -1077,22 +879,10 @@ function isShort(array: Expression): boolean {
 }
 const mostListed = 100
 
-/** Of rows, beside an aggregate of the same. */
-function isCount(value: Expression): boolean {
-  return (
-    value.kind === 'Call' && !value.over && /^(?:APPROX_COUNT_DISTINCT|COUNT|COUNTIF)$/.test(nameOf(value))
-  )
-}
-
-/** One stored value, by literals, which have no sign of their own. */
-function isScaled(values: Expression[], flows: Flow[]): boolean {
-  return values.every((value, at) =>
-    at === 0 ? isStored(flows[at]!) && !hasSign(flows[at]!) : value.kind === 'Literal',
-  )
-}
-
-function namesFields(type: SqlType): boolean {
-  return type.kind === 'STRUCT' || (type.kind === 'ARRAY' && namesFields(type.element))
+/** Whether it is a part of a date. */
+function isPart(name: string, argument: Expression, at: number): boolean {
+  if (argument.kind !== 'Path' || argument.parts.length > 1 || at === 0 || !takesPart.test(name)) return false
+  return extractParts.has(argument.parts[0]!.name.toUpperCase())
 }
 
 /** In capitals, and without SAFE. */
@@ -1101,42 +891,4 @@ function nameOf({ name }: Call): string {
     .map(part => part.name.toUpperCase())
     .join('.')
     .replace(/^SAFE\./, '')
-}
-
-function selectsOf(body: QueryBody): Select[] {
-  if (body.kind === 'Select') return [body]
-  return body.kind === 'SetOperation'
-    ? [...selectsOf(body.left), ...selectsOf(body.right)]
-    : selectsOf(body.query.body)
-}
-
-/** A key, or those of a grouping set. */
-function keysIn(key: AnyNode): AnyNode[] {
-  if (key.kind === 'OrderItem' || key.kind === 'Parenthesized') return keysIn(key.expression)
-  return key.kind === 'Tuple' ? key.items.flatMap(keysIn) : [key]
-}
-
-/** Whether it is a part of a date. */
-function isPart(name: string, argument: Expression, at: number): boolean {
-  if (argument.kind !== 'Path' || argument.parts.length > 1 || at === 0 || !takesPart.test(name)) return false
-  return extractParts.has(argument.parts[0]!.name.toUpperCase())
-}
-
-function rowOfTable(columns: Columns): Flow {
-  if ('unknown' in columns) return storedRecord
-  return record(new Map(columns.map(({ name }) => [nameKey(name), new Set([kindOf(name)])])))
-}
-
-/** Two of one name are in sight as either. No name has NUL, so that one without is found by none. */
-function add(fields: Map<string, Flow>, name: string | null, at: number, flow: Flow): void {
-  const key = name === null ? `\0${at}` : nameKey(name)
-  const other = fields.get(key)
-  fields.set(key, other ? union([other, flow]) : flow)
-}
-
-/** A row of several. */
-function varied(row: Flow): Flow {
-  if (!row.fields) return chosen(row, [plain])
-  const fields = new Map([...row.fields].map(([name, flow]) => [name, chosen(flow, [plain])]))
-  return record(fields, row.isOpen ? row : nothing)
 }
