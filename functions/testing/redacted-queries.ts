@@ -1,0 +1,111 @@
+/** Random queries of the language that callers with redacted answers may use, and of what is next to it. */
+import fc from 'fast-check'
+import { plainFunctions } from '../../shared/sandbox/allowed-functions.ts'
+
+const columns =
+  'id timestamp status ms bytes trace version method path peer note cookie token otp cvv card cardf cardtext tel password passwords args event_message login metadata j body'.split(
+    ' ',
+  )
+const fields =
+  'password.`hash` password.prefix password.tokens j.otp j.card j.password j.password.`hash` j.args j.user.mail metadata[SAFE_OFFSET(0)].request metadata[SAFE_OFFSET(0)].request.cookie metadata[SAFE_OFFSET(0)].otp metadata[SAFE_OFFSET(0)] args[SAFE_OFFSET(1)] passwords[SAFE_OFFSET(0)].prefix s.cookie s'.split(
+    ' ',
+  )
+/** Under these redaction is lenient. */
+const aliases =
+  'id trace seq version release tokens token keys secrets passwords emails count n x c value name prefix status f0_ kind tokens_type length'.split(
+    ' ',
+  )
+const constants = [
+  ...["'x'", "'GET'", '\'{"a":[\'', "','", "''", "'$.password.hash'", "'$.args[1]'", "'%d'"],
+  ...['0', '1', '10', '1e15', '-1', 'NULL', 'TRUE', '[]', "['password', 'x']", "STRUCT('x' AS c, 'y' AS d)"],
+  ...["TIMESTAMP '2026-01-01'", 'INTERVAL 1 DAY', 'UNIX_SECONDS(CURRENT_TIMESTAMP())'],
+]
+const types = 'STRING INT64 FLOAT64 NUMERIC BOOL TIMESTAMP DATE JSON BYTES'.split(' ')
+
+const pick = (from: readonly string[]) => fc.constantFrom(...from)
+const leaf = fc.oneof(
+  { arbitrary: pick(columns), weight: 4 },
+  { arbitrary: pick(fields), weight: 2 },
+  pick(constants),
+)
+/** A character as a place in the alphabet would be long: those that keep a value come more often. */
+const functions = fc.oneof(
+  pick([...plainFunctions]),
+  pick(
+    'MAX MIN ANY_VALUE TRIM IF IFNULL COALESCE NULLIF LAG ARRAY_AGG SUM AVG ROUND DIV SAFE_DIVIDE MAX_BY LAX_STRING'.split(
+      ' ',
+    ),
+  ),
+)
+
+const { expression } = fc.letrec<{ expression: string }>(tie => {
+  const deeper = tie('expression')
+  const both = fc.tuple(deeper, deeper)
+  return {
+    expression: fc.oneof(
+      { maxDepth: 3, depthSize: 'small' },
+      { arbitrary: leaf, weight: 6 },
+      fc
+        .tuple(functions, fc.array(deeper, { minLength: 1, maxLength: 3 }))
+        .map(([f, of]) => `${f}(${of.join(', ')})`),
+      fc.tuple(functions, deeper).map(([f, x]) => `${f}(${x})`),
+      fc.tuple(functions, deeper).map(([f, x]) => `${f}(${x}) OVER (ORDER BY id)`),
+      fc.tuple(pick(types), deeper).map(([type, x]) => `SAFE_CAST(${x} AS ${type})`),
+      fc
+        .tuple(pick(['+', '-', '*', '/', '||', '=', '<']), both)
+        .map(([sign, [a, b]]) => `(${a} ${sign} ${b})`),
+      both.map(([a, b]) => `IF(id = 'a', ${a}, ${b})`),
+      both.map(([a, b]) => `CASE WHEN status > 1 THEN ${a} ELSE ${b} END`),
+      fc.tuple(deeper, pick(aliases)).map(([x, name]) => `STRUCT(${x} AS ${name}).${name}`),
+      fc
+        .tuple(deeper, pick(['[SAFE_OFFSET(0)]', '[OFFSET(1)]', '[1]', '.`hash`', '.tokens', "['otp']"]))
+        .map(([x, part]) => `(${x})${part}`),
+      fc
+        .tuple(deeper, pick(["'$.password.hash'", "'$.otp'", "'$.args[1]'", "'$'"]))
+        .map(([x, path]) => `JSON_VALUE(${x}, ${path})`),
+      deeper.map(x => `(SELECT MAX(${x}) FROM seen)`),
+      both.map(([a, b]) => `[${a}, ${b}]`),
+      deeper.map(x => `WITH(v AS ${x}, v)`),
+    ),
+  }
+})
+
+const column = fc
+  .tuple(expression, fc.option(pick(aliases)))
+  .map(([x, name]) => (name ? `${x} AS ${name}` : x))
+const from = fc.oneof(
+  { arbitrary: fc.constant('seen AS s'), weight: 5 },
+  pick([
+    'seen AS s, UNNEST(metadata) AS m',
+    'seen AS s, UNNEST(passwords) AS p',
+    'seen AS s, UNNEST(args) AS a',
+    '(SELECT *, s FROM seen AS s)',
+    '(SELECT cookie AS id, password AS x, otp AS tokens, card / 1e15 AS token, status, path FROM seen)',
+    'seen AS s JOIN (SELECT id, cookie AS c FROM seen) USING (id)',
+    'seen AS s FULL JOIN (SELECT cookie AS path) USING (path)',
+    "seen AS s JOIN UNNEST([STRUCT('GET' AS x, 1 AS n)]) AS y ON s.method = y.x",
+    'seen AS s, UNNEST(GENERATE_ARRAY(1, 9)) AS n',
+  ]),
+)
+const tail = pick(['', '', '', ' GROUP BY ALL', ' ORDER BY 1', " WHERE path LIKE '/%'", ' LIMIT 1'])
+const select = fc
+  .tuple(fc.array(column, { minLength: 1, maxLength: 3 }), from, tail)
+  .map(([items, of, end]) => `SELECT ${items.join(', ')} FROM ${of}${end}`)
+const one = fc.tuple(column, from).map(([item, of]) => `SELECT ${item} FROM ${of}`)
+const nested = fc.oneof(
+  { arbitrary: select, weight: 4 },
+  fc.tuple(select, pick(aliases)).map(([inner, name]) => `SELECT ${name} FROM (${inner})`),
+  fc.tuple(select, pick(aliases)).map(([inner, name]) => `WITH w AS (${inner}) SELECT w.${name} AS x FROM w`),
+  select.map(inner => `SELECT * FROM (${inner}) AS t`),
+  select.map(inner => `SELECT t FROM (${inner}) AS t`),
+  fc
+    .tuple(select, pick(aliases), pick(aliases))
+    .map(([inner, a, b]) => `SELECT t.${a} AS ${b} FROM (${inner}) AS t`),
+  fc
+    .tuple(one, pick(['UNION ALL', 'UNION DISTINCT', 'INTERSECT DISTINCT', 'UNION ALL BY NAME']), one)
+    .map(([a, set, b]) => `${a} ${set} ${b}`),
+  fc.tuple(one, pick(constants)).map(([a, x]) => `SELECT ${x} AS x UNION ALL ${a}`),
+)
+
+/** Texts of queries over `seen` of `planted.ts`; many are refused or no queries at all. */
+export const redactedQueries: fc.Arbitrary<string> = nested
