@@ -28,7 +28,7 @@ interface Around {
 /** A sign, or a number or a word, or the mark that opens a string. */
 const token = /["{}[\],:]|[^\s"{}[\],:]+/g
 
-/** @returns the text with personal data replaced, or `null` where it is no object or list in JSON */
+/** @returns the text with personal data replaced, or `null` where it is no object, list or string in JSON */
 export function redactJson(text: string, policy: Policy): string | null {
   if (!isJson(text)) return null
   const root = placeOf('', policy)
@@ -61,7 +61,7 @@ export function redactJson(text: string, policy: Policy): string | null {
 }
 
 function isJson(text: string): boolean {
-  if (!/^\s*[{[]/.test(text) || !/[}\]]/.test(text.trimEnd().slice(-1))) return false
+  if (!/^\s*[{["]/.test(text) || !/[}\]"]/.test(text.trimEnd().slice(-1))) return false
   try {
     JSON.parse(text)
     return true

@@ -46,10 +46,11 @@ export function walkRows(
   redact: (text: string) => string,
   given: ReadonlyMap<string, NameKind> = new Map(),
 ): Row[] {
-  // What a query gives to a name lifts nothing from the columns that have it.
+  // What a query gives to a name lifts nothing from the columns that have it; of a secret, less describes it.
   const own = (name: string) => {
     const kind = kindOf(name)
-    return isPersonal(kind) ? kind : (given.get(nameKey(name)) ?? kind)
+    const other = given.get(nameKey(name)) ?? kind
+    return isPersonal(kind) && other !== 'secret' ? kind : other
   }
   const policy = { redact, kindOf: given.size > 0 ? own : kindOf, given }
   const place = placeOf('', policy)
