@@ -4,7 +4,7 @@
  * `shared/sandbox/README.md`, "Redacted answers", has the language; what is not in it is refused.
  */
 import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
-import { matchedNames, nameOfColumn } from '../sql/columns.ts'
+import { matchedNames, nameOfColumn, sameName } from '../sql/columns.ts'
 import { extractParts } from '../sql/grammar.ts'
 import { inReadingOrder, nameKey, readsItself } from '../sql/relations.ts'
 import type {
@@ -14,9 +14,11 @@ import type {
   CommonTable,
   Expression,
   From,
+  Identifier,
   Join,
   Literal,
   OrderItem,
+  Path,
   Query,
   QueryBody,
   Select,
@@ -155,7 +157,8 @@ class Judge {
 
   /** @returns the kinds of the names that redaction would take for others */
   answer(query: Query): Map<string, NameKind> {
-    const { columns } = this.query(query)
+    const { columns, rest } = this.query(query)
+    if (rest) this.use(rest)
     const names = new Map<string, NameKind>()
     const seen = new Set<string>()
     for (const { name, value } of columns) {
@@ -227,11 +230,7 @@ class Judge {
     const { repeats, scope } = this
     const sources = node.from ? this.from(node.from, []) : []
     this.repeats = sources.length > 1 || sources.some(({ value }) => !value.row)
-    const row = this.inside(sources, () => {
-      const selected = this.selected(node)
-      if (node.where) this.use(this.value(node.where))
-      return selected
-    })
+    const row = this.inside(sources, () => this.selected(node))
     const named = { name: null, value: this.valueOfRow(row, node) }
     this.inside([...sources, named], () => {
       if (node.groupBy?.grouping === 'ALL' || node.distinct)
@@ -249,50 +248,40 @@ class Judge {
     return node.as === 'STRUCT' ? row : { columns: [], rest: named.value }
   }
 
-  private selected({ items }: Select): Row {
+  private selected({ items, where }: Select): Row {
+    if (where) this.use(this.value(where))
     const rests: Value[] = []
+    const column = (item: SelectColumn) => ({ name: nameOfColumn(item), value: this.value(item.expression) })
     const columns = items.flatMap((item): Column[] => {
-      if (item.kind === 'SelectColumn')
-        return [{ name: nameOfColumn(item), value: this.value(item.expression) }]
-      const of = item.of ? this.value(item.of) : { ...union(this.scope!.sources.map(({ value }) => value)) }
+      if (item.kind === 'SelectColumn') return [column(item)]
+      const of = item.of ? this.value(item.of) : union(this.scope!.sources.map(({ value }) => value))
       // Below a personal name its fields would be shown under their own names.
       if (isPersonalValue(of) && !of.row) this.refuse('this is redacted by its name: select the fields', item)
       const rest = of.row ? of.row.rest : part(of, '')
       if (rest) rests.push(rest)
-      const replaced = item.replace.map(column => ({
-        name: nameOfColumn(column),
-        value: this.value(column.expression),
-      }))
-      const left = [...item.except, ...item.replace.map(({ alias }) => alias!)].map(({ name }) =>
-        nameKey(name),
+      const replaced = item.replace.map(column)
+      const left = [...item.except.map(({ name }) => name), ...replaced.map(({ name }) => name)]
+      const kept = of.row?.columns.filter(
+        ({ name }) => !left.some(other => other !== null && sameName(name, other)),
       )
-      const kept = of.row?.columns.filter(({ name }) => name === null || !left.includes(nameKey(name))) ?? []
-      return [...kept, ...replaced]
+      return [...(kept ?? []), ...replaced]
     })
     return { columns, rest: rests.length > 0 ? either(rests) : null }
   }
 
   /** Of a table as a value: its name or the kinds of its columns cannot go with it. */
   private valueOfRow(row: Row, { at }: { at: number }): Value {
-    const all = either([...row.columns.map(({ value }) => value), ...(row.rest ? [row.rest] : [])].map(bare))
-    const holds = row.columns.length + (row.rest ? 1 : 0) === 0 ? 'constant' : all.holds
-    const isOpen = holds === 'stored' || holds === 'number'
-    const problem = isOpen ? new Violation('a row has no name of its own: select the fields', at) : undefined
-    return {
-      holds: holds === 'constant' ? 'listed' : holds,
-      kinds: all.kinds,
-      name: null,
-      row,
-      problem,
-      opens: true,
-    }
+    const { holds, kinds } = either(partsOf(row).map(({ row: _, ...value }) => value))
+    const isOfStored = holds === 'stored' || holds === 'number'
+    const problem = isOfStored
+      ? new Violation('a row has no name of its own: select the fields', at)
+      : undefined
+    return { holds: holds === 'constant' ? 'listed' : holds, kinds, name: null, row, problem, opens: true }
   }
 
   /** Of a query as a value. */
   private valueOfQuery(query: Query): Value {
-    const { columns, rest } = this.query(query)
-    const value = either([...columns.map(column => column.value), ...(rest ? [rest] : [])])
-    return isConstant(value) ? { ...value, holds: 'listed' } : value
+    return varied(either(partsOf(this.query(query))))
   }
 
   /** The first query names the columns of all, but BY NAME. */
@@ -301,10 +290,9 @@ class Judge {
     if (left.rest || right.rest)
       this.refuse('* in a set operation hides which column is which: name the columns', node)
     const columns = pairs(node, left.columns, right.columns).map(({ name, both }) => {
-      const value = this.choose(both, node)
       if (!node.operator.endsWith('UNION ALL') && both.some(isStored) && !both.every(isStored))
         this.refuseSpelling(node)
-      return { name, value: isConstant(value) ? { ...value, holds: 'listed' as const } : value }
+      return { name, value: varied(this.choose(both, node)) }
     })
     return { columns, rest: null }
   }
@@ -313,7 +301,7 @@ class Judge {
   private keys(keys: readonly AnyNode[], row: Row): void {
     for (const key of keys.flatMap(keysIn))
       if (key.kind === 'Literal') for (const { value } of row.columns) this.use(value)
-      else this.use(this.value(key as Expression))
+      else this.use(this.value(key))
   }
 
   /** With these names in sight, and those around. */
@@ -340,10 +328,10 @@ class Judge {
       case 'TableReference': {
         const { name } = from.path.at(-1)!
         const row = from.path.length === 1 ? this.tables.get(nameKey(name)) : undefined
-        return [this.range(from.alias?.name ?? name, row ?? storedRow, from)]
+        return [{ name: nameKey(from.alias?.name ?? name), value: this.valueOfRow(row ?? storedRow, from) }]
       }
       case 'DerivedTable':
-        return [this.range(from.alias?.name ?? null, this.query(from.query), from)]
+        return [{ name: keyOf(from.alias), value: this.valueOfRow(this.query(from.query), from) }]
       case 'UnnestReference':
         return this.unnest(from, left)
       case 'Pivot':
@@ -354,22 +342,17 @@ class Judge {
             `${from.kind.toUpperCase()} gives new names to what is stored: aggregate IF(condition, column, NULL) under names of your own`,
             from,
           )
-        return [{ name: from.alias && nameKey(from.alias.name), value: { ...made, scalar: false } }]
+        return [{ name: keyOf(from.alias), value: { ...made, scalar: false } }]
       }
     }
-  }
-
-  private range(name: string | null, row: Row, node: From): Source {
-    return { name: name === null ? null : nameKey(name), value: this.valueOfRow(row, node) }
   }
 
   private unnest(from: UnnestReference, left: readonly Source[]): Source[] {
     const array = this.use(this.inside(left, () => this.value(from.array)))
     if (array.holds === 'made' && !isShort(from.array)) this.refuseRows('this array', from.array)
-    const value = isConstant(array) ? { ...array, holds: 'listed' as const } : this.element(array, from)
     const { alias, offset } = from
     return [
-      { name: alias && nameKey(alias.name), value },
+      { name: keyOf(alias), value: varied(this.element(array, from)) },
       ...(offset ? [{ name: nameKey(offset.name), value: made }] : []),
     ]
   }
@@ -403,7 +386,11 @@ class Judge {
   // ---- expressions
 
   private parts(node: AnyNode): Value[] {
-    return children(node).map(child => this.use(this.value(child as Expression)))
+    return this.values(node).map(value => this.use(value))
+  }
+
+  private values(node: AnyNode): Value[] {
+    return children(node).map(child => this.value(child))
   }
 
   private value(node: AnyNode): Value {
@@ -414,10 +401,7 @@ class Judge {
       case 'ParameterReference':
         return { ...constant, scalar: true }
       case 'Path':
-        return this.path(
-          node.parts.map(({ name }) => name),
-          node,
-        )
+        return this.path(node)
       case 'FieldAccess':
         return part(this.value(node.of), node.field.name)
       case 'Subscript':
@@ -425,33 +409,24 @@ class Judge {
       case 'Parenthesized':
       case 'OrderItem':
       case 'HavingExtreme':
-        return this.value(node.expression)
       case 'NamedArgument':
-        return this.value(node.value)
+        return this.values(node)[0]!
       case 'ScalarSubquery':
       case 'InQuery':
         return this.valueOfQuery(node.query)
       case 'InUnnest':
-        return isShort(node.array) ? listed : this.listOf([this.value(node.array)], 'UNNEST', node)
+        return isShort(node.array) ? listed : this.element(this.value(node.array), node)
       case 'InList':
-        return either(node.items.map(item => this.value(item)))
+        return either(this.values(node))
       case 'ArraySubquery':
-        return this.listOf([this.valueOfQuery(node.query)], 'ARRAY', node)
+        return this.listOf([this.valueOfQuery(node.query)], node)
       case 'ArrayLiteral':
         if (node.items.length === 0) return { ...nullValue, literal: node.type ? undefined : 'NULL' }
-        return this.listOf(
-          node.items.map(item => this.value(item)),
-          'ARRAY',
-          node,
-        )
+        return this.listOf(this.values(node), node)
       case 'StructLiteral':
         return this.struct(node)
       case 'Tuple':
-        return this.changed(
-          'STRUCT',
-          node.items.map(item => this.value(item)),
-          node,
-        )
+        return this.changed('STRUCT', this.values(node), node)
       case 'Case':
         return this.cases(node)
       case 'Cast':
@@ -462,50 +437,35 @@ class Judge {
         return this.binary(node)
       case 'Unary':
         if (node.operator === 'NOT') return this.truth(this.parts(node))
-        return { ...this.changed(node.operator, [this.value(node.operand)], node), scalar: true }
+        return { ...this.changed(node.operator, this.values(node), node), scalar: true }
       case 'IntervalLiteral':
-        return this.changed('INTERVAL', [this.value(node.value)], node)
+        return this.changed('INTERVAL', this.values(node), node)
       case 'Extract':
-        return this.timeOf(
-          'EXTRACT',
-          [this.value(node.operand), node.zone ? this.value(node.zone) : constant],
-          node,
-        )
+        return this.timeOf('EXTRACT', this.values(node), node)
       case 'Like':
-        return this.matched([this.value(node.left), this.value(node.right)], 'LIKE', node)
       case 'LikeAny':
-        return this.matched([this.value(node.operand), this.value(node.among)], 'LIKE', node)
-      case 'In':
-        return this.compare([this.value(node.operand), this.value(node.among)], node)
+        return this.matched(this.values(node), 'LIKE', node)
       case 'Between':
-        return this.compare(
-          [node.operand, node.low, node.high].map(each => this.value(each)),
-          node,
-        )
-      case 'IsDistinctFrom':
-        return this.compare([this.value(node.left), this.value(node.right)], node)
+      case 'In':
       case 'Is':
-        return this.compare([this.value(node.operand), constant], node)
+      case 'IsDistinctFrom':
+        return this.compare(this.values(node), node)
       case 'Exists':
         this.query(node.query)
         return time
       case 'WithExpression':
         return this.withExpression(node.variables, node.body)
-      case 'Window':
-      case 'Frame':
-      case 'FrameBound':
-        this.parts(node)
-        return constant
       default:
-        this.refuse('this is not allowed beside stored values', node)
+        this.parts(node)
         return made
     }
   }
 
-  private path([first, ...fields]: string[], node: AnyNode): Value {
+  private path({ parts, at }: Path): Value {
+    const [first, ...fields] = parts.map(({ name }) => name)
     const start = resolve(first!, this.scope)
     if (start) return fields.reduce(part, start)
-    return { ...stored(first!), problem: new Violation(`no column in sight has the name ${first}`, node.at) }
+    return { ...stored(first!), problem: new Violation(`no column in sight has the name ${first}`, at) }
   }
 
   private withExpression([first, ...others]: SelectColumn[], body: Expression): Value {
@@ -520,10 +480,9 @@ class Judge {
     return operands.every(isConstant) ? { ...constant, scalar: true } : time
   }
 
-  /** A list of values that the query writes. */
-  private listOf(items: Value[], what: string, node: AnyNode): Value {
-    if (items.some(isStored))
-      return what === 'UNNEST' ? this.element(items[0]!, node) : this.changed(what, items, node)
+  /** A list that the query writes. */
+  private listOf(items: Value[], node: AnyNode): Value {
+    if (items.some(isStored)) return this.changed('ARRAY', items, node)
     return { ...union(items), scalar: false, literal: undefined }
   }
 
@@ -667,17 +626,14 @@ class Judge {
     const value = union(among)
     if (held.length === 0) {
       const varies = conditions.length > 0 && !conditions.every(isConstant)
-      return varies && isConstant(value) ? { ...value, holds: 'listed', literal: undefined } : value
+      return varies ? { ...varied(value), literal: undefined } : value
     }
     if (
       others.some(({ holds }) => holds === 'made') ||
       (among.length > 1 && held.some(({ doubtful }) => doubtful))
     )
       this.refuseSpelling(node)
-    const isOne =
-      value.name !== null ||
-      held.length === 1 ||
-      held.every(({ name }) => name !== null && name === held[0]!.name)
+    const isOne = held.length === 1 || union(held).name !== null
     if (!among.some(({ scalar }) => scalar) && !(isOne && others.every(({ literal }) => literal === 'NULL')))
       this.refuse(
         'one of these would name the fields of the others, if they are records: choose among columns of one name, or of CAST(x AS STRING)',
@@ -814,8 +770,17 @@ function literalOf({ literal, text, value }: Literal): Value['literal'] {
   return literal !== 'BYTES' && /^0?(?:\.0+)?$/.test(literal === 'STRING' ? value : text) ? '0' : undefined
 }
 
-function bare({ row: _, problem: __, ...value }: Value): Value {
-  return value
+/** A constant of one of several rows. */
+function varied(value: Value): Value {
+  return isConstant(value) ? { ...value, holds: 'listed' } : value
+}
+
+function partsOf({ columns, rest }: Row): Value[] {
+  return [...columns.map(({ value }) => value), ...(rest ? [rest] : [])]
+}
+
+function keyOf(alias: Identifier | null): string | null {
+  return alias && nameKey(alias.name)
 }
 
 function rowOf(columns: readonly { name: string }[]): Row {
@@ -836,7 +801,7 @@ function pairs(
   const names = [left, right].map(columns => columns.flatMap(({ name }) => name ?? []))
   const matched = matchedNames(byName, names[0]!, names[1]!)
   return ('problem' in matched ? names.flat() : matched).map(name => {
-    const all = [...left, ...right].filter(each => each.name !== null && nameKey(each.name) === nameKey(name))
+    const all = [...left, ...right].filter(each => sameName(each.name, name))
     return { name, both: [...all.map(({ value }) => value), ...(all.length < 2 ? [nullValue] : [])] }
   })
 }
