@@ -2,6 +2,9 @@
 import fc from 'fast-check'
 import { plainFunctions } from '../../shared/sandbox/allowed-functions.ts'
 
+/** Between ` | ` and line ends. */
+const listed = (text: string) => text.trim().split(/ \| |\n\s*/)
+
 const columns =
   'id timestamp status ms bytes trace version method path peer note cookie token otp cvv card cardf cardtext tel password passwords args event_message login metadata j body'.split(
     ' ',
@@ -15,11 +18,10 @@ const aliases =
   'id trace seq version release tokens token keys secrets passwords emails count n x c value name prefix status f0_ kind tokens_type length'.split(
     ' ',
   )
-const constants = [
-  ...["'x'", "'GET'", '\'{"a":[\'', "','", "''", "'$.password.hash'", "'$.args[1]'", "'%d'"],
-  ...['0', '1', '10', '1e15', '-1', 'NULL', 'TRUE', '[]', "['password', 'x']", "STRUCT('x' AS c, 'y' AS d)"],
-  ...["TIMESTAMP '2026-01-01'", 'INTERVAL 1 DAY', 'UNIX_SECONDS(CURRENT_TIMESTAMP())'],
-]
+const constants = listed(`
+      'x' | 'GET' | '{"a":[' | ',' | '' | '$.password.hash' | '$.args[1]' | '%d' | 0 | 1 | 10 | 1e15 | -1 | NULL
+      TRUE | [] | ['password', 'x'] | STRUCT('x' AS c, 'y' AS d) | TIMESTAMP '2026-01-01' | INTERVAL 1 DAY
+      UNIX_SECONDS(CURRENT_TIMESTAMP())`)
 const types = 'STRING INT64 FLOAT64 NUMERIC BOOL TIMESTAMP DATE JSON BYTES'.split(' ')
 
 const pick = (from: readonly string[]) => fc.constantFrom(...from)
@@ -28,7 +30,7 @@ const leaf = fc.oneof(
   { arbitrary: pick(fields), weight: 2 },
   pick(constants),
 )
-/** A character as a place in the alphabet would be long: those that keep a value come more often. */
+/** Those that keep a value come more often. */
 const functions = fc.oneof(
   pick([...plainFunctions]),
   pick(
@@ -70,8 +72,62 @@ const { expression } = fc.letrec<{ expression: string }>(tie => {
   }
 })
 
+/** What the language allows, of the right types: most of these run. */
+const texts =
+  'peer note cookie token cardtext tel event_message login body path version password.`hash` password.prefix metadata[SAFE_OFFSET(0)].request.cookie'
+const amounts = 'otp cvv card cardf status ms bytes trace password.tokens metadata[SAFE_OFFSET(0)].otp'
+const { text, amount } = fc.letrec<{ text: string; amount: string }>(tie => {
+  const [t, n] = [tie('text'), tie('amount')]
+  const of = (shapes: string[]) =>
+    fc.tuple(pick(shapes), t, t, n, n).map(([shape, a, b, x, y]) => {
+      return shape
+        .replaceAll('TEXT', a)
+        .replaceAll('OTHER', b)
+        .replaceAll('AMOUNT', x)
+        .replaceAll('SECOND', y)
+    })
+  return {
+    text: fc.oneof(
+      { maxDepth: 2, depthSize: 'small' },
+      { arbitrary: pick(texts.split(' ')), weight: 3 },
+      of(
+        listed(`
+      TRIM(TEXT) | IF(id = 'a', TEXT, NULL) | IFNULL(TEXT, 'x') | COALESCE(TRIM(TEXT), OTHER, 'x')
+      NULLIF(TEXT, 'x') | CASE WHEN LOWER(TEXT) LIKE '%a%' THEN OTHER ELSE 'x' END | CAST(TEXT AS STRING)
+      (SELECT MAX(TEXT) FROM seen) | CAST(AMOUNT AS STRING) | LAG(TEXT) OVER (ORDER BY id)
+      FIRST_VALUE(TEXT) OVER (ORDER BY id) | STRUCT(TEXT AS c).c | JSON_VALUE(j, '$.password.hash')
+      JSON_VALUE(body, '$.password.prefix') | JSON_VALUE(body, '$.otp') | LAX_STRING(j.password.prefix)
+      WITH(v AS TEXT, v) | (SELECT m.request.cookie FROM UNNEST(metadata) AS m) | ARRAY(SELECT TEXT)[OFFSET(0)]
+      CONCAT(TEXT, OTHER) | JSON_VALUE(TEXT, '$.a') | SUBSTR(TEXT, 2) | IF(TEXT = OTHER, TEXT, NULL)
+      IF(TRUE, TEXT, OTHER) | ARRAY_AGG(TEXT) OVER ()[OFFSET(0)]`),
+      ),
+    ),
+    amount: fc.oneof(
+      { maxDepth: 2, depthSize: 'small' },
+      { arbitrary: pick(amounts.split(' ')), weight: 3 },
+      of(
+        listed(`
+      AMOUNT * 10 | AMOUNT / 1e15 | AMOUNT / 10 | 100 * AMOUNT | ROUND(AMOUNT / 1000, 2)
+      DIV(CAST(AMOUNT AS INT64), 10) | FLOOR(AMOUNT) | TRUNC(AMOUNT) | SAFE_CAST(TEXT AS INT64)
+      SAFE_CAST(TEXT AS FLOAT64) | CAST(AMOUNT AS FLOAT64) | IF(status > 5, AMOUNT, 0) | COALESCE(AMOUNT, 0)
+      SUM(AMOUNT) OVER () | AVG(AMOUNT) OVER () | AMOUNT / SUM(SECOND) OVER ()
+      PERCENTILE_CONT(AMOUNT, 0.5) OVER () | LEAD(AMOUNT) OVER (ORDER BY id) | (SELECT SUM(AMOUNT) FROM seen)
+      (SELECT SUM(AMOUNT) / SUM(SECOND) FROM seen) | (SELECT SUM(AMOUNT) / COUNT(*) FROM seen)
+      (SELECT APPROX_QUANTILES(AMOUNT, 2)[OFFSET(1)] FROM seen) | INT64(j.otp) | LAX_INT64(j.card)
+      FLOAT64(j.card) | IF(TRUE, AMOUNT, SECOND) | WITH(v AS AMOUNT, v) | STRUCT(AMOUNT AS tokens).tokens
+      NULLIF(AMOUNT, 0) | GREATEST(AMOUNT, 1) | AMOUNT - SECOND | MOD(CAST(AMOUNT AS INT64), 1000)
+      SUM(IF(status > 5, AMOUNT, SECOND)) OVER () | LENGTH(TEXT) | SAFE_DIVIDE(AMOUNT, 7) | -AMOUNT
+      AMOUNT * SECOND`),
+      ),
+    ),
+  }
+})
+
 const column = fc
-  .tuple(expression, fc.option(pick(aliases)))
+  .tuple(
+    fc.oneof(expression, { arbitrary: text, weight: 2 }, { arbitrary: amount, weight: 2 }),
+    fc.option(pick(aliases), { freq: 6 }),
+  )
   .map(([x, name]) => (name ? `${x} AS ${name}` : x))
 const from = fc.oneof(
   { arbitrary: fc.constant('seen AS s'), weight: 5 },

@@ -5,7 +5,7 @@ import type { Value } from '../engines/engine.ts'
 import { redactionVersion, redactRows, redactText, versionOf } from './redact.ts'
 import { ipv4 } from './ipv4.ts'
 import { ipv6 } from './ipv6.ts'
-import { names } from './names.ts'
+import { type NameKind, names } from './names.ts'
 
 const redactValue = (value: Value): Value => redactRows([{ value }])[0]!['value']!
 
@@ -197,6 +197,26 @@ describe('rows', () => {
 
   test('keep the names of their columns, which the query wrote', () => {
     expect(redactRows([{ 'a@b.co': 'x', token: 'y' }])).toEqual([{ 'a@b.co': 'x', token: 'REDACTED' }])
+  })
+
+  test('a name that a query gives says no more than that of the value did', () => {
+    const given = new Map<string, NameKind>([
+      ['tokens', 'datum'],
+      ['token', 'number'],
+      ['ip', 'secret'],
+      ['x', 'secret'],
+    ])
+    const record = { hash: 'h', prefix: 'p', type: 't' }
+    const kept = { hash: 'REDACTED', prefix: 'REDACTED', type: 't' }
+    expect(redactRows([{ tokens: 5, token: 4.532015112830366, ip: record, x: record }], given)).toEqual([
+      { tokens: 'REDACTED', token: 4.5320151, ip: kept, x: kept },
+    ])
+    expect(redactRows([{ tokens: 5, token: 1234 }])).toEqual([{ tokens: 5, token: 'REDACTED' }])
+  })
+
+  test('a text that is one JSON string is redacted as the text in it', () => {
+    expect(redactText(JSON.stringify('password\t=\tzebra3'))).not.toContain('zebra3')
+    expect(redactText('"GET / from 203.0.113.7"')).toBe('"GET / from REDACTED"')
   })
 
   test('are redacted as CSV and NDJSON as well', () => {

@@ -5,7 +5,6 @@
  */
 import { isPersonal, kindOf, type NameKind } from '../redact/names.ts'
 import { matchedNames, nameOfColumn, sameName } from '../sql/columns.ts'
-import { extractParts } from '../sql/grammar.ts'
 import { inReadingOrder, nameKey, readsItself } from '../sql/relations.ts'
 import type {
   AnyNode,
@@ -30,6 +29,25 @@ import type {
 import { children } from '../sql/walk.ts'
 import { Violation } from './caller-rules.ts'
 import {
+  comparisons,
+  generates,
+  isCount,
+  isNumber,
+  isPart,
+  isShort,
+  isSum,
+  keysIn,
+  makesTimes,
+  nameOf,
+  namesIn,
+  numbers,
+  remedies,
+  roles,
+  takesScalar,
+  times,
+  useOf,
+} from './redacted-functions.ts'
+import {
   type Column,
   computed,
   constant,
@@ -52,75 +70,6 @@ import {
   type Value,
 } from './redacted-values.ts'
 import type { Columns } from './shapes.ts'
-
-/** The functions that may take what is stored, by what they do with it. What any other makes is only compared with constants. */
-const uses = {
-  /** The value is an argument's: one of those that `roles` marks. */
-  keeps: `ANY_VALUE ARRAY_AGG COALESCE FIRST_VALUE IF IFNULL LAG LAST_VALUE LAX_STRING LEAD LTRIM MAX MAX_BY MIN MIN_BY
-    NTH_VALUE NULLIF NULLIFZERO RTRIM STRING TRIM ZEROIFNULL`,
-  /** A count or an order. */
-  counts: `APPROX_COUNT_DISTINCT ARRAY_LENGTH BYTE_LENGTH CHARACTER_LENGTH CHAR_LENGTH COUNT COUNTIF CUME_DIST DENSE_RANK
-    GROUPING JSON_TYPE LENGTH LOGICAL_AND LOGICAL_OR OCTET_LENGTH PERCENT_RANK RANK ROW_NUMBER TYPEOF`,
-  /** Whether the first argument matches the others. */
-  matches: 'CONTAINS_SUBSTR ENDS_WITH REGEXP_CONTAINS STARTS_WITH',
-  /** Another scale of a number. */
-  scales: 'CEIL CEILING DIV FLOOR IEEE_DIVIDE ROUND SAFE_DIVIDE SAFE_MULTIPLY TRUNC',
-  sums: 'APPROX_QUANTILES AVG PERCENTILE_CONT PERCENTILE_DISC SUM',
-  /** The first argument is a time, of a difference the first two. */
-  times: `DATE DATETIME DATETIME_ADD DATETIME_BUCKET DATETIME_DIFF DATETIME_SUB DATETIME_TRUNC DATE_ADD DATE_BUCKET DATE_DIFF
-    DATE_SUB DATE_TRUNC FORMAT_DATE FORMAT_DATETIME FORMAT_TIME FORMAT_TIMESTAMP GENERATE_DATE_ARRAY GENERATE_TIMESTAMP_ARRAY
-    LAST_DAY TIME TIMESTAMP TIMESTAMP_ADD TIMESTAMP_BUCKET TIMESTAMP_DIFF TIMESTAMP_SUB TIMESTAMP_TRUNC TIME_ADD TIME_DIFF TIME_SUB
-    TIME_TRUNC UNIX_DATE UNIX_MICROS UNIX_MILLIS UNIX_SECONDS`,
-  /** A field of JSON by a path. */
-  picks: 'JSON_EXTRACT_SCALAR JSON_VALUE',
-  parses: 'PARSE_JSON',
-  converts: 'FLOAT64 INT64 LAX_FLOAT64 LAX_INT64',
-  buckets: 'RANGE_BUCKET',
-}
-
-type Use = keyof typeof uses
-
-const useOf = new Map(
-  Object.entries(uses).flatMap(([use, names]) => names.split(/\s+/).map(name => [name, use as Use] as const)),
-)
-
-/** Of functions that keep values: `v` a value, `!` what has to be constant, `-` what chooses. Of others all are values. */
-const roles = new Map(
-  `IF -vv, LAG v!v, LEAD v!v, NTH_VALUE v!, MAX_BY v-, MIN_BY v-, NULLIF v-`
-    .split(', ')
-    .map(entry => entry.split(' ') as [string, string]),
-)
-
-/** No record goes in. */
-const takesScalar = /^(?:LAX_STRING|MAX|MIN|STRING|.*TRIM)$/
-
-/** Of constants, these make a value for each row, or many. */
-const generates =
-  /^(?:.*_AGG|.*_ARRAY|APPROX_.*|AVG|BIT_(?:AND|OR|XOR)|CORR|COUNT.*|COVAR_.*|REGEXP_EXTRACT_ALL|SPLIT|STDDEV.*|SUM|TO_CODE_POINTS|VAR.*)$/
-
-/** A time, which is compared with times only. */
-const makesTimes =
-  /^(?:(?:PARSE_)?(?:DATE|DATETIME|TIME|TIMESTAMP)(?:_(?!DIFF$).*)?|GENERATE_(?:DATE|TIMESTAMP)_ARRAY|LAST_DAY)$/
-
-/** The last argument is a part of a date, which is written like a column. */
-const takesPart = /_(?:DIFF|TRUNC)$|^LAST_DAY$/
-
-const comparisons: ReadonlySet<string> = new Set('= != <> < > <= >='.split(' '))
-const numbers: ReadonlySet<string> = new Set('INT64 FLOAT64 NUMERIC BIGNUMERIC'.split(' '))
-const times: ReadonlySet<string> = new Set('BOOL DATE DATETIME TIME TIMESTAMP'.split(' '))
-
-/** What to write in place of a function or an operator, by its name. */
-const remedies: [names: RegExp, remedy: string][] = [
-  [/^(?:\|\||CONCAT|FORMAT|STRING_AGG|ARRAY_TO_STRING)$/, 'select both columns'],
-  [/JSON|^STRUCT|^a row$/, 'select the fields'],
-  [/^APPROX_TOP_/, 'write GROUP BY and ORDER BY COUNT(*) DESC LIMIT'],
-  [/ARRAY/, 'select the list itself, or a field of its elements'],
-  [
-    /^[-+*/]$|_DIVIDE$|_MULTIPLY$|^DIV$/,
-    'select both and compute with the answer, scale by positive literals, or take the time between two with TIMESTAMP_DIFF',
-  ],
-  [/./, 'group by CASE WHEN x LIKE ..., select the column itself, or ask for a column of the endpoint'],
-]
 
 export interface StoredText {
   /** The first part of the query that changes a text or its name beyond what redaction follows; `null` = none. */
@@ -455,7 +404,30 @@ class Judge {
         return time
       case 'WithExpression':
         return this.withExpression(node.variables, node.body)
-      default:
+      // A window; queries and what is in them alone are read with their query.
+      case 'CaseBranch':
+      case 'CommonTable':
+      case 'DerivedTable':
+      case 'Frame':
+      case 'FrameBound':
+      case 'GroupBy':
+      case 'Join':
+      case 'JoinInParentheses':
+      case 'Lambda':
+      case 'NamedWindow':
+      case 'Pivot':
+      case 'Query':
+      case 'QueryInParentheses':
+      case 'Select':
+      case 'SelectColumn':
+      case 'SelectStar':
+      case 'SetOperation':
+      case 'TableReference':
+      case 'UnnestReference':
+      case 'Unpivot':
+      case 'UnpivotGroup':
+      case 'Window':
+      case 'With':
         this.parts(node)
         return made
     }
@@ -804,56 +776,4 @@ function pairs(
     const all = [...left, ...right].filter(each => sameName(each.name, name))
     return { name, both: [...all.map(({ value }) => value), ...(all.length < 2 ? [nullValue] : [])] }
   })
-}
-
-/** A key, or those of a grouping set. */
-function keysIn(key: AnyNode): AnyNode[] {
-  if (key.kind === 'OrderItem' || key.kind === 'Parenthesized') return keysIn(key.expression)
-  return key.kind === 'Tuple' ? key.items.flatMap(keysIn) : [key]
-}
-
-/** `$.a."b"['c']`; `null` with anything else in it. */
-function namesIn(path: string): string[] | null {
-  if (!/^\$(?:\.[A-Za-z_][\w-]*|\."[\w -]+"|\['[\w -]+'\])+$/.test(path)) return null
-  return path.match(/[\w -]+/g)
-}
-
-/** A literal, which has no sign of its own. */
-function isNumber(node: Expression): boolean {
-  if (node.kind === 'Parenthesized') return isNumber(node.expression)
-  return node.kind === 'Literal' && /^(?:INTEGER|FLOAT)$/.test(node.literal)
-}
-
-/** Also scaled; of the same rows as a count beside it. */
-function isSum(node: Expression): boolean {
-  if (node.kind === 'Parenthesized') return isSum(node.expression)
-  if (node.kind === 'Binary')
-    return [node.left, node.right].some(isNumber) && (isSum(node.left) || isSum(node.right))
-  return node.kind === 'Call' && nameOf(node) === 'SUM' && !node.over
-}
-
-function isCount(node: Expression): boolean {
-  return node.kind === 'Call' && !node.over && /^(?:APPROX_COUNT_DISTINCT|COUNT|COUNTIF)$/.test(nameOf(node))
-}
-
-/** `GENERATE_ARRAY(0, 23)`: as good as written. */
-function isShort(array: Expression): boolean {
-  if (array.kind !== 'Call' || nameOf(array) !== 'GENERATE_ARRAY' || array.arguments.length > 2) return false
-  const [first, last] = array.arguments.map(item => (item.kind === 'Literal' ? Number(item.text) : NaN))
-  return last! - first! <= mostListed
-}
-const mostListed = 100
-
-/** Whether it is a part of a date. */
-function isPart(name: string, argument: Expression, at: number): boolean {
-  if (argument.kind !== 'Path' || argument.parts.length > 1 || at === 0 || !takesPart.test(name)) return false
-  return extractParts.has(argument.parts[0]!.name.toUpperCase())
-}
-
-/** In capitals, and without SAFE. */
-function nameOf({ name }: Call): string {
-  return name
-    .map(part => part.name.toUpperCase())
-    .join('.')
-    .replace(/^SAFE\./, '')
 }

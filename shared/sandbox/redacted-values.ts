@@ -88,10 +88,8 @@ export function stored(name: string): Value {
 export function numberOf(value: Value, more: Partial<Value> = {}): Value {
   const { mixed = false, sum = false, ratio = false, repeated = false, ofText = false, problem } = value
   const kinds = new Set([...value.kinds].filter(isPersonal))
-  return {
-    ...{ holds: 'number', kinds, name: null, scalar: true, mixed, sum, ratio, repeated, ofText, problem },
-    ...more,
-  }
+  const number = { kinds, name: null, scalar: true, mixed, sum, ratio, repeated, ofText, problem }
+  return { holds: 'number', ...number, ...more }
 }
 
 /** What is made of nothing stored. */

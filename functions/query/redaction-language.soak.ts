@@ -1,0 +1,2 @@
+/** Forty thousand random queries under a redacted key. */
+import './redaction-language.test.ts'

@@ -1,0 +1,124 @@
+/** The functions and operators of redacted callers' SQL, by what `redacted-sql.ts` lets them do, and forms of expressions. */
+import { extractParts } from '../sql/grammar.ts'
+import type { AnyNode, Call, Expression } from '../sql/tree.ts'
+
+/** The functions that may take what is stored, by what they do with it. What any other makes is only compared with constants. */
+const uses = {
+  /** The value is an argument's: one of those that `roles` marks. */
+  keeps: `ANY_VALUE ARRAY_AGG COALESCE FIRST_VALUE IF IFNULL LAG LAST_VALUE LAX_STRING LEAD LTRIM MAX MAX_BY MIN MIN_BY
+    NTH_VALUE NULLIF NULLIFZERO RTRIM STRING TRIM ZEROIFNULL`,
+  /** A count or an order. */
+  counts: `APPROX_COUNT_DISTINCT ARRAY_LENGTH BYTE_LENGTH CHARACTER_LENGTH CHAR_LENGTH COUNT COUNTIF CUME_DIST DENSE_RANK
+    GROUPING JSON_TYPE LENGTH LOGICAL_AND LOGICAL_OR OCTET_LENGTH PERCENT_RANK RANK ROW_NUMBER TYPEOF`,
+  /** Whether the first argument matches the others. */
+  matches: 'CONTAINS_SUBSTR ENDS_WITH REGEXP_CONTAINS STARTS_WITH',
+  /** Another scale of a number. */
+  scales: 'CEIL CEILING DIV FLOOR IEEE_DIVIDE ROUND SAFE_DIVIDE SAFE_MULTIPLY TRUNC',
+  sums: 'APPROX_QUANTILES AVG PERCENTILE_CONT PERCENTILE_DISC SUM',
+  /** The first argument is a time, of a difference the first two. */
+  times: `DATE DATETIME DATETIME_ADD DATETIME_BUCKET DATETIME_DIFF DATETIME_SUB DATETIME_TRUNC DATE_ADD DATE_BUCKET DATE_DIFF
+    DATE_SUB DATE_TRUNC FORMAT_DATE FORMAT_DATETIME FORMAT_TIME FORMAT_TIMESTAMP GENERATE_DATE_ARRAY GENERATE_TIMESTAMP_ARRAY
+    LAST_DAY TIME TIMESTAMP TIMESTAMP_ADD TIMESTAMP_BUCKET TIMESTAMP_DIFF TIMESTAMP_SUB TIMESTAMP_TRUNC TIME_ADD TIME_DIFF TIME_SUB
+    TIME_TRUNC UNIX_DATE UNIX_MICROS UNIX_MILLIS UNIX_SECONDS`,
+  /** A field of JSON by a path. */
+  picks: 'JSON_EXTRACT_SCALAR JSON_VALUE',
+  parses: 'PARSE_JSON',
+  converts: 'FLOAT64 INT64 LAX_FLOAT64 LAX_INT64',
+  buckets: 'RANGE_BUCKET',
+}
+
+type Use = keyof typeof uses
+
+export const useOf = new Map(
+  Object.entries(uses).flatMap(([use, names]) => names.split(/\s+/).map(name => [name, use as Use] as const)),
+)
+
+/** Of functions that keep values: `v` a value, `!` what has to be constant, `-` what chooses. Of others all are values. */
+export const roles = new Map(
+  `IF -vv, LAG v!v, LEAD v!v, NTH_VALUE v!, MAX_BY v-, MIN_BY v-, NULLIF v-`
+    .split(', ')
+    .map(entry => entry.split(' ') as [string, string]),
+)
+
+/** No record goes in. */
+export const takesScalar = /^(?:LAX_STRING|MAX|MIN|STRING|.*TRIM)$/
+
+/** Of constants, these make a value for each row, or many. */
+export const generates =
+  /^(?:.*_AGG|.*_ARRAY|APPROX_.*|AVG|BIT_(?:AND|OR|XOR)|CORR|COUNT.*|COVAR_.*|REGEXP_EXTRACT_ALL|SPLIT|STDDEV.*|SUM|TO_CODE_POINTS|VAR.*)$/
+
+/** A time, which is compared with times only. */
+export const makesTimes =
+  /^(?:(?:PARSE_)?(?:DATE|DATETIME|TIME|TIMESTAMP)(?:_(?!DIFF$).*)?|GENERATE_(?:DATE|TIMESTAMP)_ARRAY|LAST_DAY)$/
+
+/** The last argument is a part of a date, which is written like a column. */
+const takesPart = /_(?:DIFF|TRUNC)$|^LAST_DAY$/
+
+export const comparisons: ReadonlySet<string> = new Set('= != <> < > <= >='.split(' '))
+export const numbers: ReadonlySet<string> = new Set('INT64 FLOAT64 NUMERIC BIGNUMERIC'.split(' '))
+export const times: ReadonlySet<string> = new Set('BOOL DATE DATETIME TIME TIMESTAMP'.split(' '))
+
+/** What to write in place of a function or an operator, by its name. */
+export const remedies: [names: RegExp, remedy: string][] = [
+  [/^(?:\|\||CONCAT|FORMAT|STRING_AGG|ARRAY_TO_STRING)$/, 'select both columns'],
+  [/JSON|^STRUCT|^a row$/, 'select the fields'],
+  [/^APPROX_TOP_/, 'write GROUP BY and ORDER BY COUNT(*) DESC LIMIT'],
+  [/ARRAY/, 'select the list itself, or a field of its elements'],
+  [
+    /^[-+*/]$|_DIVIDE$|_MULTIPLY$|^DIV$/,
+    'select both and compute with the answer, scale by positive literals, or take the time between two with TIMESTAMP_DIFF',
+  ],
+  [/./, 'group by CASE WHEN x LIKE ..., select the column itself, or ask for a column of the endpoint'],
+]
+
+/** A key, or those of a grouping set. */
+export function keysIn(key: AnyNode): AnyNode[] {
+  if (key.kind === 'OrderItem' || key.kind === 'Parenthesized') return keysIn(key.expression)
+  return key.kind === 'Tuple' ? key.items.flatMap(keysIn) : [key]
+}
+
+/** `$.a."b"['c']`; `null` with anything else in it. */
+export function namesIn(path: string): string[] | null {
+  if (!/^\$(?:\.[A-Za-z_][\w-]*|\."[\w -]+"|\['[\w -]+'\])+$/.test(path)) return null
+  return path.match(/[\w -]+/g)
+}
+
+/** A literal, which has no sign of its own. */
+export function isNumber(node: Expression): boolean {
+  if (node.kind === 'Parenthesized') return isNumber(node.expression)
+  return node.kind === 'Literal' && /^(?:INTEGER|FLOAT)$/.test(node.literal)
+}
+
+/** Also scaled; of the same rows as a count beside it. */
+export function isSum(node: Expression): boolean {
+  if (node.kind === 'Parenthesized') return isSum(node.expression)
+  if (node.kind === 'Binary')
+    return [node.left, node.right].some(isNumber) && (isSum(node.left) || isSum(node.right))
+  return node.kind === 'Call' && nameOf(node) === 'SUM' && !node.over
+}
+
+export function isCount(node: Expression): boolean {
+  return node.kind === 'Call' && !node.over && /^(?:APPROX_COUNT_DISTINCT|COUNT|COUNTIF)$/.test(nameOf(node))
+}
+
+/** `GENERATE_ARRAY(0, 23)`: as good as written. */
+export function isShort(array: Expression): boolean {
+  if (array.kind !== 'Call' || nameOf(array) !== 'GENERATE_ARRAY' || array.arguments.length > 2) return false
+  const [first, last] = array.arguments.map(item => (item.kind === 'Literal' ? Number(item.text) : NaN))
+  return last! - first! <= mostListed
+}
+const mostListed = 100
+
+/** Whether it is a part of a date. */
+export function isPart(name: string, argument: Expression, at: number): boolean {
+  if (argument.kind !== 'Path' || argument.parts.length > 1 || at === 0 || !takesPart.test(name)) return false
+  return extractParts.has(argument.parts[0]!.name.toUpperCase())
+}
+
+/** In capitals, and without SAFE. */
+export function nameOf({ name }: Call): string {
+  return name
+    .map(part => part.name.toUpperCase())
+    .join('.')
+    .replace(/^SAFE\./, '')
+}
