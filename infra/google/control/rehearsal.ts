@@ -220,7 +220,7 @@ async function callJob({ plane, id }: Project, name: string): Promise<Response> 
 
 // ---- the parts
 
-type Part = readonly [title: string, act: (rehearsal: Rehearsal) => Promise<void>]
+export type Part = readonly [title: string, act: (rehearsal: Rehearsal) => Promise<void>]
 
 /** Those that stand or fall with what set-up has made. */
 export const partsOfSetUp: Part[] = [
