@@ -63,7 +63,7 @@ async function deployOne(google: Google, site: Site, name: FunctionName): Promis
   const { email, functionName } = namesIn(site)
   const at = `cloudfunctions/v2/projects/${site.project}/locations/${site.region}/functions`
   const { uploadUrl, storageSource } = await google.ask(`${at}:generateUploadUrl`, {})
-  await fetch(uploadUrl as string, { method: 'PUT', body: 'a zip' })
+  await fetch(uploadUrl as string, { method: 'PUT', body: 'PK package.json' })
   const builder = `projects/${site.project}/serviceAccounts/${email('build')}`
   const wanted = {
     buildConfig: { runtime: 'nodejs24', serviceAccount: builder, source: { storageSource } },

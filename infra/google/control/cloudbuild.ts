@@ -46,6 +46,9 @@ export async function runBuild(file: string, options: BuildOptions): Promise<voi
   const build = parse(readFileSync(file, 'utf8')) as Build
   const byCloudBuild = { PROJECT_ID: project, BUILD_ID: randomUUID() }
   const values = { ...build.substitutions, ...substitutions, ...byCloudBuild }
+  const text = readFileSync(file, 'utf8')
+  const unused = Object.keys(substitutions ?? {}).find(name => !text.includes(`\${${name}}`))
+  if (unused) throw new Error(`key "${unused}" in the substitution data is not matched in the template`)
   const fill = (text: string) => substitute(text, values)
   const account = fill(build.serviceAccount).split('/').at(-1)!
   await submit(options, { ...build, serviceAccount: fill(build.serviceAccount) })

@@ -9,6 +9,7 @@ const owner = 'owner@example.com'
 const builder = 'lqe-build@my-project.iam.gserviceaccount.com'
 const region = 'projects/my-project/locations/europe-west1'
 const apis = [
+  'artifactregistry',
   'bigquery',
   'cloudbuild',
   'cloudfunctions',
@@ -21,6 +22,7 @@ const apis = [
   'monitoring',
   'orgpolicy',
   'run',
+  'storage',
 ]
 
 let plane: ControlPlane
@@ -426,11 +428,8 @@ describe('functions', () => {
   const create = (changes?: Json) =>
     call('POST', `cloudfunctions/v2/${region}/functions?functionId=query`, wanted(changes))
   const refusal = async (changes?: Json) => JSON.stringify((await create(changes)).body)
-  const upload = () =>
-    fetch(`${plane.address}/upload/${storageSource.bucket}/${storageSource.object}`, {
-      method: 'PUT',
-      body: 'zip',
-    })
+  const upload = (body = 'PK package.json') =>
+    fetch(`${plane.address}/upload/${storageSource.bucket}/${storageSource.object}`, { method: 'PUT', body })
   const service = `run/v2/${region}/services/query`
   beforeEach(async () => {
     await enableAll()
@@ -441,6 +440,10 @@ describe('functions', () => {
   test('need a runtime that there is, their source, and a builder with its role', async () => {
     expect(await refusal({ runtime: 'nodejs20' })).toContain('nodejs20 is not supported')
     expect(await refusal()).toContain('The source was not uploaded')
+    await upload('a tar')
+    expect(await refusal()).toContain('The source is no archive')
+    await upload('PK go.mod')
+    expect(await refusal()).toContain('no buildpack groups passed detection')
     await upload()
     const { body } = await create()
     const { error } = (await call('GET', `cloudfunctions/v2/${String(body['name'])}`)).body
@@ -448,6 +451,36 @@ describe('functions', () => {
       error ?? (await call('GET', `cloudfunctions/v2/${String(body['name'])}`)).body['error'],
     ).toMatchObject({
       message: expect.stringMatching(/Build failed: .* lacks logging.logEntries.create/),
+    })
+  })
+
+  test.each([
+    ['timeout', { timeoutSeconds: 3601 }],
+    ['concurrency', { maxInstanceRequestConcurrency: 1001 }],
+    ['needs a CPU', { maxInstanceRequestConcurrency: 80, availableCpu: '500m' }],
+    ['needs 2 CPUs', { availableMemory: '8Gi', availableCpu: '1' }],
+    ['at most 32Gi', { availableMemory: '64Gi', availableCpu: '8' }],
+    ['min instances', { minInstanceCount: 3, maxInstanceCount: 2 }],
+    ['reserved environment variable', { environmentVariables: { PORT: '1' } }],
+  ])('are refused a service past its limits: %s', async (words, settings) => {
+    await upload()
+    await grant('roles/cloudbuild.builds.builder')
+    const { serviceConfig, ...rest } = wanted()
+    const body = { ...rest, serviceConfig: { ...serviceConfig, ...settings } }
+    expect(await answer('POST', `cloudfunctions/v2/${region}/functions?functionId=query`, body)).toContain(
+      words,
+    )
+  })
+
+  test('need the APIs that their service calls', async () => {
+    await upload()
+    await grant('roles/cloudbuild.builds.builder')
+    const project = plane.state.projects['my-project']!
+    project.apis = project.apis.filter(name => name !== 'artifactregistry.googleapis.com')
+    const { name } = (await create()).body
+    await call('GET', `cloudfunctions/v2/${String(name)}`)
+    expect((await call('GET', `cloudfunctions/v2/${String(name)}`)).body['error']).toMatchObject({
+      message: expect.stringContaining('artifactregistry.googleapis.com, which is not enabled'),
     })
   })
 

@@ -11,6 +11,7 @@ import {
   operate,
   patch,
   polled,
+  projectOf,
   Refusal,
   remove,
   route,
@@ -89,6 +90,8 @@ function deploy(call: Call, wanted: Function): Json {
     demandActAs(call, project, account)
   const source = sourceName((buildConfig.source?.storageSource ?? {}) as { bucket: string; object: string })
   if (!call.state.resources[source]) invalid('The source was not uploaded')
+  checkSettings(serviceConfig as Settings)
+  checkSource(call.state.resources[source])
   const missing = missingToBuild(call, builder)
   if (missing)
     return operation(
@@ -110,8 +113,65 @@ function deploy(call: Call, wanted: Function): Json {
   return operation(call, { response: wanted }, wanted.name)
 }
 
+interface Settings {
+  availableMemory?: string
+  availableCpu?: string
+  timeoutSeconds?: number
+  maxInstanceRequestConcurrency?: number
+  minInstanceCount?: number
+  maxInstanceCount?: number
+  environmentVariables?: Record<string, string>
+}
+
+/** "Cloud Run functions: configure memory, CPU, timeout, concurrency, environment variables": what is refused. */
+const refused: [words: string, is: (settings: Settings) => boolean][] = [
+  ['timeout: 1 to 3600 seconds', ({ timeoutSeconds: s = 60 }) => s < 1 || s > 3600],
+  ['concurrency: 1 to 1000', ({ maxInstanceRequestConcurrency: n = 1 }) => n < 1 || n > 1000],
+  [
+    'concurrency above 1 needs a CPU',
+    ({ maxInstanceRequestConcurrency: n = 1, availableCpu }) => n > 1 && cpuOf(availableCpu) < 1,
+  ],
+  ['memory above 4Gi needs 2 CPUs', one => gibibytes(one) > 4 && cpuOf(one.availableCpu) < 2],
+  ['memory: at most 32Gi', one => gibibytes(one) > 32],
+  ['min instances: at most max instances', ({ minInstanceCount: n = 0, maxInstanceCount: m = 100 }) => n > m],
+  [
+    'a reserved environment variable',
+    ({ environmentVariables = {} }) =>
+      Object.keys(environmentVariables).some(name =>
+        /^(K_|X_GOOGLE_)|^(PORT|FUNCTION_TARGET|FUNCTION_SIGNATURE_TYPE)$/.test(name),
+      ),
+  ],
+]
+
+function cpuOf(cpu = '1'): number {
+  return cpu.endsWith('m') ? parseInt(cpu) / 1000 : Number(cpu)
+}
+
+function gibibytes({ availableMemory = '256Mi' }: Settings): number {
+  return parseFloat(availableMemory) / (availableMemory.includes('G') ? 1 : 1024)
+}
+
+function checkSettings(settings: Settings): void {
+  for (const [words, is] of refused) if (is(settings)) invalid(`Could not create Cloud Run service: ${words}`)
+}
+
+/** The buildpack finds Node.js by `package.json`. */
+function checkSource({ zip }: Json = {}): void {
+  const bytes = Buffer.from(zip as string, 'base64')
+  if (!bytes.subarray(0, 2).equals(Buffer.from('PK'))) invalid('The source is no archive')
+  if (!bytes.includes('package.json')) invalid('Build failed: no buildpack groups passed detection')
+}
+
+/** APIs that the service of functions calls in the project. */
+const behind = ['artifactregistry', 'cloudbuild', 'logging', 'run', 'storage'].map(
+  name => `${name}.googleapis.com`,
+)
+
 /** "Custom service account for Cloud Build" of Cloud Run functions: what the account of a function's build needs. */
 function missingToBuild({ state, params }: Call, builder: string): string | undefined {
+  const { apis } = projectOf({ state, params })[1]
+  const disabled = behind.find(api => !apis.includes(api))
+  if (disabled) return `${disabled}, which is not enabled`
   return [
     'logging.logEntries.create',
     'artifactregistry.repositories.uploadArtifacts',
