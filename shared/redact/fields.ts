@@ -15,7 +15,7 @@ const name = String.raw`(?:(?<![\w-])|(?<=${escape}))[\w-]{2,100}?(?:\.(?:\d{1,2
 const notOfAddress = '(?<!:[0-9A-Fa-f]{1,4}(?=:))'
 
 /** Between a sign and its value; a line ends there only where the next one is indented, as in YAML: `password: |`. */
-const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
+export const lineEnd = String.raw`(?:\r?\n|(?:\\{1,8}r)?\\{1,8}n)`
 const gap = String.raw`[^\S\r\n]{0,32}(?:(?:[|>][-+]?)?${lineEnd}(?:[ \t]{1,32}(?:- )?|- ))?`
 /** The further elements of such a list. */
 const elements = new RegExp(
@@ -41,12 +41,13 @@ export const field: PersonalClass = {
     const kind = [named!, ...inside].map(kindOf).find(isPersonal) ?? kindWithBefore(input, named!, index)
     if (kind === undefined || isNoName(input, named!, index, after)) return null
     const at = endOf(hit)
+    if (named === 'PWD' && isAt(directory, input, at)) return null
     if (
       isAt(noValue, input, at) ||
       (!hops.test(named!) && isAt(sign === ':' ? statement : constant, input, at))
     )
       return null
-    if (gap && isAt(sign === '=' ? assigned : titled, input, at)) return null
+    if (gap && isAt(sign === '=' ? assigned : titled, input, at) && !isValueNamed(hit, kind)) return null
     const value = valueAt(input, at, {
       name: named!,
       kind,
@@ -69,9 +70,8 @@ function kindWithBefore(text: string, name: string, sign: number): NameKind | un
   return [kindOf((before ?? '') + name)].find(isPersonal)
 }
 
-/** `PWD=/home/app`, `https://x-access-token:...@host` and `/etc/passwd: ...` */
+/** `https://x-access-token:...@host` and `/etc/passwd: ...` */
 function isNoName(text: string, name: string, sign: number, after?: string): boolean {
-  if (directory.test(name)) return true
   if (/^pass$/i.test(name) && after === undefined && isAt(stage, text, sign) && !isAt(userBefore, text, sign))
     return true
   const before = text.slice(0, text.lastIndexOf(name, sign))
@@ -95,6 +95,18 @@ const constant = /(?:SIG[A-Z]{2,6}|unknown)(?![\w.@:/-])/y
 const assigned = /[A-Za-z_][\w.-]{0,60}=(?!=|\s|$)/y
 const titled = /[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]/y
 
+/** The same form has a value behind a sign with blanks around, `token = abc=x`, of a header, and of a secret, `password: Abc: x`. */
+function isValueNamed({ input, index, ...hit }: RegExpExecArray, kind: NameKind): boolean {
+  const [sign, gap] = [hit[5], hit[6]!]
+  if (kind !== 'secret' || sign === '=') return kind === 'line' || /\s/.test(input.charAt(index - 1))
+  return (
+    /^\s+$/.test(gap) &&
+    !/\n/.test(gap) &&
+    !isPersonal(kindOf(matchAt(nextName, input, index + 1 + gap.length)!))
+  )
+}
+const nextName = /[\w-]+/y
+
 interface Naming {
   name: string
   kind: NameKind
@@ -106,12 +118,13 @@ interface Naming {
   sign: string
 }
 
-/** A shell's working directory: `PWD=/home/app`. */
-const directory = /^(?:OLD)?PWD$/
+/** A shell's working directory, `PWD=/home/app`; ODBC has its password under that name. */
+const directory = /\\{0,31}["']?(?:[/~]|\.\/|[A-Za-z]:\\)/y
 
 function valueAt(text: string, at: number, naming: Naming): Span | null {
-  if (naming.kind === 'line' && /[{[]/.test(text.charAt(at)))
-    return lineAfter(text, recordAt(text, at, naming), naming)
+  const isLine = naming.kind === 'line'
+  if (isLine && /[{[]/.test(text.charAt(at)))
+    return typedAt(text, at, naming) ?? lineAfter(text, recordAt(text, at, naming), naming)
   const list = /[[(]/.test(text.charAt(at)) ? quotedList(text, at + 1, naming.after) : null
   if (list && !goesOn.test(text.slice(list[1], list[1] + 64))) return list
   const literal = literalText(text, at, naming.after)
@@ -120,6 +133,8 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
     naming.after === undefined &&
     literal &&
     /^["'`]\s{0,3}[,;]/.test(text.slice(literal[1], literal[1] + 5))
+  if (isLine && literal && !isAt(closed, text, literal[1]))
+    return [literal[0], literal[0] + (matchAt(line, text, literal[0])?.length ?? 0)]
   if (literal && !isFirstHop) return literal[1] > literal[0] ? withNewText(text, literal) : null
   const value = typedAt(text, at, naming) ?? bareValueAt(text, at, naming)
   return value || text.charAt(at) === '(' ? value : recordAt(text, at, naming)
@@ -135,7 +150,7 @@ function typedAt(text: string, at: number, naming: Naming): Span | null {
   const opening = at + type.length
   const limit = Math.min(text.length, at + longestTyped)
   const isNamesake = text.charAt(opening) === '(' && naming.name.toLowerCase().endsWith(type.toLowerCase())
-  const isWhole = naming.kind === 'secret' || isNamesake || wrapping.test(type)
+  const isWhole = naming.kind !== 'datum' || isNamesake || wrapping.test(type)
   if (!isWhole && !textIn.test(text.slice(opening, limit))) return null
   const record = recordAt(text, opening, naming, limit)
   if (!record || !(isWhole || textIn.test(text.slice(record[0], record[1])))) return null
@@ -148,6 +163,9 @@ const typed =
   /(?:(?:\[\]|[&*]){0,4}(?:map\[[\w.]{1,40}\](?:\[\]|\*)?)?[A-Za-z_][\w.$]{0,80} ?|%|(?:\[\]|[&*]){1,4})(?=[({[])/y
 const wrapping = /^(?:%|map|\[|Just|Left|Ok|Optional|Right|Some|Success|Value)/
 const recordEnd = /(?![^\s;,.:)\]}>"'`|&\\])/y
+
+/** Behind a quotation mark that closes a value; behind one that the value has itself, it goes on: `Cookie="a="b"; c"`. */
+const closed = /(?:\\{0,31}["'`]){1,2}(?:[^\w"'`\\]|\\[nrt]|$)|$/y
 
 /** With the rest of the line, which without the record would be the value. */
 function lineAfter(text: string, record: Span | null, naming: Naming): Span | null {
@@ -295,7 +313,7 @@ const inWord = String.raw`[^\s\u001b&;,"'\`<>()[\]{}|\\]|\\(?![nrtu"'\`\\])`
 const word = new RegExp(`${grouped}|(?:${inWord})+`, 'y')
 /** Of a secret, signs go on to what is no other name; a blank, a mark around the text, and the sign of a form end it. */
 const secretWord = new RegExp(
-  String.raw`${grouped}|(?:${inWord}|[;,()[\]{}<>|]{1,8}(?=[^\s;,.:=()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w)|&(?!#|\w{2,8};|[\w.%[\]-]{0,40}[=:])(?=[^\s&"'<>\\]{3}))+`,
+  String.raw`(?:(?<=:[^\S\r\n]{1,9})[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]{1,9}(?=\S))?(?:${grouped}|(?:${inWord}|[;,()[\]{}<>|]{1,8}(?=[^\s;,.:=()[\]{}<>|"'\`&\\])(?![\w.-]{1,40}\s?[=:])|(?<=\w)'(?=\w)|&(?!#|\w{2,8};|[\w.%[\]-]{0,40}[=:])(?=[^\s&"'<>\\]{3}))+)`,
   'y',
 )
 /** Of a passphrase, up to another name. */
@@ -309,14 +327,22 @@ const queryValue = new RegExp(
 )
 /** ODBC puts braces around a password with a semicolon or a space. */
 const bracketed = /[^"'`<>()[\]{}\r\n]{1,200}/y
-const assignedLine = /[^"'`&,}\\\r\n]+/y
+/** A quotation mark that does not end the JSON string around. */
+const markInLine = String.raw`\\*"(?!\s{0,3}(?:,\s{0,3}\\*"|[}\]]))`
+const group = String.raw`\([^()\r\n]{0,200}\)|\[[^[\]\r\n]{0,200}\]|\{[^{}\r\n]{0,200}\}`
+const lineInQuery = /[^"'`&\\\r\n]+/y
+/** Ends also where the brackets around it do, unless it goes on: `{Cookie=a={b}; c=d}`. */
+const assignedLine = new RegExp(
+  String.raw`(?:[^"()[\]{}\\\r\n]|${group}|[([{]|[)\]}](?=;\s?[\w-]+=|[^\s;,)\]}"'\`])|${markInLine}|\\+(?![rn"\\]))+`,
+  'y',
+)
 /** Up to the end of the string around it that begins with the name. */
 const quotedLine = /(?:[^\\\r\n]|\\+(?![rn\\]))+/y
 /** Ends where the JSON string around it does; other quotation marks are the value's own. */
-const line = /(?:[^"\\\r\n]|\\+(?![rn"\\])|\\*"(?!\s{0,3}(?:,\s{0,3}\\*"|[}\]])))+/y
+const line = new RegExp(String.raw`(?:[^"\\\r\n]|\\+(?![rn"\\])|${markInLine})+`, 'y')
 
-/** `203.0.113.7:80, "[2001:db8::1]", unknown`, and `for=_x;proto=https, for=_y`; a name with a sign goes on with another value. */
-const hop = String.raw`(?:(?:for|by|host|proto)=)?(?:"[^"\r\n]{0,200}"|'[^'\r\n]{0,200}'|[^\s&;,"'\`<>(){}|\\=]+)(?![^\s&;,"'\`<>(){}|\\])`
+/** `203.0.113.7:80, "[2001:db8::1]", unknown`, and `for=_x;proto=https, for=_y`; a name with a sign, but for that of a port, goes on with another value. */
+const hop = String.raw`(?![A-Za-z][\w.-]{0,60}\s?:(?!\d{1,5}(?![\w.])|[\dA-Fa-f]{0,4}:))(?:(?:for|by|host|proto)=)?(?:"[^"\r\n]{0,200}"|'[^'\r\n]{0,200}'|[^\s&;,"'\`<>(){}|\\=]+)(?![^\s&;,"'\`<>(){}|\\]|\s?[:=])`
 const hopList = new RegExp(String.raw`(?!REDACTED)${hop}(?:\s{0,3}[,;]\s{0,3}${hop})*|${word.source}`, 'iy')
 
 function endingFor({ name, kind, isList, before, after, sign }: Naming): RegExp {
@@ -324,6 +350,6 @@ function endingFor({ name, kind, isList, before, after, sign }: Naming): RegExp 
   if (isList) return hopList
   if (kind === 'secret') return secretWord
   if (kind === 'datum') return /s$/i.test(name) ? wordList : word
-  if (sign === '=') return assignedLine
+  if (sign === '=') return /[?&]/.test(before ?? '') ? lineInQuery : assignedLine
   return /["'`]/.test(before ?? '') ? quotedLine : line
 }

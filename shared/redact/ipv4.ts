@@ -83,7 +83,7 @@ const versionLabelBefore = /(?<=(?<![A-Za-z])(?:so|v|ver|version|release|dylib)\
  * product only one blank: in `Chrome (203.0.113.7)` and in a column after its name an address stands.
  */
 const versionBefore =
-  /(?<=(?:(?:(?<![A-Za-z])(?:[Vv]ersions?|VERSION|[Vv]\.?|[Vv]er\.?|[Rr]ev\.?|rv)|(?<=[A-Za-z\d])Versions?)[\\"']{0,4} ?[:=-]? ?[\\"']{0,4}|(?<![A-Za-z])(?:[Bb]uild:?|PostgreSQL|Flash Player|Chrome|Chromium|Opera) ))/y
+  /(?<=(?:(?:(?<![A-Za-z])(?:[Vv]ersions?|VERSION|[Vv]er\.?|[Rr]ev\.?|rv)|(?<=[A-Za-z\d])Versions?|;[Vv]=?)[\\"']{0,4} ?[:=-]? ?[\\"']{0,4}|(?<![A-Za-z])(?:[Bb]uild:?|PostgreSQL|Flash Player|Chrome|Chromium|Opera|[Vv]\.?) ))/y
 
 /** A relation to a package of Debian, `zlib1g (>= 1:1.2.3.4)`. */
 const relationBefore = /(?<=\((?:<<|<=|=|>=|>>) (?:\d:)?)/y

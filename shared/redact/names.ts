@@ -27,23 +27,23 @@ export type NameKind =
  * `email_confirmed_at` or `session_id`. A hyphen stands for any way to join words, or none.
  */
 export const names: Record<Exclude<NameKind, 'other' | 'number'>, string> = {
-  line: 'authorization cookie cookies cookie2 digest-auth',
+  line: 'authorization cookie cookie2 digest-auth stripe-signature',
   secret:
-    'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word pass-words passwd pgpassword psk pw pwd redis-pass requirepass secret secret-string secrets smtp-pass user-pass',
+    'auth-pw cvc cvv db-pass mysql-pass pass-code pass-phrase pass-word passwd pgpassword psk pw pwd redis-pass requirepass secret secret-string smtp-pass user-pass',
   datum: [
     'access-key account-key anon-key api-key app-key auth-key encryption-key functions-key master-key pass private-key secret-key secret-key-base service-key',
     'service-role-key shared-access-key shared-access-signature signing-key subscription-key',
-    'amz-credential amz-signature goog-credential goog-signature credential credentials otp otp-code sig signature',
+    'amz-credential amz-signature goog-credential goog-signature credential otp otp-code sig signature',
     'access-token auth-token bearer id-token jwt jwt-assertion refresh-token session-key token token-hash',
     'client-principal oidc-data oidc-identity user-info',
     'client-ip connecting-ip ip ip-addr ip-address peer-ip real-ip remote-ip source-ip src-ip user-ip',
     'client-addr client-address client-host connection-from forwarded forwarded-for peer-addr peer-address',
     'remote-addr remote-address remote-host',
-    'e-mail e-mail-address e-mails fax mail mobile mobile-number msisdn phone phone-number phones tel telephone',
+    'e-mail e-mail-address fax mail mobile mobile-number msisdn phone phone-number tel telephone',
     'bssid mac-addr mac-address',
     'bsn card-number credit-card iban national-id passport-number social-security-number ssn',
   ].join(' '),
-  version: 'build release v ver version',
+  version: 'build release ver version',
   id: 'blk block bytes guid id ids lsn nonce offset seq size span trace txn uuid xid',
 }
 
@@ -58,11 +58,10 @@ const runTogether = new Map<string, NameKind>([
  * like count.
  */
 const notPersonal =
-  '(?:card|pan)-?ids?|(?:is|ua)-mobile|public-?key-?token|(?!(?:access|api|auth|bearer|csrf|device|id|refresh|session|user)-)[a-z\\d]+-tokens'
+  '(?:card|pan)-?ids?|(?:is|ua)-mobile|public-?key-?token|(?:cached?|completion|context|generated|input|max|min|new|num|output|prompt|reasoning|remaining|response|stop|total|used)-tokens'
 
-/** What a personal name may end in: `password_confirmation`, `password2`, `api_keys`. */
-const further =
-  '(?:(?<=address)es|(?<=jwt|key|phrase|pwd|token|word)s)?(?:-?confirm(?:ation)?)?(?:-?value)?(?:-?\\d{1,3})?'
+/** What a personal name may end in: `password_confirmation`, `password2`, `phone_numbers`. */
+const further = '(?:(?<=address|fax)es|s)?(?:-?confirm(?:ation)?)?(?:-?value)?(?:-?\\d{1,3})?'
 
 const kinds: [RegExp, NameKind][] = [
   [new RegExp(`(?:^|-)(?:${notPersonal})$`), 'other'],
@@ -104,11 +103,20 @@ export function isCount(name: string, digits: string, kind: NameKind = 'datum'):
 export const countsParts = /tokens$/i
 const countOfSecrets = /^\d{1,3}$/
 const count = /^(?:\d{1,7}|\d{1,3}(?:,\d{3}){1,3})(?:\.\d{1,3})?(?:[kKM%]|[mun]?s)?(?:\/\d{1,7})?[.,]?$/
-const counting = /(?:^|-)(?:pass|cookies|credentials|e-?mails|jwts|keys|passwords|phones|secrets|tokens)$/
+/** Numbers of people and of cards are no counts of them. */
+const counting = /(?:^|-)pass$|[^s]s$(?<!(?:cvc|cvv|code|number|otp|ssn)s)/
 
 /** Whether values under a name of this kind are personal in any form. */
 export function isPersonal(kind: NameKind): boolean {
   return kind === 'line' || kind === 'secret' || kind === 'datum'
+}
+
+/**
+ * Whether a personal name in a list is that of the next element, `["Cookie", "a=b"]`: that of a header, or of a pair. A list of
+ * names of headers or columns is none of pairs.
+ */
+export function namesNext(name: string, element: string, isPair = false): boolean {
+  return (isPair || kindOf(name) === 'line' || /^x-/i.test(name)) && !/^[A-Za-z-]*$/.test(element)
 }
 
 /** @param name in any case and joining: `X-Real-IP`, `x_real_ip`, `xRealIp`, `xREALip` */

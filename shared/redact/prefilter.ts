@@ -56,7 +56,8 @@ const credentialStart = new RegExp(
   'i',
 )
 const entityStart = /&(?:#[\dxX]{2}|(?:amp|quot|apos|lt|gt|commat|colon|equals|period|nbsp);)/
-const statementWord = /pass[wp]|pwd|identified|secret|crypt|token|api[_-]?key|authorization|cookie/i
+const statementWord =
+  /pass[wp]|pwd|identified|secret|crypt|token|api[_-]?key|authorization|cookie|["']x-|jwt|signature|phone|mail|digest/i
 
 const marksOfCharacters: [string, number][] = [
   ['0123456789', digit | inId],

@@ -7,7 +7,7 @@ import type { Row, Value } from '../engines/engine.ts'
 import { nameKey } from '../sql/relations.ts'
 import { isCard } from './accounts.ts'
 import { replacement } from './personal-class.ts'
-import { countsParts, describes, isCounting, isPersonal, kindOf, type NameKind } from './names.ts'
+import { countsParts, describes, isCounting, isPersonal, kindOf, type NameKind, namesNext } from './names.ts'
 
 export interface Policy {
   redact: (text: string) => string
@@ -162,13 +162,10 @@ export function placeInList(
   if (typeof before !== 'string' || typeof element !== 'string') return list
   const [, option, header] = naming.exec(before) ?? []
   const kind = kindOf(option ?? header ?? '')
-  const isNamed = header === undefined || kind === 'line' || /^x-/i.test(header)
-  const isValue = option === undefined ? !isName.test(element) : !element.startsWith('-')
-  return isPersonal(kind) && isNamed && isValue ? placeOf(option ?? header!, policy, list) : list
+  const isValue = header === undefined ? !element.startsWith('-') : namesNext(header, element)
+  return isPersonal(kind) && isValue ? placeOf(option ?? header!, policy, list) : list
 }
 const naming = /^(?:--([A-Za-z][\w-]{1,60})|([A-Za-z][A-Za-z-]{3,30}))$/
-/** A list of names of headers is none of pairs. */
-const isName = /^[A-Za-z-]*$/
 
 function redactFields(place: Place, fields: Fields, policy: Policy): Fields {
   let copy = fields

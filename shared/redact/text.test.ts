@@ -197,10 +197,18 @@ const leftAlone: Record<string, string[]> = {
   'counts and results': [
     '--- PASS: TestLogin (0.00s)',
     'Render pass: shadow_map0 result=pass: foo-1',
+    '{"signatures":3,"client_ips":12,"push_tokens":1532}',
+    'signatures=3 ips: 12 phones: 5',
     'tokens=1.5k tokens: 1,532 of tokens: 4096/8192, tokens: 1532.',
     'pass: 99.5% pass: 12/12 first_pass=12.5ms secrets=3 passwords: 3',
     '{"usage":{"tokens":{"input":1200,"output":300}},"token":5}',
     'x {"tokens":{"input":1200,"output":300}}',
+  ],
+  'lists of names': [
+    "fields = ('password', 'email')",
+    'x ["authorization","x-api-key"]',
+    "fields = ['a', 'password', 'x1']",
+    'PWD="/home/x" PWD=~/x PWD=./x PWD=C:\\x',
   ],
   'what is said of a value': [
     '{"secret":{"secretName":"x","defaultMode":420},"email":{"name":"is-email","format":"email","minLength":3}}',
@@ -729,6 +737,83 @@ const takenOut: Record<string, [string, string][]> = {
     ['+31612345678+31687654321 +1 415 555 0132+1 415 555 0199', 'REDACTEDREDACTED REDACTEDREDACTED'],
     ['n=%2B33+6+12+34+56+78+%2B1+(415)+555-0132&x', 'n=REDACTED+REDACTED&x'],
     ['call +1 415 555 0132 200 35ms, +7 912 345 67 89 404 1', 'call REDACTED 200 35ms, REDACTED 404 1'],
+  ],
+  "passwords that look like a directory's name": [
+    ['UID=sa;PWD=hunter2', 'UID=sa;PWD=REDACTED'],
+    ['DRIVER={x};UID=sa;PWD={hun ter2};', 'DRIVER={x};UID=sa;PWD={REDACTED};'],
+    ['PWD: hunter2 "PWD":"hunter2"', 'PWD: REDACTED "PWD":"REDACTED"'],
+    ['?UID=a&PWD=hunter2', '?UID=a&PWD=REDACTED'],
+  ],
+  'headers behind a list of hops': [
+    ['X-Forwarded-For: edge1, Cookie: sid=abc123', 'X-Forwarded-For: REDACTED, Cookie: REDACTED'],
+    ['X-Forwarded-For: edge1; X-Api-Key: abc123', 'X-Forwarded-For: REDACTED; X-Api-Key: REDACTED'],
+    [
+      '[X-Forwarded-For:"edge1, edge2", Cookie:"sid=abc123"]',
+      '[X-Forwarded-For:REDACTED, Cookie:"REDACTED"]',
+    ],
+    ['X-Forwarded-For:edge1,Authorization:Token abc123', 'X-Forwarded-For:REDACTED,Authorization:REDACTED'],
+    [
+      "{'x-forwarded-for': 'edge1', 'password' : 'abc123'}",
+      "{'x-forwarded-for': 'REDACTED', 'password' : 'REDACTED'}",
+    ],
+    ['x-forwarded-for: fd00::1, edge1:8080, edge2', 'x-forwarded-for: REDACTED'],
+  ],
+  'values with a sign inside': [
+    ['Cookie = sid=abc', 'Cookie = REDACTED'],
+    ['[HTTP_COOKIE] => sid=abc123; b=c', '[HTTP_COOKIE] => REDACTED'],
+    ['password = abc=def1', 'password = REDACTED'],
+    ['token = aGVsbG8x=x dur=1', 'token = REDACTED dur=1'],
+    ['password: Abc: hunter2Zq9', 'password: REDACTED'],
+    ['password: token: abc123def', 'password: token: REDACTED'],
+    ['Stripe-Signature: t=1,v1=abc123', 'Stripe-Signature: REDACTED'],
+  ],
+  'headers as Go prints them': [
+    [
+      'http.Header{"Cookie":[]string{"sid=abc1"}, "X":[]string{"y"}}',
+      'http.Header{"Cookie":"REDACTED", "X":[]string{"y"}}',
+    ],
+    ['Authorization:[]string{"abc1"}', 'Authorization:REDACTED'],
+    [
+      'x {"m":"Header{\\"Set-Cookie\\": []string{\\"a=b1\\", \\"c=d1\\"}}"}',
+      'x {"m":"Header{\\"Set-Cookie\\": \\"REDACTED\\"}"}',
+    ],
+  ],
+  'pairs and lists': [
+    ["[('Host', 'x'), ('Cookie', 'sid=abc1')]", "[('Host', 'x'), ('Cookie', 'REDACTED')]"],
+    ["[(b'cookie', b'sid=abc1')]", "[(b'cookie', b'REDACTED')]"],
+    ['x ["Cookie","sid=abc1"]', 'x ["Cookie","REDACTED"]'],
+    [
+      "rawHeaders: [ 'Host', 'x', 'Cookie', 'sid=x1', 'X-Api-Key', 'abc1' ]",
+      "rawHeaders: [ 'Host', 'x', 'Cookie', 'REDACTED', 'X-Api-Key', 'REDACTED' ]",
+    ],
+    ['[{"password", "x1"}, {"phone", "0612"}]', '[{"password", "REDACTED"}, {"phone", "REDACTED"}]'],
+    ["'Cookie', 'sid=x1'\n'token', 'x1'", "'Cookie', 'REDACTED'\n'token', 'REDACTED'"],
+    ['args:\n- --password\n- hunter2', 'args:\n- --password\n- REDACTED'],
+    ['- "--token"\n  - "abc 1"', '- "--token"\n  - "REDACTED"'],
+    ['args: [--password, hunter2, -x]', 'args: [--password, REDACTED -x]'],
+    ['curl --token \\\n  hunter2', 'curl --token \\\n  REDACTED'],
+  ],
+  'headers behind an equals sign': [
+    ['{Cookie=theme="dark"; sid=abc1, X={y}}', '{Cookie=REDACTED}'],
+    ['{Host=h, Cookie=a=b; c=d}, x {y}', '{Host=h, Cookie=REDACTED}, x {y}'],
+    ['{Authorization=Digest username="tom", response="x1"}', '{Authorization=REDACTED"}'],
+    ["cookie=theme='dark'; sid=abc1", 'cookie=REDACTED'],
+    ['Cookie=a={b}; sid=abc1', 'Cookie=REDACTED'],
+    ['Cookie=a=b&c; sid=abc1', 'Cookie=REDACTED'],
+    ['?Cookie=a=b&x=1', '?Cookie=REDACTED&x=1'],
+    ['[Cookie:"theme="dark"; sid=abc1"]', '[Cookie:"REDACTED"]'],
+    ['x {"c":"Cookie=a=b, c=d","x":1}', 'x {"c":"Cookie=REDACTED","x":1}'],
+  ],
+  'names in the plural': [
+    ['phone_numbers=abc1 card_numbers=abc1', 'phone_numbers=REDACTED card_numbers=REDACTED'],
+    ['x {"ibans":["abc1"],"ssns":["abc1"]}', 'x {"ibans":["REDACTED"],"ssns":["REDACTED"]}'],
+    ['{"client_ips":["abc1"],"otps":[123456]}', '{"client_ips":["REDACTED"],"otps":["REDACTED"]}'],
+    ['{"push_tokens":["abc1"],"faxes":["abc1"]}', '{"push_tokens":["REDACTED"],"faxes":["REDACTED"]}'],
+  ],
+  'addresses under a short name': [
+    ['{"k":"client_ip","v":"203.0.113.7"}', '{"k":"client_ip","v":"REDACTED"}'],
+    ['x {"v":"203.0.113.7"} v: 203.0.113.7', 'x {"v":"REDACTED"} v: REDACTED'],
+    ['v=203.0.113.7', 'v=REDACTED'],
   ],
   'names joined by dots': [
     [
