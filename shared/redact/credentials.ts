@@ -21,7 +21,8 @@ const prose = /^(?:[A-Za-z]?[a-z]{0,19}|REDACTED.*)$/
 
 /** User and password of HTTP's Basic scheme (RFC 7617): by the colon, its credentials differ from `basic settings`. */
 function isUserAndPassword(base64: string): boolean {
-  if (userAndPassword.test(decoded(base64))) return true
+  const inUtf8 = Buffer.from(base64, 'base64').toString('utf8')
+  if (userAndPassword.test(decoded(base64)) || userAndPassword.test(inUtf8)) return true
   const quads = base64.length % 4 === 0 ? base64.match(/.{4}/g)! : []
   const texts = quads.map(quad =>
     inEachCase(quad)
@@ -30,7 +31,7 @@ function isUserAndPassword(base64: string): boolean {
   )
   return texts.every(some => some.length > 0) && texts.flat().some(text => text.includes(':'))
 }
-const userAndPassword = /^[^\p{Cc}:]*:\P{Cc}*$/u
+const userAndPassword = /^[^\p{Cc}\ufffd:]*:[^\p{Cc}\ufffd]*$/u
 
 function decoded(base64: string): string {
   return Buffer.from(base64, 'base64').toString('latin1')
@@ -56,11 +57,16 @@ function jsonIn(hit: RegExpExecArray): Span | null {
   const end =
     tail !== '' && !isText(dotted ? found.replace(/\..*/s, '') : found) ? found.indexOf(tail) : found.length
   const json = found.slice(0, end)
+  if (!anyCase.test(json))
+    return startOfJson.test(decoded(json)) && isText(json) ? [hit.index, hit.index + end] : null
   const isWhole = json.length >= 12 && !/^eyJ.{0,8}$/.test(json)
   if (!isWhole && !/^\{.*\}$/s.test(decoded(json))) return null
   return isToken(json, ownJson) ? [hit.index, hit.index + end] : null
 }
 const ownJson = /^(?:eyJ|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K)/
+/** The other beginnings have a first key of other signs than letters, or a list around, and must hold JSON as they are. */
+const anyCase = /^e(?:yj|ya|w)/i
+const startOfJson = /^\[?\{\s*"[^"]*(?:"\s*:|$)/
 
 /** Whether Base64 holds text, but for its last characters: it may have been cut. */
 function isText(base64: string): boolean {
@@ -103,7 +109,7 @@ export const credentials: PersonalClass[] = [
     name: 'JWT',
     marks: mark.credential,
     pattern: new RegExp(
-      String.raw`(?:eyJ|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K)(?<=${wordStart}e...?)[\w-]{5,}(?:=+|([+/][\w+/-]*={0,2}))?(?:\.{1,2}[\w-]+){0,4}`,
+      String.raw`(?:ey[I-L]|eyA[gi]|ewo[giJ]|ewk[iJ]|ew0K|W3s[iK])(?<=${wordStart}[eW]...?)[\w-]{5,}(?:=+|([+/][\w+/-]*={0,2}))?(?:\.{1,2}[\w-]+){0,4}`,
       'gi',
     ),
     part: jsonIn,
@@ -131,7 +137,7 @@ export const credentials: PersonalClass[] = [
     name: 'bearer token',
     marks: mark.credential,
     pattern: new RegExp(
-      String.raw`${wordStart}bearer${space}{1,4}(?:\\{0,31}["'])?(?=([.~+/-]{0,9}\w[\w.~+/-]*(?:={1,2}(?!["=\w])|(?![=\w]))))`,
+      String.raw`${wordStart}bearer${space}{1,4}(?:\\{0,31}["'])?(?=([.~+/-]{0,9}\w[\w.~+/|-]*(?:={1,2}(?!["=\w])|(?![=\w]))))`,
       'gi',
     ),
     part: hit => (prose.test(hit[1]!) ? null : [endOf(hit), endOf(hit) + hit[1]!.length]),
@@ -147,6 +153,6 @@ export const credentials: PersonalClass[] = [
     name: 'private key',
     marks: mark.option,
     pattern:
-      /-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[^]*?(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----|$)/gi,
+      /-----BEGIN[A-Z +]{1,31}PRIVATE[ +]KEY(?:[ +]BLOCK)?-----[^]*?(?:-----END[A-Z +]{1,31}PRIVATE[ +]KEY(?:[ +]BLOCK)?-----|$)/gi,
   },
 ]

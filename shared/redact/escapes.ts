@@ -2,6 +2,7 @@
  * The escapes of URLs, JSON and terminals: as edges of words, and a text with them decoded. Characters that Unicode has for
  * others, such as a full-width at sign, are decoded as escapes are.
  */
+import type { Span } from './personal-class.ts'
 
 /** A percent escape of a character that is neither letter nor digit: nothing else needs one. */
 const percented = String.raw`(?:25)?(?:2[0-9A-Fa-f]|3[A-Fa-f]|40|5[B-Fb-f]|60|7[B-Eb-e]|0[9ADad])`
@@ -24,15 +25,15 @@ export function endsEscape(text: string, at: number): boolean {
   return escapeAtEnd.test(text.slice(Math.max(0, at - 12), at))
 }
 
-/**
- * Escapes of printable ASCII and of line ends: of URLs, encoded any number of times, and of JSON, quoted any number of
- * times. A backslash before a quotation mark is not decoded: `quoted.ts` tells the marks of nested JSON apart by it.
- */
-/** What a terminal colours with (ECMA-48, SGR), also as JSON and URLs write it: it is not seen. */
-const colour = String.raw`(?:\x1b|\\{1,32}(?:(?:u001|x1)[bB]|0?33|e)|%(?:25)*1[bB])(?:\[|%(?:25)*5[bB])[0-9;:]{0,32}m`
-
-/** Entities of HTML for what is printable, encoded up to ten times. */
-const entity = String.raw`&(?:amp;){0,9}(#\d{2,4}|#[xX][0-9a-fA-F]{2,4}|quot|apos|amp|lt|gt|commat|colon|equals|period|nbsp);`
+/** What a terminal colours and clears with (ECMA-48), also as JSON, URLs and syslog write it: it is not seen. */
+const colour = String.raw`(?:\x1b|\\{1,32}(?:(?:u00|x)1[bB]|0?33|e)|#033|\^\[|%(?:25)*1[bB])(?:\[|%(?:25)*5[bB])[0-9;:?]{0,32}[A-Za-z]`
+const hex = '[0-9A-Fa-f]'
+const byte = `%(?:25)*[89ABab]${hex}`
+/** Of a URL: printable ASCII and line ends, a character in UTF-8, and `%u0040`. */
+const ofUrl = `%(?:25)*(?:[2-7]${hex}|0[9ADad]|[CDcd]${hex}${byte}|[Ee]${hex}(?:${byte}){2}|[Ff][0-4](?:${byte}){3}|u${hex}{4})`
+/** Of JSON and of languages, but before a quotation mark: `quoted.ts` tells the marks of nested JSON apart by their backslashes. */
+const ofString = String.raw`(?<!\\)\\{1,32}(?:\/|U${hex}{8}|[Uu]${hex}{4}|[Uu]\{${hex}{1,6}\}|[Xx]${hex}{2})`
+const ofHtml = String.raw`&(?:amp;){0,9}(?:#0{0,4}\d{2,7}|#[xX]${hex}{2,6}|quot|apos|amp|lt|gt|commat|colon|equals|percnt|period|plus|nbsp|thinsp|shy|zwnj);`
 const named: Record<string, string> = {
   quot: '"',
   apos: "'",
@@ -42,18 +43,19 @@ const named: Record<string, string> = {
   commat: '@',
   colon: ':',
   equals: '=',
+  percnt: '%',
   period: '.',
+  plus: '+',
   nbsp: ' ',
+  thinsp: ' ',
 }
-
-const encoded = String.raw`%(?:25)*([2-7][0-9A-Fa-f]|0[9ADad])|(?<!\\)\\{1,32}(?:[Uu]00|[Xx])([2-6][0-9A-Fa-f]|7[0-9A-Ea-e])`
+/** A blank of a form beside a sign: `%22a%22%3A+%22b%22`. */
+const ofForm = String.raw`\+(?=%(?:25)*(?:3[ADad]|2[27]))|(?<=%(?:25)*(?:3[ADad]|2[Cc]))\+(?!\d)`
+/** A quotation mark within those of a shell. */
+const ofShell = String.raw`'\\''|'"'"'`
 
 /** What may pass for a character of ASCII, and what is not seen: spaces, dashes, digits, forms by width and by style. */
-const alike = String.raw`(?![\0-\x7f])[\p{Zs}\p{Pd}\p{Nd}\p{No}\p{Default_Ignorable_Code_Point}\p{Cf}\u2024\u2044\u2060-\u206f\u2212\u2215\u2236\u3002\ufe50-\ufe6b\uff01-\uff61\u{1d400}-\u{1d7ff}]`
-/** A full-width form in UTF-8, as URLs escape it: `%EF%BC%A0`. */
-const wide = '%(?:25)*[Ee][Ff]%(?:25)*[Bb][CcDd]%(?:25)*[89ABab][0-9A-Fa-f]'
-const sources = new RegExp(`${colour}|${wide}|${encoded}|${entity}|${alike}`, 'gu')
-const anyWide = new RegExp(`^${wide}$`)
+const alike = String.raw`(?![\0-\x7f])[\p{Zs}\p{Pd}\p{Nd}\p{No}\p{Default_Ignorable_Code_Point}\p{Cf}\u00ab\u00bb\u2018-\u201f\u2024\u2044\u2060-\u206f\u2212\u2215\u2236\u3002\ufe50-\ufe6b\uff01-\uff61\u{1d400}-\u{1d7ff}]`
 const anyAlike = new RegExp(alike, 'u')
 
 /** Whether a character in the text may pass for another one. */
@@ -61,25 +63,55 @@ export function hasAlike(text: string): boolean {
   return anyAlike.test(text)
 }
 
-/** @returns the text with its escapes decoded */
+const escapes: [source: string, decode: (found: string) => string][] = [
+  [colour, () => ''],
+  [ofUrl, decodedUrl],
+  [
+    ofString,
+    found => (found.endsWith('/') ? '/' : characterOf(found, found.replace(/^\\+[UuXx]\{?|\}$/g, ''))),
+  ],
+  [ofHtml, decodedEntity],
+  [ofForm, () => ' '],
+  [ofShell, () => '"'],
+  [alike, plainOf],
+]
+/** Those without a percent sign, a backslash or a control character. */
+export const unmarked = new RegExp(String.raw`${ofHtml}|#033\[|\^\[`)
+const sources = new RegExp(escapes.map(([source]) => `(${source})`).join('|'), 'gu')
+
+/** @returns the text with its escapes decoded, once */
 export function decode(source: string): string {
   return source.replace(sources, decodedOf)
 }
 
-function decodedOf(found: string, ofUrl?: string, ofJson?: string, ofHtml?: string): string {
-  if (ofHtml !== undefined) return characterOf(ofHtml) ?? found
-  const code = ofUrl ?? ofJson
-  if (code === undefined && anyWide.test(found))
-    return plainOf(decodeURIComponent(found.replaceAll(/%(?:25)*/g, '%')))
-  if (code === undefined && found.endsWith('m') && found.length > 2) return ''
-  return code === undefined ? plainOf(found) : String.fromCharCode(Number.parseInt(code, 16))
+function decodedOf(found: string, ...kinds: unknown[]): string {
+  return escapes[kinds.findIndex(kind => kind !== undefined)]![1](found)
 }
 
-/** @param entity without its signs: `quot`, `#64`, `#x40` */
-function characterOf(entity: string): string | undefined {
-  if (!entity.startsWith('#')) return named[entity]
-  const code = Number(entity.replace('#', '').replace(/^[xX]/, '0x'))
-  return code >= 32 && code < 127 ? String.fromCharCode(code) : undefined
+function decodedUrl(found: string): string {
+  const [, code] = /u(.{4})$/.exec(found) ?? []
+  if (code !== undefined) return characterOf(found, code)
+  try {
+    return plainOf(decodeURIComponent(found.replaceAll(/%(?:25)*(?=..)/g, '%')))
+  } catch {
+    return found
+  }
+}
+
+function decodedEntity(found: string): string {
+  const [, hexadecimal, decimal, name] = /(?:#[xX](\w+)|#(\d+)|&(\w+));$/.exec(
+    found.replaceAll('amp;', '&').replace(/&$/, '&amp;'),
+  )!
+  if (name !== undefined) return named[name] ?? ''
+  return characterOf(found, hexadecimal ?? Number(decimal).toString(16))
+}
+
+/** A control character stays as it is written. */
+function characterOf(found: string, hexadecimal: string): string {
+  const code = Number.parseInt(hexadecimal, 16)
+  return code < 32 || (code > 126 && code < 160) || code > 0x10ffff
+    ? found
+    : plainOf(String.fromCodePoint(code))
 }
 
 /** As one character of ASCII, or none; itself where it is neither. */
@@ -94,6 +126,8 @@ function plainOf(character: string): string {
 }
 
 const plain = new Map([
+  ...Array.from('\u00ab\u00bb\u201c\u201d\u201e\u201f', (mark): [string, string] => [mark, '"']),
+  ...Array.from('\u2018\u2019\u201a\u201b', (mark): [string, string] => [mark, "'"]),
   ['\u2212', '-'],
   ['\u2044', '/'],
   ['\u2215', '/'],
@@ -109,14 +143,41 @@ function digitOf(code: number): number {
   return before % 10
 }
 
-/** @returns where the given places of `decode(source)`, in ascending order, stand in the source */
-export function placesInSource(source: string, places: number[]): number[] {
-  const escapes = source.matchAll(sources)
-  let escape = escapes.next().value
+/** An escape may be one of an escape, `%5Cu0040`. */
+const mostPasses = 4
+
+/** @returns the text, and as long as that changes it, with its escapes decoded once more */
+export function decodings(source: string): string[] {
+  const texts = [source]
+  for (let pass = 0; pass < mostPasses; pass++) {
+    const decoded = decode(texts[pass]!)
+    if (decoded === texts[pass]) break
+    texts.push(decoded)
+  }
+  return texts
+}
+
+/** @returns where spans of the last of `decodings`, in ascending order, begin and end in the first */
+export function spansInSource(texts: string[], spans: Span[]): Span[] {
+  const places = texts.slice(0, -1).reduceRight(
+    placesInSource,
+    spans.flatMap(([start, end]) => [start, end]),
+  )
+  return spans.map((_, at): Span => [places[2 * at]!, places[2 * at + 1]!])
+}
+
+/** What is not seen stays before a beginning and behind an end. */
+function placesInSource(places: number[], source: string): number[] {
+  const found = source.matchAll(sources)
+  let escape = found.next().value
   let longer = 0
-  return places.map(place => {
-    for (; escape && escape.index - longer < place; escape = escapes.next().value)
-      longer += escape[0].length - decodedOf(escape[0], escape[1], escape[2], escape[3]).length
+  return places.map((place, at) => {
+    for (; escape && escape.index - longer <= place; escape = found.next().value) {
+      const [text, ...kinds] = escape
+      const decoded = decodedOf(text, ...kinds)
+      if (escape.index - longer === place && (decoded !== '' || at % 2 === 1)) break
+      longer += text.length - decoded.length
+    }
     return place + longer
   })
 }

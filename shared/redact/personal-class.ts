@@ -24,12 +24,21 @@ export function spansIn({ pattern, part }: PersonalClass, text: string): Span[] 
   for (let hit = pattern.exec(text); hit; hit = pattern.exec(text)) {
     const span: Span | null = part ? part(hit) : [hit.index, endOf(hit)]
     if (!span) continue
-    const last = spans.at(-1)
-    if (last && span[0] < last[1]) spans[spans.length - 1] = [last[0], span[1], last[2] ?? '']
-    else spans.push(span)
+    spans.push(span)
     pattern.lastIndex = Math.max(span[1], hit.index + 1)
   }
-  return spans
+  return united(spans)
+}
+
+/** @returns the spans in order and apart from each other: those that overlap are one */
+export function united(spans: Span[]): Span[] {
+  const apart: Span[] = []
+  for (const span of spans.toSorted((one, other) => one[0] - other[0] || other[1] - one[1])) {
+    const last = apart.at(-1)
+    if (!last || span[0] >= last[1]) apart.push(span)
+    else if (span[1] > last[1]) apart[apart.length - 1] = [last[0], span[1]]
+  }
+  return apart
 }
 
 /** @returns `text` with every span replaced; the same string when there is none */

@@ -3,7 +3,7 @@
  * over the characters; two plain patterns find those that no single character shows.
  */
 
-import { hasAlike } from './escapes.ts'
+import { hasAlike, unmarked } from './escapes.ts'
 import { keyForm } from './key-forms.ts'
 
 /** One bit for each. */
@@ -39,7 +39,7 @@ export const mark = {
 
 /** What is noted on the way to the marks. */
 const [digit, inId, joint, quote] = [1 << 14, 1 << 15, 1 << 16, 1 << 17]
-const ampersand = 1 << 18
+const rare = 1 << 18
 const allMarks = (1 << 14) - 1
 const signs = joint | quote | mark.assignment | mark.at | mark.escape
 
@@ -52,10 +52,9 @@ const cardStart =
 const ibanStart =
   /[A-Za-z][A-Za-z]\d\d(?<=(?:^|[^A-Za-z0-9]|%[0-9A-F]{2}|\\[nrtbfv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|[Ii][Bb][Aa][Nn])....)[A-Za-z0-9\t +%./_\u00b7\u00a0-]{11}/
 const credentialStart = new RegExp(
-  String.raw`ey(?:j[\w-]{5}|a[gi][\w-]{8})|ew(?:o[gij]|k[ij]|0k)[\w-]{8}|bearer|basic|${keyForm}`,
+  String.raw`ey(?:[i-l][\w-]{5}|a[gi][\w-]{8})|w3s[ik][\w-]{8}|ew(?:o[gij]|k[ij]|0k)[\w-]{8}|bearer|basic|${keyForm}`,
   'i',
 )
-const entityStart = /&(?:#[\dxX]{2}|(?:amp|quot|apos|lt|gt|commat|colon|equals|period|nbsp);)/
 const statementWord =
   /pass[wp]|pwd|identified|secret|crypt|token|api[_-]?key|authorization|cookie|["']x-|jwt|signature|phone|mail|digest/i
 
@@ -66,7 +65,7 @@ const marksOfCharacters: [string, number][] = [
   ['=', mark.assignment],
   ['@', mark.at],
   ['%\\\u001b', mark.escape],
-  ['&', ampersand],
+  ['&#^', rare],
   ['\'"`$', quote],
 ]
 
@@ -134,7 +133,8 @@ export function marksOf(text: string): number {
   if (dashes >= 3) marks |= mark.dashes
   if (colons >= 6) marks |= mark.colons
   if ((colons >= 5 && pairsOfColons >= 2) || pairsOfDashes >= 4) marks |= mark.pairs
-  if ((marks & ampersand) !== 0 && entityStart.test(text)) marks |= mark.escape
+  if ((marks & rare) !== 0 && unmarked.test(text)) marks |= mark.escape
+  if ((marks & quote) !== 0 && text.includes(`'"'"'`)) marks |= mark.escape
   if (digits >= 7 * digit && length >= 15 && ibanStart.test(text)) marks |= mark.iban
   if (digits >= 13 * digit && cardStart.test(text)) marks |= mark.card
   if (length >= leastWithoutSign && credentialStart.test(text)) marks |= mark.credential

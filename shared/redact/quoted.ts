@@ -5,11 +5,11 @@ import { matchAt, type Span } from './personal-class.ts'
 export const quoteMark = String.raw`\\{0,31}["'\`]{1,2}`
 
 /**
- * What may stand before the mark of a literal: `E'...'` in SQL, `b'...'`, `('...',)` and `<SecretStr '...'>` in Python, `&"..."` and
+ * What may stand before the mark of a literal: `E'...'` in SQL, `$'...'` in a shell, `b'...'`, `('...',)` and `<SecretStr '...'>` in Python, `&"..."` and
  * `Ok(Some("..."))` in Rust, `Just "..."` in Haskell, `string("...")` and `(string) (len=3) "..."` in Go, `string(3) "..."` in PHP.
  */
 const literal =
-  /(?:[BEFNRUXbefnrux]|[Uu]&|&|(?:(?:(?:\w{1,40}\.){0,3}[A-Z]\w{0,40}|(?:\w{1,40}::){1,3}\w{1,40}|bytes|str(?:ing)?)?\(){1,4}|(?:Just|Left|Ok|Right|Some) |<\w{1,40} |string\(\d{1,9}\) |\(\*?[\w.]{1,40}\) \(len=\d{1,9}\) )(?=\\{0,31}["'`])/y
+  /(?:[BEFNRUXbefnrux$]|[Uu]&|&|(?:(?:(?:\w{1,40}\.){0,3}[A-Z]\w{0,40}|(?:\w{1,40}::){1,3}\w{1,40}|bytes|str(?:ing)?)?\(){1,4}|(?:Just|Left|Ok|Right|Some) |<\w{1,40} |string\(\d{1,9}\) |\(\*?[\w.]{1,40}\) \(len=\d{1,9}\) )(?=\\{0,31}["'`])/y
 const dollarQuote = /\$(?:[A-Za-z_]\w{0,62})?\$/y
 
 const quote = new RegExp(quoteMark, 'y')

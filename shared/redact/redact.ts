@@ -9,10 +9,10 @@
 import { createHash } from 'node:crypto'
 import type { Row } from '../engines/engine.ts'
 import { card, iban } from './accounts.ts'
-import { type PersonalClass, replaceSpans, type Span, spansIn } from './personal-class.ts'
+import { type PersonalClass, replaceSpans, spansIn, united } from './personal-class.ts'
 import { email, phone } from './contacts.ts'
 import { credentials } from './credentials.ts'
-import { decode, placesInSource } from './escapes.ts'
+import { decodings, spansInSource } from './escapes.ts'
 import { field } from './fields.ts'
 import { ipv4, ipv4InHostName } from './ipv4.ts'
 import { ipv6, ipv6InHostName } from './ipv6.ts'
@@ -70,37 +70,24 @@ function redactAgain(text: string): string {
 const touched = /[^\s"'=]REDACTED|REDACTED[^\s"',;&]|^\s*[{[][^]*[}\]]\s*$/
 const mostRounds = 8
 
+/** Each class is looked for in the text as it is and in the text with its escapes decoded, and what either shows goes. */
 function takeOutAll(text: string, marks: number): string {
   let redacted = text
-  for (const personal of classes)
-    if (isPossible(personal, marks)) redacted = replaceSpans(redacted, spansIn(personal, redacted))
-  return (marks & mark.escape) === 0 ? redacted : takeOutDecoded(redacted)
+  let texts = (marks & mark.escape) === 0 ? [text] : decodings(text)
+  const marksDecoded = texts.length === 1 ? 0 : marksOf(texts.at(-1)!)
+  for (const personal of classes) {
+    const spans = isPossible(personal, marks) ? spansIn(personal, redacted) : []
+    if (isPossible(personal, marksDecoded))
+      spans.push(...spansInSource(texts, spansIn(personal, texts.at(-1)!)))
+    if (spans.length === 0) continue
+    redacted = replaceSpans(redacted, united(spans))
+    if (texts.length > 1) texts = decodings(redacted)
+  }
+  return redacted
 }
 
 function isPossible(personal: PersonalClass, marks: number): boolean {
   return (marks & personal.marks) === personal.marks
-}
-
-/** Finds data in the text with its escapes decoded, and replaces it in the text as it is. */
-function takeOutDecoded(text: string): string {
-  let decoded = decode(text)
-  if (decoded === text) return text
-  const marks = marksOf(decoded)
-  let redacted = text
-  for (const personal of classes) {
-    const spans = isPossible(personal, marks) ? spansIn(personal, decoded) : []
-    if (spans.length === 0) continue
-    const places = placesInSource(
-      redacted,
-      spans.flatMap(([start, end]) => [start, end]),
-    )
-    redacted = replaceSpans(
-      redacted,
-      spans.map((_, at): Span => [places[2 * at]!, places[2 * at + 1]!]),
-    )
-    decoded = decode(redacted)
-  }
-  return redacted
 }
 
 /**
