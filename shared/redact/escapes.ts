@@ -76,16 +76,36 @@ const escapes: [source: string, decode: (found: string) => string][] = [
   [alike, plainOf],
 ]
 /** Those without a percent sign, a backslash or a control character. */
-export const unmarked = new RegExp(String.raw`${ofHtml}|#033\[|\^\[`)
+export const unmarked = /&(?:#[\dxX]|[a-zA-Z]{2,8};)|#033\[|\^\[/
 const sources = new RegExp(escapes.map(([source]) => `(${source})`).join('|'), 'gu')
+
+/** A text with its escapes decoded, and of each its place in the source, its length and that of what it stands for. */
+export interface Decoding {
+  source: string
+  text: string
+  escapes: [at: number, length: number, decoded: number][]
+}
+
+/** A text with its escapes decoded, and of each its place in the source, its length and that of what it stands for. */
+export interface Decoding {
+  source: string
+  text: string
+  escapes: [at: number, length: number, decoded: number][]
+}
 
 /** @returns the text with its escapes decoded, once */
 export function decode(source: string): string {
-  return source.replace(sources, decodedOf)
+  return decoding(source).text
 }
 
-function decodedOf(found: string, ...kinds: unknown[]): string {
-  return escapes[kinds.findIndex(kind => kind !== undefined)]![1](found)
+function decoding(source: string): Decoding {
+  const found: Decoding['escapes'] = []
+  const text = source.replace(sources, (escape: string, ...kinds: (string | number)[]) => {
+    const decoded = escapes[kinds.findIndex(kind => kind !== undefined)]![1](escape)
+    found.push([kinds[escapes.length] as number, escape.length, decoded.length])
+    return decoded
+  })
+  return { source, text, escapes: found }
 }
 
 function decodedUrl(found: string): string {
@@ -146,20 +166,21 @@ function digitOf(code: number): number {
 /** An escape may be one of an escape, `%5Cu0040`. */
 const mostPasses = 4
 
-/** @returns the text, and as long as that changes it, with its escapes decoded once more */
-export function decodings(source: string): string[] {
-  const texts = [source]
-  for (let pass = 0; pass < mostPasses; pass++) {
-    const decoded = decode(texts[pass]!)
-    if (decoded === texts[pass]) break
-    texts.push(decoded)
+/** @returns the text decoded once, and as long as that changes it, once more; empty when it has no escapes */
+export function decodings(source: string): Decoding[] {
+  const passes: Decoding[] = []
+  for (let text = source; passes.length < mostPasses; text = passes.at(-1)!.text) {
+    if (passes.length > 0 && !/[%\\\u001b]/.test(text) && !unmarked.test(text)) break
+    const pass = decoding(text)
+    if (pass.text === text) break
+    passes.push(pass)
   }
-  return texts
+  return passes
 }
 
-/** @returns where spans of the last of `decodings`, in ascending order, begin and end in the first */
-export function spansInSource(texts: string[], spans: Span[]): Span[] {
-  const places = texts.slice(0, -1).reduceRight(
+/** @returns where spans of the last of `passes`, in ascending order, begin and end in the first source */
+export function spansInSource(passes: Decoding[], spans: Span[]): Span[] {
+  const places = passes.reduceRight(
     placesInSource,
     spans.flatMap(([start, end]) => [start, end]),
   )
@@ -167,16 +188,14 @@ export function spansInSource(texts: string[], spans: Span[]): Span[] {
 }
 
 /** What is not seen stays before a beginning and behind an end. */
-function placesInSource(places: number[], source: string): number[] {
-  const found = source.matchAll(sources)
-  let escape = found.next().value
-  let longer = 0
+function placesInSource(places: number[], { escapes }: Decoding): number[] {
+  let [next, longer] = [0, 0]
   return places.map((place, at) => {
-    for (; escape && escape.index - longer <= place; escape = found.next().value) {
-      const [text, ...kinds] = escape
-      const decoded = decodedOf(text, ...kinds)
-      if (escape.index - longer === place && (decoded !== '' || at % 2 === 1)) break
-      longer += text.length - decoded.length
+    for (; next < escapes.length; next++) {
+      const [index, length, decoded] = escapes[next]!
+      const before = index - longer - place
+      if (before > 0 || (before === 0 && (decoded > 0 || at % 2 === 1))) break
+      longer += length - decoded
     }
     return place + longer
   })

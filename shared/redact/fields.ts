@@ -48,6 +48,8 @@ export const field: PersonalClass = {
     )
       return null
     if (gap && isAt(sign === '=' ? assigned : titled, input, at) && !isValueNamed(hit, kind)) return null
+    const block = gap && matchAt(blockScalar, input, at)
+    if (block) return [at, at + block.length]
     const value = valueAt(input, at, {
       name: named!,
       kind,
@@ -340,6 +342,11 @@ const assignedLine = new RegExp(
 const quotedLine = /(?:[^\\\r\n]|\\+(?![rn\\]))+/y
 /** Ends where the JSON string around it does; other quotation marks are the value's own. */
 const line = new RegExp(String.raw`(?:[^"\\\r\n]|\\+(?![rn"\\])|${markInLine})+`, 'y')
+/** Of YAML, the lines that are indented as the first: `password: |`. */
+const blockScalar = new RegExp(
+  String.raw`(?<=[|>][-+]?${lineEnd}([ \t]{1,32}))${line.source}(?:(?:${lineEnd}[ \t]{0,32}(?=${lineEnd}))*${lineEnd}\1${line.source})*`,
+  'y',
+)
 
 /** `203.0.113.7:80, "[2001:db8::1]", unknown`, and `for=_x;proto=https, for=_y`; a name with a sign, but for that of a port, goes on with another value. */
 const hop = String.raw`(?![A-Za-z][\w.-]{0,60}\s?:(?!\d{1,5}(?![\w.])|[\dA-Fa-f]{0,4}:))(?:(?:for|by|host|proto)=)?(?:"[^"\r\n]{0,200}"|'[^'\r\n]{0,200}'|[^\s&;,"'\`<>(){}|\\=]+)(?![^\s&;,"'\`<>(){}|\\]|\s?[:=])`

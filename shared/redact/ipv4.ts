@@ -104,11 +104,16 @@ const productBefore =
  */
 const agentProductBefore =
   /(?<=(?:Mozilla|(?:^|["|'\n]\s{0,2})(?!HTTP)[A-Z][\w.-]{1,40}\/\d{1,4}\.\d{1,4}(?:\.\d{1,6})?(?=[ ;)]))[^"|\n]{0,400}(?:[\s(;,+]|%20)[A-Z][\w.-]{0,40}(?:\\?\/|%2F))/iy
+/** An application's own agent: `MyApp/1.2.3.4 (iOS 17)`. */
+const systemAfter =
+  / (?:\((?:Android|Linux|Macintosh|Windows|X11|compatible|iOS|iPad|iPhone|macOS)\b|(?:Alamofire|CFNetwork|Dalvik|Darwin|okhttp)\/\d)/y
 const endpointAfter = /[:/]\d/y
 
 function isProduct(text: string, start: number, end: number): boolean {
   if (isAt(endpointAfter, text, end)) return false
-  return isAt(productBefore, text, start) || isAt(agentProductBefore, text, start)
+  return (
+    isAt(productBefore, text, start) || isAt(agentProductBefore, text, start) || isAt(systemAfter, text, end)
+  )
 }
 
 /**

@@ -32,6 +32,7 @@ export function spansIn({ pattern, part }: PersonalClass, text: string): Span[] 
 
 /** @returns the spans in order and apart from each other: those that overlap are one */
 export function united(spans: Span[]): Span[] {
+  if (spans.length < 2) return spans
   const apart: Span[] = []
   for (const span of spans.toSorted((one, other) => one[0] - other[0] || other[1] - one[1])) {
     const last = apart.at(-1)

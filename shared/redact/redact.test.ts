@@ -115,6 +115,14 @@ describe('a value under a personal name', () => {
   })
 })
 
+test('a value nested 20,000 deep goes from where no answer goes so deep', () => {
+  let value: Value = 'tom@example.com'
+  for (let depth = 0; depth < 20_000; depth++) value = depth % 2 ? { a: value } : [value]
+  const redacted = JSON.stringify(redactValue([value, 'x']))
+  expect(redacted).toMatch(/"REDACTED".*"x"\]$/)
+  expect(redacted.length).toBeLessThan(10_000)
+})
+
 describe('a key', () => {
   test('is text like any other', () => {
     expect(redactValue({ 'tom@example.com': 1, 'hits:203.0.113.7': { x: 2 } })).toEqual({

@@ -67,21 +67,22 @@ function redactAgain(text: string): string {
   return redacted
 }
 
-const touched = /[^\s"'=]REDACTED|REDACTED[^\s"',;&]|^\s*[{[][^]*[}\]]\s*$/
+const touched = /[^\s"'=]REDACTED|REDACTED'\w|REDACTED[^\s"',;&]|^\s*[{[][^]*[}\]]\s*$/
 const mostRounds = 8
 
 /** Each class is looked for in the text as it is and in the text with its escapes decoded, and what either shows goes. */
 function takeOutAll(text: string, marks: number): string {
   let redacted = text
-  let texts = (marks & mark.escape) === 0 ? [text] : decodings(text)
-  const marksDecoded = texts.length === 1 ? 0 : marksOf(texts.at(-1)!)
+  let passes = (marks & mark.escape) === 0 ? [] : decodings(text)
+  const marksDecoded = passes.length === 0 ? 0 : marksOf(passes.at(-1)!.text)
   for (const personal of classes) {
     const spans = isPossible(personal, marks) ? spansIn(personal, redacted) : []
-    if (isPossible(personal, marksDecoded))
-      spans.push(...spansInSource(texts, spansIn(personal, texts.at(-1)!)))
-    if (spans.length === 0) continue
-    redacted = replaceSpans(redacted, united(spans))
-    if (texts.length > 1) texts = decodings(redacted)
+    if (isPossible(personal, marksDecoded)) {
+      if (passes[0]?.source !== redacted) passes = decodings(redacted)
+      const decoded = passes.at(-1)
+      if (decoded) spans.push(...spansInSource(passes, spansIn(personal, decoded.text)))
+    }
+    if (spans.length > 0) redacted = replaceSpans(redacted, united(spans))
   }
   return redacted
 }

@@ -77,12 +77,16 @@ export function placeOf(name: string, policy: Policy, above?: Place): Place {
   }
 }
 
-function redactAt(place: Place, value: Value, policy: Policy): Value {
+/** BigQuery's JSON nests at most 500 deep; what goes deeper goes as a whole. */
+const deepest = 1000
+
+function redactAt(place: Place, value: Value, policy: Policy, depth: number): Value {
   if (typeof value === 'string') return redactString(place, value, policy)
   if (typeof value === 'number') return redactNumber(place, value)
   if (value === null || typeof value === 'boolean') return value
-  if (Array.isArray(value)) return redactList(place, value, policy)
-  return renamed(place, redactFields(place, value, policy))
+  if (depth > deepest) return replacement
+  if (Array.isArray(value)) return redactList(place, value, policy, depth)
+  return renamed(place, redactFields(place, value, policy, depth))
 }
 
 export function redactString(place: Place, text: string, policy: Policy): string {
@@ -139,12 +143,12 @@ function isPersonalNumber({ kind, personal, mostCounted }: Place, value: number)
   return value >= 1e12 && kind !== 'id' && Number.isSafeInteger(value) && isCard(String(value))
 }
 
-function redactList(place: Place, list: Value[], policy: Policy): Value[] {
+function redactList(place: Place, list: Value[], policy: Policy, depth: number): Value[] {
   let copy = list
   for (let at = 0; at < list.length; at++) {
     // An index of -1 is a name to V8, and slow.
     const own = at === 0 ? place : placeInList(place, list[at - 1], list[at], policy)
-    const redacted = redactAt(own, list[at]!, policy)
+    const redacted = redactAt(own, list[at]!, policy, depth + 1)
     if (redacted === list[at]) continue
     if (copy === list) copy = [...list]
     copy[at] = redacted
@@ -167,14 +171,14 @@ export function placeInList(
 }
 const naming = /^(?:--([A-Za-z][\w-]{1,60})|([A-Za-z][A-Za-z-]{3,30}))$/
 
-function redactFields(place: Place, fields: Fields, policy: Policy): Fields {
+function redactFields(place: Place, fields: Fields, policy: Policy, depth = 0): Fields {
   let copy = fields
   let at = 0
   for (const name in fields) {
     const value = fields[name]!
     const below = placeBelow(place, at++, name, policy)
     if (value === null) continue
-    const redacted = redactAt(below, value, policy)
+    const redacted = redactAt(below, value, policy, depth + 1)
     if (redacted === value) continue
     if (copy === fields) copy = { ...fields }
     copy[name] = redacted

@@ -23,6 +23,8 @@ const leftAlone: Record<string, string[]> = {
     'openresty/1.21.4.1',
     'supabase-js/2.39.0',
     'curl/8.4.0',
+    'com.example.app/1.2.3.4 CFNetwork/1474 Darwin/23.0.0',
+    'MyApp/1.2.3.4 (iOS 17)',
     'PostgreSQL 15.1.0.147 on x86_64-pc-linux-gnu',
   ],
   'versions of software': [
@@ -609,6 +611,8 @@ const takenOut: Record<string, [string, string][]> = {
       'f(password=REDACTED) [password=REDACTED][user=x] C{password:REDACTED,db:1}',
     ],
     ['password: |\n  hunter2\nx: y', 'password: |\n  REDACTED\nx: y'],
+    ['password: >-\n  a "b" 1\n\n   c 2\nx: y', 'password: >-\n  REDACTED\nx: y'],
+    ["password=a1='tom@example.com", 'password=REDACTED'],
     ['a:\n  password:\n    hunter2\n  b: c', 'a:\n  password:\n    REDACTED\n  b: c'],
     ['token =\n  "abc123def"', 'token =\n  "REDACTED"'],
     ['x {"y":"password: |\\n  hunter2"}', 'x {"y":"password: |\\n  REDACTED"}'],
