@@ -2,12 +2,11 @@
  * Credentials, known by their own form wherever they stand, in any case of letters: SQL has UPPER and LOWER, and of a token in
  * one case the missing bits are few.
  */
-import { keyForm, keyPrefix } from './key-forms.ts'
+import { keyForm, keyPrefix, refreshPrefix } from './key-forms.ts'
 import { mark } from './prefilter.ts'
 import { isPersonal, kindOf } from './names.ts'
 import {
   endOf,
-  lastGroup,
   matchAt,
   type PersonalClass,
   replacement,
@@ -129,7 +128,10 @@ export const credentials: PersonalClass[] = [
   {
     name: 'API key',
     marks: mark.credential,
-    pattern: new RegExp(`(?=${keyPrefix})${wordStart}${keyForm}`, 'gi'),
+    pattern: new RegExp(
+      `(?=${keyPrefix}|${refreshPrefix})${wordStart}(?:${keyForm}|${refreshPrefix}[\\w-]{20,})`,
+      'gi',
+    ),
     part: hit => (isToken(hit[0], ownKey) ? [hit.index, endOf(hit)] : null),
   },
   {
@@ -146,7 +148,7 @@ export const credentials: PersonalClass[] = [
     name: 'Basic credentials',
     marks: mark.credential,
     pattern: new RegExp(String.raw`${wordStart}basic${space}{1,4}([\w+/-]{4,}={0,2})`, 'gi'),
-    part: hit => (isUserAndPassword(hit[1]!) ? lastGroup(hit) : null),
+    part: hit => (isUserAndPassword(hit[1]!) ? [endOf(hit) - hit[1]!.length, endOf(hit)] : null),
   },
   {
     // RFC 7468 and, of PGP, RFC 9580, whole or cut short.

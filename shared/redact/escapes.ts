@@ -29,26 +29,16 @@ export function endsEscape(text: string, at: number): boolean {
 const colour = String.raw`(?:\x1b|\\{1,32}(?:(?:u00|x)1[bB]|0?33|e)|#033|\^\[|%(?:25)*1[bB])(?:\[|%(?:25)*5[bB])[0-9;:?]{0,32}[A-Za-z]`
 const hex = '[0-9A-Fa-f]'
 const byte = `%(?:25)*[89ABab]${hex}`
-/** Of a URL: printable ASCII and line ends, a character in UTF-8, and `%u0040`. */
-const ofUrl = `%(?:25)*(?:[2-7]${hex}|0[9ADad]|[CDcd]${hex}${byte}|[Ee]${hex}(?:${byte}){2}|[Ff][0-4](?:${byte}){3}|u${hex}{4})`
-/** Of JSON and of languages, but before a quotation mark: `quoted.ts` tells the marks of nested JSON apart by their backslashes. */
-const ofString = String.raw`(?<!\\)\\{1,32}(?:\/|U${hex}{8}|[Uu]${hex}{4}|[Uu]\{${hex}{1,6}\}|[Xx]${hex}{2})`
-const ofHtml = String.raw`&(?:amp;){0,9}(?:#0{0,4}\d{2,7}|#[xX]${hex}{2,6}|quot|apos|amp|lt|gt|commat|colon|equals|percnt|period|plus|nbsp|thinsp|shy|zwnj);`
-const named: Record<string, string> = {
-  quot: '"',
-  apos: "'",
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  commat: '@',
-  colon: ':',
-  equals: '=',
-  percnt: '%',
-  period: '.',
-  plus: '+',
-  nbsp: ' ',
-  thinsp: ' ',
-}
+/** Of a URL: printable ASCII and line ends, and a character in UTF-8. */
+const ofUrl = `%(?:25)*(?:[2-7]${hex}|0[9ADad]|[CDcd]${hex}${byte}|[Ee]${hex}(?:${byte}){2}|[Ff][0-4](?:${byte}){3})`
+/** Of JSON and of languages, and `%u0040`, but none before a quotation mark: `quoted.ts` tells the marks of nested JSON apart by their backslashes. */
+const ofString = String.raw`(?:(?<!\\)\\{1,32}|%(?:25)*(?=u))(?:\/|U${hex}{8}|[Uu]${hex}{4}|[Uu]\{${hex}{1,6}\}|[Xx]${hex}{2})`
+const named = new Map(
+  `quot" apos' amp& lt< gt> commat@ colon: equals= percnt% period. plus+`
+    .split(' ')
+    .map(entity => [entity.slice(0, -1), entity.slice(-1)]),
+)
+const ofHtml = String.raw`&(?:amp;){0,9}(?:#\d{2,7}|#[xX]${hex}{2,6}|nbsp|thinsp|shy|zwnj|${[...named.keys()].join('|')});`
 /** A blank of a form beside a sign: `%22a%22%3A+%22b%22`. */
 const ofForm = String.raw`\+(?=%(?:25)*(?:3[ADad]|2[27]))|(?<=%(?:25)*(?:3[ADad]|2[Cc]))\+(?!\d)`
 /** A quotation mark within those of a shell. */
@@ -66,10 +56,7 @@ export function hasAlike(text: string): boolean {
 const escapes: [source: string, decode: (found: string) => string][] = [
   [colour, () => ''],
   [ofUrl, decodedUrl],
-  [
-    ofString,
-    found => (found.endsWith('/') ? '/' : characterOf(found, found.replace(/^\\+[UuXx]\{?|\}$/g, ''))),
-  ],
+  [ofString, decodedString],
   [ofHtml, decodedEntity],
   [ofForm, () => ' '],
   [ofShell, () => '"'],
@@ -108,22 +95,19 @@ function decoding(source: string): Decoding {
   return { source, text, escapes: found }
 }
 
+function decodedString(found: string): string {
+  return found.endsWith('/') ? '/' : characterOf(found, found.replace(/^.*[UuXx]\{?|\}$/g, ''))
+}
+
 function decodedUrl(found: string): string {
-  const [, code] = /u(.{4})$/.exec(found) ?? []
-  if (code !== undefined) return characterOf(found, code)
-  try {
-    return plainOf(decodeURIComponent(found.replaceAll(/%(?:25)*(?=..)/g, '%')))
-  } catch {
-    return found
-  }
+  const character = Buffer.from(found.replaceAll(/%(?:25)*(?=..)/g, ''), 'hex').toString()
+  return character.startsWith('\ufffd') ? found : plainOf(character)
 }
 
 function decodedEntity(found: string): string {
-  const [, hexadecimal, decimal, name] = /(?:#[xX](\w+)|#(\d+)|&(\w+));$/.exec(
-    found.replaceAll('amp;', '&').replace(/&$/, '&amp;'),
-  )!
-  if (name !== undefined) return named[name] ?? ''
-  return characterOf(found, hexadecimal ?? Number(decimal).toString(16))
+  const [, hexadecimal, decimal, name = ''] = /(?:#[xX](\w+)|#(\d+)|(\w+));$/.exec(found)!
+  if (name === '') return characterOf(found, hexadecimal ?? Number(decimal).toString(16))
+  return named.get(name) ?? (name.endsWith('sp') ? ' ' : '')
 }
 
 /** A control character stays as it is written. */
@@ -145,16 +129,11 @@ function plainOf(character: string): string {
   return /[\p{Default_Ignorable_Code_Point}\p{Cf}]/u.test(character) ? '' : character
 }
 
-const plain = new Map([
-  ...Array.from('\u00ab\u00bb\u201c\u201d\u201e\u201f', (mark): [string, string] => [mark, '"']),
-  ...Array.from('\u2018\u2019\u201a\u201b', (mark): [string, string] => [mark, "'"]),
-  ['\u2212', '-'],
-  ['\u2044', '/'],
-  ['\u2215', '/'],
-  ['\u2236', ':'],
-  ['\u3002', '.'],
-  ['\uff61', '.'],
-])
+const [marks, theirPlain] = [
+  '\u00ab\u00bb\u201c\u201d\u201e\u201f\u2018\u2019\u201a\u201b\u2212\u2044\u2215\u2236\u3002\uff61',
+  `""""""''''-//:..`,
+]
+const plain = new Map(Array.from(marks, (mark, at) => [mark, theirPlain.charAt(at)]))
 
 /** The digits of each script stand together, from 0 to 9. */
 function digitOf(code: number): number {

@@ -53,7 +53,6 @@ export const field: PersonalClass = {
     const value = valueAt(input, at, {
       name: named!,
       kind,
-      isList: hops.test(named!),
       before,
       after,
       sign: sign!,
@@ -98,22 +97,16 @@ const assigned = /[A-Za-z_][\w.-]{0,60}=(?!=|\s|$)/y
 const titled = /[A-Za-z][A-Za-z_-]{0,60}:[^\S\r\n]/y
 
 /** The same form has a value behind a sign with blanks around, `token = abc=x`, of a header, and of a secret, `password: Abc: x`. */
-function isValueNamed({ input, index, ...hit }: RegExpExecArray, kind: NameKind): boolean {
-  const [sign, gap] = [hit[5], hit[6]!]
-  if (kind !== 'secret' || sign === '=') return kind === 'line' || /\s/.test(input.charAt(index - 1))
-  return (
-    /^\s+$/.test(gap) &&
-    !/\n/.test(gap) &&
-    !isPersonal(kindOf(matchAt(nextName, input, index + 1 + gap.length)!))
-  )
+function isValueNamed({ input, index, 5: sign, 6: gap = '' }: RegExpExecArray, kind: NameKind): boolean {
+  if (kind === 'line' || /\s/.test(input.charAt(index - 1))) return true
+  const next = matchAt(nextName, input, index + 1 + gap.length) ?? ''
+  return kind === 'secret' && sign === ':' && /^[ \t]+$/.test(gap) && !isPersonal(kindOf(next))
 }
 const nextName = /[\w-]+/y
 
 interface Naming {
   name: string
   kind: NameKind
-  /** Of hops, which commas separate. */
-  isList: boolean
   /** The quotation mark before the name, with or without one after it, or the sign of a query string. */
   before: string | undefined
   after: string | undefined
@@ -130,14 +123,11 @@ function valueAt(text: string, at: number, naming: Naming): Span | null {
   const list = /[[(]/.test(text.charAt(at)) ? quotedList(text, at + 1, naming.after) : null
   if (list && !goesOn.test(text.slice(list[1], list[1] + 64))) return list
   const literal = literalText(text, at, naming.after)
-  const isFirstHop =
-    naming.isList &&
-    naming.after === undefined &&
-    literal &&
-    /^["'`]\s{0,3}[,;]/.test(text.slice(literal[1], literal[1] + 5))
+  const isHops = hops.test(naming.name) && naming.after === undefined
   if (isLine && literal && !isAt(closed, text, literal[1]))
     return [literal[0], literal[0] + (matchAt(line, text, literal[0])?.length ?? 0)]
-  if (literal && !isFirstHop) return literal[1] > literal[0] ? withNewText(text, literal) : null
+  if (literal && !(isHops && isAt(nextHop, text, literal[1])))
+    return literal[1] > literal[0] ? withNewText(text, literal) : null
   const value = typedAt(text, at, naming) ?? bareValueAt(text, at, naming)
   return value || text.charAt(at) === '(' ? value : recordAt(text, at, naming)
 }
@@ -166,6 +156,8 @@ const typed =
 const wrapping = /^(?:%|map|\[|Just|Left|Ok|Optional|Right|Some|Success|Value)/
 const recordEnd = /(?![^\s;,.:)\]}>"'`|&\\])/y
 
+/** Behind the first of some quoted hops. */
+const nextHop = /["'`]\s{0,3}[,;]/y
 /** Behind a quotation mark that closes a value; behind one that the value has itself, it goes on: `Cookie="a="b"; c"`. */
 const closed = /(?:\\{0,31}["'`]){1,2}(?:[^\w"'`\\]|\\[nrt]|$)|$/y
 
@@ -190,7 +182,8 @@ function bareValueAt(text: string, at: number, naming: Naming): Span | null {
   // A program compares, `token === other`; a literal there is a value.
   if (isAt(comparison, text, at)) return null
   const inQuery = naming.kind !== 'line' && naming.sign === '=' && /[?&]/.test(naming.before ?? '')
-  const closing = inQuery || naming.kind === 'line' || naming.isList ? undefined : closings[text.charAt(at)]
+  const closing =
+    inQuery || naming.kind === 'line' || hops.test(naming.name) ? undefined : closings[text.charAt(at)]
   const start = closing ? at + 1 : at
   const value =
     start > at ? (naming.kind === 'secret' ? bracketed : word) : inQuery ? queryValue : endingFor(naming)
@@ -352,9 +345,9 @@ const blockScalar = new RegExp(
 const hop = String.raw`(?![A-Za-z][\w.-]{0,60}\s?:(?!\d{1,5}(?![\w.])|[\dA-Fa-f]{0,4}:))(?:(?:for|by|host|proto)=)?(?:"[^"\r\n]{0,200}"|'[^'\r\n]{0,200}'|[^\s&;,"'\`<>(){}|\\=]+)(?![^\s&;,"'\`<>(){}|\\]|\s?[:=])`
 const hopList = new RegExp(String.raw`(?!REDACTED)${hop}(?:\s{0,3}[,;]\s{0,3}${hop})*|${word.source}`, 'iy')
 
-function endingFor({ name, kind, isList, before, after, sign }: Naming): RegExp {
+function endingFor({ name, kind, before, after, sign }: Naming): RegExp {
   if (after !== undefined) return word
-  if (isList) return hopList
+  if (hops.test(name)) return hopList
   if (kind === 'secret') return secretWord
   if (kind === 'datum') return /s$/i.test(name) ? wordList : word
   if (sign === '=') return /[?&]/.test(before ?? '') ? lineInQuery : assignedLine

@@ -2,7 +2,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { mark } from './prefilter.ts'
 import { endsEscape } from './escapes.ts'
-import { endOf, type PersonalClass, type Span } from './personal-class.ts'
+import { endOf, matchAt, type PersonalClass, type Span } from './personal-class.ts'
 
 /**
  * Two groups without a digit, such as `a::b`, are names in program text, and `::` is punctuation. No such address is in
@@ -116,18 +116,12 @@ function isAddress(address: string, text: string, from: number, to: number): boo
 
 /** With zone, and with brackets or range. A port stays: it identifies no person. */
 function withSurroundings(text: string, [from, to]: Span): Span {
-  const end = endAfter(zone, text, to) ?? to
-  return brackets(text, from, end) ?? [from, endAfter(range, text, end) ?? end]
+  const end = to + (matchAt(zone, text, to)?.length ?? 0)
+  return brackets(text, from, end) ?? [from, end + (matchAt(range, text, end)?.length ?? 0)]
 }
 
 function brackets(text: string, from: number, to: number): Span | null {
   const opened = opening.exec(text.slice(Math.max(0, from - 3), from))
-  const end = endAfter(closing, text, to)
-  return opened && end !== null ? [from - opened[0].length, end] : null
-}
-
-/** Where `pattern`, a sticky one, ends when it stands at `at`. */
-function endAfter(pattern: RegExp, text: string, at: number): number | null {
-  pattern.lastIndex = at
-  return pattern.test(text) ? pattern.lastIndex : null
+  const closed = matchAt(closing, text, to)
+  return opened && closed ? [from - opened[0].length, to + closed.length] : null
 }

@@ -4,9 +4,6 @@
  */
 const word = String.raw`[\w-]{20,}`
 
-/** It begins with a digit, of which logs are full: the prefilter looks for it apart, and so faster. */
-export const refreshToken = '1//0'
-
 const forms: [vendor: string, prefix: string, rest: string][] = [
   ['this service', 'lqe_', word],
   ['AWS', 'A(?:BIA|CCA|KIA|SIA)', '[A-Z2-7]{16}(?![A-Za-z0-9])'],
@@ -21,7 +18,6 @@ const forms: [vendor: string, prefix: string, rest: string][] = [
   ['Google', 'AIza', String.raw`[\w-]{35}`],
   ['Google', 'GOCSPX-', word],
   ['Google', String.raw`ya29\.`, String.raw`[\w.-]{20,}`],
-  ['Google', refreshToken, word],
   ['Grafana', 'gl(?:sa|c)_', word],
   ['HashiCorp Vault', String.raw`hv[brs]\.`, word],
   ['Hugging Face', '(?:hf|api_org)_', '[A-Za-z0-9]{30,}'],
@@ -44,8 +40,5 @@ export const keyPrefix = `(?:${forms.map(([, prefix]) => prefix).join('|')})`
 /** The source of a pattern for a whole key. */
 export const keyForm = `(?:${forms.map(([, prefix, rest]) => prefix + rest).join('|')})`
 
-/** The same without refresh tokens. */
-export const usualKeyForm = `(?:${forms
-  .filter(([, prefix]) => prefix !== refreshToken)
-  .map(([, prefix, rest]) => prefix + rest)
-  .join('|')})`
+/** Of Google's refresh tokens; they begin with a digit, of which logs are full, and so are looked for apart. */
+export const refreshPrefix = '1//0'

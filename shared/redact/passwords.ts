@@ -56,7 +56,8 @@ export const passwords: PersonalClass[] = [
       const kind = kindOf(hit[1]!)
       if (kind !== 'secret' && kind !== 'datum') return null
       const start = endOf(hit)
-      return literalOf(hit.input, start) ?? wordAt(hit.input, start)
+      const bare = matchAt(word, hit.input, start)
+      return literalOf(hit.input, start) ?? (bare === null ? null : [start, start + bare.length])
     },
   },
   {
@@ -93,8 +94,4 @@ function literalOf(text: string, at: number): Span | null {
   return literal && literal[1] > literal[0] ? literal : null
 }
 
-function wordAt(text: string, at: number): Span | null {
-  const found = matchAt(word, text, at) ?? ''
-  return found === '' ? null : [at, at + found.length]
-}
 const word = /(?:[^\s"'`;|<>()\\]|\\(?!["'`nrt\\]))+/y

@@ -58,11 +58,6 @@ export function endOf(hit: RegExpExecArray): number {
   return hit.index + hit[0].length
 }
 
-/** The span of the hit's last group, when the pattern ends with it. */
-export function lastGroup(hit: RegExpExecArray): Span {
-  return [endOf(hit) - hit.at(-1)!.length, endOf(hit)]
-}
-
 /** Whether `sticky` matches at `at`; a lookbehind tests what stands before. */
 export function isAt(sticky: RegExp, text: string, at: number): boolean {
   sticky.lastIndex = at
